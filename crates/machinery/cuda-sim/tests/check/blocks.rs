@@ -1,4 +1,4 @@
-//! Accesses of device memory by several blocks, and what puts them in order.
+//! Accesses to device memory by several blocks, and the operations that order them.
 
 use crate::harness::module_of;
 use crate::race::words;
@@ -6,7 +6,8 @@ use crate::{assert_one, assert_silent, checking, found, line_of, only, params};
 use cuda_sim::check::Severity::{Error, Warning};
 use cuda_sim::check::{Finding, FindingKind};
 
-/// Blocks of 32 threads that have `%g`, the thread's number in the grid, and `%at`, its word.
+/// Returns a module whose kernel has the thread's index in the grid, `%g`, and the address of its word,
+/// `%at`. Blocks have 32 threads.
 fn grid(body: &str) -> String {
     module_of(
         "",
@@ -64,7 +65,7 @@ fn blocks_that_use_the_same_device_memory() {
         (finding.block, other.block, other.write),
         ([0; 3], [39, 0, 0], true)
     );
-    // A fence that nobody calls, and one that nothing follows by which others could know of it.
+    // A fence that no thread executes, and one that no later operation publishes.
     let unused = ".visible .entry unused() { membar.gl; ret; }";
     let ptx = grid(sum).replace(".visible .entry k", &format!("{unused}\n.visible .entry k"));
     let of = only((found_of(&ptx, 40, 2), ptx), FindingKind::InterBlockRace);
@@ -85,14 +86,14 @@ fn blocks_that_use_the_same_device_memory() {
     ] {
         assert_silent(found_in_grid(right, 40, 2));
     }
-    // One block has nobody to race with but its own threads.
+    // A single block can race only between its own threads.
     let of = found_in_grid(in_place, 1, 1);
     assert_one(of, FindingKind::WriteAfterRead, Warning, 1, 31);
 }
 
 #[test]
 fn blocks_that_order_themselves() {
-    // Every block writes a word of its own and counts up; the last one reads all.
+    // Every block writes a word of its own and increments a counter; the last one reads all words.
     let body = |fence: &str| {
         format!(
             "setp.ne.u32 %p1, %t, 0;
@@ -116,14 +117,14 @@ fn blocks_that_order_themselves() {
     assert_eq!((other.source.ptx_line, other.write), (there, false));
 }
 
-/// The kinds and lines of what is found in a grid, in order.
+/// Returns the kinds and lines of the findings in a grid, in order.
 fn lines_in_grid(body: &str, blocks: u32) -> Vec<(FindingKind, u32)> {
     let (findings, _) = found_in_grid(body, blocks, 2);
     let all = findings.iter();
     all.map(|one| (one.kind, one.source.ptx_line)).collect()
 }
 
-/// Only the first thread of a block does this.
+/// Returns code in which only the first thread of a block runs `body`.
 fn first_thread(body: &str) -> String {
     format!(
         "setp.ne.u32 %p1, %t, 0;
@@ -151,14 +152,14 @@ fn what_a_fence_in_a_block_orders_is_not_ordered_for_other_blocks() {
         [0; 3]
     );
     assert_eq!(["membar.cta;", "fence.acq_rel.cta;"].map(kinds), [1; 2]);
-    // What releases needs no fence.
+    // An atomic with release semantics needs no fence.
     let body = body("").replace("atom.global", "atom.acq_rel.gpu.global");
     assert_eq!(lines_in_grid(&body, 10), []);
 }
 
 #[test]
 fn a_lock_orders_blocks_and_what_is_done_beside_it_is_not() {
-    // The lock is at word 1280, what it protects at word 1288.
+    // The lock is word 1280, and the data it protects is word 1288.
     let body = |take: &str, inside: &str, give: &str| {
         first_thread(&format!(
             "again:
@@ -189,7 +190,7 @@ fn a_lock_orders_blocks_and_what_is_done_beside_it_is_not() {
         let found = lines_in_grid(&body(take, inside, give), 10);
         assert_eq!(found, [], "{take} {inside} {give}");
     }
-    // No fence before it is given back; done after that; no lock at all.
+    // No fence before the release; an access after the release; no lock at all.
     let late = format!("{give} {plain}");
     for wrong in [
         body(cas, plain, "atom.global.exch.b32 %r5, [%out+1280], 0;"),
@@ -212,7 +213,7 @@ fn volatile_accesses_are_no_atomics() {
     let sum = "ld.volatile.global.u32 %r2, [%out];
         add.u32 %r2, %r2, 1;
         st.volatile.global.u32 [%out], %r2; // here";
-    // By several blocks, and by several warps of one.
+    // By several blocks, and by several warps of one block.
     let of = found_in_grid(&first_thread(sum), 10, 2);
     let line = line_of(&of.1, "// here");
     assert!(!of.0.is_empty(), "{}", of.1);
@@ -238,7 +239,7 @@ fn volatile_accesses_are_no_atomics() {
         words(&findings).contains(&(FindingKind::WriteAfterWrite, Error)),
         "{findings:#?}\n{ptx}"
     );
-    // An exchange of what was read before by an atomic.
+    // An atomic read followed by an exchange is not one atomic operation.
     let split = "atom.global.or.b32 %r2, [%out], 0;
         add.u32 %r2, %r2, 1;
         atom.global.exch.b32 %r3, [%out], %r2;";
@@ -248,14 +249,14 @@ fn volatile_accesses_are_no_atomics() {
         words(&findings).contains(&(FindingKind::WriteAfterWrite, Error)),
         "{findings:#?}\n{ptx}"
     );
-    // Flags: all that is ever stored there is one value, whoever looks at them.
+    // A flag that is only ever set to one value is harmless, whichever thread reads it.
     let flag = "ld.volatile.global.u32 %r2, [%out];
         setp.eq.u32 %p1, %r2, 5;
         @%p1 bra done;
         st.volatile.global.u32 [%out], 5;";
     assert_eq!(lines_in_grid(&first_thread(flag), 10), []);
     assert_silent(by_warps(flag));
-    // One after the other, each waits for its turn.
+    // Threads wait in turn, each for the previous one.
     let turn = |own: &str| {
         format!(
             "wait:
@@ -269,7 +270,7 @@ fn volatile_accesses_are_no_atomics() {
     };
     let body = first_thread(&format!("mov.u32 %r7, %ctaid.x; {}", turn("%r7")));
     assert_eq!(lines_in_grid(&body, 10), []);
-    // What is there before the launch is not zero.
+    // The memory before the launch is not zero.
     let first = u32::from_ne_bytes([crate::harness::POISON; 4]);
     let body = format!("add.u32 %r6, %r6, {first}; {}", turn("%r6"));
     assert_silent(by_warps(&body));
@@ -277,7 +278,7 @@ fn volatile_accesses_are_no_atomics() {
 
 #[test]
 fn a_loop_over_volatile_memory_waits_for_nobody() {
-    // The block that comes last adds up what all have stored, at words 0, 1, 2.
+    // The last block sums the words that all blocks have stored, at words 0, 1, 2.
     let body = |fence: &str| {
         first_thread(&format!(
             "mov.u32 %r1, %ctaid.x;

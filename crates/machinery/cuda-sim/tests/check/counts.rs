@@ -1,4 +1,4 @@
-//! What is counted while checks look on: the same as without them.
+//! Counters under checks, which must equal those without checks.
 
 use cuda_sim::check::Checks;
 use cuda_sim::isa::AccessClass;

@@ -1,4 +1,4 @@
-//! Accesses of device memory by the threads of a block that nothing orders.
+//! Unordered accesses to device memory by the threads of a block.
 
 use crate::race::words;
 use crate::{assert_one, assert_silent, checking, found, kernel_of, line_of, only, params};
@@ -7,7 +7,7 @@ use cuda_sim::check::{Finding, FindingKind};
 
 #[test]
 fn a_lock_orders_the_threads_of_a_block() {
-    // Three lanes of each warp take the lock, at word 0, and count up word 8.
+    // Three lanes of each warp take the lock, at word 0, and increment word 8.
     let body = |before: &str, give: &str| {
         format!(
             "setp.ne.u32 %p2, %t, 0;
@@ -42,7 +42,8 @@ fn a_lock_orders_the_threads_of_a_block() {
     assert!(!findings.is_empty(), "{ptx}");
 }
 
-/// Threads that have `%next`, the address of the word of output `far` further on, around the end.
+/// Returns a kernel whose threads have `%next`, the address of the output word `distance` words further on,
+/// wrapping around.
 fn ring(far: u32, body: &str) -> String {
     format!(
         ".reg .b64 %next;
@@ -76,12 +77,12 @@ fn device_memory_between_warps_of_a_block() {
     for right in ["bar.sync 0;", "bar.sync 1, 96;", "barrier.sync 0;"] {
         assert_silent(found(&ring(32, &body(right)), 96));
     }
-    // A fence alone is no barrier, and one of a warp is none of the block.
+    // A fence alone is no barrier, and a barrier of a warp does not order the block.
     for wrong in ["membar.gl;", "bar.warp.sync -1;"] {
         let (findings, ptx) = found(&ring(32, &body(wrong)), 96);
         assert!(!findings.is_empty(), "{wrong}\n{ptx}");
     }
-    // Read first, and written then.
+    // A read before the write.
     let body = |between: &str| {
         format!(
             "st.global.u32 [%mine], %t;
@@ -94,7 +95,7 @@ fn device_memory_between_warps_of_a_block() {
     let of = only(found(&ring(64, &body("")), 96), FindingKind::WriteAfterRead);
     assert_one(of, FindingKind::WriteAfterRead, Error, 64, 32);
     assert_silent(found(&ring(64, &body("bar.sync 0;")), 96));
-    // Two write: the same value is no matter of chance.
+    // Two threads write: an equal value does not depend on their order.
     let two = |value: &str| found(&format!("st.global.u32 [%out+8], {value}; // here"), 64);
     assert_silent(two("5"));
     let (findings, ptx) = two("%t");
@@ -106,7 +107,7 @@ fn device_memory_between_warps_of_a_block() {
         ],
         "{ptx}"
     );
-    // Atomics, and each its own.
+    // Atomics, and writes to each thread's own word.
     assert_silent(found(
         "st.global.u32 [%mine], 0; red.global.add.u32 [%mine], 1;",
         96,
@@ -127,7 +128,7 @@ fn device_memory_between_warps_of_a_block() {
 
 #[test]
 fn a_block_may_use_more_memory_than_is_looked_at() {
-    // Each thread writes 40 lines of its own; 1024 threads are 40960 lines.
+    // Each thread writes 40 lines of its own, so 1024 threads write 40960 lines.
     let body = |last: &str| {
         format!(
             "mad.wide.u32 %d1, %t, 128, %out;
@@ -152,7 +153,7 @@ fn a_block_may_use_more_memory_than_is_looked_at() {
         kinds.dedup();
         kinds
     };
-    // Only that three blocks do the same.
+    // The only finding is that all three blocks write the same memory.
     assert_eq!(kinds(findings("")), [FindingKind::InterBlockRace]);
     let late = "st.global.u32 [%out+4], %t;";
     assert!(kinds(findings(late)).contains(&FindingKind::WriteAfterWrite));

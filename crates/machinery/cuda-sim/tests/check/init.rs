@@ -1,4 +1,4 @@
-//! Reads of memory that nobody has written.
+//! Reads of uninitialized memory.
 
 use crate::harness::Machine;
 use crate::harness::kernel_of;
@@ -6,15 +6,15 @@ use crate::{assert_one, assert_silent, checking, found, found_in, line_of, param
 use cuda_sim::check::Severity::Error;
 use cuda_sim::check::{Finding, FindingKind};
 
-/// Each of 64 threads, in blocks of 32 that all do the same, loads a word of `bytes` bytes that
-/// only the first `written` of are written.
+/// Runs `instruction` in two blocks of 32 threads, each of which loads a word of the same buffer of `bytes`
+/// bytes. Only the first `initialized` bytes have been written.
 fn read_from(instruction: &str, bytes: u64, written: u64) -> (Vec<Finding>, String) {
     let ptx = kernel_of(&format!("{instruction} // here"));
     let mut machine = checking(&ptx);
     let from = machine.global.allocate(bytes).unwrap();
-    machine.global.track_writes(from);
+    machine.global.track_initialization(from);
     if written > 0 {
-        machine.global.wrote(from, [(from, written)].into_iter());
+        machine.global.mark_initialized(from, [(from, written)].into_iter());
     }
     machine.checks.race = false;
     (machine.run("k", 2, 32, params![from]).findings, ptx)
@@ -63,7 +63,7 @@ fn device_memory_that_was_not_copied_to() {
         64,
     );
     assert_silent(read_from(one, 128, 64));
-    // What the thread wrote itself.
+    // Memory that the thread has written itself.
     assert_silent(read_from(
         "st.global.u32 [%mine], 0; ld.global.u32 %r1, [%mine];",
         128,
@@ -151,7 +151,7 @@ fn without_the_check_nothing_is_said() {
         ..Machine::new(&ptx)
     };
     let from = machine.global.allocate(128).unwrap();
-    machine.global.track_writes(from);
+    machine.global.track_initialization(from);
     assert_eq!(machine.run("k", 1, 32, params![from]).findings, []);
 }
 
@@ -172,22 +172,22 @@ fn local_memory_that_its_thread_has_not_written() {
         finding.details.contains("offset 0x8 of local memory"),
         "{finding}"
     );
-    // Some threads fill it, and others do not.
+    // Some threads write the word, and others do not.
     let some = "setp.lt.u32 %p1, %t, 5; @%p1 st.local.u32 [%d1+8], %t;
         ld.local.u32 %r1, [%d1+8]; // here";
     assert_one(of(some), kind, Error, 5, 27);
-    // Through an address that may lead anywhere.
+    // Through a generic address.
     let generic = "cvta.local.u64 %d2, %d1; ld.u32 %r1, [%d2+4]; // here";
     assert_one(of(generic), kind, Error, 0, 32);
     assert_silent(of("st.local.u32 [%d1+8], %t; ld.local.u32 %r1, [%d1+8];"));
     assert_silent(of(
         "cvta.local.u64 %d2, %d1; st.u32 [%d2+4], %t; ld.local.u32 %r1, [%d1+4];",
     ));
-    // A structure may be copied that is not filled to its last byte.
+    // Copies of structures whose padding is uninitialized are allowed.
     assert_silent(of("st.local.u8 [%d1+8], %h1; ld.local.u32 %r1, [%d1+8];"));
 }
 
-/// What a block has left in local memory is nobody's any more.
+/// Local memory is uninitialized again in each block.
 #[test]
 fn local_memory_of_another_block_is_not_written() {
     let ptx = kernel_of(

@@ -1,5 +1,5 @@
-//! Checks, through the crate's public interface: each mistake is found where it is, and its right
-//! twin is passed over.
+//! The sanitizer's checks, through the crate's public interface: each bug is reported at its location, and its
+//! correct counterpart is not.
 
 #[path = "../exec/harness.rs"]
 #[expect(dead_code, reason = "the executor's tests need more of it")]
@@ -18,13 +18,13 @@ mod sync;
 use cuda_sim::check::{Checks, Finding, FindingKind, Severity};
 use harness::{Machine, kernel_of};
 
-/// The line of `ptx` with this mark in it.
+/// Returns the line of `ptx` that contains `mark`.
 pub fn line_of(ptx: &str, mark: &str) -> u32 {
     let found = ptx.lines().position(|line| line.contains(mark));
     found.expect("a line with the mark") as u32 + 1
 }
 
-/// A machine that has loaded `ptx` and checks everything.
+/// Returns a machine that has loaded `ptx` and runs all checks.
 pub fn checking(ptx: &str) -> Machine {
     Machine {
         checks: Checks::ALL,
@@ -32,13 +32,13 @@ pub fn checking(ptx: &str) -> Machine {
     }
 }
 
-/// What is found in one block of so many threads of the kernel that [`kernel_of`] makes of `body`,
-/// which may write a word a thread; and its text.
+/// Checks a kernel that [`kernel_of`] makes of `body`, in one block of `threads` threads that may write one
+/// word each. Returns the findings and the PTX.
 pub fn found(body: &str, threads: u32) -> (Vec<Finding>, String) {
     found_in(&kernel_of(body), threads)
 }
 
-/// The same of a module that has such a kernel.
+/// Checks a module that has a kernel like that of [`kernel_of`].
 pub fn found_in(ptx: &str, threads: u32) -> (Vec<Finding>, String) {
     let mut machine = checking(ptx);
     let out = machine.out::<u32>(threads as usize);
@@ -49,7 +49,8 @@ pub fn found_in(ptx: &str, threads: u32) -> (Vec<Finding>, String) {
     (findings, ptx.to_owned())
 }
 
-/// Exactly one mistake was found: its kind, its line, its thread and how often.
+/// Asserts that there is exactly one finding, with this kind, severity, first thread and count, on the line
+/// marked `// here`.
 #[track_caller]
 pub fn assert_one(
     (findings, ptx): (Vec<Finding>, String),
@@ -77,13 +78,13 @@ pub fn assert_one(
     finding.clone()
 }
 
-/// Nothing was found.
+/// Asserts that there are no findings.
 #[track_caller]
 pub fn assert_silent((findings, ptx): (Vec<Finding>, String)) {
     assert!(findings.is_empty(), "{}\n{ptx}", findings[0]);
 }
 
-/// Only the findings of one kind.
+/// Keeps only the findings of one kind.
 pub fn only((findings, ptx): (Vec<Finding>, String), kind: FindingKind) -> (Vec<Finding>, String) {
     let findings = findings.into_iter().filter(|one| one.kind == kind);
     (findings.collect(), ptx)

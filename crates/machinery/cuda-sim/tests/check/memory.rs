@@ -1,11 +1,11 @@
-//! What is said of an address that faults.
+//! Findings about faulting addresses.
 
 use crate::harness::{Machine, module_of};
 use crate::{assert_one, assert_silent, checking, found, found_in, params};
 use cuda_sim::check::FindingKind;
 use cuda_sim::check::Severity::{Error, Warning};
 
-/// Thread 3 of a block stores at `%out` plus an offset into an output of 32 words.
+/// Returns a body in which thread 3 stores at `%out` plus an offset. The output has 32 words.
 fn store_at(offset: i64) -> String {
     format!(
         "setp.ne.u32 %p1, %t, 3;
@@ -172,13 +172,13 @@ fn an_index_of_one_array_that_leads_into_another() {
         finding.details.contains("4 bytes before the start"),
         "{finding}"
     );
-    // Each stays inside.
+    // Both accesses stay inside their arrays.
     assert_silent(of("and.b64 %d3, %d3, 63;", "%d1"));
     assert_silent(of("sub.s64 %d3, %d3, 4;", "%d2"));
-    // Which array is meant is decided as it runs.
+    // The array is selected at run time.
     let either = "setp.lt.u32 %p1, %t, 7; selp.b64 %d1, %d1, %d2, %p1; and.b64 %d3, %d3, 63;";
     assert_silent(of(either, "%d1"));
-    // An address that is computed from both is of neither.
+    // An address computed from both arrays belongs to neither.
     assert_silent(of("sub.s64 %d7, %d2, %d1; add.s64 %d3, %d7, 0;", "%d1"));
 }
 

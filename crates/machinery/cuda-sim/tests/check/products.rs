@@ -1,11 +1,11 @@
-//! What `wgmma` reads of shared memory: unwritten, or with nothing that orders it with who writes.
+//! Reads of shared memory by `wgmma`: of uninitialized memory, and unordered with writes.
 
 use crate::{assert_one, assert_silent, found_in, kernel_of, only};
 use cuda_sim::check::Severity::Error;
 use cuda_sim::check::{Finding, FindingKind};
 
-/// A warpgroup that fills the second matrix, 8 rows of 32 bytes, and multiplies by it; `%own` is where each
-/// thread with `%p1` writes its word.
+/// Checks a warpgroup that fills the matrix B, 8 rows of 32 bytes, and multiplies by it. `%own` is the address
+/// at which each thread with `%p1` writes its word.
 fn product(fill: &str, between: &str, after: &str) -> (Vec<Finding>, String) {
     let body = format!(
         ".shared .align 1024 .b32 tile[64];
@@ -35,7 +35,7 @@ const FILL: &str = "@%p1 st.shared.u32 [%own], %t;";
 const BARRIER: &str = "fence.proxy.async; bar.sync 0;";
 const WAIT: &str = "wgmma.wait_group.sync.aligned 0;";
 
-/// With the mark that findings are looked for by at the product.
+/// Moves the mark for findings to the `wgmma`.
 fn at_the_product((findings, ptx): (Vec<Finding>, String)) -> (Vec<Finding>, String) {
     (findings, ptx.replace("// product", "// here"))
 }
@@ -76,7 +76,7 @@ fn a_matrix_that_is_written_before_the_product_is_waited_for() {
     let (findings, _) = product(FILL, BARRIER, &early);
     let kinds: Vec<FindingKind> = findings.iter().map(|finding| finding.kind).collect();
     assert!(kinds.contains(&FindingKind::ReadAfterWrite), "{kinds:?}");
-    // Only of the newest group nothing is known then.
+    // At that point only the newest group may still be reading.
     let others = "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 1; bar.sync 0;";
     assert_silent(product(FILL, BARRIER, &format!("{others} {FILL}")));
 }

@@ -1,12 +1,12 @@
-//! Accesses of shared memory that nothing orders.
+//! Data races in shared memory.
 
 use crate::harness::Machine;
 use crate::{assert_one, assert_silent, checking, found, kernel_of, line_of, only, params};
 use Severity::{Error, Warning};
 use cuda_sim::check::{Finding, FindingKind, Severity};
 
-/// Threads with a tile of 256 words: `%own` is the address of their own word, `%next` of the word
-/// `far` further on, around the end.
+/// Returns a kernel with a tile of 256 words: `%own` is the address of the thread's word, `%next` that of the
+/// word `distance` words further on, wrapping around.
 fn tile(far: u32, body: &str) -> String {
     format!(
         ".shared .align 16 .b32 tile[256];
@@ -33,8 +33,8 @@ pub fn words(findings: &[Finding]) -> Vec<(FindingKind, Severity)> {
 fn a_read_before_the_barrier() {
     let body = "st.shared.u32 [%own], %t; // there
         ld.shared.u32 %r2, [%next]; // here";
-    // Thread t reads what thread t + 32 writes, or has yet to write: warps run in order. That
-    // nobody has written it when it is read is a matter of that order.
+    // Thread t reads the word that thread t + 32 writes, before or after the write: warps run in
+    // order. Whether an unwritten word is read depends on that order.
     let all = found(&tile(32, body), 64);
     assert_eq!(
         words(&all.0),
@@ -150,7 +150,7 @@ fn lanes_of_a_warp_do_not_wait_for_each_other() {
     ] {
         assert_silent(found(&tile(1, &body(between)), 32));
     }
-    // In a launch of which only a part is counted as well.
+    // Also in a launch of which only a sample is counted.
     let ptx = kernel_of(&tile(1, &body("bar.sync 0;"))).replace("st.global", "// st.global");
     let mut machine = checking(&ptx);
     let out = machine.out::<u32>(32);
@@ -168,7 +168,7 @@ fn lanes_of_a_warp_do_not_wait_for_each_other() {
 
 #[test]
 fn counted_barriers_order_those_that_come() {
-    // Warps 0 and 1 meet at barrier 1, warps 2 and 3 at barrier 2.
+    // Warps 0 and 1 share barrier 1, warps 2 and 3 barrier 2.
     let body = |far: u32| {
         tile(
             far,
@@ -179,7 +179,7 @@ fn counted_barriers_order_those_that_come() {
         ld.shared.u32 %r2, [%next]; // here",
         )
     };
-    // The second warp of each pair reads what the other pair writes.
+    // The second warp of each pair reads words that the other pair writes.
     let of = found(&body(32), 128);
     assert_one(of, FindingKind::ReadAfterWrite, Error, 32, 64);
     let of = found(&body(64), 128);
@@ -309,7 +309,7 @@ fn asynchronous_copies_are_waited_for() {
         assert_eq!(findings[0].kind, kind, "{wrong}: {findings:#?}\n{ptx}");
         assert_eq!(findings[0].source.ptx_line, line_of(&ptx, "// here"));
     }
-    // What is on its way when a block ends is nothing to the next one.
+    // A copy in flight at the end of a block does not concern the next block.
     let ptx = kernel_of(&body("").replace("ld.shared.u32 %r2, [%next]; // here", ""));
     let ptx = ptx.replace("st.global.u32 [%mine], %r2;", "");
     let mut machine = checking(&ptx);
@@ -327,11 +327,11 @@ fn volatile_shared_memory_is_not_in_order_by_itself() {
         ld.volatile.shared.u32 %r2, [%next]; // here"
         )
     };
-    // Of other warps.
+    // Between warps.
     let all = found(&tile(32, &body("")), 64);
     let of = only(all, FindingKind::ReadAfterWrite);
     assert_one(of, FindingKind::ReadAfterWrite, Error, 32, 32);
-    // Of other lanes.
+    // Between lanes.
     let of = found(&tile(1, &body("")), 32);
     assert_one(of, FindingKind::ReadAfterWrite, Warning, 0, 32);
     assert_silent(found(&tile(32, &body("bar.sync 0;")), 64));

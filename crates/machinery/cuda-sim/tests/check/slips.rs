@@ -1,5 +1,5 @@
-//! Kernels that clang compiled: each mistake is found on its line, and nothing is said of right ones of the
-//! same shape.
+//! Kernels compiled by clang: each bug is reported on its line, and correct kernels of the same shape are not
+//! reported.
 
 use crate::{checking, params};
 use cuda_sim::check::{Finding, FindingKind};
@@ -9,19 +9,19 @@ use std::time::Duration;
 const SOURCE: &str = include_str!("../../kernels/slips.cu");
 const PTX: &str = include_str!("../../kernels/ptx/slips.ptx");
 
-/// What goes in: each thread's number is another.
+/// Returns the input: a different number for each thread.
 fn numbers() -> Vec<i32> {
     (0..256).map(|n| n * 37 % 251).collect()
 }
 
-/// What is found in a kernel.
+/// Returns the findings in a kernel.
 fn found(kernel: &str) -> Vec<Finding> {
     let mut machine = checking(PTX);
     let (input, out) = (machine.buffer(&numbers()), machine.buffer(&[0i32; 256]));
     machine.run(kernel, 4, 64, params![input, out]).findings
 }
 
-/// The lines of a kernel that are marked.
+/// Returns the marked lines of a kernel.
 fn marked(kernel: &str) -> Vec<u32> {
     let lines = SOURCE.lines().zip(1..);
     let of_kernel = lines
@@ -69,7 +69,7 @@ fn nothing_is_said_of_right_ones() {
     }
 }
 
-/// A fence in a kernel that nobody calls keeps no check from its work.
+/// A fence in a kernel that is not called must not disable any check.
 #[test]
 fn a_fence_elsewhere_changes_nothing() {
     assert!(PTX.contains("membar.gl"));
@@ -105,7 +105,7 @@ fn locks_are_handed_on_and_one_that_is_kept_ends_the_launch() {
                     "{kernel}: {:#?}",
                     report.findings
                 );
-                // A hand-over takes some atomics: not a turn of 65,536 instructions.
+                // Passing the lock on takes a few atomics, not a time slice of 65,536 instructions.
                 let atomics = report.counts.atomics;
                 let most = 50 * u64::from(threads);
                 assert!(atomics < most, "{kernel} {grid} × {block}: {atomics}");

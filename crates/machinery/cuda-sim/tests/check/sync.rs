@@ -1,4 +1,4 @@
-//! Barriers and warp-wide instructions that not all threads reach.
+//! Barriers and warp-wide instructions that some threads never reach.
 
 use crate::{assert_one, assert_silent, found};
 use cuda_sim::check::FindingKind;
@@ -13,7 +13,7 @@ fn a_barrier_in_a_branch_of_half_a_warp() {
         st.global.u32 [%mine], %t;";
     let finding = assert_one(found(body, 32), FindingKind::DivergentBarrier, Error, 0, 16);
     assert!(finding.details.contains("16 of the warp's 32"), "{finding}");
-    // All threads of the second warp are past it: the same 16 threads.
+    // All threads of the second warp skip it: the count is still that of the same 16 threads.
     assert_one(found(body, 64), FindingKind::DivergentBarrier, Error, 0, 16);
     assert_silent(found("bar.sync 0;", 100));
 }
@@ -35,7 +35,7 @@ fn threads_that_end_before_a_barrier() {
             "{finding}"
         );
     };
-    // By a branch to the end, at once or after something else; whole warps, and parts of one.
+    // By a branch to the end, directly or after other code; whole warps and parts of a warp.
     let body = |limit: u32| {
         format!(
             "setp.ge.u32 %p1, %t, {limit};
@@ -68,7 +68,7 @@ fn threads_that_end_before_a_barrier() {
         48,
         "// left",
     );
-    // They go past the barrier, and end while the others wait there.
+    // Threads that skip the barrier, and exit while the others wait.
     let body = "setp.ge.u32 %p1, %t, 32;
         @%p1 bra past;
         bar.sync 0; // here
@@ -76,14 +76,14 @@ fn threads_that_end_before_a_barrier() {
         st.global.u32 [%mine], %t;
         ret; // left";
     one(body, 64, 32, "// left");
-    // A barrier for those that are left.
+    // A barrier for the remaining threads.
     let body = "setp.ge.u32 %p1, %t, 64;
         @%p1 bra end;
         bar.sync 1, 64;
         st.global.u32 [%mine], %t;
     end:";
     assert_silent(found(body, 96));
-    // All barriers come before.
+    // All barriers come first.
     let body = "bar.sync 0;
         setp.ge.u32 %p1, %t, 16;
         @%p1 bra end;
@@ -126,7 +126,7 @@ fn a_loop_that_threads_leave_at_different_times() {
         setp.lt.u32 %p1, %r1, %t;
         @%p1 bra again;
         st.global.u32 [%mine], %t;";
-    // Threads 0 and 1 leave after the first round; the others wait for them for ever.
+    // Threads 0 and 1 leave after the first iteration; the others wait for them forever.
     assert_one(found(body, 32), FindingKind::DivergentBarrier, Error, 2, 30);
     let body = body.replace("%t;", "5;");
     assert_silent(found(&body, 64));
@@ -193,9 +193,9 @@ fn masks_and_who_comes() {
         8,
     );
     assert!(finding.details.contains("lanes 8 to 15"), "{finding}");
-    // A warp that was never whole.
+    // A warp that was partial from the start.
     assert_silent(found("vote.sync.ballot.b32 %r1, 1, -1;", 20));
-    // Lanes that have ended.
+    // Lanes that have exited.
     let ended = "setp.ge.u32 %p1, %t, 16; @%p1 exit;
         vote.sync.ballot.b32 %r1, 1, -1; // here";
     assert_one(found(ended, 32), FindingKind::AbsentLanes, Warning, 0, 16);
@@ -210,7 +210,7 @@ fn masks_and_who_comes() {
     past:
         st.global.u32 [%mine], %t;";
     assert_one(found(body, 32), FindingKind::AbsentLanes, Error, 0, 28);
-    // Those of the other branch come to another instruction with this mask.
+    // The lanes of the other branch reach another instruction with the same mask.
     let body = "setp.ge.u32 %p1, %t, 4;
         @%p1 bra other;
         bar.warp.sync -1;
@@ -238,7 +238,7 @@ fn shuffles_of_one_warp_at_two_places() {
         st.global.u32 [%mine], %r1;"
         )
     };
-    // Among its own half: CUDA C++ wants one place for all, and hardware gives what was meant.
+    // Within each half: CUDA C++ requires one instruction for all, but hardware gives the intended result.
     let all = found(&halves(3), 32);
     assert!(
         all.0
@@ -248,7 +248,7 @@ fn shuffles_of_one_warp_at_two_places() {
         all.0
     );
     assert_eq!(all.0.len(), 2);
-    // Of a lane of the other half, which gives it nothing here.
+    // From a lane of the other half, which provides no value here.
     let all = found(&halves(17), 32);
     let asked = |finding: &&cuda_sim::check::Finding| finding.kind == FindingKind::ShuffleFromAbsentLane;
     let asked: Vec<_> = all.0.iter().filter(asked).collect();
@@ -256,7 +256,7 @@ fn shuffles_of_one_warp_at_two_places() {
     assert_eq!((asked[0].severity, asked[0].count), (Error, 16));
 }
 
-/// What half a warp's shuffle of `form` is said of, whose result is used as `then` says.
+/// Checks a shuffle of half a warp in the given form, followed by `use_result`.
 fn half_shuffles(form: &str, then: &str) -> (Vec<cuda_sim::check::Finding>, String) {
     found(
         &format!(
@@ -283,11 +283,11 @@ fn a_shuffle_from_lanes_that_take_no_part() {
     let with = |mode: &str, by: &str, clamp: u32, then: &str| {
         sync(half_shuffles(&shuffle(mode, by, clamp), then))
     };
-    // All of them ask lanes that are not there.
+    // All lanes read from absent lanes.
     let finding = assert_one(with("down", "16", 31, add), kind, Error, 0, 16);
     assert!(finding.details.contains("lanes 0 to 15"), "{finding}");
     assert_one(with("bfly", "16", 31, add), kind, Error, 0, 16);
-    // Some do: lanes 8 to 15.
+    // Lanes 8 to 15 read from absent lanes.
     let next = "add.u32 %r3, %t, 8; ";
     let by_number = |then: &str| {
         let form = format!("{next}{}", shuffle("idx", "%r3", 31));
@@ -308,13 +308,13 @@ fn a_shuffle_from_lanes_that_take_no_part() {
         8,
         8,
     );
-    // Each asks within the mask.
+    // Every lane reads within the mask.
     assert_silent(with("down", "8", 0x100f, add));
     assert_silent(with("bfly", "8", 31, add));
     assert_silent(with("idx", "5", 31, add));
-    // A tree: the upper lanes ask beyond the mask, and nobody looks at what they get.
+    // A tree reduction: the upper lanes read beyond the mask, and their results are never used.
     assert_silent(with("down", "8", 31, add));
-    // Who asks in vain does not use it.
+    // The lanes that read from absent lanes do not use the result.
     let chosen = "setp.lt.u32 %p2, %t, 8; add.u32 %r4, %r2, %r1; selp.u32 %r2, %r4, %r2, %p2;";
     assert_silent(by_number(chosen));
     assert_silent(by_number(

@@ -1,10 +1,10 @@
-//! A launch after others of the same program, which leave it what can be used again, is as the first one.
+//! Cached state from earlier launches of a program must not change later launches.
 
 use crate::harness::{Machine, noise};
 use crate::params;
 use cuda_sim::launch::Report;
 
-/// Adds up as many words as there are rounds, each from another line, and keeps some of them in local memory.
+/// Sums `rounds` words, each from another cache line, and stores partial sums in local memory.
 const PTX: &str = "
     .version 6.4 .target sm_52 .address_size 64
     .visible .entry work(.param .u64 out, .param .u64 from, .param .u32 rounds) {
@@ -42,7 +42,7 @@ fn loaded() -> (Machine, u64, u64) {
 #[test]
 fn a_launch_after_others_is_as_the_first() {
     let (mut machine, out, from) = loaded();
-    // The last number of rounds makes a long launch of what was a short one.
+    // The last number of rounds makes a formerly short launch a long one.
     for (grid, block, rounds) in [
         (1, 32, 1),
         (1, 32, 1),
@@ -72,7 +72,7 @@ fn a_launch_after_others_is_as_the_first() {
     }
 }
 
-/// Blocks that wait for each other in a launch that is taken for a short one.
+/// Blocks must be able to wait for each other even if the launch is expected to be short.
 #[test]
 fn blocks_of_a_launch_that_seems_short_wait_for_each_other() {
     let mut machine = Machine::new(include_str!("../../kernels/ptx/progress.ptx"));

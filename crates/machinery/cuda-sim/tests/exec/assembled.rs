@@ -1,20 +1,21 @@
-//! What a GPU's assembler makes of code shows in its counters: atomics, stores side by side, branches. The
-//! figures are an H200's (`scripts/held-out`, and small kernels beside it).
+//! Effects of a GPU's assembler that counters show: the lowering of atomics, the merging of adjacent stores,
+//! and predication of branches. The expected figures were measured on an H200 (`scripts/held-out`, and small
+//! kernels next to it).
 
 use crate::harness::{Machine, kernel_of, module_of, total};
 use crate::params;
 use cuda_sim::isa::AccessClass::{self, GlobalAtomic, GlobalReduction, SharedAtomic, SharedLoad};
 use cuda_sim::profile::{AccessCounts, Tally};
 
-/// What one warp's kernel counts whose body this is.
+/// Returns the counts of a kernel with this body, run by one warp.
 fn counted(ptx: &str) -> Tally {
     let mut machine = Machine::profiling(ptx);
     let out = machine.buffer(&[0u32; 4096]);
     total(&machine.run("k", 1, 32, params![out]))
 }
 
-/// A warp's atomic on global memory, `form` with `value`, where each lane's address is that of element
-/// `index` of 4 bytes, or of 8.
+/// Counts an atomic of one warp on global memory, `form` with `value`, where each lane's address is that of
+/// element `index` of 4 or 8 bytes.
 fn on_global(form: &str, index: &str, value: &str) -> Tally {
     let bytes = if form.contains("64") { 8 } else { 4 };
     counted(&kernel_of(&format!(
@@ -26,7 +27,7 @@ fn on_global(form: &str, index: &str, value: &str) -> Tally {
     )))
 }
 
-/// The same on shared memory. What was loaded and stored there besides is none of the atomic.
+/// Counts an atomic on shared memory. The kernel has no other shared accesses that would count for the atomic.
 fn on_shared(form: &str, index: &str, value: &str) -> Tally {
     let bytes = if form.contains("64") { 8 } else { 4 };
     counted(&module_of(
@@ -45,9 +46,9 @@ fn on_shared(form: &str, index: &str, value: &str) -> Tally {
 const OWN: &str = "mov.u32 %r1, %t;";
 const TWO: &str = "shr.u32 %r1, %t, 1;";
 const FOUR_PLACES: &str = "and.b32 %r1, %t, 3;";
-/// All lanes at one address, which nobody can know beforehand.
+/// All lanes use one address, which the assembler cannot prove.
 const ONE_PLACE: &str = "shr.u32 %r1, %t, 5;";
-/// All lanes at one address, and that is to be seen.
+/// All lanes use one address, which the assembler can prove.
 const SAME: &str = "mov.u32 %r1, %ctaid.x;";
 const APART: &str = "shl.b32 %r1, %t, 3;";
 
@@ -71,7 +72,7 @@ fn on_global_memory_who_asks_for_the_old_value_is_counted_apart() {
     let red = "red.global.add.f32";
     for (form, class) in [
         (red, GlobalReduction),
-        // Nobody looks at what was there.
+        // The old value is never used.
         ("atom.global.add.f32 %r9,", GlobalReduction),
         (
             "st.global.u32 [%mine], %r9; atom.global.add.f32 %r9,",
@@ -88,7 +89,7 @@ fn on_global_memory_who_asks_for_the_old_value_is_counted_apart() {
             assert_global(on_global(form, index, "%r2"), class, 1, sectors, turns);
         }
     }
-    // There is no exchange, compare-and-swap or increment without an old value.
+    // An exchange, compare-and-swap or increment always needs the old value.
     for form in ["atom.global.exch.b32 %r9,", "atom.global.inc.u32 %r9,"] {
         assert_global(on_global(form, OWN, "%t"), GlobalAtomic, 1, 4, 1);
     }
@@ -115,11 +116,11 @@ fn lanes_put_their_values_together_where_all_are_seen_to_go_to_one_place() {
         assert_eq!((same.sectors, same.turns), (1, 1), "{form}");
         assert_eq!((one.sectors, one.turns), (32, 32), "{form}");
     }
-    // Sums of 64 bits only where the value is the same, too; of floats never.
+    // Sums of 64 bits are combined only if the value is uniform, too; floating-point sums never are.
     assert_eq!(of("red.global.add.u64", SAME, "3").sectors, 1);
     assert_eq!(of("red.global.add.u64", SAME, "%d2").sectors, 32);
     assert_eq!(of("red.global.add.f32", SAME, "%r2").sectors, 32);
-    // Whose old value is wanted, that has to ask: but for sums, where it follows from the lane's place.
+    // If the old value is used, only sums are combined: the old value then follows from the lane's position.
     let used = |operation: &str| {
         let form = format!("st.global.u32 [%mine], %r9; atom.global.{operation} %r9,");
         on_global(&form, SAME, "%t")[GlobalAtomic].sectors
@@ -151,11 +152,11 @@ fn on_shared_memory_a_bank_serves_one_lane_at_a_time() {
             turns,
             turns - 1,
         );
-        // Lanes that add one to a word are counted there, all at once.
+        // Additions of a constant 1 are combined per word, for all lanes at once.
         assert_shared(on_shared("red.shared.add.u32", index, "1"), 1, 1, 0);
         let used = "st.global.u32 [%mine], %r9; atom.shared.add.u32 %r9,";
         assert_shared(on_shared(used, index, "1"), 1, turns, turns - 1);
-        // Two values go with it.
+        // A compare-and-swap sends two values.
         let swap = on_shared("atom.shared.cas.b32 %r9,", index, "0, %t");
         assert_shared(swap, 1, 2 * turns, turns - 1);
     }
@@ -168,7 +169,7 @@ fn on_shared_memory_a_bank_serves_one_lane_at_a_time() {
     }
 }
 
-/// Loads of the loop: how many, and their wavefronts. And how often lanes parted.
+/// Returns the requests and wavefronts of the loop's loads, and the number of divergent branches.
 fn looped(counts: Tally) -> (u64, u64, u64) {
     let loads = counts[SharedLoad];
     (loads.requests, loads.wavefronts, counts.divergent_branches)
@@ -199,9 +200,10 @@ fn what_shared_memory_has_no_instruction_for_is_a_loop() {
 #[test]
 fn a_minimum_of_64_bits_swaps_only_what_is_better() {
     let up = "red.shared.max.u64";
-    // Lane 0 has its way first: then each next lane has something better.
+    // Lane 0 swaps first; then each next lane has a larger value.
     let rising = on_shared(up, ONE_PLACE, "%d2");
-    // Lane 0 has nothing better than the zero that is there, and leaves the first round with lane 1.
+    // Lane 0's value does not exceed the initial zero, so it leaves the loop in the first iteration with lane
+    // 1.
     assert_eq!(looped(rising).0, 31);
     assert_eq!(rising[SharedAtomic].requests, 31);
     let falling = on_shared(up, &format!("{ONE_PLACE} sub.u32 %t, 40, %t;"), "%d2");
@@ -235,7 +237,7 @@ fn stores_side_by_side_become_one() {
         stores(&pair("add.u32 %r5, %t, 1; ld.global.u32 %r6, [%mine];", 4)),
         (1, 2)
     );
-    // Somebody may read between them, or there is a gap, or the first is not at a multiple of 8.
+    // A load or a barrier in between, a gap, or a first address that is not a multiple of 8 prevents merging.
     for apart in [
         pair("ld.shared.u32 %r6, [s+96];", 4),
         pair("bar.sync 0;", 4),
@@ -261,7 +263,7 @@ fn a_branch_that_becomes_a_predicate_parts_nobody() {
     };
     assert_eq!(parted(&around("st.global.u32 [%mine], %t;")), 0);
     assert_eq!(parted(&around(&"add.u32 %t, %t, 3; ".repeat(40))), 1);
-    // Lanes that only end need no branch.
+    // Lanes that only exit need no branch.
     assert_eq!(
         parted("setp.lt.u32 %p1, %t, 7; @%p1 bra end; st.global.u32 [%mine], %t; end:"),
         0

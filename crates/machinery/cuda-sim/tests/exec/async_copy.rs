@@ -1,12 +1,12 @@
-//! Asynchronous copies to shared memory: what is there before and after waiting, and what is refused.
+//! Asynchronous copies to shared memory: their results before and after waiting, and rejected forms.
 
 use crate::harness::{Machine, illegal, load_error, module_of, total, words};
 use crate::params;
 use cuda_sim::exec::FaultKind;
 use cuda_sim::isa::AccessClass;
 
-/// A kernel whose threads have `%to`, their 16 bytes of shared memory, filled with 7, and `%from`,
-/// 16 bytes each of a table that counts from 100; `%r1` at the end is the thread's result.
+/// Returns a kernel whose threads have `%to`, their 16 bytes of shared memory, filled with 7, and `%from`, 16
+/// bytes each of a table that counts from 100. `%r1` at the end is the thread's result.
 fn copies(body: &str) -> String {
     let table: Vec<String> = (100..356).map(|word: u32| word.to_string()).collect();
     module_of(
@@ -97,7 +97,7 @@ fn what_is_not_waited_for_is_not_there() {
             );
         }
     }
-    // A copy that no group has closes is in none: only `wait_all` waits for it.
+    // A copy that was never committed is in no group: only `wait_all` waits for it.
     for (wait, there) in [("wait_group 0", false), ("wait_all", true)] {
         let body = format!(
             "cp.async.ca.shared.global [%to], [%from], 4; cp.async.{wait}; ld.shared.u32 %r1, [%to];"
@@ -108,7 +108,7 @@ fn what_is_not_waited_for_is_not_there() {
 
 #[test]
 fn groups_are_each_threads_own() {
-    // Odd threads close another, empty group after their copy.
+    // Odd threads commit another, empty group after their copy.
     let body = "and.b32 %r2, %t, 1; setp.eq.u32 %p1, %r2, 1;
     cp.async.ca.shared.global [%to], [%from], 4; cp.async.commit_group;
     @%p1 cp.async.commit_group;
@@ -135,7 +135,7 @@ fn what_the_source_has_not_is_zero() {
         );
         assert_eq!(run(&body, 1), [wanted], "{size} bytes, word {word}");
     }
-    // Nothing is read from a source of no bytes, wherever it is.
+    // A source of zero bytes is not read, whatever its address.
     let body = "mov.u64 %from, 16; setp.eq.u32 %p1, %t, %t;
     cp.async.ca.shared.global [%to], [%from], 4, 0;
     cp.async.ca.shared.global [%to+4], [%from], 4, %p1; cp.async.wait_all;
@@ -180,8 +180,8 @@ fn copies_are_counted_where_they_read_and_where_they_write() {
     );
 }
 
-/// As Nsight Compute counts them on an H200: a lane that reads nothing is in no request, and a warp of
-/// such lanes makes none.
+/// As Nsight Compute counts on an H200: a lane that reads nothing is in no request, and a warp of such lanes
+/// makes no request.
 #[test]
 fn what_reads_nothing_is_an_instruction_and_no_request() {
     for (size, requests, sectors, threads) in [
@@ -244,7 +244,7 @@ fn what_is_wrong_is_refused_on_its_line() {
         ),
         (
             "cp.async.ca.shared.global.L2::64B [%to], [%from], 4;",
-            "needs `.version 7.4` or newer",
+            "requires `.version 7.4` or newer",
         ),
         (
             "cp.async.ca.global.shared [%to], [%from], 4;",
@@ -267,7 +267,7 @@ fn what_is_wrong_is_refused_on_its_line() {
     let old = copies("cp.async.wait_all;").replace("sm_80", "sm_75");
     let message = load_error(&old).to_string();
     assert!(
-        message.contains("needs `.target sm_80` or newer, and the module's is sm_75"),
+        message.contains("requires `.target sm_80` or newer, but the module's target is sm_75"),
         "{message}"
     );
 }

@@ -1,4 +1,4 @@
-//! Atomic operations: what they leave, what they return, and in which order.
+//! Atomic operations: the final values, the returned old values, and the order.
 
 use bytemuck::Pod;
 
@@ -7,7 +7,7 @@ use crate::params;
 
 const PTX: &str = include_str!("../../kernels/ptx/atomics.ptx");
 
-/// The six operations whose order does not show, folded over `input`.
+/// Folds the six operations whose result does not depend on the order over `input`.
 macro_rules! folded {
     ($t:ty, $begin:expr, $input:expr) => {
         $input
@@ -71,7 +71,7 @@ fn operations_on_shared_memory() {
     }
 }
 
-/// Threads come in their order: block by block, lane by lane.
+/// Returns the old values if threads run in order: block by block, lane by lane.
 fn in_order(threads: u32) -> Vec<u32> {
     let (mut exchanged, mut swapped, mut up, mut down, mut sum) = (0, 0, 0, 0, 0);
     (0..threads)
@@ -100,7 +100,7 @@ fn old_values_come_in_thread_order() {
             );
             machine.run("ordered", 4, block, params![place, old]);
             let found = machine.read::<u32>(old, 5 * count as usize);
-            // Within a block, warps take turns only where they must: the order is the threads'.
+            // Within a block, warps switch only where they must, so the order is that of the threads.
             assert_eq!(found, in_order(count), "blocks of {block}");
         }
         let mut machine = Machine::new(PTX);
@@ -146,8 +146,8 @@ fn floats_are_added_in_thread_order() {
     }
 }
 
-/// Blocks need to run in order only where the order can be seen: the compiler always asks for
-/// the old value, but few kernels look at it.
+/// Blocks need to run in order only if the order is observable: the compiler always requests
+/// the old value, but few kernels use it.
 #[test]
 fn only_what_shows_the_order_runs_in_order() {
     let machine = Machine::new(PTX);
@@ -166,7 +166,7 @@ fn only_what_shows_the_order_runs_in_order() {
     }
 }
 
-/// The forms the compiler did not emit: 64-bit ones, doubles, signed ones, without a result.
+/// Forms that the compiler did not emit: of 64 bits, on doubles and signed integers, and without a result.
 #[test]
 fn remaining_types() {
     let ptx = kernel_of(
@@ -189,13 +189,14 @@ fn remaining_types() {
     let double = |at: usize| f64::from_bits(u64::from(found[at]) | u64::from(found[at + 1]) << 32);
     assert_eq!(double(0), 48.0);
     assert_eq!(found[2..4], [78, 0]);
-    // Zero is more than -5.
+    // Zero is greater than -5.
     assert_eq!(found[4..8], [(-5i32) as u32, u32::MAX, 0, 0]);
     assert_eq!(found[8..12], [(-5i32) as u32, 0, 16 % 5, 0]);
     assert_eq!(found[12..16], [6, 0, 0, 0]);
 }
 
-/// `add` of each of `values` to each of them: what is left in global and in shared memory.
+/// Adds each of `values` to each of them. Returns the old value, the addend, and the sums in global and
+/// shared memory.
 fn sums<T: Pod + PartialEq + std::fmt::Debug>(ty: &str, values: &[T]) -> Vec<(T, T, T, T)> {
     let bits = &ty[1..];
     let ptx = format!(

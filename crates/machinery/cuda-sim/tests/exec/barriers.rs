@@ -1,4 +1,4 @@
-//! Barriers of a block, and what shared memory holds after them.
+//! Barriers of a block, and the contents of shared memory after them.
 
 use crate::harness::{BLOCK_SIZES, Machine, kernel_of, noise, words};
 use crate::params;
@@ -7,7 +7,7 @@ use cuda_sim::exec::FaultKind;
 const PTX: &str = include_str!("../../kernels/ptx/barriers.ptx");
 const GRID: u32 = 3;
 
-/// Runs `kernel` over noise with one shared word a thread; input and output.
+/// Runs `kernel` over noise with one word of shared memory per thread. Returns the input and the output.
 fn run(kernel: &str, block: u32) -> (Vec<u32>, Vec<u32>) {
     let count = (GRID * block) as usize;
     let input = noise(count);
@@ -140,7 +140,7 @@ fn barriers_that_count_and_vote() {
     }
 }
 
-/// A barrier that only the threads of some warps come to, by its count; another for the rest.
+/// Two counted barriers, each for the threads of some warps.
 #[test]
 fn barriers_are_counted_each_by_its_number() {
     let ptx = kernel_of(
@@ -161,7 +161,7 @@ fn barriers_are_counted_each_by_its_number() {
     assert_eq!(words(&ptx, 128).expect("opens"), expected);
 }
 
-/// Warp 0 consumes what warps 1 to 3 produce: they arrive, it waits.
+/// Warps 1 to 3 produce and arrive; warp 0 waits and consumes.
 #[test]
 fn producers_arrive_and_the_consumer_waits() {
     let ptx = kernel_of(
@@ -205,14 +205,14 @@ fn producers_arrive_and_the_consumer_waits() {
     assert_eq!(words(&ptx, 128).expect("opens"), expected);
 }
 
-/// A counted barrier counts a warp that is not full as 32.
+/// A counted barrier counts a partial warp as 32 threads.
 #[test]
 fn a_last_warp_that_is_not_full_counts_whole() {
     let ptx = kernel_of("bar.sync 3, 64; st.global.u32 [%mine], %t;");
     assert_eq!(words(&ptx, 40).expect("opens"), (0..40).collect::<Vec<_>>());
 }
 
-/// The same where its lanes come one after another.
+/// The lanes of a partial warp arrive one after another.
 #[test]
 fn a_last_warp_that_is_not_full_counts_whole_in_parts() {
     let ptx = kernel_of(
@@ -228,7 +228,7 @@ fn a_last_warp_that_is_not_full_counts_whole_in_parts() {
 
 #[test]
 fn guarded_barriers() {
-    // The guard holds for all threads, for none, or for whole warps with a count.
+    // The guard is true for all threads, for none, or for whole warps with a count.
     for (guard, count) in [
         ("setp.lt.u32 %p1, %t, 999", ""),
         ("setp.lt.u32 %p1, %t, 64", ", 64"),
@@ -254,7 +254,7 @@ fn guarded_barriers() {
     assert_eq!(words(&ptx, 64).expect("nobody waits"), [4; 64]);
 }
 
-/// Each side of a branch has its own barrier instruction: all threads come to barrier 0.
+/// Each side of a branch has its own barrier instruction, and all threads arrive at barrier 0.
 #[test]
 fn one_barrier_from_two_places() {
     let ptx = kernel_of(
@@ -352,7 +352,7 @@ fn barriers_that_do_not_exist() {
     );
 }
 
-/// clang leaves a loop through a block that has nothing but a jump to the kernel's end.
+/// clang leaves a loop through a block that contains only a jump to the kernel's end.
 #[test]
 fn a_barrier_in_a_loop_that_lanes_leave_one_by_one() {
     let ptx = kernel_of(

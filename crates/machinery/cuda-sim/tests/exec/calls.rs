@@ -1,4 +1,4 @@
-//! Device functions that stay functions: what goes in and out, recursion, pointers, the stack.
+//! Device functions that are not inlined: arguments and results, recursion, pointers, the stack.
 
 use crate::harness::{BLOCK_SIZES, Machine, kernel_of, module_of, words};
 use crate::params;
@@ -107,7 +107,7 @@ fn a_pointer_to_no_function() {
     let function = machine.read::<u64>(table, 1)[0];
     machine.run("bad_pointer", 1, 32, params![out, function]);
     assert_eq!(machine.read::<i32>(out, 32), [2; 32]);
-    // Device memory, null, between functions, far beyond the last, a kernel.
+    // Device memory, null, between functions, far beyond the last one, a kernel.
     for address in [
         out,
         0,
@@ -156,7 +156,7 @@ fn endless_recursion_ends_even_where_it_keeps_nothing() {
     );
 }
 
-/// The prototype of a call through a pointer promises more than the function takes.
+/// The prototype of an indirect call declares more parameter bytes than the function takes.
 #[test]
 fn a_prototype_that_does_not_fit_the_function() {
     for bytes in [64, 100_000] {
@@ -187,7 +187,7 @@ fn a_prototype_that_does_not_fit_the_function() {
     }
 }
 
-/// A function without parameters, called under a guard, that changes nothing of the caller's.
+/// A function without parameters, called under a guard, must not change the caller's registers.
 #[test]
 fn registers_of_the_caller_survive() {
     let ptx = module_of(

@@ -1,4 +1,4 @@
-//! What the memory system counts: requests, sectors of 32 bytes, distinct constant addresses.
+//! Counters of the memory system: requests, 32-byte sectors, distinct constant addresses.
 
 use crate::harness::{Machine, global_loads, kernel_of, module_of, total};
 use crate::params;
@@ -8,7 +8,7 @@ use cuda_sim::profile::Counters;
 
 const PTX: &str = include_str!("../../kernels/ptx/memory.ptx");
 
-/// One warp reads `in[i * stride + offset]` and writes in order.
+/// Reads `in[i * stride + offset]` with one warp, and writes in order.
 fn strided(threads: u32, stride: u32, offset: u32) -> Report {
     let mut machine = Machine::profiling(PTX);
     let from = machine.buffer(&vec![1f32; 4096]);
@@ -53,8 +53,8 @@ fn requests_are_counted_by_warp() {
     let from = machine.buffer(&vec![1f32; 1000]);
     let out = machine.out::<f32>(1000);
     let counts = total(&machine.run("strided", 10, 100, params![out, from, 1u32, 0u32]));
-    // Blocks of 100 threads: three whole warps of 4 sectors and one of half a sector; every
-    // block begins in the middle of a sector or not, alternately.
+    // Blocks of 100 threads: three whole warps of 4 sectors and one of half a sector; blocks
+    // begin alternately at a sector boundary and in the middle of a sector.
     assert_eq!(
         (
             global_loads(&counts).requests,
@@ -78,8 +78,8 @@ fn requests_are_counted_by_warp() {
     );
 }
 
-/// Whatever the pattern, which decides how an access is done: all lanes at one address, in order,
-/// in order with gaps, or at random.
+/// For every access pattern, which selects the code path: all lanes at one address, contiguous,
+/// contiguous with gaps, or random.
 #[test]
 fn threads_that_take_part_are_counted() {
     let one = "mov.u64 %d1, %out;";
@@ -203,8 +203,8 @@ fn sums_are_those_of_the_counts() {
     assert_eq!(counts.thread_instructions, expected.thread_instructions);
 }
 
-/// Those that the simulator needs besides (for a guard, for a special register) do not count, and
-/// one whose guard does not hold does.
+/// Instructions that the simulator adds (for a guard, for a special register) do not count, and an
+/// instruction whose guard is false does.
 #[test]
 fn instructions_of_the_ptx_are_counted() {
     for (body, instructions) in [
@@ -223,7 +223,7 @@ fn instructions_of_the_ptx_are_counted() {
         let mut machine = Machine::new(&kernel_of(body));
         let out = machine.out::<u32>(37);
         let counts = machine.run("k", 1, 37, params![out]).counts;
-        // With the three before and `ret`; of the last kernel one thread alone comes to the end.
+        // With the three before and `ret`; in the last kernel only one thread reaches the end.
         let expected = match body.contains("ret;") {
             true => 37 * 5 + 2,
             false => 37 * (4 + instructions),
@@ -239,7 +239,7 @@ fn instructions_of_the_ptx_are_counted() {
 #[test]
 fn lanes_that_do_not_run_fetch_nothing() {
     for (keep, sectors) in [("31", 1), ("15", 2), ("7", 4), ("3", 4), ("0", 4)] {
-        // Lanes whose low bits are all zero read in order.
+        // Lanes whose low bits are all zero read contiguous words.
         let ptx = kernel_of(&format!(
             "and.b32 %r1, %t, {keep};
             setp.eq.u32 %p1, %r1, 0;
@@ -261,7 +261,7 @@ fn lanes_that_do_not_run_fetch_nothing() {
             "stores, {keep}"
         );
     }
-    // Nobody runs: no request.
+    // No lane runs, so there is no request.
     let ptx = kernel_of("setp.gt.u32 %p1, %t, 99; @%p1 ld.global.u32 %r2, [%mine];");
     let mut machine = Machine::profiling(&ptx);
     let out = machine.out::<u32>(32);
@@ -278,7 +278,7 @@ fn sectors_of_wide_elements() {
         ("copy_u64", 8),
         ("copy_uchar4", 4),
         ("copy_float2", 8),
-        // The header has these moved by one instruction, as nvcc does.
+        // The header makes these move in one instruction, as nvcc does.
         ("copy_uint4", 16),
         ("copy_float4", 16),
         ("copy_double2", 16),
@@ -356,7 +356,7 @@ fn scattered_lanes_share_sectors_only_where_they_meet() {
             32,
             params![out, from, at, 32u32],
         )));
-        // The indices themselves are four sectors more.
+        // The indices themselves take four more sectors.
         assert_eq!(loads.sectors, sectors + 4, "{index:?}");
         assert_eq!(loads.requests, 2);
     }
@@ -396,10 +396,10 @@ fn branches_that_part_a_warp_are_counted() {
         let out = machine.out::<u32>(64);
         let report = machine.run("k", 1, 64, params![out]);
         let counts = total(&report);
-        // A GPU guards the stores, and has no branch; the simulator has one.
+        // A GPU guards the stores and has no branch; the simulator has one.
         assert_eq!(counts.divergent_branches, 0, "split at {split}");
         assert_eq!(report.counts.divergent_branches, parted, "split at {split}");
-        // Two warps: each stores once a side it has lanes on, and once together.
+        // Two warps: each stores once per side that has lanes, and once after reconvergence.
         assert_eq!(
             counts[AccessClass::GlobalStore].requests,
             4 + parted,
@@ -423,7 +423,7 @@ fn calls_do_not_count_as_local_memory() {
     assert_eq!(local, (0, 0));
 }
 
-/// A warp that reads a row backwards finds the lines that it read forwards, though its first lane is
+/// A warp that reads a row backwards hits the lines that it read forwards, although its first lane is
 /// in the last of them.
 #[test]
 fn a_line_is_the_same_whichever_lane_comes_first() {

@@ -1,11 +1,11 @@
-//! The same launch gives the same results, counts and text, however many threads run it.
+//! Launches give the same results, counts and output on any number of host threads.
 
 use crate::harness::{Machine, noise};
 use crate::params;
 use cuda_sim::model::Modelled;
 use cuda_sim::profile::{Counts, LaunchProfile};
 
-/// What a launch left.
+/// The results of a launch.
 #[derive(Debug, PartialEq)]
 struct Left {
     memory: Vec<u32>,
@@ -76,7 +76,7 @@ fn launches_repeat_on_any_number_of_threads() {
     {
         let plain = observe(case, size, 1, false);
         let profiled = observe(case, size, 1, true);
-        // Profiling changes nothing but what is known.
+        // Profiling adds a profile and changes nothing else.
         assert_eq!(plain.memory, profiled.memory, "{case:?}");
         assert_eq!(plain.counts, profiled.counts, "{case:?}");
         assert_eq!(plain.time, profiled.time, "{case:?}");
@@ -96,7 +96,7 @@ fn launches_repeat_on_any_number_of_threads() {
     }
 }
 
-/// Spinning on a lock is slow and its counts are many, but the same each time on one thread.
+/// Spinning on a lock is slow and has large counts, but these are the same on each run.
 #[test]
 fn a_spin_lock_repeats() {
     let run = |threads| {

@@ -1,12 +1,12 @@
-//! Branches and loops in which lanes part, as the compiler lays them out.
+//! Divergent branches and loops, in the compiler's code layout.
 
 use crate::harness::{BLOCK_SIZES, Machine, noise};
 use crate::params;
 
 const PTX: &str = include_str!("../../kernels/ptx/divergence.ptx");
 
-/// Runs `kernel` over two blocks of every size and compares each thread's word with what
-/// `expected` says for its input.
+/// Runs `kernel` over two blocks of every size, and compares each thread's word with `expected` of its
+/// input.
 fn compare(
     kernel: &str,
     inputs: impl Fn(usize) -> Vec<u32>,
@@ -98,7 +98,7 @@ fn breaks_and_continues_of_nested_loops() {
 fn early_returns() {
     for block in BLOCK_SIZES {
         let count = 3 * block;
-        // The last block is cut off in the middle, and once everything is.
+        // The last block is partial, and in a second run all blocks are empty.
         for n in [count - block / 2, 0] {
             let input: Vec<u32> = noise(count as usize).into_iter().map(|x| x % 9).collect();
             let mut machine = Machine::new(PTX);
@@ -140,7 +140,7 @@ fn switches_with_cases_that_fall_through() {
 fn the_second_operand_runs_only_where_the_first_asks() {
     for block in BLOCK_SIZES {
         let count = block as usize;
-        // Half of the indices are far outside the array: reading there would fail.
+        // Half of the indices are far outside the array, where a read would fault.
         let input: Vec<u32> = noise(count)
             .into_iter()
             .map(|x| {

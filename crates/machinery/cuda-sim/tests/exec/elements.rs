@@ -1,8 +1,8 @@
-//! Elements of arrays as operands, and arrays in shared memory that are called `.extern`.
+//! Array elements as operands, and `.extern` arrays in shared memory.
 
 use crate::harness::{load_error, module_of, words};
 
-/// What one thread stores at `%mine`, the word that it leaves in `%r1`.
+/// Runs `body` on one thread and returns the word that it leaves in `%r1`.
 fn word(before: &str, body: &str) -> u32 {
     let ptx = module_of(before, &format!("{body} st.global.u32 [%mine], %r1;"));
     words(&ptx, 1).unwrap_or_else(|fault| panic!("{body}: {fault}"))[0]
@@ -49,7 +49,7 @@ fn other_indices_are_refused() {
         ("ld.global.u32 %r1, square[%r2];", "an index is a constant"),
         (
             "ld.global.u32 %r1, square[0f00000000];",
-            "an index is an integer",
+            "an array index must be an integer",
         ),
         ("ld.global.u32 %r1, square[0", "`]`"),
     ] {
@@ -58,7 +58,7 @@ fn other_indices_are_refused() {
     }
 }
 
-/// What has a size is laid out where the kernel's other variables are; what has none comes behind them.
+/// An `.extern` array with a size is laid out with the kernel's variables; one without a size follows them.
 #[test]
 fn an_extern_array_with_a_size_is_laid_out_here() {
     let before = ".extern .shared .align 16 .b8 a[512]; .shared .align 16 .b8 b[16];

@@ -1,4 +1,4 @@
-//! Accesses that a GPU would stop a kernel for: what is said of them, and where they were.
+//! Accesses that fault on a GPU: the fault's kind and its location.
 
 use crate::harness::{Machine, illegal, kernel_of, module_of, words};
 use crate::params;
@@ -69,7 +69,7 @@ fn freed_memory_and_null_belong_to_nobody() {
     }
 }
 
-/// Every thread loads or stores one element of `bytes` bytes, by its thread's number.
+/// Returns a kernel in which each thread accesses one element of `bytes` bytes at its index.
 fn access(instruction: &str, bytes: u64) -> String {
     kernel_of(&format!(
         "mad.wide.u32 %d1, %t, {bytes}, %out;\n{instruction};"
@@ -128,7 +128,7 @@ fn addresses_are_multiples_of_the_size() {
 fn shared_local_and_constant_memory_have_bounds() {
     let mut machine = Machine::new(PTX);
     let out = machine.out::<u32>(32);
-    // All eight words are there, the ninth is not.
+    // All eight words exist, the ninth does not.
     let fault = machine.fault("shared_out_of_bounds", 1, 32, params![out, 1u32]);
     assert_eq!(illegal(&fault), ("shared memory", 32, false));
     assert_eq!(fault.place.expect("a thread did it").thread, [7, 0, 0]);
@@ -236,10 +236,10 @@ fn constants_are_not_written() {
             assert!(illegal(&fault).2, "{write}: {fault}");
             let finding = fault.finding().expect("what it is");
             assert_eq!(finding.kind, FindingKind::WrongSpace, "{finding}");
-            assert!(finding.what.contains("constant memory"), "{finding}");
+            assert!(finding.details.contains("constant memory"), "{finding}");
         }
     }
-    // To read them through a generic address is right.
+    // Reads through a generic address are allowed.
     let read = kernel("ld.u32 %r2, [%d2+4]; ld.global.u32 %r2, [%d2+8];");
     assert_eq!(words(&read, 64).expect("it runs"), [6; 64]);
 }

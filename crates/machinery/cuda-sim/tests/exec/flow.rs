@@ -1,4 +1,4 @@
-//! Control flow that a compiler seldom emits: branch tables, loops with two entries, guards.
+//! Control flow that compilers rarely emit: branch tables, loops with two entries, guards.
 
 use crate::harness::{BLOCK_SIZES, Machine, kernel_of, load_error, module_of, words};
 use crate::params;
@@ -78,7 +78,7 @@ fn a_loop_with_two_entries() {
     });
 }
 
-/// Two loops that jump into each other, left from both.
+/// Two loops that jump into each other, with exits from both.
 #[test]
 fn tangled_jumps() {
     let ptx = kernel_of(
@@ -117,7 +117,7 @@ fn tangled_jumps() {
 
 #[test]
 fn guarded_instructions_leave_other_lanes_alone() {
-    // Lanes whose guard fails have an address that nobody owns, and none of them may be touched.
+    // Lanes whose guard is false have an invalid address, which must not be accessed.
     let ptx = kernel_of(
         "and.b32 %r1, %t, 3;
         setp.eq.u32 %p1, %r1, 0;
@@ -233,7 +233,7 @@ fn guarded_ends() {
     });
 }
 
-/// Blocks that are nothing but a label, and a branch to the next instruction.
+/// Blocks that contain only a label, and a branch to the next instruction.
 #[test]
 fn branches_to_where_they_are() {
     let ptx = kernel_of(
@@ -252,7 +252,7 @@ fn branches_to_where_they_are() {
     compare(&ptx, |t| if t < 5 { t + 1 } else { 3 });
 }
 
-/// The same register is used on both sides of a branch for different things.
+/// Each side of a branch uses the same registers for different values.
 #[test]
 fn lanes_keep_their_registers_apart() {
     let machine_words = |block| {
@@ -312,7 +312,7 @@ fn traps_and_breakpoints_name_the_thread() {
     }
 }
 
-/// A launch ends before the next begins, so what it waits for is there.
+/// A launch ends before the next one starts, so everything it depends on is complete.
 #[test]
 fn a_launch_that_may_begin_early_waits_for_nothing() {
     let ptx = |instruction: &str| {

@@ -1,8 +1,8 @@
-//! Warps that run in step do what they do one by one: results, counts, what caches had, faults.
+//! Gangs must give the results, counters, cache hits and faults of warps that run one by one.
 //!
-//! A kernel that reads the clock runs warp by warp, since the order of its warps shows. So each of
-//! these runs twice: as it is, and with a look at the clock. The first block, whose warps always run one
-//! by one, does nothing.
+//! A kernel that reads the clock runs warp by warp, because the order of its warps is observable. Each kernel
+//! here therefore runs twice: unchanged, and with a read of the clock. The first block, whose warps always
+//! run one by one, does nothing.
 
 use crate::harness::{Machine, module_of, noise};
 use crate::params;
@@ -10,25 +10,25 @@ use cuda_sim::exec::Fault;
 use cuda_sim::launch::Report;
 use cuda_sim::profile::{Counters, Tally};
 
-/// Words of input behind the output, more than an L1 cache holds.
+/// Words of input after the output, more than an L1 cache holds.
 const INPUT: u32 = 1 << 17;
-/// Words of output: one a thread.
+/// Words of output, one per thread.
 const OUTPUT: u32 = 1024;
 
 const CONSTANTS: &str = ".const .align 4 .u32 table[4096];";
 
-/// Threads of the blocks that are tried: a part of a warp, warps of one gang and of several, with
-/// and without a last one that is not whole.
+/// Threads per block: a partial warp, warps of one gang and of several, with and without a partial
+/// last warp.
 const BLOCKS: [u32; 8] = [1, 20, 64, 96, 250, 256, 700, 1024];
 
-/// What a kernel comes to: its output and its counts, or the fault.
+/// The outcome of a kernel: its output and its counts, or a fault.
 #[derive(Debug, PartialEq)]
 enum Outcome {
     Right(Vec<u32>, Box<(Counters, Tally)>),
     Fault(String),
 }
 
-/// Runs `body`, in which `%d9` is the input's address, `special` having been read.
+/// Runs `body`, in which `%d9` is the input's address, after a read of the special register.
 fn outcome(body: &str, special: &str, profile: bool, block: u32, threads: usize) -> Outcome {
     let before = format!(
         "mov.u32 %r31, %ctaid.x; setp.eq.u32 %p15, %r31, 0; @%p15 ret;
@@ -63,13 +63,13 @@ fn tally(report: &Report) -> Tally {
         .map_or_else(Tally::default, |profile| profile.total)
 }
 
-/// A fault in words, its place included.
+/// Formats a fault with its location.
 fn told(fault: &Fault) -> String {
     format!("{:?} at {:?}", fault.kind, fault.place)
 }
 
-/// Tries a kernel in all blocks, counted and not, on one thread and on two; what it did in the
-/// largest.
+/// Runs a kernel as gangs and warp by warp, with every block size, with and without profiling, on one thread
+/// and on two, and asserts that the outcomes are equal. Returns the outcome with the largest blocks.
 fn alike(body: &str) -> Outcome {
     let mut last = None;
     for block in BLOCKS {
@@ -88,7 +88,7 @@ fn alike(body: &str) -> Outcome {
     last.expect("it ran")
 }
 
-/// As [`alike`], of a kernel that is to succeed and to write something.
+/// Runs [`assert_same_outcome`] on a kernel that must succeed and write something.
 fn right(body: &str) {
     match alike(body) {
         Outcome::Right(words, _) => assert!(words.iter().any(|&word| word != u32::MAX)),
@@ -96,8 +96,8 @@ fn right(body: &str) {
     }
 }
 
-/// Every warp goes through its part of the input and through a common one, more often than a slice
-/// is long: what the L1 cache still has depends on whose turn it was.
+/// Each warp reads a part of the input of its own and a common part, for longer than a time slice. The
+/// contents of the L1 cache then depend on the order of the slices.
 #[test]
 fn caches_are_asked_in_the_order_of_slices() {
     for (own, common) in [(128, 4), (1024, 128), (4, 4096), (40, 36)] {
@@ -117,7 +117,7 @@ LOOP:
 
 #[test]
 fn lanes_that_part_and_meet_again() {
-    // Odd lanes, some warps, and all of them now and then; each way as long as it likes.
+    // Odd lanes, some warps, and varying lanes; each path has its own length.
     for condition in [
         "and.b32 %r1, %t, 1;",
         "and.b32 %r1, %t, 64;",
@@ -157,7 +157,7 @@ LOOP:
 
 #[test]
 fn some_end_before_others() {
-    // Whole warps, parts of each, and all that are beyond some number.
+    // Whole warps, parts of each warp, and all threads above a number.
     for ends in [
         "and.b32 %r1, %t, 32; setp.ne.u32 %p1, %r1, 0;",
         "and.b32 %r1, %t, 5; setp.eq.u32 %p1, %r1, 5;",
@@ -192,7 +192,7 @@ LOOP:
     );
 }
 
-/// Some warps of a gang go straight to where the others come later; in blocks of one gang nobody has
+/// Some warps of a gang jump directly to a point that the others reach later; in blocks of one gang no warp has
 /// to stop at the barriers.
 #[test]
 fn halves_of_a_tile() {
@@ -213,7 +213,7 @@ MEET:
     );
 }
 
-/// Warps come to one barrier and go on while others are still to come, and wait at the next.
+/// Warps arrive at one barrier and continue while others have yet to arrive, and wait at the next.
 #[test]
 fn barriers_that_some_only_come_to() {
     right(
@@ -229,17 +229,17 @@ LOOP:
     );
 }
 
-/// Loads and stores that have their address register in common, and some that have not: it is
-/// written in between, the way addresses lie changes from pass to pass and from warp to warp, and at
-/// a barrier in the middle the other gangs of the block come in between.
+/// Loads and stores that share an address register, and some that do not. The register is written
+/// in between, the access pattern changes from pass to pass and from warp to warp, and at a barrier in
+/// the middle the other gangs of the block run.
 #[test]
 fn one_register_for_many_addresses() {
     for step in [
-        // All lanes at one address, side by side, and wherever they like.
+        // Uniform, contiguous and scattered addresses.
         "mov.u32 %r1, %r3;",
         "add.u32 %r1, %t, %r3;",
         "mul.lo.u32 %r1, %t, %r3; and.b32 %r1, %r1, 4095;",
-        // One of these in each gang.
+        // A different pattern in each gang.
         "shr.u32 %r1, %t, 8; add.u32 %r1, %r1, %r3; and.b32 %r1, %r1, 3; mul.lo.u32 %r1, %r1, %t;
     and.b32 %r1, %r1, 4095;",
     ] {
@@ -287,7 +287,7 @@ LOOP:
     );
 }
 
-/// Longer than a warp's whole turn, with ways that part in the middle.
+/// A loop longer than a warp's time slice, with divergent paths in the middle.
 #[test]
 fn many_turns() {
     right(
@@ -304,8 +304,8 @@ MEET:
     );
 }
 
-/// Thread 70 of a gang fails, and thread 33 a little later: warps that run one by one come to the
-/// latter first.
+/// Thread 70 of a gang faults, and thread 33 a little later. Warps that run one by one reach the
+/// second fault first.
 #[test]
 fn the_first_warp_to_fail_is_reported() {
     let fault = alike(
@@ -319,8 +319,8 @@ fn the_first_warp_to_fail_is_reported() {
     }
 }
 
-/// Thread 0 reads what thread 32 writes, before which it ought to wait. Where warps are in step it
-/// comes out right all the same; somewhere it has to show.
+/// Thread 0 reads a word that thread 32 writes, without the barrier that it needs. In gangs the result
+/// happens to be correct, so some blocks run warp by warp to expose the bug.
 #[test]
 fn a_missing_barrier_shows_in_one_block_of_sixteen() {
     let ptx = module_of(

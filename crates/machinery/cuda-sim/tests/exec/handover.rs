@@ -1,4 +1,4 @@
-//! Warps that only wait for others give way at once, and not when their turn is over.
+//! Warps that only wait for others yield at once instead of at the end of their time slice.
 
 use crate::harness::{Machine, kernel_of};
 use crate::params;
@@ -10,7 +10,7 @@ fn a_lock_is_handed_over_at_once() {
         let out = machine.buffer(&[0u32; 6]);
         let report = machine.run(kernel, 4, 64, params![out]);
         assert_eq!(machine.read::<u32>(out, 2), [256, 0], "{kernel}");
-        // Two atomics at least for each of 256 threads; a turn is 65,536 instructions long.
+        // Each of 256 threads needs at least two atomics; a time slice has 65,536 instructions.
         let atomics = report.counts.atomics;
         assert!((512..50_000).contains(&atomics), "{kernel}: {atomics}");
     }
@@ -25,7 +25,7 @@ fn a_lock_is_handed_over_soon_in_any_order() {
             let out = machine.buffer(&[0u32; 18]);
             let report = machine.run(kernel, 16, 128, params![out]);
             assert_eq!(machine.read::<u32>(out, 2), [2048, 0], "{kernel}, {seed}");
-            // All 64 warps may ask a few times at each of 2048 hand-overs, but not for turns on end.
+            // All 64 warps may try a few times at each of 2048 hand-overs, but not for whole time slices.
             let atomics = report.counts.atomics;
             assert!(atomics < 500 * 2048, "{kernel}, {seed}: {atomics}");
         }

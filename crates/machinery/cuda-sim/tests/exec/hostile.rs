@@ -1,5 +1,5 @@
-//! Modules that mean harm: what they cost is bounded by their text. What a text could make take the
-//! square of its length takes that long here that a test would not end.
+//! Hostile modules, whose cost must be bounded by the length of their text. Work that grows with the square of
+//! the length would take so long here that a test would not end.
 
 use crate::harness::{Machine, kernel_of, load_error, module_of};
 use crate::params;
@@ -8,14 +8,14 @@ use cuda_sim::exec::FaultKind;
 use cuda_sim::memory::global::Global;
 use std::time::Duration;
 
-/// Of whatever there are many.
+/// The number of repetitions of a construct.
 const MANY: usize = 30_000;
 /// More registers than a warp can have at once.
 const MOST: usize = 100_000;
 
 const HEAD: &str = ".version 7.0\n.target sm_80\n.address_size 64\n";
 
-/// `line` with `#` and `~` replaced by each number below `count` and the one before it.
+/// Returns `line` for each number below `count`, with `#` replaced by the number and `~` by the previous one.
 fn lines(count: usize, line: &str) -> String {
     (0..count)
         .map(|n| {
@@ -26,14 +26,14 @@ fn lines(count: usize, line: &str) -> String {
         .collect()
 }
 
-/// A kernel with as many registers as anybody wants.
+/// Returns a kernel that declares very many registers.
 fn kernel(body: &str) -> String {
     kernel_of(&format!(
         "{{ .reg .b32 %n<{MOST}>; .reg .b64 %m<{MANY}>;\n{body} }}"
     ))
 }
 
-/// The module loads, and gives back what it took.
+/// Asserts that the module loads.
 fn loads(ptx: &str) {
     let mut global = Global::new(1 << 30);
     if let Err(error) = cuda_sim::lower::load(ptx, &DeviceSpec::h200(), &mut global) {
@@ -68,7 +68,7 @@ fn long_functions_load() {
         MANY,
         "{ .reg .b32 %x<3>; mov.u32 %x1, %r2; mov.u32 %x2, %x1; }",
     )));
-    // Labels that nothing goes to, as debug information has them.
+    // Labels without references, as debug information has them.
     loads(&kernel(&lines(MANY, "L#:")));
     let copy = "cp.async.ca.shared.global [%r1], [%out], 4; cp.async.wait_all;";
     loads(&kernel(&lines(MANY, copy)));
@@ -87,7 +87,7 @@ fn more_values_at_once_than_a_frame_holds() {
 #[test]
 fn many_basic_blocks() {
     let branches = "@%p1 bra L#; add.u32 %r1, %r1, 1; L#:";
-    // Each of them is two blocks.
+    // Each line makes two blocks.
     loads(&kernel(&lines(16_000, branches)));
     refused(&kernel(&lines(MANY, branches)), "basic blocks");
     let to_the_end = lines(16_000, "setp.eq.u32 %p1, %t, 3; @%p1 bra E;") + "E:";
@@ -97,7 +97,7 @@ fn many_basic_blocks() {
         lines(10_000, "L#: bra L~;").replace("L0: bra L0;", "")
     );
     loads(&kernel(&backwards));
-    // A way from each of one half to two places far apart of the other.
+    // Branches from each block of one half to two distant places in the other half.
     let fall = lines(10_000, "L#: add.u32 %r1, %r1, 1; @%p1 bra M;");
     let enter = lines(5_000, "@%p1 bra L#; bra L9999;");
     loads(&kernel(&format!("{enter}{fall}M:")));
@@ -126,7 +126,7 @@ fn one_table_for_many_branches() {
     refused(&kernel(&body), "targets in all");
 }
 
-/// Two ways into a loop, and before it a load on one side of a branch.
+/// A loop with two entries, and before it a load on one side of a branch.
 #[test]
 fn a_loop_that_is_entered_at_two_places() {
     loads(&kernel_of(
@@ -146,7 +146,7 @@ fn a_loop_that_is_entered_at_two_places() {
 #[test]
 fn many_functions() {
     loads(&format!("{HEAD}{}", lines(MANY, ".entry k#() { ret; }")));
-    // Each calls the one before it: deeper than the loader could follow by calling itself.
+    // Each function calls the previous one: too deep for a recursive loader.
     let chain = lines(MANY, ".func f#() { call f~; ret; }");
     let last = MANY - 1;
     let ends = chain.replace("f0() { call f0;", "f0() {");
@@ -175,7 +175,7 @@ fn many_variables() {
     let shared = lines(20_000, ".shared .b8 s#;");
     let used = lines(20_000, "mov.u32 %r1, s#;");
     refused(&module_of(&shared, &used), "shared variables");
-    // Many kernels that reach many variables by way of one function.
+    // Many kernels that reach many variables through one function.
     let function = format!(".func f() {{ .reg .b32 %r<3>; {used} ret; }}");
     let kernels = lines(20_000, ".entry k#() { call f; ret; }");
     refused(
@@ -193,7 +193,7 @@ fn declarations_larger_than_any_memory() {
         ("shared", "shared memory"),
     ];
     for (space, said) in spaces {
-        // In 64 bits all of them together begin at nothing again.
+        // The sum of all sizes wraps around to zero in 64 bits.
         let declared = lines(70_000, &format!(".{space} .align 8 .b8 x#[{most}];"));
         let used = lines(2_000, "mov.u64 %d1, x#;");
         refused(&module_of(&declared, &used), said);
@@ -229,7 +229,7 @@ fn declarations_larger_than_any_memory() {
         &params(format!("{aligned} p[4], {aligned} q[4], {aligned} r[4]")),
         "bytes of parameters",
     );
-    // What is left of these sizes in 32 bits would fit.
+    // Truncated to 32 bits, these sizes would fit.
     let function = ".func f(.param .b8 x[4294967300]) { ret; }";
     refused(&module_of(function, ""), "local memory");
     let function = format!(".func f({aligned} x[4], {aligned} y[4], {aligned} z[4]) {{ ret; }}");
@@ -267,8 +267,8 @@ fn long_names_make_no_long_messages() {
     );
 }
 
-/// Registers of calls under way are memory too, and a function with a large array makes the stack
-/// one that many calls fit into.
+/// The registers of active calls take memory too, and a function with a large array makes the
+/// stack so large that many calls fit.
 #[test]
 fn recursion_with_many_registers_ends() {
     let set = lines(250, "mov.u32 %q#, %clock;");
@@ -286,7 +286,7 @@ fn recursion_with_many_registers_ends() {
     assert!(fault.to_string().starts_with("stack overflow"), "{fault}");
 }
 
-/// What a module may be made of, and a text of very many of it.
+/// The name of a construct, and a function that generates a text with very many of it.
 type Shape = (&'static str, fn() -> String);
 
 const SHAPES: [Shape; 9] = [
@@ -325,7 +325,7 @@ const SHAPES: [Shape; 9] = [
     }),
 ];
 
-/// The child of the test below: loads one of the shapes and says what it took.
+/// Runs in the child process of the test below: loads one of the shapes and prints its cost.
 #[test]
 #[ignore = "the test after it runs it in a process of its own"]
 fn cost_of_one() {
@@ -351,7 +351,7 @@ fn cost_of_one() {
     );
 }
 
-/// Bytes of memory that the process has now (`VmRSS:`) or has had at most (`VmHWM:`).
+/// Returns the process's memory in bytes: the current value (`VmRSS:`) or the peak (`VmHWM:`).
 fn memory(which: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux says");
     let line = status.lines().find_map(|line| line.strip_prefix(which));

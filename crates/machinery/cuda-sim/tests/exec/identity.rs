@@ -1,4 +1,4 @@
-//! Special registers: who a thread is, and where.
+//! Special registers: indices, dimensions, lane masks, clocks and sizes.
 
 use crate::harness::{BLOCK_SIZES, Machine, kernel_of, words};
 use crate::params;

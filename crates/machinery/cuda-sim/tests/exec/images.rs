@@ -1,5 +1,5 @@
-//! Instructions of textures and surfaces that are refused. (What the others do is in the tests of
-//! `cuda-driver`, which has arrays and objects.)
+//! Rejected forms of texture and surface instructions. The tests of `cuda-driver`, which has arrays and
+//! objects, cover the others.
 
 use crate::harness::{load_error, module_of, words};
 use cuda_sim::exec::FaultKind;

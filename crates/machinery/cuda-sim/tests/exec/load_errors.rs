@@ -1,11 +1,11 @@
-//! Modules that do not load: what is said of them, and that nothing stays behind.
+//! Modules that cannot be loaded: the error, and that nothing stays allocated.
 
 use crate::harness::{kernel_of, load_error, module_of};
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::lower::LoadError;
 use cuda_sim::memory::global::Global;
 
-/// The message for a kernel body, whose error must be on the line that has `culprit`.
+/// Returns the error message for a kernel body. The error must be on the line that contains `culprit`.
 fn message(body: &str, culprit: &str) -> String {
     let ptx = kernel_of(body);
     let line = ptx
@@ -65,14 +65,14 @@ fn unknown_instructions_name_themselves_and_what_they_need() {
                 assert!(instruction.starts_with(&name), "{name} of {instruction}");
                 assert_eq!(found_needs, needs, "{instruction}");
             }
-            // A shape the reader of the text does not know is refused there, with its line.
+            // A form that the parser rejects is reported as a syntax error, with its line.
             LoadError::Syntax(error) => assert_eq!(error.line as usize, line, "{instruction}"),
             other => panic!("{instruction}: {other}"),
         }
     }
 }
 
-/// The module of these tests is for 8.0: what that has is lacking here, not on the GPU.
+/// The module of these tests has target 8.0, so the simulator lacks such instructions, not the GPU.
 #[test]
 fn what_a_module_s_own_target_has_is_not_said_to_need_another() {
     let ptx = kernel_of(
@@ -82,7 +82,7 @@ fn what_a_module_s_own_target_has_is_not_said_to_need_another() {
     assert!(text.ends_with("is not simulated"), "{text}");
     let text = load_error(&ptx.replace("sm_80", "sm_70")).to_string();
     assert!(
-        text.ends_with("(it needs compute capability 8.0)"),
+        text.ends_with("(it requires compute capability 8.0)"),
         "{text}"
     );
 }
@@ -179,7 +179,7 @@ fn operands_of_the_wrong_width_kind_or_number() {
     }
 }
 
-/// What a module says of itself refuses it nowhere where its instructions are known.
+/// A newer version or target is no reason to reject a module whose instructions are supported.
 #[test]
 fn versions_and_targets_that_are_newer_than_the_gpu() {
     let ptx = kernel_of("");
@@ -194,12 +194,12 @@ fn versions_and_targets_that_are_newer_than_the_gpu() {
     }
 }
 
-/// Why a module does not load; none where it does.
+/// Returns the error of loading a module, or `None` if it loads.
 fn loads(ptx: &str) -> Option<LoadError> {
     cuda_sim::lower::load(ptx, &DeviceSpec::h200(), &mut Global::new(1 << 20)).err()
 }
 
-/// What an sm_52 device would take loads on a GPU that is older, too.
+/// A module for sm_52 loads on older GPUs, too.
 #[test]
 fn the_target_is_held_against_the_chosen_gpu() {
     let ptx = kernel_of("").replace("sm_80", "sm_61");

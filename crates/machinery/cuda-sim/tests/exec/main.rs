@@ -1,7 +1,7 @@
-//! The executor, through the crate's public interface: whole kernels against plain Rust.
+//! Tests of the interpreter through the crate's public interface: whole kernels, compared with plain Rust.
 //!
-//! The CUDA C of the compiled ones is in `../../kernels`; what the compiler would not emit is
-//! written out here as PTX.
+//! The CUDA C++ source of compiled kernels is in `../../kernels`. Forms that the compiler does not emit are
+//! written here as PTX.
 
 mod again;
 mod assembled;

@@ -1,4 +1,4 @@
-//! Barriers in shared memory, and matrices stored there.
+//! Barrier objects in shared memory (`mbarrier`), and matrices stored there (`stmatrix`).
 
 use crate::harness::{Machine, load_error, module_of, words};
 use crate::params;
@@ -6,7 +6,7 @@ use cuda_sim::check::Checks;
 use cuda_sim::exec::FaultKind;
 use cuda_sim::isa::AccessClass;
 
-/// A kernel with a barrier, and some shared memory, for GPUs that have all of it.
+/// Returns a kernel with a barrier object and some shared memory, for the newest targets that are needed.
 fn kernel(body: &str) -> String {
     module_of(
         "",
@@ -15,7 +15,7 @@ fn kernel(body: &str) -> String {
     .replace(".version 7.0\n.target sm_80", ".version 8.0\n.target sm_90")
 }
 
-/// One thread's word after `body` has set `%r1`.
+/// Runs `body` on one thread and returns the word that it leaves in `%r1`.
 fn word(body: &str) -> u32 {
     let body = format!("{body}\nst.global.u32 [%mine], %r1;");
     words(&kernel(&body), 1).unwrap_or_else(|fault| panic!("{fault}"))[0]
@@ -26,7 +26,7 @@ const INIT: &str = "mov.u32 %r9, bar; mbarrier.init.shared.b64 [%r9], 3;";
 #[test]
 fn a_phase_ends_with_its_last_arrival() {
     for (body, wanted) in [
-        // The state is that before.
+        // The returned state is the one before the arrival.
         ("mbarrier.arrive.shared.b64 %d3, [%r9]; mbarrier.pending_count.b64 %r1, %d3;", 3),
         (
             "mbarrier.arrive.release.cta.shared::cta.b64 _, [bar], 2; mbarrier.arrive.noComplete.shared.b64 %d3, [%r9], 0;
@@ -42,13 +42,13 @@ fn a_phase_ends_with_its_last_arrival() {
             selp.u32 %r1, 1, 0, %p1;",
             1,
         ),
-        // Who drops out is not waited for in the next phase.
+        // A thread that drops out does not count in the next phase.
         (
             "mbarrier.arrive_drop.shared.b64 _, [%r9]; mbarrier.arrive.shared.b64 _, [%r9], 2;
             mbarrier.arrive.shared.b64 %d3, [%r9]; mbarrier.pending_count.b64 %r1, %d3;",
             2,
         ),
-        // Bytes are waited for as well.
+        // A phase also waits for its expected bytes.
         (
             "mbarrier.arrive.expect_tx.shared.b64 %d3, [%r9], 48; mbarrier.arrive.shared.b64 _, [%r9], 2;
             mbarrier.try_wait.shared.b64 %p1, [%r9], %d3; selp.u32 %r1, 1, 0, %p1;
@@ -61,7 +61,7 @@ fn a_phase_ends_with_its_last_arrival() {
             mbarrier.test_wait.shared.b64 %p1, [%r9], %d3; selp.u32 %r1, 1, 0, %p1;",
             0,
         ),
-        // A generic address does as well.
+        // A generic address works too.
         (
             "mov.u64 %d4, bar; cvta.shared.u64 %d4, %d4; mbarrier.arrive.b64 _, [%d4], 3;
             mbarrier.test_wait.parity.b64 %p1, [%d4], 0; selp.u32 %r1, 1, 0, %p1;",
@@ -117,7 +117,7 @@ fn what_a_barrier_cannot_do_is_a_fault() {
     }
 }
 
-/// One warp makes what the other takes, a word a lane, through one place, many times over.
+/// A producer warp and a consumer warp exchange one word per lane through one buffer, many times.
 fn handed_over() -> String {
     kernel(
         ".shared .align 8 .b64 full; .shared .align 8 .b64 empty;
@@ -170,7 +170,7 @@ fn handed_over() -> String {
 #[test]
 fn warps_hand_over_through_two_barriers() {
     let found = words(&handed_over(), 64).unwrap();
-    // The lane on the other side: 0 and 31, 1 and 30, and so on.
+    // The mirrored lane: 0 and 31, 1 and 30, and so on.
     let sum = |lane: u32| (0..20).map(|round| round * 100 + (31 - lane)).sum::<u32>();
     assert_eq!(found[..32], [0; 32]);
     assert_eq!(
@@ -179,8 +179,9 @@ fn warps_hand_over_through_two_barriers() {
     );
 }
 
-/// Thread 0 makes a barrier anew as soon as it sees that its phase is over, as a solution of Mojo's puzzles does:
-/// others that ask meanwhile see that too, whichever warp it is of.
+/// Thread 0 reinitializes a barrier as soon as it sees the end of its phase, as a solution of Mojo's puzzles
+/// does. Other threads that test the barrier at that time must see the end of the phase too, whichever warp
+/// thread 0 is in.
 #[test]
 fn a_barrier_is_made_anew_after_all_have_seen_its_phase_end() {
     for first in [0, 32, 96, 224] {
@@ -218,10 +219,10 @@ fn checks_know_who_waited_for_whom() {
     let right = handed_over();
     let findings = run(&right);
     assert!(findings.is_empty(), "{findings:#?}");
-    // Who reads before it has waited may read what is being written.
+    // A read before the wait may see a word that is being written.
     let early = right.replace("TAKE:", "TAKE: ld.shared.u32 %r11, [%r3];");
     assert!(!run(&early).is_empty());
-    // So may who writes again before the others have read.
+    // So may a second write before the others have read.
     let late = right.replace(
         "mbarrier.arrive.shared.b64 _, [full];",
         "mbarrier.arrive.shared.b64 _, [full]; st.shared.u32 [%r3], %r7;",
@@ -298,10 +299,10 @@ fn other_forms_of_barriers_are_refused() {
     }
     let old = kernel("mbarrier.try_wait.shared.b64 %p1, [bar], %d3;").replace("sm_90", "sm_80");
     let message = load_error(&old).to_string();
-    assert!(message.contains("needs `.target sm_90`"), "{message}");
+    assert!(message.contains("requires `.target sm_90`"), "{message}");
 }
 
-/// What `stmatrix` stores is what `ldmatrix` loads, and lies where the figures say.
+/// `stmatrix` stores the layout that `ldmatrix` loads, at the addresses that PTX's figures give.
 #[test]
 fn matrices_are_stored_as_they_are_loaded() {
     for (count, trans) in [
@@ -337,7 +338,7 @@ fn matrices_are_stored_as_they_are_loaded() {
                     )
                 })
                 .collect();
-            // Rows are 48 bytes from each other.
+            // Rows are 48 bytes apart.
             let body = format!(
                 "{values}
                 mov.u64 %d5, tile; mad.wide.u32 %d5, %t, 48, %d5; mov.u64 %d6, %d5; {generic}

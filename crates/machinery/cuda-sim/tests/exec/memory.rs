@@ -1,4 +1,4 @@
-//! Loads and stores of every width and space, and addresses of all kinds.
+//! Loads and stores of every width and state space, and all kinds of addresses.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use cuda_sim::isa::AccessClass;
 
 const PTX: &str = include_str!("../../kernels/ptx/memory.ptx");
 
-/// Copies `n` elements of `size` bytes through shared memory, each block's in reverse and back;
-/// the last block is not full.
+/// Copies `n` elements of `size` bytes through shared memory, reversed within each block and back. The last
+/// block is partial.
 #[test]
 fn every_width_and_vector_is_copied_whole() {
     const KERNELS: [(&str, usize); 16] = [
@@ -33,7 +33,7 @@ fn every_width_and_vector_is_copied_whole() {
     for (kernel, size) in KERNELS {
         for block in BLOCK_SIZES {
             let n = (3 * block - block / 2) as usize;
-            // All bytes occur, signalling NaNs among the floats too.
+            // All byte values occur, so the floats include signalling NaNs.
             let input: Vec<u8> = noise(n * size)
                 .into_iter()
                 .map(|x| (x >> 7) as u8)
@@ -41,8 +41,8 @@ fn every_width_and_vector_is_copied_whole() {
             let mut machine = Machine::new(PTX);
             let (out, from) = (machine.out::<u8>(n * size), machine.buffer(&input));
             machine.run(kernel, 3, block, params![out, from, n as u32]);
-            // Thread t of a block takes the element at its place and gives away the one that
-            // its mirror image took: both are the same place.
+            // Thread t of a block loads the element at its index and stores the element that
+            // its mirror image loaded: both have the same index.
             assert_eq!(
                 machine.read::<u8>(out, n * size),
                 input,
@@ -86,7 +86,7 @@ fn narrow_loads_keep_their_sign() {
     assert_eq!(machine.read::<i64>(out, 5 * threads), expected);
 }
 
-/// Lanes that read what they like: all one place, in order, backwards, spread out.
+/// Returns index patterns: uniform, contiguous, backwards, and scattered.
 fn patterns(n: u32) -> Vec<(&'static str, Vec<u32>)> {
     let words = noise(n as usize);
     vec![
@@ -102,8 +102,8 @@ fn patterns(n: u32) -> Vec<(&'static str, Vec<u32>)> {
     ]
 }
 
-/// In a block 8 or 16 threads wide, a warp's lanes are rows: each at one element, or at elements
-/// side by side.
+/// In a block that is 8 or 16 threads wide, a warp's lanes form rows. Each row reads one element or
+/// contiguous elements.
 #[test]
 fn rows_of_a_block_are_gathered() {
     let input = noise(4096);
@@ -132,7 +132,7 @@ fn rows_of_a_block_are_gathered() {
     }
 }
 
-/// The fault is the lane's that is outside, and not its row's.
+/// The fault names the lane that is out of bounds, not the first lane of its row.
 #[test]
 fn a_row_that_leaves_its_allocation_faults_where_it_does() {
     let mut machine = Machine::new(PTX);
@@ -237,7 +237,7 @@ fn local_arrays_are_each_threads_own() {
 fn one_function_reads_every_space() {
     for block in BLOCK_SIZES {
         if block < 8 {
-            // Eight threads fill the tile.
+            // The tile is filled by eight threads.
             continue;
         }
         let input: Vec<u32> = (0..8).map(|k| 1000 * k).collect();

@@ -1,22 +1,23 @@
-//! The time model: which resource binds a kernel, how long it takes, how many blocks are resident.
+//! The time model: the resource that limits a kernel, its duration, and the number of resident blocks.
 //!
-//! Kernels that ask much of one resource and little of the others, so that what is to be expected
-//! follows from a rate or two of the GPU.
+//! Each kernel uses mainly one resource, so that its expected time follows from one or two rates of the
+//! GPU.
 
 use crate::harness::{Machine, kernel_of, module_of};
 use crate::params;
 use cuda_sim::device::{DeviceSpec, PRESETS};
 use cuda_sim::model::{Modelled, OccupancyLimit, Resource};
 
-/// Warps that run on every multiprocessor of an H200 in [`busy`].
+/// Resident warps per SM of an H200 in [`busy`].
 const BUSY_WARPS: u32 = 64;
 
-/// A launch that fills an H200: two blocks of 1024 threads on each multiprocessor.
+/// Returns the modelled time of a launch that fills an H200: two blocks of 1024 threads on each SM.
 fn busy(ptx: &str) -> Modelled {
     modelled(ptx, 2 * DeviceSpec::h200().multiprocessors, 1024)
 }
 
-/// The model of a launch on an H200, of a kernel of [`kernel_of`] that reads and writes little.
+/// Returns the modelled time of a launch on an H200, for a kernel of [`kernel_of`] that reads and writes
+/// little.
 fn modelled(ptx: &str, grid: u32, block: u32) -> Modelled {
     let mut machine = Machine::new(ptx);
     let out = machine.out::<u32>(block as usize);
@@ -31,7 +32,7 @@ fn part(time: &Modelled, resource: Resource) -> f64 {
     part.milliseconds
 }
 
-/// Cycles of a multiprocessor of an H200, in milliseconds.
+/// Returns the milliseconds of `count` cycles of an H200.
 fn cycles(count: f64) -> f64 {
     count / f64::from(DeviceSpec::h200().clock_khz)
 }
@@ -41,7 +42,7 @@ fn assert_near(found: f64, expected: f64, tolerance: f64) {
     assert!(off <= tolerance, "{found} is not near {expected}");
 }
 
-/// A loop of `rounds`, with `body` in it `times` times.
+/// Returns a loop of `rounds` iterations with `body` unrolled `times` times.
 fn repeated(body: &str, times: usize, rounds: u32) -> String {
     format!(
         "mov.u32 %r30, 0;
@@ -53,7 +54,7 @@ fn repeated(body: &str, times: usize, rounds: u32) -> String {
     )
 }
 
-/// Threads copy 16 bytes each from `out` to what lies `bytes` behind it.
+/// Returns a kernel in which each thread copies 16 bytes from `out` to an address `bytes` bytes later.
 fn copy_of(bytes: u32) -> String {
     kernel_of(&format!(
         "mov.u32 %r1, %ctaid.x;
@@ -105,7 +106,7 @@ fn integers_are_bound_by_arithmetic() {
     assert!(time.milliseconds >= expected);
 }
 
-/// As many lanes compute as schedulers can feed: what else is issued makes the difference.
+/// The lanes can keep up with the schedulers, so the loop's other instructions make issue the bottleneck.
 #[test]
 fn multiply_adds_are_bound_by_issue() {
     let (times, rounds) = (200, 4);
@@ -191,7 +192,8 @@ fn distinct_constant_addresses_bind_to_the_constant_cache() {
     );
 }
 
-/// One line after the other: the L1 cache has none of them when they come round again.
+/// Reads one line after another, so that a cache smaller than the table holds none of them when they are read
+/// again.
 #[test]
 fn constants_beyond_the_first_cache_take_longer() {
     let walk = |bytes: u32| {
@@ -216,16 +218,16 @@ fn constants_beyond_the_first_cache_take_longer() {
                 )
             ),
         );
-        // A warp alone: another would find what the first has fetched.
+        // A single warp: a second one would hit the lines that the first has fetched.
         modelled(&ptx, 132, 32)
     };
     let rates = DeviceSpec::h200().rates;
     let [near, behind, far] = [1 << 10, 16 << 10, 64 << 10]
         .map(walk)
         .map(|time| part(&time, Resource::ConstantCache));
-    let (hit, miss) = (rates.constant_hit_cycles, rates.constant_miss_cycles);
+    let (hit, miss) = (rates.constant_hit_cycles, rates.constant_l15_cycles);
     assert_near(behind / near, miss / hit, 0.2);
-    assert_near(far / near, rates.constant_far_cycles / hit, 0.2);
+    assert_near(far / near, rates.constant_l2_cycles / hit, 0.2);
 }
 
 #[test]
@@ -235,7 +237,7 @@ fn what_the_second_cache_does_not_hold_is_bound_by_memory() {
     let time = copied(device.clone(), bytes);
     assert_eq!(time.binding, Resource::Memory);
     let moved = 2.0 * f64::from(bytes);
-    let expected = moved / device.rates.memory_bandwidth_reached * 1e3;
+    let expected = moved / device.rates.achieved_memory_bandwidth * 1e3;
     assert_near(part(&time, Resource::Memory), expected, 1e-6);
     assert_near(time.milliseconds, expected, 0.5);
     assert_eq!(
@@ -267,7 +269,7 @@ fn a_chain_of_loads_is_bound_by_latency() {
     machine.write(cell, &cell.to_le_bytes());
     let time = machine.run("k", 1, 32, params![cell]).time;
     assert_eq!(time.binding, Resource::Latency);
-    // It is in the L1 cache from the second load on.
+    // All loads after the first hit the L1 cache.
     let expected = cycles(1000.0 * DeviceSpec::h200().rates.latency.l1);
     assert_near(part(&time, Resource::Latency), expected, 0.1);
 }
@@ -287,12 +289,12 @@ fn many_blocks_of_little_are_bound_by_launching() {
     let blocks = 1 << 18;
     let time = modelled(&kernel_of(""), blocks, 32);
     assert_eq!(time.binding, Resource::Launch);
-    let expected = cycles(f64::from(blocks) * DeviceSpec::h200().rates.block_cycles);
+    let expected = cycles(f64::from(blocks) * DeviceSpec::h200().rates.block_interval_cycles);
     assert_near(part(&time, Resource::Launch), expected, 1e-9);
     assert_near(time.milliseconds, expected, 0.1);
 }
 
-/// Whoever has one block more than the others works for as long again.
+/// One block more than the SMs take evenly makes one SM work for twice as long.
 #[test]
 fn a_block_too_many_takes_a_round_of_its_own() {
     let ptx = kernel_of(&repeated("mad.lo.u32 %r1, %r1, %r2, %r3;", 100, 4));
@@ -304,7 +306,8 @@ fn a_block_too_many_takes_a_round_of_its_own() {
     assert_near(arithmetic(264), 2.0 * full, 1e-9);
 }
 
-/// So does a block that finds no place beside the others: two of 1024 threads run at once.
+/// A block that is not resident with the others waits for them: two blocks of 1024 threads are resident at
+/// once.
 #[test]
 fn blocks_that_find_no_place_wait_for_a_whole_round() {
     let ptx = kernel_of(&repeated("mad.lo.u32 %r1, %r1, %r2, %r3;", 100, 4));
@@ -315,7 +318,7 @@ fn blocks_that_find_no_place_wait_for_a_whole_round() {
     assert_near(latency(528), 2.0 * round, 1e-9);
 }
 
-/// A launch is over when its last block is, however little the others have to do.
+/// A launch ends with its longest block, however short the others are.
 #[test]
 fn all_wait_for_the_block_that_does_most() {
     let work = repeated("fma.rn.f32 %r1, %r1, %r2, %r3;", 100, 100);
@@ -324,12 +327,13 @@ fn all_wait_for_the_block_that_does_most() {
     ));
     let latency = |ptx: &str, blocks| part(&modelled(ptx, blocks, 32), Resource::Latency);
     let one = latency(&alone, 1);
-    // Never less; a little more, since work is counted in instructions and the few of the others wait longer.
+    // Never less than one block alone, and a little more, because work is counted in instructions and the
+    // other blocks' few instructions wait longer.
     for (blocks, at_most) in [(132, 1.1), (1000, 1.3)] {
         let times = latency(&alone, blocks) / one;
         assert!((1.0..at_most).contains(&times), "{blocks}: {times}");
     }
-    // Also where the others look busy: they wait for nothing.
+    // Also if the other blocks look busy, because they never stall.
     let loads = repeated("ld.global.u32 %r1, [%out];", 1, 500);
     let spins = repeated("fma.rn.f32 %r1, %r1, %r2, %r3;", 10, 500).replace("LOOP", "SPIN");
     let busy = kernel_of(&format!(
@@ -337,7 +341,7 @@ fn all_wait_for_the_block_that_does_most() {
     ));
     let alone = latency(&kernel_of(&loads), 1);
     assert!(latency(&busy, 64) > 0.9 * alone);
-    // Where all do it, they do it side by side.
+    // If all blocks do the work, they do it in parallel.
     assert_near(latency(&kernel_of(&work), 132), one, 0.02);
 }
 
@@ -346,7 +350,7 @@ fn operations_are_counted_for_the_roofline() {
     let ptx = kernel_of(&repeated("fma.rn.f32 %r1, %r1, %r2, %r3;", 10, 5));
     let time = modelled(&ptx, 7, 100);
     assert_eq!(time.roofline.operations, 2.0 * 50.0 * 700.0);
-    // 132 multiprocessors, 128 lanes, 1.98 GHz, two operations.
+    // 132 SMs, 128 lanes, 1.98 GHz, two operations.
     assert_near(time.roofline.peak_operations, 66.9e12, 0.001);
     assert_eq!(time.roofline.peak_bandwidth, 4.8e12);
 }
@@ -355,7 +359,7 @@ fn operations_are_counted_for_the_roofline() {
 fn occupancy_is_limited_by_what_runs_out_first() {
     let plain = kernel_of("");
     let shared = module_of(".shared .b32 tile[10000];", "mov.u32 %r1, tile;");
-    // Everything that is read is alive until the last of it is written.
+    // All loaded values are live until the last store.
     let names: Vec<String> = (0..200).map(|i| format!("%f{i}")).collect();
     let loads = names.iter().map(|r| format!("ld.global.f32 {r}, [%out];"));
     let stores = names.iter().map(|r| format!("st.global.f32 [%out], {r};"));
@@ -371,9 +375,9 @@ fn occupancy_is_limited_by_what_runs_out_first() {
         ("large blocks", &plain, 10_000, 1024, Threads, 2),
         ("odd blocks", &plain, 10_000, 700, Threads, 2),
         ("small blocks", &plain, 10_000, 32, Blocks, 32),
-        // 228 KB, and each block takes 40 000 bytes and 1 KB.
+        // 228 KB per SM, and each block takes 40 000 bytes and 1 KB.
         ("shared memory", &shared, 10_000, 64, SharedMemory, 5),
-        // Half of the 200 and the address: 104 registers with what warps are dealt, 19 warps.
+        // Half of the 200 and the address: 104 registers after rounding up to the allocation unit, so 19 warps.
         ("registers", &registers, 10_000, 256, Registers, 2),
     ] {
         let found = modelled(ptx, grid, block).occupancy;
@@ -396,7 +400,7 @@ fn a_copy_takes_longer_on_each_older_gpu() {
     );
 }
 
-/// Kernels that ask for different things, on all GPUs.
+/// Calls `check` for kernels that use different resources, on all GPUs.
 fn everywhere(check: impl Fn(&str, &DeviceSpec, &mut Machine)) {
     for (kernel, body) in [
         ("nothing", String::new()),
@@ -431,7 +435,7 @@ fn parts_explain_the_time() {
             let parts: Vec<f64> = time.parts.iter().map(|part| part.milliseconds).collect();
             assert!(parts.is_sorted_by(|a, b| a >= b), "{name}: {parts:?}");
             assert!(parts.iter().all(|part| part.is_finite() && *part >= 0.0));
-            // They overlap, but not wholly; a microsecond more passes around a launch.
+            // The parts overlap, but not completely; a launch takes a microsecond more.
             assert!(time.milliseconds >= parts[0], "{name}: {time:?}");
             let sum = parts.iter().sum::<f64>() + 1e-3;
             assert!(time.milliseconds <= sum, "{name}: {time:?}");

@@ -1,5 +1,5 @@
-//! An order of warps and blocks that nobody can foretell: kernels that are right come out right in it, and
-//! those that depend on the order come out wrong with most seeds.
+//! Random schedules of warps and blocks: correct kernels give correct results in any order, and kernels that
+//! depend on the order give wrong results with most seeds.
 
 use crate::harness::{Machine, module_of};
 use crate::params;
@@ -10,10 +10,10 @@ use std::time::Duration;
 
 const PTX: &str = include_str!("../../kernels/ptx/order.ptx");
 
-/// Grids and blocks of a few blocks, and a few warps each.
+/// Launch sizes of a few blocks with a few warps each.
 const SIZES: [(u32, u32); 3] = [(4, 128), (6, 64), (3, 256)];
 
-/// A device that has loaded the kernels once, for all tests of a thread.
+/// Calls `f` with a device that has loaded the kernels, once per thread of the test program.
 fn machine<T>(seed: Option<u64>, use_it: impl FnOnce(&mut Machine) -> T) -> T {
     thread_local! {
         static MACHINE: RefCell<Machine> = RefCell::new(Machine::new(PTX));
@@ -27,7 +27,7 @@ fn machine<T>(seed: Option<u64>, use_it: impl FnOnce(&mut Machine) -> T) -> T {
     })
 }
 
-/// What a kernel that counts the threads of its grid comes to.
+/// Returns the result of a kernel that counts the threads of its grid.
 fn sum(seed: Option<u64>, kernel: &str, (grid, block): (u32, u32)) -> u32 {
     machine(seed, |machine| {
         let out = machine.buffer(&vec![0u32; 2 + grid as usize]);
@@ -36,7 +36,7 @@ fn sum(seed: Option<u64>, kernel: &str, (grid, block): (u32, u32)) -> u32 {
     })
 }
 
-/// The words that a kernel writes, `times` for each of its threads.
+/// Returns the words that a kernel writes, `times` for each of its threads.
 fn words(seed: Option<u64>, kernel: &str, (grid, block): (u32, u32), times: u32) -> Vec<u32> {
     machine(seed, |machine| {
         let count = (times * grid * block) as usize;
@@ -46,7 +46,7 @@ fn words(seed: Option<u64>, kernel: &str, (grid, block): (u32, u32), times: u32)
     })
 }
 
-/// How many of 50 seeds `holds` for.
+/// Returns the number of seeds, out of 50, for which `predicate` is true.
 fn seeds(holds: impl Fn(u64) -> bool) -> usize {
     (0..50).filter(|&seed| holds(seed * 0x9e37_79b9)).count()
 }
@@ -84,7 +84,7 @@ fn lost_updates_show() {
             assert!(wrong >= 47, "{kernel}, {size:?}: {wrong} of 50");
         }
     }
-    // One update a block, and nothing else that they share.
+    // One update per block, and no other shared state.
     let kernels = [
         "add_by_block",
         "add_by_block_with_fence",
@@ -201,7 +201,7 @@ fn a_launch_that_never_ends_is_stopped() {
     machine.time_limit = Duration::from_millis(200);
     for seed in [None, Some(3)] {
         machine.conditions.shuffle = seed;
-        // Somebody has taken the lock.
+        // The lock is already taken.
         let out = machine.buffer(&[0u32, 1]);
         let fault = machine.fault("add_spinning", 4, 64, params![out]);
         assert!(matches!(fault.kind, FaultKind::Timeout { .. }), "{fault}");

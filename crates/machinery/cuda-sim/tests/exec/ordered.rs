@@ -1,10 +1,11 @@
-//! Ordered accesses and fences: they move what plain ones move, and put in order what blocks on
-//! several host threads do.
+//! Ordered accesses and fences: they transfer the same values as plain accesses, and they order the accesses of
+//! blocks on several host threads.
 
 use crate::harness::{Machine, illegal, kernel_of, module_of, noise};
 use crate::params;
 
-/// Thread i moves element i, of `parts` parts, from the address behind `%out` to the one there.
+/// Returns a kernel in which thread i copies element i, of `parts` parts, between the buffers whose addresses
+/// are at `%out`.
 fn moving(load: &str, store: &str, ty: &str, stored: &str, parts: usize, bytes: usize) -> String {
     let wide = if bytes == 8 { "%w" } else { "%v" };
     let rows: Vec<String> = (1..=parts).map(|part| format!("{wide}{part}")).collect();
@@ -82,7 +83,7 @@ fn signs_are_extended() {
     }
 }
 
-/// In shared and in local memory too, through generic addresses.
+/// Generic addresses to shared and local memory work too.
 #[test]
 fn every_space_takes_them() {
     let ptx = module_of(
@@ -104,7 +105,7 @@ fn every_space_takes_them() {
     let mut machine = Machine::new(&ptx);
     let out = machine.out::<u32>(32);
     machine.run("k", 1, 32, params![out]);
-    // The highest lane's value stays.
+    // The highest lane's value remains.
     assert_eq!(machine.read::<u32>(out, 32), [32; 32]);
 }
 
@@ -127,8 +128,8 @@ fn what_is_outside_or_askew_is_a_fault() {
     assert!(fault.to_string().contains("misaligned"), "{fault}");
 }
 
-/// Block b waits for b to be there, reads with plain loads what the blocks before it wrote with
-/// plain stores, and lets the next one go on.
+/// Block b waits until the counter is b, reads with plain loads what the previous blocks wrote with plain
+/// stores, and then increments the counter.
 #[test]
 fn a_release_hands_on_what_was_written_before_it() {
     let ways = [
@@ -172,8 +173,8 @@ fn a_release_hands_on_what_was_written_before_it() {
     }
 }
 
-/// Each of two blocks counts up a word of its own, and after each step looks at the other's. With a
-/// fence between, one of them has to see the other's step: no two may miss each other.
+/// Each of two blocks increments a word of its own and after each step reads the other's word. With a fence in
+/// between, at least one of them must see the other's step (store buffering).
 #[test]
 fn a_fence_keeps_a_load_behind_a_store() {
     const STEPS: usize = if cfg!(miri) { 20 } else { 5000 };
@@ -210,8 +211,8 @@ fn a_fence_keeps_a_load_behind_a_store() {
     }
 }
 
-/// Blocks that write to one word in no order leave the value of one of them, and a reader finds one of
-/// them: what else the host's threads may do to memory they do not.
+/// Blocks that race on one word leave the value of one of them, and a reader sees the value of one of them.
+/// A race between the host's threads must do nothing else to memory.
 #[test]
 #[cfg_attr(miri, ignore = "a race on purpose")]
 fn blocks_that_race_leave_one_of_their_values() {

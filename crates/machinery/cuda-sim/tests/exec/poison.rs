@@ -1,10 +1,11 @@
-//! What memory holds that nobody has written.
+//! The initial contents of uninitialized memory.
 
 use crate::harness::{Machine, module_of};
 use crate::params;
 use cuda_sim::exec::Conditions;
 
-/// Each thread's words of static shared, dynamic shared and local memory, before and after it wrote them.
+/// Returns a kernel that outputs each thread's words of static shared, dynamic shared and local memory, and
+/// then writes them.
 fn kernel() -> String {
     module_of(
         ".shared .b32 tile[32]; .extern .shared .align 4 .b8 dynamic[]; .global .u32 counter;",
@@ -42,7 +43,7 @@ fn shared_and_local_memory_begin_with_the_word() {
         machine.run("k", 20, 32, params![out]);
         let word = poison.unwrap_or(0);
         for (place, found) in machine.read::<u32>(out, 4 * 32 * 20).chunks(4).enumerate() {
-            // A module's variable begins with zero.
+            // Module variables are initialized to zero.
             assert_eq!(found, [word, word, word, 0], "{poison:x?}, thread {place}");
         }
     }

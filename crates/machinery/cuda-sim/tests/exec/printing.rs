@@ -1,4 +1,4 @@
-//! What kernels print, and how they stop themselves.
+//! Output of kernels, assertions and traps.
 
 use crate::harness::Machine;
 use crate::params;
@@ -29,7 +29,7 @@ fn every_conversion() {
     assert_eq!(text(&report.printed), expected.concat());
 }
 
-/// What a C library prints for the same.
+/// The `%g` conversion prints the same as a C library.
 #[test]
 fn the_shorter_of_two_forms() {
     let cases = [
@@ -172,7 +172,7 @@ fn what_was_printed_before_a_fault_is_kept() {
     );
 }
 
-/// A format or a string at an address nobody owns.
+/// The format or a string is at an invalid address.
 #[test]
 fn text_that_can_not_be_read() {
     let ptx = crate::harness::module_of(
@@ -187,7 +187,7 @@ fn text_that_can_not_be_read() {
     );
     let mut machine = Machine::new(&ptx);
     let (said, _) = machine.program.variable("said").expect("a variable");
-    // No format; no arguments; an argument that is no string.
+    // An invalid format; invalid arguments; an invalid string argument.
     let bad = machine.buffer(&[64u64]);
     for (format, list, address) in [(64, bad, 64), (said, 32, 32), (said, bad, 64)] {
         let out = machine.buffer(&[format, list]);

@@ -1,4 +1,4 @@
-//! Sums of tensor cores against those of an H200, bit for bit: 65536 of each form of `mma` and each
+//! Tensor-core sums compared with those of an H200, bit for bit: 65536 sums for each form of `mma` and each
 //! kind of numbers.
 
 use std::fmt::Write as _;
@@ -7,16 +7,16 @@ use crate::harness::{Machine, module_of};
 use crate::params;
 use crate::warpgroup::for_hopper;
 
-/// What `scripts/products.cu` printed.
+/// The output of `scripts/products.cu` on an H200.
 const H200: &str = include_str!("products-h200.txt");
 
 pub const PRODUCTS: usize = 512;
-/// Rows of the first matrix and of the result, columns of the second.
+/// Rows of A and of the result, and columns of B.
 pub const ROWS: usize = 16;
 pub const COLUMNS: usize = 8;
 pub const LANES: usize = 32;
 
-/// Bits of a floating-point format, and how many unused ones are below them in a register's part.
+/// The bits of a floating-point format, and the number of unused bits below them in an element.
 #[derive(Clone, Copy, PartialEq)]
 pub struct Format {
     exponent_bits: u32,
@@ -37,7 +37,7 @@ impl Format {
         (1 << (self.exponent_bits - 1)) - 1
     }
 
-    /// The exponent field of an infinity or NaN.
+    /// Returns the exponent field of infinities and NaNs.
     fn special(self) -> i32 {
         (1 << self.exponent_bits) - 1
     }
@@ -51,7 +51,7 @@ pub const F32: Format = Format::new(8, 23, 0);
 /// A form of `mma`.
 struct Form {
     name: &'static str,
-    /// Columns of the first matrix.
+    /// Columns of A (the k of the shape).
     deep: usize,
     multiplied: Format,
     added: Format,
@@ -78,7 +78,7 @@ const FORMS: [Form; 8] = [
 ];
 
 impl Form {
-    /// Elements of a register, of the matrices that are multiplied and of the one that is added.
+    /// Returns the elements per register of the factors A and B, and of the accumulator.
     fn packed(&self) -> [usize; 2] {
         [self.multiplied, self.added].map(|format| {
             match format.exponent_bits + format.fraction_bits {
@@ -88,7 +88,7 @@ impl Form {
         })
     }
 
-    /// Registers of a lane for the first matrix, the second, and the result.
+    /// Returns the registers per lane of A, of B, and of the result.
     fn registers(&self) -> [usize; 3] {
         let [packed, packed_result] = self.packed();
         let elements = [ROWS * self.deep, COLUMNS * self.deep];
@@ -96,8 +96,8 @@ impl Form {
         [first, second, 4 / packed_result]
     }
 
-    /// A kernel that reads a warp's registers, multiplies, and writes those of the result. Four warps do the same
-    /// where it is `wgmma` that multiplies.
+    /// Returns a kernel that loads a warp's registers, multiplies, and stores the registers of the result.
+    /// With `wgmma`, four warps all do the same.
     fn ptx(&self, warpgroup: bool) -> String {
         let [first, second, result] = self.registers();
         let mut body = "mov.u32 %r30, %ctaid.x; and.b32 %t, %t, 31;\n".to_owned();
@@ -146,12 +146,12 @@ impl Form {
         }
     }
 
-    /// The second matrix goes to shared memory, and `wgmma` multiplies by it.
+    /// Stores B to shared memory and multiplies with `wgmma`.
     fn in_warpgroup(&self, a: &[String], b: &[String], c: &[String]) -> String {
         let (deep, ty) = (self.deep, self.name.split('.').nth(1).expect("a type"));
         let transposed = if deep == 16 { ", 0" } else { "" };
         format!(
-            // The second 16 bytes of all columns lie behind the first.
+            // The second 16 bytes of all columns follow the first.
             ".shared .align 128 .b8 tile[256];
     mov.u64 %d3, tile; mad.wide.u32 %d2, %t, 4, %d3;
     st.shared.b32 [%d2], {}; st.shared.b32 [%d2+128], {};
@@ -169,18 +169,18 @@ impl Form {
     }
 }
 
-/// Numbers as `scripts/products.cu` makes them: exponents of what is multiplied and of what is added,
-/// from the first to the second, for formats with 8 bits of exponent and for those with fewer.
+/// Number distributions, as in `scripts/products.cu`: the ranges of the exponents of factors and of addends,
+/// for formats with 8 bits of exponent and for those with fewer.
 #[derive(Default)]
 pub struct Numbers {
     pub name: &'static str,
     multiplied: [[i32; 2]; 2],
     added: [[i32; 2]; 2],
-    /// Some are infinite, NaN or zero.
+    /// True if some are infinite, NaN or zero.
     special: bool,
-    /// Every other product is the one before, negated; and now and then a little different.
+    /// True if every second product negates the previous one, and sometimes differs a little.
     pub cancels: bool,
-    /// Nothing is added: zeros of both signs.
+    /// True if the addend is a zero of either sign.
     alone: bool,
 }
 
@@ -233,7 +233,7 @@ pub fn random_bits(n: u64) -> u32 {
 }
 
 impl Numbers {
-    /// The element number `n`, counted through all matrices.
+    /// Returns element number `n`, counted through all matrices.
     pub fn element(&self, format: Format, added: bool, n: u64) -> u32 {
         let exponents = if added { self.added } else { self.multiplied };
         let [first, last] = exponents[usize::from(format.exponent_bits <= 5)];
@@ -257,7 +257,7 @@ impl Numbers {
         ((one & 1) << format.exponent_bits | field) << format.fraction_bits | fraction
     }
 
-    /// The matrices of a product, by rows: two to multiply and one to add.
+    /// Returns the matrices of a product, in row-major order: two factors and the addend.
     fn matrices(&self, form: &Form, number: usize) -> [Vec<u32>; 3] {
         let counts = [ROWS * form.deep, form.deep * COLUMNS, ROWS * COLUMNS];
         let first = number * counts.iter().sum::<usize>();
@@ -278,7 +278,7 @@ impl Numbers {
                 b[i] = b[i - COLUMNS] ^ u32::from(less);
             }
         }
-        // What a tensor core does not look at may be anything.
+        // The tensor core ignores the unused bits, so they are random.
         let unused = form.multiplied.unused_bits;
         for matrix in [&mut a, &mut b] {
             let count = matrix.len();
@@ -291,7 +291,7 @@ impl Numbers {
     }
 }
 
-/// A warp's registers, lane by lane, that hold `packed` of so many elements of each lane.
+/// Returns a warp's registers, lane by lane. Each register packs `packed` of a lane's `elements` elements.
 fn in_registers(
     elements: usize,
     packed: usize,
@@ -307,12 +307,12 @@ fn in_registers(
     })
 }
 
-/// The place in a matrix by rows of element `i` of a lane's, of what is added and of the result.
+/// Returns the index, in a row-major matrix, of a lane's element `i` of the accumulator.
 fn place(i: usize, lane: usize) -> usize {
     (lane / 4 + 8 * (i / 2)) * COLUMNS + lane % 4 * 2 + i % 2
 }
 
-/// Which lane holds which element: PTX ISA, section 9.7.14.5, the figures of each form.
+/// Distributes the matrices over the lanes' registers: PTX ISA, section 9.7.14.5, the figures of each form.
 fn registers_of(form: &Form, [a, b, c]: &[Vec<u32>; 3]) -> [Vec<u32>; 3] {
     let [packed, packed_result] = form.packed();
     let [first, second, _] = form.registers();
@@ -337,7 +337,7 @@ fn registers_of(form: &Form, [a, b, c]: &[Vec<u32>; 3]) -> [Vec<u32>; 3] {
     [in_a.collect(), in_b.collect(), in_c.collect()]
 }
 
-/// A hash of all results' bits.
+/// Returns a hash of the bits of all results.
 fn hash(form: &Form, kind: &Numbers, warpgroup: bool) -> u64 {
     let mut inputs = [Vec::new(), Vec::new(), Vec::new()];
     for number in 0..PRODUCTS {
@@ -391,7 +391,7 @@ fn sums_of_random_matrices_are_those_of_an_h200() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// `wgmma` adds up as `mma` does. It takes 32 bytes of each row.
+/// `wgmma` rounds sums as `mma` does. It takes 32 bytes of each row.
 #[test]
 fn so_are_those_of_a_warpgroup() {
     let forms = FORMS.iter().filter(|form| form.added == F32);

@@ -1,14 +1,14 @@
-//! Products of matrices whose elements have 8 bits against those of an H200, bit for bit.
+//! Matrix multiply-accumulates with 8-bit elements, compared with those of an H200, bit for bit.
 
 use crate::harness::{Machine, load_error, module_of};
 use crate::params;
 use crate::products::{COLUMNS, F32, Format, LANES, Numbers, PRODUCTS, all_numbers, random_bits};
 use std::fmt::Write as _;
 
-/// What `scripts/products.cu` printed.
+/// The output of `scripts/products.cu` on an H200.
 const H200: &str = include_str!("products-of-bytes-h200.txt");
 
-/// A form as a line of it begins: `m16n8k32.satfinite.s8.u8.s32`.
+/// A form, as written at the start of a line of the record: `m16n8k32.satfinite.s8.u8.s32`.
 struct Form<'a> {
     name: &'a str,
     rows: usize,
@@ -38,7 +38,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// The format of a matrix's elements; none of whole numbers.
+    /// Returns the format of a matrix's elements, or `None` for integers.
     fn format(&self, matrix: usize) -> Option<Format> {
         match self.types[matrix] {
             "e4m3" => Some(Format::new(4, 3, 0)),
@@ -48,7 +48,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// Registers of a lane for the first matrix, the second, and the result.
+    /// Returns the registers per lane of A, of B, and of the result.
     fn registers(&self) -> [usize; 3] {
         [
             self.rows * self.deep / 128,
@@ -57,7 +57,7 @@ impl<'a> Form<'a> {
         ]
     }
 
-    /// A kernel that reads a warp's registers, multiplies, and writes those of the result.
+    /// Returns a kernel that loads a warp's registers, multiplies, and stores the registers of the result.
     fn ptx(&self) -> String {
         let registers = self.registers();
         let mut body = "mov.u32 %r30, %ctaid.x;\n".to_owned();
@@ -103,7 +103,7 @@ impl<'a> Form<'a> {
             .replace(".version 7.0\n.target sm_80", ".version 8.7\n.target sm_90")
     }
 
-    /// The matrices of all products, by rows, an element in each word.
+    /// Returns the matrices of all products, in row-major order, one element per word.
     fn matrices(&self, kind: &str) -> [Vec<u32>; 3] {
         let counts = [
             self.rows * self.deep,
@@ -144,12 +144,12 @@ impl<'a> Form<'a> {
     }
 }
 
-/// The place in a matrix by rows of result `i` of a lane.
+/// Returns the index, in a row-major matrix, of a lane's result `i`.
 fn place(i: usize, lane: usize) -> usize {
     (lane / 4 + 8 * (i / 2)) * COLUMNS + lane % 4 * 2 + i % 2
 }
 
-/// A hash of all results' bits.
+/// Returns a hash of the bits of all results.
 fn hash(form: &Form, kind: &str) -> u64 {
     let [a, b, c] = form.matrices(kind);
     let [first, second, result] = form.registers();
@@ -198,7 +198,7 @@ fn hash(form: &Form, kind: &str) -> u64 {
 #[test]
 fn products_of_bytes_are_those_of_an_h200() {
     let wanted: Vec<&str> = H200.lines().filter(|line| !line.starts_with('#')).collect();
-    // Four pairs of types of whole numbers, in six forms; four of floats, and a shorter form of one.
+    // Four pairs of integer types in six forms; four of floating-point types, and a shorter form of one.
     assert_eq!(wanted.len(), 4 * 6 * 2 + 5 * all_numbers().len());
     let wrong: Vec<String> = wanted
         .into_iter()

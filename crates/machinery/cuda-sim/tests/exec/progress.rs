@@ -1,4 +1,4 @@
-//! Threads that wait for each other by reading memory make progress, wherever they are.
+//! Forward progress of threads that wait for each other by polling memory.
 
 use crate::harness::{Machine, kernel_of};
 use crate::params;
@@ -48,7 +48,7 @@ fn a_block_waits_for_another() {
     assert_eq!(machine.read::<u32>(out, 200), [5; 200]);
 }
 
-/// As many blocks as the modelled GPU has multiprocessors are all resident there.
+/// A grid of as many blocks as the modelled GPU has SMs is completely resident.
 #[test]
 fn all_blocks_of_a_full_gpu_wait_for_each_other() {
     for blocks in [2, 132] {
@@ -103,8 +103,7 @@ fn an_endless_kernel_ends_at_its_time_limit() {
     assert_eq!(overran(&fault), TimeLimit::Launch(limit));
 }
 
-/// A block's turn is a million instructions of a warp, which may take seconds where everything is
-/// looked at.
+/// A block's time slice is a million instructions of a warp, which may take seconds under profiling and checks.
 #[test]
 fn the_time_is_looked_at_before_a_turn_is_over() {
     let ptx = kernel_of(
@@ -139,7 +138,7 @@ fn time_is_up_between_blocks_too() {
         let began = Instant::now();
         let fault = machine.fault("k", 200_000_000, 32, params![out]);
         assert_eq!(overran(&fault), TimeLimit::Launch(machine.time_limit));
-        // All its blocks take ten times as long, on the fastest of machines.
+        // Running all blocks would take ten times as long, even on the fastest machine.
         assert!(began.elapsed() < Duration::from_secs(2));
     }
 }
@@ -170,7 +169,7 @@ fn what_never_ends_is_told_by_kernel_block_warp_and_line() {
     }
 }
 
-/// A launch takes as long as it likes while its blocks end, and no longer than that.
+/// With a standstill limit, a launch may take any time as long as blocks keep finishing.
 #[test]
 fn a_standstill_is_what_ends_no_block() {
     const LIMIT: Duration = Duration::from_millis(400);
@@ -186,7 +185,7 @@ fn a_standstill_is_what_ends_no_block() {
     let out = machine.out::<u32>(32);
     let began = Instant::now();
     machine.run("k", 2000, 32, params![out]);
-    // So many blocks take three times the limit.
+    // The number of blocks that take three times the limit.
     let blocks = 2000.0 * 3.0 * LIMIT.as_secs_f64() / began.elapsed().as_secs_f64();
     machine.standstill = Some(LIMIT);
     let began = Instant::now();
@@ -226,7 +225,7 @@ fn a_block_that_waits_for_one_that_failed_does_not_wait_for_ever() {
     }
 }
 
-/// The child of the test below: a kernel without an end or a limit.
+/// Runs in the child process of the test below: a kernel without an end or a limit.
 #[test]
 #[ignore = "never ends by itself: the test after it ends it"]
 fn endless() {
@@ -244,7 +243,7 @@ fn a_request_to_end_ends_an_endless_kernel() {
     use std::os::unix::process::ExitStatusExt;
     use std::process::{Command, Stdio};
 
-    // Not Ctrl-C's signal: where tests run in the background, shells make it be ignored.
+    // Not SIGINT: shells make background processes ignore it.
     const TERMINATE: i32 = 15;
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", "progress::endless", "--nocapture"])
@@ -267,7 +266,7 @@ fn a_request_to_end_ends_an_endless_kernel() {
 
 #[test]
 fn a_long_loop_whose_lanes_part_and_meet_stays_together() {
-    // More than a warp's turn, and in every round half the lanes do something apart.
+    // Longer than a warp's time slice, and half of the lanes diverge in every iteration.
     let rounds: u64 = 30_000;
     let ptx = kernel_of(&format!(
         "mov.u32 %r1, 0; mov.u32 %r2, 0;

@@ -1,4 +1,4 @@
-//! Random tangles of jumps: a warp's lanes must each go the way they would go alone.
+//! Random control-flow graphs: each lane of a warp must take the path that it takes when it runs alone.
 
 use crate::harness::{Machine, noise};
 use crate::params;
@@ -6,7 +6,7 @@ use crate::params;
 const NODES: usize = 12;
 const THREADS: u32 = 70;
 
-/// Random numbers, taken one by one.
+/// A sequence of random numbers.
 struct Dice(std::iter::Skip<std::vec::IntoIter<u32>>);
 
 impl Dice {
@@ -15,8 +15,8 @@ impl Dice {
     }
 }
 
-/// The nodes of a function's body: each changes the state (`%r1`, random; `%r3`, what is
-/// computed), then goes on to others as the state says. `%r2` counts down to the end.
+/// Returns the nodes of a function's body. Each changes the state (`%r1`, random; `%r3`, the result),
+/// then branches to other nodes depending on the state. `%r2` counts down to the end.
 fn nodes(dice: &mut Dice, prefix: &str, functions: usize, leave: &str) -> String {
     let mut text = String::new();
     for node in 0..NODES {
@@ -61,7 +61,8 @@ fn nodes(dice: &mut Dice, prefix: &str, functions: usize, leave: &str) -> String
 
 const REGISTERS: &str = ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %d<4>;";
 
-/// A kernel of random flow that calls functions of random flow, some of which end the thread.
+/// Returns a kernel with random control flow that calls functions with random control flow, some of which
+/// exit the thread.
 fn program(seed: usize) -> String {
     let numbers = noise(5000);
     let mut dice = Dice(numbers.into_iter().skip(seed * 37));
@@ -95,7 +96,7 @@ fn program(seed: usize) -> String {
         KEND: st.global.u32 [%d2], %r3;
         ret;
         }}\n",
-        // Who leaves early leaves something behind.
+        // Threads that exit early have stored an intermediate result.
         nodes(&mut dice, "K", 2, "bra KEND")
             .replace("sub.u32 %r2", "st.global.u32 [%d2], %r3;\nsub.u32 %r2")
     )

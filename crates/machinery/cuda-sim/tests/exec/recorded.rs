@@ -1,21 +1,21 @@
-//! Single instructions and pairs of them against the answers of an H200, bit for bit.
+//! Single instructions and pairs of them, compared with the results of an H200, bit for bit.
 
 use std::fmt::Write as _;
 
 use crate::harness::Machine;
 use crate::params;
 
-/// What `scripts/instructions` recorded.
+/// The record made by `scripts/instructions`.
 const H200: &str = include_str!("instructions-h200.txt");
 
-/// Words of a row of operands, and of a row of answers.
+/// Words per row of operands, and per row of results.
 const WORDS: usize = 6;
 const ANSWERS: usize = 5;
 
-/// Snippets in a module.
+/// Snippets per module.
 const TOGETHER: usize = 64;
 
-/// PTX from `%x0` … to `%y0` …, operands, and what the GPU answered.
+/// PTX from `%x0` … to `%y0` …, the operands, and the GPU's results.
 struct Snippet {
     code: &'static str,
     rows: Vec<([u32; WORDS], [u32; ANSWERS])>,
@@ -36,7 +36,7 @@ fn snippets() -> Vec<Snippet> {
     all
 }
 
-/// Hexadecimal words; zeros where none are left.
+/// Parses hexadecimal words. Missing ones are zero.
 fn words<const N: usize>(text: &str) -> [u32; N] {
     let mut words = [0; N];
     for (word, text) in words.iter_mut().zip(text.split(',')) {
@@ -45,7 +45,7 @@ fn words<const N: usize>(text: &str) -> [u32; N] {
     words
 }
 
-/// The kernel around a snippet, as `scripts/warpbook/instructions/template.py` has it.
+/// Returns the kernel around a snippet, the same as in `scripts/warpbook/instructions/template.py`.
 fn kernel(number: usize, code: &str) -> String {
     let mut text = format!(
         ".visible .entry k{number}(.param .u64 rows, .param .u64 answers) {{
@@ -76,7 +76,7 @@ fn kernel(number: usize, code: &str) -> String {
     text + "ret;\n}\n"
 }
 
-/// The rows of those snippets of which `wanted` holds, compared; how many there were.
+/// Compares the rows of the snippets for which `is_selected` is true. Returns the number of rows.
 fn compare(wanted: impl Fn(&str) -> bool) -> usize {
     let snippets: Vec<Snippet> = snippets()
         .into_iter()
@@ -119,18 +119,18 @@ fn compare(wanted: impl Fn(&str) -> bool) -> usize {
     compared
 }
 
-/// Whether a snippet is a pair of instructions that hand on the carry.
+/// Returns true if a snippet is a pair of instructions that pass on the carry.
 fn carries(code: &str) -> bool {
     code.contains("addc.u32 %y4")
 }
 
 #[test]
 fn every_pair_of_instructions_hands_on_the_carry_as_an_h200_does() {
-    // Eight that write the carry, eight that read it, four types, seven rows each.
+    // Eight instructions that write the carry, eight that read it, four types, seven rows each.
     assert_eq!(compare(carries), 8 * 8 * 4 * 7);
 }
 
-/// Whether a snippet flushes a result of single precision.
+/// Returns true if a snippet flushes a single-precision result.
 fn flushes(code: &str) -> bool {
     code.contains(".ftz.") && code.contains("f32 %y0")
         || code.contains(".ftz.f32.f64")

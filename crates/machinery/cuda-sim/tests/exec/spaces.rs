@@ -1,4 +1,4 @@
-//! Addresses as values: which space a generic address is in, and ways between them.
+//! Addresses as values: the state space of a generic address, and conversions.
 
 use crate::harness::{Machine, kernel_of, module_of, words};
 use crate::params;
@@ -41,7 +41,7 @@ fn a_generic_address_knows_its_space() {
         )
         .replace(".version 7.0", ".version 7.7");
         let found = words(&ptx, 2).unwrap_or_else(|fault| panic!("{space}: {fault}"));
-        // Constants lie in device memory here, as on a GPU: both answers hold.
+        // Constants are in device memory, as on a GPU, so both tests are true.
         let expected = if *space == "const" {
             1 << 3 | 1
         } else {
@@ -137,7 +137,7 @@ fn shared_variables_of_functions_and_of_the_module() {
     assert_eq!((shared("a"), shared("b")), (20, 8));
 }
 
-/// How an access is ordered and cached makes no difference to its value.
+/// Memory order and cache qualifiers do not change an access's value.
 #[test]
 fn orders_caches_and_fences() {
     let ptx = kernel_of(
@@ -160,7 +160,7 @@ fn orders_caches_and_fences() {
     assert_eq!(words(&ptx, 40).expect("runs"), expected);
 }
 
-/// Shared memory of a block begins as zero, whatever the block before left there.
+/// A block's shared memory starts at zero, whatever the previous block left there.
 #[test]
 fn shared_memory_of_one_block_is_not_seen_by_the_next() {
     let ptx = kernel_of(

@@ -1,4 +1,4 @@
-//! Tensor cores: what an H200 answers, bit for bit, and what is refused.
+//! Tensor cores: results compared with those of an H200, bit for bit, and rejected forms.
 
 use crate::harness::{Machine, load_error, module_of, noise, total, words};
 use crate::params;
@@ -7,7 +7,7 @@ use cuda_sim::exec::FaultKind;
 use cuda_sim::isa::AccessClass;
 use cuda_sim::memory::global::Global;
 
-/// A kernel in which each thread stores four words.
+/// Returns a kernel in which each thread stores four words.
 fn four_words(body: &str) -> String {
     module_of(
         "",
@@ -27,7 +27,7 @@ fn run(body: &str) -> Vec<u32> {
     machine.read(out, 128)
 }
 
-/// The row of products and the number added, all elements of each matrix the same in a column.
+/// Returns the sum of a row of products and an addend. All rows of A, and all columns of B, are equal.
 fn one_sum(form: &str, packed: usize, products: &[(u32, u32)], added: u32) -> u32 {
     // Element `k` is in thread `k % across / packed` of each group of four.
     let across = 4 * packed;
@@ -48,7 +48,7 @@ fn one_sum(form: &str, packed: usize, products: &[(u32, u32)], added: u32) -> u3
             }
         }
     }
-    // Both halves of the first matrix's rows are alike.
+    // Both halves of the rows of A are equal.
     let a: Vec<String> = (0..registers)
         .flat_map(|r| [r, r])
         .map(|r| format!("%r{}", 8 + r))
@@ -76,7 +76,7 @@ fn one_sum(form: &str, packed: usize, products: &[(u32, u32)], added: u32) -> u3
     if half { first & 0xffff } else { first }
 }
 
-/// Sums as an NVIDIA H200 answered: the cases in which rules that are nearly right fail.
+/// Sums recorded on an NVIDIA H200: the cases in which almost correct rounding rules fail.
 #[test]
 fn sums_are_rounded_as_an_h200_rounds_them() {
     type Case<'a> = (&'a str, usize, u32, &'a [(u32, u32)], u32);
@@ -210,7 +210,7 @@ fn sums_are_rounded_as_an_h200_rounds_them() {
         ),
     ];
     for (form, packed, wanted, products, added) in cases {
-        // Of 32 bits the last 13 of a tf32 do not count.
+        // A tf32 ignores the low 13 of its 32 bits.
         let shift = if packed == 1 { 13 } else { 0 };
         for low in [0, (1 << shift) - 1] {
             let products: Vec<(u32, u32)> = products
@@ -274,7 +274,7 @@ fn infinities_and_nan_follow_their_rules() {
 
 #[test]
 fn matrices_are_loaded_row_by_row_and_transposed() {
-    // Element `i` of shared memory is `i`; rows begin 16 bytes after each other in reverse.
+    // Element `i` of shared memory is `i`; rows are 16 bytes apart, in reverse order.
     let fill = "mov.u32 %r9, 0;
     FILL: mad.lo.u32 %r10, %r9, 32, %t; mov.u64 %d1, tile; mad.wide.u32 %d1, %r10, 2, %d1;
     cvt.u16.u32 %h1, %r10; st.shared.u16 [%d1], %h1;
@@ -385,7 +385,7 @@ fn floats_are_rounded_to_tf32_as_on_an_h200() {
         (0x7f80_ffff, 0x7f80_e000),
         (0xffc0_1234, 0xffc0_0000),
     ];
-    // Others are never further off than half of what is lost.
+    // The rounding error never exceeds half a unit of the kept bits.
     for bits in noise(64) {
         let bits = bits & 0x7eff_ffff;
         cases.push((bits, (bits + 0x1000) & !0x1fff));
@@ -451,7 +451,7 @@ fn what_is_wrong_is_refused_on_its_line() {
         "{tf32} {{%r1, %r2, %r3, %r4}}, {{%r1, %r2, %r3, %r4}}, {{%r1, %r2}}, {{%r1, %r2, %r3, %r4}};"
     ));
     let message = load_error(&old.replace("sm_80", "sm_75")).to_string();
-    assert!(message.contains("needs `.target sm_80`"), "{message}");
+    assert!(message.contains("requires `.target sm_80`"), "{message}");
 }
 
 #[test]

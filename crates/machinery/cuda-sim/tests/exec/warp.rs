@@ -1,4 +1,4 @@
-//! What the lanes of a warp tell each other.
+//! Communication between the lanes of a warp.
 
 use crate::harness::{Machine, kernel_of, noise, words};
 use crate::params;
@@ -38,7 +38,7 @@ fn shuffles_in_segments_of_every_width() {
                     } else {
                         lane
                     };
-                    // An exchange may reach segments before its own, not those after it.
+                    // A butterfly shuffle may read from earlier segments, but not from later ones.
                     let other = lane ^ delta;
                     let xor = if other < begin + width { other } else { lane };
                     let index = begin + (t * delta) % width;
@@ -49,7 +49,7 @@ fn shuffles_in_segments_of_every_width() {
             if delta < 32 {
                 assert_eq!(found, expected, "width {width}, delta {delta}");
             } else {
-                // Only the index shuffle multiplies what it is given before it is cut off.
+                // Only the index shuffle multiplies its argument before the modulo.
                 let firsts = |values: &[i32]| -> Vec<i32> {
                     values.chunks(4).flat_map(|row| row[..3].to_vec()).collect()
                 };
@@ -206,7 +206,7 @@ fn a_mask_that_names_lanes_that_never_come() {
     let place = fault.place.expect("a thread waits");
     assert_eq!(place.thread, [0, 0, 0]);
     assert_eq!(place.source.file.as_deref(), Some("kernels/warp.cu"));
-    // The same for a barrier of the warp.
+    // Likewise for a barrier of the warp.
     let ptx = kernel_of(
         "setp.lt.u32 %p1, %t, 4;
         @%p1 bra A;
@@ -288,7 +288,7 @@ fn reductions_in_one_instruction() {
     }
 }
 
-/// What a shuffle's predicate says, and a vote without a result for lanes outside the mask.
+/// Tests the predicate of a shuffle, and a vote whose mask excludes some of the lanes that execute it.
 #[test]
 fn predicates_of_shuffles_and_votes() {
     let ptx = kernel_of(
@@ -322,8 +322,9 @@ fn one_lane_is_elected() {
     assert_eq!(words(&ptx, 32).expect("runs"), expected);
 }
 
-/// Halves of a warp name all its lanes in shuffles at two places: each half goes on once the other has come to
-/// its place, as the PTX ISA has it, and shuffles among its own lanes. One loops longer than the other.
+/// Both halves of a warp name all its lanes in shuffles at different places. As the PTX ISA specifies, each
+/// half continues once the other has reached its shuffle, and shuffles among its own lanes. One loop is
+/// longer.
 #[test]
 fn lanes_that_shuffle_at_several_places_do_not_wait_for_ever() {
     let body = |last: &str| {
@@ -350,7 +351,7 @@ fn lanes_that_shuffle_at_several_places_do_not_wait_for_ever() {
         words(&kernel_of(&body("idx.b32")), 32).expect("runs"),
         expected
     );
-    // Other qualifiers: nobody comes to an instruction like the one that the rest waits at.
+    // With different qualifiers, no lane ever reaches an instruction that matches the waiting one.
     let fault = words(&kernel_of(&body("bfly.b32")), 32).unwrap_err();
     let never = FaultKind::WarpSyncNeverOpens { members: u32::MAX };
     assert_eq!(fault.kind, never);

@@ -1,5 +1,5 @@
-//! `wgmma`: products of a warpgroup against sums in plain Rust, in every layout of shared memory, and what is
-//! refused. The numbers are small and whole, so that every sum is exact.
+//! `wgmma`: products of a warpgroup compared with sums in plain Rust, in every layout of shared memory, and
+//! rejected forms. The numbers are small integers, so that every sum is exact.
 
 use std::fmt::Write as _;
 
@@ -12,15 +12,15 @@ use cuda_sim::model::Resource;
 
 const ROWS: usize = 64;
 const THREADS: usize = 128;
-/// Bytes of each row that one product takes.
+/// Bytes of each row that one instruction consumes.
 const DEEP: usize = 32;
 
-/// How a matrix lies in shared memory.
+/// A matrix's layout in shared memory.
 #[derive(Clone, Copy, Debug)]
 enum Layout {
-    /// Rows of so many bytes, whose 16-byte chunks change places. 16: chunks by themselves.
+    /// K-major: rows of the given number of bytes, whose 16-byte chunks are swizzled. 16: not swizzled.
     Rows(usize),
-    /// The same with columns.
+    /// MN-major: columns of the given number of bytes.
     Columns(usize),
 }
 
@@ -35,7 +35,7 @@ impl Layout {
         }
     }
 
-    /// Bytes of a row of the matrix.
+    /// Returns the bytes of a row of the matrix.
     fn row_bytes(self) -> usize {
         match self {
             Rows(width) => width.max(DEEP),
@@ -43,7 +43,7 @@ impl Layout {
         }
     }
 
-    /// Leading and stride byte offset.
+    /// Returns the leading and the stride byte offset.
     fn offsets(self) -> [usize; 2] {
         match self {
             Rows(16) | Columns(16) => [128, 256],
@@ -63,10 +63,10 @@ impl Layout {
         (start as u64 >> 4) | leading << 16 | stride << 32 | mode << 62
     }
 
-    /// Where byte `byte` of a row is.
+    /// Returns the offset of byte `byte` of a row.
     fn place(self, row: usize, byte: usize) -> usize {
         let [leading, stride] = self.offsets();
-        // In a line of the pattern, and which line that is.
+        // The offset in a line of the swizzle pattern, given the line.
         let swizzled = |line: usize, at: usize| {
             let turned = match self.width() {
                 128 => line % 8,
@@ -89,7 +89,7 @@ impl Layout {
     }
 }
 
-/// Element types: their names, bytes, and a whole number's bits.
+/// An element type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Type {
     Tf32,
@@ -113,7 +113,7 @@ impl Type {
     fn bits(self, value: f32) -> Vec<u8> {
         let bits = value.to_bits();
         let half = match self {
-            // What a tensor core does not look at may be anything.
+            // The tensor core ignores the low bits, so they may have any value.
             Type::Tf32 => return (bits | 0x1fff).to_le_bytes().into(),
             Type::Bf16 => bits >> 16,
             Type::F16 if value == 0.0 => 0,
@@ -123,8 +123,8 @@ impl Type {
     }
 }
 
-/// A product: of how many columns, of which elements, how the first matrix lies (in registers where none) and
-/// the second, what is added to, and the signs.
+/// A product: its columns, element type, the layouts of A (`None` for registers) and of B, the scale-d
+/// operand, and the signs of A and B.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     columns: usize,
@@ -136,7 +136,7 @@ struct Case {
 }
 
 impl Case {
-    /// As the ladder's kernel does it, with the second matrix in this layout.
+    /// Returns a product like that of the ladder's kernel, with B in the given layout.
     fn tf32(columns: usize, second: Layout) -> Case {
         Case {
             columns,
@@ -148,15 +148,15 @@ impl Case {
         }
     }
 
-    /// Elements of a row that one instruction takes.
+    /// Returns the elements per row that one instruction consumes.
     fn deep(&self) -> usize {
         DEEP / self.ty.bytes()
     }
 
-    /// Instructions for a row.
+    /// Returns the instructions per row.
     fn steps(&self) -> usize {
         let bytes = |layout: Layout| layout.row_bytes() / DEEP;
-        // Registers hold one instruction's part.
+        // Registers hold the fragment of one instruction.
         match self.first {
             None => 1,
             Some(first) => bytes(first).min(bytes(self.second)),
@@ -185,7 +185,7 @@ impl Case {
         )
     }
 
-    /// The kernel: brings both matrices to shared memory, and multiplies.
+    /// Returns a kernel that loads both matrices to shared memory and multiplies.
     fn kernel(&self, first_bytes: usize, shared: usize) -> String {
         let columns = self.columns;
         let mut body = format!(
@@ -213,7 +213,7 @@ impl Case {
             let descriptor = |layout: Layout, start| layout.descriptor(start + step * DEEP);
             let first = self.first.map_or(0, |first| descriptor(first, 0));
             let second = descriptor(self.second, first_bytes);
-            // The address of the tile is what the linker made it: nothing is before it.
+            // The tile is the only shared variable, so its address is zero.
             writeln!(body, "mov.u64 %d1, {first}; mov.u64 %d2, {second};").unwrap();
             body += &self.instruction(step);
         }
@@ -224,7 +224,7 @@ impl Case {
         for_hopper(&module_of("", &body))
     }
 
-    /// Runs it on whole numbers and compares.
+    /// Runs the product on integers and compares the results.
     fn check(&self) {
         let (deep, steps) = (self.deep(), self.steps());
         let whole = |word: u32, most: u32| (word % (2 * most + 1)) as f32 - most as f32;
@@ -236,12 +236,12 @@ impl Case {
             .map(|word| whole(word >> 8, 100))
             .collect();
 
-        // Shared memory: the first matrix, then the second.
+        // Shared memory has A, then B.
         let first_rows = self.first.map_or(0, |layout| ROWS * layout.row_bytes());
         let first_bytes = first_rows.next_multiple_of(1024);
         let second_bytes = self.columns * self.second.row_bytes();
         let second_bytes = match self.second {
-            // Whole patterns.
+            // Round up to whole swizzle patterns.
             Columns(width) => second_bytes.next_multiple_of(DEEP * width / 2),
             Rows(_) => second_bytes,
         };
@@ -263,7 +263,7 @@ impl Case {
             put(self.second, first_bytes, n / all, n % all, value);
         }
 
-        // The first matrix's registers, then what is added to, as the PTX ISA's figures have them.
+        // The registers of A, then the accumulators, as in the PTX ISA's figures.
         for thread in 0..THREADS {
             let (warp, lane) = (thread / 32, thread % 32);
             for register in 0..4 {
@@ -310,7 +310,7 @@ impl Case {
     }
 }
 
-/// A module of the harness, for the one target that has these instructions.
+/// Changes the harness's module to the only target that has these instructions.
 pub fn for_hopper(ptx: &str) -> String {
     ptx.replace(".version 7.0", ".version 8.0")
         .replace("sm_80", "sm_90a")
@@ -388,7 +388,7 @@ fn matrices_of_16_bit_elements_may_lie_by_rows_or_by_columns() {
     }
 }
 
-/// The smallest product, with these descriptors in `%d1` and `%d2`.
+/// Returns a kernel with the smallest product and its descriptors in `%d1` and `%d2`.
 fn smallest(before: &str, after: &str) -> String {
     for_hopper(&module_of(
         "",
@@ -411,7 +411,7 @@ const SMALLEST: &str = "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%f0,
 const FENCE: &str = "wgmma.fence.sync.aligned;";
 const WAIT: &str = "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;";
 
-/// What becomes of [`smallest`] in a block of so many threads.
+/// Returns the fault of [`smallest`] in a block of `threads` threads, if any.
 fn fault(before: &str, after: &str, threads: u32) -> Option<FaultKind> {
     fault_in(1, before, after, threads)
 }
@@ -443,12 +443,12 @@ fn what_a_kernel_has_to_say_around_its_products_is_demanded() {
         let message = "a thread ends and has not waited for its products";
         assert_says(fault(FENCE, after, 128), message);
     }
-    // A group without products counts as one, and need not be waited for.
+    // A group without products counts as a group, and need not be waited for.
     let one_more = format!("{commit} {commit} wgmma.wait_group.sync.aligned 1; {commit}");
     assert_eq!(fault(FENCE, &one_more, 128), None);
 }
 
-/// The first block's warps run one by one, those of the others in step.
+/// The first block's warps run one by one, those of the others as gangs.
 #[test]
 fn so_it_is_of_warps_in_step() {
     let first = "mov.u32 %r5, %ctaid.x; setp.eq.u32 %p1, %r5, 0; @%p1";
@@ -473,7 +473,7 @@ fn a_warpgroup_has_all_of_its_threads() {
         let found = fault(FENCE, WAIT, threads);
         assert_eq!(found, Some(FaultKind::WarpgroupIncomplete), "{threads}");
     }
-    // One of its warps, and a part of one, ends before; or goes around a product.
+    // One of its warps, or a part of one, exits before, or branches around the product.
     for before in [
         "setp.lt.u32 %p1, %t, 32; @%p1 ret;",
         "setp.ge.u32 %p1, %t, 96; @%p1 ret;",
@@ -578,17 +578,17 @@ fn only_modules_for_hopper_have_them_and_only_hopper_loads_these() {
     let right = smallest(FENCE, WAIT);
     for target in ["sm_90", "sm_80", "sm_100a"] {
         let message = load_error(&right.replace("sm_90a", target)).to_string();
-        let wanted = format!("needs `.target sm_90a`, and no other, and the module's is {target}");
+        let wanted = format!("requires `.target sm_90a`, but the module's target is {target}");
         assert!(message.contains(&wanted), "{message}");
     }
     let message = load_error(&right.replace(".version 8.0", ".version 7.8")).to_string();
     assert!(
-        message.contains("needs `.version 8.0` or newer"),
+        message.contains("requires `.version 8.0` or newer"),
         "{message}"
     );
     let message = load_error(&module_of("", "fence.proxy.async;")).to_string();
     assert!(
-        message.contains("needs `.target sm_90` or newer"),
+        message.contains("requires `.target sm_90` or newer"),
         "{message}"
     );
     for device in ["rtx3090", "gtx970"] {
@@ -637,7 +637,7 @@ fn a_compiled_kernel_multiplies_tile_after_tile() {
         .collect();
     let (a, b) = numbers.split_at(ROWS * depth);
     let (first, second) = (machine.buffer(a), machine.buffer(b));
-    // Enough blocks that in some the warps run in step.
+    // Enough blocks that some of them run as gangs.
     let blocks = 5;
     let out = machine.out::<f32>(blocks * ROWS * COLUMNS);
     let params = params![first, second, out, depth as u32];
@@ -667,7 +667,7 @@ fn products_take_the_time_of_the_tensor_cores() {
     let mut machine = Machine::new(&for_hopper(&module_of("", &body)));
     let out = machine.out::<u32>(1);
     let time = machine.run("k", 132, 256, params![out]).time;
-    // 64 x 256 x 8 multiply-adds, 1024 in a cycle, of two warpgroups.
+    // 64 x 256 x 8 multiply-adds at 1024 per cycle, for two warpgroups.
     let expected = 2.0 * 100.0 * 128.0 / f64::from(machine.device.clock_khz);
     let parts = time.parts.iter();
     let found = parts.filter(|part| part.resource == Resource::Arithmetic);

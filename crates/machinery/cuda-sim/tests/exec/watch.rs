@@ -1,4 +1,4 @@
-//! How far a launch is, seen from another thread.
+//! The progress of a launch, observed from another thread.
 
 use crate::harness::{Machine, kernel_of};
 use crate::params;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const BLOCKS: u32 = 5;
 
-/// Block n ends when the first word of the output exceeds n.
+/// Returns a kernel whose block n ends when the first word of the output exceeds n.
 fn gate() -> String {
     kernel_of(
         "mov.u32 %r1, %ctaid.x;
@@ -17,7 +17,7 @@ fn gate() -> String {
     )
 }
 
-/// What the machine's launch shows once `wanted` of it holds. A launch that is over fails.
+/// Waits until `predicate` is true of the launch's progress, and returns it. Panics if the launch ends first.
 fn seen(machine: &Machine, wanted: impl Fn(&Progress) -> bool) -> Progress {
     loop {
         let progress = machine.watch.progress();
@@ -36,7 +36,8 @@ fn blocks_that_are_done_show_while_the_others_run() {
         machine.use_threads(threads);
         let out = machine.buffer(&[0u32]);
         let word = machine.global.host(out, 4).unwrap().cast::<u32>();
-        // SAFETY: the allocation lives as long as the machine; the kernel's accesses are atomic.
+        // SAFETY: `word` points to 4 aligned bytes of an allocation that lives as long as the machine, and
+        // the kernel accesses them only with atomics.
         let opened = unsafe { AtomicU32::from_ptr(word) };
         let machine = &machine;
         assert_eq!(machine.watch.progress(), None);

@@ -1,9 +1,9 @@
-//! The blocks that the time model looks at.
+//! The sample of blocks that the time model uses.
 
 use crate::harness::Machine;
 use crate::params;
 
-/// Modelled microseconds of a kernel on so many blocks of so many threads.
+/// Returns the modelled time of a kernel in microseconds, for a launch of `blocks` blocks of `threads` threads.
 fn time(kernel: &str, (blocks, threads): (u32, u32), seed: Option<u64>) -> f64 {
     let mut machine = Machine::new(include_str!("../../kernels/ptx/watched.ptx"));
     machine.conditions.watched = seed;
@@ -15,7 +15,7 @@ fn time(kernel: &str, (blocks, threads): (u32, u32), seed: Option<u64>) -> f64 {
 
 #[test]
 fn a_kernel_cannot_foretell_them() {
-    // In small grids all of them, in large ones some.
+    // Small grids are sampled completely, large ones partly.
     for size in [(1000, 256), (33_000, 256)] {
         let honest = time("slow", size, None);
         let foretold = time("slow_elsewhere", size, None);

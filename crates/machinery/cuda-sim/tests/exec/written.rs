@@ -1,14 +1,14 @@
-//! What may be written in PTX besides instructions: vectors of registers, functions with registers for
-//! parameters, other names of functions, variables in functions, single bytes of addresses.
+//! PTX syntax other than instructions: vectors of registers, functions with register parameters, aliases of
+//! functions, variables in functions, single bytes of addresses.
 
 use crate::harness::{BLOCK_SIZES, kernel_of, module_of, words};
 
-/// What the kernel with this body leaves in each thread's word.
+/// Returns the word that each thread of the kernel with this body stores.
 fn left(before: &str, body: &str, threads: u32) -> Vec<u32> {
     words(&module_of(before, body), threads).expect("no fault")
 }
 
-/// What each thread's word is to be.
+/// Returns the expected word of each thread.
 fn each(threads: u32, f: impl Fn(u32) -> u32) -> Vec<u32> {
     (0..threads).map(f).collect()
 }
@@ -68,7 +68,7 @@ const SPLIT: &str = "
         ret;
     }";
 
-/// What `split` answers, as one number.
+/// Returns the results of `split`, combined into one number.
 fn split(a: u32, b: u32, swap: bool) -> u32 {
     let b = b + u32::from(swap);
     let (quotient, rest) = (a / b, a % b);
@@ -113,7 +113,7 @@ fn registers_are_passed_through_pointers_and_down_several_calls() {
         NAMED: .callprototype (.reg .b64 _) _ (.reg .b16 _, .reg .f64 _);
         cvt.u32.u64 %r1, %d2;
         st.global.u32 [%mine], %r1;";
-    // The list of a call's targets stands before it.
+    // The prototype must precede the call.
     let (call, rest) = body.split_once("NAMED;").expect("the call");
     let (prototype, rest) = rest.split_once("_);").expect("the prototype");
     let (moves, call) = call.split_once("call").expect("the call");
@@ -281,7 +281,7 @@ fn the_largest_number_of_a_warp() {
         assert!(all.iter().all(|word| *word == all[0]), "{form}: {all:x?}");
         all[0]
     };
-    // Of -20 to 11, and a NaN.
+    // The values are -20 to 11, and a NaN.
     assert_eq!(run("max"), 11f32.to_bits());
     assert_eq!(run("min"), (-20f32).to_bits());
     assert_eq!(run("max.abs"), 20f32.to_bits());

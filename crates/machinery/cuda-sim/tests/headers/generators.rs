@@ -1,4 +1,4 @@
-//! MRG32k3a beside its definition, and Poisson's distribution beside its probabilities.
+//! MRG32k3a compared with its definition, and the Poisson distribution compared with its probabilities.
 
 use crate::compiler::Compiler;
 use crate::machine::{Machine, addresses};
@@ -8,7 +8,8 @@ const M2: u64 = 4_294_944_443;
 
 type Matrix = [[u64; 3]; 3];
 
-/// One of the two recurrences: what gives the next number of the last three, and the modulus.
+/// One of the two recurrences: the matrix that computes the next state from the last three numbers, and the
+/// modulus.
 struct Recurrence {
     step: Matrix,
     modulus: u64,
@@ -36,7 +37,7 @@ fn product(a: &Matrix, b: &Matrix, modulus: u64) -> Matrix {
 }
 
 impl Recurrence {
-    /// `state` after `count` times 2 to the `doublings` steps.
+    /// Returns `state` after `count`·2^`doublings` steps.
     fn after(&self, state: [u64; 3], count: u64, doublings: u32) -> [u64; 3] {
         let mut step = self.step;
         for _ in 0..doublings {
@@ -54,7 +55,7 @@ impl Recurrence {
     }
 }
 
-/// The generator of `seed` after so many sequences, subsequences and numbers.
+/// Returns the generator of `seed` after skipping sequences, subsequences and numbers.
 fn begun([seed, subsequence, offset, sequence]: [u64; 4]) -> [[u64; 3]; 2] {
     let low = (seed as u32 ^ 0x5555_5555) as u64;
     let high = ((seed >> 32) as u32 ^ 0xaaaa_aaaa) as u64;
@@ -126,13 +127,13 @@ pub fn mrg(compiler: &Compiler) {
         let log = (0.5 + 0.25 * normal()[0]).exp();
         assert!((log - found[13]).abs() < 1e-12, "{from:?}");
     }
-    // The first number of the publication's own seeds.
+    // The first number for the seeds of the publication.
     let mut published = begun([0; 4]);
     let first = next(&mut published) as f64 / (M1 + 1) as f64;
     assert!((first - 0.127_011_122_046_577).abs() < 1e-14, "{first}");
 }
 
-/// The probability of each number from 0 on, of a Poisson distribution.
+/// Returns the probability of each number from 0 to `max` in a Poisson distribution.
 fn probabilities(mean: f64, most: usize) -> Vec<f64> {
     let mut log = -mean;
     let each = (0..=most).map(|k| {
@@ -144,7 +145,7 @@ fn probabilities(mean: f64, most: usize) -> Vec<f64> {
     each.collect()
 }
 
-/// The sum of squared differences from what is expected, in bins of at least 20, and the bins.
+/// Returns the chi-squared statistic of the numbers, with at least 20 expected per bin, and the number of bins.
 fn differences(found: &[u32], mean: f64) -> (f64, usize) {
     let most = (mean + 10.0 * mean.sqrt() + 20.0) as usize;
     let mut counts = vec![0f64; most + 1];
@@ -174,7 +175,7 @@ pub fn poisson(compiler: &Compiler) {
         let found: Vec<u32> = machine.read(to, 4 * EACH);
         for (generator, found) in found.chunks(EACH).enumerate() {
             let (sum, bins) = differences(found, mean);
-            // The sum has a mean of as many as there are bins, and a variance of twice that.
+            // The statistic's mean is the number of bins, and its variance twice that.
             let off = (sum - bins as f64) / (2.0 * bins as f64).sqrt();
             assert!(
                 off.abs() < 5.0,

@@ -1,8 +1,9 @@
-//! The headers that CUDA programs find by their usual names (`kernels/include`): programs that use
-//! them compile for both sides, and their kernels give on the simulator what they should.
+//! Tests of the headers that CUDA programs include by their usual names (`kernels/include`): programs that use
+//! them compile for both sides, and their kernels give the expected results on the simulator.
 //!
-//! These need a clang with the NVPTX target and a C++ library. Warpbook's tests need Rust alone:
-//! without them these are ignored, and say so. Each clang that is found has its own.
+//! These tests need a clang with the NVPTX target and a C++ library. Warpbook's tests must not need anything
+//! but Rust, so without them these tests are ignored and print the reason. Each clang that is found runs all
+//! tests.
 
 mod compiler;
 mod generators;
@@ -16,7 +17,7 @@ use std::process::ExitCode;
 use compiler::Compiler;
 use libtest_mimic::{Arguments, Completion, Trial};
 
-/// What is tested with a compiler.
+/// A test that uses a compiler.
 type Test = fn(&Compiler);
 
 const TESTS: [(&str, Test); 16] = [

@@ -1,4 +1,4 @@
-//! Half, bfloat16 and random numbers, beside what NVIDIA's own headers give on an H200
+//! Half, bfloat16 and random numbers, compared with the results of NVIDIA's headers on an H200
 //! (`scripts/header-values`).
 
 use crate::compiler::Compiler;
@@ -7,7 +7,7 @@ use crate::machine::{Machine, addresses};
 const NARROW: &str = include_str!("narrow-h200.txt");
 const RANDOM: &str = include_str!("random-h200.txt");
 
-/// A recorded file's lines, as words.
+/// Splits the lines of a recorded file into words.
 fn rows(recorded: &str) -> Vec<Vec<&str>> {
     recorded
         .lines()
@@ -52,8 +52,8 @@ pub fn narrow(compiler: &Compiler) {
     );
 }
 
-/// How near a result of [`random`] is to be: bits of the generator, and uniform numbers, are equal; of
-/// normal numbers the logarithm and the sine may differ, in float or in double.
+/// Returns the tolerance of a result of [`random`]. The generator's bits and uniform numbers must be equal;
+/// for normal numbers, the logarithm and the sine may differ, in single or in double precision.
 fn tolerance(place: usize) -> f64 {
     match place % 32 {
         _ if place < 64 => match place % 32 {

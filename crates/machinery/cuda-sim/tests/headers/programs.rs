@@ -1,9 +1,9 @@
-//! Programs that use the headers, and what their kernels are to write.
+//! Programs that use the headers, and the expected output of their kernels.
 
 use crate::compiler::{Compiler, include};
 use crate::machine::{Machine, addresses};
 
-/// A program for both sides; its kernel beside plain Rust.
+/// Compares the kernel of a program for both sides with plain Rust.
 pub fn everyday(compiler: &Compiler) {
     let mut machine = Machine::new(&compiler.ptx("everyday.cu"));
     let from: Vec<f32> = (0..256).map(|n| n as f32 * 0.5).collect();
@@ -17,7 +17,7 @@ pub fn everyday(compiler: &Compiler) {
         String::from_utf8_lossy(&outcome.printed),
         "1 of everyday: 0.00\n"
     );
-    // Float4 by float4, up to n.
+    // Copied in units of float4, up to n.
     let mut copied = from;
     copied[240..].fill(0.0);
     assert_eq!(machine.read::<f32>(to_at, 256), copied);
@@ -114,7 +114,7 @@ pub fn groups(compiler: &Compiler) {
     }
 }
 
-/// A cooperative launch: no block goes on before all have come.
+/// A cooperative launch: no block passes the grid barrier before all have arrived.
 pub fn waiting(compiler: &Compiler) {
     let mut machine = Machine::new(&compiler.ptx("groups.cu"));
     for (blocks, threads) in [(1u32, 32), (2, 33), (132, 64)] {
@@ -131,7 +131,7 @@ pub fn waiting(compiler: &Compiler) {
     }
 }
 
-/// What the simulator does with the instructions has its own tests.
+/// Checks the generated instructions. The simulator's own tests cover their behaviour.
 pub fn images(compiler: &Compiler) {
     let ptx = compiler.ptx("images.cu");
     for instruction in [
@@ -171,18 +171,18 @@ pub fn images(compiler: &Compiler) {
     ] {
         assert!(ptx.contains(instruction), "no {instruction} in\n{ptx}");
     }
-    // The simulator takes all of them.
+    // The simulator supports all of them.
     Machine::new(&ptx);
 }
 
-/// What the simulator refuses, a GPU takes.
+/// Instructions that the simulator lacks must still compile for a GPU.
 pub fn not_simulated(compiler: &Compiler) {
     let ptx = compiler.ptx("not_simulated.cu");
     let instruction = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64";
     assert!(ptx.contains(instruction), "no {instruction} in\n{ptx}");
 }
 
-/// Types and runtime calls without a CUDA compiler's words.
+/// Checks types and runtime calls in plain C and C++, without CUDA's keywords.
 pub fn plain(compiler: &Compiler) {
     let c = "#include <cuda_runtime_api.h>\n#include <vector_types.h>\n#include <cuComplex.h>\n\
              int main(void) { float4 v = {1, 2, 3, 4}; dim3 d = {1, 2, 3}; return (int)v.x - (int)d.x; }\n";
@@ -196,7 +196,7 @@ pub fn plain(compiler: &Compiler) {
     }
 }
 
-/// Without another before it, on both sides.
+/// Compiles each header alone, for both sides.
 pub fn each_header(compiler: &Compiler) {
     let mut names: Vec<String> = ["", "crt/", "cooperative_groups/"]
         .into_iter()
@@ -214,7 +214,7 @@ pub fn each_header(compiler: &Compiler) {
         .iter()
         .map(|name| format!("#include <{name}>\n"))
         .collect();
-    // Each first, and all others after it.
+    // Each of these first, and then all headers.
     for side in ["host", "device"] {
         for name in [
             "curand_kernel.h",
@@ -229,7 +229,7 @@ pub fn each_header(compiler: &Compiler) {
     }
 }
 
-/// The reader's line, not one of a header's.
+/// A compile error must give the program's line, not a header's.
 pub fn mistake(compiler: &Compiler) {
     let text = "__global__ void k(float *p) {\n    p[0] = warpShuffle(p[1]);\n}\n";
     let done = compiler.compile("device", text);
@@ -241,7 +241,7 @@ pub fn mistake(compiler: &Compiler) {
     );
 }
 
-/// Tensor cores by fragments: whole numbers so small that every type holds the sums.
+/// Tests tensor cores through fragments, with integers so small that every type represents the sums exactly.
 pub fn matrices(compiler: &Compiler) {
     let mut machine = Machine::new(&compiler.ptx("matrices.cu"));
     let from: Vec<i32> = (0..1536).map(|n| (n * n / 7 + n) % 5 - 2).collect();
@@ -249,7 +249,7 @@ pub fn matrices(compiler: &Compiler) {
     let to = machine.buffer(&vec![0i32; 4 * 512]);
     machine.run("matrices", [1, 32], false, &addresses(&[from_at, to]));
     let found: Vec<i32> = machine.read(to, 4 * 512);
-    // Rows, columns, length of the sum, and whether a and b lie by rows.
+    // Rows, columns, length of the sum, and whether A and B are in row-major order.
     let kinds = [
         (16, 16, 16, true, true),
         (16, 16, 16, false, false),

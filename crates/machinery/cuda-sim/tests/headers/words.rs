@@ -1,12 +1,12 @@
-//! Functions of words and halves of words, asynchronous copies, and the next number: beside plain Rust.
+//! Functions on words and half words, asynchronous copies, and `nextafter`, compared with plain Rust.
 
 use crate::compiler::Compiler;
 use crate::machine::{Machine, addresses};
 
 type Of3 = fn(i64, i64, i64) -> i64;
 
-/// CUDA's `__vimax3`, `__vimin3`, `__viaddmax` and `__viaddmin`. Sums are brought back to their bits by
-/// [`halves`] and [`word`], before they are compared.
+/// CUDA's `__vimax3`, `__vimin3`, `__viaddmax` and `__viaddmin`. [`halves`] and [`word`] truncate sums to the
+/// operand's width before the comparison.
 const THREE: [(Of3, bool); 4] = [
     (|a, b, c| a.max(b).max(c), false),
     (|a, b, c| a.min(b).min(c), false),
@@ -14,7 +14,7 @@ const THREE: [(Of3, bool); 4] = [
     (|a, b, c| a.min(b).min(c), true),
 ];
 
-/// The number that so many low bits are, with or without a sign.
+/// Returns the value of the low `width` bits, signed or unsigned.
 fn number(bits: u32, width: u32, signed: bool) -> i64 {
     let low = i64::from(bits) & ((1 << width) - 1);
     match signed && low >> (width - 1) == 1 {
@@ -23,11 +23,11 @@ fn number(bits: u32, width: u32, signed: bool) -> i64 {
     }
 }
 
-/// A function of one lane of each word.
+/// Applies a function to one lane of each word.
 fn lane([a, b, c]: [u32; 3], width: u32, signed: bool, relu: bool, of: (Of3, bool)) -> u32 {
     let [x, y, z] = [a, b, c].map(|word| number(word, width, signed));
     let result = match of {
-        // a + b, in as many bits as each has.
+        // The sum a + b wraps around in the lane's width.
         (f, true) => {
             let sum = number((x + y) as u32, width, signed);
             f(sum, sum, z)
@@ -47,7 +47,7 @@ fn halves(words: [u32; 3], signed: bool, relu: bool, of: (Of3, bool)) -> u32 {
     high << 16 | lane(words, 16, signed, relu, of)
 }
 
-/// Which of two the function takes, in the bits that the kernel puts them.
+/// Returns true if the function selects the first of two values, which the kernel reports in a bit.
 fn first([a, b]: [u32; 2], width: u32, signed: bool, most: bool) -> bool {
     let [a, b] = [a, b].map(|word| number(word, width, signed));
     if most { a >= b } else { a <= b }
@@ -93,7 +93,7 @@ fn expected([a, b, c]: [u32; 3]) -> Vec<u32> {
     out
 }
 
-/// All of CUDA's DPX functions, of numbers at the ends of their ranges and others.
+/// Tests all of CUDA's DPX functions, with values at the ends of their ranges and others.
 pub fn dpx(compiler: &Compiler) {
     let mut machine = Machine::new(&compiler.ptx("words.cu"));
     let ends = [

@@ -1,15 +1,16 @@
-//! The reading itself, on small crates that break the order.
+//! Tests of the source reader, on small crates that violate the rules.
 
 use crate::source::Source;
 use std::collections::BTreeMap;
 
-/// A crate of these files, `(path, text)`.
+/// Reads a crate of the given files, `(path, text)`.
 fn made_up(files: &[(&str, &str)]) -> Source {
     let files: BTreeMap<&str, &str> = files.iter().copied().collect();
     Source::read(&|path| files.get(path).map(|text| (*text).to_owned()))
 }
 
-/// What is wrong with a file of the room `low`, which stands before `high` and beside `other`.
+/// Returns the violations in a file of module `low`, whose layer precedes that of `high` and also contains
+/// `other`.
 fn wrong_with(text: &str) -> Vec<String> {
     let source = made_up(&[
         ("lib.rs", "mod low; mod other; mod high;"),
@@ -42,7 +43,7 @@ fn what_is_named_against_the_order_is_told_with_its_line() {
     let beside = "low/inner.rs:1 names other::Thing: other is in layer 1 (low, other), beside low in \
                   layer 1 (low, other)";
     assert_eq!(wrong_with("use crate::other::Thing;"), [beside]);
-    // What a room shows of another one is that one's.
+    // A re-export counts as the module that defines the item.
     assert_eq!(wrong_with("use crate::high::Thing;").len(), 1);
 }
 
@@ -80,7 +81,7 @@ fn a_room_in_no_layer_and_a_layer_without_its_room_are_told() {
     );
 }
 
-/// The steps of the circles in a room of these files.
+/// Returns the steps of the cycles in a module with these files.
 fn circles_in(files: &[(&str, &str)]) -> Vec<Vec<String>> {
     let files = [&[("lib.rs", "mod room;")], files].concat();
     let circles = made_up(&files).circles().into_iter();
@@ -101,7 +102,7 @@ fn circles_of_files_are_found() {
         "room/b.rs:1 names room::a::A",
     ];
     assert_eq!(found, [wanted]);
-    // Through what the room shows, and over three files.
+    // Through a re-export, and over three files.
     let found = circles_in(&[
         ("room/mod.rs", room),
         ("room/a.rs", "use crate::room::B; pub struct A;"),
@@ -109,7 +110,7 @@ fn circles_of_files_are_found() {
         ("room/c.rs", "use super::a::A; pub struct C;"),
     ]);
     assert_eq!((found.len(), found[0].len()), (1, 3), "{found:?}");
-    // Through a room that is only named by itself.
+    // Through the path of the module itself.
     let found = circles_in(&[
         ("room/mod.rs", room),
         (
@@ -140,10 +141,10 @@ fn a_family_may_know_itself_and_counts_as_one() {
         .concat()
     };
     assert_eq!(circles_in(&files(child, "pub struct C;")), [[""; 0]; 0]);
-    // The child needs `c`, which needs the child's head.
+    // The child needs `c`, which needs the child's parent.
     let found = circles_in(&files(child, "use super::family::Head; pub struct C;"));
     assert_eq!(found.len(), 1, "{found:?}");
-    // Children of one parent are no family.
+    // Siblings are no family.
     let found = circles_in(&[
         ("room.rs", "mod family;"),
         ("room/family.rs", "mod a; mod b;"),

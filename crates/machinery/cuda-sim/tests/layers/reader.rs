@@ -1,4 +1,4 @@
-//! What a file names.
+//! Finds the paths that a file names.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,34 +6,34 @@ use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, ItemMod, Meta, MetaList, Token, UseTree};
 
-/// A module, or an item of one, by its names from the crate's root on: `["exec", "ops", "Form"]`.
+/// The absolute path of a module or an item: `["exec", "ops", "Form"]`.
 pub type Names = Vec<String>;
 
 /// A path in a file.
 pub struct Mention {
     pub line: usize,
-    /// The path from the crate's root on.
+    /// The path from the crate's root.
     pub names: Names,
-    /// It begins with a name that the file imports: the import is a mention of its own.
+    /// True if the path starts with an imported name. The import itself is a separate mention.
     pub imported: bool,
 }
 
 /// Reads one file.
 pub struct Reader {
-    /// The module that is read: of the file, or one that stands inside it.
+    /// The module being read: that of the file, or an inline module in it.
     module: Names,
-    /// Modules that are files of their own.
+    /// Modules in files of their own.
     pub files: Vec<Names>,
     /// All modules that the file declares.
     declared: BTreeSet<Names>,
-    /// What the file imports, by the name that it has there.
+    /// The file's imports, by their local names.
     pub imports: BTreeMap<String, Names>,
     pub mentions: Vec<Mention>,
 }
 
 impl Reader {
-    /// For the file of `module`, of which these are the items: what it declares and imports is known,
-    /// what it names is not yet.
+    /// Creates a reader for the file of `module` with these items. Collects the declarations and imports, but
+    /// not yet the mentions.
     pub fn new(module: &Names, items: &[Item]) -> Reader {
         let mut reader = Reader {
             module: module.clone(),
@@ -50,7 +50,7 @@ impl Reader {
                 reader.declared.insert(inside(item));
             }
         }
-        // What is imported may be the beginning of another import's path, further up too.
+        // An import may start with the name of another import, including a later one.
         for _ in 0..2 {
             for item in items {
                 if let Item::Use(item) = item
@@ -64,7 +64,7 @@ impl Reader {
         reader
     }
 
-    /// A written path as one from the crate's root on. None for a path into another crate, or one whose
+    /// Resolves a path to one from the crate's root. Returns `None` for a path into another crate, or one whose
     /// first name the file neither declares nor imports.
     fn resolve(&self, written: &[String]) -> Option<Names> {
         let (first, rest) = written.split_first()?;
@@ -90,7 +90,7 @@ impl Reader {
         Some(start)
     }
 
-    /// Notes that the file names this path, as it is written there.
+    /// Records that the file names this path.
     fn mention(&mut self, span: Span, written: &[String]) {
         if let Some(names) = self.resolve(written) {
             let own = ["crate", "self", "super"].contains(&written[0].as_str());
@@ -103,7 +103,7 @@ impl Reader {
         }
     }
 
-    /// Notes what a `use` names, and under which names the file has it.
+    /// Records the paths that a `use` names, and their local names.
     fn import(&mut self, tree: &UseTree, before: &mut Names) {
         match tree {
             UseTree::Path(path) => {
@@ -122,7 +122,7 @@ impl Reader {
         }
     }
 
-    /// Notes what one name of a `use` stands for; `alias` is the name that it has in the file.
+    /// Records the path of one name in a `use`; `alias` is its local name.
     fn leaf(&mut self, ident: &syn::Ident, alias: &syn::Ident, before: &Names) {
         let written = [before.as_slice(), &[ident.to_string()]].concat();
         self.mention(ident.span(), &written);
@@ -135,9 +135,9 @@ impl Reader {
         }
     }
 
-    /// Notes the paths among the tokens of a macro.
+    /// Records the paths among the tokens of a macro.
     fn tokens(&mut self, tokens: TokenStream) {
-        // The path that is being read and where it began, and the colons after it so far.
+        // The current path with its first token, and the number of colons after it.
         let mut path: Option<(Span, Names)> = None;
         let mut colons = 0;
         for token in tokens {
@@ -145,7 +145,7 @@ impl Reader {
                 TokenTree::Ident(ident) => {
                     match &mut path {
                         Some((_, names)) if colons == 2 => names.push(ident.to_string()),
-                        // It goes on after generics, or is of another crate.
+                        // A path after generics, or into another crate.
                         None if colons == 2 => {}
                         _ => {
                             self.end_of_path(path.take());
@@ -167,7 +167,7 @@ impl Reader {
         self.end_of_path(path);
     }
 
-    /// Notes a path among a macro's tokens, if it is one: a name alone is none.
+    /// Records a path among a macro's tokens. A single name is not a path.
     fn end_of_path(&mut self, path: Option<(Span, Names)>) {
         if let Some((span, names)) = path
             && names.len() > 1
@@ -226,7 +226,8 @@ impl Visit<'_> for Reader {
     }
 }
 
-/// Whether it stands under `#[cfg(test)]`, alone or with other conditions, or is a test.
+/// Returns true for `#[test]` functions and for items under `#[cfg(test)]`, alone or combined with other
+/// conditions.
 fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         Meta::Path(path) => path.is_ident("test"),
@@ -235,7 +236,7 @@ fn is_for_tests(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// Whether a condition, `cfg(…)` or `all(…)`, holds in tests alone.
+/// Returns true if a condition, `cfg(…)` or `all(…)`, requires `test`.
 fn demands_tests(condition: &MetaList) -> bool {
     let parts = condition.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
     parts.into_iter().flatten().any(|part| match &part {

@@ -1,4 +1,4 @@
-//! A crate's files, and what breaks their order.
+//! The files of a crate, and the violations of their order.
 
 use crate::reader::{Mention, Names, Reader};
 use petgraph::algo::tarjan_scc;
@@ -6,12 +6,12 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{BTreeMap, BTreeSet};
 use syn::visit::Visit;
 
-/// What is read of a file.
+/// The paths and imports of one file.
 pub struct SourceFile {
-    /// Its place, from `src` on.
+    /// The file's path, relative to `src`.
     pub path: String,
     pub mentions: Vec<Mention>,
-    /// What the file imports, private or not, by the name that it has there.
+    /// All imports of the file, private and public, by their local names.
     pub imports: BTreeMap<String, Names>,
 }
 
@@ -19,7 +19,7 @@ pub struct SourceFile {
 pub struct Source(pub BTreeMap<Names, SourceFile>);
 
 impl Source {
-    /// Reads the crate whose root is `lib.rs`; `load` gives the text of a file, if there is one.
+    /// Reads the crate whose root is `lib.rs`. `load` returns the text of a file, or `None` if there is none.
     pub fn read(load: &dyn Fn(&str) -> Option<String>) -> Source {
         let mut files = BTreeMap::new();
         let mut open = vec![(Names::new(), "lib.rs".to_owned())];
@@ -47,16 +47,16 @@ impl Source {
         Source(files)
     }
 
-    /// The rooms: the modules of `lib.rs`.
+    /// Returns the modules of `lib.rs`.
     pub fn rooms(&self) -> BTreeSet<&str> {
         let modules = self.0.keys().filter(|module| module.len() == 1);
         modules.map(|module| module[0].as_str()).collect()
     }
 
-    /// The module of the file that defines what these names stand for.
+    /// Returns the module of the file that defines the item with this path.
     fn definer(&self, names: &[String]) -> Names {
         let mut names = names.to_vec();
-        // A chain of re-exports is short. One that leads back to itself is a mistake in the source.
+        // A chain of re-exports is short, unless a faulty source imports an item from itself.
         for _ in 0..16 {
             let lengths = (0..=names.len()).rev();
             let mut modules = lengths.map(|length| names[..length].to_vec());
@@ -76,7 +76,7 @@ impl Source {
         panic!("{} is an import of itself", names.join("::"));
     }
 
-    /// What breaks the order of the layers, a sentence each.
+    /// Returns the violations of the layers' order, one sentence each.
     pub fn against_layers(&self, layers: &[&[&str]]) -> Vec<String> {
         let step_of = |room: &str| layers.iter().position(|step| step.contains(&room));
         let rooms = self.rooms();
@@ -116,9 +116,9 @@ impl Source {
         wrong
     }
 
-    /// The circles of files that need each other, each with a line for every step of it.
+    /// Returns the cycles of files, with one line per step of each.
     pub fn circles(&self) -> Vec<Circle> {
-        // For each module with submodules: which of them name which, and where.
+        // For each module with submodules: the dependencies between them, and their locations.
         let mut levels: BTreeMap<Names, BTreeMap<(Names, Names), String>> = BTreeMap::new();
         for (module, file) in &self.0 {
             for Mention { line, names, .. } in &file.mentions {
@@ -126,7 +126,7 @@ impl Source {
                 let both = module.iter().zip(&definer);
                 let common = both.take_while(|(own, other)| own == other).count();
                 if common == module.len() || common == definer.len() {
-                    // A family.
+                    // A dependency within a family.
                     continue;
                 }
                 let step = (module[..=common].to_vec(), definer[..=common].to_vec());
@@ -143,16 +143,16 @@ impl Source {
     }
 }
 
-/// Submodules that need each other.
+/// Submodules that depend on each other in a cycle.
 #[derive(Debug)]
 pub struct Circle {
-    /// The module that they are of.
+    /// Their parent module.
     pub parent: Names,
-    /// Who names whom, and where.
+    /// The dependencies between them, with their locations.
     pub steps: Vec<String>,
 }
 
-/// The circles among submodules of `parent`.
+/// Returns the cycles among the submodules of `parent`.
 fn circles_of(parent: &Names, steps: &BTreeMap<(Names, Names), String>) -> Vec<Circle> {
     let mut graph = DiGraph::<&Names, &str>::new();
     let mut nodes: BTreeMap<&Names, NodeIndex> = BTreeMap::new();
