@@ -60,7 +60,7 @@ pub enum AccessKind {
     /// A copy from global to shared memory by `cp.async`. Both sides are counted.
     AsyncCopy,
     /// An asynchronous copy that bypasses the L1 cache (`cp.async.cg`).
-    AsyncCopyPastL1,
+    AsyncCopyBypassL1,
 }
 
 impl AccessKind {
@@ -73,30 +73,30 @@ impl AccessKind {
     }
 
     /// Returns true for atomics and reductions.
-    pub const fn is_update(self) -> bool {
+    pub const fn is_atomic(self) -> bool {
         matches!(self, AccessKind::Atomic | AccessKind::Reduction)
     }
 
     /// Returns true for asynchronous copies from global to shared memory.
-    pub const fn is_copy(self) -> bool {
-        matches!(self, AccessKind::AsyncCopy | AccessKind::AsyncCopyPastL1)
+    pub const fn is_async_copy(self) -> bool {
+        matches!(self, AccessKind::AsyncCopy | AccessKind::AsyncCopyBypassL1)
     }
 }
 
 impl Access {
     /// Returns true for an atomic on shared memory that machine code performs with loads and
     /// compare-and-swaps. The loads have a counter slot of their own after the atomic's.
-    pub fn loads_first(self) -> bool {
-        self.kind.is_update() && self.memory == Memory::Shared && self.update.means.loads()
+    pub fn starts_with_load(self) -> bool {
+        self.kind.is_atomic() && self.memory == Memory::Shared && self.update.method.loads()
     }
 
     /// Returns the memories that the access may reach, in the order of its counter slots.
     pub fn memories(self) -> &'static [Memory] {
         use Memory::*;
-        if self.kind.is_copy() {
+        if self.kind.is_async_copy() {
             return &[Global, Shared];
         }
-        if self.loads_first() {
+        if self.starts_with_load() {
             return &[Shared, Shared];
         }
         match self.memory {

@@ -32,13 +32,13 @@ pub enum Direction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CachedIn {
     /// No cache: shared memory does not need one, and writes go through to the L2 cache.
-    Nothing,
+    None,
     /// The L1 cache.
-    First,
+    L1,
     /// The L1 cache, on GPUs that cache ordinary global data in it.
-    FirstAsOrdinary,
+    L1IfGlobalCached,
     /// The L1 cache, on GPUs that cache read-only data in it.
-    FirstAsReadOnly,
+    L1IfReadOnlyCached,
     /// The constant cache.
     Constant,
 }
@@ -80,31 +80,31 @@ macro_rules! access_classes {
 // Columns: class, name, memory and direction, kinds of instructions, cache, and the width to which neighbours
 // are merged.
 access_classes! {
-    GlobalLoad: "global load", Global Reads, [Load], FirstAsOrdinary, 16;
+    GlobalLoad: "global load", Global Reads, [Load], L1IfGlobalCached, 16;
     /// A load through the read-only data path, such as `__ldg`.
-    ReadOnlyLoad: "read-only load", Global Reads, [ReadOnlyLoad], FirstAsReadOnly, 16;
-    GlobalStore: "global store", Global Writes, [Store], Nothing, 0;
+    ReadOnlyLoad: "read-only load", Global Reads, [ReadOnlyLoad], L1IfReadOnlyCached, 16;
+    GlobalStore: "global store", Global Writes, [Store], None, 0;
     /// An atomic whose old value is used.
-    GlobalAtomic: "global atomic", Global Updates, [Atomic], Nothing, 0;
+    GlobalAtomic: "global atomic", Global Updates, [Atomic], None, 0;
     /// An atomic whose old value is not used.
-    GlobalReduction: "global reduction", Global Updates, [Reduction], Nothing, 0;
+    GlobalReduction: "global reduction", Global Updates, [Reduction], None, 0;
     /// The read side of an asynchronous copy through the L1 cache.
-    CopyRead: "asynchronous copy's read", Global Reads, [AsyncCopy], FirstAsOrdinary, 0;
+    CopyRead: "asynchronous-copy read", Global Reads, [AsyncCopy], L1IfGlobalCached, 0;
     /// The read side of an asynchronous copy that bypasses the L1 cache.
-    CopyReadPastL1: "asynchronous copy's read past the L1 cache",
-        Global Reads, [AsyncCopyPastL1], Nothing, 0;
-    LocalLoad: "local load", Local Reads, [Load ReadOnlyLoad], First, 16;
-    LocalStore: "local store", Local Writes, [Store], Nothing, 0;
-    LocalAtomic: "local atomic", Local Updates, [Atomic Reduction], Nothing, 0;
-    SharedLoad: "shared load", Shared Reads, [Load ReadOnlyLoad], Nothing, 16;
+    CopyReadBypassL1: "asynchronous-copy read bypassing L1",
+        Global Reads, [AsyncCopyBypassL1], None, 0;
+    LocalLoad: "local load", Local Reads, [Load ReadOnlyLoad], L1, 16;
+    LocalStore: "local store", Local Writes, [Store], None, 0;
+    LocalAtomic: "local atomic", Local Updates, [Atomic Reduction], None, 0;
+    SharedLoad: "shared load", Shared Reads, [Load ReadOnlyLoad], None, 16;
     /// A load by `ldmatrix`.
-    MatrixLoad: "matrix load", Shared Reads, [MatrixLoad], Nothing, 0;
+    MatrixLoad: "matrix load", Shared Reads, [MatrixLoad], None, 0;
     /// A store by `stmatrix`.
-    MatrixStore: "matrix store", Shared Writes, [MatrixStore], Nothing, 0;
-    SharedStore: "shared store", Shared Writes, [Store], Nothing, 16;
-    SharedAtomic: "shared atomic", Shared Updates, [Atomic Reduction], Nothing, 0;
+    MatrixStore: "matrix store", Shared Writes, [MatrixStore], None, 0;
+    SharedStore: "shared store", Shared Writes, [Store], None, 16;
+    SharedAtomic: "shared atomic", Shared Updates, [Atomic Reduction], None, 0;
     /// The write side of an asynchronous copy.
-    CopyWrite: "asynchronous copy", Shared Writes, [AsyncCopy AsyncCopyPastL1], Nothing, 0;
+    CopyWrite: "asynchronous-copy write", Shared Writes, [AsyncCopy AsyncCopyBypassL1], None, 0;
     /// A load from constant memory through an address in a register.
     ConstantLoad: "constant load", Constant Reads, [Load ReadOnlyLoad], Constant, 8;
 }
@@ -121,7 +121,7 @@ impl AccessClass {
     pub fn is_read_only(self) -> bool {
         matches!(
             self.row().cached_in,
-            CachedIn::FirstAsReadOnly | CachedIn::Constant
+            CachedIn::L1IfReadOnlyCached | CachedIn::Constant
         )
     }
 }
@@ -141,7 +141,7 @@ mod tests {
         Atomic,
         Reduction,
         AsyncCopy,
-        AsyncCopyPastL1,
+        AsyncCopyBypassL1,
     ];
 
     #[test]
@@ -166,7 +166,7 @@ mod tests {
             let memories: &[Memory] = match kind {
                 Load | ReadOnlyLoad | Store | Atomic | Reduction => &[Memory::Generic],
                 MatrixLoad | MatrixStore => &[Memory::Shared],
-                AsyncCopy | AsyncCopyPastL1 => &[Memory::Global],
+                AsyncCopy | AsyncCopyBypassL1 => &[Memory::Global],
             };
             for &memory in memories {
                 let access = Access {
@@ -193,10 +193,10 @@ mod tests {
             let row = class.row();
             for kind in row.kinds {
                 let reads = row.direction == Direction::Reads;
-                let copies = kind.is_copy();
+                let copies = kind.is_async_copy();
                 assert!(copies || kind.is_load() == reads, "{}", row.name);
                 let updates = row.direction == Direction::Updates;
-                assert_eq!(kind.is_update(), updates, "{}", row.name);
+                assert_eq!(kind.is_atomic(), updates, "{}", row.name);
             }
         }
     }

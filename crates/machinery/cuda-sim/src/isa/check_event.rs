@@ -4,39 +4,39 @@ use super::{Access, AccessKind, Memory};
 
 /// The event that an instruction causes for the sanitizer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Checked {
-    Nothing,
+pub enum CheckEvent {
+    None,
     Access(Access),
     /// Arrival at a barrier of the block.
     Barrier(Aligned),
     /// Synchronization of the lanes of a warp.
-    Warp(Meeting),
+    WarpSync(WarpSync),
     /// A memory fence.
-    Fence(FenceFor),
+    Fence(FenceScope),
     /// A branch, taken where its predicate is true or, with `unless`, where it is false.
     Branch {
         unless: bool,
     },
     /// A branch one of whose sides only ends the thread.
-    Leave(Leaving),
+    ExitBranch(ExitBranch),
     /// A wait for asynchronous copies.
-    Wait(Waiting),
+    CopyWait(CopyGroupOp),
     /// A `wgmma`, which multiplies matrices in shared memory asynchronously.
-    Product,
+    Wgmma,
     /// A wait for `wgmma` operations.
-    ProductsAwaited,
+    WgmmaWait,
     /// The end of the thread.
-    End,
+    Exit,
 }
 
 /// The alignment requirement of a barrier: `bar.sync` requires all lanes of a warp to arrive together, while
-/// `barrier.sync` lets them arrive separately. them arrive separately.
+/// `barrier.sync` lets them arrive separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Aligned(pub bool);
 
 /// The scope of a fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FenceFor {
+pub enum FenceScope {
     /// The threads of the block.
     Block,
     /// All threads of the device.
@@ -45,96 +45,96 @@ pub enum FenceFor {
 
 /// The lanes that a branch sends to the end of the thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Leaving {
+pub struct ExitBranch {
     /// True if lanes whose predicate (operand 0) is true exit; false if the others do.
-    pub holds: bool,
+    pub when_true: bool,
 }
 
 /// A warp-level synchronization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Meeting {
+pub struct WarpSync {
     /// The index of the operand that holds the member mask.
     pub members: usize,
     /// True if the lanes may wait at different instructions of this kind with the same mask; false if all
     /// must be at this one.
-    pub anywhere: bool,
+    pub any_instruction: bool,
     /// The data exchange, if the instruction is a shuffle.
-    pub shuffle: Option<Shuffled>,
+    pub shuffle: Option<ShuffleExchange>,
 }
 
 /// The data exchange of a shuffle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shuffled {
+pub struct ShuffleExchange {
     /// True if each lane computes its source lane as an index or an XOR (`idx`, `bfly`); false if values
     /// shift (`up`, `down`), so that lanes at one end have no source lane.
-    pub by_number: bool,
+    pub indexed: bool,
     /// True if every lane uses the value it receives.
-    pub used: bool,
+    pub result_used: bool,
 }
 
 /// The byte range of an array in shared memory, half open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Array {
+pub struct SharedArray {
     pub start: u32,
     pub end: u32,
 }
 
-impl Array {
+impl SharedArray {
     /// The whole of shared memory.
-    const ANY: Array = Array {
+    const ANY: SharedArray = SharedArray {
         start: 0,
         end: u32::MAX,
     };
 
     /// Returns true if the array contains all of the `bytes` bytes at `at`.
     #[inline(always)]
-    pub fn holds(self, at: u64, bytes: u64) -> bool {
+    pub fn contains(self, at: u64, bytes: u64) -> bool {
         at >= self.start.into() && at + bytes <= self.end.into()
     }
 }
 
 /// The effect of an instruction on groups of asynchronous copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Waiting {
-    No,
+pub enum CopyGroupOp {
+    None,
     /// Closes the current group.
     Commit,
     /// Waits for all groups except for the given number of most recent ones.
-    Groups(u32),
+    WaitGroups(u32),
     /// Waits for all asynchronous copies.
-    All,
+    WaitAll,
 }
 
 /// The sanitizer's view of a program, indexed by instruction address.
 #[derive(Default)]
-pub struct CheckedPlaces {
+pub struct CheckEvents {
     /// The event of each instruction.
-    list: Vec<Checked>,
+    list: Vec<CheckEvent>,
     /// The shared-memory array that each instruction accesses.
-    arrays: Vec<Array>,
+    arrays: Vec<SharedArray>,
     /// The number of device-memory accesses that precede each instruction.
     numbers: Vec<u32>,
     /// The addresses of the device-memory accesses, in order.
     device: Vec<u32>,
 }
 
-impl CheckedPlaces {
+impl CheckEvents {
     /// Appends the event of the next instruction.
-    pub fn push(&mut self, checked: Checked) {
+    pub fn push(&mut self, event: CheckEvent) {
         self.numbers.push(self.device.len() as u32);
-        if let Checked::Access(Access {
+        if let CheckEvent::Access(Access {
             memory: Memory::Global | Memory::Generic,
             ..
-        }) = checked
+        }) = event
         {
             self.device.push(self.list.len() as u32);
         }
-        self.list.push(checked);
-        self.arrays.push(Array::ANY);
+        self.list.push(event);
+        self.arrays.push(SharedArray::ANY);
     }
 
     /// Sets the array that the last appended instruction accesses.
-    pub fn means(&mut self, array: Array) {
+    pub fn set_array(&mut self, array: SharedArray) {
         if let Some(last) = self.arrays.last_mut() {
             *last = array;
         }
@@ -143,25 +143,25 @@ impl CheckedPlaces {
     /// Returns the array that the instruction at `address` accesses; all of shared memory if its provenance
     /// is unknown.
     #[inline(always)]
-    pub fn array(&self, address: u32) -> Array {
+    pub fn array(&self, address: u32) -> SharedArray {
         self.arrays[address as usize]
     }
 
     /// Returns true if a thread at `address` has nothing left to execute but its exit.
-    pub fn only_ends(&self, address: u32) -> bool {
+    pub fn only_exits(&self, address: u32) -> bool {
         let at = |address: u32| self.list.get(address as usize).copied();
-        at(address) == Some(Checked::End)
-            || at(address) == Some(Checked::Nothing) && at(address + 1) == Some(Checked::End)
+        at(address) == Some(CheckEvent::Exit)
+            || at(address) == Some(CheckEvent::None) && at(address + 1) == Some(CheckEvent::Exit)
     }
 
     /// Returns the ordinal of a device-memory access among all of the program's.
     #[inline(always)]
-    pub fn device_number(&self, address: u32) -> u32 {
+    pub fn device_access_ordinal(&self, address: u32) -> u32 {
         self.numbers[address as usize]
     }
 
     /// Returns the address of the device-memory access with an ordinal.
-    pub fn device_site(&self, number: u32) -> u32 {
+    pub fn device_access_address(&self, number: u32) -> u32 {
         self.device
             .get(number as usize)
             .copied()
@@ -170,12 +170,12 @@ impl CheckedPlaces {
 
     /// Returns the address of the first device-memory access whose ordinal modulo 32 is in the mask and which
     /// is a store (or, if `writes` is false, is not).
-    pub fn first_device_site(&self, (numbers, writes): (u32, bool)) -> u32 {
+    pub fn first_device_access(&self, (numbers, writes): (u32, bool)) -> u32 {
         let mut sites = (0u32..).zip(&self.device);
         let found = sites.find(|&(number, &address)| {
             let stores = matches!(
                 self.at(address),
-                Checked::Access(Access {
+                CheckEvent::Access(Access {
                     kind: AccessKind::Store,
                     ..
                 })
@@ -186,21 +186,21 @@ impl CheckedPlaces {
     }
 
     /// Iterates over the events of all instructions, in code order.
-    pub fn iter(&self) -> impl Iterator<Item = Checked> {
+    pub fn iter(&self) -> impl Iterator<Item = CheckEvent> {
         self.list.iter().copied()
     }
 
     /// Returns the event of the instruction at `address`.
     #[inline(always)]
-    pub fn at(&self, address: u32) -> Checked {
+    pub fn at(&self, address: u32) -> CheckEvent {
         self.list[address as usize]
     }
 
     /// Returns the shadow granularity in bytes for shared or device memory: 4, or 1 if the program has
     /// narrower accesses.
-    pub fn granule(&self, of: Memory) -> u32 {
-        let narrow = |checked: &Checked| match checked {
-            Checked::Access(Access { memory, bytes, .. }) => {
+    pub fn shadow_granularity(&self, of: Memory) -> u32 {
+        let narrow = |event: &CheckEvent| match event {
+            CheckEvent::Access(Access { memory, bytes, .. }) => {
                 (*memory == of || *memory == Memory::Generic) && *bytes < 4
             }
             _ => false,

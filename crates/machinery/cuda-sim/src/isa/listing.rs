@@ -1,6 +1,6 @@
 //! The static description of a program for the profiler, the sanitizer and the time model.
 
-use super::check_event::CheckedPlaces;
+use super::check_event::CheckEvents;
 use super::sites::Sites;
 use super::{Class, Kernel, SourceLine};
 use crate::ptx::ast::SourceLocation;
@@ -19,9 +19,9 @@ pub struct Listing {
     /// The instructions that have their own counters.
     pub sites: Sites,
     /// The events that the sanitizer observes.
-    pub checked: CheckedPlaces,
+    pub check_events: CheckEvents,
     lines: Vec<LineInfo>,
-    leaders: Vec<Leader>,
+    ptx_insts: Vec<PtxInst>,
     /// Names of source files, by their PTX numbers.
     files: HashMap<u32, String>,
 }
@@ -42,9 +42,9 @@ pub struct BlockInfo {
     /// read a special register or to evaluate a guard.
     pub ptx_instructions: u32,
     /// Floating-point operations per thread.
-    pub operations: u32,
+    pub flops: u32,
     /// The sum of the N dimensions of the block's `wgmma` instructions, in multiples of 8 columns.
-    pub eights: u32,
+    pub n8_tiles: u32,
     /// The instructions and their dependences.
     pub steps: Vec<Step>,
     /// If this block is predicated instead of branched around: the block whose executions count how often
@@ -54,7 +54,7 @@ pub struct BlockInfo {
 
 /// The location of a PTX instruction in the code.
 #[derive(Debug, Clone, Copy)]
-pub struct Leader {
+pub struct PtxInst {
     /// The address of the first instruction that it was lowered to.
     pub address: u32,
     /// The number of its basic block.
@@ -69,15 +69,15 @@ pub struct Step {
     /// The first counter slot, if the instruction is an access with its own counters.
     pub slot: Option<u32>,
     /// True for a load or another access whose result arrives with memory latency.
-    pub loads: bool,
+    pub has_memory_latency: bool,
     pub barrier: bool,
     /// The N dimension of a `wgmma`, in multiples of 8 columns.
-    pub eights: u32,
+    pub n8_tiles: u32,
     /// True if the instruction has a result but no source registers: it fetches a parameter or a special
     /// register.
-    pub first: bool,
+    pub has_no_sources: bool,
     /// Indices of the earlier steps in the block that this one depends on.
-    pub after: Vec<u32>,
+    pub dependences: Vec<u32>,
 }
 
 impl Listing {
@@ -95,9 +95,9 @@ impl Listing {
     }
 
     /// Marks the next instruction as the first that a PTX instruction was lowered to.
-    pub fn push_leader(&mut self, block: u32, class: Class) {
+    pub fn push_ptx_inst(&mut self, block: u32, class: Class) {
         let address = self.lines.len() as u32;
-        self.leaders.push(Leader {
+        self.ptx_insts.push(PtxInst {
             address,
             block,
             class,
@@ -111,8 +111,8 @@ impl Listing {
     }
 
     /// Iterates over all PTX instructions, in order.
-    pub fn instructions(&self) -> impl Iterator<Item = Leader> {
-        self.leaders.iter().copied()
+    pub fn instructions(&self) -> impl Iterator<Item = PtxInst> {
+        self.ptx_insts.iter().copied()
     }
 
     /// Returns the index of the kernel with a name.

@@ -21,4 +21,4 @@ pub use dims::{Dims, coordinates};
 pub use kernel::{Kernel, Param};
 pub use listing::Listing;
 pub use source::SourceLine;
-pub use update::{Means, Update};
+pub use update::{AtomicMethod, Update};

@@ -6,7 +6,7 @@ use super::{Access, AccessClass, AccessKind, Memory};
 #[derive(Default)]
 pub struct Sites {
     list: Vec<Site>,
-    slots: usize,
+    slot_count: usize,
 }
 
 /// An instruction with its own counters.
@@ -18,10 +18,10 @@ pub struct Site {
     /// The number of the basic block that contains it.
     pub block: u32,
     /// True if the access stands for a merged group and so transfers more bytes than the PTX instruction.
-    pub leads: bool,
+    pub is_merged: bool,
     /// True for a branch that remains a branch in machine code: its sides are not predicated and neither side
     /// only ends the thread.
-    pub branches: bool,
+    pub is_machine_branch: bool,
     /// The offset added to the address register.
     pub offset: u64,
     /// The first counter slot. A site has one slot, or one per memory that a generic access may reach.
@@ -38,7 +38,7 @@ pub enum SiteKind {
 
 impl SiteKind {
     /// Returns the number of counter slots of a site.
-    pub fn slots(self) -> u32 {
+    pub fn slot_count(self) -> u32 {
         match self {
             SiteKind::Access(access) => access.memories().len() as u32,
             SiteKind::Branch | SiteKind::Barrier => 1,
@@ -62,14 +62,14 @@ impl Site {
             let SiteKind::Access(access) = self.kind else {
                 return None;
             };
-            let kind = self.counted_as(access, slot);
+            let kind = self.kind_of_slot(access, slot);
             Some((AccessClass::of(kind, memory)?, slot))
         })
     }
 
     /// Returns the access kind that a slot counts: the second slot of some atomics counts their initial loads.
-    fn counted_as(self, access: Access, slot: u32) -> AccessKind {
-        match access.loads_first() && slot > self.slot {
+    fn kind_of_slot(self, access: Access, slot: u32) -> AccessKind {
+        match access.starts_with_load() && slot > self.slot {
             true => AccessKind::Load,
             false => access.kind,
         }
@@ -79,7 +79,7 @@ impl Site {
 impl Sites {
     /// Appends a site. `site.slot` must already be assigned.
     pub fn push(&mut self, site: Site) {
-        self.slots += site.kind.slots() as usize;
+        self.slot_count += site.kind.slot_count() as usize;
         self.list.push(site);
     }
 
@@ -89,21 +89,21 @@ impl Sites {
     }
 
     /// Returns the total number of counter slots.
-    pub fn slots(&self) -> usize {
-        self.slots
+    pub fn slot_count(&self) -> usize {
+        self.slot_count
     }
 
     /// Returns the site, the access and the memory that a counter slot belongs to; `None` if the slot does
     /// not count an access.
     pub fn access(&self, slot: usize) -> Option<(&Site, Access, Memory)> {
-        let place = |site: &Site| site.slot as usize;
-        let after = self.list.partition_point(|site| place(site) <= slot);
+        let first_slot = |site: &Site| site.slot as usize;
+        let after = self.list.partition_point(|site| first_slot(site) <= slot);
         let site = &self.list[after.checked_sub(1)?];
         let SiteKind::Access(access) = site.kind else {
             return None;
         };
-        let memory = *site.memories().get(slot - place(site))?;
-        let kind = site.counted_as(access, slot as u32);
+        let memory = *site.memories().get(slot - first_slot(site))?;
+        let kind = site.kind_of_slot(access, slot as u32);
         Some((site, Access { kind, ..access }, memory))
     }
 }

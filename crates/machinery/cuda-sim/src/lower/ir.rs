@@ -4,7 +4,7 @@
 use super::register::Register;
 use crate::exec::random_schedule::YieldPoint;
 use crate::exec::sm::Handlers;
-use crate::isa::check_event::{Checked, Waiting};
+use crate::isa::check_event::{CheckEvent, CopyGroupOp};
 use crate::isa::sites::SiteKind;
 use crate::isa::{Access, Class, Memory};
 use crate::ptx::ast::SourceLocation;
@@ -43,15 +43,15 @@ pub struct IrInst {
     pub barrier: bool,
     /// The synchronization that the sanitizer has to observe: a barrier, a warp-level synchronization or a
     /// fence.
-    pub sync_event: Checked,
+    pub sync_event: CheckEvent,
     /// The effect on the groups of asynchronous copies in flight.
-    pub copy_group_op: Waiting,
+    pub copy_group_op: CopyGroupOp,
     /// True if the operands do not fit into an `Inst`: `imm` is then an index into the program's operand lists.
     pub has_operand_list: bool,
     /// Floating-point operations per thread; a fused multiply-add counts as two.
-    pub operations: u32,
+    pub flops: u32,
     /// The N dimension of a `wgmma`, in multiples of 8 columns.
-    pub eights: u32,
+    pub n8_tiles: u32,
     /// The rule by which the alignment of the result follows from the sources, or `None` if nothing is known.
     pub arithmetic: Option<Arithmetic>,
     /// True for the first IR instruction that a PTX instruction is lowered to.
@@ -81,9 +81,9 @@ impl IrInst {
                 Memory::Shared => (!access.kind.is_load(), false),
                 Memory::Local | Memory::Constant => return None,
             },
-            (None, _) if self.sync_event == Checked::Product => (false, false),
-            (None, Waiting::Groups(_) | Waiting::All) => (true, false),
-            (None, Waiting::No | Waiting::Commit) => return None,
+            (None, _) if self.sync_event == CheckEvent::Wgmma => (false, false),
+            (None, CopyGroupOp::WaitGroups(_) | CopyGroupOp::WaitAll) => (true, false),
+            (None, CopyGroupOp::None | CopyGroupOp::Commit) => return None,
         };
         Some(YieldPoint {
             address: address - u32::from(self.predicated),
@@ -93,14 +93,14 @@ impl IrInst {
     }
 
     /// Returns the event that the sanitizing copy of the code reports for this instruction.
-    pub fn checked(&self) -> Checked {
+    pub fn check_event(&self) -> CheckEvent {
         if self.flow == Flow::Exit {
-            return Checked::End;
+            return CheckEvent::Exit;
         }
         match (self.access, self.sync_event, self.copy_group_op) {
-            (Some(access), _, _) => Checked::Access(access),
-            (None, Checked::Nothing, Waiting::No | Waiting::Commit) => Checked::Nothing,
-            (None, Checked::Nothing, copy_group_op) => Checked::Wait(copy_group_op),
+            (Some(access), _, _) => CheckEvent::Access(access),
+            (None, CheckEvent::None, CopyGroupOp::None | CopyGroupOp::Commit) => CheckEvent::None,
+            (None, CheckEvent::None, copy_group_op) => CheckEvent::CopyWait(copy_group_op),
             (None, sync_event, _) => sync_event,
         }
     }

@@ -6,7 +6,7 @@
 
 use super::uniformity;
 use crate::exec::atomic::Atomic;
-use crate::isa::{AccessKind, Means, Memory, Update};
+use crate::isa::{AccessKind, AtomicMethod, Memory, Update};
 use crate::lower::ir::IrInst;
 use crate::lower::cfg::Cfg;
 use crate::lower::register::{Register, RegisterInfo};
@@ -14,7 +14,7 @@ use std::collections::HashSet;
 
 /// Records the result in each atomic.
 pub fn annotate(insts: &mut [IrInst], cfg: &Cfg, registers: &[RegisterInfo]) {
-    let is_atomic = |inst: &IrInst| inst.access.is_some_and(|access| access.kind.is_update());
+    let is_atomic = |inst: &IrInst| inst.access.is_some_and(|access| access.kind.is_atomic());
     if !insts.iter().any(is_atomic) {
         return;
     }
@@ -26,7 +26,7 @@ pub fn annotate(insts: &mut [IrInst], cfg: &Cfg, registers: &[RegisterInfo]) {
         let Some(access) = &mut inst.access else {
             continue;
         };
-        if !access.kind.is_update() {
+        if !access.kind.is_atomic() {
             continue;
         }
         let [address, value] = [1, 2].map(|operand: usize| inst.operands[operand]);
@@ -37,26 +37,26 @@ pub fn annotate(insts: &mut [IrInst], cfg: &Cfg, registers: &[RegisterInfo]) {
         }
         let adds_one = operation == Atomic::Add && registers[value.0 as usize].literal == Some(1);
         access.update = Update {
-            means: match access.memory {
+            method: match access.memory {
                 Memory::Shared => shared_method(operation, access.bytes, result_used, adds_one),
-                _ if operation == Atomic::CompareAndSwap => Means::CompareAndSwap,
-                _ => Means::Once,
+                _ if operation == Atomic::CompareAndSwap => AtomicMethod::CompareAndSwap,
+                _ => AtomicMethod::SingleInstruction,
             },
             combined: is_uniform(address) && combines_lanes(operation, access.bytes, result_used, is_uniform(value)),
         };
     }
 }
 
-fn shared_method(operation: Atomic, bytes: u32, result_used: bool, adds_one: bool) -> Means {
+fn shared_method(operation: Atomic, bytes: u32, result_used: bool, adds_one: bool) -> AtomicMethod {
     use Atomic::*;
     match (operation, bytes) {
-        (CompareAndSwap, _) => Means::CompareAndSwap,
-        (Exchange, _) => Means::Once,
-        (AddFloat | AddHalf | AddBrain, _) => Means::Retries,
-        (MinUnsigned | MaxUnsigned | MinSigned | MaxSigned, 8) => Means::RetriesIfBetter,
-        (_, 8) => Means::Retries,
-        (Add, _) if adds_one && !result_used => Means::Counts,
-        _ => Means::Once,
+        (CompareAndSwap, _) => AtomicMethod::CompareAndSwap,
+        (Exchange, _) => AtomicMethod::SingleInstruction,
+        (AddFloat | AddHalf | AddBrain, _) => AtomicMethod::CasLoop,
+        (MinUnsigned | MaxUnsigned | MinSigned | MaxSigned, 8) => AtomicMethod::CasLoopIfChanged,
+        (_, 8) => AtomicMethod::CasLoop,
+        (Add, _) if adds_one && !result_used => AtomicMethod::Popcount,
+        _ => AtomicMethod::SingleInstruction,
     }
 }
 

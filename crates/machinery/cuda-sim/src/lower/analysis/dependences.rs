@@ -6,7 +6,7 @@
 
 use super::vectorizer::MergeRole;
 use crate::isa::AccessKind;
-use crate::isa::check_event::Waiting;
+use crate::isa::check_event::CopyGroupOp;
 use crate::isa::listing::Step;
 use crate::isa::sites::SiteKind;
 use crate::lower::ir::IrInst;
@@ -30,35 +30,35 @@ pub fn steps(insts: &[IrInst], merge_roles: &[MergeRole], slot: usize) -> Vec<St
             Some(SiteKind::Access(access)) => Some(access),
             _ => None,
         };
-        let mut after: Vec<u32> = inst
+        let mut dependences: Vec<u32> = inst
             .uses
             .iter()
             .filter_map(|used| producers.get(used).copied())
             .collect();
         if access.is_some() || inst.barrier {
-            after.extend(barrier);
+            dependences.extend(barrier);
         }
         if inst.barrier {
-            after.append(&mut stores);
+            dependences.append(&mut stores);
             barrier = Some(index);
         }
         match inst.copy_group_op {
-            Waiting::No => {}
-            Waiting::Commit => closed_groups += 1,
-            Waiting::Groups(pending) => {
+            CopyGroupOp::None => {}
+            CopyGroupOp::Commit => closed_groups += 1,
+            CopyGroupOp::WaitGroups(pending) => {
                 let is_complete = |&mut (_, group): &mut (u32, u32)| group + pending < closed_groups;
-                after.extend(pending_copies.extract_if(.., is_complete).map(|(copy, _)| copy));
+                dependences.extend(pending_copies.extract_if(.., is_complete).map(|(copy, _)| copy));
             }
-            Waiting::All => after.extend(pending_copies.drain(..).map(|(copy, _)| copy)),
+            CopyGroupOp::WaitAll => dependences.extend(pending_copies.drain(..).map(|(copy, _)| copy)),
         }
-        if matches!(inst.copy_group_op, Waiting::Groups(_) | Waiting::All) {
-            after.extend(barrier);
+        if matches!(inst.copy_group_op, CopyGroupOp::WaitGroups(_) | CopyGroupOp::WaitAll) {
+            dependences.extend(barrier);
             barrier = Some(index);
         }
-        after.sort_unstable();
-        after.dedup();
+        dependences.sort_unstable();
+        dependences.dedup();
         match access.map(|access| access.kind) {
-            Some(kind) if kind.is_copy() => pending_copies.push((index, closed_groups)),
+            Some(kind) if kind.is_async_copy() => pending_copies.push((index, closed_groups)),
             Some(kind) if !kind.is_load() => stores.push(index),
             _ => {}
         }
@@ -66,13 +66,13 @@ pub fn steps(insts: &[IrInst], merge_roles: &[MergeRole], slot: usize) -> Vec<St
         steps.push(Step {
             class: inst.class,
             slot: access.filter(|_| is_counted).map(|_| next_slot),
-            loads: access.is_some_and(|access| access.kind != AccessKind::Store),
+            has_memory_latency: access.is_some_and(|access| access.kind != AccessKind::Store),
             barrier: inst.barrier,
-            eights: inst.eights,
-            first: inst.uses.is_empty() && !inst.defs.is_empty(),
-            after,
+            n8_tiles: inst.n8_tiles,
+            has_no_sources: inst.uses.is_empty() && !inst.defs.is_empty(),
+            dependences,
         });
-        next_slot += site.filter(|_| is_counted).map_or(0, SiteKind::slots);
+        next_slot += site.filter(|_| is_counted).map_or(0, SiteKind::slot_count);
     }
     steps
 }

@@ -117,8 +117,8 @@ fn can_be_predicated(block: &[IrInst], place: usize) -> bool {
     let guards = block.get(place + 1).is_some_and(|next| next.predicated);
     let jumps = matches!(inst.flow, Flow::Jump(_));
     let has_side_effect = inst.class == Class::Control && !guards && !jumps;
-    let atomic = inst.access.is_some_and(|access| access.kind.is_update());
-    let is_routine = inst.class == Class::Special && inst.operations > 0;
+    let atomic = inst.access.is_some_and(|access| access.kind.is_atomic());
+    let is_routine = inst.class == Class::Special && inst.flops > 0;
     !(has_side_effect || atomic || is_routine || inst.barrier)
 }
 

@@ -4,7 +4,7 @@
 //! does not carry its provenance. The sanitizer can, as long as the address is a sum that involves one
 //! array's address.
 
-use crate::isa::check_event::Array;
+use crate::isa::check_event::SharedArray;
 use crate::isa::{AccessKind, Memory};
 use crate::lower::ir::{Arithmetic, IrInst};
 use crate::lower::limits;
@@ -19,7 +19,7 @@ enum Provenance {
     Undefined,
     /// A number or another value that is not derived from an array's address.
     Number,
-    Array(Array),
+    Array(SharedArray),
     /// Derived from different arrays, or unknown.
     Ambiguous,
 }
@@ -30,8 +30,8 @@ enum Provenance {
 pub fn target_arrays(
     insts: &[IrInst],
     registers: &[RegisterInfo],
-    bases: &HashMap<Register, Array>,
-) -> Vec<Option<Array>> {
+    bases: &HashMap<Register, SharedArray>,
+) -> Vec<Option<SharedArray>> {
     let mut target_arrays = vec![None; insts.len()];
     if bases.is_empty() {
         return target_arrays;

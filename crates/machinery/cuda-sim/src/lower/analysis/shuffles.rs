@@ -4,7 +4,7 @@
 //! if the lane uses the value, not if the program selects by lane index whether to use it.
 
 use crate::isa::Class;
-use crate::isa::check_event::Checked;
+use crate::isa::check_event::CheckEvent;
 use crate::lower::ir::{IrInst, Flow};
 use crate::lower::cfg::Cfg;
 use crate::lower::register::{Register, RegisterClass, RegisterInfo};
@@ -14,17 +14,17 @@ use std::collections::HashSet;
 pub fn annotate(insts: &mut [IrInst], cfg: &Cfg, registers: &[RegisterInfo]) {
     for range in &cfg.ranges {
         for index in range.clone() {
-            let Checked::Warp(meeting) = insts[index].sync_event else {
+            let CheckEvent::WarpSync(meeting) = insts[index].sync_event else {
                 continue;
             };
             if meeting.shuffle.is_none() {
                 continue;
             }
             let used = uses_result(insts, range.clone(), index, registers);
-            if let Checked::Warp(meeting) = &mut insts[index].sync_event
+            if let CheckEvent::WarpSync(meeting) = &mut insts[index].sync_event
                 && let Some(shuffle) = &mut meeting.shuffle
             {
-                shuffle.used = used;
+                shuffle.result_used = used;
             }
         }
     }
@@ -55,8 +55,8 @@ fn uses_result(
                 return true;
             }
             if conditions.next().is_none() {
-                let is_copy = inst.class == Class::Move && !reads_computed;
-                let set = if is_copy { &mut received } else { &mut computed };
+                let is_async_copy = inst.class == Class::Move && !reads_computed;
+                let set = if is_async_copy { &mut received } else { &mut computed };
                 set.extend(&inst.defs);
                 continue;
             }

@@ -24,7 +24,7 @@ pub fn annotate(insts: &mut [IrInst], cfg: &Cfg, is_kernel: bool) {
         let result_unused = !inst.defs.iter().any(|def| used.contains(def));
         let is_plain_store = inst.arg0 == Atomic::Exchange as u32 && result_unused;
         if let Some(access) = &mut inst.access
-            && access.kind.is_update()
+            && access.kind.is_atomic()
             && let Some(ordered) = &mut access.ordered
         {
             ordered.only_stores = is_plain_store;

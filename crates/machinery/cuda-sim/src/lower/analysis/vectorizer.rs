@@ -163,7 +163,7 @@ impl Merger<'_> {
             }
             Some(access) => self.flush(|class| {
                 let memory = class.row().memory;
-                let overlaps = access.kind.is_update() || access.memories().contains(&memory);
+                let overlaps = access.kind.is_atomic() || access.memories().contains(&memory);
                 overlaps && !class.is_read_only()
             }),
             None => {}

@@ -8,7 +8,7 @@ use crate::exec::lanewise::{map1, test1};
 use crate::exec::ops::Form;
 use crate::exec::sm::{Handler, Handlers};
 use crate::isa::Class;
-use crate::isa::check_event::Array;
+use crate::isa::check_event::SharedArray;
 use crate::lower::analysis::vectorizer::MAX_ACCESS_BYTES;
 use crate::lower::ir::Arithmetic;
 use crate::lower::error::LoadError;
@@ -148,7 +148,7 @@ impl<'a> FunctionLowering<'_, 'a> {
     }
 
     /// Returns the array in shared memory that a name refers to; `None` if it is not a static shared variable.
-    fn array_of(&self, name: &str) -> Option<Array> {
+    fn array_of(&self, name: &str) -> Option<SharedArray> {
         let (start, function) = match self.lookup(name) {
             Some(Named::Shared(start)) => (start, self.function.name),
             Some(_) => return None,
@@ -159,7 +159,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         };
         let key = (function.to_owned(), name.to_owned());
         let bytes = *self.layout.shared_sizes.get(&key)?;
-        Some(Array {
+        Some(SharedArray {
             start: u32::try_from(start).ok()?,
             end: u32::try_from(start + bytes).ok()?,
         })

@@ -6,7 +6,7 @@ use super::cache_policy::CACHE_HINT;
 use crate::exec::async_copy;
 use crate::exec::async_copy::SourceBytes;
 use crate::exec::sm::Handler;
-use crate::isa::check_event::Waiting;
+use crate::isa::check_event::CopyGroupOp;
 use crate::isa::{Access, AccessKind, Class, Memory, Update};
 use crate::lower::error::LoadError;
 use crate::lower::register::{Register, RegisterClass};
@@ -21,18 +21,18 @@ impl<'a> FunctionLowering<'_, 'a> {
         match (modifiers, &instruction.operands[..]) {
             (["commit_group"], []) => {
                 self.push(async_copy::commit, Class::Control, &[], &[]);
-                self.last().copy_group_op = Waiting::Commit;
+                self.last().copy_group_op = CopyGroupOp::Commit;
             }
             (["wait_all"], []) => {
                 self.push(async_copy::wait_all, Class::Control, &[], &[]);
-                self.last().copy_group_op = Waiting::All;
+                self.last().copy_group_op = CopyGroupOp::WaitAll;
             }
             (["wait_group"], [Operand::Immediate(Immediate::Int(groups))])
                 if let Ok(groups) = u32::try_from(*groups) =>
             {
                 self.push(async_copy::wait_group, Class::Control, &[], &[]);
                 self.last().arg0 = groups;
-                self.last().copy_group_op = Waiting::Groups(groups);
+                self.last().copy_group_op = CopyGroupOp::WaitGroups(groups);
             }
             (["commit_group" | "wait_all"], _) => {
                 return Err(self.error(format!("`cp.async.{}` takes no operands", modifiers[0])));
@@ -58,7 +58,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             .collect();
         let kind = match modifiers[..] {
             ["ca", "shared" | "shared::cta", "global"] => AccessKind::AsyncCopy,
-            ["cg", "shared" | "shared::cta", "global"] => AccessKind::AsyncCopyPastL1,
+            ["cg", "shared" | "shared::cta", "global"] => AccessKind::AsyncCopyBypassL1,
             _ => return Err(self.unknown(instruction)),
         };
         let [to, from, size, source @ ..] = self.operands_without_policy(instruction)? else {

@@ -3,7 +3,7 @@
 use super::FunctionLowering;
 use crate::exec::sm::{Handler, Handlers};
 use crate::isa::Class;
-use crate::isa::check_event::{Checked, Waiting};
+use crate::isa::check_event::{CheckEvent, CopyGroupOp};
 use crate::lower::ir::{BlockId, IrInst, Flow};
 use crate::lower::register::Register;
 
@@ -39,11 +39,11 @@ impl<'a> FunctionLowering<'_, 'a> {
             flow: Flow::Next,
             access: None,
             barrier: false,
-            sync_event: Checked::Nothing,
-            copy_group_op: Waiting::No,
+            sync_event: CheckEvent::None,
+            copy_group_op: CopyGroupOp::None,
             has_operand_list: false,
-            operations: 0,
-            eights: 0,
+            flops: 0,
+            n8_tiles: 0,
             arithmetic: None,
             starts_ptx_inst: std::mem::take(&mut self.starts_ptx_inst),
             ptx_line: self.line,

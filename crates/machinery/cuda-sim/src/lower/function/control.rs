@@ -7,7 +7,7 @@ use crate::exec::sm::{Handler, Handlers};
 use crate::exec::tensor::warpgroup;
 use crate::exec::{control, memory_order, gang};
 use crate::isa::Class;
-use crate::isa::check_event::{Aligned, Checked, FenceFor, Meeting};
+use crate::isa::check_event::{Aligned, CheckEvent, FenceScope, WarpSync};
 use crate::lower::ir::{BlockId, Flow};
 use crate::lower::error::LoadError;
 use crate::lower::limits;
@@ -30,7 +30,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         };
         self.push_with_handlers(handler, Class::Control, &[], &[predicate]);
         self.last().flow = Flow::Branch(target);
-        self.last().sync_event = Checked::Branch { unless };
+        self.last().sync_event = CheckEvent::Branch { unless };
         self.start_new_block();
     }
 
@@ -123,9 +123,9 @@ impl<'a> FunctionLowering<'_, 'a> {
     /// Lowers `membar` and `fence`.
     pub fn fence(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         self.push_effect(memory_order::fence);
-        self.last().sync_event = Checked::Fence(match instruction.modifiers.contains(&"cta") {
-            true => FenceFor::Block,
-            false => FenceFor::Device,
+        self.last().sync_event = CheckEvent::Fence(match instruction.modifiers.contains(&"cta") {
+            true => FenceScope::Block,
+            false => FenceScope::Device,
         });
         Ok(())
     }
@@ -215,9 +215,9 @@ impl<'a> FunctionLowering<'_, 'a> {
                 &[],
                 &[members],
             );
-            self.last().sync_event = Checked::Warp(Meeting {
+            self.last().sync_event = CheckEvent::WarpSync(WarpSync {
                 members: 0,
-                anywhere: true,
+                any_instruction: true,
                 shuffle: None,
             });
             return Ok(());
@@ -284,7 +284,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         inst.defs = vec![destination];
         inst.arg0 = kind as u32;
         inst.barrier = true;
-        inst.sync_event = Checked::Barrier(Aligned(aligned));
+        inst.sync_event = CheckEvent::Barrier(Aligned(aligned));
         Ok(())
     }
 }

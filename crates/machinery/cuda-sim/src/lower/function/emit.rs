@@ -7,7 +7,7 @@ use crate::exec::gang::GangScope;
 use crate::exec::sm::Inst;
 use crate::exec::gang::{self, ExitPath};
 use crate::exec::warp::NO_INDEX;
-use crate::isa::check_event::{Array, Checked, Leaving};
+use crate::isa::check_event::{SharedArray, CheckEvent, ExitBranch};
 use crate::isa::listing::{BlockInfo, LineInfo};
 use crate::isa::sites::{Site, SiteKind};
 use crate::isa::{Access, Class};
@@ -31,9 +31,9 @@ struct Plan {
     /// For each predicated block, the block whose executions count how often it is issued.
     issued_by: Vec<Option<usize>>,
     /// For each block, whether a branch at its end remains a branch in machine code.
-    branches: Vec<bool>,
+    machine_branches: Vec<bool>,
     /// The shared-memory array that each IR instruction accesses.
-    arrays: Vec<Option<Array>>,
+    arrays: Vec<Option<SharedArray>>,
     /// The role of each load and store in merged accesses.
     merge_roles: Vec<MergeRole>,
     /// The frames that hold each register while a gang runs.
@@ -106,7 +106,7 @@ impl FunctionLowering<'_, '_> {
         let assignment = register_allocation::assign(&self.registers, &row_owners, &self.insts, &cfg)
             .map_err(|message| LoadError::invalid(self.function.line, message))?;
         Ok(Plan {
-            branches: if_conversion::machine_branches(&issued_by, &self.insts, &cfg),
+            machine_branches: if_conversion::machine_branches(&issued_by, &self.insts, &cfg),
             arrays: provenance::target_arrays(&self.insts, &self.registers, &self.arrays),
             reconverges: self.reconverges(&cfg),
             cfg,
@@ -166,7 +166,7 @@ impl FunctionLowering<'_, '_> {
         let reuse_distances = address_reuse::reuse_distances(insts);
         self.program.code.sites.push_none();
         self.program.code.push(enter, gang::enter);
-        self.program.listing.checked.push(Checked::Nothing);
+        self.program.listing.check_events.push(CheckEvent::None);
         self.program.listing.push_line(line);
         self.program.listing.blocks.push(info);
         for (index, reuse_distance) in range.zip(reuse_distances) {
@@ -181,11 +181,11 @@ impl FunctionLowering<'_, '_> {
         for ir in insts {
             info.classes[ir.class as usize] += 1;
             info.ptx_instructions += u32::from(ir.starts_ptx_inst);
-            info.operations += ir.operations;
-            info.eights += ir.eights;
+            info.flops += ir.flops;
+            info.n8_tiles += ir.n8_tiles;
         }
         info.issued_by = plan.issued_by[block].map(|other| plan.first_block + other);
-        let slots = self.program.listing.sites.slots();
+        let slots = self.program.listing.sites.slot_count();
         info.steps = dependences::steps(insts, &plan.merge_roles[range], slots);
         info
     }
@@ -211,16 +211,16 @@ impl FunctionLowering<'_, '_> {
         let number = (plan.first_block + block) as u32;
         let program = &mut *self.program;
         if ir.starts_ptx_inst {
-            program.listing.push_leader(number, ir.class);
+            program.listing.push_ptx_inst(number, ir.class);
         }
         let address = program.code.plain.len() as u32;
-        let slot = program.listing.sites.slots() as u32;
-        let branches = plan.branches[block];
+        let slot = program.listing.sites.slot_count() as u32;
+        let is_machine_branch = plan.machine_branches[block];
         let location = SiteLocation {
             address,
             block: number,
             slot,
-            branches,
+            is_machine_branch,
         };
         match site(ir, &inst, plan.merge_roles[index], location) {
             Some(site) => {
@@ -230,13 +230,13 @@ impl FunctionLowering<'_, '_> {
             None => program.code.sites.push_none(),
         }
         program.code.yield_points.extend(ir.pause(address));
-        let checked = match ir.checked() {
-            Checked::Branch { unless } if self.function.entry => exit_event(inst.imm, unless),
-            checked => checked,
+        let check_event = match ir.check_event() {
+            CheckEvent::Branch { unless } if self.function.entry => exit_event(inst.imm, unless),
+            event => event,
         };
-        program.listing.checked.push(checked);
+        program.listing.check_events.push(check_event);
         if let Some(array) = plan.arrays[index] {
-            program.listing.checked.means(array);
+            program.listing.check_events.set_array(array);
         }
         let gang_handler = gang_handler.unwrap_or(match ir.barrier {
             true => gang::barrier,
@@ -371,13 +371,13 @@ impl FunctionLowering<'_, '_> {
 }
 
 /// Returns the sanitizer event of a kernel's branch. `ends` tells which side only ends the thread.
-fn exit_event(ends: u64, unless: bool) -> Checked {
+fn exit_event(ends: u64, unless: bool) -> CheckEvent {
     let taken = ends == ExitPath::NextBlock as u64;
     match taken || ends == ExitPath::NotTaken as u64 {
-        true => Checked::Leave(Leaving {
-            holds: taken != unless,
+        true => CheckEvent::ExitBranch(ExitBranch {
+            when_true: taken != unless,
         }),
-        false => Checked::Nothing,
+        false => CheckEvent::None,
     }
 }
 
@@ -389,7 +389,7 @@ struct SiteLocation {
     /// The first free counter slot.
     slot: u32,
     /// True if a branch at the end of the block remains a branch in machine code.
-    branches: bool,
+    is_machine_branch: bool,
 }
 
 /// Creates the profiler site of an IR instruction. Returns `None` if it has no counters of its own, or if
@@ -402,7 +402,7 @@ fn site(
         address,
         block,
         slot,
-        branches,
+        is_machine_branch,
     }: SiteLocation,
 ) -> Option<Site> {
     let (kind, offset) = match (ir.site()?, role) {
@@ -416,8 +416,8 @@ fn site(
         kind,
         address,
         block,
-        leads: matches!(role, MergeRole::Leader { .. }),
-        branches,
+        is_merged: matches!(role, MergeRole::Leader { .. }),
+        is_machine_branch,
         offset,
         slot,
     })

@@ -8,7 +8,7 @@ use crate::exec::lanewise::map1;
 use crate::exec::mbarrier::{self, Change};
 use crate::exec::sm::Handler;
 use crate::exec::{address, async_copy};
-use crate::isa::check_event::{Checked, Waiting};
+use crate::isa::check_event::{CheckEvent, CopyGroupOp};
 use crate::isa::{Access, AccessKind, Class, Memory, Ordered, Update};
 use crate::lower::error::LoadError;
 use crate::lower::register::Register;
@@ -124,7 +124,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             return Err(self.wrong_operand_count(instruction));
         };
         self.push(async_copy::wait_all, Class::Control, &[], &[]);
-        self.last().copy_group_op = Waiting::All;
+        self.last().copy_group_op = CopyGroupOp::WaitAll;
         // Without `noinc` the instruction also increments the pending count, which cancels the arrival.
         let count = self.literal(Type::U32, is_noinc.into());
         let state = self.temporary(Type::B64);
@@ -209,7 +209,7 @@ impl<'a> FunctionLowering<'_, 'a> {
     /// race. The profiler is_noinc loads and stores only, so `access` stays empty.
     fn record_mbarrier_access(&mut self, offset: i64, address: usize, ordered: Option<Ordered>) {
         self.last().imm = offset as u64;
-        self.last().sync_event = Checked::Access(Access {
+        self.last().sync_event = CheckEvent::Access(Access {
             memory: Memory::Shared,
             kind: AccessKind::Atomic,
             bytes: 8,

@@ -34,7 +34,7 @@ use crate::device::DeviceSpec;
 use crate::exec::cpu::Cpu;
 use crate::exec::function::CallSite;
 use crate::exec::sm::Program;
-use crate::isa::check_event::Array;
+use crate::isa::check_event::SharedArray;
 use crate::ptx::ast;
 use crate::ptx::ast::SourceLocation;
 use names::Scope;
@@ -93,7 +93,7 @@ pub struct FunctionLowering<'m, 'a> {
     /// the blocks.
     old_values: HashSet<Register>,
     /// Registers that receive the address of an array in shared memory.
-    arrays: HashMap<Register, Array>,
+    arrays: HashMap<Register, SharedArray>,
     line: u32,
     location: Option<SourceLocation>,
     /// True if the next IR instruction is the first of its PTX instruction.

@@ -278,7 +278,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             .alignment
             .and_then(|rule| rule.for_integers(&instruction.modifiers));
         if matches!(op.class, Class::Float | Class::Double | Class::Special) {
-            self.last().operations = entry.operations;
+            self.last().flops = entry.flops;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use crate::exec::ops::Form;
 use crate::exec::sync;
 use crate::exec::sync::{Redux, Shuffle, Vote};
 use crate::isa::Class;
-use crate::isa::check_event::{Checked, Meeting, Shuffled};
+use crate::isa::check_event::{CheckEvent, WarpSync, ShuffleExchange};
 use crate::lower::error::LoadError;
 use crate::lower::register::Register;
 use crate::ptx::ast::{Instruction, Operand, Type};
@@ -79,9 +79,9 @@ impl<'a> FunctionLowering<'_, 'a> {
 
     /// Marks the instruction just appended as a synchronization of the lanes in operand `members`.
     fn mark_warp_sync(&mut self, members: usize) {
-        self.last().sync_event = Checked::Warp(Meeting {
+        self.last().sync_event = CheckEvent::WarpSync(WarpSync {
             members,
-            anywhere: false,
+            any_instruction: false,
             shuffle: None,
         });
     }
@@ -141,10 +141,10 @@ impl<'a> FunctionLowering<'_, 'a> {
         self.push(sync::shuffle, Class::Integer, &[to, flag], &uses);
         if has_sync {
             self.mark_warp_sync(5);
-            if let Checked::Warp(warp_sync) = &mut self.last().sync_event {
-                warp_sync.shuffle = Some(Shuffled {
-                    by_number: matches!(kind, Shuffle::Butterfly | Shuffle::Index),
-                    used: false,
+            if let CheckEvent::WarpSync(warp_sync) = &mut self.last().sync_event {
+                warp_sync.shuffle = Some(ShuffleExchange {
+                    indexed: matches!(kind, Shuffle::Butterfly | Shuffle::Index),
+                    result_used: false,
                 });
             }
         }

@@ -66,7 +66,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         };
         let handler = tensor::handler(self.cpu, index);
         self.push_mma(instruction, handler, form.registers(), ty)?;
-        self.last().operations = form.operations();
+        self.last().flops = form.operations();
         Ok(())
     }
 
@@ -102,7 +102,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         self.push_mma(instruction, handler, form.registers(), ty)?;
         self.last().arg0 = form.packed();
         if ty == Type::F32 {
-            self.last().operations = 2 * rows * 8 * k / 32;
+            self.last().flops = 2 * rows * 8 * k / 32;
         }
         Ok(())
     }

@@ -4,9 +4,9 @@
 use super::FunctionLowering;
 use super::operands::display_name;
 use crate::exec::tensor::Multiplicand;
-use crate::exec::tensor::warpgroup::{self, Form, MOST_COLUMNS};
+use crate::exec::tensor::warpgroup::{self, Form, MAX_COLUMNS};
 use crate::isa::Class;
-use crate::isa::check_event::Checked;
+use crate::isa::check_event::CheckEvent;
 use crate::lower::error::LoadError;
 use crate::lower::register::Register;
 use crate::ptx::ast::{Immediate, Instruction, Operand, Type};
@@ -26,7 +26,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             {
                 self.push(warpgroup::wait, Class::Control, &[], &[]);
                 self.last().arg0 = groups;
-                self.last().sync_event = Checked::ProductsAwaited;
+                self.last().sync_event = CheckEvent::WgmmaWait;
             }
             (["wait_group", "sync", "aligned"], _) => {
                 return Err(self.error("`wgmma.wait_group` takes a literal number of groups"));
@@ -57,13 +57,13 @@ impl<'a> FunctionLowering<'_, 'a> {
         };
         let columns = shape.strip_prefix("m64n");
         let columns = columns.and_then(|rest| rest.strip_suffix(k));
-        let eights = match columns.map(str::parse::<usize>) {
-            Some(Ok(columns)) if (8..=MOST_COLUMNS).contains(&columns) && columns % 8 == 0 => {
+        let n8_tiles = match columns.map(str::parse::<usize>) {
+            Some(Ok(columns)) if (8..=MAX_COLUMNS).contains(&columns) && columns % 8 == 0 => {
                 columns / 8
             }
             _ => {
                 return Err(self.error(format!(
-                    "`wgmma` of {ty} has the shapes m64nN{k}, with N a multiple of 8 up to {MOST_COLUMNS}, but not `{shape}`"
+                    "`wgmma` of {ty} has the shapes m64nN{k}, with N a multiple of 8 up to {MAX_COLUMNS}, but not `{shape}`"
                 )));
             }
         };
@@ -87,14 +87,14 @@ impl<'a> FunctionLowering<'_, 'a> {
             None => Ok(false),
         };
         let form = Form {
-            eights,
+            eights: n8_tiles,
             shared,
             // Two negations cancel out.
             negated: is_minus(signs[0])? != is_minus(signs[1])?,
             transposed: [is_transposed(transposed[0])?, is_transposed(transposed[1])?],
         };
         let mut defs: Vec<Register> = Vec::new();
-        for part in self.vector_elements(d, 4 * eights)? {
+        for part in self.vector_elements(d, 4 * n8_tiles)? {
             defs.push(self.destination(&part, Type::F32)?);
         }
         let mut uses = defs.clone();
@@ -119,11 +119,11 @@ impl<'a> FunctionLowering<'_, 'a> {
         let inst = self.last();
         // The accumulator is updated in place: results and accumulator inputs are the same registers.
         inst.operands = uses;
-        inst.sync_event = Checked::Product;
+        inst.sync_event = CheckEvent::Wgmma;
         inst.has_operand_list = true;
         inst.arg0 = form.packed();
-        inst.eights = eights as u32;
-        inst.operations = form.operations(multiplicand);
+        inst.n8_tiles = n8_tiles as u32;
+        inst.flops = form.operations(multiplicand);
         Ok(())
     }
 

@@ -27,7 +27,7 @@ pub struct Entry {
     /// True if the instruction ends its basic block.
     pub ends_block: bool,
     /// Floating-point operations per thread, if the form is a floating-point form.
-    pub operations: u32,
+    pub flops: u32,
     /// True if the instruction names two types, of destination and source or of two sources.
     pub two_types: bool,
     /// All valid lists of the number of registers per operand, for instructions that accept vectors.
@@ -120,7 +120,7 @@ const fn entry(name: &'static str, requirements: Requirements, lowering: Lowerin
         only_target: None,
         guarded: GuardKind::Predicate,
         ends_block: false,
-        operations: 0,
+        flops: 0,
         two_types: false,
         lengths: &[&[]],
         wider_registers: false,
@@ -156,8 +156,8 @@ impl Entry {
         self
     }
 
-    pub const fn operations(mut self, operations: u32) -> Entry {
-        self.operations = operations;
+    pub const fn flops(mut self, flops: u32) -> Entry {
+        self.flops = flops;
         self
     }
 
