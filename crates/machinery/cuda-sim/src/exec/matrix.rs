@@ -5,7 +5,7 @@ use super::access::translate;
 use super::sm::{Inst, Next, Sm};
 use super::state_space::{SharedSpace, SpaceAccess as _};
 use super::sync::converge;
-use super::tensor::whole_warp;
+use super::tensor::incomplete_warp_fault;
 use crate::lanes::{FULL, LANES};
 
 /// Bytes per matrix row, and rows per matrix.
@@ -23,7 +23,7 @@ pub fn packed(matrices: usize, transposed: bool) -> u32 {
 /// # Safety
 /// The requirements of [`crate::exec::sm::Handler`].
 pub unsafe fn load(sm: &mut Sm, inst: &Inst) -> Next {
-    if let Some(fault) = whole_warp(sm) {
+    if let Some(fault) = incomplete_warp_fault(sm) {
         return sm.fail(inst, sm.mask.trailing_zeros() as usize, fault);
     }
     let (matrices, transposed) = (inst.arg0 as usize & 0xff, inst.arg0 >> 8 == 1);
@@ -73,7 +73,7 @@ pub unsafe fn load(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// The requirements of [`load`].
 pub unsafe fn store(sm: &mut Sm, inst: &Inst) -> Next {
-    if let Some(fault) = whole_warp(sm) {
+    if let Some(fault) = incomplete_warp_fault(sm) {
         return sm.fail(inst, sm.mask.trailing_zeros() as usize, fault);
     }
     let (matrices, transposed) = (inst.arg0 as usize & 0xff, inst.arg0 >> 8 == 1);

@@ -83,14 +83,7 @@ pub unsafe fn run_load<S: SpaceAccess, M: Element, const N: usize>(
         }
         LanePattern::Quarters(quarters) => {
             let mut values = [[M::Row::default(); LANES]; N];
-            for (
-                quarter,
-                Quarter {
-                    start,
-                    apart: contiguous,
-                },
-            ) in quarters.into_iter().enumerate()
-            {
+            for (quarter, Quarter { start, contiguous }) in quarters.into_iter().enumerate() {
                 let bytes = if contiguous { size * 8 } else { size };
                 let host = match translate::<S>(sm, 0, start, bytes, size, false) {
                     Ok(host) => host.cast::<M>(),

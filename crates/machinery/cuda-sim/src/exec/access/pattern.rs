@@ -1,7 +1,7 @@
 //! Detection of the access pattern of a warp.
 
 use crate::exec::sm::Sm;
-use crate::lanes::quarters::{self, Quarter, Whole};
+use crate::lanes::quarters::{self, Quarter, WarpPattern};
 use crate::lanes::{FULL, LANES};
 
 /// The pattern of the active lanes' addresses.
@@ -20,10 +20,10 @@ pub enum LanePattern {
 pub fn pattern(sm: &Sm, addresses: &[u64; LANES], offset: u64, size: u64) -> LanePattern {
     if sm.mask == FULL {
         return match quarters::quarters(addresses, offset, size) {
-            Some(quarters) => match quarters::whole(&quarters, size) {
-                Whole::Same => LanePattern::Uniform(quarters[0].start),
-                Whole::Consecutive => LanePattern::Consecutive(quarters[0].start),
-                Whole::Neither => LanePattern::Quarters(quarters),
+            Some(quarters) => match quarters::warp_pattern(&quarters, size) {
+                WarpPattern::Uniform => LanePattern::Uniform(quarters[0].start),
+                WarpPattern::Contiguous => LanePattern::Consecutive(quarters[0].start),
+                WarpPattern::Other => LanePattern::Quarters(quarters),
             },
             None => LanePattern::Scattered,
         };

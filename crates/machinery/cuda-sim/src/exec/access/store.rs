@@ -52,7 +52,9 @@ pub unsafe fn run_store<S: SpaceAccess, M: Element, const N: usize>(
                     return true;
                 }
             }
-            LanePattern::Quarters(quarters) if quarters.iter().all(|quarter| quarter.apart) => {
+            LanePattern::Quarters(quarters)
+                if quarters.iter().all(|quarter| quarter.contiguous) =>
+            {
                 let bytes = size * LANES_OF_QUARTER as u64;
                 let hosts = quarters.map(|Quarter { start, .. }| {
                     translate::<S>(sm, 0, start, bytes, size, true)

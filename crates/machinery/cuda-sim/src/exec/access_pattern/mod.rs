@@ -129,12 +129,16 @@ impl AccessPattern {
                     return None;
                 }
                 pattern.starts[pattern.warps][n] = start;
-                pattern.contiguous[pattern.warps][n] = u64::from(quarter.apart).wrapping_neg();
-                pattern.all_contiguous &= quarter.apart;
+                pattern.contiguous[pattern.warps][n] = u64::from(quarter.contiguous).wrapping_neg();
+                pattern.all_contiguous &= quarter.contiguous;
                 let follows = (n * LANES_OF_QUARTER) as u64 * size;
                 let first = pattern.starts[pattern.warps][0];
-                pattern.consecutive &= quarter.apart && start == first.wrapping_add(follows);
-                let lanes = if quarter.apart { LANES_OF_QUARTER } else { 1 };
+                pattern.consecutive &= quarter.contiguous && start == first.wrapping_add(follows);
+                let lanes = if quarter.contiguous {
+                    LANES_OF_QUARTER
+                } else {
+                    1
+                };
                 pattern.ranges.push((start, lanes as u64 * size));
             }
             pattern.warps += 1;

@@ -61,7 +61,7 @@ fn end_lanes(sm: &mut Sm, member: usize, lanes: u32) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitPath {
     Neither,
-    NextBlock,
+    Taken,
     NotTaken,
 }
 
@@ -131,7 +131,7 @@ fn diverge_or_exit(sm: &mut Sm, inst: &Inst, mut taken: [u32; MAX_WARPS]) -> Nex
     let (end, next) = if in_part && sm.profiler.is_some() {
         sm.gang.stopped = StopReason::Diverged;
         return sm.disband(inst.arg1, |_| here);
-    } else if inst.imm == ExitPath::NextBlock as u64 {
+    } else if inst.imm == ExitPath::Taken as u64 {
         (inst.arg0, here + 1)
     } else if inst.imm == ExitPath::NotTaken as u64 {
         for (taken, mask) in taken.iter_mut().zip(sm.gang.masks) {

@@ -80,10 +80,10 @@ fn l1_kinds(rates: &Rates) -> u32 {
     let cached = rows.filter(|row| {
         row.memory == Memory::Global
             && match row.cached_in {
-                CachedIn::First => true,
-                CachedIn::FirstAsOrdinary => rates.l1_caches_global,
-                CachedIn::FirstAsReadOnly => rates.read_only_cache,
-                CachedIn::Nothing | CachedIn::Constant => false,
+                CachedIn::L1 => true,
+                CachedIn::L1IfGlobalCached => rates.l1_caches_global,
+                CachedIn::L1IfReadOnlyCached => rates.read_only_cache,
+                CachedIn::None | CachedIn::Constant => false,
             }
     });
     cached

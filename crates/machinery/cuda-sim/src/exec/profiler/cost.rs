@@ -33,7 +33,7 @@ impl AccessCost {
     /// Computes the cost of an access to global memory.
     pub fn of_global(&mut self, at: &[u64; LANES], mask: u32, transfer: Transfer) {
         self.traffic = match transfer.kind {
-            kind if kind.is_update() => {
+            kind if kind.is_atomic() => {
                 traffic::global_atomic(at, mask, transfer.bytes, transfer.update)
             }
             kind => {
@@ -47,7 +47,7 @@ impl AccessCost {
     /// Computes the cost of an access to shared memory.
     pub fn of_shared(&mut self, at: &[u64; LANES], mask: u32, transfer: Transfer) {
         let found = match transfer.kind {
-            kind if kind.is_update() => {
+            kind if kind.is_atomic() => {
                 traffic::shared_atomic(at, mask, transfer.bytes, transfer.update)
             }
             AccessKind::MatrixLoad | AccessKind::MatrixStore => {

@@ -134,7 +134,7 @@ impl Grid {
             blocks: dims.blocks(),
             done: CachePadded::new(AtomicU64::new(0)),
         };
-        let shared_bytes = kernel.shared_with(launch.dynamic_shared);
+        let shared_bytes = kernel.shared_bytes_with(launch.dynamic_shared);
         let shared_in_use = u64::from(shared_bytes.next_multiple_of(16)) * u64::from(blocks_per_sm);
         let resident_blocks = blocks_per_sm as usize * device.multiprocessors as usize;
         let resident = match launch.cooperative {
@@ -160,7 +160,7 @@ impl Grid {
             multiprocessors: device.multiprocessors,
             checks: check::LaunchChecks::new(
                 launch.checks,
-                &program.listing.checked,
+                &program.listing.check_events,
                 global,
                 shared_bytes,
                 blocks,

@@ -15,7 +15,9 @@ use crate::lanes::{FULL, LANES};
 /// the site warp by warp.
 pub fn handler(kind: SiteKind, cpu: Cpu) -> Option<Handler> {
     match kind {
-        SiteKind::Access(access) if access.kind.is_copy() || access.loads_first() => None,
+        SiteKind::Access(access) if access.kind.is_async_copy() || access.starts_with_load() => {
+            None
+        }
         SiteKind::Access(access) => match access.memory {
             Memory::Global => Some(global_gang(cpu)),
             Memory::Shared => Some(shared_gang(cpu)),
@@ -132,7 +134,7 @@ fn count_by_pattern<C: CountedMemory>(
 ) -> bool {
     let (Some(add), false) = (
         C::ADD,
-        counted.site.leads || inst.uniform >> operand & 1 == 1,
+        counted.site.is_merged || inst.uniform >> operand & 1 == 1,
     ) else {
         return false;
     };

@@ -12,7 +12,7 @@ use crate::exec::cpu::Cpu;
 use crate::exec::profiler::{Profiler, Transfer};
 use crate::exec::sm::{Code, CountedSite, Handler, Inst, Next, Sm};
 use crate::isa::sites::SiteKind;
-use crate::isa::{AccessKind, Means, Memory};
+use crate::isa::{AccessKind, AtomicMethod, Memory};
 use crate::lanes::LANES;
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 use crate::profile::traffic;
@@ -35,9 +35,9 @@ pub fn make_copies(code: &mut Code, cpu: Cpu) {
 /// Returns the handler that counts a site and then runs it.
 fn handler(kind: SiteKind, cpu: Cpu) -> Handler {
     match kind {
-        SiteKind::Access(access) if access.kind.is_copy() => async_copy,
-        SiteKind::Access(access) if access.loads_first() => match access.update.means {
-            Means::RetriesIfBetter => cas_loops::if_better,
+        SiteKind::Access(access) if access.kind.is_async_copy() => async_copy,
+        SiteKind::Access(access) if access.starts_with_load() => match access.update.method {
+            AtomicMethod::CasLoopIfChanged => cas_loops::if_better,
             _ => cas_loops::always,
         },
         SiteKind::Access(access) => match access.memory {
@@ -215,7 +215,7 @@ unsafe fn async_copy(sm: &mut Sm, inst: &Inst) -> Next {
         (0..LANES).fold(0, |lanes, lane| lanes | u32::from(sizes[lane] != 0) << lane) & mask;
     let profiler = profiler(sm);
     let traffic = match transfer.kind {
-        AccessKind::AsyncCopyPastL1 => {
+        AccessKind::AsyncCopyBypassL1 => {
             let traffic = traffic::copy_past_l1(&from, &to, reading);
             if reading != 0 {
                 let counts = &mut profiler.sites[slot];

@@ -10,7 +10,7 @@ use crate::exec::async_copy;
 use crate::exec::atomic::Atomic;
 use crate::exec::cpu::Cpu;
 use crate::exec::sm::{Handler, Inst, Next, Sm};
-use crate::isa::check_event::{Checked, Waiting};
+use crate::isa::check_event::{CheckEvent, CopyGroupOp};
 use crate::isa::{Access, AccessKind};
 use crate::lanes::active;
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
@@ -22,14 +22,14 @@ use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 #[inline(always)]
 unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (WarpAccess, Addresses<'a>) {
     let site = sm.address_of(inst);
-    let Checked::Access(access) = sm.grid.program.listing.checked.at(site) else {
+    let CheckEvent::Access(access) = sm.grid.program.listing.check_events.at(site) else {
         unreachable!("only accesses are checked as such");
     };
     // SAFETY: the address operand is a 64-bit row.
     let row = unsafe { sm.row::<u64>(inst, access.address) };
     let (reads, writes) = match access.kind {
         AccessKind::Store | AccessKind::MatrixStore => (false, true),
-        kind if kind.is_update() => (inst.arg0 != Atomic::Exchange as u32, true),
+        kind if kind.is_atomic() => (inst.arg0 != Atomic::Exchange as u32, true),
         _ => (true, false),
     };
     let current = WarpAccess {
@@ -52,7 +52,7 @@ unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (WarpAccess, Addresses<'a>) {
 #[inline(always)]
 unsafe fn stored(sm: &Sm, inst: &Inst, access: Access, lane: usize) -> [u8; 16] {
     let mut value = [0; 16];
-    if access.kind.is_update() {
+    if access.kind.is_atomic() {
         // SAFETY: operand 2 is a row as wide as the exchanged value.
         let new = unsafe {
             match access.bytes {
@@ -137,7 +137,7 @@ unsafe fn check_lanes_shared(
     // SAFETY: the checker calls this only for stores.
     let stored = |lane| unsafe { stored(sm, inst, current.access, lane) };
     let before = |at, width| bytes_of(&sm.block.shared, at, width);
-    let checked = &sm.grid.program.listing.checked;
+    let checked = &sm.grid.program.listing.check_events;
     let lanes = Lanes { at, mask, bytes };
     checker.check_shared(shadow, checked, current, lanes, Values { stored, before });
 }
@@ -159,7 +159,7 @@ unsafe fn check_lanes_device(
     // SAFETY: the checker calls this only for stores.
     let stored = |lane| unsafe { stored(sm, inst, current.access, lane) };
     let before = |at, width| device_bytes(sm, at, width);
-    let checked = &sm.grid.program.listing.checked;
+    let checked = &sm.grid.program.listing.check_events;
     let bytes = current.access.bytes.into();
     let lanes = Lanes { at, mask, bytes };
     checker.check_device(shadow, checked, current, lanes, Values { stored, before });
@@ -297,7 +297,7 @@ pub unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
     };
     check(sm, |sm, checker, shadow| {
         let (mask, bytes) = (sm.mask, current.access.bytes);
-        let checked = &sm.grid.program.listing.checked;
+        let checked = &sm.grid.program.listing.check_events;
         let whole = active(mask).filter(|&lane| sizes[lane] >= bytes);
         let whole = whole.fold(0, |lanes, lane| lanes | 1 << lane);
         let from = Addresses {
@@ -338,8 +338,8 @@ pub unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
 pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
     let site = sm.address_of(inst);
     check(sm, |sm, checker, shadow| {
-        let (pending, all) = match sm.grid.program.listing.checked.at(site) {
-            Checked::Wait(Waiting::Groups(pending)) => (pending, false),
+        let (pending, all) = match sm.grid.program.listing.check_events.at(site) {
+            CheckEvent::CopyWait(CopyGroupOp::WaitGroups(pending)) => (pending, false),
             _ => (0, true),
         };
         if checker.launch.checks.race {

@@ -11,7 +11,7 @@ use crate::check::{Checker, Shadow};
 use crate::exec::cpu::Cpu;
 use crate::exec::sm::{Handler, Inst, Next, Program, Sm};
 use crate::isa::Memory;
-use crate::isa::check_event::{Checked, CheckedPlaces};
+use crate::isa::check_event::{CheckEvent, CheckEvents};
 
 /// Returns the sanitizing copy of the program's code, on top of the counting copy if `counting` is true.
 /// Creates the copy on first use.
@@ -21,10 +21,10 @@ pub fn code(program: &Program, counting: bool) -> &[Inst] {
         false => (&code.sanitizing, &code.plain),
         true => (&code.sanitizing_counting, &code.counting),
     };
-    copy.get_or_init(|| redirect(base, &program.listing.checked))
+    copy.get_or_init(|| redirect(base, &program.listing.check_events))
 }
 
-fn redirect(code: &[Inst], places: &CheckedPlaces) -> Vec<Inst> {
+fn redirect(code: &[Inst], places: &CheckEvents) -> Vec<Inst> {
     let cpu = Cpu::detect();
     let mut copy = code.to_vec();
     for (inst, checked) in copy.iter_mut().zip(places.iter()) {
@@ -36,25 +36,25 @@ fn redirect(code: &[Inst], places: &CheckedPlaces) -> Vec<Inst> {
 }
 
 /// Returns the handler that checks an instruction and then runs it, or `None` if there is nothing to check.
-fn sanitizing_handler(checked: Checked, cpu: Cpu) -> Option<Handler> {
+fn sanitizing_handler(checked: CheckEvent, cpu: Cpu) -> Option<Handler> {
     let handler = match checked {
-        Checked::Nothing | Checked::Branch { .. } => return None,
-        Checked::Access(access) if access.kind.is_copy() => access::copy as Handler,
-        Checked::Access(access) => match access.memory {
+        CheckEvent::None | CheckEvent::Branch { .. } => return None,
+        CheckEvent::Access(access) if access.kind.is_async_copy() => access::copy as Handler,
+        CheckEvent::Access(access) => match access.memory {
             Memory::Constant => return None,
             Memory::Local => access::local_access,
             Memory::Global => access::device_access(cpu),
             Memory::Shared => access::shared_access(cpu),
             Memory::Generic => access::generic_access,
         },
-        Checked::Barrier(_) => sync::barrier,
-        Checked::Warp(_) => sync::meeting,
-        Checked::Fence(_) => sync::fence,
-        Checked::Leave(_) => sync::leave,
-        Checked::End => sync::end,
-        Checked::Wait(_) => access::wait,
-        Checked::Product => wgmma::product,
-        Checked::ProductsAwaited => wgmma::wait,
+        CheckEvent::Barrier(_) => sync::barrier,
+        CheckEvent::WarpSync(_) => sync::meeting,
+        CheckEvent::Fence(_) => sync::fence,
+        CheckEvent::ExitBranch(_) => sync::leave,
+        CheckEvent::Exit => sync::end,
+        CheckEvent::CopyWait(_) => access::wait,
+        CheckEvent::Wgmma => wgmma::product,
+        CheckEvent::WgmmaWait => wgmma::wait,
     };
     Some(handler)
 }

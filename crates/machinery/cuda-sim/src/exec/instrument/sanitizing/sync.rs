@@ -7,7 +7,9 @@ use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::exec::sync::invalid_sources;
 use crate::exec::warp::SplitState;
-use crate::isa::check_event::{Aligned, Checked, FenceFor, Leaving, Meeting, Shuffled};
+use crate::isa::check_event::{
+    Aligned, CheckEvent, ExitBranch, FenceScope, ShuffleExchange, WarpSync,
+};
 use crate::lanes::active;
 
 /// Records a fence and runs it.
@@ -18,7 +20,7 @@ pub unsafe fn fence(sm: &mut Sm, inst: &Inst) -> Next {
     let site = sm.address_of(inst);
     check(sm, |sm, checker, shadow| {
         shadow.fence(sm.block.running);
-        if sm.grid.program.listing.checked.at(site) == Checked::Fence(FenceFor::Device) {
+        if sm.grid.program.listing.check_events.at(site) == CheckEvent::Fence(FenceScope::Device) {
             checker.fence(sm.block.number);
         }
     });
@@ -34,8 +36,8 @@ pub unsafe fn leave(sm: &mut Sm, inst: &Inst) -> Next {
     let site = sm.address_of(inst);
     // SAFETY: operand 0 of a branch is a predicate.
     let predicate = unsafe { sm.predicate(inst, 0) };
-    let leaving = match sm.grid.program.listing.checked.at(site) {
-        Checked::Leave(Leaving { holds: false }) => !predicate & sm.mask,
+    let leaving = match sm.grid.program.listing.check_events.at(site) {
+        CheckEvent::ExitBranch(ExitBranch { when_true: false }) => !predicate & sm.mask,
         _ => predicate & sm.mask,
     };
     if leaving != 0 {
@@ -84,7 +86,8 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
         }
         let (mask, alive) = (sm.mask, sm.block.warp().alive);
         let current = (sm.block.number, warp, site);
-        let aligned = sm.grid.program.listing.checked.at(site) == Checked::Barrier(Aligned(true));
+        let aligned =
+            sm.grid.program.listing.check_events.at(site) == CheckEvent::Barrier(Aligned(true));
         if mask != alive {
             if aligned {
                 // Defer the report: the missing lanes may be about to exit.
@@ -137,11 +140,11 @@ pub fn close(sm: &mut Sm) {
 /// The requirements of [`crate::exec::sm::Handler`]; the instruction has a member mask.
 pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
     let site = sm.address_of(inst);
-    let Checked::Warp(Meeting {
+    let CheckEvent::WarpSync(WarpSync {
         members,
-        anywhere,
+        any_instruction,
         shuffle,
-    }) = sm.grid.program.listing.checked.at(site)
+    }) = sm.grid.program.listing.check_events.at(site)
     else {
         unreachable!("only what brings lanes together is checked as such");
     };
@@ -169,13 +172,13 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             }
             return;
         }
-        let (state, place) = match anywhere {
+        let (state, place) = match any_instruction {
             true => (SplitState::WarpBarrier(members), members),
             false => (SplitState::Sync(members), site),
         };
         let waiting = warp.splits.iter();
         let waiting =
-            waiting.filter(|split| split.state == state && (anywhere || split.pc == site));
+            waiting.filter(|split| split.state == state && (any_instruction || split.pc == site));
         let come = waiting.fold(sm.mask, |come, split| come | split.mask);
         let index = sm.block.running;
         let current = (block, index, site);
@@ -190,11 +193,11 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
         // programs no lane reads one from it.
         let sync_completed = warp.splits[warp.current as usize].sync_completed;
         if members & warp.alive & !come != 0 && !sync_completed {
-            let checked = &sm.grid.program.listing.checked;
+            let checked = &sm.grid.program.listing.check_events;
             let ending = warp
                 .splits
                 .iter()
-                .filter(|split| split.state == SplitState::Ready && checked.only_ends(split.pc));
+                .filter(|split| split.state == SplitState::Ready && checked.only_exits(split.pc));
             let ending = ending.fold(0, |lanes, split| lanes | split.mask);
             shadow
                 .partial_syncs
@@ -209,13 +212,13 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             true => Severity::Error,
             false => Severity::Warning,
         };
-        if absent != 0 && sync && (severity == Severity::Error || !anywhere) {
+        if absent != 0 && sync && (severity == Severity::Error || !any_instruction) {
             let kind = (FindingKind::AbsentLanes, severity);
             checker.mask(current, kind, lane as u32, members, absent);
         }
-        if let Some(Shuffled {
-            by_number,
-            used: true,
+        if let Some(ShuffleExchange {
+            indexed,
+            result_used: true,
         }) = shuffle
             && sync
             && (lacking | absent == 0 || sync_completed)
@@ -224,7 +227,7 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             let (invalid, reading) = unsafe { invalid_sources(sm, inst, come & members) };
             // Wrong masks are reported above. Where values are shifted, lanes at one end have no source lane,
             // and correct programs ignore what these lanes get.
-            if invalid != 0 && (by_number || invalid == reading) {
+            if invalid != 0 && (indexed || invalid == reading) {
                 let severity = match invalid == reading {
                     true => Severity::Error,
                     false => Severity::Warning,

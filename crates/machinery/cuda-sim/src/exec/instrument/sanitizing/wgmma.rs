@@ -78,7 +78,7 @@ fn read(
         stored: |_| [0; 16],
         before: |_, _| [0; 16],
     };
-    let checked = &sm.grid.program.listing.checked;
+    let checked = &sm.grid.program.listing.check_events;
     for some in chunks.chunks(LANES) {
         let mut row = [0; LANES];
         row[..some.len()].copy_from_slice(some);

@@ -1,35 +1,35 @@
-//! The sums of [`super::dot`] for the numbers that usually come, eight columns at a time.
+//! Fast path of [`super::dot`] for ordinary numbers, eight columns at a time.
 //!
-//! The rule is the same one. A product of two elements is exact in 32-bit floating point; times a
-//! power of two and made an integer, it is cut off towards zero at the unit that is kept. The sum of
-//! the integers times that unit is exact in 64-bit floating point, whose last bits are cleared to
-//! round to 32 bits towards zero. All that holds while the largest exponent of each sum is between
-//! [`LEAST`] and [`MOST`].
+//! The arithmetic is the same. A product of two elements is exact in single precision; scaled by a power of
+//! two and converted to an integer, it is truncated towards zero at the unit that is kept. The sum of these
+//! integers times the unit is exact in double precision, whose last bits are cleared to round to single
+//! precision towards zero. This holds while the largest exponent of each sum is between [`MIN_EXPONENT`] and
+//! [`MAX_EXPONENT`].
 
 use super::dot::{Accumulator, Dot, F32, Format, KEPT_BITS, Multiplicand};
 use super::{COLUMNS, ProductShape, ROWS, Registers};
 use crate::lanes::LANES;
 
-/// Columns side by side: first those that a lane has in its even places, then the others.
+/// Values of the columns: first those with even indices within a lane, then the others.
 type Columns<T> = [T; COLUMNS];
 
-/// Elements of a row, or of a column, that a register has in each of its halves.
+/// Elements of a row, or of a column, in each half of a register.
 const ACROSS: usize = 4;
 
-/// The least exponent of a sum, if it is not zero: below its unit products may be subnormal.
-const LEAST: i32 = -100;
-/// The most: a sum stays below 2 to the 127.
-const MOST: i32 = 120;
+/// Minimum exponent of a nonzero sum; below its unit, products may be subnormal.
+const MIN_EXPONENT: i32 = -100;
+/// Maximum exponent: a sum stays below 2 to the power 127.
+const MAX_EXPONENT: i32 = 120;
 
-/// The exponent of a zero: with that of a number it is less than [`ZERO_SUM`], with a special one
-/// more than [`MOST`].
+/// Exponent that stands for zero: plus that of a number it is less than [`ZERO_SUM`], plus that of a special
+/// value more than [`MAX_EXPONENT`].
 const ZERO: i32 = -(1 << 20);
-/// The exponent of an infinity or NaN.
+/// Exponent that stands for an infinity or NaN.
 const SPECIAL: i32 = 1 << 22;
-/// Less than this is the largest exponent of a sum of zeros.
+/// Upper bound of the largest exponent of a sum of zeros.
 const ZERO_SUM: i32 = ZERO / 2;
 
-/// An element as a number, and its exponent as written.
+/// Returns an element as a number, and the exponent of its encoding.
 #[inline(always)]
 fn element(ty: Multiplicand, bits: u32) -> (f32, i32) {
     let exponent = exponent(ty.format(), bits >> ty.unused_bits());
@@ -44,9 +44,9 @@ fn element(ty: Multiplicand, bits: u32) -> (f32, i32) {
 #[inline(always)]
 fn exponent(format: Format, bits: u32) -> i32 {
     let field = bits >> format.fraction_bits & format.special();
-    let size = bits & ((1 << (format.exponent_bits + format.fraction_bits)) - 1);
+    let magnitude = bits & ((1 << (format.exponent_bits + format.fraction_bits)) - 1);
     let exponent = field.max(1) as i32 - format.bias();
-    let exponent = if size == 0 { ZERO } else { exponent };
+    let exponent = if magnitude == 0 { ZERO } else { exponent };
     if field == format.special() {
         SPECIAL
     } else {
@@ -54,16 +54,16 @@ fn exponent(format: Format, bits: u32) -> i32 {
     }
 }
 
-/// The lower half of a word; not of an infinity or NaN.
+/// Converts the lower half of a word; not for infinities and NaN.
 #[inline(always)]
 fn from_f16(bits: u32) -> f32 {
-    /// 2 to the 127 - 15: what the exponents' biases differ by.
+    /// 2 to the power 127 - 15, the difference of the exponents' biases.
     const REBIAS: f32 = f32::from_bits((127 + 127 - 15) << 23);
-    let size = f32::from_bits((bits & 0x7fff) << 13) * REBIAS;
-    f32::from_bits(size.to_bits() | (bits & 0x8000) << 16)
+    let magnitude = f32::from_bits((bits & 0x7fff) << 13) * REBIAS;
+    f32::from_bits(magnitude.to_bits() | (bits & 0x8000) << 16)
 }
 
-/// The elements of a first matrix, as numbers, and their exponents as written.
+/// The elements of matrix A as numbers, and the exponents of their encodings.
 pub struct Left {
     values: [[f32; LANES]; 8],
     exponents: [[i32; LANES]; 8],
@@ -77,11 +77,11 @@ impl Left {
             values: [[0.0; LANES]; 8],
             exponents: [[0; LANES]; 8],
         };
-        for part in 0..shape.deep / ACROSS {
+        for part in 0..shape.k / ACROSS {
             for lower in 0..2 {
                 let row = &a[part / packed * 2 + lower];
                 for lane in 0..LANES {
-                    let bits = row[lane] >> half(packed, part);
+                    let bits = row[lane] >> bit_offset(packed, part);
                     let (value, exponent) = element(shape.multiplicand, bits);
                     left.values[2 * part + lower][lane] = value;
                     left.exponents[2 * part + lower][lane] = exponent;
@@ -92,14 +92,14 @@ impl Left {
     }
 }
 
-/// Bits before the elements of a part, in registers that hold so many elements.
+/// Returns the bit offset of the elements of a part in registers that hold `packed` elements.
 #[inline(always)]
-fn half(packed: usize, part: usize) -> usize {
+fn bit_offset(packed: usize, part: usize) -> usize {
     part % packed * 16
 }
 
-/// The product of two matrices plus a third, as [`super::any_product`]; none where an exponent is
-/// too large or too small, or an element infinite or NaN.
+/// Computes `A × B + C`, as [`super::product_general`] does. Returns `None` if an exponent is too large or too
+/// small, or an element infinite or NaN.
 #[inline(always)]
 pub fn product(
     shape: ProductShape,
@@ -108,8 +108,8 @@ pub fn product(
     c: &Registers,
 ) -> Option<Registers> {
     let dot = Dot::new(shape.accumulator);
-    // Four elements of each row and column, and as many more in each part that follows.
-    let parts = shape.deep / ACROSS;
+    // Four elements of each row and column per part.
+    let parts = shape.k / ACROSS;
     let packed = shape.packed();
     let mut right: [Columns<f32>; 16] = [[0.0; COLUMNS]; 16];
     let mut right_exponents: [Columns<i32>; 16] = [[0; COLUMNS]; 16];
@@ -121,7 +121,8 @@ pub fn product(
                 words[n] = row[column(n) * ACROSS + k];
             }
             for n in 0..COLUMNS {
-                let (value, exponent) = element(shape.multiplicand, words[n] >> half(packed, part));
+                let (value, exponent) =
+                    element(shape.multiplicand, words[n] >> bit_offset(packed, part));
                 right[part * ACROSS + k][n] = value;
                 right_exponents[part * ACROSS + k][n] = exponent;
             }
@@ -131,11 +132,11 @@ pub fn product(
     let mut d = [[0; LANES]; 4];
     for row in 0..ROWS {
         let (lower, first) = (row / 8, row % 8 * ACROSS);
-        // Four of them are of one register, or in one half of it; so are the others.
+        // The first four columns share a register, or one half of it; so do the others.
         let mut added = [0; COLUMNS];
         let mut largest = [0; COLUMNS];
         for odd in 0..2 {
-            let (register, shift) = shape.accumulator.place(2 * lower + odd);
+            let (register, shift) = shape.accumulator.location(2 * lower + odd);
             for n in 0..ACROSS {
                 added[odd * ACROSS + n] = c[register][first + n] >> shift;
             }
@@ -143,21 +144,22 @@ pub fn product(
         for n in 0..COLUMNS {
             largest[n] = exponent(dot.format, added[n]);
         }
-        for k in 0..shape.deep {
+        for k in 0..shape.k {
             let exponent = left.exponents[k / ACROSS * 2 + lower][first + k % ACROSS];
             for n in 0..COLUMNS {
                 largest[n] = largest[n].max(exponent + right_exponents[k][n]);
             }
         }
-        let mut unusual = false;
+        let mut out_of_range = false;
         for n in 0..COLUMNS {
-            unusual |= (largest[n] < LEAST) & (largest[n] >= ZERO_SUM) | (largest[n] > MOST);
-            largest[n] = largest[n].max(LEAST);
+            out_of_range |= (largest[n] < MIN_EXPONENT) & (largest[n] >= ZERO_SUM)
+                | (largest[n] > MAX_EXPONENT);
+            largest[n] = largest[n].max(MIN_EXPONENT);
         }
-        if unusual {
+        if out_of_range {
             return None;
         }
-        // Eight products and what is added fit 32 bits; more may not.
+        // Eight products and the added number fit 32 bits; more may not.
         let mut sums = [[0; COLUMNS]; 2];
         let mut unit = [0.0; COLUMNS];
         for n in 0..COLUMNS {
@@ -166,15 +168,16 @@ pub fn product(
                 Accumulator::F32 => f32::from_bits(added[n]),
                 Accumulator::F16 => from_f16(added[n]),
             };
-            // SAFETY: the exponent is at most the largest, which is at most the most: the number is
-            // finite, and less than 2 to the 27 of its unit.
+            // SAFETY: the exponent is at most `largest`, which is at most `MAX_EXPONENT`, so the scaled
+            // number is finite and below 2 to the power 27.
             sums[0][n] = unsafe { (added * unit[n]).to_int_unchecked() };
         }
-        for k in 0..shape.deep {
+        for k in 0..shape.k {
             let value = left.values[k / ACROSS * 2 + lower][first + k % ACROSS];
             for n in 0..COLUMNS {
                 let product = value * right[k][n] * unit[n];
-                // SAFETY: likewise, and less than 2 to the 28: two numbers below 2 are below 4.
+                // SAFETY: the scaled product is finite and below 2 to the power 28, since both significands
+                // are below 2.
                 sums[k / 8][n] += unsafe { product.to_int_unchecked::<i32>() };
             }
         }
@@ -192,7 +195,7 @@ pub fn product(
             };
         }
         for odd in 0..2 {
-            let (register, shift) = shape.accumulator.place(2 * lower + odd);
+            let (register, shift) = shape.accumulator.location(2 * lower + odd);
             for n in 0..ACROSS {
                 d[register][first + n] |= results[odd * ACROSS + n] << shift;
             }
@@ -201,18 +204,18 @@ pub fn product(
     Some(d)
 }
 
-/// The column at a place of [`Columns`].
-const fn column(place: usize) -> usize {
-    place % ACROSS * 2 + place / ACROSS
+/// Returns the column at a position in [`Columns`].
+const fn column(position: usize) -> usize {
+    position % ACROSS * 2 + position / ACROSS
 }
 
-/// 2 to an exponent of a normal number.
+/// Returns 2 to the power of a normal number's exponent.
 #[inline(always)]
 fn power(exponent: i32) -> f32 {
     f32::from_bits(((exponent + F32.bias()) as u32) << F32.fraction_bits)
 }
 
-/// Rounded towards zero; of a number whose exponent a 32-bit one has as well.
+/// Rounds towards zero to single precision; the exponent must fit.
 #[inline(always)]
 fn to_f32(value: f64) -> u32 {
     const CLEARED: u64 = (1 << (f64::MANTISSA_DIGITS - f32::MANTISSA_DIGITS)) - 1;
