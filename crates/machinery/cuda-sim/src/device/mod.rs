@@ -1,11 +1,11 @@
 //! GPU specifications: the figures behind limits, device attributes and the time model. There is one file per
 //! GPU, and each figure names its source.
 
-mod h200_defaults;
 mod copy_rate;
 mod gtx280;
 mod gtx970;
 mod h200;
+mod h200_defaults;
 mod images;
 mod p2000;
 pub mod rates;

@@ -34,7 +34,8 @@ impl AccessSet {
     pub const ASYNC_COPIES: AccessSet = classes_where!(|row| row.kinds[0].is_async_copy());
 
     /// Classes that reach beyond the L1 cache, to the L2 cache and device memory.
-    pub const DEVICE: AccessSet = AccessSet::in_memory(Memory::Global).union(AccessSet::in_memory(Memory::Local));
+    pub const DEVICE: AccessSet =
+        AccessSet::in_memory(Memory::Global).union(AccessSet::in_memory(Memory::Local));
 
     /// Classes that pass through the data stage of the L1 cache, which also serves shared memory. The read
     /// side of an asynchronous copy passes it on the way to shared memory and is counted there.

@@ -36,23 +36,23 @@ pub struct Kernel {
 
 impl Kernel {
     /// Returns `registers`, limited by the kernel's launch bounds.
-    pub fn bounded(&self, registers: u32) -> u32 {
+    pub fn limit_by_launch_bounds(&self, registers: u32) -> u32 {
         self.register_bound
             .map_or(registers, |bound| registers.min(bound))
     }
 
     /// Estimates the registers per thread that an assembler allocates. It reorders instructions, so that far
     /// fewer values are live at once than in PTX order: about half, in the chapters' kernels.
-    pub fn probable_registers(&self) -> u32 {
+    pub fn estimated_registers(&self) -> u32 {
         /// The estimate's minimum: reordering saves nothing below it.
-        const LEAST: u32 = 32;
+        const MIN_ESTIMATE: u32 = 32;
         /// The hardware's limit per thread; an assembler spills the excess to local memory.
-        const MOST: u32 = 255;
-        self.bounded((self.registers / 2).clamp(LEAST, MOST))
+        const MAX_REGISTERS: u32 = 255;
+        self.limit_by_launch_bounds((self.registers / 2).clamp(MIN_ESTIMATE, MAX_REGISTERS))
     }
 
     /// Returns the bytes of shared memory per block, given `dynamic` bytes of dynamic shared memory.
-    pub fn shared_with(&self, dynamic: u32) -> u32 {
+    pub fn shared_bytes_with(&self, dynamic: u32) -> u32 {
         match dynamic {
             // Without dynamic shared memory the size is not rounded up.
             0 => self.shared_bytes,

@@ -50,11 +50,11 @@ fn register_bound(function: &ast::Function, device: &DeviceSpec) -> Option<u32> 
     let occupancy_bound = threads.map(|threads| {
         let threads = threads.into_iter().fold(1, u32::saturating_mul);
         let warps = threads.div_ceil(device.warp_size).max(1);
-        let warps = warps.saturating_mul(function.least_blocks.unwrap_or(1).max(1));
+        let warps = warps.saturating_mul(function.min_blocks_per_sm.unwrap_or(1).max(1));
         let registers_per_warp = device.registers_per_multiprocessor / warps;
         registers_per_warp / REGISTER_UNIT * REGISTER_UNIT / device.warp_size
     });
-    let bounds = occupancy_bound.into_iter().chain(function.most_registers);
+    let bounds = occupancy_bound.into_iter().chain(function.max_registers);
     // The assembler ignores bounds that leave a thread next to no registers.
     bounds.min().map(|bound| bound.max(MIN_REGISTERS))
 }

@@ -150,8 +150,9 @@ impl Search<'_> {
             Some(name) => *name,
             None => MODIFIERS_AFTER_TYPES[index - MODIFIERS_BEFORE_TYPES.len()],
         };
-        let (before, after): (Vec<usize>, Vec<usize>) =
-            indices.iter().partition(|&&index| index < MODIFIERS_BEFORE_TYPES.len());
+        let (before, after): (Vec<usize>, Vec<usize>) = indices
+            .iter()
+            .partition(|&&index| index < MODIFIERS_BEFORE_TYPES.len());
         let modifiers: Vec<&'static str> = before
             .into_iter()
             .map(name)
@@ -255,7 +256,10 @@ mod tests {
         // Instructions with lowering methods of their own.
         for mnemonic in ["ld", "st", "atom", "bra", "shfl", "cvta", "mma"] {
             let elsewhere = find(mnemonic, &["f32"]).map(|entry| entry.lowering);
-            assert!(matches!(elsewhere, Some(Lowering::Lowered(_))), "{mnemonic}");
+            assert!(
+                matches!(elsewhere, Some(Lowering::Lowered(_))),
+                "{mnemonic}"
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The control-flow graph (CFG) of a function: basic blocks, their successors, and the reconvergence point of
 //! each branch, which is the immediate post-dominator of the branching block.
 
-use super::ir::{BlockId, IrInst, Flow};
+use super::ir::{BlockId, Flow, IrInst};
 use petgraph::algo::dominators;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::Reversed;

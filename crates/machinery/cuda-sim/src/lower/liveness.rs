@@ -3,8 +3,8 @@
 //! A classic backward data-flow analysis over the CFG computes the live-in and live-out sets of each block. The
 //! register allocator needs one interval per register only, so the sets are collapsed into intervals.
 
-use super::ir::IrInst;
 use super::cfg::Cfg;
+use super::ir::IrInst;
 use super::limits;
 use super::register::{Register, RegisterInfo};
 
@@ -141,16 +141,18 @@ impl Liveness {
             in_worklist[block] = false;
             steps += words * (1 + cfg.successors[block].len());
             if steps > limits::STEPS {
-                return Err("the function's control flow is too complex for liveness analysis: \
+                return Err(
+                    "the function's control flow is too complex for liveness analysis: \
                             split it into several functions"
-                    .to_owned());
+                        .to_owned(),
+                );
             }
             let mut changed = false;
             for word in 0..words {
                 let index = block * words + word;
-                let live_out = cfg.successors[block]
-                    .iter()
-                    .fold(0, |bits, &next| bits | self.live_in_sets[next * words + word]);
+                let live_out = cfg.successors[block].iter().fold(0, |bits, &next| {
+                    bits | self.live_in_sets[next * words + word]
+                });
                 let live_in = self.live_in_sets[index] | (live_out & !killed[index]);
                 changed |= live_in != self.live_in_sets[index];
                 self.live_in_sets[index] = live_in;

@@ -8,19 +8,19 @@
 //! analysis allows for that.
 
 mod analysis;
-mod catalogue;
-mod ir;
-mod error;
-mod register_allocation;
-mod function;
-mod cfg;
 mod array_elements;
+mod call_graph;
+mod catalogue;
+mod cfg;
+mod error;
+mod function;
+mod ir;
 mod layout;
 mod limits;
 mod liveness;
 mod references;
-mod call_graph;
 mod register;
+mod register_allocation;
 
 pub use catalogue::{InstructionForm, catalogue};
 pub use error::LoadError;

@@ -8,7 +8,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Returns, for each name at module scope, the kernels that reference it directly or through callees,
 /// numbered in module order. Fails if the module's kernels reference too many names in total.
-pub fn kernels_by_name<'a>(module: &ast::Module<'a>) -> Result<HashMap<&'a str, Vec<usize>>, LoadError> {
+pub fn kernels_by_name<'a>(
+    module: &ast::Module<'a>,
+) -> Result<HashMap<&'a str, Vec<usize>>, LoadError> {
     let references = references(module);
     let mut kernels_by_name: HashMap<&str, Vec<usize>> = HashMap::new();
     let mut reference_count = 0;
@@ -106,7 +108,11 @@ fn collect_from_operand<'a>(operand: &Operand<'a>, names: &mut BTreeSet<&'a str>
         } if !name.starts_with('%') => {
             names.insert(name);
         }
-        Operand::Vector(parts) | Operand::List(parts) | Operand::TextureCoordinates { coordinates: parts, .. } => {
+        Operand::Vector(parts)
+        | Operand::List(parts)
+        | Operand::TextureCoordinates {
+            coordinates: parts, ..
+        } => {
             for part in parts {
                 collect_from_operand(part, names);
             }

@@ -2,12 +2,12 @@
 //! Registers with disjoint intervals share a row, because a small frame stays in the CPU's L1 cache.
 
 use super::analysis::uniformity::RowOwner;
-use super::ir::IrInst;
 use super::cfg::Cfg;
+use super::ir::IrInst;
 use super::limits;
 use super::liveness::{Interval, intervals};
 use super::register::{RegisterClass, RegisterInfo};
-use crate::exec::function::{UniformRows, Literal};
+use crate::exec::function::{Literal, UniformRows};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

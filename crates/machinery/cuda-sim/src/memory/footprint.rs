@@ -234,7 +234,10 @@ fn fold(word: u64) -> u64 {
 
 /// Calls `line` with the read bits, the written bits and the length of each run of lines with equal bits,
 /// because most launches treat long ranges alike.
-fn each_line<'a>(touched: impl Iterator<Item = &'a AccessFootprint>, mut line: impl FnMut(u64, u64, u64)) {
+fn each_line<'a>(
+    touched: impl Iterator<Item = &'a AccessFootprint>,
+    mut line: impl FnMut(u64, u64, u64),
+) {
     for AccessFootprint { reads, writes } in touched {
         let get = |word: &AtomicU64| word.load(Ordering::Relaxed);
         let chunks = reads.chunks.iter().zip(&writes.chunks).enumerate();
@@ -285,7 +288,10 @@ mod tests {
         sectors: u64,
     ) -> DeviceTraffic {
         let (reads, writes) = (footprint(reads), footprint(writes));
-        traffic(std::iter::once(&AccessFootprint { reads, writes }), sectors * 32)
+        traffic(
+            std::iter::once(&AccessFootprint { reads, writes }),
+            sectors * 32,
+        )
     }
 
     #[test]

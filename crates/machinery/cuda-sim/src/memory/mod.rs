@@ -4,8 +4,8 @@
 
 pub mod footprint;
 pub mod global;
-pub mod region;
 pub(crate) mod init_bitmap;
+pub mod region;
 
 /// The start of the generic addresses of shared memory.
 pub const SHARED_WINDOW: u64 = 1 << 60;

@@ -1,6 +1,6 @@
 //! A snapshot of device memory for one launch: a sorted table of allocations.
 
-use super::footprint::{DeviceTraffic, FootprintHandle, AccessFootprint, traffic};
+use super::footprint::{AccessFootprint, DeviceTraffic, FootprintHandle, traffic};
 use super::global::Global;
 use std::sync::Arc;
 

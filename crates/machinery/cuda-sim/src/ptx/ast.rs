@@ -107,7 +107,7 @@ impl Type {
     }
 
     /// Returns true if the modifier names a PTX type that the simulator cannot represent in a register.
-    pub fn is_unknown_one(text: &str) -> bool {
+    pub fn is_unsupported(text: &str) -> bool {
         const OTHERS: [&str; 22] = [
             "tf32", "e4m3", "e5m2", "e4m3x2", "e5m2x2", "e4m3x4", "e5m2x4", "e3m2x2", "e2m3x2",
             "e3m2x4", "e2m3x4", "e2m1x2", "e2m1x4", "ue8m0", "ue8m0x2", "s2f6x2", "u8x4", "s8x4",
@@ -216,9 +216,9 @@ pub struct Function<'a> {
     /// `.reqntid x, y, z`
     pub required_threads: Option<[u32; 3]>,
     /// `.minnctapersm`
-    pub least_blocks: Option<u32>,
+    pub min_blocks_per_sm: Option<u32>,
     /// `.maxnreg`
-    pub most_registers: Option<u32>,
+    pub max_registers: Option<u32>,
     /// The body; `None` for a declaration.
     pub body: Option<Vec<Statement<'a>>>,
     pub line: u32,

@@ -118,12 +118,20 @@ impl<'a> LinkUnit<'a> {
 
     /// Returns the module-local names that also occur in another module.
     fn clashes(&self, units: &[LinkUnit]) -> HashSet<&'a str> {
-        let local_names = self.names().filter(|global_name| global_name.linkage == Linkage::Internal);
+        let local_names = self
+            .names()
+            .filter(|global_name| global_name.linkage == Linkage::Internal);
         let others = units.iter().filter(|other| !std::ptr::eq(*other, self));
         let others: HashSet<&str> = others
-            .flat_map(|other| other.names().map(|global_name| global_name.name).collect::<Vec<_>>())
+            .flat_map(|other| {
+                other
+                    .names()
+                    .map(|global_name| global_name.name)
+                    .collect::<Vec<_>>()
+            })
             .collect();
-        local_names.map(|global_name| global_name.name)
+        local_names
+            .map(|global_name| global_name.name)
             .filter(|name| others.contains(name))
             .collect()
     }
@@ -164,7 +172,10 @@ impl<'a> LinkUnit<'a> {
             .iter()
             .filter(|token| token.kind == TokenKind::Word);
         words
-            .find(|token| self.names().any(|global_name| global_name.name == token.text))
+            .find(|token| {
+                self.names()
+                    .any(|global_name| global_name.name == token.text)
+            })
             .map(|token| token.text)
     }
 
@@ -230,7 +241,10 @@ fn definitions<'a>(units: &[LinkUnit<'a>]) -> Result<HashMap<&'a str, usize>, Li
     let declared = |unit: &'_ LinkUnit<'a>| unit.names().collect::<Vec<_>>();
     for unit in units {
         for global_name in declared(unit) {
-            if global_name.is_variable && !global_name.is_defined && !weak.contains_key(global_name.name) {
+            if global_name.is_variable
+                && !global_name.is_defined
+                && !weak.contains_key(global_name.name)
+            {
                 return Err(LinkError::Undefined {
                     module: unit.name.to_owned(),
                     name: global_name.name.to_owned(),

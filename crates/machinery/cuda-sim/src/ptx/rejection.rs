@@ -44,7 +44,10 @@ pub(super) struct After<'s>(pub &'static str, pub &'s str);
 impl<'s> Rejection<'s> {
     /// Creates a failure: a different token was expected.
     pub fn expected(input: &Tokens<'_, 's>, expectation: Expectation) -> Self {
-        let reason = Reason::Expected { expectation, after: None };
+        let reason = Reason::Expected {
+            expectation,
+            after: None,
+        };
         Self {
             remaining: input.eof_offset(),
             reason,
@@ -61,7 +64,10 @@ impl<'s> Rejection<'s> {
     }
 
     /// Fails with an expectation. The parser does not try other alternatives.
-    pub fn demand<T>(input: &Tokens<'_, 's>, expectation: &'static str) -> Result<T, ErrMode<Self>> {
+    pub fn demand<T>(
+        input: &Tokens<'_, 's>,
+        expectation: &'static str,
+    ) -> Result<T, ErrMode<Self>> {
         Err(ErrMode::Cut(Self::expected(
             input,
             Expectation::Phrase(expectation),

@@ -36,7 +36,11 @@ pub(super) fn at_symbol(input: &Tokens<'_, '_>, symbol: char) -> bool {
 }
 
 /// Consumes the next token if it is of this kind, and returns its text.
-fn take<'s>(input: &mut Tokens<'_, 's>, kind: TokenKind, expectation: Expectation) -> Parsed<'s, &'s str> {
+fn take<'s>(
+    input: &mut Tokens<'_, 's>,
+    kind: TokenKind,
+    expectation: Expectation,
+) -> Parsed<'s, &'s str> {
     let token = peek(input);
     if token.kind == kind {
         skip(input);

@@ -22,7 +22,10 @@ pub fn reuse_distances(insts: &[IrInst]) -> Vec<u16> {
             first_accesses = HashMap::new();
         }
         let mut distance = 0;
-        if let Some(access) = inst.access.filter(|access| has_access_pattern(inst, access)) {
+        if let Some(access) = inst
+            .access
+            .filter(|access| has_access_pattern(inst, access))
+        {
             let register = inst.operands[access.address];
             let accesses = first_accesses.entry(register).or_default();
             match accesses.iter().find(|(other, _)| *other == access) {

@@ -7,8 +7,8 @@
 use super::uniformity;
 use crate::exec::atomic::Atomic;
 use crate::isa::{AccessKind, AtomicMethod, Memory, Update};
-use crate::lower::ir::IrInst;
 use crate::lower::cfg::Cfg;
+use crate::lower::ir::IrInst;
 use crate::lower::register::{Register, RegisterInfo};
 use std::collections::HashSet;
 
@@ -42,7 +42,8 @@ pub fn annotate(insts: &mut [IrInst], cfg: &Cfg, registers: &[RegisterInfo]) {
                 _ if operation == Atomic::CompareAndSwap => AtomicMethod::CompareAndSwap,
                 _ => AtomicMethod::SingleInstruction,
             },
-            combined: is_uniform(address) && combines_lanes(operation, access.bytes, result_used, is_uniform(value)),
+            combined: is_uniform(address)
+                && combines_lanes(operation, access.bytes, result_used, is_uniform(value)),
         };
     }
 }

@@ -46,12 +46,22 @@ pub fn steps(insts: &[IrInst], merge_roles: &[MergeRole], slot: usize) -> Vec<St
             CopyGroupOp::None => {}
             CopyGroupOp::Commit => closed_groups += 1,
             CopyGroupOp::WaitGroups(pending) => {
-                let is_complete = |&mut (_, group): &mut (u32, u32)| group + pending < closed_groups;
-                dependences.extend(pending_copies.extract_if(.., is_complete).map(|(copy, _)| copy));
+                let is_complete =
+                    |&mut (_, group): &mut (u32, u32)| group + pending < closed_groups;
+                dependences.extend(
+                    pending_copies
+                        .extract_if(.., is_complete)
+                        .map(|(copy, _)| copy),
+                );
             }
-            CopyGroupOp::WaitAll => dependences.extend(pending_copies.drain(..).map(|(copy, _)| copy)),
+            CopyGroupOp::WaitAll => {
+                dependences.extend(pending_copies.drain(..).map(|(copy, _)| copy))
+            }
         }
-        if matches!(inst.copy_group_op, CopyGroupOp::WaitGroups(_) | CopyGroupOp::WaitAll) {
+        if matches!(
+            inst.copy_group_op,
+            CopyGroupOp::WaitGroups(_) | CopyGroupOp::WaitAll
+        ) {
             dependences.extend(barrier);
             barrier = Some(index);
         }

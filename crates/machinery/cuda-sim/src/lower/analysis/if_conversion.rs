@@ -8,8 +8,8 @@
 //! kernels.
 
 use crate::isa::{Class, Memory};
-use crate::lower::ir::{IrInst, Flow};
 use crate::lower::cfg::Cfg;
+use crate::lower::ir::{Flow, IrInst};
 use petgraph::algo::dominators;
 use petgraph::graph::{DiGraph, NodeIndex};
 
@@ -40,8 +40,13 @@ pub fn issued_by(insts: &[IrInst], cfg: &Cfg) -> Vec<Option<usize>> {
         }
         // At the end of a loop body there is no other work to overlap with a load in flight, so lanes that do
         // not need the load skip it.
-        let stalls = sides.iter().any(|side| side.loads) && ends_in_back_edge(sides[0].end, cfg, &above);
-        if !stalls && sides.iter().all(|side| side.instructions <= MAX_PREDICATED_INSTRUCTIONS) {
+        let stalls =
+            sides.iter().any(|side| side.loads) && ends_in_back_edge(sides[0].end, cfg, &above);
+        if !stalls
+            && sides
+                .iter()
+                .all(|side| side.instructions <= MAX_PREDICATED_INSTRUCTIONS)
+        {
             for side in sides {
                 for inside in side.blocks {
                     issued_by[inside] = Some(block);
@@ -96,13 +101,9 @@ impl Side {
                 .iter()
                 .filter(|inst| inst.starts_ptx_inst && inst.flow == Flow::Next);
             side.instructions += counted.count() as u32;
-            side.loads |= inside
-                .iter()
-                .filter_map(|inst| inst.access)
-                .any(|access| {
-                    access.kind.is_load()
-                        && matches!(access.memory, Memory::Global | Memory::Generic)
-                });
+            side.loads |= inside.iter().filter_map(|inst| inst.access).any(|access| {
+                access.kind.is_load() && matches!(access.memory, Memory::Global | Memory::Generic)
+            });
             side.blocks.push(side.end);
             side.end = next;
         }

@@ -4,12 +4,12 @@
 //! the counters must reproduce (vectorized accesses, if-conversion, lowering of atomics); some serve the
 //! sanitizer and the detection of spin loops (address provenance, used shuffle results, polling loads).
 
-pub mod provenance;
-pub mod uniformity;
-pub mod spin_loops;
-pub mod if_conversion;
 pub mod address_reuse;
-pub mod shuffles;
-pub mod dependences;
 pub mod atomics;
+pub mod dependences;
+pub mod if_conversion;
+pub mod provenance;
+pub mod shuffles;
+pub mod spin_loops;
+pub mod uniformity;
 pub mod vectorizer;

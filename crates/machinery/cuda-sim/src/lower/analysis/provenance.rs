@@ -84,7 +84,11 @@ fn join(a: Provenance, b: Provenance) -> Provenance {
 }
 
 /// Returns the provenance of an instruction's result.
-fn provenance_of_result(inst: &IrInst, registers: &[RegisterInfo], provenance: &[Provenance]) -> Provenance {
+fn provenance_of_result(
+    inst: &IrInst,
+    registers: &[RegisterInfo],
+    provenance: &[Provenance],
+) -> Provenance {
     if inst.access.is_some() {
         return Provenance::Number;
     }
@@ -98,7 +102,10 @@ fn provenance_of_result(inst: &IrInst, registers: &[RegisterInfo], provenance: &
         .map(provenance_of)
         .collect();
     // The other operand may be a loop variable whose definitions have not all been evaluated: wait for it.
-    if sources.contains(&Provenance::Undefined) && !sources.iter().any(|source| matches!(source, Provenance::Array(_)))
+    if sources.contains(&Provenance::Undefined)
+        && !sources
+            .iter()
+            .any(|source| matches!(source, Provenance::Array(_)))
     {
         return Provenance::Undefined;
     }
@@ -108,11 +115,18 @@ fn provenance_of_result(inst: &IrInst, registers: &[RegisterInfo], provenance: &
     let is_selection = inst.uses.iter().any(|used| is_predicate(&used));
     let addends = match inst.arithmetic {
         Some(Arithmetic::Sum | Arithmetic::Offset) if is_selection => {
-            return sources.into_iter().reduce(join).unwrap_or(Provenance::Number);
+            return sources
+                .into_iter()
+                .reduce(join)
+                .unwrap_or(Provenance::Number);
         }
         Some(Arithmetic::Sum | Arithmetic::Offset) => &sources[..],
         // A multiply-add that adds a product of numbers to an address.
-        Some(Arithmetic::Product) if sources[..2].iter().all(|&source| source == Provenance::Number) => {
+        Some(Arithmetic::Product)
+            if sources[..2]
+                .iter()
+                .all(|&source| source == Provenance::Number) =>
+        {
             &sources[2..]
         }
         _ => return Provenance::Ambiguous,

@@ -5,8 +5,8 @@
 
 use crate::isa::Class;
 use crate::isa::check_event::CheckEvent;
-use crate::lower::ir::{IrInst, Flow};
 use crate::lower::cfg::Cfg;
+use crate::lower::ir::{Flow, IrInst};
 use crate::lower::register::{Register, RegisterClass, RegisterInfo};
 use std::collections::HashSet;
 
@@ -51,12 +51,17 @@ fn uses_result(
         if (reads_received || reads_computed) && !is_conditional {
             let mut conditions = inst.uses.iter().filter(|used| is_predicate(used));
             let mut computed_conditions = conditions.clone().filter(|used| computed.contains(used));
-            if computed_conditions.next().is_some() || inst.defs.is_empty() || inst.access.is_some() {
+            if computed_conditions.next().is_some() || inst.defs.is_empty() || inst.access.is_some()
+            {
                 return true;
             }
             if conditions.next().is_none() {
-                let is_async_copy = inst.class == Class::Move && !reads_computed;
-                let set = if is_async_copy { &mut received } else { &mut computed };
+                let is_copy = inst.class == Class::Move && !reads_computed;
+                let set = if is_copy {
+                    &mut received
+                } else {
+                    &mut computed
+                };
                 set.extend(&inst.defs);
                 continue;
             }

@@ -3,8 +3,8 @@
 
 use crate::exec::atomic::Atomic;
 use crate::isa::AccessKind;
-use crate::lower::ir::IrInst;
 use crate::lower::cfg::Cfg;
+use crate::lower::ir::IrInst;
 use crate::lower::register::Register;
 use std::collections::HashSet;
 
@@ -15,11 +15,7 @@ pub fn annotate(insts: &mut [IrInst], cfg: &Cfg, is_kernel: bool) {
     if !insts.iter().any(ordered) {
         return;
     }
-    let used: HashSet<Register> = insts
-        .iter()
-        .flat_map(|inst| &inst.uses)
-        .copied()
-        .collect();
+    let used: HashSet<Register> = insts.iter().flat_map(|inst| &inst.uses).copied().collect();
     for inst in insts.iter_mut() {
         let result_unused = !inst.defs.iter().any(|def| used.contains(def));
         let is_plain_store = inst.arg0 == Atomic::Exchange as u32 && result_unused;
@@ -63,7 +59,8 @@ fn can_poll(insts: &[IrInst], cfg: &Cfg, index: usize) -> bool {
         sets && inst.access.is_none()
     };
     let blocks = |inst: &IrInst| is_observable_store(inst) || redefines_address(inst);
-    let is_transparent = |mut range: std::ops::Range<usize>| !range.any(|index| blocks(&insts[index]));
+    let is_transparent =
+        |mut range: std::ops::Range<usize>| !range.any(|index| blocks(&insts[index]));
     let ranges = &cfg.ranges;
     let Some(own_block) = ranges.iter().position(|range| range.contains(&index)) else {
         return false;

@@ -5,8 +5,8 @@
 //! uniform values only. Divergent threads may execute a block at different times, so no definition between a
 //! divergent branch and its reconvergence point is uniform.
 
-use crate::lower::ir::{IrInst, Flow};
 use crate::lower::cfg::Cfg;
+use crate::lower::ir::{Flow, IrInst};
 use crate::lower::limits;
 use crate::lower::register::{Register, RegisterInfo};
 
@@ -30,7 +30,13 @@ pub fn row_owners(insts: &[IrInst], cfg: &Cfg, registers: &[RegisterInfo]) -> Ve
     };
     let mut row_owners: Vec<RowOwner> = varying
         .iter()
-        .map(|&varying| if varying { RowOwner::Warps } else { RowOwner::Gang })
+        .map(|&varying| {
+            if varying {
+                RowOwner::Warps
+            } else {
+                RowOwner::Gang
+            }
+        })
         .collect();
     for (block, range) in cfg.ranges.iter().enumerate() {
         for inst in &insts[range.clone()] {
@@ -103,7 +109,11 @@ pub fn uniform_registers(insts: &[IrInst], cfg: &Cfg, registers: &[RegisterInfo]
         definition_counts[def.0 as usize] += 1;
     }
     let is_defined = |(info, &count): (&RegisterInfo, &u32)| info.literal.is_some() || count > 0;
-    let mut uniform_registers: Vec<bool> = registers.iter().zip(&definition_counts).map(is_defined).collect();
+    let mut uniform_registers: Vec<bool> = registers
+        .iter()
+        .zip(&definition_counts)
+        .map(is_defined)
+        .collect();
     let (mut changed, mut steps) = (true, 0);
     while std::mem::take(&mut changed) {
         steps += insts.len();
@@ -112,7 +122,11 @@ pub fn uniform_registers(insts: &[IrInst], cfg: &Cfg, registers: &[RegisterInfo]
         }
         for (block, range) in cfg.ranges.iter().enumerate() {
             for inst in &insts[range.clone()] {
-                let is_uniform = preserves_uniformity(inst) && inst.uses.iter().all(|used| uniform_registers[used.0 as usize]);
+                let is_uniform = preserves_uniformity(inst)
+                    && inst
+                        .uses
+                        .iter()
+                        .all(|used| uniform_registers[used.0 as usize]);
                 for def in &inst.defs {
                     // With several reaching definitions in divergent code, the value depends on the path.
                     let single_path = definition_counts[def.0 as usize] == 1 || !divergent[block];

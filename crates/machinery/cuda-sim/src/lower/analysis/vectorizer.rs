@@ -12,8 +12,8 @@
 //! kernels.
 
 use crate::isa::{AccessClass, AccessKind, Class, Direction};
-use crate::lower::ir::{Arithmetic, IrInst, Flow};
 use crate::lower::cfg::Cfg;
+use crate::lower::ir::{Arithmetic, Flow, IrInst};
 use crate::lower::register::{Register, RegisterClass, RegisterInfo};
 use crate::ptx::ast::Type;
 use std::collections::{BTreeMap, HashMap};
@@ -44,7 +44,9 @@ impl Arithmetic {
             let (kind, bits) = ty.split_at_checked(1).unwrap_or_default();
             matches!(kind, "u" | "s" | "b") && matches!(bits, "16" | "32" | "64")
         };
-        let keeps_low = modifiers.iter().any(|modifier| matches!(*modifier, "lo" | "wide"));
+        let keeps_low = modifiers
+            .iter()
+            .any(|modifier| matches!(*modifier, "lo" | "wide"));
         let applies = modifiers.last().is_some_and(is_integer_type)
             && modifiers.iter().filter(is_type).all(is_integer_type)
             && !modifiers.contains(&"sat")
@@ -63,7 +65,9 @@ pub fn merge_roles(insts: &[IrInst], cfg: &Cfg, registers: &[RegisterInfo]) -> V
     let trailing_zeros = trailing_zeros(insts, registers);
     let mut merger = Merger {
         trailing_zeros: &trailing_zeros,
-        pending: mergeable_classes().map(|class| (class, HashMap::new())).collect(),
+        pending: mergeable_classes()
+            .map(|class| (class, HashMap::new()))
+            .collect(),
         merge_roles: vec![MergeRole::Single; insts.len()],
     };
     for trace in traces(cfg) {
@@ -149,7 +153,8 @@ impl Merger<'_> {
                 };
                 self.flush(|pending| {
                     let overlaps = access.memories().contains(&pending.row().memory);
-                    let conflicts = !access.kind.is_load() || pending.row().direction != Direction::Reads;
+                    let conflicts =
+                        !access.kind.is_load() || pending.row().direction != Direction::Reads;
                     overlaps && conflicts && !pending.is_read_only()
                 });
                 if is_mergeable {
@@ -171,7 +176,12 @@ impl Merger<'_> {
         for def in &inst.defs {
             for (class, loads) in &mut self.pending {
                 if let Some(loads) = loads.remove(def) {
-                    merge(&loads, self.trailing_zeros[def.0 as usize], *class, &mut self.merge_roles);
+                    merge(
+                        &loads,
+                        self.trailing_zeros[def.0 as usize],
+                        *class,
+                        &mut self.merge_roles,
+                    );
                 }
             }
         }
@@ -181,11 +191,17 @@ impl Merger<'_> {
     fn take_pending(&mut self, class: Option<AccessClass>, base: Register) -> Vec<Candidate> {
         let mut pending = self.pending.iter_mut();
         let source_zeros = pending.find(|(pending, _)| Some(*pending) == class);
-        source_zeros.and_then(|(_, candidates)| candidates.remove(&base))
+        source_zeros
+            .and_then(|(_, candidates)| candidates.remove(&base))
             .unwrap_or_default()
     }
 
-    fn put_pending(&mut self, class: Option<AccessClass>, base: Register, candidates: Vec<Candidate>) {
+    fn put_pending(
+        &mut self,
+        class: Option<AccessClass>,
+        base: Register,
+        candidates: Vec<Candidate>,
+    ) {
         let mut pending = self.pending.iter_mut();
         if let Some((_, all)) = pending.find(|(pending, _)| Some(*pending) == class) {
             all.insert(base, candidates);
@@ -194,16 +210,30 @@ impl Merger<'_> {
 
     /// Merges the pending accesses of the classes that satisfy `is_closed`; later accesses cannot join them.
     fn flush(&mut self, is_closed: impl Fn(AccessClass) -> bool) {
-        for (class, loads) in self.pending.iter_mut().filter(|(class, _)| is_closed(*class)) {
+        for (class, loads) in self
+            .pending
+            .iter_mut()
+            .filter(|(class, _)| is_closed(*class))
+        {
             for (base, loads) in std::mem::take(loads) {
-                merge(&loads, self.trailing_zeros[base.0 as usize], *class, &mut self.merge_roles);
+                merge(
+                    &loads,
+                    self.trailing_zeros[base.0 as usize],
+                    *class,
+                    &mut self.merge_roles,
+                );
             }
         }
     }
 }
 
 /// Assigns roles to the accesses of a class from one address register.
-fn merge(loads: &[Candidate], trailing_zeros: u32, class: AccessClass, merge_roles: &mut [MergeRole]) {
+fn merge(
+    loads: &[Candidate],
+    trailing_zeros: u32,
+    class: AccessClass,
+    merge_roles: &mut [MergeRole],
+) {
     for width in [16, 8] {
         if width > class.row().merged_bytes || width > 1 << trailing_zeros {
             continue;
@@ -296,7 +326,8 @@ fn result_trailing_zeros(inst: &IrInst, trailing_zeros: &[u32], registers: &[Reg
         }
         Arithmetic::Shift => {
             let by = sources.get(1).and_then(|by| info(by).literal).unwrap_or(0);
-            source_zeros.next()
+            source_zeros
+                .next()
                 .map(|trailing_zeros| trailing_zeros + by.min(MAX_TRAILING_ZEROS.into()) as u32)
         }
     };

@@ -13,7 +13,11 @@ fn element(ty: Type) -> (u32, bool) {
 }
 
 /// Selects the handlers of a weak load of one, two or four elements.
-pub fn pick_load<S: state_space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Handlers {
+pub fn pick_load<S: state_space::SpaceAccess + 'static>(
+    cpu: Cpu,
+    ty: Type,
+    count: u32,
+) -> Handlers {
     fn pick<S: state_space::SpaceAccess + 'static, M: Element>(cpu: Cpu, count: u32) -> Handlers {
         match count {
             1 => load::<S, M, 1>(cpu),
@@ -33,7 +37,11 @@ pub fn pick_load<S: state_space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, coun
 }
 
 /// Selects the handlers of a weak store of one, two or four elements.
-pub fn pick_store<S: state_space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Handlers {
+pub fn pick_store<S: state_space::SpaceAccess + 'static>(
+    cpu: Cpu,
+    ty: Type,
+    count: u32,
+) -> Handlers {
     fn pick<S: state_space::SpaceAccess + 'static, M: Element>(cpu: Cpu, count: u32) -> Handlers {
         match count {
             1 => store::<S, M, 1>(cpu),

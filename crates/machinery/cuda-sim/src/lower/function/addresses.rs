@@ -10,8 +10,8 @@ use crate::exec::sm::{Handler, Handlers};
 use crate::isa::Class;
 use crate::isa::check_event::SharedArray;
 use crate::lower::analysis::vectorizer::MAX_ACCESS_BYTES;
-use crate::lower::ir::Arithmetic;
 use crate::lower::error::LoadError;
+use crate::lower::ir::Arithmetic;
 use crate::lower::layout::Symbol;
 use crate::lower::register::{Register, RegisterClass};
 use crate::memory::{
@@ -64,7 +64,9 @@ impl<'a> FunctionLowering<'_, 'a> {
         let handler = match self.info(to).row {
             RegisterClass::Wide => map1(self.cpu, |a: u64| a),
             RegisterClass::Narrow => map1(self.cpu, |a: u64| a as u32),
-            RegisterClass::Predicate => return Err(self.error("a predicate cannot hold an address")),
+            RegisterClass::Predicate => {
+                return Err(self.error("a predicate cannot hold an address"));
+            }
         };
         self.push_with_handlers(handler, Class::Integer, &[to], &[wide]);
         self.last().arithmetic = Some(Arithmetic::Sum);
@@ -172,7 +174,12 @@ impl<'a> FunctionLowering<'_, 'a> {
             return match named {
                 Named::Local(offset) => {
                     let register = self.temporary(Type::U64);
-                    self.push_with_handlers(local_address(self.cpu), Class::Integer, &[register], &[]);
+                    self.push_with_handlers(
+                        local_address(self.cpu),
+                        Class::Integer,
+                        &[register],
+                        &[],
+                    );
                     self.last().arg0 = 1;
                     self.last().imm = window(LOCAL_WINDOW) + u64::from(offset);
                     self.last().arithmetic = Some(Arithmetic::Offset);

@@ -1,8 +1,8 @@
 //! Lowering of asynchronous copies. Source: PTX ISA section 9.7.9.25 (`cp.async`).
 
 use super::FunctionLowering;
-use super::load_store::{AccessSpace, ResolvedAddress};
 use super::cache_policy::CACHE_HINT;
+use super::load_store::{AccessSpace, ResolvedAddress};
 use crate::exec::async_copy;
 use crate::exec::async_copy::SourceBytes;
 use crate::exec::sm::Handler;
@@ -117,7 +117,11 @@ impl<'a> FunctionLowering<'_, 'a> {
     }
 
     /// Resolves an operand that must be an address in a register plus an offset.
-    fn address_in_register(&mut self, operand: &Operand<'a>, space: AccessSpace) -> Result<(Register, i64), LoadError> {
+    fn address_in_register(
+        &mut self,
+        operand: &Operand<'a>,
+        space: AccessSpace,
+    ) -> Result<(Register, i64), LoadError> {
         match self.resolve_address(operand, space)? {
             ResolvedAddress::Register(row, offset) => Ok((row, offset)),
             ResolvedAddress::ConstantBank(_) | ResolvedAddress::Param(_) => {

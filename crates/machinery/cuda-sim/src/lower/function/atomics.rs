@@ -1,8 +1,10 @@
 //! Atomics and reductions. Source: PTX ISA sections 9.7.13.5 (`atom`) and 9.7.13.6 (`red`).
 
 use super::FunctionLowering;
-use super::load_store::{AccessSpace, CACHE_AND_ORDER_MODIFIERS, ResolvedAddress, counted_memory, is_release};
-use super::operands::{form_of, display_name};
+use super::load_store::{
+    AccessSpace, CACHE_AND_ORDER_MODIFIERS, ResolvedAddress, counted_memory, is_release,
+};
+use super::operands::{display_name, form_of};
 use crate::exec::atomic::{Atomic, atomic16, atomic32, atomic64};
 use crate::exec::sm::Handler;
 use crate::exec::state_space;
@@ -70,7 +72,8 @@ impl<'a> FunctionLowering<'_, 'a> {
             (Some("max"), S32 | S64) => Atomic::MaxSigned,
             _ => return Err(self.unknown(instruction)),
         };
-        let expected = 2 + usize::from(returns_old_value) + usize::from(operation == Atomic::CompareAndSwap);
+        let expected =
+            2 + usize::from(returns_old_value) + usize::from(operation == Atomic::CompareAndSwap);
         let operands = self.operands_without_policy(instruction)?;
         if operands.len() != expected {
             return Err(self.error(format!(
@@ -83,7 +86,8 @@ impl<'a> FunctionLowering<'_, 'a> {
         } else {
             (self.temporary(ty), operands)
         };
-        let ResolvedAddress::Register(row, offset) = self.resolve_address(&sources[0], space)? else {
+        let ResolvedAddress::Register(row, offset) = self.resolve_address(&sources[0], space)?
+        else {
             return Err(self.error("constants and kernel parameters cannot be written"));
         };
         let b = self.source(&sources[1], ty)?;

@@ -4,7 +4,7 @@ use super::FunctionLowering;
 use crate::exec::sm::{Handler, Handlers};
 use crate::isa::Class;
 use crate::isa::check_event::{CheckEvent, CopyGroupOp};
-use crate::lower::ir::{BlockId, IrInst, Flow};
+use crate::lower::ir::{BlockId, Flow, IrInst};
 use crate::lower::register::Register;
 
 impl<'a> FunctionLowering<'_, 'a> {
@@ -24,7 +24,13 @@ impl<'a> FunctionLowering<'_, 'a> {
     }
 
     /// Appends a fall-through instruction.
-    pub fn push_with_handlers(&mut self, handler: Handlers, class: Class, defs: &[Register], uses: &[Register]) {
+    pub fn push_with_handlers(
+        &mut self,
+        handler: Handlers,
+        class: Class,
+        defs: &[Register],
+        uses: &[Register],
+    ) {
         self.insts.push(IrInst {
             handlers: handler,
             class,

@@ -2,7 +2,7 @@
 //! (`createpolicy`, cache eviction priority hints).
 
 use super::FunctionLowering;
-use super::operands::{form_of, display_name};
+use super::operands::{display_name, form_of};
 use crate::exec::lanewise::map1;
 use crate::isa::Class;
 use crate::lower::error::LoadError;

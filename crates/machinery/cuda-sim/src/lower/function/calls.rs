@@ -65,7 +65,9 @@ impl<'a> FunctionLowering<'_, 'a> {
             Some(_) => self.signature_of(prototype.unwrap_or(callee))?,
             None => self.signature_of(callee)?,
         };
-        if arguments.len() != signature_of.params.len() || results.len() != signature_of.returns.len() {
+        if arguments.len() != signature_of.params.len()
+            || results.len() != signature_of.returns.len()
+        {
             return Err(self.error("the call does not match the function's prototype"));
         }
         let arguments = self.arguments(arguments, &signature_of.params)?;
@@ -179,16 +181,19 @@ impl<'a> FunctionLowering<'_, 'a> {
         let offset = self.local_bytes.next_multiple_of(formal.bytes.max(1));
         let end = offset + formal.bytes;
         if u64::from(end) > limits::LOCAL_BYTES {
-            return Err(
-                self.error("the call's arguments exceed a thread's local memory")
-            );
+            return Err(self.error("the call's arguments exceed a thread's local memory"));
         }
         self.local_bytes = end;
         Ok(offset)
     }
 
     /// Records the copies of a call. Returns the number of the call site.
-    fn push_call_site(&mut self, signature_of: &Signature, arguments: &[u32], results: &[u32]) -> u64 {
+    fn push_call_site(
+        &mut self,
+        signature_of: &Signature,
+        arguments: &[u32],
+        results: &[u32],
+    ) -> u64 {
         let (returns, params, _) = signature_of.offsets();
         let arguments = arguments
             .iter()

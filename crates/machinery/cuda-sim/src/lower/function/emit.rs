@@ -4,21 +4,23 @@ use super::FunctionLowering;
 use crate::exec::control;
 use crate::exec::function::Function;
 use crate::exec::gang::GangScope;
-use crate::exec::sm::Inst;
 use crate::exec::gang::{self, ExitPath};
+use crate::exec::sm::Inst;
 use crate::exec::warp::NO_INDEX;
-use crate::isa::check_event::{SharedArray, CheckEvent, ExitBranch};
+use crate::isa::check_event::{CheckEvent, ExitBranch, SharedArray};
 use crate::isa::listing::{BlockInfo, LineInfo};
 use crate::isa::sites::{Site, SiteKind};
 use crate::isa::{Access, Class};
 use crate::lower::analysis::uniformity::{self, RowOwner};
 use crate::lower::analysis::vectorizer::{self, MergeRole};
-use crate::lower::analysis::{address_reuse, atomics, dependences, if_conversion, provenance, shuffles, spin_loops};
-use crate::lower::ir::{BlockId, IrInst, Flow};
-use crate::lower::error::LoadError;
-use crate::lower::register_allocation::{self, Assignment};
+use crate::lower::analysis::{
+    address_reuse, atomics, dependences, if_conversion, provenance, shuffles, spin_loops,
+};
 use crate::lower::cfg::Cfg;
+use crate::lower::error::LoadError;
+use crate::lower::ir::{BlockId, Flow, IrInst};
 use crate::lower::register::Register;
+use crate::lower::register_allocation::{self, Assignment};
 
 /// The results of all analyses, used while code is emitted. Blocks and IR instructions are numbered within
 /// the function.
@@ -103,8 +105,9 @@ impl FunctionLowering<'_, '_> {
         } else {
             vec![RowOwner::Warps; self.registers.len()]
         };
-        let assignment = register_allocation::assign(&self.registers, &row_owners, &self.insts, &cfg)
-            .map_err(|message| LoadError::invalid(self.function.line, message))?;
+        let assignment =
+            register_allocation::assign(&self.registers, &row_owners, &self.insts, &cfg)
+                .map_err(|message| LoadError::invalid(self.function.line, message))?;
         Ok(Plan {
             machine_branches: if_conversion::machine_branches(&issued_by, &self.insts, &cfg),
             arrays: provenance::target_arrays(&self.insts, &self.registers, &self.arrays),
@@ -198,7 +201,11 @@ impl FunctionLowering<'_, '_> {
             run: ir.handlers.warp,
             operands: [0; 6],
             arg0: ir.arg0,
-            arg1: if ir.arg1_is_remaining_count { remaining as u32 } else { ir.arg1 },
+            arg1: if ir.arg1_is_remaining_count {
+                remaining as u32
+            } else {
+                ir.arg1
+            },
             imm: ir.imm,
             uniform: 0,
             gang_scope: plan.gang_scope(ir),
@@ -334,7 +341,7 @@ impl FunctionLowering<'_, '_> {
     fn ends(&self, cfg: &Cfg, block: usize, target: usize) -> ExitPath {
         let ends = |block: usize| uniformity::only_exits(block, &self.insts, cfg);
         if ends(target) {
-            ExitPath::NextBlock
+            ExitPath::Taken
         } else if ends(block + 1) {
             ExitPath::NotTaken
         } else {
@@ -372,7 +379,7 @@ impl FunctionLowering<'_, '_> {
 
 /// Returns the sanitizer event of a kernel's branch. `ends` tells which side only ends the thread.
 fn exit_event(ends: u64, unless: bool) -> CheckEvent {
-    let taken = ends == ExitPath::NextBlock as u64;
+    let taken = ends == ExitPath::Taken as u64;
     match taken || ends == ExitPath::NotTaken as u64 {
         true => CheckEvent::ExitBranch(ExitBranch {
             when_true: taken != unless,

@@ -1,10 +1,12 @@
 //! Loads and stores. Source: PTX ISA section 9.7.9 (`ld`, `st`).
 
 use super::FunctionLowering;
-use super::access_handlers::{pick_known, pick_load, pick_ordered_load, pick_ordered_store, pick_store};
-use super::names::Named;
-use super::operands::{form_of, register_class, display_name};
+use super::access_handlers::{
+    pick_known, pick_load, pick_ordered_load, pick_ordered_store, pick_store,
+};
 use super::cache_policy::CACHE_HINT;
+use super::names::Named;
+use super::operands::{display_name, form_of, register_class};
 use crate::exec::lanewise::map1;
 use crate::exec::state_space;
 use crate::isa::{Access, AccessKind, Class, Memory, Ordered, Update};
@@ -109,7 +111,10 @@ pub fn is_release(instruction: &Instruction) -> bool {
 
 impl<'a> FunctionLowering<'_, 'a> {
     /// Parses the modifiers of a load or store into state space, element count and element type.
-    fn parse_access(&self, instruction: &Instruction<'a>) -> Result<(AccessSpace, u32, Type), LoadError> {
+    fn parse_access(
+        &self,
+        instruction: &Instruction<'a>,
+    ) -> Result<(AccessSpace, u32, Type), LoadError> {
         let form = form_of(instruction);
         while form.one_of(CACHE_AND_ORDER_MODIFIERS).is_some() {}
         let space = match form.one_of(&[
@@ -135,7 +140,8 @@ impl<'a> FunctionLowering<'_, 'a> {
             None => 1,
         };
         let ty = form.ty().and_then(|ty| form.end().map(|()| ty));
-        let ty = ty.map_err(|error| self.error(format!("`{}`: {error}", display_name(instruction))))?;
+        let ty =
+            ty.map_err(|error| self.error(format!("`{}`: {error}", display_name(instruction))))?;
         if ty == Type::Pred || ty == Type::B128 || ty.bytes() * count > 16 {
             return Err(self.error(format!(
                 "`{}` does not exist: no value has this type and length",
@@ -146,26 +152,38 @@ impl<'a> FunctionLowering<'_, 'a> {
     }
 
     /// Resolves an address operand. Adds instructions if the address has to be computed.
-    pub fn resolve_address(&mut self, operand: &Operand<'a>, space: AccessSpace) -> Result<ResolvedAddress, LoadError> {
+    pub fn resolve_address(
+        &mut self,
+        operand: &Operand<'a>,
+        space: AccessSpace,
+    ) -> Result<ResolvedAddress, LoadError> {
         let Operand::Address { base, offset } = operand else {
             return Err(self.error("expected an address in brackets"));
         };
         let name = match base {
             AddressBase::Absolute => {
-                return Ok(ResolvedAddress::Register(self.literal(Type::U64, *offset as u64), 0));
+                return Ok(ResolvedAddress::Register(
+                    self.literal(Type::U64, *offset as u64),
+                    0,
+                ));
             }
             AddressBase::Name(name) => *name,
         };
         if let Some(register) = self.find_register(name)? {
-            return Ok(ResolvedAddress::Register(self.address_row(register)?, *offset));
+            return Ok(ResolvedAddress::Register(
+                self.address_row(register)?,
+                *offset,
+            ));
         }
         match (self.lookup(name), self.layout.symbols.get(name).copied()) {
-            (Some(Named::Param { offset: base }), _) => {
-                Ok(ResolvedAddress::Param(u64::from(base).wrapping_add_signed(*offset)))
-            }
+            (Some(Named::Param { offset: base }), _) => Ok(ResolvedAddress::Param(
+                u64::from(base).wrapping_add_signed(*offset),
+            )),
             (None, Some(Symbol::Const(address))) if space == AccessSpace::Const => {
                 let (base, _) = self.layout.constants.unwrap_or_default();
-                Ok(ResolvedAddress::ConstantBank((address - base).wrapping_add_signed(*offset)))
+                Ok(ResolvedAddress::ConstantBank(
+                    (address - base).wrapping_add_signed(*offset),
+                ))
             }
             _ => {
                 let register = self.address_of(name, space == AccessSpace::Generic)?;
@@ -236,7 +254,8 @@ impl<'a> FunctionLowering<'_, 'a> {
                 let cpu = self.cpu;
                 let ordering = ordering(instruction);
                 let ordered = ordering.is_some();
-                self.volatile |= ordered && matches!(space, AccessSpace::Global | AccessSpace::Generic);
+                self.volatile |=
+                    ordered && matches!(space, AccessSpace::Global | AccessSpace::Generic);
                 let (handler, class) = match space {
                     AccessSpace::Generic if ordered => (
                         pick_ordered_load::<state_space::GenericSpace>(ty, count),
@@ -262,7 +281,10 @@ impl<'a> FunctionLowering<'_, 'a> {
                         pick_load::<state_space::SharedSpace>(cpu, ty, count),
                         Class::Shared,
                     ),
-                    AccessSpace::Local => (pick_load::<state_space::LocalSpace>(cpu, ty, count), Class::Local),
+                    AccessSpace::Local => (
+                        pick_load::<state_space::LocalSpace>(cpu, ty, count),
+                        Class::Local,
+                    ),
                     AccessSpace::Param if self.function.entry && !self.names_local(from) => (
                         pick_load::<state_space::ParamSpace>(cpu, ty, count),
                         Class::Constant,

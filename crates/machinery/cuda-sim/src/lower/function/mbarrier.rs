@@ -2,7 +2,7 @@
 
 use super::FunctionLowering;
 use super::load_store::{AccessSpace, ResolvedAddress};
-use super::operands::{form_of, display_name};
+use super::operands::{display_name, form_of};
 use crate::exec::atomic::Atomic;
 use crate::exec::lanewise::map1;
 use crate::exec::mbarrier::{self, Change};
@@ -57,7 +57,9 @@ impl<'a> FunctionLowering<'_, 'a> {
                 let count = self.source(count, Type::U32)?;
                 self.overwrite_mbarrier(address, space, mbarrier::init, &[count])
             }
-            ("inval", [address]) => self.overwrite_mbarrier(address, space, mbarrier::invalidate, &[]),
+            ("inval", [address]) => {
+                self.overwrite_mbarrier(address, space, mbarrier::invalidate, &[])
+            }
             ("pending_count", [to, state]) => {
                 let to = self.destination(to, Type::B32)?;
                 let state = self.source(state, Type::B64)?;
@@ -91,9 +93,13 @@ impl<'a> FunctionLowering<'_, 'a> {
                 self.last().arg1 = u32::from(no_complete);
                 Ok(())
             }
-            ("test_wait", [done, address, phase]) | ("try_wait", [done, address, phase]) => {
-                self.test_mbarrier(done, (address, space), (phase, parity), operation == "try_wait")
-            }
+            ("test_wait", [done, address, phase]) | ("try_wait", [done, address, phase]) => self
+                .test_mbarrier(
+                    done,
+                    (address, space),
+                    (phase, parity),
+                    operation == "try_wait",
+                ),
             // The suspend-time hint is ignored because `try_wait` never yields here.
             ("try_wait", [done, address, phase, hint]) => {
                 self.source(hint, Type::U32)?;
@@ -105,7 +111,10 @@ impl<'a> FunctionLowering<'_, 'a> {
 
     /// Lowers `cp.async.mbarrier.arrive`, which arrives when the thread's prior copies have completed. The
     /// simulator completes them immediately, which is one of the permitted orders.
-    pub fn cp_async_mbarrier_arrive(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+    pub fn cp_async_mbarrier_arrive(
+        &mut self,
+        instruction: &Instruction<'a>,
+    ) -> Result<(), LoadError> {
         let (is_noinc, space) = match &instruction.modifiers[..] {
             ["async", "mbarrier", "arrive", rest @ ..] => {
                 let (is_noinc, rest) = match rest {

@@ -1,32 +1,32 @@
 //! Lowering of one function: statements become linear IR (`builder` and one file per family of instructions),
 //! and the IR becomes code (`emit`).
 
-mod load_store;
 mod access_handlers;
 mod addresses;
 mod async_copy;
 mod atomics;
+mod builder;
+mod cache_policy;
 mod calls;
 mod control;
-mod builder;
 mod emit;
-mod textures;
 pub mod instructions;
+mod load_store;
 mod mbarrier;
 mod names;
 mod operands;
-mod cache_policy;
 mod signature;
 mod special_registers;
 mod statements;
 mod sync;
 mod tensor;
+mod textures;
 mod wgmma;
 
 pub use signature::{Signatures, signatures};
 
-use super::ir::{BlockId, IrInst};
 use super::error::LoadError;
+use super::ir::{BlockId, IrInst};
 use super::layout::Layout;
 use super::limits;
 use super::register::{Register, RegisterInfo};

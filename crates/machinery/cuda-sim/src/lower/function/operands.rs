@@ -299,8 +299,11 @@ impl<'a> FunctionLowering<'_, 'a> {
         LoadError::UnknownInstruction {
             line: self.line,
             instruction: display_name(instruction),
-            required_sm: instructions::required_capability(instruction.mnemonic, &instruction.modifiers)
-                .filter(|&sm| self.target.sm < sm),
+            required_sm: instructions::required_capability(
+                instruction.mnemonic,
+                &instruction.modifiers,
+            )
+            .filter(|&sm| self.target.sm < sm),
         }
     }
 }

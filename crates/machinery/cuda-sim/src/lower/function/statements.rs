@@ -208,7 +208,11 @@ impl<'a> FunctionLowering<'_, 'a> {
     }
 
     /// Lowers an instruction without regard to its guard.
-    fn lower_unguarded(&mut self, entry: &Entry, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+    fn lower_unguarded(
+        &mut self,
+        entry: &Entry,
+        instruction: &Instruction<'a>,
+    ) -> Result<(), LoadError> {
         let result = match entry.lowering {
             Lowering::Registers(_) if entry.takes_addresses && self.moves_address(instruction) => {
                 self.move_address(instruction)
@@ -226,7 +230,11 @@ impl<'a> FunctionLowering<'_, 'a> {
     }
 
     /// Fails if the module's target or PTX version lacks the instruction, for entries that request this check.
-    fn check_requirements(&self, entry: &Entry, instruction: &Instruction) -> Result<(), LoadError> {
+    fn check_requirements(
+        &self,
+        entry: &Entry,
+        instruction: &Instruction,
+    ) -> Result<(), LoadError> {
         if !entry.refuses_older {
             return Ok(());
         }

@@ -7,7 +7,7 @@ use crate::exec::ops::Form;
 use crate::exec::sync;
 use crate::exec::sync::{Redux, Shuffle, Vote};
 use crate::isa::Class;
-use crate::isa::check_event::{CheckEvent, WarpSync, ShuffleExchange};
+use crate::isa::check_event::{CheckEvent, ShuffleExchange, WarpSync};
 use crate::lower::error::LoadError;
 use crate::lower::register::Register;
 use crate::ptx::ast::{Instruction, Operand, Type};

@@ -56,7 +56,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             _ => return Err(self.unknown(instruction)),
         };
         let form = tensor::ProductShape {
-            deep: k,
+            k,
             multiplicand,
             accumulator,
         };
@@ -86,13 +86,13 @@ impl<'a> FunctionLowering<'_, 'a> {
         };
         let form = ByteShape {
             rows,
-            deep: k,
+            k,
             left,
             right,
             clamps,
         };
-        let (handler, ty): (Handler, _) = match (form.is_whole(), d) {
-            (Some(true), "s32") => (tensor::whole, Type::B32),
+        let (handler, ty): (Handler, _) = match (form.is_integer(), d) {
+            (Some(true), "s32") => (tensor::integers, Type::B32),
             (Some(false), "f32") if rows == 16 && !clamps => (tensor::floats, Type::F32),
             _ => return Err(self.unknown(instruction)),
         };
@@ -149,7 +149,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             ["trans", "shared" | "shared::cta", "b16"] => (true, AccessSpace::Shared),
             _ => return Err(self.unknown(instruction)),
         };
-        let push_mma = match *count {
+        let matrix_count = match *count {
             "x1" => 1,
             "x2" => 2,
             "x4" => 4,
@@ -168,18 +168,18 @@ impl<'a> FunctionLowering<'_, 'a> {
             _ => offset,
         };
         let mut defs: Vec<Register> = Vec::new();
-        for part in self.vector_elements(to, push_mma)? {
+        for part in self.vector_elements(to, matrix_count)? {
             defs.push(self.destination(&part, Type::B32)?);
         }
         self.push(matrix::load, Class::Shared, &defs, &[row]);
         let inst = self.last();
-        inst.arg0 = matrix::packed(push_mma, transposed);
+        inst.arg0 = matrix::packed(matrix_count, transposed);
         inst.imm = offset as u64;
         inst.access = Some(Access {
             memory: Memory::Shared,
             kind: AccessKind::MatrixLoad,
-            bytes: 4 * push_mma as u32,
-            address: push_mma,
+            bytes: 4 * matrix_count as u32,
+            address: matrix_count,
             ordered: None,
             update: Update::default(),
         });
@@ -200,7 +200,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             ["b16"] => AccessSpace::Generic,
             _ => return Err(self.unknown(instruction)),
         };
-        let push_mma = match *count {
+        let matrix_count = match *count {
             "x1" => 1,
             "x2" => 2,
             "x4" => 4,
@@ -211,17 +211,17 @@ impl<'a> FunctionLowering<'_, 'a> {
         };
         let (row, offset) = self.shared_address(to, space)?;
         let mut uses: Vec<Register> = vec![row];
-        for part in self.vector_elements(from, push_mma)? {
+        for part in self.vector_elements(from, matrix_count)? {
             uses.push(self.source(&part, Type::B32)?);
         }
         self.push(matrix::store, Class::Shared, &[], &uses);
         let inst = self.last();
-        inst.arg0 = matrix::packed(push_mma, transposed);
+        inst.arg0 = matrix::packed(matrix_count, transposed);
         inst.imm = offset as u64;
         inst.access = Some(Access {
             memory: Memory::Shared,
             kind: AccessKind::MatrixStore,
-            bytes: 4 * push_mma as u32,
+            bytes: 4 * matrix_count as u32,
             address: 0,
             ordered: None,
             update: Update::default(),

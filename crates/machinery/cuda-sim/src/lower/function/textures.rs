@@ -2,9 +2,9 @@
 //! 9.7.11 (`suld`, `sust`, `sured`, `suq`).
 
 use super::FunctionLowering;
-use super::operands::{form_of, display_name};
+use super::operands::{display_name, form_of};
 use crate::exec::sm::Handler;
-use crate::exec::texels::{self, Beyond, Geometry, SurfaceAccess, SurfaceKind};
+use crate::exec::texels::{self, Geometry, OutOfBounds, SurfaceAccess, SurfaceOp};
 use crate::isa::Class;
 use crate::lower::error::LoadError;
 use crate::lower::register::{Register, RegisterClass};
@@ -58,7 +58,11 @@ impl<'a> FunctionLowering<'_, 'a> {
         }
         let (handle, coordinates) = self.handle_and_coordinates(instruction, from)?;
         let ty = if *ty == "f32" { Type::F32 } else { Type::B32 };
-        let of = if *coordinate_type == "f32" { Type::F32 } else { Type::S32 };
+        let of = if *coordinate_type == "f32" {
+            Type::F32
+        } else {
+            Type::S32
+        };
         let defs = self.four_destinations(to, ty)?;
         let mut uses = vec![handle];
         uses.extend(self.coordinates(&coordinates, geometry, of)?);
@@ -77,7 +81,10 @@ impl<'a> FunctionLowering<'_, 'a> {
         else {
             return Err(self.unknown(instruction));
         };
-        let Some(component) = ["r", "g", "b", "a"].iter().position(|channel| channel == component) else {
+        let Some(component) = ["r", "g", "b", "a"]
+            .iter()
+            .position(|channel| channel == component)
+        else {
             return Err(self.unknown(instruction));
         };
         let [to, from] = &instruction.operands[..] else {
@@ -172,13 +179,13 @@ impl<'a> FunctionLowering<'_, 'a> {
             .find(|name| ["add", "min", "max", "and", "or"].contains(name));
         let signed = ty.is_signed();
         let kind = match operation {
-            Some(&"add") if ty != Type::B32 || access.by_texels => SurfaceKind::Add,
-            Some(&"min") if signed => SurfaceKind::MinSigned,
-            Some(&"max") if signed => SurfaceKind::MaxSigned,
-            Some(&"min") => SurfaceKind::MinUnsigned,
-            Some(&"max") => SurfaceKind::MaxUnsigned,
-            Some(&"and") => SurfaceKind::And,
-            Some(&"or") => SurfaceKind::Or,
+            Some(&"add") if ty != Type::B32 || access.by_texels => SurfaceOp::Add,
+            Some(&"min") if signed => SurfaceOp::MinSigned,
+            Some(&"max") if signed => SurfaceOp::MaxSigned,
+            Some(&"min") => SurfaceOp::MinUnsigned,
+            Some(&"max") => SurfaceOp::MaxUnsigned,
+            Some(&"and") => SurfaceOp::And,
+            Some(&"or") => SurfaceOp::Or,
             _ => return Err(self.unknown(instruction)),
         };
         if access.elements != 1 || access.bytes < 4 {
@@ -208,7 +215,11 @@ impl<'a> FunctionLowering<'_, 'a> {
         if reduces {
             form.one_of(&["add", "min", "max", "and", "or"]);
         }
-        let geometries = if reduces { REDUCTION_GEOMETRIES } else { GEOMETRIES };
+        let geometries = if reduces {
+            REDUCTION_GEOMETRIES
+        } else {
+            GEOMETRIES
+        };
         let geometry = form.one_of(geometries).and_then(Geometry::named);
         form.one_of(CACHE_MODIFIERS);
         let elements = match form.one_of(&["v2", "v4"]) {
@@ -216,10 +227,10 @@ impl<'a> FunctionLowering<'_, 'a> {
             Some(_) => 4,
             None => 1,
         };
-        let beyond = match form.one_of(&["trap", "clamp", "zero"]) {
-            Some("trap") => Beyond::Trap,
-            Some("clamp") => Beyond::Clamp,
-            Some(_) => Beyond::Zero,
+        let out_of_bounds = match form.one_of(&["trap", "clamp", "zero"]) {
+            Some("trap") => OutOfBounds::Trap,
+            Some("clamp") => OutOfBounds::Clamp,
+            Some(_) => OutOfBounds::Zero,
             None => return Err(self.unknown(instruction)),
         };
         let (Some(addressing), Some(geometry), Ok(ty)) = (addressing, geometry, form.ty()) else {
@@ -239,7 +250,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             geometry,
             elements,
             bytes: ty.bytes(),
-            beyond,
+            out_of_bounds,
             by_texels: addressing == "p",
         };
         Ok((access, ty))
@@ -274,7 +285,11 @@ impl<'a> FunctionLowering<'_, 'a> {
     }
 
     /// Returns the four destination registers, one per channel.
-    fn four_destinations(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Vec<Register>, LoadError> {
+    fn four_destinations(
+        &mut self,
+        operand: &Operand<'a>,
+        ty: Type,
+    ) -> Result<Vec<Register>, LoadError> {
         let mut registers = Vec::new();
         for part in self.vector_elements(operand, 4)? {
             registers.push(self.destination(&part, ty)?);
@@ -289,7 +304,9 @@ impl<'a> FunctionLowering<'_, 'a> {
         operand: &Operand<'a>,
     ) -> Result<(Register, Vec<Operand<'a>>), LoadError> {
         match operand {
-            Operand::TextureCoordinates { image, coordinates } => Ok((self.handle(Some(image))?, coordinates.clone())),
+            Operand::TextureCoordinates { image, coordinates } => {
+                Ok((self.handle(Some(image))?, coordinates.clone()))
+            }
             _ => Err(self.wrong_image_operands(instruction)),
         }
     }

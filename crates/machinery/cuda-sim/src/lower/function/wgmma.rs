@@ -41,10 +41,7 @@ impl<'a> FunctionLowering<'_, 'a> {
     }
 
     /// Lowers `wgmma.mma_async.sync.aligned.m64nNkK.f32.A.B`.
-    pub fn wgmma_mma_async(
-        &mut self,
-        instruction: &Instruction<'a>,
-    ) -> Result<(), LoadError> {
+    pub fn wgmma_mma_async(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let (shape, ty) = match instruction.modifiers[..] {
             ["mma_async", "sync", "aligned", shape, "f32", a, b] if a == b => (shape, a),
             _ => return Err(self.unknown(instruction)),
@@ -87,7 +84,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             None => Ok(false),
         };
         let form = Form {
-            eights: n8_tiles,
+            column_groups: n8_tiles,
             shared,
             // Two negations cancel out.
             negated: is_minus(signs[0])? != is_minus(signs[1])?,
@@ -128,7 +125,11 @@ impl<'a> FunctionLowering<'_, 'a> {
     }
 
     /// Returns true if the literal is the second of two permitted values, false if it is the first.
-    fn is_second(&self, operand: &Operand<'a>, [first, second]: [i64; 2]) -> Result<bool, LoadError> {
+    fn is_second(
+        &self,
+        operand: &Operand<'a>,
+        [first, second]: [i64; 2],
+    ) -> Result<bool, LoadError> {
         match operand {
             Operand::Immediate(Immediate::Int(value)) if *value == first => Ok(false),
             Operand::Immediate(Immediate::Int(value)) if *value == second => Ok(true),

@@ -135,7 +135,10 @@ fn place_all(
     }
     for alias in &module.aliases {
         let Some(&function @ Symbol::Function(_)) = layout.symbols.get(alias.function) else {
-            let message = format!("`{}` is not a function with a body in this module", alias.function);
+            let message = format!(
+                "`{}` is not a function with a body in this module",
+                alias.function
+            );
             return Err(LoadError::invalid(alias.line, message));
         };
         layout.define(alias.name, function, alias.line)?;

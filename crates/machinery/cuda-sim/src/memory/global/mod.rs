@@ -13,15 +13,15 @@ mod reservation;
 pub use allocation::{Allocation, AllocationKind, AllocationRecord};
 pub use backing::ALIGNMENT;
 pub use error::{AlreadyMapped, NotAllocated, OutOfMemory};
-pub use peer_access::{Devices, MAX_DEVICES, DeviceAccess};
+pub use peer_access::{DeviceAccess, Devices, MAX_DEVICES};
 
 use super::footprint::AccessFootprint;
 use super::init_bitmap::AtomicInitBitmap;
 use allocation::LiveAllocation;
 use backing::Backing;
+use reservation::Reservation;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
-use reservation::Reservation;
 
 /// The start of device addresses. It is above all addresses that a 64-bit host gives to processes, so an
 /// address belongs to either the host or the device, and the host faults on device addresses.
@@ -210,12 +210,16 @@ impl Global {
 
     /// Iterates over all live allocations by ascending address.
     pub fn allocations(&self) -> impl Iterator<Item = Allocation> {
-        self.entries.iter().map(|(&base, entry)| entry.to_allocation(base))
+        self.entries
+            .iter()
+            .map(|(&base, entry)| entry.to_allocation(base))
     }
 
     /// Iterates over all live allocations that a launch can access by ascending address, each with an empty
     /// footprint for the launch.
-    pub(in crate::memory) fn empty_footprint(&self) -> impl Iterator<Item = (Allocation, Arc<AccessFootprint>)> {
+    pub(in crate::memory) fn empty_footprint(
+        &self,
+    ) -> impl Iterator<Item = (Allocation, Arc<AccessFootprint>)> {
         let entries = self
             .entries
             .iter()
@@ -240,7 +244,12 @@ impl Global {
 
     /// Copies the initialization state of rows of bytes, given as destination, source and length: bytes
     /// copied from uninitialized memory are uninitialized.
-    pub(crate) fn copy_initialization(&self, to: u64, from: u64, rows: impl Iterator<Item = (u64, u64, u64)>) {
+    pub(crate) fn copy_initialization(
+        &self,
+        to: u64,
+        from: u64,
+        rows: impl Iterator<Item = (u64, u64, u64)>,
+    ) {
         let Some((base, written)) = self.init_bitmap_at(to) else {
             return;
         };

@@ -94,7 +94,9 @@ impl Global {
     /// Maps memory of the current device into part of a reservation. No kernel can access it before
     /// [`Global::set_access`]. Fails if the range is not reserved or memory is mapped there already.
     pub fn map_reserved(&mut self, address: u64, bytes: u64) -> Result<(), NotAllocated> {
-        let host = self.reserved_host(address, bytes).ok_or(NotAllocated(address))?;
+        let host = self
+            .reserved_host(address, bytes)
+            .ok_or(NotAllocated(address))?;
         if !self.mappings(address, bytes).is_empty() {
             return Err(NotAllocated(address));
         }
@@ -124,7 +126,9 @@ impl Global {
     fn mappings(&self, address: u64, bytes: u64) -> Vec<Allocation> {
         let end = address.saturating_add(bytes);
         let mappings = self.entries.range(address..end);
-        mappings.map(|(&base, entry)| entry.to_allocation(base)).collect()
+        mappings
+            .map(|(&base, entry)| entry.to_allocation(base))
+            .collect()
     }
 
     /// Returns the end of the host-contiguous memory that starts at `found`: the end of the allocation,
@@ -172,11 +176,17 @@ mod tests {
         let past = range + 4 * PIECE;
         assert_eq!(global.map_reserved(past, 1), Err(NotAllocated(past)));
         assert_eq!(global.free(range), Err(NotAllocated(range)));
-        assert_eq!(global.free_reservation(range, 4 * PIECE), Err(NotAllocated(range)));
+        assert_eq!(
+            global.free_reservation(range, 4 * PIECE),
+            Err(NotAllocated(range))
+        );
         for piece in [0, 1, 3] {
             global.unmap_reserved(range + piece * PIECE).unwrap();
         }
-        assert_eq!(global.free_reservation(range, PIECE), Err(NotAllocated(range)));
+        assert_eq!(
+            global.free_reservation(range, PIECE),
+            Err(NotAllocated(range))
+        );
         assert_eq!(global.free_reservation(range, 4 * PIECE), Ok(()));
         assert_eq!(global.map_reserved(range, 1), Err(NotAllocated(range)));
     }

@@ -101,7 +101,11 @@ fn operator(input: &Tokens<'_, '_>) -> Option<(Operator, u32, usize)> {
 
 /// Parses operators with at least precedence `min_precedence`. `levels` is the permitted nesting of parentheses and
 /// signs.
-fn binary<'s>(input: &mut Tokens<'_, 's>, min_precedence: u32, levels: u32) -> Parsed<'s, ConstantValue> {
+fn binary<'s>(
+    input: &mut Tokens<'_, 's>,
+    min_precedence: u32,
+    levels: u32,
+) -> Parsed<'s, ConstantValue> {
     let mut left = unary(input, levels)?;
     while let Some((operator, precedence, length)) = operator(input) {
         if precedence < min_precedence {

@@ -37,8 +37,8 @@ pub(super) fn function<'s>(
         params,
         max_threads: None,
         required_threads: None,
-        least_blocks: None,
-        most_registers: None,
+        min_blocks_per_sm: None,
+        max_registers: None,
         body: None,
         line,
     };
@@ -73,8 +73,8 @@ fn directives<'s>(input: &mut Tokens<'_, 's>, function: &mut Function<'s>) -> Pa
             "maxntid" => function.max_threads = Some(extent(input)?),
             "reqntid" => function.required_threads = Some(extent(input)?),
             "reqnctapercluster" => drop(extent(input)?),
-            "minnctapersm" => function.least_blocks = Some(unsigned(input)?),
-            "maxnreg" => function.most_registers = Some(unsigned(input)?),
+            "minnctapersm" => function.min_blocks_per_sm = Some(unsigned(input)?),
+            "maxnreg" => function.max_registers = Some(unsigned(input)?),
             "maxnctapersm" | "maxclusterrank" | "abi_preserve" | "abi_preserve_control" => {
                 unsigned(input)?;
             }

@@ -143,7 +143,10 @@ fn texel<'s>(
     offset: i64,
 ) -> Parsed<'s, Operand<'s>> {
     let AddressBase::Name(image) = base else {
-        return Rejection::refuse(input, "texture coordinates must follow the texture's handle");
+        return Rejection::refuse(
+            input,
+            "texture coordinates must follow the texture's handle",
+        );
     };
     if offset != 0 {
         return Rejection::refuse(input, "a texture handle cannot have an offset");

@@ -54,7 +54,8 @@ fn function_results_are_parsed() {
 
 #[test]
 fn declarations_have_no_body() {
-    let parsed = function(".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b)\n;");
+    let parsed =
+        function(".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b)\n;");
     assert_eq!(
         (parsed.body, parsed.params.len(), parsed.noreturn),
         (None, 2, false)
@@ -74,7 +75,7 @@ fn performance_directives_are_parsed() {
     assert_eq!(parsed.max_threads, Some([16, 8, 1]));
     assert_eq!(parsed.required_threads, Some([32, 1, 1]));
     assert_eq!(
-        (parsed.least_blocks, parsed.most_registers),
+        (parsed.min_blocks_per_sm, parsed.max_registers),
         (Some(2), Some(64))
     );
     assert!(parsed.body.is_some());

@@ -103,7 +103,11 @@ fn texture_coordinates_are_parsed() {
         ("[%rd1, %f1]", vec![name("%f1")]),
     ] {
         let image = "%rd1";
-        assert_eq!(operands(text), [Operand::TextureCoordinates { image, coordinates }], "{text}");
+        assert_eq!(
+            operands(text),
+            [Operand::TextureCoordinates { image, coordinates }],
+            "{text}"
+        );
     }
 }
 
@@ -125,7 +129,8 @@ fn vectors_and_pairs() {
 
 #[test]
 fn calls() {
-    let list = |names: &[&'static str]| Operand::List(names.iter().map(|&text| name(text)).collect());
+    let list =
+        |names: &[&'static str]| Operand::List(names.iter().map(|&text| name(text)).collect());
     let parsed = instruction("call.uni (ret), f, (a, b);");
     assert_eq!(
         parsed.operands,

@@ -72,7 +72,10 @@ fn strong_definitions_override_weak_ones_and_clash() {
 #[test]
 fn undefined_names_and_syntax_errors_are_reported() {
     let undefined = linked(&[".extern .global .u32 v;", ""]).unwrap_err();
-    assert!(undefined.to_string().contains("m0 declares `v`"), "{undefined}");
+    assert!(
+        undefined.to_string().contains("m0 declares `v`"),
+        "{undefined}"
+    );
     let syntax = linked(&["", "oops"]).unwrap_err();
     assert!(syntax.to_string().starts_with("m1: line 4"), "{syntax}");
     assert_eq!(link(&[]), Err(LinkError::NoModules));

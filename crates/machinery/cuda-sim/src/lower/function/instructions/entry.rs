@@ -1,9 +1,9 @@
 //! Entries of the instruction table, and the builder methods that create them.
 
 use crate::exec::ops::Select;
-use crate::lower::ir::Arithmetic;
 use crate::lower::error::LoadError;
 use crate::lower::function::FunctionLowering;
+use crate::lower::ir::Arithmetic;
 use crate::ptx::ast::Instruction;
 
 /// An entry of the instruction table, created by [`registers`], [`lowered`] or [`not_simulated`] and refined
@@ -51,7 +51,8 @@ pub enum Lowering {
 }
 
 /// A function that lowers an instruction to IR.
-pub type LowerFn = for<'m, 'a> fn(&mut FunctionLowering<'m, 'a>, &Instruction<'a>) -> Result<(), LoadError>;
+pub type LowerFn =
+    for<'m, 'a> fn(&mut FunctionLowering<'m, 'a>, &Instruction<'a>) -> Result<(), LoadError>;
 
 /// The treatment of an instruction's guard (`@p`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

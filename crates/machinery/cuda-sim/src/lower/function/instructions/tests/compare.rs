@@ -128,7 +128,9 @@ fn predicate_pairs_and_combinations_match() {
             let both = |row: &[u64]| {
                 let outcome = holds(name, order(row, ty, ftz));
                 let third = row.get(2) == Some(&1);
-                [outcome, !outcome].map(|outcome| u64::from(f(outcome, third))).to_vec()
+                [outcome, !outcome]
+                    .map(|outcome| u64::from(f(outcome, third)))
+                    .to_vec()
             };
             check(text.clone(), rows, |row| both(row)[0]);
             let pair = TestForm {

@@ -16,13 +16,21 @@ enum Direction {
     Up,
 }
 
-const DIRECTIONS: [(&str, Direction); 3] = [("rz", Direction::Zero), ("rm", Direction::Down), ("rp", Direction::Up)];
+const DIRECTIONS: [(&str, Direction); 3] = [
+    ("rz", Direction::Zero),
+    ("rm", Direction::Down),
+    ("rp", Direction::Up),
+];
 
 macro_rules! directed {
     ($name:ident, $t:ty) => {
         /// Starts at a number near the exact value, which `compare_with_exact` compares with, and searches for the last
         /// number on the rounding direction's side of it.
-        fn $name(near: $t, direction: Direction, compare_with_exact: impl Fn($t) -> Ordering) -> $t {
+        fn $name(
+            near: $t,
+            direction: Direction,
+            compare_with_exact: impl Fn($t) -> Ordering,
+        ) -> $t {
             let down = match direction {
                 Direction::Zero => compare_with_exact(0.0) == Ordering::Greater,
                 Direction::Down => true,
@@ -33,14 +41,18 @@ macro_rules! directed {
                 while compare_with_exact(candidate) == Ordering::Less {
                     candidate = candidate.next_down();
                 }
-                while candidate < <$t>::INFINITY && compare_with_exact(candidate.next_up()) != Ordering::Less {
+                while candidate < <$t>::INFINITY
+                    && compare_with_exact(candidate.next_up()) != Ordering::Less
+                {
                     candidate = candidate.next_up();
                 }
             } else {
                 while compare_with_exact(candidate) == Ordering::Greater {
                     candidate = candidate.next_up();
                 }
-                while candidate > -<$t>::INFINITY && compare_with_exact(candidate.next_down()) != Ordering::Greater {
+                while candidate > -<$t>::INFINITY
+                    && compare_with_exact(candidate.next_down()) != Ordering::Greater
+                {
                     candidate = candidate.next_down();
                 }
             }
@@ -77,7 +89,11 @@ fn sum_directed(a: f64, b: f64, direction: Direction) -> f32 {
         // An exact zero from two different numbers is negative only when rounding down.
         let cancelled = a != 0.0 || a.is_sign_negative() != b.is_sign_negative();
         return if cancelled {
-            if direction == Direction::Down { -0.0 } else { 0.0 }
+            if direction == Direction::Down {
+                -0.0
+            } else {
+                0.0
+            }
         } else {
             a as f32
         };

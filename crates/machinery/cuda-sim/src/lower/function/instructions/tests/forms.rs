@@ -9,7 +9,10 @@ use crate::lower::function::instructions::{Lowering, find};
 fn other_mnemonics_are_not_register_instructions() {
     for mnemonic in ["ld", "bra", "frobnicate"] {
         let lowering = find(mnemonic, &["u32"]).map(|entry| entry.lowering);
-        assert!(!matches!(lowering, Some(Lowering::Registers(_))), "{mnemonic}");
+        assert!(
+            !matches!(lowering, Some(Lowering::Registers(_))),
+            "{mnemonic}"
+        );
     }
 }
 

@@ -116,7 +116,13 @@ fn each<F: Float>(ty: Type, packed: &str, flags: &[(&str, bool, bool, bool)]) {
                 let [a, b] = [row[0], row[1]].map(|x| if xor_sign { x & 0x7fff } else { x });
                 match (soft(a).is_nan(), soft(b).is_nan()) {
                     (true, true) => NAN,
-                    (false, false) => sign | if (ordinal(a) < ordinal(b)) == is_min { a } else { b },
+                    (false, false) => {
+                        sign | if (ordinal(a) < ordinal(b)) == is_min {
+                            a
+                        } else {
+                            b
+                        }
+                    }
                     _ if nan_wins => NAN,
                     (true, _) => sign | b,
                     _ => sign | a,

@@ -43,7 +43,8 @@ pub fn op(written: &TestForm, cpu: Cpu) -> Result<Op, FormError> {
     let mut parts = written.text.split('.');
     let mnemonic = parts.next().unwrap_or_default();
     let modifiers: Vec<&str> = parts.collect();
-    let Some(Lowering::Registers(select)) = find(mnemonic, &modifiers).map(|entry| entry.lowering) else {
+    let Some(Lowering::Registers(select)) = find(mnemonic, &modifiers).map(|entry| entry.lowering)
+    else {
         panic!("{mnemonic} is no register instruction");
     };
     let mut form = Form::new(&modifiers, 3);
@@ -102,7 +103,13 @@ impl Frame {
 
 /// Executes one warp instruction. `sources` and the result are lane values per operand. The carry, if any, is
 /// the last destination and the first source.
-fn execute_warp_inst(sm: &mut Sm, op: &Op, imm: u64, mask: u32, sources: &[[u64; LANES]]) -> Vec<[u64; LANES]> {
+fn execute_warp_inst(
+    sm: &mut Sm,
+    op: &Op,
+    imm: u64,
+    mask: u32,
+    sources: &[[u64; LANES]],
+) -> Vec<[u64; LANES]> {
     let carry: &[Type] = if op.carries { &[Type::Pred] } else { &[] };
     let defs = [&op.defs, carry].concat();
     let uses = [carry, &op.uses].concat();

@@ -1,7 +1,7 @@
 //! Tests of the instructions' requirements against their pages in the PTX ISA.
 
 use crate::lower::function::instructions::entry::{Requirements, ptx};
-use crate::lower::function::instructions::{Lowering, TABLE, required_capability, find};
+use crate::lower::function::instructions::{Lowering, TABLE, find, required_capability};
 
 /// Splits an instruction as written into mnemonic and modifiers.
 fn parts(instruction: &str) -> (&str, Vec<&str>) {
@@ -44,7 +44,11 @@ fn required_capabilities_match_the_ptx_isa() {
         ("cpu.f32", None),
     ] {
         let (mnemonic, modifiers) = parts(instruction);
-        assert_eq!(required_capability(mnemonic, &modifiers), required, "{instruction}");
+        assert_eq!(
+            required_capability(mnemonic, &modifiers),
+            required,
+            "{instruction}"
+        );
     }
 }
 
