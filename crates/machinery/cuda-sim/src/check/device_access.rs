@@ -15,7 +15,7 @@ use super::serial_blocks::{RacyPair, SerialAccess, WORD};
 use super::shadow::Shadow;
 use super::shared_access::{Suspect, synchronize};
 use crate::isa::AccessKind;
-use crate::isa::check_event::CheckedPlaces;
+use crate::isa::check_event::CheckEvents;
 use crate::lanes::active;
 
 /// The state of the bytes that some lanes access.
@@ -34,7 +34,7 @@ impl Checker {
     pub fn check_device(
         &mut self,
         shadow: &mut Shadow,
-        places: &CheckedPlaces,
+        places: &CheckEvents,
         current: WarpAccess,
         lanes: Lanes,
         values: Values<impl Fn(usize) -> [u8; 16], impl Fn(u64, usize) -> [u8; 16]>,
@@ -48,7 +48,7 @@ impl Checker {
             synchronize(&mut shadow.order, current);
             self.before_ordered(current, lanes, &values.stored);
         }
-        let number = places.device_number(current.site);
+        let number = places.device_access_ordinal(current.site);
         // The last range that was valid: runs often access the same range again.
         let mut last_valid = None;
         for run in LaneRuns::new(at, mask, bytes) {
@@ -192,7 +192,7 @@ impl Checker {
     fn in_block(
         &mut self,
         shadow: &mut Shadow,
-        places: &CheckedPlaces,
+        places: &CheckEvents,
         (current, lanes): (WarpAccess, Lanes),
         run: &LaneRun,
         values: &Values<impl Fn(usize) -> [u8; 16], impl Fn(u64, usize) -> [u8; 16]>,

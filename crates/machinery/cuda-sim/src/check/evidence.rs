@@ -1,7 +1,7 @@
 //! Evidence of a finding: the accessed bytes, or the lanes that arrived.
 
 use super::display::{allocation, count, lanes};
-use crate::isa::check_event::Array;
+use crate::isa::check_event::SharedArray;
 use crate::memory::global::Global;
 
 /// The evidence of the first occurrence of a finding.
@@ -10,7 +10,7 @@ pub enum Evidence {
     /// Bytes of shared memory.
     Shared { at: u64, bytes: u64 },
     /// Bytes of shared memory outside `array`, the array that the address was computed from.
-    OutsideArray { at: u64, bytes: u64, array: Array },
+    OutsideArray { at: u64, bytes: u64, array: SharedArray },
     /// Bytes of a thread's local memory.
     Local { at: u64, bytes: u64 },
     /// Bytes of device memory.

@@ -121,7 +121,7 @@ fn quarter_steps(row: &[u64; LANES], bytes: u64) -> Option<(u32, u32)> {
     let (mut repeats, mut follows) = (0, 0);
     for (nth, quarter) in quarters(row, 0, bytes)?.into_iter().enumerate() {
         let first = nth * LANES_OF_QUARTER;
-        let contiguous = u32::from(quarter.apart).wrapping_neg();
+        let contiguous = u32::from(quarter.contiguous).wrapping_neg();
         repeats |= (WITHIN & !contiguous) << first;
         follows |= (WITHIN & contiguous) << first;
         if first > 0 {

@@ -10,7 +10,7 @@ use super::selection::Checks;
 use super::shadow::Shadow;
 use super::shared::SharedShadow;
 use crate::isa::Memory;
-use crate::isa::check_event::CheckedPlaces;
+use crate::isa::check_event::CheckEvents;
 use crate::memory::global::Global;
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ impl LaunchChecks {
     /// no selected check instruments the kernel.
     pub fn new(
         checks: Checks,
-        places: &CheckedPlaces,
+        places: &CheckEvents,
         global: &Global,
         shared_bytes: u32,
         blocks: LaunchedBlocks,
@@ -73,14 +73,14 @@ impl LaunchChecks {
             Arc::new(LaunchChecks {
                 checks,
                 shared_bytes,
-                granule: places.granule(Memory::Shared),
+                granule: places.shadow_granularity(Memory::Shared),
                 device: DeviceAllocations::of(global, block_tracking, blocks.heap),
                 tracks_device: checks.race || checks.init,
                 block_tracking,
                 blocks: blocks.count,
                 block_lines: (TOTAL_LINES / blocks.resident.max(1))
                     .clamp(MIN_BLOCK_LINES, MAX_BLOCK_LINES),
-                device_granule: places.granule(Memory::Global),
+                device_granule: places.shadow_granularity(Memory::Global),
             })
         })
     }
@@ -108,17 +108,17 @@ impl LaunchChecks {
         if completed {
             // After a fault, which later blocks ran depends on timing, so races between blocks are reported
             // only if the launch completed.
-            self.find_racy_words(&mut findings, &context.listing.checked);
+            self.find_racy_words(&mut findings, &context.listing.check_events);
         }
         findings.into_findings(context, |evidence| evidence.describe(global))
     }
 
     /// Records the words of device memory on which blocks race.
-    fn find_racy_words(&self, findings: &mut FindingSet, places: &CheckedPlaces) {
+    fn find_racy_words(&self, findings: &mut FindingSet, places: &CheckEvents) {
         for tracked in self.device.iter() {
             let racy_words = tracked.shadow.iter().flat_map(|shadow| shadow.racy_words());
             for word in racy_words {
-                let first_site = |bits| places.first_device_site(bits);
+                let first_site = |bits| places.first_device_access(bits);
                 let writer = first_site((word.writers, true));
                 let other = match word.user_writes {
                     true => writer,

@@ -65,7 +65,7 @@ impl Read {
             accessor,
             bytes: bytes as u8,
             addresses: ReadAddresses::Quarters(
-                quarters.map(|quarter| (quarter.start as u32, quarter.apart)),
+                quarters.map(|quarter| (quarter.start as u32, quarter.contiguous)),
             ),
         }
     }

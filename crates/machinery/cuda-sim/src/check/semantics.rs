@@ -33,10 +33,10 @@ pub enum RaceRule {
 impl AccessSemantics {
     pub fn of(access: Access) -> AccessSemantics {
         match (access.ordered, access.kind) {
-            (Some(ordered), kind) if kind.is_update() && ordered.only_stores => {
+            (Some(ordered), kind) if kind.is_atomic() && ordered.only_stores => {
                 AccessSemantics::OrderedStore
             }
-            (Some(ordered), kind) if kind.is_update() => AccessSemantics::Atomic {
+            (Some(ordered), kind) if kind.is_atomic() => AccessSemantics::Atomic {
                 polls: ordered.polls,
             },
             (Some(_), AccessKind::Store) => AccessSemantics::OrderedStore,
@@ -51,7 +51,7 @@ impl AccessSemantics {
                 | AccessKind::Reduction,
             ) => AccessSemantics::Store,
             // Asynchronous copies are checked as stores to shared memory.
-            (None, kind) if kind.is_copy() => AccessSemantics::Store,
+            (None, kind) if kind.is_async_copy() => AccessSemantics::Store,
             (None, _) => AccessSemantics::Load,
         }
     }

@@ -12,7 +12,7 @@ use super::semantics::{AccessSemantics, RaceRule};
 use super::shadow::Shadow;
 use super::shared::{Conflict, PENDING, SharedShadow};
 use crate::isa::AccessKind;
-use crate::isa::check_event::{Array, Checked, CheckedPlaces};
+use crate::isa::check_event::{SharedArray, CheckEvent, CheckEvents};
 use crate::lanes::{FULL, active};
 
 /// The maximum number of deferred reads per block. Further reads are recorded as findings at once.
@@ -30,7 +30,7 @@ impl Checker {
     pub fn check_shared(
         &mut self,
         shadow: &mut Shadow,
-        places: &CheckedPlaces,
+        places: &CheckEvents,
         current: WarpAccess,
         lanes: Lanes,
         values: Values<impl Fn(usize) -> [u8; 16], impl Fn(u64, usize) -> [u8; 16]>,
@@ -49,7 +49,7 @@ impl Checker {
             self.record_stores(current, lanes, &values.stored);
         }
         let array = places.array(current.site);
-        if checks.memory && active(mask).any(|lane| !array.holds(at.of(lane), bytes)) {
+        if checks.memory && active(mask).any(|lane| !array.contains(at.of(lane), bytes)) {
             self.outside_array(shared, current, lanes, array);
         }
         let now = current.now();
@@ -116,11 +116,11 @@ impl Checker {
         shared: &SharedShadow,
         current: WarpAccess,
         lanes: Lanes,
-        array: Array,
+        array: SharedArray,
     ) {
         let Lanes { at, mask, bytes } = lanes;
         let outside =
-            |&lane: &usize| !array.holds(at.of(lane), bytes) && shared.holds(at.of(lane), bytes);
+            |&lane: &usize| !array.contains(at.of(lane), bytes) && shared.holds(at.of(lane), bytes);
         for lane in active(mask).filter(outside) {
             let key = current.key(FindingKind::OtherArray, Severity::Warning);
             let at = at.of(lane);
@@ -138,7 +138,7 @@ impl Checker {
     pub fn report_unless_same_value(
         &mut self,
         order: &HappensBefore,
-        places: &CheckedPlaces,
+        places: &CheckEvents,
         (current, lanes): (WarpAccess, Lanes),
         Suspect { conflict, evidence }: Suspect,
         values: &Values<impl Fn(usize) -> [u8; 16], impl Fn(u64, usize) -> [u8; 16]>,
@@ -231,7 +231,7 @@ impl Checker {
     fn report_conflict(
         &mut self,
         order: &HappensBefore,
-        places: &CheckedPlaces,
+        places: &CheckEvents,
         current: WarpAccess,
         Suspect { conflict, evidence }: Suspect,
     ) {
@@ -252,14 +252,14 @@ impl Checker {
             ..current.key(kind, severity)
         };
         let unordered = match places.at(other.site()) {
-            Checked::Access(access) if within => {
+            CheckEvent::Access(access) if within => {
                 let both = [access, current.access];
-                match both.iter().all(|access| access.kind.is_update()) {
+                match both.iter().all(|access| access.kind.is_atomic()) {
                     true => RaceRule::NoRace,
                     false => RaceRule::Race,
                 }
             }
-            Checked::Access(access) => current.semantics.race_rule(AccessSemantics::of(access)),
+            CheckEvent::Access(access) => current.semantics.race_rule(AccessSemantics::of(access)),
             _ => RaceRule::Race,
         };
         match unordered {
@@ -293,7 +293,7 @@ impl Checker {
     pub fn start_copy(
         &mut self,
         shadow: &mut Shadow,
-        places: &CheckedPlaces,
+        places: &CheckEvents,
         current: WarpAccess,
         lane: usize,
         at: u64,

@@ -43,7 +43,7 @@ impl SharedShadow {
         let mut valid = true;
         for Quarter {
             start,
-            apart: contiguous,
+            contiguous,
         } in quarters
         {
             let span = if contiguous {
