@@ -145,7 +145,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_class_has_a_name_and_a_place_of_its_own() {
+    fn classes_have_unique_names_and_numbers() {
         for (number, class) in AccessClass::ALL.iter().enumerate() {
             let row = class.row();
             assert_eq!(*class as usize, number);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instruction_is_of_a_class_wherever_it_may_go() {
+    fn access_kinds_have_a_class_for_each_memory() {
         for kind in KINDS {
             let memories: &[Memory] = match kind {
                 Load | ReadOnlyLoad | Store | Atomic | Reduction => &[Memory::Generic],
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reads_alone_says_so_in_its_row() {
+    fn directions_match_access_kinds() {
         for class in AccessClass::ALL {
             let row = class.row();
             for kind in row.kinds {

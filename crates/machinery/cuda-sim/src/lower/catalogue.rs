@@ -118,14 +118,14 @@ pub fn catalogue() -> Vec<InstructionForm> {
 
 /// Returns the candidate type lists: single types, or pairs if the instruction names two types.
 fn type_lists(entry: &Entry) -> Vec<Vec<&'static str>> {
-    let one = TYPES.iter().map(|&ty| vec![ty]);
-    let both = TYPES
+    let single = TYPES.iter().map(|&ty| vec![ty]);
+    let pairs = TYPES
         .iter()
         .flat_map(|&a| TYPES.iter().map(move |&b| vec![a, b]));
     if entry.two_types {
-        both.collect()
+        pairs.collect()
     } else {
-        one.collect()
+        single.collect()
     }
 }
 

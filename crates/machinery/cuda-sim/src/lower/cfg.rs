@@ -41,9 +41,9 @@ impl Cfg {
                 let next = (block + 1 < count).then_some(block + 1);
                 let mut to: Vec<usize> = match last {
                     Flow::Next => next.into_iter().collect(),
-                    Flow::Jump(there) => vec![there.0],
-                    Flow::Branch(there) => next.into_iter().chain([there.0]).collect(),
-                    Flow::Table(there) => there.iter().map(|block| block.0).collect(),
+                    Flow::Jump(successor) => vec![successor.0],
+                    Flow::Branch(successor) => next.into_iter().chain([successor.0]).collect(),
+                    Flow::Table(successor) => successor.iter().map(|block| block.0).collect(),
                     Flow::Return => end.iter().map(|block| block.0).collect(),
                     Flow::Exit | Flow::Stop => Vec::new(),
                 };
@@ -95,20 +95,20 @@ fn reconvergence_blocks(
         if next.is_empty() {
             graph.add_edge(nodes[block], exit, ());
         }
-        for &there in next {
-            graph.add_edge(nodes[block], nodes[there], ());
+        for &successor in next {
+            graph.add_edge(nodes[block], nodes[successor], ());
         }
     }
     let dominators = dominators::simple_fast(Reversed(&graph), exit);
     nodes
         .iter()
         .map(|&node| {
-            let meet = dominators
+            let post_dominator = dominators
                 .immediate_dominator(node)
-                .filter(|&meet| meet != exit)?;
+                .filter(|&post_dominator| post_dominator != exit)?;
             // Reconvergence just to end the thread would be useless, and a barrier must not wait for lanes
             // that have nothing left to execute.
-            Some(meet.index()).filter(|&block| !only_exits(block, insts, ranges, successors))
+            Some(post_dominator.index()).filter(|&block| !only_exits(block, insts, ranges, successors))
         })
         .collect()
 }
@@ -121,12 +121,12 @@ fn only_exits(
     ranges: &[Range<usize>],
     successors: &[Vec<usize>],
 ) -> bool {
-    let mut here = block;
+    let mut current = block;
     for _ in 0..MAX_CHAIN_BLOCKS {
-        let first = insts[ranges[here].clone()].first();
-        match (first.map(|inst| &inst.flow), &successors[here][..]) {
+        let first = insts[ranges[current].clone()].first();
+        match (first.map(|inst| &inst.flow), &successors[current][..]) {
             (Some(Flow::Exit | Flow::Stop), _) => return true,
-            (Some(Flow::Jump(_)) | None, &[next]) => here = next,
+            (Some(Flow::Jump(_)) | None, &[next]) => current = next,
             _ => return false,
         }
     }

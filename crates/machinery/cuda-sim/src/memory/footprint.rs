@@ -197,8 +197,8 @@ pub fn traffic<'a>(
     // `before[e]` is the number of sectors touched up to the middle of epoch `e`.
     let mut before = [0u64; EPOCHS as usize];
     let mut total = 0;
-    for (place, volume) in before.iter_mut().zip(volumes) {
-        *place = total + volume / 2;
+    for (entry, volume) in before.iter_mut().zip(volumes) {
+        *entry = total + volume / 2;
         total += volume;
     }
     each_line(touched, |read, written, lines| {
@@ -207,11 +207,11 @@ pub fn traffic<'a>(
             let mut rest = read | written;
             let mut last = None;
             while rest != 0 {
-                let place = rest.trailing_zeros();
-                let now = before[(place / SECTORS) as usize];
+                let bit = rest.trailing_zeros();
+                let now = before[(bit / SECTORS) as usize];
                 if last.is_some_and(|last| now - last > sectors) {
-                    sum.read += lines * (read >> place & 1);
-                    sum.written += lines * (written >> place & 1);
+                    sum.read += lines * (read >> bit & 1);
+                    sum.written += lines * (written >> bit & 1);
                 }
                 last = Some(now);
                 rest &= rest - 1;
@@ -256,8 +256,8 @@ fn each_line<'a>(
             let (mut read, mut written) = (of(&reads.words), of(&writes.words));
             while let (Some(r), Some(w)) = (read.first().map(get), written.first().map(get)) {
                 let lines = read.iter().zip(written);
-                let alike = lines.take_while(|line| get(line.0) == r && get(line.1) == w);
-                let count = alike.count();
+                let run = lines.take_while(|line| get(line.0) == r && get(line.1) == w);
+                let count = run.count();
                 if r | w != 0 {
                     line(r, w, count as u64);
                 }
@@ -273,13 +273,13 @@ mod tests {
 
     /// Creates a footprint from `(first sector, sectors, epoch)` triples.
     fn footprint(touches: &[(u64, u64, u32)]) -> Footprint {
-        let made = Footprint::new(1 << 20);
-        let handle = made.handle();
+        let footprint = Footprint::new(1 << 20);
+        let handle = footprint.handle();
         for &(first, sectors, epoch) in touches {
             // SAFETY: the footprint has 1 MiB, or 32,768 sectors, and no test touches sectors beyond that.
             unsafe { handle.touch(first * 32, sectors * 32, epoch) };
         }
-        made
+        footprint
     }
 
     fn traffic_of(
@@ -295,40 +295,40 @@ mod tests {
     }
 
     #[test]
-    fn a_sector_counts_once_while_the_cache_keeps_it() {
-        let found = traffic_of(&[(0, 100, 0), (50, 100, 0), (0, 150, 7)], &[], 150);
-        assert_eq!((found.footprint, found.read, found.written), (150, 150, 0));
+    fn cached_sectors_are_read_once() {
+        let actual = traffic_of(&[(0, 100, 0), (50, 100, 0), (0, 150, 7)], &[], 150);
+        assert_eq!((actual.footprint, actual.read, actual.written), (150, 150, 0));
     }
 
     #[test]
-    fn what_was_pushed_out_is_read_again() {
+    fn evicted_sectors_are_read_again() {
         // 1000 sectors in each of three epochs, with a capacity of 500.
-        let found = traffic_of(&[(0, 1000, 0), (0, 1000, 1), (0, 1000, 2)], &[], 500);
-        assert_eq!((found.footprint, found.read), (1000, 3000));
+        let actual = traffic_of(&[(0, 1000, 0), (0, 1000, 1), (0, 1000, 2)], &[], 500);
+        assert_eq!((actual.footprint, actual.read), (1000, 3000));
         // With a capacity of 1000 each sector misses once.
-        let found = traffic_of(&[(0, 1000, 0), (0, 1000, 1), (0, 1000, 2)], &[], 1000);
-        assert_eq!(found.read, 1000);
+        let actual = traffic_of(&[(0, 1000, 0), (0, 1000, 1), (0, 1000, 2)], &[], 1000);
+        assert_eq!(actual.read, 1000);
     }
 
     #[test]
-    fn a_short_way_back_is_a_hit_though_not_all_fits() {
+    fn short_reuse_distances_hit_in_a_small_cache() {
         let mut touches = vec![];
         for epoch in 0..EPOCHS {
             touches.push((u64::from(epoch) * 100, 200, epoch));
         }
         // Each epoch finds half of its 200 sectors still cached from the previous one.
-        let found = traffic_of(&touches, &[], 400);
-        assert_eq!((found.footprint, found.read), (1700, 1700));
+        let actual = traffic_of(&touches, &[], 400);
+        assert_eq!((actual.footprint, actual.read), (1700, 1700));
     }
 
     #[test]
-    fn writes_go_back_once_while_they_stay() {
-        let found = traffic_of(&[(0, 10, 0)], &[(0, 20, 0), (0, 20, 3)], 1000);
-        assert_eq!((found.footprint, found.read, found.written), (20, 10, 20));
+    fn cached_writes_are_written_back_once() {
+        let actual = traffic_of(&[(0, 10, 0)], &[(0, 20, 0), (0, 20, 3)], 1000);
+        assert_eq!((actual.footprint, actual.read, actual.written), (20, 10, 20));
     }
 
     #[test]
-    fn what_is_cleared_was_not_touched() {
+    fn cleared_footprints_are_empty() {
         let touched = [(0, 10, 0), (20_000, 5, 3), (32_767, 1, 15)];
         let (reads, writes) = (footprint(&touched), footprint(&touched));
         let mut touched = AccessFootprint { reads, writes };
@@ -348,18 +348,18 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_sectors_and_lines_are_touched_whole() {
-        let made = Footprint::new(1000);
+    fn partial_accesses_touch_whole_sectors() {
+        let footprint = Footprint::new(1000);
         // SAFETY: bytes 31 and 32 are inside the 1000 bytes of the allocation.
-        unsafe { made.handle().touch(31, 2, 2) };
+        unsafe { footprint.handle().touch(31, 2, 2) };
         // SAFETY: byte 999 is the last of the 1000 bytes of the allocation.
-        unsafe { made.handle().touch(999, 1, 3) };
+        unsafe { footprint.handle().touch(999, 1, 3) };
         let words = |words: Box<[AtomicU64]>| -> Vec<u64> {
             words.into_iter().map(AtomicU64::into_inner).collect()
         };
-        assert_eq!(words(made.chunks), [1]);
+        assert_eq!(words(footprint.chunks), [1]);
         assert_eq!(
-            words(made.words),
+            words(footprint.words),
             [0b11 << 8, 0, 0, 0, 0, 0, 0, 0b1000 << 12]
         );
     }

@@ -22,7 +22,7 @@ pub struct InitBitmap {
     words: Vec<u64>,
     bytes: u64,
     /// The number of uninitialized bytes.
-    missing: u64,
+    uninitialized_bytes: u64,
 }
 
 impl InitBitmap {
@@ -31,38 +31,38 @@ impl InitBitmap {
         InitBitmap {
             words: vec![0; bytes.div_ceil(64) as usize],
             bytes,
-            missing: bytes,
+            uninitialized_bytes: bytes,
         }
     }
 
     /// Marks all bytes as uninitialized.
     pub fn clear(&mut self) {
         self.words.fill(0);
-        self.missing = self.bytes;
+        self.uninitialized_bytes = self.bytes;
     }
 
     /// Marks `bytes` bytes from `at` on as initialized. All of them must be inside the memory.
     #[inline(always)]
     pub fn set(&mut self, at: u64, bytes: u64) {
-        if self.missing == 0 {
+        if self.uninitialized_bytes == 0 {
             return;
         }
         words(at, bytes, |word, bits| {
             let new = bits & !self.words[word];
             self.words[word] |= new;
-            self.missing -= u64::from(new.count_ones());
+            self.uninitialized_bytes -= u64::from(new.count_ones());
         });
     }
 
     /// Returns true if all `bytes` bytes from `at` on are initialized. All of them must be inside the memory.
     #[inline(always)]
-    pub fn has(&self, at: u64, bytes: u64) -> bool {
-        if self.missing == 0 {
+    pub fn is_initialized(&self, at: u64, bytes: u64) -> bool {
+        if self.uninitialized_bytes == 0 {
             return true;
         }
-        let mut missing = 0;
-        words(at, bytes, |word, bits| missing |= bits & !self.words[word]);
-        missing == 0
+        let mut uninitialized = 0;
+        words(at, bytes, |word, bits| uninitialized |= bits & !self.words[word]);
+        uninitialized == 0
     }
 }
 
@@ -92,29 +92,29 @@ impl AtomicInitBitmap {
 
     /// Returns true if all `bytes` bytes from `at` on are initialized. All of them must be inside the memory.
     #[inline(always)]
-    pub fn has(&self, at: u64, bytes: u64) -> bool {
-        let mut missing = 0;
+    pub fn is_initialized(&self, at: u64, bytes: u64) -> bool {
+        let mut uninitialized = 0;
         words(at, bytes, |word, bits| {
-            missing |= bits & !self.0[word].load(Relaxed)
+            uninitialized |= bits & !self.0[word].load(Relaxed)
         });
-        missing == 0
+        uninitialized == 0
     }
 
     /// Returns true if the first `bytes` bytes are initialized.
-    pub fn has_prefix(&self, bytes: u64) -> bool {
+    pub fn is_prefix_initialized(&self, bytes: u64) -> bool {
         let whole = (bytes / 64) as usize;
         let last = bytes % 64;
         let all = |word: &AtomicU64| word.load(Relaxed) == u64::MAX;
-        self.0[..whole].iter().all(all) && (last == 0 || self.has(bytes - last, last))
+        self.0[..whole].iter().all(all) && (last == 0 || self.is_initialized(bytes - last, last))
     }
 
     /// Copies the state of `bytes` bytes of `from` at `from_at` to `to`, as a copy of the memory itself does.
     pub fn copy(&self, to: u64, from: &AtomicInitBitmap, from_at: u64, bytes: u64) {
         // The ranges may overlap, so read all source words first.
-        let found: Vec<u64> = (0..bytes.div_ceil(64))
+        let source: Vec<u64> = (0..bytes.div_ceil(64))
             .map(|word| from.word(from_at + word * 64))
             .collect();
-        for (nth, word) in (0u64..).zip(found) {
+        for (nth, word) in (0u64..).zip(source) {
             let count = (bytes - nth * 64).min(64);
             let all = u64::MAX >> (64 - count);
             let at = to + nth * 64;
@@ -152,49 +152,49 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_written_one_by_one() {
+    fn bytes_are_tracked_individually() {
         let (mut bits, written) = (InitBitmap::new(300), AtomicInitBitmap::new(300));
         for (at, bytes) in [(0, 4), (60, 8), (100, 130), (299, 1)] {
             bits.set(at, bytes);
             written.set(at, bytes);
-            for (has, place) in [
+            for (is_initialized, range) in [
                 (true, (at, bytes)),
                 (false, (at, bytes + 1)),
                 (false, (at.max(1) - 1, bytes + 1)),
             ] {
-                let (at, bytes) = place;
-                if at + bytes <= 300 && (has || at > 0) {
-                    assert_eq!(bits.has(at, bytes), has, "{place:?}");
-                    assert_eq!(written.has(at, bytes), has, "{place:?}");
+                let (at, bytes) = range;
+                if at + bytes <= 300 && (is_initialized || at > 0) {
+                    assert_eq!(bits.is_initialized(at, bytes), is_initialized, "{range:?}");
+                    assert_eq!(written.is_initialized(at, bytes), is_initialized, "{range:?}");
                 }
             }
         }
         bits.clear();
-        assert!((0..300).all(|at| !bits.has(at, 1)));
+        assert!((0..300).all(|at| !bits.is_initialized(at, 1)));
     }
 
     #[test]
-    fn it_is_known_when_all_is_written() {
+    fn full_initialization_is_detected() {
         for count in [1, 63, 64, 65, 128, 300] {
             let (mut bits, written) = (InitBitmap::new(count), AtomicInitBitmap::new(count));
             for round in 0..2 {
                 for at in 0..count {
-                    assert_eq!(written.has_prefix(count), round > 0, "{at} of {count}");
-                    assert_eq!(bits.has(0, count), round > 0, "{at} of {count}");
+                    assert_eq!(written.is_prefix_initialized(count), round > 0, "{at} of {count}");
+                    assert_eq!(bits.is_initialized(0, count), round > 0, "{at} of {count}");
                     bits.set(at, 1);
                     written.set(at, 1);
                 }
             }
-            assert!(written.has_prefix(count) && bits.has(0, count));
+            assert!(written.is_prefix_initialized(count) && bits.is_initialized(0, count));
             bits.clear();
-            assert!(!bits.has(0, count));
+            assert!(!bits.is_initialized(0, count));
             written.copy(count - 1, &AtomicInitBitmap::new(1), 0, 1);
-            assert!(!written.has_prefix(count));
+            assert!(!written.is_prefix_initialized(count));
         }
     }
 
     #[test]
-    fn a_copy_takes_along_what_is_written_and_what_is_not() {
+    fn copies_preserve_initialization() {
         for (from_at, to, bytes) in [
             (0, 0, 300),
             (3, 64, 100),
@@ -210,21 +210,21 @@ mod tests {
             other.set(0, 300);
             other.copy(to, &from, from_at, bytes);
             for at in 0..300 {
-                let wanted = if at >= to && at < to + bytes {
-                    from.has(from_at + at - to, 1)
+                let expected = if at >= to && at < to + bytes {
+                    from.is_initialized(from_at + at - to, 1)
                 } else {
                     true
                 };
                 assert_eq!(
-                    other.has(at, 1),
-                    wanted,
+                    other.is_initialized(at, 1),
+                    expected,
                     "byte {at} of {from_at} {to} {bytes}"
                 );
             }
         }
-        let one = AtomicInitBitmap::new(200);
-        one.set(0, 100);
-        one.copy(50, &one, 0, 150);
-        assert!(one.has(0, 150) && !one.has(150, 1));
+        let bitmap = AtomicInitBitmap::new(200);
+        bitmap.set(0, 100);
+        bitmap.copy(50, &bitmap, 0, 150);
+        assert!(bitmap.is_initialized(0, 150) && !bitmap.is_initialized(150, 1));
     }
 }

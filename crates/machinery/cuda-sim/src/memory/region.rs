@@ -39,7 +39,7 @@ impl Region {
 
     /// Returns true if the region contains the byte at `address`.
     #[inline(always)]
-    pub fn holds(&self, address: u64) -> bool {
+    pub fn contains(&self, address: u64) -> bool {
         address.wrapping_sub(self.base) < self.bytes
     }
 
@@ -74,11 +74,11 @@ impl Regions {
     /// Creates a snapshot of all live allocations, with empty footprints.
     pub fn of(global: &Global) -> Regions {
         let (mut sorted, mut touched) = (Vec::new(), Vec::new());
-        for (found, empty_footprint) in global.empty_footprint() {
+        for (allocation, empty_footprint) in global.empty_footprint() {
             sorted.push(Region {
-                base: found.base,
-                bytes: found.size,
-                host: found.host,
+                base: allocation.base,
+                bytes: allocation.size,
+                host: allocation.host,
                 reads: empty_footprint.reads.handle(),
                 writes: empty_footprint.writes.handle(),
             });
@@ -90,7 +90,7 @@ impl Regions {
     /// Returns the allocation that contains `address`, or [`Region::NONE`].
     pub fn find(&self, address: u64) -> Region {
         let after = self.sorted.partition_point(|region| region.base <= address);
-        match after.checked_sub(1).map(|place| self.sorted[place]) {
+        match after.checked_sub(1).map(|index| self.sorted[index]) {
             Some(region) if address - region.base < region.bytes => region,
             _ => Region::NONE,
         }

@@ -85,7 +85,7 @@ impl<'s> Rejection<'s> {
                     Expectation::Phrase(phrase) => phrase.to_owned(),
                 };
                 Problem::Expected(match after {
-                    Some(After(place, name)) => format!("{expectation} after {place} `{name}`"),
+                    Some(After(context, name)) => format!("{expectation} after {context} `{name}`"),
                     None => expectation,
                 })
             }
@@ -111,10 +111,10 @@ impl<'t, 's> AddContext<Tokens<'t, 's>, After<'s>> for Rejection<'s> {
         mut self,
         _input: &Tokens<'t, 's>,
         _start: &<Tokens<'t, 's> as Stream>::Checkpoint,
-        place: After<'s>,
+        context: After<'s>,
     ) -> Self {
         if let Reason::Expected { after, .. } = &mut self.reason {
-            after.get_or_insert(place);
+            after.get_or_insert(context);
         }
         self
     }

@@ -93,7 +93,7 @@ impl Side {
             && side.instructions <= MAX_PREDICATED_INSTRUCTIONS
         {
             let inside = &insts[cfg.ranges[side.end].clone()];
-            let stops = (0..inside.len()).any(|place| !can_be_predicated(inside, place));
+            let stops = (0..inside.len()).any(|index| !can_be_predicated(inside, index));
             if stops {
                 break;
             }
@@ -113,11 +113,11 @@ impl Side {
 
 /// Returns true if the instruction can be predicated. Barriers, calls and atomics cannot; square roots and
 /// divisions are short routines with branches of their own.
-fn can_be_predicated(block: &[IrInst], place: usize) -> bool {
-    let inst = &block[place];
-    let guards = block.get(place + 1).is_some_and(|next| next.predicated);
+fn can_be_predicated(block: &[IrInst], index: usize) -> bool {
+    let inst = &block[index];
+    let is_guard = block.get(index + 1).is_some_and(|next| next.predicated);
     let jumps = matches!(inst.flow, Flow::Jump(_));
-    let has_side_effect = inst.class == Class::Control && !guards && !jumps;
+    let has_side_effect = inst.class == Class::Control && !is_guard && !jumps;
     let atomic = inst.access.is_some_and(|access| access.kind.is_atomic());
     let is_routine = inst.class == Class::Special && inst.flops > 0;
     !(has_side_effect || atomic || is_routine || inst.barrier)
@@ -146,8 +146,8 @@ impl DominatorTree {
         let mut graph = DiGraph::<(), ()>::new();
         let nodes: Vec<NodeIndex> = cfg.ranges.iter().map(|_| graph.add_node(())).collect();
         for (block, next) in cfg.successors.iter().enumerate() {
-            for &there in next {
-                graph.add_edge(nodes[block], nodes[there], ());
+            for &successor in next {
+                graph.add_edge(nodes[block], nodes[successor], ());
             }
         }
         let dominators = dominators::simple_fast(&graph, nodes[0]);

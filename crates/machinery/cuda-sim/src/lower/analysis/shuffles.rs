@@ -14,15 +14,15 @@ use std::collections::HashSet;
 pub fn annotate(insts: &mut [IrInst], cfg: &Cfg, registers: &[RegisterInfo]) {
     for range in &cfg.ranges {
         for index in range.clone() {
-            let CheckEvent::WarpSync(meeting) = insts[index].sync_event else {
+            let CheckEvent::WarpSync(warp_sync) = insts[index].sync_event else {
                 continue;
             };
-            if meeting.shuffle.is_none() {
+            if warp_sync.shuffle.is_none() {
                 continue;
             }
             let used = uses_result(insts, range.clone(), index, registers);
-            if let CheckEvent::WarpSync(meeting) = &mut insts[index].sync_event
-                && let Some(shuffle) = &mut meeting.shuffle
+            if let CheckEvent::WarpSync(warp_sync) = &mut insts[index].sync_event
+                && let Some(shuffle) = &mut warp_sync.shuffle
             {
                 shuffle.result_used = used;
             }

@@ -99,7 +99,7 @@ pub fn pick_ordered_store<S: state_space::SpaceAccess + 'static>(ty: Type, count
 }
 
 /// Selects the handlers of a load at a fixed offset of the kernel's parameters (`PARAM`) or the constant bank.
-pub fn pick_known<const PARAM: bool>(cpu: Cpu, ty: Type) -> Handlers {
+pub fn pick_fixed_offset_load<const PARAM: bool>(cpu: Cpu, ty: Type) -> Handlers {
     fn pick<const PARAM: bool, M: Element>(cpu: Cpu) -> Handlers {
         if PARAM {
             load_param::<M>(cpu)

@@ -44,7 +44,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         form.has("global");
         while form.one_of(POLICIES).is_some() {}
         let operands = &instruction.operands[..];
-        let fits = match kind {
+        let has_valid_count = match kind {
             Some("fractional") => matches!(operands.len(), 1 | 2),
             Some("range") => operands.len() == 4,
             Some(_) => operands.len() == 2,
@@ -53,7 +53,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         if form.ty() != Ok(Type::B64) || form.end().is_err() {
             return Err(self.unknown(instruction));
         }
-        if !fits {
+        if !has_valid_count {
             let display_name = display_name(instruction);
             return Err(self.error(format!("`{display_name}` has the wrong number of operands")));
         }

@@ -284,7 +284,7 @@ impl FunctionLowering<'_, '_> {
             Flow::Jump(there) => inst.arg0 = plan.address(there.0),
             Flow::Branch(there) => {
                 (inst.arg0, inst.arg1) = (plan.address(there.0), point);
-                inst.imm = self.ends(&plan.cfg, block, there.0) as u64;
+                inst.imm = self.exit_path(&plan.cfg, block, there.0) as u64;
             }
             Flow::Table(there) => {
                 inst.imm = self.program.tables.len() as u64;
@@ -333,16 +333,16 @@ impl FunctionLowering<'_, '_> {
     /// Returns true if the warps of a block may run in lockstep as a gang: the order in which they print,
     /// exchange values or read the clock must not be observable, and calls would make them diverge.
     fn can_form_gangs(&self) -> bool {
-        let order_shows = !self.sites.is_empty() || self.ordered || self.reads_clock;
-        self.cpu.is_wide() && self.function.entry && !order_shows
+        let is_order_dependent = !self.sites.is_empty() || self.ordered || self.reads_clock;
+        self.cpu.is_wide() && self.function.entry && !is_order_dependent
     }
 
     /// Returns which side of the branch at the end of a block only ends the thread.
-    fn ends(&self, cfg: &Cfg, block: usize, target: usize) -> ExitPath {
-        let ends = |block: usize| uniformity::only_exits(block, &self.insts, cfg);
-        if ends(target) {
+    fn exit_path(&self, cfg: &Cfg, block: usize, target: usize) -> ExitPath {
+        let only_exits = |block: usize| uniformity::only_exits(block, &self.insts, cfg);
+        if only_exits(target) {
             ExitPath::Taken
-        } else if ends(block + 1) {
+        } else if only_exits(block + 1) {
             ExitPath::NotTaken
         } else {
             ExitPath::Neither
@@ -377,10 +377,10 @@ impl FunctionLowering<'_, '_> {
     }
 }
 
-/// Returns the sanitizer event of a kernel's branch. `ends` tells which side only ends the thread.
-fn exit_event(ends: u64, unless: bool) -> CheckEvent {
-    let taken = ends == ExitPath::Taken as u64;
-    match taken || ends == ExitPath::NotTaken as u64 {
+/// Returns the sanitizer event of a kernel's branch. `exit_path` tells which side only ends the thread.
+fn exit_event(exit_path: u64, unless: bool) -> CheckEvent {
+    let taken = exit_path == ExitPath::Taken as u64;
+    match taken || exit_path == ExitPath::NotTaken as u64 {
         true => CheckEvent::ExitBranch(ExitBranch {
             when_true: taken != unless,
         }),

@@ -39,18 +39,18 @@ pub type Signatures<'a> = HashMap<&'a str, Signature>;
 /// cannot be called.
 pub fn signatures<'a>(module: &ast::Module<'a>) -> Result<Signatures<'a>, LoadError> {
     let functions = module.functions.iter().filter(|function| !function.entry);
-    let mut found = functions
+    let mut all = functions
         .map(|function| {
             let signature = Signature::of(&function.returns, &function.params)?;
             Ok((function.name, signature))
         })
         .collect::<Result<Signatures, LoadError>>()?;
     for alias in &module.aliases {
-        if let Some(signature) = found.get(alias.function).cloned() {
-            found.insert(alias.name, signature);
+        if let Some(signature) = all.get(alias.function).cloned() {
+            all.insert(alias.name, signature);
         }
     }
-    Ok(found)
+    Ok(all)
 }
 
 impl Formal {

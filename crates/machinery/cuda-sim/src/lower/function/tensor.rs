@@ -60,7 +60,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             multiplicand,
             accumulator,
         };
-        let index = SHAPES.iter().position(|known| *known == form);
+        let index = SHAPES.iter().position(|shape| *shape == form);
         let (Some(index), true) = (index, a == b && d == c) else {
             return Err(self.unknown(instruction));
         };

@@ -90,8 +90,8 @@ impl LiveAllocation {
     /// Returns an empty footprint of the allocation. Reuses the one of the last launch if it is no longer in
     /// use.
     pub fn empty_footprint(&self) -> Arc<AccessFootprint> {
-        let mut kept = self.touched.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut touched = kept
+        let mut cached = self.touched.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut touched = cached
             .take()
             .unwrap_or_else(|| Arc::new(AccessFootprint::new(self.size)));
         match Arc::get_mut(&mut touched) {
@@ -99,7 +99,7 @@ impl LiveAllocation {
             // A thread of the previous launch still holds a reference.
             None => touched = Arc::new(AccessFootprint::new(self.size)),
         }
-        *kept = Some(touched.clone());
+        *cached = Some(touched.clone());
         touched
     }
 

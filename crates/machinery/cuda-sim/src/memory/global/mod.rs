@@ -151,12 +151,12 @@ impl Global {
     /// The range must stay readable and writable until [`Global::unmap`].
     pub unsafe fn map(&mut self, host: *mut u8, bytes: u64) -> Result<(), AlreadyMapped> {
         let base = host as u64;
-        let taken = self
+        let overlaps = self
             .entries
             .range(..base.saturating_add(bytes))
             .next_back()
             .is_some_and(|(&other, entry)| other.saturating_add(entry.size) > base);
-        if taken {
+        if overlaps {
             return Err(AlreadyMapped(base));
         }
         self.allocation_count += 1;
@@ -202,10 +202,10 @@ impl Global {
     /// Returns the host pointer to `[address, address + bytes)`. Returns `None` unless all of it is inside
     /// one live allocation, or inside adjacent mappings of one reserved range.
     pub fn host(&self, address: u64, bytes: u64) -> Option<*mut u8> {
-        let found = self.allocation(address)?;
-        let offset = address - found.base;
-        let fits = bytes <= self.contiguous_end(found, offset.saturating_add(bytes)) - address;
-        fits.then(|| found.host.wrapping_add(offset as usize))
+        let allocation = self.allocation(address)?;
+        let offset = address - allocation.base;
+        let is_contiguous = bytes <= self.contiguous_end(allocation, offset.saturating_add(bytes)) - address;
+        is_contiguous.then(|| allocation.host.wrapping_add(offset as usize))
     }
 
     /// Iterates over all live allocations by ascending address.
@@ -286,8 +286,8 @@ impl Global {
 
     /// Returns the description of the live allocation that contains `address`.
     pub(crate) fn record(&self, address: u64) -> Option<AllocationRecord> {
-        let found = self.allocation(address)?;
-        Some(self.entries.get(&found.base)?.record(found.base))
+        let allocation = self.allocation(address)?;
+        Some(self.entries.get(&allocation.base)?.record(allocation.base))
     }
 
     /// Iterates over the descriptions of all live allocations.
@@ -299,8 +299,8 @@ impl Global {
     /// remembered.
     pub(crate) fn freed(&self, address: u64) -> Option<AllocationRecord> {
         let mut freed = self.freed.iter().rev();
-        let found = freed.find(|one| address >= one.base && address - one.base < one.bytes);
-        found.cloned()
+        let record = freed.find(|record| address >= record.base && address - record.base < record.bytes);
+        record.cloned()
     }
 
     /// Returns the last allocation that starts at or before `address` and the first one that starts after it.
@@ -313,8 +313,8 @@ impl Global {
             .entries
             .range(address..)
             .find(|(base, _)| **base > address);
-        let known = |found: (&u64, &LiveAllocation)| found.1.record(*found.0);
-        (below.map(known), above.map(known))
+        let record = |(&base, entry): (&u64, &LiveAllocation)| entry.record(base);
+        (below.map(record), above.map(record))
     }
 
     /// Allocates zeroed memory whose device address is its host address.

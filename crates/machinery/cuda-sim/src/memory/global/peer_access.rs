@@ -56,8 +56,8 @@ impl Global {
 
     /// Returns the owner of the allocation that contains `address` if the current device cannot access it.
     pub(crate) fn inaccessible_owner(&self, address: u64) -> Option<u32> {
-        let found = self.allocation(address)?;
-        let entry = self.entries.get(&found.base)?;
+        let allocation = self.allocation(address)?;
+        let entry = self.entries.get(&allocation.base)?;
         (!self.is_accessible(entry.owner, entry.access)).then_some(entry.owner)
     }
 }

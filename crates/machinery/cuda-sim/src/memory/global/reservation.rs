@@ -31,9 +31,9 @@ impl Global {
     /// such reservation or if memory is still mapped into it.
     pub fn free_reservation(&mut self, address: u64, bytes: u64) -> Result<(), NotAllocated> {
         let reservation = self.reservations.get(&address);
-        let known = reservation.is_some_and(|reservation| reservation.size == bytes);
-        let empty = self.mappings(address, bytes).is_empty();
-        if !known || !empty {
+        let is_reserved = reservation.is_some_and(|reservation| reservation.size == bytes);
+        let is_empty = self.mappings(address, bytes).is_empty();
+        if !is_reserved || !is_empty {
             return Err(NotAllocated(address));
         }
         self.reservations.remove(&address);
@@ -133,12 +133,12 @@ impl Global {
 
     /// Returns the end of the host-contiguous memory that starts at `found`: the end of the allocation,
     /// extended over adjacent mappings until at least `bytes` bytes are covered.
-    pub(super) fn contiguous_end(&self, found: Allocation, bytes: u64) -> u64 {
-        let mut end = found.base + found.size;
-        if found.kind != AllocationKind::Mapped {
+    pub(super) fn contiguous_end(&self, allocation: Allocation, bytes: u64) -> u64 {
+        let mut end = allocation.base + allocation.size;
+        if allocation.kind != AllocationKind::Mapped {
             return end;
         }
-        while end - found.base < bytes {
+        while end - allocation.base < bytes {
             match self.entries.get(&end) {
                 Some(next) if next.kind == AllocationKind::Mapped => end += next.size,
                 _ => break,
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_of_a_range_are_one_on_the_host() {
+    fn adjacent_mappings_are_contiguous_on_the_host() {
         const PIECE: u64 = 4096;
         let mut global = Global::new(1 << 20);
         let range = global.reserve(4 * PIECE, 2 * PIECE).unwrap();
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_without_a_place_counts() {
+    fn unmapped_memory_counts_as_allocated() {
         let mut global = Global::new(1000);
         global.allocate_unmapped(600).unwrap();
         assert_eq!(global.free_bytes(), 400);

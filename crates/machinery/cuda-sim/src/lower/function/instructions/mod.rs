@@ -41,16 +41,16 @@ const fn sorted() -> [Entry; COUNT] {
         let mut n = 0;
         while n < PARTS[part].len() {
             let entry = PARTS[part][n];
-            let mut place = filled;
-            while place > 0 && is_less(entry.name, table[place - 1].name) {
-                table[place] = table[place - 1];
-                place -= 1;
+            let mut index = filled;
+            while index > 0 && is_less(entry.name, table[index - 1].name) {
+                table[index] = table[index - 1];
+                index -= 1;
             }
             assert!(
-                place == 0 || is_less(table[place - 1].name, entry.name),
+                index == 0 || is_less(table[index - 1].name, entry.name),
                 "two entries have the same name"
             );
-            table[place] = entry;
+            table[index] = entry;
             filled += 1;
             n += 1;
         }

@@ -6,7 +6,7 @@ use super::entry::{Entry, Requirements, lowered, not_simulated, ptx};
 /// The requirements of `wgmma`.
 const HOPPER: Requirements = ptx(8, 0).sm(90);
 /// The only target that has `wgmma`: its instructions are specific to the architecture.
-const HOPPER_ALONE: &str = "sm_90a";
+const SM_90A_ONLY: &str = "sm_90a";
 
 pub const ENTRIES: &[Entry] = &[
     lowered("bar", ptx(1, 0), |l, i| l.aligned_barrier(i)).guarded(BranchAround),
@@ -38,16 +38,16 @@ pub const ENTRIES: &[Entry] = &[
         .refuses_older(),
     lowered("wgmma.fence", HOPPER, |l, i| l.wgmma_sync(i))
         .guarded(BranchAround)
-        .only_for(HOPPER_ALONE),
+        .only_for(SM_90A_ONLY),
     lowered("wgmma.commit_group", HOPPER, |l, i| l.wgmma_sync(i))
         .guarded(BranchAround)
-        .only_for(HOPPER_ALONE),
+        .only_for(SM_90A_ONLY),
     lowered("wgmma.wait_group", HOPPER, |l, i| l.wgmma_sync(i))
         .guarded(BranchAround)
-        .only_for(HOPPER_ALONE),
+        .only_for(SM_90A_ONLY),
     lowered("wgmma.mma_async", HOPPER, |l, i| l.wgmma_mma_async(i))
         .guarded(BranchAround)
-        .only_for(HOPPER_ALONE),
+        .only_for(SM_90A_ONLY),
     not_simulated("wgmma.mma_async.sp", ptx(8, 2).sm(90)),
     not_simulated("mma.sp", ptx(7, 1).sm(80)).also_requires(mma_requirements),
     not_simulated("wmma", ptx(6, 0).sm(70)).also_requires(mma_requirements),

@@ -1,6 +1,6 @@
 //! Tests of bit-field instructions against loops over single bits, as in the PTX ISA's pseudocode.
 
-use super::harness::{check, ones, pairs};
+use super::harness::{check, singles, pairs};
 use crate::exec::random::random;
 use crate::ptx::ast::Type;
 
@@ -16,7 +16,7 @@ fn bit_counts_match_loops() {
     for ty in [Type::B32, Type::B64] {
         let width = 8 * ty.bytes();
         let one = |form: &str, f: &dyn Fn(u64) -> u64| {
-            check(format!("{form}.{}", ty.modifier()), &ones(ty), |row| {
+            check(format!("{form}.{}", ty.modifier()), &singles(ty), |row| {
                 f(row[0])
             });
         };
@@ -44,12 +44,12 @@ fn bit_searches_match_loops() {
             (0..=top).rev().find(|&n| bit(x, n) != sign)
         };
         let none = u64::from(u32::MAX);
-        check(format!("bfind.{}", ty.modifier()), &ones(ty), |row| {
+        check(format!("bfind.{}", ty.modifier()), &singles(ty), |row| {
             find(row[0]).map_or(none, u64::from)
         });
         check(
             format!("bfind.shiftamt.{}", ty.modifier()),
-            &ones(ty),
+            &singles(ty),
             |row| find(row[0]).map_or(none, |n| u64::from(top - n)),
         );
     }
@@ -122,11 +122,11 @@ fn bfe_matches_loops() {
 fn bfi_matches_loops() {
     for ty in [Type::B32, Type::B64] {
         let top = 8 * ty.bytes() - 1;
-        let ones = u64::MAX >> (63 - top);
+        let singles = u64::MAX >> (63 - top);
         let rows: Vec<Vec<u64>> = field_rows(ty)
             .into_iter()
             .zip(random(100_000))
-            .map(|(row, b)| vec![row[0], b & ones, row[1], row[2]])
+            .map(|(row, b)| vec![row[0], b & singles, row[1], row[2]])
             .collect();
         check(format!("bfi.{}", ty.modifier()), &rows, |row| {
             let (from, length) = ((row[2] & 255) as u32, (row[3] & 255) as u32);

@@ -1,6 +1,6 @@
 //! Tests of conversions against exact arithmetic: 128-bit integers and software floating point.
 
-use super::harness::{TestForm, check, edges, ones, pairs};
+use super::harness::{TestForm, check, edges, singles, pairs};
 use super::integer::{number, range, register};
 use crate::ptx::ast::Type;
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
@@ -49,7 +49,7 @@ fn integers_through_registers_of_every_width() {
             }
             // The bits of the source register above its type are arbitrary.
             let whole = [Type::U16, Type::U32, Type::U64][source.ilog2() as usize - 1];
-            let mut rows = ones(whole);
+            let mut rows = singles(whole);
             rows.extend(edges(from).into_iter().map(|x| vec![x]));
             for (modifier, saturate) in [("", false), (".sat", true)] {
                 let written = TestForm {
@@ -82,7 +82,7 @@ fn integers_to_floats() {
         .flat_map(|to| INTEGERS.map(|from| (to, from)))
     {
         for (name, round) in ROUNDS {
-            check(text(&format!(".{name}"), to, from), &ones(from), |row| {
+            check(text(&format!(".{name}"), to, from), &singles(from), |row| {
                 let value = number(row[0], from);
                 match to {
                     Type::F16 => bits::<Half>(value, round),
@@ -98,7 +98,7 @@ fn integers_to_floats() {
             Type::F32 => 0x3f80_0000,
             _ => 0x3ff0_0000_0000_0000,
         };
-        check(text(".rn.sat", to, from), &ones(from), |row| {
+        check(text(".rn.sat", to, from), &singles(from), |row| {
             if number(row[0], from) > 0 { one } else { 0 }
         });
     }
@@ -144,7 +144,7 @@ fn floats_to_integers() {
                         def_bytes: Some(target),
                         ..text(&flags, to, from).into()
                     };
-                    check(written, &ones(from), |row| {
+                    check(written, &singles(from), |row| {
                         let a = widened(flushed(row[0], from, *ftz), from);
                         let (lowest, highest) = range(to);
                         if a.is_nan() {
@@ -186,7 +186,7 @@ fn floats_to_narrower_floats() {
                 }
                 check(
                     text(&format!(".{name}{flag}"), to, from),
-                    &ones(from),
+                    &singles(from),
                     |row| {
                         let a = widened(row[0], from);
                         if a.is_nan() {
@@ -246,7 +246,7 @@ fn floats_to_wider_floats_are_exact() {
         (Type::F32, Type::BF16),
     ];
     for (to, from) in wider {
-        let rows: Vec<_> = ones(from)
+        let rows: Vec<_> = singles(from)
             .into_iter()
             .filter(|row| !widened(row[0], from).is_nan())
             .collect();
@@ -280,7 +280,7 @@ fn floats_to_wider_floats_are_exact() {
 fn floats_round_to_integral_values() {
     for ty in FLOATS {
         for (name, round) in ROUNDS {
-            let rows: Vec<_> = ones(ty)
+            let rows: Vec<_> = singles(ty)
                 .into_iter()
                 .filter(|row| !widened(row[0], ty).is_nan())
                 .collect();
@@ -295,14 +295,14 @@ fn floats_round_to_integral_values() {
         &[vec![1], vec![0x8000_0001]],
         |row| row[0] & 0x8000_0000,
     );
-    check("cvt.rni.sat.f32.f32", &ones(Type::F32), |row| {
+    check("cvt.rni.sat.f32.f32", &singles(Type::F32), |row| {
         if f32::from_bits(row[0] as u32) > 0.5 {
             0x3f80_0000
         } else {
             0
         }
     });
-    check("cvt.rni.sat.f64.f64", &ones(Type::F64), |row| {
+    check("cvt.rni.sat.f64.f64", &singles(Type::F64), |row| {
         if f64::from_bits(row[0]) > 0.5 {
             0x3ff0_0000_0000_0000
         } else {
@@ -318,7 +318,7 @@ fn floats_round_to_integral_values() {
 
 #[test]
 fn copies_flush_and_saturate() {
-    let ones = ones(Type::F32);
+    let singles = singles(Type::F32);
     let saturated = |x: u64| {
         let value = f32::from_bits(x as u32);
         if value.is_nan() || value <= 0.0 {
@@ -327,8 +327,8 @@ fn copies_flush_and_saturate() {
             u64::from(value.min(1.0).to_bits())
         }
     };
-    check("cvt.f32.f32", &ones, |row| row[0]);
-    check("cvt.ftz.f32.f32", &ones, |row| {
+    check("cvt.f32.f32", &singles, |row| row[0]);
+    check("cvt.ftz.f32.f32", &singles, |row| {
         let nan = f32::from_bits(row[0] as u32).is_nan();
         if nan {
             0x7fff_ffff
@@ -336,11 +336,11 @@ fn copies_flush_and_saturate() {
             flushed(row[0], Type::F32, true)
         }
     });
-    check("cvt.sat.f32.f32", &ones, |row| saturated(row[0]));
-    check("cvt.ftz.sat.f32.f32", &ones, |row| {
+    check("cvt.sat.f32.f32", &singles, |row| saturated(row[0]));
+    check("cvt.ftz.sat.f32.f32", &singles, |row| {
         saturated(flushed(row[0], Type::F32, true))
     });
-    check("cvt.rn.ftz.f32.f64", &self::ones(Type::F64), |row| {
+    check("cvt.rn.ftz.f32.f64", &self::singles(Type::F64), |row| {
         let a = widened(row[0], Type::F64);
         let bits = to_bits(a, Type::F32, Round::NearestTiesToEven);
         if a.is_nan() {

@@ -5,7 +5,7 @@ use super::float::{
     FLAGS, double, lower_divisor, modified, modified_if_raised, or_nan, raise_first,
     raise_product_and_sum,
 };
-use super::harness::{check, ones, pairs, triples};
+use super::harness::{check, singles, pairs, triples};
 use crate::ptx::ast::Type;
 use std::cmp::Ordering;
 
@@ -149,11 +149,11 @@ fn single_precision_rounds_in_all_directions() {
                 })
             };
             two("div", raise_first, &quotient);
-            check(format!("rcp.{name}{flags}.f32"), &ones(Type::F32), |row| {
+            check(format!("rcp.{name}{flags}.f32"), &singles(Type::F32), |row| {
                 let bare = |r: &[u64]| bits(quotient(1.0, f(r[0])));
                 modified_if_raised(row, ftz, sat, lower_divisor, bare)
             });
-            check(format!("sqrt.{name}{flags}.f32"), &ones(Type::F32), |row| {
+            check(format!("sqrt.{name}{flags}.f32"), &singles(Type::F32), |row| {
                 modified(row, ftz, sat, |r| {
                     let a = f(r[0]);
                     let near = a.sqrt() as f32;
@@ -250,7 +250,7 @@ fn double_precision_rounds_in_all_directions() {
             })
             .to_bits()
         });
-        let rows: Vec<_> = ones(Type::F64);
+        let rows: Vec<_> = singles(Type::F64);
         check(format!("sqrt.{name}.f64"), &rows, |r| {
             let a = double(r[0]);
             if !(a > 0.0 && a.is_finite()) {

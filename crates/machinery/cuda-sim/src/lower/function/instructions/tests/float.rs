@@ -1,7 +1,7 @@
 //! Tests of floating-point arithmetic with rounding to nearest, against software floating point, and of signs
 //! and properties.
 
-use super::harness::{check, ones, pairs, triples};
+use super::harness::{check, singles, pairs, triples};
 use crate::ptx::ast::Type;
 use rustc_apfloat::Float as _;
 use rustc_apfloat::ieee::{Double, Single};
@@ -135,14 +135,14 @@ fn single_precision_rounds_to_nearest() {
         two("div.rn", raise_first, &|a, b| (a / b).value);
         two("div.full", raise_first, &|a, b| (a / b).value);
         for name in ["rcp.rn", "rcp.approx"] {
-            check(format!("{name}{flags}.f32"), &ones(Type::F32), |row| {
+            check(format!("{name}{flags}.f32"), &singles(Type::F32), |row| {
                 modified_if_raised(row, ftz, sat, lower_divisor, |r| {
                     hard((soft(0x3f80_0000) / soft(r[0])).value)
                 })
             });
         }
         for name in ["sqrt.rn", "sqrt.approx"] {
-            check(format!("{name}{flags}.f32"), &ones(Type::F32), |row| {
+            check(format!("{name}{flags}.f32"), &singles(Type::F32), |row| {
                 modified(row, ftz, sat, |r| {
                     u64::from(f32::from_bits(r[0] as u32).sqrt().to_bits())
                 })
@@ -178,10 +178,10 @@ fn double_precision_rounds_to_nearest() {
             or_nan(&[r[1], r[2], r[0]], hard(result))
         },
     );
-    check("rcp.rn.f64", &ones(Type::F64), |r| {
+    check("rcp.rn.f64", &singles(Type::F64), |r| {
         or_nan(r, hard((soft(1f64.to_bits()) / soft(r[0])).value))
     });
-    check("sqrt.rn.f64", &ones(Type::F64), |r| {
+    check("sqrt.rn.f64", &singles(Type::F64), |r| {
         or_nan(r, double(r[0]).sqrt())
     });
 }
@@ -190,10 +190,10 @@ fn double_precision_rounds_to_nearest() {
 fn sign_operations_preserve_bits_except_for_nans() {
     let top = 1u64 << 31;
     for (flags, ftz) in [("", false), (".ftz", true)] {
-        check(format!("abs{flags}.f32"), &ones(Type::F32), |r| {
+        check(format!("abs{flags}.f32"), &singles(Type::F32), |r| {
             modified(r, ftz, false, |r| r[0] & !top)
         });
-        check(format!("neg{flags}.f32"), &ones(Type::F32), |r| {
+        check(format!("neg{flags}.f32"), &singles(Type::F32), |r| {
             modified(r, ftz, false, |r| r[0] ^ top)
         });
     }
@@ -208,10 +208,10 @@ fn sign_operations_preserve_bits_except_for_nans() {
             result
         }
     };
-    check("abs.f64", &ones(Type::F64), |r| {
+    check("abs.f64", &singles(Type::F64), |r| {
         number_or_quiet(r[0], r[0] & !top)
     });
-    check("neg.f64", &ones(Type::F64), |r| {
+    check("neg.f64", &singles(Type::F64), |r| {
         number_or_quiet(r[0], r[0] ^ top)
     });
     check("copysign.f64", &pairs(Type::F64, Type::F64), |r| {
@@ -233,7 +233,7 @@ fn testp_matches_bit_patterns() {
             ("subnormal", |_, low, none| low && !none),
         ];
         for (kind, holds) in kinds {
-            check(format!("testp.{kind}.{}", ty.modifier()), &ones(ty), |r| {
+            check(format!("testp.{kind}.{}", ty.modifier()), &singles(ty), |r| {
                 let bits = r[0] >> fraction & exponent;
                 let none = r[0] & ((1 << fraction) - 1) == 0;
                 u64::from(holds(bits == exponent, bits == 0, none))

@@ -1,6 +1,6 @@
 //! Tests of half-precision arithmetic against software floating point.
 
-use super::harness::{check, ones, pairs, triples};
+use super::harness::{check, singles, pairs, triples};
 use crate::ptx::ast::Type;
 use rustc_apfloat::ieee::{BFloat, Half};
 use rustc_apfloat::{Float, Round};
@@ -79,14 +79,14 @@ fn each<F: Float>(ty: Type, packed: &str, flags: &[(&str, bool, bool, bool)]) {
             |row| modified(ftz, sat, relu, row, &|r, _| r[0].mul_add(r[1], r[2]).value),
         );
     }
-    check(format!("neg.{name}"), &ones(ty), |row| {
+    check(format!("neg.{name}"), &singles(ty), |row| {
         if soft(row[0]).is_nan() {
             NAN
         } else {
             row[0] ^ 0x8000
         }
     });
-    check(format!("abs.{name}"), &ones(ty), |row| {
+    check(format!("abs.{name}"), &singles(ty), |row| {
         if soft(row[0]).is_nan() {
             NAN
         } else {

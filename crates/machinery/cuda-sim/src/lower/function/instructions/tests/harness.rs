@@ -317,19 +317,19 @@ pub fn edges(ty: Type) -> Vec<u64> {
         .collect(),
         Type::Pred => return vec![0, 1],
         _ => {
-            let ones = u64::MAX >> (64 - bits);
+            let singles = u64::MAX >> (64 - bits);
             let top = 1u64 << (bits - 1);
             [
                 0, 1, 2, 3, 5, 7, 8, 10, 31, 32, 33, 63, 64, 100, 127, 128, 255, 256,
             ]
             .into_iter()
-            .chain([top - 2, top - 1, top, top + 1, ones - 2, ones - 1, ones])
+            .chain([top - 2, top - 1, top, top + 1, singles - 2, singles - 1, singles])
             .chain([
                 1 << (bits / 2),
                 (1 << (bits / 2)) - 1,
                 (1 << (bits / 2)) + 1,
             ])
-            .map(|x| x & ones)
+            .map(|x| x & singles)
             .collect()
         }
     };
@@ -344,7 +344,7 @@ pub fn edges(ty: Type) -> Vec<u64> {
 }
 
 /// Returns one column of edge values.
-pub fn ones(ty: Type) -> Vec<Vec<u64>> {
+pub fn singles(ty: Type) -> Vec<Vec<u64>> {
     edges(ty).into_iter().map(|a| vec![a]).collect()
 }
 

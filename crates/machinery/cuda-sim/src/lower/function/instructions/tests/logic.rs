@@ -1,6 +1,6 @@
 //! Tests of logic, shifts and permutations against loops over single bits.
 
-use super::harness::{TestForm, check, edges, ones, pairs, triples};
+use super::harness::{TestForm, check, edges, singles, pairs, triples};
 use super::integer::{number, register};
 use crate::exec::random::random;
 use crate::ptx::ast::Type;
@@ -25,9 +25,9 @@ fn bitwise_operations_match() {
         check(name("xor"), &pairs(ty, ty), |r| {
             each(&|a, b| a != b, r[0], r[1])
         });
-        check(name("not"), &ones(ty), |r| each(&|a, _| !a, r[0], 0));
+        check(name("not"), &singles(ty), |r| each(&|a, _| !a, r[0], 0));
         if ty != Type::Pred {
-            check(name("cnot"), &ones(ty), |r| u64::from(r[0] == 0));
+            check(name("cnot"), &singles(ty), |r| u64::from(r[0] == 0));
         }
     }
 }

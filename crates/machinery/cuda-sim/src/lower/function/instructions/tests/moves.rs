@@ -1,6 +1,6 @@
 //! Tests of `mov`: copies, splits and joins.
 
-use super::harness::{TestForm, check, check_all, ones, refusal};
+use super::harness::{TestForm, check, check_all, singles, refusal};
 use crate::exec::cpu::Cpu;
 use crate::exec::ops::FormError;
 use crate::ptx::ast::Type;
@@ -22,7 +22,7 @@ fn copies_preserve_bits() {
         Type::F64,
     ];
     for ty in types {
-        check(format!("mov.{}", ty.modifier()), &ones(ty), |row| row[0]);
+        check(format!("mov.{}", ty.modifier()), &singles(ty), |row| row[0]);
     }
     assert_eq!(refusal("mov.b8"), FormError::Type("b8".into()));
 }
@@ -45,8 +45,8 @@ fn splits_and_joins_match() {
             lengths: vec![parts as usize, 1],
             ..text.as_str().into()
         };
-        check_all(written, &ones(ty), |row| split(row[0]));
-        let rows: Vec<Vec<u64>> = ones(ty).iter().map(|row| split(row[0])).collect();
+        check_all(written, &singles(ty), |row| split(row[0]));
+        let rows: Vec<Vec<u64>> = singles(ty).iter().map(|row| split(row[0])).collect();
         let written = TestForm {
             lengths: vec![1, parts as usize],
             ..text.as_str().into()
