@@ -32,7 +32,7 @@ pub unsafe fn is_constant(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operand 0 is a predicate, operand 1 a 64-bit row.
     unsafe {
         let a = sm.row::<u64>(inst, 1);
-        let inside = |lane: usize| bank.holds(a[lane]);
+        let inside = |lane: usize| bank.contains(a[lane]);
         sm.set_predicate(inst, 0, where_true(0..LANES, inside));
     }
     inst.next()

@@ -16,7 +16,7 @@ pub enum SourceBytes {
     Whole,
     /// As given by a 32-bit operand.
     Bytes,
-    /// None where a predicate is true.
+    /// Zero where a predicate is true.
     Unless,
 }
 

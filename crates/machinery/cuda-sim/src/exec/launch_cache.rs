@@ -5,7 +5,7 @@ use super::block::Block;
 use super::sample::SpareCaches;
 use super::sm::{Grid, Program, ProgramId, ReusableParts};
 use super::time_limit::{BLOCK_START_COST, SHORT_LAUNCH};
-use crate::profile::collect::Counted;
+use crate::profile::collect::LaunchCounts;
 use std::cell::RefCell;
 
 /// Number of programs cached per thread; the least recently used is evicted.
@@ -20,7 +20,7 @@ pub struct CachedState {
     /// Parts of an SM.
     pub parts: Option<Box<ReusableParts>>,
     /// Counters, all zero.
-    pub counted: Option<Counted>,
+    pub counted: Option<LaunchCounts>,
     /// A block to reset.
     pub block: Option<Box<Block>>,
     pub caches: SpareCaches,
@@ -58,7 +58,7 @@ pub fn with<T>(program: &Program, f: impl FnOnce(&mut CachedState) -> T) -> Opti
 }
 
 /// Clears a launch's counters and caches them for the next launch.
-pub fn store_counted(program: &Program, mut counted: Counted) {
+pub fn store_counted(program: &Program, mut counted: LaunchCounts) {
     if program.code.plain.len() <= MAX_INSTRUCTIONS {
         counted.clear();
         with(program, |cached| cached.counted = Some(counted));

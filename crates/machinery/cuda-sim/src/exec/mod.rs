@@ -1,4 +1,10 @@
-//! Runs programs: a warp at a time, 32 lanes an instruction, blocks over host threads.
+//! The executor: runs programs, one warp instruction for 32 lanes at once, with blocks distributed over host
+//! threads. The crate's documentation explains its concepts.
+//!
+//! Data structures come first and handlers last, in this order of dependence: the state of blocks and warps
+//! (`block`, `warp`, `window`, `gang`, `profiler`), the SM that runs them and the program it executes (`sm`), the
+//! handlers (`ops` for registers, `access`, `control`, `sync`, `tensor` and others), the instrumented copies of the
+//! code (`instrument`), and the distribution of blocks over host threads (`worker`, `dispatch`, `run`).
 
 pub(crate) mod access;
 mod access_pattern;

@@ -10,12 +10,12 @@ use crate::device::DeviceSpec;
 use crate::memory::footprint::DeviceTraffic;
 use crate::memory::global::Global;
 use crate::profile::cache::MAX_LINES;
-use crate::profile::collect::Counted;
+use crate::profile::collect::LaunchCounts;
 use std::sync::Arc;
 
 /// The results of a completed launch.
 pub struct Outcome {
-    pub counted: Counted,
+    pub counted: LaunchCounts,
     /// Traffic between device memory and the L2 cache.
     pub traffic: DeviceTraffic,
     /// Each access in block order, or only the costliest accesses, if the launch was traced.
@@ -57,7 +57,7 @@ pub fn run(
         dispatch::run_all(launch.threads, &grid)
     };
     let fault = grid.take_fault();
-    let mut all: Option<Counted> = None;
+    let mut all: Option<LaunchCounts> = None;
     let (mut printed, mut trace) = (Vec::new(), None::<Box<Trace>>);
     let mut findings = check::FindingSet::default();
     for part in done {
@@ -72,7 +72,7 @@ pub fn run(
         }
         findings.merge(part.findings);
     }
-    let counted = all.unwrap_or_else(|| Counted::new(&program.listing));
+    let counted = all.unwrap_or_else(|| LaunchCounts::new(&program.listing));
     if fault.is_some() {
         findings.discard_after(grid.lowest_failed());
     } else {

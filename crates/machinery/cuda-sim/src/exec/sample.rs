@@ -147,7 +147,7 @@ impl Sample {
             _ if sampled => LaunchPart::Sample,
             ProfileMode::Sample => LaunchPart::Plain,
             ProfileMode::Full | ProfileMode::Trace | ProfileMode::TraceCostliest => {
-                LaunchPart::Rest
+                LaunchPart::Unsampled
             }
         }
     }
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(sample.part(1), LaunchPart::Plain);
         assert_eq!(
             Sample::new(ProfileMode::Full, None, 1000, &device, 0).part(1),
-            LaunchPart::Rest
+            LaunchPart::Unsampled
         );
         assert_eq!(
             Sample::new(ProfileMode::Sample, None, 16, &device, 0).part(1),

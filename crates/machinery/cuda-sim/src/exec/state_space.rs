@@ -51,7 +51,7 @@ impl SpaceAccess for GlobalSpace {
     #[inline(always)]
     fn writable(sm: &Sm, address: u64) -> bool {
         // Constant memory is part of device memory, but only the host may write it.
-        !sm.constants.holds(address)
+        !sm.constants.contains(address)
     }
 
     #[inline(always)]

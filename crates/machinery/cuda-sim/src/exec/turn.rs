@@ -6,7 +6,7 @@ use super::profiler::Profiler;
 use super::sm::{CodePair, Sm};
 use super::warp::{QUANTUM, Turn};
 use crate::memory::footprint::EPOCHS;
-use crate::profile::collect::{Counted, LaunchPart};
+use crate::profile::collect::{LaunchCounts, LaunchPart};
 use crate::profile::shape::ShapeCache;
 
 /// Number of warp instructions that a warp of a profiled block runs before the next one.
@@ -21,7 +21,7 @@ const BLOCK_PATIENCE: u32 = 16;
 impl Sm {
     /// Runs the block until all its threads have exited (true), or until its turn is over or it has faulted
     /// (false).
-    pub(super) fn run_block(&mut self, part: LaunchPart, counted: &mut Counted) -> bool {
+    pub(super) fn run_block(&mut self, part: LaunchPart, counted: &mut LaunchCounts) -> bool {
         let counts = counted.part(part);
         std::mem::swap(&mut self.counts, &mut counts.counts);
         self.epoch = (self.block.number * u64::from(EPOCHS) / self.grid.progress.blocks) as u32;

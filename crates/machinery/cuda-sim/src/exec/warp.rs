@@ -22,20 +22,20 @@ pub const NO_INDEX: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SplitState {
-    /// It is running.
+    /// Running.
     Running,
-    /// It is in the warp's ready queue.
+    /// In the warp's ready queue.
     Ready,
-    /// It is a parent, some of whose children have not arrived.
+    /// A parent, some of whose children have not arrived.
     Waiting,
-    /// It waits at this barrier, `0..16`.
+    /// Waiting at this barrier, `0..16`.
     Barrier(u32),
-    /// It waits at a `.sync` instruction for the lanes of this mask.
+    /// Waiting at a `.sync` instruction for the lanes of this mask.
     Sync(u32),
-    /// It waits at a `bar.warp.sync` for the lanes of this mask. Those may wait at different instructions of
+    /// Waiting at a `bar.warp.sync` for the lanes of this mask. Those may wait at different instructions of
     /// this kind, if all name the same mask.
     WarpBarrier(u32),
-    /// The slot is unused.
+    /// Unused slot.
     Free,
 }
 

@@ -8,7 +8,7 @@ use super::sm::{Grid, Sm};
 use super::time_limit::{SHORT_LAUNCH, WakeTime};
 use super::trace::Trace;
 use crate::check::FindingSet;
-use crate::profile::collect::{Counted, LaunchPart};
+use crate::profile::collect::{LaunchCounts, LaunchPart};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -17,7 +17,7 @@ const MAX_AFTER_FAILURE: u64 = 1 << 24;
 
 /// Counters, output and findings of one host thread.
 pub struct WorkerResult {
-    pub counted: Counted,
+    pub counted: LaunchCounts,
     pub printed: Vec<(u64, Vec<u8>)>,
     pub trace: Option<Box<Trace>>,
     pub findings: FindingSet,
@@ -44,7 +44,7 @@ pub fn run_blocks(grid: &Arc<Grid>, resident: usize, can_wake_workers: bool) -> 
     if can_wake_workers {
         sm.watchdog.wake = WakeTime::AfterNextPoll;
     }
-    let mut counted = counted.unwrap_or_else(|| Counted::new(&grid.program.listing));
+    let mut counted = counted.unwrap_or_else(|| LaunchCounts::new(&grid.program.listing));
     let mut queue = BlockQueue::new(resident);
     let mut spare: Vec<Box<Block>> = block.into_iter().collect();
     while let Some(next) = queue.next(grid, sm.schedule.as_deref_mut()) {

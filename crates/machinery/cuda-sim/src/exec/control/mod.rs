@@ -61,7 +61,7 @@ fn yield_turn(sm: &mut Sm, inst: &Inst) -> Next {
     let (read, single_split) = (ran.read, ran.single_split);
     warp.turns += 1;
     if read && (single_split || warp.turns.is_multiple_of(PATIENT_TURNS)) {
-        // These lanes may be polling a location that the lanes waiting for them have yet to write.
+        // The running lanes may be polling a location that the lanes waiting for them have yet to write.
         warp.release_arrived(warp.current);
     }
     warp.ready.push_back(warp.current);

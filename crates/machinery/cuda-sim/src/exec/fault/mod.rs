@@ -71,7 +71,7 @@ impl fmt::Display for Fault {
                 write!(f, "\n  {}", diagnosis.details)?;
             }
             if !diagnosis.likely_cause.is_empty() {
-                write!(f, "\n  usually: {}", diagnosis.likely_cause)?;
+                write!(f, "\n  likely cause: {}", diagnosis.likely_cause)?;
             }
         }
         Ok(())

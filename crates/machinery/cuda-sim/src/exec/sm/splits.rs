@@ -123,7 +123,7 @@ impl Sm {
         let mut first = None;
         for &(lanes, pc) in ways {
             if pc == reconverge && reconverge != NO_INDEX {
-                // These lanes are at the reconvergence point already: the parent's mask accounts for them.
+                // The lanes are at the reconvergence point already: the parent's mask accounts for them.
                 continue;
             }
             if first.is_none() && !splits_itself {

@@ -30,7 +30,7 @@ pub(super) type Position = (i64, i64);
 pub(super) fn position(texture: &Texture, dimension: usize, at: f32) -> Position {
     let at = if at.is_nan() { 0.0 } else { f64::from(at) };
     let size = texture.image.extent(dimension);
-    // Twice the position, in 256ths of a texel and half a texel back; or in whole texels.
+    // `twice` is the doubled position, in 256ths of a texel and half a texel back; or in whole texels.
     let (scale, back) = match texture.linear_filter {
         true => (2i64 << FRACTION_BITS, (1i64 << FRACTION_BITS) - 1),
         false => (2, 0),
