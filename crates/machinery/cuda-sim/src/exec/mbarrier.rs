@@ -62,11 +62,11 @@ struct Phase {
 }
 
 const TOO_MANY_ARRIVALS: &str =
-    "more threads arrive than its phase waits for: is it initialised, with their number?";
+    "more threads arrive than its phase expects: is it initialized with their number?";
 const COMPLETES_PHASE: &str =
     "an arrival that may not complete the phase (noComplete) completes it";
-const TOO_MANY_BYTES: &str = "more bytes are to come than it can count";
-const INVALID_COUNT: &str = "it is to wait for no thread, or for more than 1048575";
+const TOO_MANY_BYTES: &str = "more bytes are expected than it can count";
+const INVALID_COUNT: &str = "its thread count is 0 or more than 1048575";
 
 impl Phase {
     fn of(word: u64) -> Phase {

@@ -40,10 +40,10 @@ const OVERFLOWED: u64 = 1 << 30;
 /// Distance in bytes past an allocation that threads without an element may reach.
 const SOME_THREADS: u64 = 4096;
 
-const NO_GUARD: &str = "`<=` where `<` is meant, or no `if (i < n)` for the threads past the end";
-const BELOW_ZERO: &str = "an index below zero: the neighbour of the first element, or a halo to \
+const NO_GUARD: &str = "`<=` instead of `<`, or a missing `if (i < n)` for the threads past the end";
+const BELOW_ZERO: &str = "a negative index: the neighbour of the first element, or a halo to \
                           the left";
-const WRAPPED: &str = "an unsigned index that went below zero, `i - 1` for an `i` of 0";
+const WRAPPED: &str = "an unsigned index that wrapped below zero, such as `i - 1` for `i == 0`";
 const OVERFLOW: &str = "an `int` that overflowed and became negative: `blockIdx.x * blockDim.x`, or \
                         row times width, in a large array";
 const FAR: &str = "an index in other units than the array's: bytes for elements, a pitch for a \
@@ -86,16 +86,16 @@ impl Diagnosis {
             FaultKind::MisalignedAddress { address, bytes } => diagnosis(
                 FindingKind::Misaligned,
                 format!(
-                    "it is {} past one",
+                    "it is {} past an aligned address",
                     count(address % u64::from(bytes.max(1)))
                 ),
-                "a pointer cast to a wider type, as `float4` from a `float` that is not the first \
-                 of four, or rows whose pitch is no multiple of the type's size",
+                "a pointer cast to a wider type, such as `float4` from a `float` that is not the first \
+                 of four, or rows whose pitch is not a multiple of the type's size",
             ),
             FaultKind::StackOverflow { .. } | FaultKind::CallsTooDeep => diagnosis(
                 FindingKind::StackOverflow,
                 String::new(),
-                "a function that calls itself too often, or for ever; `cuCtxSetLimit` gives a \
+                "unbounded or too deep recursion; `cuCtxSetLimit` sets a \
                  larger stack",
             ),
             FaultKind::InvalidCall { .. } => diagnosis(
@@ -134,7 +134,7 @@ fn of_shared(at: u64, sizes: Sizes) -> Diagnosis {
         (
             FindingKind::OutOfBounds,
             "the block has no shared memory".to_owned(),
-            "an `extern __shared__` array, and a launch that gives no bytes for it",
+            "an `extern __shared__` array, but a launch without dynamic shared memory",
         )
     } else if negative || at > u64::from(u32::MAX / 2) {
         let before = (at as u32).wrapping_neg();
@@ -147,8 +147,8 @@ fn of_shared(at: u64, sizes: Sizes) -> Diagnosis {
         let likely_cause = match sizes.dynamic {
             0 => "an index past the end of a `__shared__` array",
             _ => {
-                "an index past the end of a `__shared__` array, or a launch that gives too few \
-                  bytes for an `extern` one"
+                "an index past the end of a `__shared__` array, or a launch with too little \
+                  dynamic shared memory for an `extern` array"
             }
         };
         (
@@ -211,7 +211,7 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
     }
     if let Some(home) = global.inaccessible_owner(at) {
         return wrong_space(
-            format!("it is memory of device {home}, which this device has no access to"),
+            format!("it is memory of device {home}, to which this device has no access"),
             "a kernel that follows a pointer to another GPU's memory without `cuCtxEnablePeerAccess`, or, for memory \
              of a pool or that is mapped, without its `SetAccess`",
         );
@@ -227,11 +227,11 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
         return Diagnosis {
             kind: FindingKind::UseAfterFree,
             details: format!(
-                "byte {} of {}, freed since",
+                "byte {} of {}, which has been freed",
                 at - freed.base,
                 allocation(&freed)
             ),
-            likely_cause: "a pointer kept after its buffer was dropped or freed, as in a `__device__` \
+            likely_cause: "a pointer used after its buffer was dropped or freed, for example one in a `__device__` \
                       variable",
         };
     }
@@ -257,13 +257,13 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
                 _ => format!("the address is null minus {}", count(at.wrapping_neg())),
             },
             likely_cause: "a pointer that was never set: a buffer that was not allocated, or a symbol \
-                      that nobody copied to",
+                      that the host did not initialize",
         };
     }
     if at <= LAST_OF_HOST {
         return wrong_space(
             "it is an address of the host's memory".to_owned(),
-            "a host pointer passed to the kernel in place of the device buffer's",
+            "a host pointer passed to the kernel instead of a device pointer",
         );
     }
     if let Some((known, _)) = global
@@ -272,7 +272,7 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
     {
         return Diagnosis {
             kind: FindingKind::OutOfBounds,
-            details: format!("2^32 elements past {}, less a few", allocation(&known)),
+            details: format!("almost 2^32 elements past {}", allocation(&known)),
             likely_cause: WRAPPED,
         };
     }

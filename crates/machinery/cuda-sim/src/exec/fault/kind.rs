@@ -83,17 +83,17 @@ impl fmt::Display for FaultKind {
             FaultKind::Breakpoint => write!(f, "breakpoint: brkpt without a debugger"),
             FaultKind::StackOverflow { needed, limit } => write!(
                 f,
-                "stack overflow: the call needs {needed} bytes of local memory a thread, the limit is {limit}"
+                "stack overflow: the call requires {needed} bytes of local memory per thread, the limit is {limit}"
             ),
             FaultKind::CallsTooDeep => write!(
                 f,
-                "stack overflow: the registers of all calls under way in the block take more than {} MB",
+                "stack overflow: the registers of all active calls in the block exceed {} MB",
                 CALLED_BYTES >> 20
             ),
             FaultKind::InvalidCall { address } => {
                 write!(
                     f,
-                    "call through a pointer that is no function: {address:#x}"
+                    "call through a pointer that is not a function: {address:#x}"
                 )
             }
             FaultKind::BarrierNeverOpens {
@@ -102,20 +102,20 @@ impl fmt::Display for FaultKind {
                 expected,
             } => write!(
                 f,
-                "barrier {barrier} never opens: {arrived} threads wait, {expected} are needed, and the others can not reach it"
+                "barrier {barrier} never opens: {arrived} threads wait, {expected} are required, and the others cannot reach it"
             ),
             FaultKind::WarpSyncNeverOpens { members } => write!(
                 f,
-                "warp synchronisation never opens: its mask {members:#010x} names lanes that can not reach it"
+                "warp synchronization never completes: its mask {members:#010x} names lanes that cannot reach it"
             ),
             FaultKind::WarpIncomplete { alive } => write!(
                 f,
-                "incomplete warp: the instruction takes all 32 threads of a warp, and {} are there: launch blocks of a multiple of 32 threads, and let none end before",
+                "incomplete warp: the instruction requires all 32 threads of a warp, but only {} are present: launch blocks of a multiple of 32 threads, and let no thread exit before it",
                 alive.count_ones()
             ),
             FaultKind::WarpgroupIncomplete => f.write_str(
-                "incomplete warpgroup: the instruction takes 128 threads, of four warps from a multiple of four on, \
-                 and not all are there: launch blocks of a multiple of 128 threads, and let none end before",
+                "incomplete warpgroup: the instruction requires the 128 threads of four warps whose first number is a multiple of four, \
+                 but not all are present: launch blocks of a multiple of 128 threads, and let no thread exit before it",
             ),
             FaultKind::Warpgroup(why) => write!(f, "wgmma: {why}"),
             FaultKind::InvalidBarrier { barrier, count } => write!(
@@ -136,8 +136,8 @@ impl fmt::Display for FaultKind {
                     ),
                     TimeLimit::Standstill(limit) => write!(
                         f,
-                        "no block of the kernel has ended for {} s: does a loop never end? \
-                         CUDA_SIM_TIME_LIMIT sets another limit, in seconds; `none` takes it away",
+                        "no block of the kernel has ended for {} s: is there an endless loop? \
+                         CUDA_SIM_TIME_LIMIT sets another limit, in seconds; `none` removes it",
                         limit.as_secs_f64()
                     ),
                 }?;
@@ -145,7 +145,7 @@ impl fmt::Display for FaultKind {
             }
             FaultKind::InvalidFree { address } => write!(
                 f,
-                "free of {address:#x}, which is not what malloc in a kernel gave, or was freed before"
+                "invalid free of {address:#x}: in-kernel malloc did not return this address, or it was freed before"
             ),
             FaultKind::NoImage { handle } => write!(
                 f,

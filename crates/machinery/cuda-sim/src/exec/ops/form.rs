@@ -57,9 +57,9 @@ pub enum FormError {
     Modifier(String),
     #[error("a type modifier is missing")]
     NoType,
-    #[error("`.{0}` is not a type this instruction takes")]
+    #[error("`.{0}` is not a type of this instruction")]
     Type(String),
-    #[error("values of type `.{0}` are not simulated here")]
+    #[error("values of type `.{0}` are not simulated")]
     NotSimulated(String),
     #[error("a modifier is missing: one of {0}")]
     Missing(&'static str),

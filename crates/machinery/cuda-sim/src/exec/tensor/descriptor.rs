@@ -43,13 +43,13 @@ impl Descriptor {
         let start = field(0);
         if bits >> 49 & 7 != 0 {
             return Err(FaultKind::Warpgroup(
-                "a descriptor with a base offset is not simulated: begin the matrix at a multiple of 1024 bytes",
+                "a descriptor with a base offset is not simulated: align the matrix to 1024 bytes",
             ));
         }
         // A matrix may start anywhere inside its first row.
         if width > CHUNK as u64 && start / width % PATTERN != 0 {
             return Err(FaultKind::Warpgroup(
-                "a swizzled matrix has to begin at a multiple of 8 of its rows (1024, 512 or 256 bytes), \
+                "a swizzled matrix must start at a multiple of 8 of its rows (1024, 512 or 256 bytes), \
                  or inside the first of them",
             ));
         }

@@ -239,7 +239,7 @@ impl Matrices {
             let row = unsafe { &*sm.frame.add(list[n] as usize).cast::<[u64; LANES]>() };
             if row.iter().any(|&other| other != row[0]) {
                 return Err(FaultKind::Warpgroup(
-                    "the threads of a warp have different descriptors of one matrix",
+                    "the threads of a warp pass different descriptors of one matrix",
                 ));
             }
             Descriptor::new(row[0], transposed)
@@ -351,8 +351,8 @@ pub unsafe fn end(sm: &mut Sm, inst: &Inst) -> Next {
         FaultKind::WarpgroupIncomplete
     } else if !products.are_complete() {
         FaultKind::Warpgroup(
-            "a thread ends and has not waited for its products: `wgmma.commit_group` and then \
-             `wgmma.wait_group` have to come before their results are used",
+            "a thread exits without waiting for its matrix multiplications: `wgmma.commit_group` and then \
+             `wgmma.wait_group` must come before their results are used",
         )
     } else {
         return inst.next();

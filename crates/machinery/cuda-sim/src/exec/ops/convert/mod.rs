@@ -117,7 +117,7 @@ fn direction(
     };
     let takes_integer = from.is_float() && (!to.is_float() || to == from);
     match (float, integer) {
-        (Some(_), Some(_)) => reject("rni, .rzi, .rmi or .rpi beside a float rounding"),
+        (Some(_), Some(_)) => reject("rni, .rzi, .rmi or .rpi next to a float rounding"),
         (Some(direction), None) if needs_float => Ok(direction),
         (Some(_), None) => reject("rn, .rz, .rm or .rp"),
         (None, Some(direction)) if takes_integer => Ok(direction),

@@ -30,7 +30,7 @@ pub fn pack(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let first = form.required(&names, ALL)?;
     let target = TARGETS.iter().find(|(name, _)| *name == first);
     let &(target, bits) = target.ok_or(FormError::Missing(ALL))?;
-    form.required(&["s32"], ".s32 behind what it becomes")?;
+    form.required(&["s32"], ".s32 after the target type")?;
     let code = u64::from(bits) | u64::from(target.starts_with('s')) << 8;
     let mut uses = vec![Type::S32, Type::S32];
     let run = if bits == 16 {

@@ -238,7 +238,7 @@ fn messages_name_the_invalid_part() {
             "add.ftz.u32",
             "`.ftz` is not a modifier of this instruction",
         ),
-        ("add.b32", "`.b32` is not a type this instruction takes"),
+        ("add.b32", "`.b32` is not a type of this instruction"),
         ("mul.s32", "a modifier is missing: one of .hi, .lo, .wide"),
         ("add", "a type modifier is missing"),
     ] {
