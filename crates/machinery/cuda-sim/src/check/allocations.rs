@@ -46,7 +46,7 @@ impl DeviceAllocations {
                     bytes: allocation.size,
                     written: global
                         .init_bitmap(allocation.base)
-                        .filter(|written| !written.has_prefix(allocation.size)),
+                        .filter(|written| !written.is_prefix_initialized(allocation.size)),
                     shadow: (block_tracking == BlockTracking::ConcurrentBlocks)
                         .then(|| AllocationShadow::new(allocation.size)),
                 })

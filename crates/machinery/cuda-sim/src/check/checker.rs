@@ -70,7 +70,7 @@ impl WarpAccess {
         (self.warp * LANES + lane) as u32
     }
 
-    pub fn now(&self) -> ShadowAccess {
+    pub fn shadow_access(&self) -> ShadowAccess {
         ShadowAccess {
             warp: self.warp,
             site: self.site,

@@ -21,7 +21,7 @@ use crate::lanes::active;
 /// The state of the bytes that some lanes access.
 enum AllocationCheck {
     /// The bytes are inside an allocation, aligned, and initialized if the access reads them.
-    All,
+    Valid,
     /// Some of the bytes that the access reads are uninitialized.
     Uninitialized,
     /// The bytes are not inside one allocation, or the address is misaligned.
@@ -34,7 +34,7 @@ impl Checker {
     pub fn check_device(
         &mut self,
         shadow: &mut Shadow,
-        places: &CheckEvents,
+        events: &CheckEvents,
         current: WarpAccess,
         lanes: Lanes,
         values: Values<impl Fn(usize) -> [u8; 16], impl Fn(u64, usize) -> [u8; 16]>,
@@ -48,14 +48,14 @@ impl Checker {
             synchronize(&mut shadow.order, current);
             self.before_ordered(current, lanes, &values.stored);
         }
-        let number = places.device_access_ordinal(current.site);
+        let number = events.device_access_ordinal(current.site);
         // The last range that was valid: runs often access the same range again.
         let mut last_valid = None;
         for run in LaneRuns::new(at, mask, bytes) {
             let slot = (run.start, run.span(bytes));
             if last_valid != Some(slot) {
                 match self.in_allocation(current, number, &run, bytes) {
-                    AllocationCheck::All => last_valid = Some(slot),
+                    AllocationCheck::Valid => last_valid = Some(slot),
                     AllocationCheck::Uninitialized => last_valid = None,
                     // The access is about to raise a fault, which reports it.
                     AllocationCheck::OutOfBounds => return,
@@ -75,7 +75,7 @@ impl Checker {
                 };
                 self.check_lane_conflicts(current, &run, evidence, &values.stored);
             }
-            self.in_block(shadow, places, (current, lanes), &run, &values);
+            self.in_block(shadow, events, (current, lanes), &run, &values);
         }
         if current.semantics.can_release()
             && let Some(serial) = &mut self.serial
@@ -127,11 +127,11 @@ impl Checker {
         if run.start & (bytes - 1) != 0 && bytes.is_power_of_two() {
             return AllocationCheck::OutOfBounds;
         }
-        let mut status = AllocationCheck::All;
+        let mut status = AllocationCheck::Valid;
         if let (Some(written), true) = (&allocation.written, launch.checks.init) {
-            if current.reads && !written.has(offset, span) {
+            if current.reads && !written.is_initialized(offset, span) {
                 status = AllocationCheck::Uninitialized;
-                let has = |at| written.has(at - allocation.base, bytes);
+                let has = |at| written.is_initialized(at - allocation.base, bytes);
                 for deferred in uninitialized_reads(current, run, bytes, has) {
                     let kind = FindingKind::UninitializedDevice;
                     record_uninitialized(findings, kind, current.block, deferred);
@@ -192,29 +192,29 @@ impl Checker {
     fn in_block(
         &mut self,
         shadow: &mut Shadow,
-        places: &CheckEvents,
+        events: &CheckEvents,
         (current, lanes): (WarpAccess, Lanes),
         run: &LaneRun,
         values: &Values<impl Fn(usize) -> [u8; 16], impl Fn(u64, usize) -> [u8; 16]>,
     ) {
         let Shadow { order, device, .. } = shadow;
-        let (now, bytes) = (current.now(), lanes.bytes);
+        let (shadow_access, bytes) = (current.shadow_access(), lanes.bytes);
         let mut lane = run.first;
         while lane < run.first + run.lanes {
-            let part = device.part(order, now, (run, lane), bytes);
+            let part = device.part(order, shadow_access, (run, lane), bytes);
             lane += part.lanes;
             let shadow = &mut device.lines;
-            if shadow.may_conflict(order, now, &part, bytes) {
-                for conflict in shadow.find_conflicts(order, now, &part, bytes) {
+            if shadow.may_conflict(order, shadow_access, &part, bytes) {
+                for conflict in shadow.find_conflicts(order, shadow_access, &part, bytes) {
                     let evidence = Evidence::Device {
                         at: lanes.at.of(conflict.lane),
                         bytes,
                     };
                     let suspect = Suspect { conflict, evidence };
-                    self.report_unless_same_value(order, places, (current, lanes), suspect, values);
+                    self.report_unless_same_value(order, events, (current, lanes), suspect, values);
                 }
             }
-            shadow.record(order, now, &part, bytes);
+            shadow.record(order, shadow_access, &part, bytes);
         }
     }
 

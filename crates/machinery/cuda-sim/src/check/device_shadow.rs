@@ -54,7 +54,7 @@ impl DeviceShadow {
     pub fn part(
         &mut self,
         order: &HappensBefore,
-        now: ShadowAccess,
+        access: ShadowAccess,
         (run, lane): (&LaneRun, usize),
         bytes: u64,
     ) -> LaneRun {
@@ -75,9 +75,9 @@ impl DeviceShadow {
             self.read[number] = 0;
             self.lines.clear(number as u64 * LINE, LINE);
         }
-        if now.write && self.read[number] == order.floor() {
+        if access.write && self.read[number] == order.floor() {
             self.lines.flush_reads(order);
-        } else if !now.write {
+        } else if !access.write {
             self.read[number] = order.floor();
         }
         let left = run.first + run.lanes - lane;

@@ -1,6 +1,6 @@
 //! Evidence of a finding: the accessed bytes, or the lanes that arrived.
 
-use super::display::{allocation, count, lanes};
+use super::display::{allocation as display_allocation, count, lanes};
 use crate::isa::check_event::SharedArray;
 use crate::memory::global::Global;
 
@@ -10,7 +10,11 @@ pub enum Evidence {
     /// Bytes of shared memory.
     Shared { at: u64, bytes: u64 },
     /// Bytes of shared memory outside `array`, the array that the address was computed from.
-    OutsideArray { at: u64, bytes: u64, array: SharedArray },
+    OutsideArray {
+        at: u64,
+        bytes: u64,
+        array: SharedArray,
+    },
     /// Bytes of a thread's local memory.
     Local { at: u64, bytes: u64 },
     /// Bytes of device memory.
@@ -40,12 +44,12 @@ impl Evidence {
             }
             Evidence::OutsideArray { at, bytes, array } => {
                 let (start, end) = (u64::from(array.start), u64::from(array.end));
-                let place = match at.checked_sub(start) {
+                let position = match at.checked_sub(start) {
                     Some(byte) => format!("byte {byte}"),
                     None => format!("{} before the start", count(start - at)),
                 };
                 format!(
-                    "{} at offset {at:#x} of shared memory: {place} of an array of {}",
+                    "{} at offset {at:#x} of shared memory: {position} of an array of {}",
                     count(bytes),
                     count(end - start)
                 )
@@ -54,14 +58,18 @@ impl Evidence {
                 format!("{} at offset {at:#x} of local memory", count(bytes))
             }
             Evidence::Device { at, bytes } => match global.record(at) {
-                Some(known) if known.base == at && known.bytes == bytes => {
-                    format!("{} at {at:#x}: all of {}", count(bytes), allocation(&known))
+                Some(allocation) if allocation.base == at && allocation.bytes == bytes => {
+                    format!(
+                        "{} at {at:#x}: all of {}",
+                        count(bytes),
+                        display_allocation(&allocation)
+                    )
                 }
-                Some(known) => format!(
+                Some(allocation) => format!(
                     "{} at {at:#x}: byte {} of {}",
                     count(bytes),
-                    at - known.base,
-                    allocation(&known)
+                    at - allocation.base,
+                    display_allocation(&allocation)
                 ),
                 None => format!("{} at {at:#x}", count(bytes)),
             },

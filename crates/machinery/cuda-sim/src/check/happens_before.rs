@@ -138,8 +138,8 @@ impl HappensBefore {
     /// Acquires what other warps released by fences. Called for an atomic or volatile read.
     pub fn acquire(&mut self, warp: usize) {
         if !self.fence_clock.is_empty() {
-            let (fence_clock, known) = &mut self.warp_fences[warp];
-            *known = *fence_clock;
+            let (fence_clock, acquired) = &mut self.warp_fences[warp];
+            *acquired = *fence_clock;
             let count = self.warps.len();
             join_row(&mut self.clocks[warp * count..][..count], &self.fence_clock);
         }
@@ -209,10 +209,10 @@ impl HappensBefore {
         other: usize,
         lane: usize,
     ) -> bool {
-        let known = self.warp_fences[warp].1;
+        let acquired = self.warp_fences[warp].1;
         let warp = &self.warps[warp];
         stamp < warp.floor
-            || stamp < known
+            || stamp < acquired
             || warp
                 .lanes
                 .as_ref()

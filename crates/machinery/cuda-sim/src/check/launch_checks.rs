@@ -59,7 +59,7 @@ impl LaunchChecks {
     /// no selected check instruments the kernel.
     pub fn new(
         checks: Checks,
-        places: &CheckEvents,
+        events: &CheckEvents,
         global: &Global,
         shared_bytes: u32,
         blocks: LaunchedBlocks,
@@ -73,14 +73,14 @@ impl LaunchChecks {
             Arc::new(LaunchChecks {
                 checks,
                 shared_bytes,
-                granule: places.shadow_granularity(Memory::Shared),
+                granule: events.shadow_granularity(Memory::Shared),
                 device: DeviceAllocations::of(global, block_tracking, blocks.heap),
                 tracks_device: checks.race || checks.init,
                 block_tracking,
                 blocks: blocks.count,
                 block_lines: (TOTAL_LINES / blocks.resident.max(1))
                     .clamp(MIN_BLOCK_LINES, MAX_BLOCK_LINES),
-                device_granule: places.shadow_granularity(Memory::Global),
+                device_granule: events.shadow_granularity(Memory::Global),
             })
         })
     }
@@ -114,11 +114,11 @@ impl LaunchChecks {
     }
 
     /// Records the words of device memory on which blocks race.
-    fn find_racy_words(&self, findings: &mut FindingSet, places: &CheckEvents) {
+    fn find_racy_words(&self, findings: &mut FindingSet, events: &CheckEvents) {
         for tracked in self.device.iter() {
             let racy_words = tracked.shadow.iter().flat_map(|shadow| shadow.racy_words());
             for word in racy_words {
-                let first_site = |bits| places.first_device_access(bits);
+                let first_site = |bits| events.first_device_access(bits);
                 let writer = first_site((word.writers, true));
                 let other = match word.user_writes {
                     true => writer,

@@ -153,7 +153,8 @@ impl Shadow {
     pub fn flush_deferred(&mut self) {
         let written = &self.shared.written;
         let deferred = self.deferred.drain(..);
-        self.uninitialized
-            .extend(deferred.filter(|deferred| !written.has(deferred.at, deferred.bytes)));
+        self.uninitialized.extend(
+            deferred.filter(|deferred| !written.is_initialized(deferred.at, deferred.bytes)),
+        );
     }
 }

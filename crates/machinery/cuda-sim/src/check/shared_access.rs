@@ -12,7 +12,7 @@ use super::semantics::{AccessSemantics, RaceRule};
 use super::shadow::Shadow;
 use super::shared::{Conflict, PENDING, SharedShadow};
 use crate::isa::AccessKind;
-use crate::isa::check_event::{SharedArray, CheckEvent, CheckEvents};
+use crate::isa::check_event::{CheckEvent, CheckEvents, SharedArray};
 use crate::lanes::{FULL, active};
 
 /// The maximum number of deferred reads per block. Further reads are recorded as findings at once.
@@ -30,7 +30,7 @@ impl Checker {
     pub fn check_shared(
         &mut self,
         shadow: &mut Shadow,
-        places: &CheckEvents,
+        events: &CheckEvents,
         current: WarpAccess,
         lanes: Lanes,
         values: Values<impl Fn(usize) -> [u8; 16], impl Fn(u64, usize) -> [u8; 16]>,
@@ -48,14 +48,17 @@ impl Checker {
             synchronize(order, current);
             self.record_stores(current, lanes, &values.stored);
         }
-        let array = places.array(current.site);
+        let array = events.array(current.site);
         if checks.memory && active(mask).any(|lane| !array.contains(at.of(lane), bytes)) {
             self.outside_array(shared, current, lanes, array);
         }
-        let now = current.now();
+        let shadow_access = current.shadow_access();
         if current.writes {
             shared.flush_reads(order);
-        } else if checks.race && mask == FULL && shared.try_log_read(order, now, at, bytes) {
+        } else if checks.race
+            && mask == FULL
+            && shared.try_log_read(order, shadow_access, at, bytes)
+        {
             return;
         }
         for run in LaneRuns::new(at, mask, bytes) {
@@ -65,8 +68,8 @@ impl Checker {
                 return;
             }
             if checks.init {
-                if current.reads && !shared.written.has(run.start, span) {
-                    let has = |at| shared.written.has(at, bytes);
+                if current.reads && !shared.written.is_initialized(run.start, span) {
+                    let has = |at| shared.written.is_initialized(at, bytes);
                     let new = uninitialized_reads(current, &run, bytes, has);
                     // If another thread writes the bytes before the next barrier, this is reported as a race.
                     match checks.race && deferred.len() < MAX_DEFERRED_READS {
@@ -88,8 +91,8 @@ impl Checker {
                 };
                 self.check_lane_conflicts(current, &run, evidence, &values.stored);
             }
-            if shared.may_conflict(order, now, &run, bytes) {
-                for conflict in shared.find_conflicts(order, now, &run, bytes) {
+            if shared.may_conflict(order, shadow_access, &run, bytes) {
+                for conflict in shared.find_conflicts(order, shadow_access, &run, bytes) {
                     let evidence = Evidence::Shared {
                         at: at.of(conflict.lane),
                         bytes,
@@ -97,14 +100,14 @@ impl Checker {
                     let suspect = Suspect { conflict, evidence };
                     self.report_unless_same_value(
                         order,
-                        places,
+                        events,
                         (current, lanes),
                         suspect,
                         &values,
                     );
                 }
             }
-            shared.record(order, now, &run, bytes);
+            shared.record(order, shadow_access, &run, bytes);
         }
     }
 
@@ -138,7 +141,7 @@ impl Checker {
     pub fn report_unless_same_value(
         &mut self,
         order: &HappensBefore,
-        places: &CheckEvents,
+        events: &CheckEvents,
         (current, lanes): (WarpAccess, Lanes),
         Suspect { conflict, evidence }: Suspect,
         values: &Values<impl Fn(usize) -> [u8; 16], impl Fn(u64, usize) -> [u8; 16]>,
@@ -166,7 +169,7 @@ impl Checker {
             }
         }
         if !(together && conflict.other_wrote) {
-            self.report_conflict(order, places, current, Suspect { conflict, evidence });
+            self.report_conflict(order, events, current, Suspect { conflict, evidence });
         }
     }
 
@@ -231,7 +234,7 @@ impl Checker {
     fn report_conflict(
         &mut self,
         order: &HappensBefore,
-        places: &CheckEvents,
+        events: &CheckEvents,
         current: WarpAccess,
         Suspect { conflict, evidence }: Suspect,
     ) {
@@ -251,7 +254,7 @@ impl Checker {
             other: other.site(),
             ..current.key(kind, severity)
         };
-        let unordered = match places.at(other.site()) {
+        let rule = match events.at(other.site()) {
             CheckEvent::Access(access) if within => {
                 let both = [access, current.access];
                 match both.iter().all(|access| access.kind.is_atomic()) {
@@ -262,7 +265,7 @@ impl Checker {
             CheckEvent::Access(access) => current.semantics.race_rule(AccessSemantics::of(access)),
             _ => RaceRule::Race,
         };
-        match unordered {
+        match rule {
             RaceRule::NoRace => return,
             // A thread that polls until it sees another's store, and then stores itself, comes after that
             // store.
@@ -293,7 +296,7 @@ impl Checker {
     pub fn start_copy(
         &mut self,
         shadow: &mut Shadow,
-        places: &CheckEvents,
+        events: &CheckEvents,
         current: WarpAccess,
         lane: usize,
         at: u64,
@@ -318,15 +321,15 @@ impl Checker {
                 semantics: AccessSemantics::Store,
                 ..current
             };
-            let now = current.now();
+            let shadow_access = current.shadow_access();
             shared.flush_reads(order);
-            if shared.may_conflict(order, now, &run, bytes) {
-                for conflict in shared.find_conflicts(order, now, &run, bytes) {
+            if shared.may_conflict(order, shadow_access, &run, bytes) {
+                for conflict in shared.find_conflicts(order, shadow_access, &run, bytes) {
                     let evidence = Evidence::Shared { at, bytes };
-                    self.report_conflict(order, places, current, Suspect { conflict, evidence });
+                    self.report_conflict(order, events, current, Suspect { conflict, evidence });
                 }
             }
-            shared.record(order, now, &run, bytes);
+            shared.record(order, shadow_access, &run, bytes);
             shared.copied(
                 PENDING,
                 Accessor::new(current.warp, lane, current.site),

@@ -80,8 +80,11 @@ impl Driver {
     /// `cuEventSynchronize`: the host waits, in modelled time, for `event`, if it was ever recorded. Fails with
     /// [`CudaError::InvalidHandle`] for an unknown event.
     pub fn synchronize_event(&mut self, event: EventId) -> Result<(), CudaError> {
-        let found = self.event(event)?;
-        let (context, time) = (found.context, found.recorded.unwrap_or_default());
+        let event_state = self.event(event)?;
+        let (context, time) = (
+            event_state.context,
+            event_state.recorded.unwrap_or_default(),
+        );
         let timeline = &mut self.context_mut(context)?.timeline;
         timeline.synchronize_until(time);
         Ok(())
@@ -120,9 +123,9 @@ impl Driver {
     /// Returns a live event. Fails with [`CudaError::InvalidHandle`] if there is none, or with the sticky
     /// error of its context.
     fn event(&self, event: EventId) -> Result<&Event, CudaError> {
-        let found = self.events.get(&event).ok_or(CudaError::InvalidHandle)?;
-        self.context(found.context)?;
-        Ok(found)
+        let event_state = self.events.get(&event).ok_or(CudaError::InvalidHandle)?;
+        self.context(event_state.context)?;
+        Ok(event_state)
     }
 }
 

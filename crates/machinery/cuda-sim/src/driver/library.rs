@@ -249,16 +249,16 @@ mod tests {
         assert!(driver.library_kernels(library).unwrap().contains(&kernel));
         assert_eq!(driver.kernel_parameters(kernel).unwrap().len(), 2);
         let other = driver.create_context(0, 0).unwrap();
-        let here = driver.kernel_function(kernel, context).unwrap();
-        let there = driver.kernel_function(kernel, other).unwrap();
-        assert_ne!(here, there);
-        assert_eq!(driver.kernel_function(kernel, context), Ok(here));
-        assert_eq!(driver.resolve_function(kernel.0, Some(other)), Ok(there));
-        assert_eq!(driver.resolve_function(here.0, None), Ok(here));
+        let in_context = driver.kernel_function(kernel, context).unwrap();
+        let in_other = driver.kernel_function(kernel, other).unwrap();
+        assert_ne!(in_context, in_other);
+        assert_eq!(driver.kernel_function(kernel, context), Ok(in_context));
+        assert_eq!(driver.resolve_function(kernel.0, Some(other)), Ok(in_other));
+        assert_eq!(driver.resolve_function(in_context.0, None), Ok(in_context));
         let without = driver.resolve_function(kernel.0, None);
         assert_eq!(without, Err(CudaError::InvalidContext));
         let module = driver.library_module(library, context).unwrap();
-        assert_eq!(driver.function_module(here), Ok(module));
+        assert_eq!(driver.function_module(in_context), Ok(module));
 
         driver.unload_library(library).unwrap();
         assert_eq!(driver.memory_info(context).unwrap(), free);
@@ -268,7 +268,10 @@ mod tests {
             driver.kernel_attribute(kernel, 0),
             Err(CudaError::InvalidHandle)
         );
-        assert_eq!(driver.function_module(here), Err(CudaError::InvalidHandle));
+        assert_eq!(
+            driver.function_module(in_context),
+            Err(CudaError::InvalidHandle)
+        );
     }
 
     #[test]
@@ -276,17 +279,17 @@ mod tests {
         let (mut driver, context) = driver();
         let library = driver.load_library(Some(context), PTX).unwrap();
         let kernel = driver.library_kernel(library, "store").unwrap();
-        let here = driver.kernel_function(kernel, context).unwrap();
+        let in_context = driver.kernel_function(kernel, context).unwrap();
         driver.set_kernel_attribute(kernel, 8, 100 << 10).unwrap();
         assert_eq!(driver.kernel_attribute(kernel, 8), Ok(100 << 10));
-        assert_eq!(driver.function_attribute(here, 8), Ok(100 << 10));
+        assert_eq!(driver.function_attribute(in_context, 8), Ok(100 << 10));
         let other = driver.create_context(0, 0).unwrap();
-        let there = driver.kernel_function(kernel, other).unwrap();
-        assert_eq!(driver.function_attribute(there, 8), Ok(100 << 10));
+        let in_other = driver.kernel_function(kernel, other).unwrap();
+        assert_eq!(driver.function_attribute(in_other, 8), Ok(100 << 10));
         let refused = driver.set_kernel_attribute(kernel, 8, 1 << 30);
         assert_eq!(refused, Err(CudaError::InvalidValue));
         driver.destroy_context(other).unwrap();
-        assert_eq!(driver.function_attribute(here, 8), Ok(100 << 10));
+        assert_eq!(driver.function_attribute(in_context, 8), Ok(100 << 10));
     }
 
     #[test]

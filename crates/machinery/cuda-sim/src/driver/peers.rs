@@ -27,8 +27,8 @@ impl Driver {
     /// [`CudaError::PeerAccessAlreadyEnabled`] if access is already enabled.
     pub fn enable_peer(&mut self, context: ContextId, peer: ContextId) -> Result<(), CudaError> {
         self.context(context)?;
-        let (own, other) = (self.context_device(context)?, self.context_device(peer)?);
-        if !self.can_access_peer(own, other)? {
+        let (device, peer_device) = (self.context_device(context)?, self.context_device(peer)?);
+        if !self.can_access_peer(device, peer_device)? {
             return Err(CudaError::PeerAccessUnsupported);
         }
         match self.context_mut(context)?.peers.insert(peer) {
@@ -57,13 +57,13 @@ impl Driver {
     /// Returns the address space, with the device of `context` selected for allocations and its peers for
     /// kernels. Fails unless `context` is live and has not faulted.
     pub(super) fn global_of(&mut self, context: ContextId) -> Result<&mut Global, CudaError> {
-        let found = self.context(context)?;
-        let peers = found
+        let state = self.context(context)?;
+        let peers = state
             .peers
             .iter()
             .filter_map(|peer| self.contexts.get(peer));
         let peers = peers.fold(0, |all, peer| all | 1 << peer.device);
-        let device = found.device;
+        let device = state.device;
         Ok(self.global.set_device(device, peers))
     }
 }

@@ -400,8 +400,8 @@ mod tests {
         assert_eq!(driver.map_memory(range + 2 * SIZE, SIZE, memory), INVALID);
         assert_eq!(driver.map_memory(range, SIZE, 7), INVALID);
         driver.map_memory(range, SIZE, memory).unwrap();
-        let again = driver.map_memory(range + SIZE, SIZE, memory);
-        assert_eq!(again, Err(CudaError::NotSupported));
+        let third = driver.map_memory(range + SIZE, SIZE, memory);
+        assert_eq!(third, Err(CudaError::NotSupported));
         let other = driver.create_memory(0, SIZE).unwrap();
         assert_eq!(driver.map_memory(range, SIZE, other), INVALID);
         assert_eq!(driver.set_access(range, 2 * SIZE, 0, true), INVALID);

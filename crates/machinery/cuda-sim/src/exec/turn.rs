@@ -40,7 +40,7 @@ impl Sm {
                 let mut profiler = Profiler::new(sites, shapes, deferred, caches);
                 profiler.trace = self.trace.take();
                 if let Some(trace) = &mut profiler.trace {
-                    trace.begin(self.block.number);
+                    trace.set_block(self.block.number);
                 }
                 self.profiler = Some(Box::new(profiler));
             }

@@ -6,7 +6,7 @@ use crate::exec::Program;
 use crate::exec::sm::ProgramId;
 use crate::memory::footprint::DeviceTraffic;
 use crate::model::{FinishedLaunch, Modelled, Occupancy, estimate_time};
-use crate::profile::collect::Counted;
+use crate::profile::collect::LaunchCounts;
 use std::cell::RefCell;
 
 /// The number of launches that each thread remembers.
@@ -17,7 +17,7 @@ struct Memo {
     program: ProgramId,
     kernel: usize,
     device: DeviceSpec,
-    counted: Counted,
+    counted: LaunchCounts,
     traffic: DeviceTraffic,
     occupancy: Occupancy,
     blocks: u64,

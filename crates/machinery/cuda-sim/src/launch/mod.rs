@@ -47,7 +47,7 @@ pub fn launch(
     let blocks = launch.grid.iter().map(|&n| u64::from(n)).product();
     let threads = launch.block.iter().product();
     let shared = kernel
-        .shared_with(launch.dynamic_shared)
+        .shared_bytes_with(launch.dynamic_shared)
         .next_multiple_of(16);
     let occupancy = model::occupancy(device, kernel, threads, shared, blocks);
     let Outcome {

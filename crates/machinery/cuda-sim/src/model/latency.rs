@@ -88,7 +88,7 @@ fn critical_path(run: &FinishedLaunch, sites: &[SiteEstimate], miss: f64, steps:
     // The loads of a basic block are issued together, so a use waits for the slowest of them.
     let hits: f64 = steps
         .iter()
-        .filter(|step| step.loads)
+        .filter(|step| step.has_memory_latency)
         .filter_map(|step| sites[step.slot? as usize].hit_rate())
         .product();
     let load = hits * run.device.rates.latency.l1 + (1.0 - hits) * miss;
@@ -96,13 +96,13 @@ fn critical_path(run: &FinishedLaunch, sites: &[SiteEstimate], miss: f64, steps:
     let mut unit_free = 0.0;
     for step in steps {
         let mut start = step
-            .after
+            .dependences
             .iter()
             .map(|&predecessor| finish[predecessor as usize])
             .fold(0.0, f64::max);
         // Loads do not queue behind stores, which wait for their values: the compiler moves loads up before
         // stores.
-        if step.slot.is_some() && step.loads {
+        if step.slot.is_some() && step.has_memory_latency {
             start = start.max(unit_free);
             unit_free = start + ACCESS_CYCLES;
         }
@@ -121,7 +121,7 @@ fn cycles(run: &FinishedLaunch, sites: &[SiteEstimate], step: &Step, load: f64) 
         return rates.latency.barrier[0] + rates.latency.barrier[1] * warps;
     }
     if let Some(slot) = step.slot {
-        if !step.loads {
+        if !step.has_memory_latency {
             return rates.latency.arithmetic;
         }
         return match (step.class, sites[slot as usize].hit_rate()) {
@@ -133,18 +133,18 @@ fn cycles(run: &FinishedLaunch, sites: &[SiteEstimate], step: &Step, load: f64) 
     }
     match step.class {
         // The load is merged into another load.
-        Class::Shared if step.loads => rates.latency.shared,
-        Class::Constant if step.loads => rates.latency.constant,
+        Class::Shared if step.has_memory_latency => rates.latency.shared,
+        Class::Constant if step.has_memory_latency => rates.latency.constant,
         Class::Special => SPECIAL_LATENCY,
         Class::Tensor => rates.latency.tensor,
         // Other instructions overlap with it, but a use of the result waits until the warp's partition of the
         // SM has finished.
         Class::Warpgroup => {
-            let path = f64::from(step.eights) * rates.warpgroup_cycles * QUARTERS;
+            let path = f64::from(step.n8_tiles) * rates.warpgroup_cycles * QUARTERS;
             path.max(rates.latency.tensor)
         }
         Class::Control => CONTROL_LATENCY,
-        _ if step.first => rates.latency.constant,
+        _ if step.has_no_sources => rates.latency.constant,
         Class::Move => 0.0,
         _ => rates.latency.arithmetic,
     }

@@ -34,7 +34,7 @@ use crate::device::DeviceSpec;
 use crate::isa::{AccessClass, Listing};
 use crate::memory::footprint::DeviceTraffic;
 use crate::profile::Counts;
-use crate::profile::collect::Counted;
+use crate::profile::collect::LaunchCounts;
 use crate::profile::site::SiteCounts;
 
 /// The exponent of the p-norm that combines the throughput and latency bounds: 1 would be the sum, infinity
@@ -51,7 +51,7 @@ const DRAIN_SECONDS: f64 = 1.5e-6;
 pub struct FinishedLaunch<'a> {
     pub program: &'a Listing,
     pub device: &'a DeviceSpec,
-    pub counted: &'a Counted,
+    pub counted: &'a LaunchCounts,
     /// The counters that are always on, summed over all parts of the launch.
     pub counts: &'a Counts,
     /// The traffic between device memory and the L2 cache.
@@ -68,7 +68,7 @@ impl FinishedLaunch<'_> {
     /// executes.
     fn sites(&self) -> Vec<SiteEstimate> {
         let (all, sampled) = (&self.counts.visits, &self.counted.sample.counts.visits);
-        let mut estimates = vec![SiteEstimate::default(); self.program.sites.slots()];
+        let mut estimates = vec![SiteEstimate::default(); self.program.sites.slot_count()];
         for site in self.program.sites.iter() {
             let block = site.block as usize;
             let scale = match sampled[block].warps {
@@ -76,7 +76,7 @@ impl FinishedLaunch<'_> {
                 sampled => all[block].warps as f64 / sampled as f64,
             };
             let issued = all[self.program.issuer(block)].warps as f64;
-            for slot in site.slot..site.slot + site.kind.slots() {
+            for slot in site.slot..site.slot + site.kind.slot_count() {
                 let counts = &self.counted.sample.sites[slot as usize];
                 estimates[slot as usize] = SiteEstimate::of(counts, scale, issued);
             }

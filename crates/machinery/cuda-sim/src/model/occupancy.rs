@@ -20,7 +20,7 @@ pub fn occupancy(
 ) -> Occupancy {
     let max_warps = device.warps_per_multiprocessor();
     let warps = threads.div_ceil(device.warp_size).max(1);
-    let registers = kernel.probable_registers() * device.warp_size;
+    let registers = kernel.estimated_registers() * device.warp_size;
     let resident = device.registers_per_multiprocessor / registers.next_multiple_of(REGISTER_UNIT);
     let shared = shared
         .saturating_add(device.shared_reserved_per_block)

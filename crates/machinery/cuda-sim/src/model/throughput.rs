@@ -43,7 +43,7 @@ pub fn resource_times(
         (special, rates.special_lanes),
         (of(Class::Double), rates.double_lanes),
     ];
-    let tensor = of(Class::Tensor) * rates.tensor_cycles + eights(run) * rates.warpgroup_cycles;
+    let tensor = of(Class::Tensor) * rates.tensor_cycles + n8_tiles(run) * rates.warpgroup_cycles;
     let arithmetic = arithmetic
         .map(|(instructions, lanes)| instructions * warp / lanes)
         .into_iter()
@@ -55,7 +55,7 @@ pub fn resource_times(
     let mut constant_far = 0.0;
     for (class, slot) in run.accesses() {
         let site = &sites[slot];
-        let (row, copies) = (class.row(), AccessSet::COPIES.has(class));
+        let (row, copies) = (class.row(), AccessSet::ASYNC_COPIES.contains(class));
         match (row.memory, row.direction) {
             (Memory::Constant, _) => {
                 let near = site.units - site.hits - site.l15_misses;
@@ -72,7 +72,7 @@ pub fn resource_times(
                 wavefronts += site.wavefronts + site.issued * WAVEFRONTS_PER_COPY;
             }
             // The read side of a copy shares the wavefronts of the write side.
-            _ if !AccessSet::DATA_STAGE.has(class) => {}
+            _ if !AccessSet::DATA_STAGE.contains(class) => {}
             (_, direction) => {
                 wavefronts += site.wavefronts + site.issued - site.requests;
                 if direction == Direction::Updates {
@@ -108,7 +108,7 @@ pub fn resource_times(
 pub fn l2_sectors(run: &FinishedLaunch, sites: &[SiteEstimate]) -> f64 {
     let mut sectors = 0.0;
     for (class, slot) in run.accesses() {
-        if AccessSet::DEVICE.has(class) {
+        if AccessSet::DEVICE.contains(class) {
             sectors += sites[slot].units - sites[slot].hits;
         }
     }
@@ -128,10 +128,10 @@ fn class_counts(run: &FinishedLaunch) -> [f64; Class::COUNT] {
 }
 
 /// Returns the total number of 8-column slices that `wgmma` instructions compute, counted once per warp.
-fn eights(run: &FinishedLaunch) -> f64 {
+fn n8_tiles(run: &FinishedLaunch) -> f64 {
     let blocks = run.program.blocks.iter().zip(&run.counts.visits);
     blocks
-        .map(|(block, visit)| f64::from(block.eights) * visit.warps as f64)
+        .map(|(block, visit)| f64::from(block.n8_tiles) * visit.warps as f64)
         .sum()
 }
 
@@ -152,7 +152,7 @@ pub fn roofline(run: &FinishedLaunch) -> Roofline {
     let rates = &run.device.rates;
     let blocks = run.program.blocks.iter().zip(&run.counts.visits);
     let operations = blocks
-        .map(|(block, visit)| f64::from(block.operations) * visit.threads as f64)
+        .map(|(block, visit)| f64::from(block.flops) * visit.threads as f64)
         .sum();
     let clock = f64::from(run.device.clock_khz) * 1e3;
     let lanes = rates.fp32_lanes * f64::from(run.device.multiprocessors);

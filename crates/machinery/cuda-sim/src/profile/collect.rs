@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 
 /// All counts of a launch, split by the part of the launch they were counted in.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Counted {
+pub struct LaunchCounts {
     /// The profiled blocks that the time model uses.
     pub sample: PartCounts,
-    rest: PartCounts,
+    unsampled: PartCounts,
     plain: PartCounts,
 }
 
@@ -25,7 +25,7 @@ pub enum LaunchPart {
     /// Profiled blocks that the time model uses.
     Sample,
     /// Profiled blocks beyond the sample, if the whole launch is profiled.
-    Rest,
+    Unsampled,
 }
 
 /// The counts of one part of a launch.
@@ -36,23 +36,23 @@ pub struct PartCounts {
     pub sites: Vec<SiteCounts>,
 }
 
-impl Counted {
+impl LaunchCounts {
     /// Creates zero counts for a launch of `program`.
-    pub fn new(program: &Listing) -> Counted {
+    pub fn new(program: &Listing) -> LaunchCounts {
         let part = || PartCounts {
             counts: Counts::new(program.blocks.len()),
-            sites: vec![SiteCounts::default(); program.sites.slots()],
+            sites: vec![SiteCounts::default(); program.sites.slot_count()],
         };
-        Counted {
+        LaunchCounts {
             sample: part(),
-            rest: part(),
+            unsampled: part(),
             plain: part(),
         }
     }
 
     /// Resets all counts to zero.
     pub fn clear(&mut self) {
-        for part in [&mut self.sample, &mut self.rest, &mut self.plain] {
+        for part in [&mut self.sample, &mut self.unsampled, &mut self.plain] {
             part.counts.clear();
             part.sites.fill(SiteCounts::default());
         }
@@ -62,14 +62,14 @@ impl Counted {
     pub fn part(&mut self, part: LaunchPart) -> &mut PartCounts {
         match part {
             LaunchPart::Sample => &mut self.sample,
-            LaunchPart::Rest => &mut self.rest,
+            LaunchPart::Unsampled => &mut self.unsampled,
             LaunchPart::Plain => &mut self.plain,
         }
     }
 
     /// Returns the number of warp instructions of the executed program, in all blocks that have ended.
     pub fn instructions(&self) -> u64 {
-        let parts = [&self.sample, &self.rest, &self.plain];
+        let parts = [&self.sample, &self.unsampled, &self.plain];
         parts
             .iter()
             .map(|part| part.counts.work.instructions.total())
@@ -77,16 +77,16 @@ impl Counted {
     }
 
     /// Adds the counts of another host thread.
-    pub fn add(&mut self, other: &Counted) {
+    pub fn add(&mut self, other: &LaunchCounts) {
         self.sample.add(&other.sample);
-        self.rest.add(&other.rest);
+        self.unsampled.add(&other.unsampled);
         self.plain.add(&other.plain);
     }
 
     /// Returns the counters that are always on, summed over all parts.
     pub fn counts(&self) -> Counts {
         let mut sum = self.sample.counts.clone();
-        sum.add(&self.rest.counts);
+        sum.add(&self.unsampled.counts);
         sum.add(&self.plain.counts);
         sum
     }
@@ -104,7 +104,7 @@ impl PartCounts {
 /// Returns the profile of a launch all of whose blocks were profiled.
 pub fn profile(
     program: &Listing,
-    counted: &Counted,
+    counted: &LaunchCounts,
     counts: &Counts,
     traffic: DeviceTraffic,
 ) -> LaunchProfile {
@@ -134,7 +134,7 @@ pub fn profile(
     for site in program.sites.iter() {
         let of = |slot: u32| {
             let mut counts = counted.sample.sites[slot as usize];
-            counts.add(&counted.rest.sites[slot as usize]);
+            counts.add(&counted.unsampled.sites[slot as usize]);
             counts
         };
         match site.kind {
@@ -142,7 +142,7 @@ pub fn profile(
                 let counts = of(site.slot);
                 let part = Tally {
                     branches: counts.requests,
-                    divergent_branches: match site.branches {
+                    divergent_branches: match site.is_machine_branch {
                         true => counts.conflicts,
                         false => 0,
                     },
@@ -166,7 +166,7 @@ pub fn profile(
                 for (class, slot) in site.classes() {
                     let counts = of(slot);
                     // A generic access is issued only to the memories that it reached.
-                    let issued = match (site.kind.slots(), counts.requests) {
+                    let issued = match (site.kind.slot_count(), counts.requests) {
                         (2.., 0) => 0,
                         _ => counts.requests.max(issued_in(site.block)),
                     };

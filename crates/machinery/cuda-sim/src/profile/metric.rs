@@ -64,32 +64,33 @@ pub enum Agreement {
 /// Returns the reads of a memory, without atomics. Load counters include matrix loads and the reads of
 /// asynchronous copies, as hardware does.
 const fn reads(memory: Memory) -> AccessSet {
-    AccessSet::to(memory).and(AccessSet::that(Direction::Reads))
+    AccessSet::in_memory(memory).intersection(AccessSet::with_direction(Direction::Reads))
 }
 
 /// Returns the stores to a memory, without asynchronous copies to shared memory, which have their own counters.
 const fn writes(memory: Memory) -> AccessSet {
-    let writes = AccessSet::to(memory).and(AccessSet::that(Direction::Writes));
-    writes.without(AccessSet::COPIES)
+    let writes =
+        AccessSet::in_memory(memory).intersection(AccessSet::with_direction(Direction::Writes));
+    writes.difference(AccessSet::ASYNC_COPIES)
 }
 
 /// Returns the atomics on a memory.
 const fn updates(memory: Memory) -> AccessSet {
-    AccessSet::to(memory).and(AccessSet::that(Direction::Updates))
+    AccessSet::in_memory(memory).intersection(AccessSet::with_direction(Direction::Updates))
 }
 
 /// Atomics on global memory whose old value is used, and those whose old value is unused.
-const ATOMICS: AccessSet = AccessSet::one(AccessClass::GlobalAtomic);
-const REDUCTIONS: AccessSet = AccessSet::one(AccessClass::GlobalReduction);
+const ATOMICS: AccessSet = AccessSet::of(AccessClass::GlobalAtomic);
+const REDUCTIONS: AccessSet = AccessSet::of(AccessClass::GlobalReduction);
 
 /// Matrix loads (`ldmatrix`), which have their own instruction counter.
-const MATRICES: AccessSet = AccessSet::one(AccessClass::MatrixLoad);
+const MATRICES: AccessSet = AccessSet::of(AccessClass::MatrixLoad);
 
 /// Stores to local memory. Local memory is private to a thread, so an atomic there is an ordinary store.
-const LOCAL_STORES: AccessSet = writes(Local).or(updates(Local));
+const LOCAL_STORES: AccessSet = writes(Local).union(updates(Local));
 
 /// The reads that go through the L1 cache, and on a miss to the L2 cache.
-const L2_READS: AccessSet = reads(Global).or(reads(Local));
+const L2_READS: AccessSet = reads(Global).union(reads(Local));
 
 /// All counters, by group.
 pub const METRICS: &[Metric] = &[
@@ -164,7 +165,7 @@ pub const METRICS: &[Metric] = &[
         en: "shared load instructions",
         zh: "共享内存读取指令数",
         group: Group::Shared,
-        source: MetricSource::Accesses(reads(Shared).without(MATRICES), |counts| counts.issued),
+        source: MetricSource::Accesses(reads(Shared).difference(MATRICES), |counts| counts.issued),
         agreement: Agreement::Equal,
     },
     Metric {
@@ -220,7 +221,7 @@ pub const METRICS: &[Metric] = &[
         en: "asynchronous copy requests",
         zh: "异步复制请求数",
         group: Group::Shared,
-        source: MetricSource::Accesses(AccessSet::one(AccessClass::CopyWrite), |counts| {
+        source: MetricSource::Accesses(AccessSet::of(AccessClass::CopyWrite), |counts| {
             counts.issued
         }),
         agreement: Agreement::Equal,

@@ -9,7 +9,7 @@ use std::ops::{Index, IndexMut};
 /// Everything is counted per warp, as hardware does. A *request* is one warp's load or store; a *sector* is
 /// 32 bytes; a
 /// *wavefront* is one pass through the L1 cache's data stage. Adjacent loads that NVIDIA's assembler merges into one wide
-/// load are one request here as well (see `lower/analysis/wide.rs`).
+/// load are one request here as well (see `lower/analysis/vectorizer.rs`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// PTX instructions, per warp that reached them.
@@ -104,10 +104,10 @@ impl Tally {
 
     /// Returns the sectors that go to the L2 cache: reads that miss the L1 cache, and all writes.
     pub fn l2(&self) -> L2Traffic {
-        let reads = AccessSet::DEVICE.and(AccessSet::that(Direction::Reads));
+        let reads = AccessSet::DEVICE.intersection(AccessSet::with_direction(Direction::Reads));
         L2Traffic {
             read_sectors: self.sum(reads).misses(),
-            written_sectors: self.sum(AccessSet::DEVICE.without(reads)).misses(),
+            written_sectors: self.sum(AccessSet::DEVICE.difference(reads)).misses(),
         }
     }
 }

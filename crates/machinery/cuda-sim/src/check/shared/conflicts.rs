@@ -27,17 +27,17 @@ impl SharedShadow {
     pub fn may_conflict(
         &self,
         order: &HappensBefore,
-        now: ShadowAccess,
+        access: ShadowAccess,
         run: &LaneRun,
         bytes: u64,
     ) -> bool {
-        let (floor, own) = (order.floor(), order.warp_floor(now.warp));
-        if !now.write && self.last_write < floor {
+        let (floor, warp_floor) = (order.floor(), order.warp_floor(access.warp));
+        if !access.write && self.last_write < floor {
             // No thread has written since the last barrier.
             return false;
         }
         let (first, count, lane_shift) = self.granules(run, bytes);
-        let warp = now.warp as u32;
+        let warp = access.warp as u32;
         let range = first..first + count;
         let written = self.write_time[range.clone()].iter();
         let mut suspect = false;
@@ -45,10 +45,14 @@ impl SharedShadow {
             let thread = by >> SITE_BITS;
             let lane = run.first as u32 + (k >> lane_shift);
             let same = (thread == (warp << 5 | lane)) & has_distinct_addresses(run);
-            let limit = if thread >> 5 == warp { own } else { floor };
+            let limit = if thread >> 5 == warp {
+                warp_floor
+            } else {
+                floor
+            };
             suspect |= (at >= limit) & (!same | (at == PENDING));
         }
-        if now.write {
+        if access.write {
             let reads = self.read_time[range.clone()].iter();
             let reads = reads.zip(&self.reader[range.clone()]);
             let reads = reads.zip(&self.read_lanes[range.clone()]);
@@ -60,7 +64,7 @@ impl SharedShadow {
                 } else {
                     0
                 };
-                let limit = if own_warp { own } else { floor };
+                let limit = if own_warp { warp_floor } else { floor };
                 suspect |= (at >= limit) & (!own_warp | (read & !own_lanes != 0));
             }
             let prior = self.prior_read_time[range.clone()].iter();
@@ -76,7 +80,7 @@ impl SharedShadow {
     pub fn find_conflicts(
         &self,
         order: &HappensBefore,
-        now: ShadowAccess,
+        access: ShadowAccess,
         run: &LaneRun,
         bytes: u64,
     ) -> Vec<Conflict> {
@@ -91,7 +95,7 @@ impl SharedShadow {
                 run.first..run.first + run.lanes
             };
             for lane in lanes {
-                let conflict = self.find_conflict(order, now, granule, lane);
+                let conflict = self.find_conflict(order, access, granule, lane);
                 if let Some(conflict) = conflict
                     && conflicts.last().is_none_or(|last| last.lane < lane)
                 {
@@ -105,19 +109,19 @@ impl SharedShadow {
     fn find_conflict(
         &self,
         order: &HappensBefore,
-        now: ShadowAccess,
+        access: ShadowAccess,
         granule: usize,
         lane: usize,
     ) -> Option<Conflict> {
         let ordered = |stamp: u32, other: Accessor| {
-            if other.warp() == now.warp {
-                order.happens_before_in_warp(now.warp, stamp, other.lane(), lane)
+            if other.warp() == access.warp {
+                order.happens_before_in_warp(access.warp, stamp, other.lane(), lane)
             } else {
-                order.happens_before(stamp, other.warp(), now.warp)
+                order.happens_before(stamp, other.warp(), access.warp)
             }
         };
         let (at, by) = (self.write_time[granule], Accessor(self.writer[granule]));
-        let own_lanes = by.thread() == Accessor::new(now.warp, lane, 0).thread();
+        let own_lanes = by.thread() == Accessor::new(access.warp, lane, 0).thread();
         let pending = at == PENDING;
         if pending || !own_lanes && !ordered(at, by) {
             return Some(Conflict {
@@ -128,7 +132,7 @@ impl SharedShadow {
                 pending,
             });
         }
-        if !now.write {
+        if !access.write {
             return None;
         }
         let read = |other: Accessor, stamp: u32| {
@@ -141,10 +145,10 @@ impl SharedShadow {
             })
         };
         let (at, by) = (self.read_time[granule], Accessor(self.reader[granule]));
-        if by.warp() == now.warp {
+        if by.warp() == access.warp {
             let others = self.read_lanes[granule] & !(1 << lane);
             for other in active(others) {
-                let by = Accessor::new(now.warp, other, by.site());
+                let by = Accessor::new(access.warp, other, by.site());
                 if !ordered(at, by) {
                     return read(by, at);
                 }
@@ -157,7 +161,7 @@ impl SharedShadow {
             self.prior_read_time[granule],
             Accessor(self.prior_reader[granule]),
         );
-        if by.warp() != now.warp && !ordered(at, by) {
+        if by.warp() != access.warp && !ordered(at, by) {
             return read(by, at);
         }
         None

@@ -11,12 +11,18 @@ use std::ops::Range;
 impl SharedShadow {
     /// Records an access.
     #[inline(always)]
-    pub fn record(&mut self, order: &HappensBefore, now: ShadowAccess, run: &LaneRun, bytes: u64) {
-        let stamp = order.stamp(now.warp);
-        if now.write {
-            return self.record_write(stamp, now, run, bytes);
+    pub fn record(
+        &mut self,
+        order: &HappensBefore,
+        access: ShadowAccess,
+        run: &LaneRun,
+        bytes: u64,
+    ) {
+        let stamp = order.stamp(access.warp);
+        if access.write {
+            return self.record_write(stamp, access, run, bytes);
         }
-        let accessor = Accessor::new(now.warp, 0, now.site);
+        let accessor = Accessor::new(access.warp, 0, access.site);
         if order.only_block_barriers() {
             self.log_read(order, Read::of_run((stamp, accessor), run, bytes));
         } else {
@@ -30,7 +36,7 @@ impl SharedShadow {
     pub fn try_log_read(
         &mut self,
         order: &HappensBefore,
-        now: ShadowAccess,
+        access: ShadowAccess,
         at: Addresses,
         bytes: u64,
     ) -> bool {
@@ -41,11 +47,7 @@ impl SharedShadow {
             return false;
         };
         let mut valid = true;
-        for Quarter {
-            start,
-            contiguous,
-        } in quarters
-        {
+        for Quarter { start, contiguous } in quarters {
             let span = if contiguous {
                 bytes * LANES_OF_QUARTER as u64
             } else {
@@ -53,17 +55,20 @@ impl SharedShadow {
             };
             valid &= self.holds(start, span)
                 && start & (bytes - 1) == 0
-                && self.written.has(start, span);
+                && self.written.is_initialized(start, span);
         }
         if valid {
-            let accessor = (order.stamp(now.warp), Accessor::new(now.warp, 0, now.site));
+            let accessor = (
+                order.stamp(access.warp),
+                Accessor::new(access.warp, 0, access.site),
+            );
             self.log_read(order, Read::of_quarters(accessor, &quarters, bytes));
         }
         valid
     }
 
     #[inline(always)]
-    fn record_write(&mut self, stamp: u32, now: ShadowAccess, run: &LaneRun, bytes: u64) {
+    fn record_write(&mut self, stamp: u32, access: ShadowAccess, run: &LaneRun, bytes: u64) {
         let (first, count, lane_shift) = self.granules(run, bytes);
         let range = first..first + count;
         self.last_write = self.last_write.max(stamp);
@@ -73,7 +78,7 @@ impl SharedShadow {
             true => run.first,
             false => run.first + run.lanes - 1,
         };
-        let accessor = Accessor::new(now.warp, lane, now.site).0;
+        let accessor = Accessor::new(access.warp, lane, access.site).0;
         for (k, by) in (0u32..).zip(&mut self.writer[range]) {
             *by = accessor + ((k >> lane_shift) << SITE_BITS);
         }

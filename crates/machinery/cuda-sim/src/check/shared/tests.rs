@@ -13,16 +13,16 @@ impl TestShadow {
         TestShadow(SharedShadow::new(512, 4, Checks::ALL), Vec::new())
     }
 
-    fn access(&mut self, number: u64, order: &HappensBefore, now: ShadowAccess, run: &LaneRun) {
-        let TestShadow(shadow, found) = self;
-        if now.write {
+    fn access(&mut self, number: u64, order: &HappensBefore, access: ShadowAccess, run: &LaneRun) {
+        let TestShadow(shadow, conflicts) = self;
+        if access.write {
             shadow.flush_reads(order);
         }
-        if shadow.may_conflict(order, now, run, 4) {
-            let conflicts = shadow.find_conflicts(order, now, run, 4).into_iter();
-            found.extend(conflicts.map(|c| (number, c.lane, c.other.0, c.other_wrote)));
+        if shadow.may_conflict(order, access, run, 4) {
+            let found = shadow.find_conflicts(order, access, run, 4).into_iter();
+            conflicts.extend(found.map(|c| (number, c.lane, c.other.0, c.other_wrote)));
         }
-        shadow.record(order, now, run, 4);
+        shadow.record(order, access, run, 4);
     }
 }
 
@@ -44,13 +44,13 @@ fn logged_reads_conflict_like_reads_recorded_at_once() {
             lanes: lanes as usize,
             contiguous: random(2) == 0 && lanes > 1,
         };
-        let now = ShadowAccess {
+        let access = ShadowAccess {
             warp: random(3) as usize,
             site: random(9) as u32,
             write: random(6) == 0,
         };
-        logged.access(number, &order, now, &run);
-        immediate.access(number, &order, now, &run);
+        logged.access(number, &order, access, &run);
+        immediate.access(number, &order, access, &run);
         immediate.0.flush_reads(&order);
         match random(40) {
             0..5 => order.complete_block_barrier(),
@@ -84,16 +84,16 @@ fn reads_beyond_the_logs_capacity_are_recorded() {
         lanes: 1,
         contiguous: false,
     };
-    let now = |warp, write| ShadowAccess {
+    let access = |warp, write| ShadowAccess {
         warp,
         site: 1,
         write,
     };
-    shadow.access(0, &order, now(0, false), &at(64));
+    shadow.access(0, &order, access(0, false), &at(64));
     for number in 1..10_000 {
-        shadow.access(number, &order, now(0, false), &at(128));
+        shadow.access(number, &order, access(0, false), &at(128));
     }
-    shadow.access(10_000, &order, now(1, true), &at(64));
+    shadow.access(10_000, &order, access(1, true), &at(64));
     assert_eq!(shadow.1.len(), 1);
 }
 
@@ -103,14 +103,14 @@ fn fast_path_takes_only_valid_initialized_reads() {
     order.begin(1);
     let mut shadow = SharedShadow::new(512, 4, Checks::ALL);
     shadow.written.set(0, 256);
-    let now = ShadowAccess {
+    let access = ShadowAccess {
         warp: 0,
         site: 1,
         write: false,
     };
     let row = &std::array::from_fn(|lane| 4 * lane as u64);
     let mut takes = |offset, order: &HappensBefore| {
-        shadow.try_log_read(order, now, Addresses { row, offset }, 4)
+        shadow.try_log_read(order, access, Addresses { row, offset }, 4)
     };
     assert!(takes(0, &order) && takes(128, &order));
     assert!(!takes(132, &order), "its end is not written");
@@ -121,16 +121,27 @@ fn fast_path_takes_only_valid_initialized_reads() {
         row: contiguous,
         offset: 0,
     };
-    assert!(!shadow.try_log_read(&order, now, at, 4), "in no quarters");
+    assert!(
+        !shadow.try_log_read(&order, access, at, 4),
+        "in no quarters"
+    );
     let written = LaneRun {
         start: 0,
         first: 0,
         lanes: 1,
         contiguous: false,
     };
-    shadow.record(&order, ShadowAccess { write: true, ..now }, &written, 4);
+    shadow.record(
+        &order,
+        ShadowAccess {
+            write: true,
+            ..access
+        },
+        &written,
+        4,
+    );
     let at = Addresses { row, offset: 0 };
-    assert!(!shadow.try_log_read(&order, now, at, 4), "just written");
+    assert!(!shadow.try_log_read(&order, access, at, 4), "just written");
     order.complete_block_barrier();
-    assert!(shadow.try_log_read(&order, now, at, 4));
+    assert!(shadow.try_log_read(&order, access, at, 4));
 }

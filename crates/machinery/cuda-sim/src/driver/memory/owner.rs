@@ -7,8 +7,8 @@ impl Driver {
     /// Returns the allocation that contains `address`, for `cuMemGetAddressRange` and
     /// `cuPointerGetAttribute`. Fails with [`CudaError::InvalidValue`] if there is none.
     pub fn allocation(&self, address: u64) -> Result<Allocation, CudaError> {
-        let found = self.global.allocation(address);
-        found.ok_or(CudaError::InvalidValue)
+        let allocation = self.global.allocation(address);
+        allocation.ok_or(CudaError::InvalidValue)
     }
 
     /// Returns the context that owns the allocation at start address `address`. Returns `None` if no

@@ -52,10 +52,10 @@ const FAR: &str = "an index in other units than the array's: bytes for elements,
 impl Diagnosis {
     /// Diagnoses a fault. Returns `None` if there is nothing to add to its kind.
     pub fn of(fault: &FaultKind, global: &Global, sizes: Sizes) -> Option<Diagnosis> {
-        let diagnosis = |kind, what: String, likely_cause| {
+        let diagnosis = |kind, details: String, likely_cause| {
             Some(Diagnosis {
                 kind,
-                details: what,
+                details,
                 likely_cause,
             })
         };
@@ -124,10 +124,10 @@ fn of_shared(at: u64, sizes: Sizes) -> Diagnosis {
     let total = u64::from(sizes.shared) + u64::from(sizes.dynamic);
     let past = at.wrapping_sub(total);
     let negative = past > u64::MAX / 2;
-    let (kind, what, likely_cause) = if in_window(at, LOCAL_WINDOW) || in_window(at, PARAM_WINDOW) {
-        let what = "it is an address of the thread's own memory";
+    let (kind, details, likely_cause) = if in_window(at, LOCAL_WINDOW) || in_window(at, PARAM_WINDOW) {
+        let details = "it is an address of the thread's own memory";
         return wrong_space(
-            what.to_owned(),
+            details.to_owned(),
             "a pointer to a local variable, used as shared",
         );
     } else if total == 0 {
@@ -163,14 +163,14 @@ fn of_shared(at: u64, sizes: Sizes) -> Diagnosis {
     };
     Diagnosis {
         kind,
-        details: what,
+        details,
         likely_cause,
     }
 }
 
 fn of_local(at: u64, local: u32) -> Diagnosis {
     let past = at.saturating_sub(local.into());
-    let what = match at < 1 << 31 {
+    let details = match at < 1 << 31 {
         true => format!(
             "{} the thread's {} of local memory",
             past_end(past),
@@ -180,7 +180,7 @@ fn of_local(at: u64, local: u32) -> Diagnosis {
     };
     Diagnosis {
         kind: FindingKind::OutOfBounds,
-        details: what,
+        details,
         likely_cause: "an index past the end of an array declared in the kernel",
     }
 }
@@ -206,8 +206,8 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
         };
     }
     if (FUNCTION_BASE..FUNCTION_BASE + NEAR_NULL).contains(&at) || in_window(at, PARAM_WINDOW) {
-        let what = "it is an address of code or of parameters";
-        return wrong_space(what.to_owned(), "a function pointer, used as one to data");
+        let details = "it is an address of code or of parameters";
+        return wrong_space(details.to_owned(), "a function pointer, used as one to data");
     }
     if let Some(home) = global.inaccessible_owner(at) {
         return wrong_space(
@@ -217,9 +217,9 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
         );
     }
     if global.host(at, bytes).is_some() {
-        let what = "it is an address of constant memory, which a kernel may only read";
+        let details = "it is an address of constant memory, which a kernel may only read";
         return wrong_space(
-            what.to_owned(),
+            details.to_owned(),
             "a store or an atomic through a pointer to a `__constant__` variable",
         );
     }
@@ -241,8 +241,8 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
         .map(|below| at - (below.base + below.bytes).min(at));
     let before = above.as_ref().map(|above| above.base - at);
     // A 32-bit index that wrapped around is off by four billion elements.
-    let wrapped = |known: &AllocationRecord| {
-        let distance = at.wrapping_sub(known.base);
+    let wrapped_size = |record: &AllocationRecord| {
+        let distance = at.wrapping_sub(record.base);
         [1, 2, 4, 8, 16].into_iter().find(|size| {
             let round = size << 32;
             *size <= bytes && distance < round && round - distance <= NEAR_NULL
@@ -266,17 +266,17 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
             "a host pointer passed to the kernel instead of a device pointer",
         );
     }
-    if let Some((known, _)) = global
+    if let Some((record, _)) = global
         .records()
-        .find_map(|known| Some((wrapped(&known)?, known)).map(|(size, known)| (known, size)))
+        .find_map(|record| Some((wrapped_size(&record)?, record)).map(|(size, record)| (record, size)))
     {
         return Diagnosis {
             kind: FindingKind::OutOfBounds,
-            details: format!("almost 2^32 elements past {}", allocation(&known)),
+            details: format!("almost 2^32 elements past {}", allocation(&record)),
             likely_cause: WRAPPED,
         };
     }
-    let (what, likely_cause) = match (past, before, &below, &above) {
+    let (details, likely_cause) = match (past, before, &below, &above) {
         (Some(past), before, Some(below), _) if before.is_none_or(|before| past <= before) => (
             format!("{} {}", past_end(past), allocation(below)),
             if past < SOME_THREADS.max(below.bytes / 16) {
@@ -297,15 +297,15 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
     };
     Diagnosis {
         kind: FindingKind::OutOfBounds,
-        details: what,
+        details,
         likely_cause,
     }
 }
 
-fn wrong_space(what: String, likely_cause: &'static str) -> Diagnosis {
+fn wrong_space(details: String, likely_cause: &'static str) -> Diagnosis {
     Diagnosis {
         kind: FindingKind::WrongSpace,
-        details: format!("wrong space: {what}"),
+        details: format!("wrong space: {details}"),
         likely_cause,
     }
 }

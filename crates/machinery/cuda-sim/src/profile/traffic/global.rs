@@ -4,7 +4,7 @@ use super::banks::{atomic_wavefronts, phase_wavefronts, split};
 use super::distinct::{DistinctKeys, conflict_free_rounds};
 use super::pattern::AddressPattern;
 use super::{LINE, SECTOR};
-use crate::isa::{Means, Update};
+use crate::isa::{AtomicMethod, Update};
 use crate::lanes::{LANES, active};
 
 /// The number of lines from which a load collects data in one wavefront.
@@ -80,22 +80,22 @@ pub fn global_atomic(
     bytes: u64,
     update: Update,
 ) -> GlobalTraffic {
-    let mask = update.asking(mask);
-    let lanes_per_pass = match update.means {
-        Means::CompareAndSwap => LANES / 2,
+    let mask = update.accessing(mask);
+    let lanes_per_pass = match update.method {
+        AtomicMethod::CompareAndSwap => LANES / 2,
         _ => LANES,
     };
-    let mut found = [(0, 0); LANES];
-    let lines = lines(addresses, mask, bytes, &mut found) as u32;
+    let mut line_buffer = [(0, 0); LANES];
+    let lines = lines(addresses, mask, bytes, &mut line_buffer) as u32;
     let (mut sectors, mut output_wavefronts) = (0, 0);
     for round in conflict_free_rounds(addresses, mask) {
-        let count = self::lines(addresses, round, bytes, &mut found);
-        let round_sectors = found[..count]
+        let count = self::lines(addresses, round, bytes, &mut line_buffer);
+        let round_sectors = line_buffer[..count]
             .iter()
             .map(|(_, sectors)| sectors.count_ones());
         sectors += round_sectors.sum::<u32>();
         for pass in split(round, lanes_per_pass) {
-            let count = self::lines(addresses, pass, bytes, &mut found);
+            let count = self::lines(addresses, pass, bytes, &mut line_buffer);
             output_wavefronts += count.div_ceil(LINES_PER_WAVEFRONT) as u32;
         }
     }

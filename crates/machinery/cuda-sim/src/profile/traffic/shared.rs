@@ -7,7 +7,7 @@ use super::banks::{
 };
 use super::distinct::DistinctKeys;
 use super::pattern::AddressPattern;
-use crate::isa::{Means, Update};
+use crate::isa::{AtomicMethod, Update};
 use crate::lanes::{FULL, LANES, active};
 
 /// The traffic of a warp's access to shared memory.
@@ -73,14 +73,14 @@ pub fn shared_atomic(
     bytes: u64,
     update: Update,
 ) -> SharedTraffic {
-    let mask = update.asking(mask);
-    if update.means == Means::Counts {
+    let mask = update.accessing(mask);
+    if update.method == AtomicMethod::Popcount {
         return shared(addresses, mask, bytes, true);
     }
     let bank_wavefronts = atomic_wavefronts(addresses, mask, bytes);
     SharedTraffic {
-        wavefronts: match update.means {
-            Means::CompareAndSwap => 2 * bank_wavefronts,
+        wavefronts: match update.method {
+            AtomicMethod::CompareAndSwap => 2 * bank_wavefronts,
             _ => bank_wavefronts,
         },
         conflicts: bank_wavefronts
@@ -146,7 +146,7 @@ impl CasLoop {
 /// Returns the traffic of such a loop if each swap changes the value: of the lanes at one address, and of
 /// those on one bank, the first succeeds, and the others iterate again.
 pub fn cas_loop(addresses: &[u64; LANES], mask: u32, bytes: u64, update: Update) -> CasLoop {
-    let mut pending = update.asking(mask);
+    let mut pending = update.accessing(mask);
     let mut cas_loop = CasLoop::default();
     while pending != 0 {
         let mut swapped = DistinctKeys::default();

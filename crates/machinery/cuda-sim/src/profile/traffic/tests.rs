@@ -43,8 +43,8 @@ impl Case {
 
 /// Returns the address of a lane in units of its bytes, as described in the table's head.
 fn unit(pattern: &[&str], lane: u64) -> u64 {
-    let number = |place: usize| -> u64 { pattern[place].parse().expect("a number") };
-    let (mut at, rest) = match pattern[0] {
+    let number = |index: usize| -> u64 { pattern[index].parse().expect("a number") };
+    let (mut at, first_modifier) = match pattern[0] {
         "step" => (lane * number(1), 2),
         "rows" => (
             lane / number(1) * number(2) + lane % number(1) * number(3),
@@ -59,9 +59,9 @@ fn unit(pattern: &[&str], lane: u64) -> u64 {
         }
         kind => panic!("no pattern: {kind}"),
     };
-    for more in pattern[rest..].chunks(2) {
-        let value: u64 = more[1].parse().expect("a number");
-        match more[0] {
+    for modifier in pattern[first_modifier..].chunks(2) {
+        let value: u64 = modifier[1].parse().expect("a number");
+        match modifier[0] {
             "from" => at += value,
             "but" => at += u64::from(lane == value),
             kind => panic!("no change to a pattern: {kind}"),
