@@ -108,7 +108,8 @@ fn reconvergence_blocks(
                 .filter(|&post_dominator| post_dominator != exit)?;
             // Reconvergence just to end the thread would be useless, and a barrier must not wait for lanes
             // that have nothing left to execute.
-            Some(post_dominator.index()).filter(|&block| !only_exits(block, insts, ranges, successors))
+            Some(post_dominator.index())
+                .filter(|&block| !only_exits(block, insts, ranges, successors))
         })
         .collect()
 }

@@ -74,7 +74,7 @@ impl IrInst {
     /// Returns the point before this instruction at which the random schedule may preempt a warp. Only
     /// accesses that other threads can observe, and waits that make asynchronous copies visible, are such
     /// points. `address` is the instruction's address in the code.
-    pub fn pause(&self, address: u32) -> Option<YieldPoint> {
+    pub fn yield_point(&self, address: u32) -> Option<YieldPoint> {
         let (writes, device) = match (self.access, self.copy_group_op) {
             (Some(access), _) => match access.memory {
                 Memory::Global | Memory::Generic => (!access.kind.is_load(), true),

@@ -297,7 +297,10 @@ mod tests {
     #[test]
     fn cached_sectors_are_read_once() {
         let actual = traffic_of(&[(0, 100, 0), (50, 100, 0), (0, 150, 7)], &[], 150);
-        assert_eq!((actual.footprint, actual.read, actual.written), (150, 150, 0));
+        assert_eq!(
+            (actual.footprint, actual.read, actual.written),
+            (150, 150, 0)
+        );
     }
 
     #[test]
@@ -324,7 +327,10 @@ mod tests {
     #[test]
     fn cached_writes_are_written_back_once() {
         let actual = traffic_of(&[(0, 10, 0)], &[(0, 20, 0), (0, 20, 3)], 1000);
-        assert_eq!((actual.footprint, actual.read, actual.written), (20, 10, 20));
+        assert_eq!(
+            (actual.footprint, actual.read, actual.written),
+            (20, 10, 20)
+        );
     }
 
     #[test]

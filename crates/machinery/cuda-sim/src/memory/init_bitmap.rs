@@ -61,7 +61,9 @@ impl InitBitmap {
             return true;
         }
         let mut uninitialized = 0;
-        words(at, bytes, |word, bits| uninitialized |= bits & !self.words[word]);
+        words(at, bytes, |word, bits| {
+            uninitialized |= bits & !self.words[word]
+        });
         uninitialized == 0
     }
 }
@@ -165,7 +167,11 @@ mod tests {
                 let (at, bytes) = range;
                 if at + bytes <= 300 && (is_initialized || at > 0) {
                     assert_eq!(bits.is_initialized(at, bytes), is_initialized, "{range:?}");
-                    assert_eq!(written.is_initialized(at, bytes), is_initialized, "{range:?}");
+                    assert_eq!(
+                        written.is_initialized(at, bytes),
+                        is_initialized,
+                        "{range:?}"
+                    );
                 }
             }
         }
@@ -179,7 +185,11 @@ mod tests {
             let (mut bits, written) = (InitBitmap::new(count), AtomicInitBitmap::new(count));
             for round in 0..2 {
                 for at in 0..count {
-                    assert_eq!(written.is_prefix_initialized(count), round > 0, "{at} of {count}");
+                    assert_eq!(
+                        written.is_prefix_initialized(count),
+                        round > 0,
+                        "{at} of {count}"
+                    );
                     assert_eq!(bits.is_initialized(0, count), round > 0, "{at} of {count}");
                     bits.set(at, 1);
                     written.set(at, 1);

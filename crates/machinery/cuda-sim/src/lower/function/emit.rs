@@ -236,7 +236,7 @@ impl FunctionLowering<'_, '_> {
             }
             None => program.code.sites.push_none(),
         }
-        program.code.yield_points.extend(ir.pause(address));
+        program.code.yield_points.extend(ir.yield_point(address));
         let check_event = match ir.check_event() {
             CheckEvent::Branch { unless } if self.function.entry => exit_event(inst.imm, unless),
             event => event,

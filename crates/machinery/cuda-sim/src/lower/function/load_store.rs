@@ -242,12 +242,22 @@ impl<'a> FunctionLowering<'_, 'a> {
             ResolvedAddress::ConstantBank(offset) => {
                 let limit = self.layout.constants.map_or(0, |(_, bytes)| bytes);
                 self.check_bounds(offset, bytes, limit, "the module's constants")?;
-                self.push_with_handlers(pick_fixed_offset_load::<false>(self.cpu, ty), Class::Move, &rows, &[]);
+                self.push_with_handlers(
+                    pick_fixed_offset_load::<false>(self.cpu, ty),
+                    Class::Move,
+                    &rows,
+                    &[],
+                );
                 self.last().imm = offset;
             }
             ResolvedAddress::Param(offset) => {
                 self.check_bounds(offset, bytes, self.param_bytes.into(), "the parameters")?;
-                self.push_with_handlers(pick_fixed_offset_load::<true>(self.cpu, ty), Class::Move, &rows, &[]);
+                self.push_with_handlers(
+                    pick_fixed_offset_load::<true>(self.cpu, ty),
+                    Class::Move,
+                    &rows,
+                    &[],
+                );
                 self.last().imm = offset;
             }
             ResolvedAddress::Register(row, offset) => {

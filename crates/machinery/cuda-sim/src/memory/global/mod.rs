@@ -204,7 +204,8 @@ impl Global {
     pub fn host(&self, address: u64, bytes: u64) -> Option<*mut u8> {
         let allocation = self.allocation(address)?;
         let offset = address - allocation.base;
-        let is_contiguous = bytes <= self.contiguous_end(allocation, offset.saturating_add(bytes)) - address;
+        let is_contiguous =
+            bytes <= self.contiguous_end(allocation, offset.saturating_add(bytes)) - address;
         is_contiguous.then(|| allocation.host.wrapping_add(offset as usize))
     }
 
@@ -299,7 +300,8 @@ impl Global {
     /// remembered.
     pub(crate) fn freed(&self, address: u64) -> Option<AllocationRecord> {
         let mut freed = self.freed.iter().rev();
-        let record = freed.find(|record| address >= record.base && address - record.base < record.bytes);
+        let record =
+            freed.find(|record| address >= record.base && address - record.base < record.bytes);
         record.cloned()
     }
 

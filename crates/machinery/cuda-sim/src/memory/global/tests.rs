@@ -119,6 +119,9 @@ fn allocations_are_listed_by_address() {
     let mut global = Global::new(1 << 20);
     let device = global.allocate(8).unwrap();
     let managed = global.allocate_managed(8).unwrap();
-    let listed: Vec<u64> = global.allocations().map(|allocation| allocation.base).collect();
+    let listed: Vec<u64> = global
+        .allocations()
+        .map(|allocation| allocation.base)
+        .collect();
     assert_eq!(listed, [managed, device]);
 }

@@ -1,6 +1,6 @@
 //! Tests of bit-field instructions against loops over single bits, as in the PTX ISA's pseudocode.
 
-use super::harness::{check, singles, pairs};
+use super::harness::{check, pairs, singles};
 use crate::exec::random::random;
 use crate::ptx::ast::Type;
 

@@ -1,6 +1,6 @@
 //! Tests of conversions against exact arithmetic: 128-bit integers and software floating point.
 
-use super::harness::{TestForm, check, edges, singles, pairs};
+use super::harness::{TestForm, check, edges, pairs, singles};
 use super::integer::{number, range, register};
 use crate::ptx::ast::Type;
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};

@@ -5,7 +5,7 @@ use super::float::{
     FLAGS, double, lower_divisor, modified, modified_if_raised, or_nan, raise_first,
     raise_product_and_sum,
 };
-use super::harness::{check, singles, pairs, triples};
+use super::harness::{check, pairs, singles, triples};
 use crate::ptx::ast::Type;
 use std::cmp::Ordering;
 
@@ -149,22 +149,30 @@ fn single_precision_rounds_in_all_directions() {
                 })
             };
             two("div", raise_first, &quotient);
-            check(format!("rcp.{name}{flags}.f32"), &singles(Type::F32), |row| {
-                let bare = |r: &[u64]| bits(quotient(1.0, f(r[0])));
-                modified_if_raised(row, ftz, sat, lower_divisor, bare)
-            });
-            check(format!("sqrt.{name}{flags}.f32"), &singles(Type::F32), |row| {
-                modified(row, ftz, sat, |r| {
-                    let a = f(r[0]);
-                    let near = a.sqrt() as f32;
-                    if !(a > 0.0 && a.is_finite()) {
-                        return bits(near);
-                    }
-                    bits(directed_single(near, direction, |x| {
-                        a.total_cmp(&(f64::from(x) * f64::from(x)))
-                    }))
-                })
-            });
+            check(
+                format!("rcp.{name}{flags}.f32"),
+                &singles(Type::F32),
+                |row| {
+                    let bare = |r: &[u64]| bits(quotient(1.0, f(r[0])));
+                    modified_if_raised(row, ftz, sat, lower_divisor, bare)
+                },
+            );
+            check(
+                format!("sqrt.{name}{flags}.f32"),
+                &singles(Type::F32),
+                |row| {
+                    modified(row, ftz, sat, |r| {
+                        let a = f(r[0]);
+                        let near = a.sqrt() as f32;
+                        if !(a > 0.0 && a.is_finite()) {
+                            return bits(near);
+                        }
+                        bits(directed_single(near, direction, |x| {
+                            a.total_cmp(&(f64::from(x) * f64::from(x)))
+                        }))
+                    })
+                },
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Tests of approximate divisions and roots.
 
 use super::float::{NAN, double, hard, modified, modified_if_raised, or_nan, raise_first, soft};
-use super::harness::{check, singles, pairs};
+use super::harness::{check, pairs, singles};
 use crate::ptx::ast::Type;
 
 #[test]

@@ -1,7 +1,7 @@
 //! Tests of floating-point arithmetic with rounding to nearest, against software floating point, and of signs
 //! and properties.
 
-use super::harness::{check, singles, pairs, triples};
+use super::harness::{check, pairs, singles, triples};
 use crate::ptx::ast::Type;
 use rustc_apfloat::Float as _;
 use rustc_apfloat::ieee::{Double, Single};
@@ -233,11 +233,15 @@ fn testp_matches_bit_patterns() {
             ("subnormal", |_, low, none| low && !none),
         ];
         for (kind, holds) in kinds {
-            check(format!("testp.{kind}.{}", ty.modifier()), &singles(ty), |r| {
-                let bits = r[0] >> fraction & exponent;
-                let none = r[0] & ((1 << fraction) - 1) == 0;
-                u64::from(holds(bits == exponent, bits == 0, none))
-            });
+            check(
+                format!("testp.{kind}.{}", ty.modifier()),
+                &singles(ty),
+                |r| {
+                    let bits = r[0] >> fraction & exponent;
+                    let none = r[0] & ((1 << fraction) - 1) == 0;
+                    u64::from(holds(bits == exponent, bits == 0, none))
+                },
+            );
         }
     }
 }

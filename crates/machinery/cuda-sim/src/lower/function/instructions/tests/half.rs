@@ -1,6 +1,6 @@
 //! Tests of half-precision arithmetic against software floating point.
 
-use super::harness::{check, singles, pairs, triples};
+use super::harness::{check, pairs, singles, triples};
 use crate::ptx::ast::Type;
 use rustc_apfloat::ieee::{BFloat, Half};
 use rustc_apfloat::{Float, Round};

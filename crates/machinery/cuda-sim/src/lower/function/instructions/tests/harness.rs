@@ -323,7 +323,15 @@ pub fn edges(ty: Type) -> Vec<u64> {
                 0, 1, 2, 3, 5, 7, 8, 10, 31, 32, 33, 63, 64, 100, 127, 128, 255, 256,
             ]
             .into_iter()
-            .chain([top - 2, top - 1, top, top + 1, singles - 2, singles - 1, singles])
+            .chain([
+                top - 2,
+                top - 1,
+                top,
+                top + 1,
+                singles - 2,
+                singles - 1,
+                singles,
+            ])
             .chain([
                 1 << (bits / 2),
                 (1 << (bits / 2)) - 1,

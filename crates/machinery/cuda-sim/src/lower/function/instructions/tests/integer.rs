@@ -1,6 +1,6 @@
 //! Tests of integer arithmetic against 128-bit arithmetic.
 
-use super::harness::{check, singles, pairs, triples};
+use super::harness::{check, pairs, singles, triples};
 use crate::ptx::ast::Type;
 
 pub const TYPES: [Type; 6] = [
@@ -80,7 +80,9 @@ fn integer_arithmetic_matches() {
     for ty in [Type::S16, Type::S32, Type::S64] {
         let one = |form: &str, f: fn(i128) -> i128| {
             let text = format!("{form}.{}", ty.modifier());
-            check(text, &singles(ty), |row| register(f(number(row[0], ty)), ty));
+            check(text, &singles(ty), |row| {
+                register(f(number(row[0], ty)), ty)
+            });
         };
         one("abs", i128::abs);
         one("neg", |a| -a);

@@ -1,6 +1,6 @@
 //! Tests of logic, shifts and permutations against loops over single bits.
 
-use super::harness::{TestForm, check, edges, singles, pairs, triples};
+use super::harness::{TestForm, check, edges, pairs, singles, triples};
 use super::integer::{number, register};
 use crate::exec::random::random;
 use crate::ptx::ast::Type;

@@ -1,6 +1,6 @@
 //! Tests of `mov`: copies, splits and joins.
 
-use super::harness::{TestForm, check, check_all, singles, refusal};
+use super::harness::{TestForm, check, check_all, refusal, singles};
 use crate::exec::cpu::Cpu;
 use crate::exec::ops::FormError;
 use crate::ptx::ast::Type;

@@ -1,6 +1,6 @@
 //! Tests of the special functions: the PTX ISA's tables of special values, and accuracy elsewhere.
 
-use super::harness::{singles, run};
+use super::harness::{run, singles};
 use crate::ptx::ast::Type;
 
 const INF: f32 = f32::INFINITY;
