@@ -7,7 +7,7 @@ use crate::harness::{Machine, module_of, total};
 use crate::params;
 
 #[test]
-fn a_checked_launch_counts_what_no_check_looks_at() {
+fn checks_do_not_change_counters() {
     let ptx = module_of(
         ".const .align 4 .b32 table[64]; .shared .align 4 .b32 tile[64];",
         "

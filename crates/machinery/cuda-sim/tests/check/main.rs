@@ -10,10 +10,10 @@ mod counts;
 mod device;
 mod init;
 mod memory;
-mod products;
 mod race;
 mod slips;
 mod sync;
+mod wgmma;
 
 use cuda_sim::check::{Checks, Finding, FindingKind, Severity};
 use harness::{Machine, kernel_of};
@@ -25,7 +25,7 @@ pub fn line_of(ptx: &str, mark: &str) -> u32 {
 }
 
 /// Returns a machine that has loaded `ptx` and runs all checks.
-pub fn checking(ptx: &str) -> Machine {
+pub fn checking_machine(ptx: &str) -> Machine {
     Machine {
         checks: Checks::ALL,
         ..Machine::new(ptx)
@@ -34,13 +34,13 @@ pub fn checking(ptx: &str) -> Machine {
 
 /// Checks a kernel that [`kernel_of`] makes of `body`, in one block of `threads` threads that may write one
 /// word each. Returns the findings and the PTX.
-pub fn found(body: &str, threads: u32) -> (Vec<Finding>, String) {
-    found_in(&kernel_of(body), threads)
+pub fn check_kernel(body: &str, threads: u32) -> (Vec<Finding>, String) {
+    check_module(&kernel_of(body), threads)
 }
 
 /// Checks a module that has a kernel like that of [`kernel_of`].
-pub fn found_in(ptx: &str, threads: u32) -> (Vec<Finding>, String) {
-    let mut machine = checking(ptx);
+pub fn check_module(ptx: &str, threads: u32) -> (Vec<Finding>, String) {
+    let mut machine = checking_machine(ptx);
     let out = machine.out::<u32>(threads as usize);
     let findings = match machine.launch("k", 1, threads, params![out]) {
         Ok(report) => report.findings,
@@ -52,7 +52,7 @@ pub fn found_in(ptx: &str, threads: u32) -> (Vec<Finding>, String) {
 /// Asserts that there is exactly one finding, with this kind, severity, first thread and count, on the line
 /// marked `// here`.
 #[track_caller]
-pub fn assert_one(
+pub fn assert_single_finding(
     (findings, ptx): (Vec<Finding>, String),
     kind: FindingKind,
     severity: Severity,
@@ -80,12 +80,15 @@ pub fn assert_one(
 
 /// Asserts that there are no findings.
 #[track_caller]
-pub fn assert_silent((findings, ptx): (Vec<Finding>, String)) {
+pub fn assert_no_findings((findings, ptx): (Vec<Finding>, String)) {
     assert!(findings.is_empty(), "{}\n{ptx}", findings[0]);
 }
 
 /// Keeps only the findings of one kind.
-pub fn only((findings, ptx): (Vec<Finding>, String), kind: FindingKind) -> (Vec<Finding>, String) {
-    let findings = findings.into_iter().filter(|one| one.kind == kind);
+pub fn only_kind(
+    (findings, ptx): (Vec<Finding>, String),
+    kind: FindingKind,
+) -> (Vec<Finding>, String) {
+    let findings = findings.into_iter().filter(|finding| finding.kind == kind);
     (findings.collect(), ptx)
 }

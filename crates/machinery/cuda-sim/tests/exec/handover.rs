@@ -4,7 +4,7 @@ use crate::harness::{Machine, kernel_of};
 use crate::params;
 
 #[test]
-fn a_lock_is_handed_over_at_once() {
+fn lock_is_handed_over_at_once() {
     let mut machine = Machine::new(include_str!("../../kernels/ptx/order.ptx"));
     for kernel in ["add_locked", "add_spinning"] {
         let out = machine.buffer(&[0u32; 6]);
@@ -17,7 +17,7 @@ fn a_lock_is_handed_over_at_once() {
 }
 
 #[test]
-fn a_lock_is_handed_over_soon_in_any_order() {
+fn lock_is_handed_over_soon_in_random_schedules() {
     let mut machine = Machine::new(include_str!("../../kernels/ptx/order.ptx"));
     for seed in 0..5 {
         machine.conditions.shuffle = Some(seed);
@@ -33,9 +33,9 @@ fn a_lock_is_handed_over_soon_in_any_order() {
 }
 
 #[test]
-fn who_reads_the_same_again_and_again_gives_way() {
+fn polling_warps_yield() {
     // The first warp waits until the second one has written.
-    for (pause, most) in [("", 1000), ("nanosleep.u32 100;", 10)] {
+    for (pause, max_visits) in [("", 1000), ("nanosleep.u32 100;", 10)] {
         let mut machine = Machine::new(&kernel_of(&format!(
             ".shared .b32 flag;
             mov.u32 %r1, 0;
@@ -60,6 +60,6 @@ fn who_reads_the_same_again_and_again_gives_way() {
         assert_eq!(machine.read::<u32>(out, 64), [7; 64]);
         let busiest = report.counts.visits.iter().map(|visit| visit.warps).max();
         let busiest = busiest.expect("a block");
-        assert!(busiest <= most, "{pause}: {busiest}");
+        assert!(busiest <= max_visits, "{pause}: {busiest}");
     }
 }

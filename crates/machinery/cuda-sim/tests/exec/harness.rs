@@ -85,11 +85,11 @@ impl Machine {
 
     /// Allocates a buffer with these values and returns its device address.
     pub fn buffer<T: Pod>(&mut self, values: &[T]) -> u64 {
-        self.holding(bytemuck::cast_slice(values))
+        self.buffer_of_bytes(bytemuck::cast_slice(values))
     }
 
     /// Allocates a buffer with these bytes and returns its device address.
-    fn holding(&mut self, bytes: &[u8]) -> u64 {
+    fn buffer_of_bytes(&mut self, bytes: &[u8]) -> u64 {
         let address = self
             .global
             .allocate(bytes.len() as u64)
@@ -100,7 +100,7 @@ impl Machine {
 
     /// Allocates a poisoned output buffer for `count` values.
     pub fn out<T>(&mut self, count: usize) -> u64 {
-        self.holding(&vec![POISON; count * size_of::<T>()])
+        self.buffer_of_bytes(&vec![POISON; count * size_of::<T>()])
     }
 
     pub fn write(&mut self, address: u64, bytes: &[u8]) {
@@ -141,20 +141,24 @@ impl Machine {
         block: [u32; 3],
         params: Vec<Vec<u8>>,
     ) -> Result<Report, Fault> {
-        let number = self
+        let index = self
             .program
             .listing
             .kernel(kernel)
             .expect("a kernel of the module");
-        let known = &self.program.listing.kernels[number];
-        let mut bytes = vec![0; known.param_bytes as usize];
-        assert_eq!(params.len(), known.params.len(), "parameters of {kernel}");
-        for (value, param) in params.iter().zip(&known.params) {
+        let signature = &self.program.listing.kernels[index];
+        let mut bytes = vec![0; signature.param_bytes as usize];
+        assert_eq!(
+            params.len(),
+            signature.params.len(),
+            "parameters of {kernel}"
+        );
+        for (value, param) in params.iter().zip(&signature.params) {
             assert_eq!(value.len(), param.size as usize, "a parameter of {kernel}");
             bytes[param.offset as usize..][..value.len()].copy_from_slice(value);
         }
-        let work = Launch {
-            kernel: number,
+        let configuration = Launch {
+            kernel: index,
             grid,
             block,
             dynamic_shared: self.dynamic_shared,
@@ -176,7 +180,7 @@ impl Machine {
             checks: self.checks,
             conditions: self.conditions,
         };
-        launch(&self.program, &self.global, &self.device, &work)
+        launch(&self.program, &self.global, &self.device, &configuration)
     }
 
     /// Runs a kernel that must succeed.

@@ -18,11 +18,11 @@ fn gate() -> String {
 }
 
 /// Waits until `predicate` is true of the launch's progress, and returns it. Panics if the launch ends first.
-fn seen(machine: &Machine, wanted: impl Fn(&Progress) -> bool) -> Progress {
+fn wait_for(machine: &Machine, predicate: impl Fn(&Progress) -> bool) -> Progress {
     loop {
         let progress = machine.watch.progress();
         let progress = progress.expect("the launch is under way");
-        if wanted(&progress) {
+        if predicate(&progress) {
             return progress;
         }
         std::thread::yield_now();
@@ -30,7 +30,7 @@ fn seen(machine: &Machine, wanted: impl Fn(&Progress) -> bool) -> Progress {
 }
 
 #[test]
-fn blocks_that_are_done_show_while_the_others_run() {
+fn progress_shows_finished_blocks() {
     for threads in [1, 2, 3] {
         let mut machine = Machine::new(&gate());
         machine.use_threads(threads);
@@ -38,26 +38,28 @@ fn blocks_that_are_done_show_while_the_others_run() {
         let word = machine.global.host(out, 4).unwrap().cast::<u32>();
         // SAFETY: `word` points to 4 aligned bytes of an allocation that lives as long as the machine, and
         // the kernel accesses them only with atomics.
-        let opened = unsafe { AtomicU32::from_ptr(word) };
+        let gate = unsafe { AtomicU32::from_ptr(word) };
         let machine = &machine;
         assert_eq!(machine.watch.progress(), None);
         let mut launches = Vec::new();
         for _ in 0..2 {
-            opened.store(0, Ordering::Relaxed);
+            gate.store(0, Ordering::Relaxed);
             std::thread::scope(|scope| {
                 let launch = scope.spawn(|| machine.launch("k", BLOCKS, 32, params![out]));
                 while machine.watch.progress().is_none() {
                     assert!(!launch.is_finished());
                     std::thread::yield_now();
                 }
-                for done in 0..BLOCKS {
-                    opened.store(done, Ordering::Relaxed);
-                    let progress = seen(machine, |now| now.blocks_done == u64::from(done));
+                for finished in 0..BLOCKS {
+                    gate.store(finished, Ordering::Relaxed);
+                    let progress = wait_for(machine, |progress_now| {
+                        progress_now.blocks_done == u64::from(finished)
+                    });
                     assert_eq!(progress.blocks, u64::from(BLOCKS));
                     assert_eq!(progress.kernel, "k");
                     launches.push(progress.launch);
                 }
-                opened.store(BLOCKS, Ordering::Relaxed);
+                gate.store(BLOCKS, Ordering::Relaxed);
                 let report = launch.join().unwrap();
                 assert!(report.is_ok());
             });
@@ -71,7 +73,7 @@ fn blocks_that_are_done_show_while_the_others_run() {
 }
 
 #[test]
-fn a_launch_that_faults_shows_no_longer() {
+fn faulted_launch_shows_no_progress() {
     let mut machine = Machine::new(&kernel_of("trap;"));
     let out = machine.out::<u32>(1);
     machine.fault("k", 3, 32, params![out]);

@@ -26,15 +26,18 @@ impl Compiler {
     /// Finds the suitable clangs: those with a version in their name, and `clang`.
     pub fn all() -> Vec<Self> {
         let numbered = (14..=24).map(|version| format!("clang-{version}"));
-        let mut found: Vec<(String, Self)> = Vec::new();
+        let mut compilers: Vec<(String, Self)> = Vec::new();
         for name in numbered.chain(["clang".to_owned()]) {
-            let Ok(said) = Command::new(&name).arg("--version").output() else {
+            let Ok(version_text) = Command::new(&name).arg("--version").output() else {
                 continue;
             };
-            let said = String::from_utf8_lossy(&said.stdout).into_owned();
-            let version = said
-                .split_once("clang version ")
-                .and_then(|(_, rest)| rest.split('.').next()?.parse::<u32>().ok());
+            let version_text = String::from_utf8_lossy(&version_text.stdout).into_owned();
+            let version =
+                version_text
+                    .split_once("clang version ")
+                    .and_then(|(_, after_version)| {
+                        after_version.split('.').next()?.parse::<u32>().ok()
+                    });
             let (arch, feature) = match version {
                 Some(18..) => ("sm_90", "+ptx80"),
                 Some(14..) => ("sm_80", "+ptx70"),
@@ -46,12 +49,17 @@ impl Compiler {
                 feature,
             };
             // Skips a second name of the same clang.
-            let known = found.iter().any(|(other, _)| *other == said);
-            if !known && compiler.has_library() {
-                found.push((said, compiler));
+            let is_duplicate = compilers
+                .iter()
+                .any(|(known_version, _)| *known_version == version_text);
+            if !is_duplicate && compiler.has_library() {
+                compilers.push((version_text, compiler));
             }
         }
-        found.into_iter().map(|(_, compiler)| compiler).collect()
+        compilers
+            .into_iter()
+            .map(|(_, compiler)| compiler)
+            .collect()
     }
 
     /// Returns true if it compiles for NVIDIA's GPUs and finds a C++ library.
@@ -103,18 +111,21 @@ impl Compiler {
     pub fn ptx(&self, program: &str) -> String {
         let path = folder().join(program);
         let text = std::fs::read_to_string(&path).expect("the program");
-        let made = ["host", "device"].map(|side| {
-            let done = self.compile(side, &text);
-            let said = String::from_utf8_lossy(&done.stderr).into_owned();
-            assert!(done.status.success(), "{program} for the {side}:\n{said}");
-            String::from_utf8(done.stdout).expect("text")
+        let outputs = ["host", "device"].map(|side| {
+            let result = self.compile(side, &text);
+            let message = String::from_utf8_lossy(&result.stderr).into_owned();
+            assert!(
+                result.status.success(),
+                "{program} for the {side}:\n{message}"
+            );
+            String::from_utf8(result.stdout).expect("text")
         });
-        let [_, ptx] = made;
+        let [_, ptx] = outputs;
         ptx
     }
 
     /// Compiles a plain C or C++ file with Warpbook's headers.
-    pub fn plain(&self, language: &str, text: &str) -> Output {
+    pub fn compile_plain(&self, language: &str, text: &str) -> Output {
         let mut command = Command::new(&self.name);
         command
             .args(["-x", language, "-fsyntax-only", "-Wall", "-Werror"])

@@ -13,7 +13,7 @@
 //! re-exports. A method call alone names nothing. Comments do not count, and neither do items
 //! for tests: items and files under `#[cfg(test)]`, and `#[test]` functions.
 
-mod made_up;
+mod examples;
 mod reader;
 mod source;
 
@@ -41,30 +41,30 @@ static SIMULATOR: LazyLock<Source> = LazyLock::new(|| {
 });
 
 #[test]
-fn rooms_name_only_those_before_them() {
-    let wrong = SIMULATOR.against_layers(LAYERS);
-    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+fn modules_name_only_earlier_layers() {
+    let violations = SIMULATOR.layer_violations(LAYERS);
+    assert!(violations.is_empty(), "\n{}\n", violations.join("\n"));
 }
 
 #[test]
-fn files_do_not_need_each_other_in_a_circle() {
-    let circles = SIMULATOR.circles();
-    let circles: Vec<String> = circles
+fn files_have_no_dependency_cycles() {
+    let cycles = SIMULATOR.cycles();
+    let cycles: Vec<String> = cycles
         .iter()
-        .map(|circle| {
-            let parent = circle.parent.join("::");
-            format!("a circle in {parent}:\n  {}", circle.steps.join("\n  "))
+        .map(|cycle| {
+            let parent = cycle.parent.join("::");
+            format!("a cycle in {parent}:\n  {}", cycle.steps.join("\n  "))
         })
         .collect();
-    assert!(circles.is_empty(), "\n{}\n", circles.join("\n"));
+    assert!(cycles.is_empty(), "\n{}\n", cycles.join("\n"));
 }
 
 /// Checks that all files are read, and that most names are resolved.
 #[test]
-fn the_simulator_is_read_whole() {
+fn all_simulator_files_are_read() {
     let source = &*SIMULATOR;
-    let rooms: BTreeSet<&str> = LAYERS.iter().copied().flatten().copied().collect();
-    assert_eq!(source.rooms(), rooms);
+    let top_modules: BTreeSet<&str> = LAYERS.iter().copied().flatten().copied().collect();
+    assert_eq!(source.top_modules(), top_modules);
     let mentions: usize = source.0.values().map(|file| file.mentions.len()).sum();
     assert!(
         source.0.len() > 150 && mentions > 3000,

@@ -4,7 +4,7 @@ use crate::harness::{BLOCK_SIZES, Machine, kernel_of, words};
 use crate::params;
 
 #[test]
-fn indices_in_three_dimensions() {
+fn indices_are_correct_in_three_dimensions() {
     let ptx = kernel_of(
         "mov.u32 %r1, %tid.y; mov.u32 %r2, %tid.z;
         mov.u32 %r3, %ntid.x; mov.u32 %r4, %ntid.y; mov.u32 %r5, %ntid.z;
@@ -38,8 +38,8 @@ fn indices_in_three_dimensions() {
         machine
             .launch_3d("k", grid, block, params![out])
             .unwrap_or_else(|f| panic!("{f}"));
-        let found = machine.read::<u32>(out, 16 * count);
-        let mut rows = found.chunks(16);
+        let actual = machine.read::<u32>(out, 16 * count);
+        let mut rows = actual.chunks(16);
         for bz in 0..grid[2] {
             for by in 0..grid[1] {
                 for bx in 0..grid[0] {
@@ -64,7 +64,7 @@ fn special(name: &str, threads: u32) -> Vec<u32> {
 }
 
 #[test]
-fn lanes_and_warps() {
+fn lane_and_warp_registers_are_correct() {
     for threads in BLOCK_SIZES {
         let by_lane = |f: &dyn Fn(u32) -> u32| (0..threads).map(|t| f(t % 32)).collect::<Vec<_>>();
         assert_eq!(special("%laneid", threads), by_lane(&|lane| lane));
@@ -88,7 +88,7 @@ fn lanes_and_warps() {
 }
 
 #[test]
-fn the_clock_goes_on_and_starts_anew_for_each_block() {
+fn clock_advances_and_restarts_in_each_block() {
     let ptx = kernel_of(
         "mov.u64 %d1, %clock64;
         mov.u32 %r1, 0;
@@ -105,16 +105,16 @@ fn the_clock_goes_on_and_starts_anew_for_each_block() {
     let mut machine = Machine::new(&ptx);
     let out = machine.out::<[u64; 4]>(3);
     machine.run("k", 3, 1, params![out]);
-    let found = machine.read::<u64>(out, 12);
-    for row in found.chunks(4) {
+    let actual = machine.read::<u64>(out, 12);
+    for row in actual.chunks(4) {
         assert!(row[1] >= row[0] + 150 && row[1] < row[0] + 1000, "{row:?}");
         assert!(row[2] > row[1], "{row:?}");
-        assert_eq!(row[..3], found[..3], "blocks do not see each other's time");
+        assert_eq!(row[..3], actual[..3], "blocks do not see each other's time");
     }
 }
 
 #[test]
-fn shared_memory_sizes() {
+fn shared_memory_sizes_are_reported() {
     let ptx = kernel_of(
         ".shared .b8 tile[100];
         mov.u64 %d1, tile;
@@ -129,8 +129,8 @@ fn shared_memory_sizes() {
         machine.dynamic_shared = dynamic;
         let out = machine.out::<u32>(2);
         machine.run("k", 1, 1, params![out]);
-        let found = machine.read::<u32>(out, 2);
-        assert_eq!(found[0], dynamic);
-        assert!((100..=128).contains(&found[1]), "{found:?}");
+        let actual = machine.read::<u32>(out, 2);
+        assert_eq!(actual[0], dynamic);
+        assert!((100..=128).contains(&actual[1]), "{actual:?}");
     }
 }

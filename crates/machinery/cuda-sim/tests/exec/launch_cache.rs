@@ -40,7 +40,7 @@ fn loaded() -> (Machine, u64, u64) {
 }
 
 #[test]
-fn a_launch_after_others_is_as_the_first() {
+fn repeated_launches_match_the_first() {
     let (mut machine, out, from) = loaded();
     // The last number of rounds makes a formerly short launch a long one.
     for (grid, block, rounds) in [
@@ -57,24 +57,25 @@ fn a_launch_after_others_is_as_the_first() {
     ] {
         for profile in [false, true, false] {
             machine.profile = profile;
-            let (mut new, new_out, new_from) = loaded();
+            let (mut fresh, new_out, new_from) = loaded();
             assert_eq!((new_out, new_from), (out, from));
-            new.profile = profile;
-            let [after, first]: [Report; 2] =
-                [&machine, &new].map(|on| on.run("work", grid, block, params![out, from, rounds]));
-            let what = format!("{grid} × {block}, {rounds} rounds, profile: {profile}");
-            assert_eq!(after.counts, first.counts, "{what}");
-            assert_eq!(after.time, first.time, "{what}");
-            assert_eq!(after.profile, first.profile, "{what}");
-            let memory = [&machine, &new].map(|on| on.read::<u32>(out, (grid * block) as usize));
-            assert_eq!(memory[0], memory[1], "{what}");
+            fresh.profile = profile;
+            let [repeated, fresh_report]: [Report; 2] = [&machine, &fresh]
+                .map(|machine| machine.run("work", grid, block, params![out, from, rounds]));
+            let context = format!("{grid} × {block}, {rounds} rounds, profile: {profile}");
+            assert_eq!(repeated.counts, fresh_report.counts, "{context}");
+            assert_eq!(repeated.time, fresh_report.time, "{context}");
+            assert_eq!(repeated.profile, fresh_report.profile, "{context}");
+            let outputs =
+                [&machine, &fresh].map(|machine| machine.read::<u32>(out, (grid * block) as usize));
+            assert_eq!(outputs[0], outputs[1], "{context}");
         }
     }
 }
 
 /// Blocks must be able to wait for each other even if the launch is expected to be short.
 #[test]
-fn blocks_of_a_launch_that_seems_short_wait_for_each_other() {
+fn blocks_of_a_short_launch_can_wait_for_each_other() {
     let mut machine = Machine::new(include_str!("../../kernels/ptx/progress.ptx"));
     for blocks in [1, 2, 132, 2] {
         let (count, out) = (machine.buffer(&[0u32]), machine.out::<u32>(blocks));

@@ -1,12 +1,12 @@
 //! Reads of shared memory by `wgmma`: of uninitialized memory, and unordered with writes.
 
-use crate::{assert_one, assert_silent, found_in, kernel_of, only};
+use crate::{assert_no_findings, assert_single_finding, check_module, kernel_of, only_kind};
 use cuda_sim::check::Severity::Error;
 use cuda_sim::check::{Finding, FindingKind};
 
 /// Checks a warpgroup that fills the matrix B, 8 rows of 32 bytes, and multiplies by it. `%own` is the address
 /// at which each thread with `%p1` writes its word.
-fn product(fill: &str, between: &str, after: &str) -> (Vec<Finding>, String) {
+fn check_wgmma(fill: &str, between: &str, after: &str) -> (Vec<Finding>, String) {
     let body = format!(
         ".shared .align 1024 .b32 tile[64];
         .reg .f32 %f<4>;
@@ -28,7 +28,7 @@ fn product(fill: &str, between: &str, after: &str) -> (Vec<Finding>, String) {
     );
     let ptx = kernel_of(&body);
     let ptx = ptx.replace(".version 7.0", ".version 8.0");
-    found_in(&ptx.replace("sm_80", "sm_90a"), 128)
+    check_module(&ptx.replace("sm_80", "sm_90a"), 128)
 }
 
 const FILL: &str = "@%p1 st.shared.u32 [%own], %t;";
@@ -41,20 +41,23 @@ fn at_the_product((findings, ptx): (Vec<Finding>, String)) -> (Vec<Finding>, Str
 }
 
 #[test]
-fn a_kernel_that_waits_is_passed_over() {
-    assert_silent(product(FILL, BARRIER, WAIT));
-    let next = format!("{WAIT} bar.sync 0; {FILL}");
-    assert_silent(product(FILL, BARRIER, &next));
+fn kernel_that_waits_is_not_reported() {
+    assert_no_findings(check_wgmma(FILL, BARRIER, WAIT));
+    let next_fill = format!("{WAIT} bar.sync 0; {FILL}");
+    assert_no_findings(check_wgmma(FILL, BARRIER, &next_fill));
 }
 
 #[test]
-fn a_matrix_that_is_not_written() {
-    let half = FILL.replace("%p1", "%p2");
-    let half = format!("setp.lt.u32 %p2, %t, 32; {half}");
-    for fill in ["", &half] {
-        let unwritten = only(product(fill, BARRIER, WAIT), FindingKind::UninitializedShared);
+fn uninitialized_matrix_is_reported() {
+    let half_fill = FILL.replace("%p1", "%p2");
+    let half_fill = format!("setp.lt.u32 %p2, %t, 32; {half_fill}");
+    for fill in ["", &half_fill] {
+        let unwritten = only_kind(
+            check_wgmma(fill, BARRIER, WAIT),
+            FindingKind::UninitializedShared,
+        );
         let (first, count) = if fill.is_empty() { (0, 64) } else { (1, 32) };
-        assert_one(
+        assert_single_finding(
             at_the_product(unwritten),
             FindingKind::UninitializedShared,
             Error,
@@ -65,18 +68,23 @@ fn a_matrix_that_is_not_written() {
 }
 
 #[test]
-fn a_matrix_that_others_may_be_writing() {
-    let (findings, _) = only(product(FILL, "", WAIT), FindingKind::ReadAfterWrite);
+fn matrix_written_without_barrier_is_reported() {
+    let (findings, _) = only_kind(check_wgmma(FILL, "", WAIT), FindingKind::ReadAfterWrite);
     assert!(!findings.is_empty());
 }
 
 #[test]
-fn a_matrix_that_is_written_before_the_product_is_waited_for() {
-    let early = format!("bar.sync 0; {FILL} {WAIT}");
-    let (findings, _) = product(FILL, BARRIER, &early);
+fn write_before_waiting_for_wgmma_is_reported() {
+    let early_write = format!("bar.sync 0; {FILL} {WAIT}");
+    let (findings, _) = check_wgmma(FILL, BARRIER, &early_write);
     let kinds: Vec<FindingKind> = findings.iter().map(|finding| finding.kind).collect();
     assert!(kinds.contains(&FindingKind::ReadAfterWrite), "{kinds:?}");
     // At that point only the newest group may still be reading.
-    let others = "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 1; bar.sync 0;";
-    assert_silent(product(FILL, BARRIER, &format!("{others} {FILL}")));
+    let older_groups =
+        "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 1; bar.sync 0;";
+    assert_no_findings(check_wgmma(
+        FILL,
+        BARRIER,
+        &format!("{older_groups} {FILL}"),
+    ));
 }

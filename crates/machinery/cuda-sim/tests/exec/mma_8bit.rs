@@ -1,8 +1,8 @@
 //! Matrix multiply-accumulates with 8-bit elements, compared with those of an H200, bit for bit.
 
 use crate::harness::{Machine, load_error, module_of};
+use crate::mma::{COLUMNS, F32, Format, LANES, Numbers, PRODUCT_COUNT, all_numbers, random_bits};
 use crate::params;
-use crate::products::{COLUMNS, F32, Format, LANES, Numbers, PRODUCTS, all_numbers, random_bits};
 use std::fmt::Write as _;
 
 /// The output of `scripts/products.cu` on an H200.
@@ -12,18 +12,18 @@ const H200: &str = include_str!("products-of-bytes-h200.txt");
 struct Form<'a> {
     name: &'a str,
     rows: usize,
-    deep: usize,
-    clamps: bool,
+    k: usize,
+    saturates: bool,
     types: [&'a str; 3],
 }
 
 impl<'a> Form<'a> {
-    fn of(name: &'a str) -> Form<'a> {
+    fn parse(name: &'a str) -> Form<'a> {
         let parts: Vec<&str> = name.split('.').collect();
         let [shape, .., a, b, d] = parts[..] else {
             panic!("a shape and three types");
         };
-        let (rows, deep) = match shape {
+        let (rows, k) = match shape {
             "m8n8k16" => (8, 16),
             "m16n8k16" => (16, 16),
             "m16n8k32" => (16, 32),
@@ -32,8 +32,8 @@ impl<'a> Form<'a> {
         Form {
             name,
             rows,
-            deep,
-            clamps: parts.contains(&"satfinite"),
+            k,
+            saturates: parts.contains(&"satfinite"),
             types: [a, b, d],
         }
     }
@@ -51,8 +51,8 @@ impl<'a> Form<'a> {
     /// Returns the registers per lane of A, of B, and of the result.
     fn registers(&self) -> [usize; 3] {
         [
-            self.rows * self.deep / 128,
-            COLUMNS * self.deep / 128,
+            self.rows * self.k / 128,
+            COLUMNS * self.k / 128,
             self.rows / 4,
         ]
     }
@@ -81,12 +81,12 @@ impl<'a> Form<'a> {
             })
             .collect();
         let [a, b, d] = self.types;
-        let clamps = if self.clamps { ".satfinite" } else { "" };
+        let saturates = if self.saturates { ".satfinite" } else { "" };
         let shape = self.name.split('.').next().unwrap_or_default();
         let results: Vec<String> = (0..registers[2]).map(|n| format!("%r{}", 24 + n)).collect();
         let _ = write!(
             body,
-            "mma.sync.aligned.{shape}.row.col{clamps}.{d}.{a}.{b}.{d} {{{}}}, {{{}}}, {{{}}}, {{{}}};
+            "mma.sync.aligned.{shape}.row.col{saturates}.{d}.{a}.{b}.{d} {{{}}}, {{{}}}, {{{}}}, {{{}}};
             mad.lo.u32 %r31, %r30, {}, %t; mad.wide.u32 %d1, %r31, 4, %out;",
             results.join(", "),
             names[0],
@@ -104,39 +104,36 @@ impl<'a> Form<'a> {
     }
 
     /// Returns the matrices of all products, in row-major order, one element per word.
-    fn matrices(&self, kind: &str) -> [Vec<u32>; 3] {
-        let counts = [
-            self.rows * self.deep,
-            self.deep * COLUMNS,
-            self.rows * COLUMNS,
-        ];
+    fn matrices(&self, numbers_kind: &str) -> [Vec<u32>; 3] {
+        let counts = [self.rows * self.k, self.k * COLUMNS, self.rows * COLUMNS];
         let numbers = all_numbers();
-        let numbers = numbers.iter().find(|numbers| numbers.name == kind);
+        let numbers = numbers.iter().find(|numbers| numbers.name == numbers_kind);
         let mut n = 0..;
-        let mut matrix = |which: usize| -> Vec<u32> {
-            let many = n.by_ref().take(PRODUCTS * counts[which]);
-            many.map(|n| self.element(numbers, kind, which, n))
+        let mut read_matrix = |matrix: usize| -> Vec<u32> {
+            let numbers_of_matrix = n.by_ref().take(PRODUCT_COUNT * counts[matrix]);
+            numbers_of_matrix
+                .map(|n| self.element(numbers, numbers_kind, matrix, n))
                 .collect()
         };
-        let mut made = [matrix(0), matrix(1), matrix(2)];
+        let mut matrices = [read_matrix(0), read_matrix(1), read_matrix(2)];
         if numbers.is_some_and(|numbers| numbers.cancels) {
-            for i in (1..made[0].len()).step_by(2) {
-                made[0][i] = made[0][i - 1] ^ 0x80;
+            for i in (1..matrices[0].len()).step_by(2) {
+                matrices[0][i] = matrices[0][i - 1] ^ 0x80;
             }
-            for i in (0..made[1].len()).filter(|i| i / COLUMNS % 2 == 1) {
-                let less = random_bits(i as u64).is_multiple_of(4);
-                made[1][i] = made[1][i - COLUMNS] ^ u32::from(less);
+            for i in (0..matrices[1].len()).filter(|i| i / COLUMNS % 2 == 1) {
+                let changed = random_bits(i as u64).is_multiple_of(4);
+                matrices[1][i] = matrices[1][i - COLUMNS] ^ u32::from(changed);
             }
         }
-        made
+        matrices
     }
 
-    fn element(&self, numbers: Option<&Numbers>, kind: &str, which: usize, n: u64) -> u32 {
-        if let (Some(numbers), Some(format)) = (numbers, self.format(which)) {
-            return numbers.element(format, which == 2, n);
+    fn element(&self, numbers: Option<&Numbers>, numbers_kind: &str, matrix: usize, n: u64) -> u32 {
+        if let (Some(numbers), Some(format)) = (numbers, self.format(matrix)) {
+            return numbers.element(format, matrix == 2, n);
         }
         let word = random_bits(n);
-        match (which, kind) {
+        match (matrix, numbers_kind) {
             (2, "limit") => 0x7fff_ffff ^ (word >> 31).wrapping_mul(u32::MAX) ^ (word & 0xffff),
             (2, _) => word,
             _ => word >> 24,
@@ -145,47 +142,56 @@ impl<'a> Form<'a> {
 }
 
 /// Returns the index, in a row-major matrix, of a lane's result `i`.
-fn place(i: usize, lane: usize) -> usize {
+fn accumulator_index(i: usize, lane: usize) -> usize {
     (lane / 4 + 8 * (i / 2)) * COLUMNS + lane % 4 * 2 + i % 2
 }
 
 /// Returns a hash of the bits of all results.
-fn hash(form: &Form, kind: &str) -> u64 {
-    let [a, b, c] = form.matrices(kind);
+fn hash(form: &Form, numbers_kind: &str) -> u64 {
+    let [a, b, c] = form.matrices(numbers_kind);
     let [first, second, result] = form.registers();
     let groups = form.rows / 8;
     let mut inputs = [Vec::new(), Vec::new(), Vec::new()];
-    for product in 0..PRODUCTS {
-        let packed = |of: &dyn Fn(usize) -> u32| (0..4).fold(0, |word, n| word | of(n) << (8 * n));
+    for product in 0..PRODUCT_COUNT {
+        let packed =
+            |byte: &dyn Fn(usize) -> u32| (0..4).fold(0, |word, n| word | byte(n) << (8 * n));
         for register in 0..first {
             let (part, lower) = (register / groups, register % groups);
             inputs[0].extend((0..LANES).map(|lane| {
                 let row = product * form.rows + lane / 4 + 8 * lower;
-                packed(&|n| a[row * form.deep + part * 16 + lane % 4 * 4 + n])
+                packed(&|n| a[row * form.k + part * 16 + lane % 4 * 4 + n])
             }));
         }
         for part in 0..second {
             inputs[1].extend((0..LANES).map(|lane| {
-                let row = product * form.deep + part * 16 + lane % 4 * 4;
+                let row = product * form.k + part * 16 + lane % 4 * 4;
                 packed(&|n| b[(row + n) * COLUMNS + lane / 4])
             }));
         }
         for i in 0..result {
-            let added = |lane| c[product * form.rows * COLUMNS + place(i, lane)];
+            let added = |lane| c[product * form.rows * COLUMNS + accumulator_index(i, lane)];
             inputs[2].extend((0..LANES).map(added));
         }
     }
     let mut machine = Machine::new(&form.ptx());
     let [a, b, c] = inputs.map(|words| machine.buffer(&words));
     let words = result * LANES;
-    let out = machine.out::<u32>(PRODUCTS * words);
-    machine.run("k", PRODUCTS as u32, LANES as u32, params![out, a, b, c]);
+    let out = machine.out::<u32>(PRODUCT_COUNT * words);
+    machine.run(
+        "k",
+        PRODUCT_COUNT as u32,
+        LANES as u32,
+        params![out, a, b, c],
+    );
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for d in machine.read::<u32>(out, PRODUCTS * words).chunks(words) {
+    for d in machine
+        .read::<u32>(out, PRODUCT_COUNT * words)
+        .chunks(words)
+    {
         let mut results = vec![0; form.rows * COLUMNS];
         for lane in 0..LANES {
             for i in 0..result {
-                results[place(i, lane)] = d[i * LANES + lane];
+                results[accumulator_index(i, lane)] = d[i * LANES + lane];
             }
         }
         for word in results {
@@ -196,25 +202,25 @@ fn hash(form: &Form, kind: &str) -> u64 {
 }
 
 #[test]
-fn products_of_bytes_are_those_of_an_h200() {
-    let wanted: Vec<&str> = H200.lines().filter(|line| !line.starts_with('#')).collect();
+fn mma_sums_of_8_bit_elements_match_an_h200() {
+    let expected: Vec<&str> = H200.lines().filter(|line| !line.starts_with('#')).collect();
     // Four pairs of integer types in six forms; four of floating-point types, and a shorter form of one.
-    assert_eq!(wanted.len(), 4 * 6 * 2 + 5 * all_numbers().len());
-    let wrong: Vec<String> = wanted
+    assert_eq!(expected.len(), 4 * 6 * 2 + 5 * all_numbers().len());
+    let mismatches: Vec<String> = expected
         .into_iter()
         .filter_map(|line| {
             let (name, _) = line.split_once(" = ")?;
-            let (form, kind) = name.split_once(' ')?;
-            let found = format!("{name} = {:016x}", hash(&Form::of(form), kind));
-            (found != line).then_some(found)
+            let (form, numbers_kind) = name.split_once(' ')?;
+            let actual = format!("{name} = {:016x}", hash(&Form::parse(form), numbers_kind));
+            (actual != line).then_some(actual)
         })
         .collect();
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(mismatches.is_empty(), "{mismatches:#?}");
 }
 
 #[test]
-fn forms_that_are_none_are_refused() {
-    for (form, wanted) in [
+fn nonexistent_forms_are_rejected() {
+    for (form, expected) in [
         ("m16n8k32.row.col.f32.e4m3.s8.f32", "is not simulated"),
         (
             "m16n8k32.row.col.satfinite.f32.e4m3.e4m3.f32",
@@ -232,6 +238,6 @@ fn forms_that_are_none_are_refused() {
     ] {
         let body = format!("mma.sync.aligned.{form} {{%r1}}, {{%r1}}, {{%r1}}, {{%r1}};");
         let message = load_error(&module_of("", &body)).to_string();
-        assert!(message.contains(wanted), "{form}: {message}");
+        assert!(message.contains(expected), "{form}: {message}");
     }
 }

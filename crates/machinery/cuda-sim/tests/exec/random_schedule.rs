@@ -14,7 +14,7 @@ const PTX: &str = include_str!("../../kernels/ptx/order.ptx");
 const SIZES: [(u32, u32); 3] = [(4, 128), (6, 64), (3, 256)];
 
 /// Calls `f` with a device that has loaded the kernels, once per thread of the test program.
-fn machine<T>(seed: Option<u64>, use_it: impl FnOnce(&mut Machine) -> T) -> T {
+fn with_machine<T>(seed: Option<u64>, f: impl FnOnce(&mut Machine) -> T) -> T {
     thread_local! {
         static MACHINE: RefCell<Machine> = RefCell::new(Machine::new(PTX));
     }
@@ -23,23 +23,28 @@ fn machine<T>(seed: Option<u64>, use_it: impl FnOnce(&mut Machine) -> T) -> T {
             shuffle: seed,
             ..Conditions::USUAL
         };
-        use_it(machine)
+        f(machine)
     })
 }
 
 /// Returns the result of a kernel that counts the threads of its grid.
-fn sum(seed: Option<u64>, kernel: &str, (grid, block): (u32, u32)) -> u32 {
-    machine(seed, |machine| {
+fn thread_count(seed: Option<u64>, kernel: &str, (grid, block): (u32, u32)) -> u32 {
+    with_machine(seed, |machine| {
         let out = machine.buffer(&vec![0u32; 2 + grid as usize]);
         machine.run(kernel, grid, block, params![out]);
         machine.read(out, 1)[0]
     })
 }
 
-/// Returns the words that a kernel writes, `times` for each of its threads.
-fn words(seed: Option<u64>, kernel: &str, (grid, block): (u32, u32), times: u32) -> Vec<u32> {
-    machine(seed, |machine| {
-        let count = (times * grid * block) as usize;
+/// Returns the words that a kernel writes, `words_per_thread` for each of its threads.
+fn kernel_words(
+    seed: Option<u64>,
+    kernel: &str,
+    (grid, block): (u32, u32),
+    words_per_thread: u32,
+) -> Vec<u32> {
+    with_machine(seed, |machine| {
+        let count = (words_per_thread * grid * block) as usize;
         let out = machine.out::<u32>(count);
         machine.run(kernel, grid, block, params![out]);
         machine.read(out, count)
@@ -47,12 +52,14 @@ fn words(seed: Option<u64>, kernel: &str, (grid, block): (u32, u32), times: u32)
 }
 
 /// Returns the number of seeds, out of 50, for which `predicate` is true.
-fn seeds(holds: impl Fn(u64) -> bool) -> usize {
-    (0..50).filter(|&seed| holds(seed * 0x9e37_79b9)).count()
+fn count_seeds(predicate: impl Fn(u64) -> bool) -> usize {
+    (0..50)
+        .filter(|&seed| predicate(seed * 0x9e37_79b9))
+        .count()
 }
 
 #[test]
-fn right_sums_are_right_in_every_order() {
+fn correct_sums_are_correct_in_every_schedule() {
     let kernels = [
         "add_right",
         "add_locked",
@@ -62,14 +69,18 @@ fn right_sums_are_right_in_every_order() {
     ];
     for kernel in kernels {
         for size in SIZES {
-            let right = |seed| sum(seed, kernel, size) == size.0 * size.1;
-            assert_eq!(seeds(|seed| right(Some(seed))), 50, "{kernel}, {size:?}");
+            let is_correct = |seed| thread_count(seed, kernel, size) == size.0 * size.1;
+            assert_eq!(
+                count_seeds(|seed| is_correct(Some(seed))),
+                50,
+                "{kernel}, {size:?}"
+            );
         }
     }
 }
 
 #[test]
-fn lost_updates_show() {
+fn lost_updates_are_exposed() {
     let kernels = [
         "add_plain",
         "add_volatile",
@@ -79,9 +90,9 @@ fn lost_updates_show() {
     ];
     for kernel in kernels {
         for size in SIZES {
-            let right = |seed| sum(seed, kernel, size) == size.0 * size.1;
-            let wrong = seeds(|seed| !right(Some(seed)));
-            assert!(wrong >= 47, "{kernel}, {size:?}: {wrong} of 50");
+            let is_correct = |seed| thread_count(seed, kernel, size) == size.0 * size.1;
+            let wrong_count = count_seeds(|seed| !is_correct(Some(seed)));
+            assert!(wrong_count >= 47, "{kernel}, {size:?}: {wrong_count} of 50");
         }
     }
     // One update per block, and no other shared state.
@@ -92,72 +103,86 @@ fn lost_updates_show() {
         "add_by_block_in_halves",
     ];
     for kernel in kernels {
-        for (size, least) in [((4, 64), 30), ((12, 64), 47)] {
-            let right = |seed| sum(seed, kernel, size) == size.0 * size.1;
-            let wrong = seeds(|seed| !right(Some(seed)));
-            assert!(wrong >= least, "{kernel}, {size:?}: {wrong} of 50");
+        for (size, min_wrong) in [((4, 64), 30), ((12, 64), 47)] {
+            let is_correct = |seed| thread_count(seed, kernel, size) == size.0 * size.1;
+            let wrong_count = count_seeds(|seed| !is_correct(Some(seed)));
+            assert!(
+                wrong_count >= min_wrong,
+                "{kernel}, {size:?}: {wrong_count} of 50"
+            );
         }
     }
 }
 
 #[test]
-fn missing_barriers_show() {
-    let right = |seed, kernel, size| words(seed, kernel, size, 4).iter().all(|&word| word == 1);
+fn missing_barriers_are_exposed() {
+    let is_correct = |seed, kernel, size| {
+        kernel_words(seed, kernel, size, 4)
+            .iter()
+            .all(|&word| word == 1)
+    };
     for kernel in [
         "pass_on_unwritten",
         "pass_on_overwritten",
         "pass_on_without",
     ] {
         for size in SIZES {
-            let wrong = seeds(|seed| !right(Some(seed), kernel, size));
-            assert!(wrong >= 45, "{kernel}, {size:?}: {wrong} of 50");
+            let wrong_count = count_seeds(|seed| !is_correct(Some(seed), kernel, size));
+            assert!(wrong_count >= 45, "{kernel}, {size:?}: {wrong_count} of 50");
         }
     }
     for size in SIZES {
-        let right = |seed| right(seed, "pass_on_right", size);
-        assert!(right(None), "{size:?}, in the usual order");
-        assert_eq!(seeds(|seed| right(Some(seed))), 50, "{size:?}");
+        let is_correct = |seed| is_correct(seed, "pass_on_right", size);
+        assert!(is_correct(None), "{size:?}, in the usual order");
+        assert_eq!(count_seeds(|seed| is_correct(Some(seed))), 50, "{size:?}");
     }
 }
 
 #[test]
-fn who_writes_last_shows() {
+fn last_writer_is_exposed() {
     for size in SIZES {
-        let right = |seed| {
-            words(seed, "write_twice", size, 1)
+        let is_correct = |seed| {
+            kernel_words(seed, "write_twice", size, 1)
                 .iter()
                 .all(|&word| word == 1)
         };
-        let wrong = seeds(|seed| !right(Some(seed)));
-        assert!(wrong >= 47, "{size:?}: {wrong} of 50");
+        let wrong_count = count_seeds(|seed| !is_correct(Some(seed)));
+        assert!(wrong_count >= 47, "{size:?}: {wrong_count} of 50");
     }
 }
 
 #[test]
-fn lanes_that_wait_for_each_other_go_on() {
+fn lanes_that_wait_for_each_other_make_progress() {
     for size in SIZES {
-        let right = |seed| {
-            words(Some(seed), "within_a_warp", size, 1)
+        let is_correct = |seed| {
+            kernel_words(Some(seed), "within_a_warp", size, 1)
                 .iter()
                 .all(|&word| word == 1)
         };
-        assert_eq!(seeds(right), 50, "{size:?}");
+        assert_eq!(count_seeds(is_correct), 50, "{size:?}");
     }
 }
 
 #[test]
-fn a_seed_gives_the_same_order_each_time() {
+fn seed_determines_the_schedule() {
     let size = (4, 128);
     for kernel in ["add_volatile", "add_in_halves"] {
-        let sums: Vec<u32> = (0..20).map(|seed| sum(Some(seed), kernel, size)).collect();
-        let again: Vec<u32> = (0..20).map(|seed| sum(Some(seed), kernel, size)).collect();
-        assert_eq!(sums, again, "{kernel}");
-        assert!(sums.iter().any(|sum| *sum != sums[0]), "{kernel}: {sums:?}");
+        let sums: Vec<u32> = (0..20)
+            .map(|seed| thread_count(Some(seed), kernel, size))
+            .collect();
+        let repeated: Vec<u32> = (0..20)
+            .map(|seed| thread_count(Some(seed), kernel, size))
+            .collect();
+        assert_eq!(sums, repeated, "{kernel}");
+        assert!(
+            sums.iter().any(|thread_count| *thread_count != sums[0]),
+            "{kernel}: {sums:?}"
+        );
     }
 }
 
 #[test]
-fn it_goes_with_checks() {
+fn random_schedules_work_with_checks() {
     let mut machine = Machine::new(PTX);
     machine.conditions.shuffle = Some(3);
     machine.checks = Checks::ALL;
@@ -180,12 +205,12 @@ fn it_goes_with_checks() {
     machine.checks = Checks::ALL;
     let out = machine.out::<u32>(64);
     let report = machine.run("k", 1, 64, params![out]);
-    let kinds: Vec<FindingKind> = report.findings.iter().map(|found| found.kind).collect();
+    let kinds: Vec<FindingKind> = report.findings.iter().map(|finding| finding.kind).collect();
     assert!(kinds.contains(&FindingKind::ReadAfterWrite), "{kinds:?}");
 }
 
 #[test]
-fn such_launches_have_no_profile() {
+fn random_schedules_have_no_profile() {
     let mut machine = Machine::profiling(PTX);
     let out = machine.buffer(&[0u32; 6]);
     for seed in [None, Some(3)] {
@@ -196,7 +221,7 @@ fn such_launches_have_no_profile() {
 }
 
 #[test]
-fn a_launch_that_never_ends_is_stopped() {
+fn endless_launch_is_stopped() {
     let mut machine = Machine::new(PTX);
     machine.time_limit = Duration::from_millis(200);
     for seed in [None, Some(3)] {

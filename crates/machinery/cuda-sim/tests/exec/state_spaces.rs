@@ -4,15 +4,15 @@ use crate::harness::{Machine, kernel_of, module_of, words};
 use crate::params;
 
 #[test]
-fn a_generic_address_knows_its_space() {
+fn isspacep_identifies_the_state_space() {
     let spaces = ["global", "shared", "local", "const", "param"];
-    for (at, space) in spaces.iter().enumerate() {
+    for (index, space) in spaces.iter().enumerate() {
         let tests: String = spaces
             .iter()
             .enumerate()
-            .map(|(bit, other)| {
+            .map(|(bit, tested)| {
                 format!(
-                    "isspacep.{other} %p1, %d2;
+                    "isspacep.{tested} %p1, %d2;
                     @%p1 or.b32 %r1, %r1, {};\n",
                     1 << bit
                 )
@@ -20,7 +20,7 @@ fn a_generic_address_knows_its_space() {
             .collect();
         let name = if *space == "param" { "p" } else { "thing" };
         let variable = format!(".{space} .align 8 .b32 thing[4];");
-        let (before, inside) = match *space {
+        let (before, local_declaration) = match *space {
             "param" => (String::new(), String::new()),
             "local" | "shared" => (String::new(), variable),
             _ => (variable, String::new()),
@@ -28,7 +28,7 @@ fn a_generic_address_knows_its_space() {
         let ptx = module_of(
             &before,
             &format!(
-                "{inside}
+                "{local_declaration}
                 mov.u64 %d1, {name};
                 cvta.{space}.u64 %d2, %d1;
                 mov.u32 %r1, 0;
@@ -40,19 +40,19 @@ fn a_generic_address_knows_its_space() {
             ),
         )
         .replace(".version 7.0", ".version 7.7");
-        let found = words(&ptx, 2).unwrap_or_else(|fault| panic!("{space}: {fault}"));
+        let actual = words(&ptx, 2).unwrap_or_else(|fault| panic!("{space}: {fault}"));
         // Constants are in device memory, as on a GPU, so both tests are true.
         let expected = if *space == "const" {
             1 << 3 | 1
         } else {
-            1 << at
+            1 << index
         };
-        assert_eq!(found, [expected; 2], "{space}");
+        assert_eq!(actual, [expected; 2], "{space}");
     }
 }
 
 #[test]
-fn offsets_into_variables_and_parameters() {
+fn offsets_into_variables_and_parameters_are_applied() {
     let ptx = ".version 7.0
 .target sm_80
 .address_size 64
@@ -87,7 +87,7 @@ fn offsets_into_variables_and_parameters() {
 }
 
 #[test]
-fn shared_variables_of_functions_and_of_the_module() {
+fn shared_variables_of_functions_and_modules_are_disjoint() {
     let ptx = ".version 7.0
 .target sm_80
 .address_size 64
@@ -130,16 +130,16 @@ fn shared_variables_of_functions_and_of_the_module() {
     machine.run("a", 1, 1, params![out]);
     machine.run("b", 1, 1, params![out]);
     assert_eq!(machine.read::<u32>(out, 4), [30, 10, 11, 20]);
-    let shared = |name| {
+    let shared_bytes_of = |name| {
         let number = machine.program.listing.kernel(name).expect("a kernel");
         machine.program.listing.kernels[number].shared_bytes
     };
-    assert_eq!((shared("a"), shared("b")), (20, 8));
+    assert_eq!((shared_bytes_of("a"), shared_bytes_of("b")), (20, 8));
 }
 
 /// Memory order and cache qualifiers do not change an access's value.
 #[test]
-fn orders_caches_and_fences() {
+fn order_and_cache_qualifiers_do_not_change_values() {
     let ptx = kernel_of(
         "st.global.u32 [%mine], %t;
         fence.acq_rel.gpu; fence.sc.sys; membar.cta; membar.gl; membar.sys;
@@ -162,7 +162,7 @@ fn orders_caches_and_fences() {
 
 /// A block's shared memory starts at zero, whatever the previous block left there.
 #[test]
-fn shared_memory_of_one_block_is_not_seen_by_the_next() {
+fn shared_memory_is_zeroed_for_each_block() {
     let ptx = kernel_of(
         ".shared .b32 tile[64];
         mov.u32 %r3, %ctaid.x;
