@@ -1,5 +1,5 @@
-//! Has the PTX of every kernel in `kernels/bugs` ready, and lists them with their sources in
-//! `sources.rs`.
+//! Generates PTX for every kernel in `kernels/bugs`, and writes `sources.rs`, a list of the kernels with
+//! their sources.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ fn main() {
 
 fn list() -> Result<(), Box<dyn std::error::Error>> {
     let tree = Tree::find(&PathBuf::from(env::var("CARGO_MANIFEST_DIR")?))?;
-    // A kernel that is new, too.
+    // Run again when a kernel is added, too.
     println!(
         "cargo:rerun-if-changed={}",
         tree.path("kernels/bugs").display()

@@ -1,20 +1,20 @@
-//! How far an approximate answer may be from the exact one. Source: PTX ISA, sections 9.7.3 and 9.7.4,
-//! the precision that the page of each instruction states.
+//! Error bounds of approximate instructions. Source: PTX ISA, sections 9.7.3 and 9.7.4, which give a
+//! precision for each instruction.
 //!
-//! The simulator answers with the exact value rounded to nearest, a GPU with one within the bound of
-//! it; so the two may be a bound and half a unit in the last place apart.
+//! The simulator returns the exact value rounded to nearest, and a GPU a value within the bound of the
+//! exact one. The two may therefore differ by the bound plus half a unit in the last place.
 
 use std::fmt;
 
-/// How a difference is measured.
+/// The unit in which a difference is measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Measure {
-    /// Units in the last place of the result.
+    /// Units in the last place (ulps) of the result.
     Ulps,
-    /// Of the result.
+    /// A fraction of the result.
     Relative,
     Absolute,
-    /// NaN, infinity or another value where there is none on the other side.
+    /// NaN or infinity on one side, and another value on the other.
     Special,
 }
 
@@ -29,18 +29,18 @@ impl fmt::Display for Measure {
     }
 }
 
-/// How far two answers are apart.
+/// The difference between two results.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Distance {
     pub measure: Measure,
     pub value: f64,
-    /// What the ISA allows, as the two sides may differ; None where it says nothing.
+    /// The largest difference that the ISA allows between the two sides; `None` if it states no bound.
     pub bound: Option<f64>,
 }
 
 impl Distance {
-    /// Whether the ISA allows it.
-    pub fn within(&self) -> bool {
+    /// Returns true if the ISA allows the difference.
+    pub fn is_within_bound(&self) -> bool {
         self.bound.is_none_or(|bound| self.value <= bound)
     }
 }
@@ -60,31 +60,31 @@ impl fmt::Display for Distance {
     }
 }
 
-/// A result's format: bits of its fraction, the least exponent of a normal number, and its value.
+/// A result's format: the bits of its fraction, the smallest exponent of a normal number, and its value.
 struct Format {
     fraction: i32,
-    least: i32,
+    min_exponent: i32,
     value: fn(u64) -> f64,
 }
 
 const SINGLE: Format = Format {
     fraction: 23,
-    least: -126,
+    min_exponent: -126,
     value: |bits| f64::from(f32::from_bits(bits as u32)),
 };
 const DOUBLE: Format = Format {
     fraction: 52,
-    least: -1022,
+    min_exponent: -1022,
     value: f64::from_bits,
 };
 const HALF: Format = Format {
     fraction: 10,
-    least: -14,
+    min_exponent: -14,
     value: half,
 };
 const BFLOAT: Format = Format {
     fraction: 7,
-    least: -126,
+    min_exponent: -126,
     value: |bits| f64::from(f32::from_bits((bits as u32) << 16)),
 };
 
@@ -100,25 +100,25 @@ fn half(bits: u64) -> f64 {
 }
 
 impl Format {
-    /// The value of a unit in the last place next to this number.
-    fn unit(&self, near: f64) -> f64 {
+    /// Returns the unit in the last place at `near`.
+    fn ulp(&self, near: f64) -> f64 {
         let exponent = if near == 0.0 || !near.is_finite() {
-            self.least
+            self.min_exponent
         } else {
-            (near.abs().log2().floor() as i32).max(self.least)
+            (near.abs().log2().floor() as i32).max(self.min_exponent)
         };
-        // In two steps, lest it underflow.
+        // Multiplies two powers, because one alone could underflow.
         2f64.powi(exponent.max(-1000)) * 2f64.powi(exponent.min(-1000) + 1000 - self.fraction)
     }
 }
 
-/// Operands of a form.
+/// Returns the number of operands of a form.
 pub fn operands(form: &str) -> usize {
     if form.starts_with("div") { 2 } else { 1 }
 }
 
-/// How far the answers to the same operands are apart: one distance, or two for a pair of halves.
-pub fn compare(form: &str, operands: &[u64], ours: u64, theirs: u64) -> Vec<Distance> {
+/// Returns the differences between two results for the same operands: one, or two for a pair of halves.
+pub fn compare(form: &str, operands: &[u64], simulator: u64, gpu: u64) -> Vec<Distance> {
     let parts: Vec<&str> = form.split('.').collect();
     let ty = parts[parts.len() - 1];
     if let Some(single) = ty.strip_suffix("x2") {
@@ -126,14 +126,14 @@ pub fn compare(form: &str, operands: &[u64], ours: u64, theirs: u64) -> Vec<Dist
         let part = |shift: u32| {
             let cut = |word: u64| word >> shift & 0xffff;
             let operands: Vec<u64> = operands.iter().copied().map(cut).collect();
-            one(&form, &operands, cut(ours), cut(theirs))
+            compare_scalar(&form, &operands, cut(simulator), cut(gpu))
         };
         return vec![part(0), part(16)];
     }
-    vec![one(form, operands, ours, theirs)]
+    vec![compare_scalar(form, operands, simulator, gpu)]
 }
 
-fn one(form: &str, operands: &[u64], ours: u64, theirs: u64) -> Distance {
+fn compare_scalar(form: &str, operands: &[u64], simulator: u64, gpu: u64) -> Distance {
     let parts: Vec<&str> = form.split('.').collect();
     let (name, ty) = (parts[0], parts[parts.len() - 1]);
     let format = match ty {
@@ -142,68 +142,70 @@ fn one(form: &str, operands: &[u64], ours: u64, theirs: u64) -> Distance {
         "f32" => SINGLE,
         _ => DOUBLE,
     };
-    let (x, y) = ((format.value)(ours), (format.value)(theirs));
-    let given: Vec<f64> = operands.iter().map(|&bits| (format.value)(bits)).collect();
-    let (measure, stated) = stated(name, &parts, ty, &given, x);
-    let unit = format.unit(x);
+    let (x, y) = ((format.value)(simulator), (format.value)(gpu));
+    let operand_values: Vec<f64> = operands.iter().map(|&bits| (format.value)(bits)).collect();
+    let (measure, isa_bound) = isa_bound(name, &parts, ty, &operand_values, x);
+    let ulp = format.ulp(x);
     if x.is_nan() || y.is_nan() || x.is_infinite() || y.is_infinite() {
-        let same = ours == theirs || (x.is_nan() && y.is_nan());
-        // Next to infinity a unit makes the difference.
-        let largest = 2f64.powi(1 - format.least);
+        let same = simulator == gpu || (x.is_nan() && y.is_nan());
+        // Near infinity, one unit decides between the largest finite number and infinity.
+        let largest = 2f64.powi(1 - format.min_exponent);
         let near = |a: f64, b: f64| a.is_infinite() && b.abs() >= largest * 0.999;
-        let allowed = same || near(x, y) || near(y, x) || stated.is_none();
+        let allowed = same || near(x, y) || near(y, x) || isa_bound.is_none();
         return Distance {
             measure: Measure::Special,
             value: if allowed { 0.0 } else { 1.0 },
             bound: Some(0.0),
         };
     }
-    let apart = (x - y).abs();
-    let half = unit / 2.0;
+    let difference = (x - y).abs();
+    let half = ulp / 2.0;
     match measure {
         Measure::Ulps => Distance {
             measure,
-            value: apart / unit,
-            // A whole number of units, the half rounded up.
-            bound: stated.map(|stated| stated + 1.0),
+            value: difference / ulp,
+            // The difference is a whole number of ulps, so the half ulp is rounded up.
+            bound: isa_bound.map(|isa_bound| isa_bound + 1.0),
         },
         Measure::Relative => {
-            let size = x.abs().max(2f64.powi(format.least));
+            let size = x.abs().max(2f64.powi(format.min_exponent));
             Distance {
                 measure,
-                value: apart / size,
-                bound: stated.map(|stated| stated + 2.0 * half / size),
+                value: difference / size,
+                bound: isa_bound.map(|isa_bound| isa_bound + 2.0 * half / size),
             }
         }
         _ => Distance {
             measure,
-            value: apart,
-            bound: stated.map(|stated| stated + 2.0 * half),
+            value: difference,
+            bound: isa_bound.map(|isa_bound| isa_bound + 2.0 * half),
         },
     }
 }
 
-/// What the ISA states: the measure and the number.
-fn stated(
+/// Returns the measure and the bound that the ISA states.
+fn isa_bound(
     name: &str,
     parts: &[&str],
     ty: &str,
-    given: &[f64],
+    operand_values: &[f64],
     exact: f64,
 ) -> (Measure, Option<f64>) {
     let power = |exponent: f64| Some(2f64.powf(exponent));
     let turn = 2.0 * std::f64::consts::PI;
     match (name, ty) {
         ("sin" | "cos", _) => {
-            let stated = match given[0].abs() {
+            let isa_bound = match operand_values[0].abs() {
                 angle if angle <= turn => power(-20.5),
                 angle if angle <= 50.0 * turn => power(-14.7),
-                // Of larger angles, infinity and NaN it is only whether the result is a number.
+                // For larger angles, infinity and NaN, only the class of the result is compared.
                 _ => None,
             };
-            (Measure::Absolute, stated)
+            (Measure::Absolute, isa_bound)
         }
-        ("lg2", _) if given[0] > 0.5 && given[0] < 2.0 => (Measure::Absolute, power(-22.0)),
+        ("lg2", _) if operand_values[0] > 0.5 && operand_values[0] < 2.0 => {
+            (Measure::Absolute, power(-22.0))
+        }
         ("lg2", _) => (Measure::Relative, power(-22.0)),
         ("ex2", "f32") => (Measure::Ulps, Some(2.0)),
         ("ex2", "f16") => (Measure::Relative, power(-9.9)),
@@ -216,15 +218,15 @@ fn stated(
         ("rsqrt", "f32") => (Measure::Relative, power(-22.9)),
         ("div", _) if parts.contains(&"full") => (Measure::Ulps, Some(2.0)),
         ("div", _) => {
-            let b = given[1].abs();
+            let b = operand_values[1].abs();
             let covered = (2f64.powi(-126)..=2f64.powi(126)).contains(&b);
             (Measure::Ulps, covered.then_some(2.0))
         }
-        // Of the upper 32 bits, whose fraction has 20.
+        // Only the upper 32 bits are computed, and their fraction has 20 bits.
         ("rcp" | "rsqrt", _) if parts.contains(&"ftz") => {
-            let stated =
+            let isa_bound =
                 (exact.abs() >= f64::MIN_POSITIVE || exact == 0.0).then_some(2f64.powi(-20));
-            (Measure::Relative, stated)
+            (Measure::Relative, isa_bound)
         }
         _ => (Measure::Relative, power(-22.9)),
     }
@@ -239,41 +241,41 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_in_the_last_place_is_one() {
-        let one = compare("rcp.approx.f32", &[bits(1.0)], bits(1.0), bits(1.0) + 1);
-        assert_eq!((one[0].value, one[0].within()), (1.0, true));
+    fn one_ulp_is_measured_as_one() {
+        let near = compare("rcp.approx.f32", &[bits(1.0)], bits(1.0), bits(1.0) + 1);
+        assert_eq!((near[0].value, near[0].is_within_bound()), (1.0, true));
         let far = compare("rcp.approx.f32", &[bits(1.0)], bits(1.0), bits(1.0) + 3);
-        assert!(!far[0].within());
+        assert!(!far[0].is_within_bound());
     }
 
     #[test]
-    fn what_is_a_number_on_one_side_only_is_beyond_any_bound() {
+    fn number_on_one_side_only_exceeds_every_bound() {
         let number = compare("lg2.approx.f32", &[bits(3.0)], bits(1.585), bits(f32::NAN));
-        assert!(!number[0].within());
+        assert!(!number[0].is_within_bound());
         let both = compare("lg2.approx.f32", &[bits(-3.0)], bits(f32::NAN), 0x7fff_ffff);
-        assert!(both[0].within());
+        assert!(both[0].is_within_bound());
         let infinite = compare(
             "ex2.approx.f32",
             &[bits(3.0)],
             bits(8.0),
             bits(f32::INFINITY),
         );
-        assert!(!infinite[0].within());
+        assert!(!infinite[0].is_within_bound());
     }
 
     #[test]
-    fn halves_are_compared_one_by_one() {
-        // 1 and 2 in f16: equal, and far apart.
+    fn halves_of_a_pair_are_compared_separately() {
+        // 1 and 2 in f16: the low halves are equal, the high ones far apart.
         let pair = compare("tanh.approx.f16x2", &[0], 0x3c00_3c00, 0x4000_3c00);
         assert_eq!(pair.len(), 2);
-        assert!(pair[0].within() && !pair[1].within());
+        assert!(pair[0].is_within_bound() && !pair[1].is_within_bound());
     }
 
     #[test]
-    fn sines_of_large_angles_have_no_bound() {
+    fn sine_of_a_large_angle_has_no_bound() {
         let far = compare("sin.approx.f32", &[bits(1e6)], bits(0.5), bits(0.6));
-        assert_eq!((far[0].bound, far[0].within()), (None, true));
+        assert_eq!((far[0].bound, far[0].is_within_bound()), (None, true));
         let near = compare("sin.approx.f32", &[bits(1.0)], bits(0.84147), bits(0.84150));
-        assert!(!near[0].within());
+        assert!(!near[0].is_within_bound());
     }
 }

@@ -1,87 +1,89 @@
-//! Kernels on both backends side by side, on a machine that has a GPU; what differs is made small.
+//! Runs kernels on both backends of a machine with a GPU, and shrinks those whose results differ.
 
 use crate::forms::Forms;
 use crate::generate;
 use crate::kernel::{Kernel, Slot};
 use crate::record::{Distances, Record};
-use crate::worker::{Answer, Task, Worker};
+use crate::worker::{Reply, Task, Worker};
 use anyhow::Result;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-/// The two sides.
-pub struct Sides {
+/// The two backends that are compared.
+pub struct Backends {
     pub gpu: Worker,
     pub simulator: Worker,
 }
 
-/// What came of a kernel.
+/// The result of comparing a kernel's two runs.
 pub enum Verdict {
     Equal(Record),
-    /// The GPU answers as the simulator does where its assembler works at this lower level: how it
-    /// differs at its own.
-    Assembler(u8, String),
-    /// How they differ.
-    Differs(String),
+    /// The GPU's results equal the simulator's if its assembler optimizes at this lower level. The text
+    /// describes the difference at the default level.
+    AssemblerLevel(u8, String),
+    /// The results differ, as described.
+    Different(String),
 }
 
-impl Default for Sides {
+impl Default for Backends {
     fn default() -> Self {
-        Sides {
+        Backends {
             gpu: Worker::new(Some("gpu")),
             simulator: Worker::new(Some("sim")),
         }
     }
 }
 
-impl Sides {
-    /// Runs one kernel on both sides, and adds what approximate answers differ by.
+impl Backends {
+    /// Runs one kernel on both backends, and adds the differences of approximate results to `distances`.
     ///
     /// # Errors
-    /// Where no process can be started.
+    /// Fails if a worker process cannot be started.
     pub fn compare(
         &mut self,
         task: &Task,
         kernel: &Kernel,
         distances: &mut Distances,
     ) -> Result<Verdict> {
-        let ours = match self.simulator.run(task)? {
-            Answer::Ran { record, .. } => record,
-            Answer::Failed(why) => return Ok(Verdict::Differs(format!("simulator: {why}"))),
+        let simulator = match self.simulator.run(task)? {
+            Reply::Ran { record, .. } => record,
+            Reply::Failed(reason) => return Ok(Verdict::Different(format!("simulator: {reason}"))),
         };
-        let mut seen = Distances::default();
-        let how = match self.gpu.run(task)? {
-            Answer::Ran { record, .. } => match difference(&ours, &record, kernel, &mut seen) {
-                None => {
-                    distances.join(seen);
-                    return Ok(Verdict::Equal(record));
+        let mut run_distances = Distances::default();
+        let description = match self.gpu.run(task)? {
+            Reply::Ran { record, .. } => {
+                match difference(&simulator, &record, kernel, &mut run_distances) {
+                    None => {
+                        distances.merge(run_distances);
+                        return Ok(Verdict::Equal(record));
+                    }
+                    Some(description) => description,
                 }
-                Some(how) => how,
-            },
-            Answer::Failed(why) => format!("GPU: {why}"),
+            }
+            Reply::Failed(reason) => format!("GPU: {reason}"),
         };
         for level in [1, 0] {
             let lower = Task {
                 level: Some(level),
                 ..task.clone()
             };
-            if let Answer::Ran { record, .. } = self.gpu.run(&lower)?
-                && difference(&ours, &record, kernel, &mut Distances::default()).is_none()
+            if let Reply::Ran { record, .. } = self.gpu.run(&lower)?
+                && difference(&simulator, &record, kernel, &mut Distances::default()).is_none()
             {
-                return Ok(Verdict::Assembler(level, how));
+                return Ok(Verdict::AssemblerLevel(level, description));
             }
         }
-        distances.join(seen);
-        Ok(Verdict::Differs(how))
+        distances.merge(run_distances);
+        Ok(Verdict::Different(description))
     }
 
-    /// Removes statements as long as the two sides still differ in the same way, until `deadline` at
-    /// the latest, and says what is left.
+    /// Removes statements while the two backends still differ in the same way, at the latest until
+    /// `deadline`, and describes the kernel that remains.
     ///
     /// # Errors
-    /// Where no process can be started, or the PTX cannot be written to `folder`.
+    /// Fails if a worker process cannot be started, or the PTX cannot be written to `folder`.
     pub fn shrink(
         &mut self,
         task: &Task,
@@ -91,113 +93,117 @@ impl Sides {
         deadline: Instant,
     ) -> Result<String> {
         let kernel = generate::kernel(forms, task.seed, task.kernel);
-        let mut small = task.clone();
+        let mut smallest = task.clone();
         let mut size = 64;
         while size > 0 {
-            let left: Vec<u32> = kernel
+            let remaining: Vec<u32> = kernel
                 .statements()
                 .into_iter()
-                .filter(|number| !small.removed.contains(number))
+                .filter(|number| !smallest.removed.contains(number))
                 .collect();
-            for part in left.chunks(size) {
+            for part in remaining.chunks(size) {
                 if Instant::now() >= deadline {
                     size = 0;
                     break;
                 }
-                let mut tried = small.clone();
-                tried.removed.extend(part);
+                let mut candidate = smallest.clone();
+                candidate.removed.extend(part);
                 let mut unused = Distances::default();
-                let same = match self.compare(&tried, &kernel, &mut unused)? {
+                let still_differs = match self.compare(&candidate, &kernel, &mut unused)? {
                     Verdict::Equal(_) => false,
-                    Verdict::Assembler(..) => by_assembler,
-                    Verdict::Differs(_) => !by_assembler,
+                    Verdict::AssemblerLevel(..) => by_assembler,
+                    Verdict::Different(_) => !by_assembler,
                 };
-                if same {
-                    small = tried;
+                if still_differs {
+                    smallest = candidate;
                 }
             }
             size /= 4;
         }
         if let Some(folder) = folder {
             let name = format!("{}-{}.ptx", task.seed, task.kernel);
-            std::fs::write(folder.join(name), kernel.ptx(&small.removed))?;
+            std::fs::write(folder.join(name), kernel.ptx(&smallest.removed))?;
         }
-        self.describe(&small, &kernel)
+        self.describe(&smallest, &kernel)
     }
 
-    /// What is left of a kernel, the first thread and slot that differ, and what the assembler's
-    /// lowest level gives there.
-    fn describe(&mut self, small: &Task, kernel: &Kernel) -> Result<String> {
-        let whole = Task {
-            whole: true,
-            ..small.clone()
+    /// Describes the shrunk kernel: the first thread and slots that differ, and the GPU's value there when
+    /// its assembler does not optimize (-O0).
+    fn describe(&mut self, smallest: &Task, kernel: &Kernel) -> Result<String> {
+        let full_task = Task {
+            all_words: true,
+            ..smallest.clone()
         };
-        let plain = Task {
+        let unoptimized_task = Task {
             level: Some(0),
-            ..whole.clone()
+            ..full_task.clone()
         };
         let mut text = String::new();
-        let sides = [
-            self.simulator.run(&whole)?,
-            self.gpu.run(&whole)?,
-            self.gpu.run(&plain)?,
+        let backends = [
+            self.simulator.run(&full_task)?,
+            self.gpu.run(&full_task)?,
+            self.gpu.run(&unoptimized_task)?,
         ];
         let [
-            Answer::Ran { words: ours, .. },
-            Answer::Ran { words: theirs, .. },
-            plainly,
-        ] = sides
+            Reply::Ran {
+                words: simulator, ..
+            },
+            Reply::Ran { words: gpu, .. },
+            unoptimized,
+        ] = backends
         else {
-            return Ok(text + &statements(kernel, &small.removed));
+            return Ok(text + &statements(kernel, &smallest.removed));
         };
-        let plainly = match plainly {
-            Answer::Ran { words, .. } => words,
-            Answer::Failed(_) => Vec::new(),
+        let unoptimized = match unoptimized {
+            Reply::Ran { words, .. } => words,
+            Reply::Failed(_) => Vec::new(),
         };
         let threads = kernel.threads();
-        let mut said = 0;
-        for (slot, what) in kernel.slots.iter().enumerate() {
-            let at = slot * threads;
-            let exact = matches!(what, Slot::Exact(_));
+        let mut reported = 0;
+        for (slot, slot_kind) in kernel.slots.iter().enumerate() {
+            let base = slot * threads;
+            let exact = matches!(slot_kind, Slot::Exact(_));
             let first =
-                (0..threads).find(|thread| exact && ours[at + thread] != theirs[at + thread]);
-            if let (Some(thread), Slot::Exact(name), true) = (first, what, said < 4) {
-                said += 1;
+                (0..threads).find(|thread| exact && simulator[base + thread] != gpu[base + thread]);
+            if let (Some(thread), Slot::Exact(name), true) = (first, slot_kind, reported < 4) {
+                reported += 1;
                 let count = (0..threads)
-                    .filter(|thread| ours[at + thread] != theirs[at + thread])
+                    .filter(|thread| simulator[base + thread] != gpu[base + thread])
                     .count();
                 let _ = writeln!(
                     text,
                     "  {name}, thread {thread} (and {} more): simulator {:x}, GPU {:x}, GPU at -O0 {:x?}",
                     count - 1,
-                    ours[at + thread],
-                    theirs[at + thread],
-                    plainly.get(at + thread)
+                    simulator[base + thread],
+                    gpu[base + thread],
+                    unoptimized.get(base + thread)
                 );
             }
         }
-        Ok(text + &statements(kernel, &small.removed))
+        Ok(text + &statements(kernel, &smallest.removed))
     }
 }
 
-/// How two records differ; None where they do not.
+/// Describes how two records differ. Returns `None` if they do not.
 fn difference(
-    ours: &Record,
-    theirs: &Record,
+    simulator: &Record,
+    gpu: &Record,
     kernel: &Kernel,
     distances: &mut Distances,
 ) -> Option<String> {
-    distances.add(ours, theirs);
-    let differing = ours.differing(theirs, kernel);
+    distances.add(simulator, gpu);
+    let differing = simulator.differing_slots(gpu, kernel);
     if !differing.is_empty() {
         return Some(format!("difference in {}", differing.join(", ")));
     }
-    let first = distances.beyond.first()?;
-    let count = distances.beyond.len();
-    Some(format!("{count} answers are too far off: {first}"))
+    let first = distances.violations.first()?;
+    let count = distances.violations.len();
+    Some(format!(
+        "{count} approximate results are out of bounds: {first}"
+    ))
 }
 
-/// What is left of the body.
+/// Prints the statements that remain.
 fn statements(kernel: &Kernel, removed: &BTreeSet<u32>) -> String {
     let mut text = String::new();
     for function in &kernel.functions {

@@ -1,13 +1,14 @@
-//! Random choices, the same ones on every machine.
+//! Random choices that are the same on every machine.
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng as _, SeedableRng as _};
 
-/// A source of random choices.
+/// A deterministic source of random choices.
 pub struct Dice(Pcg64);
 
 impl Dice {
-    /// The choices that belong to a kernel of a series; `purpose` keeps its code and its inputs apart.
+    /// Creates the source for one kernel of a series. `purpose` separates the choices for the kernel's code
+    /// from those for its inputs.
     pub fn new(seed: u64, kernel: u64, purpose: u64) -> Dice {
         let mixed = seed
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -16,37 +17,37 @@ impl Dice {
         Dice(Pcg64::seed_from_u64(mixed))
     }
 
-    /// Any 64 bits.
+    /// Returns 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A number below `sides`, which is not zero.
-    pub fn below(&mut self, sides: usize) -> usize {
-        (self.bits() >> 11) as usize % sides
+    /// Returns a number below `bound`, which must not be zero.
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.bits() >> 11) as usize % bound
     }
 
-    /// A number from `least` to `most`, both included.
-    pub fn between(&mut self, least: usize, most: usize) -> usize {
-        least + self.below(most - least + 1)
+    /// Returns a number from `low` to `high`, inclusive.
+    pub fn between(&mut self, low: usize, high: usize) -> usize {
+        low + self.below(high - low + 1)
     }
 
-    /// True `percent` times of a hundred.
+    /// Returns true with a probability of `percent` percent.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of `all`, of which there is at least one.
-    pub fn one<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> &'a T {
+    /// Returns one element of `all`, which must not be empty.
+    pub fn choose<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> &'a T {
         all[self.below(all.len())]
     }
 
-    /// `count` different numbers below `sides`, in random order; as many as there are if fewer.
-    pub fn different(&mut self, count: usize, sides: usize) -> Vec<usize> {
-        let mut all: Vec<usize> = (0..sides).collect();
-        for place in 0..count.min(sides) {
-            let other = place + self.below(sides - place);
-            all.swap(place, other);
+    /// Returns `count` distinct numbers below `bound`, in random order; all of them if `bound` is smaller.
+    pub fn sample(&mut self, count: usize, bound: usize) -> Vec<usize> {
+        let mut all: Vec<usize> = (0..bound).collect();
+        for position in 0..count.min(bound) {
+            let other = position + self.below(bound - position);
+            all.swap(position, other);
         }
         all.truncate(count);
         all

@@ -1,89 +1,89 @@
-//! Which forms of register instructions a kernel may have: the simulator's own list, without what
-//! NVIDIA's assembler does not take, by the compute capability that each needs.
+//! The forms of register instructions that a kernel may have: the simulator's catalogue without the forms
+//! that NVIDIA's assembler rejects, each with the compute capability that it needs.
 
 use crate::dice::Dice;
 use cuda_sim::lower::{Known, catalogue};
 use cuda_sim::ptx::ast::Type;
 
-/// A form and where it may stand.
+/// A form and its oldest target.
 pub struct Form {
     pub known: Known,
-    /// The compute capability, times ten, of the oldest of [`TARGETS`] that has it.
+    /// The oldest of [`TARGETS`] that supports the form, as ten times the compute capability.
     pub target: u32,
 }
 
-/// What modules are made for.
+/// The targets of the generated modules.
 pub const TARGETS: [u32; 4] = [52, 70, 80, 90];
 
-/// The forms, by what is done with them.
+/// The forms, by how their results are compared.
 pub struct Forms {
-    /// Ordinary ones.
-    pub exact: List,
-    /// Those whose answers are only near the exact ones.
-    pub approximate: List,
-    /// Those that read or write the carry.
-    pub carrying: List,
+    /// Forms with exact results.
+    pub exact: FormList,
+    /// Forms with approximate results.
+    pub approximate: FormList,
+    /// Forms that read or write the carry flag.
+    pub carry: FormList,
 }
 
-/// Forms, and what modules for each target may have of them.
+/// A list of forms, with an index of those that each target supports.
 #[derive(Default)]
-pub struct List {
+pub struct FormList {
     pub all: Vec<Form>,
-    /// Places in `all`, for each of [`TARGETS`]: of every form, and of those of each mnemonic.
+    /// Indices into `all` for each of [`TARGETS`]: those of all forms, and those of each mnemonic.
     fits: [(Vec<usize>, Vec<Vec<usize>>); TARGETS.len()],
 }
 
-impl List {
-    fn of(all: Vec<Form>) -> List {
+impl FormList {
+    fn new(all: Vec<Form>) -> FormList {
         let fits = TARGETS.map(|target| {
-            let every: Vec<usize> = (0..all.len())
-                .filter(|&place| all[place].target <= target)
+            let all_indices: Vec<usize> = (0..all.len())
+                .filter(|&index| all[index].target <= target)
                 .collect();
-            let by_mnemonic = every
+            let by_mnemonic = all_indices
                 .chunk_by(|&a, &b| all[a].known.mnemonic == all[b].known.mnemonic)
                 .map(<[usize]>::to_vec)
                 .collect();
-            (every, by_mnemonic)
+            (all_indices, by_mnemonic)
         });
-        List { all, fits }
+        FormList { all, fits }
     }
 
-    /// A form that this target has: any with the same chance, or any of one mnemonic, so that those
-    /// with few forms are not rare.
+    /// Picks a form that the target supports. Half of the time all forms are equally likely, otherwise all
+    /// mnemonics, so that mnemonics with few forms are not rare.
     pub fn pick(&self, dice: &mut Dice, target: u32) -> &Known {
         let number = TARGETS.iter().position(|&known| known == target);
-        let (every, by_mnemonic) = &self.fits[number.unwrap_or(0)];
-        let among = if dice.chance(50) {
-            every
+        let (all_indices, by_mnemonic) = &self.fits[number.unwrap_or(0)];
+        let candidates = if dice.chance(50) {
+            all_indices
         } else {
             &by_mnemonic[dice.below(by_mnemonic.len())]
         };
-        &self.all[among[dice.below(among.len())]].known
+        &self.all[candidates[dice.below(candidates.len())]].known
     }
 }
 
 impl Forms {
-    /// All of the simulator's forms that the assembler has too.
+    /// Collects all forms that both the simulator and NVIDIA's assembler support.
     pub fn new() -> Forms {
-        let (mut exact, mut approximate, mut carrying) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut exact, mut approximate, mut carry) = (Vec::new(), Vec::new(), Vec::new());
         for known in catalogue() {
-            if left_out(&known).is_some() {
+            if exclusion_reason(&known).is_some() {
                 continue;
             }
             let list = if known.carries {
-                &mut carrying
+                &mut carry
             } else if is_approximate(&known) {
                 &mut approximate
             } else {
                 &mut exact
             };
-            let target = needs(&known);
+            let target = min_target(&known);
             list.push(Form { known, target });
         }
         Forms {
-            exact: List::of(exact),
-            approximate: List::of(approximate),
-            carrying: List::of(carrying),
+            exact: FormList::new(exact),
+            approximate: FormList::new(approximate),
+            carry: FormList::new(carry),
         }
     }
 }
@@ -94,19 +94,19 @@ impl Default for Forms {
     }
 }
 
-/// `add.rn.f32`
-pub fn written(known: &Known) -> String {
+/// Returns the form as written in PTX, for example `add.rn.f32`.
+pub fn form_name(known: &Known) -> String {
     format!("{}.{}", known.mnemonic, known.modifiers.join("."))
 }
 
-/// Whether its answers are only near the exact ones.
+/// Returns true if the form's result is only an approximation of the exact one.
 pub fn is_approximate(known: &Known) -> bool {
     let has = |name| known.modifiers.contains(&name);
     has("approx") || has("full")
 }
 
-/// Why a form of the simulator's is not generated; None where it is.
-pub fn left_out(known: &Known) -> Option<&'static str> {
+/// Returns the reason that a form of the catalogue is not generated, or `None` if it is.
+pub fn exclusion_reason(known: &Known) -> Option<&'static str> {
     let has = |name| known.modifiers.contains(&name);
     let (to, from) = (known.defs[0], known.uses[0]);
     let bfloat = has("bf16") || has("bf16x2");
@@ -114,14 +114,14 @@ pub fn left_out(known: &Known) -> Option<&'static str> {
     let halves = matches!(from, Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2);
     let one = matches!(to, Type::F32 | Type::F16 | Type::BF16);
     if known.mnemonic == "set" && one && !halves {
-        // In larger kernels only: with a division in the module, or a loop.
-        return Some("NVIDIA's assembler makes it an integer 1 instead of 1.0");
+        // Happens only in larger kernels: with a division in the module, or a loop.
+        return Some("NVIDIA's assembler returns an integer 1 instead of 1.0");
     }
     if known.carries && has("hi") && from.is_signed() {
-        return Some("its carry depends on the level that NVIDIA's assembler works at");
+        return Some("its carry depends on the optimization level of NVIDIA's assembler");
     }
     if has("f32x2") || known.uses.len() == 3 && matches!(known.mnemonic, "min" | "max") {
-        return Some("GPUs have it from compute capability 10.0 on");
+        return Some("it requires compute capability 10.0");
     }
     let refused = match known.mnemonic {
         "cvt" if has("tf32") => known.modifiers != ["rna", "tf32", "f32"],
@@ -135,18 +135,18 @@ pub fn left_out(known: &Known) -> Option<&'static str> {
         }
         "cvt" if has("f16x2") || has("bf16x2") => integer_rounding,
         "cvt" if bfloat => has("sat") || has("u8") || has("s8"),
-        "cvt" if has("sat") && !to.is_float() && !from.is_float() => holds(to, from),
+        "cvt" if has("sat") && !to.is_float() && !from.is_float() => contains_range(to, from),
         "fma" => has("sat") && has("relu"),
         "mov" => to.is_float() && to.bytes() < 8 && to != Type::F32,
         "set" => to == Type::F32 && (has("f16") || has("bf16")),
         "setp" => known.defs.len() == 2 && (has("f16") || has("bf16")),
         _ => false,
     };
-    refused.then_some("NVIDIA's assembler does not take it")
+    refused.then_some("NVIDIA's assembler rejects it")
 }
 
-/// Whether an integer type has all values of another, so that nothing is to be saturated.
-fn holds(to: Type, from: Type) -> bool {
+/// Returns true if an integer type has all values of another, so that saturation has no effect.
+fn contains_range(to: Type, from: Type) -> bool {
     match (to.is_signed(), from.is_signed()) {
         (false, true) => false,
         (true, false) => to.bytes() > from.bytes(),
@@ -154,8 +154,8 @@ fn holds(to: Type, from: Type) -> bool {
     }
 }
 
-/// The compute capability, times ten, of the oldest of [`TARGETS`] that has this form.
-fn needs(known: &Known) -> u32 {
+/// Returns the oldest of [`TARGETS`] that supports the form, as ten times the compute capability.
+fn min_target(known: &Known) -> u32 {
     let has = |name| known.modifiers.contains(&name);
     let half = has("f16") || has("f16x2");
     let extremum = matches!(known.mnemonic, "min" | "max");

@@ -1,4 +1,4 @@
-//! A generated kernel: its PTX, what it is given, and what it leaves.
+//! A generated kernel: its PTX, its inputs, and the layout of its output.
 
 use crate::dice::Dice;
 use crate::tree::{self, Node};
@@ -6,52 +6,52 @@ use crate::values::Kind;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// What one of the 64-bit words is that each thread leaves.
+/// The contents of one of the 64-bit words that each thread outputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Slot {
-    /// A register or a word of memory, by name: equal on both sides.
+    /// A register or a word of memory, by name. Both backends must give the same value.
     Exact(String),
-    /// The answer of an approximate instruction; its operands are in the slots before.
+    /// The result of an approximate instruction. Its operands are in the preceding slots.
     Approximate { form: String, operands: usize },
 }
 
 /// A device function.
 pub struct Function {
-    /// `.func (…) f0 (…)`
+    /// The header, `.func (…) f0 (…)`.
     pub head: String,
-    pub begin: Vec<String>,
+    pub prologue: Vec<String>,
     pub body: Vec<Node>,
-    pub end: Vec<String>,
+    pub epilogue: Vec<String>,
 }
 
-/// A kernel and how to launch it.
+/// A kernel and its launch configuration.
 pub struct Kernel {
     pub number: u64,
-    /// The compute capability it is made for, times ten.
+    /// The target, as ten times the compute capability.
     pub target: u32,
     pub grid: [u32; 3],
     pub block: [u32; 3],
     pub dynamic_shared: u32,
-    /// What each thread leaves: a word a slot, those of all threads side by side.
+    /// The output's slots, each with one word per thread. The words of a slot are contiguous.
     pub slots: Vec<Slot>,
-    /// What the cells in global memory hold first.
+    /// Initial values of the cells in global memory.
     pub cells: Vec<u64>,
     pub(crate) head: String,
     pub(crate) functions: Vec<Function>,
     pub(crate) registers: String,
-    pub(crate) begin: Vec<String>,
+    pub(crate) prologue: Vec<String>,
     pub(crate) body: Vec<Node>,
-    pub(crate) end: Vec<String>,
+    pub(crate) epilogue: Vec<String>,
 }
 
-/// Bytes of the inputs: 64 values of each kind, in words of 64 bits.
+/// Number of input words: 64 values of each kind, one per 64-bit word.
 pub const INPUT_WORDS: usize = 64 * Kind::ALL.len();
-/// Words of a thread's own part of global memory.
+/// Words per thread of the private part of global memory.
 pub const SCRATCH_WORDS: usize = 16;
-/// Bytes that all threads are given by value.
+/// Words of the parameter that is passed by value to all threads.
 pub const VALUE_WORDS: usize = 4;
 
-/// What a kernel is given.
+/// A kernel's inputs.
 pub struct Inputs {
     pub table: Vec<u64>,
     pub scratch: Vec<u64>,
@@ -59,12 +59,12 @@ pub struct Inputs {
 }
 
 impl Kernel {
-    /// Threads of the whole grid.
+    /// Returns the number of threads of the grid.
     pub fn threads(&self) -> usize {
         (self.grid.iter().product::<u32>() * self.block.iter().product::<u32>()) as usize
     }
 
-    /// The numbers of all statements, outer ones first.
+    /// Returns the numbers of all statements, outer ones first.
     pub fn statements(&self) -> Vec<u32> {
         let of_functions = self.functions.iter().flat_map(|f| tree::numbers(&f.body));
         tree::numbers(&self.body)
@@ -73,10 +73,10 @@ impl Kernel {
             .collect()
     }
 
-    /// The module, without the statements that are removed.
+    /// Returns the module's PTX without the removed statements.
     pub fn ptx(&self, removed: &BTreeSet<u32>) -> String {
-        // Before 7.0 `.sync` instructions want lanes that run together, and some forms had not been
-        // given a place in the language.
+        // Targets before sm_70 get an old version of PTX, in which `.sync` instructions require converged lanes
+        // and newer forms do not exist.
         let version = if self.target < 70 { "6.4" } else { "8.0" };
         let mut text = format!(
             ".version {version}\n.target sm_{}\n.address_size 64\n{}",
@@ -90,22 +90,22 @@ impl Kernel {
             text += "mov.u32 %lane, %laneid;\nmov.u32 %block, %ctaid.x;\n";
             text += "ld.volatile.global.u64 %zero64, [gzero];\n";
             text += "cvt.u32.u64 %zero32, %zero64;\ncvt.u16.u64 %zero16, %zero64;\n";
-            write_all(&function.begin, &mut text);
+            write_all(&function.prologue, &mut text);
             tree::write(&function.body, removed, &mut text);
-            write_all(&function.end, &mut text);
+            write_all(&function.epilogue, &mut text);
             text += "}\n";
         }
         text += ".visible .entry k(.param .u64 out, .param .u64 inputs, .param .u64 scratch,\n";
         text +=
             "  .param .u64 global_cells, .param .u64 zero, .param .align 16 .b8 values[32])\n{\n";
         text += &self.registers;
-        write_all(&self.begin, &mut text);
+        write_all(&self.prologue, &mut text);
         tree::write(&self.body, removed, &mut text);
-        write_all(&self.end, &mut text);
+        write_all(&self.epilogue, &mut text);
         text + "}\n"
     }
 
-    /// What it is given, the same on both sides.
+    /// Returns the inputs, which are the same for both backends.
     pub fn inputs(&self, seed: u64) -> Inputs {
         let mut dice = Dice::new(seed, self.number, 1);
         let table = Kind::ALL

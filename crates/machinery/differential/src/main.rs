@@ -1,16 +1,16 @@
-//! Differential testing of the simulator: random kernels on a GPU and on the simulator, compared bit
-//! for bit. What it found is in docs/results/differential.md.
+//! Differential testing of the simulator: runs random kernels on a GPU and on the simulator, and compares
+//! the results bit for bit. docs/results/differential.md has the findings.
 
 use anyhow::{Context as _, Result, bail};
 use clap::{Parser, Subcommand};
-use differential::check::{Sides, Verdict};
+use differential::check::{Backends, Verdict};
 use differential::forms::Forms;
 use differential::generate;
 use differential::kernel::Kernel;
 use differential::load;
 use differential::record::{self, Distances, Record};
 use differential::table;
-use differential::worker::{self, Answer, Task, Worker};
+use differential::worker::{self, Reply, Task, Worker};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -28,41 +28,41 @@ struct Flags {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run kernels on the GPU, or on the simulator, and print a line for each
+    /// Run kernels on the GPU or on the simulator, and print one line per kernel
     Run {
         #[command(flatten)]
         series: Series,
         /// Write the lines to this file
         #[arg(long)]
         save: Option<PathBuf>,
-        /// Threads of which the approximate answers are kept
-        #[arg(long, default_value_t = record::KEPT)]
+        /// Number of threads whose approximate results are saved
+        #[arg(long, default_value_t = record::SAVED_THREADS)]
         threads: usize,
     },
-    /// Compare two runs that were saved
+    /// Compare two saved runs
     Compare {
         #[command(flatten)]
         series: Series,
-        /// A run on the simulator
+        /// Saved run on the simulator
         simulator: PathBuf,
-        /// A run on a GPU
+        /// Saved run on a GPU
         gpu: PathBuf,
     },
-    /// Run kernels on the GPU and on the simulator side by side, and make small what differs
+    /// Run kernels on both the GPU and the simulator, and shrink those that differ
     Check {
         #[command(flatten)]
         series: Series,
         /// Write the GPU's lines to this file
         #[arg(long)]
         save: Option<PathBuf>,
-        /// Write the PTX of what differs to this folder
+        /// Write the PTX of kernels that differ to this folder
         #[arg(long)]
         keep: Option<PathBuf>,
-        /// Make so many kernels of either kind small at most: those that differ, and those that differ
-        /// by the level of the GPU's assembler
+        /// Maximum number of kernels to shrink of each kind: those that differ, and those that differ
+        /// only with optimizations of the GPU's assembler
         #[arg(long, default_value_t = 16)]
         shrink: u64,
-        /// Begin no kernel after so many seconds
+        /// Start no kernel after this many seconds
         #[arg(long, default_value_t = 86_400)]
         seconds: u64,
     },
@@ -74,14 +74,14 @@ enum Command {
         #[arg(long, value_delimiter = ',')]
         without: Vec<u32>,
     },
-    /// Print a table of the forms that the kernels have
+    /// Print a table of the instruction forms that the kernels contain
     Forms {
         #[command(flatten)]
         series: Series,
     },
-    /// Load modules, and print a line for each: `loads`, or why it does not
+    /// Load modules, and print for each `loads` or the reason that it does not load
     Load {
-        /// Files of PTX
+        /// PTX files
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
@@ -91,22 +91,22 @@ enum Command {
 
 #[derive(clap::Args, Clone)]
 struct Series {
-    /// Which series of kernels
+    /// Seed of the series of kernels
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many kernels
+    /// Number of kernels
     #[arg(long, default_value_t = 100)]
     kernels: u64,
-    /// The first kernel's number
+    /// Number of the first kernel
     #[arg(long, default_value_t = 0)]
     from: u64,
-    /// Processes side by side
+    /// Number of worker processes
     #[arg(long, default_value_t = 1)]
     jobs: usize,
 }
 
 fn main() -> ExitCode {
-    let done = match Flags::parse().command {
+    let result = match Flags::parse().command {
         Command::Run {
             series,
             save,
@@ -137,7 +137,7 @@ fn main() -> ExitCode {
         Command::Load { files } => load_all(&files),
         Command::Worker => worker::serve(),
     };
-    match done {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -154,12 +154,12 @@ impl Series {
             removed: BTreeSet::new(),
             level: None,
             threads,
-            whole: false,
+            all_words: false,
         }
     }
 
-    /// Calls `work` for every kernel, `jobs` at a time, each with a state of its own.
-    fn each<S>(
+    /// Calls `work` for every kernel, on `jobs` threads, each with its own state from `start`.
+    fn for_each_kernel<S>(
         &self,
         start: impl Fn() -> S + Sync,
         work: impl Fn(&mut S, u64) -> Result<()> + Sync,
@@ -180,14 +180,14 @@ impl Series {
                             next.store(end, Relaxed);
                             failed
                                 .lock()
-                                .expect("no thread panics")
+                                .expect("a thread panicked")
                                 .get_or_insert(error);
                         }
                     }
                 });
             }
         });
-        match failed.into_inner().expect("no thread panics") {
+        match failed.into_inner().expect("a thread panicked") {
             Some(error) => Err(error),
             None => Ok(()),
         }
@@ -196,31 +196,31 @@ impl Series {
 
 fn load_all(files: &[PathBuf]) -> Result<()> {
     for path in files {
-        let refusal = load::refusal(path)?;
-        let said = refusal.as_deref().unwrap_or("loads");
-        println!("{}: {}", path.display(), said.replace('\n', " "));
+        let load_error = load::load_error(path)?;
+        let outcome = load_error.as_deref().unwrap_or("loads");
+        println!("{}: {}", path.display(), outcome.replace('\n', " "));
     }
     Ok(())
 }
 
 fn run(series: &Series, save: Option<&Path>, threads: usize) -> Result<()> {
     let records = Mutex::new(BTreeMap::new());
-    series.each(
+    series.for_each_kernel(
         || Worker::new(None),
         |worker, kernel| {
             match worker.run(&series.task(kernel, threads))? {
-                Answer::Ran { record, .. } => {
+                Reply::Ran { record, .. } => {
                     records
                         .lock()
-                        .expect("no thread panics")
+                        .expect("a thread panicked")
                         .insert(kernel, record);
                 }
-                Answer::Failed(why) => bail!("kernel {kernel}: {why}"),
+                Reply::Failed(reason) => bail!("kernel {kernel}: {reason}"),
             }
             Ok(())
         },
     )?;
-    write(&records.into_inner().expect("no thread panics"), save)
+    write(&records.into_inner().expect("a thread panicked"), save)
 }
 
 /// Writes records as lines, to a file or to standard output.
@@ -252,19 +252,22 @@ fn read(path: &Path) -> Result<BTreeMap<u64, Record>> {
 }
 
 fn compare(series: &Series, simulator: &Path, gpu: &Path) -> Result<()> {
-    let (ours, theirs) = (read(simulator)?, read(gpu)?);
+    let (simulator, gpu) = (read(simulator)?, read(gpu)?);
     let forms = Forms::new();
     let mut distances = Distances::default();
     let (mut compared, mut differing) = (0, 0);
-    for (number, a) in &ours {
-        let Some(b) = theirs.get(number) else {
+    for (number, a) in &simulator {
+        let Some(b) = gpu.get(number) else {
             continue;
         };
         compared += 1;
         if a.hashes != b.hashes {
             differing += 1;
             let kernel = generate::kernel(&forms, series.seed, *number);
-            println!("kernel {number}: {}", a.differing(b, &kernel).join(", "));
+            println!(
+                "kernel {number}: {}",
+                a.differing_slots(b, &kernel).join(", ")
+            );
         }
         distances.add(a, b);
     }
@@ -274,21 +277,21 @@ fn compare(series: &Series, simulator: &Path, gpu: &Path) -> Result<()> {
     report(compared, differing, &distances)
 }
 
-/// Says what was compared; an error where something differed.
+/// Prints a summary of the comparison. Fails if anything differs.
 fn report(compared: u64, differing: u64, distances: &Distances) -> Result<()> {
     println!(
-        "{compared} kernels compared, {differing} differ; {} approximate answers compared, {} too far off",
+        "{compared} kernels compared, {differing} differ; {} approximate results compared, {} out of bounds",
         distances.compared,
-        distances.beyond.len()
+        distances.violations.len()
     );
-    for text in distances.beyond.iter().take(20) {
+    for text in distances.violations.iter().take(20) {
         println!("  {text}");
     }
     for (form, distance) in &distances.largest {
         println!("  {form}: {distance}");
     }
-    if differing > 0 || !distances.beyond.is_empty() {
-        bail!("the two sides differ");
+    if differing > 0 || !distances.violations.is_empty() {
+        bail!("the two backends differ");
     }
     Ok(())
 }
@@ -300,50 +303,51 @@ fn check(
     shrink: u64,
     seconds: u64,
 ) -> Result<()> {
-    let begin = Instant::now();
-    let deadline = begin + Duration::from_secs(seconds);
+    let start = Instant::now();
+    let deadline = start + Duration::from_secs(seconds);
     let all = Mutex::new((BTreeMap::new(), Distances::default()));
     let [compared, differing, by_assembler] = [(); 3].map(|()| AtomicU64::new(0));
     let forms = Forms::new();
-    series.each(Sides::default, |sides, number| {
+    series.for_each_kernel(Backends::default, |backends, number| {
         if Instant::now() >= deadline {
             return Ok(());
         }
         let kernel: Kernel = generate::kernel(&forms, series.seed, number);
         let task = series.task(number, usize::MAX);
         let mut distances = Distances::default();
-        let verdict = sides.compare(&task, &kernel, &mut distances)?;
-        let done = compared.fetch_add(1, Relaxed) + 1;
-        if done.is_multiple_of(500) {
-            eprintln!("{done} kernels, {:.0} s", begin.elapsed().as_secs_f64());
+        let verdict = backends.compare(&task, &kernel, &mut distances)?;
+        let finished = compared.fetch_add(1, Relaxed) + 1;
+        if finished.is_multiple_of(500) {
+            eprintln!("{finished} kernels, {:.0} s", start.elapsed().as_secs_f64());
         }
         let (mut text, assembler) = match verdict {
-            Verdict::Equal(mut kept) => {
-                kept.shorten(record::KEPT);
-                let mut all = all.lock().expect("no thread panics");
-                all.0.insert(number, kept);
-                all.1.join(distances);
+            Verdict::Equal(mut record) => {
+                record.truncate(record::SAVED_THREADS);
+                let mut all = all.lock().expect("a thread panicked");
+                all.0.insert(number, record);
+                all.1.merge(distances);
                 return Ok(());
             }
-            Verdict::Assembler(level, how) => {
-                let text = format!("kernel {number}: equal at -O{level}, else: {how}\n");
+            Verdict::AssemblerLevel(level, description) => {
+                let text =
+                    format!("kernel {number}: equal at -O{level}, but by default: {description}\n");
                 (text, Some(&by_assembler))
             }
-            Verdict::Differs(how) => (format!("kernel {number}: {how}\n"), None),
+            Verdict::Different(description) => (format!("kernel {number}: {description}\n"), None),
         };
-        let of_kind = assembler.unwrap_or(&differing).fetch_add(1, Relaxed);
-        if of_kind < shrink && !text.contains("no end") && !text.contains("has ended") {
-            text += &sides.shrink(&task, assembler.is_some(), &forms, keep, deadline)?;
+        let shrunk = assembler.unwrap_or(&differing).fetch_add(1, Relaxed);
+        if shrunk < shrink && !text.contains("timed out") && !text.contains("has exited") {
+            text += &backends.shrink(&task, assembler.is_some(), &forms, keep, deadline)?;
         }
         print!("{text}");
-        all.lock().expect("no thread panics").1.join(distances);
+        all.lock().expect("a thread panicked").1.merge(distances);
         Ok(())
     })?;
-    let (records, distances) = all.into_inner().expect("no thread panics");
+    let (records, distances) = all.into_inner().expect("a thread panicked");
     if save.is_some() {
         write(&records, save)?;
     }
-    println!("{:.0} s", begin.elapsed().as_secs_f64());
+    println!("{:.0} s", start.elapsed().as_secs_f64());
     println!(
         "{} kernels differ by the level of the GPU's assembler",
         by_assembler.into_inner()

@@ -1,50 +1,54 @@
-//! What a run of a kernel came to: hashes of what must be equal, and what need only be near.
+//! The record of a kernel's run: hashes of exact results, and the values of approximate ones.
 
 use crate::bounds::{self, Distance};
+use crate::device::KernelOutput;
 use crate::kernel::{Kernel, Slot};
-use crate::machine::Left;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Threads of which a saved run has the approximate answers: runs are to be compared with the same.
-pub const KEPT: usize = 2;
+/// Default number of threads whose approximate results are saved. Runs must be compared with the same number.
+pub const SAVED_THREADS: usize = 2;
 
-/// A line of a saved run.
+/// One line of a saved run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     pub kernel: u64,
-    /// Of every exact slot, and of the cells, eight hexadecimal digits.
+    /// A hash of every exact slot, then one of the cells, with eight hexadecimal digits each.
     pub hashes: String,
-    /// Approximate answers in the order of their slots.
+    /// Approximate results, in the order of their slots.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approximate: Vec<Approximate>,
 }
 
-/// Some threads' operands and answers of an approximate instruction.
+/// The operands and results of an approximate instruction in some threads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approximate {
     pub form: String,
-    /// Operands and answer of a thread, then of the next, hexadecimal words with blanks between.
+    /// Operands and result of each thread in turn, as hexadecimal words separated by spaces.
     pub words: String,
 }
 
 impl Record {
-    /// The record of what a kernel left, with the approximate answers of up to `most` threads.
-    pub fn of(kernel: &Kernel, left: &Left, most: usize) -> Record {
+    /// Creates the record of a kernel's output, with the approximate results of up to `max_threads` threads.
+    pub fn new(kernel: &Kernel, output: &KernelOutput, max_threads: usize) -> Record {
         let threads = kernel.threads();
-        let slot = |n: usize| &left.words[n * threads..(n + 1) * threads];
+        let slot = |n: usize| &output.words[n * threads..(n + 1) * threads];
         let mut hashes = String::new();
         let mut approximate = Vec::new();
-        for (n, what) in kernel.slots.iter().enumerate() {
-            match what {
+        for (n, slot_kind) in kernel.slots.iter().enumerate() {
+            match slot_kind {
                 Slot::Exact(_) => hashes += &format!("{:08x}", hash(slot(n))),
                 Slot::Approximate { form, operands } => {
-                    // Threads from all over the grid.
-                    let step = threads.div_ceil(most.max(1)).max(1);
+                    // Sample threads from the whole grid.
+                    let step = threads.div_ceil(max_threads.max(1)).max(1);
                     let words: Vec<String> = (0..threads)
                         .step_by(step)
-                        .flat_map(|thread| (0..=*operands).map(move |back| (thread, back)))
-                        .map(|(thread, at)| format!("{:x}", slot(n - operands + at)[thread]))
+                        .flat_map(|thread| {
+                            (0..=*operands).map(move |thread_operand| (thread, thread_operand))
+                        })
+                        .map(|(thread, operand)| {
+                            format!("{:x}", slot(n - operands + operand)[thread])
+                        })
                         .collect();
                     approximate.push(Approximate {
                         form: form.clone(),
@@ -53,7 +57,7 @@ impl Record {
                 }
             }
         }
-        hashes += &format!("{:08x}", hash(&left.cells));
+        hashes += &format!("{:08x}", hash(&output.cells));
         Record {
             kernel: kernel.number,
             hashes,
@@ -61,24 +65,24 @@ impl Record {
         }
     }
 
-    /// Keeps the approximate answers of so many threads only.
-    pub fn shorten(&mut self, threads: usize) {
+    /// Reduces the approximate results to those of at most `threads` threads.
+    pub fn truncate(&mut self, threads: usize) {
         for approximate in &mut self.approximate {
-            let each = bounds::operands(&approximate.form) + 1;
+            let stride = bounds::operands(&approximate.form) + 1;
             let words: Vec<&str> = approximate.words.split(' ').collect();
-            let step = (words.len() / each).div_ceil(threads.max(1)).max(1);
-            let kept: Vec<&str> = words
-                .chunks(each)
+            let step = (words.len() / stride).div_ceil(threads.max(1)).max(1);
+            let sampled: Vec<&str> = words
+                .chunks(stride)
                 .step_by(step)
                 .flatten()
                 .copied()
                 .collect();
-            approximate.words = kept.join(" ");
+            approximate.words = sampled.join(" ");
         }
     }
 
-    /// Names of the exact slots that differ.
-    pub fn differing(&self, other: &Record, kernel: &Kernel) -> Vec<String> {
+    /// Returns the names of the exact slots that differ.
+    pub fn differing_slots(&self, other: &Record, kernel: &Kernel) -> Vec<String> {
         let exact = kernel.slots.iter().filter_map(|slot| match slot {
             Slot::Exact(name) => Some(name.as_str()),
             Slot::Approximate { .. } => None,
@@ -93,35 +97,35 @@ impl Record {
     }
 }
 
-/// The largest differences of approximate answers seen, by form; and those beyond their bounds.
+/// The largest difference of approximate results for each form, and the differences that exceed their bounds.
 #[derive(Debug, Default, Clone)]
 pub struct Distances {
     pub largest: BTreeMap<String, Distance>,
-    pub beyond: Vec<String>,
+    pub violations: Vec<String>,
     pub compared: u64,
 }
 
 impl Distances {
     /// Adds a pair of records of one kernel.
-    pub fn add(&mut self, ours: &Record, theirs: &Record) {
-        for (a, b) in ours.approximate.iter().zip(&theirs.approximate) {
+    pub fn add(&mut self, simulator: &Record, gpu: &Record) {
+        for (a, b) in simulator.approximate.iter().zip(&gpu.approximate) {
             let words = |text: &str| -> Vec<u64> {
                 text.split(' ')
                     .filter_map(|word| u64::from_str_radix(word, 16).ok())
                     .collect()
             };
-            let (ours, theirs) = (words(&a.words), words(&b.words));
+            let (simulator, gpu) = (words(&a.words), words(&b.words));
             let operands = bounds::operands(&a.form);
-            let pairs = ours.chunks(operands + 1).zip(theirs.chunks(operands + 1));
+            let pairs = simulator.chunks(operands + 1).zip(gpu.chunks(operands + 1));
             for (x, y) in pairs {
                 if x.len() != operands + 1 || x[..operands] != y[..operands] {
-                    // Operands that differ show in slots of their own.
+                    // Different operands are reported through their own slots.
                     continue;
                 }
                 self.compared += 1;
                 for distance in bounds::compare(&a.form, &x[..operands], x[operands], y[operands]) {
-                    if !distance.within() && self.beyond.len() < 1000 {
-                        self.beyond.push(format!(
+                    if !distance.is_within_bound() && self.violations.len() < 1000 {
+                        self.violations.push(format!(
                             "{} of {:x?}: simulator {:x}, GPU {:x}: {distance}",
                             a.form,
                             &x[..operands],
@@ -141,8 +145,8 @@ impl Distances {
         }
     }
 
-    /// Takes over what another has seen.
-    pub fn join(&mut self, other: Distances) {
+    /// Merges the differences of `other` into this set.
+    pub fn merge(&mut self, other: Distances) {
         for (key, distance) in other.largest {
             match self.largest.get(&key) {
                 Some(old) if old.value >= distance.value => {}
@@ -151,12 +155,12 @@ impl Distances {
                 }
             }
         }
-        self.beyond.extend(other.beyond);
+        self.violations.extend(other.violations);
         self.compared += other.compared;
     }
 }
 
-/// FNV-1a over the words' bytes, folded to 32 bits.
+/// Returns the FNV-1a hash of the words' bytes, folded to 32 bits.
 pub fn hash(words: &[u64]) -> u32 {
     let mut state = 0xcbf2_9ce4_8422_2325_u64;
     for byte in words.iter().flat_map(|word| word.to_le_bytes()) {

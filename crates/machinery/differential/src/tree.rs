@@ -1,14 +1,14 @@
-//! A kernel's body as a tree, so that parts can be left out while it shrinks.
+//! A kernel's body as a tree, from which statements can be removed to shrink the kernel.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// A statement. Its number is its own in the whole kernel; what is removed goes by it.
+/// A statement. Its number is unique in the kernel, and identifies it for removal.
 #[derive(Debug, Clone)]
 pub enum Node {
-    /// Instructions that stand or fall together. Labels in them have the number in their name.
+    /// Instructions that can only be removed together. The names of their labels contain the number.
     Code { number: u32, lines: Vec<String> },
-    /// `then` where the predicate holds, else `otherwise`.
+    /// Runs `then` if the predicate is true, otherwise `otherwise`.
     If {
         number: u32,
         before: Vec<String>,
@@ -16,7 +16,7 @@ pub enum Node {
         then: Vec<Node>,
         otherwise: Vec<Node>,
     },
-    /// A loop: `before`, then again and again `head`, out where `leave` holds, `body`, `step`.
+    /// A loop: runs `before` once, then repeats `head`, an exit if `leave` is true, `body` and `step`.
     Loop {
         number: u32,
         before: Vec<String>,
@@ -25,7 +25,7 @@ pub enum Node {
         body: Vec<Node>,
         step: Vec<String>,
     },
-    /// `brx.idx` over the arms; the index is less than their number.
+    /// A `brx.idx` to the arms. The index is below their number.
     Switch {
         number: u32,
         before: Vec<String>,
@@ -56,7 +56,7 @@ impl Node {
     }
 }
 
-/// The numbers of these statements and all inside them, outer ones before inner ones.
+/// Returns the numbers of the statements and of all nested ones, outer ones first.
 pub fn numbers(nodes: &[Node]) -> Vec<u32> {
     let inside = |node: &Node| {
         let children: Vec<Node> = node.children().into_iter().cloned().collect();
@@ -65,7 +65,7 @@ pub fn numbers(nodes: &[Node]) -> Vec<u32> {
     nodes.iter().flat_map(inside).collect()
 }
 
-/// The statements as text, without those that are removed.
+/// Writes the statements as text, without the removed ones.
 pub fn write(nodes: &[Node], removed: &BTreeSet<u32>, text: &mut String) {
     for node in nodes
         .iter()

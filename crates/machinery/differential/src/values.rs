@@ -1,9 +1,9 @@
-//! Values that instructions find hard: zeros of both signs, subnormal numbers, infinities, NaNs with
-//! payloads, extremes, small integers; and any bits.
+//! Test values that are corner cases for instructions: zeros of both signs, subnormal numbers, infinities,
+//! NaNs with payloads, extremes and small integers; and random bits.
 
 use crate::dice::Dice;
 
-/// What a register of a pool usually holds.
+/// The kind of value that a pool's registers usually hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     Int16,
@@ -26,7 +26,7 @@ impl Kind {
         Kind::Double,
     ];
 
-    /// A value of this kind, in the low bits.
+    /// Returns a value of this kind, in the low bits.
     pub fn value(self, dice: &mut Dice) -> u64 {
         match self {
             Kind::Int16 => integer(dice, 16),
@@ -40,7 +40,7 @@ impl Kind {
     }
 }
 
-/// A two's complement number of this many bits, not extended.
+/// Returns a two's complement integer of `bits` bits, not sign-extended.
 pub fn integer(dice: &mut Dice, bits: u32) -> u64 {
     let mask = u64::MAX >> (64 - bits);
     let value = match dice.below(8) {
@@ -56,7 +56,7 @@ pub fn integer(dice: &mut Dice, bits: u32) -> u64 {
     value & mask
 }
 
-/// A single; moderate numbers are as frequent as all others together.
+/// Returns the bits of a single. Half of them are moderate numbers.
 pub fn single(dice: &mut Dice) -> u32 {
     const SPECIAL: [u32; 24] = [
         0,
@@ -88,14 +88,14 @@ pub fn single(dice: &mut Dice) -> u32 {
         0 | 1 => SPECIAL[dice.below(SPECIAL.len())],
         2 => (dice.between(0, 400) as f32 / 8.0 - 25.0).to_bits(),
         3 => dice.bits() as u32,
-        // 2^-14 and below, where halves are subnormal; and beyond where they overflow.
+        // At most 2^-14, where halves are subnormal, or large enough for halves to overflow.
         4 => (dice.bits() as u32 & 0x81ff_ffff)
             .wrapping_add(0x3300_0000 + (dice.below(2) as u32) * 0x1400_0000),
         _ => (dice.bits() as u32 & 0x83ff_ffff).wrapping_add(0x3d80_0000),
     }
 }
 
-/// A double, likewise.
+/// Returns the bits of a double, distributed like those of [`single`].
 pub fn double(dice: &mut Dice) -> u64 {
     const SPECIAL: [u64; 20] = [
         0,
@@ -128,7 +128,7 @@ pub fn double(dice: &mut Dice) -> u64 {
     }
 }
 
-/// A half of either format.
+/// Returns the bits of a half, in either format.
 pub fn half(dice: &mut Dice) -> u64 {
     const SPECIAL: [u16; 20] = [
         0, 0x8000, 1, 0x8001, 0x03ff, 0x0400, 0x3c00, 0xbc00, 0x3800, 0x7bff, 0xfbff, 0x7c00,

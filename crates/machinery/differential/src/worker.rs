@@ -1,9 +1,9 @@
-//! Processes that run kernels: one has one backend, reads what to run line by line and answers line
-//! by line. A kernel that fails ends its process only.
+//! Worker processes that run kernels. Each has one backend, reads one task per line and replies with one line.
+//! A kernel that faults ends only its own process.
 
+use crate::device::Device;
 use crate::forms::Forms;
 use crate::generate;
-use crate::machine::Machine;
 use crate::record::Record;
 use anyhow::{Context as _, Result, bail};
 use serde::{Deserialize, Serialize};
@@ -13,71 +13,71 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Longer than any kernel takes.
-const PATIENCE: Duration = Duration::from_secs(15);
+/// Time limit for a task. No correct kernel takes this long.
+const TIME_LIMIT: Duration = Duration::from_secs(15);
 
-/// What to run.
+/// A kernel to run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Task {
     pub seed: u64,
     pub kernel: u64,
     #[serde(default)]
     pub removed: BTreeSet<u32>,
-    /// The assembler's level; its own where there is none.
+    /// The assembler's optimization level; `None` for its default.
     #[serde(default)]
     pub level: Option<u8>,
-    /// Of how many threads the approximate answers are wanted.
+    /// The number of threads whose approximate results are returned.
     pub threads: usize,
-    /// Every word is wanted.
+    /// True to return every word of the output.
     #[serde(default)]
-    pub whole: bool,
+    pub all_words: bool,
 }
 
-/// What came of it.
+/// The worker's reply to a task.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub enum Answer {
+pub enum Reply {
     Ran {
         record: Record,
-        /// Where it was asked for.
+        /// The output if it was requested, otherwise empty.
         words: Vec<u64>,
     },
     Failed(String),
 }
 
-/// Serves tasks from standard input until it ends.
+/// Serves tasks from standard input until end of file.
 ///
 /// # Errors
-/// Where there is no GPU, or a pipe breaks.
+/// Fails if there is no GPU, or a pipe breaks.
 pub fn serve() -> Result<()> {
-    let machine = Machine::open()?;
+    let device = Device::open()?;
     let forms = Forms::new();
     for line in std::io::stdin().lock().lines() {
-        let task: Task = serde_json::from_str(&line?).context("this is no task")?;
+        let task: Task = serde_json::from_str(&line?).context("invalid task")?;
         let kernel = generate::kernel(&forms, task.seed, task.kernel);
-        let left = machine.run(&kernel, &task.removed, task.seed, task.level);
-        let answer = match &left {
-            Ok(left) => Answer::Ran {
-                record: Record::of(&kernel, left, task.threads),
-                words: if task.whole {
-                    left.words.clone()
+        let output = device.run(&kernel, &task.removed, task.seed, task.level);
+        let reply = match &output {
+            Ok(output) => Reply::Ran {
+                record: Record::new(&kernel, output, task.threads),
+                words: if task.all_words {
+                    output.words.clone()
                 } else {
                     Vec::new()
                 },
             },
-            Err(error) => Answer::Failed(format!("{error:#}")),
+            Err(error) => Reply::Failed(format!("{error:#}")),
         };
-        let mut out = std::io::stdout().lock();
-        writeln!(out, "{}", serde_json::to_string(&answer)?)?;
-        out.flush()?;
-        if left.is_err() {
-            // The context may be dead: another process goes on.
+        let mut stdout = std::io::stdout().lock();
+        writeln!(stdout, "{}", serde_json::to_string(&reply)?)?;
+        stdout.flush()?;
+        if output.is_err() {
+            // The context may be unusable: another process takes over.
             std::process::exit(1);
         }
     }
     Ok(())
 }
 
-/// A process that serves tasks, started when it is first needed and again when it has ended.
+/// A process that serves tasks. It is started on first use, and again after it has exited.
 pub struct Worker {
     backend: Option<&'static str>,
     running: Option<Running>,
@@ -86,11 +86,11 @@ pub struct Worker {
 struct Running {
     child: Child,
     tasks: ChildStdin,
-    answers: Receiver<String>,
+    replies: Receiver<String>,
 }
 
 impl Worker {
-    /// With the backend `gpu` or `sim`, or the one that this process would choose.
+    /// Creates a worker with the backend `gpu` or `sim`, or for `None` with the default one.
     pub fn new(backend: Option<&'static str>) -> Worker {
         Worker {
             backend,
@@ -101,17 +101,17 @@ impl Worker {
     /// Runs a task.
     ///
     /// # Errors
-    /// Where no process can be started.
-    pub fn run(&mut self, task: &Task) -> Result<Answer> {
+    /// Fails if no process can be started.
+    pub fn run(&mut self, task: &Task) -> Result<Reply> {
         let running = match &mut self.running {
             Some(running) => running,
             None => self.running.insert(start(self.backend)?),
         };
-        let answer = ask(running, task);
-        if !matches!(answer, Ok(Answer::Ran { .. })) {
+        let reply = request(running, task);
+        if !matches!(reply, Ok(Reply::Ran { .. })) {
             self.stop();
         }
-        answer
+        reply
     }
 
     fn stop(&mut self) {
@@ -120,7 +120,8 @@ impl Worker {
         }) = self.running.take()
         {
             drop(tasks);
-            // It may be stuck in a kernel that does not end; one that has ended is no loss.
+            // The process may hang in a kernel that does not end. If it has already exited, killing it does
+            // no harm.
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -134,24 +135,24 @@ impl Drop for Worker {
 }
 
 fn start(backend: Option<&str>) -> Result<Running> {
-    let own = std::env::current_exe().context("this program's own file is not to be found")?;
-    let mut command = Command::new(own);
+    let executable = std::env::current_exe().context("cannot find this program's executable")?;
+    let mut command = Command::new(executable);
     command
         .arg("worker")
-        // Kernels are made for up to its compute capability.
+        // Kernels are generated for targets up to this device's compute capability.
         .env("CUDA_SIM_DEVICE", "h200")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
     if let Some(backend) = backend {
         command.env("CUDA_BACKEND", backend);
     }
-    let mut child = command.spawn().context("no process can be started")?;
-    let (Some(tasks), Some(out)) = (child.stdin.take(), child.stdout.take()) else {
-        bail!("a process was started without pipes");
+    let mut child = command.spawn().context("cannot start a worker process")?;
+    let (Some(tasks), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        bail!("the worker process has no pipes");
     };
-    let (sender, answers) = channel();
+    let (sender, replies) = channel();
     std::thread::spawn(move || {
-        for line in BufReader::new(out).lines().map_while(Result::ok) {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
             if sender.send(line).is_err() {
                 break;
             }
@@ -160,21 +161,21 @@ fn start(backend: Option<&str>) -> Result<Running> {
     Ok(Running {
         child,
         tasks,
-        answers,
+        replies,
     })
 }
 
-fn ask(running: &mut Running, task: &Task) -> Result<Answer> {
-    const ENDED: &str = "the process that runs kernels has ended";
+fn request(running: &mut Running, task: &Task) -> Result<Reply> {
+    const EXITED: &str = "the worker process has exited";
     if writeln!(running.tasks, "{}", serde_json::to_string(task)?).is_err() {
-        return Ok(Answer::Failed(ENDED.to_owned()));
+        return Ok(Reply::Failed(EXITED.to_owned()));
     }
-    match running.answers.recv_timeout(PATIENCE) {
+    match running.replies.recv_timeout(TIME_LIMIT) {
         Ok(line) => Ok(serde_json::from_str(&line)?),
-        Err(RecvTimeoutError::Timeout) => Ok(Answer::Failed(format!(
-            "no end after {} s",
-            PATIENCE.as_secs()
+        Err(RecvTimeoutError::Timeout) => Ok(Reply::Failed(format!(
+            "timed out after {} s",
+            TIME_LIMIT.as_secs()
         ))),
-        Err(RecvTimeoutError::Disconnected) => Ok(Answer::Failed(ENDED.to_owned())),
+        Err(RecvTimeoutError::Disconnected) => Ok(Reply::Failed(EXITED.to_owned())),
     }
 }

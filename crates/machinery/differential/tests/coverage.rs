@@ -1,4 +1,4 @@
-//! Whether the generator reaches all that the simulator runs.
+//! Tests that the generator covers every form that the simulator supports.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,39 +7,39 @@ use cuda_sim::device::DeviceSpec;
 use cuda_sim::lower::{Known, catalogue};
 use cuda_sim::memory::global::Global;
 use differential::forms::{self, Forms};
-use differential::{generate, written};
+use differential::{generate, ptx_forms};
 use rayon::prelude::*;
 
-/// As many as the runs on a GPU have.
+/// The number of kernels, the same as in the runs on a GPU.
 const KERNELS: u64 = 10_000;
-/// As many are generated before it is asked what is still missing.
-const TOGETHER: u64 = 1_000;
+/// The number of kernels generated between two checks for missing forms.
+const BATCH: u64 = 1_000;
 
-/// Why most of what is left out is.
-const REFUSED: &str = "NVIDIA's assembler does not take it";
+/// The reason that most forms are left out.
+const REJECTED: &str = "NVIDIA's assembler rejects it";
 
-/// Which of `wanted` no kernel of the series has.
-fn missing(mut wanted: BTreeSet<String>) -> BTreeSet<String> {
+/// Returns the forms of `expected` that no kernel of the series has.
+fn missing(mut expected: BTreeSet<String>) -> BTreeSet<String> {
     let forms = Forms::new();
-    let of_one = |mut all: BTreeSet<String>, number| {
+    let add_forms = |mut all: BTreeSet<String>, number| {
         let kernel = generate::kernel(&forms, 1, number);
-        all.extend(written::forms(&kernel.ptx(&BTreeSet::new())));
+        all.extend(ptx_forms::forms(&kernel.ptx(&BTreeSet::new())));
         all
     };
-    for first in (0..KERNELS).step_by(TOGETHER as usize) {
-        if wanted.is_empty() {
+    for first in (0..KERNELS).step_by(BATCH as usize) {
+        if expected.is_empty() {
             break;
         }
-        let numbers = (first..first + TOGETHER).into_par_iter();
-        for part in numbers.fold(BTreeSet::new, of_one).collect::<Vec<_>>() {
-            wanted.retain(|form| !part.contains(form));
+        let numbers = (first..first + BATCH).into_par_iter();
+        for part in numbers.fold(BTreeSet::new, add_forms).collect::<Vec<_>>() {
+            expected.retain(|form| !part.contains(form));
         }
     }
-    wanted
+    expected
 }
 
-fn name(known: &Known) -> String {
-    let name = forms::written(known);
+fn form_label(known: &Known) -> String {
+    let name = forms::form_name(known);
     match (known.mnemonic, &known.operand_lengths[..]) {
         ("mov", [a, b]) if a + b > 2 => format!("{name} {a}:{b}"),
         ("setp", [2, ..]) => format!("{name} p|q"),
@@ -47,8 +47,8 @@ fn name(known: &Known) -> String {
     }
 }
 
-/// Whether the simulator takes an instruction, at one of the targets.
-fn takes(instruction: &str) -> bool {
+/// Returns true if the simulator supports an instruction at one of the targets.
+fn is_supported(instruction: &str) -> bool {
     [("6.4", 52), ("8.0", 90)].iter().any(|(version, sm)| {
         let text = format!(
             ".version {version}\n.target sm_{sm}\n.address_size 64\n
@@ -64,9 +64,9 @@ fn takes(instruction: &str) -> bool {
     })
 }
 
-/// What the instructions other than register instructions may be: every one that the simulator takes
-/// is to be reached.
-fn others() -> Vec<String> {
+/// Returns candidates for all instructions other than register instructions. Every one that the simulator
+/// supports must be generated.
+fn other_instructions() -> Vec<String> {
     let spaces = [
         "",
         ".global",
@@ -87,7 +87,7 @@ fn others() -> Vec<String> {
     };
     let mut all = Vec::new();
     for space in spaces {
-        let place = match space {
+        let address = match space {
             ".param" => "[values]",
             _ => "[%l0]",
         };
@@ -99,9 +99,9 @@ fn others() -> Vec<String> {
                     ".v2" => format!("{{{prefix}1, {prefix}2}}"),
                     _ => format!("{{{prefix}1, {prefix}2, {prefix}3, {prefix}4}}"),
                 };
-                all.push(format!("ld{space}{vector}.{ty} {values}, {place};"));
+                all.push(format!("ld{space}{vector}.{ty} {values}, {address};"));
                 if space != ".param" {
-                    all.push(format!("st{space}{vector}.{ty} {place}, {values};"));
+                    all.push(format!("st{space}{vector}.{ty} {address}, {values};"));
                 }
             }
             for operation in [
@@ -114,10 +114,10 @@ fn others() -> Vec<String> {
                     String::new()
                 };
                 all.push(format!(
-                    "atom{space}.{operation}.{ty} {value}, {place}, {value}{second};"
+                    "atom{space}.{operation}.{ty} {value}, {address}, {value}{second};"
                 ));
                 all.push(format!(
-                    "red{space}.{operation}.{ty} {place}, {value}{second};"
+                    "red{space}.{operation}.{ty} {address}, {value}{second};"
                 ));
             }
         }
@@ -174,7 +174,7 @@ fn others() -> Vec<String> {
     for count in ["1", "2", "4"] {
         for trans in ["", ".trans"] {
             for space in ["", ".shared", ".shared::cta"] {
-                let to: Vec<String> = (0..count.parse().expect("a number"))
+                let to: Vec<String> = (0..count.parse().expect("not a number"))
                     .map(|n: u32| format!("%r{n}"))
                     .collect();
                 all.push(format!(
@@ -240,63 +240,63 @@ fn others() -> Vec<String> {
     all
 }
 
-/// What the simulator takes and the generator leaves out, and why.
-fn left_out(form: &str) -> Option<&'static str> {
+/// Returns the reason that the generator leaves out a supported form, or `None` if it does not.
+fn exclusion_reason(form: &str) -> Option<&'static str> {
     let parts: Vec<&str> = form.split('.').collect();
     let has = |name| parts.contains(&name);
-    let spelled = "spelled so now and then, not with every type";
+    let spelled = "this spelling is generated, but not with every type";
     match parts[0] {
         "ld" | "st" | "atom" | "red" if has("shared::cta") => Some(spelled),
-        "st" if has("param") => Some("only of a call's arguments"),
-        "atom" | "red" if has("local") || has("const") || has("param") => Some(REFUSED),
-        "atom" | "red" if has("s64") && has("add") => Some(REFUSED),
-        "red" if has("exch") || has("cas") => Some(REFUSED),
+        "st" if has("param") => Some("generated only for the arguments of a call"),
+        "atom" | "red" if has("local") || has("const") || has("param") => Some(REJECTED),
+        "atom" | "red" if has("s64") && has("add") => Some(REJECTED),
+        "red" if has("exch") || has("cas") => Some(REJECTED),
         "atom" if has("cas") && has("b16") => None,
-        "atom" if (has("exch") || has("cas")) && !has("b32") && !has("b64") => Some(REFUSED),
-        "bar" if has("aligned") => Some(REFUSED),
+        "atom" if (has("exch") || has("cas")) && !has("b32") && !has("b64") => Some(REJECTED),
+        "bar" if has("aligned") => Some(REJECTED),
         _ => None,
     }
 }
 
 #[test]
-fn every_form_is_reached_or_left_out_for_a_reason() {
-    let mut wanted = BTreeSet::new();
-    let mut refused = 0;
+fn every_form_is_generated_or_excluded_for_a_reason() {
+    let mut expected = BTreeSet::new();
+    let mut rejected = 0;
     for known in catalogue() {
-        match forms::left_out(&known) {
-            Some(_) => refused += 1,
-            None => _ = wanted.insert(name(&known)),
+        match forms::exclusion_reason(&known) {
+            Some(_) => rejected += 1,
+            None => _ = expected.insert(form_label(&known)),
         }
     }
-    for instruction in others() {
+    for instruction in other_instructions() {
         let form = instruction
             .split_once(' ')
             .map_or(&instruction[..], |(form, _)| form);
         let form = form.trim_end_matches(';');
-        if !takes(&instruction) {
+        if !is_supported(&instruction) {
             continue;
         }
-        match left_out(form) {
-            Some(_) => refused += 1,
-            None => _ = wanted.insert(form.to_owned()),
+        match exclusion_reason(form) {
+            Some(_) => rejected += 1,
+            None => _ = expected.insert(form.to_owned()),
         }
     }
-    let count = wanted.len();
-    assert!(count > 3_900 && refused > 500, "{count}, {refused}");
-    let missing = missing(wanted);
+    let count = expected.len();
+    assert!(count > 3_900 && rejected > 500, "{count}, {rejected}");
+    let missing = missing(expected);
     assert!(missing.is_empty(), "not generated: {missing:?}");
 }
 
 #[test]
-fn the_book_says_how_many_forms_the_assembler_refuses() {
+fn book_gives_the_number_of_forms_the_assembler_rejects() {
     let all = catalogue();
-    let is_refused = |known: &&Known| forms::left_out(known) == Some(REFUSED);
-    let refused = all.iter().filter(is_refused).count();
+    let is_rejected = |known: &&Known| forms::exclusion_reason(known) == Some(REJECTED);
+    let rejected = all.iter().filter(is_rejected).count();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     for language in ["en", "zh"] {
         let path = root.join("docs").join(language).join("differences.md");
-        let page = std::fs::read_to_string(&path).expect("the page on what differs");
-        for count in [all.len(), refused] {
+        let page = std::fs::read_to_string(&path).expect("cannot read the page on differences");
+        for count in [all.len(), rejected] {
             assert!(page.contains(&format!(" {count} ")), "{language}: {count}");
         }
     }

@@ -1,5 +1,5 @@
-//! Any text as a module: it loads or is refused, and what loads can be launched. A kernel that does
-//! not end is ended, one that does wrong is a fault, and none of it is a panic.
+//! Fuzzes the loader and the interpreter with arbitrary text as a module. The text is loaded or rejected, and
+//! the kernels of a loaded module are launched. A kernel may time out or fault, but nothing may panic.
 
 #![no_main]
 
@@ -11,32 +11,32 @@ use cuda_sim::driver::{Driver, LaunchConfig, StreamId};
 use cuda_sim::exec::TimeLimit;
 use libfuzzer_sys::fuzz_target;
 
-/// What a kernel may take.
-const TIME: Duration = Duration::from_millis(100);
+/// The time limit of a kernel.
+const TIME_LIMIT: Duration = Duration::from_millis(100);
 
-/// Bytes of device memory: what is allocated for real stays far below what the fuzzer allows.
-const MEMORY: u64 = 256 << 20;
+/// Bytes of device memory. Real allocations stay far below the fuzzer's memory limit.
+const DEVICE_MEMORY: u64 = 256 << 20;
 
-/// What a kernel's parameters point to, if it takes them for addresses.
-const BYTES: u64 = 4096;
+/// Bytes of the buffer whose address is passed in all of a kernel's parameters.
+const BUFFER_BYTES: u64 = 4096;
 
-/// How many kernels of a module are launched.
-const KERNELS: usize = 4;
+/// The maximum number of kernels launched per module.
+const MAX_KERNELS: usize = 4;
 
 fuzz_target!(|text: &str| {
     let device = DeviceSpec {
-        memory_bytes: MEMORY,
+        memory_bytes: DEVICE_MEMORY,
         ..DeviceSpec::h200()
     };
-    let mut driver = Driver::new(device, Some(TimeLimit::Launch(TIME)));
-    // Counted or not, checked or not: the text's length decides.
-    let (profile, checked) = (text.len() & 1 != 0, text.len() & 2 != 0);
-    driver.set_checks(if checked { Checks::ALL } else { Checks::NONE });
+    let mut driver = Driver::new(device, Some(TimeLimit::Launch(TIME_LIMIT)));
+    // The text's length selects profiling and checks.
+    let (profile, checks) = (text.len() & 1 != 0, text.len() & 2 != 0);
+    driver.set_checks(if checks { Checks::ALL } else { Checks::NONE });
     let context = driver.retain_primary(0).unwrap();
     let Ok(module) = driver.load_module(context, text) else {
         return;
     };
-    let names: Vec<_> = kernels(text).take(KERNELS).collect();
+    let names: Vec<_> = kernels(text).take(MAX_KERNELS).collect();
     for name in names {
         let Ok(function) = driver.function(context, module, name) else {
             continue;
@@ -44,8 +44,8 @@ fuzz_target!(|text: &str| {
         let Ok((_, bytes)) = driver.parameters(function) else {
             continue;
         };
-        // A fault ends the context, and the module with it.
-        let Ok(address) = driver.allocate(context, BYTES) else {
+        // A fault destroys the context, and the module with it.
+        let Ok(address) = driver.allocate(context, BUFFER_BYTES) else {
             return;
         };
         let words = address.to_le_bytes();
@@ -67,10 +67,14 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// The words after `.entry`.
+/// Returns the words after `.entry`.
 fn kernels(text: &str) -> impl Iterator<Item = &str> {
-    text.split(".entry").skip(1).filter_map(|rest| {
-        let named = |letter: char| letter.is_ascii_alphanumeric() || "_$%".contains(letter);
-        rest.trim_start().split(|letter| !named(letter)).next()
+    text.split(".entry").skip(1).filter_map(|after_entry| {
+        let is_name_character =
+            |character: char| character.is_ascii_alphanumeric() || "_$%".contains(character);
+        after_entry
+            .trim_start()
+            .split(|character| !is_name_character(character))
+            .next()
     })
 }

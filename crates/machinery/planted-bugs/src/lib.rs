@@ -1,14 +1,14 @@
-//! Planted bugs: small kernels with one learner's mistake each, and a correct twin of each.
+//! Planted bugs: small kernels with one typical beginner's bug each, and a correct twin of each.
 //!
-//! The checks are checked by them: whoever watches a program, the simulator or NVIDIA's
-//! compute-sanitizer, should find the mistake, name its line, and say nothing of the twin.
+//! They test the checkers: both the simulator and NVIDIA's compute-sanitizer should find the bug, name
+//! its line, and report nothing for the twin.
 //!
-//! | module | what it has |
+//! | module | contents |
 //! |---|---|
-//! | [`source`] | the kernels, in `kernels/bugs`, and the lines marked in them |
-//! | [`plan`] | what a host does for a kernel, as data |
-//! | [`cases`] | which host side each kernel gets |
-//! | [`run`] | carrying that out with cust |
+//! | [`source`] | the kernels of `kernels/bugs`, and the lines marked in them |
+//! | [`plan`] | the host side of a kernel, as data |
+//! | [`cases`] | the host side of each kernel |
+//! | [`run`] | execution of a host side with cust |
 
 pub mod cases;
 pub mod plan;

@@ -4,8 +4,8 @@
 //!     cargo run -p planted-bugs -- no-bounds-check --right
 //!     cargo run -p planted-bugs -- --list
 //!
-//! It says nothing but what the GPU or the simulator has to say. To have compute-sanitizer watch
-//! all of them, see `scripts/checks`.
+//! The program prints nothing itself: all output comes from the GPU or the simulator. `scripts/checks`
+//! runs all cases under compute-sanitizer.
 
 use std::process::ExitCode;
 
@@ -14,16 +14,16 @@ use clap::Parser;
 use planted_bugs::cases::{self, Case};
 use planted_bugs::run;
 
-/// Kernels with one mistake each, for the checks to find.
+/// Runs kernels with one planted bug each, to test checkers.
 #[derive(Debug, Parser)]
 struct Flags {
-    /// The mistake, as --list has it under `name`
+    /// Name of the case, as printed by --list under `name`
     #[arg(required_unless_present = "list")]
     case: Option<String>,
-    /// Run its correct twin
+    /// Run the correct twin
     #[arg(long)]
     right: bool,
-    /// Print all cases as JSON: name, kind, file, and the lines that a report has to name
+    /// Print all cases as JSON: name, kind, file, and the lines that a report must name
     #[arg(long, conflicts_with_all = ["case", "right"])]
     list: bool,
 }
@@ -42,7 +42,7 @@ fn start(flags: &Flags) -> Result<()> {
         }
         Some(name) => {
             let case = all.iter().find(|case| case.source.name == name);
-            let unknown = || format!("there is no case `{name}`; --list prints those there are");
+            let unknown = || format!("there is no case `{name}`; --list prints all cases");
             run::run(case.with_context(unknown)?, flags.right)
         }
     }

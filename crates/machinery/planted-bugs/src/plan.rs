@@ -1,91 +1,90 @@
-//! What the host does for a kernel, as data: buffers and what is in them, and launches.
+//! The host side of a kernel as data: buffers, their contents, and launches.
 
 use cust::function::{BlockSize, GridSize};
 
-/// A program's host side: launches one after the other, in one context with one module.
+/// A program's host side: launches in sequence, in one context with one module.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// A pointer in a `__device__` variable, and what it points to.
+    /// A pointer in a `__device__` variable, and the buffer it points to.
     pub symbol: Option<(&'static str, Buffer)>,
     /// The launches, in order.
     pub launches: Vec<Launch>,
-    /// What comes back in the stream, without a wait before: the first launch's argument of this number, a
-    /// buffer, is copied to page-locked memory.
-    pub back: Option<(usize, Back)>,
+    /// The buffer that is copied back to page-locked memory in the stream, as an index into the first
+    /// launch's arguments. No wait precedes the copy.
+    pub readback: Option<(usize, Readback)>,
 }
 
-/// When the host reads what is copied back.
+/// When the host reads the buffer that is copied back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Back {
-    /// At once.
-    ReadBeforeWaiting,
-    /// When the stream has been waited for.
-    ReadAfterWaiting,
+pub enum Readback {
+    /// Without waiting for the stream.
+    BeforeSync,
+    /// After waiting for the stream.
+    AfterSync,
 }
 
-/// A launch. All buffers are made and filled before the first launch, in the order in which they
-/// are written here.
+/// A launch. All buffers are allocated and filled before the first launch, in the order in which they
+/// appear in the plan.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// The kernel, where it is not the case's own.
+    /// The kernel, unless it is the case's own.
     pub kernel: Option<&'static str>,
-    /// Blocks.
+    /// The grid's dimensions in blocks.
     pub grid: GridSize,
-    /// Threads a block.
+    /// A block's dimensions in threads.
     pub block: BlockSize,
-    /// Bytes of dynamic shared memory a block.
+    /// Bytes of dynamic shared memory per block.
     pub shared: u32,
-    /// The kernel's arguments.
     pub arguments: Vec<Argument>,
 }
 
-/// An argument of a kernel.
+/// A kernel argument.
 #[derive(Clone, Debug)]
 pub enum Argument {
-    /// The address of a buffer of its own.
+    /// The address of a new buffer.
     Buffer(Buffer),
-    /// The address of the first launch's argument of this number, a buffer.
-    Again(usize),
-    /// A number of four bytes.
+    /// The address of the buffer that is the first launch's argument with this index.
+    SameAs(usize),
+    /// A 4-byte value.
     Word(u32),
-    /// A number of eight bytes.
+    /// An 8-byte value.
     Long(u64),
 }
 
-/// Memory, and what becomes of it.
+/// A buffer, its contents and its lifetime.
 #[derive(Clone, Debug)]
 pub struct Buffer {
-    /// How many bytes are allocated.
+    /// Allocated bytes.
     pub bytes: usize,
-    /// What is written there before the first launch.
-    pub written: Vec<Write>,
-    /// Where it is, and how long.
-    pub fate: Fate,
+    /// Writes by the host before the first launch.
+    pub writes: Vec<Write>,
+    /// The buffer's location and lifetime.
+    pub lifetime: Lifetime,
 }
 
 /// A write from the host.
 #[derive(Clone, Debug)]
 pub enum Write {
-    /// These bytes, from this place on.
+    /// The bytes to write, after the offset at which they go.
     Copy(usize, Vec<u8>),
-    /// As many zeros from the start on.
+    /// The number of bytes to zero, from the start.
     Zeros(usize),
 }
 
-/// Where a buffer is, and how long.
+/// A buffer's location and lifetime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
-    /// On the device, until all is done.
-    Kept,
-    /// On the device, and freed before the first launch.
+pub enum Lifetime {
+    /// In device memory until the end of the run.
+    Run,
+    /// In device memory, and freed before the first launch.
     Freed,
-    /// On the device, and never freed.
+    /// In device memory, and never freed.
     Leaked,
-    /// In the host's own memory.
+    /// In pageable host memory.
     OnHost,
 }
 
-/// A launch of the case's kernel on that many blocks of that many threads.
+/// Describes a launch of the case's kernel with the given grid and block dimensions.
 pub fn launch<const N: usize>(
     grid: impl Into<GridSize>,
     block: impl Into<BlockSize>,
@@ -101,12 +100,12 @@ pub fn launch<const N: usize>(
     Plan {
         symbol: None,
         launches: vec![launch],
-        back: None,
+        readback: None,
     }
 }
 
 impl Plan {
-    /// The same with `bytes` of dynamic shared memory for each block.
+    /// Sets the bytes of dynamic shared memory per block.
     pub fn shared(mut self, bytes: u32) -> Self {
         for launch in &mut self.launches {
             launch.shared = bytes;
@@ -114,26 +113,26 @@ impl Plan {
         self
     }
 
-    /// The same with a variable of the module that points to `buffer`.
+    /// Makes the module's variable `name` point to `buffer`.
     pub fn symbol(mut self, name: &'static str, buffer: Buffer) -> Self {
         self.symbol = Some((name, buffer));
         self
     }
 
-    /// The same, and then the launches of `next`.
+    /// Appends the launches of `next`.
     pub fn then(mut self, next: Plan) -> Self {
         self.launches.extend(next.launches);
         self
     }
 
-    /// The same, and the first launch's argument of this number comes back.
-    pub fn back(mut self, argument: usize, when: Back) -> Self {
-        self.back = Some((argument, when));
+    /// Copies the first launch's argument with index `argument` back to the host.
+    pub fn read_back(mut self, argument: usize, when: Readback) -> Self {
+        self.readback = Some((argument, when));
         self
     }
 
-    /// The same with another kernel of the case's file.
-    pub fn of(mut self, kernel: &'static str) -> Self {
+    /// Launches another kernel of the case's file.
+    pub fn kernel(mut self, kernel: &'static str) -> Self {
         for launch in &mut self.launches {
             launch.kernel = Some(kernel);
         }
@@ -141,92 +140,92 @@ impl Plan {
     }
 }
 
-/// Memory that nothing is written to.
-pub fn room(bytes: usize) -> Buffer {
+/// Returns an uninitialized buffer of `bytes` bytes.
+pub fn uninit(bytes: usize) -> Buffer {
     Buffer {
         bytes,
-        written: Vec::new(),
-        fate: Fate::Kept,
+        writes: Vec::new(),
+        lifetime: Lifetime::Run,
     }
 }
 
-/// `bytes` of zeros.
+/// Returns a buffer of `bytes` zero bytes.
 pub fn zeros(bytes: usize) -> Buffer {
-    room(bytes).zeroed(bytes)
+    uninit(bytes).zeroed(bytes)
 }
 
-/// So many floats: 0, 0.5, 1, 1.5 and so on.
+/// Returns `count` floats: 0, 0.5, 1, 1.5 and so on.
 pub fn floats(count: u16) -> Buffer {
-    copied((0..count).flat_map(|i| (0.5 * f32::from(i)).to_le_bytes()))
+    initialized((0..count).flat_map(|i| (0.5 * f32::from(i)).to_le_bytes()))
 }
 
-/// So many whole numbers below 64, all over the place and many of them twice.
-pub fn numbers(count: i32) -> Buffer {
-    copied((0..count).flat_map(|i| (i * i % 61).to_le_bytes()))
+/// Returns `count` scattered integers below 64, many of them repeated.
+pub fn integers(count: i32) -> Buffer {
+    initialized((0..count).flat_map(|i| (i * i % 61).to_le_bytes()))
 }
 
-/// A list of so many elements, each a float and the number of the next one; -1 after the last.
-pub fn list(count: i32) -> Buffer {
-    copied((0..count).flat_map(move |i| {
+/// Returns a linked list of `count` elements, each a float and the index of the next element; -1 ends the list.
+pub fn linked_list(count: i32) -> Buffer {
+    initialized((0..count).flat_map(move |i| {
         let next = if i + 1 < count { i + 1 } else { -1 };
         [1.0_f32.to_le_bytes(), next.to_le_bytes()].concat()
     }))
 }
 
-/// Rows of `width` floats, each `pitch` bytes after the one before; what is between them is not
-/// written.
-pub fn rows(count: usize, width: u16, pitch: usize) -> Buffer {
-    let mut buffer = room(count * pitch);
+/// Returns `count` rows of `width` floats with a pitch of `pitch` bytes. The padding between rows stays
+/// uninitialized.
+pub fn pitched_rows(count: usize, width: u16, pitch: usize) -> Buffer {
+    let mut buffer = uninit(count * pitch);
     for row in 0..count {
         let floats = (0..width).flat_map(|i| f32::from(i).to_le_bytes());
         buffer
-            .written
+            .writes
             .push(Write::Copy(row * pitch, floats.collect()));
     }
     buffer
 }
 
-fn copied(bytes: impl Iterator<Item = u8>) -> Buffer {
+fn initialized(bytes: impl Iterator<Item = u8>) -> Buffer {
     let bytes: Vec<u8> = bytes.collect();
     Buffer {
         bytes: bytes.len(),
-        written: vec![Write::Copy(0, bytes)],
-        fate: Fate::Kept,
+        writes: vec![Write::Copy(0, bytes)],
+        lifetime: Lifetime::Run,
     }
 }
 
 impl Buffer {
-    /// The same with zeros in the first `bytes`.
+    /// Fills the first `bytes` bytes with zeros.
     pub fn zeroed(mut self, bytes: usize) -> Self {
-        self.written.push(Write::Zeros(bytes));
+        self.writes.push(Write::Zeros(bytes));
         self
     }
 
-    /// The same, but only the first `bytes` are copied there.
-    pub fn cut(mut self, bytes: usize) -> Self {
-        for write in &mut self.written {
-            if let Write::Copy(_, copied) = write {
-                copied.truncate(bytes);
+    /// Copies only the first `bytes` bytes into the buffer.
+    pub fn truncated(mut self, bytes: usize) -> Self {
+        for write in &mut self.writes {
+            if let Write::Copy(_, initialized) = write {
+                initialized.truncate(bytes);
             }
         }
         self
     }
 
-    /// The same, freed before the launch.
+    /// Frees the buffer before the launch.
     pub fn freed(mut self) -> Self {
-        self.fate = Fate::Freed;
+        self.lifetime = Lifetime::Freed;
         self
     }
 
-    /// The same, and never freed.
+    /// Leaks the buffer.
     pub fn leaked(mut self) -> Self {
-        self.fate = Fate::Leaked;
+        self.lifetime = Lifetime::Leaked;
         self
     }
 
-    /// The same in the host's memory.
+    /// Places the buffer in host memory.
     pub fn on_host(mut self) -> Self {
-        self.fate = Fate::OnHost;
+        self.lifetime = Lifetime::OnHost;
         self
     }
 }

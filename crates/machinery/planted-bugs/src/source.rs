@@ -1,4 +1,4 @@
-//! The kernels' sources, and the marks in them: which lines a report has to name.
+//! The kernels' sources, and the marks in them that name the lines a report must give.
 
 use std::error::Error;
 use std::fmt;
@@ -9,40 +9,40 @@ use serde::Serialize;
 /// A file of `kernels/bugs`.
 #[derive(Debug)]
 pub struct Source {
-    /// Its name without folder and ending, as `misaligned-float4`.
+    /// The file name without folder and extension, for example `misaligned-float4`.
     pub name: &'static str,
-    /// Its path in the checkout, as `kernels/bugs/misaligned-float4.cu`.
+    /// The path in the checkout, for example `kernels/bugs/misaligned-float4.cu`.
     pub file: &'static str,
-    /// What is written there.
+    /// The CUDA C++ source.
     pub text: &'static str,
-    /// What was made of it.
+    /// The PTX compiled from `text`.
     pub ptx: &'static str,
 }
 
-/// All of them, sorted by name.
+/// All sources, sorted by name.
 pub const SOURCES: &[Source] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
 
-/// Which check has to find a mistake.
+/// The check that has to find a bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// An access outside what was allocated, or one that is not aligned.
+    /// An out-of-bounds or misaligned access.
     Mem,
-    /// A read of what nobody wrote.
+    /// A read of uninitialized memory.
     Init,
-    /// Two accesses in no order.
+    /// A data race.
     Race,
-    /// A barrier, or another instruction of several threads, to which not all come.
+    /// A barrier or another collective instruction that some threads never reach.
     Sync,
-    /// Memory that nobody frees.
+    /// Memory that is never freed.
     Leak,
-    /// Memory of the host's that it uses while work in a stream still does.
+    /// Host memory that the host uses while work in a stream still uses it.
     Host,
 }
 
 impl Kind {
-    /// Whether the mistake is the host's: no line of a kernel is in a report, nor in the PTX.
-    pub fn is_of_host(self) -> bool {
+    /// Returns true if the bug is in the host code: neither a report nor the PTX then has a line of a kernel.
+    pub fn is_host_bug(self) -> bool {
         matches!(self, Kind::Leak | Kind::Host)
     }
 }
@@ -58,47 +58,47 @@ impl FromStr for Kind {
             "sync" => Kind::Sync,
             "leak" => Kind::Leak,
             "host" => Kind::Host,
-            _ => return Err(MarkError::Kind(word.to_owned())),
+            _ => return Err(MarkError::UnknownKind(word.to_owned())),
         })
     }
 }
 
-/// What the marks of a source say. Lines are counted from 1.
+/// The marks of a source. Lines are counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Marks {
-    /// Of what kind the mistake is.
+    /// The kind of bug.
     pub kind: Kind,
-    /// Lines that end in `// BUG: KIND`: a report names one of them.
+    /// Lines that end in `// BUG: KIND`. A report names one of them.
     pub lines: Vec<usize>,
-    /// Lines that end in `// with this`: the other access of a race.
+    /// Lines that end in `// with new_kind`: the other access of a data race.
     pub with: Vec<usize>,
 }
 
-/// What is wrong with a source's marks.
+/// An error in a source's marks.
 #[derive(Debug, PartialEq, Eq)]
 pub enum MarkError {
     /// No line is marked.
-    None,
-    /// Not the name of a kind.
-    Kind(String),
+    Missing,
+    /// A mark with an unknown kind.
+    UnknownKind(String),
     /// Marks of two kinds.
-    Two(Kind, Kind),
+    MixedKinds(Kind, Kind),
 }
 
 impl fmt::Display for MarkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            MarkError::None => write!(f, "no line ends in `// BUG: KIND`"),
-            MarkError::Kind(word) => {
+            MarkError::Missing => write!(f, "no line ends in `// BUG: KIND`"),
+            MarkError::UnknownKind(word) => {
                 write!(
                     f,
-                    "`// BUG: {word}`: no kind; mem, init, race, sync, leak, host"
+                    "`// BUG: {word}`: unknown kind; the kinds are mem, init, race, sync, leak and host"
                 )
             }
-            MarkError::Two(one, other) => {
+            MarkError::MixedKinds(first, second) => {
                 write!(
                     f,
-                    "marks of two kinds, {one:?} and {other:?}; one mistake a file"
+                    "marks of two kinds, {first:?} and {second:?}; each file has one bug"
                 )
             }
         }
@@ -107,27 +107,29 @@ impl fmt::Display for MarkError {
 
 impl Error for MarkError {}
 
-/// Reads the marks of a source's `text`.
+/// Parses the marks in a source's `text`.
 ///
 /// # Errors
 ///
-/// Where there are none, of several kinds, or of a kind that there is not.
-pub fn marks(text: &str) -> Result<Marks, MarkError> {
+/// Fails if there is no mark, a mark with an unknown kind, or marks of several kinds.
+pub fn parse_marks(text: &str) -> Result<Marks, MarkError> {
     let mut kind = None;
     let (mut lines, mut with) = (Vec::new(), Vec::new());
     for (number, line) in (1..).zip(text.lines()) {
         if let Some((_, word)) = line.split_once("// BUG: ") {
-            let this = word.trim_end().parse()?;
+            let new_kind = word.trim_end().parse()?;
             match kind {
-                Some(before) if before != this => return Err(MarkError::Two(before, this)),
-                _ => kind = Some(this),
+                Some(previous) if previous != new_kind => {
+                    return Err(MarkError::MixedKinds(previous, new_kind));
+                }
+                _ => kind = Some(new_kind),
             }
             lines.push(number);
         } else if line.trim_end().ends_with("// with this") {
             with.push(number);
         }
     }
-    let kind = kind.ok_or(MarkError::None)?;
+    let kind = kind.ok_or(MarkError::Missing)?;
     Ok(Marks { kind, lines, with })
 }
 
@@ -138,20 +140,20 @@ mod tests {
     #[test]
     fn marks_are_counted_from_line_one() {
         let text = "a; // with this\nb; // BUG: race\r\nc;\nd; // BUG: race\n";
-        let found = Marks {
+        let expected = Marks {
             kind: Kind::Race,
             lines: vec![2, 4],
             with: vec![1],
         };
-        assert_eq!(marks(text), Ok(found));
+        assert_eq!(parse_marks(text), Ok(expected));
     }
 
     #[test]
-    fn marks_that_say_nothing_are_refused() {
-        assert_eq!(marks("a;\n"), Err(MarkError::None));
-        let refused = marks("a; // BUG: speed\n").unwrap_err().to_string();
-        assert!(refused.contains("speed"), "{refused}");
-        let refused = marks("a; // BUG: mem\nb; // BUG: init\n");
-        assert_eq!(refused, Err(MarkError::Two(Kind::Mem, Kind::Init)));
+    fn missing_unknown_and_mixed_marks_are_rejected() {
+        assert_eq!(parse_marks("a;\n"), Err(MarkError::Missing));
+        let error = parse_marks("a; // BUG: speed\n").unwrap_err().to_string();
+        assert!(error.contains("speed"), "{error}");
+        let error = parse_marks("a; // BUG: mem\nb; // BUG: init\n");
+        assert_eq!(error, Err(MarkError::MixedKinds(Kind::Mem, Kind::Init)));
     }
 }

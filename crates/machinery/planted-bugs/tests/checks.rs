@@ -1,14 +1,14 @@
-//! The real program under the simulator's checks: every mistake is found, of the right kind and on
-//! the right line, and no twin is spoken of.
+//! The program under the simulator's checks: each planted bug is reported with the correct kind and line,
+//! and no twin is reported.
 
-mod said;
+mod reports;
 
 use std::fmt::Write as _;
 
 use planted_bugs::cases::{self, Case};
-use said::{Report, Run, run};
+use reports::{Report, Run, run};
 
-/// Mistakes that a program may make on purpose, or that hardware does not mind: a check warns.
+/// Cases that are intended in some programs, or that hardware tolerates: the check only warns.
 const WARNINGS: [&str; 6] = [
     "sum-without-atomics",
     "stencil-in-place",
@@ -18,64 +18,68 @@ const WARNINGS: [&str; 6] = [
     "vote-after-return",
 ];
 
-/// What is wrong with what was said of a mistake; nothing where all is right.
-fn missed(case: &Case, said: &Run) -> Option<&'static str> {
+/// Returns the problem with a run's reports of a planted bug, or `None` if they are correct.
+fn problem(case: &Case, output: &Run) -> Option<&'static str> {
     let name = case.source.name;
     let severity = if WARNINGS.contains(&name) {
         "warning"
     } else {
         "error"
     };
-    if said.reports.is_empty() {
-        return Some("nothing was found");
+    if output.reports.is_empty() {
+        return Some("no finding");
     }
     let marks = &case.marks;
-    let marked = |line: &usize| marks.lines.contains(line) || marks.with.contains(line);
-    let names_it = |report: &Report| {
+    let is_marked = |line: &usize| marks.lines.contains(line) || marks.with.contains(line);
+    let is_correct = |report: &Report| {
         let lines = &report.lines;
-        let kind = report.check == case.marks.kind && report.severity == severity;
-        let there = report.file == case.source.file
+        let kind_matches = report.check == case.marks.kind && report.severity == severity;
+        let location_matches = report.file == case.source.file
             && lines.iter().any(|line| marks.lines.contains(line))
-            && lines.iter().all(marked);
-        kind && (there || marks.kind.is_of_host())
+            && lines.iter().all(is_marked);
+        kind_matches && (location_matches || marks.kind.is_host_bug())
     };
-    if !said.reports.iter().any(names_it) {
-        return Some("it was not found as what it is, where it is");
+    if !output.reports.iter().any(is_correct) {
+        return Some("no finding has the expected kind, severity and lines");
     }
-    let beside = said
+    let other_line = output
         .reports
         .iter()
         .filter(|report| report.severity == "error")
-        .any(|report| !report.lines.iter().all(marked));
-    beside.then_some("a line was named that is right")
+        .any(|report| !report.lines.iter().all(is_marked));
+    other_line.then_some("a finding names a correct line")
 }
 
 #[test]
-fn every_mistake_is_found_on_its_line() {
-    let mut wrong = String::new();
+fn every_bug_is_reported_on_its_line() {
+    let mut failures = String::new();
     for case in cases::all() {
-        let said = run(&[case.source.name]);
-        if let Some(why) = missed(&case, &said) {
-            let _ = write!(wrong, "{}: {why}\n{}\n\n", case.source.name, said.stderr);
+        let output = run(&[case.source.name]);
+        if let Some(reason) = problem(&case, &output) {
+            let _ = write!(
+                failures,
+                "{}: {reason}\n{}\n\n",
+                case.source.name, output.stderr
+            );
         }
     }
-    assert!(wrong.is_empty(), "{wrong}");
+    assert!(failures.is_empty(), "{failures}");
 }
 
 #[test]
-fn twins_are_not_spoken_of() {
-    let mut wrong = String::new();
+fn twins_are_not_reported() {
+    let mut failures = String::new();
     for case in cases::all() {
-        let said = run(&[case.source.name, "--right"]);
-        if !said.reports.is_empty() || said.code != Some(0) {
-            let _ = write!(wrong, "{}: {}\n\n", case.source.name, said.stderr);
+        let output = run(&[case.source.name, "--right"]);
+        if !output.reports.is_empty() || output.code != Some(0) {
+            let _ = write!(failures, "{}: {}\n\n", case.source.name, output.stderr);
         }
     }
-    assert!(wrong.is_empty(), "{wrong}");
+    assert!(failures.is_empty(), "{failures}");
 }
 
 #[test]
-fn the_same_is_said_every_time() {
+fn reports_are_deterministic() {
     for name in [
         "ragged-tile-unset",
         "histogram-without-atomics",
@@ -86,13 +90,17 @@ fn the_same_is_said_every_time() {
 }
 
 #[test]
-fn a_leak_is_told_in_bytes() {
+fn leak_reports_give_the_size_in_bytes() {
     for (name, leaks) in [
         ("leak-result", 1),
         ("leak-in-loop", 3),
         ("leak-pointed-to", 1),
     ] {
-        let said = run(&[name]).stderr;
-        assert_eq!(said.matches("400-byte allocation").count(), leaks, "{said}");
+        let output = run(&[name]).stderr;
+        assert_eq!(
+            output.matches("400-byte allocation").count(),
+            leaks,
+            "{output}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! The program itself, without checks.
+//! The program without checks.
 
 use assert_cmd::Command;
 use serde_json::Value;
@@ -12,7 +12,7 @@ fn program() -> Command {
 }
 
 #[test]
-fn the_list_has_name_kind_and_lines() {
+fn list_has_name_kind_and_lines() {
     let output = program().arg("--list").assert().success();
     let list: Vec<Value> = serde_json::from_slice(&output.get_output().stdout).unwrap();
     assert!(list.len() >= 40, "{}", list.len());
@@ -27,16 +27,19 @@ fn the_list_has_name_kind_and_lines() {
 }
 
 #[test]
-fn a_kernel_that_is_stopped_ends_the_program() {
+fn faulting_kernel_fails_the_program() {
     let output = program().arg("less-or-equal").assert().code(1);
-    let said = String::from_utf8(output.get_output().stderr.clone()).unwrap();
+    let stderr = String::from_utf8(output.get_output().stderr.clone()).unwrap();
     let error = "error: less_or_equal failed: CUDA_ERROR_ILLEGAL_ADDRESS";
-    assert!(said.contains(error), "{said}");
-    assert!(said.contains("kernels/bugs/less-or-equal.cu:9"), "{said}");
+    assert!(stderr.contains(error), "{stderr}");
+    assert!(
+        stderr.contains("kernels/bugs/less-or-equal.cu:9"),
+        "{stderr}"
+    );
 }
 
 #[test]
-fn its_twin_says_nothing() {
+fn twin_prints_nothing() {
     let arguments = ["less-or-equal", "--right"];
     let output = program().args(arguments).assert().success();
     assert!(output.get_output().stdout.is_empty());
@@ -44,12 +47,12 @@ fn its_twin_says_nothing() {
 }
 
 #[test]
-fn a_case_that_there_is_not_is_an_error() {
+fn unknown_case_is_an_error() {
     let output = program().arg("no-such").assert().code(1);
-    let said = String::from_utf8(output.get_output().stderr.clone()).unwrap();
+    let stderr = String::from_utf8(output.get_output().stderr.clone()).unwrap();
     assert_eq!(
-        said,
-        "error: there is no case `no-such`; --list prints those there are\n"
+        stderr,
+        "error: there is no case `no-such`; --list prints all cases\n"
     );
     program().assert().code(2);
     program().args(["--list", "less-or-equal"]).assert().code(2);

@@ -1,51 +1,55 @@
-//! How fast the simulator is: the chapters' kernels, and an arithmetic loop without memory, beside
-//! the same computations as plain Rust loops on one core.
+//! Measures the speed of the simulator: runs the chapters' kernels, and an arithmetic loop without memory
+//! accesses, next to the same computations as plain Rust loops on one core.
 //!
-//! `cargo bench -p cuda-sim`, or a part of them: `cargo bench -p cuda-sim -- raytrace`. Criterion
-//! prints elements a second, which are the kernel's thread instructions, for the plain loop as
-//! well. Every name says what is counted (nothing; a sample, as ever; everything, as with
-//! `--profile`) and on how many threads. `scripts/speed` compares with other engines.
+//! Run all with `cargo bench -p sim-bench --bench simulator`, or some of them with
+//! `cargo bench -p sim-bench --bench simulator -- raytrace`. Criterion prints elements per second, which are
+//! the kernel's thread instructions, for the plain loop too. Every name gives what is counted (nothing; a
+//! sample,
+//! the default; everything, as with `--profile`) and the number of threads. `scripts/speed` compares the
+//! simulator with other engines.
 
 #[expect(dead_code, reason = "src/speed.rs has the other scales")]
-mod work;
+mod workloads;
 
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use cuda_sim::exec::Observe;
+use cuda_sim::exec::ProfileMode;
 use rayon::ThreadPoolBuilder;
-use work::{Machine, POISON, Scale};
+use workloads::{Machine, POISON, Scale};
 
 fn kernels(criterion: &mut Criterion) {
     let pools = [1, 2].map(|threads| {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-        (threads, pool.expect("threads start"))
+        (threads, pool.expect("cannot start the threads"))
     });
-    for (name, work) in work::ALL {
-        let work = work(Scale::One);
-        let expected = work.expected();
-        let machine = Machine::new(work.as_ref(), expected.len());
-        let report = machine.run(&pools[0].1, Observe::Nothing);
+    for (name, workload) in workloads::ALL {
+        let workload = workload(Scale::One);
+        let expected = workload.expected();
+        let machine = Machine::new(workload.as_ref(), expected.len());
+        let report = machine.run(&pools[0].1, ProfileMode::Off);
         let mut output = vec![POISON; expected.len()];
-        work.plain(&mut output);
+        workload.plain(&mut output);
         for results in [&output, &machine.take_output()] {
-            assert!(*results == expected, "{name} is wrong");
+            assert!(*results == expected, "{name}: wrong result");
         }
 
-        let mut group = criterion.benchmark_group(format!("{name}, {}", work.size()));
+        let mut group = criterion.benchmark_group(format!("{name}, {}", workload.size()));
         let instructions = machine.thread_instructions(&report);
         group.throughput(Throughput::Elements(instructions));
         for (threads, pool) in &pools {
             for (counted, observe) in [
-                ("nothing", Observe::Nothing),
-                ("a sample", Observe::Sample),
-                ("everything", Observe::Everything),
+                ("nothing", ProfileMode::Off),
+                ("a sample", ProfileMode::Sample),
+                ("everything", ProfileMode::Full),
             ] {
                 let id = format!("{counted} counted, threads: {threads}");
                 group.bench_function(id, |bench| bench.iter(|| machine.run(pool, observe)));
             }
         }
-        group.bench_function("plain loop", |bench| bench.iter(|| work.plain(&mut output)));
+        group.bench_function("plain loop", |bench| {
+            bench.iter(|| workload.plain(&mut output))
+        });
         group.finish();
     }
 }

@@ -1,13 +1,19 @@
-//! What other ways to run instructions would give, before one is built: `cargo bench -p sim-bench --bench ways`.
+//! Compares dispatch strategies before one is built into the simulator: `cargo bench -p sim-bench --bench
+//! dispatch`.
 //!
-//! A small machine as the simulator's (see `exec/together` there): registers are rows of 32 lanes, a gang is eight
-//! warps, an instruction is a call through a pointer. It runs the same 24 multiply-adds
+//! A miniature simulator modelled on the real one (see its gangs, `exec/gang`): registers are rows of 32
+//! lanes, a
+//! gang has eight warps, and an instruction is a call through a function pointer. It runs the same 24
+//! multiply-adds
 //!
-//! - *an instruction for all warps*: the next one only then, as the simulator does;
-//! - *warp by warp*: all instructions for one warp, then for the next;
-//! - *pairs*: two instructions a call, whose first result is still in a register when the second wants it;
+//! - *an instruction for all warps*: executes an instruction for all warps before the next, as the simulator
+//!   does;
+//! - *warp by warp*: executes all instructions for one warp, then for the next;
+//! - *pairs*: executes two instructions per call, so that the first result is still in a register when the
+//!   second
+//!   reads it;
 //!
-//! each with AVX2 and with AVX-512, on CPUs that have them. Criterion prints thread instructions a second.
+//! each with AVX2 and with AVX-512 if the CPU has them. Criterion prints thread instructions per second.
 
 #[cfg(target_arch = "x86_64")]
 mod small;

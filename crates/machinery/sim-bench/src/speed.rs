@@ -1,19 +1,19 @@
-//! Times the chapters' kernels on the simulator, and the same computations as plain Rust loops, for
-//! `scripts/speed`, which asks for one run at a time so that others can have theirs in between.
+//! Times the chapters' kernels on the simulator, and the same computations as plain Rust loops. Serves
+//! `scripts/speed`, which requests one run at a time so that other engines can run in between.
 //!
-//! `speed FOLDER` reads commands, one a line, and answers each by a line of JSON:
+//! `speed FOLDER` reads commands, one per line, and replies to each with a line of JSON:
 //!
-//!   names                         the names of all works
-//!   load SCALE NAME               from now on this work: its size, its thread instructions
-//!   write                         writes what is loaded into FOLDER, for other engines
-//!   simulator OBSERVE THREADS     seconds a launch, on so many threads
-//!   plain                         seconds of the plain loop, on one thread
+//!   names                         the names of all workloads
+//!   load SCALE NAME               loads a workload; replies with its size and thread instructions
+//!   write                         writes the loaded workload into FOLDER, for other engines
+//!   simulator OBSERVE THREADS     seconds per launch, on THREADS threads
+//!   plain                         seconds per run of the plain loop, on one thread
 //!
-//! SCALE is tiny, 1, 4 or 16; OBSERVE nothing, sample or everything. Before a work is timed in a
-//! new way its result is compared with the chapter's reference. Anything wrong ends the program.
+//! SCALE is tiny, 1, 4 or 16; OBSERVE is nothing, sample or everything. Before a workload is timed in a
+//! new configuration, its result is compared with the chapter's reference. Any error ends the program.
 
-#[path = "../benches/work/mod.rs"]
-mod work;
+#[path = "../benches/workloads/mod.rs"]
+mod workloads;
 
 use std::collections::HashSet;
 use std::io::{BufRead, Write};
@@ -21,19 +21,19 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use cuda_sim::exec::Observe;
+use cuda_sim::exec::ProfileMode;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde_json::{Value, json};
-use work::{Argument, Buffer, Machine, POISON, Scale, Work};
+use workloads::{Argument, Buffer, Machine, POISON, Scale, Workload};
 
-/// A run is repeated until it has taken this long, and timed as a whole.
-const LONG_ENOUGH: Duration = Duration::from_millis(50);
+/// Minimum duration of a timed series of runs.
+const MIN_DURATION: Duration = Duration::from_millis(50);
 
-/// How much of a launch is counted.
-const OBSERVE: [(&str, Observe); 3] = [
-    ("nothing", Observe::Nothing),
-    ("sample", Observe::Sample),
-    ("everything", Observe::Everything),
+/// The values of OBSERVE: the part of a launch that is counted.
+const OBSERVE: [(&str, ProfileMode); 3] = [
+    ("nothing", ProfileMode::Off),
+    ("sample", ProfileMode::Sample),
+    ("everything", ProfileMode::Full),
 ];
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -50,121 +50,125 @@ fn main() -> ExitCode {
 
 fn serve() -> Result<()> {
     let folder = std::env::args_os().nth(1).map(PathBuf::from);
-    let folder = folder.ok_or("name the folder to write to")?;
+    let folder = folder.ok_or("missing argument: the folder to write to")?;
     let mut loaded: Option<Loaded> = None;
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         let (command, rest) = line.split_once(' ').unwrap_or((&line, ""));
-        let answer = match command {
-            "names" => json!(work::ALL.map(|(name, _)| name)),
+        let reply = match command {
+            "names" => json!(workloads::ALL.map(|(name, _)| name)),
             "load" => {
-                // Not both at once in memory.
+                // Frees the loaded workload first, so that only one is in memory.
                 drop(loaded.take());
-                let (scale, name) = rest.split_once(' ').ok_or("load what?")?;
-                let now = loaded.insert(Loaded::new(find(&Scale::ALL, scale)?, name)?);
-                json!({ "size": now.work.size(), "thread_instructions": now.thread_instructions })
+                let (scale, name) = rest
+                    .split_once(' ')
+                    .ok_or("load needs a scale and a name")?;
+                let new = loaded.insert(Loaded::new(look_up(&Scale::ALL, scale)?, name)?);
+                json!({ "size": new.workload.size(), "thread_instructions": new.thread_instructions })
             }
             _ => {
-                let loaded = loaded.as_mut().ok_or("load a work first")?;
-                loaded.answer(command, rest, &folder)?
+                let loaded = loaded.as_mut().ok_or("load a workload first")?;
+                loaded.execute(command, rest, &folder)?
             }
         };
-        println!("{answer}");
+        println!("{reply}");
         std::io::stdout().flush()?;
     }
     Ok(())
 }
 
-/// What `name` stands for.
-fn find<T: Copy>(among: &[(&str, T)], name: &str) -> Result<T> {
-    let found = among.iter().find(|(known, _)| *known == name);
-    let (_, value) = found.ok_or_else(|| format!("there is no {name}"))?;
+/// Returns the value of `name` in `table`.
+fn look_up<T: Copy>(table: &[(&str, T)], name: &str) -> Result<T> {
+    let entry = table.iter().find(|(key, _)| *key == name);
+    let (_, value) = entry.ok_or_else(|| format!("unknown name: {name}"))?;
     Ok(*value)
 }
 
-/// A work with its inputs, here and in the simulator's memory.
+/// A workload with its inputs, in host memory and in the simulator's memory.
 struct Loaded {
     name: String,
-    work: Box<dyn Work>,
+    workload: Box<dyn Workload>,
     machine: Machine,
     expected: Vec<u32>,
     thread_instructions: u64,
-    /// The plain loop's.
+    /// The output of the plain loop.
     output: Vec<u32>,
     pools: Vec<ThreadPool>,
-    /// What has given the right result.
-    right: HashSet<String>,
+    /// Configurations whose result has been compared with the reference.
+    verified: HashSet<String>,
 }
 
 impl Loaded {
     fn new(scale: Scale, name: &str) -> Result<Loaded> {
-        let work = find(&work::ALL, name)?(scale);
-        let expected = work.expected();
-        let machine = Machine::new(work.as_ref(), expected.len());
+        let workload = look_up(&workloads::ALL, name)?(scale);
+        let expected = workload.expected();
+        let machine = Machine::new(workload.as_ref(), expected.len());
         let pools = [1, 2].map(|threads| ThreadPoolBuilder::new().num_threads(threads).build());
         let pools = pools
             .into_iter()
             .collect::<std::result::Result<Vec<_>, _>>()?;
-        let report = machine.run(&pools[1], Observe::Nothing);
+        let report = machine.run(&pools[1], ProfileMode::Off);
         machine.take_output();
         Ok(Loaded {
             name: name.to_owned(),
             thread_instructions: machine.thread_instructions(&report),
             output: vec![POISON; expected.len()],
-            work,
+            workload,
             machine,
             expected,
             pools,
-            right: HashSet::new(),
+            verified: HashSet::new(),
         })
     }
 
-    fn answer(&mut self, command: &str, rest: &str, folder: &Path) -> Result<Value> {
+    fn execute(&mut self, command: &str, rest: &str, folder: &Path) -> Result<Value> {
         Ok(match command {
             "write" => {
                 self.write(folder)?;
                 json!({})
             }
             "simulator" => {
-                let (observe, threads) = rest.split_once(' ').ok_or("how many threads?")?;
-                let observe = find(&OBSERVE, observe)?;
+                let (observe, threads) = rest
+                    .split_once(' ')
+                    .ok_or("simulator needs OBSERVE and THREADS")?;
+                let observe = look_up(&OBSERVE, observe)?;
                 let pool = match threads {
                     "1" => &self.pools[0],
                     "2" => &self.pools[1],
-                    _ => return Err("1 or 2 threads".into()),
+                    _ => return Err("THREADS must be 1 or 2".into()),
                 };
                 let run = || drop(self.machine.run(pool, observe));
-                if self.right.insert(rest.to_owned()) {
+                if self.verified.insert(rest.to_owned()) {
                     run();
                     self.compare(&self.machine.take_output())?;
                 }
                 json!({ "seconds": seconds(run) })
             }
             "plain" => {
-                let (work, output) = (&self.work, &mut self.output);
-                if self.right.insert("plain".to_owned()) {
-                    work.plain(output);
+                let (workload, output) = (&self.workload, &mut self.output);
+                if self.verified.insert("plain".to_owned()) {
+                    workload.plain(output);
                     self.compare(&self.output)?;
                 }
-                let (work, output) = (&self.work, &mut self.output);
-                json!({ "seconds": seconds(|| work.plain(output)) })
+                let (workload, output) = (&self.workload, &mut self.output);
+                json!({ "seconds": seconds(|| workload.plain(output)) })
             }
-            _ => return Err(format!("there is no {command}").into()),
+            _ => return Err(format!("unknown command: {command}").into()),
         })
     }
 
     fn compare(&self, output: &[u32]) -> Result<()> {
         let mut pairs = output.iter().zip(&self.expected);
-        match pairs.position(|(got, want)| got != want) {
-            Some(word) => Err(format!("{}: word {word} is wrong", self.name).into()),
+        match pairs.position(|(actual, expected)| actual != expected) {
+            Some(word) => Err(format!("{}: wrong result in word {word}", self.name).into()),
             None => Ok(()),
         }
     }
 
-    /// `work.json` says what a launch is, and names the files with arrays, all of 4-byte elements.
-    /// An array of constant memory comes last among the arguments.
+    /// Writes `workload.json`, which describes the launch and names the files with the arrays, all of 4-byte
+    /// elements. An array in constant memory is the last argument.
     fn write(&self, folder: &Path) -> Result<()> {
-        let work = &self.work;
+        let workload = &self.workload;
         let mut files = 0;
         let mut file = |bytes: &[u8]| -> Result<String> {
             let name = format!("{files}.bin");
@@ -180,24 +184,24 @@ impl Loaded {
             Ok(json!({ "input": file(&buffer.bytes())?, "element": element }))
         };
         let mut arguments = Vec::new();
-        for argument in work.arguments() {
+        for argument in workload.arguments() {
             arguments.push(match argument {
                 Argument::Word(word) => json!({ "word": word }),
                 Argument::Long(long) => json!({ "long": long }),
                 Argument::Input(buffer) => array(buffer)?,
                 Argument::Output => {
-                    json!({ "output": self.expected.len(), "element": work.element() })
+                    json!({ "output": self.expected.len(), "element": workload.element() })
                 }
             });
         }
-        if let Some((_, buffer)) = work.symbol() {
+        if let Some((_, buffer)) = workload.symbol() {
             arguments.push(array(buffer)?);
         }
         let bytes: Vec<u8> = self.expected.iter().flat_map(|x| x.to_le_bytes()).collect();
         let launch = json!({
-            "kernel": work.kernel(),
-            "grid": work.shape()[0],
-            "block": work.shape()[1],
+            "kernel": workload.kernel(),
+            "grid": workload.shape()[0],
+            "block": workload.shape()[1],
             "arguments": arguments,
             "expected": file(&bytes)?,
         });
@@ -206,15 +210,15 @@ impl Loaded {
     }
 }
 
-/// Seconds of a run, on average over as many as take [`LONG_ENOUGH`].
+/// Returns the seconds per run, averaged over the runs that fit in [`MIN_DURATION`].
 fn seconds(mut run: impl FnMut()) -> f64 {
     let start = Instant::now();
     for runs in 1_u32.. {
         run();
         let elapsed = start.elapsed();
-        if elapsed >= LONG_ENOUGH {
+        if elapsed >= MIN_DURATION {
             return elapsed.as_secs_f64() / f64::from(runs);
         }
     }
-    unreachable!("so many runs take longer")
+    unreachable!("u32::MAX runs take longer than MIN_DURATION")
 }

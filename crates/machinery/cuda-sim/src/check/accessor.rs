@@ -1,20 +1,20 @@
-//! Who accesses shared memory: a thread of the block, and the instruction it is at.
+//! The identity of an access to shared or device memory: a thread of the block and its instruction.
 
-/// How many bits of the word are the instruction's address. Those above them are the thread's number.
+/// The number of low bits that hold the instruction's address. The bits above hold the thread's index.
 pub const SITE_BITS: u32 = 22;
 
-/// A thread of the block and the instruction it was at, in one word: from the highest bits on its
-/// warp, its lane, and the instruction's address.
+/// A thread of the block and the instruction it executed, packed into one word. From the highest bits: the
+/// warp, the lane, and the instruction's address.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Who(pub u32);
+pub struct Accessor(pub u32);
 
-impl Who {
+impl Accessor {
     #[inline(always)]
-    pub fn new(warp: usize, lane: usize, site: u32) -> Who {
-        Who(((warp as u32) << 5 | lane as u32) << SITE_BITS | site & ((1 << SITE_BITS) - 1))
+    pub fn new(warp: usize, lane: usize, site: u32) -> Accessor {
+        Accessor(((warp as u32) << 5 | lane as u32) << SITE_BITS | site & ((1 << SITE_BITS) - 1))
     }
 
-    /// The thread's number in the block.
+    /// Returns the thread's index in the block.
     #[inline(always)]
     pub fn thread(self) -> u32 {
         self.0 >> SITE_BITS
@@ -30,7 +30,7 @@ impl Who {
         (self.thread() & 31) as usize
     }
 
-    /// The instruction's address.
+    /// Returns the low [`SITE_BITS`] bits of the instruction's address.
     pub fn site(self) -> u32 {
         self.0 & ((1 << SITE_BITS) - 1)
     }

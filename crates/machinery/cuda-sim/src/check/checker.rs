@@ -1,50 +1,49 @@
-//! What checks the blocks of one multiprocessor.
+//! The state of the checks of one simulated streaming multiprocessor (SM).
 
-use super::blocks::Lately;
-use super::deed::Deed;
+use super::blocks::RecentAccesses;
 use super::evidence::Evidence;
 use super::finding::Severity;
 use super::finding_kind::FindingKind;
-use super::in_order::InOrder;
+use super::finding_set::{FindingKey, FindingSet, NO_SITE, Occurrence};
+use super::lane_runs::{Addresses, LaneRun};
 use super::launch_checks::LaunchChecks;
-use super::ledger::{FindingKey, Ledger, NOWHERE, Occurrence};
-use super::runs::{Addresses, LaneRun};
-use super::shadow::Held;
-use super::shared::Now;
+use super::semantics::AccessSemantics;
+use super::serial_blocks::SerialBlocks;
+use super::shadow::DeferredRead;
+use super::shared::ShadowAccess;
 use crate::isa::Access;
 use crate::lanes::LANES;
 use std::sync::Arc;
 
-/// How many allocations are remembered.
+/// The number of entries of [`Checker::recent_allocations`].
 pub const RECENT: usize = 16;
 
-/// Checks the blocks that a multiprocessor runs.
+/// The checker of the blocks that one SM runs.
 pub struct Checker {
-    pub launched: Arc<LaunchChecks>,
-    pub ledger: Ledger,
-    /// Numbers of allocations used lately; an address is looked for in one element, which some of
-    /// its bits choose.
-    pub recent: [usize; RECENT],
-    /// What blocks have used of device memory.
-    pub lately: Lately,
-    /// What blocks have used of device memory that run one after the other.
-    pub in_order: Option<Box<InOrder>>,
+    pub launch: Arc<LaunchChecks>,
+    pub findings: FindingSet,
+    /// A direct-mapped cache of allocation indices, indexed by address bits 20 and up.
+    pub recent_allocations: [usize; RECENT],
+    /// A cache of accesses to device memory that are already recorded.
+    pub recent_accesses: RecentAccesses,
+    /// The race detector for launches whose blocks may synchronize and therefore run one after the other.
+    pub serial: Option<Box<SerialBlocks>>,
 }
 
-/// Who does what, as a check sees it.
+/// An access by a warp, as the checks see it.
 #[derive(Clone, Copy)]
-pub struct Doing {
-    /// The block's number in the launch.
+pub struct WarpAccess {
+    /// The block's index in the launch.
     pub block: u64,
-    /// The warp's number in its block.
+    /// The warp's index in its block.
     pub warp: usize,
     /// The instruction's address.
     pub site: u32,
     pub access: Access,
-    pub deed: Deed,
-    /// The access reads. Most atomics read and write.
+    pub semantics: AccessSemantics,
+    /// True if the access reads. Most atomics both read and write.
     pub reads: bool,
-    /// The access writes.
+    /// True if the access writes.
     pub writes: bool,
 }
 
@@ -53,35 +52,35 @@ pub struct Doing {
 pub struct Lanes<'a> {
     pub at: Addresses<'a>,
     pub mask: u32,
-    /// How many bytes each lane accesses.
+    /// Bytes accessed per lane.
     pub bytes: u64,
 }
 
-/// The values that an access is about.
+/// The values before and after an access.
 #[derive(Clone, Copy)]
 pub struct Values<S, B> {
-    /// What a lane stores. Only asked of stores.
+    /// Returns the value that a lane stores. Called only for stores.
     pub stored: S,
-    /// So many bytes, up to 16, that lie at an address before the access.
+    /// Returns the first bytes, at most 16, at an address before the access.
     pub before: B,
 }
 
-impl Doing {
+impl WarpAccess {
     pub fn thread(&self, lane: usize) -> u32 {
         (self.warp * LANES + lane) as u32
     }
 
-    pub fn now(&self) -> Now {
-        Now {
+    pub fn shadow_access(&self) -> ShadowAccess {
+        ShadowAccess {
             warp: self.warp,
             site: self.site,
             write: self.writes,
         }
     }
 
-    /// Whether what it accesses is written afterwards, whatever it was before: what an atomic adds to
-    /// is as undefined as it was.
-    pub fn leaves_written(&self) -> bool {
+    /// Returns true if the accessed bytes are initialized afterwards, whatever they were before. An atomic
+    /// does not initialize: its result is undefined if its input was.
+    pub fn initializes(&self) -> bool {
         self.writes && !self.reads
     }
 
@@ -90,64 +89,73 @@ impl Doing {
             severity,
             kind,
             site: self.site,
-            other: NOWHERE,
+            other: NO_SITE,
         }
     }
 }
 
 impl Checker {
-    /// With nothing found yet.
-    pub fn new(launched: Arc<LaunchChecks>) -> Checker {
-        let ordered = launched.in_order();
+    /// Creates a checker without findings.
+    pub fn new(launch: Arc<LaunchChecks>) -> Checker {
+        let serial = launch.is_serial();
         Checker {
-            in_order: ordered.then(|| Box::new(InOrder::new(launched.blocks))),
-            launched,
-            ledger: Ledger::default(),
-            recent: [usize::MAX; RECENT],
-            lately: Lately::default(),
+            serial: serial.then(|| Box::new(SerialBlocks::new(launch.blocks))),
+            launch,
+            findings: FindingSet::default(),
+            recent_allocations: [usize::MAX; RECENT],
+            recent_accesses: RecentAccesses::default(),
         }
     }
 }
 
-/// The reads of those lanes of a run that read what nobody has written: `written` tells for an
-/// address whether all the bytes there are.
+/// Returns the reads of those lanes of a run that read uninitialized bytes. `written` returns true for an
+/// address if all bytes of an access there are initialized.
 #[cold]
-pub fn unwritten_lanes(
-    doing: Doing,
+pub fn uninitialized_reads(
+    current: WarpAccess,
     run: &LaneRun,
     bytes: u64,
     written: impl Fn(u64) -> bool,
-) -> Vec<Held> {
+) -> Vec<DeferredRead> {
     let lanes = (0..run.lanes).map(|nth| {
-        let step = if run.apart { nth as u64 * bytes } else { 0 };
-        Held {
-            site: doing.site,
-            thread: doing.thread(run.first + nth),
+        let step = if run.contiguous {
+            nth as u64 * bytes
+        } else {
+            0
+        };
+        DeferredRead {
+            site: current.site,
+            thread: current.thread(run.first + nth),
             at: run.start + step,
             bytes,
         }
     });
-    lanes.filter(|held| !written(held.at)).collect()
+    lanes.filter(|deferred| !written(deferred.at)).collect()
 }
 
-/// Notes that a thread has read what nobody has written.
-pub fn note_unwritten(ledger: &mut Ledger, kind: FindingKind, block: u64, held: Held) {
+/// Records that a thread has read uninitialized memory.
+pub fn record_uninitialized(
+    findings: &mut FindingSet,
+    kind: FindingKind,
+    block: u64,
+    deferred: DeferredRead,
+) {
     let key = FindingKey {
         severity: Severity::Error,
         kind,
-        site: held.site,
-        other: NOWHERE,
+        site: deferred.site,
+        other: NO_SITE,
     };
-    let Held {
+    let DeferredRead {
         thread, at, bytes, ..
-    } = held;
-    ledger.note(key, block, 1, || Occurrence {
+    } = deferred;
+    findings.record(key, block, 1, || Occurrence {
         block,
         thread,
         other: None,
-        what: match kind {
-            FindingKind::UnwrittenShared => Evidence::Shared { at, bytes },
-            FindingKind::UnwrittenLocal => Evidence::Local { at, bytes },
+        evidence: match kind {
+            FindingKind::UninitializedShared => Evidence::Shared { at, bytes },
+            FindingKind::UninitializedLocal => Evidence::Local { at, bytes },
             _ => Evidence::Device { at, bytes },
         },
     });

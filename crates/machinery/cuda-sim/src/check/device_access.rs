@@ -1,253 +1,271 @@
-//! Accesses of device memory: whether what they read is written, which threads of the block use it,
-//! and which blocks.
+//! Checks of accesses to device memory: initialization, data races between threads of a block, and data races
+//! between blocks.
 
-use super::blocks::Use;
-use super::checker::{Checker, Doing, Lanes, RECENT, Values, note_unwritten, unwritten_lanes};
+use super::blocks::BlockAccess;
+use super::checker::{
+    Checker, Lanes, RECENT, Values, WarpAccess, record_uninitialized, uninitialized_reads,
+};
 use super::evidence::Evidence;
 use super::finding::Severity;
 use super::finding_kind::FindingKind;
-use super::in_order::{Contested, Doer, WORD};
-use super::ledger::{FindingKey, Occurrence, OtherThread};
-use super::lines::LINE;
-use super::runs::{LaneRun, LaneRuns};
+use super::finding_set::{FindingKey, Occurrence, OtherThread};
+use super::lane_runs::{LaneRun, LaneRuns};
+use super::line_table::LINE;
+use super::serial_blocks::{RacyPair, SerialAccess, WORD};
 use super::shadow::Shadow;
-use super::shared_access::{Suspect, learn};
+use super::shared_access::{Suspect, synchronize};
 use crate::isa::AccessKind;
-use crate::isa::checked::CheckedPlaces;
+use crate::isa::check_event::CheckEvents;
 use crate::lanes::active;
 
-/// What is known of the place that lanes access.
-enum Known {
-    /// It is inside of an allocation, and written where it is read.
-    All,
-    /// Some of what is read there is not written.
-    NotWritten,
-    /// It is not inside of an allocation, or misaligned.
-    Outside,
+/// The state of the bytes that some lanes access.
+enum AllocationCheck {
+    /// The bytes are inside an allocation, aligned, and initialized if the access reads them.
+    Valid,
+    /// Some of the bytes that the access reads are uninitialized.
+    Uninitialized,
+    /// The bytes are not inside one allocation, or the address is misaligned.
+    OutOfBounds,
 }
 
 impl Checker {
-    /// The lanes in `mask` access device memory.
+    /// Checks an access to device memory by the lanes in `lanes.mask`.
     #[inline(always)]
-    pub fn device(
+    pub fn check_device(
         &mut self,
         shadow: &mut Shadow,
-        places: &CheckedPlaces,
-        doing: Doing,
+        events: &CheckEvents,
+        current: WarpAccess,
         lanes: Lanes,
         values: Values<impl Fn(usize) -> [u8; 16], impl Fn(u64, usize) -> [u8; 16]>,
     ) {
-        if !self.launched.watches_device {
+        if !self.launch.tracks_device {
             return;
         }
         let Lanes { at, mask, bytes } = lanes;
-        let race = self.launched.checks.race;
-        if doing.access.ordered.is_some() && race {
-            learn(&mut shadow.order, doing);
-            self.before_ordered(doing, lanes, &values.stored);
+        let race = self.launch.checks.race;
+        if current.access.ordered.is_some() && race {
+            synchronize(&mut shadow.order, current);
+            self.before_ordered(current, lanes, &values.stored);
         }
-        let number = places.device_number(doing.site);
-        // A place that was in order just now.
-        let mut before = None;
+        let number = events.device_access_ordinal(current.site);
+        // The last range that was valid: runs often access the same range again.
+        let mut last_valid = None;
         for run in LaneRuns::new(at, mask, bytes) {
-            let place = (run.start, run.span(bytes));
-            if before != Some(place) {
-                match self.in_allocation(doing, number, &run, bytes) {
-                    Known::All => before = Some(place),
-                    Known::NotWritten => before = None,
-                    // It is about to fail.
-                    Known::Outside => return,
+            let slot = (run.start, run.span(bytes));
+            if last_valid != Some(slot) {
+                match self.in_allocation(current, number, &run, bytes) {
+                    AllocationCheck::Valid => last_valid = Some(slot),
+                    AllocationCheck::Uninitialized => last_valid = None,
+                    // The access is about to raise a fault, which reports it.
+                    AllocationCheck::OutOfBounds => return,
                 }
-                if race && self.in_order.is_some() {
-                    self.in_order(doing, run.start, run.span(bytes));
+                if race && self.serial.is_some() {
+                    self.serial(current, run.start, run.span(bytes));
                 }
             }
             if !race {
                 continue;
             }
-            let several = run.lanes > 1 && !run.apart;
-            if several && doing.access.kind == AccessKind::Store {
-                let what = Evidence::Device {
+            let several = run.lanes > 1 && !run.contiguous;
+            if several && current.access.kind == AccessKind::Store {
+                let evidence = Evidence::Device {
                     at: run.start,
                     bytes,
                 };
-                self.one_store(doing, &run, what, &values.stored);
+                self.check_lane_conflicts(current, &run, evidence, &values.stored);
             }
-            self.in_block(shadow, places, (doing, lanes), &run, &values);
+            self.in_block(shadow, events, (current, lanes), &run, &values);
         }
-        if doing.deed.publishes()
-            && let Some(in_order) = &mut self.in_order
+        if current.semantics.can_release()
+            && let Some(serial) = &mut self.serial
         {
             for lane in active(mask) {
-                in_order.publish(doing.block, at.of(lane) / WORD);
+                serial.release(current.block, at.of(lane) / WORD);
             }
         }
     }
 
-    /// Looks at a run of lanes as far as the whole launch is concerned: whether what it reads is
-    /// written, and which blocks use it. `number` is the instruction's among those that access device
+    /// Checks a run of lanes against the state that the whole launch shares: bounds, initialization, and the
+    /// blocks that access the bytes. `number` is the index of the instruction among those that access device
     /// memory.
     #[inline(always)]
-    fn in_allocation(&mut self, doing: Doing, number: u32, run: &LaneRun, bytes: u64) -> Known {
+    fn in_allocation(
+        &mut self,
+        current: WarpAccess,
+        number: u32,
+        run: &LaneRun,
+        bytes: u64,
+    ) -> AllocationCheck {
         let Checker {
-            launched,
-            ledger,
-            recent,
-            lately,
+            launch,
+            findings,
+            recent_allocations,
+            recent_accesses,
             ..
         } = self;
-        let place = (run.start >> 20) as usize % RECENT;
+        let slot = (run.start >> 20) as usize % RECENT;
         let span = run.span(bytes);
-        let known = launched.device.at(recent[place]);
-        let known = match known.filter(|known| known.offset(run.start, span).is_some()) {
-            Some(known) => known,
-            None => {
-                let Some(number) = launched.device.find(run.start) else {
-                    return Known::Outside;
-                };
-                recent[place] = number;
-                match launched.device.at(number) {
-                    Some(known) => known,
-                    None => return Known::Outside,
+        let allocation = launch.device.at(recent_allocations[slot]);
+        let allocation =
+            match allocation.filter(|allocation| allocation.offset(run.start, span).is_some()) {
+                Some(allocation) => allocation,
+                None => {
+                    let Some(number) = launch.device.find(run.start) else {
+                        return AllocationCheck::OutOfBounds;
+                    };
+                    recent_allocations[slot] = number;
+                    match launch.device.at(number) {
+                        Some(allocation) => allocation,
+                        None => return AllocationCheck::OutOfBounds,
+                    }
                 }
-            }
-        };
-        let Some(offset) = known.offset(run.start, span) else {
-            return Known::Outside;
+            };
+        let Some(offset) = allocation.offset(run.start, span) else {
+            return AllocationCheck::OutOfBounds;
         };
         if run.start & (bytes - 1) != 0 && bytes.is_power_of_two() {
-            return Known::Outside;
+            return AllocationCheck::OutOfBounds;
         }
-        let mut all = Known::All;
-        if let (Some(written), true) = (&known.written, launched.checks.init) {
-            if doing.reads && !written.has(offset, span) {
-                all = Known::NotWritten;
-                let has = |at| written.has(at - known.base, bytes);
-                for held in unwritten_lanes(doing, run, bytes, has) {
-                    let kind = FindingKind::UnwrittenDevice;
-                    note_unwritten(ledger, kind, doing.block, held);
+        let mut status = AllocationCheck::Valid;
+        if let (Some(written), true) = (&allocation.written, launch.checks.init) {
+            if current.reads && !written.is_initialized(offset, span) {
+                status = AllocationCheck::Uninitialized;
+                let has = |at| written.is_initialized(at - allocation.base, bytes);
+                for deferred in uninitialized_reads(current, run, bytes, has) {
+                    let kind = FindingKind::UninitializedDevice;
+                    record_uninitialized(findings, kind, current.block, deferred);
                 }
             }
-            if doing.leaves_written() {
+            if current.initializes() {
                 written.set(offset, span);
             }
         }
-        if let Some(lines) = &known.lines
-            && doing.access.ordered.is_none()
+        if let Some(shadow) = &allocation.shadow
+            && current.access.ordered.is_none()
         {
-            let by = Use {
-                block: doing.block,
+            let by = BlockAccess {
+                block: current.block,
                 site: number,
-                write: doing.writes,
+                write: current.writes,
             };
-            lines.touch(lately, offset, span, by);
+            shadow.touch(recent_accesses, offset, span, by);
         }
-        all
+        status
     }
 
-    /// A block goes past a fence.
+    /// Records that a block executes a fence.
     pub fn fence(&mut self, block: u64) {
-        if let Some(in_order) = &mut self.in_order {
-            in_order.fence(block);
+        if let Some(serial) = &mut self.serial {
+            serial.fence(block);
         }
     }
 
-    /// An access that is ordered: what it makes known or learns of others, and what it stores.
+    /// Applies the release and acquire effects of an ordered access, and records the values that it stores.
     #[cold]
-    fn before_ordered(&mut self, doing: Doing, lanes: Lanes, stored: &impl Fn(usize) -> [u8; 16]) {
-        self.note_stored(doing, lanes, stored);
-        let releases = doing.access.ordered.is_some_and(|ordered| ordered.releases);
-        if let Some(in_order) = &mut self.in_order {
+    fn before_ordered(
+        &mut self,
+        current: WarpAccess,
+        lanes: Lanes,
+        stored: &impl Fn(usize) -> [u8; 16],
+    ) {
+        self.record_stores(current, lanes, stored);
+        let releases = current
+            .access
+            .ordered
+            .is_some_and(|ordered| ordered.releases);
+        if let Some(serial) = &mut self.serial {
             if releases {
-                in_order.fence(doing.block);
+                serial.fence(current.block);
             }
-            if doing.deed.acquires() {
+            if current.semantics.can_acquire() {
                 for lane in active(lanes.mask) {
-                    in_order.acquire(doing.block, lanes.at.of(lane) / WORD);
+                    serial.acquire(current.block, lanes.at.of(lane) / WORD);
                 }
             }
         }
     }
 
-    /// Looks at a run of lanes, all inside of an allocation, beside what other threads of the block
-    /// have done.
+    /// Checks a run of lanes, which must be inside an allocation, for data races with other threads of the
+    /// block.
     #[inline(always)]
     fn in_block(
         &mut self,
         shadow: &mut Shadow,
-        places: &CheckedPlaces,
-        (doing, lanes): (Doing, Lanes),
+        events: &CheckEvents,
+        (current, lanes): (WarpAccess, Lanes),
         run: &LaneRun,
         values: &Values<impl Fn(usize) -> [u8; 16], impl Fn(u64, usize) -> [u8; 16]>,
     ) {
         let Shadow { order, device, .. } = shadow;
-        let (now, bytes) = (doing.now(), lanes.bytes);
+        let (shadow_access, bytes) = (current.shadow_access(), lanes.bytes);
         let mut lane = run.first;
         while lane < run.first + run.lanes {
-            let part = device.part(order, now, (run, lane), bytes);
+            let part = device.part(order, shadow_access, (run, lane), bytes);
             lane += part.lanes;
             let shadow = &mut device.lines;
-            if shadow.is_suspect(order, now, &part, bytes) {
-                for conflict in shadow.look_closely(order, now, &part, bytes) {
-                    let what = Evidence::Device {
+            if shadow.may_conflict(order, shadow_access, &part, bytes) {
+                for conflict in shadow.find_conflicts(order, shadow_access, &part, bytes) {
+                    let evidence = Evidence::Device {
                         at: lanes.at.of(conflict.lane),
                         bytes,
                     };
-                    let suspect = Suspect { conflict, what };
-                    self.suspect(order, places, (doing, lanes), suspect, values);
+                    let suspect = Suspect { conflict, evidence };
+                    self.report_unless_same_value(order, events, (current, lanes), suspect, values);
                 }
             }
-            shadow.note(order, now, &part, bytes);
+            shadow.record(order, shadow_access, &part, bytes);
         }
     }
 
-    /// Looks at bytes that a block uses, all inside of an allocation, in a launch whose blocks run
-    /// one after the other.
+    /// Checks an access, which must be inside an allocation, for data races with earlier blocks of a launch
+    /// that runs its blocks one after the other.
     #[cold]
-    fn in_order(&mut self, doing: Doing, start: u64, bytes: u64) {
-        let by = Doer {
-            block: doing.block,
-            site: doing.site,
-            deed: doing.deed,
+    fn serial(&mut self, current: WarpAccess, start: u64, bytes: u64) {
+        let by = SerialAccess {
+            block: current.block,
+            site: current.site,
+            semantics: current.semantics,
         };
         let mut at = start;
         while at < start + bytes {
             let next = (at - at % LINE + LINE).min(start + bytes);
-            let in_order = self.in_order.as_mut();
-            let found = in_order.and_then(|in_order| in_order.use_line(by, at, next - at));
-            if let Some(found) = found {
-                self.note_contested(by, at - at % LINE, found);
+            let serial = self.serial.as_mut();
+            let pair = serial.and_then(|serial| serial.record(by, at, next - at));
+            if let Some(pair) = pair {
+                self.record_racy_pair(by, at - at % LINE, pair);
             }
             at = next;
         }
     }
 
-    /// Notes two uses of a line that nothing orders.
-    fn note_contested(&mut self, by: Doer, line: u64, found: Contested) {
-        let (writer, user) = match found.earlier.deed.writes() {
-            true => (found.earlier, by),
-            false => (by, found.earlier),
+    /// Records a data race between two blocks on a line.
+    fn record_racy_pair(&mut self, by: SerialAccess, line: u64, pair: RacyPair) {
+        let (writer, user) = match pair.earlier.semantics.writes() {
+            true => (pair.earlier, by),
+            false => (by, pair.earlier),
         };
         let key = FindingKey {
             severity: Severity::Warning,
-            kind: FindingKind::BetweenBlocks,
+            kind: FindingKind::InterBlockRace,
             site: writer.site,
             other: user.site,
         };
-        if found.unless_constant {
-            self.ledger.doubt(key, [writer.site, user.site]);
+        if pair.unless_constant {
+            self.findings
+                .mark_conditional(key, [writer.site, user.site]);
         }
-        let (first, count) = (found.words.trailing_zeros(), found.words.count_ones());
-        self.ledger
-            .note(key, writer.block, count.into(), || Occurrence {
+        let (first, count) = (pair.words.trailing_zeros(), pair.words.count_ones());
+        self.findings
+            .record(key, writer.block, count.into(), || Occurrence {
                 block: writer.block,
                 thread: 0,
                 other: Some(OtherThread {
                     block: user.block,
                     thread: 0,
-                    write: user.deed.writes(),
+                    write: user.semantics.writes(),
                 }),
-                what: Evidence::Device {
+                evidence: Evidence::Device {
                     at: line + u64::from(first) * WORD,
                     bytes: WORD,
                 },

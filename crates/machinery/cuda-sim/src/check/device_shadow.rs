@@ -1,36 +1,36 @@
-//! What the threads of a block do to device memory, as far as it is theirs alone: the same is kept of
-//! each word as of shared memory, for the lines that the block uses.
+//! Shadow state for races between the threads of one block on device memory. It is the same per-word state as
+//! for shared memory, for those lines of device memory that the block accesses.
 
-use super::choice::Checks;
-use super::lines::{LINE, LineNumbers};
-use super::order::Order;
-use super::runs::LaneRun;
-use super::shared::{Now, SharedShadow};
+use super::happens_before::HappensBefore;
+use super::lane_runs::LaneRun;
+use super::line_table::{LINE, LineTable};
+use super::selection::Checks;
+use super::shared::{ShadowAccess, SharedShadow};
 
-/// What is known of the device memory that a block uses.
+/// Shadow state of the device memory that a block accesses.
 pub struct DeviceShadow {
-    numbers: LineNumbers,
-    /// What is known of the lines, one behind the other by their numbers.
+    numbers: LineTable,
+    /// The shadow state of the lines, concatenated in the order of their indices in the table.
     pub lines: SharedShadow,
-    /// For each line the block's floor (see [`Order`]) when it was read last.
+    /// For each line, the block's floor (see [`HappensBefore`]) when it was last read.
     read: Vec<u32>,
 }
 
 impl DeviceShadow {
-    /// For at most so many lines, looked at by so many bytes at a time as `granule` says.
+    /// Creates shadow state for at most `most_lines` lines, with one element per `granule` bytes.
     pub fn new(most_lines: u32, granule: u32, checks: Checks) -> DeviceShadow {
         let checks = Checks {
             init: false,
             ..checks
         };
         DeviceShadow {
-            numbers: LineNumbers::new(most_lines),
+            numbers: LineTable::new(most_lines),
             lines: SharedShadow::new(0, granule, checks),
             read: Vec::new(),
         }
     }
 
-    /// A block begins.
+    /// Resets the state for a new block.
     pub fn begin(&mut self) {
         self.forget();
         self.lines.begin(false);
@@ -42,27 +42,28 @@ impl DeviceShadow {
         self.lines.forget_reads();
     }
 
-    /// Takes note of the reads that are put down.
-    pub fn settle(&mut self, order: &Order) {
-        self.lines.settle(order);
+    /// Applies the logged reads to the shadow state.
+    pub fn flush_reads(&mut self, order: &HappensBefore) {
+        self.lines.flush_reads(order);
     }
 
-    /// The part of a run from `lane` on that is in one line, at its place among the lines that are
-    /// known. It is ready to be looked at and to be noted as used.
+    /// Returns the part of a run from `lane` on that lies in one line, with its address translated into the
+    /// shadow memory. The line is allocated if necessary, and logged reads are applied if the access may
+    /// conflict with them.
     #[inline(always)]
     pub fn part(
         &mut self,
-        order: &Order,
-        now: Now,
+        order: &HappensBefore,
+        access: ShadowAccess,
         (run, lane): (&LaneRun, usize),
         bytes: u64,
     ) -> LaneRun {
         let skipped = (lane - run.first) as u64;
-        let address = run.start + if run.apart { skipped * bytes } else { 0 };
+        let address = run.start + if run.contiguous { skipped * bytes } else { 0 };
         let inside = address % LINE;
         let line = address - inside;
         let (number, new) = self.numbers.number(line).unwrap_or_else(|| {
-            // There are too many. What was before is forgotten, and nothing is said of it.
+            // The table is full: drop all state. Races with earlier accesses go unreported.
             self.forget();
             self.numbers.number(line).unwrap_or_default()
         });
@@ -74,20 +75,20 @@ impl DeviceShadow {
             self.read[number] = 0;
             self.lines.clear(number as u64 * LINE, LINE);
         }
-        if now.write && self.read[number] == order.floor() {
-            self.lines.settle(order);
-        } else if !now.write {
+        if access.write && self.read[number] == order.floor() {
+            self.lines.flush_reads(order);
+        } else if !access.write {
             self.read[number] = order.floor();
         }
         let left = run.first + run.lanes - lane;
         let fit = ((LINE - inside) / bytes) as usize;
-        let lanes = if run.apart { left.min(fit) } else { left };
+        let lanes = if run.contiguous { left.min(fit) } else { left };
         let start = number as u64 * LINE + inside;
         LaneRun {
             start,
             first: lane,
             lanes,
-            apart: run.apart,
+            contiguous: run.contiguous,
         }
     }
 }

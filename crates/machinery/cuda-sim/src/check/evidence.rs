@@ -1,40 +1,42 @@
-//! What was seen of a mistake: the bytes that were touched, the lanes that came.
+//! Evidence of a finding: the accessed bytes, or the lanes that arrived.
 
-use super::words::{allocation, count, lanes};
-use crate::isa::checked::Array;
+use super::display::{allocation as display_allocation, count, lanes};
+use crate::isa::check_event::SharedArray;
 use crate::memory::global::Global;
 
-/// What was seen of a mistake the first time.
+/// The evidence of the first occurrence of a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Evidence {
     /// Bytes of shared memory.
     Shared { at: u64, bytes: u64 },
-    /// Bytes of shared memory, and the array that was meant.
-    OutsideArray { at: u64, bytes: u64, array: Array },
+    /// Bytes of shared memory outside `array`, the array that the address was computed from.
+    OutsideArray {
+        at: u64,
+        bytes: u64,
+        array: SharedArray,
+    },
     /// Bytes of a thread's local memory.
     Local { at: u64, bytes: u64 },
     /// Bytes of device memory.
     Device { at: u64, bytes: u64 },
-    /// Part of a warp came to a barrier. `came` and `alive` are masks of its lanes: those that
-    /// came, and those that have not ended.
-    Came {
-        came: u32,
-        alive: u32,
-        /// The instruction at which one of the lanes was that did not come, if that is known.
+    /// Part of a warp arrived at a barrier. `arrived` and `live` are lane masks: the lanes that arrived, and
+    /// the lanes that have not exited.
+    PartialArrival {
+        arrived: u32,
+        live: u32,
+        /// The current instruction of one of the absent lanes, if it is known.
         elsewhere: Option<u32>,
     },
-    /// So many threads of the block had ended before a barrier. One of them did after this
-    /// instruction.
-    Ended { threads: u32, after: u32 },
-    /// The mask that a warp-wide instruction was given, and the lanes that it names wrongly or lacks.
+    /// `threads` threads of the block exited before a barrier, one of them after the instruction `after`.
+    ExitedThreads { threads: u32, after: u32 },
+    /// The mask operand of a warp-wide instruction, and the lanes that it includes or omits by mistake.
     Mask { mask: u32, wrong: u32 },
-    /// There is nothing to say beside the kind of mistake.
-    Nothing,
+    /// No evidence beyond the kind of finding.
+    None,
 }
 
 impl Evidence {
-    /// The evidence in words; empty where there is nothing to say. An allocation is called by its
-    /// name or size.
+    /// Formats the evidence; empty for [`Evidence::None`]. Allocations in `global` are named.
     pub fn describe(&self, global: &Global) -> String {
         match *self {
             Evidence::Shared { at, bytes } => {
@@ -42,12 +44,12 @@ impl Evidence {
             }
             Evidence::OutsideArray { at, bytes, array } => {
                 let (start, end) = (u64::from(array.start), u64::from(array.end));
-                let place = match at.checked_sub(start) {
+                let position = match at.checked_sub(start) {
                     Some(byte) => format!("byte {byte}"),
                     None => format!("{} before the start", count(start - at)),
                 };
                 format!(
-                    "{} at offset {at:#x} of shared memory: {place} of an array of {}",
+                    "{} at offset {at:#x} of shared memory: {position} of an array of {}",
                     count(bytes),
                     count(end - start)
                 )
@@ -55,32 +57,36 @@ impl Evidence {
             Evidence::Local { at, bytes } => {
                 format!("{} at offset {at:#x} of local memory", count(bytes))
             }
-            Evidence::Device { at, bytes } => match global.known(at) {
-                Some(known) if known.base == at && known.bytes == bytes => {
-                    format!("{} at {at:#x}: all of {}", count(bytes), allocation(&known))
+            Evidence::Device { at, bytes } => match global.record(at) {
+                Some(allocation) if allocation.base == at && allocation.bytes == bytes => {
+                    format!(
+                        "{} at {at:#x}: all of {}",
+                        count(bytes),
+                        display_allocation(&allocation)
+                    )
                 }
-                Some(known) => format!(
+                Some(allocation) => format!(
                     "{} at {at:#x}: byte {} of {}",
                     count(bytes),
-                    at - known.base,
-                    allocation(&known)
+                    at - allocation.base,
+                    display_allocation(&allocation)
                 ),
                 None => format!("{} at {at:#x}", count(bytes)),
             },
-            Evidence::Came { came, alive, .. } => {
-                let (here, of) = (came.count_ones(), alive.count_ones());
-                format!("{here} of the warp's {of} threads are here, the others are not")
+            Evidence::PartialArrival { arrived, live, .. } => {
+                let (arrived, live) = (arrived.count_ones(), live.count_ones());
+                format!("{arrived} of the warp's {live} threads are here, the others are not")
             }
-            Evidence::Ended { threads: 1, .. } => {
-                "1 thread of the block has ended and does not come".to_owned()
+            Evidence::ExitedThreads { threads: 1, .. } => {
+                "1 thread of the block has exited and will not arrive".to_owned()
             }
-            Evidence::Ended { threads, .. } => {
-                format!("{threads} threads of the block have ended and do not come")
+            Evidence::ExitedThreads { threads, .. } => {
+                format!("{threads} threads of the block have exited and will not arrive")
             }
             Evidence::Mask { mask, wrong } => {
                 format!("the mask is {mask:#010x}; lanes {}", lanes(wrong))
             }
-            Evidence::Nothing => String::new(),
+            Evidence::None => String::new(),
         }
     }
 }

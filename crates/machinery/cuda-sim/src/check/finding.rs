@@ -1,63 +1,65 @@
-//! What a check found, for a reader.
+//! Findings of the checks, as the user sees them.
 
-use super::choice::Check;
+use super::selection::Check;
 
+use super::display::allocation;
 use super::finding_kind::FindingKind;
-use super::words::allocation;
 use crate::isa::SourceLine;
 use crate::memory::global::AllocationRecord;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// One mistake, as often as it was seen.
+/// A finding: one bug, with the number of its occurrences.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// The check that found the mistake.
+    /// The check that reported the finding.
     pub check: Check,
-    /// Which mistake it is.
+    /// The kind of bug.
     pub kind: FindingKind,
-    /// How bad.
+    /// The severity.
     pub severity: Severity,
-    /// The kernel's name; empty for what no kernel did.
+    /// The kernel's name. Empty if the finding does not concern a kernel.
     pub kernel: String,
-    /// The block that made the mistake; where several did, the one with the lowest number.
+    /// The block in which the bug occurred. If there are several, the one with the lowest index.
     pub block: [u32; 3],
-    /// The thread that made the mistake; zero for [`FindingKind::BetweenBlocks`], of which only
-    /// blocks are known.
+    /// The thread in which the bug occurred. Zero for [`FindingKind::InterBlockRace`], for which only blocks
+    /// are tracked.
     pub thread: [u32; 3],
-    /// The line of the source at which the thread was.
+    /// The source line of the thread's instruction.
     pub source: SourceLine,
-    /// The other access of a race; none for a mistake that is no race.
+    /// The other access of a data race; `None` for other kinds.
     pub other: Option<OtherAccess>,
-    /// What was touched, and what else there is to say. A sentence or two; may be empty.
-    pub what: String,
-    /// What usually causes such a mistake. A sentence; may be empty.
-    pub usually: String,
-    /// How often it was seen: each thread counts each time.
+    /// The accessed memory and other evidence, in one or two sentences. May be empty.
+    #[serde(rename = "what")]
+    pub details: String,
+    /// The usual cause of such a bug, in one sentence. May be empty.
+    #[serde(rename = "usually")]
+    pub likely_cause: String,
+    /// The number of occurrences; each execution by each thread counts.
     pub count: u64,
 }
 
-/// The other access of a race.
+/// The other access of a data race.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OtherAccess {
     pub block: [u32; 3],
     pub thread: [u32; 3],
     pub source: SourceLine,
-    /// The other access was a write; else it was a read.
+    /// True if the other access was a write, false if it was a read.
     pub write: bool,
 }
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Severity {
-    /// The kernel is wrong.
+    /// The kernel has a bug.
     Error,
-    /// The kernel is wrong, unless its author means it just so.
+    /// The kernel probably has a bug, but correct kernels may do the same on purpose.
     Warning,
 }
 
 impl Severity {
-    /// `error` or `warning`.
+    /// Returns `error` or `warning`.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Error => "error",
@@ -67,8 +69,9 @@ impl Severity {
 }
 
 impl Finding {
-    /// For an allocation that was never freed; `call` is what made it: `cuMemAlloc`.
-    pub(crate) fn leak(known: &AllocationRecord, call: &str) -> Finding {
+    /// Creates the finding for an allocation that was never freed. `call` is the function that allocated it:
+    /// `cuMemAlloc`.
+    pub(crate) fn leak(record: &AllocationRecord, call: &str) -> Finding {
         let kind = FindingKind::Leaked;
         Finding {
             check: kind.check(),
@@ -79,14 +82,15 @@ impl Finding {
             thread: [0; 3],
             source: SourceLine::default(),
             other: None,
-            what: format!("{} by {call}", allocation(known)),
-            usually: kind.usually().to_owned(),
+            details: format!("{} by {call}", allocation(record)),
+            likely_cause: kind.likely_cause().to_owned(),
             count: 1,
         }
     }
 
-    /// For memory of the host's that is used too early; `what` says which, and by what.
-    pub(crate) fn host(kind: FindingKind, severity: Severity, what: String) -> Finding {
+    /// Creates the finding for host memory that is accessed too early. `details` names the memory and the
+    /// work that uses it.
+    pub(crate) fn host(kind: FindingKind, severity: Severity, details: String) -> Finding {
         Finding {
             check: kind.check(),
             kind,
@@ -96,44 +100,49 @@ impl Finding {
             thread: [0; 3],
             source: SourceLine::default(),
             other: None,
-            what,
-            usually: kind.usually().to_owned(),
+            details,
+            likely_cause: kind.likely_cause().to_owned(),
             count: 1,
         }
     }
 
-    /// Whether both are the same mistake in the same lines of the source. Findings whose lines are
-    /// not known are never alike.
-    pub(super) fn is_alike(&self, other: &Finding) -> bool {
-        let alike = |one: &SourceLine, other: &SourceLine| {
-            one.line > 0 && (one.line, &one.file) == (other.line, &other.file)
+    /// Returns true if both findings are the same bug at the same source lines. Findings without known source
+    /// lines are never the same.
+    pub(super) fn is_same_bug(&self, other: &Finding) -> bool {
+        let same_line = |first: &SourceLine, other: &SourceLine| {
+            first.line > 0 && (first.line, &first.file) == (other.line, &other.file)
         };
-        let others_alike = match (&self.other, &other.other) {
+        let same_other = match (&self.other, &other.other) {
             (None, None) => true,
-            (Some(one), Some(other)) => alike(&one.source, &other.source),
+            (Some(first), Some(other)) => same_line(&first.source, &other.source),
             _ => false,
         };
         (self.kind, self.severity) == (other.kind, other.severity)
-            && alike(&self.source, &other.source)
-            && others_alike
+            && same_line(&self.source, &other.source)
+            && same_other
     }
 
-    /// What the thread did, `reads ` or `writes `, where the kind of finding tells it; else empty.
-    fn does(&self) -> &'static str {
+    /// Returns `reads ` or `writes ` if the kind of finding determines the access, otherwise an empty string.
+    fn verb(&self) -> &'static str {
         match self.kind {
             FindingKind::ReadAfterWrite => "reads ",
             FindingKind::WriteAfterRead
             | FindingKind::WriteAfterWrite
-            | FindingKind::BetweenBlocks => "writes ",
+            | FindingKind::InterBlockRace => "writes ",
             _ => "",
         }
     }
 
-    /// Writes the block, and the thread where that is known: of a race between blocks it is not.
-    fn who(&self, f: &mut fmt::Formatter<'_>, block: [u32; 3], thread: [u32; 3]) -> fmt::Result {
+    /// Writes the block, and the thread if the kind of finding identifies it.
+    fn write_thread(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        block: [u32; 3],
+        thread: [u32; 3],
+    ) -> fmt::Result {
         write!(f, "block {}", Triple(block))?;
         match self.kind {
-            FindingKind::BetweenBlocks => Ok(()),
+            FindingKind::InterBlockRace => Ok(()),
             _ => write!(f, ", thread {}", Triple(thread)),
         }
     }
@@ -148,26 +157,26 @@ impl fmt::Display for Finding {
         }
         if !self.kernel.is_empty() {
             write!(f, "\n  in kernel {}, ", self.kernel)?;
-            self.who(f, self.block, self.thread)?;
-            write!(f, "\n  {}at {}", self.does(), self.source)?;
+            self.write_thread(f, self.block, self.thread)?;
+            write!(f, "\n  {}at {}", self.verb(), self.source)?;
         }
         if let Some(other) = &self.other {
-            let does = if other.write { "writes" } else { "reads" };
+            let verb = if other.write { "writes" } else { "reads" };
             write!(f, "\n  ")?;
-            self.who(f, other.block, other.thread)?;
-            write!(f, " {does} at {}", other.source)?;
+            self.write_thread(f, other.block, other.thread)?;
+            write!(f, " {verb} at {}", other.source)?;
         }
-        if !self.what.is_empty() {
-            write!(f, "\n  {}", self.what)?;
+        if !self.details.is_empty() {
+            write!(f, "\n  {}", self.details)?;
         }
-        if !self.usually.is_empty() {
-            write!(f, "\n  usually: {}", self.usually)?;
+        if !self.likely_cause.is_empty() {
+            write!(f, "\n  likely cause: {}", self.likely_cause)?;
         }
         Ok(())
     }
 }
 
-/// Three numbers as `(x, y, z)`.
+/// Three numbers, formatted as `(x, y, z)`.
 struct Triple([u32; 3]);
 
 impl fmt::Display for Triple {
@@ -195,14 +204,14 @@ mod tests {
                 ptx_line: 70,
             },
             other: None,
-            what: "4 bytes at offset 0x8 of shared memory".to_owned(),
-            usually: "a slip".to_owned(),
+            details: "4 bytes at offset 0x8 of shared memory".to_owned(),
+            likely_cause: "a slip".to_owned(),
             count: 1,
         }
     }
 
     #[test]
-    fn a_finding_says_what_and_where() {
+    fn display_shows_the_problem_both_accesses_and_the_cause() {
         let text = Finding {
             other: Some(OtherAccess {
                 block: [1, 2, 3],
@@ -217,22 +226,21 @@ mod tests {
             ..finding(FindingKind::ReadAfterWrite)
         }
         .to_string();
-        let wanted =
-            "error: race: a read of what another thread may not have written yet (12 times)
+        let expected = "error: race: read-after-write data race (12 times)
   in kernel sum, block (1, 2, 3), thread (4, 5, 0)
   reads at kernels/sum.cu:7 (PTX line 70)
   block (1, 2, 3), thread (0, 0, 0) writes at PTX line 60
   4 bytes at offset 0x8 of shared memory
-  usually: a slip";
-        assert_eq!(text, wanted);
+  likely cause: a slip";
+        assert_eq!(text, expected);
     }
 
     #[test]
-    fn what_is_not_known_is_not_said() {
+    fn unknown_parts_are_omitted() {
         let text = Finding {
-            what: String::new(),
-            usually: String::new(),
-            ..finding(FindingKind::BetweenBlocks)
+            details: String::new(),
+            likely_cause: String::new(),
+            ..finding(FindingKind::InterBlockRace)
         }
         .to_string();
         assert!(!text.contains("thread"), "{text}");
@@ -245,17 +253,17 @@ mod tests {
     }
 
     #[test]
-    fn copies_of_a_line_are_alike_and_other_lines_are_not() {
-        let one = finding(FindingKind::UnwrittenShared);
-        let mut copy = one.clone();
+    fn findings_are_merged_by_source_line() {
+        let first = finding(FindingKind::UninitializedShared);
+        let mut copy = first.clone();
         copy.source.ptx_line = 71;
-        assert!(one.is_alike(&copy));
+        assert!(first.is_same_bug(&copy));
         copy.source.line = 8;
-        assert!(!one.is_alike(&copy));
-        // Without a source each line of the PTX is one of its own.
-        let mut unknown = one.clone();
+        assert!(!first.is_same_bug(&copy));
+        // Without source lines, each PTX line is a separate finding.
+        let mut unknown = first.clone();
         unknown.source = SourceLine::default();
-        assert!(!unknown.is_alike(&unknown.clone()));
-        assert!(!one.is_alike(&finding(FindingKind::ReadAfterWrite)));
+        assert!(!unknown.is_same_bug(&unknown.clone()));
+        assert!(!first.is_same_bug(&finding(FindingKind::ReadAfterWrite)));
     }
 }

@@ -1,76 +1,83 @@
-//! Which mistakes there are: the check that finds each, and how it is told.
+//! The kinds of findings, with the check that reports each and its message.
 
 use serde::{Deserialize, Serialize};
 
-use super::choice::Check;
+use super::selection::Check;
 
-/// What is wrong.
+/// The kind of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum FindingKind {
-    /// An access outside every allocation.
+    /// An access outside all allocations.
     OutOfBounds,
-    /// An access of memory that was freed.
+    /// An access to freed memory.
     UseAfterFree,
     /// An access at or near address zero.
     NullPointer,
-    /// An address of one state space used in another, or one of the host's.
+    /// An address of one state space used in another, or a host address used on the device.
     WrongSpace,
-    /// An index of one array in shared memory that leads into another.
+    /// An index into one shared-memory array that reaches another.
     OtherArray,
-    /// An address that is no multiple of the access's size.
+    /// An address that is not a multiple of the access size.
     Misaligned,
-    /// A call deeper than the stack.
+    /// A call that exceeds the stack.
     StackOverflow,
-    /// A call through what is no function.
+    /// A call through a pointer that is not a function.
     InvalidCall,
-    /// A read of device memory that nobody wrote.
-    UnwrittenDevice,
-    /// A read of shared memory that no thread of the block wrote.
-    UnwrittenShared,
+    /// A read of uninitialized device memory.
+    #[serde(rename = "UnwrittenDevice")]
+    UninitializedDevice,
+    /// A read of shared memory that no thread of the block has written.
+    #[serde(rename = "UnwrittenShared")]
+    UninitializedShared,
     /// A read of local memory that its thread has not written.
-    UnwrittenLocal,
-    /// A thread reads what another wrote, with nothing that orders the two.
+    #[serde(rename = "UnwrittenLocal")]
+    UninitializedLocal,
+    /// A read that is not ordered after another thread's write.
     ReadAfterWrite,
-    /// A thread writes what another read, with nothing that orders the two.
+    /// A write that is not ordered after another thread's read.
     WriteAfterRead,
-    /// Two threads write different values, with nothing that orders the two.
+    /// Unordered writes of different values by two threads.
     WriteAfterWrite,
-    /// The lanes of one store write different values to one place.
-    OneStore,
-    /// What an asynchronous copy brings is used before anybody waited for it.
+    /// One store whose lanes write different values to the same address.
+    #[serde(rename = "OneStore")]
+    ConflictingStore,
+    /// An access to the destination of an asynchronous copy before the copy was waited for.
     CopyNotAwaited,
-    /// Blocks access the same device memory, and one of them writes.
-    BetweenBlocks,
+    /// Unordered accesses by different blocks to the same device memory, at least one of which writes.
+    #[serde(rename = "BetweenBlocks")]
+    InterBlockRace,
     /// A barrier that only part of a warp reaches.
     DivergentBarrier,
-    /// A barrier of the whole block that opens though some of its threads have ended.
+    /// A barrier of the whole block that completes although some of its threads have exited.
     EndedBeforeBarrier,
-    /// A barrier that opens for threads that stand at different ones in the source.
+    /// A barrier that completes for threads at different barrier instructions.
     MixedBarriers,
-    /// A barrier that never opens.
+    /// A barrier that never completes.
     BarrierNeverOpens,
-    /// A barrier that does not exist, or for a number of threads that is none of whole warps.
+    /// A barrier number that does not exist, or a thread count that is not a multiple of the warp size.
     InvalidBarrier,
-    /// A warp-wide instruction whose mask does not name the lane that runs it.
+    /// A warp-wide instruction whose mask does not include the executing lane.
     MaskLacksCaller,
-    /// A warp-wide instruction whose mask names lanes that do not come.
+    /// A warp-wide instruction whose mask includes lanes that do not participate.
     AbsentLanes,
-    /// A shuffle that asks a lane which takes no part in it.
-    AskedAbsentLane,
-    /// An instruction of whole warps in a warp that is not whole.
+    /// A shuffle that reads from a lane that does not participate.
+    #[serde(rename = "AskedAbsentLane")]
+    ShuffleFromAbsentLane,
+    /// A warp-wide instruction in a warp with fewer than 32 threads.
     WarpIncomplete,
-    /// Memory still allocated when its context went.
+    /// Memory that is still allocated when its context is destroyed.
     Leaked,
-    /// The program touches memory of the host's that work in a stream still uses.
-    HostTouched,
-    /// The program frees such memory.
+    /// An access by the host to host memory that work in a stream still uses.
+    #[serde(rename = "HostTouched")]
+    HostAccessed,
+    /// A free of host memory that work in a stream still uses.
     HostFreed,
-    /// The program has changed what a graph was still to copy.
+    /// A change to host memory that a graph had not copied yet.
     HostChanged,
 }
 
 impl FindingKind {
-    /// The kind's name in records, as `out-of-bounds`.
+    /// Returns the kind's name in records, for example `out-of-bounds`.
     pub fn name(self) -> &'static str {
         match self {
             FindingKind::OutOfBounds => "out-of-bounds",
@@ -81,15 +88,15 @@ impl FindingKind {
             FindingKind::Misaligned => "misaligned",
             FindingKind::StackOverflow => "stack-overflow",
             FindingKind::InvalidCall => "invalid-call",
-            FindingKind::UnwrittenDevice => "unwritten-device-memory",
-            FindingKind::UnwrittenShared => "unwritten-shared-memory",
-            FindingKind::UnwrittenLocal => "unwritten-local-memory",
+            FindingKind::UninitializedDevice => "unwritten-device-memory",
+            FindingKind::UninitializedShared => "unwritten-shared-memory",
+            FindingKind::UninitializedLocal => "unwritten-local-memory",
             FindingKind::ReadAfterWrite => "read-after-write",
             FindingKind::WriteAfterRead => "write-after-read",
             FindingKind::WriteAfterWrite => "write-after-write",
-            FindingKind::OneStore => "one-store-two-values",
+            FindingKind::ConflictingStore => "one-store-two-values",
             FindingKind::CopyNotAwaited => "copy-not-awaited",
-            FindingKind::BetweenBlocks => "between-blocks",
+            FindingKind::InterBlockRace => "between-blocks",
             FindingKind::DivergentBarrier => "divergent-barrier",
             FindingKind::EndedBeforeBarrier => "ended-before-barrier",
             FindingKind::MixedBarriers => "mixed-barriers",
@@ -97,16 +104,16 @@ impl FindingKind {
             FindingKind::InvalidBarrier => "invalid-barrier",
             FindingKind::MaskLacksCaller => "mask-lacks-caller",
             FindingKind::AbsentLanes => "absent-lanes",
-            FindingKind::AskedAbsentLane => "asked-absent-lane",
+            FindingKind::ShuffleFromAbsentLane => "asked-absent-lane",
             FindingKind::WarpIncomplete => "warp-incomplete",
             FindingKind::Leaked => "leaked",
-            FindingKind::HostTouched => "host-memory-touched",
+            FindingKind::HostAccessed => "host-memory-touched",
             FindingKind::HostFreed => "host-memory-freed",
             FindingKind::HostChanged => "host-memory-changed",
         }
     }
 
-    /// The check that finds such a mistake.
+    /// Returns the check that reports this kind.
     pub fn check(self) -> Check {
         match self {
             FindingKind::OutOfBounds
@@ -117,15 +124,15 @@ impl FindingKind {
             | FindingKind::Misaligned
             | FindingKind::StackOverflow
             | FindingKind::InvalidCall => Check::Memory,
-            FindingKind::UnwrittenDevice
-            | FindingKind::UnwrittenShared
-            | FindingKind::UnwrittenLocal => Check::Init,
+            FindingKind::UninitializedDevice
+            | FindingKind::UninitializedShared
+            | FindingKind::UninitializedLocal => Check::Init,
             FindingKind::ReadAfterWrite
             | FindingKind::WriteAfterRead
             | FindingKind::WriteAfterWrite
-            | FindingKind::OneStore
+            | FindingKind::ConflictingStore
             | FindingKind::CopyNotAwaited
-            | FindingKind::BetweenBlocks => Check::Race,
+            | FindingKind::InterBlockRace => Check::Race,
             FindingKind::DivergentBarrier
             | FindingKind::EndedBeforeBarrier
             | FindingKind::MixedBarriers
@@ -133,16 +140,16 @@ impl FindingKind {
             | FindingKind::InvalidBarrier
             | FindingKind::MaskLacksCaller
             | FindingKind::AbsentLanes
-            | FindingKind::AskedAbsentLane
+            | FindingKind::ShuffleFromAbsentLane
             | FindingKind::WarpIncomplete => Check::Sync,
             FindingKind::Leaked => Check::Leak,
-            FindingKind::HostTouched | FindingKind::HostFreed | FindingKind::HostChanged => {
+            FindingKind::HostAccessed | FindingKind::HostFreed | FindingKind::HostChanged => {
                 Check::Host
             }
         }
     }
 
-    /// Whether such a mistake stops the kernel, also one that runs without checks.
+    /// Returns true if this kind raises a fault that ends the kernel, even without checks.
     pub fn stops(self) -> bool {
         self.check() == Check::Memory && self != FindingKind::OtherArray
             || matches!(
@@ -153,109 +160,109 @@ impl FindingKind {
             )
     }
 
-    /// What the mistake is, as the first line of a message has it: "a misaligned address".
+    /// Returns the problem, as in the first line of a message: "misaligned address".
     pub(super) fn title(self) -> &'static str {
         match self {
-            FindingKind::OutOfBounds => "an access outside every allocation",
-            FindingKind::UseAfterFree => "an access of memory that was freed",
-            FindingKind::NullPointer => "an access through a null pointer",
-            FindingKind::WrongSpace => "an address of another memory",
-            FindingKind::OtherArray => "an index beyond an array in shared memory",
+            FindingKind::OutOfBounds => "out-of-bounds access",
+            FindingKind::UseAfterFree => "use after free",
+            FindingKind::NullPointer => "null-pointer access",
+            FindingKind::WrongSpace => "address of the wrong memory space",
+            FindingKind::OtherArray => "out-of-bounds index into a shared-memory array",
             FindingKind::Misaligned => "a misaligned address",
-            FindingKind::StackOverflow => "a stack overflow",
-            FindingKind::InvalidCall => "a call through what is no function",
-            FindingKind::UnwrittenDevice => "a read of device memory that nobody wrote",
-            FindingKind::UnwrittenShared => {
-                "a read of shared memory that no thread of the block wrote"
+            FindingKind::StackOverflow => "stack overflow",
+            FindingKind::InvalidCall => "call through an invalid function pointer",
+            FindingKind::UninitializedDevice => "read of uninitialized device memory",
+            FindingKind::UninitializedShared => "read of uninitialized shared memory",
+            FindingKind::UninitializedLocal => "read of uninitialized local memory",
+            FindingKind::ReadAfterWrite => "read-after-write data race",
+            FindingKind::WriteAfterRead => "write-after-read data race",
+            FindingKind::WriteAfterWrite => "write-after-write data race",
+            FindingKind::ConflictingStore => {
+                "data race within one store: different values for one address"
             }
-            FindingKind::UnwrittenLocal => "a read of local memory that its thread has not written",
-            FindingKind::ReadAfterWrite => "a read of what another thread may not have written yet",
-            FindingKind::WriteAfterRead => "a write of what another thread may not have read yet",
-            FindingKind::WriteAfterWrite => "two threads write, and either may be last",
-            FindingKind::OneStore => "one store with different values for one place",
-            FindingKind::CopyNotAwaited => "a use of what an asynchronous copy has not brought yet",
-            FindingKind::BetweenBlocks => "blocks use the same device memory, and one writes",
-            FindingKind::DivergentBarrier => "a barrier that only part of a warp reaches",
+            FindingKind::CopyNotAwaited => {
+                "data race with an asynchronous copy that is still pending"
+            }
+            FindingKind::InterBlockRace => "data race between blocks on device memory",
+            FindingKind::DivergentBarrier => "divergent barrier: only part of a warp reaches it",
             FindingKind::EndedBeforeBarrier => {
-                "a barrier that not all threads of the block reach: some have ended"
+                "barrier that not all threads of the block reach: some have exited"
             }
-            FindingKind::MixedBarriers => "one barrier, reached at different places",
-            FindingKind::BarrierNeverOpens => "a barrier that never opens",
-            FindingKind::InvalidBarrier => "a barrier that does not exist",
-            FindingKind::MaskLacksCaller => "a mask that does not name the calling lane",
-            FindingKind::AbsentLanes => "a mask that names lanes that do not come",
-            FindingKind::AskedAbsentLane => "a shuffle from lanes that take no part in it",
-            FindingKind::WarpIncomplete => "an instruction for whole warps in part of one",
-            FindingKind::Leaked => "memory that nobody freed",
-            FindingKind::HostTouched => "host memory touched while work in a stream uses it",
-            FindingKind::HostFreed => "host memory freed while work in a stream uses it",
-            FindingKind::HostChanged => "host memory changed before a graph has copied it",
+            FindingKind::MixedBarriers => "one barrier reached from different places in the code",
+            FindingKind::BarrierNeverOpens => "deadlock at a barrier",
+            FindingKind::InvalidBarrier => "invalid barrier",
+            FindingKind::MaskLacksCaller => "mask that does not include the calling lane",
+            FindingKind::AbsentLanes => "mask that includes lanes that do not participate",
+            FindingKind::ShuffleFromAbsentLane => "shuffle from lanes that do not participate",
+            FindingKind::WarpIncomplete => "warp-wide instruction in an incomplete warp",
+            FindingKind::Leaked => "memory leak",
+            FindingKind::HostAccessed => {
+                "host memory accessed while work in a stream still uses it"
+            }
+            FindingKind::HostFreed => "host memory freed while work in a stream still uses it",
+            FindingKind::HostChanged => "host memory changed before a graph copied it",
         }
     }
 
-    /// What usually causes such a mistake; empty where [`Finding::what`](super::Finding::what) says
-    /// all.
-    pub(crate) fn usually(self) -> &'static str {
+    /// Returns the usual cause; empty if [`Finding::details`](super::Finding::details) already names it.
+    pub(crate) fn likely_cause(self) -> &'static str {
         match self {
-            FindingKind::UnwrittenDevice => {
-                "nobody copied to it or set it to zero, or only to part of it"
+            FindingKind::UninitializedDevice => {
+                "the buffer was never copied to or set to zero, or only part of it was"
             }
-            FindingKind::UnwrittenShared => {
+            FindingKind::UninitializedShared => {
                 "the edge or the halo of a tile that no thread loads, or a thread that skips its \
                  store"
             }
-            FindingKind::UnwrittenLocal => {
-                "an array of a thread's own that is not filled, or only up to some element"
+            FindingKind::UninitializedLocal => {
+                "a local array that is not initialized, or only in part"
             }
             FindingKind::OtherArray => {
                 "an index that is one too large, or a size that belongs to another array"
             }
             FindingKind::ReadAfterWrite => "a missing `__syncthreads()` between the two lines",
             FindingKind::WriteAfterRead => {
-                "a missing `__syncthreads()` at the end of a loop, before the next round writes"
+                "a missing `__syncthreads()` at the end of a loop, before the next iteration writes"
             }
             FindingKind::WriteAfterWrite => {
-                "two threads with one index, or a sum without `atomicAdd`"
+                "two threads with the same index, or a sum without `atomicAdd`"
             }
-            FindingKind::OneStore => "an index that is the same for several threads",
+            FindingKind::ConflictingStore => "an index that is the same for several threads",
             FindingKind::CopyNotAwaited => {
-                "a missing `cp.async.wait_group`, or one that leaves too many groups on their way"
+                "a missing `cp.async.wait_group`, or one that leaves too many groups pending"
             }
-            FindingKind::BetweenBlocks => {
-                "blocks run in any order, some at the same time: a result in place of the input, \
-                 or a sum over blocks without `atomicAdd`"
+            FindingKind::InterBlockRace => {
+                "blocks run in any order and concurrently: an in-place result, or a sum over blocks without `atomicAdd`"
             }
             FindingKind::DivergentBarrier => {
-                "`__syncthreads()` in an `if`, or in a loop that threads leave at different times"
+                "`__syncthreads()` in an `if`, or in a loop that threads leave after different numbers of iterations"
             }
             FindingKind::EndedBeforeBarrier => {
-                "`return` before a `__syncthreads()`: a thread with nothing to do skips its work, \
-                 and not the barrier"
+                "`return` before a `__syncthreads()`: a thread with nothing to do must skip its work, not the barrier"
             }
             FindingKind::MixedBarriers => {
-                "`__syncthreads()` in both branches of an `if`, or in a loop with another number \
-                 of rounds for some warps"
+                "`__syncthreads()` in both branches of an `if`, or in a loop whose number of iterations differs between warps"
             }
             FindingKind::BarrierNeverOpens => {
-                "`__syncthreads()` in an `if`, or a thread count that nobody makes full"
+                "`__syncthreads()` in an `if`, or a thread count that is never reached"
             }
-            FindingKind::InvalidBarrier => "a number of threads that is no multiple of 32",
-            FindingKind::MaskLacksCaller => "a mask made for other lanes than those that come here",
+            FindingKind::InvalidBarrier => "a thread count that is not a multiple of 32",
+            FindingKind::MaskLacksCaller => {
+                "a mask computed for lanes other than those that reach this instruction"
+            }
             FindingKind::AbsentLanes => {
-                "a full mask inside an `if`: take the mask from `__ballot_sync` before it, or move \
-                 the call out"
+                "a full mask inside an `if`: compute the mask with `__ballot_sync` before the `if`, or move the call out"
             }
-            FindingKind::AskedAbsentLane => {
-                "an offset that leads beyond the lanes of the mask: give the shuffle a `width`, or use \
-                 what it gives only where the lane that was asked is in the mask"
+            FindingKind::ShuffleFromAbsentLane => {
+                "an offset that leads beyond the lanes of the mask: pass a `width` to the shuffle, or use its result only if the source lane is in the mask"
             }
             FindingKind::Leaked => {
                 "a buffer that was forgotten (`mem::forget`, `into_raw`), or dropped after its \
                  context"
             }
-            FindingKind::WarpIncomplete => "a block that is no multiple of 32 threads",
-            FindingKind::HostTouched | FindingKind::HostFreed | FindingKind::HostChanged => {
-                "nobody waited for the stream (`cudaStreamSynchronize`, or an event) before"
+            FindingKind::WarpIncomplete => "a block size that is not a multiple of 32 threads",
+            FindingKind::HostAccessed | FindingKind::HostFreed | FindingKind::HostChanged => {
+                "the program did not wait for the stream first (`cudaStreamSynchronize`, or an event)"
             }
             _ => "",
         }

@@ -1,133 +1,136 @@
-//! What the checks of a launch share.
+//! The state that all checks of one launch share.
 
-use super::choice::Checks;
-use super::device::{Between, Device};
+use super::allocations::{BlockTracking, DeviceAllocations};
 use super::device_shadow::DeviceShadow;
 use super::evidence::Evidence;
 use super::finding::{Finding, Severity};
 use super::finding_kind::FindingKind;
-use super::ledger::{FindingKey, KernelContext, Ledger, Occurrence, OtherThread};
+use super::finding_set::{FindingKey, FindingSet, KernelContext, Occurrence, OtherThread};
+use super::selection::Checks;
 use super::shadow::Shadow;
 use super::shared::SharedShadow;
 use crate::isa::Memory;
-use crate::isa::checked::CheckedPlaces;
+use crate::isa::check_event::CheckEvents;
 use crate::memory::global::Global;
 use std::sync::Arc;
 
-/// Lines of device memory that are looked at in all blocks under way together, and in each of them.
-const LINES: u32 = 1 << 20;
-const MOST_LINES: u32 = 1 << 13;
-const FEWEST_LINES: u32 = 1 << 8;
+/// The limit on tracked lines of device memory in all resident blocks together, and the bounds on that in
+/// each block.
+const TOTAL_LINES: u32 = 1 << 20;
+const MAX_BLOCK_LINES: u32 = 1 << 13;
+const MIN_BLOCK_LINES: u32 = 1 << 8;
 
 /// The blocks of a launch.
 #[derive(Clone, Copy)]
 pub struct LaunchedBlocks {
     pub count: u64,
-    /// They may put themselves in order: they have to run one after the other then.
+    /// True if the blocks may synchronize with each other. The checks then run them one after the other.
     pub ordered: bool,
-    /// How many are under way at once, at most.
+    /// The maximum number of resident blocks.
     pub resident: u32,
-    /// Where `malloc` takes memory of, whose parts are used by one thread and then by another.
+    /// The address of the allocation that holds the device heap of `malloc`. It is not tracked, because its parts are reused
+    /// by other threads.
     pub heap: Option<u64>,
 }
 
-/// What the checks of a launch share.
+/// The state that all checks of one launch share.
 pub struct LaunchChecks {
     pub checks: Checks,
-    /// Bytes of a block's shared memory.
+    /// Bytes of shared memory per block.
     pub shared_bytes: u32,
-    /// Accesses of shared memory are noted for so many bytes at a time: 4, or 1 where the program
-    /// accesses less than a word.
+    /// The granularity of shared-memory tracking in bytes: 4, or 1 if the program has accesses smaller than a
+    /// word.
     pub granule: u32,
-    pub(super) device: Device,
-    /// Whether device memory is looked at.
-    pub(super) watches_device: bool,
-    /// What is looked at of how blocks use device memory.
-    pub(super) between: Between,
-    /// How many blocks there are.
+    pub(super) device: DeviceAllocations,
+    /// True if accesses to device memory are tracked.
+    pub(super) tracks_device: bool,
+    /// The kind of race detection between blocks.
+    pub(super) block_tracking: BlockTracking,
+    /// The number of blocks of the launch.
     pub(super) blocks: u64,
-    /// So many lines of device memory are looked at in a block.
+    /// The maximum number of tracked lines of device memory per block.
     block_lines: u32,
-    /// Accesses of device memory by the threads of a block are noted for so many bytes at a time,
-    /// as for shared memory.
+    /// The granularity of device-memory tracking within a block in bytes: 4, or 1 as for shared memory.
     device_granule: u32,
 }
 
 impl LaunchChecks {
-    /// For a launch of `blocks` with `shared_bytes` bytes of shared memory each. None where no check
-    /// looks at the kernel while it runs.
+    /// Creates the state for a launch with `shared_bytes` bytes of shared memory per block. Returns `None` if
+    /// no selected check instruments the kernel.
     pub fn new(
         checks: Checks,
-        places: &CheckedPlaces,
+        events: &CheckEvents,
         global: &Global,
         shared_bytes: u32,
         blocks: LaunchedBlocks,
     ) -> Option<Arc<LaunchChecks>> {
-        let between = match (checks.race && blocks.count > 1, blocks.ordered) {
-            (true, false) => Between::Blocks,
-            (true, true) => Between::BlocksInOrder,
-            (false, _) => Between::Nothing,
+        let block_tracking = match (checks.race && blocks.count > 1, blocks.ordered) {
+            (true, false) => BlockTracking::ConcurrentBlocks,
+            (true, true) => BlockTracking::SerialBlocks,
+            (false, _) => BlockTracking::None,
         };
-        checks.watches().then(|| {
+        checks.instruments().then(|| {
             Arc::new(LaunchChecks {
                 checks,
                 shared_bytes,
-                granule: places.granule(Memory::Shared),
-                device: Device::of(global, between, blocks.heap),
-                watches_device: checks.race || checks.init,
-                between,
+                granule: events.shadow_granularity(Memory::Shared),
+                device: DeviceAllocations::of(global, block_tracking, blocks.heap),
+                tracks_device: checks.race || checks.init,
+                block_tracking,
                 blocks: blocks.count,
-                block_lines: (LINES / blocks.resident.max(1)).clamp(FEWEST_LINES, MOST_LINES),
-                device_granule: places.granule(Memory::Global),
+                block_lines: (TOTAL_LINES / blocks.resident.max(1))
+                    .clamp(MIN_BLOCK_LINES, MAX_BLOCK_LINES),
+                device_granule: events.shadow_granularity(Memory::Global),
             })
         })
     }
 
-    /// Whether the blocks have to run one after the other.
-    pub fn in_order(&self) -> bool {
-        self.between == Between::BlocksInOrder
+    /// Returns true if the blocks must run one after the other.
+    pub fn is_serial(&self) -> bool {
+        self.block_tracking == BlockTracking::SerialBlocks
     }
 
-    /// What is known of a block that has not begun.
+    /// Creates the shadow state of a block that has not started.
     pub fn shadow(&self) -> Box<Shadow> {
         let device = DeviceShadow::new(self.block_lines, self.device_granule, self.checks);
         let shared = SharedShadow::new(self.shared_bytes, self.granule, self.checks);
         Box::new(Shadow::new(shared, device))
     }
 
-    /// What was found, errors first. `whole` tells whether the launch has run to its end.
+    /// Returns the findings, errors first. `completed` is true if the launch ended without a fault.
     pub fn findings(
         &self,
-        mut ledger: Ledger,
-        place: KernelContext,
+        mut findings: FindingSet,
+        context: KernelContext,
         global: &Global,
-        whole: bool,
+        completed: bool,
     ) -> Vec<Finding> {
-        if whole {
-            // Of blocks after one that failed some ran, and some did not.
-            self.find_contested(&mut ledger, &place.listing.checked);
+        if completed {
+            // After a fault, which later blocks ran depends on timing, so races between blocks are reported
+            // only if the launch completed.
+            self.find_racy_words(&mut findings, &context.listing.check_events);
         }
-        ledger.findings(place, |seen| seen.describe(global))
+        findings.into_findings(context, |evidence| evidence.describe(global))
     }
 
-    /// Notes the device memory that several blocks used.
-    fn find_contested(&self, ledger: &mut Ledger, places: &CheckedPlaces) {
+    /// Records the words of device memory on which blocks race.
+    fn find_racy_words(&self, findings: &mut FindingSet, events: &CheckEvents) {
         for tracked in self.device.iter() {
-            let contested = tracked.lines.iter().flat_map(|lines| lines.contested());
-            for word in contested {
-                let site = |bits| places.first_device_site(bits);
-                let writer = site((word.writers, true));
+            let racy_words = tracked.shadow.iter().flat_map(|shadow| shadow.racy_words());
+            for word in racy_words {
+                let first_site = |bits| events.first_device_access(bits);
+                let writer = first_site((word.writers, true));
                 let other = match word.user_writes {
                     true => writer,
-                    false => site((word.readers, false)),
+                    false => first_site((word.readers, false)),
                 };
                 let key = FindingKey {
                     severity: Severity::Warning,
-                    kind: FindingKind::BetweenBlocks,
+                    kind: FindingKind::InterBlockRace,
                     site: writer,
                     other,
                 };
-                ledger.note(key, word.writer, 1, || Occurrence {
+                findings.record(key, word.writer, 1, || Occurrence {
                     block: word.writer,
                     thread: 0,
                     other: Some(OtherThread {
@@ -135,7 +138,7 @@ impl LaunchChecks {
                         thread: 0,
                         write: word.user_writes,
                     }),
-                    what: Evidence::Device {
+                    evidence: Evidence::Device {
                         at: tracked.base + word.offset,
                         bytes: 4,
                     },

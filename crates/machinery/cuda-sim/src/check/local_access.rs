@@ -1,36 +1,43 @@
-//! Accesses of local memory: whether what a thread reads there is written.
+//! Initialization checks of local memory.
 
-use super::checker::{Checker, Doing, Lanes, note_unwritten};
+use super::checker::{Checker, Lanes, WarpAccess, record_uninitialized};
 use super::finding_kind::FindingKind;
-use super::shadow::{Held, Shadow};
+use super::shadow::{DeferredRead, Shadow};
 use crate::lanes::active;
 
 impl Checker {
-    /// Lanes access their local memory, of so many bytes a lane.
-    pub fn local(&mut self, shadow: &mut Shadow, doing: Doing, lanes: Lanes, size: u64) {
-        if !self.launched.checks.init {
+    /// Checks an access to local memory, of which each thread has `size` bytes.
+    pub fn check_local(
+        &mut self,
+        shadow: &mut Shadow,
+        current: WarpAccess,
+        lanes: Lanes,
+        size: u64,
+    ) {
+        if !self.launch.checks.init {
             return;
         }
         let Lanes { at, mask, bytes } = lanes;
         let inside = |at: u64| at < size && size - at >= bytes;
         for lane in active(mask).filter(|&lane| inside(at.of(lane))) {
-            let (warp, at) = (doing.warp, at.of(lane));
-            // Part of a structure may well stay unwritten, and be copied with the rest.
-            if doing.reads && !shadow.local.has_some(warp, lane, at, bytes) {
-                let held = Held {
-                    site: doing.site,
-                    thread: doing.thread(lane),
+            let (warp, at) = (current.warp, at.of(lane));
+            // A read is fine if any of its bytes are initialized: structures with padding are copied as a
+            // whole.
+            if current.reads && !shadow.local.has_some(warp, lane, at, bytes) {
+                let deferred = DeferredRead {
+                    site: current.site,
+                    thread: current.thread(lane),
                     at,
                     bytes,
                 };
-                note_unwritten(
-                    &mut self.ledger,
-                    FindingKind::UnwrittenLocal,
-                    doing.block,
-                    held,
+                record_uninitialized(
+                    &mut self.findings,
+                    FindingKind::UninitializedLocal,
+                    current.block,
+                    deferred,
                 );
             }
-            if doing.writes {
+            if current.writes {
                 shadow.local.write(warp, lane, at, bytes);
             }
         }

@@ -1,20 +1,20 @@
-//! What is known of the local memory of a block's threads.
+//! Shadow state of the local memory of a block's threads.
 
-/// What the threads of a block have written of their own local memory.
+/// The bytes of local memory that each thread of a block has written.
 #[derive(Default)]
 pub struct LocalShadow {
-    /// For each warp and each byte the lanes that have written it.
+    /// For each warp and each byte, a mask of the lanes that have written it.
     warps: Vec<Vec<u32>>,
 }
 
 impl LocalShadow {
-    /// A block of so many warps begins.
+    /// Resets the state for a new block of `warps` warps.
     pub fn begin(&mut self, warps: usize) {
         self.warps.iter_mut().for_each(Vec::clear);
         self.warps.resize_with(warps, Vec::new);
     }
 
-    /// A lane writes so many bytes.
+    /// Records that a lane writes `bytes` bytes at `at`.
     pub fn write(&mut self, warp: usize, lane: usize, at: u64, bytes: u64) {
         let written = &mut self.warps[warp];
         let end = (at + bytes) as usize;
@@ -26,7 +26,7 @@ impl LocalShadow {
         }
     }
 
-    /// Whether a lane has written some of these bytes.
+    /// Returns true if a lane has written any of these bytes.
     pub fn has_some(&self, warp: usize, lane: usize, at: u64, bytes: u64) -> bool {
         let written = self.warps[warp].iter().skip(at as usize);
         written

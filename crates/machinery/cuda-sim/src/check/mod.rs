@@ -1,55 +1,101 @@
-//! Checks of a kernel while it runs: mistakes that may go unseen, because the result is right by
-//! chance, or right on this GPU and not on the next.
+//! A dynamic sanitizer for kernels: detects bugs that may go unnoticed, because the result is correct by
+//! chance, or on this GPU and not on the next.
 //!
-//! A program has its code once more, in which every access, barrier and synchronisation comes here
-//! first (see [`crate::isa::checked`]). A launch without checks pays nothing. One with checks
-//! runs its warps one by one, and does and counts what it does without.
+//! A program has a second, instrumented copy of its code, in which every access, barrier and warp-wide
+//! instruction is checked before it executes (see [`crate::isa::check_event`]). A launch without checks runs
+//! the plain copy and pays nothing. A launch with checks runs its warps one at a time instead of in gangs;
+//! its results and counters are the same.
 //!
-//! | check | what it finds |
+//! | check | finds |
 //! |---|---|
-//! | memory | accesses outside of what they may reach. The simulator always looks; this reports it like the rest, and an index of one shared array that leads into another |
-//! | init | reads of device or shared memory that nobody has written, and of local memory that its thread has not |
-//! | race | accesses of shared or device memory by threads of a block with no barrier between them, and of device memory by several blocks |
-//! | sync | barriers and warp-wide instructions that not all threads reach |
-//! | leak | memory still allocated when its context goes |
+//! | `mem` | out-of-bounds, misaligned and otherwise invalid accesses. These raise a fault even without checks; the check reports them like other findings, and also indices of one shared-memory array that reach another |
+//! | `init` | reads of device and shared memory that was never written, and of local memory that its own thread has not written |
+//! | `race` | data races on shared and device memory between threads of a block, and on device memory between blocks |
+//! | `sync` | barriers and warp-wide instructions that not all threads reach |
+//! | `leak` | memory that is still allocated when its context is destroyed |
+//! | `host` | host memory that the program touches while work in a stream still uses it (checked by the driver) |
 //!
-//! What they do not see: registers that nobody has written; and what blocks do with
-//! atomics that they do not look at the results of, beside other accesses of the same place.
+//! # Data races
+//!
+//! Two accesses to one location are a data race if at least one is a write, not both are synchronization
+//! operations (atomics, and volatile or otherwise ordered accesses; see `semantics`), and neither *happens
+//! before* the other (Lamport, "Time, Clocks, and the Ordering of Events in a Distributed System", CACM
+//! 1978). The detector is a happens-before detector with vector clocks and epochs, in the line of DJIT+
+//! (Pozniansky and Schuster, PPoPP 2003) and FastTrack (Flanagan and Freund, PLDI 2009). What creates an edge
+//! follows the PTX memory consistency model: barriers, warp-wide instructions with a mask, waits for
+//! asynchronous copies, and a fence followed by an atomic or volatile store (*release*) whose location
+//! another thread then reads by an atomic or volatile load (*acquire*).
+//!
+//! **Within a block** (`happens_before`, `shared`), each warp has a vector clock over the warps of the block, and
+//! each lane one over the lanes of its warp once only some of them have synchronized. A barrier of the whole
+//! block, the common case, raises a single *floor* instead of joining all clocks. The shadow memory holds for
+//! each granule the epoch of the last write, as FastTrack does, and the epochs of the last reads by two
+//! different warps where FastTrack switches to a full vector. A granule is a word of 4 bytes, or a byte in
+//! programs with narrower accesses. Keeping only the last accessors, and comparing barrier counts first, is
+//! also what the GPU detectors ScoRD (Kamath, George and Basu, ISCA 2020) and iGUARD (Kamath and Basu, SOSP
+//! 2021) do; BARRACUDA (Eizenberg et al., PLDI 2017) compresses vector clocks along the hierarchy of lanes,
+//! warps and blocks.
+//!
+//! **Between blocks**, the granularity is a word. If no block can observe another, because the kernel has neither
+//! volatile accesses nor atomics whose old value is used, all pairs of blocks are unordered, and it is enough
+//! to record which blocks read and write each word (`blocks`). That result does not depend on the schedule.
+//! Otherwise the blocks run one after the other, with one vector clock per block (`vector_clock`,
+//! `serial_blocks`).
+//!
+//! Three kinds of unordered accesses are treated specially. Plain writes of the value that is already there
+//! are not reported. Ordered stores that store the same value throughout the launch, as for a flag, do not
+//! race with each other. Races between the lanes of one warp are warnings, because many kernels rely on
+//! lockstep execution.
+//!
+//! # What is not detected
+//!
+//! * Races that the synchronization of this run hides: happens-before is that of the observed execution, so a
+//!   critical section that happened to order two accesses hides a race between them.
+//! * With counted barriers or fences, a race of a write with a read that is neither the last one nor the last
+//!   one by another warp.
+//! * Races between blocks of an atomic whose old value is unused with a plain access to the same word, in
+//!   kernels whose blocks cannot observe each other.
+//! * Races beyond the limits of the shadow state: 2,048 block clocks, 4,096 synchronization locations, 16
+//!   accesses per line of 128 bytes between blocks, and between 256 and 8,192 lines of device memory per
+//!   block.
+//! * Scopes of atomics: each is taken to have a scope that includes all its observers.
+//! * Uninitialized registers, and uninitialized parts of local memory that are read together with initialized
+//!   ones (the padding of structures).
 
 pub(crate) mod accessor;
+mod allocations;
 mod blocks;
 pub(crate) mod checker;
-mod choice;
-mod clocks;
-pub(crate) mod deed;
-mod device;
 mod device_access;
 mod device_shadow;
-mod ends;
+pub(crate) mod display;
 mod evidence;
+mod exited_threads;
 pub(crate) mod finding;
 mod finding_kind;
-mod in_order;
+mod finding_set;
+mod happens_before;
+pub(crate) mod lane_runs;
 mod launch_checks;
-mod ledger;
-mod lines;
+mod line_table;
 mod local_access;
 mod local_shadow;
-mod meetings;
-mod order;
-mod reads;
-pub(crate) mod runs;
+mod partial_sync;
+mod read_log;
+mod selection;
+pub(crate) mod semantics;
+mod serial_blocks;
 pub(crate) mod shadow;
 mod shared;
 mod shared_access;
-mod synchronise;
-pub(crate) mod words;
+mod sync;
+mod vector_clock;
 
-pub use choice::{Check, Checks};
 pub use finding::{Finding, OtherAccess, Severity};
 pub use finding_kind::FindingKind;
+pub use selection::{Check, Checks};
 
 pub(crate) use checker::Checker;
+pub(crate) use finding_set::{FindingSet, KernelContext};
 pub(crate) use launch_checks::{LaunchChecks, LaunchedBlocks};
-pub(crate) use ledger::{KernelContext, Ledger};
 pub(crate) use shadow::Shadow;

@@ -1,139 +1,139 @@
-//! What the checks know of a block under way.
+//! The shadow state of a running block.
 
 use super::device_shadow::DeviceShadow;
-use super::ends::Ends;
+use super::exited_threads::ExitedThreads;
+use super::happens_before::HappensBefore;
 use super::local_shadow::LocalShadow;
-use super::meetings::Meetings;
-use super::order::Order;
+use super::partial_sync::PartialSyncs;
 use super::shared::SharedShadow;
 
-/// What the checks know of the block that a multiprocessor runs. The next block on the
-/// multiprocessor uses the same one again.
+/// The shadow state of the block that an SM runs. The SM reuses it for its next block.
 pub struct Shadow {
-    pub order: Order,
+    pub order: HappensBefore,
     pub shared: SharedShadow,
     pub device: DeviceShadow,
     pub local: LocalShadow,
-    pub meetings: Meetings,
-    /// Threads that have ended.
-    pub ends: Ends,
-    /// For each barrier at which threads wait for all of the block, the first of them.
-    pub barriers: [Option<Come>; 16],
-    /// Parts of warps that wait at barriers at which whole ones should.
+    pub partial_syncs: PartialSyncs,
+    /// The threads that have exited.
+    pub exited: ExitedThreads,
+    /// For each barrier at which threads wait for the whole block, the first arrival.
+    pub barriers: [Option<FirstArrival>; 16],
+    /// Partial warps that wait at barriers at which full warps should.
     pub parts: Vec<PartialWarp>,
-    /// Parts of warps that met the rest of their warp at a barrier only piece by piece: each is a
-    /// finding.
+    /// Partial warps that reached a barrier separately from the rest of their warp. Each is a finding.
     pub divergent: Vec<PartialWarp>,
-    /// Reads of shared memory that nobody has written so far: before the next barrier somebody
-    /// may, and then it is a race.
-    pub held: Vec<Held>,
-    /// Reads of shared memory that nobody had written at the next barrier either: each is a finding.
-    pub unwritten: Vec<Held>,
+    /// Reads of uninitialized shared memory since the last barrier. If another thread writes the bytes before
+    /// the next barrier, the read is a race instead.
+    pub deferred: Vec<DeferredRead>,
+    /// Reads of shared memory that was still uninitialized at the next barrier. Each is a finding.
+    pub uninitialized: Vec<DeferredRead>,
 }
 
-/// Part of a warp at a barrier.
+/// Part of a warp that waits at a barrier.
 #[derive(Clone, Copy)]
 pub struct PartialWarp {
     pub barrier: usize,
     pub warp: usize,
     pub site: u32,
     pub mask: u32,
-    /// The warp's living lanes.
+    /// The warp's lanes that have not exited.
     pub alive: u32,
 }
 
-/// A thread's read of shared memory.
+/// A thread's read of shared memory, kept until the next barrier.
 #[derive(Clone, Copy)]
-pub struct Held {
+pub struct DeferredRead {
     pub site: u32,
     pub thread: u32,
     pub at: u64,
     pub bytes: u64,
 }
 
-/// The first thread that came to a barrier, and the instruction that brought it there.
+/// The first thread that arrived at a barrier, and the barrier instruction.
 #[derive(Clone, Copy)]
-pub struct Come {
+pub struct FirstArrival {
     pub site: u32,
     pub thread: u32,
 }
 
 impl Shadow {
-    /// Nothing is known yet of a block, nor of the memories that it uses.
+    /// Creates empty shadow state.
     pub fn new(shared: SharedShadow, device: DeviceShadow) -> Shadow {
         Shadow {
-            order: Order::default(),
+            order: HappensBefore::default(),
             shared,
             device,
             local: LocalShadow::default(),
-            ends: Ends::default(),
-            meetings: Meetings::default(),
+            exited: ExitedThreads::default(),
+            partial_syncs: PartialSyncs::default(),
             barriers: [None; 16],
             parts: Vec::new(),
             divergent: Vec::new(),
-            held: Vec::new(),
-            unwritten: Vec::new(),
+            deferred: Vec::new(),
+            uninitialized: Vec::new(),
         }
     }
 
-    /// A block of so many warps begins.
+    /// Resets the state for a new block of `warps` warps.
     pub fn begin(&mut self, warps: usize) {
-        let late = self.order.begin(warps);
-        self.shared.begin(late);
+        let restarts = self.order.begin(warps);
+        self.shared.begin(restarts);
         self.device.begin();
         self.local.begin(warps);
-        self.ends.begin(warps);
-        self.meetings.clear();
+        self.exited.begin(warps);
+        self.partial_syncs.clear();
         self.barriers = [None; 16];
         self.parts.clear();
         self.divergent.clear();
-        self.held.clear();
-        self.unwritten.clear();
+        self.deferred.clear();
+        self.uninitialized.clear();
     }
 
-    /// Warp `warp` comes to a counted barrier.
+    /// Records that `warp` arrives at a counted barrier.
     pub fn arrive(&mut self, barrier: usize, warp: usize) {
-        self.settle();
+        self.flush_reads();
         self.order.arrive(barrier, warp);
     }
 
-    /// A warp goes past a fence.
+    /// Records that a warp executes a fence.
     pub fn fence(&mut self, warp: usize) {
-        self.settle();
+        self.flush_reads();
         self.order.fence(warp);
     }
 
-    /// Takes note of all that is put down so far, before something else than a barrier of the whole
-    /// block orders warps.
-    fn settle(&mut self) {
-        self.shared.settle(&self.order);
-        self.device.settle(&self.order);
+    /// Applies all logged reads. Required before anything other than a barrier of the whole block orders warps.
+    fn flush_reads(&mut self) {
+        self.shared.flush_reads(&self.order);
+        self.device.flush_reads(&self.order);
     }
 
-    /// A barrier opens: one for all the block's threads, or one that counts.
+    /// Completes a barrier: a counted one, or one of the whole block.
     pub fn open(&mut self, barrier: usize, counted: bool, waiting: impl Iterator<Item = usize>) {
-        let of_part = |part: &PartialWarp| Come {
+        let arrival_of_part = |part: &PartialWarp| FirstArrival {
             site: part.site,
             thread: part.warp as u32 * 32 + part.mask.trailing_zeros(),
         };
         let mut parts = self.parts.iter();
-        let part = parts.find(|part| part.barrier == barrier).map(of_part);
-        let come = self.barriers[barrier].take().or(part);
-        if let (Some(come), false) = (come, counted) {
-            self.ends.barrier_opens(come.thread, come.site);
+        let part = parts
+            .find(|part| part.barrier == barrier)
+            .map(arrival_of_part);
+        let first_arrival = self.barriers[barrier].take().or(part);
+        if let (Some(first_arrival), false) = (first_arrival, counted) {
+            self.exited
+                .barrier_opens(first_arrival.thread, first_arrival.site);
         }
-        self.part(barrier);
+        self.report_split_warps(barrier);
         if counted {
-            self.order.open(barrier, waiting);
+            self.order.complete_barrier(barrier, waiting);
         } else {
-            self.order.open_for_all();
-            self.release_held();
+            self.order.complete_block_barrier();
+            self.flush_deferred();
         }
     }
 
-    /// A barrier opens: where several parts of a warp waited there, each of them is a finding.
-    /// Lanes that have ended meanwhile do not count as a part.
-    fn part(&mut self, barrier: usize) {
+    /// Records each part of a warp that waited at this barrier in several parts. Lanes that have exited do
+    /// not count as a part.
+    fn report_split_warps(&mut self, barrier: usize) {
         if self.parts.is_empty() {
             return;
         }
@@ -142,19 +142,19 @@ impl Shadow {
             .drain(..)
             .partition(|part| part.barrier == barrier);
         self.parts = elsewhere;
-        let others = |part: &&PartialWarp| {
+        let is_split = |part: &&PartialWarp| {
             let same = here.iter().filter(|other| other.warp == part.warp);
             same.count() > 1
         };
-        self.divergent.extend(here.iter().filter(others));
+        self.divergent.extend(here.iter().filter(is_split));
     }
 
-    /// Reads that were held back, in case they are part of a race, are none: of those whose bytes
-    /// are still not written each is a finding.
-    pub fn release_held(&mut self) {
+    /// Ends the deferral of uninitialized reads: each whose bytes are still uninitialized is a finding.
+    pub fn flush_deferred(&mut self) {
         let written = &self.shared.written;
-        let held = self.held.drain(..);
-        self.unwritten
-            .extend(held.filter(|held| !written.has(held.at, held.bytes)));
+        let deferred = self.deferred.drain(..);
+        self.uninitialized.extend(
+            deferred.filter(|deferred| !written.is_initialized(deferred.at, deferred.bytes)),
+        );
     }
 }

@@ -1,144 +1,159 @@
-//! Accesses of shared memory: whether what they read is written, and what they are in conflict with.
+//! Checks of accesses to shared memory: initialization, array bounds, and data races.
 
-use super::accessor::Who;
-use super::checker::{Checker, Doing, Lanes, Values, unwritten_lanes};
-use super::deed::{Deed, Unordered};
+use super::accessor::Accessor;
+use super::checker::{Checker, Lanes, Values, WarpAccess, uninitialized_reads};
 use super::evidence::Evidence;
 use super::finding::Severity;
 use super::finding_kind::FindingKind;
-use super::ledger::{FindingKey, Occurrence, OtherThread};
-use super::order::Order;
-use super::runs::{LaneRun, LaneRuns};
+use super::finding_set::{FindingKey, Occurrence, OtherThread};
+use super::happens_before::HappensBefore;
+use super::lane_runs::{LaneRun, LaneRuns};
+use super::semantics::{AccessSemantics, RaceRule};
 use super::shadow::Shadow;
 use super::shared::{Conflict, PENDING, SharedShadow};
 use crate::isa::AccessKind;
-use crate::isa::checked::{Array, Checked, CheckedPlaces};
+use crate::isa::check_event::{CheckEvent, CheckEvents, SharedArray};
 use crate::lanes::{FULL, active};
 
-/// How many reads of one block are held back at most. Those beyond are noted at once.
-const MOST_HELD: usize = 1 << 16;
+/// The maximum number of deferred reads per block. Further reads are recorded as findings at once.
+const MAX_DEFERRED_READS: usize = 1 << 16;
 
-/// An access that nothing orders with an earlier one, and the bytes that are meant.
+/// A conflict with an earlier access, and the accessed bytes.
 pub struct Suspect {
     pub conflict: Conflict,
-    pub what: Evidence,
+    pub evidence: Evidence,
 }
 
 impl Checker {
-    /// Lanes access shared memory.
+    /// Checks an access to shared memory.
     #[inline(always)]
-    pub fn shared(
+    pub fn check_shared(
         &mut self,
         shadow: &mut Shadow,
-        places: &CheckedPlaces,
-        doing: Doing,
+        events: &CheckEvents,
+        current: WarpAccess,
         lanes: Lanes,
         values: Values<impl Fn(usize) -> [u8; 16], impl Fn(u64, usize) -> [u8; 16]>,
     ) {
         let Lanes { at, mask, bytes } = lanes;
-        let checks = self.launched.checks;
+        let checks = self.launch.checks;
         let Shadow {
             order,
             shared,
-            held,
-            unwritten,
+            deferred,
+            uninitialized,
             ..
         } = shadow;
-        if doing.access.ordered.is_some() && checks.race {
-            learn(order, doing);
-            self.note_stored(doing, lanes, &values.stored);
+        if current.access.ordered.is_some() && checks.race {
+            synchronize(order, current);
+            self.record_stores(current, lanes, &values.stored);
         }
-        let array = places.array(doing.site);
-        if checks.memory && active(mask).any(|lane| !array.holds(at.of(lane), bytes)) {
-            self.outside_array(shared, doing, lanes, array);
+        let array = events.array(current.site);
+        if checks.memory && active(mask).any(|lane| !array.contains(at.of(lane), bytes)) {
+            self.outside_array(shared, current, lanes, array);
         }
-        let now = doing.now();
-        if doing.writes {
-            shared.settle(order);
-        } else if checks.race && mask == FULL && shared.note_plain_read(order, now, at, bytes) {
+        let shadow_access = current.shadow_access();
+        if current.writes {
+            shared.flush_reads(order);
+        } else if checks.race
+            && mask == FULL
+            && shared.try_log_read(order, shadow_access, at, bytes)
+        {
             return;
         }
         for run in LaneRuns::new(at, mask, bytes) {
             let span = run.span(bytes);
             if !shared.holds(run.start, span) || run.start & (bytes - 1) != 0 {
-                // It is about to fail.
+                // The access is about to raise a fault, which reports it.
                 return;
             }
             if checks.init {
-                if doing.reads && !shared.written.has(run.start, span) {
-                    let has = |at| shared.written.has(at, bytes);
-                    let new = unwritten_lanes(doing, &run, bytes, has);
-                    // What somebody writes yet before the next barrier is told as a race.
-                    match checks.race && held.len() < MOST_HELD {
-                        true => held.extend(new),
-                        false => unwritten.extend(new),
+                if current.reads && !shared.written.is_initialized(run.start, span) {
+                    let has = |at| shared.written.is_initialized(at, bytes);
+                    let new = uninitialized_reads(current, &run, bytes, has);
+                    // If another thread writes the bytes before the next barrier, this is reported as a race.
+                    match checks.race && deferred.len() < MAX_DEFERRED_READS {
+                        true => deferred.extend(new),
+                        false => uninitialized.extend(new),
                     }
                 }
-                if doing.leaves_written() {
+                if current.initializes() {
                     shared.written.set(run.start, span);
                 }
             }
             if !checks.race {
                 continue;
             }
-            if doing.access.kind == AccessKind::Store && !run.apart && run.lanes > 1 {
-                let what = Evidence::Shared {
+            if current.access.kind == AccessKind::Store && !run.contiguous && run.lanes > 1 {
+                let evidence = Evidence::Shared {
                     at: run.start,
                     bytes,
                 };
-                self.one_store(doing, &run, what, &values.stored);
+                self.check_lane_conflicts(current, &run, evidence, &values.stored);
             }
-            if shared.is_suspect(order, now, &run, bytes) {
-                for conflict in shared.look_closely(order, now, &run, bytes) {
-                    let what = Evidence::Shared {
+            if shared.may_conflict(order, shadow_access, &run, bytes) {
+                for conflict in shared.find_conflicts(order, shadow_access, &run, bytes) {
+                    let evidence = Evidence::Shared {
                         at: at.of(conflict.lane),
                         bytes,
                     };
-                    let suspect = Suspect { conflict, what };
-                    self.suspect(order, places, (doing, lanes), suspect, &values);
+                    let suspect = Suspect { conflict, evidence };
+                    self.report_unless_same_value(
+                        order,
+                        events,
+                        (current, lanes),
+                        suspect,
+                        &values,
+                    );
                 }
             }
-            shared.note(order, now, &run, bytes);
+            shared.record(order, shadow_access, &run, bytes);
         }
     }
 
-    /// Lanes access shared memory outside of the array whose address they started from. What is outside of
-    /// all shared memory is about to fail, and is told then.
+    /// Records accesses outside the array from which the address was computed. Accesses outside all of shared
+    /// memory are about to raise a fault, which reports them.
     #[cold]
-    fn outside_array(&mut self, shared: &SharedShadow, doing: Doing, lanes: Lanes, array: Array) {
+    fn outside_array(
+        &mut self,
+        shared: &SharedShadow,
+        current: WarpAccess,
+        lanes: Lanes,
+        array: SharedArray,
+    ) {
         let Lanes { at, mask, bytes } = lanes;
         let outside =
-            |&lane: &usize| !array.holds(at.of(lane), bytes) && shared.holds(at.of(lane), bytes);
+            |&lane: &usize| !array.contains(at.of(lane), bytes) && shared.holds(at.of(lane), bytes);
         for lane in active(mask).filter(outside) {
-            let key = doing.key(FindingKind::OtherArray, Severity::Warning);
+            let key = current.key(FindingKind::OtherArray, Severity::Warning);
             let at = at.of(lane);
-            self.ledger.note(key, doing.block, 1, || Occurrence {
-                block: doing.block,
-                thread: doing.thread(lane),
+            self.findings.record(key, current.block, 1, || Occurrence {
+                block: current.block,
+                thread: current.thread(lane),
                 other: None,
-                what: Evidence::OutsideArray { at, bytes, array },
+                evidence: Evidence::OutsideArray { at, bytes, array },
             });
         }
     }
 
-    /// Notes a conflict, unless both threads write the same value.
+    /// Reports a conflict, unless both threads write the same value.
     #[cold]
-    pub fn suspect(
+    pub fn report_unless_same_value(
         &mut self,
-        order: &Order,
-        places: &CheckedPlaces,
-        (doing, lanes): (Doing, Lanes),
-        Suspect { conflict, what }: Suspect,
+        order: &HappensBefore,
+        events: &CheckEvents,
+        (current, lanes): (WarpAccess, Lanes),
+        Suspect { conflict, evidence }: Suspect,
         values: &Values<impl Fn(usize) -> [u8; 16], impl Fn(u64, usize) -> [u8; 16]>,
     ) {
         let Lanes { at, mask, bytes } = lanes;
         let other = conflict.other;
         let address = at.of(conflict.lane);
-        let together = other.warp() == doing.warp
-            && other.site() == doing.site
+        let together = other.warp() == current.warp
+            && other.site() == current.site
             && mask >> other.lane() & 1 == 1
             && at.of(other.lane()) == address;
-        let store = doing.access.kind == AccessKind::Store;
+        let store = current.access.kind == AccessKind::Store;
         if conflict.other_wrote && store && !conflict.pending {
             let width = bytes as usize;
             let new = (values.stored)(conflict.lane);
@@ -150,70 +165,82 @@ impl Checker {
                 return;
             }
             if together {
-                return self.note_one_store(doing, (conflict.lane, other.lane()), what);
+                return self.record_lane_conflict(current, (conflict.lane, other.lane()), evidence);
             }
         }
         if !(together && conflict.other_wrote) {
-            self.conflict(order, places, doing, Suspect { conflict, what });
+            self.report_conflict(order, events, current, Suspect { conflict, evidence });
         }
     }
 
-    /// Notes what an ordered store stores.
-    pub fn note_stored(&mut self, doing: Doing, lanes: Lanes, stored: &impl Fn(usize) -> [u8; 16]) {
-        if doing.deed == Deed::OrderedStore {
+    /// Records the values that an ordered store writes.
+    pub fn record_stores(
+        &mut self,
+        current: WarpAccess,
+        lanes: Lanes,
+        stored: &impl Fn(usize) -> [u8; 16],
+    ) {
+        if current.semantics == AccessSemantics::OrderedStore {
             for lane in active(lanes.mask) {
-                self.ledger.stores(doing.site, stored(lane));
+                self.findings
+                    .record_stored_value(current.site, stored(lane));
             }
         }
     }
 
-    /// Several lanes of one store write to one place: notes it if two of them write different values.
+    /// Reports a conflict within one store whose lanes write to the same address, if two of them write
+    /// different values.
     #[inline(always)]
-    pub fn one_store(
+    pub fn check_lane_conflicts(
         &mut self,
-        doing: Doing,
+        current: WarpAccess,
         run: &LaneRun,
-        what: Evidence,
+        evidence: Evidence,
         stored: &impl Fn(usize) -> [u8; 16],
     ) {
-        let width = doing.access.bytes as usize;
+        let width = current.access.bytes as usize;
         let first = stored(run.first);
         let mut lanes = run.first + 1..run.first + run.lanes;
         if let Some(other) = lanes.find(|&lane| stored(lane)[..width] != first[..width]) {
-            self.note_one_store(doing, (other, run.first), what);
+            self.record_lane_conflict(current, (other, run.first), evidence);
         }
     }
 
-    /// Notes that two lanes of one store write different values to one place.
-    fn note_one_store(&mut self, doing: Doing, (lane, other): (usize, usize), what: Evidence) {
+    /// Records that two lanes of one store write different values to the same address.
+    fn record_lane_conflict(
+        &mut self,
+        current: WarpAccess,
+        (lane, other): (usize, usize),
+        evidence: Evidence,
+    ) {
         let key = FindingKey {
-            other: doing.site,
-            ..doing.key(FindingKind::OneStore, Severity::Error)
+            other: current.site,
+            ..current.key(FindingKind::ConflictingStore, Severity::Error)
         };
-        self.ledger.note(key, doing.block, 1, || Occurrence {
-            block: doing.block,
-            thread: doing.thread(lane),
+        self.findings.record(key, current.block, 1, || Occurrence {
+            block: current.block,
+            thread: current.thread(lane),
             other: Some(OtherThread {
-                block: doing.block,
-                thread: doing.thread(other),
+                block: current.block,
+                thread: current.thread(other),
                 write: true,
             }),
-            what,
+            evidence,
         });
     }
 
-    /// Notes a conflict, unless both accesses are made for it.
+    /// Reports a conflict, unless both accesses are synchronization operations.
     #[cold]
-    fn conflict(
+    fn report_conflict(
         &mut self,
-        order: &Order,
-        places: &CheckedPlaces,
-        doing: Doing,
-        Suspect { conflict, what }: Suspect,
+        order: &HappensBefore,
+        events: &CheckEvents,
+        current: WarpAccess,
+        Suspect { conflict, evidence }: Suspect,
     ) {
         let Conflict { other, .. } = conflict;
-        let within = other.warp() == doing.warp;
-        let kind = match (conflict.pending, doing.writes, conflict.other_wrote) {
+        let within = other.warp() == current.warp;
+        let kind = match (conflict.pending, current.writes, conflict.other_wrote) {
             (true, ..) => FindingKind::CopyNotAwaited,
             (_, true, true) => FindingKind::WriteAfterWrite,
             (_, true, false) => FindingKind::WriteAfterRead,
@@ -225,48 +252,52 @@ impl Checker {
         };
         let key = FindingKey {
             other: other.site(),
-            ..doing.key(kind, severity)
+            ..current.key(kind, severity)
         };
-        let unordered = match places.at(other.site()) {
-            Checked::Access(access) if within => {
-                let both = [access, doing.access];
-                match both.iter().all(|access| access.kind.is_update()) {
-                    true => Unordered::Fine,
-                    false => Unordered::Race,
+        let rule = match events.at(other.site()) {
+            CheckEvent::Access(access) if within => {
+                let both = [access, current.access];
+                match both.iter().all(|access| access.kind.is_atomic()) {
+                    true => RaceRule::NoRace,
+                    false => RaceRule::Race,
                 }
             }
-            Checked::Access(access) => doing.deed.against(Deed::of(access)),
-            _ => Unordered::Race,
+            CheckEvent::Access(access) => current.semantics.race_rule(AccessSemantics::of(access)),
+            _ => RaceRule::Race,
         };
-        match unordered {
-            Unordered::Fine => return,
-            // Who waits until another has stored, and stores then, has the other's store behind it.
-            Unordered::UnlessConstant
-                if doing.writes && order.may_have_waited(doing.warp, conflict.stamp) =>
+        match rule {
+            RaceRule::NoRace => return,
+            // A thread that polls until it sees another's store, and then stores itself, comes after that
+            // store.
+            RaceRule::RaceUnlessConstant
+                if current.writes && order.may_have_waited(current.warp, conflict.stamp) =>
             {
                 return;
             }
-            Unordered::UnlessConstant => self.ledger.doubt(key, [doing.site, other.site()]),
-            Unordered::Race => {}
+            RaceRule::RaceUnlessConstant => self
+                .findings
+                .mark_conditional(key, [current.site, other.site()]),
+            RaceRule::Race => {}
         }
-        self.ledger.note(key, doing.block, 1, || Occurrence {
-            block: doing.block,
-            thread: doing.thread(conflict.lane),
+        self.findings.record(key, current.block, 1, || Occurrence {
+            block: current.block,
+            thread: current.thread(conflict.lane),
             other: Some(OtherThread {
-                block: doing.block,
+                block: current.block,
                 thread: other.thread(),
                 write: conflict.other_wrote,
             }),
-            what,
+            evidence,
         });
     }
 
-    /// A lane begins a copy to shared memory: until it has waited nobody may use what is there.
-    pub fn copy_begins(
+    /// Records that a lane starts an asynchronous copy to shared memory. Until the lane has waited for it,
+    /// any access to the destination is a race.
+    pub fn start_copy(
         &mut self,
         shadow: &mut Shadow,
-        places: &CheckedPlaces,
-        doing: Doing,
+        events: &CheckEvents,
+        current: WarpAccess,
         lane: usize,
         at: u64,
         bytes: u64,
@@ -275,47 +306,56 @@ impl Checker {
         if !shared.holds(at, bytes) || at & (bytes - 1) != 0 {
             return;
         }
-        if self.launched.checks.init {
+        if self.launch.checks.init {
             shared.written.set(at, bytes);
         }
-        if self.launched.checks.race {
+        if self.launch.checks.race {
             let run = LaneRun {
                 start: at,
                 first: lane,
                 lanes: 1,
-                apart: true,
+                contiguous: true,
             };
-            let doing = Doing {
+            let current = WarpAccess {
                 writes: true,
-                deed: Deed::Store,
-                ..doing
+                semantics: AccessSemantics::Store,
+                ..current
             };
-            let now = doing.now();
-            shared.settle(order);
-            if shared.is_suspect(order, now, &run, bytes) {
-                for conflict in shared.look_closely(order, now, &run, bytes) {
-                    let what = Evidence::Shared { at, bytes };
-                    self.conflict(order, places, doing, Suspect { conflict, what });
+            let shadow_access = current.shadow_access();
+            shared.flush_reads(order);
+            if shared.may_conflict(order, shadow_access, &run, bytes) {
+                for conflict in shared.find_conflicts(order, shadow_access, &run, bytes) {
+                    let evidence = Evidence::Shared { at, bytes };
+                    self.report_conflict(order, events, current, Suspect { conflict, evidence });
                 }
             }
-            shared.note(order, now, &run, bytes);
-            shared.copied(PENDING, Who::new(doing.warp, lane, doing.site), at, bytes);
+            shared.record(order, shadow_access, &run, bytes);
+            shared.copied(
+                PENDING,
+                Accessor::new(current.warp, lane, current.site),
+                at,
+                bytes,
+            );
         }
     }
 }
 
-/// A warp may learn from what it is about to read that another one has gone past a fence, or that it
-/// has stored what it waits for.
+/// Applies the acquire, release and polling effects of an ordered access to the happens-before relation.
 #[inline(always)]
-pub fn learn(order: &mut Order, doing: Doing) {
-    // What it makes known is known to whoever reads there afterwards, as behind a fence.
-    if doing.deed.publishes() && doing.access.ordered.is_some_and(|ordered| ordered.releases) {
-        order.fence(doing.warp);
+pub fn synchronize(order: &mut HappensBefore, current: WarpAccess) {
+    // A release operation has the effect of a fence before it.
+    if current.semantics.can_release()
+        && current
+            .access
+            .ordered
+            .is_some_and(|ordered| ordered.releases)
+    {
+        order.fence(current.warp);
     }
-    if doing.deed.acquires() {
-        order.acquire(doing.warp);
-        if doing.deed.polls() {
-            order.poll(doing.warp);
+    if current.semantics.can_acquire() {
+        order.acquire(current.warp);
+        if current.semantics.polls() {
+            order.poll(current.warp);
         }
     }
 }

@@ -1,16 +1,16 @@
-//! How long copies take.
+//! Copy durations.
 
-/// How long a copy between two kinds of memory takes.
+/// The duration of copies between two kinds of memory: a constant latency plus a term proportional to the size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CopyRate {
-    /// Seconds before its first byte.
+    /// Seconds before the first byte.
     pub latency: f64,
-    /// Bytes a second from then on.
+    /// Bytes per second after that.
     pub bandwidth: f64,
 }
 
 impl CopyRate {
-    /// Seconds for `bytes` bytes.
+    /// Returns the seconds that a copy of `bytes` bytes takes.
     pub fn seconds(self, bytes: u64) -> f64 {
         self.latency + bytes as f64 / self.bandwidth
     }

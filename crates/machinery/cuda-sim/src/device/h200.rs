@@ -1,23 +1,23 @@
 //! NVIDIA H200 (SXM, 141 GB of HBM3e). Compute capability 9.0, chip GH100.
 //!
-//! Limits are what driver 580.159.04 answers for it. Rates were measured on it on 2026-11-21:
+//! Limits are those that driver 580.159.04 reports. Rates were measured on 2026-11-21:
 //!
 //! ```text
 //! nvcc -O3 -arch=native scripts/rates.cu -o rates && ./rates
 //! ```
 //!
-//! What it printed is in `docs/results/rates-h200.txt`.
+//! The output is in `docs/results/rates-h200.txt`.
 
-use super::{CopyRate, DeviceSpec, Latencies, Rates, as_on_h200, images};
+use super::{CopyRate, DeviceSpec, Latencies, Rates, h200_defaults, images};
 
 impl DeviceSpec {
-    /// NVIDIA H200.
+    /// Returns the specification of the NVIDIA H200.
     pub const fn h200() -> Self {
         Self {
             name: "NVIDIA H200 (simulated)",
             models: "NVIDIA H200",
             compute_capability: (9, 0),
-            accepts: 90,
+            max_target_sm: 90,
             multiprocessors: 132,
             clock_khz: 1_980_000,
             memory_clock_khz: 3_201_000,
@@ -26,21 +26,21 @@ impl DeviceSpec {
             // Data sheet.
             memory_bandwidth: 4.8e12,
             error_correction: true,
-            // Read off it with copies of 4 KB and 16 MiB (`vector-add`, `docs/results/h200.md`);
-            // the link is PCIe 5.0 with 16 lanes.
+            // Derived from copies of 4 KB and 16 MiB (`vector-add`, `docs/results/h200.md`). The link is PCIe
+            // 5.0 x16.
             device_copy: CopyRate {
-                latency: as_on_h200::DEVICE_COPY_LATENCY,
+                latency: h200_defaults::DEVICE_COPY_LATENCY,
                 bandwidth: 2.4e12,
             },
             page_locked_copy: CopyRate {
-                latency: as_on_h200::PAGE_LOCKED_COPY_LATENCY,
+                latency: h200_defaults::PAGE_LOCKED_COPY_LATENCY,
                 bandwidth: 55.5e9,
             },
             pageable_copy: CopyRate {
-                latency: as_on_h200::PAGEABLE_COPY_LATENCY,
+                latency: h200_defaults::PAGEABLE_COPY_LATENCY,
                 bandwidth: 18.7e9,
             },
-            host_copy: as_on_h200::HOST_COPY,
+            host_copy: h200_defaults::HOST_COPY,
             l2_bytes: 60 << 20,
             constant_bytes: 64 << 10,
             max_parameter_bytes: 32764,
@@ -48,7 +48,7 @@ impl DeviceSpec {
             shared_per_block_optin: 227 << 10,
             shared_per_multiprocessor: 228 << 10,
             shared_reserved_per_block: 1 << 10,
-            shared_unit: 128,
+            shared_allocation_unit: 128,
             registers_per_multiprocessor: 65536,
             warp_size: 32,
             threads_per_block: 1024,
@@ -65,51 +65,51 @@ impl DeviceSpec {
 }
 
 const RATES: Rates = Rates {
-    // Four schedulers, an instruction each (NVIDIA H100 white paper).
+    // Four schedulers, one instruction each (NVIDIA H100 white paper).
     issued_per_cycle: 4.0,
     // CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions", 9.0.
     fp32_lanes: 128.0,
     integer_lanes: 64.0,
     special_lanes: 16.0,
     double_lanes: 64.0,
-    // rates.cu, "arithmetic", mma: 1.64 to 1.69 cycles with 8 warps or more for all of these; half as
-    // deep, 1.11 to 1.14.
+    // rates.cu, "arithmetic", mma: 1.64 to 1.69 cycles with at least 8 warps for all of these; with half the
+    // depth, 1.11 to 1.14.
     tensor_cycles: 1.68,
-    // 1024 multiply-adds of tf32 in a cycle, the tensor cores' peak (NVIDIA H100 white paper): m16n8k8.
+    // 1024 tf32 multiply-adds per cycle, the tensor cores' peak (NVIDIA H100 white paper): one m16n8k8.
     warpgroup_cycles: 1.0,
-    // rates.cu, "L1 cache", 4 bytes: 1.01 cycles a warp's load of 128 bytes.
+    // rates.cu, "L1 cache", 4 bytes: 1.01 cycles per warp-wide load of 128 bytes.
     load_store_wavefronts: 1.0,
-    // White paper: 256 KB for both.
+    // White paper: 256 KB for L1 cache and shared memory together.
     l1_bytes: 256 << 10,
     l1_shares_with_shared: true,
     l1_caches_global: true,
     read_only_cache: true,
-    constant_hit_cycles: as_on_h200::CONSTANT_HIT_CYCLES,
-    constant_miss_cycles: as_on_h200::CONSTANT_MISS_CYCLES,
-    constant_far_cycles: as_on_h200::CONSTANT_FAR_CYCLES,
-    // rates.cu, "constant memory": 32 addresses take as long within 1024 bytes as within 2048, and
+    constant_hit_cycles: h200_defaults::CONSTANT_HIT_CYCLES,
+    constant_l15_cycles: h200_defaults::CONSTANT_L15_CYCLES,
+    constant_l2_cycles: h200_defaults::CONSTANT_L2_CYCLES,
+    // rates.cu, "constant memory": loads of 32 addresses take equally long within 1024 and 2048 bytes, and
     // longer within 4096.
     constant_cache_bytes: 2 << 10,
-    constant_behind_bytes: as_on_h200::CONSTANT_BEHIND_BYTES,
-    // rates.cu, "read over again": up to 5.98 TB/s, for 48 MB. What multiprocessors read at the same time comes
-    // three times as fast and more ("by all blocks"), since the GPU joins their requests; the model does not know
-    // which are made together.
+    constant_l15_bytes: h200_defaults::CONSTANT_L15_BYTES,
+    // rates.cu, "read over again": up to 5.98 TB/s for 48 MB. Data that several SMs read at the same time
+    // arrives at least three times as fast ("by all blocks"), because the GPU merges their requests; the
+    // model does not know which requests coincide.
     l2_bytes_per_cycle: 5.9e12 / 1.98e9,
-    // rates.cu, "memory": 4.55 TB/s read, 4.25 TB/s copied. Kernels are in between.
-    memory_bandwidth_reached: 4.4e12,
-    // rates.cu, "latency"; runs differ by up to 4 % for what is far away.
+    // rates.cu, "memory": 4.55 TB/s when reading, 4.25 TB/s when copying. Kernels are in between.
+    achieved_memory_bandwidth: 4.4e12,
+    // rates.cu, "latency". Runs differ by up to 4 % for the longer latencies.
     latency: Latencies {
         arithmetic: 4.5,
-        tensor: as_on_h200::TENSOR_LATENCY,
+        tensor: h200_defaults::TENSOR_LATENCY,
         shared: 29.0,
-        constant: as_on_h200::CONSTANT_LATENCY,
+        constant: h200_defaults::CONSTANT_LATENCY,
         l1: 39.6,
         l2: 295.2,
         memory: 761.0,
-        barrier: as_on_h200::BARRIER,
+        barrier: h200_defaults::BARRIER,
     },
-    // rates.cu, "launching": the least of several runs. The host has a part in it.
+    // rates.cu, "launching": the minimum of several runs. The host contributes to it.
     launch_seconds: 2.51e-6,
-    block_cycles: as_on_h200::BLOCK_CYCLES,
-    block_start_cycles: as_on_h200::BLOCK_START_CYCLES,
+    block_interval_cycles: h200_defaults::BLOCK_INTERVAL_CYCLES,
+    block_overhead_cycles: h200_defaults::BLOCK_OVERHEAD_CYCLES,
 };

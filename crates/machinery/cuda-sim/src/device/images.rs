@@ -1,8 +1,8 @@
-//! The largest textures and surfaces, each by the number of its device attribute. Programs list
-//! them; the simulator has neither.
+//! Maximum sizes of textures and surfaces, by the numbers of their device attributes, for programs that query
+//! them.
 
-/// The largest textures and surfaces of compute capability 9.0, as driver 580.159.04 answers for an NVIDIA H200. The table of
-/// compute capabilities in the CUDA C++ Programming Guide has the same for 6.1 and 8.6.
+/// The limits of compute capability 9.0, as driver 580.159.04 reports them for an NVIDIA H200. The table of
+/// compute capabilities in the CUDA C++ Programming Guide lists the same limits for 6.1 and 8.6.
 pub(super) const SINCE_6_0: &[(i32, u32)] = &[
     // Textures: 1D; 2D; 3D; 2D layered (width, height and layers).
     (21, 131_072),
@@ -14,7 +14,7 @@ pub(super) const SINCE_6_0: &[(i32, u32)] = &[
     (27, 32768),
     (28, 32768),
     (29, 2048),
-    // 1D layered; 2D gathered; the other shape of 3D; cube maps, layered too.
+    // Textures: 1D layered; 2D gather; alternative 3D; cube maps and layered cube maps.
     (42, 32768),
     (43, 2048),
     (45, 32768),
@@ -25,7 +25,7 @@ pub(super) const SINCE_6_0: &[(i32, u32)] = &[
     (52, 32768),
     (53, 32768),
     (54, 2046),
-    // Surfaces: 1D; 2D; 3D; 1D and 2D layered; cube maps, layered too.
+    // Surfaces: 1D; 2D; 3D; 1D and 2D layered; cube maps and layered cube maps.
     (55, 32768),
     (56, 131_072),
     (57, 65536),
@@ -40,7 +40,7 @@ pub(super) const SINCE_6_0: &[(i32, u32)] = &[
     (66, 32768),
     (67, 32768),
     (68, 2046),
-    // Textures in linear memory, 1D and 2D; with mip maps, 2D and 1D.
+    // Textures in linear memory, 1D and 2D; mipmapped textures, 2D and 1D.
     (69, 268_435_456),
     (70, 131_072),
     (71, 65000),

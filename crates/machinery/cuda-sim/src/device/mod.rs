@@ -1,11 +1,11 @@
-//! What a GPU is made of: the numbers that limits, attributes and the time model are read from.
-//! One file a GPU, each figure with its source.
+//! GPU specifications: the figures behind limits, device attributes and the time model. There is one file per
+//! GPU, and each figure names its source.
 
-mod as_on_h200;
 mod copy_rate;
 mod gtx280;
 mod gtx970;
 mod h200;
+mod h200_defaults;
 mod images;
 mod p2000;
 pub mod rates;
@@ -18,8 +18,7 @@ pub use copy_rate::CopyRate;
 pub use rates::{Latencies, Rates};
 pub use spec::DeviceSpec;
 
-/// The GPUs that can be modelled, each with its short name: first the default, then those of the
-/// notes.
+/// The simulated GPUs with their short names: the default first, then those of the notes.
 pub static PRESETS: [(&str, DeviceSpec); 5] = [
     ("h200", DeviceSpec::h200()),
     ("rtx3090", DeviceSpec::rtx3090()),
@@ -29,24 +28,24 @@ pub static PRESETS: [(&str, DeviceSpec); 5] = [
 ];
 
 impl DeviceSpec {
-    /// The GPU of [`PRESETS`] with this name: the short one or the full one, in capitals or not, with
-    /// or without spaces, dashes and the words NVIDIA, GeForce and Quadro. `None` for any other name.
+    /// Returns the preset with a name: the short or the full name, in any case, with or without spaces,
+    /// dashes, and the words NVIDIA, GeForce and Quadro. Returns `None` for any other name.
     pub fn named(name: &str) -> Option<&'static DeviceSpec> {
-        let wanted = plain(name);
+        let short_name = normalize(name);
         let mut presets = PRESETS.iter();
-        let found = presets.find(|(short, _)| *short == wanted);
-        found.map(|(_, device)| device)
+        let preset = presets.find(|(short, _)| *short == short_name);
+        preset.map(|(_, device)| device)
     }
 
-    /// Whether no GPU is newer of those that can be modelled.
+    /// Returns true if no preset is newer.
     pub fn is_newest(&self) -> bool {
         let mut presets = PRESETS.iter();
-        presets.all(|(_, device)| device.accepts <= self.accepts)
+        presets.all(|(_, device)| device.max_target_sm <= self.max_target_sm)
     }
 }
 
-/// A GPU's name, short: `NVIDIA GeForce RTX 3090` is `rtx3090`.
-fn plain(name: &str) -> String {
+/// Normalizes a GPU's name: `NVIDIA GeForce RTX 3090` becomes `rtx3090`.
+fn normalize(name: &str) -> String {
     let lower = name.to_lowercase();
     let words = lower.split([' ', '-', '_']);
     words

@@ -1,31 +1,31 @@
-//! NVIDIA Quadro P2000 (5 GB of GDDR5): the GPU of the note on the read-only cache. Compute
-//! capability 6.1, chip GP106.
+//! NVIDIA Quadro P2000 (5 GB of GDDR5): the GPU of the note on the read-only cache. Compute capability 6.1,
+//! chip GP106.
 //!
-//! Sources, as they are named below:
+//! Sources, by the names used below:
 //!
 //! - *data sheet*: "NVIDIA Quadro P2000", 2017;
-//! - *deviceQuery*: what NVIDIA's sample of that name prints for one (driver 430);
+//! - *deviceQuery*: the output of NVIDIA's sample of that name for this GPU (driver 430);
 //! - *guide*: the CUDA C Programming Guide, "Compute Capabilities", 6.x;
 //! - *tuning guide*: NVIDIA's "Tuning CUDA Applications for Pascal";
 //! - *P4*: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking"
-//!   (arXiv:1804.06826), table 3.1, for a Tesla P4, whose chip has the same multiprocessors;
+//!   (arXiv:1804.06826), table 3.1, for a Tesla P4, whose chip has the same SMs;
 //! - *P6000*: the sample results of github.com/caps-tum/mt4g for a Quadro P6000, the largest GPU of
-//!   this compute capability (30 multiprocessors, 3 MB of L2 cache);
-//! - *GTX 1080*: NVIDIA's bandwidthTest on one (PCIe 3.0 with 16 lanes): 12.0 GB/s to the device,
-//!   12.8 from it, and 231 GB/s, 72 % of the peak, within it;
-//! - *the note*: its nvprof listing, for copies alone;
-//! - *as on the H200*: nothing is published; see [`as_on_h200`].
+//!   this compute capability (30 SMs, 3 MB of L2 cache);
+//! - *GTX 1080*: NVIDIA's bandwidthTest on a GTX 1080 (PCIe 3.0 x16): 12.0 GB/s to the device,
+//!   12.8 GB/s from it, and 231 GB/s, 72 % of the peak, within it;
+//! - *the note*: its nvprof listing, used for copies only;
+//! - *as on the H200*: no published figures; see [`h200_defaults`].
 
-use super::{CopyRate, DeviceSpec, Latencies, Rates, as_on_h200, images};
+use super::{CopyRate, DeviceSpec, Latencies, Rates, h200_defaults, images};
 
 impl DeviceSpec {
-    /// NVIDIA Quadro P2000.
+    /// Returns the specification of the NVIDIA Quadro P2000.
     pub const fn p2000() -> Self {
         Self {
             name: "NVIDIA Quadro P2000 (simulated)",
             models: "NVIDIA Quadro P2000",
             compute_capability: (6, 1),
-            accepts: 61,
+            max_target_sm: 61,
             // deviceQuery.
             multiprocessors: 8,
             clock_khz: 1_480_500,
@@ -35,22 +35,22 @@ impl DeviceSpec {
             // Data sheet.
             memory_bandwidth: 140e9,
             error_correction: false,
-            // GTX 1080; half of the bandwidth, because a byte is read and written.
+            // GTX 1080; half of the bandwidth, because each byte is read and written.
             device_copy: CopyRate {
-                latency: as_on_h200::DEVICE_COPY_LATENCY,
+                latency: h200_defaults::DEVICE_COPY_LATENCY,
                 bandwidth: 0.72 * 140e9 / 2.0,
             },
             // GTX 1080.
             page_locked_copy: CopyRate {
-                latency: as_on_h200::PAGE_LOCKED_COPY_LATENCY,
+                latency: h200_defaults::PAGE_LOCKED_COPY_LATENCY,
                 bandwidth: 12.0e9,
             },
-            // The note: 67 108 896 bytes to the device in 7.165 ms.
+            // The note: 67,108,896 bytes to the device in 7.165 ms.
             pageable_copy: CopyRate {
-                latency: as_on_h200::PAGEABLE_COPY_LATENCY,
+                latency: h200_defaults::PAGEABLE_COPY_LATENCY,
                 bandwidth: 9.4e9,
             },
-            host_copy: as_on_h200::HOST_COPY,
+            host_copy: h200_defaults::HOST_COPY,
             // deviceQuery.
             l2_bytes: 1280 << 10,
             // Guide, 6.1.
@@ -61,7 +61,7 @@ impl DeviceSpec {
             shared_per_multiprocessor: 96 << 10,
             shared_reserved_per_block: 0,
             // NVIDIA's occupancy calculator, 6.1.
-            shared_unit: 256,
+            shared_allocation_unit: 256,
             registers_per_multiprocessor: 65536,
             warp_size: 32,
             threads_per_block: 1024,
@@ -69,7 +69,7 @@ impl DeviceSpec {
             grid_dimensions: [i32::MAX as u32, 65535, 65535],
             threads_per_multiprocessor: 2048,
             blocks_per_multiprocessor: 32,
-            // The PCI ID Repository: GP106GL. It has no subsystem for it.
+            // The PCI ID Repository: GP106GL, without a subsystem ID.
             pci_ids: [0x1c30_10de, 0],
             texture_alignment: 512,
             image_limits: images::SINCE_6_0,
@@ -79,40 +79,39 @@ impl DeviceSpec {
 }
 
 const RATES: Rates = Rates {
-    // Tuning guide: four schedulers. Each can send a second instruction of the same warp to
-    // another unit, which is not counted here: one is enough to fill its 32 lanes.
+    // Tuning guide: four schedulers. Each can dispatch a second instruction of the same warp to another unit,
+    // which is not modelled, because one instruction fills its 32 lanes.
     issued_per_cycle: 4.0,
     // Guide, "Throughput of Native Arithmetic Instructions", 6.1.
     fp32_lanes: 128.0,
     integer_lanes: 128.0,
     special_lanes: 32.0,
     double_lanes: 4.0,
-    // It has no tensor cores.
+    // The GPU has no tensor cores.
     tensor_cycles: 0.0,
     warpgroup_cycles: 0.0,
-    // Guide, "Shared Memory": 32 bits a bank and a cycle.
+    // Guide, "Shared Memory": 32 bits per bank and cycle.
     load_store_wavefronts: 1.0,
-    // Guide, 6.1: 48 KB. P6000: two of 24 KB.
+    // Guide, 6.1: 48 KB. P6000: two caches of 24 KB.
     l1_bytes: 48 << 10,
     l1_shares_with_shared: false,
-    // Tuning guide, "Unified L1/Texture Cache": GP100 caches global loads there; GP104, and with
-    // it the smaller chips, caches them in L2 only, unless they are of read-only data or
-    // `-dlcm=ca` asks for more.
+    // Tuning guide, "Unified L1/Texture Cache": GP100 caches global loads in L1. GP104, and therefore the
+    // smaller chips, cache them in L2 only, unless they load read-only data or the program is compiled with
+    // `-dlcm=ca`.
     l1_caches_global: false,
     read_only_cache: true,
-    constant_hit_cycles: as_on_h200::CONSTANT_HIT_CYCLES,
-    // As much faster than on the H200 as the miss penalty of the P6000 is smaller than that of an
-    // H100: 46.1 cycles against 55.3.
-    constant_miss_cycles: as_on_h200::CONSTANT_MISS_CYCLES * 46.1 / 55.3,
-    constant_far_cycles: as_on_h200::CONSTANT_FAR_CYCLES * 46.1 / 55.3,
+    constant_hit_cycles: h200_defaults::CONSTANT_HIT_CYCLES,
+    // The H200's penalty, scaled by the ratio of the P6000's miss penalty to an H100's: 46.1 to 55.3 cycles.
+    constant_l15_cycles: h200_defaults::CONSTANT_L15_CYCLES * 46.1 / 55.3,
+    constant_l2_cycles: h200_defaults::CONSTANT_L2_CYCLES * 46.1 / 55.3,
     // P4 and P6000: 2 KB and 32 KB.
     constant_cache_bytes: 2 << 10,
-    constant_behind_bytes: 32 << 10,
-    // P6000: 790 GiB/s at 1.645 GHz, which is 515 bytes a cycle, from 24 slices of 128 KB. There
-    // are 10.
+    constant_l15_bytes: 32 << 10,
+    // P6000: 790 GiB/s at 1.645 GHz, which is 515 bytes per cycle, from 24 slices of 128 KB. This GPU has 10
+    // slices.
     l2_bytes_per_cycle: 515.0 / 24.0 * 10.0,
     // P6000: 365 GiB/s read, of a peak of 433 GB/s: 91 %.
-    memory_bandwidth_reached: 0.91 * 140e9,
+    achieved_memory_bandwidth: 0.91 * 140e9,
     latency: Latencies {
         // P4.
         arithmetic: 6.0,
@@ -123,11 +122,11 @@ const RATES: Rates = Rates {
         l2: 216.0,
         // P6000.
         memory: 415.0,
-        barrier: as_on_h200::BARRIER,
+        barrier: h200_defaults::BARRIER,
     },
-    // Taken to be 5 µs; about 3 µs is what recent GPUs and drivers have come down to (NVIDIA
-    // developer forum, topic 233645).
+    // Assumed to be 5 µs. Recent GPUs and drivers have reduced it to about 3 µs (NVIDIA developer forum,
+    // topic 233645).
     launch_seconds: 5e-6,
-    block_cycles: as_on_h200::BLOCK_CYCLES,
-    block_start_cycles: as_on_h200::BLOCK_START_CYCLES,
+    block_interval_cycles: h200_defaults::BLOCK_INTERVAL_CYCLES,
+    block_overhead_cycles: h200_defaults::BLOCK_OVERHEAD_CYCLES,
 };

@@ -1,93 +1,82 @@
-//! How fast the parts of a GPU are: what the time model reads.
+//! Throughputs and latencies of a GPU's units, the inputs of the time model.
 //!
-//! A cycle is one of the multiprocessors' clock, [`DeviceSpec::clock_khz`](super::DeviceSpec).
+//! A cycle is one of the SM clock, [`DeviceSpec::clock_khz`](super::DeviceSpec).
 
-/// The rates and latencies of one GPU.
+/// The throughputs and latencies of one GPU. Throughputs are per SM unless stated otherwise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rates {
-    /// Warp instructions a multiprocessor issues in a cycle.
+    /// Warp instructions issued per cycle.
     pub issued_per_cycle: f64,
-    /// Lanes for which a multiprocessor starts a 32-bit floating-point addition, multiplication or
-    /// fused multiply-add in a cycle. A warp has 32.
+    /// Lanes of 32-bit floating-point additions, multiplications or fused multiply-adds started per cycle. A
+    /// warp has 32.
     pub fp32_lanes: f64,
-    /// Lanes for which a multiprocessor starts a 32-bit integer addition, logic operation or
-    /// comparison in a cycle.
+    /// Lanes of 32-bit integer additions, logic operations or comparisons started per cycle.
     pub integer_lanes: f64,
-    /// Lanes for which a multiprocessor starts an approximate reciprocal, square root, sine or the
-    /// like in a cycle.
+    /// Lanes of approximate reciprocals, square roots, sines and the like started per cycle.
     pub special_lanes: f64,
-    /// Lanes for which a multiprocessor starts a 64-bit floating-point operation in a cycle.
+    /// Lanes of 64-bit floating-point operations started per cycle.
     pub double_lanes: f64,
-    /// Cycles that the tensor cores of a multiprocessor take for a warp's product of the largest
-    /// matrices that one instruction takes (`mma` m16n8k8 of tf32, m16n8k16 of f16 and bf16); 0 for a
-    /// GPU without such tensor cores.
+    /// Tensor-core cycles per warp for the largest matrix instruction (`mma` m16n8k8 of tf32, m16n8k16 of f16
+    /// and bf16); 0 for a GPU without such tensor cores.
     pub tensor_cycles: f64,
-    /// Cycles that the tensor cores of a multiprocessor take for eight columns of a warp's part of a product
-    /// of a warpgroup (`wgmma` of tf32, f16 and bf16); 0 for a GPU without such products.
+    /// Tensor-core cycles per warp for eight columns of a `wgmma` (of tf32, f16 or bf16); 0 for a GPU without
+    /// `wgmma`.
     pub warpgroup_cycles: f64,
-    /// Wavefronts that the L1 cache or shared memory of a multiprocessor serves in a cycle. A
-    /// wavefront is one pass over all banks: 4 bytes of each.
+    /// Wavefronts that the L1 cache or shared memory serves per cycle. A wavefront is one pass over all
+    /// banks, 4 bytes of each.
     pub load_store_wavefronts: f64,
-    /// The L1 cache of a multiprocessor for loads from global memory, in bytes; 0 where there is
-    /// none.
+    /// The size in bytes of the L1 cache for global loads; 0 if there is none.
     pub l1_bytes: u32,
-    /// Whether shared memory is taken from [`l1_bytes`](Self::l1_bytes), so that the cache is what
-    /// the blocks' shared memory leaves of them.
+    /// True if shared memory is carved out of [`l1_bytes`](Self::l1_bytes), so that the cache is the remainder.
     pub l1_shares_with_shared: bool,
-    /// Whether an ordinary load from global memory goes through the L1 cache. Where it does not,
-    /// it goes to the second.
+    /// True if ordinary global loads are cached in L1; otherwise they go to the L2 cache.
     pub l1_caches_global: bool,
-    /// Whether a load of read-only data (`__ldg`, `ld.global.nc`) goes through the L1 cache.
+    /// True if loads of read-only data (`__ldg`, `ld.global.nc`) are cached in L1.
     pub read_only_cache: bool,
-    /// Cycles that the constant cache of a multiprocessor takes for a request (one distinct address
-    /// of a warp) that it holds.
+    /// Cycles per request (one distinct address of a warp) that hits the first-level constant cache.
     pub constant_hit_cycles: f64,
-    /// Cycles that a multiprocessor takes for a request that its constant cache does not hold, but
-    /// the larger cache behind it does.
-    pub constant_miss_cycles: f64,
-    /// Cycles that a multiprocessor takes for a request that neither of its two constant caches
-    /// holds.
-    pub constant_far_cycles: f64,
-    /// The first constant cache of a multiprocessor, in bytes.
+    /// Cycles per request that misses the first-level constant cache and hits the second level.
+    pub constant_l15_cycles: f64,
+    /// Cycles per request that misses both constant caches.
+    pub constant_l2_cycles: f64,
+    /// The size in bytes of the first-level constant cache.
     pub constant_cache_bytes: u32,
-    /// The larger cache behind the first constant cache, in bytes.
-    pub constant_behind_bytes: u32,
-    /// Bytes that the L2 cache gives all multiprocessors together in a cycle. Without a L2
-    /// cache, what device memory gives at its peak.
+    /// The size in bytes of the second-level constant cache.
+    pub constant_l15_bytes: u32,
+    /// Bytes per cycle that the L2 cache delivers to all SMs together. Without an L2 cache, the peak of
+    /// device memory.
     pub l2_bytes_per_cycle: f64,
-    /// Bytes a second that kernels reach at most when they read and write device memory: less than
-    /// its peak bandwidth.
-    pub memory_bandwidth_reached: f64,
-    /// How long an instruction waits for the result of another.
+    /// Maximum bytes per second that kernels achieve when they read and write device memory; less than the
+    /// peak bandwidth.
+    pub achieved_memory_bandwidth: f64,
+    /// Latencies of instructions.
     pub latency: Latencies,
-    /// Seconds from the end of one launch to the start of the next, on a stream that is never
-    /// empty.
+    /// Seconds from the end of one launch to the start of the next on a busy stream.
     pub launch_seconds: f64,
-    /// Cycles from the start of one block to the start of the next, on whichever multiprocessors.
-    pub block_cycles: f64,
-    /// Cycles that a block is on its multiprocessor before its first instruction and after its last.
-    pub block_start_cycles: f64,
+    /// Cycles between the starts of two consecutive blocks on the whole GPU.
+    pub block_interval_cycles: f64,
+    /// Cycles that a block occupies its SM before its first and after its last instruction.
+    pub block_overhead_cycles: f64,
 }
 
-/// Cycles from the start of an instruction to that of another that uses its result, when the
-/// multiprocessor does nothing else.
+/// Latencies in cycles: from the start of an instruction to the start of a dependent one on an otherwise idle
+/// SM.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Latencies {
     /// A 32-bit addition, multiplication or fused multiply-add.
     pub arithmetic: f64,
-    /// A product of matrices on tensor cores.
+    /// A tensor-core instruction.
     pub tensor: f64,
     /// A load from shared memory.
     pub shared: f64,
-    /// A load from the first constant cache.
+    /// A load that hits the first-level constant cache.
     pub constant: f64,
-    /// A load from the L1 cache.
+    /// A load that hits the L1 cache.
     pub l1: f64,
-    /// A load from the L2 cache.
+    /// A load that hits the L2 cache.
     pub l2: f64,
     /// A load from device memory.
     pub memory: f64,
-    /// A barrier that all warps have reached: cycles once for the block, and cycles for each of its
-    /// warps.
+    /// A barrier that all warps have reached: cycles per block and cycles per warp.
     pub barrier: [f64; 2],
 }

@@ -1,88 +1,85 @@
-//! The numbers of one GPU.
+//! The specification of one GPU.
 
 use super::{CopyRate, Rates};
 
-/// One GPU model. Sizes are in bytes, clocks in kHz, bandwidths in bytes a second.
+/// The specification of a GPU model. Sizes are in bytes, clocks in kHz, bandwidths in bytes per second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceSpec {
-    /// What `cuDeviceGetName` answers.
+    /// The name that `cuDeviceGetName` returns.
     pub name: &'static str,
-    /// The GPU that is modelled, for the label of a modelled time.
+    /// The real GPU's name, for labels of modelled times.
     pub models: &'static str,
     /// Compute capability, major and minor.
     pub compute_capability: (u32, u32),
-    /// The newest PTX target whose kernels it runs, 90 for `sm_90`. The newest GPU that can be modelled
-    /// stands for newer ones too.
-    pub accepts: u32,
+    /// The newest PTX target that is accepted, for example 90 for `sm_90`. The newest preset accepts newer
+    /// targets too.
+    pub max_target_sm: u32,
     /// Streaming multiprocessors (SMs).
     pub multiprocessors: u32,
     /// Boost clock of the SMs, in kHz.
     pub clock_khz: u32,
-    /// Clock of the memory in kHz, as drivers report it; data moves twice a cycle.
+    /// Memory clock in kHz, as drivers report it. Data is transferred twice per cycle.
     pub memory_clock_khz: u32,
     /// Width of the memory bus in bits.
     pub memory_bus_bits: u32,
-    /// Device memory. The simulated driver hands out less when the host has little memory itself.
+    /// Size of device memory. The simulated driver offers less if the host has too little memory.
     pub memory_bytes: u64,
     /// Peak bandwidth of device memory.
     pub memory_bandwidth: f64,
-    /// Whether device memory corrects errors (ECC).
+    /// True if device memory has error correction (ECC).
     pub error_correction: bool,
-    /// Copies within the device's memory, where every byte is read and written.
+    /// Copies within device memory, which read and write each byte.
     pub device_copy: CopyRate,
-    /// Copies over the link to the host, from or to page-locked memory; each way.
+    /// Copies over the link between the device and page-locked host memory, in each direction.
     pub page_locked_copy: CopyRate,
-    /// Copies over the link to the host, from or to pageable memory, which go through a page-locked
-    /// buffer of the driver's; each way.
+    /// Copies over the link between the device and pageable host memory, in each direction. They go through a
+    /// page-locked buffer of the driver.
     pub pageable_copy: CopyRate,
-    /// Copies within the host's memory.
+    /// Copies within host memory.
     pub host_copy: CopyRate,
-    /// Level-2 cache; 0 where there is none.
+    /// Size of the L2 cache; 0 if there is none.
     pub l2_bytes: u32,
-    /// The most constant memory of one module.
+    /// Maximum constant memory of a module.
     pub constant_bytes: u32,
-    /// The most bytes of kernel parameters.
+    /// Maximum size of kernel parameters.
     pub max_parameter_bytes: u32,
-    /// Shared memory a block may have unless a program raises the limit.
+    /// Maximum shared memory per block by default.
     pub shared_per_block: u32,
-    /// Shared memory a block may have after
-    /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES` was raised.
+    /// Maximum shared memory per block after raising `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.
     pub shared_per_block_optin: u32,
-    /// Shared memory of one SM, over all its blocks.
+    /// Shared memory per SM, for all of its blocks.
     pub shared_per_multiprocessor: u32,
-    /// Shared memory that the system takes for itself with each resident block.
+    /// Shared memory that the system reserves per resident block.
     pub shared_reserved_per_block: u32,
-    /// Shared memory is dealt out to blocks in these units.
-    pub shared_unit: u32,
-    /// 32-bit registers of one SM, and the most one block may have.
+    /// The allocation granularity of shared memory.
+    pub shared_allocation_unit: u32,
+    /// 32-bit registers per SM, which is also the maximum per block.
     pub registers_per_multiprocessor: u32,
-    /// Threads in a warp.
+    /// Threads per warp.
     pub warp_size: u32,
-    /// The most threads in a block.
+    /// Maximum threads per block.
     pub threads_per_block: u32,
-    /// The largest block in x, y and z.
+    /// Maximum block dimensions in x, y and z.
     pub block_dimensions: [u32; 3],
-    /// The largest grid in x, y and z.
+    /// Maximum grid dimensions in x, y and z.
     pub grid_dimensions: [u32; 3],
-    /// The most threads resident on one SM.
+    /// Maximum resident threads per SM.
     pub threads_per_multiprocessor: u32,
-    /// The most blocks resident on one SM.
+    /// Maximum resident blocks per SM.
     pub blocks_per_multiprocessor: u32,
-    /// The PCI device and subsystem numbers of the model. The subsystem is 0 where each maker of
-    /// boards has another.
+    /// The PCI device and subsystem IDs. The subsystem ID is 0 if it depends on the board's manufacturer.
     pub pci_ids: [u32; 2],
     /// Alignment of textures and surfaces.
     pub texture_alignment: u32,
-    /// The largest textures and surfaces, each with the number of its device attribute. Programs
-    /// list them; the simulator has neither textures nor surfaces. Empty for GPUs before compute
-    /// capability 6.
+    /// Maximum sizes of textures and surfaces, by device attribute, for programs that query them. Empty for
+    /// GPUs before compute capability 6.0.
     pub image_limits: &'static [(i32, u32)],
-    /// How fast its parts are.
+    /// Throughputs and latencies for the time model.
     pub rates: Rates,
 }
 
 impl DeviceSpec {
-    /// The most warps resident on one SM.
+    /// Returns the maximum number of resident warps per SM.
     pub const fn warps_per_multiprocessor(&self) -> u32 {
         self.threads_per_multiprocessor / self.warp_size
     }

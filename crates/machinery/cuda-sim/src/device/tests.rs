@@ -1,9 +1,9 @@
-//! The GPUs that can be modelled: their names, and numbers that must fit each other.
+//! Tests of the presets: names, and consistency of the figures.
 
 use super::*;
 
 #[test]
-fn every_preset_has_its_names() {
+fn presets_are_found_by_all_their_names() {
     for (short, device) in &PRESETS {
         let dashed = device.models.replace(' ', "-");
         let upper = short.to_uppercase();
@@ -35,12 +35,12 @@ fn every_preset_has_its_names() {
 }
 
 #[test]
-fn no_memory_is_faster_than_its_clock_and_bus() {
+fn memory_bandwidth_is_within_the_bus_peak() {
     for (name, device) in &PRESETS {
         let bytes = f64::from(device.memory_bus_bits) / 8.0;
         let peak = 2e3 * f64::from(device.memory_clock_khz) * bytes;
         assert!(device.memory_bandwidth < 1.001 * peak, "{name}");
-        let reached = device.rates.memory_bandwidth_reached;
+        let reached = device.rates.achieved_memory_bandwidth;
         assert!(
             (0.5..1.0).contains(&(reached / device.memory_bandwidth)),
             "{name}"
@@ -55,10 +55,10 @@ fn no_memory_is_faster_than_its_clock_and_bus() {
 }
 
 #[test]
-fn limits_agree_with_each_other() {
+fn limits_are_consistent() {
     for (name, device) in &PRESETS {
-        let most = device.block_dimensions.into_iter().max();
-        assert_eq!(most, Some(device.threads_per_block), "{name}");
+        let max_dimension = device.block_dimensions.into_iter().max();
+        assert_eq!(max_dimension, Some(device.threads_per_block), "{name}");
         assert!(
             device.threads_per_block <= device.threads_per_multiprocessor,
             "{name}"
@@ -68,23 +68,23 @@ fn limits_agree_with_each_other() {
             "{name}"
         );
         let whole_block = device.shared_per_block_optin + device.shared_reserved_per_block;
-        // On a GTX 280 parameters are a part of a block's shared memory.
+        // On a GTX 280 kernel parameters are part of a block's shared memory.
         if *name != "gtx280" {
             assert!(whole_block <= device.shared_per_multiprocessor, "{name}");
         }
         assert_eq!(
-            device.shared_per_multiprocessor % device.shared_unit,
+            device.shared_per_multiprocessor % device.shared_allocation_unit,
             0,
             "{name}"
         );
         let (major, minor) = device.compute_capability;
-        assert_eq!(device.accepts, (10 * major + minor).max(52), "{name}");
+        assert_eq!(device.max_target_sm, (10 * major + minor).max(52), "{name}");
     }
 }
 
-/// The model divides by them, and takes the larger of what they give.
+/// The time model divides by the rates, and assumes that latencies grow with the distance of the memory.
 #[test]
-fn rates_are_above_zero_and_latencies_grow_with_the_way() {
+fn rates_are_positive_and_latencies_grow_with_distance() {
     for (name, DeviceSpec { rates, .. }) in &PRESETS {
         for rate in [
             rates.issued_per_cycle,
@@ -96,13 +96,13 @@ fn rates_are_above_zero_and_latencies_grow_with_the_way() {
             rates.constant_hit_cycles,
             rates.l2_bytes_per_cycle,
             rates.launch_seconds,
-            rates.block_cycles,
+            rates.block_interval_cycles,
         ] {
             assert!(rate.is_finite() && rate > 0.0, "{name}: {rate}");
         }
         assert!(
-            rates.constant_hit_cycles < rates.constant_miss_cycles
-                && rates.constant_miss_cycles < rates.constant_far_cycles,
+            rates.constant_hit_cycles < rates.constant_l15_cycles
+                && rates.constant_l15_cycles < rates.constant_l2_cycles,
             "{name}"
         );
         assert!(!rates.l1_caches_global || rates.read_only_cache, "{name}");

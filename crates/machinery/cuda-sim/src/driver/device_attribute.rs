@@ -1,7 +1,6 @@
-//! Device attributes, by their `CUdevice_attribute` numbers.
+//! Device attributes, by `CUdevice_attribute` number.
 //!
-//! Sizes, limits and clocks are those of the GPU that is modelled. An attribute that says whether
-//! something can be done is about the simulator.
+//! Sizes, limits and clocks are those of the modelled GPU. Attributes about features describe the simulator.
 
 use super::memory::MAX_PITCH;
 use super::{CudaError, Driver};
@@ -10,8 +9,8 @@ use super::{CudaError, Driver};
 const END: i32 = 145;
 
 impl Driver {
-    /// `cuDeviceGetAttribute`: attribute `number` of the device; 0 for what the simulator does not do.
-    /// [`CudaError::InvalidValue`] for a number that no attribute has.
+    /// `cuDeviceGetAttribute`: returns attribute `number` of the device; 0 for features that are not
+    /// simulated. Fails with [`CudaError::InvalidValue`] if there is no such attribute.
     pub fn device_attribute(&self, number: i32) -> Result<i32, CudaError> {
         let device = &self.device;
         let value: u32 = match number {
@@ -22,7 +21,7 @@ impl Driver {
             9 => device.constant_bytes,
             10 => device.warp_size,
             11 => MAX_PITCH as u32,
-            // Registers of a block and of an SM.
+            // Registers per block and per SM.
             12 | 82 => device.registers_per_multiprocessor,
             13 => device.clock_khz,
             16 => device.multiprocessors,
@@ -39,21 +38,21 @@ impl Driver {
             106 => device.blocks_per_multiprocessor,
             111 => device.shared_reserved_per_block,
             139 | 140 => device.pci_ids[number as usize - 139],
-            // How many times as fast single precision is as double precision.
+            // The ratio of single to double precision throughput.
             87 => (device.rates.fp32_lanes / device.rates.double_lanes) as u32,
             // Alignment of textures and surfaces, and of the rows of a texture, in bytes.
             14 | 30 => device.texture_alignment,
             51 => 32,
-            // Memory with error correction.
+            // Memory with error correction (ECC).
             32 => device.error_correction.into(),
-            // Present: copies beside kernels, mapped host memory, concurrent kernels, unified
-            // addresses, stream priorities, L1 for global and local memory, managed memory and
-            // its concurrent use, host pointers of registered memory, cooperative launches,
-            // registering, memory that is mapped, allocation in stream order; four texels at once.
+            // Supported features: copies that overlap with kernels, mapped host memory, concurrent kernels,
+            // unified addressing, stream priorities, L1 caching of global and local memory, managed memory
+            // and concurrent access to it, host pointers of registered memory, cooperative launches, host
+            // memory registration, virtual memory management, stream-ordered allocation, and texture gather.
             15 | 19 | 31 | 41 | 44 | 78..=80 | 83 | 89 | 91 | 95 | 99 | 102 | 115 => 1,
             // The NUMA node of the device's memory: none.
             131 => return Ok(-1),
-            // `CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT`: fences order all memory alike.
+            // `CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT`: fences order all memory.
             126 => 1,
             _ if (1..END).contains(&number) => {
                 let mut limits = device.image_limits.iter();
@@ -73,7 +72,7 @@ mod tests {
     use super::*;
     use crate::device::DeviceSpec;
 
-    /// What driver 580.159.04 answers for an NVIDIA H200: attributes 1 to 144.
+    /// The attributes 1 to 144 of an NVIDIA H200, as reported by driver 580.159.04.
     #[rustfmt::skip]
     const H200: [i32; 144] = [
         1024, 1024, 1024, 64, 2147483647, 65535, 65535, 49152, 65536, 32, 2147483647, 65536,
@@ -90,34 +89,34 @@ mod tests {
         0, 0, 0, 0, 0, 0, 590680286, 415174878, 1, 1, 0, 1,
     ];
 
-    /// Attributes that the simulator answers otherwise than an H200, and its answer.
-    const OTHERWISE: &[(i32, i32)] = &[
-        // The PCI slot of the H200 that was asked.
+    /// The attributes for which the simulator deliberately reports another value than an H200, with that value.
+    const EXCEPTIONS: &[(i32, i32)] = &[
+        // The PCI slot of the measured H200.
         (34, 0),
         // No sparse or deferred arrays.
         (112, 0),
         (121, 0),
-        // A kernel runs to its end, alone: no preemption, no cooperative launch on several devices, no
-        // clusters, no function handles shared between devices.
+        // A kernel runs alone until it completes: no preemption, no cooperative launches on several devices,
+        // no clusters, and no function handles shared between devices.
         (90, 0),
         (96, 0),
         (120, 0),
         (129, 0),
-        // Memory that is mapped is the device's, for this process: no handles to share, no compression, and no
-        // host memory managed in that way.
+        // Mapped memory is device memory of this process: no shareable handles, no compression, and no host
+        // memory.
         (103, 0),
         (107, 0),
         (128, 0),
         (141, 0),
-        // Memory can be allocated in stream order, from the one default pool: no pools to share
-        // between processes or in host memory.
+        // Stream-ordered allocation uses the one default pool: no pools that are shared between processes or
+        // in host memory.
         (119, 0),
         (142, 0),
         (144, 0),
-        // The model's level-2 cache cannot be reserved.
+        // The modelled L2 cache has no persisting region.
         (108, 0),
         (109, 0),
-        // No GPUDirect, no buffers or events shared with other devices, processes or APIs.
+        // No GPUDirect, and no buffers or events shared with other devices, processes or APIs.
         (110, 0),
         (114, 0),
         (116, 0),
@@ -125,25 +124,25 @@ mod tests {
         (118, 0),
         (124, 0),
         (125, 0),
-        // Host memory registers for reading and writing alone.
+        // Host memory can be registered for reading and writing only, not as read-only.
         (113, 0),
         // Streams cannot wait for a value in memory (`cuStreamWaitValue32`).
         (122, 0),
         (123, 0),
-        // One domain of memory order, and no tensor maps.
+        // One memory synchronization domain, and no tensor maps.
         (126, 1),
         (127, 0),
     ];
 
     #[test]
-    fn attributes_are_those_of_an_h200_but_for_what_is_not_simulated() {
+    fn attributes_match_an_h200_except_for_unsupported_features() {
         let (driver, _) = driver();
         for (number, recorded) in (1..).zip(H200) {
-            let otherwise = OTHERWISE.iter().find(|other| other.0 == number);
-            let expected = match otherwise {
-                Some(&(_, answer)) => {
-                    assert_ne!(answer, recorded, "attribute {number} is no exception");
-                    answer
+            let exception = EXCEPTIONS.iter().find(|other| other.0 == number);
+            let expected = match exception {
+                Some(&(_, value)) => {
+                    assert_ne!(value, recorded, "attribute {number} is no exception");
+                    value
                 }
                 None => recorded,
             };
@@ -156,47 +155,47 @@ mod tests {
     }
 
     #[test]
-    fn every_gpu_answers_with_its_own_limits() {
-        // The most threads of a block, in all and in x; the most blocks of a grid in x and in z;
-        // shared memory of a block; single to double precision; L2 cache; compute capability,
-        // major and minor; shared memory of an SM; blocks of an SM.
+    fn each_gpu_reports_its_own_limits() {
+        // Maximum threads per block, in total and in x; maximum blocks of a grid in x and in z; shared memory
+        // per block; ratio of single to double precision; L2 cache; compute capability, major and minor;
+        // shared memory per SM; blocks per SM.
         const NUMBERS: [i32; 11] = [1, 2, 5, 7, 8, 87, 38, 75, 76, 81, 106];
-        let most = i32::MAX;
+        let max = i32::MAX;
         for (name, expected) in [
             (
                 "h200",
                 [
-                    1024, 1024, most, 65535, 49152, 2, 62_914_560, 9, 0, 233_472, 32,
+                    1024, 1024, max, 65535, 49152, 2, 62_914_560, 9, 0, 233_472, 32,
                 ],
             ),
             (
                 "rtx3090",
                 [
-                    1024, 1024, most, 65535, 49152, 64, 6_291_456, 8, 6, 102_400, 16,
+                    1024, 1024, max, 65535, 49152, 64, 6_291_456, 8, 6, 102_400, 16,
                 ],
             ),
             (
                 "gtx970",
                 [
-                    1024, 1024, most, 65535, 49152, 32, 1_835_008, 5, 2, 98304, 32,
+                    1024, 1024, max, 65535, 49152, 32, 1_835_008, 5, 2, 98304, 32,
                 ],
             ),
             (
                 "p2000",
                 [
-                    1024, 1024, most, 65535, 49152, 32, 1_310_720, 6, 1, 98304, 32,
+                    1024, 1024, max, 65535, 49152, 32, 1_310_720, 6, 1, 98304, 32,
                 ],
             ),
             ("gtx280", [512, 512, 65535, 1, 16384, 8, 0, 1, 3, 16384, 8]),
         ] {
             let driver = Driver::new(DeviceSpec::named(name).unwrap().clone(), None);
-            let answers = NUMBERS.map(|number| driver.device_attribute(number).unwrap());
-            assert_eq!(answers, expected, "{name}");
+            let values = NUMBERS.map(|number| driver.device_attribute(number).unwrap());
+            assert_eq!(values, expected, "{name}");
         }
     }
 
     #[test]
-    fn other_numbers_are_refused() {
+    fn unknown_attributes_are_rejected() {
         let (driver, _) = driver();
         for number in [0, -1, i32::MIN, END, i32::MAX] {
             assert_eq!(

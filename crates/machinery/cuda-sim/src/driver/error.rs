@@ -1,4 +1,4 @@
-//! The errors the simulated driver answers with, by the CUDA driver API's codes (`CUresult`).
+//! The errors of the simulated driver, with the CUDA driver API's codes (`CUresult`).
 
 use thiserror::Error;
 
@@ -8,10 +8,10 @@ use crate::memory::global::{AlreadyMapped, NotAllocated, OutOfMemory};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[repr(i32)]
 pub enum CudaError {
-    /// An argument is outside what the function takes.
+    /// An argument is out of range.
     #[error("CUDA_ERROR_INVALID_VALUE")]
     InvalidValue = 1,
-    /// The device or the host has no memory left.
+    /// The device or the host is out of memory.
     #[error("CUDA_ERROR_OUT_OF_MEMORY")]
     OutOfMemory = 2,
     /// `cuInit` was not called.
@@ -23,58 +23,58 @@ pub enum CudaError {
     /// No device has this ordinal.
     #[error("CUDA_ERROR_INVALID_DEVICE")]
     InvalidDevice = 101,
-    /// What was to be loaded as a module is no module.
+    /// The image to load is not a module.
     #[error("CUDA_ERROR_INVALID_IMAGE")]
     InvalidImage = 200,
     /// No context is current, or the handle is not a context's.
     #[error("CUDA_ERROR_INVALID_CONTEXT")]
     InvalidContext = 201,
-    /// This device has no such limit.
+    /// The device does not support this limit.
     #[error("CUDA_ERROR_UNSUPPORTED_LIMIT")]
     UnsupportedLimit = 215,
-    /// The two devices cannot reach each other's memory.
+    /// The two devices cannot access each other's memory.
     #[error("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED")]
     PeerAccessUnsupported = 217,
     /// The PTX does not assemble.
     #[error("CUDA_ERROR_INVALID_PTX")]
     InvalidPtx = 218,
-    /// The PTX is of a version that is newer than this driver.
+    /// The PTX version is newer than this driver supports.
     #[error("CUDA_ERROR_UNSUPPORTED_PTX_VERSION")]
     UnsupportedPtxVersion = 222,
-    /// Work cannot be kept to some of a device's multiprocessors.
+    /// Work cannot be restricted to some of a device's SMs.
     #[error("CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY")]
     UnsupportedExecAffinity = 224,
-    /// There is no such file.
+    /// The file does not exist.
     #[error("CUDA_ERROR_FILE_NOT_FOUND")]
     FileNotFound = 301,
-    /// The system refused what the driver asked of it.
+    /// A call to the operating system failed.
     #[error("CUDA_ERROR_OPERATING_SYSTEM")]
     OperatingSystem = 304,
-    /// The handle is not that of a live object of this kind.
+    /// The handle does not refer to a live object of this kind.
     #[error("CUDA_ERROR_INVALID_HANDLE")]
     InvalidHandle = 400,
-    /// The object is not in a state in which this can be done to it.
+    /// The object is in a state that does not allow the operation.
     #[error("CUDA_ERROR_ILLEGAL_STATE")]
     IllegalState = 401,
     /// The module has no such kernel or variable.
     #[error("CUDA_ERROR_NOT_FOUND")]
     NotFound = 500,
-    /// The event or the work that was asked about is not done yet.
+    /// The event or the work has not completed yet.
     #[error("CUDA_ERROR_NOT_READY")]
     NotReady = 600,
-    /// A kernel touched memory that is not allocated.
+    /// A kernel accessed memory that is not allocated.
     #[error("CUDA_ERROR_ILLEGAL_ADDRESS")]
     IllegalAddress = 700,
-    /// The launch asks for more than a multiprocessor has.
+    /// The launch needs more resources than an SM has.
     #[error("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES")]
     LaunchOutOfResources = 701,
-    /// The kernel ran past the time limit.
+    /// The kernel exceeded the time limit.
     #[error("CUDA_ERROR_LAUNCH_TIMEOUT")]
     LaunchTimeout = 702,
-    /// The other context's memory is open to this one already.
+    /// Peer access to the other context is already enabled.
     #[error("CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED")]
     PeerAccessAlreadyEnabled = 704,
-    /// The other context's memory was not opened to this one.
+    /// Peer access to the other context is not enabled.
     #[error("CUDA_ERROR_PEER_ACCESS_NOT_ENABLED")]
     PeerAccessNotEnabled = 705,
     /// The current context was destroyed.
@@ -83,67 +83,67 @@ pub enum CudaError {
     /// A device-side `assert` failed.
     #[error("CUDA_ERROR_ASSERT")]
     Assert = 710,
-    /// The host memory is registered already.
+    /// The host memory is already registered.
     #[error("CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED")]
     HostMemoryAlreadyRegistered = 712,
     /// The host memory is not registered.
     #[error("CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED")]
     HostMemoryNotRegistered = 713,
-    /// A kernel ran out of stack.
+    /// A kernel exceeded its stack.
     #[error("CUDA_ERROR_HARDWARE_STACK_ERROR")]
     HardwareStackError = 714,
-    /// A kernel met an instruction that does not exist.
+    /// A kernel executed an invalid instruction.
     #[error("CUDA_ERROR_ILLEGAL_INSTRUCTION")]
     IllegalInstruction = 715,
     /// A kernel's load or store was not aligned to its size.
     #[error("CUDA_ERROR_MISALIGNED_ADDRESS")]
     MisalignedAddress = 716,
-    /// A kernel used an address of another memory space.
+    /// A kernel used an address of the wrong state space.
     #[error("CUDA_ERROR_INVALID_ADDRESS_SPACE")]
     InvalidAddressSpace = 717,
-    /// A kernel called what is not a function.
+    /// A kernel called an address that is not a function.
     #[error("CUDA_ERROR_INVALID_PC")]
     InvalidPc = 718,
     /// A kernel failed in a way that has no code of its own.
     #[error("CUDA_ERROR_LAUNCH_FAILED")]
     LaunchFailed = 719,
-    /// A cooperative launch of more blocks than the device holds at once.
+    /// A cooperative launch has more blocks than the device can hold at once.
     #[error("CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE")]
     CooperativeLaunchTooLarge = 720,
-    /// The call came from inside a stream's callback, which may not call the driver.
+    /// The call was made in a stream callback, which may not call the driver.
     #[error("CUDA_ERROR_NOT_PERMITTED")]
     NotPermitted = 800,
-    /// The simulator cannot do this.
+    /// The operation is not simulated.
     #[error("CUDA_ERROR_NOT_SUPPORTED")]
     NotSupported = 801,
-    /// What was asked cannot be done while a stream is captured.
+    /// The operation is not allowed while a stream is being captured.
     #[error("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED")]
     StreamCaptureUnsupported = 900,
-    /// An earlier error has ended what the capture collected.
+    /// An earlier error has invalidated the capture.
     #[error("CUDA_ERROR_STREAM_CAPTURE_INVALIDATED")]
     StreamCaptureInvalidated = 901,
-    /// Two captures would become one.
+    /// The operation would merge two captures.
     #[error("CUDA_ERROR_STREAM_CAPTURE_MERGE")]
     StreamCaptureMerge = 902,
-    /// The capture did not begin in this stream.
+    /// The capture was not started in this stream.
     #[error("CUDA_ERROR_STREAM_CAPTURE_UNMATCHED")]
     StreamCaptureUnmatched = 903,
-    /// Work of another stream was captured that the capture's own stream does not wait for.
+    /// The capture contains work of another stream that was not joined to the capture's stream.
     #[error("CUDA_ERROR_STREAM_CAPTURE_UNJOINED")]
     StreamCaptureUnjoined = 904,
-    /// Captured work would wait for work that is not captured.
+    /// Captured work would depend on work that is not captured.
     #[error("CUDA_ERROR_STREAM_CAPTURE_ISOLATION")]
     StreamCaptureIsolation = 905,
-    /// The legacy default stream would wait for a stream that is captured.
+    /// The operation would make the legacy default stream depend on a capturing stream.
     #[error("CUDA_ERROR_STREAM_CAPTURE_IMPLICIT")]
     StreamCaptureImplicit = 906,
-    /// The event was last recorded in a capture, so it never happens.
+    /// The event was last recorded in a capture, so it never completes.
     #[error("CUDA_ERROR_CAPTURED_EVENT")]
     CapturedEvent = 907,
-    /// The capture began in another thread.
+    /// The capture was started by another thread.
     #[error("CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD")]
     StreamCaptureWrongThread = 908,
-    /// An executable graph cannot be made into this one.
+    /// An executable graph cannot be updated to this graph.
     #[error("CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE")]
     GraphExecUpdateFailure = 910,
     /// The simulator itself failed.
@@ -152,7 +152,7 @@ pub enum CudaError {
 }
 
 impl CudaError {
-    /// The error as a `CUresult` number.
+    /// Returns the error as a `CUresult` number.
     pub fn code(self) -> i32 {
         self as i32
     }

@@ -1,25 +1,24 @@
-//! Events: marks in a stream, and the modelled time between two of them.
+//! Events: markers in a stream, and the modelled time between two of them.
 
 use super::timeline::TimePoint;
 use super::{ContextId, CudaError, Driver, EventId, StreamId};
 
-/// All flag bits that `cuEventCreate` knows: the host sleeps while it waits for the event, the event
-/// takes no time, it is shared between processes.
+/// The flag bits that `cuEventCreate` accepts: blocking synchronization, disabled timing, interprocess.
 const EVENT_FLAGS: u32 = 0x7;
 /// `CU_EVENT_DISABLE_TIMING`.
 const DISABLE_TIMING: u32 = 0x2;
 
-/// What a `CUevent` stands for.
+/// The state of a `CUevent`.
 pub(super) struct Event {
     pub(super) context: ContextId,
-    /// Whether it takes the time when it is recorded.
+    /// True if recording the event takes a timestamp.
     timed: bool,
-    /// When all work before it is done, by its latest recording.
+    /// The completion time of all work before the event's latest recording.
     recorded: Option<TimePoint>,
 }
 
 impl Driver {
-    /// `cuEventCreate`: a new event. [`CudaError::InvalidValue`] for unknown flags.
+    /// `cuEventCreate`: creates an event. Fails with [`CudaError::InvalidValue`] for unknown flags.
     pub fn create_event(&mut self, context: ContextId, flags: u32) -> Result<EventId, CudaError> {
         self.context(context)?;
         if flags & !EVENT_FLAGS != 0 {
@@ -35,15 +34,15 @@ impl Driver {
         Ok(id)
     }
 
-    /// `cuEventDestroy`: destroys an event. [`CudaError::InvalidHandle`] for one that is not there.
+    /// `cuEventDestroy`: destroys an event. Fails with [`CudaError::InvalidHandle`] for an unknown event.
     pub fn destroy_event(&mut self, event: EventId) -> Result<(), CudaError> {
         self.event(event)?;
         self.events.remove(&event);
         Ok(())
     }
 
-    /// `cuEventRecord`: from now on `event` stands for the end of all work that is in `stream` so
-    /// far. [`CudaError::InvalidHandle`] for an event of another context or an unknown stream.
+    /// `cuEventRecord`: makes `event` mark the end of all work submitted to `stream` so far. Fails with
+    /// [`CudaError::InvalidHandle`] for an event of another context or an unknown stream.
     pub fn record_event(
         &mut self,
         context: ContextId,
@@ -59,9 +58,8 @@ impl Driver {
         Ok(())
     }
 
-    /// `cuStreamWaitEvent`: what `stream` is given next starts when `event` has happened. An event
-    /// that was never recorded makes nothing wait. [`CudaError::InvalidHandle`] for an unknown
-    /// stream or event.
+    /// `cuStreamWaitEvent`: delays later work in `stream` until `event` has completed. An event that was
+    /// never recorded delays nothing. Fails with [`CudaError::InvalidHandle`] for an unknown stream or event.
     pub fn wait_event(
         &mut self,
         context: ContextId,
@@ -72,29 +70,32 @@ impl Driver {
         self.context_mut(context)?.timeline.wait(stream, time)
     }
 
-    /// `cuEventQuery`: whether `event` has happened. The simulator does all work at the call, so the
-    /// answer is always yes, and in modelled time the host then is where it would be if it had
-    /// waited. [`CudaError::InvalidHandle`] for an unknown event.
+    /// `cuEventQuery`: succeeds if `event` has completed. All work is performed when it is submitted, so this
+    /// always succeeds; in modelled time the host advances as if it had waited. Fails with
+    /// [`CudaError::InvalidHandle`] for an unknown event.
     pub fn query_event(&mut self, event: EventId) -> Result<(), CudaError> {
         self.synchronize_event(event)
     }
 
-    /// `cuEventSynchronize`: in modelled time the host waits for `event`; not at all if it was never
-    /// recorded. [`CudaError::InvalidHandle`] for an unknown event.
+    /// `cuEventSynchronize`: the host waits, in modelled time, for `event`, if it was ever recorded. Fails with
+    /// [`CudaError::InvalidHandle`] for an unknown event.
     pub fn synchronize_event(&mut self, event: EventId) -> Result<(), CudaError> {
-        let found = self.event(event)?;
-        let (context, time) = (found.context, found.recorded.unwrap_or_default());
+        let event_state = self.event(event)?;
+        let (context, time) = (
+            event_state.context,
+            event_state.recorded.unwrap_or_default(),
+        );
         let timeline = &mut self.context_mut(context)?.timeline;
         timeline.synchronize_until(time);
         Ok(())
     }
 
-    /// The context that an event was made in. [`CudaError::InvalidHandle`] for an unknown event.
+    /// Returns the context of an event. Fails with [`CudaError::InvalidHandle`] for an unknown event.
     pub fn event_context(&self, event: EventId) -> Result<ContextId, CudaError> {
         Ok(self.event(event)?.context)
     }
 
-    /// Refuses events that [`Driver::elapsed_time`] would refuse whenever they are recorded.
+    /// Fails for events that [`Driver::elapsed_time`] rejects whenever they are recorded.
     pub fn check_elapsed(&self, start: EventId, end: EventId) -> Result<(), CudaError> {
         let (start, end) = (self.event(start)?, self.event(end)?);
         match start.context == end.context && start.timed && end.timed {
@@ -103,9 +104,9 @@ impl Driver {
         }
     }
 
-    /// `cuEventElapsedTime`: modelled milliseconds from `start` to `end`. [`CudaError::InvalidHandle`] for an event that
-    /// was never recorded, was made not to take the time, or is of another context than the other
-    /// one; [`CudaError::NotReady`] before the host has waited for both.
+    /// `cuEventElapsedTime`: returns the modelled milliseconds from `start` to `end`. Fails with
+    /// [`CudaError::InvalidHandle`] for events that were never recorded, have timing disabled, or belong to
+    /// different contexts, and with [`CudaError::NotReady`] before the host has waited for both.
     pub fn elapsed_time(&self, start: EventId, end: EventId) -> Result<f32, CudaError> {
         self.check_elapsed(start, end)?;
         let (start, end) = (self.event(start)?, self.event(end)?);
@@ -119,12 +120,12 @@ impl Driver {
         Ok(to.milliseconds_since(from))
     }
 
-    /// An event that is not destroyed. [`CudaError::InvalidHandle`] where there is none, or the fault
-    /// that ended its context.
+    /// Returns a live event. Fails with [`CudaError::InvalidHandle`] if there is none, or with the sticky
+    /// error of its context.
     fn event(&self, event: EventId) -> Result<&Event, CudaError> {
-        let found = self.events.get(&event).ok_or(CudaError::InvalidHandle)?;
-        self.context(found.context)?;
-        Ok(found)
+        let event_state = self.events.get(&event).ok_or(CudaError::InvalidHandle)?;
+        self.context(event_state.context)?;
+        Ok(event_state)
     }
 }
 
@@ -134,31 +135,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_needs_recording_and_timing_to_be_read() {
+    fn elapsed_time_needs_recorded_timed_events() {
         let (mut driver, context) = driver();
         let start = driver.create_event(context, 0).unwrap();
         let end = driver.create_event(context, 0).unwrap();
         let untimed = driver.create_event(context, DISABLE_TIMING).unwrap();
-        let refused = Err(CudaError::InvalidHandle);
+        let rejected = Err(CudaError::InvalidHandle);
         driver
             .record_event(context, start, StreamId::LEGACY)
             .unwrap();
         driver
             .record_event(context, untimed, StreamId::LEGACY)
             .unwrap();
-        assert_eq!(driver.elapsed_time(start, end), refused);
-        assert_eq!(driver.elapsed_time(start, untimed), refused);
+        assert_eq!(driver.elapsed_time(start, end), rejected);
+        assert_eq!(driver.elapsed_time(start, untimed), rejected);
         assert_eq!(driver.query_event(end), Ok(()));
         driver.record_event(context, end, StreamId::LEGACY).unwrap();
         assert_eq!(driver.elapsed_time(start, end), Ok(0.0));
         driver.destroy_event(end).unwrap();
-        assert_eq!(driver.elapsed_time(start, end), refused);
+        assert_eq!(driver.elapsed_time(start, end), rejected);
         assert_eq!(driver.query_event(end), Err(CudaError::InvalidHandle));
         assert_eq!(driver.destroy_event(end), Err(CudaError::InvalidHandle));
     }
 
     #[test]
-    fn events_order_streams() {
+    fn events_order_work_in_streams() {
         let (mut driver, context) = driver();
         let first = driver.create_stream(context, 1, 0).unwrap();
         let second = driver.create_stream(context, 1, 0).unwrap();
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_streams_and_contexts_are_checked() {
+    fn invalid_flags_streams_and_contexts_are_rejected() {
         let (mut driver, context) = driver();
         assert_eq!(
             driver.create_event(context, 8),
@@ -193,14 +194,17 @@ mod tests {
         );
         let event = driver.create_event(context, 0).unwrap();
         let other = driver.create_context(0, 0).unwrap();
-        let wrong = Err(CudaError::InvalidHandle);
-        assert_eq!(driver.record_event(other, event, StreamId::LEGACY), wrong);
-        assert_eq!(driver.record_event(context, event, StreamId(7)), wrong);
-        assert_eq!(driver.wait_event(context, StreamId(7), event), wrong);
+        let rejected = Err(CudaError::InvalidHandle);
+        assert_eq!(
+            driver.record_event(other, event, StreamId::LEGACY),
+            rejected
+        );
+        assert_eq!(driver.record_event(context, event, StreamId(7)), rejected);
+        assert_eq!(driver.wait_event(context, StreamId(7), event), rejected);
         assert_eq!(
             driver.wait_event(context, StreamId::LEGACY, EventId(7)),
-            wrong
+            rejected
         );
-        assert_eq!(driver.synchronize_event(EventId(7)), wrong);
+        assert_eq!(driver.synchronize_event(EventId(7)), rejected);
     }
 }

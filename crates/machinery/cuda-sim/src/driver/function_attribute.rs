@@ -1,4 +1,4 @@
-//! Attributes of kernels, by their `CUfunction_attribute` numbers.
+//! Attributes of kernels, by `CUfunction_attribute` number.
 
 use std::ops::RangeInclusive;
 
@@ -18,14 +18,13 @@ const ANY_CLUSTER: i32 = 14;
 /// `CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE`.
 const CLUSTER_SCHEDULING: i32 = 15;
 
-/// What somebody has set of a kernel.
+/// The attributes of a kernel that the program has set.
 #[derive(Clone, Copy)]
 pub(super) struct FunctionSettings {
-    /// The most bytes of dynamic shared memory that it may be launched with, where somebody has set
-    /// it.
+    /// The maximum dynamic shared memory in bytes per launch, if set.
     pub(super) max_dynamic_shared: Option<u32>,
-    /// Attributes 9 to 15, which change nothing here. The first is which part of an SM's memory is preferred
-    /// to be shared memory, in percent; -1: no preference.
+    /// Attributes 9 to 15, which have no effect here. The first is the preferred fraction of an SM's memory
+    /// that is shared memory, in percent; -1 means no preference.
     hints: [i32; 7],
 }
 
@@ -39,7 +38,7 @@ impl Default for FunctionSettings {
 }
 
 impl FunctionSettings {
-    /// Sets an attribute, which [`checked_setting`] has accepted.
+    /// Sets an attribute. [`validate_setting`] must have accepted it.
     pub(super) fn set(&mut self, number: i32, value: i32) {
         match number {
             MAX_DYNAMIC_SHARED => self.max_dynamic_shared = Some(value as u32),
@@ -48,9 +47,9 @@ impl FunctionSettings {
     }
 }
 
-/// Attribute `number` of a kernel whose PTX is of this version. [`CudaError::InvalidValue`] for a number above 15
-/// or below 0.
-pub(super) fn value(
+/// Returns attribute `number` of a kernel. Fails with [`CudaError::InvalidValue`] unless the number is
+/// between 0 and 15.
+pub(super) fn attribute_value(
     device: &DeviceSpec,
     kernel: &Kernel,
     ptx_version: u32,
@@ -63,11 +62,11 @@ pub(super) fn value(
         1 => kernel.shared_bytes,
         2 => kernel.const_bytes,
         3 => kernel.local_bytes,
-        4 => kernel.bounded(kernel.registers),
+        4 => kernel.limit_by_launch_bounds(kernel.registers),
         5 => ptx_version,
         6 => major * 10 + minor,
-        // `CU_FUNC_ATTRIBUTE_CACHE_MODE_CA`: whether all loads go through the L1 cache,
-        // whatever they say themselves. They do as they say.
+        // `CU_FUNC_ATTRIBUTE_CACHE_MODE_CA`: true if all loads are cached in L1 regardless of their own cache
+        // operators. They follow their operators.
         7 => 0,
         MAX_DYNAMIC_SHARED => {
             let unset = device.shared_per_block.saturating_sub(kernel.shared_bytes);
@@ -81,19 +80,19 @@ pub(super) fn value(
     Ok(value as i32)
 }
 
-/// Refuses what cannot be set of a kernel: [`CudaError::NotSupported`] for clusters of more than one block,
-/// [`CudaError::InvalidValue`] for another attribute or a value out of range.
-pub(super) fn checked_setting(
+/// Validates an attribute setting. Fails with [`CudaError::NotSupported`] for clusters of more than one
+/// block, and with [`CudaError::InvalidValue`] for an attribute that cannot be set or a value out of range.
+pub(super) fn validate_setting(
     device: &DeviceSpec,
     kernel: &Kernel,
     number: i32,
     value: i32,
 ) -> Result<(), CudaError> {
-    let room = device
+    let max = device
         .shared_per_block_optin
         .saturating_sub(kernel.shared_bytes);
-    let known = match number {
-        MAX_DYNAMIC_SHARED => (0..=room as i32).contains(&value),
+    let valid = match number {
+        MAX_DYNAMIC_SHARED => (0..=max as i32).contains(&value),
         CARVEOUT => (-1..=100).contains(&value),
         _ if CLUSTER.contains(&number) && value > 1 => return Err(CudaError::NotSupported),
         _ if CLUSTER.contains(&number) => value >= 0,
@@ -101,24 +100,26 @@ pub(super) fn checked_setting(
         CLUSTER_SCHEDULING => (0..=2).contains(&value),
         _ => false,
     };
-    known.then_some(()).ok_or(CudaError::InvalidValue)
+    valid.then_some(()).ok_or(CudaError::InvalidValue)
 }
 
 impl Driver {
-    /// `cuFuncGetAttribute`: attribute `number` of `function`. [`CudaError::InvalidValue`] for a
-    /// number above 15 or below 0, [`CudaError::InvalidHandle`] for an unknown function.
+    /// `cuFuncGetAttribute`: returns attribute `number` of `function`. Fails with [`CudaError::InvalidValue`]
+    /// unless the number is between 0 and 15, and with [`CudaError::InvalidHandle`] for an unknown function.
     pub fn function_attribute(&self, function: FunctionId, number: i32) -> Result<i32, CudaError> {
         let (function, module) = self.loaded_function(function)?;
         let version = module.program.listing.ptx_version;
         let kernel = module.kernel(function);
-        value(&self.device, kernel, version, &function.settings, number)
+        attribute_value(&self.device, kernel, version, &function.settings, number)
     }
 
-    /// `cuFuncSetAttribute`: sets one of the attributes that can be set. 8 is the most bytes of
-    /// dynamic shared memory, up to what the device has for a block. 9 is the preferred part of an
-    /// SM's memory to be shared memory, in percent, or -1 for no preference; it changes nothing
-    /// here, and so do 11 to 15, which are about clusters of blocks. [`CudaError::NotSupported`] for clusters
-    /// of more than one block, [`CudaError::InvalidValue`] for another attribute or a value out of range,
+    /// `cuFuncSetAttribute`: sets an attribute. Attribute 8 is the maximum dynamic shared memory in bytes, up
+    /// to the device's opt-in limit per block. Attribute 9 is the preferred fraction of an SM's memory that
+    /// is shared memory, in percent, or
+    /// -1 for no preference; it has no effect here. Neither do 11 to 15, which concern clusters of blocks.
+    ///
+    /// Fails with [`CudaError::NotSupported`] for clusters of more than one block, with
+    /// [`CudaError::InvalidValue`] for another attribute or a value out of range, and with
     /// [`CudaError::InvalidHandle`] for an unknown function.
     pub fn set_function_attribute(
         &mut self,
@@ -126,8 +127,8 @@ impl Driver {
         number: i32,
         value: i32,
     ) -> Result<(), CudaError> {
-        let (found, module) = self.loaded_function(function)?;
-        checked_setting(&self.device, module.kernel(found), number, value)?;
+        let (state, module) = self.loaded_function(function)?;
+        validate_setting(&self.device, module.kernel(state), number, value)?;
         let function = self.functions.get_mut(&function);
         let function = function.ok_or(CudaError::InvalidHandle)?;
         function.settings.set(number, value);
@@ -141,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attributes_are_read_set_and_refused() {
+    fn attributes_are_set_and_validated() {
         let (mut driver, context) = driver();
         let module = driver.load_module(context, PTX).unwrap();
         let store = driver.function(context, module, "store").unwrap();

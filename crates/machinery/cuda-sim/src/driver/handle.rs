@@ -1,9 +1,9 @@
-//! Handles: numbers that name the driver's objects.
+//! Handles: numbers that identify the driver's objects.
 //!
-//! One counter numbers the objects of every kind and never repeats, so a handle that is stale, of
-//! another kind or made up is simply not found.
+//! One counter numbers objects of all kinds and never repeats, so a handle that is stale, of another kind, or
+//! forged is simply not found.
 
-/// Makes a type for the handles of each kind of object.
+/// Defines a handle type for each kind of object.
 macro_rules! handles {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
@@ -34,19 +34,19 @@ impl StreamId {
     pub const LEGACY: Self = Self(0);
 }
 
-/// Deals out the numbers of handles, each once.
+/// A counter that yields each handle number once.
 pub(super) struct HandleCounter {
     last: u64,
 }
 
 impl HandleCounter {
-    /// A counter that has dealt out none. Numbers start above the stream handles that CUDA reserves
-    /// (0, 1 and 2) and are multiples of 16, as the pointers of a real driver would be.
+    /// Creates a counter. Numbers start above the stream handles that CUDA reserves (0, 1 and 2) and are
+    /// multiples of 16, like the pointers of a real driver.
     pub(super) fn new() -> Self {
         Self { last: 0x1000 }
     }
 
-    /// A number that no handle has had.
+    /// Returns the next unused number.
     pub(super) fn next(&mut self) -> u64 {
         self.last += 0x10;
         self.last

@@ -1,18 +1,18 @@
-//! How much memory the machine has that the simulator runs on.
+//! The amount of memory of the host machine.
 
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
-/// Bytes of memory that a machine is taken to have where the system does not say.
+/// The assumed host memory in bytes if the system does not report it.
 const ASSUMED_BYTES: u64 = 8 << 30;
 
-/// Bytes of memory that this process may use: those of the machine, or of the process's control group
-/// (a container's limit) where that has fewer.
+/// Returns the bytes of memory that this process may use: those of the machine, or the limit of the process's
+/// control group (container) if that is lower.
 pub(super) fn host_memory() -> u64 {
     if cfg!(miri) {
         return ASSUMED_BYTES;
     }
-    let wanted = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
-    let Ok(system) = System::new_with_specifics(wanted) else {
+    let refresh = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
+    let Ok(system) = System::new_with_specifics(refresh) else {
         return ASSUMED_BYTES;
     };
     let total = match system.total_memory() {
@@ -28,7 +28,7 @@ pub(super) fn host_memory() -> u64 {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn a_host_has_memory() {
+    fn host_memory_is_plausible() {
         assert!(super::host_memory() > 64 << 20);
     }
 }

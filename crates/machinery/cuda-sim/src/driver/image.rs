@@ -1,7 +1,7 @@
 //! Arrays, texture objects and surface objects.
 //!
-//! An array's texels lie in device memory by rows and slices, whatever a GPU does with them. Which arrays there
-//! are is in `array_shape.rs`.
+//! An array's texels are stored in device memory by rows and slices, unlike on a GPU, whose layout is opaque.
+//! The valid shapes are in `array_shape.rs`.
 
 use std::sync::Arc;
 
@@ -9,36 +9,36 @@ use super::array_shape::{WRITABLE, size_and_slices};
 use super::{ContextId, CudaError, Driver};
 use crate::exec::image::{Channel, Image, Slices, Texture};
 
-/// An array, and what belongs to it.
+/// The state of an array.
 pub(super) struct Array {
     pub(super) context: ContextId,
     image: Image,
-    /// `CUDA_ARRAY3D_DESCRIPTOR`'s flags.
+    /// The flags of `CUDA_ARRAY3D_DESCRIPTOR`.
     flags: u32,
 }
 
-/// What an array is made of: `CUDA_ARRAY3D_DESCRIPTOR`.
+/// The description of an array: `CUDA_ARRAY3D_DESCRIPTOR`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrayDescription {
-    /// Texels in x, y and z; 0 in a dimension that it does not have. What z counts the flags say.
+    /// Texels in x, y and z; 0 for a missing dimension. The flags determine the meaning of z.
     pub size: [u64; 3],
     pub channel: Channel,
     pub channels: u32,
     pub flags: u32,
 }
 
-/// What a texture or surface object is of: `CUDA_RESOURCE_DESC`.
+/// The memory of a texture or surface object: `CUDA_RESOURCE_DESC`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
     Array(u64),
-    /// A row of device memory.
+    /// A contiguous range of device memory.
     Linear {
         address: u64,
         channel: Channel,
         channels: u32,
         bytes: u64,
     },
-    /// Rows of device memory.
+    /// A two-dimensional range of device memory.
     Pitched {
         address: u64,
         channel: Channel,
@@ -50,8 +50,8 @@ pub enum Resource {
 }
 
 impl Driver {
-    /// `cuArrayCreate`, `cuArray3DCreate`: an array, whose texels are undefined at first.
-    /// [`CudaError::InvalidValue`] for a size, a number of channels or flags that no array has.
+    /// `cuArrayCreate`, `cuArray3DCreate`: creates an array, whose texels are undefined at first. Fails with
+    /// [`CudaError::InvalidValue`] for an invalid size, number of channels, or flags.
     pub fn create_array(
         &mut self,
         context: ContextId,
@@ -88,14 +88,15 @@ impl Driver {
         Ok(handle)
     }
 
-    /// `cuArrayDestroy`. [`CudaError::InvalidHandle`] for no array.
+    /// `cuArrayDestroy`: destroys an array. Fails with [`CudaError::InvalidHandle`] for an unknown array.
     pub fn destroy_array(&mut self, context: ContextId, array: u64) -> Result<(), CudaError> {
         self.context(context)?;
         let removed = self.arrays.remove(&array).ok_or(CudaError::InvalidHandle)?;
         self.free(context, removed.image.base)
     }
 
-    /// `cuArrayGetDescriptor`, `cuArray3DGetDescriptor`. [`CudaError::InvalidHandle`] for no array.
+    /// `cuArrayGetDescriptor`, `cuArray3DGetDescriptor`: returns the description of an array. Fails with
+    /// [`CudaError::InvalidHandle`] for an unknown array.
     pub fn array(&self, array: u64) -> Result<ArrayDescription, CudaError> {
         let Array { image, flags, .. } = self.arrays.get(&array).ok_or(CudaError::InvalidHandle)?;
         Ok(ArrayDescription {
@@ -106,15 +107,16 @@ impl Driver {
         })
     }
 
-    /// Where the texels of an array lie: its first, bytes of a row, rows of a slice.
-    /// [`CudaError::InvalidHandle`] for no array.
+    /// Returns the address of an array's first texel, the bytes per row, and the rows per slice. Fails with
+    /// [`CudaError::InvalidHandle`] for an unknown array.
     pub fn array_memory(&self, array: u64) -> Result<(u64, u64, u64), CudaError> {
         let Array { image, .. } = self.arrays.get(&array).ok_or(CudaError::InvalidHandle)?;
         Ok((image.base, image.pitch, image.extent(1) as u64))
     }
 
-    /// Copies to and from an array stay inside of its rows. [`CudaError::InvalidValue`] where one does not.
-    pub fn array_takes(
+    /// Validates a copy to or from an array. Fails with [`CudaError::InvalidValue`] if it is out of bounds or
+    /// does not consist of whole texels.
+    pub fn check_array_copy(
         &self,
         array: u64,
         [x, y, z]: [u64; 3],
@@ -122,9 +124,9 @@ impl Driver {
     ) -> Result<(), CudaError> {
         let Array { image, .. } = self.arrays.get(&array).ok_or(CudaError::InvalidHandle)?;
         let texel = image.texel();
-        let within = |from: u64, count: u64, most: i64| {
+        let within = |from: u64, count: u64, limit: i64| {
             from.checked_add(count)
-                .is_some_and(|end| end <= most as u64)
+                .is_some_and(|end| end <= limit as u64)
         };
         let inside = within(x, width, image.extent(0) * texel as i64)
             && within(y, height, image.extent(1))
@@ -135,28 +137,28 @@ impl Driver {
         }
     }
 
-    /// `cuTexObjectCreate`: an object to read a resource by, in the way of `how`, whose image does not matter.
-    /// [`CudaError::InvalidValue`] for a resource that is none, for a mixture of whole numbers, and where what is
-    /// no cube has to be mixed across its edges.
+    /// `cuTexObjectCreate`: creates a texture object of a resource, with the sampling modes of `sampling`,
+    /// whose image is ignored. Fails with [`CudaError::InvalidValue`] for an invalid resource, for linear
+    /// filtering of integers or linear memory, and for seamless filtering of a resource that is not a cube.
     pub fn create_texture(
         &mut self,
         context: ContextId,
         resource: Resource,
-        how: &Texture,
+        sampling: &Texture,
     ) -> Result<u64, CudaError> {
         self.context(context)?;
         let image = self.image(resource)?;
         let large = matches!(image.channel, Channel::U32 | Channel::S32);
-        let as_whole = image.channel.is_whole() && (how.as_whole || large);
+        let as_whole = image.channel.is_whole() && (sampling.as_whole || large);
         let cube = matches!(image.slices, Slices::Cube | Slices::Cubes);
-        if how.linear_filter && (as_whole || image.linear) || how.seamless && !cube {
+        if sampling.linear_filter && (as_whole || image.linear) || sampling.seamless && !cube {
             return Err(CudaError::InvalidValue);
         }
         let handle = self.handles.next();
         let texture = Texture {
             image,
             as_whole,
-            ..*how
+            ..*sampling
         };
         Arc::make_mut(&mut self.images)
             .textures
@@ -164,15 +166,16 @@ impl Driver {
         Ok(handle)
     }
 
-    /// `cuTexObjectDestroy`. [`CudaError::InvalidValue`] for no texture object.
+    /// `cuTexObjectDestroy`: destroys a texture object. Fails with [`CudaError::InvalidValue`] for an unknown
+    /// object.
     pub fn destroy_texture(&mut self, context: ContextId, texture: u64) -> Result<(), CudaError> {
         self.context(context)?;
         let removed = Arc::make_mut(&mut self.images).textures.remove(&texture);
         removed.map(drop).ok_or(CudaError::InvalidValue)
     }
 
-    /// `cuSurfObjectCreate`: an object to read and write an array by. [`CudaError::InvalidValue`] for an array
-    /// that was not made for it, and for anything else.
+    /// `cuSurfObjectCreate`: creates a surface object for reading and writing an array. Fails with
+    /// [`CudaError::InvalidValue`] for an array that was not created as writable.
     pub fn create_surface(&mut self, context: ContextId, array: u64) -> Result<u64, CudaError> {
         self.context(context)?;
         let Array { image, flags, .. } = self.arrays.get(&array).ok_or(CudaError::InvalidHandle)?;
@@ -187,19 +190,20 @@ impl Driver {
         Ok(handle)
     }
 
-    /// `cuSurfObjectDestroy`. [`CudaError::InvalidValue`] for no surface object.
+    /// `cuSurfObjectDestroy`: destroys a surface object. Fails with [`CudaError::InvalidValue`] for an
+    /// unknown object.
     pub fn destroy_surface(&mut self, context: ContextId, surface: u64) -> Result<(), CudaError> {
         self.context(context)?;
         let removed = Arc::make_mut(&mut self.images).surfaces.remove(&surface);
         removed.map(drop).ok_or(CudaError::InvalidValue)
     }
 
-    /// The image that a resource is.
+    /// Returns the image of a resource. Fails with [`CudaError::InvalidValue`] for an invalid resource.
     fn image(&self, resource: Resource) -> Result<Image, CudaError> {
         let (base, size, channel, channels, pitch, linear) = match resource {
             Resource::Array(array) => {
-                let found = self.arrays.get(&array).ok_or(CudaError::InvalidHandle)?;
-                return Ok(found.image);
+                let array = self.arrays.get(&array).ok_or(CudaError::InvalidHandle)?;
+                return Ok(array.image);
             }
             Resource::Linear {
                 address,
@@ -234,8 +238,8 @@ impl Driver {
         };
         let aligned = base % u64::from(self.device.texture_alignment) == 0;
         let rows = linear || texels[1] > 0 && pitch >= u64::from(texels[0]) * image.texel();
-        let sound = matches!(channels, 1 | 2 | 4) && texels[0] > 0 && aligned && rows;
-        if !sound || self.global.host(base, image.bytes()).is_none() {
+        let valid = matches!(channels, 1 | 2 | 4) && texels[0] > 0 && aligned && rows;
+        if !valid || self.global.host(base, image.bytes()).is_none() {
             return Err(CudaError::InvalidValue);
         }
         Ok(image)

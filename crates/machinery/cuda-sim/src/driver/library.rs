@@ -1,10 +1,10 @@
-//! Libraries: PTX that is loaded for all contexts at once, and its kernels, which belong to none. Each context
-//! that uses one has a module of its own of it, made when it is first needed.
+//! Libraries: PTX that is loaded for all contexts at once, and context-independent kernels. Each context that
+//! uses a library has a module for it, loaded on first use.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::function_attribute::{FunctionSettings, checked_setting, value};
+use super::function_attribute::{FunctionSettings, attribute_value, validate_setting};
 use super::module::{ModuleError, check_source};
 use super::{ContextId, CudaError, Driver, FunctionId, KernelId, LibraryId, ModuleId};
 use crate::exec::sm::Program;
@@ -12,18 +12,18 @@ use crate::isa::{Kernel, Param};
 use crate::lower;
 use crate::memory::global::Global;
 
-/// What a `CUlibrary` stands for.
+/// The state of a `CUlibrary`.
 pub(super) struct LoadedLibrary {
     ptx: Arc<str>,
-    /// The program of one of its modules, for what is the same in all.
+    /// The program of one of its modules, for properties that are equal in all.
     program: Arc<Program>,
-    /// The handles given out so far, by the kernel's index in the program.
+    /// The kernel handles created so far, by the kernel's index in the program.
     kernels: BTreeMap<usize, KernelId>,
-    /// The module of each context that has used it. It may have been unloaded since.
+    /// The module of each context that has used the library. It may have been unloaded since.
     modules: BTreeMap<ContextId, ModuleId>,
 }
 
-/// What a `CUkernel` stands for.
+/// The state of a `CUkernel`.
 pub(super) struct LibraryKernel {
     library: LibraryId,
     /// The kernel's index in the library's program.
@@ -32,8 +32,8 @@ pub(super) struct LibraryKernel {
 }
 
 impl Driver {
-    /// `cuLibraryLoadData`: loads PTX text for all contexts; at once for the current one, if there is one.
-    /// The error says why it does not load, and has the driver's code for that.
+    /// `cuLibraryLoadData`: loads PTX text for all contexts, immediately for the current one, if any. The
+    /// error describes why the PTX does not load, and has the driver's error code.
     pub fn load_library(
         &mut self,
         current: Option<ContextId>,
@@ -48,8 +48,8 @@ impl Driver {
             }
             None => {
                 check_source(ptx)?;
-                let mut nowhere = Global::new(self.global.capacity());
-                Arc::new(lower::load(ptx, &self.device, &mut nowhere)?)
+                let mut scratch = Global::new(self.global.capacity());
+                Arc::new(lower::load(ptx, &self.device, &mut scratch)?)
             }
         };
         let id = LibraryId(self.handles.next());
@@ -63,8 +63,8 @@ impl Driver {
         Ok(id)
     }
 
-    /// `cuLibraryUnload`: unloads a library from all contexts. [`CudaError::InvalidHandle`] for one that is
-    /// not loaded.
+    /// `cuLibraryUnload`: unloads a library from all contexts. Fails with [`CudaError::InvalidHandle`] for an
+    /// unknown library.
     pub fn unload_library(&mut self, library: LibraryId) -> Result<(), CudaError> {
         let removed = self.libraries.remove(&library);
         let removed = removed.ok_or(CudaError::InvalidHandle)?;
@@ -75,76 +75,75 @@ impl Driver {
         Ok(())
     }
 
-    /// `cuLibraryGetModule`: the module of `library` in `context`.
-    /// [`CudaError::InvalidHandle`] for a library that is not loaded, and what
-    /// [`Driver::load_module`] may answer.
+    /// `cuLibraryGetModule`: returns the module of `library` in `context`. Fails with
+    /// [`CudaError::InvalidHandle`] for an unknown library, and with the errors of [`Driver::load_module`].
     pub fn library_module(
         &mut self,
         library: LibraryId,
         context: ContextId,
     ) -> Result<ModuleId, CudaError> {
-        let found = self.library(library)?;
-        if let Some(&module) = found.modules.get(&context)
+        let entry = self.library(library)?;
+        if let Some(&module) = entry.modules.get(&context)
             && self.modules.contains_key(&module)
         {
             self.context(context)?;
             return Ok(module);
         }
-        let ptx = found.ptx.clone();
+        let ptx = entry.ptx.clone();
         let module = self.load_module(context, &ptx);
         let module = module.map_err(|error| error.code())?;
-        if let Some(found) = self.libraries.get_mut(&library) {
-            found.modules.insert(context, module);
+        if let Some(entry) = self.libraries.get_mut(&library) {
+            entry.modules.insert(context, module);
         }
         Ok(module)
     }
 
-    /// `cuLibraryGetKernel`: a kernel of `library` by name, the same handle each time.
-    /// [`CudaError::NotFound`] where it has no such kernel, [`CudaError::InvalidHandle`] for a library that is
-    /// not loaded.
+    /// `cuLibraryGetKernel`: returns a kernel of `library` by name, with the same handle each time. Fails
+    /// with [`CudaError::NotFound`] if there is no such kernel, and with [`CudaError::InvalidHandle`] for an
+    /// unknown library.
     pub fn library_kernel(
         &mut self,
         library: LibraryId,
         name: &str,
     ) -> Result<KernelId, CudaError> {
-        let found = self.library(library)?.program.listing.kernel(name);
-        self.kernel_handle(library, found.ok_or(CudaError::NotFound)?)
+        let entry = self.library(library)?.program.listing.kernel(name);
+        self.kernel_handle(library, entry.ok_or(CudaError::NotFound)?)
     }
 
-    /// `cuLibraryEnumerateKernels`: all kernels of `library`, in the order of its text.
-    /// [`CudaError::InvalidHandle`] for a library that is not loaded.
+    /// `cuLibraryEnumerateKernels`: returns all kernels of `library`, in the order of its text. Fails with
+    /// [`CudaError::InvalidHandle`] for an unknown library.
     pub fn library_kernels(&mut self, library: LibraryId) -> Result<Vec<KernelId>, CudaError> {
         let count = self.library(library)?.program.listing.kernels.len();
         let kernels = (0..count).map(|index| self.kernel_handle(library, index));
         kernels.collect()
     }
 
-    /// `cuKernelGetLibrary`: the library that `kernel` belongs to. [`CudaError::InvalidHandle`] for an unknown
-    /// kernel, here and below.
+    /// `cuKernelGetLibrary`: returns the library of `kernel`. This and the functions below fail with
+    /// [`CudaError::InvalidHandle`] for an unknown kernel.
     pub fn kernel_library(&self, kernel: KernelId) -> Result<LibraryId, CudaError> {
         Ok(self.kernel(kernel)?.0.library)
     }
 
-    /// `cuKernelGetName`: the name of `kernel`.
+    /// `cuKernelGetName`: returns the name of `kernel`.
     pub fn kernel_name(&self, kernel: KernelId) -> Result<&str, CudaError> {
         Ok(&self.kernel(kernel)?.1.name)
     }
 
-    /// `cuKernelGetParamInfo`: where the parameters of `kernel` lie.
+    /// `cuKernelGetParamInfo`: returns the layout of the parameters of `kernel`.
     pub fn kernel_parameters(&self, kernel: KernelId) -> Result<&[Param], CudaError> {
         Ok(&self.kernel(kernel)?.1.params)
     }
 
-    /// `cuKernelGetFunction`: what `kernel` is in `context`. Errors are those of
+    /// `cuKernelGetFunction`: returns the function of `kernel` in `context`. Fails with the errors of
     /// [`Driver::library_module`].
     pub fn kernel_function(
         &mut self,
         kernel: KernelId,
         context: ContextId,
     ) -> Result<FunctionId, CudaError> {
-        let (of_library, found) = self.kernel(kernel)?;
-        let (library, settings) = (of_library.library, of_library.settings);
-        let name = found.name.clone();
+        let (library_kernel, entry) = self.kernel(kernel)?;
+        let (library, settings) = (library_kernel.library, library_kernel.settings);
+        let name = entry.name.clone();
         let module = self.library_module(library, context)?;
         let function = self.function(context, module, &name)?;
         if let Some(function) = self.functions.get_mut(&function) {
@@ -153,9 +152,9 @@ impl Driver {
         Ok(function)
     }
 
-    /// The function that a handle names to who launches it or asks about it in `context`: it may be that of a
-    /// library's kernel too. [`CudaError::InvalidHandle`] where it is neither.
-    pub fn function_named(
+    /// Resolves a function handle for a launch or a query in `context`: the handle may also be that of a
+    /// library's kernel. A handle that is neither fails with [`CudaError::InvalidHandle`] when it is used.
+    pub fn resolve_function(
         &mut self,
         handle: u64,
         context: Option<ContextId>,
@@ -166,26 +165,26 @@ impl Driver {
         self.kernel_function(KernelId(handle), context.ok_or(CudaError::InvalidContext)?)
     }
 
-    /// `cuKernelGetAttribute`: attribute `number` of `kernel`. [`CudaError::InvalidValue`] for one that there
-    /// is not.
+    /// `cuKernelGetAttribute`: returns attribute `number` of `kernel`. Fails with [`CudaError::InvalidValue`]
+    /// if there is no such attribute.
     pub fn kernel_attribute(&self, kernel: KernelId, number: i32) -> Result<i32, CudaError> {
-        let (kernel, found) = self.kernel(kernel)?;
+        let (kernel, entry) = self.kernel(kernel)?;
         let version = self.library(kernel.library)?.program.listing.ptx_version;
-        value(&self.device, found, version, &kernel.settings, number)
+        attribute_value(&self.device, entry, version, &kernel.settings, number)
     }
 
-    /// `cuKernelSetAttribute`: as [`Driver::set_function_attribute`], in all contexts.
+    /// `cuKernelSetAttribute`: sets an attribute like [`Driver::set_function_attribute`], in all contexts.
     pub fn set_kernel_attribute(
         &mut self,
         kernel: KernelId,
         number: i32,
         value: i32,
     ) -> Result<(), CudaError> {
-        let (found, described) = self.kernel(kernel)?;
-        let mut settings = found.settings;
-        checked_setting(&self.device, described, number, value)?;
+        let (entry, kernel_info) = self.kernel(kernel)?;
+        let mut settings = entry.settings;
+        validate_setting(&self.device, kernel_info, number, value)?;
         settings.set(number, value);
-        let (library, index) = (found.library, found.index);
+        let (library, index) = (entry.library, entry.index);
         let modules = self.library(library)?.modules.values().copied();
         let modules: Vec<ModuleId> = modules.collect();
         for function in self.functions.values_mut() {
@@ -204,15 +203,15 @@ impl Driver {
     }
 
     fn kernel(&self, kernel: KernelId) -> Result<(&LibraryKernel, &Kernel), CudaError> {
-        let found = self.kernels.get(&kernel).ok_or(CudaError::InvalidHandle)?;
-        let listing = &self.library(found.library)?.program.listing;
-        Ok((found, &listing.kernels[found.index]))
+        let entry = self.kernels.get(&kernel).ok_or(CudaError::InvalidHandle)?;
+        let listing = &self.library(entry.library)?.program.listing;
+        Ok((entry, &listing.kernels[entry.index]))
     }
 
-    /// The handle of the kernel with this index, made when it is first asked for.
+    /// Returns the handle of the kernel with this index, and creates it on first use.
     fn kernel_handle(&mut self, library: LibraryId, index: usize) -> Result<KernelId, CudaError> {
-        if let Some(&known) = self.library(library)?.kernels.get(&index) {
-            return Ok(known);
+        if let Some(&handle) = self.library(library)?.kernels.get(&index) {
+            return Ok(handle);
         }
         let id = KernelId(self.handles.next());
         let kernel = LibraryKernel {
@@ -234,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_library_is_loaded_once_and_has_a_module_in_each_context() {
+    fn a_library_has_one_module_per_context() {
         let (mut driver, context) = driver();
         let free = driver.memory_info(context).unwrap();
         let library = driver.load_library(None, PTX).unwrap();
@@ -250,56 +249,59 @@ mod tests {
         assert!(driver.library_kernels(library).unwrap().contains(&kernel));
         assert_eq!(driver.kernel_parameters(kernel).unwrap().len(), 2);
         let other = driver.create_context(0, 0).unwrap();
-        let here = driver.kernel_function(kernel, context).unwrap();
-        let there = driver.kernel_function(kernel, other).unwrap();
-        assert_ne!(here, there);
-        assert_eq!(driver.kernel_function(kernel, context), Ok(here));
-        assert_eq!(driver.function_named(kernel.0, Some(other)), Ok(there));
-        assert_eq!(driver.function_named(here.0, None), Ok(here));
-        let without = driver.function_named(kernel.0, None);
+        let in_context = driver.kernel_function(kernel, context).unwrap();
+        let in_other = driver.kernel_function(kernel, other).unwrap();
+        assert_ne!(in_context, in_other);
+        assert_eq!(driver.kernel_function(kernel, context), Ok(in_context));
+        assert_eq!(driver.resolve_function(kernel.0, Some(other)), Ok(in_other));
+        assert_eq!(driver.resolve_function(in_context.0, None), Ok(in_context));
+        let without = driver.resolve_function(kernel.0, None);
         assert_eq!(without, Err(CudaError::InvalidContext));
         let module = driver.library_module(library, context).unwrap();
-        assert_eq!(driver.function_module(here), Ok(module));
+        assert_eq!(driver.function_module(in_context), Ok(module));
 
         driver.unload_library(library).unwrap();
         assert_eq!(driver.memory_info(context).unwrap(), free);
-        let gone = Err(CudaError::InvalidHandle);
-        assert_eq!(driver.unload_library(library), gone);
+        let invalid = Err(CudaError::InvalidHandle);
+        assert_eq!(driver.unload_library(library), invalid);
         assert_eq!(
             driver.kernel_attribute(kernel, 0),
             Err(CudaError::InvalidHandle)
         );
-        assert_eq!(driver.function_module(here), Err(CudaError::InvalidHandle));
+        assert_eq!(
+            driver.function_module(in_context),
+            Err(CudaError::InvalidHandle)
+        );
     }
 
     #[test]
-    fn a_kernel_is_set_in_all_contexts() {
+    fn kernel_attributes_apply_to_all_contexts() {
         let (mut driver, context) = driver();
         let library = driver.load_library(Some(context), PTX).unwrap();
         let kernel = driver.library_kernel(library, "store").unwrap();
-        let here = driver.kernel_function(kernel, context).unwrap();
+        let in_context = driver.kernel_function(kernel, context).unwrap();
         driver.set_kernel_attribute(kernel, 8, 100 << 10).unwrap();
         assert_eq!(driver.kernel_attribute(kernel, 8), Ok(100 << 10));
-        assert_eq!(driver.function_attribute(here, 8), Ok(100 << 10));
+        assert_eq!(driver.function_attribute(in_context, 8), Ok(100 << 10));
         let other = driver.create_context(0, 0).unwrap();
-        let there = driver.kernel_function(kernel, other).unwrap();
-        assert_eq!(driver.function_attribute(there, 8), Ok(100 << 10));
+        let in_other = driver.kernel_function(kernel, other).unwrap();
+        assert_eq!(driver.function_attribute(in_other, 8), Ok(100 << 10));
         let refused = driver.set_kernel_attribute(kernel, 8, 1 << 30);
         assert_eq!(refused, Err(CudaError::InvalidValue));
         driver.destroy_context(other).unwrap();
-        assert_eq!(driver.function_attribute(here, 8), Ok(100 << 10));
+        assert_eq!(driver.function_attribute(in_context, 8), Ok(100 << 10));
     }
 
     #[test]
-    fn a_library_lacks_what_its_text_lacks() {
+    fn invalid_libraries_and_unknown_kernels_are_rejected() {
         let (mut driver, context) = driver();
         for current in [None, Some(context)] {
             assert!(driver.load_library(current, "nothing").is_err());
-            let wrong = ".version 6.4\n.target sm_52\n.address_size 64\n.entry k() { oops; }";
-            assert!(driver.load_library(current, wrong).is_err());
+            let invalid_ptx = ".version 6.4\n.target sm_52\n.address_size 64\n.entry k() { oops; }";
+            assert!(driver.load_library(current, invalid_ptx).is_err());
             let library = driver.load_library(current, PTX).unwrap();
-            let none = driver.library_kernel(library, "nothing");
-            assert_eq!(none, Err(CudaError::NotFound));
+            let missing = driver.library_kernel(library, "nothing");
+            assert_eq!(missing, Err(CudaError::NotFound));
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Fills (`cuMemset…`): device memory set to one repeated value.
+//! Fills (`cuMemset…`): set device memory to one repeated value.
 
 use super::memory::MAX_PITCH;
 use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, StreamId};
 
-/// The value that memory is filled with, by its width.
+/// The fill value, by width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemsetValue {
     /// One byte.
@@ -15,28 +15,28 @@ pub enum MemsetValue {
     U32(u32),
 }
 
-/// What to fill, and with what: `height` rows of `width` values each.
+/// The parameters of a fill: `height` rows of `width` values each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memset {
-    /// Where the first row starts.
+    /// The address of the first row.
     pub address: u64,
-    /// Bytes from the start of a row to the start of the next. Not looked at with a single row.
+    /// Bytes from the start of a row to the start of the next. Ignored if there is only one row.
     pub pitch: u64,
-    /// What to write.
+    /// The fill value.
     pub value: MemsetValue,
-    /// Values in a row (not bytes).
+    /// The number of values (not bytes) per row.
     pub width: u64,
     /// Rows.
     pub height: u64,
 }
 
 impl Driver {
-    /// `cuMemsetD8Async`, `cuMemsetD2D32Async` and the others: fills device memory in `stream`. The
-    /// host does not wait, in modelled time.
+    /// `cuMemsetD8Async`, `cuMemsetD2D32Async` and the others: fills device memory in `stream`. The host does
+    /// not wait, in modelled time.
     ///
-    /// An empty fill does nothing. [`CudaError::InvalidValue`]: memory that is not one live
-    /// allocation, an address or pitch that is not a multiple of the value's width, a pitch less
-    /// than a row. [`CudaError::InvalidHandle`] for an unknown stream.
+    /// An empty fill does nothing. Fails with [`CudaError::InvalidValue`] for memory that is not in one live
+    /// allocation, an address or pitch that is not a multiple of the value's width, or a pitch less than a
+    /// row, and with [`CudaError::InvalidHandle`] for an unknown stream.
     pub fn memset(
         &mut self,
         context: ContextId,
@@ -44,15 +44,15 @@ impl Driver {
         memset: &Memset,
     ) -> Result<(), CudaError> {
         self.context_mut(context)?.timeline.record(stream)?;
-        let Some((start, row)) = self.find_rows(memset)? else {
+        let Some((start, row)) = self.resolve_rows(memset)? else {
             return Ok(());
         };
         let rows = (0..memset.height).map(|y| (memset.address + y * memset.pitch, row));
-        self.global.wrote(memset.address, rows);
+        self.global.mark_initialized(memset.address, rows);
         for y in 0..memset.height {
             let row_start = start.wrapping_add((y * memset.pitch) as usize);
-            // SAFETY: all `span` bytes from `start`, so every row, are in one live allocation, and
-            // `&mut self` keeps launches and other fills away.
+            // SAFETY: `resolve_rows` checked that all rows are in one live allocation, and `&mut self`
+            // excludes launches and other fills.
             let bytes = unsafe { std::slice::from_raw_parts_mut(row_start, row as usize) };
             match memset.value {
                 MemsetValue::U8(value) => bytes.fill(value),
@@ -67,15 +67,15 @@ impl Driver {
         Ok(())
     }
 
-    /// Refuses a fill that [`Driver::memset`] would refuse, but for its stream; the errors are the same.
+    /// Validates a fill, except for its stream. Fails with the errors of [`Driver::memset`].
     pub fn check_memset(&self, context: ContextId, memset: &Memset) -> Result<(), CudaError> {
         self.context(context)?;
-        self.find_rows(memset)?;
+        self.resolve_rows(memset)?;
         Ok(())
     }
 
-    /// Where the host holds the first row of a fill, and the bytes of a row; `None` for an empty fill.
-    fn find_rows(&self, memset: &Memset) -> Result<Option<(*mut u8, u64)>, CudaError> {
+    /// Returns the host pointer to the first row of a fill and the bytes per row; `None` for an empty fill.
+    fn resolve_rows(&self, memset: &Memset) -> Result<Option<(*mut u8, u64)>, CudaError> {
         if memset.width == 0 || memset.height == 0 {
             return Ok(None);
         }
@@ -86,9 +86,9 @@ impl Driver {
 }
 
 impl Memset {
-    /// The bytes of a row, and the bytes from the first that is written to past the last. `None` if
-    /// address or pitch is not a multiple of the value's width, the pitch is less than a row or too
-    /// large, or a number overflows. The fill is not empty.
+    /// Returns the bytes per row, and the bytes from the start of the first row to the end of the last, of a
+    /// non-empty fill. Returns `None` if the address or the pitch is not a multiple of the value's width, the
+    /// pitch is less than a row or too large, or a number overflows.
     fn extent(&self) -> Option<(u64, u64)> {
         let element = match self.value {
             MemsetValue::U8(_) => 1,
@@ -108,7 +108,7 @@ impl Memset {
     }
 }
 
-/// Fills `bytes` with copies of `value`, as many as fit whole.
+/// Fills `bytes` with as many whole copies of `value` as fit.
 fn repeat<const N: usize>(bytes: &mut [u8], value: [u8; N]) {
     for chunk in bytes.chunks_exact_mut(N) {
         chunk.copy_from_slice(&value);
@@ -122,16 +122,16 @@ mod tests {
     use crate::driver::{Memcpy, MemcpyAddress};
 
     fn read(driver: &mut Driver, context: ContextId, address: u64, bytes: usize) -> Vec<u8> {
-        let mut found = vec![0; bytes];
-        let to = MemcpyAddress::Host(found.as_mut_ptr());
+        let mut output = vec![0; bytes];
+        let to = MemcpyAddress::Host(output.as_mut_ptr());
         let copy = Memcpy::linear(to, MemcpyAddress::Device(address), bytes as u64);
-        // SAFETY: `found` holds `bytes` bytes.
+        // SAFETY: `output` has `bytes` bytes.
         unsafe { driver.memcpy(context, &copy) }.unwrap();
-        found
+        output
     }
 
     #[test]
-    fn every_width_is_repeated() {
+    fn all_value_widths_are_filled() {
         let (mut driver, context) = driver();
         let address = driver.allocate(context, 16).unwrap();
         let cases = [
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_leave_their_padding_alone() {
+    fn row_padding_is_unchanged() {
         let (mut driver, context) = driver();
         let (address, pitch) = driver.allocate_pitched(context, 6, 3, 4).unwrap();
         let memset = Memset {
@@ -176,41 +176,50 @@ mod tests {
     }
 
     #[test]
-    fn what_is_outside_or_misaligned_is_refused() {
+    fn invalid_ranges_and_alignments_are_rejected() {
         let (mut driver, context) = driver();
         let (address, pitch) = driver.allocate_pitched(context, 512, 4, 4).unwrap();
-        let good = Memset {
+        let valid = Memset {
             address,
             pitch,
             value: MemsetValue::U32(1),
             width: 128,
             height: 4,
         };
-        assert_eq!(driver.memset(context, StreamId::LEGACY, &good), Ok(()));
-        let bad = [
+        assert_eq!(driver.memset(context, StreamId::LEGACY, &valid), Ok(()));
+        let invalid = [
             Memset {
                 address: address + 2,
                 width: 1,
-                ..good
+                ..valid
             },
             Memset {
                 address: address + 4,
-                ..good
+                ..valid
             },
-            Memset { address: 0, ..good },
-            Memset { height: 5, ..good },
-            Memset { pitch: 508, ..good },
-            Memset { pitch: 514, ..good },
+            Memset {
+                address: 0,
+                ..valid
+            },
+            Memset { height: 5, ..valid },
+            Memset {
+                pitch: 508,
+                ..valid
+            },
+            Memset {
+                pitch: 514,
+                ..valid
+            },
             Memset {
                 width: u64::MAX,
-                ..good
+                ..valid
             },
             Memset {
                 height: u64::MAX,
-                ..good
+                ..valid
             },
         ];
-        for memset in bad {
+        for memset in invalid {
             assert_eq!(
                 driver.memset(context, StreamId::LEGACY, &memset),
                 Err(CudaError::InvalidValue),
@@ -218,14 +227,14 @@ mod tests {
             );
         }
         assert_eq!(
-            driver.memset(context, StreamId(99), &good),
+            driver.memset(context, StreamId(99), &valid),
             Err(CudaError::InvalidHandle)
         );
-        let nothing = Memset {
+        let empty = Memset {
             address: 0,
             width: 0,
-            ..good
+            ..valid
         };
-        assert_eq!(driver.memset(context, StreamId::LEGACY, &nothing), Ok(()));
+        assert_eq!(driver.memset(context, StreamId::LEGACY, &empty), Ok(()));
     }
 }

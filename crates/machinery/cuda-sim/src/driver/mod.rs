@@ -1,14 +1,13 @@
-//! The CUDA driver API, simulated, as safe Rust: contexts, memory, copies, streams, events,
-//! modules and launches, each checked and refused as NVIDIA's driver would.
+//! A simulated CUDA driver API as safe Rust: contexts, memory, copies, streams, events, modules and launches,
+//! each validated as NVIDIA's driver does.
 //!
-//! A [`Driver`] is one machine with one GPU or several equal ones, in one address space. Work is done at the call; when it would have begun and
-//! ended on a GPU is kept on a [`timeline`]. Each function says which of the driver API's functions
-//! it stands for; they have no `_v2` here.
+//! A [`Driver`] is one machine with one or more equal GPUs in one address space. Work is performed when it is
+//! submitted; the times at which it would start and end on a GPU are tracked on a [`timeline`]. Each function
+//! names the driver API function that it implements, without the `_v2` suffix.
 //!
-//! Most calls name the context they act in, which the caller takes from its thread's
-//! [`ContextStack`]. They answer [`CudaError::ContextIsDestroyed`] where there is no such context.
-//! After a kernel has faulted, every call in its context answers with the error of that fault until
-//! the context is destroyed.
+//! Most calls take the context they act in, which the caller gets from its thread's [`ContextStack`]. They
+//! fail with [`CudaError::ContextIsDestroyed`] if there is no such context. After a kernel has faulted, every
+//! call in its context returns the error of that fault until the context is destroyed.
 
 mod array_shape;
 mod context;
@@ -17,8 +16,8 @@ mod error;
 mod event;
 mod function_attribute;
 mod handle;
+mod host_finding;
 mod host_memory;
-mod host_use;
 mod image;
 mod launch;
 mod library;
@@ -55,29 +54,29 @@ use crate::exec::image::Images;
 use crate::exec::{Conditions, TimeLimit};
 use crate::memory::global::{Devices, Global, MAX_DEVICES};
 
-/// The memory of each of `count` devices, in bytes: see [`Driver::with_devices`].
+/// Returns the memory of each of `count` devices in bytes: see [`Driver::with_devices`].
 pub fn capacity(device: &DeviceSpec, count: u32) -> u64 {
     let share = host_memory::host_memory() / 2 / u64::from(count);
     device.memory_bytes.min(share)
 }
 
-/// The simulated driver and the machine under it.
+/// The simulated driver and its machine.
 pub struct Driver {
     device: DeviceSpec,
     global: Global,
-    /// How long a launch may run.
+    /// The time limit of a launch.
     time_limit: Option<TimeLimit>,
     checks: Checks,
     conditions: Conditions,
-    /// Whether the sample of a launch is counted that its modelled time is made of.
+    /// True if launches are sampled for the time model.
     sampled: bool,
-    /// Which accesses launches tell of.
+    /// The accesses that launches trace.
     tracing: Option<Tracing>,
-    /// What was still allocated when contexts were destroyed, since somebody last asked.
+    /// The leaks found when contexts were destroyed, since they were last taken.
     leaks: Vec<Finding>,
     handles: handle::HandleCounter,
     contexts: BTreeMap<ContextId, context::Context>,
-    /// That of each device.
+    /// The primary context of each device.
     primary: Vec<context::PrimaryContext>,
     virtual_memory: virtual_memory::VirtualMemory,
     modules: BTreeMap<ModuleId, module::LoadedModule>,
@@ -86,27 +85,27 @@ pub struct Driver {
     kernels: BTreeMap<KernelId, library::LibraryKernel>,
     streams: BTreeMap<StreamId, stream::Stream>,
     events: BTreeMap<EventId, event::Event>,
-    /// Arrays, and what textures and surfaces there are of them, each by its handle.
+    /// The arrays by handle, and below them the texture and surface objects.
     arrays: BTreeMap<u64, image::Array>,
     images: Arc<Images>,
 }
 
 impl Driver {
-    /// A machine with one `device`. A launch that runs past `time_limit` is ended.
+    /// Creates a machine with one `device`. A launch that exceeds `time_limit` is ended.
     ///
-    /// The device has the memory of its model, but at most half of what the host has: device
-    /// memory is host memory here, and most programs keep a host copy of what they send there.
+    /// The device has the memory of its model, but at most half of the host's: device memory is host memory
+    /// here, and most programs keep a host copy of the data that they send to the device.
     pub fn new(device: DeviceSpec, time_limit: Option<TimeLimit>) -> Self {
         Self::with_devices(1, device, time_limit)
     }
 
-    /// A machine with `count` equal devices, of which there are at least 1 and at most [`MAX_DEVICES`]. They share
-    /// what [`Driver::new`] takes of the host's memory.
+    /// Creates a machine with `count` equal devices, clamped to the range from 1 to [`MAX_DEVICES`]. They
+    /// share the part of the host's memory that [`Driver::new`] uses.
     pub fn with_devices(count: u32, device: DeviceSpec, time_limit: Option<TimeLimit>) -> Self {
         let count = count.clamp(1, MAX_DEVICES);
         let capacity = capacity(&device, count);
         Self {
-            global: Global::of_devices(count, capacity),
+            global: Global::with_device_count(count, capacity),
             device,
             time_limit,
             checks: Checks::NONE,
@@ -129,34 +128,34 @@ impl Driver {
         }
     }
 
-    /// Which mistakes are looked for from now on. [`Checks::init`] knows of memory that was allocated
-    /// while it was on which bytes are written; all other memory counts as written.
+    /// Sets the checks for subsequent calls. [`Checks::init`] tracks memory that is allocated while it is
+    /// enabled; all other memory counts as initialized.
     pub fn set_checks(&mut self, checks: Checks) {
         self.checks = checks;
     }
 
-    /// How launches run from now on, and what memory holds that is allocated from now on.
+    /// Sets the conditions of subsequent launches, and the contents of memory allocated from now on.
     pub fn set_conditions(&mut self, conditions: Conditions) {
         self.conditions = conditions;
     }
 
-    /// Whether launches are sampled from now on, as they are at first. The modelled times of those that are not leave out
-    /// memory: this is for measuring what counting costs.
+    /// Sets whether subsequent launches are sampled; they are by default. The modelled time of a launch
+    /// without a sample omits memory. This is for measuring the cost of counting.
     pub fn set_sampled(&mut self, sampled: bool) {
         self.sampled = sampled;
     }
 
-    /// Which accesses launches tell of from now on; see [`LaunchOutcome::trace`].
-    pub fn trace(&mut self, tracing: Option<Tracing>) {
+    /// Sets the accesses that subsequent launches trace; see [`LaunchOutcome::trace`].
+    pub fn set_tracing(&mut self, tracing: Option<Tracing>) {
         self.tracing = tracing;
     }
 
-    /// How many devices the machine has.
+    /// Returns the number of devices.
     pub fn device_count(&self) -> u32 {
         self.primary.len() as u32
     }
 
-    /// The GPU that is simulated, or each of them.
+    /// Returns the simulated GPU, which is the same for all devices.
     pub fn device(&self) -> &DeviceSpec {
         &self.device
     }

@@ -1,28 +1,28 @@
-//! Occupancy: how many blocks of a kernel an SM holds at once.
+//! The occupancy API (`cuOccupancy…`): the number of blocks of a kernel that an SM holds at once.
 
 use super::function_attribute::MAX_DYNAMIC_SHARED;
 use super::launch::{max_threads, registers_per_warp};
 use super::{CudaError, Driver, FunctionId};
 use crate::device::DeviceSpec;
 
-/// How many blocks of one kernel an SM holds at once, for any block size.
+/// Computes the number of blocks of one kernel that an SM holds at once, for any block size.
 ///
-/// The registers of a kernel are counted from its PTX. NVIDIA's assembler may give it more, so that
-/// a GPU holds fewer blocks than is said here.
+/// A kernel's register count is estimated from its PTX. NVIDIA's assembler may use more registers, so that a
+/// GPU holds fewer blocks than computed here.
 #[derive(Clone, Debug)]
 pub struct OccupancyCalculator {
     device: DeviceSpec,
-    /// The most threads of a block.
+    /// The maximum threads per block.
     max_threads: u32,
     registers_per_warp: u32,
-    /// Bytes of shared memory that the kernel declares.
+    /// Bytes of static shared memory.
     static_shared: u32,
-    /// The most bytes of shared memory that a launch may add to these.
+    /// The maximum bytes of dynamic shared memory per launch.
     max_dynamic_shared: u32,
 }
 
 impl Driver {
-    /// The limits of `function` on this device, for the `cuOccupancy…` functions.
+    /// Creates the calculator of `function` on this device, for the `cuOccupancy…` functions. Fails with
     /// [`CudaError::InvalidHandle`] for an unknown function.
     pub fn occupancy_calculator(
         &self,
@@ -42,11 +42,11 @@ impl Driver {
 }
 
 impl OccupancyCalculator {
-    /// `cuOccupancyMaxActiveBlocksPerMultiprocessor`: how many blocks of `threads` threads with
-    /// `dynamic` bytes of dynamic shared memory one SM holds at once; 0 if not even one fits.
-    /// [`CudaError::InvalidValue`] for a number of threads that no block can have.
+    /// `cuOccupancyMaxActiveBlocksPerMultiprocessor`: returns the number of blocks of `threads` threads with
+    /// `dynamic` bytes of dynamic shared memory that one SM holds at once; 0 if not even one fits. Fails with
+    /// [`CudaError::InvalidValue`] for an invalid number of threads.
     pub fn max_active_blocks(&self, threads: i32, dynamic: u64) -> Result<u32, CudaError> {
-        let threads = self.checked(threads)?;
+        let threads = self.validate_threads(threads)?;
         if threads > self.max_threads || dynamic > self.max_dynamic_shared.into() {
             return Ok(0);
         }
@@ -54,11 +54,11 @@ impl OccupancyCalculator {
         Ok(self.blocks_without_shared(threads).min(by_shared as u32))
     }
 
-    /// `cuOccupancyMaxPotentialBlockSize`: the block size with which most threads are on an SM at
-    /// once (the largest such size), and the blocks that fill the device with it:
-    /// `(blocks, threads)`. `dynamic` says how many bytes of dynamic shared memory a block of so many
-    /// threads needs. Sizes above `limit` are not tried; 0 is no limit. [`CudaError::InvalidValue`]
-    /// for a negative limit.
+    /// `cuOccupancyMaxPotentialBlockSize`: returns `(blocks, threads)`: the largest block size that maximizes
+    /// the number of resident threads per SM, and the number of such blocks that fill the device. `dynamic`
+    /// returns the bytes of dynamic shared memory for a block of the given number of threads. Block sizes
+    /// above `limit` are not considered; 0 means no limit. Fails with [`CudaError::InvalidValue`] for a
+    /// negative limit.
     pub fn max_potential_block_size(
         &self,
         dynamic: impl Fn(i32) -> u64,
@@ -82,33 +82,34 @@ impl OccupancyCalculator {
         Ok((best.0 * self.device.multiprocessors, best.1))
     }
 
-    /// `cuOccupancyAvailableDynamicSMemPerBlock`: how many bytes of dynamic shared memory a block can
-    /// have at most so that one SM still holds `blocks` blocks of `threads` threads; 0 if it does not
-    /// hold so many even without. [`CudaError::InvalidValue`] for no blocks, or a number of threads
-    /// that no block can have.
+    /// `cuOccupancyAvailableDynamicSMemPerBlock`: returns the maximum bytes of dynamic shared memory per
+    /// block with which one SM still holds `blocks` blocks of `threads` threads; 0 if it does not hold that
+    /// many even without dynamic shared memory. Fails with [`CudaError::InvalidValue`] for zero blocks or an
+    /// invalid number of threads.
     pub fn available_dynamic_shared(&self, blocks: i32, threads: i32) -> Result<u64, CudaError> {
-        let threads = self.checked(threads)?;
+        let threads = self.validate_threads(threads)?;
         let blocks = u32::try_from(blocks).ok().filter(|&blocks| blocks > 0);
         let blocks = blocks.ok_or(CudaError::InvalidValue)?;
         if threads > self.max_threads || blocks > self.blocks_without_shared(threads) {
             return Ok(0);
         }
         let share = self.shared_per_multiprocessor() / u64::from(blocks);
-        let share = share / self.shared_unit() * self.shared_unit();
-        let taken = self.device.shared_reserved_per_block + self.static_shared;
-        let left = share.saturating_sub(taken.into());
+        let share = share / self.shared_allocation_unit() * self.shared_allocation_unit();
+        let used = self.device.shared_reserved_per_block + self.static_shared;
+        let left = share.saturating_sub(used.into());
         Ok(left.min(self.max_dynamic_shared.into()))
     }
 
-    /// `threads`, if a block can have so many on this device.
-    fn checked(&self, threads: i32) -> Result<u32, CudaError> {
+    /// Returns `threads` if a block of that size is possible on this device. Fails with
+    /// [`CudaError::InvalidValue`] otherwise.
+    fn validate_threads(&self, threads: i32) -> Result<u32, CudaError> {
         let threads = u32::try_from(threads).ok();
         let threads =
             threads.filter(|threads| (1..=self.device.threads_per_block).contains(threads));
         threads.ok_or(CudaError::InvalidValue)
     }
 
-    /// The blocks of `threads` threads that one SM holds, if they had no shared memory.
+    /// Returns the number of blocks of `threads` threads that one SM holds, ignoring shared memory.
     fn blocks_without_shared(&self, threads: u32) -> u32 {
         let warps = threads.div_ceil(self.device.warp_size);
         let by_warps = self.device.warps_per_multiprocessor() / warps;
@@ -124,17 +125,17 @@ impl OccupancyCalculator {
         self.device.shared_per_multiprocessor.into()
     }
 
-    /// The bytes of an SM's shared memory that a block with `dynamic` bytes of dynamic shared memory
-    /// takes, and at least 1, for the SM's bytes are divided by them.
+    /// Returns the shared memory that a block with `dynamic` bytes of dynamic shared memory occupies. At
+    /// least 1, because callers divide by it.
     fn shared(&self, dynamic: u64) -> u64 {
         let fixed = u64::from(self.device.shared_reserved_per_block + self.static_shared);
         (fixed + dynamic)
-            .next_multiple_of(self.shared_unit())
+            .next_multiple_of(self.shared_allocation_unit())
             .max(1)
     }
 
-    fn shared_unit(&self) -> u64 {
-        self.device.shared_unit.into()
+    fn shared_allocation_unit(&self) -> u64 {
+        self.device.shared_allocation_unit.into()
     }
 }
 
@@ -142,7 +143,7 @@ impl OccupancyCalculator {
 mod tests {
     use super::*;
 
-    /// On an H200, a kernel with 32 registers and 4 KB of shared memory.
+    /// Returns the calculator of a kernel with 32 registers and 4 KB of shared memory on an H200.
     fn kernel() -> OccupancyCalculator {
         OccupancyCalculator {
             device: DeviceSpec::h200(),
@@ -154,19 +155,19 @@ mod tests {
     }
 
     #[test]
-    fn the_scarcest_resource_decides() {
+    fn occupancy_is_limited_by_the_scarcest_resource() {
         let kernel = kernel();
         assert_eq!(kernel.max_active_blocks(1024, 0), Ok(2));
         assert_eq!(kernel.max_active_blocks(256, 0), Ok(8));
-        // No more than 32 blocks; a part of a warp counts as one.
+        // At most 32 blocks; a partial warp counts as a whole one.
         assert_eq!(kernel.max_active_blocks(1, 0), Ok(32));
         // 228 KB for blocks of 1 + 4 + 40 KB.
         assert_eq!(kernel.max_active_blocks(32, 40 << 10), Ok(5));
-        let hungry = OccupancyCalculator {
+        let register_heavy = OccupancyCalculator {
             registers_per_warp: 4096,
             ..kernel.clone()
         };
-        assert_eq!(hungry.max_active_blocks(256, 0), Ok(2));
+        assert_eq!(register_heavy.max_active_blocks(256, 0), Ok(2));
         assert_eq!(kernel.max_active_blocks(32, 45 << 10), Ok(0));
         for threads in [0, -1, 1025] {
             assert_eq!(
@@ -177,18 +178,18 @@ mod tests {
     }
 
     #[test]
-    fn the_best_block_is_the_largest_that_fills_the_sm() {
+    fn max_potential_block_size_is_the_largest_optimum() {
         let kernel = kernel();
         assert_eq!(
             kernel.max_potential_block_size(|_| 0, 0),
             Ok((2 * 132, 1024))
         );
-        // 16 blocks of 100 or 21 of 96 threads are fewer threads than 32 blocks of 64.
+        // 16 blocks of 100 threads or 21 of 96 are fewer threads than 32 blocks of 64.
         assert_eq!(
             kernel.max_potential_block_size(|_| 0, 100),
             Ok((32 * 132, 64))
         );
-        // Blocks of more than 64 threads would want more shared memory than they may have.
+        // Blocks of more than 64 threads would exceed the maximum dynamic shared memory.
         let dynamic = |threads| if threads > 64 { 45 << 10 } else { 0 };
         assert_eq!(
             kernel.max_potential_block_size(dynamic, 0),
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shared_memory_left_keeps_the_blocks_resident() {
+    fn available_shared_memory_preserves_residency() {
         let kernel = kernel();
         for blocks in [5, 6, 8] {
             let left = kernel.available_dynamic_shared(blocks, 256).unwrap();
@@ -215,9 +216,9 @@ mod tests {
         );
     }
 
-    /// On GPUs before compute capability 8 a block without shared memory takes none of it.
+    /// Before compute capability 8, a block without shared memory occupies none.
     #[test]
-    fn a_block_that_takes_no_shared_memory_is_not_kept_out_by_it() {
+    fn blocks_without_shared_memory_are_not_limited_by_it() {
         let kernel = OccupancyCalculator {
             device: DeviceSpec::gtx970(),
             static_shared: 0,
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gtx_280_holds_8_blocks_of_1024_threads_in_all() {
+    fn a_gtx_280_holds_8_blocks_or_1024_threads() {
         let kernel = OccupancyCalculator {
             device: DeviceSpec::gtx280(),
             max_threads: 512,
@@ -239,7 +240,7 @@ mod tests {
         };
         assert_eq!(kernel.max_active_blocks(64, 0), Ok(8));
         assert_eq!(kernel.max_active_blocks(256, 0), Ok(4));
-        // 16 bytes of its own and 1 KB, in units of 512 bytes: 10 would fit; with 3 KB more, 3.
+        // 16 reserved bytes and 1 KB, in units of 512 bytes, allow 10 blocks; with 3 KB more, 3.
         assert_eq!(kernel.max_active_blocks(64, 3 << 10), Ok(3));
         assert_eq!(
             kernel.max_active_blocks(513, 0),

@@ -1,10 +1,10 @@
-//! Several devices: which there are, and who reaches whose memory.
+//! Multiple devices: device numbers, and peer access.
 
 use super::{ContextId, CudaError, Devices, Driver};
-use crate::memory::global::{Global, Reach};
+use crate::memory::global::{DeviceAccess, Global};
 
 impl Driver {
-    /// [`CudaError::InvalidDevice`] for a number that no device has.
+    /// Validates a device number. Fails with [`CudaError::InvalidDevice`] if there is no such device.
     pub fn check_device(&self, device: u32) -> Result<(), CudaError> {
         match device < self.device_count() {
             true => Ok(()),
@@ -12,21 +12,23 @@ impl Driver {
         }
     }
 
-    /// `cuDeviceCanAccessPeer`: whether kernels of one device can be let into the memory of another. All can that
-    /// have one address space with the host: from compute capability 2.0 on. A device is not its own peer.
+    /// `cuDeviceCanAccessPeer`: returns true if kernels of one device can be given access to the memory of
+    /// another. This needs unified addressing: compute capability 2.0 or higher. A device is not its own
+    /// peer.
     pub fn can_access_peer(&self, device: u32, peer: u32) -> Result<bool, CudaError> {
         self.check_device(device)?;
         self.check_device(peer)?;
         Ok(device != peer && self.device.compute_capability.0 >= 2)
     }
 
-    /// `cuCtxEnablePeerAccess`: kernels of `context` reach the memory of the device that `peer` is of from now on.
-    /// [`CudaError::InvalidContext`] for a `peer` that is no context, [`CudaError::PeerAccessUnsupported`] for one of
-    /// the same device, [`CudaError::PeerAccessAlreadyEnabled`] where they reach it already.
+    /// `cuCtxEnablePeerAccess`: gives kernels of `context` access to the memory of the device of `peer`.
+    /// Fails with [`CudaError::InvalidContext`] if `peer` is not a context, with
+    /// [`CudaError::PeerAccessUnsupported`] if it is on the same device, and with
+    /// [`CudaError::PeerAccessAlreadyEnabled`] if access is already enabled.
     pub fn enable_peer(&mut self, context: ContextId, peer: ContextId) -> Result<(), CudaError> {
         self.context(context)?;
-        let (own, other) = (self.context_device(context)?, self.context_device(peer)?);
-        if !self.can_access_peer(own, other)? {
+        let (device, peer_device) = (self.context_device(context)?, self.context_device(peer)?);
+        if !self.can_access_peer(device, peer_device)? {
             return Err(CudaError::PeerAccessUnsupported);
         }
         match self.context_mut(context)?.peers.insert(peer) {
@@ -35,8 +37,9 @@ impl Driver {
         }
     }
 
-    /// `cuCtxDisablePeerAccess`: ends what [`Driver::enable_peer`] began. [`CudaError::PeerAccessNotEnabled`] where
-    /// nobody did, [`CudaError::InvalidContext`] for a `peer` that is no context.
+    /// `cuCtxDisablePeerAccess`: undoes [`Driver::enable_peer`]. Fails with
+    /// [`CudaError::PeerAccessNotEnabled`] if access is not enabled, and with [`CudaError::InvalidContext`]
+    /// if `peer` is not a context.
     pub fn disable_peer(&mut self, context: ContextId, peer: ContextId) -> Result<(), CudaError> {
         self.context(context)?;
         self.context_device(peer)?;
@@ -46,20 +49,21 @@ impl Driver {
         }
     }
 
-    /// Has only the kernels of `devices`, a bit each, reach the allocation that begins at `base`.
-    pub fn open_to(&mut self, base: u64, devices: Devices) {
-        self.global.set_reach(base, Reach::Listed(devices));
+    /// Restricts access to the allocation at `base` to the kernels of `devices` (one bit per device).
+    pub fn set_accessible_from(&mut self, base: u64, devices: Devices) {
+        self.global.set_access(base, DeviceAccess::Listed(devices));
     }
 
-    /// The address space as `context`, which lives and has not faulted, makes memory in it and runs kernels.
+    /// Returns the address space, with the device of `context` selected for allocations and its peers for
+    /// kernels. Fails unless `context` is live and has not faulted.
     pub(super) fn global_of(&mut self, context: ContextId) -> Result<&mut Global, CudaError> {
-        let found = self.context(context)?;
-        let peers = found
+        let state = self.context(context)?;
+        let peers = state
             .peers
             .iter()
             .filter_map(|peer| self.contexts.get(peer));
         let peers = peers.fold(0, |all, peer| all | 1 << peer.device);
-        let device = found.device;
-        Ok(self.global.seen_by(device, peers))
+        let device = state.device;
+        Ok(self.global.set_device(device, peers))
     }
 }

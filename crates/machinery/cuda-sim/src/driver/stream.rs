@@ -1,18 +1,17 @@
-//! Streams. Work is done at the call, so a stream is always idle; when its work would have ended on a
-//! GPU is kept on the context's timeline.
+//! Streams. Work is performed when it is submitted, so a stream is always idle; the time at which its work
+//! would end on a GPU is tracked on the context's timeline.
 
 use super::timeline::TimePoint;
 use super::{ContextId, CudaError, Driver, StreamId};
 
-/// `CU_STREAM_NON_BLOCKING`: work in the stream and work in the legacy default stream do not wait for
-/// each other.
+/// `CU_STREAM_NON_BLOCKING`: the stream does not synchronize implicitly with the legacy default stream.
 const NON_BLOCKING: u32 = 1;
 
-/// The lowest and the highest priority (`cuCtxGetStreamPriorityRange`), as the H200's driver gives
-/// them. The smaller number is the higher priority.
+/// The lowest and the highest priority (`cuCtxGetStreamPriorityRange`), as the H200's driver reports them. A
+/// smaller number is a higher priority.
 pub const PRIORITIES: (i32, i32) = (0, -5);
 
-/// What a `CUstream` stands for, other than the default stream.
+/// The state of a `CUstream` other than the default stream.
 pub(super) struct Stream {
     pub(super) context: ContextId,
     flags: u32,
@@ -20,9 +19,9 @@ pub(super) struct Stream {
 }
 
 impl Driver {
-    /// `cuStreamCreateWithPriority`: a new stream. `flags` is 0 or `CU_STREAM_NON_BLOCKING`,
-    /// otherwise [`CudaError::InvalidValue`]. A priority above or below [`PRIORITIES`] becomes the
-    /// nearest of them; priorities do not change modelled time.
+    /// `cuStreamCreateWithPriority`: creates a stream. `flags` is 0 or `CU_STREAM_NON_BLOCKING`; other values
+    /// fail with [`CudaError::InvalidValue`]. The priority is clamped to [`PRIORITIES`]; priorities do not
+    /// affect modelled time.
     pub fn create_stream(
         &mut self,
         context: ContextId,
@@ -46,8 +45,8 @@ impl Driver {
         Ok(id)
     }
 
-    /// `cuStreamDestroy`: destroys a stream made by [`Driver::create_stream`].
-    /// [`CudaError::InvalidHandle`] for any other.
+    /// `cuStreamDestroy`: destroys a stream created by [`Driver::create_stream`]. Fails with
+    /// [`CudaError::InvalidHandle`] for any other stream.
     pub fn destroy_stream(
         &mut self,
         context: ContextId,
@@ -62,38 +61,38 @@ impl Driver {
         Ok(())
     }
 
-    /// `cuStreamGetCtx`: the context that a stream made by [`Driver::create_stream`] belongs to. What
-    /// is asked of the stream is done there, whatever context is current.
-    /// [`CudaError::InvalidHandle`] for any other stream.
+    /// `cuStreamGetCtx`: returns the context of a stream created by [`Driver::create_stream`]. Operations on
+    /// the stream act in that context, whichever context is current. Fails with [`CudaError::InvalidHandle`]
+    /// for any other stream.
     pub fn stream_context(&self, stream: StreamId) -> Result<ContextId, CudaError> {
-        let found = self.streams.get(&stream);
-        Ok(found.ok_or(CudaError::InvalidHandle)?.context)
+        let state = self.streams.get(&stream);
+        Ok(state.ok_or(CudaError::InvalidHandle)?.context)
     }
 
-    /// `cuStreamGetFlags`: the flags `stream` was made with. [`CudaError::InvalidHandle`] for a
-    /// stream that `context` does not have.
+    /// `cuStreamGetFlags`: returns the flags of `stream`. Fails with [`CudaError::InvalidHandle`] for a
+    /// stream of another context.
     pub fn stream_flags(&self, context: ContextId, stream: StreamId) -> Result<u32, CudaError> {
         Ok(self
             .stream(context, stream)?
             .map_or(0, |stream| stream.flags))
     }
 
-    /// `cuStreamGetPriority`: the priority of `stream`. [`CudaError::InvalidHandle`] for a stream that
-    /// `context` does not have.
+    /// `cuStreamGetPriority`: returns the priority of `stream`. Fails with [`CudaError::InvalidHandle`] for a
+    /// stream of another context.
     pub fn stream_priority(&self, context: ContextId, stream: StreamId) -> Result<i32, CudaError> {
         let stream = self.stream(context, stream)?;
         Ok(stream.map_or(PRIORITIES.0, |stream| stream.priority))
     }
 
-    /// `cuStreamQuery`: whether all work in `stream` is done. The simulator does all work at the
-    /// call, so the answer is always yes, and in modelled time the host then is where it would be if
-    /// it had waited. [`CudaError::InvalidHandle`] for a stream that `context` does not have.
+    /// `cuStreamQuery`: succeeds if all work in `stream` has completed. All work is performed when it is
+    /// submitted, so this always succeeds; in modelled time the host advances as if it had waited. Fails with
+    /// [`CudaError::InvalidHandle`] for a stream of another context.
     pub fn query_stream(&mut self, context: ContextId, stream: StreamId) -> Result<(), CudaError> {
         self.synchronize_stream(context, stream)
     }
 
-    /// `cuStreamSynchronize`: in modelled time the host waits for all work in `stream`.
-    /// [`CudaError::InvalidHandle`] for a stream that `context` does not have.
+    /// `cuStreamSynchronize`: the host waits, in modelled time, for all work in `stream`. Fails with
+    /// [`CudaError::InvalidHandle`] for a stream of another context.
     pub fn synchronize_stream(
         &mut self,
         context: ContextId,
@@ -102,8 +101,8 @@ impl Driver {
         self.context_mut(context)?.timeline.synchronize(stream)
     }
 
-    /// When everything in `stream` so far is done, in modelled time. [`CudaError::InvalidHandle`], here and
-    /// below, for a stream that `context` does not have.
+    /// Returns the modelled time at which all work in `stream` so far completes. This and the functions below
+    /// fail with [`CudaError::InvalidHandle`] for a stream of another context.
     pub fn stream_time(
         &mut self,
         context: ContextId,
@@ -112,26 +111,27 @@ impl Driver {
         self.context_mut(context)?.timeline.record(stream)
     }
 
-    /// Has what `stream` does next start at `time`; see [`Timeline::place`](super::timeline::Timeline::place).
-    pub fn place_stream(
+    /// Makes the next work of `stream` start at `time`; see
+    /// [`Timeline::set_time`](super::timeline::Timeline::set_time).
+    pub fn set_stream_time(
         &mut self,
         context: ContextId,
         stream: StreamId,
         time: TimePoint,
     ) -> Result<(), CudaError> {
-        self.context_mut(context)?.timeline.place(stream, time)
+        self.context_mut(context)?.timeline.set_time(stream, time)
     }
 
-    /// A stream of `context`: `None` for the legacy default stream, [`CudaError::InvalidHandle`] for
-    /// one that `context` does not have.
+    /// Returns a stream of `context`; `None` for the legacy default stream. Fails with
+    /// [`CudaError::InvalidHandle`] for a stream of another context.
     fn stream(&self, context: ContextId, id: StreamId) -> Result<Option<&Stream>, CudaError> {
         self.context(context)?;
         if id == StreamId::LEGACY {
             return Ok(None);
         }
-        let found = self.streams.get(&id);
-        let found = found.filter(|stream| stream.context == context);
-        found.map(Some).ok_or(CudaError::InvalidHandle)
+        let state = self.streams.get(&id);
+        let state = state.filter(|stream| stream.context == context);
+        state.map(Some).ok_or(CudaError::InvalidHandle)
     }
 }
 
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stream_is_made_asked_and_destroyed() {
+    fn a_stream_is_created_queried_and_destroyed() {
         let (mut driver, context) = driver();
         let stream = driver.create_stream(context, NON_BLOCKING, -99).unwrap();
         assert_eq!(driver.stream_flags(context, stream), Ok(NON_BLOCKING));
@@ -149,14 +149,14 @@ mod tests {
         assert_eq!(driver.query_stream(context, stream), Ok(()));
         assert_eq!(driver.synchronize_stream(context, stream), Ok(()));
         driver.destroy_stream(context, stream).unwrap();
-        let gone = Err(CudaError::InvalidHandle);
-        assert_eq!(driver.query_stream(context, stream), gone);
-        assert_eq!(driver.synchronize_stream(context, stream), gone);
-        assert_eq!(driver.destroy_stream(context, stream), gone);
+        let invalid = Err(CudaError::InvalidHandle);
+        assert_eq!(driver.query_stream(context, stream), invalid);
+        assert_eq!(driver.synchronize_stream(context, stream), invalid);
+        assert_eq!(driver.destroy_stream(context, stream), invalid);
     }
 
     #[test]
-    fn the_default_stream_is_always_there() {
+    fn the_default_stream_always_exists() {
         let (mut driver, context) = driver();
         assert_eq!(driver.stream_flags(context, StreamId::LEGACY), Ok(0));
         assert_eq!(driver.stream_priority(context, StreamId::LEGACY), Ok(0));
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_owners_and_kinds_are_checked() {
+    fn invalid_flags_and_foreign_handles_are_rejected() {
         let (mut driver, context) = driver();
         assert_eq!(
             driver.create_stream(context, 2, 0),
@@ -176,13 +176,13 @@ mod tests {
         let stream = driver.create_stream(context, 0, 0).unwrap();
         let other = driver.create_context(0, 0).unwrap();
         assert_eq!(driver.stream_context(stream), Ok(context));
-        let none = driver.stream_context(StreamId::LEGACY);
-        assert_eq!(none, Err(CudaError::InvalidHandle));
-        let wrong = Err(CudaError::InvalidHandle);
-        assert_eq!(driver.query_stream(other, stream), wrong);
-        assert_eq!(driver.synchronize_stream(other, stream), wrong);
+        let default_stream = driver.stream_context(StreamId::LEGACY);
+        assert_eq!(default_stream, Err(CudaError::InvalidHandle));
+        let rejected = Err(CudaError::InvalidHandle);
+        assert_eq!(driver.query_stream(other, stream), rejected);
+        assert_eq!(driver.synchronize_stream(other, stream), rejected);
         let event = driver.create_event(context, 0).unwrap();
-        assert_eq!(driver.query_stream(context, StreamId(event.0)), wrong);
-        assert_eq!(driver.query_stream(context, StreamId(context.0)), wrong);
+        assert_eq!(driver.query_stream(context, StreamId(event.0)), rejected);
+        assert_eq!(driver.query_stream(context, StreamId(context.0)), rejected);
     }
 }

@@ -1,9 +1,9 @@
-//! What the tests of this folder share: a module of PTX, and a driver to load it into.
+//! Shared helpers of this module's tests: PTX, and a driver to load it into.
 
 use super::*;
 
-/// `store` writes value + thread index at address + 4 × thread index; `bounded` takes at most
-/// 64 threads and declares 256 bytes of shared memory; `endless` does not end.
+/// Test kernels: `store` writes value + thread index at address + 4 × thread index; `bounded` takes at most
+/// 64 threads and declares 256 bytes of shared memory; `endless` is an infinite loop.
 pub(super) const PTX: &str = "
     .version 6.4
     .target sm_52
@@ -43,7 +43,7 @@ pub(super) const PTX: &str = "
     }
 ";
 
-/// A driver with a current context.
+/// Returns a driver and its retained primary context.
 pub(super) fn driver() -> (Driver, ContextId) {
     let mut driver = Driver::new(DeviceSpec::h200(), None);
     let context = driver.retain_primary(0).unwrap();

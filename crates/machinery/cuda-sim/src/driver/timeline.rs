@@ -1,34 +1,34 @@
 //! Modelled time: when each piece of work would start and end on the GPU.
 //!
-//! The simulator does all work at the call. On a GPU, work in one stream goes on beside work in
-//! others and beside the host; what that makes of the times is kept here. There is a clock for each
-//! stream, each engine and the host. Work starts at the latest of the times on the clocks of its
-//! stream, its engine and the host, and sets those of stream and engine to its end. Waiting for a
-//! stream sets the host's clock to the stream's.
+//! The simulator performs work when it is submitted. On a GPU, work in one stream overlaps with work in other
+//! streams and with the host; the timeline tracks the resulting times. Each stream, each engine and the host
+//! has a clock. Work starts at the latest of the clocks of its stream, its engine and the host, and advances
+//! the clocks of stream and engine to its end. Waiting for a stream advances the host's clock to the
+//! stream's.
 
 use std::collections::BTreeMap;
 
 use super::error::CudaError;
 use super::handle::StreamId;
 
-/// A point in modelled time, in picoseconds since the context began.
+/// A point in modelled time, in picoseconds since the context was created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TimePoint(u64);
 
 impl TimePoint {
-    /// Milliseconds from `start` to `self`, below zero if `start` is the later one.
+    /// Returns the milliseconds from `start` to `self`; negative if `start` is later.
     pub fn milliseconds_since(self, start: Self) -> f32 {
         ((self.0 as i128 - start.0 as i128) as f64 / 1e9) as f32
     }
 
-    /// The point in time `seconds` later; the same one for a negative number or NaN.
+    /// Returns the point in time `seconds` later, or the same point for a negative number or NaN.
     fn after(self, seconds: f64) -> Self {
-        // `as` makes zero of NaN and negative numbers, and the largest `u64` of everything above it.
+        // The `as` cast saturates: NaN and negative numbers become 0, and large numbers the maximum.
         Self(self.0.saturating_add((seconds * 1e12).round() as u64))
     }
 }
 
-/// A part of the GPU, or of the driver, that does one thing at a time.
+/// A part of the GPU or the driver that processes one piece of work at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// Kernels and fills.
@@ -39,23 +39,23 @@ pub enum Engine {
     DeviceToHost,
     /// Copies within the device.
     DeviceToDevice,
-    /// Copies within the host, which the driver does itself.
+    /// Copies within the host, which the driver performs itself.
     Host,
 }
 
-/// How far a stream has come.
+/// The clock of a stream.
 struct StreamClock {
-    /// When all work in the stream so far is done.
+    /// The completion time of all work in the stream so far.
     now: TimePoint,
-    /// Whether work in the stream and work in the legacy default stream wait for each other.
+    /// True if the stream synchronizes implicitly with the legacy default stream.
     blocking: bool,
 }
 
 /// The clocks of one context.
 pub struct Timeline {
-    /// How far the host has come.
+    /// The host's current time.
     host: TimePoint,
-    /// When each engine has done all work so far, by the number of the [`Engine`].
+    /// The completion time of each engine's work so far, indexed by [`Engine`].
     engines: [TimePoint; 5],
     streams: BTreeMap<StreamId, StreamClock>,
 }
@@ -67,7 +67,7 @@ impl Default for Timeline {
 }
 
 impl Timeline {
-    /// A timeline with the legacy default stream alone.
+    /// Creates a timeline with only the legacy default stream.
     pub fn new() -> Self {
         let mut timeline = Self {
             host: TimePoint::default(),
@@ -78,20 +78,19 @@ impl Timeline {
         timeline
     }
 
-    /// Starts a stream's clock. Work in a `blocking` stream and work in the legacy default stream
-    /// wait for each other.
+    /// Adds a stream. A `blocking` stream synchronizes implicitly with the legacy default stream.
     pub fn add_stream(&mut self, stream: StreamId, blocking: bool) {
         let now = self.host;
         self.streams.insert(stream, StreamClock { now, blocking });
     }
 
-    /// Ends a stream's clock. The engines that its work needs are still busy until that work ends.
+    /// Removes a stream. The engines of its work stay busy until that work ends.
     pub fn remove_stream(&mut self, stream: StreamId) {
         self.streams.remove(&stream);
     }
 
-    /// Appends `seconds` of work on `engine` to `stream`; returns when it ends.
-    /// [`CudaError::InvalidHandle`], here and below, for a stream without a clock.
+    /// Appends `seconds` of work on `engine` to `stream` and returns its end. This and the functions below
+    /// fail with [`CudaError::InvalidHandle`] for an unknown stream.
     pub fn run(
         &mut self,
         stream: StreamId,
@@ -105,56 +104,56 @@ impl Timeline {
         Ok(end)
     }
 
-    /// When everything in `stream` so far is done: the time of an event that is recorded now
-    /// (`cuEventRecord`).
+    /// Returns the time at which all work in `stream` so far completes: the time of an event that is recorded
+    /// now (`cuEventRecord`).
     pub fn record(&mut self, stream: StreamId) -> Result<TimePoint, CudaError> {
         let at = self.ready(stream)?;
         self.set(stream, at)?;
         Ok(at)
     }
 
-    /// Makes what `stream` does next start no earlier than `time` (`cuStreamWaitEvent`).
+    /// Makes the next work of `stream` start no earlier than `time` (`cuStreamWaitEvent`).
     pub fn wait(&mut self, stream: StreamId, time: TimePoint) -> Result<(), CudaError> {
         let at = self.ready(stream)?.max(time);
         self.set(stream, at)
     }
 
-    /// Has what `stream` does next start at `time`, which may lie before the end of what it has done: the
-    /// nodes of a graph are branches that begin together.
-    pub fn place(&mut self, stream: StreamId, time: TimePoint) -> Result<(), CudaError> {
+    /// Makes the next work of `stream` start at `time`, which may be before the end of its earlier work:
+    /// parallel branches of a graph start at the same time.
+    pub fn set_time(&mut self, stream: StreamId, time: TimePoint) -> Result<(), CudaError> {
         self.set(stream, time)
     }
 
-    /// The host waits for all work in `stream` (`cuStreamSynchronize`).
+    /// Makes the host wait for all work in `stream` (`cuStreamSynchronize`).
     pub fn synchronize(&mut self, stream: StreamId) -> Result<(), CudaError> {
         self.host = self.ready(stream)?;
         Ok(())
     }
 
-    /// The host waits until `time` (`cuEventSynchronize`).
+    /// Makes the host wait until `time` (`cuEventSynchronize`).
     pub fn synchronize_until(&mut self, time: TimePoint) {
         self.host = self.host.max(time);
     }
 
-    /// Whether the host has waited until `time` or longer.
+    /// Returns true if the host has waited until `time` or longer.
     pub fn is_past(&self, time: TimePoint) -> bool {
         time <= self.host
     }
 
-    /// The host waits for all work (`cuCtxSynchronize`).
+    /// Makes the host wait for all work (`cuCtxSynchronize`).
     pub fn synchronize_all(&mut self) {
         let streams = self.streams.values().map(|clock| clock.now);
         self.host = streams.chain(self.engines).fold(self.host, TimePoint::max);
     }
 
-    /// The earliest that the next work of `stream` can start, if its engine is free.
+    /// Returns the earliest time at which the next work of `stream` can start, if its engine is free.
     fn ready(&self, stream: StreamId) -> Result<TimePoint, CudaError> {
-        let own = self.streams.get(&stream).ok_or(CudaError::InvalidHandle)?;
-        let earliest = own.now.max(self.host);
-        if !own.blocking {
+        let clock = self.streams.get(&stream).ok_or(CudaError::InvalidHandle)?;
+        let earliest = clock.now.max(self.host);
+        if !clock.blocking {
             return Ok(earliest);
         }
-        // The legacy default stream waits for all blocking streams, and each of them for it.
+        // The legacy default stream waits for all blocking streams, and each of them waits for it.
         let others = self.streams.iter().filter(|(id, clock)| {
             clock.blocking && (stream == StreamId::LEGACY || **id == StreamId::LEGACY)
         });
@@ -209,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_stream_takes_turns_with_blocking_streams() {
+    fn the_default_stream_synchronizes_with_blocking_streams() {
         let mut timeline = with_streams(true);
         timeline.run(A, Engine::HostToDevice, 4.0 * MS).unwrap();
         let default = timeline.run(StreamId::LEGACY, Engine::Compute, MS).unwrap();
@@ -219,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_stream_passes_by_non_blocking_streams() {
+    fn the_default_stream_overlaps_non_blocking_streams() {
         let mut timeline = with_streams(false);
         timeline.run(A, Engine::HostToDevice, 4.0 * MS).unwrap();
         let default = timeline.run(StreamId::LEGACY, Engine::Compute, MS).unwrap();
@@ -239,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_issued_after_a_synchronisation_starts_before_it() {
+    fn work_after_a_synchronization_starts_after_it() {
         let mut timeline = with_streams(false);
         timeline.run(A, Engine::HostToDevice, 4.0 * MS).unwrap();
         timeline.synchronize(A).unwrap();
@@ -252,15 +251,15 @@ mod tests {
     }
 
     #[test]
-    fn branches_begin_where_they_are_placed() {
+    fn graph_branches_start_at_the_same_time() {
         let mut timeline = with_streams(true);
-        let begin = timeline.record(A).unwrap();
-        let copied = timeline.run(A, Engine::HostToDevice, 4.0 * MS).unwrap();
-        timeline.place(A, begin).unwrap();
-        let computed = timeline.run(A, Engine::Compute, MS).unwrap();
-        assert_eq!([ms(copied), ms(computed)], [4.0, 1.0]);
+        let start = timeline.record(A).unwrap();
+        let copy_end = timeline.run(A, Engine::HostToDevice, 4.0 * MS).unwrap();
+        timeline.set_time(A, start).unwrap();
+        let compute_end = timeline.run(A, Engine::Compute, MS).unwrap();
+        assert_eq!([ms(copy_end), ms(compute_end)], [4.0, 1.0]);
         assert_eq!(
-            timeline.place(StreamId(7), begin),
+            timeline.set_time(StreamId(7), start),
             Err(CudaError::InvalidHandle)
         );
     }
@@ -281,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_have_a_sign_and_odd_lengths_do_not_break() {
+    fn negative_nan_and_infinite_durations_are_handled() {
         let mut timeline = with_streams(true);
         let start = timeline.record(A).unwrap();
         let end = timeline.run(A, Engine::Compute, 0.25 * MS).unwrap();

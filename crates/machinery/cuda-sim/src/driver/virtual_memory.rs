@@ -1,127 +1,132 @@
-//! Memory and addresses apart (`cuMemCreate`, `cuMemAddressReserve`, `cuMemMap`): memory is made without an address,
-//! addresses are reserved without memory, and one is mapped to the other. Memory is at one address at a time here.
+//! Virtual memory management (`cuMemCreate`, `cuMemAddressReserve`, `cuMemMap`): memory is created without an
+//! address, addresses are reserved without memory, and memory is mapped to addresses. Here, memory can be
+//! mapped at only one address at a time.
 
 use std::collections::BTreeMap;
 
 use super::{CudaError, Devices, Driver};
 
-/// What lengths and addresses are multiples of, in bytes.
+/// The granularity of sizes and addresses in bytes.
 pub const GRANULARITY: u64 = 2 << 20;
 
-/// What is made and mapped.
+/// The physical memory and its mappings.
 #[derive(Default)]
 pub(super) struct VirtualMemory {
-    memories: BTreeMap<u64, Memory>,
-    /// By their first addresses.
+    memories: BTreeMap<u64, PhysicalMemory>,
+    /// The mappings by start address.
     mappings: BTreeMap<u64, Mapping>,
 }
 
-/// What a `CUmemGenericAllocationHandle` stands for.
-struct Memory {
-    /// The device that it is of.
+/// The state of a `CUmemGenericAllocationHandle`.
+struct PhysicalMemory {
+    /// The device that the memory belongs to.
     device: u32,
     size: u64,
-    /// How often it was made or asked for, and not given back.
-    holders: u32,
+    /// The reference count of the handle.
+    references: u32,
     is_mapped: bool,
-    /// What is in it while it is mapped nowhere; nothing where nobody has written.
-    kept: Vec<u8>,
+    /// The contents while the memory is not mapped. Empty if it was never mapped before.
+    contents: Vec<u8>,
 }
 
 struct Mapping {
     memory: u64,
     size: u64,
-    /// The devices that may reach it, a bit each.
-    open_to: Devices,
+    /// The devices with access, one bit each.
+    access: Devices,
 }
 
 impl Driver {
-    /// `cuMemAddressReserve`: `bytes` addresses. `alignment` is 0 or a power of two. [`CudaError::InvalidValue`] for
-    /// other numbers, [`CudaError::OutOfMemory`] for more than there are.
+    /// `cuMemAddressReserve`: reserves `bytes` addresses. `alignment` is 0 or a power of two. Fails with
+    /// [`CudaError::InvalidValue`] for an invalid size or alignment, and with [`CudaError::OutOfMemory`] if
+    /// there is not enough address space.
     pub fn reserve_addresses(&mut self, bytes: u64, alignment: u64) -> Result<u64, CudaError> {
-        if !is_whole(bytes) || !(alignment == 0 || alignment.is_power_of_two()) {
+        if !is_granular(bytes) || !(alignment == 0 || alignment.is_power_of_two()) {
             return Err(CudaError::InvalidValue);
         }
         Ok(self.global.reserve(bytes, alignment.max(GRANULARITY))?)
     }
 
-    /// `cuMemAddressFree`: gives back all of what was reserved at once. [`CudaError::InvalidValue`] for anything
-    /// else, and while memory is mapped there.
+    /// `cuMemAddressFree`: frees a reservation as a whole. Fails with [`CudaError::InvalidValue`] for any
+    /// other range, and while memory is mapped there.
     pub fn free_addresses(&mut self, address: u64, bytes: u64) -> Result<(), CudaError> {
         let end = address.checked_add(bytes).ok_or(CudaError::InvalidValue)?;
         let mappings = &self.virtual_memory.mappings;
         if mappings.range(address..end).next().is_some() {
             return Err(CudaError::InvalidValue);
         }
-        Ok(self.global.unreserve(address, bytes)?)
+        Ok(self.global.free_reservation(address, bytes)?)
     }
 
-    /// `cuMemCreate`: `bytes` bytes of memory of `device`, by a handle. [`CudaError::InvalidDevice`] where there is
-    /// none; other errors are those of [`Driver::reserve_addresses`].
+    /// `cuMemCreate`: allocates `bytes` bytes of physical memory on `device` and returns its handle. Fails with
+    /// [`CudaError::InvalidDevice`] if there is no such device, and otherwise with the errors of
+    /// [`Driver::reserve_addresses`].
     pub fn create_memory(&mut self, device: u32, bytes: u64) -> Result<u64, CudaError> {
-        if !is_whole(bytes) {
+        if !is_granular(bytes) {
             return Err(CudaError::InvalidValue);
         }
         self.check_device(device)?;
-        self.global.seen_by(device, 0).take(bytes)?;
+        self.global.set_device(device, 0).allocate_unmapped(bytes)?;
         let handle = self.handles.next();
-        let memory = Memory {
+        let memory = PhysicalMemory {
             device,
             size: bytes,
-            holders: 1,
+            references: 1,
             is_mapped: false,
-            kept: Vec::new(),
+            contents: Vec::new(),
         };
         self.virtual_memory.memories.insert(handle, memory);
         Ok(handle)
     }
 
-    /// `cuMemRelease`: the caller holds the memory no more. It goes when it is mapped nowhere and nobody holds it.
-    /// [`CudaError::InvalidValue`] for what nobody holds.
+    /// `cuMemRelease`: decrements the reference count of a handle. The memory is freed once it is neither
+    /// referenced nor mapped. Fails with [`CudaError::InvalidValue`] for a handle without references.
     pub fn release_memory(&mut self, handle: u64) -> Result<(), CudaError> {
         let memory = self.virtual_memory.memories.get_mut(&handle);
-        let memory = memory.filter(|memory| memory.holders > 0);
-        memory.ok_or(CudaError::InvalidValue)?.holders -= 1;
-        self.drop_unused(handle);
+        let memory = memory.filter(|memory| memory.references > 0);
+        memory.ok_or(CudaError::InvalidValue)?.references -= 1;
+        self.free_unreferenced(handle);
         Ok(())
     }
 
-    /// `cuMemRetainAllocationHandle`: the memory that is mapped at an address, which the caller holds then too.
-    /// [`CudaError::InvalidValue`] where there is none.
-    pub fn hold_memory(&mut self, address: u64) -> Result<u64, CudaError> {
+    /// `cuMemRetainAllocationHandle`: returns the handle of the memory mapped at an address and increments
+    /// its reference count. Fails with [`CudaError::InvalidValue`] if nothing is mapped there.
+    pub fn retain_memory(&mut self, address: u64) -> Result<u64, CudaError> {
         let handle = self.mapping(address)?.1.memory;
         let memory = self.virtual_memory.memories.get_mut(&handle);
-        memory.ok_or(CudaError::InvalidValue)?.holders += 1;
+        memory.ok_or(CudaError::InvalidValue)?.references += 1;
         Ok(handle)
     }
 
-    /// The bytes of a memory that somebody holds. [`CudaError::InvalidValue`] for any other.
+    /// Returns the size in bytes of the memory of a handle. Fails with [`CudaError::InvalidValue`] for a
+    /// handle without references.
     pub fn memory_size(&self, handle: u64) -> Result<u64, CudaError> {
         let memory = self.virtual_memory.memories.get(&handle);
-        let memory = memory.filter(|memory| memory.holders > 0);
+        let memory = memory.filter(|memory| memory.references > 0);
         Ok(memory.ok_or(CudaError::InvalidValue)?.size)
     }
 
-    /// The device that a memory somebody holds is of. [`CudaError::InvalidValue`] for any other.
+    /// Returns the device of the memory of a handle. Fails with [`CudaError::InvalidValue`] for a handle
+    /// without references.
     pub fn memory_device(&self, handle: u64) -> Result<u32, CudaError> {
         self.memory_size(handle)?;
         let memory = self.virtual_memory.memories.get(&handle);
         Ok(memory.ok_or(CudaError::InvalidValue)?.device)
     }
 
-    /// `cuMemMap`: maps the first `bytes` bytes of a memory to reserved addresses. Nobody may reach it yet.
-    /// [`CudaError::InvalidValue`] for addresses that are not reserved or have memory already, or for more than the
-    /// memory has; [`CudaError::NotSupported`] for memory that is mapped somewhere already;
-    /// [`CudaError::OutOfMemory`] where the host has no more.
+    /// `cuMemMap`: maps the first `bytes` bytes of a handle's memory to reserved addresses, initially without
+    /// access by any device. Fails with [`CudaError::InvalidValue`] for addresses that are not reserved or
+    /// already mapped, or for more bytes than the memory has; with [`CudaError::NotSupported`] for memory
+    /// that is already mapped; and with [`CudaError::OutOfMemory`] if the host is out of memory.
     pub fn map_memory(&mut self, address: u64, bytes: u64, handle: u64) -> Result<(), CudaError> {
         let size = self.memory_size(handle)?;
         let end = address.checked_add(bytes).ok_or(CudaError::InvalidValue)?;
-        let host = self.global.window(address, bytes);
+        let host = self.global.reserved_host(address, bytes);
         let host = host.ok_or(CudaError::InvalidValue)?;
         let virtual_memory = &mut self.virtual_memory;
-        let before = virtual_memory.mappings.range(..end).next_back();
-        let taken = before.is_some_and(|(start, before)| start + before.size > address);
-        if !is_whole(bytes) || !address.is_multiple_of(GRANULARITY) || bytes > size || taken {
+        let previous = virtual_memory.mappings.range(..end).next_back();
+        let overlaps = previous.is_some_and(|(start, previous)| start + previous.size > address);
+        if !is_granular(bytes) || !address.is_multiple_of(GRANULARITY) || bytes > size || overlaps {
             return Err(CudaError::InvalidValue);
         }
         let memory = virtual_memory.memories.get_mut(&handle);
@@ -129,51 +134,53 @@ impl Driver {
         if memory.is_mapped {
             return Err(CudaError::NotSupported);
         }
-        self.global.fill_window(address, bytes)?;
+        self.global.commit_pages(address, bytes)?;
         memory.is_mapped = true;
-        let kept = std::mem::take(&mut memory.kept);
-        // SAFETY: the window has `bytes` bytes at `host`, which nobody reaches while nothing is open there.
+        let contents = std::mem::take(&mut memory.contents);
+        // SAFETY: `commit_pages` made the `bytes` bytes at `host` valid, and without access rights nothing else
+        // refers to them.
         unsafe {
-            host.copy_from_nonoverlapping(kept.as_ptr(), kept.len().min(bytes as usize));
+            host.copy_from_nonoverlapping(contents.as_ptr(), contents.len().min(bytes as usize));
         }
         let mapping = Mapping {
             memory: handle,
             size: bytes,
-            open_to: 0,
+            access: 0,
         };
         virtual_memory.mappings.insert(address, mapping);
         Ok(())
     }
 
-    /// `cuMemUnmap`: takes away what is mapped in a range of addresses, in whole mappings. What is in the memory
-    /// stays, for when it is mapped again. [`CudaError::InvalidValue`] unless the range is full of whole mappings.
+    /// `cuMemUnmap`: unmaps all mappings in a range of addresses. The memory keeps its contents for its next
+    /// mapping. Fails with [`CudaError::InvalidValue`] unless the range consists exactly of whole mappings.
     pub fn unmap_memory(&mut self, address: u64, bytes: u64) -> Result<(), CudaError> {
-        for start in self.whole_mappings(address, bytes)? {
+        for start in self.mappings_in(address, bytes)? {
             let Some(mapping) = self.virtual_memory.mappings.remove(&start) else {
                 continue;
             };
-            if mapping.open_to != 0 {
-                self.global.close(start)?;
+            if mapping.access != 0 {
+                self.global.unmap_reserved(start)?;
             }
-            let host = self.global.window(start, mapping.size);
+            let host = self.global.reserved_host(start, mapping.size);
             let memory = self.virtual_memory.memories.get_mut(&mapping.memory);
             if let (Some(host), Some(memory)) = (host, memory) {
                 memory.is_mapped = false;
-                if memory.holders > 0 {
-                    // SAFETY: the window has so many bytes there, which nobody reaches any more.
+                if memory.references > 0 {
+                    // SAFETY: the mapping's `size` bytes at `host` are still committed, and after the removal
+                    // above nothing else refers to them.
                     let bytes = unsafe { std::slice::from_raw_parts(host, mapping.size as usize) };
-                    memory.kept = bytes.to_vec();
+                    memory.contents = bytes.to_vec();
                 }
             }
-            self.global.empty_window(start, mapping.size);
-            self.drop_unused(mapping.memory);
+            self.global.decommit_pages(start, mapping.size);
+            self.free_unreferenced(mapping.memory);
         }
         Ok(())
     }
 
-    /// `cuMemSetAccess`: lets a device reach what is mapped in a range of addresses, or not.
-    /// [`CudaError::InvalidValue`] unless the range is full of whole mappings, [`CudaError::InvalidDevice`] where the
-    /// device can be no peer of one that has the memory.
+    /// `cuMemSetAccess`: grants or revokes a device's access to the mappings in a range of addresses. Fails
+    /// with [`CudaError::InvalidValue`] unless the range consists exactly of whole mappings, and with
+    /// [`CudaError::InvalidDevice`] if the device cannot be a peer of a device that has the memory.
     pub fn set_access(
         &mut self,
         address: u64,
@@ -182,92 +189,92 @@ impl Driver {
         open: bool,
     ) -> Result<(), CudaError> {
         self.check_device(device)?;
-        let starts = self.whole_mappings(address, bytes)?;
+        let starts = self.mappings_in(address, bytes)?;
         for start in &starts {
-            let home = self.home_of(*start)?;
+            let home = self.memory_home(*start)?;
             if home != device && !self.can_access_peer(device, home)? {
                 return Err(CudaError::InvalidDevice);
             }
         }
         for start in starts {
-            let home = self.home_of(start)?;
+            let home = self.memory_home(start)?;
             let Some(mapping) = self.virtual_memory.mappings.get_mut(&start) else {
                 continue;
             };
-            let before = mapping.open_to;
-            mapping.open_to = match open {
-                true => before | 1 << device,
-                false => before & !(1 << device),
+            let previous = mapping.access;
+            mapping.access = match open {
+                true => previous | 1 << device,
+                false => previous & !(1 << device),
             };
-            let (size, now) = (mapping.size, mapping.open_to);
-            match (before, now) {
+            let (size, now) = (mapping.size, mapping.access);
+            match (previous, now) {
                 (0, 0) => {}
-                (0, _) => self.global.seen_by(home, 0).open(start, size)?,
-                (_, 0) => self.global.close(start)?,
+                (0, _) => self.global.set_device(home, 0).map_reserved(start, size)?,
+                (_, 0) => self.global.unmap_reserved(start)?,
                 _ => {}
             }
-            self.open_to(start, now);
+            self.set_accessible_from(start, now);
         }
         Ok(())
     }
 
-    /// `cuMemGetAccess`: whether a device may reach what is mapped at an address. [`CudaError::InvalidValue`]
-    /// where nothing is.
+    /// `cuMemGetAccess`: returns true if a device has access to the mapping at an address. Fails with
+    /// [`CudaError::InvalidValue`] if nothing is mapped there.
     pub fn access(&self, address: u64, device: u32) -> Result<bool, CudaError> {
         self.check_device(device)?;
-        Ok(self.mapping(address)?.1.open_to & (1 << device) != 0)
+        Ok(self.mapping(address)?.1.access & (1 << device) != 0)
     }
 
-    /// The device whose memory is mapped at an address.
-    fn home_of(&self, address: u64) -> Result<u32, CudaError> {
+    /// Returns the device whose memory is mapped at an address.
+    fn memory_home(&self, address: u64) -> Result<u32, CudaError> {
         let memory = self.mapping(address)?.1.memory;
         let memory = self.virtual_memory.memories.get(&memory);
         Ok(memory.ok_or(CudaError::InvalidValue)?.device)
     }
 
-    /// The mapping that an address is in, and its first address.
+    /// Returns the mapping that contains an address, with its start address.
     fn mapping(&self, address: u64) -> Result<(u64, &Mapping), CudaError> {
-        let mut before = self.virtual_memory.mappings.range(..=address);
-        let found = before.next_back();
-        let found = found.filter(|(start, mapping)| address - *start < mapping.size);
-        let (start, mapping) = found.ok_or(CudaError::InvalidValue)?;
+        let mut previous = self.virtual_memory.mappings.range(..=address);
+        let mapping = previous.next_back();
+        let mapping = mapping.filter(|(start, mapping)| address - *start < mapping.size);
+        let (start, mapping) = mapping.ok_or(CudaError::InvalidValue)?;
         Ok((*start, mapping))
     }
 
-    /// The first addresses of the mappings that a range consists of.
-    fn whole_mappings(&self, address: u64, bytes: u64) -> Result<Vec<u64>, CudaError> {
+    /// Returns the start addresses of the mappings that make up a range.
+    fn mappings_in(&self, address: u64, bytes: u64) -> Result<Vec<u64>, CudaError> {
         let end = address.checked_add(bytes).ok_or(CudaError::InvalidValue)?;
-        let (mut found, mut reached) = (Vec::new(), address);
+        let (mut starts, mut reached) = (Vec::new(), address);
         for (&start, mapping) in self.virtual_memory.mappings.range(address..end) {
             if start != reached {
                 break;
             }
             reached = start + mapping.size;
-            found.push(start);
+            starts.push(start);
         }
-        if found.is_empty() || reached != end {
+        if starts.is_empty() || reached != end {
             return Err(CudaError::InvalidValue);
         }
-        Ok(found)
+        Ok(starts)
     }
 
-    /// Ends a memory that is mapped nowhere and that nobody holds.
-    fn drop_unused(&mut self, handle: u64) {
+    /// Frees a handle's memory if it is neither mapped nor referenced.
+    fn free_unreferenced(&mut self, handle: u64) {
         let memories = &mut self.virtual_memory.memories;
         let memory = memories.get(&handle);
         if let Some(memory) = memory
-            && memory.holders == 0
+            && memory.references == 0
             && !memory.is_mapped
         {
             let (device, bytes) = (memory.device, memory.size);
             memories.remove(&handle);
-            self.global.seen_by(device, 0).give_back(bytes);
+            self.global.set_device(device, 0).free_unmapped(bytes);
         }
     }
 }
 
-/// Whether it is a length that memory may have.
-fn is_whole(bytes: u64) -> bool {
+/// Returns true if `bytes` is a valid size: a positive multiple of [`GRANULARITY`].
+fn is_granular(bytes: u64) -> bool {
     bytes != 0 && bytes.is_multiple_of(GRANULARITY)
 }
 
@@ -281,19 +288,19 @@ mod tests {
     const INVALID: Result<(), CudaError> = Err(CudaError::InvalidValue);
 
     #[test]
-    fn memory_is_mapped_opened_and_moved_with_what_is_in_it() {
+    fn memory_keeps_its_contents_across_mappings() {
         let (mut driver, context) = driver();
         let free = driver.memory_info(context).unwrap().0;
         let range = driver.reserve_addresses(3 * SIZE, 0).unwrap();
-        let [one, two] = [0; 2].map(|_| driver.create_memory(0, SIZE).unwrap());
+        let [first, second] = [0; 2].map(|_| driver.create_memory(0, SIZE).unwrap());
         assert_eq!(driver.memory_info(context).unwrap().0, free - 2 * SIZE);
-        driver.map_memory(range, SIZE, one).unwrap();
-        driver.map_memory(range + SIZE, SIZE, two).unwrap();
+        driver.map_memory(range, SIZE, first).unwrap();
+        driver.map_memory(range + SIZE, SIZE, second).unwrap();
         assert!(driver.allocation(range).is_err(), "nobody may reach it yet");
         assert_eq!(driver.access(range, 0), Ok(false));
         driver.set_access(range, 2 * SIZE, 0, true).unwrap();
         assert_eq!(driver.access(range + SIZE, 0), Ok(true));
-        // A fill goes from one into the other.
+        // The fill spans both mappings.
         let fill = Memset {
             address: range + SIZE - 4,
             pitch: 0,
@@ -304,60 +311,63 @@ mod tests {
         driver.memset(context, StreamId::LEGACY, &fill).unwrap();
         driver.unmap_memory(range, SIZE).unwrap();
         assert!(driver.allocation(range).is_err());
-        driver.map_memory(range + 2 * SIZE, SIZE, one).unwrap();
+        driver.map_memory(range + 2 * SIZE, SIZE, first).unwrap();
         driver.set_access(range + 2 * SIZE, SIZE, 0, true).unwrap();
         let host = driver.global.host(range + 3 * SIZE - 4, 4).unwrap();
-        // SAFETY: four bytes of an allocation.
+        // SAFETY: `host` returned a pointer to 4 bytes of an allocation.
         assert_eq!(unsafe { host.cast::<[u8; 4]>().read() }, [7; 4]);
         driver.set_access(range + SIZE, SIZE, 0, false).unwrap();
         assert!(driver.allocation(range + SIZE).is_err());
 
-        // Held by nobody, it goes when it is unmapped.
-        driver.release_memory(one).unwrap();
-        assert_eq!(driver.release_memory(one), INVALID);
+        // Without references, the memory is freed when it is unmapped.
+        driver.release_memory(first).unwrap();
+        assert_eq!(driver.release_memory(first), INVALID);
         assert_eq!(driver.memory_info(context).unwrap().0, free - 2 * SIZE);
         assert_eq!(driver.free_addresses(range, 3 * SIZE), INVALID);
         driver.unmap_memory(range + SIZE, 2 * SIZE).unwrap();
         assert_eq!(driver.memory_info(context).unwrap().0, free - SIZE);
-        driver.release_memory(two).unwrap();
+        driver.release_memory(second).unwrap();
         assert_eq!(driver.memory_info(context).unwrap().0, free);
         driver.free_addresses(range, 3 * SIZE).unwrap();
         assert_eq!(driver.free_addresses(range, 3 * SIZE), INVALID);
     }
 
     #[test]
-    fn more_addresses_are_reserved_than_the_host_has_memory() {
+    fn reservations_may_exceed_host_memory() {
         let (mut driver, _) = driver();
-        let most = 1 << 40;
-        let range = driver.reserve_addresses(most, 0).unwrap();
-        let other = driver.reserve_addresses(most, 0).unwrap();
+        let size = 1 << 40;
+        let range = driver.reserve_addresses(size, 0).unwrap();
+        let other = driver.reserve_addresses(size, 0).unwrap();
         let memory = driver.create_memory(0, SIZE).unwrap();
-        // At the far end, and at the other's.
-        for last in [range + most - SIZE, other + most - SIZE] {
+        // Map the end of one reservation, and then that of the other.
+        for last in [range + size - SIZE, other + size - SIZE] {
             driver.map_memory(last, SIZE, memory).unwrap();
             driver.set_access(last, SIZE, 0, true).unwrap();
             let host = driver.global.host(last, SIZE).unwrap();
-            // SAFETY: so many bytes of an allocation.
+            // SAFETY: `host` returned a pointer to `SIZE` bytes of an allocation.
             unsafe {
-                let kept = host.cast::<u32>();
-                assert_eq!(kept.read(), if last > other { 7 } else { 0 });
-                kept.write(7);
+                let contents = host.cast::<u32>();
+                assert_eq!(contents.read(), if last > other { 7 } else { 0 });
+                contents.write(7);
             }
             driver.unmap_memory(last, SIZE).unwrap();
         }
-        // What nobody has kept is zero again.
+        // New memory is zero.
         let fresh = driver.create_memory(0, SIZE).unwrap();
-        driver.map_memory(range + most - SIZE, SIZE, fresh).unwrap();
-        let host = driver.global.window(range + most - SIZE, SIZE).unwrap();
-        // SAFETY: memory is mapped there.
+        driver.map_memory(range + size - SIZE, SIZE, fresh).unwrap();
+        let host = driver
+            .global
+            .reserved_host(range + size - SIZE, SIZE)
+            .unwrap();
+        // SAFETY: memory is mapped and committed at this address.
         assert_eq!(unsafe { host.read() }, 0);
-        driver.unmap_memory(range + most - SIZE, SIZE).unwrap();
-        driver.free_addresses(range, most).unwrap();
-        driver.free_addresses(other, most).unwrap();
+        driver.unmap_memory(range + size - SIZE, SIZE).unwrap();
+        driver.free_addresses(range, size).unwrap();
+        driver.free_addresses(other, size).unwrap();
     }
 
     #[test]
-    fn a_device_that_is_no_peer_gets_no_access() {
+    fn access_needs_peer_capability() {
         for (name, other) in [("gtx280", Err(CudaError::InvalidDevice)), ("h200", Ok(()))] {
             let device = DeviceSpec::named(name).unwrap();
             let mut driver = Driver::with_devices(2, device.clone(), None);
@@ -371,15 +381,18 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn invalid_sizes_addresses_and_handles_are_rejected() {
         let (mut driver, _) = driver();
         for (bytes, alignment) in [(0, 0), (SIZE + 1, 0), (SIZE, 3)] {
-            let refused = driver.reserve_addresses(bytes, alignment);
-            assert_eq!(refused, Err(CudaError::InvalidValue));
+            let rejected = driver.reserve_addresses(bytes, alignment);
+            assert_eq!(rejected, Err(CudaError::InvalidValue));
         }
         assert_eq!(driver.create_memory(0, 100), Err(CudaError::InvalidValue));
-        let more = 1 << 50;
-        assert_eq!(driver.create_memory(0, more), Err(CudaError::OutOfMemory));
+        let too_large = 1 << 50;
+        assert_eq!(
+            driver.create_memory(0, too_large),
+            Err(CudaError::OutOfMemory)
+        );
         let range = driver.reserve_addresses(2 * SIZE, 0).unwrap();
         let memory = driver.create_memory(0, SIZE).unwrap();
         assert_eq!(driver.map_memory(range, 2 * SIZE, memory), INVALID);
@@ -387,14 +400,14 @@ mod tests {
         assert_eq!(driver.map_memory(range + 2 * SIZE, SIZE, memory), INVALID);
         assert_eq!(driver.map_memory(range, SIZE, 7), INVALID);
         driver.map_memory(range, SIZE, memory).unwrap();
-        let twice = driver.map_memory(range + SIZE, SIZE, memory);
-        assert_eq!(twice, Err(CudaError::NotSupported));
+        let third = driver.map_memory(range + SIZE, SIZE, memory);
+        assert_eq!(third, Err(CudaError::NotSupported));
         let other = driver.create_memory(0, SIZE).unwrap();
         assert_eq!(driver.map_memory(range, SIZE, other), INVALID);
         assert_eq!(driver.set_access(range, 2 * SIZE, 0, true), INVALID);
         assert_eq!(driver.unmap_memory(range, SIZE / 2), INVALID);
         assert_eq!(driver.access(range + SIZE, 0), Err(CudaError::InvalidValue));
-        assert_eq!(driver.hold_memory(range + 5), Ok(memory));
+        assert_eq!(driver.retain_memory(range + 5), Ok(memory));
         driver.release_memory(memory).unwrap();
         assert_eq!(driver.memory_size(memory), Ok(SIZE));
         driver.release_memory(memory).unwrap();

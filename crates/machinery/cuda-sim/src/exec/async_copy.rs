@@ -1,52 +1,51 @@
-//! Asynchronous copies from global to shared memory. Source: PTX ISA, section 9.7.9.25 (`cp.async`).
+//! Asynchronous copies from global to shared memory (`cp.async`). Source: PTX ISA, section 9.7.9.25.
 //!
-//! What a copy brings is read when it starts, and it is in shared memory only once its thread has
-//! waited for it: whoever reads there earlier finds what was there before. Both are among what a
-//! GPU may do, and this choice shows a wait that is missing.
+//! The source is read when a copy starts; the destination is written only when its thread waits for the copy,
+//! and earlier reads find the old contents. A GPU may do both, and this choice exposes a missing wait.
 
-use super::access::reach;
-use super::copies::{MOST, StartedCopy};
+use super::access::translate;
+use super::cp_async_groups::{MAX_BYTES, StartedCopy};
 use super::sm::{Inst, Next, Sm};
-use super::space::{GlobalSpace, SharedSpace, SpaceAccess as _};
+use super::state_space::{GlobalSpace, SharedSpace, SpaceAccess as _};
 use crate::lanes::LANES;
 
-/// How much of its source a copy reads.
+/// The number of bytes that a copy reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum SourceBytes {
     Whole,
-    /// As many bytes as a 32-bit operand says.
+    /// As given by a 32-bit operand.
     Bytes,
-    /// Nothing where a predicate holds.
+    /// Zero where a predicate is true.
     Unless,
 }
 
-/// Where a lane copies to and from, as the instruction says.
+/// Returns each lane's destination and source addresses.
 ///
 /// # Safety
-/// `inst` is a [`start`].
+/// `inst` must be a [`start`].
 #[inline(always)]
 pub unsafe fn addresses(sm: &Sm, inst: &Inst) -> ([u64; LANES], [u64; LANES]) {
     // SAFETY: operands 0 and 1 are 64-bit rows.
     let (to, from) = unsafe { (sm.row::<u64>(inst, 0), sm.row::<u64>(inst, 1)) };
     (
-        to.map(|to| to.wrapping_add_signed(i64::from(inst.y as i32))),
+        to.map(|to| to.wrapping_add_signed(i64::from(inst.arg1 as i32))),
         from.map(|from| from.wrapping_add(inst.imm)),
     )
 }
 
-/// The most bytes that each lane reads.
+/// Returns the maximum number of bytes that each lane reads.
 ///
 /// # Safety
-/// `inst` is a [`start`].
+/// `inst` must be a [`start`].
 #[inline(always)]
 pub unsafe fn sizes(sm: &Sm, inst: &Inst) -> [u32; LANES] {
-    let how = inst.x;
-    // SAFETY: operand 2 is a 32-bit row or a predicate, as `how` says.
+    let source_kind = inst.arg0;
+    // SAFETY: operand 2 of a `start` is a 32-bit row or a predicate, according to `arg0`.
     unsafe {
-        if how == SourceBytes::Bytes as u32 {
+        if source_kind == SourceBytes::Bytes as u32 {
             *sm.row::<u32>(inst, 2)
-        } else if how == SourceBytes::Unless as u32 {
+        } else if source_kind == SourceBytes::Unless as u32 {
             let nothing = sm.predicate(inst, 2);
             std::array::from_fn(|lane| match nothing >> lane & 1 {
                 1 => 0,
@@ -58,22 +57,22 @@ pub unsafe fn sizes(sm: &Sm, inst: &Inst) -> [u32; LANES] {
     }
 }
 
-/// `cp.async`: operands the address in shared memory, plus `y`; the address in global memory, plus
-/// `imm`; and what the [`SourceBytes`] says, which `x` is. Bytes of the destination that the
-/// source has none for become zero.
+/// Runs `cp.async`. The operands are the address in shared memory, plus `arg1`; the address in global memory,
+/// plus `imm`; and the operand of the [`SourceBytes`] in `arg0`. Destination bytes without a source become
+/// zero.
 ///
 /// # Safety
-/// As for [`crate::exec::sm::Handler`]; so for every handler here.
+/// The requirements of [`crate::exec::sm::Handler`]. All handlers in this file share them.
 pub unsafe fn start<const BYTES: usize>(sm: &mut Sm, inst: &Inst) -> Next {
     let bytes = BYTES as u64;
-    // SAFETY: the instruction is this one.
+    // SAFETY: `inst` is a `start`, since this is its handler.
     let ((to, from), sizes) = unsafe { (addresses(sm, inst), sizes(sm, inst)) };
     let mut copy = StartedCopy {
         group: 0,
         lanes: sm.mask,
         bytes: BYTES,
         to: [0; LANES],
-        data: [[0; MOST]; LANES],
+        data: [[0; MAX_BYTES]; LANES],
     };
     let mut lane = 0;
     while lane < LANES {
@@ -81,66 +80,66 @@ pub unsafe fn start<const BYTES: usize>(sm: &mut Sm, inst: &Inst) -> Next {
             lane += 1;
             continue;
         }
-        // Lanes that copy from one place on are read at once, unless one of them is not right.
-        let mut together = 1;
-        while lane + together < LANES
-            && sm.mask >> (lane + together) & 1 == 1
-            && from[lane + together] == from[lane].wrapping_add(together as u64 * bytes)
+        // Contiguous lanes are read at once, unless one of them faults.
+        let mut run_length = 1;
+        while lane + run_length < LANES
+            && sm.mask >> (lane + run_length) & 1 == 1
+            && from[lane + run_length] == from[lane].wrapping_add(run_length as u64 * bytes)
         {
-            together += 1;
+            run_length += 1;
         }
-        let whole = sizes[lane..lane + together]
+        let all_full = sizes[lane..lane + run_length]
             .iter()
             .all(|&size| u64::from(size) >= bytes);
-        let span = together as u64 * bytes;
-        if whole
-            && fits(sm, &to[lane..lane + together], bytes)
-            && let Ok(host) = reach::<GlobalSpace>(sm, lane, from[lane], span, bytes, false)
+        let span = run_length as u64 * bytes;
+        if all_full
+            && fits(sm, &to[lane..lane + run_length], bytes)
+            && let Ok(host) = translate::<GlobalSpace>(sm, lane, from[lane], span, bytes, false)
         {
-            for next in lane..lane + together {
+            for next in lane..lane + run_length {
                 copy.to[next] = to[next] as u32;
-                // SAFETY: `reach` found as many bytes for each of these lanes.
+                // SAFETY: `translate` checked `span` bytes, `BYTES` for each of these lanes.
                 unsafe {
                     let host = host.add((next - lane) * BYTES);
                     host.copy_to_nonoverlapping(copy.data[next].as_mut_ptr(), BYTES);
                 }
             }
-            lane += together;
+            lane += run_length;
             continue;
         }
-        for next in lane..lane + together {
-            if let Err(kind) = reach::<SharedSpace>(sm, next, to[next], bytes, bytes, true) {
+        for next in lane..lane + run_length {
+            if let Err(kind) = translate::<SharedSpace>(sm, next, to[next], bytes, bytes, true) {
                 return sm.fail(inst, next, kind);
             }
             copy.to[next] = to[next] as u32;
-            let wanted = bytes.min(sizes[next].into());
-            if wanted == 0 {
+            let size = bytes.min(sizes[next].into());
+            if size == 0 {
                 continue;
             }
-            match reach::<GlobalSpace>(sm, next, from[next], wanted, bytes, false) {
-                // SAFETY: `reach` found `wanted` bytes, no more than a lane's data has.
+            match translate::<GlobalSpace>(sm, next, from[next], size, bytes, false) {
+                // SAFETY: `translate` checked `size` bytes, which is at most `MAX_BYTES`.
                 Ok(host) => unsafe {
-                    host.copy_to_nonoverlapping(copy.data[next].as_mut_ptr(), wanted as usize);
+                    host.copy_to_nonoverlapping(copy.data[next].as_mut_ptr(), size as usize);
                 },
                 Err(kind) => return sm.fail(inst, next, kind),
             }
         }
-        lane += together;
+        lane += run_length;
     }
     GlobalSpace::count(sm, false, 1, sm.mask.count_ones().into());
     sm.block.warp_mut().copies.start(&copy);
     inst.next()
 }
 
-/// Whether all of these are where a lane may copy so many bytes to.
+/// Returns true if `bytes` bytes can be copied to each of the addresses `to`.
 #[inline(always)]
 fn fits(sm: &Sm, to: &[u64], bytes: u64) -> bool {
-    let room = u64::from(sm.block.shared_bytes);
-    let inside = |&to: &u64| to % bytes == 0 && to < room && room - to >= bytes;
+    let shared_bytes = u64::from(sm.block.shared_bytes);
+    let inside = |&to: &u64| to % bytes == 0 && to < shared_bytes && shared_bytes - to >= bytes;
     to.iter().all(inside)
 }
 
-/// `cp.async.commit_group`
+/// Runs `cp.async.commit_group`.
 ///
 /// # Safety
 /// As for [`start`].
@@ -150,16 +149,16 @@ pub unsafe fn commit(sm: &mut Sm, inst: &Inst) -> Next {
     inst.next()
 }
 
-/// `cp.async.wait_group`: until at most the newest `x` groups are on their way.
+/// Runs `cp.async.wait_group`: waits until at most the newest `arg0` groups are in flight.
 ///
 /// # Safety
 /// As for [`start`].
 pub unsafe fn wait_group(sm: &mut Sm, inst: &Inst) -> Next {
-    finish(sm, inst.x, false);
+    finish(sm, inst.arg0, false);
     inst.next()
 }
 
-/// `cp.async.wait_all`: until no copy is on its way.
+/// Runs `cp.async.wait_all`: waits until no copy is in flight.
 ///
 /// # Safety
 /// As for [`start`].

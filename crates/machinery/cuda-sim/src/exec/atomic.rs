@@ -1,18 +1,18 @@
-//! Atomics and reductions: `atom` and `red`. Lanes take their turns in order.
+//! Atomics and reductions: `atom` and `red`. Lanes are processed in order.
 //!
 //! Source: PTX ISA sections 9.7.13.5 (`atom`) and 9.7.13.6 (`red`).
 
-use super::access::reach_atomic;
+use super::access::translate_atomic;
 use super::ops::half;
 use super::ops::rounding::{canonical, flush, pass_nan};
-use super::question::ATOMIC_PATIENCE;
 use super::sm::{Handler, Inst, Next, Sm};
-use super::space::SpaceAccess;
+use super::spin::ATOMIC_SPIN_LIMIT;
+use super::state_space::SpaceAccess;
 use crate::lanes::{LANES, active};
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 
-/// What an atomic does to the value in memory.
+/// The operation of an atomic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Atomic {
     Add,
@@ -30,14 +30,14 @@ pub enum Atomic {
     MinSigned,
     MaxSigned,
     AddFloat,
-    /// Of one `.f16` or of two in a register.
+    /// Addition of one `.f16`, or of two in a register.
     AddHalf,
-    /// The same of `.bf16`.
+    /// Addition of one `.bf16`, or of two in a register.
     AddBrain,
 }
 
 impl Atomic {
-    /// Whether the value left in memory depends on who comes first.
+    /// Returns true if the final value in memory depends on the order of the atomics.
     pub fn order_shows(self) -> bool {
         use Atomic::*;
         matches!(
@@ -46,12 +46,12 @@ impl Atomic {
         )
     }
 
-    /// The one that an instruction does.
+    /// Returns the operation of an instruction.
     pub fn of(inst: &Inst) -> Atomic {
-        Atomic::numbered(inst.x)
+        Atomic::numbered(inst.arg0)
     }
 
-    /// The one with a number, as instructions have it; the first where none has.
+    /// Returns the operation with a number, as stored in instructions; [`Atomic::Add`] for invalid numbers.
     pub fn numbered(number: u32) -> Atomic {
         Atomic::ALL
             .get(number as usize)
@@ -59,7 +59,7 @@ impl Atomic {
             .unwrap_or(Atomic::Add)
     }
 
-    /// Whether there is an instruction that does it without giving the old value back.
+    /// Returns true if PTX has a form that does not return the old value (`red`).
     pub fn has_reduction(self) -> bool {
         use Atomic::*;
         !matches!(self, Exchange | CompareAndSwap | Increment | Decrement)
@@ -84,9 +84,9 @@ impl Atomic {
     ];
 }
 
-// What becomes of a NaN is what an NVIDIA H200 makes of it.
+// NaN results are those of an NVIDIA H200.
 
-/// `add.f32`: where device memory adds up, subnormal numbers are flushed (PTX ISA, 9.7.13.5).
+/// Adds `f32`. In device memory, subnormal numbers are flushed to zero (PTX ISA, 9.7.13.5).
 fn add_single(old: u32, b: u32, in_device: bool) -> u32 {
     let [a, b] = [old, b].map(f32::from_bits);
     let sum = if in_device {
@@ -97,8 +97,8 @@ fn add_single(old: u32, b: u32, in_device: bool) -> u32 {
     canonical(sum).to_bits()
 }
 
-/// `add.f64`: device memory passes a NaN on as it is, that of what is added first; the
-/// multiprocessor, which adds up in shared memory, passes on what was there first, and quiet.
+/// Adds `f64`. Atomics on device memory propagate a NaN unchanged, that of `b` first; atomics on shared memory,
+/// executed by the SM, propagate that of `old` first, made quiet.
 fn add_double(old: u64, b: u64, in_device: bool) -> u64 {
     let [a, x] = [old, b].map(f64::from_bits);
     match (a.is_nan(), x.is_nan()) {
@@ -108,13 +108,13 @@ fn add_double(old: u64, b: u64, in_device: bool) -> u64 {
     }
 }
 
-/// There is no sum of floats of 16 bits that is not [`Atomic::AddHalf`] or [`Atomic::AddBrain`].
+/// Placeholder for 16-bit floats, whose additions are [`Atomic::AddHalf`] and [`Atomic::AddBrain`].
 fn add_none(old: u16, _: u16, _: bool) -> u16 {
     old
 }
 
-/// Makes the handler of one width: `$name`, on values of `$bits` in rows of `$row`, signed `$signed`, whose
-/// floats `$add` adds up.
+/// Defines `$name`, which returns the handler for one width: values of `$bits` in rows of `$row`, `$signed`
+/// as the signed type, `$add` for the addition of floats.
 macro_rules! atomic {
     ($(#[$doc:meta])* $name:ident, $bits:ident, $row:ident, $signed:ident, $add:ident, $host:ident) => {
         $(#[$doc])*
@@ -149,11 +149,12 @@ macro_rules! atomic {
                 for lane in active(sm.mask) {
                     let address = addresses[lane].wrapping_add(inst.imm);
                     let bytes = size_of::<$bits>() as u64;
-                    let host = match reach_atomic::<S>(sm, inst, lane, address, bytes) {
+                    let host = match translate_atomic::<S>(sm, inst, lane, address, bytes) {
                         Ok(host) => host.cast::<$bits>(),
                         Err(stop) => return stop,
                     };
-                    // SAFETY: in bounds and aligned: both were checked, and allocations are aligned.
+                    // SAFETY: `translate_atomic` checked bounds and alignment, and host allocations are
+                    // aligned.
                     let place = unsafe { $host::from_ptr(host) };
                     let in_device = S::in_device(address);
                     result[lane] = place
@@ -169,9 +170,9 @@ macro_rules! atomic {
                 if !changed {
                     let lane = sm.mask.trailing_zeros() as usize % LANES;
                     let address = addresses[lane].wrapping_add(inst.imm);
-                    sm.asks(inst, address, result[lane].into(), ATOMIC_PATIENCE);
+                    sm.record_probe(inst, address, result[lane].into(), ATOMIC_SPIN_LIMIT);
                 } else {
-                    sm.moved = true;
+                    sm.atomic_changed_memory = true;
                 }
                 sm.counts.atomics += 1;
                 sm.counts.reads += 1;
@@ -185,12 +186,12 @@ macro_rules! atomic {
 }
 
 atomic!(
-    /// A 32-bit atomic: operands old value (or a sink), address, b, c; `x` the [`Atomic`], `imm`
-    /// is added to the address.
+    /// Returns the handler of 32-bit atomics. Operands: old value (or a sink), address, b, c; `arg0` is the
+    /// [`Atomic`], `imm` is added to the address.
     atomic32, u32, u32, i32, add_single, AtomicU32);
 atomic!(
-    /// A 16-bit atomic, as [`atomic32`].
+    /// Returns the handler of 16-bit atomics, with operands as for [`atomic32`].
     atomic16, u16, u32, i16, add_none, AtomicU16);
 atomic!(
-    /// A 64-bit atomic, as [`atomic32`].
+    /// Returns the handler of 64-bit atomics, with operands as for [`atomic32`].
     atomic64, u64, u64, i64, add_double, AtomicU64);

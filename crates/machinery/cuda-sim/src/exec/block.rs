@@ -1,62 +1,66 @@
-//! A block: its warps, its shared memory, its barriers.
+//! A thread block: its warps, shared memory and barriers.
 
 use super::gang::WarpGroup;
-use super::observe::Caches;
+use super::profiler::Caches;
 use super::warp::{SplitState, Warp};
 use crate::check::Shadow;
 use crate::lanes::active;
 
-/// Hardware barriers of a block, PTX ISA section 9.7.13.1.
+/// Number of hardware barriers of a block. Source: PTX ISA section 9.7.13.1.
 pub const BARRIERS: usize = 16;
 
 pub struct Block {
-    /// Its place in the grid.
+    /// `blockIdx`.
     pub id: [u32; 3],
-    /// Its number in the grid, x fastest.
+    /// Index in the grid, x fastest.
     pub number: u64,
     pub warps: Vec<Warp>,
-    /// What its gangs keep, where it has gangs.
+    /// State of the block's warp groups, used by gangs.
     pub groups: Vec<WarpGroup>,
-    /// The warp that is running.
+    /// Index of the running warp.
     pub running: usize,
     pub shared: Vec<u64>,
     pub shared_bytes: u32,
-    /// Threads that have not exited.
+    /// Number of threads that have not exited.
     pub alive: u32,
-    /// Warp instructions it has run.
+    /// Number of warp instructions run so far.
     pub clock: u64,
-    /// Its loads from device memory and its stores there, once for each thread.
+    /// Number of loads from and stores to device memory, counted per thread.
     pub accesses: u64,
-    /// Its multiprocessor's caches, for an observed block that is not running at the moment.
+    /// The caches of its SM, while a profiled block is not running.
     pub caches: Option<Box<Caches>>,
-    /// What checks know of it, where there are any.
+    /// The sanitizer's shadow state, if checks are on.
     pub shadow: Option<Box<Shadow>>,
     barriers: [Barrier; BARRIERS],
-    /// A bit for each barrier that some thread has come to since it last opened.
-    come_to: u32,
+    /// Mask of the barriers at which some thread has arrived since they last opened.
+    pending_barriers: u32,
 }
 
-/// Who waits at a barrier, and for how many.
+/// The arrivals at a hardware barrier.
 #[derive(Default)]
 struct Barrier {
     arrived: u32,
-    /// Threads to wait for; 0 for every living thread of the block.
+    /// Number of threads to wait for; 0 for every live thread of the block.
     expected: u32,
     waiting: Vec<Waiter>,
-    /// For `bar.red`: threads that came, and those whose predicate held.
-    came: u32,
+    /// For `bar.red`: the number of threads that arrived, and of those whose predicate was true.
+    reduction_threads: u32,
     held: u32,
 }
 
 impl Barrier {
-    /// Nobody has come.
     fn reset(&mut self) {
-        (self.arrived, self.expected, self.came, self.held) = (0, 0, 0, 0);
+        (
+            self.arrived,
+            self.expected,
+            self.reduction_threads,
+            self.held,
+        ) = (0, 0, 0, 0);
         self.waiting.clear();
     }
 
-    /// Threads to wait for in a block with `alive` living ones.
-    fn awaited(&self, alive: u32) -> u32 {
+    /// Returns the number of threads to wait for in a block with `alive` live threads.
+    fn required_threads(&self, alive: u32) -> u32 {
         if self.expected > 0 {
             self.expected
         } else {
@@ -71,11 +75,11 @@ struct Waiter {
     reduction: Option<Reduction>,
 }
 
-/// What `bar.red` computes over the threads that came, and where it goes.
+/// The operation of a `bar.red` and the destination of its result.
 #[derive(Clone, Copy)]
 pub struct Reduction {
     pub operation: ReductionOp,
-    /// Where in the frame the result goes: a row for `popc`, a predicate for `and`, `or`.
+    /// Frame offset of the result: a row for `popc`, a predicate for `and` and `or`.
     pub destination: u32,
 }
 
@@ -86,18 +90,18 @@ pub enum ReductionOp {
     Or,
 }
 
-/// How a split comes to a barrier.
+/// The arrival of a split at a barrier.
 pub struct Arrival {
     pub barrier: usize,
-    /// Threads to wait for; 0 for every living thread of the block.
+    /// Number of threads to wait for; 0 for every live thread of the block.
     pub expected: u32,
-    /// Whether it waits (`bar.sync`) or only counts (`bar.arrive`).
+    /// True if the split waits (`bar.sync`), false if it only arrives (`bar.arrive`).
     pub waits: bool,
     pub reduction: Option<(Reduction, u32)>,
 }
 
 impl Block {
-    /// No block: a multiprocessor before its first.
+    /// Creates a placeholder for an SM that has no block yet.
     pub fn empty() -> Block {
         Block {
             id: [0; 3],
@@ -113,12 +117,12 @@ impl Block {
             caches: None,
             shadow: None,
             barriers: Default::default(),
-            come_to: 0,
+            pending_barriers: 0,
         }
     }
 
-    /// Becomes block `number` of the grid, with `threads` threads, and so many bytes of shared memory that
-    /// hold a word.
+    /// Resets the block to block `number` of the grid, with `threads` threads and `shared_bytes` bytes of
+    /// shared memory filled with `word`.
     pub fn reset(
         &mut self,
         number: u64,
@@ -131,11 +135,11 @@ impl Block {
         let warps = threads.div_ceil(32);
         self.warps.resize_with(warps as usize, || Warp::new(0, 0));
         for (index, warp) in (0..warps).zip(&mut self.warps) {
-            let rest = threads - index * 32;
-            let lanes = if rest >= 32 {
+            let remaining = threads - index * 32;
+            let lanes = if remaining >= 32 {
                 u32::MAX
             } else {
-                (1 << rest) - 1
+                (1 << remaining) - 1
             };
             warp.reset(index, lanes);
         }
@@ -143,21 +147,22 @@ impl Block {
         self.groups.resize_with(warps as usize, WarpGroup::default);
         self.running = 0;
         self.shared.clear();
-        let twice = u64::from(word) << 32 | u64::from(word);
-        self.shared.resize(shared_bytes.div_ceil(8) as usize, twice);
+        let word_pair = u64::from(word) << 32 | u64::from(word);
+        self.shared
+            .resize(shared_bytes.div_ceil(8) as usize, word_pair);
         self.shared_bytes = shared_bytes;
         self.alive = threads;
         self.clock = 0;
         self.accesses = 0;
         self.caches = None;
-        for barrier in active(std::mem::take(&mut self.come_to)) {
+        for barrier in active(std::mem::take(&mut self.pending_barriers)) {
             self.barriers[barrier].reset();
         }
     }
 
-    /// Whether nobody has come to any barrier that has not opened since.
-    pub fn nobody_waits(&self) -> bool {
-        self.come_to == 0
+    /// Returns true if no thread has arrived at a barrier since it last opened.
+    pub fn has_no_waiters(&self) -> bool {
+        self.pending_barriers == 0
     }
 
     #[inline(always)]
@@ -170,21 +175,21 @@ impl Block {
         &mut self.warps[self.running]
     }
 
-    /// Lanes of the running warp end.
+    /// Ends lanes of the running warp.
     pub fn exit(&mut self, lanes: u32) {
         self.alive -= lanes.count_ones();
         self.warp_mut().alive &= !lanes;
     }
 
-    /// The running split, `lanes` of the running warp, comes to a barrier.
+    /// Records the arrival of the running split, `lanes` of the running warp, at a barrier.
     pub fn arrive(&mut self, lanes: u32, arrival: Arrival) {
         let running = self.running;
         let warp = &self.warps[running];
         let split = warp.current;
-        self.come_to |= 1 << arrival.barrier;
+        self.pending_barriers |= 1 << arrival.barrier;
         let barrier = &mut self.barriers[arrival.barrier];
-        // A counted barrier counts whole warps, even one that is not full: its lanes may have parted, and
-        // the last of them bring along those that it lacks.
+        // A barrier with a thread count counts whole warps, 32 threads even for a partial warp. A diverged
+        // warp is counted lane by lane; its last split to arrive adds the missing threads.
         let parts = barrier.waiting.iter();
         let parts = parts.filter(|part| part.warp == running && part.split != split);
         let earlier = parts.fold(0, |mask, part| mask | warp.splits[part.split as usize].mask);
@@ -195,7 +200,7 @@ impl Block {
         };
         barrier.arrived += threads;
         barrier.expected = arrival.expected;
-        barrier.came += lanes.count_ones();
+        barrier.reduction_threads += lanes.count_ones();
         if let Some((_, predicate)) = arrival.reduction {
             barrier.held += (predicate & lanes).count_ones();
         }
@@ -209,17 +214,17 @@ impl Block {
         }
     }
 
-    /// Opens every barrier that all awaited threads have reached; whether one opened.
+    /// Opens every barrier at which all required threads have arrived. Returns true if any opened.
     pub fn open_barriers(&mut self) -> bool {
         let mut opened = false;
-        for number in active(self.come_to) {
+        for number in active(self.pending_barriers) {
             let barrier = &mut self.barriers[number];
-            let expected = barrier.awaited(self.alive);
+            let expected = barrier.required_threads(self.alive);
             if barrier.arrived < expected {
                 continue;
             }
             opened = true;
-            self.come_to &= !(1 << number);
+            self.pending_barriers &= !(1 << number);
             if let Some(shadow) = &mut self.shadow {
                 let waiting = barrier.waiting.iter().map(|waiter| waiter.warp);
                 shadow.open(number, barrier.expected > 0, waiting);
@@ -227,7 +232,7 @@ impl Block {
             for waiter in &barrier.waiting {
                 let warp = &mut self.warps[waiter.warp];
                 if let Some(reduction) = waiter.reduction {
-                    reduction.deliver(warp, waiter.split, barrier.held, barrier.came);
+                    reduction.deliver(warp, waiter.split, barrier.held, barrier.reduction_threads);
                 }
                 warp.splits[waiter.split as usize].state = SplitState::Ready;
                 warp.ready.push_back(waiter.split);
@@ -237,13 +242,15 @@ impl Block {
         opened
     }
 
-    /// No thread can go on: where lanes wait at a `.sync` instruction for lanes that wait for
-    /// them at a meeting place, lets the latter go on; whether there were any.
+    /// Releases lanes that wait at a reconvergence point for lanes that wait for them at a `.sync` instruction.
+    /// Called when no thread of the block can run. Returns true if there were any.
     pub fn release_for_sync(&mut self) -> bool {
         let mut any = false;
         for warp in &mut self.warps {
             for id in 0..warp.splits.len() as u32 {
-                if let SplitState::Sync(_) | SplitState::Meet(_) = warp.splits[id as usize].state {
+                if let SplitState::Sync(_) | SplitState::WarpBarrier(_) =
+                    warp.splits[id as usize].state
+                {
                     any |= warp.release_arrived(id);
                 }
             }
@@ -251,36 +258,36 @@ impl Block {
         any
     }
 
-    /// Barriers with threads waiting, and how many came of how many awaited.
-    pub fn stuck(&self) -> Option<(usize, u32, u32)> {
-        let number = active(self.come_to).next()?;
+    /// Returns the first barrier with waiting threads, the number of arrivals, and the number required.
+    pub fn blocked_barrier(&self) -> Option<(usize, u32, u32)> {
+        let number = active(self.pending_barriers).next()?;
         let barrier = &self.barriers[number];
-        let expected = barrier.awaited(self.alive);
+        let expected = barrier.required_threads(self.alive);
         Some((number, barrier.arrived, expected))
     }
 }
 
 impl Reduction {
-    fn deliver(self, warp: &mut Warp, split: u32, held: u32, came: u32) {
+    fn deliver(self, warp: &mut Warp, split: u32, held: u32, reduction_threads: u32) {
         let split = &warp.splits[split as usize];
         let mask = split.mask;
         let base = warp.frames[split.frame as usize].registers.base();
-        // SAFETY: the lowering put the destination, a row for `popc` and a predicate else,
-        // inside the frame of the function that the split is in.
+        // SAFETY: the lowering put the destination, a row for `popc` and otherwise a predicate, inside the
+        // frame of the function that the split is in.
         unsafe {
-            let place = base.add(self.destination as usize).cast::<u32>();
+            let result = base.add(self.destination as usize).cast::<u32>();
             match self.operation {
                 ReductionOp::Popc => {
                     for lane in active(mask) {
-                        *place.add(lane) = held;
+                        *result.add(lane) = held;
                     }
                 }
                 ReductionOp::And | ReductionOp::Or => {
                     let holds = match self.operation {
-                        ReductionOp::And => held == came,
+                        ReductionOp::And => held == reduction_threads,
                         _ => held > 0,
                     };
-                    *place = (*place & !mask) | if holds { mask } else { 0 };
+                    *result = (*result & !mask) | if holds { mask } else { 0 };
                 }
             }
         }

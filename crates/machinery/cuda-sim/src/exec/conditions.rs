@@ -1,23 +1,23 @@
-//! What a program may set of how launches run, beside what to launch: who has to give right results
-//! under all of them is right by itself, and not by how the simulator happens to run it.
+//! Execution conditions that a program can vary to test itself: a program that is correct under all of them is
+//! correct by design, not because of how the simulator happens to run it.
 
-/// How launches run. Without any of these, they run as fast as can be.
+/// The conditions under which launches run. The default is the fastest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Conditions {
-    /// The seed of an order of warps and blocks that nobody can foretell (see [`super::pausing`]);
-    /// none for the usual order. Such launches are not observed: their modelled time leaves memory
-    /// out, and they have no profile.
+    /// Seed of a random schedule of warps and blocks (see [`super::instrument::random_schedule`]), or `None`
+    /// for the default order. Launches with a random schedule are not profiled, and their modelled time
+    /// excludes memory.
     pub shuffle: Option<u64>,
-    /// The word that memory holds which nobody has written; zero where none. Variables of a module
-    /// begin with zero or their value in any case.
+    /// Initial value of each word of uninitialized memory; `None` for zero. Variables of a module start with
+    /// zero or their initial value in any case.
     pub poison: Option<u32>,
-    /// The seed of the choice of blocks that the time model looks at; none for the usual choice,
+    /// Seed for the choice of sampled blocks on which the time model is based. `None` for the default choice,
     /// which is the same for all launches of one size.
     pub watched: Option<u64>,
 }
 
 impl Conditions {
-    /// The usual ones.
+    /// The default conditions.
     pub const USUAL: Conditions = Conditions {
         shuffle: None,
         poison: None,

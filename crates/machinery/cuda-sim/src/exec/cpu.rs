@@ -1,33 +1,33 @@
-//! Which vector instructions this CPU has, found once.
+//! Detection of the host CPU's vector instructions.
 //!
-//! On x86-64 lane loops are compiled twice: for any CPU, and for AVX2 with fused multiply-add. Without
-//! the second a fused multiply-add is a library call on x86-64 and everything runs at a tenth of the
-//! speed. The choice is made when a module is loaded, so that running costs no test.
+//! On x86-64, lane loops are compiled twice: for any CPU, and for AVX2 with fused multiply-add. Without the
+//! second version, a fused multiply-add would be a library call and everything would run at a tenth of the
+//! speed. The version is chosen when a module is loaded, so execution needs no test.
 
 use std::sync::OnceLock;
 
-/// An instruction set that lane loops are compiled for.
+/// An instruction set for which lane loops are compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cpu {
-    /// Whatever the target guarantees: always right, on x86-64 slower.
+    /// The target's baseline: correct everywhere, but slower on x86-64.
     Baseline,
     /// x86-64 with AVX2, FMA and BMI.
     Avx2,
 }
 
 impl Cpu {
-    /// Whether it takes the lane loops for wide registers, which exist for gangs of warps as well. On
-    /// x86-64 the plain ones do not, and take the lanes one by one: almost no CPU is without AVX2,
-    /// and all forms take their time to compile.
+    /// Returns true if lane loops use wide registers; only those loops exist for gangs too. The baseline
+    /// loops of x86-64 process lanes one by one, because almost every CPU has AVX2 and each version takes
+    /// time to compile.
     pub fn is_wide(self) -> bool {
         self == Cpu::Avx2 || cfg!(not(target_arch = "x86_64"))
     }
 
-    /// The best this machine runs. `CUDA_SIM_CPU=baseline` keeps to the plain loops.
+    /// Returns the best instruction set of this machine. `CUDA_SIM_CPU=baseline` selects the baseline.
     pub fn detect() -> Cpu {
-        static FOUND: OnceLock<Cpu> = OnceLock::new();
-        *FOUND.get_or_init(|| {
-            if std::env::var_os("CUDA_SIM_CPU").is_some_and(|wish| wish == "baseline") {
+        static DETECTED: OnceLock<Cpu> = OnceLock::new();
+        *DETECTED.get_or_init(|| {
+            if std::env::var_os("CUDA_SIM_CPU").is_some_and(|value| value == "baseline") {
                 return Cpu::Baseline;
             }
             #[cfg(target_arch = "x86_64")]

@@ -1,66 +1,68 @@
-//! A block none of whose threads can go on: who is let go on nevertheless, and what is said of one where
-//! nobody is.
+//! Blocks in which no thread can make progress: releases lanes that wait at matching `.sync` instructions in
+//! different places; otherwise reports a deadlock.
 
-use super::fault::{Fault, FaultKind, FaultPlace};
+use super::fault::{Fault, FaultKind, FaultLocation};
 use super::sm::Sm;
 use super::warp::{Split, SplitState};
 
 impl Sm {
-    /// No thread of the block can go on: where all lanes that a `.sync` instruction names wait at such
-    /// instructions, at several places in the code, lets each of them go on with the lanes beside it; whether
-    /// there were any. By the PTX ISA (`shfl.sync` and its sisters) a lane waits until the others have executed
-    /// the instruction with the same qualifiers and the same mask, which need not be the same place.
-    pub(super) fn meet_apart(&mut self) -> bool {
+    /// Releases lanes that wait at different but matching `.sync` instructions once all lanes of their mask
+    /// have arrived. Called when no thread of the block can run. Returns true if there were any.
+    ///
+    /// By the PTX ISA (`shfl.sync` and related instructions), a lane waits until the others have executed the
+    /// instruction with the same qualifiers and the same mask, which need not be the same instruction in the
+    /// code.
+    pub(super) fn release_matching_syncs(&mut self) -> bool {
         let code = &self.grid.program.code.plain;
-        let alike = |one: &Split, other: &Split| {
-            let (a, b) = (&code[one.pc as usize], &code[other.pc as usize]);
-            one.state == other.state && std::ptr::fn_addr_eq(a.run, b.run) && a.x == b.x
+        let same_sync = |first: &Split, other: &Split| {
+            let (a, b) = (&code[first.pc as usize], &code[other.pc as usize]);
+            first.state == other.state && std::ptr::fn_addr_eq(a.run, b.run) && a.arg0 == b.arg0
         };
-        let mut any = false;
+        let mut released = false;
         for warp in &mut self.block.warps {
             for id in 0..warp.splits.len() {
                 let SplitState::Sync(members) = warp.splits[id].state else {
                     continue;
                 };
-                let one = &warp.splits[id];
-                let like: Vec<usize> = (0..warp.splits.len())
-                    .filter(|&other| alike(one, &warp.splits[other]))
+                let first = &warp.splits[id];
+                let matching: Vec<usize> = (0..warp.splits.len())
+                    .filter(|&other| same_sync(first, &warp.splits[other]))
                     .collect();
-                let come = like
+                let waiting = matching
                     .iter()
                     .fold(0, |lanes, &other| lanes | warp.splits[other].mask);
-                if members & warp.alive & !come != 0 {
+                if members & warp.alive & !waiting != 0 {
                     continue;
                 }
-                for other in like {
+                for other in matching {
                     warp.splits[other].state = SplitState::Ready;
-                    warp.splits[other].met = true;
+                    warp.splits[other].sync_completed = true;
                     warp.ready.push_back(other as u32);
                 }
-                any = true;
+                released = true;
             }
         }
-        any
+        released
     }
 
-    /// No thread of the block can go on.
+    /// Returns the fault of a block in which no thread can run.
     pub(super) fn deadlock(&self) -> Fault {
-        let stuck_warp = self.block.warps.iter().find_map(|warp| {
+        let waiting_warp = self.block.warps.iter().find_map(|warp| {
             warp.splits.iter().find_map(|split| match split.state {
-                SplitState::Sync(members) | SplitState::Meet(members) => {
+                SplitState::Sync(members) | SplitState::WarpBarrier(members) => {
                     Some((warp, split, members))
                 }
                 _ => None,
             })
         });
-        let (kind, warp, split) = match (stuck_warp, self.block.stuck()) {
+        let (kind, warp, split) = match (waiting_warp, self.block.blocked_barrier()) {
             (Some((warp, split, members)), _) => (
                 FaultKind::WarpSyncNeverOpens { members },
                 Some(warp),
                 Some(split),
             ),
-            (None, stuck) => {
-                let (barrier, arrived, expected) = stuck.unwrap_or((0, 0, self.block.alive));
+            (None, blocked) => {
+                let (barrier, arrived, expected) = blocked.unwrap_or((0, 0, self.block.alive));
                 let waiting = self.block.warps.iter().find_map(|warp| {
                     let waits =
                         |state| matches!(state, SplitState::Barrier(n) if n == barrier as u32);
@@ -77,19 +79,19 @@ impl Sm {
                 };
                 (
                     kind,
-                    waiting.map(|found| found.0),
-                    waiting.map(|found| found.1),
+                    waiting.map(|(warp, _)| warp),
+                    waiting.map(|(_, split)| split),
                 )
             }
         };
-        let place = warp.zip(split).map(|(warp, split)| {
+        let location = warp.zip(split).map(|(warp, split)| {
             let lane = split.mask.trailing_zeros();
-            Box::new(FaultPlace {
+            Box::new(FaultLocation {
                 kernel: self.grid.kernel_name().to_owned(),
                 block: self.block.id,
                 warp: warp.index,
                 thread: self.grid.dims.thread_index(warp.index * 32 + lane),
-                // It goes on after the barrier: the instruction before is the barrier.
+                // The split continues after the barrier, so the barrier is the instruction before.
                 source: self
                     .grid
                     .program
@@ -97,6 +99,6 @@ impl Sm {
                     .source_of(split.pc.saturating_sub(1)),
             })
         });
-        Fault::new(kind, place)
+        Fault::new(kind, location)
     }
 }

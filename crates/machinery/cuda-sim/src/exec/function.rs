@@ -1,4 +1,4 @@
-//! What the executor knows of a function besides its code.
+//! Properties of functions that the executor needs in addition to their code.
 
 use std::ops::Range;
 
@@ -9,31 +9,31 @@ pub struct Function {
     pub is_kernel: bool,
     /// Index of its first instruction.
     pub entry: u32,
-    /// Index of the block where all returns meet; for a kernel there is none.
+    /// Index of the block in which all returns reconverge; kernels have none.
     pub end: u32,
-    /// Bytes of its registers for a warp.
+    /// Bytes of its registers per warp.
     pub frame_bytes: u32,
-    /// Bytes of local memory a thread: results, parameters, variables, outgoing parameters.
+    /// Bytes of local memory per thread: results, parameters, variables and outgoing parameters.
     pub local_bytes: u32,
-    /// Its warps may run in step: the result does not depend on their order.
-    pub in_step: bool,
-    /// Where in the frame lies what a block's warps have in common.
-    pub common: CommonRows,
-    /// Rows that hold the same value from beginning to end.
+    /// True if its warps may run in lockstep, because the result does not depend on their order.
+    pub can_form_gangs: bool,
+    /// The frame's rows of values that are uniform over the warps of a block.
+    pub uniform: UniformRows,
+    /// Rows that hold the same value throughout.
     pub literals: Vec<Literal>,
-    /// Registers of 32 bits a thread that are live at once at most.
+    /// Maximum number of 32-bit registers per thread that are live at once.
     pub registers: u32,
-    /// Functions it calls, by number.
+    /// Indices of the functions it calls.
     pub calls: Vec<usize>,
-    /// Calls through a pointer.
+    /// True if it calls through a pointer.
     pub calls_pointers: bool,
-    /// Has atomics on device memory whose order shows in the result.
+    /// True if it has atomics on device memory whose order affects the result.
     pub ordered: bool,
-    /// It has volatile or ordered loads or stores of device memory.
+    /// True if it has volatile or ordered loads or stores of device memory.
     pub volatile: bool,
 }
 
-/// A constant operand's row.
+/// The row of a constant operand.
 #[derive(Debug, Clone, Copy)]
 pub struct Literal {
     pub offset: u32,
@@ -42,27 +42,27 @@ pub struct Literal {
     pub predicate: bool,
 }
 
-/// A call: what moves between the caller's and the callee's local memory. Parts are
-/// `(from, to, bytes)`, offsets into the frames' local memory.
+/// A call: the transfers between the caller's and the callee's local memory. Each transfer is a tuple
+/// `(from, to, bytes)` of offsets into the frames' local memory.
 #[derive(Debug, Clone, Default)]
 pub struct CallSite {
     pub arguments: Vec<(u32, u32, u32)>,
     pub results: Vec<(u32, u32, u32)>,
-    /// The caller's local memory: the callee's begins after it.
+    /// Bytes of the caller's local memory; the callee's follows it.
     pub caller_bytes: u32,
 }
 
-/// The parts of a frame that hold what warps have in common: byte offsets.
+/// Byte ranges of a frame that hold uniform values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CommonRows {
-    /// Rows of 64 bits a lane.
+pub struct UniformRows {
+    /// Rows of 64 bits per lane.
     pub wide: Range<u32>,
-    /// Rows of 32 bits a lane.
+    /// Rows of 32 bits per lane.
     pub narrow: Range<u32>,
     pub predicates: Range<u32>,
 }
 
-impl CommonRows {
+impl UniformRows {
     pub fn bytes(&self) -> u32 {
         (self.wide.len() + self.narrow.len() + self.predicates.len()) as u32
     }

@@ -1,8 +1,8 @@
-//! What a texture or surface is: texels in device memory, and how they are read.
+//! Descriptions of textures and surfaces: texels in device memory and their sampling.
 
 use std::collections::HashMap;
 
-/// How a channel of a texel is kept.
+/// The format of a texel's channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Channel {
     U8,
@@ -24,67 +24,67 @@ impl Channel {
         }
     }
 
-    /// Whether it is a whole number.
+    /// Returns true for integer formats.
     pub fn is_whole(self) -> bool {
         !matches!(self, Channel::F16 | Channel::F32)
     }
 }
 
-/// What an image's slices in z are.
+/// The meaning of an image's z dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slices {
-    /// The third dimension, if there are any.
+    /// The third dimension of a volume, if there is one.
     Depth,
-    /// Images of their own.
+    /// Layers of an array.
     Layers,
-    /// The six faces of a cube.
+    /// The six faces of a cube map.
     Cube,
-    /// The six faces of a cube each.
+    /// The six faces of each cube map in an array.
     Cubes,
 }
 
-/// Texels in device memory, by rows and slices.
+/// Texels in device memory, in rows and slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Image {
-    /// Where they begin.
+    /// Device address of the first texel.
     pub base: u64,
-    /// Texels in x, y and z; 0 in a dimension that it does not have.
+    /// Texels in x, y and z; 0 for a dimension that the image does not have.
     pub size: [u32; 3],
     pub slices: Slices,
     pub channel: Channel,
-    /// Channels of a texel: 1, 2 or 4.
+    /// Number of channels per texel: 1, 2 or 4.
     pub channels: u32,
-    /// Bytes from a row to the next.
+    /// Bytes from one row to the next.
     pub pitch: u64,
-    /// It is one row of memory, whose texels are read by their numbers alone.
+    /// True for linear memory, whose texels are addressed by index.
     pub linear: bool,
 }
 
 impl Image {
-    /// Bytes of a texel.
+    /// Returns the bytes per texel.
     pub fn texel(&self) -> u64 {
         u64::from(self.channel.bytes() * self.channels)
     }
 
-    /// Texels in a dimension, at least one.
+    /// Returns the number of texels in a dimension, at least one.
     pub fn extent(&self, dimension: usize) -> i64 {
         self.size[dimension].max(1).into()
     }
 
-    /// Bytes from its first texel to past its last.
+    /// Returns the bytes from the first texel to the end of the last.
     pub fn bytes(&self) -> u64 {
         let rows = (self.extent(1) * self.extent(2)) as u64;
         (rows - 1) * self.pitch + self.extent(0) as u64 * self.texel()
     }
 
-    /// Bytes from its first texel to the one at a place, which is inside.
+    /// Returns the byte offset of the texel at `at`, which must be inside.
     pub fn offset(&self, at: [i64; 3]) -> u64 {
         let row = at[2] * self.extent(1) + at[1];
         row as u64 * self.pitch + at[0] as u64 * self.texel()
     }
 }
 
-/// What becomes of a coordinate outside a texture.
+/// The treatment of coordinates outside a texture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressMode {
     Wrap,
@@ -93,24 +93,24 @@ pub enum AddressMode {
     Border,
 }
 
-/// A texture: an image, and how it is read.
+/// A texture: an image and how it is sampled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Texture {
     pub image: Image,
     pub modes: [AddressMode; 3],
-    /// Texels around a place are mixed.
+    /// True to interpolate between neighbouring texels.
     pub linear_filter: bool,
-    /// Coordinates go from 0 to 1, and not to the number of texels.
+    /// True if coordinates range from 0 to 1 instead of the number of texels.
     pub normalised: bool,
-    /// Whole numbers are read as they are, and not as parts of the largest one.
+    /// True to read integers unchanged instead of normalizing them by their maximum.
     pub as_whole: bool,
-    /// Texels of a cube map are mixed across its edges too.
+    /// True to filter cube maps across their edges.
     pub seamless: bool,
-    /// What is read outside, where the mode is [`AddressMode::Border`].
+    /// Value outside the texture for [`AddressMode::Border`].
     pub border: [f32; 4],
 }
 
-/// Textures and surfaces that kernels may name, by their handles.
+/// Textures and surfaces that kernels can access, by handle.
 #[derive(Debug, Default, Clone)]
 pub struct Images {
     pub textures: HashMap<u64, Texture>,

@@ -1,21 +1,21 @@
-//! Launches that are to end because somebody asks for it, from another thread or from a signal's handler.
+//! Interruption of launches, requested by another thread or a signal handler.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Launches of a process run one at a time: there is one word for all.
-static ASKED: AtomicBool = AtomicBool::new(false);
+/// True if the running launch should end. Launches of a process run one at a time, so one flag suffices.
+static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// Ends the launch that is under way. A signal's handler may call it.
+/// Ends the running launch. Async-signal-safe.
 pub fn interrupt() {
-    ASKED.store(true, Ordering::Relaxed);
+    REQUESTED.store(true, Ordering::Relaxed);
 }
 
-/// What was asked for before does not mean the launch that begins now.
+/// Discards earlier requests, which must not affect a launch that starts now.
 pub fn forget_interrupts() {
-    ASKED.store(false, Ordering::Relaxed);
+    REQUESTED.store(false, Ordering::Relaxed);
 }
 
-/// Whether the launch under way is to end.
-pub(super) fn is_asked() -> bool {
-    ASKED.load(Ordering::Relaxed)
+/// Returns true if the running launch should end.
+pub(super) fn is_requested() -> bool {
+    REQUESTED.load(Ordering::Relaxed)
 }

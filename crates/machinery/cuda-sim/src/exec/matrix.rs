@@ -1,40 +1,40 @@
-//! `ldmatrix` and `stmatrix`: small matrices from shared memory to the registers of a warp, as tensor cores
-//! want them, and back. Source: PTX ISA, sections 9.7.14.5.15 and 9.7.14.5.16.
+//! `ldmatrix` and `stmatrix`: move 8×8 matrices between shared memory and a warp's registers, in the layout of
+//! tensor cores. Source: PTX ISA, sections 9.7.14.5.15 and 9.7.14.5.16.
 
-use super::access::reach;
+use super::access::translate;
 use super::sm::{Inst, Next, Sm};
-use super::space::{SharedSpace, SpaceAccess as _};
-use super::sync::together;
-use super::tensor::whole_warp;
+use super::state_space::{SharedSpace, SpaceAccess as _};
+use super::sync::converge;
+use super::tensor::incomplete_warp_fault;
 use crate::lanes::{FULL, LANES};
 
-/// Bytes of a matrix's row, and rows of a matrix.
+/// Bytes per matrix row, and rows per matrix.
 const ROW: usize = 16;
 const ROWS: usize = 8;
 
-/// The number of matrices, and whether each is transposed, as `x` has them.
+/// Packs the number of matrices and their transposition into `arg0`.
 pub fn packed(matrices: usize, transposed: bool) -> u32 {
     matrices as u32 | u32::from(transposed) << 8
 }
 
-/// `ldmatrix`: a destination for each matrix, then the row of addresses, plus `imm`: those of the
-/// lanes `8 m` to `8 m + 7` are where the rows of matrix `m` begin. `x`: see [`packed`].
+/// Runs `ldmatrix`. Operands: a destination for each matrix, then the address row, to which `imm` is added.
+/// Lanes `8 m` to `8 m + 7` hold the addresses of the rows of matrix `m`. `arg0`: see [`packed`].
 ///
 /// # Safety
-/// As for [`crate::exec::sm::Handler`].
+/// The requirements of [`crate::exec::sm::Handler`].
 pub unsafe fn load(sm: &mut Sm, inst: &Inst) -> Next {
-    if let Some(fault) = whole_warp(sm) {
+    if let Some(fault) = incomplete_warp_fault(sm) {
         return sm.fail(inst, sm.mask.trailing_zeros() as usize, fault);
     }
-    let (matrices, transposed) = (inst.x as usize & 0xff, inst.x >> 8 == 1);
-    let next = together(sm, inst, FULL, |sm| {
+    let (matrices, transposed) = (inst.arg0 as usize & 0xff, inst.arg0 >> 8 == 1);
+    let next = converge(sm, inst, FULL, |sm| {
         // SAFETY: the operand after the destinations is a 64-bit row.
         let addresses = *unsafe { sm.row::<u64>(inst, matrices) };
         let mut rows = [[0u8; ROW]; LANES];
         for (lane, row) in rows[..matrices * ROWS].iter_mut().enumerate() {
             let address = addresses[lane].wrapping_add(inst.imm);
-            match reach::<SharedSpace>(sm, lane, address, ROW as u64, ROW as u64, false) {
-                // SAFETY: `reach` found as many bytes as a row has.
+            match translate::<SharedSpace>(sm, lane, address, ROW as u64, ROW as u64, false) {
+                // SAFETY: `translate` checked the bytes of a row.
                 Ok(host) => unsafe { host.copy_to_nonoverlapping(row.as_mut_ptr(), ROW) },
                 Err(kind) => {
                     sm.fail(inst, lane, kind);
@@ -67,17 +67,17 @@ pub unsafe fn load(sm: &mut Sm, inst: &Inst) -> Next {
     next
 }
 
-/// `stmatrix`: the row of addresses, plus `imm`, then a source for each matrix; the same rows as of
-/// [`load`]. `x`: see [`packed`].
+/// Runs `stmatrix`. Operands: the address row, to which `imm` is added, then a source for each matrix; the
+/// address lanes are those of [`load`]. `arg0`: see [`packed`].
 ///
 /// # Safety
-/// As for [`load`].
+/// The requirements of [`load`].
 pub unsafe fn store(sm: &mut Sm, inst: &Inst) -> Next {
-    if let Some(fault) = whole_warp(sm) {
+    if let Some(fault) = incomplete_warp_fault(sm) {
         return sm.fail(inst, sm.mask.trailing_zeros() as usize, fault);
     }
-    let (matrices, transposed) = (inst.x as usize & 0xff, inst.x >> 8 == 1);
-    let next = together(sm, inst, FULL, |sm| {
+    let (matrices, transposed) = (inst.arg0 as usize & 0xff, inst.arg0 >> 8 == 1);
+    let next = converge(sm, inst, FULL, |sm| {
         // SAFETY: operand 0 is a 64-bit row.
         let addresses = *unsafe { sm.row::<u64>(inst, 0) };
         for n in 0..matrices {
@@ -96,8 +96,8 @@ pub unsafe fn store(sm: &mut Sm, inst: &Inst) -> Next {
             for (row, values) in rows.iter().enumerate() {
                 let lane = n * ROWS + row;
                 let address = addresses[lane].wrapping_add(inst.imm);
-                match reach::<SharedSpace>(sm, lane, address, ROW as u64, ROW as u64, true) {
-                    // SAFETY: `reach` found as many bytes as a row has.
+                match translate::<SharedSpace>(sm, lane, address, ROW as u64, ROW as u64, true) {
+                    // SAFETY: `translate` checked the bytes of a row.
                     Ok(host) => unsafe {
                         values
                             .as_ptr()

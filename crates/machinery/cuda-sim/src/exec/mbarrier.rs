@@ -1,24 +1,24 @@
-//! `mbarrier`: barriers that lie in shared memory, for any threads of a block and for what they wait for
-//! beside each other. Source: PTX ISA, section 9.7.13.15.
+//! `mbarrier`: barriers in shared memory for any set of threads of a block, which can also wait for
+//! asynchronous copies. Source: PTX ISA, section 9.7.13.15.
 //!
-//! A barrier is 64 bits whose meaning is the hardware's own; here they are [`Phase`]'s.
+//! The layout of the 64-bit barrier object is opaque in PTX; here it is that of [`Phase`].
 
-use super::access::reach;
+use super::access::translate;
 use super::fault::FaultKind;
-use super::question::ATOMIC_PATIENCE;
 use super::sm::{Inst, Next, Sm};
-use super::space::SharedSpace;
+use super::spin::ATOMIC_SPIN_LIMIT;
+use super::state_space::SharedSpace;
 use crate::lanes::{LANES, active};
 
-/// What an instruction does to a barrier: its `x`. The numbers are none of an atomic's.
+/// The effect of an instruction on a barrier, stored in `arg0`. The numbers differ from those of atomics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     Arrive,
-    /// Arrives, and no longer belongs to the phases to come.
+    /// Arrives and leaves the following phases.
     Drop,
-    /// More bytes are expected.
+    /// Expects more bytes (expect-tx).
     Expect,
-    /// Bytes have come.
+    /// Bytes have been copied (complete-tx).
     Complete,
     ExpectAndArrive,
     ExpectAndDrop,
@@ -33,47 +33,48 @@ impl Change {
         Change::ExpectAndArrive,
         Change::ExpectAndDrop,
     ];
-    /// The number of the first.
+    /// Number of the first variant.
     const FIRST: u32 = 64;
 
-    /// As an instruction has it.
+    /// Returns the number stored in instructions.
     pub fn number(self) -> u32 {
         Change::FIRST + self as u32
     }
 }
 
-/// Bits of a count of threads, and the most that one may be.
+/// Bits of a thread count, and the maximum count.
 const COUNT_BITS: u32 = 20;
-const MOST: u32 = (1 << COUNT_BITS) - 1;
-/// Bits of the bytes that are still to come, a number with a sign.
+const MAX_COUNT: u32 = (1 << COUNT_BITS) - 1;
+/// Bits of the pending byte count (tx-count), which is signed.
 const BYTES_BITS: u32 = 22;
 
-/// A barrier's word, taken apart.
+/// The decoded state of a barrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Phase {
-    /// Whether it is an odd one.
+    /// True in odd phases.
     odd: bool,
-    /// Arrivals it waits for yet.
+    /// Number of pending arrivals.
     pending: u32,
-    /// Arrivals each phase waits for.
+    /// Number of arrivals expected in each phase.
     expected: u32,
-    /// Bytes it waits for yet.
+    /// Number of pending bytes.
     bytes: i32,
 }
 
-const TOO_MANY: &str =
-    "more threads arrive than its phase waits for: is it initialised, with their number?";
-const COMPLETES: &str = "an arrival that may not complete the phase (noComplete) completes it";
-const TOO_MUCH: &str = "more bytes are to come than it can count";
-const NO_COUNT: &str = "it is to wait for no thread, or for more than 1048575";
+const TOO_MANY_ARRIVALS: &str =
+    "more threads arrive than its phase expects: is it initialized with their number?";
+const COMPLETES_PHASE: &str =
+    "an arrival that may not complete the phase (noComplete) completes it";
+const TOO_MANY_BYTES: &str = "more bytes are expected than it can count";
+const INVALID_COUNT: &str = "its thread count is 0 or more than 1048575";
 
 impl Phase {
     fn of(word: u64) -> Phase {
         let low = |shift: u32| (word >> shift) as u32;
         Phase {
             odd: word >> 63 == 1,
-            pending: low(0) & MOST,
-            expected: low(COUNT_BITS) & MOST,
+            pending: low(0) & MAX_COUNT,
+            expected: low(COUNT_BITS) & MAX_COUNT,
             bytes: ((low(2 * COUNT_BITS) << (32 - BYTES_BITS)) as i32) >> (32 - BYTES_BITS),
         }
     }
@@ -85,17 +86,17 @@ impl Phase {
             | u64::from(self.odd) << 63
     }
 
-    /// So many threads arrive.
+    /// Records the arrival of `count` threads.
     fn arrive(self, count: u32, may_complete: bool) -> Result<Phase, &'static str> {
-        let pending = self.pending.checked_sub(count).ok_or(TOO_MANY)?;
+        let pending = self.pending.checked_sub(count).ok_or(TOO_MANY_ARRIVALS)?;
         let arrived = Phase { pending, ..self };
         match arrived.next() {
-            next if next != arrived && !may_complete => Err(COMPLETES),
+            next if next != arrived && !may_complete => Err(COMPLETES_PHASE),
             next => Ok(next),
         }
     }
 
-    /// The next phase, if nobody and nothing is waited for any more.
+    /// Returns the next phase if no arrivals or bytes are pending, otherwise this one.
     fn next(self) -> Phase {
         match self.pending == 0 && self.bytes == 0 {
             true => Phase {
@@ -107,27 +108,27 @@ impl Phase {
         }
     }
 
-    /// Bytes are expected, or have come where there are fewer than none.
+    /// Adds expected bytes, or subtracts arrived ones if `bytes` is negative.
     fn expect(self, bytes: i64) -> Result<Phase, &'static str> {
-        let most = 1 << (BYTES_BITS - 2);
+        let limit = 1 << (BYTES_BITS - 2);
         let bytes = i64::from(self.bytes) + bytes;
-        match (1 - most..most).contains(&bytes) {
+        match (1 - limit..limit).contains(&bytes) {
             true => Ok(Phase {
                 bytes: bytes as i32,
                 ..self
             }),
-            false => Err(TOO_MUCH),
+            false => Err(TOO_MANY_BYTES),
         }
     }
 
     fn drop(self, count: u32, may_complete: bool) -> Result<Phase, &'static str> {
-        let expected = self.expected.checked_sub(count).ok_or(TOO_MANY)?;
+        let expected = self.expected.checked_sub(count).ok_or(TOO_MANY_ARRIVALS)?;
         Phase { expected, ..self }.arrive(count, may_complete)
     }
 
-    fn changed(self, how: Change, count: u32, may_complete: bool) -> Result<Phase, &'static str> {
+    fn apply(self, change: Change, count: u32, may_complete: bool) -> Result<Phase, &'static str> {
         let bytes = i64::from(count);
-        match how {
+        match change {
             Change::Arrive => self.arrive(count, may_complete),
             Change::Drop => self.drop(count, may_complete),
             Change::Expect => self.expect(bytes),
@@ -138,89 +139,89 @@ impl Phase {
     }
 }
 
-/// How many arrivals the phase waited for whose state this is: `mbarrier.pending_count`.
+/// Runs `mbarrier.pending_count`: returns the pending arrivals of a state.
 pub fn pending(state: u64) -> u32 {
     Phase::of(state).pending
 }
 
-/// Does something to the barrier of each lane in turn: its words before, or why one cannot be.
+/// Applies `change` to the barrier of each lane in order. Returns the previous words, or faults.
 ///
 /// # Safety
-/// Operand `at` is a 64-bit row, to which `imm` is added.
-unsafe fn each(
+/// Operand `at` must be a 64-bit row, to which `imm` is added.
+unsafe fn update_each(
     sm: &mut Sm,
     inst: &Inst,
     at: usize,
     change: impl Fn(u64, usize) -> Result<u64, &'static str>,
 ) -> Result<[u64; LANES], Next> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that operand `at` is a 64-bit row.
     let addresses = *unsafe { sm.row::<u64>(inst, at) };
     let mut before = [0; LANES];
     for lane in active(sm.mask) {
         let address = addresses[lane].wrapping_add(inst.imm);
-        let place = match reach::<SharedSpace>(sm, lane, address, 8, 8, true) {
-            Ok(place) => place.cast::<u64>(),
+        let host = match translate::<SharedSpace>(sm, lane, address, 8, 8, true) {
+            Ok(host) => host.cast::<u64>(),
             Err(kind) => return Err(sm.fail(inst, lane, kind)),
         };
-        // SAFETY: `reach` found eight aligned bytes, of a block that no other host thread runs.
-        let word = unsafe { place.read() };
+        // SAFETY: `translate` checked eight aligned bytes, of a block that no other host thread runs.
+        let word = unsafe { host.read() };
         before[lane] = word;
         match change(word, lane) {
-            // SAFETY: likewise.
-            Ok(after) => unsafe { place.write(after) },
-            Err(why) => return Err(sm.fail(inst, lane, FaultKind::Mbarrier(why))),
+            // SAFETY: `translate` checked eight aligned bytes, of a block that no other host thread runs.
+            Ok(after) => unsafe { host.write(after) },
+            Err(reason) => return Err(sm.fail(inst, lane, FaultKind::Mbarrier(reason))),
         }
     }
     Ok(before)
 }
 
-/// `mbarrier.init`: operand 0 the address row, operand 1 how many threads each phase waits for.
+/// Runs `mbarrier.init`. Operands: address row, number of threads expected in each phase.
 ///
 /// # Safety
-/// As for [`crate::exec::sm::Handler`]; so for every handler here.
+/// The requirements of [`crate::exec::sm::Handler`]. All handlers in this file share them.
 pub unsafe fn init(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: operand 1 is a 32-bit row, operand 0 the addresses'.
+    // SAFETY: operand 1 is a 32-bit row, operand 0 the address row.
     let made = unsafe {
         let counts = *sm.row::<u32>(inst, 1);
-        each(sm, inst, 0, |_, lane| match counts[lane] {
-            count @ 1..=MOST => Ok(Phase {
+        update_each(sm, inst, 0, |_, lane| match counts[lane] {
+            count @ 1..=MAX_COUNT => Ok(Phase {
                 odd: false,
                 pending: count,
                 expected: count,
                 bytes: 0,
             }
             .word()),
-            _ => Err(NO_COUNT),
+            _ => Err(INVALID_COUNT),
         })
     };
     made.map_or_else(|stop| stop, |_| inst.next())
 }
 
-/// `mbarrier.inval`: operand 0 the address row. Who arrives afterwards finds nothing.
+/// Runs `mbarrier.inval`. Operand 0 is the address row. Later arrivals at the barrier are faults.
 ///
 /// # Safety
 /// As for [`init`].
 pub unsafe fn invalidate(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: operand 0 is the addresses'.
-    let done = unsafe { each(sm, inst, 0, |_, _| Ok(0)) };
+    // SAFETY: operand 0 is the address row.
+    let done = unsafe { update_each(sm, inst, 0, |_, _| Ok(0)) };
     done.map_or_else(|stop| stop, |_| inst.next())
 }
 
-/// `mbarrier.arrive` and its kind: operand 0 the state before, 1 the address row, 2 how many threads or
-/// bytes; `x` the [`Change`], `y` 1 where a phase may not be completed by it.
+/// Runs `mbarrier.arrive` and related instructions. Operands: the state before, the address row, the number of
+/// threads or bytes; `arg0` is the [`Change`], `arg1` is 1 if the instruction must not complete the phase.
 ///
 /// # Safety
 /// As for [`init`].
 pub unsafe fn change(sm: &mut Sm, inst: &Inst) -> Next {
-    let how = Change::ALL[(inst.x - Change::FIRST) as usize];
-    // SAFETY: operand 0 is a 64-bit row, 2 a 32-bit one, and 1 the addresses'.
+    let change = Change::ALL[(inst.arg0 - Change::FIRST) as usize];
+    // SAFETY: operand 0 is a 64-bit row, 2 a 32-bit row, and 1 the address row.
     unsafe {
         let counts = *sm.row::<u32>(inst, 2);
-        let changed = each(sm, inst, 1, |word, lane| {
-            let phase = Phase::of(word).changed(how, counts[lane], inst.y == 0)?;
+        let apply = update_each(sm, inst, 1, |word, lane| {
+            let phase = Phase::of(word).apply(change, counts[lane], inst.arg1 == 0)?;
             Ok(phase.word())
         });
-        match changed {
+        match apply {
             Ok(before) => sm.write(inst, 0, before),
             Err(stop) => return stop,
         }
@@ -228,21 +229,21 @@ pub unsafe fn change(sm: &mut Sm, inst: &Inst) -> Next {
     inst.next()
 }
 
-/// `mbarrier.test_wait` and `try_wait`: predicate 0, whether the phase is over that operand 2 is the state
-/// of, or, with `x` 1, the last one whose parity is operand 2; operand 1 the address row. `y` 1 gives way
-/// at once where it is not. Where it is, all others that ask see it too before any of them goes on, and may
-/// make the barrier anew: on a GPU they ask all the while.
+/// Runs `mbarrier.test_wait` and `try_wait`. Predicate 0 becomes true if the phase is over whose state is
+/// operand 2 or, if `arg0` is 1, whose parity is operand 2; operand 1 is the address row. If the phase is not
+/// over and `arg1` is 1, the warp yields at once. If it is over, all other waiting warps see that before any
+/// of them continues and can initialize the barrier again, because on a GPU they poll continuously.
 ///
 /// # Safety
 /// As for [`init`].
 pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: operand 1 is the addresses', operand 2 a row of the width that `x` says.
+    // SAFETY: operand 1 is the address row, operand 2 a row of the width that `arg0` says.
     let (words, odd) = unsafe {
-        let odd = match inst.x {
+        let odd = match inst.arg0 {
             1 => sm.row::<u32>(inst, 2).map(|parity| parity & 1 == 1),
             _ => sm.row::<u64>(inst, 2).map(|state| Phase::of(state).odd),
         };
-        match each(sm, inst, 1, |word, _| Ok(word)) {
+        match update_each(sm, inst, 1, |word, _| Ok(word)) {
             Ok(words) => (words, odd),
             Err(stop) => return stop,
         }
@@ -251,13 +252,13 @@ pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
     let over = over.fold(0, |lanes, lane| lanes | 1 << lane);
     sm.counts.reads += 1;
     if over != sm.mask {
-        let patience = if inst.y == 1 { 1 } else { ATOMIC_PATIENCE };
+        let limit = if inst.arg1 == 1 { 1 } else { ATOMIC_SPIN_LIMIT };
         let lane = sm.mask.trailing_zeros() as usize % LANES;
-        // SAFETY: as above.
+        // SAFETY: operand 1 is the address row.
         let address = unsafe { sm.row::<u64>(inst, 1) }[lane].wrapping_add(inst.imm);
-        sm.asks(inst, address, words[lane], patience);
+        sm.record_probe(inst, address, words[lane], limit);
     } else {
-        sm.ends_turn_soon();
+        sm.end_turn();
     }
     // SAFETY: operand 0 is a predicate.
     unsafe { sm.set_predicate(inst, 0, over) };
@@ -272,7 +273,7 @@ mod tests {
     fn a_word_holds_all_of_a_phase() {
         for (odd, pending, expected, bytes) in [
             (false, 1, 1, 0),
-            (true, MOST, MOST, (1 << 20) - 1),
+            (true, MAX_COUNT, MAX_COUNT, (1 << 20) - 1),
             (false, 3, 70_000, 1 - (1 << 20)),
             (true, 0, 5, -1),
         ] {
@@ -294,19 +295,22 @@ mod tests {
             expected: 3,
             bytes: 0,
         };
-        let one = begun.changed(Change::Arrive, 2, true).unwrap();
+        let one = begun.apply(Change::Arrive, 2, true).unwrap();
         assert_eq!((one.odd, one.pending), (false, 1));
-        assert_eq!(one.changed(Change::Arrive, 1, false), Err(COMPLETES));
-        assert_eq!(one.changed(Change::Arrive, 2, true), Err(TOO_MANY));
-        let all = one.changed(Change::Arrive, 1, true).unwrap();
+        assert_eq!(one.apply(Change::Arrive, 1, false), Err(COMPLETES_PHASE));
+        assert_eq!(one.apply(Change::Arrive, 2, true), Err(TOO_MANY_ARRIVALS));
+        let all = one.apply(Change::Arrive, 1, true).unwrap();
         assert_eq!((all.odd, all.pending), (true, 3));
-        let waits = one.changed(Change::ExpectAndArrive, 64, true).unwrap();
+        let waits = one.apply(Change::ExpectAndArrive, 64, true).unwrap();
         assert_eq!((waits.odd, waits.pending, waits.bytes), (false, 0, 64));
-        let some = waits.changed(Change::Complete, 16, true).unwrap();
+        let some = waits.apply(Change::Complete, 16, true).unwrap();
         assert!(!some.odd);
-        assert!(some.changed(Change::Complete, 48, true).unwrap().odd);
-        let less = begun.changed(Change::Drop, 1, true).unwrap();
+        assert!(some.apply(Change::Complete, 48, true).unwrap().odd);
+        let less = begun.apply(Change::Drop, 1, true).unwrap();
         assert_eq!((less.pending, less.expected), (2, 2));
-        assert_eq!(begun.changed(Change::Expect, 1 << 20, true), Err(TOO_MUCH));
+        assert_eq!(
+            begun.apply(Change::Expect, 1 << 20, true),
+            Err(TOO_MANY_BYTES)
+        );
     }
 }

@@ -1,68 +1,69 @@
-//! Runs programs: a warp at a time, 32 lanes an instruction, blocks over host threads.
+//! The executor: runs programs, one warp instruction for 32 lanes at once, with blocks distributed over host
+//! threads. The crate's documentation explains its concepts.
+//!
+//! Data structures come first and handlers last, in this order of dependence: the state of blocks and warps
+//! (`block`, `warp`, `window`, `gang`, `profiler`), the SM that runs them and the program it executes (`sm`), the
+//! handlers (`ops` for registers, `access`, `control`, `sync`, `tensor` and others), the instrumented copies of the
+//! code (`instrument`), and the distribution of blocks over host threads (`worker`, `dispatch`, `run`).
 
 pub(crate) mod access;
+mod access_pattern;
 pub(crate) mod address;
 pub(crate) mod async_copy;
 pub(crate) mod atomic;
 mod block;
-mod checked;
+mod block_queue;
 mod conditions;
 pub(crate) mod control;
-pub(crate) mod copies;
+pub(crate) mod cp_async_groups;
 pub(crate) mod cpu;
 mod deadlock;
-mod decimal;
+pub(crate) mod device_runtime;
+mod dispatch;
 pub mod fault;
 pub(crate) mod function;
 pub(crate) mod gang;
 mod heap;
-mod helpers;
-pub(crate) mod identity;
 pub mod image;
+pub(crate) mod instrument;
 mod interrupt;
-pub(crate) mod kept;
 pub(crate) mod lanewise;
-mod looks;
+pub(crate) mod launch_cache;
 pub(crate) mod matrix;
 pub(crate) mod mbarrier;
-pub(crate) mod observe;
-pub(crate) mod observed;
+pub(crate) mod memory_order;
 pub(crate) mod ops;
-pub(crate) mod order;
-pub(crate) mod ordered;
-pub(crate) mod pausing;
 mod printf;
-mod products;
-mod question;
-mod queue;
+pub(crate) mod profiler;
+mod progress;
 #[cfg(test)]
 pub(crate) mod random;
+pub(crate) mod random_schedule;
 pub(crate) mod run;
 mod sample;
-mod share;
 pub(crate) mod sm;
-pub(crate) mod space;
-mod spread;
+pub(crate) mod special_registers;
+mod spin;
+pub(crate) mod state_space;
 pub(crate) mod sync;
-pub(crate) mod system;
 pub(crate) mod tensor;
 pub(crate) mod texels;
-mod threads;
+mod thread_idx;
 mod time_limit;
-pub(crate) mod together;
 pub(crate) mod trace;
 mod turn;
 pub(crate) mod warp;
-mod watch;
-mod whole;
+mod watchdog;
+mod wgmma_groups;
 mod window;
+mod worker;
 
 pub use conditions::Conditions;
-pub use fault::{Fault, FaultKind, Miss};
+pub use fault::{Diagnosis, Fault, FaultKind};
 pub use heap::Heap;
 pub use interrupt::{forget_interrupts, interrupt};
-pub use sample::Observe;
+pub use progress::{Progress, Watch};
+pub use sample::ProfileMode;
 pub use sm::Program;
 pub use time_limit::TimeLimit;
 pub use trace::Traced;
-pub use watch::{Progress, Watch};

@@ -1,6 +1,6 @@
-//! Random numbers for tests.
+//! Pseudorandom numbers for tests.
 
-/// A fixed sequence of random numbers.
+/// Returns the first `n` numbers of a fixed pseudorandom sequence.
 pub fn random(n: usize) -> impl Iterator<Item = u64> {
     let mut state = 0x853c_49e6_748f_ea9bu64;
     std::iter::repeat_with(move || {

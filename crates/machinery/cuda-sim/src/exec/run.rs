@@ -1,65 +1,65 @@
-//! Blocks handed to multiprocessors, one host thread each.
+//! Execution of a launch, one SM per host thread.
 
-use super::fault::{Fault, Miss, Sizes};
-use super::share::run_blocks;
+use super::fault::{Diagnosis, Fault, Sizes};
 use super::sm::{Grid, Launch, Program};
 use super::trace::{self, Trace, Traced};
-use super::{helpers, kept};
+use super::worker::run_blocks;
+use super::{dispatch, launch_cache};
 use crate::check::{self, Finding};
 use crate::device::DeviceSpec;
 use crate::memory::footprint::DeviceTraffic;
 use crate::memory::global::Global;
-use crate::profile::cache::MOST_LINES;
-use crate::profile::collect::Counted;
+use crate::profile::cache::MAX_LINES;
+use crate::profile::collect::LaunchCounts;
 use std::sync::Arc;
 
-/// What a launch did that ran to its end.
+/// The results of a completed launch.
 pub struct Outcome {
-    pub counted: Counted,
-    /// Between device memory and the L2 cache.
+    pub counted: LaunchCounts,
+    /// Traffic between device memory and the L2 cache.
     pub traffic: DeviceTraffic,
-    /// Each access, block by block, or the costliest ones, if that was asked for.
+    /// Each access in block order, or only the costliest accesses, if the launch was traced.
     pub trace: Vec<Traced>,
-    /// What the kernel printed, block by block.
+    /// Output of `printf` in block order.
     pub printed: Vec<u8>,
-    /// What checks found, errors first.
+    /// Findings of the checks, errors first.
     pub findings: Vec<Finding>,
 }
 
-/// Runs a kernel to its end, on a `device` whose multiprocessors hold `blocks_held` of its blocks.
+/// Runs a kernel to its end on `device`, each SM of which holds `blocks_per_sm` of its blocks.
 ///
-/// Results and counts do not depend on how blocks fall on host threads: blocks of a kernel with
-/// atomics whose order shows run one after the other, and so do those of a launch in an order that nobody
-/// can foretell.
+/// Results and counters do not depend on the distribution of blocks over host threads: blocks of a kernel with
+/// order-dependent atomics run one after the other, and so do those of a launch with a random schedule.
 ///
 /// # Errors
-/// The fault of the lowest-numbered block that had one.
+/// Returns the fault of the lowest-numbered block that had one.
 pub fn run(
     program: &Arc<Program>,
     global: &Global,
     device: &DeviceSpec,
     launch: &Launch,
-    blocks_held: u32,
+    blocks_per_sm: u32,
 ) -> Result<Outcome, Fault> {
-    let mut grid = Grid::new(program, global, device, launch, blocks_held);
-    kept::with(program, |kept| {
-        grid.sample.reuse(std::mem::take(&mut kept.caches))
+    let mut grid = Grid::new(program, global, device, launch, blocks_per_sm);
+    launch_cache::with(program, |cached| {
+        grid.sample.reuse(std::mem::take(&mut cached.caches))
     });
     let grid = Arc::new(grid);
-    let _shown = launch.watch.map(|watch| watch.show(grid.progress.clone()));
+    let _guard = launch.watch.map(|watch| watch.show(grid.progress.clone()));
     let kernel = &program.listing.kernels[launch.kernel];
     let checks = grid.checks.as_ref();
-    let in_order =
-        kernel.ordered || grid.order.is_some() || checks.is_some_and(|checks| checks.in_order());
-    let done = if in_order || grid.progress.blocks == 1 {
+    let serial = kernel.ordered
+        || grid.schedule_seed.is_some()
+        || checks.is_some_and(|checks| checks.is_serial());
+    let done = if serial || grid.progress.blocks == 1 {
         vec![run_blocks(&grid, grid.resident, false)]
     } else {
-        helpers::run_all(launch.threads, &grid)
+        dispatch::run_all(launch.threads, &grid)
     };
     let fault = grid.take_fault();
-    let mut all: Option<Counted> = None;
+    let mut all: Option<LaunchCounts> = None;
     let (mut printed, mut trace) = (Vec::new(), None::<Box<Trace>>);
-    let mut ledger = check::Ledger::default();
+    let mut findings = check::FindingSet::default();
     for part in done {
         match &mut all {
             Some(counted) => counted.add(&part.counted),
@@ -70,27 +70,27 @@ pub fn run(
             (Some(all), Some(part)) => all.add(*part),
             (all, part) => *all = part,
         }
-        ledger.add(part.ledger);
+        findings.merge(part.findings);
     }
-    let counted = all.unwrap_or_else(|| Counted::new(&program.listing));
+    let counted = all.unwrap_or_else(|| LaunchCounts::new(&program.listing));
     if fault.is_some() {
-        ledger.keep_until(grid.failed());
+        findings.discard_after(grid.lowest_failed());
     } else {
-        kept::with(program, |kept| {
-            kept.note_cost(&grid, counted.instructions());
-            if kept::may_keep(&grid) && grid.local_lines() < MOST_LINES / 2 {
-                kept.caches = grid.sample.leftovers();
+        launch_cache::with(program, |cached| {
+            cached.record_cost(&grid, counted.instructions());
+            if launch_cache::is_cacheable(&grid) && grid.local_lines() < MAX_LINES / 2 {
+                cached.caches = grid.sample.take_spare_caches();
             }
         });
     }
     let findings = match &grid.checks {
         Some(checks) => {
-            let place = check::KernelContext {
+            let context = check::KernelContext {
                 listing: &program.listing,
                 kernel: grid.kernel_name(),
                 dims: grid.dims,
             };
-            checks.findings(ledger, place, global, fault.is_none())
+            checks.findings(findings, context, global, fault.is_none())
         }
         None => Vec::new(),
     };
@@ -104,11 +104,11 @@ pub fn run(
             params: kernel.param_bytes,
             constants: program.constants.map_or(0, |(_, bytes)| bytes),
         };
-        let miss = Miss::of(&fault.kind, global, sizes).map(Box::new);
+        let diagnosis = Diagnosis::of(&fault.kind, global, sizes).map(Box::new);
         return Err(Fault {
             printed,
             findings,
-            miss,
+            diagnosis,
             ..fault
         });
     }

@@ -1,16 +1,14 @@
-//! Which blocks of a launch are observed, and how a multiprocessor's caches go from one of its
-//! blocks to the next.
+//! The choice of the blocks that are profiled, and the passing of an SM's caches from block to block.
 //!
-//! A profiled launch is observed whole. Any other is observed on a few of the modelled GPU's
-//! multiprocessors: enough for the time model, which reads rates off these blocks even where more
-//! are known, so that profiling changes no time. Which multiprocessors these are is the same each time,
-//! unless the launch asks for a choice that a kernel cannot foretell.
+//! A launch with a profile is profiled whole. Any other launch is profiled on a sample of the modelled GPU's
+//! SMs, from which the time model takes its rates. The model uses the sample even if the whole launch is
+//! profiled, so that profiling does not change the modelled time. The sample is the same each time unless the
+//! launch requests a random one that a kernel cannot predict.
 //!
-//! Block `n` belongs to multiprocessor `n` modulo their number, whatever host thread runs it, and
-//! finds the caches as the block before it there left them: so what they had does not depend on
-//! scheduling.
+//! Block `n` belongs to SM `n` modulo their number, on whichever host thread it runs, and starts with the
+//! caches that the previous block of that SM left. Cache contents therefore do not depend on host scheduling.
 
-use super::observe::Caches;
+use super::profiler::Caches;
 use super::trace::Trace;
 use crate::device::DeviceSpec;
 use crate::profile::collect::LaunchPart;
@@ -18,81 +16,79 @@ use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// One multiprocessor in so many is observed.
-const ONE_IN: u64 = 64;
+/// One in this many SMs is sampled by default.
+const SM_INTERVAL: u64 = 64;
 
-/// Launches of at most so many blocks are observed whole.
-const FEW_BLOCKS: u64 = 16;
+/// Maximum number of blocks of a launch that is sampled whole by default.
+const MAX_SMALL_LAUNCH: u64 = 16;
 
-/// Launches of at most so many blocks are observed whole where a kernel is not to foretell what is.
-const ALL_WATCHED: u64 = 1 << 15;
+/// Maximum number of blocks of a launch that is sampled whole with a random sample.
+const MAX_FULLY_SAMPLED: u64 = 1 << 15;
 
-/// One multiprocessor in so many is observed of larger ones.
-const ONE_WATCHED_IN: usize = 8;
+/// One in this many SMs is sampled in larger launches with a random sample.
+const RANDOM_SM_FRACTION: usize = 8;
 
-/// How much of a launch is observed.
+/// The extent to which a launch is profiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Observe {
-    /// Nothing. The modelled time then leaves out memory: this is for benchmarks of what observing
-    /// costs.
-    Nothing,
-    /// As much as the time model needs.
+pub enum ProfileMode {
+    /// Not at all; the modelled time then excludes memory. For benchmarks of the cost of profiling.
+    Off,
+    /// The sample that the time model needs.
     Sample,
-    /// Every block, so that the launch has a profile.
-    Everything,
-    /// The same, and each access is told of by itself: for launches of a few blocks, whose warps then
-    /// run one by one.
+    /// Every block, which gives the launch a profile.
+    Full,
+    /// Every block, with a record of each access. For launches of a few blocks, whose warps then run one by
+    /// one.
     Trace,
-    /// As [`Self::Trace`], but of each instruction only the costliest access is told of, so that the
-    /// launch may have any number of blocks.
-    Costliest,
+    /// Every block, with a record of each instruction's costliest access, for launches of any size.
+    TraceCostliest,
 }
 
-/// What of a launch is observed.
+/// The sample of a launch, and the caches of its SMs.
 pub struct Sample {
-    observe: Observe,
-    /// Which multiprocessors the time model looks at.
-    sampled: Sampled,
+    mode: ProfileMode,
+    /// SMs on which the time model is based.
+    sampled: SampledSms,
     device: DeviceSpec,
-    /// Bytes of the L1 cache that shared memory takes.
+    /// Bytes of L1 used as shared memory.
     shared_bytes: u64,
     chains: Vec<Chain>,
     spare: Mutex<SpareCaches>,
 }
 
-/// Caches that earlier launches have left, to be emptied and used again.
+/// Caches left by earlier launches, for reuse.
 #[derive(Default)]
 #[expect(clippy::vec_box, reason = "they are handed on in their boxes")]
 pub struct SpareCaches(Vec<Box<Caches>>);
 
-/// The multiprocessors that the time model looks at.
-enum Sampled {
+/// A set of sampled SMs.
+enum SampledSms {
     All,
-    /// One in [`ONE_IN`].
-    Some,
-    /// For each multiprocessor, whether it does.
-    Drawn(Vec<bool>),
+    /// One in [`SM_INTERVAL`].
+    EveryNth,
+    /// For each SM, true if it is in the sample.
+    Random(Vec<bool>),
 }
 
-/// The caches of one multiprocessor, on their way from block to block.
+/// The caches of one SM on their way from block to block.
 #[derive(Default)]
 struct Chain {
     state: Mutex<ChainState>,
-    given: Condvar,
+    changed: Condvar,
 }
 
 #[derive(Default)]
 struct ChainState {
-    /// Blocks of this multiprocessor that have passed its caches on.
+    /// Number of blocks of this SM that have passed its caches on.
     passed: u64,
     caches: Option<Box<Caches>>,
 }
 
 impl Sample {
-    /// Of a launch of `blocks` blocks, which take `shared_bytes` bytes of a multiprocessor. `seed`: that of a
-    /// choice that a kernel cannot foretell, if it asked for one.
+    /// Prepares the sample of a launch of `blocks` blocks that use `shared_bytes` bytes of an SM's shared
+    /// memory. `seed` selects a random sample, if the launch requested one.
     pub fn new(
-        observe: Observe,
+        mode: ProfileMode,
         seed: Option<u64>,
         blocks: u64,
         device: &DeviceSpec,
@@ -100,8 +96,8 @@ impl Sample {
     ) -> Sample {
         let count = u64::from(device.multiprocessors).min(blocks) as usize;
         Sample {
-            observe,
-            sampled: sampled(seed, blocks, device.multiprocessors as usize),
+            mode,
+            sampled: choose_sampled(seed, blocks, device.multiprocessors as usize),
             device: device.clone(),
             shared_bytes,
             chains: std::iter::repeat_with(Chain::default).take(count).collect(),
@@ -109,90 +105,95 @@ impl Sample {
         }
     }
 
-    /// Caches that an earlier launch left may be emptied and used again.
+    /// Provides caches of an earlier launch for reuse.
     pub fn reuse(&mut self, spare: SpareCaches) {
         self.spare = Mutex::new(spare);
     }
 
-    /// What is left of caches where the launch is over and was a small one, for another.
-    pub fn leftovers(&self) -> SpareCaches {
-        let mut left = std::mem::take(&mut *lock(&self.spare));
-        if self.chains.len() as u64 <= FEW_BLOCKS {
-            left.0.extend(
+    /// Takes the remaining caches after a small launch, for reuse by another.
+    pub fn take_spare_caches(&self) -> SpareCaches {
+        let mut spare = std::mem::take(&mut *lock(&self.spare));
+        if self.chains.len() as u64 <= MAX_SMALL_LAUNCH {
+            spare.0.extend(
                 self.chains
                     .iter()
-                    .filter_map(|it| lock(&it.state).caches.take()),
+                    .filter_map(|chain| lock(&chain.state).caches.take()),
             );
         }
-        left
+        spare
     }
 
-    /// Whether accesses are told of.
+    /// Returns true if accesses are recorded.
     pub fn traces(&self) -> bool {
-        matches!(self.observe, Observe::Trace | Observe::Costliest)
+        matches!(self.mode, ProfileMode::Trace | ProfileMode::TraceCostliest)
     }
 
-    /// What they are to be noted in, where they are told of.
+    /// Creates the recorder of accesses, or returns `None` if they are not recorded.
     pub fn trace(&self) -> Option<Box<Trace>> {
-        let costliest = self.observe == Observe::Costliest;
+        let costliest = self.mode == ProfileMode::TraceCostliest;
         self.traces().then(|| Box::new(Trace::new(costliest)))
     }
 
-    /// What part a block is in.
+    /// Returns the part of the launch to which a block belongs.
     pub fn part(&self, block: u64) -> LaunchPart {
         let multiprocessor = block % u64::from(self.device.multiprocessors);
         let sampled = match &self.sampled {
-            Sampled::All => true,
-            Sampled::Some => multiprocessor.is_multiple_of(ONE_IN),
-            Sampled::Drawn(drawn) => drawn[multiprocessor as usize],
+            SampledSms::All => true,
+            SampledSms::EveryNth => multiprocessor.is_multiple_of(SM_INTERVAL),
+            SampledSms::Random(chosen) => chosen[multiprocessor as usize],
         };
-        match self.observe {
-            Observe::Nothing => LaunchPart::Plain,
+        match self.mode {
+            ProfileMode::Off => LaunchPart::Plain,
             _ if sampled => LaunchPart::Sample,
-            Observe::Sample => LaunchPart::Plain,
-            Observe::Everything | Observe::Trace | Observe::Costliest => LaunchPart::Rest,
+            ProfileMode::Sample => LaunchPart::Plain,
+            ProfileMode::Full | ProfileMode::Trace | ProfileMode::TraceCostliest => {
+                LaunchPart::Unsampled
+            }
         }
     }
 
-    /// The caches for an observed block: those of the block before it on its multiprocessor, once
-    /// that has passed them on.
+    /// Returns the caches for a profiled block: those of the previous block on its SM, once it has passed
+    /// them on.
     pub fn take(&self, block: u64) -> Box<Caches> {
         let (chain, turn) = self.chain(block);
         let mut state = lock(&chain.state);
         while state.passed < turn {
             state = chain
-                .given
+                .changed
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
         }
-        let left = state.caches.take();
-        left.unwrap_or_else(|| self.empty())
+        let caches = state.caches.take();
+        caches.unwrap_or_else(|| self.empty_caches())
     }
 
-    /// Empty caches.
-    fn empty(&self) -> Box<Caches> {
+    /// Returns empty caches, reused ones if possible.
+    fn empty_caches(&self) -> Box<Caches> {
         let spare = lock(&self.spare).0.pop();
-        let spare =
-            spare.and_then(|mut it| it.empty(&self.device, self.shared_bytes).then_some(it));
+        let spare = spare.and_then(|mut caches| {
+            caches
+                .empty(&self.device, self.shared_bytes)
+                .then_some(caches)
+        });
         spare.unwrap_or_else(|| Box::new(Caches::new(&self.device, self.shared_bytes)))
     }
 
-    /// An observed block is over, or put aside: the next one may begin, with these caches or with
-    /// empty ones. Every observed block has to do this once, even one that never ran.
+    /// Lets the SM's next block start with these caches, or with empty ones. Every profiled block must call
+    /// this once, when it ends or is paused, even if it never ran.
     pub fn pass_on(&self, block: u64, caches: Option<Box<Caches>>) {
         let (chain, turn) = self.chain(block);
         let mut state = lock(&chain.state);
-        // A block that will not run does not wait for those before it.
+        // A block that will not run does not wait for its predecessors.
         state.passed = state.passed.max(turn + 1);
         state.caches = caches;
-        chain.given.notify_all();
+        chain.changed.notify_all();
     }
 
-    /// Lets every block begin that waits: one will never pass its caches on.
+    /// Releases all waiting blocks, because some block will never pass its caches on.
     pub fn abandon(&self) {
         for chain in &self.chains {
             lock(&chain.state).passed = u64::MAX;
-            chain.given.notify_all();
+            chain.changed.notify_all();
         }
     }
 
@@ -203,21 +204,21 @@ impl Sample {
     }
 }
 
-/// Which of a device's multiprocessors the time model looks at, in a launch of `blocks` blocks.
-fn sampled(seed: Option<u64>, blocks: u64, multiprocessors: usize) -> Sampled {
+/// Chooses the SMs on which the time model is based, for a launch of `blocks` blocks.
+fn choose_sampled(seed: Option<u64>, blocks: u64, multiprocessors: usize) -> SampledSms {
     let seed = match seed {
-        None if blocks > FEW_BLOCKS => return Sampled::Some,
-        Some(seed) if blocks > ALL_WATCHED => seed,
-        _ => return Sampled::All,
+        None if blocks > MAX_SMALL_LAUNCH => return SampledSms::EveryNth,
+        Some(seed) if blocks > MAX_FULLY_SAMPLED => seed,
+        _ => return SampledSms::All,
     };
     let mut random = Pcg32::seed_from_u64(seed);
     let mut sampled = vec![false; multiprocessors];
-    let mut left = multiprocessors.div_ceil(ONE_WATCHED_IN);
-    while left > 0 {
-        let place = random.next_u32() as usize % multiprocessors;
-        left -= usize::from(!std::mem::replace(&mut sampled[place], true));
+    let mut remaining = multiprocessors.div_ceil(RANDOM_SM_FRACTION);
+    while remaining > 0 {
+        let index = random.next_u32() as usize % multiprocessors;
+        remaining -= usize::from(!std::mem::replace(&mut sampled[index], true));
     }
-    Sampled::Drawn(sampled)
+    SampledSms::Random(sampled)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -230,62 +231,62 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn some_multiprocessors_are_the_sample() {
+    fn every_64th_multiprocessor_is_sampled() {
         let device = DeviceSpec::h200();
-        let sample = Sample::new(Observe::Sample, None, 1000, &device, 0);
+        let sample = Sample::new(ProfileMode::Sample, None, 1000, &device, 0);
         let sampled = (0..132).filter(|&block| sample.part(block) == LaunchPart::Sample);
         assert_eq!(sampled.collect::<Vec<_>>(), [0, 64, 128]);
         assert_eq!(sample.part(132 + 64), LaunchPart::Sample);
         assert_eq!(sample.part(1), LaunchPart::Plain);
         assert_eq!(
-            Sample::new(Observe::Everything, None, 1000, &device, 0).part(1),
-            LaunchPart::Rest
+            Sample::new(ProfileMode::Full, None, 1000, &device, 0).part(1),
+            LaunchPart::Unsampled
         );
         assert_eq!(
-            Sample::new(Observe::Sample, None, 16, &device, 0).part(1),
+            Sample::new(ProfileMode::Sample, None, 16, &device, 0).part(1),
             LaunchPart::Sample
         );
     }
 
     #[test]
-    fn a_seed_draws_multiprocessors_of_large_launches_and_all_of_small_ones() {
+    fn a_seed_samples_every_block_of_small_launches_and_random_sms_of_large_ones() {
         let device = DeviceSpec::h200();
-        let of = |seed, blocks| {
-            let sample = Sample::new(Observe::Sample, Some(seed), blocks, &device, 0);
+        let sampled_by = |seed, blocks| {
+            let sample = Sample::new(ProfileMode::Sample, Some(seed), blocks, &device, 0);
             let sampled = (0..132).filter(|&block| sample.part(block) == LaunchPart::Sample);
             sampled.collect::<Vec<_>>()
         };
-        assert_eq!(of(1, ALL_WATCHED).len(), 132);
-        let drawn = of(1, ALL_WATCHED + 1);
-        assert_eq!(drawn.len(), 17);
-        assert_eq!(of(1, ALL_WATCHED + 1), drawn);
-        assert_ne!(of(2, ALL_WATCHED + 1), drawn);
+        assert_eq!(sampled_by(1, MAX_FULLY_SAMPLED).len(), 132);
+        let chosen = sampled_by(1, MAX_FULLY_SAMPLED + 1);
+        assert_eq!(chosen.len(), 17);
+        assert_eq!(sampled_by(1, MAX_FULLY_SAMPLED + 1), chosen);
+        assert_ne!(sampled_by(2, MAX_FULLY_SAMPLED + 1), chosen);
     }
 
     #[test]
-    fn a_block_waits_for_the_one_before_it() {
-        let sample = Sample::new(Observe::Everything, None, 1000, &DeviceSpec::h200(), 0);
+    fn a_block_waits_for_its_predecessor_on_the_same_sm() {
+        let sample = Sample::new(ProfileMode::Full, None, 1000, &DeviceSpec::h200(), 0);
         let mut first = sample.take(5);
-        first.ask_for_test(7);
-        let waited = std::thread::scope(|threads| {
+        first.access_for_test(7);
+        let outcome = std::thread::scope(|threads| {
             let second = threads.spawn(|| sample.take(5 + 132));
             std::thread::sleep(Duration::from_millis(20));
             let early = second.is_finished();
             sample.pass_on(5, Some(first));
             (early, second.join().unwrap())
         });
-        let (early, mut second) = waited;
+        let (early, mut second) = outcome;
         assert!(!early, "it did not wait");
-        assert!(second.ask_for_test(7), "these are other caches");
-        // One that was skipped passes on before its turn.
+        assert!(second.access_for_test(7), "these are other caches");
+        // A skipped block passes on before its turn.
         sample.pass_on(6 + 132, None);
         sample.pass_on(6, None);
         sample.take(6 + 264);
-        // After a panic nobody waits.
+        // No block waits after a panic.
         sample.abandon();
         sample.take(7 + 132);
-        // One that was put aside leaves empty ones.
+        // A paused block leaves empty caches.
         sample.pass_on(5 + 132, None);
-        assert!(!sample.take(5 + 264).ask_for_test(7));
+        assert!(!sample.take(5 + 264).access_for_test(7));
     }
 }

@@ -1,4 +1,4 @@
-//! What the lanes of a warp tell each other: shuffles, votes, matches, reductions.
+//! Warp-wide instructions: shuffles, votes, matches, reductions and `bar.warp.sync`.
 //!
 //! Source: PTX ISA section 9.7.9.6 (`shfl.sync`), 9.7.13 (`vote`, `match`, `redux`, `activemask`,
 //! `bar.warp.sync`).
@@ -10,13 +10,14 @@ use super::sm::{Inst, Next, Sm};
 use super::warp::{Split, SplitState};
 use crate::lanes::{FULL, LANES, active};
 
-/// Brings together the lanes that `members` names, then runs `body` with all that came.
+/// Waits until all lanes named by `members` have arrived, then runs `body` with all that did.
 ///
-/// A GPU since Volta lets lanes come to a `.sync` instruction one by one. So a split that comes
-/// alone waits; the last one runs the instruction for all, and each goes on by itself. Those that come to
-/// another one like it are waited for as long as there is anyone who can go on (see [`Sm::meet_apart`]).
+/// On GPUs since Volta, lanes may arrive at a `.sync` instruction one by one. A split that arrives early
+/// therefore waits; the last one runs the instruction for all, and then each continues by itself. Lanes at
+/// another, matching instruction are waited for while anything else can run (see
+/// [`Sm::release_matching_syncs`]).
 #[inline(always)]
-pub(super) fn together(sm: &mut Sm, inst: &Inst, members: u32, body: impl FnOnce(&mut Sm)) -> Next {
+pub(super) fn converge(sm: &mut Sm, inst: &Inst, members: u32, body: impl FnOnce(&mut Sm)) -> Next {
     let needed = members & sm.block.warp().alive;
     if needed & !sm.mask == 0 {
         body(sm);
@@ -25,22 +26,22 @@ pub(super) fn together(sm: &mut Sm, inst: &Inst, members: u32, body: impl FnOnce
     let here = sm.address_of(inst);
     let warp = sm.block.warp();
     let frame = warp.splits[warp.current as usize].frame;
-    let comes = |split: &Split| split.pc == here && split.frame == frame;
-    wait_for(sm, inst, needed, SplitState::Sync(members), comes, body)
+    let matches = |split: &Split| split.pc == here && split.frame == frame;
+    wait_for_lanes(sm, inst, needed, SplitState::Sync(members), matches, body)
 }
 
 #[cold]
-fn wait_for(
+fn wait_for_lanes(
     sm: &mut Sm,
     inst: &Inst,
     needed: u32,
     state: SplitState,
-    comes: impl Fn(&Split) -> bool,
+    matches: impl Fn(&Split) -> bool,
     body: impl FnOnce(&mut Sm),
 ) -> Next {
     let here = sm.address_of(inst);
     let warp = sm.block.warp_mut();
-    if std::mem::take(&mut warp.splits[warp.current as usize].met) {
+    if std::mem::take(&mut warp.splits[warp.current as usize].sync_completed) {
         body(sm);
         return inst.next();
     }
@@ -48,20 +49,20 @@ fn wait_for(
     let others: Vec<u32> = (0..warp.splits.len() as u32)
         .filter(|&id| {
             let split = &warp.splits[id as usize];
-            split.state == state && comes(split)
+            split.state == state && matches(split)
         })
         .collect();
-    let come = others
+    let arrived = others
         .iter()
         .fold(sm.mask, |mask, &id| mask | warp.splits[id as usize].mask);
-    if needed & !come != 0 {
+    if needed & !arrived != 0 {
         sm.suspend(here, state);
         return sm.switch();
     }
-    let own = sm.mask;
-    sm.run_lanes(come);
+    let running = sm.mask;
+    sm.set_active_lanes(arrived);
     body(sm);
-    sm.run_lanes(own);
+    sm.set_active_lanes(running);
     let warp = sm.block.warp_mut();
     for id in others {
         let split = &mut warp.splits[id as usize];
@@ -72,85 +73,85 @@ fn wait_for(
     inst.next()
 }
 
-/// The value that a row has in the first running lane.
+/// Returns a row's value in the first active lane.
 #[inline(always)]
 fn first(sm: &Sm, row: &[u32; LANES]) -> u32 {
     row[sm.mask.trailing_zeros() as usize & 31]
 }
 
-/// Brings together the lanes that operand `mask` names, then runs `body` with all that came. Lanes may name
-/// different ones, as the tiles of a warp do: each such group is by itself.
+/// Waits until all lanes named by operand `mask` have arrived, then runs `body` with all that did. Lanes may
+/// name different masks, as the tiles of a warp do; each such group is independent.
 ///
 /// # Safety
-/// Operand `mask` is a 32-bit row.
+/// Operand `mask` must be a 32-bit row.
 #[inline(always)]
 unsafe fn grouped(sm: &mut Sm, inst: &Inst, mask: usize, body: impl Fn(&mut Sm, u32)) -> Next {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that operand `mask` is a 32-bit row.
     let row = unsafe { sm.row::<u32>(inst, mask) };
     let members = first(sm, row);
-    // Of all lanes, running or not: that takes a few instructions.
+    // Compares all lanes, active or not, which takes only a few instructions.
     let differ = row
         .iter()
         .fold(0, |differ, &other| differ | (other ^ members));
     if differ == 0 {
-        return together(sm, inst, members, |sm| body(sm, members));
+        return converge(sm, inst, members, |sm| body(sm, members));
     }
-    // SAFETY: the caller's promise.
-    unsafe { groups(sm, inst, mask, body) }
+    // SAFETY: the caller guarantees that operand `mask` is a 32-bit row.
+    unsafe { run_groups(sm, inst, mask, body) }
 }
 
-/// What [`grouped`] does where not all lanes name the same ones.
+/// Implements [`grouped`] for lanes that name different masks.
 ///
 /// # Safety
-/// As for [`grouped`].
+/// The requirements of [`grouped`].
 #[cold]
-unsafe fn groups(sm: &mut Sm, inst: &Inst, mask: usize, body: impl Fn(&mut Sm, u32)) -> Next {
-    // SAFETY: the caller's promise.
+unsafe fn run_groups(sm: &mut Sm, inst: &Inst, mask: usize, body: impl Fn(&mut Sm, u32)) -> Next {
+    // SAFETY: the caller guarantees that operand `mask` is a 32-bit row.
     let row = *unsafe { sm.row::<u32>(inst, mask) };
-    let (own, alive) = (sm.mask, sm.block.warp().alive);
-    // Those that are all here go first; the others wait for the rest of theirs.
-    let (mut rest, mut incomplete, mut awaited) = (own, 0, 0);
-    while rest != 0 {
-        let members = row[rest.trailing_zeros() as usize & 31];
-        let group = same(&row, members, rest);
-        rest &= !group;
-        if members & alive & !own == 0 {
-            sm.run_lanes(group);
+    let (running, alive) = (sm.mask, sm.block.warp().alive);
+    // Groups that are complete run first; the others wait for their remaining lanes.
+    let (mut remaining, mut incomplete, mut awaited) = (running, 0, 0);
+    while remaining != 0 {
+        let members = row[remaining.trailing_zeros() as usize & 31];
+        let group = lanes_with(&row, members, remaining);
+        remaining &= !group;
+        if members & alive & !running == 0 {
+            sm.set_active_lanes(group);
             body(sm, members);
         } else {
             incomplete |= group;
             awaited |= members;
         }
     }
-    sm.run_lanes(own);
+    sm.set_active_lanes(running);
     if incomplete == 0 {
         return inst.next();
     }
-    together(sm, inst, awaited, |sm| {
-        let come = sm.mask;
-        let mut rest = come & awaited;
-        while rest != 0 {
-            let members = row[rest.trailing_zeros() as usize & 31];
-            let group = same(&row, members, rest);
-            rest &= !group;
-            sm.run_lanes(group);
+    converge(sm, inst, awaited, |sm| {
+        let arrived = sm.mask;
+        let mut remaining = arrived & awaited;
+        while remaining != 0 {
+            let members = row[remaining.trailing_zeros() as usize & 31];
+            let group = lanes_with(&row, members, remaining);
+            remaining &= !group;
+            sm.set_active_lanes(group);
             body(sm, members);
         }
-        sm.run_lanes(come);
+        sm.set_active_lanes(arrived);
     })
 }
 
-/// Those of `lanes` that name these members.
-fn same(row: &[u32; LANES], members: u32, lanes: u32) -> u32 {
+/// Returns the lanes of `lanes` whose mask is `members`.
+fn lanes_with(row: &[u32; LANES], members: u32, lanes: u32) -> u32 {
     active(lanes)
         .filter(|&lane| row[lane] == members)
         .fold(0, |group, lane| group | 1 << lane)
 }
 
-/// `bar.warp.sync`: operand 0 the member mask.
+/// Runs `bar.warp.sync`. Operand 0 is the member mask.
 ///
 /// # Safety
-/// As for [`crate::exec::sm::Handler`]; so for every handler here.
+/// The requirements of [`crate::exec::sm::Handler`]. All handlers in this file share them.
 pub unsafe fn warp_sync(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operand 0 is a 32-bit row.
     let members = first(sm, unsafe { sm.row(inst, 0) });
@@ -158,18 +159,18 @@ pub unsafe fn warp_sync(sm: &mut Sm, inst: &Inst) -> Next {
     if needed & !sm.mask == 0 {
         return inst.next();
     }
-    // Nothing is exchanged, so it need not be the same instruction for all.
-    wait_for(
+    // No data is exchanged, so lanes may arrive at different instructions.
+    wait_for_lanes(
         sm,
         inst,
         needed,
-        SplitState::Meet(members),
+        SplitState::WarpBarrier(members),
         |_| true,
         |_| (),
     )
 }
 
-/// Which lane a shuffle reads from.
+/// The source lane of a shuffle.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Shuffle {
@@ -184,10 +185,10 @@ const DOWN: u32 = Shuffle::Down as u32;
 const BUTTERFLY: u32 = Shuffle::Butterfly as u32;
 const INDEX: u32 = Shuffle::Index as u32;
 
-/// `shfl`: operands d, p (may be a sink), a, b, c, members. `x`: the [`Shuffle`].
+/// Runs `shfl`. Operands: d, p (may be a sink), a, b, c, members; `arg0` is the [`Shuffle`].
 ///
 /// # Safety
-/// As for [`warp_sync`].
+/// The requirements of [`warp_sync`].
 pub unsafe fn shuffle(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operands 0 and 2 to 5 are 32-bit rows, operand 1 a predicate.
     unsafe {
@@ -195,10 +196,10 @@ pub unsafe fn shuffle(sm: &mut Sm, inst: &Inst) -> Next {
             let value = sm.row::<u32>(inst, 2);
             let (b, c) = (sm.row::<u32>(inst, 3), sm.row::<u32>(inst, 4));
             let (result, inside) = match Cpu::detect() {
-                // SAFETY: the CPU has AVX2.
+                // SAFETY: `Cpu::detect` found AVX2.
                 #[cfg(target_arch = "x86_64")]
-                Cpu::Avx2 => shuffled_wide(inst.x, value, b, c),
-                _ => shuffled(inst.x, value, b, c),
+                Cpu::Avx2 => shuffled_wide(inst.arg0, value, b, c),
+                _ => shuffled(inst.arg0, value, b, c),
             };
             sm.write(inst, 0, result);
             sm.set_predicate(inst, 1, inside);
@@ -206,7 +207,7 @@ pub unsafe fn shuffle(sm: &mut Sm, inst: &Inst) -> Next {
     }
 }
 
-/// [`shuffled`] for a CPU with wide registers.
+/// Runs [`shuffled`] on a CPU with wide registers.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
 fn shuffled_wide(
@@ -218,7 +219,7 @@ fn shuffled_wide(
     shuffled(kind, value, b, c)
 }
 
-/// What each lane reads, and whether it is from inside its segment, a bit each.
+/// Returns the value that each lane reads, and a mask of the lanes whose source is inside their segment.
 #[inline(always)]
 fn shuffled(
     kind: u32,
@@ -226,7 +227,7 @@ fn shuffled(
     b: &[u32; LANES],
     c: &[u32; LANES],
 ) -> ([u32; LANES], u32) {
-    // With a number that is known here the lanes take the same steps.
+    // A constant kind lets the compiler vectorize the loop.
     match kind {
         UP => shuffled_by::<UP>(value, b, c),
         DOWN => shuffled_by::<DOWN>(value, b, c),
@@ -247,29 +248,29 @@ fn shuffled_by<const KIND: u32>(
         from[lane] = lane_read;
         inside[lane] = u32::from(is_inside) << lane;
     }
-    // A lane that does not run has no value to give: hardware leaves it undefined.
+    // The value of an inactive source lane is undefined on hardware.
     let result = from.map(|lane| value[lane as usize % LANES]);
-    (result, inside.iter().fold(0, |all, one| all | one))
+    (result, inside.iter().fold(0, |all, bit| all | bit))
 }
 
-/// Of the lanes that take part in a shuffle, those that ask a lane that does not, and those that ask another
-/// lane at all.
+/// Returns, among the lanes of `participants` that execute a shuffle, the mask of those that read a lane which
+/// does not take part, and the mask of those that read any other lane.
 ///
 /// # Safety
-/// As for [`warp_sync`], for a shuffle.
-pub unsafe fn asked_in_vain(sm: &Sm, inst: &Inst, taking_part: u32) -> (u32, u32) {
+/// The requirements of [`warp_sync`]; the instruction must be a shuffle.
+pub unsafe fn invalid_sources(sm: &Sm, inst: &Inst, participants: u32) -> (u32, u32) {
     // SAFETY: operands 3 and 4 of a shuffle are 32-bit rows.
     let (b, c) = unsafe { (sm.row::<u32>(inst, 3), sm.row::<u32>(inst, 4)) };
-    let (mut in_vain, mut asking) = (0, 0);
-    for lane in active(taking_part) {
-        let (from, _) = source_lane(inst.x, lane as u32, b[lane], c[lane]);
-        asking |= u32::from(from != lane as u32) << lane;
-        in_vain |= (!taking_part >> from & 1) << lane;
+    let (mut invalid, mut reading) = (0, 0);
+    for lane in active(participants) {
+        let (from, _) = source_lane(inst.arg0, lane as u32, b[lane], c[lane]);
+        reading |= u32::from(from != lane as u32) << lane;
+        invalid |= (!participants >> from & 1) << lane;
     }
-    (in_vain, asking)
+    (invalid, reading)
 }
 
-/// The lane read and whether it is inside the segment.
+/// Returns the lane read, and true if it is inside the segment.
 #[inline(always)]
 fn source_lane(kind: u32, lane: u32, b: u32, c: u32) -> (u32, bool) {
     let b = b & 31;
@@ -295,7 +296,7 @@ fn source_lane(kind: u32, lane: u32, b: u32, c: u32) -> (u32, bool) {
     }
 }
 
-/// What a vote asks.
+/// The question of a vote.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Vote {
@@ -305,19 +306,21 @@ pub enum Vote {
     Ballot,
 }
 
-/// `vote`: operands d (a row for ballot, else a predicate), predicate, members. `x`: the
-/// [`Vote`]; `y`: the predicate is negated; `imm` 1: no member mask, the running lanes vote.
+/// Runs `vote`. Operands: d (a row for a ballot, otherwise a predicate), predicate, members; `arg0` is the
+/// [`Vote`]; `arg1` is 1 if the predicate is negated; `imm` is 1 if there is no member mask and the active
+/// lanes vote.
 ///
 /// # Safety
-/// As for [`warp_sync`].
+/// The requirements of [`warp_sync`].
 pub unsafe fn vote(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: operand 1 is a predicate, operand 2 a 32-bit row, operand 0 as said.
+    // SAFETY: operand 1 is a predicate, operand 2 a 32-bit row, operand 0 a row or predicate according to
+    // `arg0`.
     unsafe {
-        let ask = |sm: &mut Sm, members: u32| {
-            let negate = if inst.y == 1 { FULL } else { 0 };
+        let evaluate = |sm: &mut Sm, members: u32| {
+            let negate = if inst.arg1 == 1 { FULL } else { 0 };
             let voters = sm.mask & members;
             let yes = (sm.predicate(inst, 1) ^ negate) & voters;
-            let holds = match inst.x {
+            let holds = match inst.arg0 {
                 v if v == Vote::Ballot as u32 => {
                     sm.write(inst, 0, [yes; LANES]);
                     return;
@@ -330,39 +333,39 @@ pub unsafe fn vote(sm: &mut Sm, inst: &Inst) -> Next {
         };
         if inst.imm == 1 {
             let here = sm.mask;
-            return together(sm, inst, here, |sm| ask(sm, here));
+            return converge(sm, inst, here, |sm| evaluate(sm, here));
         }
-        grouped(sm, inst, 2, ask)
+        grouped(sm, inst, 2, evaluate)
     }
 }
 
-/// `match.any` and `match.all` on 32-bit (`y` = 0) or 64-bit values: operands d, p (a sink for
-/// `any`), a, members. `x`: 1 for `all`.
+/// Runs `match.any` and `match.all` on 32-bit values (`arg1` is 0) or 64-bit values. Operands: d, p (a sink for
+/// `any`), a, members; `arg0` is 1 for `all`.
 ///
 /// # Safety
-/// As for [`warp_sync`].
+/// The requirements of [`warp_sync`].
 pub unsafe fn find_match(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: operands 0 and 3 are 32-bit rows, 1 a predicate, 2 a row as wide as `y` says.
+    // SAFETY: operands 0 and 3 are 32-bit rows, 1 a predicate, 2 a row as wide as `arg1` says.
     unsafe {
         grouped(sm, inst, 3, |sm, members| {
-            let values: [u64; LANES] = if inst.y == 0 {
+            let values: [u64; LANES] = if inst.arg1 == 0 {
                 sm.row::<u32>(inst, 2).map(u64::from)
             } else {
                 *sm.row::<u64>(inst, 2)
             };
             let voters = sm.mask & members;
             let mut result = [0; LANES];
-            let mut left = voters;
-            while left != 0 {
-                // All that have the first one's value, at once.
-                let value = values[left.trailing_zeros() as usize % LANES];
-                let same = voters & where_true(0..LANES, |lane| values[lane] == value);
-                for lane in active(same) {
-                    result[lane] = same;
+            let mut remaining = voters;
+            while remaining != 0 {
+                // Handles all lanes with the first lane's value at once.
+                let value = values[remaining.trailing_zeros() as usize % LANES];
+                let matching = voters & where_true(0..LANES, |lane| values[lane] == value);
+                for lane in active(matching) {
+                    result[lane] = matching;
                 }
-                left &= !same;
+                remaining &= !matching;
             }
-            if inst.x == 1 {
+            if inst.arg0 == 1 {
                 let all = active(voters).all(|lane| result[lane] == voters);
                 sm.write(inst, 0, [if all { voters } else { 0 }; LANES]);
                 sm.set_predicate(inst, 1, if all { FULL } else { 0 });
@@ -373,7 +376,7 @@ pub unsafe fn find_match(sm: &mut Sm, inst: &Inst) -> Next {
     }
 }
 
-/// What `redux.sync` computes.
+/// The operation of `redux.sync`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Redux {
@@ -389,18 +392,18 @@ pub enum Redux {
     MaxFloat,
 }
 
-/// `redux.sync`: operands d, a, members. `x`: the [`Redux`]; `imm` of single precision: 1 where magnitudes
-/// are compared, plus 2 where a NaN wins.
+/// Runs `redux.sync`. Operands: d, a, members; `arg0` is the [`Redux`]. For single precision, bit 0 of `imm`
+/// selects magnitudes, and bit 1 lets a NaN win.
 ///
 /// # Safety
-/// As for [`warp_sync`].
+/// The requirements of [`warp_sync`].
 pub unsafe fn reduce(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: all operands are 32-bit rows.
     unsafe {
         grouped(sm, inst, 2, |sm, members| {
             let values = sm.row::<u32>(inst, 1);
             let (abs, nan) = (inst.imm & 1 != 0, inst.imm & 2 != 0);
-            let combine = |a: u32, b: u32| match inst.x {
+            let combine = |a: u32, b: u32| match inst.arg0 {
                 r if r == Redux::Add as u32 => a.wrapping_add(b),
                 r if r == Redux::MinUnsigned as u32 => a.min(b),
                 r if r == Redux::MaxUnsigned as u32 => a.max(b),
@@ -423,10 +426,10 @@ pub unsafe fn reduce(sm: &mut Sm, inst: &Inst) -> Next {
     }
 }
 
-/// `elect.sync`: operands d (the elected lane), p (true in it), members.
+/// Runs `elect.sync`. Operands: d (the elected lane), p (true in that lane), members.
 ///
 /// # Safety
-/// As for [`warp_sync`].
+/// The requirements of [`warp_sync`].
 pub unsafe fn elect(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operands 0 and 2 are 32-bit rows, operand 1 a predicate.
     unsafe {
@@ -438,10 +441,10 @@ pub unsafe fn elect(sm: &mut Sm, inst: &Inst) -> Next {
     }
 }
 
-/// `activemask`: operand d.
+/// Runs `activemask`. Operand: d.
 ///
 /// # Safety
-/// As for [`warp_sync`].
+/// The requirements of [`warp_sync`].
 pub unsafe fn active_mask(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operand 0 is a 32-bit row.
     unsafe { sm.write(inst, 0, [sm.mask; LANES]) };

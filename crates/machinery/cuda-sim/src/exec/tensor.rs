@@ -1,43 +1,43 @@
-//! Tensor cores: `mma.sync`, products of small matrices that a warp holds together. Source: PTX ISA,
-//! section 9.7.14.5, whose figures say which lane holds which element.
+//! Tensor cores: `mma.sync`, multiplications of small matrices held in the registers of a warp. Source: PTX
+//! ISA, section 9.7.14.5, whose figures define which lane holds which element.
 
 mod bytes;
 mod descriptor;
 mod dot;
-mod usual;
+mod fast_path;
 pub mod warpgroup;
 
 use super::cpu::Cpu;
 use super::fault::FaultKind;
 use super::sm::{Handler, Inst, Next, Sm};
-use super::sync::together;
+use super::sync::converge;
 use crate::lanes::{FULL, LANES};
-pub use bytes::{Byte, ByteShape, floats, whole};
+pub use bytes::{Byte, ByteShape, floats, integers};
 pub use dot::{Accumulator, Multiplicand};
-use dot::{Dot, Parts};
-use usual::Left;
+use dot::{Dot, Unpacked};
+use fast_path::Left;
 
-/// Rows of the first matrix and of the result, columns of the second.
+/// Rows of matrix A and of the result (m), and columns of matrix B (n).
 const ROWS: usize = 16;
 const COLUMNS: usize = 8;
-/// The most columns of the first matrix.
-const MOST_DEEP: usize = 16;
+/// Maximum number of columns of matrix A (k).
+const MAX_K: usize = 16;
 
-/// A form of `mma`: `m16n8kDEEP`, and the types of elements.
+/// A shape of `mma`, `m16n8k` with this `k`, and the element types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProductShape {
-    pub deep: usize,
+    pub k: usize,
     pub multiplicand: Multiplicand,
     pub accumulator: Accumulator,
 }
 
-/// Every form there is here, by the number that an instruction carries.
+/// All supported shapes, indexed by the number stored in instructions.
 pub const SHAPES: [ProductShape; 8] = {
     use Accumulator as A;
     use Multiplicand as M;
-    const fn shape(deep: usize, multiplicand: M, accumulator: A) -> ProductShape {
+    const fn shape(k: usize, multiplicand: M, accumulator: A) -> ProductShape {
         ProductShape {
-            deep,
+            k,
             multiplicand,
             accumulator,
         }
@@ -55,36 +55,36 @@ pub const SHAPES: [ProductShape; 8] = {
 };
 
 impl ProductShape {
-    /// Elements of a multiplicand in a register.
+    /// Returns the number of multiplicand elements per register.
     const fn packed(self) -> usize {
         4 / self.multiplicand.bytes()
     }
 
-    /// Registers of a lane for the result, the first matrix and the second. What is added to the
-    /// product takes as many as the result.
+    /// Returns the number of registers per lane for the result, matrix A and matrix B. Matrix C takes as many
+    /// as the result.
     pub const fn registers(self) -> [usize; 3] {
         let result = match self.accumulator {
             Accumulator::F32 => 4,
             Accumulator::F16 => 2,
         };
-        let deep = self.deep / self.packed();
-        [result, ROWS * deep / LANES, COLUMNS * deep / LANES]
+        let k = self.k / self.packed();
+        [result, ROWS * k / LANES, COLUMNS * k / LANES]
     }
 
-    /// Additions and multiplications that are a thread's part of it.
+    /// Returns the number of additions and multiplications per thread.
     pub fn operations(self) -> u32 {
-        (2 * ROWS * COLUMNS * self.deep / LANES) as u32
+        (2 * ROWS * COLUMNS * self.k / LANES) as u32
     }
 }
 
-/// Matrices as a warp has them: registers, and in each of them a word a lane.
+/// A matrix in the registers of a warp: one word per lane in each register.
 type Registers = [[u32; LANES]; 4];
 
-/// The most registers of an instruction.
-const MOST_REGISTERS: usize = 14;
+/// Maximum number of registers of an instruction.
+const MAX_REGISTERS: usize = 14;
 
-/// The handler of `mma.sync.aligned` of the form at a place in [`SHAPES`]. Its operand list `imm` has
-/// the registers of the result, of the two matrices and of what is added.
+/// Returns the handler of `mma.sync.aligned` with the shape at index `form` of [`SHAPES`]. The instruction's
+/// operand list `imm` holds the registers of the result and of matrices A, B and C.
 pub fn handler(cpu: Cpu, form: usize) -> Handler {
     const FORMS: [fn(Cpu) -> Handler; SHAPES.len()] = [
         of_form::<0>,
@@ -101,7 +101,8 @@ pub fn handler(cpu: Cpu, form: usize) -> Handler {
 
 fn of_form<const FORM: usize>(cpu: Cpu) -> Handler {
     unsafe fn plain<const FORM: usize>(sm: &mut Sm, inst: &Inst) -> Next {
-        // SAFETY: as for any handler.
+        // SAFETY: the requirements of `Handler`, and the lowering made every entry of the operand list a
+        // 32-bit row.
         unsafe {
             multiply_add(sm, inst, const { SHAPES[FORM].registers() }, |a, b, c| {
                 product(SHAPES[FORM], a, b, c)
@@ -118,7 +119,8 @@ fn of_form<const FORM: usize>(cpu: Cpu) -> Handler {
         ) -> Registers {
             product(SHAPES[FORM], a, b, c)
         }
-        // SAFETY: as for any handler; chosen only where the CPU has AVX2.
+        // SAFETY: as required by `multiply_add`, every list entry is a 32-bit row; chosen only on CPUs with
+        // AVX2.
         unsafe {
             multiply_add(sm, inst, const { SHAPES[FORM].registers() }, |a, b, c| {
                 wide::<FORM>(a, b, c)
@@ -132,28 +134,27 @@ fn of_form<const FORM: usize>(cpu: Cpu) -> Handler {
     }
 }
 
-/// A product of two matrices plus a third, in so many registers of a lane for the result, the first and the
-/// second.
+/// Computes `D = A × B + C`, given the number of registers per lane of the result, A and B.
 ///
 /// # Safety
-/// As for [`Handler`]; every entry of the operand list is a 32-bit row.
+/// The requirements of [`Handler`]; every entry of the operand list is a 32-bit row.
 #[inline(always)]
 unsafe fn multiply_add(
     sm: &mut Sm,
     inst: &Inst,
-    [results, first, second]: [usize; 3],
+    [results, a_registers, b_registers]: [usize; 3],
     product: impl Fn(&Registers, &Registers, &Registers) -> Registers,
 ) -> Next {
-    if let Some(fault) = whole_warp(sm) {
+    if let Some(fault) = incomplete_warp_fault(sm) {
         return sm.fail(inst, sm.mask.trailing_zeros() as usize, fault);
     }
-    together(sm, inst, FULL, |sm| {
-        let mut places = [0; MOST_REGISTERS];
+    converge(sm, inst, FULL, |sm| {
+        let mut offsets = [0; MAX_REGISTERS];
         let list = &sm.grid.program.operand_lists[inst.imm as usize];
-        places[..list.len()].copy_from_slice(list);
-        // SAFETY: the lowering put these registers, all 32-bit rows, inside the frame. Every lane
-        // runs, so that whole rows are written.
-        let row = |n: usize| unsafe { &mut *sm.frame.add(places[n] as usize).cast() };
+        offsets[..list.len()].copy_from_slice(list);
+        // SAFETY: the lowering placed these registers, all 32-bit rows, inside the frame. All lanes are
+        // active, so whole rows may be written.
+        let row = |n: usize| unsafe { &mut *sm.frame.add(offsets[n] as usize).cast() };
         let read = |from: usize, count: usize| {
             let mut registers: Registers = [[0; LANES]; 4];
             for n in 0..count {
@@ -161,9 +162,9 @@ unsafe fn multiply_add(
             }
             registers
         };
-        let a = read(results, first);
-        let b = read(results + first, second);
-        let c = read(results + first + second, results);
+        let a = read(results, a_registers);
+        let b = read(results + a_registers, b_registers);
+        let c = read(results + a_registers + b_registers, results);
         let d = product(&a, &b, &c);
         for n in 0..results {
             *row(n) = d[n];
@@ -171,48 +172,47 @@ unsafe fn multiply_add(
     })
 }
 
-/// The fault it is to come to an instruction of the whole warp where some of its 32 lanes do not
-/// exist or have ended.
-pub fn whole_warp(sm: &Sm) -> Option<FaultKind> {
+/// Returns the fault of a warp-wide instruction if some of the warp's 32 lanes do not exist or have ended.
+pub fn incomplete_warp_fault(sm: &Sm) -> Option<FaultKind> {
     let alive = sm.block.warp().alive;
     (alive != FULL).then_some(FaultKind::WarpIncomplete { alive })
 }
 
-/// The product of two matrices plus a third, all in the registers of a warp.
+/// Computes `A × B + C` of matrices in the registers of a warp.
 #[inline(always)]
 fn product(shape: ProductShape, a: &Registers, b: &Registers, c: &Registers) -> Registers {
-    product_of(shape, a, &Left::of(shape, a), b, c)
+    product_with(shape, a, &Left::of(shape, a), b, c)
 }
 
-/// The same with what was prepared of the first matrix.
+/// Computes `A × B + C` with matrix A also in prepared form.
 #[inline(always)]
-fn product_of(
+fn product_with(
     shape: ProductShape,
     a: &Registers,
     left: &Left,
     b: &Registers,
     c: &Registers,
 ) -> Registers {
-    usual::product(shape, left, b, c).unwrap_or_else(|| any_product(shape, a, b, c))
+    fast_path::product(shape, left, b, c).unwrap_or_else(|| product_general(shape, a, b, c))
 }
 
-/// The same of any numbers, one sum after the other.
+/// Computes `A × B + C` for any numbers, one sum after the other.
 #[cold]
-fn any_product(shape: ProductShape, a: &Registers, b: &Registers, c: &Registers) -> Registers {
-    let mut rows = [[Parts::default(); MOST_DEEP]; ROWS];
-    let mut columns = [[Parts::default(); MOST_DEEP]; COLUMNS];
+fn product_general(shape: ProductShape, a: &Registers, b: &Registers, c: &Registers) -> Registers {
+    let mut rows = [[Unpacked::default(); MAX_K]; ROWS];
+    let mut columns = [[Unpacked::default(); MAX_K]; COLUMNS];
     for (row, elements) in rows.iter_mut().enumerate() {
-        for (k, element) in elements[..shape.deep].iter_mut().enumerate() {
+        for (k, element) in elements[..shape.k].iter_mut().enumerate() {
             // The upper eight rows first, then the lower; then the next columns.
-            let (register, lane, half) = place(shape, row % 8, k);
+            let (register, lane, half) = element_location(shape, row % 8, k);
             let register = 2 * register + row / 8;
-            *element = Parts::of(shape.multiplicand, a[register][lane] >> half);
+            *element = Unpacked::of(shape.multiplicand, a[register][lane] >> half);
         }
     }
     for (column, elements) in columns.iter_mut().enumerate() {
-        for (k, element) in elements[..shape.deep].iter_mut().enumerate() {
-            let (register, lane, half) = place(shape, column, k);
-            *element = Parts::of(shape.multiplicand, b[register][lane] >> half);
+        for (k, element) in elements[..shape.k].iter_mut().enumerate() {
+            let (register, lane, half) = element_location(shape, column, k);
+            *element = Unpacked::of(shape.multiplicand, b[register][lane] >> half);
         }
     }
     let dot = Dot::new(shape.accumulator);
@@ -220,18 +220,18 @@ fn any_product(shape: ProductShape, a: &Registers, b: &Registers, c: &Registers)
     for (row, left) in rows.iter().enumerate() {
         for (column, right) in columns.iter().enumerate() {
             let lane = row % 8 * 4 + column / 2;
-            let (register, half) = shape.accumulator.place(row / 8 * 2 + column % 2);
+            let (register, half) = shape.accumulator.location(row / 8 * 2 + column % 2);
             let added = c[register][lane] >> half;
-            let sum = dot.sum(&left[..shape.deep], &right[..shape.deep], added);
+            let sum = dot.sum(&left[..shape.k], &right[..shape.k], added);
             d[register][lane] |= sum << half;
         }
     }
     d
 }
 
-/// Where element `k` of a row of the first matrix, or of a column of the second, lies: the register
-/// among those of that row, the lane, and the bits before it.
-fn place(shape: ProductShape, row: usize, k: usize) -> (usize, usize, usize) {
+/// Returns the location of element `k` of a row of A, or of a column of B: the register among those of that
+/// row, the lane, and the bit offset in the register.
+fn element_location(shape: ProductShape, row: usize, k: usize) -> (usize, usize, usize) {
     let packed = shape.packed();
     let across = 4 * packed;
     let lane = row * 4 + k % across / packed;

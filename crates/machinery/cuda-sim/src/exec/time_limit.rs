@@ -1,56 +1,55 @@
-//! How long a launch may take.
+//! Time limits of launches.
 
 use std::time::{Duration, Instant};
 
-/// Warp instructions of a launch that is too short to be shared among threads, at most.
-pub const SHORT: u64 = 1 << 14;
+/// Maximum number of warp instructions of a launch that is too short to share among threads.
+pub const SHORT_LAUNCH: u64 = 1 << 14;
 
-/// A block that begins counts as so many warp instructions: setting it up takes time, however little it does.
-pub const BEGINNING: u64 = 64;
+/// Cost of starting a block in warp instructions: its set-up takes time, however little the block does.
+pub const BLOCK_START_COST: u64 = 64;
 
-/// How long a launch may take, on the clock.
+/// A wall-clock time limit of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeLimit {
-    /// All of it.
+    /// Limit for the whole launch.
     Launch(Duration),
-    /// While none of its blocks ends. A launch that gets on may take as long as it likes.
+    /// Limit for the time in which no block ends. A launch that makes progress may take any time.
     Standstill(Duration),
 }
 
-/// A launch's time, from its beginning.
+/// Start time and time limit of a launch.
 pub struct Timing {
-    pub began: Instant,
+    pub start: Instant,
     pub limit: TimeLimit,
 }
 
 impl Timing {
-    /// Of a launch that begins now; none where it may take for ever: then no clock is asked, which some
-    /// hosts lack.
-    pub fn begin(limit: Option<TimeLimit>) -> Option<Timing> {
+    /// Starts the clock. Returns `None` for an unlimited launch: then no clock is read, which some hosts lack.
+    pub fn start(limit: Option<TimeLimit>) -> Option<Timing> {
         limit.map(|limit| Timing {
-            began: Instant::now(),
+            start: Instant::now(),
             limit,
         })
     }
 }
 
-/// One host thread's looks at the clock.
+/// One host thread's watchdog state.
 #[derive(Default)]
-pub struct Looks {
-    /// When the clock of its instructions reaches this, it is time for one.
-    pub next: u64,
-    /// How many blocks of the launch had ended at the last look, and when they first had.
-    pub ended: Option<(u64, Instant)>,
-    pub call: Call,
+pub struct Watchdog {
+    /// Value of the SM's instruction clock at which the next poll is due.
+    pub next_poll: u64,
+    /// Number of blocks that had ended at the last poll, and when that number was first seen.
+    pub last_change: Option<(u64, Instant)>,
+    pub wake: WakeTime,
 }
 
-/// Whether other threads are called to help where a launch takes long.
+/// The poll at which other workers are woken to help with a long launch.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub enum Call {
+pub enum WakeTime {
     #[default]
     Never,
-    /// At the look after the next, which is the first one.
-    Later,
-    /// At the next look.
-    Next,
+    /// At the second poll of the clock.
+    AfterNextPoll,
+    /// At the next poll.
+    AtNextPoll,
 }

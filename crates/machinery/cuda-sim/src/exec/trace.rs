@@ -1,8 +1,8 @@
-//! What a traced launch tells of each access: who asked for which addresses, and what it came to.
+//! Traces: a record of each access of a launch, with its lanes' addresses and its cost.
 //!
-//! It is for whoever draws or explains an access pattern. What an access comes to is what is counted
-//! for it; nothing is found out a second time. Left out are local memory, and what asynchronous
-//! copies write to shared memory.
+//! Traces serve to draw and explain access patterns. The recorded cost is the counted cost, not computed a
+//! second time. Accesses to local memory and the shared-memory writes of asynchronous copies are not
+//! recorded.
 
 pub use crate::isa::{AccessKind, Memory};
 use crate::isa::{Listing, SourceLine};
@@ -12,38 +12,39 @@ use std::collections::HashMap;
 /// One access of one warp.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traced {
-    /// The block's number in the grid, x fastest, and the warp's in the block.
+    /// Index of the block in the grid, x fastest.
     pub block: u64,
     pub warp: usize,
-    /// Where it is in the source.
+    /// Location in the source code.
     pub source: SourceLine,
     pub kind: AccessKind,
-    /// Global, constant or shared memory.
+    /// State space: global, constant or shared memory.
     pub memory: Memory,
-    /// Bytes that each lane moves.
+    /// Bytes per lane.
     pub bytes: u64,
-    /// The lanes that take part, a bit each.
+    /// Mask of the participating lanes.
     pub mask: u32,
-    /// Each lane's address, in shared memory from where the block's begins.
+    /// Address of each lane. Addresses in shared memory are relative to the start of the block's.
     pub addresses: [u64; LANES],
-    /// Distinct sectors of 32 bytes; of constant memory distinct addresses; zero for shared memory.
+    /// Number of distinct 32-byte sectors; for constant memory the number of distinct addresses; 0 for shared
+    /// memory.
     pub units: u32,
-    /// Passes through the data stage; zero for constant memory.
+    /// Number of wavefronts; 0 for constant memory.
     pub wavefronts: u32,
-    /// Of shared memory: wavefronts beyond those that the same bytes would take without conflicts.
+    /// For shared memory, the number of wavefronts in excess of a conflict-free access of the same bytes.
     pub conflicts: u32,
 }
 
 impl Traced {
-    /// The lanes that take part, and the address of each.
+    /// Iterates over the participating lanes and their addresses.
     pub fn lanes(&self) -> impl Iterator<Item = (usize, u64)> {
         let lanes = self.addresses.iter().copied().enumerate();
         lanes.filter(|(lane, _)| self.mask >> lane & 1 == 1)
     }
 }
 
-/// The same as it is noted while a block runs.
-pub struct TracedAccess {
+/// An access as recorded while a block runs.
+pub struct RawAccess {
     pub warp: usize,
     pub slot: usize,
     pub mask: u32,
@@ -53,100 +54,100 @@ pub struct TracedAccess {
     pub conflicts: u32,
 }
 
-/// What is kept of the accesses of a traced launch.
+/// The recorded accesses of a traced launch.
 pub struct Trace {
-    /// Of each instruction the costliest access alone: of those that cost the same, the first one of the
-    /// block with the lowest number.
+    /// True to keep only the costliest access of each instruction; among equal ones, the first of the block
+    /// with the lowest index.
     costliest: bool,
-    /// The number of the block that runs.
+    /// Index of the running block.
     block: u64,
-    noted: Vec<(u64, TracedAccess)>,
-    /// Where an instruction's access is in that list, by its slot, if only one is kept.
-    places: HashMap<usize, usize>,
+    recorded: Vec<(u64, RawAccess)>,
+    /// Index in `recorded` of each instruction's access, by slot, if only one per instruction is kept.
+    index_by_slot: HashMap<usize, usize>,
 }
 
 impl Trace {
-    /// Nothing yet.
+    /// Creates an empty trace.
     pub fn new(costliest: bool) -> Trace {
         Trace {
             costliest,
             block: 0,
-            noted: Vec::new(),
-            places: HashMap::new(),
+            recorded: Vec::new(),
+            index_by_slot: HashMap::new(),
         }
     }
 
-    /// From now on accesses are of this block.
+    /// Sets the block of the accesses that follow.
     pub fn begin(&mut self, block: u64) {
         self.block = block;
     }
 
-    /// Notes an access of an instruction that comes to so much (see [`Cost`]), if it is one to keep.
+    /// Records an access with this cost, unless a costlier access of its instruction is kept instead.
     #[cold]
-    pub fn note(&mut self, slot: usize, cost: Cost, access: impl FnOnce() -> TracedAccess) {
+    pub fn record(&mut self, slot: usize, cost: Cost, access: impl FnOnce() -> RawAccess) {
         if !self.costliest {
-            self.noted.push((self.block, access()));
+            self.recorded.push((self.block, access()));
             return;
         }
-        let Some(&place) = self.places.get(&slot) else {
-            self.places.insert(slot, self.noted.len());
-            self.noted.push((self.block, access()));
+        let Some(&index) = self.index_by_slot.get(&slot) else {
+            self.index_by_slot.insert(slot, self.recorded.len());
+            self.recorded.push((self.block, access()));
             return;
         };
-        let known = &self.noted[place];
-        let (before, after) = (known.1.cost(), cost);
-        if after > before || after == before && self.block < known.0 {
-            self.noted[place] = (self.block, access());
+        let current = &self.recorded[index];
+        let (before, after) = (current.1.cost(), cost);
+        if after > before || after == before && self.block < current.0 {
+            self.recorded[index] = (self.block, access());
         }
     }
 
-    /// Adds what another multiprocessor noted.
+    /// Merges the trace of another SM.
     pub fn add(&mut self, other: Trace) {
-        for (block, access) in other.noted {
+        for (block, access) in other.recorded {
             self.begin(block);
-            self.note(access.slot, access.cost(), || access);
+            self.record(access.slot, access.cost(), || access);
         }
     }
 }
 
-/// What an access comes to: sectors or distinct addresses first, then wavefronts.
+/// Cost of an access, compared in this order: sectors or distinct addresses, wavefronts, bank conflicts.
 pub type Cost = [u32; 3];
 
-impl TracedAccess {
+impl RawAccess {
     fn cost(&self) -> Cost {
         [self.units, self.wavefronts, self.conflicts]
     }
 }
 
-/// The accesses that were kept, by the blocks' numbers, in the order in which they were made.
+/// Returns the recorded accesses by block index, in program order within a block.
 pub fn traced(program: &Listing, trace: Trace) -> Vec<Traced> {
-    let mut noted = trace.noted;
-    noted.sort_by_key(|&(block, _)| block);
-    let found = |(block, noted): (u64, TracedAccess)| {
-        let (site, access, memory) = program.sites.access(noted.slot)?;
+    let mut recorded = trace.recorded;
+    recorded.sort_by_key(|&(block, _)| block);
+    let resolve = |(block, recorded): (u64, RawAccess)| {
+        let (site, access, memory) = program.sites.access(recorded.slot)?;
         Some(Traced {
             block,
-            warp: noted.warp,
+            warp: recorded.warp,
             source: program.source_of(site.address),
             kind: access.kind,
             memory,
             bytes: access.bytes.into(),
-            mask: noted.mask,
-            addresses: noted.at,
-            units: noted.units,
-            wavefronts: noted.wavefronts,
-            conflicts: noted.conflicts,
+            mask: recorded.mask,
+            addresses: recorded.at,
+            units: recorded.units,
+            wavefronts: recorded.wavefronts,
+            conflicts: recorded.conflicts,
         })
     };
-    noted.into_iter().filter_map(found).collect()
+    recorded.into_iter().filter_map(resolve).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn access(warp: usize, slot: usize, units: u32) -> TracedAccess {
-        TracedAccess {
+    fn access(warp: usize, slot: usize, units: u32) -> RawAccess {
+        RawAccess {
             warp,
             slot,
             mask: 1,
@@ -157,40 +158,43 @@ mod tests {
         }
     }
 
-    /// What a multiprocessor notes whose blocks make these accesses: block, warp, slot, sectors.
-    fn noted(costliest: bool, made: &[(u64, usize, usize, u32)]) -> Trace {
+    /// Creates the trace of an SM whose blocks make these accesses: block, warp, slot, sectors.
+    fn recorded(costliest: bool, accesses: &[(u64, usize, usize, u32)]) -> Trace {
         let mut trace = Trace::new(costliest);
-        for &(block, warp, slot, units) in made {
+        for &(block, warp, slot, units) in accesses {
             trace.begin(block);
-            trace.note(slot, [units, 1, 0], || access(warp, slot, units));
+            trace.record(slot, [units, 1, 0], || access(warp, slot, units));
         }
         trace
     }
 
-    fn kept(trace: &Trace) -> Vec<(u64, usize, usize, u32)> {
-        let noted = trace.noted.iter();
-        noted
-            .map(|(block, it)| (*block, it.warp, it.slot, it.units))
+    fn entries(trace: &Trace) -> Vec<(u64, usize, usize, u32)> {
+        let recorded = trace.recorded.iter();
+        recorded
+            .map(|(block, access)| (*block, access.warp, access.slot, access.units))
             .collect()
     }
 
     #[test]
-    fn of_each_instruction_the_costliest_access_stays() {
-        let made = [(4, 0, 7, 4), (4, 1, 7, 32), (4, 2, 7, 32), (4, 0, 9, 1)];
-        assert_eq!(kept(&noted(true, &made)), [(4, 1, 7, 32), (4, 0, 9, 1)]);
-        assert_eq!(kept(&noted(false, &made)), made);
+    fn only_the_costliest_access_of_each_instruction_is_recorded() {
+        let accesses = [(4, 0, 7, 4), (4, 1, 7, 32), (4, 2, 7, 32), (4, 0, 9, 1)];
+        assert_eq!(
+            entries(&recorded(true, &accesses)),
+            [(4, 1, 7, 32), (4, 0, 9, 1)]
+        );
+        assert_eq!(entries(&recorded(false, &accesses)), accesses);
     }
 
     #[test]
-    fn it_does_not_depend_on_which_multiprocessor_is_asked_first() {
+    fn merging_traces_does_not_depend_on_their_order() {
         let one = [(6, 3, 7, 32), (5, 0, 9, 2)];
         let other = [(1, 2, 7, 32), (3, 0, 7, 4), (3, 0, 9, 2), (3, 1, 9, 5)];
         for [first, second] in [[&one[..], &other], [&other, &one]] {
-            let mut all = noted(true, first);
-            all.add(noted(true, second));
-            let mut kept = kept(&all);
-            kept.sort_unstable();
-            assert_eq!(kept, [(1, 2, 7, 32), (3, 1, 9, 5)]);
+            let mut all = recorded(true, first);
+            all.add(recorded(true, second));
+            let mut entries = entries(&all);
+            entries.sort_unstable();
+            assert_eq!(entries, [(1, 2, 7, 32), (3, 1, 9, 5)]);
         }
     }
 }

@@ -1,93 +1,94 @@
-//! A block's turn on a multiprocessor: its warps run until they wait, end, or have had enough.
+//! A block's turn on an SM: its warps run until they wait, end or have used up their turns.
 
-use super::observe::Observer;
-use super::sm::{Codes, Sm};
+use super::gang;
+use super::instrument::{random_schedule, sanitizing};
+use super::profiler::Profiler;
+use super::sm::{CodePair, Sm};
 use super::warp::{QUANTUM, Turn};
-use super::{checked, gang, pausing};
 use crate::memory::footprint::EPOCHS;
-use crate::profile::collect::{Counted, LaunchPart};
-use crate::profile::shape::Shapes;
+use crate::profile::collect::{LaunchCounts, LaunchPart};
+use crate::profile::shape::ShapeCache;
 
-/// Warp instructions a warp of an observed block runs before the next one goes on.
+/// Number of warp instructions that a warp of a profiled block runs before the next one.
 const SLICE: u64 = 256;
 
-/// Warp instructions a block may run before blocks that have not begun get a turn.
+/// Number of warp instructions of a block's turn, after which other blocks may start.
 const BLOCK_QUANTUM: u64 = 1 << 20;
 
-/// Rounds of a block's warps, all of which only wait, after which another block goes on.
+/// Number of rounds in which all warps of a block only wait before another block runs.
 const BLOCK_PATIENCE: u32 = 16;
 
 impl Sm {
-    /// Runs the block until all its threads have exited (true), or until it has had its turn or
-    /// has failed (false).
-    pub(super) fn run_block(&mut self, part: LaunchPart, counted: &mut Counted) -> bool {
+    /// Runs the block until all its threads have exited (true), or until its turn is over or it has faulted
+    /// (false).
+    pub(super) fn run_block(&mut self, part: LaunchPart, counted: &mut LaunchCounts) -> bool {
         let counts = counted.part(part);
         std::mem::swap(&mut self.counts, &mut counts.counts);
         self.epoch = (self.block.number * u64::from(EPOCHS) / self.grid.progress.blocks) as u32;
         let code = &self.grid.program.code;
         match self.block.caches.take() {
             Some(caches) => {
-                self.codes = Codes {
-                    alone: code.observed.as_ptr(),
-                    together: code.observed_together.as_ptr(),
+                self.codes = CodePair {
+                    warp: code.counting.as_ptr(),
+                    gang: code.counting_gang.as_ptr(),
                 };
                 self.slice = SLICE;
                 let sites = std::mem::take(&mut counts.sites);
                 let mut shapes = std::mem::take(&mut self.shapes);
-                shapes.resize_with(sites.len(), Shapes::default);
-                let noted = std::mem::take(&mut self.noted);
-                let mut observer = Observer::new(sites, shapes, noted, caches);
-                observer.trace = self.trace.take();
-                if let Some(trace) = &mut observer.trace {
-                    trace.begin(self.block.number);
+                shapes.resize_with(sites.len(), ShapeCache::default);
+                let deferred = std::mem::take(&mut self.deferred);
+                let mut profiler = Profiler::new(sites, shapes, deferred, caches);
+                profiler.trace = self.trace.take();
+                if let Some(trace) = &mut profiler.trace {
+                    trace.set_block(self.block.number);
                 }
-                self.observer = Some(Box::new(observer));
+                self.profiler = Some(Box::new(profiler));
             }
             None => {
-                self.codes = Codes {
-                    alone: code.plain.as_ptr(),
-                    together: code.together.as_ptr(),
+                self.codes = CodePair {
+                    warp: code.plain.as_ptr(),
+                    gang: code.gang.as_ptr(),
                 };
                 self.slice = QUANTUM;
             }
         }
         if self.checker.is_some() {
-            self.unchecked = self.codes.alone;
-            let checked = checked::code(&self.grid.program, self.observer.is_some());
-            self.codes.alone = checked.as_ptr();
+            self.sanitizing_base = self.codes.warp;
+            let checked = sanitizing::code(&self.grid.program, self.profiler.is_some());
+            self.codes.warp = checked.as_ptr();
         }
-        if self.order.is_some() {
-            self.unpausing = self.codes.alone;
-            let pausing = pausing::code(&self.grid.program, self.checker.is_some());
-            self.codes.alone = pausing.as_ptr();
+        if self.schedule.is_some() {
+            self.schedule_base = self.codes.warp;
+            let pausing = random_schedule::code(&self.grid.program, self.checker.is_some());
+            self.codes.warp = pausing.as_ptr();
         }
-        self.code = self.codes.alone;
+        self.code = self.codes.warp;
         let in_gangs = self.checker.is_none()
-            && self.order.is_none()
+            && self.schedule.is_none()
             && !self.grid.sample.traces()
-            && !self.block.number.is_multiple_of(gang::APART)
-            && (self.block.warps.len() > 1 || self.observer.is_some());
+            && !self.block.number.is_multiple_of(gang::SOLO_BLOCK_INTERVAL)
+            && (self.block.warps.len() > 1 || self.profiler.is_some());
         self.gang_size = match in_gangs {
             false => 1,
             true => gang::size(&self.grid.program.functions[self.grid.function()]),
         };
-        self.began = self.clock.wrapping_sub(self.block.clock);
+        self.block_start = self.clock.wrapping_sub(self.block.clock);
         let accesses = self.counts.accesses();
         let finished = self.run_turn();
         self.block.accesses += self.counts.accesses() - accesses;
-        self.block.clock = self.clock.wrapping_sub(self.began);
+        self.block.clock = self.clock.wrapping_sub(self.block_start);
         if finished {
             let work = &mut self.counts.work;
             work.instructions.add_block(self.block.clock);
             work.accesses.add_block(self.block.accesses);
         }
         std::mem::swap(&mut self.counts, &mut counts.counts);
-        if let Some(observer) = self.observer.take() {
-            counts.sites = observer.sites;
-            self.shapes = observer.shapes;
-            self.noted = observer.noted;
-            self.block.caches = Some(observer.caches);
-            self.trace = observer.trace;
+        if let Some(profiler) = self.profiler.take() {
+            counts.sites = profiler.sites;
+            self.shapes = profiler.shapes;
+            self.deferred = profiler.deferred;
+            self.block.caches = Some(profiler.caches);
+            self.trace = profiler.trace;
         }
         finished
     }
@@ -96,7 +97,7 @@ impl Sm {
         self.block_deadline = self.clock + BLOCK_QUANTUM;
         let mut idle = 0;
         loop {
-            let ran = match self.order {
+            let ran = match self.schedule {
                 None => self.run_each_warp(),
                 Some(_) => self.run_any_warp(),
             };
@@ -107,25 +108,25 @@ impl Sm {
             if self.block.alive == 0 {
                 return true;
             }
-            if !ran && !opened && !self.block.release_for_sync() && !self.meet_apart() {
+            if !ran && !opened && !self.block.release_for_sync() && !self.release_matching_syncs() {
                 self.fault = Some(self.deadlock());
                 return false;
             }
-            if self.time_is_up() {
+            if self.is_timed_out() {
                 return false;
             }
-            idle = match std::mem::take(&mut self.busy) || opened || !ran {
+            idle = match std::mem::take(&mut self.made_progress) || opened || !ran {
                 true => 0,
                 false => idle + 1,
             };
             let waits = idle >= BLOCK_PATIENCE;
-            if self.clock >= self.block_deadline || waits || self.block_sleeps() {
+            if self.clock >= self.block_deadline || waits || self.should_block_sleep() {
                 return false;
             }
         }
     }
 
-    /// Runs every warp that can run until it waits or has had its turn. Answers whether any could.
+    /// Runs every runnable warp until it waits or has used up its turn. Returns true if any could run.
     fn run_each_warp(&mut self) -> bool {
         let mut ran = false;
         for group in 0..self.block.warps.len().div_ceil(self.gang_size) {
@@ -140,7 +141,7 @@ impl Sm {
         ran
     }
 
-    /// Makes sure that a warp has begun, unless it ended in a gang without having to.
+    /// Starts a warp, unless it has started or has already ended as part of a gang.
     pub(super) fn start(&mut self, index: usize) {
         let warp = &mut self.block.warps[index];
         if !warp.started() && warp.alive != 0 {
@@ -151,7 +152,7 @@ impl Sm {
         }
     }
 
-    /// Runs a warp until it waits or has had its turn; whether it had anything to run.
+    /// Runs a warp until it waits or has used up its turn. Returns true if it had anything to run.
     pub(super) fn run_warp(&mut self, index: usize) -> bool {
         self.start(index);
         self.block.running = index;
@@ -159,22 +160,23 @@ impl Sm {
             return false;
         }
         let turn = self.block.warp_mut().turn.take().unwrap_or(Turn::NEW);
-        self.begin_turn(turn);
-        self.waits = false;
+        self.start_slice(turn);
+        self.only_waits = false;
         self.run_slice();
-        // Other lanes of the warp may have got on, and left a lock for those that wait.
-        let moved = std::mem::take(&mut self.moved);
-        self.busy |= !self.waits || moved;
+        // Another split of the warp may have made progress, for example by releasing a lock that this one
+        // awaits.
+        let changed = std::mem::take(&mut self.atomic_changed_memory);
+        self.made_progress |= !self.only_waits || changed;
         true
     }
 
-    /// Runs the running warp from where it stands until it waits or its slice is over.
+    /// Runs the running warp from its current position until it waits or its slice is over.
     pub(super) fn run_slice(&mut self) {
         let mut pc = self.switch();
         self.switches_before = self.switches;
         while !pc.is_null() {
-            // SAFETY: `pc` points into the program's code, which outlives the launch, and the
-            // instruction was lowered for the frame that the running split is in.
+            // SAFETY: `pc` points into the program's code, which outlives the launch, and the instruction was
+            // lowered for the frame that the running split is in.
             unsafe {
                 let inst = &*pc;
                 pc = (inst.run)(self, inst);
@@ -183,7 +185,7 @@ impl Sm {
         let warp = self.block.warp_mut();
         if warp.alive == 0 {
             let local = warp.local.take();
-            self.locals.give_back(local);
+            self.locals.recycle(local);
         }
     }
 }

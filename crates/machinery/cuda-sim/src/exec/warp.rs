@@ -1,115 +1,116 @@
-//! A warp and the splits its lanes are in.
+//! Warps and their splits: the handling of divergence.
 //!
-//! Where lanes branch apart the warp becomes several *splits*, each a mask and a place. A split
-//! waits, as a parent, at the branch's immediate post-dominator until its children have come
-//! there. Unlike a stack, any split that is not waiting may run next: so lanes that spin on
-//! something other lanes of the warp must do give way to them.
+//! At a divergent branch, a warp becomes several *splits*, each an active mask and a program counter. The
+//! split that diverged becomes the parent of the new ones and waits at the branch's immediate post-dominator
+//! until all of them have arrived there. On a SIMT stack only the top entry can run; here any split that is
+//! not waiting can, so lanes that spin on something that other lanes of their warp must do yield to those
+//! lanes.
 
-use super::copies::Copies;
-use super::order::Sleep;
-use super::products::Products;
-use super::question::Question;
+use super::cp_async_groups::AsyncCopies;
+use super::random_schedule::Sleep;
+use super::spin::SpinDetector;
+use super::wgmma_groups::WgmmaGroups;
 use super::window::Window;
 use std::collections::VecDeque;
 
-/// Warp instructions a warp may run before it gives way, so that one that waits for another
-/// does not wait for ever.
+/// Number of warp instructions of a turn, after which a warp yields. The limit keeps a warp that spins on
+/// another warp from running forever.
 pub const QUANTUM: u64 = 1 << 16;
 
-/// No place, no split: the absence of an index.
-pub const NOWHERE: u32 = u32::MAX;
+/// The absence of an index: no address and no split.
+pub const NO_INDEX: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SplitState {
-    /// Its instructions are being run.
+    /// Running.
     Running,
-    /// In the warp's queue.
+    /// In the warp's ready queue.
     Ready,
-    /// A parent: its children have not all arrived.
+    /// A parent, some of whose children have not arrived.
     Waiting,
-    /// At barrier number `0..16`.
+    /// Waiting at this barrier, `0..16`.
     Barrier(u32),
-    /// At a `.sync` instruction that names these lanes.
+    /// Waiting at a `.sync` instruction for the lanes of this mask.
     Sync(u32),
-    /// At a `bar.warp.sync` that names these lanes. They may be at different such instructions, if all
-    /// name the same lanes.
-    Meet(u32),
-    /// Not in use.
+    /// Waiting at a `bar.warp.sync` for the lanes of this mask. Those may wait at different instructions of
+    /// this kind, if all name the same mask.
+    WarpBarrier(u32),
+    /// Unused slot.
     Free,
 }
 
 pub struct Split {
     pub mask: u32,
-    /// Where it goes on: an index into the program's code.
+    /// Next instruction, an index into the program's code.
     pub pc: u32,
-    /// Where it rejoins its parent.
+    /// Reconvergence point, at which it rejoins its parent.
     pub reconverge: u32,
     pub parent: u32,
-    /// Children that have not arrived.
+    /// Number of children that have not arrived.
     pub waiting: u32,
-    /// Its function's frame, an index into [`Warp::frames`].
+    /// Index of its function's frame in [`Warp::frames`].
     pub frame: u32,
     pub state: SplitState,
-    /// All that its `.sync` instruction names have come to one like it, elsewhere: it waits no more.
-    pub met: bool,
+    /// True if all lanes of its `.sync` mask have arrived at matching instructions elsewhere, so it need not
+    /// wait.
+    pub sync_completed: bool,
 }
 
-/// How far a warp is in its turn.
+/// A warp's progress within its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
-    /// Warp instructions it may still run.
+    /// Warp instructions left in the turn.
     pub left: u64,
-    /// It has read memory that other threads may write.
+    /// True if it has read memory that other threads may write.
     pub read: bool,
-    /// One split alone has run in it so far.
-    pub alone: bool,
+    /// True if only one split has run in the turn so far.
+    pub single_split: bool,
 }
 
 impl Turn {
-    /// One that has not begun.
+    /// A turn that has not started.
     pub const NEW: Turn = Turn {
         left: QUANTUM,
         read: false,
-        alone: true,
+        single_split: true,
     };
 }
 
-/// The registers and the place in local memory of one function call.
+/// The registers and local memory of one function call.
 pub struct Frame {
     pub registers: Window,
     pub local_base: u32,
-    /// Splits in this call.
+    /// Number of splits in this call.
     users: u32,
 }
 
 pub struct Warp {
-    /// In its block.
+    /// Index in its block.
     pub index: u32,
-    /// Lanes that have not exited.
+    /// Mask of the lanes that have not exited.
     pub alive: u32,
     pub splits: Vec<Split>,
     pub frames: Vec<Frame>,
-    /// Splits that can run, first come first.
+    /// Splits that can run, in first-in first-out order.
     pub ready: VecDeque<u32>,
-    /// The split that is running.
+    /// The running split.
     pub current: u32,
-    /// How many turns were used up before the warp had to wait or had ended.
+    /// Number of turns used up before the warp had to wait or ended.
     pub turns: u32,
-    /// The turn it is in the middle of, where it runs a slice at a time.
+    /// The unfinished turn, if the warp runs it in slices.
     pub turn: Option<Turn>,
-    /// It sleeps, in an order that nobody can foretell.
+    /// Set while the warp sleeps under a random schedule.
     pub sleep: Option<Sleep>,
-    /// What it asked memory last.
-    pub question: Question,
-    /// Local memory, one stack a lane.
+    /// Detector of spin loops.
+    pub spin_detector: SpinDetector,
+    /// Local memory: one stack per lane.
     pub local: Option<Box<[u8]>>,
-    /// Copies to shared memory that are on their way.
-    pub copies: Copies,
-    /// What it has done about products of its warpgroup.
-    pub products: Products,
-    /// The split that stops once all its children have arrived, so that the gang may form again;
-    /// [`NOWHERE`] if there is none.
-    gathering: u32,
+    /// Asynchronous copies to shared memory in flight.
+    pub copies: AsyncCopies,
+    /// State of the warpgroup's matrix multiplications.
+    pub products: WgmmaGroups,
+    /// The split that stops when all its children have arrived, so that a gang can form again, or [`NO_INDEX`].
+    regrouping: u32,
 }
 
 impl Warp {
@@ -120,19 +121,19 @@ impl Warp {
             splits: Vec::new(),
             frames: Vec::new(),
             ready: VecDeque::new(),
-            current: NOWHERE,
+            current: NO_INDEX,
             turns: 0,
             turn: None,
             sleep: None,
-            question: Question::default(),
+            spin_detector: SpinDetector::default(),
             local: None,
-            copies: Copies::new(),
-            products: Products::default(),
-            gathering: NOWHERE,
+            copies: AsyncCopies::new(),
+            products: WgmmaGroups::default(),
+            regrouping: NO_INDEX,
         }
     }
 
-    /// Becomes warp `index` of a block, with `lanes`, that has not begun.
+    /// Resets the warp to warp `index` of a new block, with `lanes` live.
     pub fn reset(&mut self, index: u32, lanes: u32) {
         self.index = index;
         self.alive = lanes;
@@ -142,19 +143,19 @@ impl Warp {
         self.splits.clear();
         self.frames.clear();
         self.ready.clear();
-        self.current = NOWHERE;
+        self.current = NO_INDEX;
         self.turns = 0;
         self.turn = None;
         self.sleep = None;
-        self.question = Question::default();
+        self.spin_detector = SpinDetector::default();
         self.local = None;
         self.copies.reset();
-        self.products = Products::default();
-        self.gathering = NOWHERE;
+        self.products = WgmmaGroups::default();
+        self.regrouping = NO_INDEX;
     }
 
-    /// Where it goes on, if all its living lanes do so together.
-    pub fn stands_at(&self) -> Option<u32> {
+    /// Returns the program counter if all live lanes are in one split that is ready.
+    pub fn converged_pc(&self) -> Option<u32> {
         let split = &self.splits[*self.ready.front()? as usize];
         let mut live = self
             .splits
@@ -164,12 +165,12 @@ impl Warp {
         (whole && split.mask == self.alive).then_some(split.pc)
     }
 
-    /// The running split, in which all lanes are, is to go on at `pc` in a later turn, and to stop at
-    /// `meet`, if that is a place.
-    pub fn go_on_at(&mut self, pc: u32, meet: u32) {
-        let id = std::mem::replace(&mut self.current, NOWHERE);
+    /// Makes the running split, which holds all lanes, continue at `pc` in a later turn. It stops at `meet`
+    /// unless that is [`NO_INDEX`].
+    pub fn resume_at(&mut self, pc: u32, meet: u32) {
+        let id = std::mem::replace(&mut self.current, NO_INDEX);
         let split = &mut self.splits[id as usize];
-        if meet == NOWHERE {
+        if meet == NO_INDEX {
             split.pc = pc;
             split.state = SplitState::Ready;
             self.ready.push_back(id);
@@ -181,11 +182,11 @@ impl Warp {
         let (mask, frame) = (split.mask, split.frame);
         let child = self.add(mask, pc, meet, id, frame);
         self.ready.push_back(child);
-        self.gathering = id;
+        self.regrouping = id;
     }
 
-    /// A slice of its turn is over, after which it is that far: all its lanes wait where they stand.
-    pub fn give_way(&mut self, turn: Turn) {
+    /// Ends a slice, after which the warp's turn is `turn`. All its lanes keep their positions.
+    pub fn yield_turn(&mut self, turn: Turn) {
         if turn.left > 0 {
             self.turn = Some(turn);
         } else {
@@ -193,35 +194,36 @@ impl Warp {
         }
     }
 
-    /// All children of split `id` have arrived: whether it is to stop here.
-    pub fn gathers(&mut self, id: u32) -> bool {
-        if self.gathering != id {
+    /// Makes split `id`, whose children have all arrived, stop if a gang is to form again. Returns true if it
+    /// does.
+    pub fn stop_for_regroup(&mut self, id: u32) -> bool {
+        if self.regrouping != id {
             return false;
         }
-        self.gathering = NOWHERE;
+        self.regrouping = NO_INDEX;
         self.splits[id as usize].state = SplitState::Ready;
         self.ready.push_back(id);
-        self.current = NOWHERE;
+        self.current = NO_INDEX;
         true
     }
 
-    /// The whole warp at the kernel's first instruction.
+    /// Starts the whole warp at the kernel's first instruction.
     pub fn start(&mut self, pc: u32, registers: Window) {
         self.frames.push(Frame {
             registers,
             local_base: 0,
             users: 0,
         });
-        let id = self.add(self.alive, pc, NOWHERE, NOWHERE, 0);
+        let id = self.add(self.alive, pc, NO_INDEX, NO_INDEX, 0);
         self.ready.push_back(id);
     }
 
-    /// Whether the kernel's first frame exists yet.
+    /// Returns true if the kernel's first frame exists.
     pub fn started(&self) -> bool {
         !self.frames.is_empty()
     }
 
-    /// A new split in `frame`; its index.
+    /// Adds a split in `frame` and returns its index.
     pub fn add(&mut self, mask: u32, pc: u32, reconverge: u32, parent: u32, frame: u32) -> u32 {
         self.frames[frame as usize].users += 1;
         let split = Split {
@@ -232,16 +234,16 @@ impl Warp {
             waiting: 0,
             frame,
             state: SplitState::Ready,
-            met: false,
+            sync_completed: false,
         };
         match self
             .splits
             .iter()
             .position(|old| old.state == SplitState::Free)
         {
-            Some(place) => {
-                self.splits[place] = split;
-                place as u32
+            Some(slot) => {
+                self.splits[slot] = split;
+                slot as u32
             }
             None => {
                 self.splits.push(split);
@@ -250,7 +252,7 @@ impl Warp {
         }
     }
 
-    /// A new call's frame; its index.
+    /// Adds the frame of a new call and returns its index.
     pub fn push_frame(&mut self, registers: Window, local_base: u32) -> u32 {
         let frame = Frame {
             registers,
@@ -258,9 +260,9 @@ impl Warp {
             users: 0,
         };
         match self.frames.iter().position(|old| old.users == 0) {
-            Some(place) => {
-                self.frames[place] = frame;
-                place as u32
+            Some(slot) => {
+                self.frames[slot] = frame;
+                slot as u32
             }
             None => {
                 self.frames.push(frame);
@@ -269,13 +271,13 @@ impl Warp {
         }
     }
 
-    /// Lets lanes go on that wait, at a meeting place, for lanes of split `id`: those may be
-    /// spinning until the waiting ones do something. They part for good, up to the next place
-    /// where their parent's lanes meet. Whether there were any.
+    /// Releases lanes that wait at a reconvergence point for lanes of split `id`, because those may be
+    /// spinning until the waiting lanes do something. The released lanes stay separate up to their parent's
+    /// reconvergence point. Returns true if there were any.
     pub fn release_arrived(&mut self, id: u32) -> bool {
         let mut any = false;
         let mut parent = self.splits[id as usize].parent;
-        while parent != NOWHERE {
+        while parent != NO_INDEX {
             let coming = self
                 .splits
                 .iter()
@@ -292,7 +294,7 @@ impl Warp {
             let arrived = mask & self.alive & !coming;
             if arrived != 0 {
                 self.splits[parent as usize].mask &= !arrived;
-                if above != NOWHERE {
+                if above != NO_INDEX {
                     self.splits[above as usize].waiting += 1;
                 }
                 let released = self.add(arrived, pc, reconverge, above, frame);
@@ -304,20 +306,20 @@ impl Warp {
         any
     }
 
-    /// Lanes have ended: splits that wait for them at a `.sync` instruction look again.
-    pub fn wake_synchronising(&mut self) {
+    /// Wakes splits that wait at a `.sync` instruction: lanes have ended, so their condition may hold now.
+    pub fn wake_sync_waiters(&mut self) {
         for (id, split) in self.splits.iter_mut().enumerate() {
-            if let SplitState::Sync(_) | SplitState::Meet(_) = split.state {
+            if let SplitState::Sync(_) | SplitState::WarpBarrier(_) = split.state {
                 split.state = SplitState::Ready;
                 self.ready.push_back(id as u32);
             }
         }
     }
 
-    /// Removes split `id`; the registers of its call when it was the last split in it.
+    /// Removes split `id`. Returns the registers of its call if it was the last split in it.
     pub fn remove(&mut self, id: u32) -> Option<Window> {
-        if self.gathering == id {
-            self.gathering = NOWHERE;
+        if self.regrouping == id {
+            self.regrouping = NO_INDEX;
         }
         let split = &mut self.splits[id as usize];
         split.state = SplitState::Free;

@@ -1,18 +1,18 @@
-//! Register windows: where a warp's registers are while it is in a function.
+//! Register windows: the storage of a warp's registers in a function.
 
 use super::function::Function;
 use crate::memory::fill;
 
-/// The registers of one warp in one function: predicates, 64-bit rows, 32-bit rows, literals.
+/// The registers of one warp in one function: predicates, 64-bit rows, 32-bit rows and literals.
 #[derive(Default)]
 pub struct Window {
     rows: Vec<FrameLine>,
     function: usize,
-    /// The launch that it was made or cleared for, by the pool's count.
+    /// Number of the launch, as counted by the pool, for which it was created or cleared.
     launch: u64,
 }
 
-/// What a window is made of: 128 bytes, which is one 32-bit row, aligned to 128.
+/// The unit of a window: 128 bytes, one 32-bit row, aligned to 128.
 #[derive(Clone, Copy)]
 #[repr(C, align(128))]
 struct FrameLine([u8; 128]);
@@ -24,21 +24,21 @@ impl Window {
             function,
             launch,
         };
-        window.put_literals(code);
+        window.write_literals(code);
         window
     }
 
-    /// Becomes as a new one, for another launch.
+    /// Resets the window for another launch.
     fn clear(&mut self, code: &Function, launch: u64) {
         self.rows.fill(FrameLine([0; 128]));
         self.launch = launch;
-        self.put_literals(code);
+        self.write_literals(code);
     }
 
-    fn put_literals(&mut self, code: &Function) {
+    fn write_literals(&mut self, code: &Function) {
         let base = self.base();
         for literal in &code.literals {
-            // SAFETY: the layout put every literal's row inside the frame.
+            // SAFETY: the layout placed every literal's row inside the frame.
             unsafe {
                 let row = base.add(literal.offset as usize);
                 if literal.wide {
@@ -57,22 +57,22 @@ impl Window {
     }
 }
 
-/// Bytes of the windows that calls may open: enough for every warp of a block to be some hundred
-/// calls deep, and no more than a host has for each of its threads.
+/// Maximum bytes of the windows that calls may open: enough for every warp of a block to be some hundred calls
+/// deep, and no more than a host can spare for each of its threads.
 pub const CALLED_BYTES: usize = 128 << 20;
 
-/// Bytes of the largest local memory of a warp that is kept to be used again. Larger ones go back to
-/// the system, for which what nobody touches takes no memory.
-const KEPT_BYTES: usize = 1 << 20;
+/// Maximum bytes of a warp's local memory that is reused. Larger memory goes back to the system, for which
+/// untouched memory costs nothing.
+const MAX_REUSED_BYTES: usize = 1 << 20;
 
-/// Windows not in use. The last one given back is the first one taken: it is in the cache.
+/// Unused windows. The last one returned is taken first, because it is in the host's cache.
 pub struct WindowPool {
     free: Vec<Vec<Window>>,
-    /// The kernel's function, by number.
+    /// Index of the kernel's function.
     kernel: usize,
-    /// Bytes of all windows made for calls.
-    called: usize,
-    /// How many launches it has been for.
+    /// Bytes of all windows created for calls.
+    opened_by_calls: usize,
+    /// Number of launches served.
     launch: u64,
 }
 
@@ -81,38 +81,38 @@ impl WindowPool {
         WindowPool {
             free: functions.iter().map(|_| Vec::new()).collect(),
             kernel,
-            called: 0,
+            opened_by_calls: 0,
             launch: 0,
         }
     }
 
-    /// Is for another launch of the same program from now on, of whatever kernel. The windows that the last
-    /// launch's kernel itself had are there again.
-    pub fn begin(&mut self, kernel: usize) {
+    /// Prepares for another launch of the same program, of any kernel. Keeps the windows of the previous
+    /// launch's kernel.
+    pub fn start_launch(&mut self, kernel: usize) {
         for (function, free) in self.free.iter_mut().enumerate() {
             if function != self.kernel {
                 free.clear();
             }
         }
         self.kernel = kernel;
-        self.called = 0;
+        self.opened_by_calls = 0;
         self.launch += 1;
     }
 
-    /// Whether one more call may open a window: calls have not opened [`CALLED_BYTES`] yet.
+    /// Returns true if one more call may open a window, that is, calls have not reached [`CALLED_BYTES`].
     pub fn has_room(&self, function: usize) -> bool {
-        self.called < CALLED_BYTES || !self.free[function].is_empty()
+        self.opened_by_calls < CALLED_BYTES || !self.free[function].is_empty()
     }
 
-    /// A window for a call of `function`.
+    /// Returns a window for a call of `function`.
     pub fn take_called(&mut self, functions: &[Function], function: usize) -> Window {
         if self.free[function].is_empty() {
-            self.called += functions[function].frame_bytes as usize;
+            self.opened_by_calls += functions[function].frame_bytes as usize;
         }
         self.take(functions, function)
     }
 
-    /// A window for `function`, its literals in place.
+    /// Returns a window for `function`, with its literals in place.
     fn take(&mut self, functions: &[Function], function: usize) -> Window {
         let code = &functions[function];
         match self.free[function].pop() {
@@ -126,24 +126,24 @@ impl WindowPool {
         }
     }
 
-    /// A window for the kernel itself.
+    /// Returns a window for the kernel itself.
     pub fn take_kernel(&mut self, functions: &[Function]) -> Window {
         self.take(functions, self.kernel)
     }
 
-    pub fn give_back(&mut self, window: Window) {
+    pub fn recycle(&mut self, window: Window) {
         if !window.rows.is_empty() {
             self.free[window.function].push(window);
         }
     }
 }
 
-/// Local memory not in use: 32 stacks, one after the other.
+/// Unused local memory: blocks of 32 stacks, one after the other.
 pub struct LocalPool {
     free: Vec<Box<[u8]>>,
-    /// Bytes a lane.
+    /// Bytes per lane.
     pub bytes: u32,
-    /// The word that it holds before somebody writes it.
+    /// Initial value of each word.
     word: u32,
 }
 
@@ -156,7 +156,7 @@ impl LocalPool {
         }
     }
 
-    /// Memory for a warp that nobody has written; none where the kernel needs none.
+    /// Returns uninitialized local memory for a warp, or `None` if the kernel needs none.
     pub fn take(&mut self) -> Option<Box<[u8]>> {
         if self.bytes == 0 {
             return None;
@@ -176,13 +176,13 @@ impl LocalPool {
         Some(memory)
     }
 
-    /// Whether it is the same as a new one of these would be.
-    pub fn is_of(&self, bytes: u32, word: u32) -> bool {
+    /// Returns true if a new pool with these parameters would be the same.
+    pub fn is_equivalent(&self, bytes: u32, word: u32) -> bool {
         (self.bytes, self.word) == (bytes, word)
     }
 
-    pub fn give_back(&mut self, memory: Option<Box<[u8]>>) {
+    pub fn recycle(&mut self, memory: Option<Box<[u8]>>) {
         self.free
-            .extend(memory.filter(|memory| memory.len() <= KEPT_BYTES));
+            .extend(memory.filter(|memory| memory.len() <= MAX_REUSED_BYTES));
     }
 }

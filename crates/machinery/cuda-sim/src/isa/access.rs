@@ -1,68 +1,70 @@
-//! Accesses of memory, as who counts, checks or models them sees them.
+//! Memory accesses as the profiler, the sanitizer and the time model see them.
 
 use super::Update;
 
-/// A load, a store or an atomic, as whoever counts it sees it.
+/// A load, a store, an atomic or an asynchronous copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
     pub memory: Memory,
     pub kind: AccessKind,
-    /// Bytes that each lane moves.
+    /// Bytes that each lane transfers.
     pub bytes: u32,
-    /// Which of the operands is the 64-bit row of addresses; `imm` is added to it.
+    /// The index of the operand that holds the 64-bit row of addresses; `imm` is added to each address.
     pub address: usize,
-    /// It is volatile, atomic, or ordered with what other threads do: an assembler leaves it as it
-    /// is. None for all others.
+    /// The ordering properties of a volatile, atomic or otherwise ordered access, which an assembler must not
+    /// merge or move; `None` for a weak access.
     pub ordered: Option<Ordered>,
-    /// How it is done, if it is an atomic.
+    /// The machine code that performs an atomic.
     pub update: Update,
 }
 
-/// What an access that other threads may look on at means for what they do.
+/// The ordering properties of an access that other threads can observe.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ordered {
-    /// It makes known what its thread did before: `st.release`, `atom.acq_rel`.
+    /// True for a release operation: `st.release`, `atom.acq_rel`.
     pub releases: bool,
-    /// It reads in a loop that stores nothing of the kind: it may wait for another thread's store.
+    /// True if the access reads in a loop without an observable store, so that it may poll for another
+    /// thread's store.
     pub polls: bool,
-    /// It is an exchange whose old value nobody looks at, so that all it does is to store.
+    /// True for an exchange whose old value is unused, which is equivalent to a store.
     pub only_stores: bool,
 }
 
-/// A state space whose accesses are counted.
+/// The state space of a counted access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Memory {
     Global,
-    /// Through an address in a register.
+    /// Constant memory accessed through an address in a register.
     Constant,
     Shared,
     Local,
-    /// Any of these: each address says which.
+    /// The generic address space: each address selects one of the others.
     Generic,
 }
 
+/// The kind of a memory access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessKind {
     Load,
-    /// Of data that nothing writes while the kernel runs: `ld.global.nc`, CUDA's `__ldg`.
+    /// A load of data that is read-only for the lifetime of the kernel: `ld.global.nc`, CUDA's `__ldg`.
     ReadOnlyLoad,
-    /// Of small matrices, by `ldmatrix`.
+    /// A load of 8×8 matrices by `ldmatrix`.
     MatrixLoad,
-    /// The same back, by `stmatrix`.
+    /// A store of 8×8 matrices by `stmatrix`.
     MatrixStore,
     Store,
-    /// Of which somebody uses what was there before.
+    /// An atomic whose old value is used.
     Atomic,
-    /// The same where nobody does: PTX's `red`, and an `atom` whose result is left alone.
+    /// An atomic whose old value is not used: PTX's `red`, or an `atom` with an unused result.
     Reduction,
-    /// From global to shared memory, by `cp.async`: both are counted.
+    /// A copy from global to shared memory by `cp.async`. Both sides are counted.
     AsyncCopy,
-    /// The same past the L1 cache.
-    AsyncCopyPastL1,
+    /// An asynchronous copy that bypasses the L1 cache (`cp.async.cg`).
+    AsyncCopyBypassL1,
 }
 
 impl AccessKind {
-    /// Whether it only reads.
+    /// Returns true if the access only reads.
     pub fn is_load(self) -> bool {
         matches!(
             self,
@@ -70,31 +72,31 @@ impl AccessKind {
         )
     }
 
-    /// Whether it is an atomic, with or without the old value.
-    pub const fn is_update(self) -> bool {
+    /// Returns true for atomics and reductions.
+    pub const fn is_atomic(self) -> bool {
         matches!(self, AccessKind::Atomic | AccessKind::Reduction)
     }
 
-    /// Whether it goes from global to shared memory.
-    pub const fn is_copy(self) -> bool {
-        matches!(self, AccessKind::AsyncCopy | AccessKind::AsyncCopyPastL1)
+    /// Returns true for asynchronous copies from global to shared memory.
+    pub const fn is_async_copy(self) -> bool {
+        matches!(self, AccessKind::AsyncCopy | AccessKind::AsyncCopyBypassL1)
     }
 }
 
 impl Access {
-    /// Whether it is an atomic on shared memory that is done by loads and compare-and-swaps: the loads
-    /// are counted behind the atomic.
-    pub fn loads_first(self) -> bool {
-        self.kind.is_update() && self.memory == Memory::Shared && self.update.means.loads()
+    /// Returns true for an atomic on shared memory that machine code performs with loads and
+    /// compare-and-swaps. The loads have a counter slot of their own after the atomic's.
+    pub fn starts_with_load(self) -> bool {
+        self.kind.is_atomic() && self.memory == Memory::Shared && self.update.method.loads()
     }
 
-    /// The memories that it may reach, in the order in which they are counted.
+    /// Returns the memories that the access may reach, in the order of its counter slots.
     pub fn memories(self) -> &'static [Memory] {
         use Memory::*;
-        if self.kind.is_copy() {
+        if self.kind.is_async_copy() {
             return &[Global, Shared];
         }
-        if self.loads_first() {
+        if self.starts_with_load() {
             return &[Shared, Shared];
         }
         match self.memory {

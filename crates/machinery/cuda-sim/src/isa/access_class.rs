@@ -1,66 +1,66 @@
-//! The classes of memory accesses: one table, which counters, the time model and whatever presents
-//! them read.
+//! The table of memory-access classes, from which the counters, the time model and all reports are derived.
 
 use super::{AccessKind, Memory};
 
-/// What is known of all accesses of a class.
+/// The properties of an access class.
 #[derive(Debug, Clone, Copy)]
 pub struct AccessRow {
-    /// What one of them is called.
+    /// The class's name in reports, in the singular.
     pub name: &'static str,
-    /// Where it goes; never [`Memory::Generic`], whose addresses say which of the others it is.
+    /// The memory accessed; never [`Memory::Generic`], whose accesses are counted by the memory each address
+    /// selects.
     pub memory: Memory,
     pub direction: Direction,
-    /// The instructions that make such accesses.
+    /// The kinds of instructions that perform such accesses.
     pub kinds: &'static [AccessKind],
     pub cached_in: CachedIn,
-    /// Loads of neighbouring words from one address register are one load in machine code, and stores one
-    /// store, of at most so many bytes a lane; 0 where each stays by itself.
+    /// The maximum width in bytes per lane to which the assembler merges accesses of neighbouring words from
+    /// one address register; 0 if it does not merge them.
     pub merged_bytes: u32,
 }
 
-/// Whether an access reads or writes.
+/// The direction of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     Reads,
     Writes,
-    /// Both at once, as an atomic does.
+    /// A read-modify-write operation, as performed by an atomic.
     Updates,
 }
 
-/// The cache that a multiprocessor asks before it turns to the memory itself.
+/// The cache of a streaming multiprocessor (SM) that serves an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CachedIn {
-    /// None: shared memory needs none, and what is written goes to the L2 cache.
-    Nothing,
+    /// No cache: shared memory does not need one, and writes go through to the L2 cache.
+    None,
     /// The L1 cache.
-    First,
-    /// The L1 cache, on GPUs that keep ordinary global data there.
-    FirstAsOrdinary,
-    /// The L1 cache, on GPUs that keep read-only data there.
-    FirstAsReadOnly,
+    L1,
+    /// The L1 cache, on GPUs that cache ordinary global data in it.
+    L1IfGlobalCached,
+    /// The L1 cache, on GPUs that cache read-only data in it.
+    L1IfReadOnlyCached,
     /// The constant cache.
     Constant,
 }
 
-/// Makes [`AccessClass`] of a table with a row for each class, so that there is no class without one.
+/// Generates [`AccessClass`] from a table with one row per class, so that no class can lack a row.
 macro_rules! access_classes {
     ($($(#[$doc:meta])* $class:ident: $name:literal, $memory:ident $direction:ident,
         [$($kind:ident)*], $cache:ident, $merged:literal;)*) => {
-        /// A class of accesses, whose counts are kept apart.
+        /// A class of memory accesses. Each class has its own counters.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum AccessClass {
             $($(#[$doc])* $class,)*
         }
 
         impl AccessClass {
-            /// All of them, in the order of their numbers.
+            /// All classes, in table order.
             pub const ALL: &[AccessClass] = &[$(AccessClass::$class),*];
 
-            /// How many there are.
+            /// The number of classes.
             pub const COUNT: usize = AccessClass::ALL.len();
 
-            /// Its row of the table.
+            /// Returns the class's row of the table.
             pub const fn row(self) -> &'static AccessRow {
                 match self {
                     $(AccessClass::$class => &AccessRow {
@@ -77,51 +77,51 @@ macro_rules! access_classes {
     };
 }
 
-// The class: its name, where it goes and whether it reads or writes, the instructions, the cache,
-// and to how many bytes neighbours are merged.
+// Columns: class, name, memory and direction, kinds of instructions, cache, and the width to which neighbours
+// are merged.
 access_classes! {
-    GlobalLoad: "global load", Global Reads, [Load], FirstAsOrdinary, 16;
-    /// `__ldg` and its like.
-    ReadOnlyLoad: "read-only load", Global Reads, [ReadOnlyLoad], FirstAsReadOnly, 16;
-    GlobalStore: "global store", Global Writes, [Store], Nothing, 0;
-    /// Whose old value is used.
-    GlobalAtomic: "global atomic", Global Updates, [Atomic], Nothing, 0;
-    /// Whose old value nobody uses.
-    GlobalReduction: "global reduction", Global Updates, [Reduction], Nothing, 0;
-    /// What an asynchronous copy reads, through the L1 cache.
-    CopyRead: "asynchronous copy's read", Global Reads, [AsyncCopy], FirstAsOrdinary, 0;
-    /// The same past the L1 cache.
-    CopyReadPastL1: "asynchronous copy's read past the L1 cache",
-        Global Reads, [AsyncCopyPastL1], Nothing, 0;
-    LocalLoad: "local load", Local Reads, [Load ReadOnlyLoad], First, 16;
-    LocalStore: "local store", Local Writes, [Store], Nothing, 0;
-    LocalAtomic: "local atomic", Local Updates, [Atomic Reduction], Nothing, 0;
-    SharedLoad: "shared load", Shared Reads, [Load ReadOnlyLoad], Nothing, 16;
-    /// By `ldmatrix`.
-    MatrixLoad: "matrix load", Shared Reads, [MatrixLoad], Nothing, 0;
-    /// By `stmatrix`.
-    MatrixStore: "matrix store", Shared Writes, [MatrixStore], Nothing, 0;
-    SharedStore: "shared store", Shared Writes, [Store], Nothing, 16;
-    SharedAtomic: "shared atomic", Shared Updates, [Atomic Reduction], Nothing, 0;
-    /// What an asynchronous copy writes.
-    CopyWrite: "asynchronous copy", Shared Writes, [AsyncCopy AsyncCopyPastL1], Nothing, 0;
-    /// At an address in a register.
+    GlobalLoad: "global load", Global Reads, [Load], L1IfGlobalCached, 16;
+    /// A load through the read-only data path, such as `__ldg`.
+    ReadOnlyLoad: "read-only load", Global Reads, [ReadOnlyLoad], L1IfReadOnlyCached, 16;
+    GlobalStore: "global store", Global Writes, [Store], None, 0;
+    /// An atomic whose old value is used.
+    GlobalAtomic: "global atomic", Global Updates, [Atomic], None, 0;
+    /// An atomic whose old value is not used.
+    GlobalReduction: "global reduction", Global Updates, [Reduction], None, 0;
+    /// The read side of an asynchronous copy through the L1 cache.
+    CopyRead: "asynchronous-copy read", Global Reads, [AsyncCopy], L1IfGlobalCached, 0;
+    /// The read side of an asynchronous copy that bypasses the L1 cache.
+    CopyReadBypassL1: "asynchronous-copy read bypassing L1",
+        Global Reads, [AsyncCopyBypassL1], None, 0;
+    LocalLoad: "local load", Local Reads, [Load ReadOnlyLoad], L1, 16;
+    LocalStore: "local store", Local Writes, [Store], None, 0;
+    LocalAtomic: "local atomic", Local Updates, [Atomic Reduction], None, 0;
+    SharedLoad: "shared load", Shared Reads, [Load ReadOnlyLoad], None, 16;
+    /// A load by `ldmatrix`.
+    MatrixLoad: "matrix load", Shared Reads, [MatrixLoad], None, 0;
+    /// A store by `stmatrix`.
+    MatrixStore: "matrix store", Shared Writes, [MatrixStore], None, 0;
+    SharedStore: "shared store", Shared Writes, [Store], None, 16;
+    SharedAtomic: "shared atomic", Shared Updates, [Atomic Reduction], None, 0;
+    /// The write side of an asynchronous copy.
+    CopyWrite: "asynchronous-copy write", Shared Writes, [AsyncCopy AsyncCopyBypassL1], None, 0;
+    /// A load from constant memory through an address in a register.
     ConstantLoad: "constant load", Constant Reads, [Load ReadOnlyLoad], Constant, 8;
 }
 
 impl AccessClass {
-    /// The class of an instruction's accesses of a memory; none where it makes none there.
+    /// Returns the class of accesses of this kind to a memory; `None` if the kind cannot access it.
     pub fn of(kind: AccessKind, memory: Memory) -> Option<AccessClass> {
         let is =
             |class: &AccessClass| class.row().memory == memory && class.row().kinds.contains(&kind);
         AccessClass::ALL.iter().copied().find(is)
     }
 
-    /// Whether nothing writes what it reads while the kernel runs.
+    /// Returns true if nothing writes the memory that the class reads while a kernel runs.
     pub fn is_read_only(self) -> bool {
         matches!(
             self.row().cached_in,
-            CachedIn::FirstAsReadOnly | CachedIn::Constant
+            CachedIn::L1IfReadOnlyCached | CachedIn::Constant
         )
     }
 }
@@ -141,11 +141,11 @@ mod tests {
         Atomic,
         Reduction,
         AsyncCopy,
-        AsyncCopyPastL1,
+        AsyncCopyBypassL1,
     ];
 
     #[test]
-    fn every_class_has_a_name_and_a_place_of_its_own() {
+    fn classes_have_unique_names_and_numbers() {
         for (number, class) in AccessClass::ALL.iter().enumerate() {
             let row = class.row();
             assert_eq!(*class as usize, number);
@@ -161,12 +161,12 @@ mod tests {
     }
 
     #[test]
-    fn an_instruction_is_of_a_class_wherever_it_may_go() {
+    fn access_kinds_have_a_class_for_each_memory() {
         for kind in KINDS {
             let memories: &[Memory] = match kind {
                 Load | ReadOnlyLoad | Store | Atomic | Reduction => &[Memory::Generic],
                 MatrixLoad | MatrixStore => &[Memory::Shared],
-                AsyncCopy | AsyncCopyPastL1 => &[Memory::Global],
+                AsyncCopy | AsyncCopyBypassL1 => &[Memory::Global],
             };
             for &memory in memories {
                 let access = Access {
@@ -178,7 +178,7 @@ mod tests {
                     update: Update::default(),
                 };
                 for &reached in access.memories() {
-                    // Nothing writes constant memory.
+                    // Constant memory cannot be written.
                     let none = reached == Memory::Constant && !kind.is_load();
                     let class = AccessClass::of(kind, reached);
                     assert_eq!(class.is_none(), none, "{kind:?}, {reached:?}");
@@ -188,15 +188,15 @@ mod tests {
     }
 
     #[test]
-    fn what_reads_alone_says_so_in_its_row() {
+    fn directions_match_access_kinds() {
         for class in AccessClass::ALL {
             let row = class.row();
             for kind in row.kinds {
                 let reads = row.direction == Direction::Reads;
-                let copies = kind.is_copy();
+                let copies = kind.is_async_copy();
                 assert!(copies || kind.is_load() == reads, "{}", row.name);
                 let updates = row.direction == Direction::Updates;
-                assert_eq!(kind.is_update(), updates, "{}", row.name);
+                assert_eq!(kind.is_atomic(), updates, "{}", row.name);
             }
         }
     }

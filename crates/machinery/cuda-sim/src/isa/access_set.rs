@@ -1,9 +1,9 @@
-//! Sets of access classes, chosen by the columns of their table.
+//! Sets of access classes, selected by the columns of the class table.
 
 use super::{AccessClass, Direction, Memory};
 
-/// The classes for whose row of the table something holds, found while this is compiled.
-macro_rules! those {
+/// Evaluates at compile time to the set of classes whose table row satisfies a condition.
+macro_rules! classes_where {
     (|$row:ident| $holds:expr) => {{
         let (mut bits, mut number) = (0, 0);
         while number < AccessClass::COUNT {
@@ -17,10 +17,10 @@ macro_rules! those {
     }};
 }
 
-/// Some of the classes of accesses.
+/// A set of access classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccessSet {
-    /// A bit for each class, by its number.
+    /// One bit per class, indexed by class number.
     bits: u32,
 }
 
@@ -31,63 +31,64 @@ impl AccessSet {
     };
 
     /// Both sides of asynchronous copies.
-    pub const COPIES: AccessSet = those!(|row| row.kinds[0].is_copy());
+    pub const ASYNC_COPIES: AccessSet = classes_where!(|row| row.kinds[0].is_async_copy());
 
-    /// Those that go beyond the L1 cache: to the L2 cache and to device memory.
-    pub const DEVICE: AccessSet = AccessSet::to(Memory::Global).or(AccessSet::to(Memory::Local));
+    /// Classes that reach beyond the L1 cache, to the L2 cache and device memory.
+    pub const DEVICE: AccessSet =
+        AccessSet::in_memory(Memory::Global).union(AccessSet::in_memory(Memory::Local));
 
-    /// Those that pass the data stage of the L1 cache, which is shared memory's too. What an
-    /// asynchronous copy reads passes it on its way to shared memory, and is counted there.
+    /// Classes that pass through the data stage of the L1 cache, which also serves shared memory. The read
+    /// side of an asynchronous copy passes it on the way to shared memory and is counted there.
     pub const DATA_STAGE: AccessSet = AccessSet::DEVICE
-        .without(AccessSet::COPIES)
-        .or(AccessSet::to(Memory::Shared));
+        .difference(AccessSet::ASYNC_COPIES)
+        .union(AccessSet::in_memory(Memory::Shared));
 
-    /// One class alone.
-    pub const fn one(class: AccessClass) -> AccessSet {
+    /// Creates a set of one class.
+    pub const fn of(class: AccessClass) -> AccessSet {
         AccessSet {
             bits: 1 << class as u32,
         }
     }
 
-    /// Those that go to a memory.
-    pub const fn to(memory: Memory) -> AccessSet {
-        those!(|row| row.memory as u32 == memory as u32)
+    /// Creates the set of classes that access a memory.
+    pub const fn in_memory(memory: Memory) -> AccessSet {
+        classes_where!(|row| row.memory as u32 == memory as u32)
     }
 
-    /// Those that only read, only write, or do both.
-    pub const fn that(direction: Direction) -> AccessSet {
-        those!(|row| row.direction as u32 == direction as u32)
+    /// Creates the set of classes with a direction.
+    pub const fn with_direction(direction: Direction) -> AccessSet {
+        classes_where!(|row| row.direction as u32 == direction as u32)
     }
 
-    /// Those that are in either.
-    pub const fn or(self, other: AccessSet) -> AccessSet {
+    /// Returns the union of two sets.
+    pub const fn union(self, other: AccessSet) -> AccessSet {
         AccessSet {
             bits: self.bits | other.bits,
         }
     }
 
-    /// Those that are in both.
-    pub const fn and(self, other: AccessSet) -> AccessSet {
+    /// Returns the intersection of two sets.
+    pub const fn intersection(self, other: AccessSet) -> AccessSet {
         AccessSet {
             bits: self.bits & other.bits,
         }
     }
 
-    /// Those that are not in the other.
-    pub const fn without(self, other: AccessSet) -> AccessSet {
+    /// Returns the classes of `self` that are not in `other`.
+    pub const fn difference(self, other: AccessSet) -> AccessSet {
         AccessSet {
             bits: self.bits & !other.bits,
         }
     }
 
-    /// Whether a class is one of them.
-    pub const fn has(self, class: AccessClass) -> bool {
+    /// Returns true if the set contains a class.
+    pub const fn contains(self, class: AccessClass) -> bool {
         self.bits >> class as u32 & 1 == 1
     }
 
-    /// Each of them, in the order of the table.
+    /// Iterates over the classes of the set, in table order.
     pub fn iter(self) -> impl Iterator<Item = AccessClass> {
         let all = AccessClass::ALL.iter().copied();
-        all.filter(move |&class| self.has(class))
+        all.filter(move |&class| self.contains(class))
     }
 }

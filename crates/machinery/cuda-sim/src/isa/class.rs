@@ -1,10 +1,10 @@
-//! What kind of work an instruction is.
+//! Throughput classes of instructions.
 
-/// What kind of work an instruction is: the throughput classes of a GPU's pipelines.
+/// The throughput class of an instruction: the GPU pipeline that executes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
-    /// Moves, and constants and parameters at a known place: in machine code they are mostly
-    /// operands of the instruction that uses them.
+    /// Moves, and accesses to constants and parameters at fixed addresses. In machine code most of them are
+    /// operands of the instruction that uses the value.
     Move,
     /// Integer arithmetic, logic, comparison, selection.
     Integer,
@@ -14,9 +14,9 @@ pub enum Class {
     Double,
     /// The special function unit: square roots, reciprocals, sines, conversions.
     Special,
-    /// Products of small matrices.
+    /// Matrix multiply-accumulate instructions of one warp (`mma`).
     Tensor,
-    /// Products of matrices that four warps hold together.
+    /// Matrix multiply-accumulate instructions of a warpgroup of four warps (`wgmma`).
     Warpgroup,
     /// Branches, barriers, calls.
     Control,
@@ -28,6 +28,6 @@ pub enum Class {
 }
 
 impl Class {
-    /// How many classes there are.
+    /// The number of classes.
     pub const COUNT: usize = Class::Local as usize + 1;
 }

@@ -1,6 +1,6 @@
-//! The sizes of a launch, and from a number to the coordinates that CUDA has for it.
+//! The dimensions of a launch, and conversion from linear numbers to CUDA's coordinates.
 
-/// The grid's blocks and a block's threads, each in x, y and z.
+/// The dimensions of the grid in blocks and of a block in threads, each as x, y and z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dims {
     pub grid: [u32; 3],
@@ -8,28 +8,28 @@ pub struct Dims {
 }
 
 impl Dims {
-    /// Blocks of the grid.
+    /// Returns the number of blocks of the grid.
     pub fn blocks(&self) -> u64 {
         self.grid.iter().map(|&n| u64::from(n)).product()
     }
 
-    /// Threads of a block.
+    /// Returns the number of threads per block.
     pub fn threads(&self) -> u32 {
         self.block.iter().product()
     }
 
-    /// `blockIdx` of block number `number`, x counted first.
+    /// Returns `blockIdx` of the block with linear number `number` (x varies fastest).
     pub fn block_index(&self, number: u64) -> [u32; 3] {
         coordinates(number, self.grid)
     }
 
-    /// `threadIdx` of thread number `number` in its block, x counted first.
+    /// Returns `threadIdx` of the thread with linear number `number` in its block (x varies fastest).
     pub fn thread_index(&self, number: u32) -> [u32; 3] {
         coordinates(number.into(), self.block)
     }
 }
 
-/// Where number `number` is in a grid of blocks or a block of threads of this size, x counted first.
+/// Returns the coordinates of linear number `number` in a box of the given size (x varies fastest).
 pub fn coordinates(number: u64, size: [u32; 3]) -> [u32; 3] {
     let (x, y) = (u64::from(size[0]), u64::from(size[1]));
     [

@@ -1,67 +1,68 @@
-//! A kernel, and its parameters.
+//! Kernel descriptions.
 
-/// A kernel as the driver sees it.
+/// A kernel's properties, as the driver reports and uses them.
 #[derive(Debug, Clone, Default)]
 pub struct Kernel {
     pub name: String,
-    /// Its code: an index into the program's functions.
+    /// The index of the kernel's code among the program's functions.
     pub function: usize,
     pub params: Vec<Param>,
-    /// Bytes of all parameters.
+    /// The total size of all parameters in bytes.
     pub param_bytes: u32,
-    /// Bytes of shared memory it declares.
+    /// Bytes of static shared memory per block.
     pub shared_bytes: u32,
-    /// Bytes of local memory a thread, calls included where they can be counted.
+    /// Bytes of local memory per thread, including callees as far as they are known.
     pub local_bytes: u32,
     /// Bytes of the module's constants.
     pub const_bytes: u32,
-    /// 32-bit registers a thread: the most live at once, as an assembler would at least need.
+    /// 32-bit registers per thread: the maximum number live at once, a lower bound of what an assembler needs.
     pub registers: u32,
-    /// The most registers a thread may have by the kernel's launch bounds (`.maxntid`, `.reqntid`,
-    /// `.minnctapersm`, `.maxnreg`): an assembler keeps what is more in local memory. None where
-    /// it has no bounds.
+    /// The maximum registers per thread under the kernel's launch bounds (`.maxntid`, `.reqntid`,
+    /// `.minnctapersm`, `.maxnreg`); an assembler spills the excess to local memory. `None` if the kernel has
+    /// no launch bounds.
     pub register_bound: Option<u32>,
     /// `.maxntid`
     pub max_threads: Option<[u32; 3]>,
     /// `.reqntid`
     pub required_threads: Option<[u32; 3]>,
-    /// Blocks must run in order for the result to be the same each time.
+    /// True if blocks must run in order for a reproducible result.
     pub ordered: bool,
-    /// It has volatile or ordered loads or stores of device memory, by which its blocks may wait for
-    /// each other.
+    /// True if the kernel has volatile or ordered loads or stores of device memory, through which its blocks
+    /// may wait for each other.
     pub volatile: bool,
-    /// Calls itself in a circle or through pointers, so that its stack has no bound.
+    /// True if the kernel has recursion or calls through pointers, so that its stack has no static bound.
     pub(crate) unbounded: bool,
 }
 
 impl Kernel {
-    /// `registers`, if the kernel's launch bounds leave room for so many; else as many as they do.
-    pub fn bounded(&self, registers: u32) -> u32 {
+    /// Returns `registers`, limited by the kernel's launch bounds.
+    pub fn limit_by_launch_bounds(&self, registers: u32) -> u32 {
         self.register_bound
             .map_or(registers, |bound| registers.min(bound))
     }
 
-    /// The registers that an assembler probably gives a thread. It moves instructions until far fewer values are
-    /// alive at once than in the order of the PTX: it makes do with half of them in the chapters' kernels.
-    pub fn probable_registers(&self) -> u32 {
-        /// What an assembler does not save below.
-        const LEAST: u32 = 32;
-        /// A thread has at most so many; the rest is kept in local memory.
-        const MOST: u32 = 255;
-        self.bounded((self.registers / 2).clamp(LEAST, MOST))
+    /// Estimates the registers per thread that an assembler allocates. It reorders instructions, so that far
+    /// fewer values are live at once than in PTX order: about half, in the chapters' kernels.
+    pub fn estimated_registers(&self) -> u32 {
+        /// The estimate's minimum: reordering saves nothing below it.
+        const MIN_ESTIMATE: u32 = 32;
+        /// The hardware's limit per thread; an assembler spills the excess to local memory.
+        const MAX_REGISTERS: u32 = 255;
+        self.limit_by_launch_bounds((self.registers / 2).clamp(MIN_ESTIMATE, MAX_REGISTERS))
     }
 
-    /// Bytes of a block's shared memory, with `dynamic` bytes sized at launch.
-    pub fn shared_with(&self, dynamic: u32) -> u32 {
+    /// Returns the bytes of shared memory per block, given `dynamic` bytes of dynamic shared memory.
+    pub fn shared_bytes_with(&self, dynamic: u32) -> u32 {
         match dynamic {
-            // There is not a byte more than is declared.
+            // Without dynamic shared memory the size is not rounded up.
             0 => self.shared_bytes,
-            // What is sized at launch begins at a boundary.
+            // Dynamic shared memory is aligned to 16 bytes.
             dynamic => self.shared_bytes.next_multiple_of(16) + dynamic,
         }
     }
 
-    /// Bytes of local memory to give each thread, with `limit` set for unbounded stacks.
+    /// Returns the bytes of local memory per thread; `limit` is the stack limit that applies to unbounded
+    /// stacks.
     pub fn stack_bytes(&self, limit: u32) -> u32 {
         let bytes = if self.unbounded {
             self.local_bytes.max(limit)
@@ -72,7 +73,7 @@ impl Kernel {
     }
 }
 
-/// A kernel parameter's place in the parameter space.
+/// The location of a kernel parameter in the parameter space, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Param {
     pub offset: u32,

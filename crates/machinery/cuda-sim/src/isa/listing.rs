@@ -1,87 +1,87 @@
-//! What is known of a program besides the code that runs it: for who counts, checks or models it.
+//! The static description of a program for the profiler, the sanitizer and the time model.
 
-use super::checked::CheckedPlaces;
+use super::check_event::CheckEvents;
 use super::sites::Sites;
 use super::{Class, Kernel, SourceLine};
 use crate::ptx::ast::SourceLocation;
 use std::collections::HashMap;
 
-/// A program's kernels, basic blocks, places that are counted or checked, and source lines.
+/// A program's kernels, basic blocks, profiler sites, sanitizer events and source lines.
 ///
-/// An instruction's *address* is its index in the code; basic blocks are numbered through all
-/// functions.
+/// An instruction's *address* is its index in the code. Basic blocks are numbered across all functions.
 #[derive(Default)]
 pub struct Listing {
     /// The version of the PTX, as `10 * major + minor`.
     pub ptx_version: u32,
     pub kernels: Vec<Kernel>,
-    /// Basic blocks, numbered as their `enter` instructions say.
+    /// The basic blocks, by the numbers in their `enter` instructions.
     pub blocks: Vec<BlockInfo>,
-    /// What is counted by itself.
+    /// The instructions that have their own counters.
     pub sites: Sites,
-    /// What checks look at.
-    pub checked: CheckedPlaces,
+    /// The events that the sanitizer observes.
+    pub check_events: CheckEvents,
     lines: Vec<LineInfo>,
-    leaders: Vec<Leader>,
-    /// Names of source files, by the numbers that the PTX gives them.
+    ptx_insts: Vec<PtxInst>,
+    /// Names of source files, by their PTX numbers.
     files: HashMap<u32, String>,
 }
 
-/// Where an instruction comes from.
+/// The origin of an instruction.
 #[derive(Debug, Clone, Copy)]
 pub struct LineInfo {
     pub ptx_line: u32,
     pub location: Option<SourceLocation>,
 }
 
-/// What a basic block does each time it runs.
+/// The work that one execution of a basic block does.
 #[derive(Debug, Clone, Default)]
 pub struct BlockInfo {
-    /// Instructions of each class, as [`Class`] numbers them.
+    /// Number of instructions per class, indexed by [`Class`].
     pub classes: [u32; Class::COUNT],
-    /// PTX instructions. Some take more than one of the simulator's: a special register is read
-    /// first, a guard is a step of its own.
+    /// Number of PTX instructions. Some of them become several instructions of the simulator, for example to
+    /// read a special register or to evaluate a guard.
     pub ptx_instructions: u32,
-    /// Floating-point operations of a thread.
-    pub operations: u32,
-    /// Columns of products of warpgroups, eight by eight.
-    pub eights: u32,
-    /// What has to wait for what in it.
+    /// Floating-point operations per thread.
+    pub flops: u32,
+    /// The sum of the N dimensions of the block's `wgmma` instructions, in multiples of 8 columns.
+    pub n8_tiles: u32,
+    /// The instructions and their dependences.
     pub steps: Vec<Step>,
-    /// The block whose visits say how often this one is issued, where its instructions are
-    /// predicated instead of branched around.
+    /// If this block is predicated instead of branched around: the block whose executions count how often
+    /// this one is issued.
     pub issued_by: Option<usize>,
 }
 
-/// A PTX instruction's place in the code.
+/// The location of a PTX instruction in the code.
 #[derive(Debug, Clone, Copy)]
-pub struct Leader {
-    /// The first of those that it became.
+pub struct PtxInst {
+    /// The address of the first instruction that it was lowered to.
     pub address: u32,
-    /// Its basic block.
+    /// The number of its basic block.
     pub block: u32,
     pub class: Class,
 }
 
-/// An instruction of a basic block.
+/// An instruction of a basic block with its dependences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     pub class: Class,
-    /// The first slot of its counts, where it is an access that is counted by itself.
+    /// The first counter slot, if the instruction is an access with its own counters.
     pub slot: Option<u32>,
-    /// A load: whoever uses its value waits for memory.
-    pub loads: bool,
+    /// True for a load or another access whose result arrives with memory latency.
+    pub has_memory_latency: bool,
     pub barrier: bool,
-    /// Eights of columns of a product of a warpgroup.
-    pub eights: u32,
-    /// It takes no register: a parameter or a special register is fetched.
-    pub first: bool,
-    /// Earlier steps of the block that it waits for.
-    pub after: Vec<u32>,
+    /// The N dimension of a `wgmma`, in multiples of 8 columns.
+    pub n8_tiles: u32,
+    /// True if the instruction has a result but no source registers: it fetches a parameter or a special
+    /// register.
+    pub has_no_sources: bool,
+    /// Indices of the earlier steps in the block that this one depends on.
+    pub dependences: Vec<u32>,
 }
 
 impl Listing {
-    /// Of a program without any code yet, whose source files are these.
+    /// Creates the listing of a program that has no code yet.
     pub fn new(files: HashMap<u32, String>) -> Listing {
         Listing {
             files,
@@ -89,38 +89,38 @@ impl Listing {
         }
     }
 
-    /// The code's next instruction comes from here.
+    /// Records the origin of the next instruction.
     pub fn push_line(&mut self, line: LineInfo) {
         self.lines.push(line);
     }
 
-    /// The code's next instruction is the first that a PTX instruction became.
-    pub fn push_leader(&mut self, block: u32, class: Class) {
+    /// Marks the next instruction as the first that a PTX instruction was lowered to.
+    pub fn push_ptx_inst(&mut self, block: u32, class: Class) {
         let address = self.lines.len() as u32;
-        self.leaders.push(Leader {
+        self.ptx_insts.push(PtxInst {
             address,
             block,
             class,
         });
     }
 
-    /// The basic block whose visits say how often `block` is issued: itself, or the one that its
-    /// predicated instructions stand among.
+    /// Returns the basic block whose executions count how often `block` is issued: the block itself, or the
+    /// one that issues it under a predicate.
     pub fn issuer(&self, block: usize) -> usize {
         self.blocks[block].issued_by.unwrap_or(block)
     }
 
-    /// Every PTX instruction, in order.
-    pub fn instructions(&self) -> impl Iterator<Item = Leader> {
-        self.leaders.iter().copied()
+    /// Iterates over all PTX instructions, in order.
+    pub fn instructions(&self) -> impl Iterator<Item = PtxInst> {
+        self.ptx_insts.iter().copied()
     }
 
-    /// A kernel's index by name.
+    /// Returns the index of the kernel with a name.
     pub fn kernel(&self, name: &str) -> Option<usize> {
         self.kernels.iter().position(|kernel| kernel.name == name)
     }
 
-    /// The source line of an instruction.
+    /// Returns the source line of the instruction at `address`.
     pub fn source_of(&self, address: u32) -> SourceLine {
         let Some(info) = self.lines.get(address as usize) else {
             return SourceLine::default();

@@ -1,10 +1,10 @@
-//! What an instruction is, for everyone who is not the one that runs it: its class, what it does to
-//! memory, what checks look at, and where in the source it comes from.
+//! Static properties of instructions, for everything except execution: throughput classes, memory accesses,
+//! sanitizer events and source lines.
 
 mod access;
 mod access_class;
 mod access_set;
-pub mod checked;
+pub mod check_event;
 mod class;
 mod dims;
 mod kernel;
@@ -21,4 +21,4 @@ pub use dims::{Dims, coordinates};
 pub use kernel::{Kernel, Param};
 pub use listing::Listing;
 pub use source::SourceLine;
-pub use update::{Means, Update};
+pub use update::{AtomicMethod, Update};

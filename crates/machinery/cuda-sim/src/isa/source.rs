@@ -1,9 +1,9 @@
-//! Where in the source an instruction comes from.
+//! Source locations of instructions.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A line of the kernel's source, where the PTX names one, and of the PTX.
+/// A line of the kernel's source, if the PTX names one, and of the PTX.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct SourceLine {
     pub file: Option<String>,

@@ -1,35 +1,36 @@
-//! How machine code does an atomic.
+//! The machine code of atomics.
 
-/// What a GPU's assembler makes of an atomic. Of any other access it says nothing.
+/// The machine code that an assembler generates for an atomic. Meaningless for other accesses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Update {
-    pub means: Means,
-    /// The address is seen to be the same in all lanes of a warp. They put their values together before
-    /// it, and one lane alone goes to memory.
+    pub method: AtomicMethod,
+    /// True if the address is provably uniform across the warp: the lanes first combine their values, and a
+    /// single lane accesses memory.
     pub combined: bool,
 }
 
-/// By which instructions it is done.
+/// The machine instructions that perform an atomic.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Means {
-    /// By one that does it.
+pub enum AtomicMethod {
+    /// A single atomic instruction.
     #[default]
-    Once,
-    /// By one that counts the lanes at each address: for what adds one to shared memory and does not
-    /// look at the old value.
-    Counts,
-    /// By a compare-and-swap, which is sent two values.
+    SingleInstruction,
+    /// An instruction that counts the lanes at each address, for an increment by one of shared memory with an
+    /// unused result.
+    Popcount,
+    /// A compare-and-swap, which sends two values.
     CompareAndSwap,
-    /// By a loop around a compare-and-swap: lanes load, compute and swap, and those go round again for
-    /// which the value has changed since. Shared memory has no instruction for such an atomic.
-    Retries,
-    /// The same of a minimum or a maximum: a lane that would change nothing does not swap.
-    RetriesIfBetter,
+    /// A loop of load, compute and compare-and-swap, repeated by the lanes whose value changed in between.
+    /// Used where shared memory has no instruction for the atomic.
+    CasLoop,
+    /// A [`AtomicMethod::CasLoop`] loop for a minimum or maximum: a lane whose value would not change memory skips
+    /// the swap.
+    CasLoopIfChanged,
 }
 
 impl Update {
-    /// Of the lanes that take part, those that go to memory.
-    pub fn asking(self, mask: u32) -> u32 {
+    /// Returns the lanes of `mask` that access memory.
+    pub fn accessing(self, mask: u32) -> u32 {
         match self.combined {
             true => mask & mask.wrapping_neg(),
             false => mask,
@@ -37,9 +38,9 @@ impl Update {
     }
 }
 
-impl Means {
-    /// Whether it loads before it swaps.
+impl AtomicMethod {
+    /// Returns true if the atomic starts with a load.
     pub fn loads(self) -> bool {
-        matches!(self, Means::Retries | Means::RetriesIfBetter)
+        matches!(self, AtomicMethod::CasLoop | AtomicMethod::CasLoopIfChanged)
     }
 }

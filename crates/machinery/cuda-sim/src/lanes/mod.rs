@@ -1,13 +1,13 @@
-//! The 32 lanes of a warp: masks of them, and how their addresses lie to each other.
+//! The 32 lanes of a warp: lane masks and address patterns.
 
 pub mod quarters;
 
-/// Lanes in a warp.
+/// The number of lanes of a warp.
 pub const LANES: usize = 32;
-/// The mask of a whole warp.
+/// The mask with all lanes active.
 pub const FULL: u32 = u32::MAX;
 
-/// The bit of each lane in a mask.
+/// The mask bit of each lane.
 pub const BIT: [u32; LANES] = {
     let mut bits = [0; LANES];
     let mut lane = 0;
@@ -18,7 +18,7 @@ pub const BIT: [u32; LANES] = {
     bits
 };
 
-/// A mask as a row: all ones in the lanes it names, zero elsewhere.
+/// Expands a mask to a row: all ones in active lanes, zero elsewhere.
 #[inline(always)]
 pub fn expand(mask: u32) -> [u32; LANES] {
     let mut row = [0; LANES];
@@ -28,7 +28,7 @@ pub fn expand(mask: u32) -> [u32; LANES] {
     row
 }
 
-/// The lanes a mask names, in order.
+/// Iterates over the lanes of a mask, in ascending order.
 #[inline(always)]
 pub fn active(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {

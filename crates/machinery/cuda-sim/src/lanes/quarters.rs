@@ -1,72 +1,73 @@
-//! A warp's access in four quarters: the third pattern after one address and consecutive ones.
+//! Access patterns of quarter warps, for accesses that are neither uniform nor contiguous over the whole warp.
 //!
-//! In a block 8 or 16 threads wide a warp covers several rows, and the lanes of each row lie at
-//! one address or at consecutive ones.
+//! In a block that is 8 or 16 threads wide, a warp covers several rows, and the lanes of each row access one
+//! address or contiguous addresses.
 
 use super::LANES;
 
-/// Lanes of a quarter.
+/// The number of lanes of a quarter warp.
 pub const LANES_OF_QUARTER: usize = LANES / 4;
 
-/// Where a quarter's lanes are.
+/// The access pattern of a quarter warp.
 #[derive(Clone, Copy)]
 pub struct Quarter {
-    /// The first lane's address.
+    /// The address of the first lane.
     pub start: u64,
-    /// The others follow it, an access each; else all of them are there.
-    pub apart: bool,
+    /// True if the other lanes' accesses follow contiguously; false if all lanes access `start`.
+    pub contiguous: bool,
 }
 
-/// The four quarters of `addresses`, each plus `offset`, if every one of them is at one address or
-/// at addresses `size` bytes apart.
+/// Splits `addresses`, each plus `offset`, into quarter-warp patterns. Returns `None` unless every quarter is
+/// uniform or has a stride of `size` bytes.
 #[inline(always)]
 pub fn quarters(addresses: &[u64; LANES], offset: u64, size: u64) -> Option<[Quarter; 4]> {
     let mut quarters = [Quarter {
         start: 0,
-        apart: false,
+        contiguous: false,
     }; 4];
-    let mut stray = 0;
+    let mut mismatch = 0;
     let lanes = addresses.chunks_exact(LANES_OF_QUARTER);
     for (quarter, lanes) in quarters.iter_mut().zip(lanes) {
         let start = lanes[0];
-        // The second lane tells which it has to be.
-        let apart = lanes[1] != start;
-        let step = if apart { u64::MAX } else { 0 };
+        // The second lane decides between the two patterns.
+        let contiguous = lanes[1] != start;
+        let step = if contiguous { u64::MAX } else { 0 };
         for (lane, &address) in (0..).zip(lanes) {
-            stray |= address ^ start.wrapping_add((lane * size) & step);
+            mismatch |= address ^ start.wrapping_add((lane * size) & step);
         }
         *quarter = Quarter {
             start: start.wrapping_add(offset),
-            apart,
+            contiguous,
         };
     }
-    (stray == 0).then_some(quarters)
+    (mismatch == 0).then_some(quarters)
 }
 
-/// What four quarters are as one.
+/// The access pattern of a whole warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whole {
-    Same,
-    Consecutive,
-    Neither,
+pub enum WarpPattern {
+    Uniform,
+    Contiguous,
+    Other,
 }
 
-/// What the quarters of a warp, of accesses of `size` bytes, are as one.
+/// Combines four quarter-warp patterns of accesses of `size` bytes into the pattern of the warp.
 #[inline(always)]
-pub fn whole(quarters: &[Quarter; 4], size: u64) -> Whole {
+pub fn warp_pattern(quarters: &[Quarter; 4], size: u64) -> WarpPattern {
     let first = quarters[0];
-    let step = if first.apart {
+    let step = if first.contiguous {
         size * LANES_OF_QUARTER as u64
     } else {
         0
     };
-    let alike = (0..).zip(quarters).all(|(nth, quarter)| {
-        quarter.apart == first.apart && quarter.start == first.start.wrapping_add(nth * step)
+    let is_regular = (0..).zip(quarters).all(|(nth, quarter)| {
+        quarter.contiguous == first.contiguous
+            && quarter.start == first.start.wrapping_add(nth * step)
     });
-    match (alike, first.apart) {
-        (true, false) => Whole::Same,
-        (true, true) => Whole::Consecutive,
-        (false, _) => Whole::Neither,
+    match (is_regular, first.contiguous) {
+        (true, false) => WarpPattern::Uniform,
+        (true, true) => WarpPattern::Contiguous,
+        (false, _) => WarpPattern::Other,
     }
 }
 
@@ -74,47 +75,47 @@ pub fn whole(quarters: &[Quarter; 4], size: u64) -> Whole {
 mod tests {
     use super::*;
 
-    /// Lane n of row r at `rows[r]` plus n times `step`, as many lanes a row as there is room.
+    /// Returns addresses in `rows.len()` rows of equal length: lane n of row r accesses `rows[r] + n * step`.
     fn lanes(rows: &[u64], step: u64) -> [u64; LANES] {
-        let wide = LANES / rows.len();
-        std::array::from_fn(|lane| rows[lane / wide] + (lane % wide) as u64 * step)
+        let row_length = LANES / rows.len();
+        std::array::from_fn(|lane| rows[lane / row_length] + (lane % row_length) as u64 * step)
     }
 
-    /// What is found with an offset of 64, as start and whether lanes are apart.
-    fn found(rows: &[u64], step: u64) -> Option<Vec<(u64, bool)>> {
+    /// Returns the quarters for an offset of 64, as pairs of start and whether the lanes are contiguous.
+    fn quarter_list(rows: &[u64], step: u64) -> Option<Vec<(u64, bool)>> {
         let quarters = quarters(&lanes(rows, step), 64, 4)?;
         Some(
             quarters
-                .map(|quarter| (quarter.start, quarter.apart))
+                .map(|quarter| (quarter.start, quarter.contiguous))
                 .to_vec(),
         )
     }
 
     #[test]
-    fn rows_of_a_block() {
-        // 16 wide: two rows of an element, or of 64 bytes.
-        let wanted = [(64, false), (64, false), (4160, false), (4160, false)];
-        assert_eq!(found(&[0, 4096], 0).unwrap(), wanted);
-        let wanted = [(64, true), (96, true), (4160, true), (4192, true)];
-        assert_eq!(found(&[0, 4096], 4).unwrap(), wanted);
-        // 8 wide: four rows, in whatever order.
-        let wanted = [(576, true), (64, true), (64, true), (2112, true)];
-        assert_eq!(found(&[512, 0, 0, 2048], 4).unwrap(), wanted);
+    fn rows_are_split_into_quarters() {
+        // Blocks 16 threads wide: two rows, uniform or contiguous over 64 bytes.
+        let expected = [(64, false), (64, false), (4160, false), (4160, false)];
+        assert_eq!(quarter_list(&[0, 4096], 0).unwrap(), expected);
+        let expected = [(64, true), (96, true), (4160, true), (4192, true)];
+        assert_eq!(quarter_list(&[0, 4096], 4).unwrap(), expected);
+        // Blocks 8 threads wide: four rows in any order.
+        let expected = [(576, true), (64, true), (64, true), (2112, true)];
+        assert_eq!(quarter_list(&[512, 0, 0, 2048], 4).unwrap(), expected);
     }
 
     #[test]
-    fn quarters_of_a_whole_warp() {
-        let of = |rows: &[u64], step| whole(&quarters(&lanes(rows, step), 0, 4).unwrap(), 4);
-        assert_eq!(of(&[512], 0), Whole::Same);
-        assert_eq!(of(&[512], 4), Whole::Consecutive);
-        // Above the end of the address space it goes on from zero.
-        assert_eq!(of(&[u64::MAX - 63, 0], 4), Whole::Consecutive);
-        assert_eq!(of(&[512, 1024], 4), Whole::Neither);
-        assert_eq!(of(&[512, 1024], 0), Whole::Neither);
+    fn quarters_combine_into_a_warp_pattern() {
+        let of = |rows: &[u64], step| warp_pattern(&quarters(&lanes(rows, step), 0, 4).unwrap(), 4);
+        assert_eq!(of(&[512], 0), WarpPattern::Uniform);
+        assert_eq!(of(&[512], 4), WarpPattern::Contiguous);
+        // Addresses wrap around at the end of the address space.
+        assert_eq!(of(&[u64::MAX - 63, 0], 4), WarpPattern::Contiguous);
+        assert_eq!(of(&[512, 1024], 4), WarpPattern::Other);
+        assert_eq!(of(&[512, 1024], 0), WarpPattern::Other);
     }
 
     #[test]
-    fn scattered_lanes_are_no_quarters() {
+    fn scattered_lanes_have_no_quarter_pattern() {
         let mut addresses = lanes(&[0, 4096], 4);
         assert!(quarters(&addresses, 0, 4).is_some());
         assert!(quarters(&addresses, 0, 8).is_none());

@@ -1,22 +1,23 @@
-//! The modelled time of a launch that counted what another did: it is the same.
+//! Memoization of the time model: a launch with the same counters as an earlier launch has the same modelled
+//! time.
 
 use crate::device::DeviceSpec;
 use crate::exec::Program;
 use crate::exec::sm::ProgramId;
 use crate::memory::footprint::DeviceTraffic;
-use crate::model::{FinishedLaunch, Modelled, Occupancy, modelled};
-use crate::profile::collect::Counted;
+use crate::model::{FinishedLaunch, Modelled, Occupancy, estimate_time};
+use crate::profile::collect::LaunchCounts;
 use std::cell::RefCell;
 
-/// A thread remembers so many launches.
-const MOST: usize = 8;
+/// The number of launches that each thread remembers.
+const MAX_ENTRIES: usize = 8;
 
-/// A launch, as far as its time depends on it.
+/// A launch: everything that its modelled time depends on, and the time.
 struct Memo {
     program: ProgramId,
     kernel: usize,
     device: DeviceSpec,
-    counted: Counted,
+    counted: LaunchCounts,
     traffic: DeviceTraffic,
     occupancy: Occupancy,
     blocks: u64,
@@ -25,19 +26,19 @@ struct Memo {
 }
 
 thread_local! {
-    /// The last launches of this thread, one a kernel: that of the kernel launched last comes first.
+    /// The most recent launch of each kernel on this thread, most recently used first.
     static MEMOS: RefCell<Vec<Memo>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The modelled time of a launch of a program's kernel.
-pub fn time(program: &Program, kernel: usize, launch: &FinishedLaunch) -> Modelled {
-    let find = |memos: &RefCell<Vec<Memo>>| {
+/// Returns the modelled time of a launch of a program's kernel.
+pub fn modelled_time(program: &Program, kernel: usize, launch: &FinishedLaunch) -> Modelled {
+    let look_up = |memos: &RefCell<Vec<Memo>>| {
         let memos = &mut *memos.borrow_mut();
-        let of = |it: &Memo| it.program == program.id && it.kernel == kernel;
-        if let Some(place) = memos.iter().position(of) {
-            memos[..=place].rotate_right(1);
+        let is_kernel = |memo: &Memo| memo.program == program.id && memo.kernel == kernel;
+        if let Some(index) = memos.iter().position(is_kernel) {
+            memos[..=index].rotate_right(1);
             let memo = &mut memos[0];
-            if memo.is_of(launch) {
+            if memo.matches(launch) {
                 return memo.time.clone();
             }
             memo.counted.clone_from(launch.counted);
@@ -45,11 +46,11 @@ pub fn time(program: &Program, kernel: usize, launch: &FinishedLaunch) -> Modell
             memo.traffic = launch.traffic;
             memo.occupancy = launch.occupancy;
             (memo.blocks, memo.threads) = (launch.blocks, launch.threads);
-            memo.time = modelled(launch);
+            memo.time = estimate_time(launch);
             return memo.time.clone();
         }
-        let time = modelled(launch);
-        memos.truncate(MOST - 1);
+        let time = estimate_time(launch);
+        memos.truncate(MAX_ENTRIES - 1);
         let memo = Memo {
             program: program.id,
             kernel,
@@ -64,12 +65,14 @@ pub fn time(program: &Program, kernel: usize, launch: &FinishedLaunch) -> Modell
         memos.insert(0, memo);
         time
     };
-    // Where the thread is about to end nothing is remembered.
-    MEMOS.try_with(find).unwrap_or_else(|_| modelled(launch))
+    // During thread shutdown the memo is gone.
+    MEMOS
+        .try_with(look_up)
+        .unwrap_or_else(|_| estimate_time(launch))
 }
 
 impl Memo {
-    fn is_of(&self, launch: &FinishedLaunch) -> bool {
+    fn matches(&self, launch: &FinishedLaunch) -> bool {
         (self.blocks, self.threads) == (launch.blocks, launch.threads)
             && self.traffic == launch.traffic
             && self.occupancy == launch.occupancy

@@ -1,4 +1,4 @@
-//! A launch from beginning to end: run, counted, and put to a modelled time.
+//! A kernel launch: execution, counting, and the modelled time.
 
 mod memo;
 mod record;
@@ -11,31 +11,31 @@ use crate::device::DeviceSpec;
 use crate::exec::run::{self, Outcome};
 use crate::exec::sm::Program;
 use crate::exec::trace::Traced;
-use crate::exec::{Fault, Observe, kept};
+use crate::exec::{Fault, ProfileMode, launch_cache};
 use crate::memory::global::Global;
 use crate::model::{self, Modelled};
 use crate::profile::{Counts, LaunchProfile, collect};
 use std::sync::Arc;
 
-/// What a launch did.
+/// The results of a launch.
 pub struct Report {
     pub counts: Counts,
-    /// Modelled, on the device the simulator stands for.
+    /// The modelled time on the simulated device.
     pub time: Modelled,
-    /// What was counted line by line, if that was asked for.
+    /// The counters per source line, if requested.
     pub profile: Option<LaunchProfile>,
-    /// Each access, block by block, or the costliest ones, if that was asked for.
+    /// Each access, block by block, or only the costliest ones; empty unless requested.
     pub trace: Vec<Traced>,
-    /// What the kernel printed, block by block.
+    /// The kernel's `printf` output, block by block.
     pub printed: Vec<u8>,
-    /// What checks found, errors first.
+    /// The findings of the checks, errors first.
     pub findings: Vec<Finding>,
 }
 
-/// Runs a kernel to its end.
+/// Runs a kernel until it completes.
 ///
 /// # Errors
-/// The fault of the lowest-numbered block that had one.
+/// Returns the fault of the lowest-numbered block that raised one.
 pub fn launch(
     program: &Arc<Program>,
     global: &Global,
@@ -47,7 +47,7 @@ pub fn launch(
     let blocks = launch.grid.iter().map(|&n| u64::from(n)).product();
     let threads = launch.block.iter().product();
     let shared = kernel
-        .shared_with(launch.dynamic_shared)
+        .shared_bytes_with(launch.dynamic_shared)
         .next_multiple_of(16);
     let occupancy = model::occupancy(device, kernel, threads, shared, blocks);
     let Outcome {
@@ -68,14 +68,14 @@ pub fn launch(
         blocks,
         threads,
     };
-    let time = memo::time(program, launch.kernel, &finished);
-    let profile = match launch.observed() {
-        Observe::Nothing | Observe::Sample => None,
-        Observe::Everything | Observe::Trace | Observe::Costliest => {
+    let time = memo::modelled_time(program, launch.kernel, &finished);
+    let profile = match launch.profile_mode() {
+        ProfileMode::Off | ProfileMode::Sample => None,
+        ProfileMode::Full | ProfileMode::Trace | ProfileMode::TraceCostliest => {
             Some(collect::profile(listing, &counted, &counts, traffic))
         }
     };
-    kept::give_back(program, counted);
+    launch_cache::store_counted(program, counted);
     Ok(Report {
         counts,
         time,

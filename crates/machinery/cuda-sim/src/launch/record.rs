@@ -1,30 +1,30 @@
-//! One launch, all that is known of it.
+//! The record of a completed launch.
 
 use serde::{Deserialize, Serialize};
 
 use crate::model::Modelled;
 use crate::profile::{Counters, LaunchProfile};
 
-/// What the simulator tells of a launch when it is over.
+/// The record that the simulator emits for a completed launch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LaunchRecord {
     /// The kernel's name.
     pub kernel: String,
     /// Blocks in x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block in x, y and z.
+    /// Threads per block in x, y and z.
     pub block: [u32; 3],
-    /// What is counted in any case.
+    /// The counters that are always on.
     pub counters: Counters,
-    /// The time it would take on the modelled GPU, and why.
+    /// The estimated time on the modelled GPU, and its bottleneck.
     pub time: Modelled,
-    /// What was counted where profiling was on.
+    /// The profiler's counters; `None` if profiling was off.
     pub profile: Option<LaunchProfile>,
 }
 
 impl LaunchRecord {
-    /// Adds another launch of the same kernel: counts and times are those of both together. What is of one
-    /// launch, as the grid, stays that of the first.
+    /// Adds another launch of the same kernel: counters and times are summed. Properties of a single launch,
+    /// such as the grid, remain those of the first.
     pub fn add(&mut self, other: &LaunchRecord) {
         self.counters.add(&other.counters);
         self.time.add(&other.time);
@@ -46,8 +46,8 @@ mod tests {
             resource,
             milliseconds,
         };
-        let mut parts = vec![part(Resource::Issue, issue), part(Resource::Memory, memory)];
-        parts.sort_by(|one, other| other.milliseconds.total_cmp(&one.milliseconds));
+        let mut resources = vec![part(Resource::Issue, issue), part(Resource::Memory, memory)];
+        resources.sort_by(|first, other| other.milliseconds.total_cmp(&first.milliseconds));
         let tally = Tally {
             instructions: 5,
             ..Tally::default()
@@ -68,12 +68,12 @@ mod tests {
             time: Modelled {
                 gpu: "NVIDIA H200",
                 milliseconds: issue.max(memory),
-                binding: parts[0].resource,
-                parts,
+                binding: resources[0].resource,
+                resources,
                 occupancy: Occupancy {
                     blocks: 1,
                     warps: 1,
-                    most_warps: 64,
+                    max_warps: 64,
                     limit: OccupancyLimit::Grid,
                 },
                 roofline: Roofline {
@@ -92,13 +92,13 @@ mod tests {
     }
 
     #[test]
-    fn launches_add_up() {
+    fn counters_and_times_of_launches_add_up() {
         let mut sum = launch(3.0, 1.0, &[7, 9]);
         sum.add(&launch(1.0, 5.0, &[8, 9]));
         assert_eq!(sum.time.milliseconds, 8.0);
         assert_eq!(sum.time.binding, Resource::Memory);
-        let parts = sum.time.parts.iter().map(|part| part.milliseconds);
-        assert_eq!(parts.collect::<Vec<_>>(), [6.0, 4.0]);
+        let resources = sum.time.resources.iter().map(|part| part.milliseconds);
+        assert_eq!(resources.collect::<Vec<_>>(), [6.0, 4.0]);
         assert_eq!(sum.time.roofline.operations, 20.0);
         assert_eq!(sum.time.roofline.peak_operations, 1.0);
         assert_eq!(sum.counters.barriers, 4);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_launch_that_was_not_counted_leaves_no_counts() {
+    fn adding_an_uncounted_launch_drops_the_profile() {
         let mut sum = launch(3.0, 1.0, &[7]);
         let uncounted = LaunchRecord {
             profile: None,
@@ -124,16 +124,17 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_written_and_read() {
+    fn a_record_round_trips_through_json() {
         let launch = launch(3.0, 1.0, &[7, 9]);
         let text = serde_json::to_string(&launch).unwrap();
         assert_eq!(serde_json::from_str::<LaunchRecord>(&text).unwrap(), launch);
         let other = text.replace("NVIDIA H200", "NVIDIA Nothing");
-        let why = serde_json::from_str::<LaunchRecord>(&other).unwrap_err();
+        let error = serde_json::from_str::<LaunchRecord>(&other).unwrap_err();
         assert!(
-            why.to_string()
+            error
+                .to_string()
                 .contains("NVIDIA Nothing cannot be modelled"),
-            "{why}"
+            "{error}"
         );
     }
 }

@@ -1,32 +1,35 @@
-//! Every written form of the register instructions, found by asking what finds their operations: what it
-//! answers to a form that lacks something says what to try next. Programs that test the instruction set take it from here,
-//! so that none is forgotten.
+//! A catalogue of all valid forms of the register instructions, for tests that must cover the whole
+//! instruction set.
+//!
+//! The forms are found by search: the functions that select an operation are called with candidate modifiers,
+//! and a [`FormError::Missing`] names the modifiers to try next.
 
-use super::function::instructions::{Entry, How, TABLE};
+use super::function::instructions::{Entry, Lowering, TABLE};
 use crate::exec::cpu::Cpu;
 use crate::exec::ops::{Form, FormError, Op, Select};
 use crate::ptx::ast::Type;
 use std::collections::BTreeSet;
 
-/// A form that the simulator runs.
+/// A valid form of a register instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known {
+pub struct InstructionForm {
     pub mnemonic: &'static str,
-    /// In the order in which the PTX ISA writes them.
+    /// The modifiers, in the order in which the PTX ISA writes them.
     pub modifiers: Vec<&'static str>,
-    /// Registers in each written operand: 1, the length of a vector, 2 for `p|q`.
+    /// The number of registers in each written operand: 1, the length of a vector, or 2 for `p|q`.
     pub operand_lengths: Vec<usize>,
-    /// Types of the destinations, and of the sources, each register by itself.
+    /// The type of each destination register.
     pub defs: Vec<Type>,
+    /// The type of each source register.
     pub uses: Vec<Type>,
-    /// A literal follows the sources.
+    /// True if a literal follows the sources.
     pub literal: bool,
-    /// Reads or writes the carry.
+    /// True if the instruction reads or writes the carry flag.
     pub carries: bool,
 }
 
-/// Modifiers that stand before the types, in their order.
-const BEFORE: &[&str] = &[
+/// Modifiers that precede the types, in their order.
+const MODIFIERS_BEFORE_TYPES: &[&str] = &[
     "lt",
     "le",
     "gt",
@@ -80,20 +83,20 @@ const BEFORE: &[&str] = &[
     "cc",
 ];
 
-/// Modifiers that stand after them (`prmt`, and the third type of `cvt.pack`).
-const AFTER: &[&str] = &["f4e", "b4e", "rc8", "ecl", "ecr", "rc16", "b32"];
+/// Modifiers that follow the types (`prmt`, and the third type of `cvt.pack`).
+const MODIFIERS_AFTER_TYPES: &[&str] = &["f4e", "b4e", "rc8", "ecl", "ecr", "rc16", "b32"];
 
-/// Types a form may name; `tf32` and those of 2 and 4 bits are such that no register has.
+/// Types that a form may name. No register has type `tf32` or a type of 2 or 4 bits.
 const TYPES: &[&str] = &[
     "b16", "b32", "b64", "u2", "u4", "u8", "u16", "u16x2", "u32", "u64", "s2", "s4", "s8", "s16",
     "s16x2", "s32", "s64", "f16", "f16x2", "bf16", "bf16x2", "tf32", "f32", "f32x2", "f64", "pred",
 ];
 
-/// Every form of the register instructions, by mnemonic.
-pub fn catalogue() -> Vec<Known> {
-    let mut found = Vec::new();
+/// Returns all forms of the register instructions, grouped by mnemonic.
+pub fn catalogue() -> Vec<InstructionForm> {
+    let mut forms = Vec::new();
     for entry in &TABLE {
-        let How::Registers(select) = entry.how else {
+        let Lowering::Registers(select) = entry.lowering else {
             continue;
         };
         for types in type_lists(entry) {
@@ -104,51 +107,52 @@ pub fn catalogue() -> Vec<Known> {
                     types: &types,
                     lengths,
                     tried: BTreeSet::new(),
-                    found: &mut found,
+                    forms: &mut forms,
                 }
                 .from(Vec::new());
             }
         }
     }
-    found
+    forms
 }
 
-/// One type, or two where the instruction names two.
+/// Returns the candidate type lists: single types, or pairs if the instruction names two types.
 fn type_lists(entry: &Entry) -> Vec<Vec<&'static str>> {
-    let one = TYPES.iter().map(|&ty| vec![ty]);
-    let both = TYPES
+    let single = TYPES.iter().map(|&ty| vec![ty]);
+    let pairs = TYPES
         .iter()
         .flat_map(|&a| TYPES.iter().map(move |&b| vec![a, b]));
     if entry.two_types {
-        both.collect()
+        pairs.collect()
     } else {
-        one.collect()
+        single.collect()
     }
 }
 
-/// Looks for the modifiers that go with a list of types.
+/// A search for the modifiers that are valid with a list of types.
 struct Search<'a> {
     mnemonic: &'static str,
     select: Select,
     types: &'a [&'static str],
     lengths: &'static [usize],
     tried: BTreeSet<Vec<usize>>,
-    found: &'a mut Vec<Known>,
+    forms: &'a mut Vec<InstructionForm>,
 }
 
 impl Search<'_> {
-    /// Tries the modifiers at these places of [`BEFORE`] and [`AFTER`], in order, and those with one
+    /// Tries the modifiers at the given indices of [`MODIFIERS_BEFORE_TYPES`] followed by [`MODIFIERS_AFTER_TYPES`], then recurses with one
     /// more.
-    fn from(&mut self, places: Vec<usize>) {
-        if !self.tried.insert(places.clone()) {
+    fn from(&mut self, indices: Vec<usize>) {
+        if !self.tried.insert(indices.clone()) {
             return;
         }
-        let name = |place: usize| match BEFORE.get(place) {
+        let name = |index: usize| match MODIFIERS_BEFORE_TYPES.get(index) {
             Some(name) => *name,
-            None => AFTER[place - BEFORE.len()],
+            None => MODIFIERS_AFTER_TYPES[index - MODIFIERS_BEFORE_TYPES.len()],
         };
-        let (before, after): (Vec<usize>, Vec<usize>) =
-            places.iter().partition(|&&place| place < BEFORE.len());
+        let (before, after): (Vec<usize>, Vec<usize>) = indices
+            .iter()
+            .partition(|&&index| index < MODIFIERS_BEFORE_TYPES.len());
         let modifiers: Vec<&'static str> = before
             .into_iter()
             .map(name)
@@ -157,38 +161,38 @@ impl Search<'_> {
             .collect();
         let mut form = Form::new(&modifiers, self.lengths.len());
         form.operand_lengths = self.lengths.to_vec();
-        // Only names that the answer asks for are worth trying where something is missing.
-        let wanted = match (self.select)(&form, Cpu::detect()) {
+        // If a modifier is missing, only the modifiers that the error names are worth trying.
+        let missing = match (self.select)(&form, Cpu::detect()) {
             Ok(op) => {
-                self.keep(modifiers, op);
+                self.record(modifiers, op);
                 None
             }
             Err(FormError::Missing(names)) => Some(names),
             _ => return,
         };
-        for place in 0..BEFORE.len() + AFTER.len() {
-            let asked = |names: &str| {
+        for index in 0..MODIFIERS_BEFORE_TYPES.len() + MODIFIERS_AFTER_TYPES.len() {
+            let is_missing = |names: &str| {
                 names
                     .split(|c: char| !c.is_alphanumeric())
-                    .any(|word| word == name(place))
+                    .any(|word| word == name(index))
             };
-            if !places.contains(&place) && wanted.is_none_or(asked) {
-                let mut more = places.clone();
-                more.push(place);
+            if !indices.contains(&index) && missing.is_none_or(is_missing) {
+                let mut more = indices.clone();
+                more.push(index);
                 more.sort_unstable();
                 self.from(more);
             }
         }
     }
 
-    fn keep(&mut self, modifiers: Vec<&'static str>, op: Op) {
+    fn record(&mut self, modifiers: Vec<&'static str>, op: Op) {
         let registers = op.defs.len() + op.uses.len();
-        // What the lengths say nothing of stands by itself.
+        // Registers beyond the listed lengths are scalar operands.
         let mut operand_lengths = self.lengths.to_vec();
         while operand_lengths.iter().sum::<usize>() < registers {
             operand_lengths.push(1);
         }
-        self.found.push(Known {
+        self.forms.push(InstructionForm {
             mnemonic: self.mnemonic,
             modifiers,
             operand_lengths,
@@ -207,9 +211,9 @@ mod tests {
 
     #[test]
     fn has_forms_of_every_family() {
-        let written: Vec<String> = catalogue()
+        let spelled: Vec<String> = catalogue()
             .iter()
-            .map(|known| format!("{}.{}", known.mnemonic, known.modifiers.join(".")))
+            .map(|form| format!("{}.{}", form.mnemonic, form.modifiers.join(".")))
             .collect();
         for form in [
             "mad.hi.sat.s32",
@@ -236,23 +240,26 @@ mod tests {
             "fma.rz.ftz.f32x2",
             "min.ftz.NaN.abs.f32",
         ] {
-            assert!(written.iter().any(|known| known == form), "{form}");
+            assert!(spelled.iter().any(|name| name == form), "{form}");
         }
-        assert!(written.len() > 1000, "{}", written.len());
+        assert!(spelled.len() > 1000, "{}", spelled.len());
     }
 
     #[test]
     fn has_forms_of_every_register_instruction_and_of_no_other() {
-        let known = catalogue();
+        let forms = catalogue();
         for entry in &TABLE {
-            let has_forms = known.iter().any(|known| known.mnemonic == entry.name);
-            let registers = matches!(entry.how, How::Registers(_));
+            let has_forms = forms.iter().any(|form| form.mnemonic == entry.name);
+            let registers = matches!(entry.lowering, Lowering::Registers(_));
             assert_eq!(has_forms, registers, "{}", entry.name);
         }
-        // Instructions that are lowered elsewhere.
+        // Instructions with lowering methods of their own.
         for mnemonic in ["ld", "st", "atom", "bra", "shfl", "cvta", "mma"] {
-            let elsewhere = find(mnemonic, &["f32"]).map(|entry| entry.how);
-            assert!(matches!(elsewhere, Some(How::Lowered(_))), "{mnemonic}");
+            let elsewhere = find(mnemonic, &["f32"]).map(|entry| entry.lowering);
+            assert!(
+                matches!(elsewhere, Some(Lowering::Lowered(_))),
+                "{mnemonic}"
+            );
         }
     }
 }

@@ -1,57 +1,57 @@
-//! Why a module does not load.
+//! Errors of module loading.
 
 use crate::ptx::ParseError;
 
-/// Why a module does not load.
+/// The reason why a module cannot be loaded.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LoadError {
-    /// It is no PTX.
+    /// The text is not valid PTX.
     #[error("{0}")]
     Syntax(ParseError),
-    /// It is for a newer GPU than the simulated one, which is not the newest.
+    /// The module targets a newer GPU than the simulated one, which is not the newest.
     #[error(
-        "the module is for {target}, the simulated {device} takes up to sm_{sm}: compile it for sm_{sm} or older"
+        "the module is for {target}, but the simulated {device} supports at most sm_{sm}: compile it for sm_{sm} or older"
     )]
     WrongTarget {
         target: String,
         device: String,
         sm: u32,
     },
-    /// It breaks a rule of PTX, or is larger than the simulator takes.
+    /// The module violates a rule of PTX or exceeds a limit of the simulator.
     #[error("line {line}: {message}")]
     Invalid { line: u32, message: String },
-    /// It has an instruction that the simulator does not know; `needs` is ten times the compute
-    /// capability that it takes, where that is known.
+    /// The module uses an instruction that is not simulated. `required_sm` is 10 times the compute capability that
+    /// the instruction requires, if known.
     #[error(
         "line {line}: instruction `{instruction}` is not simulated{}",
-        .needs.map(|sm| format!(" (it needs compute capability {}.{})", sm / 10, sm % 10)).unwrap_or_default()
+        .required_sm.map(|sm| format!(" (it requires compute capability {}.{})", sm / 10, sm % 10)).unwrap_or_default()
     )]
     UnknownInstruction {
         line: u32,
         instruction: String,
-        needs: Option<u32>,
+        required_sm: Option<u32>,
     },
-    /// Its constants take more bytes than constant memory has.
+    /// The module's constants exceed constant memory.
     #[error(
-        "constant memory holds {limit} bytes, the module's constants take {needed}: make them smaller or move some to global memory"
+        "the module's constants require {needed} bytes, but constant memory has {limit}: make them smaller or move some to global memory"
     )]
     ConstantMemory { needed: u64, limit: u64 },
-    /// A kernel's variables take more bytes than a block has shared memory.
+    /// A kernel's shared variables exceed the shared memory of a block.
     #[error(
-        "kernel {kernel} declares {needed} bytes of shared memory, a block has {limit}: make its arrays smaller"
+        "kernel {kernel} declares {needed} bytes of shared memory, but a block has {limit}: make its arrays smaller"
     )]
     SharedMemory {
         kernel: String,
         needed: u64,
         limit: u64,
     },
-    /// There is no device memory for a variable of so many bytes.
-    #[error("out of memory: the module's variables take {0} bytes")]
+    /// Device memory is too small for a variable of this size in bytes.
+    #[error("out of memory: the module's variables require {0} bytes")]
     OutOfMemory(u64),
 }
 
 impl LoadError {
-    /// For a mistake on a line of the PTX text.
+    /// Creates an error about a line of the PTX.
     pub(super) fn invalid(line: u32, message: impl Into<String>) -> LoadError {
         LoadError::Invalid {
             line,

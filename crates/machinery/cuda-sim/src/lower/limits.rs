@@ -1,30 +1,26 @@
-//! How large a module may be, where more than its text sets what it costs: a few lines may name
-//! memory, paths or pairs without number. Every limit is far above what compilers write, and
-//! beyond it a module is refused.
+//! Limits on modules, where a short text could otherwise demand unbounded memory or time. Every limit is far
+//! above what compilers emit; a module beyond it is refused.
 
-/// Basic blocks of a function. Finding out where branches meet can take the square of it.
+/// Maximum basic blocks of a function. Computing reconvergence points can take quadratic time.
 pub const BLOCKS: usize = 1 << 15;
 
-/// Targets of a function's `brx.idx` instructions, all together: each instruction has its own copy
-/// of its list.
+/// Maximum targets of all `brx.idx` instructions of a function. Each instruction has its own copy of its list.
 pub const BRANCH_TARGETS: usize = 1 << 18;
 
-/// Bytes of the registers of one warp in one function, a row for each literal included.
+/// Maximum bytes of the registers of one warp in one function, including a row per literal.
 pub const FRAME_BYTES: u64 = 1 << 22;
 
-/// Bytes of local memory of a thread (CUDA C++ Programming Guide, table of technical specifications).
+/// Maximum bytes of local memory per thread (CUDA C++ Programming Guide, table of technical specifications).
 pub const LOCAL_BYTES: u64 = 512 * 1024;
 
-/// Names that a module's kernels reach, counted for each kernel anew: what they mention, and what
-/// that mentions.
-pub const REACHED: usize = 1 << 22;
+/// Maximum references followed from a module's kernels, summed over the kernels.
+pub const REFERENCES: usize = 1 << 22;
 
-/// Shared variables of one kernel.
+/// Maximum shared variables of a kernel.
 pub const SHARED_VARIABLES: usize = 2048;
 
-/// 64-bit words of the sets of registers that are wanted where a function's blocks begin. A set has
-/// a bit for each register.
+/// Maximum 64-bit words of all live-in sets of a function. A set has a bit per register.
 pub const LIVE_WORDS: usize = 1 << 22;
 
-/// Steps of an analysis that goes over a function until nothing changes any more.
+/// Maximum steps of an iterative data-flow analysis of a function.
 pub const STEPS: usize = 1 << 28;

@@ -1,29 +1,31 @@
-//! From where to where in a function each register holds a value that is wanted.
+//! Liveness analysis: the interval of instructions over which each virtual register is live.
+//!
+//! A classic backward data-flow analysis over the CFG computes the live-in and live-out sets of each block. The
+//! register allocator needs one interval per register only, so the sets are collapsed into intervals.
 
-use super::draft::Draft;
-use super::graph::Graph;
+use super::cfg::Cfg;
+use super::ir::IrInst;
 use super::limits;
 use super::register::{Register, RegisterInfo};
 
-/// The stretch of a function in which a register holds a value that is wanted, in positions as
-/// [`intervals`] counts them: from the first to the one after the last.
+/// A live interval in the positions of [`intervals`], as a half-open range.
 #[derive(Clone, Copy)]
 pub struct Interval {
     pub from: u32,
     pub to: u32,
 }
 
-/// For each register the interval in which its value is wanted; none where it never is.
+/// Computes the live interval of each register; `None` for a register that is never used or defined.
 ///
-/// Positions count twice: an instruction at `n` reads at `2n` and writes at `2n + 1`, so a row
-/// read for the last time by an instruction may be the one it writes.
+/// An instruction at index `n` reads at position `2n` and writes at `2n + 1`, so the row of a register that
+/// is read for the last time may be reused for the result of the same instruction.
 pub fn intervals(
     registers: &[RegisterInfo],
-    drafts: &[Draft],
-    graph: &Graph,
+    insts: &[IrInst],
+    cfg: &Cfg,
 ) -> Result<Vec<Option<Interval>>, String> {
     let mut intervals: Vec<Option<Interval>> = vec![None; registers.len()];
-    let mut touch = |register: Register, position: u32| {
+    let mut extend = |register: Register, position: u32| {
         let interval = &mut intervals[register.0 as usize];
         *interval = Some(match *interval {
             None => Interval {
@@ -36,80 +38,78 @@ pub fn intervals(
             },
         });
     };
-    for (n, draft) in drafts.iter().enumerate() {
+    for (n, inst) in insts.iter().enumerate() {
         let n = n as u32;
-        let several = draft.defs.len() > 1;
-        for &register in &draft.defs {
-            touch(register, 2 * n + 1);
+        let several = inst.defs.len() > 1;
+        for &register in &inst.defs {
+            extend(register, 2 * n + 1);
         }
-        for &register in &draft.uses {
-            // With several results the first may be written before the last source is read.
-            touch(register, 2 * n + u32::from(several));
+        for &register in &inst.uses {
+            // With several results, the handler may write the first before it reads the last source.
+            extend(register, 2 * n + u32::from(several));
         }
     }
-    let live = Liveness::of(registers.len(), drafts, graph)?;
-    for (block, range) in graph.ranges.iter().enumerate() {
-        for register in live.at_start(block) {
-            touch(register, 2 * range.start as u32);
+    let live = Liveness::of(registers.len(), insts, cfg)?;
+    for (block, range) in cfg.ranges.iter().enumerate() {
+        for register in live.live_in(block) {
+            extend(register, 2 * range.start as u32);
         }
-        for register in live.at_end(block) {
-            touch(register, 2 * range.end as u32);
+        for register in live.live_out(block) {
+            extend(register, 2 * range.end as u32);
         }
     }
     Ok(intervals)
 }
 
-/// Which registers are wanted where a block begins and ends: the classic backward data flow. It is
-/// over those registers alone that any block wants from another; most are wanted inside one block
-/// only.
+/// Live-in and live-out sets of basic blocks. The bit sets cover only registers that are live across a block
+/// boundary, because most registers are used in one block only.
 struct Liveness {
-    /// The registers that any block wants from another.
+    /// The registers that are live across a block boundary.
     across: Vec<Register>,
-    /// How many words a set of these registers takes.
+    /// The number of 64-bit words in a set.
     words: usize,
-    /// For each block the set of registers that are wanted where it begins.
-    into: Vec<u64>,
-    /// For each block the set of registers that are wanted where it ends.
-    out: Vec<u64>,
+    /// The live-in set of each block.
+    live_in_sets: Vec<u64>,
+    /// The live-out set of each block.
+    live_out_sets: Vec<u64>,
 }
 
-/// Stands for the place of a register that is wanted inside one block only: it has none among the
-/// others.
-const INSIDE: u32 = u32::MAX;
+/// The index of a register that is not live across any block boundary.
+const LOCAL: u32 = u32::MAX;
 
 impl Liveness {
-    fn of(registers: usize, drafts: &[Draft], graph: &Graph) -> Result<Liveness, String> {
-        let (across, places) = across(registers, drafts, graph);
+    fn of(registers: usize, insts: &[IrInst], cfg: &Cfg) -> Result<Liveness, String> {
+        let (across, indices) = across(registers, insts, cfg);
         let words = across.len().div_ceil(64);
-        let blocks = graph.ranges.len();
+        let blocks = cfg.ranges.len();
         if blocks * words > limits::LIVE_WORDS {
             return Err(format!(
-                "the function has {blocks} basic blocks and {} registers that live across them, \
-                 which is more than is followed: make several functions of it",
+                "the function has {blocks} basic blocks and {} registers that are live across them, \
+                 which is too many to analyze: split it into several functions",
                 across.len()
             ));
         }
-        let mut wanted = vec![0; blocks * words];
+        let mut upward_exposed = vec![0; blocks * words];
         let mut killed = vec![0; blocks * words];
         let bit_of = |register: Register| {
-            let place = places[register.0 as usize];
-            (place != INSIDE).then_some((place as usize / 64, 1u64 << (place % 64)))
+            let index = indices[register.0 as usize];
+            (index != LOCAL).then_some((index as usize / 64, 1u64 << (index % 64)))
         };
-        for (block, range) in graph.ranges.iter().enumerate() {
+        for (block, range) in cfg.ranges.iter().enumerate() {
             let row = block * words..(block + 1) * words;
-            let (wanted, killed) = (&mut wanted[row.clone()], &mut killed[row]);
-            for draft in &drafts[range.clone()] {
-                for (word, bit) in draft.uses.iter().filter_map(|&used| bit_of(used)) {
+            let (upward_exposed, killed) = (&mut upward_exposed[row.clone()], &mut killed[row]);
+            for inst in &insts[range.clone()] {
+                for (word, bit) in inst.uses.iter().filter_map(|&used| bit_of(used)) {
                     if killed[word] & bit == 0 {
-                        wanted[word] |= bit;
+                        upward_exposed[word] |= bit;
                     }
                 }
-                for (word, bit) in draft.defs.iter().filter_map(|&def| bit_of(def)) {
-                    if !draft.partial {
+                for (word, bit) in inst.defs.iter().filter_map(|&def| bit_of(def)) {
+                    if !inst.predicated {
                         killed[word] |= bit;
                     } else if killed[word] & bit == 0 {
-                        // The other lanes keep what was there.
-                        wanted[word] |= bit;
+                        // A guarded definition leaves the other lanes' old values live.
+                        upward_exposed[word] |= bit;
                     }
                 }
             }
@@ -117,100 +117,101 @@ impl Liveness {
         let mut live = Liveness {
             across,
             words,
-            into: wanted,
-            out: vec![0; blocks * words],
+            live_in_sets: upward_exposed,
+            live_out_sets: vec![0; blocks * words],
         };
-        live.spread(&killed, graph)?;
+        live.propagate(&killed, cfg)?;
         Ok(live)
     }
 
-    /// Has every block want what the blocks after it want and it does not write itself, until
-    /// nothing changes any more.
-    fn spread(&mut self, killed: &[u64], graph: &Graph) -> Result<(), String> {
-        let (words, blocks) = (self.words, graph.ranges.len());
-        let mut before: Vec<Vec<usize>> = vec![Vec::new(); blocks];
-        for (block, next) in graph.successors.iter().enumerate() {
-            for &there in next {
-                before[there].push(block);
+    /// Propagates live-out sets backward with a worklist until a fixed point is reached.
+    fn propagate(&mut self, killed: &[u64], cfg: &Cfg) -> Result<(), String> {
+        let (words, blocks) = (self.words, cfg.ranges.len());
+        let mut predecessors: Vec<Vec<usize>> = vec![Vec::new(); blocks];
+        for (block, next) in cfg.successors.iter().enumerate() {
+            for &successor in next {
+                predecessors[successor].push(block);
             }
         }
         let mut steps = 0;
-        // The last block is looked at first.
-        let mut open: Vec<usize> = (0..blocks).collect();
-        let mut is_open = vec![true; blocks];
-        while let Some(block) = open.pop() {
-            is_open[block] = false;
-            steps += words * (1 + graph.successors[block].len());
+        // The worklist is a stack: the last block comes first, which suits a backward analysis.
+        let mut worklist: Vec<usize> = (0..blocks).collect();
+        let mut in_worklist = vec![true; blocks];
+        while let Some(block) = worklist.pop() {
+            in_worklist[block] = false;
+            steps += words * (1 + cfg.successors[block].len());
             if steps > limits::STEPS {
-                return Err("the function's branches are too entangled to follow which \
-                            registers it needs when: make several functions of it"
-                    .to_owned());
+                return Err(
+                    "the function's control flow is too complex for liveness analysis: \
+                            split it into several functions"
+                        .to_owned(),
+                );
             }
             let mut changed = false;
             for word in 0..words {
-                let place = block * words + word;
-                let out = graph.successors[block]
-                    .iter()
-                    .fold(0, |bits, &next| bits | self.into[next * words + word]);
-                let into = self.into[place] | (out & !killed[place]);
-                changed |= into != self.into[place];
-                self.into[place] = into;
-                self.out[place] = out;
+                let index = block * words + word;
+                let live_out = cfg.successors[block].iter().fold(0, |bits, &next| {
+                    bits | self.live_in_sets[next * words + word]
+                });
+                let live_in = self.live_in_sets[index] | (live_out & !killed[index]);
+                changed |= live_in != self.live_in_sets[index];
+                self.live_in_sets[index] = live_in;
+                self.live_out_sets[index] = live_out;
             }
-            for &other in before[block].iter().filter(|_| changed) {
-                if !std::mem::replace(&mut is_open[other], true) {
-                    open.push(other);
+            for &other in predecessors[block].iter().filter(|_| changed) {
+                if !std::mem::replace(&mut in_worklist[other], true) {
+                    worklist.push(other);
                 }
             }
         }
         Ok(())
     }
 
-    /// The registers that are wanted where a block begins.
-    fn at_start(&self, block: usize) -> impl Iterator<Item = Register> {
-        self.set(&self.into[block * self.words..(block + 1) * self.words])
+    /// Returns the registers that are live at the start of a block.
+    fn live_in(&self, block: usize) -> impl Iterator<Item = Register> {
+        self.registers_in(&self.live_in_sets[block * self.words..(block + 1) * self.words])
     }
 
-    /// The registers that are wanted where a block ends.
-    fn at_end(&self, block: usize) -> impl Iterator<Item = Register> {
-        self.set(&self.out[block * self.words..(block + 1) * self.words])
+    /// Returns the registers that are live at the end of a block.
+    fn live_out(&self, block: usize) -> impl Iterator<Item = Register> {
+        self.registers_in(&self.live_out_sets[block * self.words..(block + 1) * self.words])
     }
 
-    /// The registers of a set.
-    fn set(&self, bits: &[u64]) -> impl Iterator<Item = Register> {
+    /// Iterates over the registers in a set.
+    fn registers_in(&self, bits: &[u64]) -> impl Iterator<Item = Register> {
         bits.iter().enumerate().flat_map(move |(word, &bits)| {
-            let mut left = bits;
+            let mut remaining = bits;
             std::iter::from_fn(move || {
-                let bit = left.trailing_zeros() as usize;
-                // Takes out the lowest; nothing where there is none.
-                left &= left.checked_sub(1)?;
+                let bit = remaining.trailing_zeros() as usize;
+                // Clears the lowest set bit; ends the iteration if no bit is set.
+                remaining &= remaining.checked_sub(1)?;
                 Some(self.across[word * 64 + bit])
             })
         })
     }
 }
 
-/// The registers that some block reads before it writes them, and for every register its place
-/// among these.
-fn across(registers: usize, drafts: &[Draft], graph: &Graph) -> (Vec<Register>, Vec<u32>) {
+/// Returns the registers that some block reads before it writes them (upward-exposed uses), and for each
+/// register its index among them or [`LOCAL`].
+fn across(registers: usize, insts: &[IrInst], cfg: &Cfg) -> (Vec<Register>, Vec<u32>) {
     let mut across = Vec::new();
-    let mut places = vec![INSIDE; registers];
-    // The last block that wrote it, from 1.
+    let mut indices = vec![LOCAL; registers];
+    // One more than the number of the last block that wrote each register; 0 if none has.
     let mut written = vec![0; registers];
-    for (block, range) in (1..).zip(&graph.ranges) {
-        for draft in &drafts[range.clone()] {
-            let kept = draft.defs.iter().filter(|_| draft.partial);
-            for &Register(r) in draft.uses.iter().chain(kept) {
-                let place = &mut places[r as usize];
-                if written[r as usize] != block && *place == INSIDE {
-                    *place = across.len() as u32;
+    for (block, range) in (1..).zip(&cfg.ranges) {
+        for inst in &insts[range.clone()] {
+            let preserved = inst.defs.iter().filter(|_| inst.predicated);
+            for &Register(r) in inst.uses.iter().chain(preserved) {
+                let index = &mut indices[r as usize];
+                if written[r as usize] != block && *index == LOCAL {
+                    *index = across.len() as u32;
                     across.push(Register(r));
                 }
             }
-            for &Register(r) in draft.defs.iter().filter(|_| !draft.partial) {
+            for &Register(r) in inst.defs.iter().filter(|_| !inst.predicated) {
                 written[r as usize] = block;
             }
         }
     }
-    (across, places)
+    (across, indices)
 }

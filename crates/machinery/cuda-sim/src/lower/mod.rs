@@ -1,62 +1,70 @@
-//! From PTX to a program that is ready to run: variables placed, registers numbered, control flow laid
-//! out, and for each instruction the handler that runs it.
+//! Lowers PTX to a program that the interpreter runs.
+//!
+//! Lowering works as a small compiler: it places variables (`layout`), translates each function into a linear
+//! IR of [`ir::IrInst`]s with virtual registers (`function`), builds the control-flow graph and its
+//! post-dominators (`cfg`), runs data-flow analyses (`analysis`, `liveness`), assigns virtual registers to
+//! the rows of a frame by linear scan (`register_allocation`), and emits one handler per instruction
+//! (`function::emit`). PTX is not in SSA form: a virtual register may have several definitions, and every
+//! analysis allows for that.
 
 mod analysis;
+mod array_elements;
+mod call_graph;
 mod catalogue;
-mod draft;
+mod cfg;
 mod error;
-mod frame;
 mod function;
-mod graph;
-mod items;
+mod ir;
 mod layout;
 mod limits;
 mod liveness;
-mod mentions;
-mod reach;
+mod references;
 mod register;
+mod register_allocation;
 
-pub use catalogue::{Known, catalogue};
+pub use catalogue::{InstructionForm, catalogue};
 pub use error::LoadError;
 
 use std::collections::HashMap;
 
 use crate::device::DeviceSpec;
 use crate::exec::cpu::Cpu;
-use crate::exec::observed;
+use crate::exec::instrument::counting;
 use crate::exec::sm::Program;
 use crate::isa::Listing;
 use crate::memory::global::Global;
 use crate::ptx::{self, ast};
 use layout::{Layout, Symbol};
 
-/// Reads, checks and lays out a module, and places its variables in device memory.
+/// Parses, validates and lowers a module, and allocates its variables in device memory.
 ///
 /// # Errors
-/// What is wrong and on which line; nothing stays allocated then.
+/// Returns the problem and its PTX line; everything allocated until then is freed.
 pub fn load(text: &str, device: &DeviceSpec, global: &mut Global) -> Result<Program, LoadError> {
     let mut module = ptx::parse(text).map_err(LoadError::Syntax)?;
-    items::resolve(&mut module)?;
-    // What counts is the instructions: no version is refused for its number. Nor is a target by the newest
-    // GPU, which stands for all that are newer; who chose an older one wants to know what that does.
-    if module.target.sm > device.accepts && !device.is_newest() {
+    array_elements::resolve(&mut module)?;
+    // A module is never refused for its PTX version: only the instructions that it contains matter. The
+    // newest simulated GPU stands for all newer ones, so it accepts any target. A user who selects an older
+    // GPU wants its limits enforced.
+    if module.target.sm > device.max_target_sm && !device.is_newest() {
         return Err(LoadError::WrongTarget {
             target: module.target.name.to_owned(),
             device: device.models.to_owned(),
-            sm: device.accepts,
+            sm: device.max_target_sm,
         });
     }
     let layout = layout::place(&module, device, global)?;
     let allocations = layout.allocations.clone();
     lower(&module, layout, device).inspect_err(|_| {
         for address in allocations {
-            // Allocated just above, so freeing can not fail.
+            // `layout::place` has just allocated `address`, so freeing it cannot fail.
             let _ = global.free(address);
         }
     })
 }
 
-/// The sources' names by number. clang calls a file of the current folder `./a.cu`.
+/// Returns the source file names by their PTX numbers, without the `./` that clang puts before files of the
+/// current directory.
 fn files(module: &ast::Module) -> HashMap<u32, String> {
     let short = |name: &String| name.strip_prefix("./").unwrap_or(name).to_owned();
     let files = module.files.iter();
@@ -87,15 +95,15 @@ fn lower(module: &ast::Module, layout: Layout, device: &DeviceSpec) -> Result<Pr
             cpu,
         )?;
     }
-    let reached = reach::reached(&program);
+    let resources = call_graph::resources(&program);
     let kernels = module.functions.iter().filter(|function| function.entry);
     for function in kernels.filter(|kernel| kernel.body.is_some()) {
         let Some(&Symbol::Function(number)) = layout.symbols.get(function.name) else {
             continue;
         };
-        let kernel = reach::kernel(&layout, function, number, &reached[number], device)?;
+        let kernel = call_graph::kernel(&layout, function, number, &resources[number], device)?;
         program.listing.kernels.push(kernel);
     }
-    observed::make_copies(&mut program.code, cpu);
+    counting::make_copies(&mut program.code, cpu);
     Ok(program)
 }

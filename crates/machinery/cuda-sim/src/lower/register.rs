@@ -1,29 +1,30 @@
-//! Virtual registers: PTX names one for every value.
+//! Virtual registers. PTX declares an unbounded number of them; `register_allocation` assigns them to frame
+//! rows.
 
 /// A virtual register of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Register(pub u32);
 
-/// Which kind of row a register takes in a frame.
+/// The kind of frame row that a register occupies. A row has 32 lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegisterClass {
-    /// A bit a lane.
+    /// One bit per lane.
     Predicate,
-    /// 32 bits a lane, also for values of 8 or 16 bits.
+    /// 32 bits per lane, also for 8- and 16-bit values.
     Narrow,
-    /// 64 bits a lane.
+    /// 64 bits per lane.
     Wide,
 }
 
-/// What is known of a virtual register.
+/// The properties of a virtual register.
 #[derive(Debug, Clone, Copy)]
 pub struct RegisterInfo {
-    /// The kind of row it takes.
+    /// The kind of row that holds the register.
     pub row: RegisterClass,
-    /// How many bytes the declared type has; 0 for a predicate.
+    /// The size in bytes of the declared type; 0 for a predicate.
     pub bytes: u32,
-    /// The register's value, if it never changes; else none.
+    /// The value of a constant register; `None` if the register is written at run time.
     pub literal: Option<u64>,
-    /// The PTX text declares the register. Others are made while lowering.
+    /// True if the PTX declares the register, false if lowering created it.
     pub declared: bool,
 }

@@ -1,32 +1,32 @@
-//! Device memory as a launch sees it: a sorted table of allocations, fixed while it runs.
+//! A snapshot of device memory for one launch: a sorted table of allocations.
 
-use super::footprint::{DeviceTraffic, Marks, Touched, traffic};
+use super::footprint::{AccessFootprint, DeviceTraffic, FootprintHandle, traffic};
 use super::global::Global;
 use std::sync::Arc;
 
-/// An allocation, and where to mark what is touched of it.
+/// An allocation with handles to its footprints.
 #[derive(Debug, Clone, Copy)]
 pub struct Region {
     pub base: u64,
     pub bytes: u64,
     pub host: *mut u8,
-    /// Marks what is read of it.
-    pub reads: Marks,
-    /// Marks what is written of it.
-    pub writes: Marks,
+    /// The footprint of reads.
+    pub reads: FootprintHandle,
+    /// The footprint of writes.
+    pub writes: FootprintHandle,
 }
 
 impl Region {
-    /// No allocation: contains no address.
+    /// An empty region, which contains no address.
     pub const NONE: Region = Region {
         base: 0,
         bytes: 0,
         host: std::ptr::null_mut(),
-        reads: Marks::NONE,
-        writes: Marks::NONE,
+        reads: FootprintHandle::NONE,
+        writes: FootprintHandle::NONE,
     };
 
-    /// The host's address of `bytes` bytes at `address`; null unless all are inside.
+    /// Returns the host address of `bytes` bytes at `address`; null unless all of them are inside.
     #[inline(always)]
     pub fn host(&self, address: u64, bytes: u64) -> *mut u8 {
         let offset = address.wrapping_sub(self.base);
@@ -37,65 +37,67 @@ impl Region {
         }
     }
 
-    /// Whether it has the byte at `address`.
+    /// Returns true if the region contains the byte at `address`.
     #[inline(always)]
-    pub fn holds(&self, address: u64) -> bool {
+    pub fn contains(&self, address: u64) -> bool {
         address.wrapping_sub(self.base) < self.bytes
     }
 
     /// Marks `bytes` bytes at `address` as read or written in `epoch` of the launch.
     ///
     /// # Safety
-    /// [`Region::host`] found all of them inside, and the [`Regions`] this is of still live.
+    /// [`Region::host`] must have returned a non-null pointer for these bytes, and the [`Regions`] that this
+    /// region is from must still be alive.
     #[inline(always)]
     pub unsafe fn touch(&self, address: u64, bytes: u64, write: bool, epoch: u32) {
-        let marks = if write { self.writes } else { self.reads };
-        // SAFETY: the caller's promise.
-        unsafe { marks.touch(address - self.base, bytes, epoch) }
+        let handle = if write { self.writes } else { self.reads };
+        // SAFETY: the caller guarantees that the bytes are inside the region and that the footprints, which
+        // `Regions` owns, are alive.
+        unsafe { handle.touch(address - self.base, bytes, epoch) }
     }
 }
 
-// SAFETY: the pointer names an allocation that lives at least as long as the launch; what
-// several threads may do to its bytes at once is the kernel's business, as on a GPU.
+// SAFETY: `host` points to an allocation that outlives the launch. Unsynchronized accesses by several threads
+// are data races of the kernel, as on a GPU.
 unsafe impl Send for Region {}
-// SAFETY: as above.
+// SAFETY: shared references only copy the pointers; see `Send` about accesses through them.
 unsafe impl Sync for Region {}
 
-/// All allocations, by address, and what the launch touches of them.
+/// All allocations by address, with the footprints of the launch.
 #[derive(Debug)]
 pub struct Regions {
     sorted: Vec<Region>,
-    touched: Vec<Arc<Touched>>,
+    touched: Vec<Arc<AccessFootprint>>,
 }
 
 impl Regions {
-    /// All live allocations, with nothing touched yet.
+    /// Creates a snapshot of all live allocations, with empty footprints.
     pub fn of(global: &Global) -> Regions {
         let (mut sorted, mut touched) = (Vec::new(), Vec::new());
-        for (found, untouched) in global.untouched() {
+        for (allocation, empty_footprint) in global.empty_footprint() {
             sorted.push(Region {
-                base: found.base,
-                bytes: found.size,
-                host: found.host,
-                reads: untouched.reads.marks(),
-                writes: untouched.writes.marks(),
+                base: allocation.base,
+                bytes: allocation.size,
+                host: allocation.host,
+                reads: empty_footprint.reads.handle(),
+                writes: empty_footprint.writes.handle(),
             });
-            touched.push(untouched);
+            touched.push(empty_footprint);
         }
         Regions { sorted, touched }
     }
 
-    /// The allocation that holds `address`, or [`Region::NONE`].
+    /// Returns the allocation that contains `address`, or [`Region::NONE`].
     pub fn find(&self, address: u64) -> Region {
         let after = self.sorted.partition_point(|region| region.base <= address);
-        match after.checked_sub(1).map(|place| self.sorted[place]) {
+        match after.checked_sub(1).map(|index| self.sorted[index]) {
             Some(region) if address - region.base < region.bytes => region,
             _ => Region::NONE,
         }
     }
 
-    /// What the launch moved between device memory and an L2 cache of `capacity` bytes. Only
-    /// for when it is over.
+    /// Returns the traffic between device memory and an L2 cache of `capacity` bytes. Call it only after the
+    /// launch has finished.
     pub fn traffic(&self, capacity: u64) -> DeviceTraffic {
         traffic(self.touched.iter().map(Arc::as_ref), capacity)
     }

@@ -1,16 +1,26 @@
-//! From what a launch did to the time a GPU would take, and what it spends it on.
+//! An analytical time model: estimates the time that a GPU would take for a launch from the launch's
+//! counters, and names the bottleneck.
 //!
-//! Three bounds, each from counters and from rates of the GPU that are in its preset:
+//! The estimate combines three bounds, each computed from counters and from the rates in the GPU's preset:
 //!
-//! - **Throughput** ([`throughput`]): every resource takes so long for the work it is given, spread
-//!   over the multiprocessors. The slowest sets the pace.
-//! - **Latency** ([`latency`]): a warp that is alone takes so long from its first instruction to its
-//!   last, and a multiprocessor holds only so many. Blocks that follow each other in its places
-//!   take the sum.
-//! - **Launching**: a grid is launched, and its blocks are handed out, at a certain rate.
+//! - **Throughput** (`throughput`): each resource (arithmetic units, instruction issue, L1 cache and shared
+//!   memory, constant cache, L2 cache, device memory) needs a certain time for the work it is given, spread
+//!   over the SMs. The slowest resource is the bound. This generalizes the roofline model (Williams, Waterman
+//!   and Patterson, CACM 2009) from two resources to six; the kernel's point in the original roofline is
+//!   reported as well.
+//! - **Latency** (`latency`): a single warp needs a certain time for its critical path of dependent
+//!   instructions, and an SM holds only as many warps as its occupancy allows. Blocks beyond that run in
+//!   further waves, whose times add up.
+//! - **Launch**: a grid is launched, and its blocks are distributed, at a limited rate.
 //!
-//! Neither of the first two is hidden fully by the other, so they are combined by a norm between a
-//! maximum and a sum ([`OVERLAP`]).
+//! The view of a kernel's throughput as bounded by latency at low occupancy and by resources at high
+//! occupancy is that of Volkov ("Understanding Latency Hiding on GPUs", PhD thesis, UC Berkeley 2016).
+//! Neither bound hides the other completely, so they are combined by a p-norm, between a maximum and a sum,
+//! with the measured exponent `OVERLAP`.
+//!
+//! The rates were measured on an NVIDIA H200 with `scripts/rates.cu` (`docs/results/rates-h200.txt`), or come
+//! from NVIDIA's white papers and from Jia et al. 2018 where a constant says so.
+//! `docs/results/ladder-h200.md` compares modelled with measured times.
 
 mod latency;
 mod modelled;
@@ -24,41 +34,41 @@ use crate::device::DeviceSpec;
 use crate::isa::{AccessClass, Listing};
 use crate::memory::footprint::DeviceTraffic;
 use crate::profile::Counts;
-use crate::profile::collect::Counted;
+use crate::profile::collect::LaunchCounts;
 use crate::profile::site::SiteCounts;
 
-/// How throughput and latency add up: the exponent of their norm. 1 would be a sum, infinity the
-/// larger. Read off an NVIDIA H200 that copied 64 M floats with 2 to 64 warps resident
-/// (`scripts/rates.cu`): with it the model is within 7 % of all of them.
+/// The exponent of the p-norm that combines the throughput and latency bounds: 1 would be the sum, infinity
+/// the maximum. Fitted to an NVIDIA H200 that copied 64 M floats with 2 to 64 resident warps
+/// (`scripts/rates.cu`): the model is within 7 % of all these times.
 const OVERLAP: f64 = 1.7;
 
-/// Seconds of a launch before its first block runs and after its last, where they are not hidden by
-/// those that pass between launches anyway. Read off an NVIDIA H200: launches of `raytrace-const` and
-/// `add-constant` that take 2 to 20 µs last 1 to 3 µs longer than their multiprocessors are active
-/// (Nsight Compute's `sm__cycles_active`).
+/// Seconds before the first block runs and after the last block ends that are not hidden by the gap between
+/// launches. Measured on an NVIDIA H200: launches of `raytrace-const` and `add-constant` that take 2 to 20 µs
+/// last 1 to 3 µs longer than their SMs are active (Nsight Compute's `sm__cycles_active`).
 const DRAIN_SECONDS: f64 = 1.5e-6;
 
-/// A launch that is over.
+/// A completed launch: the inputs of the model.
 pub struct FinishedLaunch<'a> {
     pub program: &'a Listing,
     pub device: &'a DeviceSpec,
-    pub counted: &'a Counted,
-    /// What is counted everywhere, all parts of the launch together.
+    pub counted: &'a LaunchCounts,
+    /// The counters that are always on, summed over all parts of the launch.
     pub counts: &'a Counts,
-    /// Between device memory and the L2 cache.
+    /// The traffic between device memory and the L2 cache.
     pub traffic: DeviceTraffic,
     pub occupancy: Occupancy,
-    /// Blocks of the grid, and threads of a block.
+    /// The blocks of the grid, and the threads per block.
     pub blocks: u64,
     pub threads: u32,
 }
 
 impl FinishedLaunch<'_> {
-    /// The counts of every site, of the whole launch: those of the sample, enlarged by how much
-    /// more often all blocks came there. Where no block of the sample came it is nothing.
+    /// Returns the estimated counts of each site for the whole launch: the counts of the sample, scaled by
+    /// how much more often all blocks execute the site's basic block. Zero for sites that no sampled block
+    /// executes.
     fn sites(&self) -> Vec<SiteEstimate> {
         let (all, sampled) = (&self.counts.visits, &self.counted.sample.counts.visits);
-        let mut found = vec![SiteEstimate::default(); self.program.sites.slots()];
+        let mut estimates = vec![SiteEstimate::default(); self.program.sites.slot_count()];
         for site in self.program.sites.iter() {
             let block = site.block as usize;
             let scale = match sampled[block].warps {
@@ -66,44 +76,44 @@ impl FinishedLaunch<'_> {
                 sampled => all[block].warps as f64 / sampled as f64,
             };
             let issued = all[self.program.issuer(block)].warps as f64;
-            for slot in site.slot..site.slot + site.kind.slots() {
+            for slot in site.slot..site.slot + site.kind.slot_count() {
                 let counts = &self.counted.sample.sites[slot as usize];
-                found[slot as usize] = SiteEstimate::of(counts, scale, issued);
+                estimates[slot as usize] = SiteEstimate::of(counts, scale, issued);
             }
         }
-        found
+        estimates
     }
 
-    /// The accesses that are counted, in the order of the code: the class of each, and its slot.
+    /// Returns the counted accesses in program order: the class of each, and its slot.
     fn accesses(&self) -> impl Iterator<Item = (AccessClass, usize)> {
         let classes = self.program.sites.iter().flat_map(|site| site.classes());
         classes.map(|(class, slot)| (class, slot as usize))
     }
 
-    /// Multiprocessors that have work, and how unevenly it falls on them: the most blocks that one
-    /// of them runs, over the mean.
-    fn spread(&self) -> (f64, f64) {
+    /// Returns the number of SMs that have work, and the load imbalance: the maximum number of blocks per SM
+    /// divided by the mean.
+    fn load_balance(&self) -> (f64, f64) {
         let multiprocessors = f64::from(self.device.multiprocessors);
         let blocks = self.blocks as f64;
         let busy = blocks.min(multiprocessors);
         (busy, (blocks / busy).ceil() / (blocks / busy))
     }
 
-    /// Cycles of a multiprocessor to seconds.
+    /// Converts SM cycles to seconds.
     fn seconds(&self, cycles: f64) -> f64 {
         cycles / (f64::from(self.device.clock_khz) * 1e3)
     }
 }
 
-/// [`SiteCounts`] of a whole launch, estimated.
+/// The estimated [`SiteCounts`] of a whole launch.
 #[derive(Clone, Copy, Default)]
 struct SiteEstimate {
     requests: f64,
-    /// Requests, and those whose lanes were all switched off.
+    /// The requests, and the executions without active lanes.
     issued: f64,
     units: f64,
     hits: f64,
-    far: f64,
+    l15_misses: f64,
     wavefronts: f64,
 }
 
@@ -119,47 +129,47 @@ impl SiteEstimate {
             },
             units: counts.units as f64 * scale,
             hits: counts.hits as f64 * scale,
-            far: counts.far as f64 * scale,
+            l15_misses: counts.l15_misses as f64 * scale,
             wavefronts: counts.wavefronts as f64 * scale,
         }
     }
 
-    /// How often the L1 cache has a sector that is asked for here; none where none is.
+    /// Returns the L1 hit rate of the site's sectors; `None` if the site accesses no sectors.
     fn hit_rate(&self) -> Option<f64> {
         (self.units > 0.0).then(|| self.hits / self.units)
     }
 }
 
-/// The modelled time of a launch.
-pub fn modelled(run: &FinishedLaunch) -> Modelled {
+/// Estimates the time of a launch.
+pub fn estimate_time(run: &FinishedLaunch) -> Modelled {
     let rates = &run.device.rates;
     let sites = run.sites();
     let l2_sectors = throughput::l2_sectors(run, &sites);
-    let mut parts = throughput::parts(run, &sites, l2_sectors);
-    let busiest = parts
+    let mut resources = throughput::resource_times(run, &sites, l2_sectors);
+    let busiest = resources
         .iter()
-        .map(|part| part.milliseconds)
+        .map(|time| time.milliseconds)
         .fold(0.0, f64::max);
     let latency = latency::milliseconds(run, &sites, l2_sectors);
-    let blocks = run.seconds(run.blocks as f64 * rates.block_cycles) * 1e3;
+    let blocks = run.seconds(run.blocks as f64 * rates.block_interval_cycles) * 1e3;
     let launch = rates.launch_seconds * 1e3;
-    parts.push(ResourceTime {
+    resources.push(ResourceTime {
         resource: Resource::Latency,
         milliseconds: latency,
     });
-    parts.push(ResourceTime {
+    resources.push(ResourceTime {
         resource: Resource::Launch,
         milliseconds: blocks.max(launch),
     });
-    parts.sort_by(|a, b| b.milliseconds.total_cmp(&a.milliseconds));
+    resources.sort_by(|a, b| b.milliseconds.total_cmp(&a.milliseconds));
 
     let norm = (busiest.powf(OVERLAP) + latency.powf(OVERLAP)).powf(1.0 / OVERLAP);
-    let inside = norm.max(blocks) + DRAIN_SECONDS * 1e3;
+    let duration = norm.max(blocks) + DRAIN_SECONDS * 1e3;
     Modelled {
         gpu: run.device.models,
-        milliseconds: inside.max(launch),
-        binding: parts[0].resource,
-        parts,
+        milliseconds: duration.max(launch),
+        binding: resources[0].resource,
+        resources,
         occupancy: run.occupancy,
         roofline: throughput::roofline(run),
     }

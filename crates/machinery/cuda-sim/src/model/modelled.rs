@@ -1,4 +1,4 @@
-//! What the model says of a launch.
+//! The result of the time model.
 
 use std::fmt;
 
@@ -7,31 +7,31 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::device::DeviceSpec;
 
 /// The name of a GPU that can be modelled.
-pub type Models = &'static str;
+pub type GpuName = &'static str;
 
-/// The time a launch would take on the modelled GPU, and what it is spent on.
+/// The estimated time of a launch on the modelled GPU, and the time of each resource.
 ///
-/// It is that of a launch after others like it, as a chapter measures: what fits the L2 cache
-/// is there already.
+/// The estimate is for a launch that follows others like it, as in the chapters' measurements: data that fits
+/// the L2 cache is already there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Modelled {
-    /// The GPU that is modelled.
+    /// The modelled GPU.
     #[serde(deserialize_with = "preset")]
-    pub gpu: Models,
+    pub gpu: GpuName,
     /// Milliseconds from one launch to the next.
     pub milliseconds: f64,
-    /// What takes longest: to make the kernel faster, use less of this.
+    /// The bottleneck: the resource that takes longest. To make the kernel faster, use less of this resource.
     pub binding: Resource,
-    /// Milliseconds that each resource is busy, or that pass waiting; the longest first. They
-    /// overlap, so that their sum is more than the time.
-    pub parts: Vec<ResourceTime>,
-    /// How many warps a multiprocessor holds.
+    /// The time of each resource, longest first. The times overlap, so their sum exceeds the total time.
+    #[serde(rename = "parts")]
+    pub resources: Vec<ResourceTime>,
+    /// The number of warps that an SM holds.
     pub occupancy: Occupancy,
-    /// Floating-point operations and bytes of device memory: the kernel's place in a roofline.
+    /// The kernel's point in a roofline plot.
     pub roofline: Roofline,
 }
 
-/// What one resource takes of a launch.
+/// The time that a launch needs of one resource.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ResourceTime {
     /// The resource.
@@ -40,14 +40,14 @@ pub struct ResourceTime {
     pub milliseconds: f64,
 }
 
-/// What a kernel may be bound by.
+/// A resource that may bound a kernel's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Resource {
-    /// The units that compute.
+    /// The arithmetic units.
     Arithmetic,
-    /// The schedulers, which issue one instruction a cycle each.
+    /// The warp schedulers, each of which issues one instruction per cycle.
     Issue,
-    /// The L1 cache and shared memory, which are one memory.
+    /// The L1 cache and shared memory, which share one data array.
     L1Shared,
     /// The constant cache.
     ConstantCache,
@@ -55,51 +55,51 @@ pub enum Resource {
     L2,
     /// Device memory.
     Memory,
-    /// Waiting: too few warps to hide how long instructions take.
+    /// Latency: too few warps to hide the time that instructions take.
     Latency,
-    /// Launching the grid, and handing out its blocks.
+    /// Launching the grid and distributing its blocks.
     Launch,
 }
 
-/// How many warps of a kernel a multiprocessor holds at once, and why not more.
+/// The number of warps of a kernel that an SM holds at once, and what limits it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Occupancy {
-    /// Blocks resident on a multiprocessor.
+    /// Resident blocks per SM.
     pub blocks: u32,
-    /// Warps resident on it.
+    /// Resident warps per SM.
     pub warps: u32,
-    /// The most warps it could hold.
-    pub most_warps: u32,
-    /// What keeps another block out.
+    /// The hardware maximum of resident warps per SM.
+    #[serde(rename = "most_warps")]
+    pub max_warps: u32,
+    /// The resource that prevents a further block.
     pub limit: OccupancyLimit,
 }
 
-/// What keeps another block out of a multiprocessor.
+/// The resource that limits the number of resident blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OccupancyLimit {
-    /// Threads: the multiprocessor is full, or the next block would be too many.
+    /// The maximum number of threads per SM.
     Threads,
-    /// The most blocks.
+    /// The maximum number of blocks per SM.
     Blocks,
     /// Shared memory.
     SharedMemory,
     /// Registers.
     Registers,
-    /// Nothing but the size of the grid.
+    /// No resource: the grid has no further blocks.
     Grid,
 }
 
-/// A kernel's place in a roofline.
+/// A kernel's point in a roofline plot.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Roofline {
-    /// Floating-point operations: an addition or a multiplication is one, a fused multiply-add
-    /// two.
+    /// Floating-point operations. An addition or a multiplication counts as one, a fused multiply-add as two.
     pub operations: f64,
-    /// Bytes moved between device memory and the chip.
+    /// Bytes moved between device memory and the L2 cache.
     pub bytes: f64,
-    /// The most operations a second.
+    /// The peak number of operations per second.
     pub peak_operations: f64,
-    /// The most bytes a second.
+    /// The peak bandwidth of device memory in bytes per second.
     pub peak_bandwidth: f64,
 }
 
@@ -107,16 +107,16 @@ impl Modelled {
     /// Adds another launch of the same kernel on the same GPU.
     pub(crate) fn add(&mut self, other: &Modelled) {
         self.milliseconds += other.milliseconds;
-        for part in &other.parts {
-            let mut known = self.parts.iter_mut();
-            match known.find(|known| known.resource == part.resource) {
-                Some(known) => known.milliseconds += part.milliseconds,
-                None => self.parts.push(*part),
+        for part in &other.resources {
+            let mut existing = self.resources.iter_mut();
+            match existing.find(|existing| existing.resource == part.resource) {
+                Some(existing) => existing.milliseconds += part.milliseconds,
+                None => self.resources.push(*part),
             }
         }
-        self.parts
-            .sort_by(|one, other| other.milliseconds.total_cmp(&one.milliseconds));
-        if let Some(longest) = self.parts.first() {
+        self.resources
+            .sort_by(|first, other| other.milliseconds.total_cmp(&first.milliseconds));
+        if let Some(longest) = self.resources.first() {
             self.binding = longest.resource;
         }
         self.roofline.operations += other.roofline.operations;
@@ -124,8 +124,8 @@ impl Modelled {
     }
 }
 
-/// A name as the presets have it, for as long as the program runs.
-fn preset<'de, D: Deserializer<'de>>(from: D) -> Result<Models, D::Error> {
+/// Deserializes the name of a preset GPU as a static string. Fails if there is no such preset.
+fn preset<'de, D: Deserializer<'de>>(from: D) -> Result<GpuName, D::Error> {
     let name = String::deserialize(from)?;
     let device = DeviceSpec::named(&name);
     let unknown = || serde::de::Error::custom(format!("{name} cannot be modelled"));

@@ -1,15 +1,16 @@
-//! How many blocks of a launch a multiprocessor holds at once.
+//! Occupancy: the number of blocks of a launch that an SM holds at once.
 //!
-//! Source: CUDA C++ Best Practices Guide, "Occupancy"; the limits are the device's.
+//! Source: CUDA C++ Best Practices Guide, "Occupancy". The limits are the device's.
 
 use super::{Occupancy, OccupancyLimit};
 use crate::device::DeviceSpec;
 use crate::isa::Kernel;
 
-/// Registers are dealt out to warps in these units.
+/// Registers are allocated per warp in multiples of this number.
 const REGISTER_UNIT: u32 = 256;
 
-/// The occupancy of `blocks` blocks of `threads` threads, with `shared` bytes of shared memory each.
+/// Returns the occupancy of `blocks` blocks of `threads` threads, with `shared` bytes of shared memory per
+/// block.
 pub fn occupancy(
     device: &DeviceSpec,
     kernel: &Kernel,
@@ -17,16 +18,16 @@ pub fn occupancy(
     shared: u32,
     blocks: u64,
 ) -> Occupancy {
-    let most_warps = device.warps_per_multiprocessor();
+    let max_warps = device.warps_per_multiprocessor();
     let warps = threads.div_ceil(device.warp_size).max(1);
-    let registers = kernel.probable_registers() * device.warp_size;
+    let registers = kernel.estimated_registers() * device.warp_size;
     let resident = device.registers_per_multiprocessor / registers.next_multiple_of(REGISTER_UNIT);
     let shared = shared
         .saturating_add(device.shared_reserved_per_block)
         .max(1);
     let grid = blocks.div_ceil(device.multiprocessors.into());
     let limits = [
-        (OccupancyLimit::Threads, most_warps / warps),
+        (OccupancyLimit::Threads, max_warps / warps),
         (OccupancyLimit::Blocks, device.blocks_per_multiprocessor),
         (
             OccupancyLimit::SharedMemory,
@@ -44,7 +45,7 @@ pub fn occupancy(
     Occupancy {
         blocks,
         warps: blocks * warps,
-        most_warps,
+        max_warps,
         limit,
     }
 }

@@ -1,107 +1,106 @@
-//! A cache: lines of sectors, a few ways a set, the least recently used line goes first.
+//! A set-associative sector cache with LRU replacement.
 
-/// Ways of a set.
+/// Ways per set.
 const WAYS: usize = 8;
 
-/// Sectors of a line, at most.
+/// The maximum number of sectors per line.
 const SECTORS: u32 = 4;
 
-/// The most times that a cache is emptied by calling its lines by other numbers.
+/// The number of times that a cache can be cleared by changing its tags, before the sets must be zeroed.
 const GENERATIONS: u64 = 1 << 14;
 
-/// Numbers of lines are below this in a cache that is emptied so.
-pub const MOST_LINES: u64 = 1 << 45;
+/// The upper bound on line numbers.
+pub const MAX_LINES: u64 = 1 << 45;
 
-/// Which lines are in a cache, and which of their sectors.
+/// The state of a cache: its lines, and which of their sectors are valid.
 #[derive(Debug, Clone)]
 pub struct Cache {
     sets: Vec<Set>,
-    /// Added to a line's number, and never zero: what has another one in a set is not there any more.
-    first: u64,
+    /// An offset that is added to each line number to form its tag; never zero. Tags below it are stale.
+    tag_base: u64,
 }
 
-/// The lines of a set, the one used last first: as many words as the host's own caches have in a
-/// line. Each is the line's number with [`Cache::first`] added, zero where there is none, and below it a
-/// bit for each of its sectors that is there.
+/// The lines of a set, most recently used first. A set fills one cache line of the host. Each word holds the
+/// tag, or zero if the way is empty, and below it one valid bit per sector.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
 struct Set([u64; WAYS]);
 
 impl Cache {
-    /// An empty cache of at most `bytes` bytes, in lines of `line` bytes. One of no bytes at all
-    /// never has anything.
+    /// Creates an empty cache of at most `bytes` bytes, in lines of `line` bytes. A cache of 0 bytes never
+    /// hits.
     pub fn new(bytes: u64, line: u64) -> Cache {
         let sets = (bytes / line) / WAYS as u64;
         Cache {
             sets: vec![Set::default(); sets as usize],
-            first: 1,
+            tag_base: 1,
         }
     }
 
-    /// Whether it has as much room as a new one would.
-    pub fn is_of(&self, bytes: u64, line: u64) -> bool {
+    /// Returns true if [`Cache::new`] would create a cache of the same size.
+    pub fn has_size(&self, bytes: u64, line: u64) -> bool {
         self.sets.len() as u64 == (bytes / line) / WAYS as u64
     }
 
-    /// Empties it. Lines' numbers were and will be below [`MOST_LINES`]: what is left of lines in the sets is
-    /// then of numbers that no line has any more. It stands behind all that is asked for, and falls out
-    /// as if it were nothing.
-    pub fn empty(&mut self) {
-        self.first += MOST_LINES;
-        if self.first > GENERATIONS * MOST_LINES {
+    /// Clears the cache. All line numbers must be below [`MAX_LINES`]: then stale tags never match again, and
+    /// stale lines are evicted before all others, because they are the least recently used.
+    pub fn clear(&mut self) {
+        self.tag_base += MAX_LINES;
+        if self.tag_base > GENERATIONS * MAX_LINES {
             self.sets.fill(Set::default());
-            self.first = 1;
+            self.tag_base = 1;
         }
     }
 
-    /// Asks for `sectors`, a bit each of at most four, of line number `line`, which is below 2^59:
-    /// answers those that are there. All of them are there from then on.
+    /// Accesses `sectors` (a mask of at most four) of line number `line`, which must be less than 2^59.
+    /// Returns the mask of the sectors that hit. All of them are valid afterwards.
     #[inline(always)]
-    pub fn ask(&mut self, line: u64, sectors: u8) -> u8 {
+    pub fn access(&mut self, line: u64, sectors: u8) -> u8 {
         let Some(set) = self.set(line) else {
             return 0;
         };
         let Set(ways) = &mut self.sets[set];
-        let tag = line + self.first;
-        let there = ways[0];
-        if there >> SECTORS == tag {
+        let tag = line + self.tag_base;
+        let newest = ways[0];
+        if newest >> SECTORS == tag {
             ways[0] |= u64::from(sectors);
-            return there as u8 & sectors;
+            return newest as u8 & sectors;
         }
-        // Those used later move down: over the line's old place, or over the one used longest ago.
-        let mut above = there;
+        // More recently used lines move down by one, over the line's old way or over the least recently used
+        // line.
+        let mut moved = newest;
         for way in &mut ways[1..] {
-            std::mem::swap(way, &mut above);
-            if above >> SECTORS == tag {
-                ways[0] = above | u64::from(sectors);
-                return above as u8 & sectors;
+            std::mem::swap(way, &mut moved);
+            if moved >> SECTORS == tag {
+                ways[0] = moved | u64::from(sectors);
+                return moved as u8 & sectors;
             }
         }
         ways[0] = tag << SECTORS | u64::from(sectors);
         0
     }
 
-    /// Line number `line` is about to be asked for: the host's cache may fetch what is known of its
-    /// set. Where many multiprocessors' caches take turns, most sets have left it.
+    /// Prefetches the set of a line into the host's cache. Because the caches of many SMs take turns, most
+    /// sets have been evicted from it.
     #[inline(always)]
     pub fn prefetch(&self, line: u64) {
         #[cfg(target_arch = "x86_64")]
         if let Some(set) = self.set(line) {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             let set = (&raw const self.sets[set]).cast();
-            // SAFETY: every x86-64 CPU has this instruction, which reads nothing.
+            // SAFETY: the prefetch instruction is part of SSE, which every x86-64 CPU has, and it never faults.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(set) };
         }
         #[cfg(not(target_arch = "x86_64"))]
         let _ = line;
     }
 
-    /// The set of line number `line`; none where there are no sets.
+    /// Returns the set of line number `line`; `None` if the cache has no sets.
     #[inline(always)]
     fn set(&self, line: u64) -> Option<usize> {
-        // Lines a power of two apart share no set: hardware mixes addresses as well.
+        // Hash the line number, as hardware does, so that lines at power-of-two distances do not share a set.
         let (mixed, sets) = (line ^ (line >> 7) ^ (line >> 15), self.sets.len() as u64);
-        // A division takes as long as all the rest.
+        // Avoid the division if possible: it would take as long as the rest of the look-up.
         let set = match sets {
             0 => return None,
             _ if sets.is_power_of_two() => mixed & (sets - 1),
@@ -116,22 +115,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sector_is_there_once_it_was_asked_for() {
+    fn a_sector_hits_once_it_was_accessed() {
         let mut cache = Cache::new(4096, 128);
-        assert_eq!(cache.ask(7, 0b0011), 0);
-        assert_eq!(cache.ask(7, 0b0110), 0b0010);
-        assert_eq!(cache.ask(7, 0b1111), 0b0111);
-        assert_eq!(cache.ask(8, 0b0001), 0);
+        assert_eq!(cache.access(7, 0b0011), 0);
+        assert_eq!(cache.access(7, 0b0110), 0b0010);
+        assert_eq!(cache.access(7, 0b1111), 0b0111);
+        assert_eq!(cache.access(8, 0b0001), 0);
     }
 
     #[test]
-    fn what_fits_stays_and_what_does_not_goes() {
+    fn lines_that_fit_hit_and_others_thrash() {
         let passes = |lines: u64| {
             let mut cache = Cache::new(64 * 128, 128);
             let mut hits = 0;
             for _ in 0..3 {
                 for line in 0..lines {
-                    hits += u64::from(cache.ask(line, 1));
+                    hits += u64::from(cache.access(line, 1));
                 }
             }
             hits
@@ -141,35 +140,35 @@ mod tests {
     }
 
     #[test]
-    fn lines_a_power_of_two_apart_are_spread_over_sets() {
+    fn power_of_two_strides_are_spread_over_sets() {
         let mut cache = Cache::new(64 << 10, 128);
         for _ in 0..2 {
             for row in 0..64 {
-                cache.ask(row << 8, 1);
+                cache.access(row << 8, 1);
             }
         }
-        let hits: u8 = (0..64).map(|row| cache.ask(row << 8, 1)).sum();
+        let hits: u8 = (0..64).map(|row| cache.access(row << 8, 1)).sum();
         assert_eq!(hits, 64);
     }
 
     #[test]
-    fn an_emptied_cache_is_as_a_new_one() {
-        let mut emptied = Cache::new(4096, 128);
+    fn a_cleared_cache_behaves_like_a_new_one() {
+        let mut cleared = Cache::new(4096, 128);
         let lines = |round: u64| (0..90).map(move |n| (n * n * (round + 3)) % 67);
         for round in 0..GENERATIONS + 5 {
             let mut new = Cache::new(4096, 128);
             for line in lines(round % 11) {
                 let sectors = 1 + (line % 15) as u8;
-                assert_eq!(emptied.ask(line, sectors), new.ask(line, sectors));
+                assert_eq!(cleared.access(line, sectors), new.access(line, sectors));
             }
-            emptied.empty();
+            cleared.clear();
         }
-        assert!(emptied.is_of(4096, 128) && !emptied.is_of(8192, 128));
+        assert!(cleared.has_size(4096, 128) && !cleared.has_size(8192, 128));
     }
 
     #[test]
-    fn no_cache_has_nothing() {
+    fn a_cache_of_size_0_never_hits() {
         let mut cache = Cache::new(0, 128);
-        assert_eq!((cache.ask(1, 1), cache.ask(1, 1)), (0, 0));
+        assert_eq!((cache.access(1, 1), cache.access(1, 1)), (0, 0));
     }
 }

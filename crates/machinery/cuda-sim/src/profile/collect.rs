@@ -1,4 +1,4 @@
-//! From what each instruction did to the counters of a launch and of its source's lines.
+//! Aggregation of per-instruction counts into the counters of a launch and of its source lines.
 
 use super::site::SiteCounts;
 use super::tally::{AccessCounts, Tally};
@@ -8,85 +8,85 @@ use crate::isa::{AccessClass, Class, Listing, Memory};
 use crate::memory::footprint::DeviceTraffic;
 use std::collections::BTreeMap;
 
-/// Everything that was counted, by the part of the launch it was counted in.
+/// All counts of a launch, split by the part of the launch they were counted in.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Counted {
-    /// The observed blocks that the time model looks at.
+pub struct LaunchCounts {
+    /// The profiled blocks that the time model uses.
     pub sample: PartCounts,
-    rest: PartCounts,
+    unsampled: PartCounts,
     plain: PartCounts,
 }
 
-/// What part of a launch a block is counted in.
+/// The part of a launch in which a block is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaunchPart {
-    /// Not observed.
+    /// Blocks that are not profiled.
     Plain,
-    /// Observed, and what the time model looks at.
+    /// Profiled blocks that the time model uses.
     Sample,
-    /// Observed because all is.
-    Rest,
+    /// Profiled blocks beyond the sample, if the whole launch is profiled.
+    Unsampled,
 }
 
-/// What was counted in one part of a launch.
+/// The counts of one part of a launch.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct PartCounts {
     pub counts: Counts,
-    /// One entry a slot of the program's sites.
+    /// The counts of each instruction, one element per slot of the program's sites.
     pub sites: Vec<SiteCounts>,
 }
 
-impl Counted {
-    /// Nothing yet, of a launch of `program`.
-    pub fn new(program: &Listing) -> Counted {
+impl LaunchCounts {
+    /// Creates zero counts for a launch of `program`.
+    pub fn new(program: &Listing) -> LaunchCounts {
         let part = || PartCounts {
             counts: Counts::new(program.blocks.len()),
-            sites: vec![SiteCounts::default(); program.sites.slots()],
+            sites: vec![SiteCounts::default(); program.sites.slot_count()],
         };
-        Counted {
+        LaunchCounts {
             sample: part(),
-            rest: part(),
+            unsampled: part(),
             plain: part(),
         }
     }
 
-    /// Nothing, again.
+    /// Resets all counts to zero.
     pub fn clear(&mut self) {
-        for part in [&mut self.sample, &mut self.rest, &mut self.plain] {
+        for part in [&mut self.sample, &mut self.unsampled, &mut self.plain] {
             part.counts.clear();
             part.sites.fill(SiteCounts::default());
         }
     }
 
-    /// Where a part is counted.
+    /// Returns the counts of a part.
     pub fn part(&mut self, part: LaunchPart) -> &mut PartCounts {
         match part {
             LaunchPart::Sample => &mut self.sample,
-            LaunchPart::Rest => &mut self.rest,
+            LaunchPart::Unsampled => &mut self.unsampled,
             LaunchPart::Plain => &mut self.plain,
         }
     }
 
-    /// Warp instructions, of the program that runs, of all blocks that have ended.
+    /// Returns the number of warp instructions of the executed program, in all blocks that have ended.
     pub fn instructions(&self) -> u64 {
-        let parts = [&self.sample, &self.rest, &self.plain];
+        let parts = [&self.sample, &self.unsampled, &self.plain];
         parts
             .iter()
-            .map(|part| part.counts.work.instructions.all())
+            .map(|part| part.counts.work.instructions.total())
             .sum()
     }
 
-    /// Adds what another host thread counted.
-    pub fn add(&mut self, other: &Counted) {
+    /// Adds the counts of another host thread.
+    pub fn add(&mut self, other: &LaunchCounts) {
         self.sample.add(&other.sample);
-        self.rest.add(&other.rest);
+        self.unsampled.add(&other.unsampled);
         self.plain.add(&other.plain);
     }
 
-    /// What is counted everywhere.
+    /// Returns the counters that are always on, summed over all parts.
     pub fn counts(&self) -> Counts {
         let mut sum = self.sample.counts.clone();
-        sum.add(&self.rest.counts);
+        sum.add(&self.unsampled.counts);
         sum.add(&self.plain.counts);
         sum
     }
@@ -101,28 +101,28 @@ impl PartCounts {
     }
 }
 
-/// The profile of a launch that was observed whole.
+/// Returns the profile of a launch all of whose blocks were profiled.
 pub fn profile(
     program: &Listing,
-    counted: &Counted,
+    counted: &LaunchCounts,
     counts: &Counts,
     traffic: DeviceTraffic,
 ) -> LaunchProfile {
     let mut lines: BTreeMap<(String, u32), Tally> = BTreeMap::new();
     let mut line = |address: u32, part: &Tally| {
         let source = program.source_of(address);
-        let place = match source.file {
+        let source_line = match source.file {
             Some(file) => (file, source.line),
             None => (String::new(), source.ptx_line),
         };
-        lines.entry(place).or_default().add(part);
+        lines.entry(source_line).or_default().add(part);
     };
     for instruction in program.instructions() {
         let visit = counts.visits[instruction.block as usize];
         let part = Tally {
             instructions: visit.warps,
             thread_instructions: visit.threads,
-            products: match instruction.class {
+            tensor_instructions: match instruction.class {
                 Class::Tensor | Class::Warpgroup => visit.warps,
                 _ => 0,
             },
@@ -134,7 +134,7 @@ pub fn profile(
     for site in program.sites.iter() {
         let of = |slot: u32| {
             let mut counts = counted.sample.sites[slot as usize];
-            counts.add(&counted.rest.sites[slot as usize]);
+            counts.add(&counted.unsampled.sites[slot as usize]);
             counts
         };
         match site.kind {
@@ -142,7 +142,7 @@ pub fn profile(
                 let counts = of(site.slot);
                 let part = Tally {
                     branches: counts.requests,
-                    divergent_branches: match site.branches {
+                    divergent_branches: match site.is_machine_branch {
                         true => counts.conflicts,
                         false => 0,
                     },
@@ -159,14 +159,14 @@ pub fn profile(
             }
             SiteKind::Access(access) => {
                 let part = Tally {
-                    divergent_branches: of(site.slot).parted,
+                    divergent_branches: of(site.slot).divergences,
                     ..Tally::default()
                 };
                 line(site.address, &part);
                 for (class, slot) in site.classes() {
                     let counts = of(slot);
-                    // Of a generic access only the memories that it reached were asked.
-                    let issued = match (site.kind.slots(), counts.requests) {
+                    // A generic access is issued only to the memories that it reached.
+                    let issued = match (site.kind.slot_count(), counts.requests) {
                         (2.., 0) => 0,
                         _ => counts.requests.max(issued_in(site.block)),
                     };
@@ -193,7 +193,7 @@ pub fn profile(
     }
 }
 
-/// What was counted of an instruction's accesses of a class, each of so many bytes a lane.
+/// Returns the counts of an instruction's accesses of a class, with `bytes` bytes per lane.
 fn accesses(class: AccessClass, counts: &SiteCounts, bytes: u32, issued: u64) -> AccessCounts {
     let constant = class.row().memory == Memory::Constant;
     let (sectors, addresses, issued) = match constant {
@@ -208,7 +208,7 @@ fn accesses(class: AccessClass, counts: &SiteCounts, bytes: u32, issued: u64) ->
         sectors,
         addresses,
         hits: counts.hits,
-        turns: counts.turns,
+        output_wavefronts: counts.output_wavefronts,
         wavefronts: counts.wavefronts,
         conflicts: counts.conflicts,
     }

@@ -1,31 +1,31 @@
-//! The counters of one launch.
+//! The profile of one launch.
 
 use serde::{Deserialize, Serialize};
 
 use super::Tally;
 
-/// The counters of a launch, and those of its source's lines.
+/// The counters of a launch and of its source lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchProfile {
-    /// All lines together.
+    /// The sum over all lines.
     pub total: Tally,
-    /// Sectors read that the L2 cache, cold when the launch begins, does not have.
+    /// Sectors read that miss the L2 cache, which is cold when the launch starts.
     pub l2_read_misses: u64,
-    /// Sectors of device memory that were written, each once.
+    /// Sectors of device memory that were written, each counted once.
     pub written_sectors: u64,
-    /// Line by line, in the order of files and numbers; only lines that came to something.
+    /// The counters per line, sorted by file and line. Lines without any counts are omitted.
     pub lines: Vec<LineProfile>,
 }
 
-/// The counters of one line.
+/// The counters of one source line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineProfile {
-    /// The file as the PTX names it, `kernels/matmul-tiled.cu`; empty where it names none.
+    /// The file, as named in the PTX: `kernels/matmul-tiled.cu`. Empty if the PTX names none.
     pub file: String,
-    /// Its number, from 1; that of the PTX where it names no file. 0 for what the compiler added and
-    /// gave no line.
+    /// The line number, starting at 1. If the PTX names no file, the line of the PTX. 0 for code that the
+    /// compiler added without a line.
     pub line: u32,
-    /// What its instructions did.
+    /// The counts of its instructions.
     pub tally: Tally,
 }
 
@@ -36,10 +36,10 @@ impl LaunchProfile {
         self.l2_read_misses += other.l2_read_misses;
         self.written_sectors += other.written_sectors;
         for line in &other.lines {
-            let place = |known: &LineProfile| {
-                (known.file.as_str(), known.line).cmp(&(&line.file, line.line))
+            let by_line = |existing: &LineProfile| {
+                (existing.file.as_str(), existing.line).cmp(&(&line.file, line.line))
             };
-            match self.lines.binary_search_by(place) {
+            match self.lines.binary_search_by(by_line) {
                 Ok(index) => self.lines[index].tally.add(&line.tally),
                 Err(index) => self.lines.insert(index, line.clone()),
             }

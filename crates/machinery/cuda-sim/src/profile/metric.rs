@@ -1,39 +1,39 @@
-//! Counters by the names that NVIDIA's profiler, Nsight Compute, has for them.
+//! The counters under the names that NVIDIA's profiler, Nsight Compute, gives them.
 //!
-//! Source: Nsight Compute's documentation, "Kernel Profiling Guide", "Metrics Reference"; which
-//! of them come out equal on an NVIDIA H200 is in `docs/results/counters-h200.md`.
+//! Source: Nsight Compute documentation, "Kernel Profiling Guide", "Metrics Reference".
+//! `docs/results/counters-h200.md` compares them with an NVIDIA H200.
 
 use super::{AccessCounts, LaunchProfile, Tally};
 use crate::isa::Memory::{Constant, Global, Local, Shared};
 use crate::isa::{AccessClass, AccessSet, Direction, Memory};
 
-/// A counter: what it is called and how to read it off.
+/// A counter: its names, and how to compute it.
 #[derive(Clone, Copy)]
 pub struct Metric {
-    /// Nsight Compute's name, as `ncu --metrics` takes it.
+    /// The name in Nsight Compute, as `ncu --metrics` takes it.
     pub name: &'static str,
-    /// The same in plain words.
-    pub plain: &'static str,
-    /// And in Chinese.
-    pub chinese: &'static str,
-    /// Which part of the memory system it is of; tables are grouped by it.
+    /// The English label.
+    pub en: &'static str,
+    /// The Chinese label.
+    pub zh: &'static str,
+    /// The part of the memory system that it belongs to. Tables are grouped by it.
     pub group: Group,
-    /// What of a tally it is.
-    pub of: Figure,
-    /// How far Nsight Compute's own figure is the same.
+    /// The counts that it is computed from.
+    pub source: MetricSource,
+    /// The expected agreement with Nsight Compute.
     pub agreement: Agreement,
 }
 
-/// A figure of a tally.
+/// The counts of a tally that a metric is computed from.
 #[derive(Clone, Copy)]
-pub enum Figure {
-    /// A count of the accesses of some classes, all together.
+pub enum MetricSource {
+    /// A count of the accesses of some classes, summed.
     Accesses(AccessSet, fn(&AccessCounts) -> u64),
-    /// What is no access: instructions, branches, barriers.
+    /// A count that is not of accesses: instructions, branches, barriers.
     Flow(fn(&Tally) -> u64),
 }
 
-/// Parts of the memory system and of what surrounds it.
+/// A group of counters: a part of the memory system, or control flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     Global,
@@ -45,355 +45,357 @@ pub enum Group {
     Flow,
 }
 
-/// How a counter compares to that of hardware.
+/// The agreement of a counter with hardware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreement {
-    /// It follows from the addresses alone: the same number.
+    /// Equal: the counter depends on the addresses only.
     Equal,
-    /// Hardware counts some more now and then: turns that two accesses contend for, or the
-    /// kernel's parameters.
+    /// Hardware sometimes counts slightly more, because of contention between accesses or loads of kernel
+    /// parameters.
     Close,
-    /// Depends on a cache, which is modelled.
+    /// The counter depends on a cache, which is modelled.
     Modelled,
-    /// Counts PTX instructions, where hardware counts those of its own machine code.
+    /// The simulator counts PTX instructions where hardware counts machine instructions.
     Ptx,
-    /// Nsight Compute has no such counter; the name is ours.
-    Ours,
+    /// Nsight Compute has no such counter; the name is the simulator's.
+    Custom,
 }
 
-/// Accesses of a memory that read it alone. The counters of loads are of them: those of matrices
-/// and what asynchronous copies read are loads to the hardware.
+/// Returns the reads of a memory, without atomics. Load counters include matrix loads and the reads of
+/// asynchronous copies, as hardware does.
 const fn reads(memory: Memory) -> AccessSet {
-    AccessSet::to(memory).and(AccessSet::that(Direction::Reads))
+    AccessSet::in_memory(memory).intersection(AccessSet::with_direction(Direction::Reads))
 }
 
-/// Stores to a memory. Asynchronous copies to shared memory have counters of their own.
+/// Returns the stores to a memory, without asynchronous copies to shared memory, which have their own counters.
 const fn writes(memory: Memory) -> AccessSet {
-    let writes = AccessSet::to(memory).and(AccessSet::that(Direction::Writes));
-    writes.without(AccessSet::COPIES)
+    let writes =
+        AccessSet::in_memory(memory).intersection(AccessSet::with_direction(Direction::Writes));
+    writes.difference(AccessSet::ASYNC_COPIES)
 }
 
-/// Atomics on a memory.
+/// Returns the atomics on a memory.
 const fn updates(memory: Memory) -> AccessSet {
-    AccessSet::to(memory).and(AccessSet::that(Direction::Updates))
+    AccessSet::in_memory(memory).intersection(AccessSet::with_direction(Direction::Updates))
 }
 
-/// Atomics on global memory whose old value is used, and those of which it is not.
-const ATOMICS: AccessSet = AccessSet::one(AccessClass::GlobalAtomic);
-const REDUCTIONS: AccessSet = AccessSet::one(AccessClass::GlobalReduction);
+/// Atomics on global memory whose old value is used, and those whose old value is unused.
+const ATOMICS: AccessSet = AccessSet::of(AccessClass::GlobalAtomic);
+const REDUCTIONS: AccessSet = AccessSet::of(AccessClass::GlobalReduction);
 
-/// Loads of matrices, which are instructions of their own.
-const MATRICES: AccessSet = AccessSet::one(AccessClass::MatrixLoad);
+/// Matrix loads (`ldmatrix`), which have their own instruction counter.
+const MATRICES: AccessSet = AccessSet::of(AccessClass::MatrixLoad);
 
-/// Stores to local memory. It is a thread's own, so that an atomic there is a store like others.
-const LOCAL_STORES: AccessSet = writes(Local).or(updates(Local));
+/// Stores to local memory. Local memory is private to a thread, so an atomic there is an ordinary store.
+const LOCAL_STORES: AccessSet = writes(Local).union(updates(Local));
 
-/// What reads through the L1 cache, and so from the L2 cache what that does not have.
-const L2_READS: AccessSet = reads(Global).or(reads(Local));
+/// The reads that go through the L1 cache, and on a miss to the L2 cache.
+const L2_READS: AccessSet = reads(Global).union(reads(Local));
 
-/// Every counter, group by group.
+/// All counters, by group.
 pub const METRICS: &[Metric] = &[
     Metric {
         name: "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-        plain: "global load requests",
-        chinese: "全局内存读取请求数",
+        en: "global load requests",
+        zh: "全局内存读取请求数",
         group: Group::Global,
-        of: Figure::Accesses(reads(Global), |them| them.requests),
+        source: MetricSource::Accesses(reads(Global), |counts| counts.requests),
         agreement: Agreement::Equal,
     },
-    // Of copies that change their place within 32 bytes as the instructions count them that ncu adds to
-    // the machine code; the unit that has this name counts some fewer.
+    // For copies whose position within 32 bytes changes, this matches the instruction-level counters that ncu
+    // adds to the machine code. The hardware unit of this name counts slightly fewer.
     Metric {
         name: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-        plain: "global load sectors",
-        chinese: "全局内存读取扇区数",
+        en: "global load sectors",
+        zh: "全局内存读取扇区数",
         group: Group::Global,
-        of: Figure::Accesses(reads(Global), |them| them.sectors),
+        source: MetricSource::Accesses(reads(Global), |counts| counts.sectors),
         agreement: Agreement::Equal,
     },
     Metric {
         name: "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-        plain: "global store requests",
-        chinese: "全局内存写入请求数",
+        en: "global store requests",
+        zh: "全局内存写入请求数",
         group: Group::Global,
-        of: Figure::Accesses(writes(Global), |them| them.requests),
+        source: MetricSource::Accesses(writes(Global), |counts| counts.requests),
         agreement: Agreement::Equal,
     },
     Metric {
         name: "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-        plain: "global store sectors",
-        chinese: "全局内存写入扇区数",
+        en: "global store sectors",
+        zh: "全局内存写入扇区数",
         group: Group::Global,
-        of: Figure::Accesses(writes(Global), |them| them.sectors),
+        source: MetricSource::Accesses(writes(Global), |counts| counts.sectors),
         agreement: Agreement::Equal,
     },
     Metric {
         name: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
-        plain: "global load sectors in the L1 cache",
-        chinese: "L1 缓存命中的读取扇区数",
+        en: "global load sectors that hit the L1 cache",
+        zh: "L1 缓存命中的读取扇区数",
         group: Group::Caches,
-        of: Figure::Accesses(reads(Global), |them| them.hits),
+        source: MetricSource::Accesses(reads(Global), |counts| counts.hits),
         agreement: Agreement::Modelled,
     },
     Metric {
         name: "lts__t_sectors_srcunit_tex_op_read.sum",
-        plain: "sectors read from the L2 cache",
-        chinese: "从 L2 缓存读取的扇区数",
+        en: "sectors read from the L2 cache",
+        zh: "从 L2 缓存读取的扇区数",
         group: Group::Caches,
-        of: Figure::Accesses(L2_READS, AccessCounts::misses),
+        source: MetricSource::Accesses(L2_READS, AccessCounts::misses),
         agreement: Agreement::Modelled,
     },
     Metric {
         name: "idc__requests.sum",
-        plain: "constant requests",
-        chinese: "常量内存请求数",
+        en: "constant requests",
+        zh: "常量内存请求数",
         group: Group::Constant,
-        of: Figure::Accesses(reads(Constant), |them| them.addresses),
+        source: MetricSource::Accesses(reads(Constant), |counts| counts.addresses),
         agreement: Agreement::Close,
     },
     Metric {
         name: "idc__requests_lookup_hit.sum",
-        plain: "constant requests in the constant cache",
-        chinese: "常量缓存命中的请求数",
+        en: "constant requests that hit the constant cache",
+        zh: "常量缓存命中的请求数",
         group: Group::Constant,
-        of: Figure::Accesses(reads(Constant), |them| them.hits),
+        source: MetricSource::Accesses(reads(Constant), |counts| counts.hits),
         agreement: Agreement::Modelled,
     },
     Metric {
         name: "smsp__inst_executed_op_shared_ld.sum",
-        plain: "shared load instructions",
-        chinese: "共享内存读取指令数",
+        en: "shared load instructions",
+        zh: "共享内存读取指令数",
         group: Group::Shared,
-        of: Figure::Accesses(reads(Shared).without(MATRICES), |them| them.issued),
+        source: MetricSource::Accesses(reads(Shared).difference(MATRICES), |counts| counts.issued),
         agreement: Agreement::Equal,
     },
     Metric {
         name: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-        plain: "shared load wavefronts",
-        chinese: "共享内存读取波前数",
+        en: "shared load wavefronts",
+        zh: "共享内存读取波前数",
         group: Group::Shared,
-        of: Figure::Accesses(reads(Shared), |them| them.wavefronts),
+        source: MetricSource::Accesses(reads(Shared), |counts| counts.wavefronts),
         agreement: Agreement::Close,
     },
     Metric {
         name: "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-        plain: "shared load bank conflicts",
-        chinese: "共享内存读取的存储体冲突数",
+        en: "shared load bank conflicts",
+        zh: "共享内存读取的存储体冲突数",
         group: Group::Shared,
-        of: Figure::Accesses(reads(Shared), |them| them.conflicts),
+        source: MetricSource::Accesses(reads(Shared), |counts| counts.conflicts),
         agreement: Agreement::Close,
     },
     Metric {
         name: "smsp__inst_executed_op_shared_st.sum",
-        plain: "shared store instructions",
-        chinese: "共享内存写入指令数",
+        en: "shared store instructions",
+        zh: "共享内存写入指令数",
         group: Group::Shared,
-        of: Figure::Accesses(writes(Shared), |them| them.issued),
+        source: MetricSource::Accesses(writes(Shared), |counts| counts.issued),
         agreement: Agreement::Equal,
     },
     Metric {
         name: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-        plain: "shared store wavefronts",
-        chinese: "共享内存写入波前数",
+        en: "shared store wavefronts",
+        zh: "共享内存写入波前数",
         group: Group::Shared,
-        of: Figure::Accesses(writes(Shared), |them| them.wavefronts),
+        source: MetricSource::Accesses(writes(Shared), |counts| counts.wavefronts),
         agreement: Agreement::Close,
     },
     Metric {
         name: "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
-        plain: "shared store bank conflicts",
-        chinese: "共享内存写入的存储体冲突数",
+        en: "shared store bank conflicts",
+        zh: "共享内存写入的存储体冲突数",
         group: Group::Shared,
-        of: Figure::Accesses(writes(Shared), |them| them.conflicts),
+        source: MetricSource::Accesses(writes(Shared), |counts| counts.conflicts),
         agreement: Agreement::Close,
     },
     Metric {
         name: "smsp__inst_executed_op_ldsm.sum",
-        plain: "matrix load requests",
-        chinese: "矩阵读取请求数",
+        en: "matrix load requests",
+        zh: "矩阵读取请求数",
         group: Group::Shared,
-        of: Figure::Accesses(MATRICES, |them| them.requests),
+        source: MetricSource::Accesses(MATRICES, |counts| counts.requests),
         agreement: Agreement::Equal,
     },
     Metric {
         name: "smsp__inst_executed_op_ldgsts.sum",
-        plain: "asynchronous copy requests",
-        chinese: "异步复制请求数",
+        en: "asynchronous copy requests",
+        zh: "异步复制请求数",
         group: Group::Shared,
-        of: Figure::Accesses(AccessSet::one(AccessClass::CopyWrite), |them| them.issued),
+        source: MetricSource::Accesses(AccessSet::of(AccessClass::CopyWrite), |counts| {
+            counts.issued
+        }),
         agreement: Agreement::Equal,
     },
-    // Hardware counts HFMA2.MMA with them, by which the assembler puts constants into registers. `wgmma` counts
-    // here as `mma` does, and in no counter of shared memory: that is not compared with an H200 yet.
+    // Hardware includes HFMA2.MMA, with which the assembler loads constants into registers. `wgmma` counts
+    // here like `mma`, and in no counter of shared memory; that has not been compared with an H200 yet.
     Metric {
         name: "smsp__inst_executed_pipe_tensor_op_hmma.sum",
-        plain: "products of matrices",
-        chinese: "矩阵乘法指令数",
+        en: "tensor core instructions",
+        zh: "矩阵乘法指令数",
         group: Group::Flow,
-        of: Figure::Flow(|tally| tally.products),
+        source: MetricSource::Flow(|tally| tally.tensor_instructions),
         agreement: Agreement::Close,
     },
     Metric {
         name: "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum",
-        plain: "local load requests",
-        chinese: "局部内存读取请求数",
+        en: "local load requests",
+        zh: "局部内存读取请求数",
         group: Group::Local,
-        of: Figure::Accesses(reads(Local), |them| them.requests),
+        source: MetricSource::Accesses(reads(Local), |counts| counts.requests),
         agreement: Agreement::Ptx,
     },
     Metric {
         name: "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
-        plain: "local load sectors",
-        chinese: "局部内存读取扇区数",
+        en: "local load sectors",
+        zh: "局部内存读取扇区数",
         group: Group::Local,
-        of: Figure::Accesses(reads(Local), |them| them.sectors),
+        source: MetricSource::Accesses(reads(Local), |counts| counts.sectors),
         agreement: Agreement::Ptx,
     },
     Metric {
         name: "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum",
-        plain: "local store requests",
-        chinese: "局部内存写入请求数",
+        en: "local store requests",
+        zh: "局部内存写入请求数",
         group: Group::Local,
-        of: Figure::Accesses(LOCAL_STORES, |them| them.requests),
+        source: MetricSource::Accesses(LOCAL_STORES, |counts| counts.requests),
         agreement: Agreement::Ptx,
     },
     Metric {
         name: "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
-        plain: "local store sectors",
-        chinese: "局部内存写入扇区数",
+        en: "local store sectors",
+        zh: "局部内存写入扇区数",
         group: Group::Local,
-        of: Figure::Accesses(LOCAL_STORES, |them| them.sectors),
+        source: MetricSource::Accesses(LOCAL_STORES, |counts| counts.sectors),
         agreement: Agreement::Ptx,
     },
     Metric {
         name: "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
-        plain: "global atomic requests",
-        chinese: "全局内存原子操作请求数",
+        en: "global atomic requests",
+        zh: "全局内存原子操作请求数",
         group: Group::Atomics,
-        of: Figure::Accesses(ATOMICS, |them| them.requests),
+        source: MetricSource::Accesses(ATOMICS, |counts| counts.requests),
         agreement: Agreement::Equal,
     },
     Metric {
         name: "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
-        plain: "global atomic sectors",
-        chinese: "全局内存原子操作扇区数",
+        en: "global atomic sectors",
+        zh: "全局内存原子操作扇区数",
         group: Group::Atomics,
-        of: Figure::Accesses(ATOMICS, |them| them.sectors),
+        source: MetricSource::Accesses(ATOMICS, |counts| counts.sectors),
         agreement: Agreement::Equal,
     },
     Metric {
         name: "l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_atom.sum",
-        plain: "global atomic turns",
-        chinese: "全局内存原子操作轮数",
+        en: "global atomic output wavefronts",
+        zh: "全局内存原子操作输出波前数",
         group: Group::Atomics,
-        of: Figure::Accesses(ATOMICS, |them| them.turns),
+        source: MetricSource::Accesses(ATOMICS, |counts| counts.output_wavefronts),
         agreement: Agreement::Equal,
     },
     Metric {
         name: "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
-        plain: "global reduction requests",
-        chinese: "全局内存归约请求数",
+        en: "global reduction requests",
+        zh: "全局内存归约请求数",
         group: Group::Atomics,
-        of: Figure::Accesses(REDUCTIONS, |them| them.requests),
+        source: MetricSource::Accesses(REDUCTIONS, |counts| counts.requests),
         agreement: Agreement::Equal,
     },
     Metric {
         name: "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
-        plain: "global reduction sectors",
-        chinese: "全局内存归约扇区数",
+        en: "global reduction sectors",
+        zh: "全局内存归约扇区数",
         group: Group::Atomics,
-        of: Figure::Accesses(REDUCTIONS, |them| them.sectors),
+        source: MetricSource::Accesses(REDUCTIONS, |counts| counts.sectors),
         agreement: Agreement::Equal,
     },
     Metric {
         name: "l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_red.sum",
-        plain: "global reduction turns",
-        chinese: "全局内存归约轮数",
+        en: "global reduction output wavefronts",
+        zh: "全局内存归约输出波前数",
         group: Group::Atomics,
-        of: Figure::Accesses(REDUCTIONS, |them| them.turns),
+        source: MetricSource::Accesses(REDUCTIONS, |counts| counts.output_wavefronts),
         agreement: Agreement::Equal,
     },
-    // Loops of loads and compare-and-swaps go round more often on hardware where warps are in each
-    // other's way.
+    // On hardware, loops of loads and compare-and-swaps iterate more often if warps interfere.
     Metric {
         name: "smsp__inst_executed_op_shared_atom.sum",
-        plain: "shared atomic requests",
-        chinese: "共享内存原子操作请求数",
+        en: "shared atomic requests",
+        zh: "共享内存原子操作请求数",
         group: Group::Atomics,
-        of: Figure::Accesses(updates(Shared), |them| them.requests),
+        source: MetricSource::Accesses(updates(Shared), |counts| counts.requests),
         agreement: Agreement::Close,
     },
     Metric {
         name: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
-        plain: "shared atomic wavefronts",
-        chinese: "共享内存原子操作波前数",
+        en: "shared atomic wavefronts",
+        zh: "共享内存原子操作波前数",
         group: Group::Atomics,
-        of: Figure::Accesses(updates(Shared), |them| them.wavefronts),
+        source: MetricSource::Accesses(updates(Shared), |counts| counts.wavefronts),
         agreement: Agreement::Close,
     },
     Metric {
         name: "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum",
-        plain: "shared atomic bank conflicts",
-        chinese: "共享内存原子操作的存储体冲突数",
+        en: "shared atomic bank conflicts",
+        zh: "共享内存原子操作的存储体冲突数",
         group: Group::Atomics,
-        of: Figure::Accesses(updates(Shared), |them| them.conflicts),
+        source: MetricSource::Accesses(updates(Shared), |counts| counts.conflicts),
         agreement: Agreement::Close,
     },
     Metric {
         name: "smsp__inst_executed.sum",
-        plain: "warp instructions",
-        chinese: "线程束指令数",
+        en: "warp instructions",
+        zh: "线程束指令数",
         group: Group::Flow,
-        of: Figure::Flow(|tally| tally.instructions),
+        source: MetricSource::Flow(|tally| tally.instructions),
         agreement: Agreement::Ptx,
     },
     Metric {
         name: "smsp__thread_inst_executed.sum",
-        plain: "thread instructions",
-        chinese: "线程指令数",
+        en: "thread instructions",
+        zh: "线程指令数",
         group: Group::Flow,
-        of: Figure::Flow(|tally| tally.thread_instructions),
+        source: MetricSource::Flow(|tally| tally.thread_instructions),
         agreement: Agreement::Ptx,
     },
     Metric {
         name: "smsp__inst_executed_op_branch.sum",
-        plain: "branches",
-        chinese: "分支数",
+        en: "branches",
+        zh: "分支数",
         group: Group::Flow,
-        of: Figure::Flow(|tally| tally.branches),
+        source: MetricSource::Flow(|tally| tally.branches),
         agreement: Agreement::Ptx,
     },
-    // Where the assembler makes something else of a branch than the simulator expects, they differ.
+    // The counters differ if the assembler does not compile a branch as the simulator expects.
     Metric {
         name: "smsp__sass_branch_targets_threads_divergent.sum",
-        plain: "divergent branches",
-        chinese: "发散的分支数",
+        en: "divergent branches",
+        zh: "发散的分支数",
         group: Group::Flow,
-        of: Figure::Flow(|tally| tally.divergent_branches),
+        source: MetricSource::Flow(|tally| tally.divergent_branches),
         agreement: Agreement::Close,
     },
     Metric {
         name: "warps_at_barriers",
-        plain: "warps at a barrier",
-        chinese: "到达同步的线程束数",
+        en: "warps arriving at barriers",
+        zh: "到达屏障的线程束数",
         group: Group::Flow,
-        of: Figure::Flow(|tally| tally.barriers),
-        agreement: Agreement::Ours,
+        source: MetricSource::Flow(|tally| tally.barriers),
+        agreement: Agreement::Custom,
     },
 ];
 
 impl Metric {
-    /// Reads it off a tally: of a launch or of a line.
+    /// Returns the metric's value for a launch's or a line's tally.
     pub fn value(&self, tally: &Tally) -> u64 {
-        match self.of {
-            Figure::Accesses(classes, count) => count(&tally.sum(classes)),
-            Figure::Flow(count) => count(tally),
+        match self.source {
+            MetricSource::Accesses(classes, count) => count(&tally.sum(classes)),
+            MetricSource::Flow(count) => count(tally),
         }
     }
 }
 
 impl LaunchProfile {
-    /// A counter of the whole launch by its name.
+    /// Returns a metric of the whole launch by its Nsight Compute name; `None` if there is no such metric.
     pub fn metric(&self, name: &str) -> Option<u64> {
         let metric = METRICS.iter().find(|metric| metric.name == name)?;
         Some(metric.value(&self.total))
@@ -404,7 +406,7 @@ impl LaunchProfile {
 mod tests {
     use super::*;
 
-    /// One of everything.
+    /// Returns counts in which each field is positive.
     fn ones() -> AccessCounts {
         AccessCounts {
             requests: 1,
@@ -414,14 +416,14 @@ mod tests {
             sectors: 2,
             addresses: 1,
             hits: 1,
-            turns: 1,
+            output_wavefronts: 1,
             wavefronts: 1,
             conflicts: 1,
         }
     }
 
     #[test]
-    fn every_class_of_accesses_is_counted() {
+    fn every_access_class_has_a_metric() {
         for &class in AccessClass::ALL {
             let tally = Tally::of([(class, ones())]);
             let counted = METRICS.iter().any(|metric| metric.value(&tally) > 0);
@@ -430,26 +432,26 @@ mod tests {
     }
 
     #[test]
-    fn wavefronts_of_matrix_loads_are_those_of_shared_loads() {
+    fn matrix_loads_count_only_as_shared_load_wavefronts() {
         let loads = AccessCounts {
             wavefronts: 12,
             ..AccessCounts::default()
         };
         let tally = Tally::of([(AccessClass::MatrixLoad, loads)]);
         let counted = METRICS.iter().filter(|metric| metric.value(&tally) == 12);
-        let names: Vec<&str> = counted.map(|metric| metric.plain).collect();
+        let names: Vec<&str> = counted.map(|metric| metric.en).collect();
         assert_eq!(names, ["shared load wavefronts"]);
     }
 
     #[test]
-    fn every_counter_has_a_name_in_both_languages() {
+    fn metric_names_are_unique_in_both_languages() {
         for (number, metric) in METRICS.iter().enumerate() {
-            assert!(metric.plain.is_ascii() && !metric.plain.is_empty());
-            assert!(!metric.chinese.is_ascii(), "{}", metric.plain);
+            assert!(metric.en.is_ascii() && !metric.en.is_empty());
+            assert!(!metric.zh.is_ascii(), "{}", metric.en);
             for other in &METRICS[..number] {
                 assert_ne!(metric.name, other.name);
-                assert_ne!(metric.plain, other.plain);
-                assert_ne!(metric.chinese, other.chinese);
+                assert_ne!(metric.en, other.en);
+                assert_ne!(metric.zh, other.zh);
             }
         }
     }

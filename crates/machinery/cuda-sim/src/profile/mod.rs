@@ -1,4 +1,5 @@
-//! What a launch did, in numbers. Sums over warps, so the same whatever host thread ran which.
+//! The counters of a launch. All are sums over warps, so they do not depend on which host thread ran which
+//! warp.
 
 pub(crate) mod cache;
 pub(crate) mod collect;
@@ -10,48 +11,48 @@ mod tally;
 pub mod traffic;
 
 pub use launch::{LaunchProfile, LineProfile};
-pub use metric::{Agreement, Figure, Group, METRICS, Metric};
-pub use tally::{AccessCounts, Level2, Tally};
+pub use metric::{Agreement, Group, METRICS, Metric, MetricSource};
+pub use tally::{AccessCounts, L2Traffic, Tally};
 
 use serde::{Deserialize, Serialize};
 
 use crate::isa::Listing;
 
-/// What is counted of every launch, whether or not it is profiled.
+/// The counts that every launch keeps, profiled or not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// How often each basic block of the program was entered.
+    /// The executions of each basic block of the program.
     pub visits: Vec<Visit>,
-    /// Branches at which lanes of a warp parted.
+    /// Branches at which the lanes of a warp diverged.
     pub divergent_branches: u64,
     /// Warp-level arrivals at block barriers.
     pub barriers: u64,
     /// Warp-level atomics.
     pub atomics: u64,
-    /// Loads from device memory, counted once for each thread that took part.
+    /// Loads from device memory, counted per active thread.
     pub global_loads: u64,
-    /// Stores to device memory, counted likewise.
+    /// Stores to device memory, counted per active thread.
     pub global_stores: u64,
     /// Warp-level reads of memory that other threads may write.
     pub(crate) reads: u64,
-    /// Of blocks that have ended.
+    /// The work of the blocks that have ended.
     pub(crate) work: Work,
 }
 
-/// How evenly the work falls on blocks.
+/// The distribution of work over blocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Work {
-    /// Warp instructions: of the program that runs, whose instructions need not be those of the PTX.
-    pub instructions: Shares,
-    /// Loads from device memory and stores to it, once for each thread: a block that spins works hard,
-    /// and does nothing.
-    pub accesses: Shares,
+    /// Warp instructions of the executed program, which need not be those of the PTX.
+    pub instructions: WorkShare,
+    /// Loads from and stores to device memory, per thread. A block that spins executes many instructions but
+    /// few accesses.
+    pub accesses: WorkShare,
 }
 
-/// Of one kind of work: what all blocks do together, and what the one does that does most.
+/// One kind of work: the total over all blocks, and that of the busiest block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Shares {
-    all: u64,
+pub(crate) struct WorkShare {
+    total: u64,
     busiest: u64,
 }
 
@@ -63,61 +64,60 @@ impl Work {
     }
 }
 
-impl Shares {
-    /// A block has ended, which did so much.
+impl WorkShare {
+    /// Adds the work of a block that has ended.
     pub fn add_block(&mut self, work: u64) {
-        self.add(&Shares {
-            all: work,
+        self.add(&WorkShare {
+            total: work,
             busiest: work,
         });
     }
 
-    fn add(&mut self, other: &Shares) {
-        self.all += other.all;
+    fn add(&mut self, other: &WorkShare) {
+        self.total += other.total;
         self.busiest = self.busiest.max(other.busiest);
     }
 
-    /// Of all blocks.
-    pub fn all(&self) -> u64 {
-        self.all
+    /// Returns the total over all blocks.
+    pub fn total(&self) -> u64 {
+        self.total
     }
 
-    /// How many times as much the busiest of so many blocks does as blocks do on average.
-    pub fn unevenness(&self, blocks: u64) -> f64 {
-        match self.all {
+    /// Returns the ratio of the busiest block's work to the average over `blocks` blocks.
+    pub fn imbalance(&self, blocks: u64) -> f64 {
+        match self.total {
             0 => 1.0,
-            all => self.busiest as f64 * blocks as f64 / all as f64,
+            total => self.busiest as f64 * blocks as f64 / total as f64,
         }
     }
 }
 
-/// A basic block's executions.
+/// The number of executions of a basic block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Visit {
     pub warps: u64,
     pub threads: u64,
 }
 
-/// What a launch did, in sums that are known of every launch. [`LaunchProfile`] has the rest.
+/// The counters that are known of every launch. [`LaunchProfile`] has the others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
-    /// Loads from device memory, counted once for each thread and instruction: a vector is one.
+    /// Loads from device memory, counted per thread and instruction. A vector load counts once.
     pub global_loads: u64,
-    /// Stores to device memory, counted likewise.
+    /// Stores to device memory, counted per active thread.
     pub global_stores: u64,
-    /// Warps' arrivals at block barriers.
+    /// Arrivals of warps at block barriers.
     pub barriers: u64,
-    /// Warps' atomics.
+    /// Atomics, counted per warp.
     pub atomics: u64,
     /// Branches at which the lanes of a warp parted.
     pub divergent_branches: u64,
-    /// PTX instructions, counted once for each thread that came to them, whether or not their
-    /// guard let them act.
+    /// PTX instructions, counted per thread that reached them, whether or not their guard predicate was true.
     pub thread_instructions: u64,
 }
 
 impl Counters {
-    /// Adds another launch's.
+    /// Adds another launch's counters.
     pub(crate) fn add(&mut self, other: &Counters) {
         self.global_loads += other.global_loads;
         self.global_stores += other.global_stores;
@@ -136,7 +136,7 @@ impl Counts {
         }
     }
 
-    /// Nothing, again.
+    /// Resets all counts to zero.
     pub(crate) fn clear(&mut self) {
         let mut visits = std::mem::take(&mut self.visits);
         visits.fill(Visit::default());
@@ -146,8 +146,8 @@ impl Counts {
         };
     }
 
-    /// PTX instructions, counted once for each thread that came to them, whether or not their
-    /// guard let them act.
+    /// Returns the number of PTX instructions, counted per thread that reached them, whether or not their
+    /// guard predicate was true.
     pub fn thread_instructions(&self, program: &Listing) -> u64 {
         let blocks = program.blocks.iter().zip(&self.visits);
         blocks
@@ -155,12 +155,12 @@ impl Counts {
             .sum()
     }
 
-    /// Loads from device memory and stores to it, once for each thread.
+    /// Returns the loads from and stores to device memory, counted per thread.
     pub(crate) fn accesses(&self) -> u64 {
         self.global_loads + self.global_stores
     }
 
-    /// The sums, of a launch of `program`.
+    /// Returns the counters of a launch of `program`.
     pub fn counters(&self, program: &Listing) -> Counters {
         Counters {
             global_loads: self.global_loads,

@@ -1,20 +1,20 @@
-//! Accesses of a shape that was seen before: what they come to is remembered.
+//! A cache of the costs of accesses by their shape.
 //!
-//! An access in a loop has the same shape again and again: the lanes' addresses move on together.
-//! How many sectors, lines and turns it takes depends on the shape alone, and on where in a line of
-//! 128 bytes it begins.
+//! An access in a loop often has the same shape in each iteration: the addresses of all lanes advance
+//! together. The number of sectors, lines and wavefronts depends only on the shape and on the offset in a
+//! 128-byte line.
 
 use crate::lanes::LANES;
 
-/// Bytes of a line: addresses that far apart have the same shape.
+/// Bytes per line. Addresses that differ by a multiple of it have the same shape.
 const LINE: u64 = 128;
 
-/// Shapes remembered of one instruction: one for each word of a line where a warp's first lane may
-/// be, and behind those further ones.
+/// The slots of the cache of one instruction: one for each word of a line at which the first active lane may
+/// be, and `OVERFLOW` further slots.
 const WORDS: usize = (LINE / 4) as usize;
-const FURTHER: usize = 128;
+const OVERFLOW: usize = 128;
 
-/// The factor of each lane's address in the hash that chooses the slot of a further shape.
+/// The weights of the lanes' addresses in the hash that selects an overflow slot.
 const WEIGHTS: [u64; LANES] = {
     let (mut weights, mut lane) = ([0; LANES], 0);
     while lane < LANES {
@@ -24,70 +24,71 @@ const WEIGHTS: [u64; LANES] = {
     weights
 };
 
-/// Fibonacci hashing: the top bits of a product with this depend on all bits of the other factor.
+/// The multiplier of Fibonacci hashing: the top bits of a product with it depend on all bits of the other
+/// factor.
 const MIX: u64 = 0x9e37_79b9;
 
-/// What accesses of one instruction came to, by shape.
-pub struct Shapes<T> {
-    slots: [Option<Box<Shape<T>>>; WORDS + FURTHER],
+/// The cached costs of the accesses of one instruction, by shape.
+pub struct ShapeCache<T> {
+    slots: [Option<Box<Shape<T>>>; WORDS + OVERFLOW],
 }
 
 struct Shape<T> {
     mask: u32,
-    /// Where in its line the first lane that takes part is.
+    /// The offset of the first active lane's address in its line.
     within: u64,
-    /// Addresses relative to that lane's; zero for those that take no part.
+    /// The lanes' addresses relative to the first active lane; zero for inactive lanes.
     lanes: [u64; LANES],
-    found: T,
+    value: T,
 }
 
-impl<T> Default for Shapes<T> {
+impl<T> Default for ShapeCache<T> {
     fn default() -> Self {
-        Shapes {
-            slots: [const { None }; WORDS + FURTHER],
+        ShapeCache {
+            slots: [const { None }; WORDS + OVERFLOW],
         }
     }
 }
 
-impl<T: Default> Shapes<T> {
-    /// What an access comes to, computed by `find` if no other of its shape is remembered: of the
-    /// lanes' addresses relative to a line, the second result. `find` may be given what another
-    /// access came to, to write over.
+impl<T: Default> ShapeCache<T> {
+    /// Returns the cost of an access and the base address of its line. If the shape is not cached, calls
+    /// `compute` with the lanes' addresses relative to that base; `compute` overwrites the given value, which
+    /// may be that of an evicted shape.
     #[inline(always)]
-    pub fn of(
+    pub fn get_or_compute(
         &mut self,
         addresses: &[u64; LANES],
         mask: u32,
-        find: impl FnOnce(&[u64; LANES], &mut T),
+        compute: impl FnOnce(&[u64; LANES], &mut T),
     ) -> (&T, u64) {
         let first = addresses[mask.trailing_zeros() as usize % LANES];
         let within = first % LINE;
         let mut lanes = [0; LANES];
         for lane in 0..LANES {
-            let keep = u64::from(mask >> lane & 1).wrapping_neg();
-            lanes[lane] = addresses[lane].wrapping_sub(first) & keep;
+            let select = u64::from(mask >> lane & 1).wrapping_neg();
+            lanes[lane] = addresses[lane].wrapping_sub(first) & select;
         }
-        // Most instructions have one shape for each of these places.
+        // Most instructions have at most one shape per word of a line.
         let mut slot = (within / 4) as usize;
-        if !is(&self.slots[slot], mask, within, &lanes) {
+        if !matches(&self.slots[slot], mask, within, &lanes) {
             if self.slots[slot].is_some() {
-                slot = further(within, &lanes);
+                slot = overflow_slot(within, &lanes);
             }
-            if !is(&self.slots[slot], mask, within, &lanes) {
+            if !matches(&self.slots[slot], mask, within, &lanes) {
                 let shape = self.slots[slot].get_or_insert_with(Box::default);
-                shape.learn(mask, within, &lanes, find);
+                shape.fill(mask, within, &lanes, compute);
             }
         }
         match &self.slots[slot] {
-            Some(shape) => (&shape.found, first - within),
+            Some(shape) => (&shape.value, first - within),
             None => unreachable!("it was put there"),
         }
     }
 }
 
-/// Whether the shape in a slot is that of these addresses.
+/// Returns true if the slot holds the shape of these addresses.
 #[inline(always)]
-fn is<T>(slot: &Option<Box<Shape<T>>>, mask: u32, within: u64, lanes: &[u64; LANES]) -> bool {
+fn matches<T>(slot: &Option<Box<Shape<T>>>, mask: u32, within: u64, lanes: &[u64; LANES]) -> bool {
     let Some(shape) = slot else {
         return false;
     };
@@ -98,45 +99,45 @@ fn is<T>(slot: &Option<Box<Shape<T>>>, mask: u32, within: u64, lanes: &[u64; LAN
     differ == 0
 }
 
-/// The slot of a further shape: another one wherever in a line it begins.
+/// Returns the overflow slot of a shape. It differs for different offsets in a line.
 #[inline(always)]
-fn further(within: u64, lanes: &[u64; LANES]) -> usize {
+fn overflow_slot(within: u64, lanes: &[u64; LANES]) -> usize {
     let mut mixed = 0_u64;
     for lane in 0..LANES {
         mixed = mixed.wrapping_add(u64::from(lanes[lane] as u32) * WEIGHTS[lane]);
     }
-    let mixed = (mixed as u32).wrapping_mul(MIX as u32) >> (u32::BITS - FURTHER.ilog2());
+    let mixed = (mixed as u32).wrapping_mul(MIX as u32) >> (u32::BITS - OVERFLOW.ilog2());
     WORDS + (mixed as usize ^ (within / 4) as usize)
 }
 
 impl<T> Shape<T> {
-    /// Becomes the shape of these addresses.
+    /// Fills the entry with the shape of these addresses and its cost.
     #[inline(never)]
-    fn learn(
+    fn fill(
         &mut self,
         mask: u32,
         within: u64,
         lanes: &[u64; LANES],
-        find: impl FnOnce(&[u64; LANES], &mut T),
+        compute: impl FnOnce(&[u64; LANES], &mut T),
     ) {
         let mut relative = [0; LANES];
         for (lane, relative) in relative.iter_mut().enumerate() {
-            let keep = u64::from(mask >> lane & 1).wrapping_neg();
-            *relative = lanes[lane].wrapping_add(within) & keep;
+            let select = u64::from(mask >> lane & 1).wrapping_neg();
+            *relative = lanes[lane].wrapping_add(within) & select;
         }
-        find(&relative, &mut self.found);
+        compute(&relative, &mut self.value);
         (self.mask, self.within, self.lanes) = (mask, within, *lanes);
     }
 }
 
 impl<T: Default> Default for Shape<T> {
-    /// Of an access that nobody takes part in.
+    /// Returns the shape of an access without active lanes.
     fn default() -> Self {
         Shape {
             mask: 0,
             within: 0,
             lanes: [0; LANES],
-            found: T::default(),
+            value: T::default(),
         }
     }
 }
@@ -149,76 +150,98 @@ mod tests {
         std::array::from_fn(|lane| start + lane as u64 * step)
     }
 
-    /// What `shapes` say of an access, each found being a number of its own and a lane's place; and
-    /// whether it was found just now.
-    fn ask(
-        shapes: &mut Shapes<(u32, u64)>,
-        times: &mut u32,
+    /// Looks up an access whose cost is a serial number and the address of lane 5. Returns whether it was
+    /// computed just now, that address, and the line.
+    fn look_up(
+        shapes: &mut ShapeCache<(u32, u64)>,
+        computed: &mut u32,
         addresses: [u64; LANES],
         mask: u32,
     ) -> (bool, u64, u64) {
-        let before = *times;
-        let (&(_, lane), line) = shapes.of(&addresses, mask, |lanes, found| {
-            *times += 1;
-            *found = (*times, lanes[5]);
+        let before = *computed;
+        let (&(_, lane), line) = shapes.get_or_compute(&addresses, mask, |lanes, value| {
+            *computed += 1;
+            *value = (*computed, lanes[5]);
         });
-        (*times > before, lane, line)
+        (*computed > before, lane, line)
     }
 
     #[test]
-    fn a_shape_is_looked_at_once() {
-        let (mut shapes, mut times) = (Shapes::default(), 0);
-        let mut of = |addresses, mask| ask(&mut shapes, &mut times, addresses, mask);
+    fn a_shape_is_computed_once() {
+        let (mut shapes, mut computed) = (ShapeCache::default(), 0);
+        let mut get_or_compute =
+            |addresses, mask| look_up(&mut shapes, &mut computed, addresses, mask);
         let lane = 1000 % 128 + 5 * 4;
-        assert_eq!(of(row(1000, 4), u32::MAX), (true, lane, 896));
-        // The same further on, by whole lines.
-        let further = 128 * 77;
+        assert_eq!(get_or_compute(row(1000, 4), u32::MAX), (true, lane, 896));
+        // Moving by whole lines keeps the shape.
+        let overflow_slot = 128 * 77;
         assert_eq!(
-            of(row(1000 + further, 4), u32::MAX),
-            (false, lane, 896 + further)
+            get_or_compute(row(1000 + overflow_slot, 4), u32::MAX),
+            (false, lane, 896 + overflow_slot)
         );
-        // Another place in the line, other lanes, other steps, one lane elsewhere.
-        assert_eq!(of(row(1004, 4), u32::MAX), (true, lane + 4, 896));
-        assert_eq!(of(row(1000, 4), u32::MAX >> 1), (true, lane, 896));
-        assert_eq!(of(row(1000, 8), u32::MAX), (true, lane + 20, 896));
-        let mut one = row(1000, 4);
-        one[5] -= 896;
-        assert_eq!(of(one, u32::MAX), (true, lane.wrapping_sub(896), 896));
-        assert_eq!(of(one, u32::MAX), (false, lane.wrapping_sub(896), 896));
+        // Another offset in the line, other lanes, another stride, one lane elsewhere.
+        assert_eq!(
+            get_or_compute(row(1004, 4), u32::MAX),
+            (true, lane + 4, 896)
+        );
+        assert_eq!(
+            get_or_compute(row(1000, 4), u32::MAX >> 1),
+            (true, lane, 896)
+        );
+        assert_eq!(
+            get_or_compute(row(1000, 8), u32::MAX),
+            (true, lane + 20, 896)
+        );
+        let mut strided = row(1000, 4);
+        strided[5] -= 896;
+        assert_eq!(
+            get_or_compute(strided, u32::MAX),
+            (true, lane.wrapping_sub(896), 896)
+        );
+        assert_eq!(
+            get_or_compute(strided, u32::MAX),
+            (false, lane.wrapping_sub(896), 896)
+        );
     }
 
     #[test]
-    fn shapes_that_differ_in_where_they_begin_are_all_remembered() {
-        let (mut shapes, mut times) = (Shapes::default(), 0);
+    fn shapes_at_different_words_are_all_cached() {
+        let (mut shapes, mut computed) = (ShapeCache::default(), 0);
         for pass in 0..2 {
             for word in 0..32 {
-                let (new, lane, line) =
-                    ask(&mut shapes, &mut times, row(4096 + word * 4, 4), u32::MAX);
-                assert_eq!((new, lane, line), (pass == 0, word * 4 + 20, 4096));
+                let (is_new, lane, line) = look_up(
+                    &mut shapes,
+                    &mut computed,
+                    row(4096 + word * 4, 4),
+                    u32::MAX,
+                );
+                assert_eq!((is_new, lane, line), (pass == 0, word * 4 + 20, 4096));
             }
         }
     }
 
     #[test]
-    fn what_another_took_the_place_of_is_looked_at_again() {
-        let (mut shapes, mut times) = (Shapes::default(), 0);
+    fn evicted_shapes_are_computed_again() {
+        let (mut shapes, mut computed) = (ShapeCache::default(), 0);
         for pass in 0..2 {
-            for step in 0..10 * FURTHER as u64 {
-                let (_, lane, _) = ask(&mut shapes, &mut times, row(256, step * 4), u32::MAX);
+            for step in 0..10 * OVERFLOW as u64 {
+                let (_, lane, _) =
+                    look_up(&mut shapes, &mut computed, row(256, step * 4), u32::MAX);
                 assert_eq!(lane, step * 20, "pass {pass}");
             }
         }
-        assert!(times > 10 * FURTHER as u32);
+        assert!(computed > 10 * OVERFLOW as u32);
     }
 
     #[test]
-    fn lanes_that_take_no_part_do_not_matter() {
-        let (mut shapes, mut times) = (Shapes::default(), 0);
+    fn inactive_lanes_are_ignored() {
+        let (mut shapes, mut computed) = (ShapeCache::default(), 0);
         let mut addresses = row(256, 4);
-        let mut of = |addresses| ask(&mut shapes, &mut times, addresses, 0b10_0010);
-        assert_eq!(of(addresses), (true, 20, 256));
+        let mut get_or_compute =
+            |addresses| look_up(&mut shapes, &mut computed, addresses, 0b10_0010);
+        assert_eq!(get_or_compute(addresses), (true, 20, 256));
         addresses[0] = 7;
         addresses[31] = u64::MAX;
-        assert_eq!(of(addresses), (false, 20, 256));
+        assert_eq!(get_or_compute(addresses), (false, 20, 256));
     }
 }

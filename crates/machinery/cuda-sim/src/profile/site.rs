@@ -1,65 +1,65 @@
-//! What one instruction of a program did, counted as it ran.
+//! The counts of a single instruction.
 
-use super::traffic::{GlobalTraffic, Repeated};
+use super::traffic::{GlobalTraffic, RepeatedAccess};
 
-/// Counts of one access, branch or barrier of the program.
+/// The counts of one access, branch or barrier of the program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SiteCounts {
-    /// Warps that came to it with a lane that takes part.
+    /// Executions by warps with at least one active lane.
     pub requests: u64,
-    /// Lanes that took part.
+    /// Active lanes, summed over the requests.
     pub threads: u64,
-    /// Sectors; of constant memory distinct addresses.
+    /// Sectors, or for constant memory distinct addresses.
     pub units: u64,
-    /// Of those, the ones that the L1 cache had.
+    /// The units that hit the L1 cache.
     pub hits: u64,
-    /// Of constant memory: those that the larger cache behind the first did not have either.
-    pub far: u64,
-    /// Of atomics on global memory: how many times lanes of them were sent to the L2 cache.
-    pub turns: u64,
-    /// Of atomics that are loops: how often lanes parted at their branches.
-    pub parted: u64,
+    /// For constant memory: the units that also missed the L1.5 constant cache.
+    pub l15_misses: u64,
+    /// For atomics on global memory: the number of passes to the L2 cache.
+    pub output_wavefronts: u64,
+    /// For atomics that are compare-and-swap loops: the divergences at their branches.
+    pub divergences: u64,
     /// Passes through the data stage.
     pub wavefronts: u64,
-    /// Bank conflicts; of a branch how often lanes parted.
+    /// Bank conflicts, or for branches the number of divergences.
     pub conflicts: u64,
 }
 
 impl SiteCounts {
-    /// A warp came with these lanes.
-    pub fn request(&mut self, lanes: u32) {
+    /// Records a request by the lanes in a mask.
+    pub fn add_request(&mut self, lanes: u32) {
         self.requests += 1;
         self.threads += u64::from(lanes.count_ones());
     }
 
-    /// So many warps came with the same lanes, each of which comes to as much.
+    /// Records a request by each of `warps` warps with the same lanes and the same traffic.
     #[inline(always)]
-    pub fn add_traffic(&mut self, warps: usize, lanes: u32, each: &GlobalTraffic) {
+    pub fn add_traffic(&mut self, warps: usize, lanes: u32, traffic: &GlobalTraffic) {
         let warps = warps as u64;
         self.requests += warps;
         self.threads += warps * u64::from(lanes.count_ones());
-        self.units += warps * u64::from(each.sectors);
-        self.wavefronts += warps * u64::from(each.wavefronts);
-        self.turns += warps * u64::from(each.turns);
+        self.units += warps * u64::from(traffic.sectors);
+        self.wavefronts += warps * u64::from(traffic.wavefronts);
+        self.output_wavefronts += warps * u64::from(traffic.output_wavefronts);
     }
 
-    /// A warp came to an instruction over and over.
-    pub fn repeat(&mut self, repeated: &Repeated) {
+    /// Records the repeated execution of an instruction by one warp.
+    pub fn add_repeated(&mut self, repeated: &RepeatedAccess) {
         self.requests += u64::from(repeated.times);
         self.threads += u64::from(repeated.lanes);
         self.wavefronts += u64::from(repeated.traffic.wavefronts);
         self.conflicts += u64::from(repeated.traffic.conflicts);
     }
 
-    /// Adds what another multiprocessor counted.
+    /// Adds the counts of another SM.
     pub fn add(&mut self, other: &SiteCounts) {
         self.requests += other.requests;
         self.threads += other.threads;
         self.units += other.units;
         self.hits += other.hits;
-        self.far += other.far;
-        self.turns += other.turns;
-        self.parted += other.parted;
+        self.l15_misses += other.l15_misses;
+        self.output_wavefronts += other.output_wavefronts;
+        self.divergences += other.divergences;
         self.wavefronts += other.wavefronts;
         self.conflicts += other.conflicts;
     }

@@ -1,67 +1,69 @@
-//! What some instructions of a launch did to the memory system: sums, so that parts may be added.
+//! Sums of counts over instructions.
 
 use crate::isa::{AccessClass, AccessSet, Direction};
 use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
 
-/// Counts of a kernel, or of one line of its source.
+/// The counts of a kernel or of one source line.
 ///
-/// Everything is counted a warp at a time, as hardware does. A *request* is one warp's load or
-/// store; a *sector* is 32 bytes; a *wavefront* is one pass through the L1 cache's data stage.
-/// Loads of neighbouring words that a GPU's assembler makes one wide load are one request here as
-/// well (see `lower/analysis/wide.rs`).
+/// Everything is counted per warp, as hardware does. A *request* is one warp's load or store; a *sector* is
+/// 32 bytes; a
+/// *wavefront* is one pass through the L1 cache's data stage. Adjacent loads that NVIDIA's assembler merges into one wide
+/// load are one request here as well (see `lower/analysis/vectorizer.rs`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// PTX instructions, once for each warp that came to them.
+    /// PTX instructions, per warp that reached them.
     pub instructions: u64,
-    /// The same, once for each thread.
+    /// PTX instructions, per thread that reached them.
     pub thread_instructions: u64,
-    /// Products of matrices on tensor cores, once for each warp.
-    pub products: u64,
-    /// Conditional branches, once for each warp.
+    /// Matrix instructions on tensor cores, per warp.
+    #[serde(rename = "products")]
+    pub tensor_instructions: u64,
+    /// Conditional branches, per warp.
     pub branches: u64,
-    /// Those at which the lanes of a warp parted, and which are branches in machine code too.
+    /// Branches at which the lanes of a warp diverged and that are branches in machine code too.
     pub divergent_branches: u64,
-    /// Warps' arrivals at block barriers.
+    /// Arrivals of warps at block barriers.
     pub barriers: u64,
-    /// Accesses of each class, by its number: `tally[AccessClass::GlobalLoad]`.
+    /// The accesses of each class, indexed by class: `tally[AccessClass::GlobalLoad]`.
     pub accesses: [AccessCounts; AccessClass::COUNT],
 }
 
-/// Accesses of one class.
+/// The accesses of one class.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessCounts {
-    /// Warp-level instructions that at least one lane took part in.
+    /// Warp-level instructions with at least one active lane.
     pub requests: u64,
-    /// Those, and the ones of warps that come to it with all lanes switched off: a GPU's assembler
-    /// makes a short branch around an access a predicate of it. Of constant memory, where no counter
-    /// tells of them, the requests alone.
+    /// The requests, and the executions by warps without active lanes: NVIDIA's assembler converts a short
+    /// branch around an access into a predicate. For constant memory, which has no such counter, the requests
+    /// only.
     pub issued: u64,
-    /// Requests, once for each thread that took part.
+    /// Active threads, summed over the requests.
     pub threads: u64,
-    /// Bytes that those threads moved.
+    /// Bytes moved by those threads.
     pub bytes: u64,
-    /// Distinct sectors of each request, summed. Zero for shared and constant memory.
+    /// Distinct sectors per request, summed. Zero for shared and constant memory.
     pub sectors: u64,
-    /// Distinct addresses of each request to constant memory, summed: the constant cache is asked
-    /// for one after the other. Zero for other memories.
+    /// Distinct addresses per request to constant memory, summed: the constant cache serves one address at a
+    /// time. Zero for other memories.
     pub addresses: u64,
-    /// Of the sectors, or the addresses, those that the modelled cache in front of the memory had.
-    /// Zero for stores and atomics.
+    /// The sectors, or addresses, that hit the modelled cache in front of the memory. Zero for stores and
+    /// atomics.
     pub hits: u64,
-    /// Of atomics on global memory: how many times lanes of a request were sent to the L2 cache. Those
-    /// that share an address go one after the other. Zero for all others.
-    pub turns: u64,
-    /// Passes through the data stage: for shared memory the turns that bank conflicts and wide
-    /// accesses take, for the others the lines of 128 bytes. Zero for constant memory.
+    /// For atomics on global memory: passes of a request to the L2 cache. Lanes that share an address are
+    /// serialized. Zero for all others.
+    #[serde(rename = "turns")]
+    pub output_wavefronts: u64,
+    /// Passes through the data stage: for shared memory those that bank conflicts and wide accesses cause,
+    /// for other memories the number of 128-byte lines. Zero for constant memory.
     pub wavefronts: u64,
-    /// Wavefronts of shared memory beyond those that the same bytes would take without conflicts.
+    /// Wavefronts of shared memory in excess of those that the same bytes would need without conflicts.
     pub conflicts: u64,
 }
 
-/// The L2 cache, which all multiprocessors share.
+/// The traffic from the L1 caches to the L2 cache, which all SMs share.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Level2 {
+pub struct L2Traffic {
     /// Sectors read: those that missed the L1 cache.
     pub read_sectors: u64,
     /// Sectors written.
@@ -69,7 +71,7 @@ pub struct Level2 {
 }
 
 impl Tally {
-    /// Nothing but accesses of some classes.
+    /// Creates a tally that has only accesses of some classes.
     pub fn of<const N: usize>(accesses: [(AccessClass, AccessCounts); N]) -> Tally {
         let mut tally = Tally::default();
         for (class, counts) in accesses {
@@ -78,11 +80,11 @@ impl Tally {
         tally
     }
 
-    /// Adds what other instructions did.
+    /// Adds the counts of other instructions.
     pub fn add(&mut self, other: &Tally) {
         self.instructions += other.instructions;
         self.thread_instructions += other.thread_instructions;
-        self.products += other.products;
+        self.tensor_instructions += other.tensor_instructions;
         self.branches += other.branches;
         self.divergent_branches += other.divergent_branches;
         self.barriers += other.barriers;
@@ -91,7 +93,7 @@ impl Tally {
         }
     }
 
-    /// The accesses of some classes together.
+    /// Returns the sum of the accesses of some classes.
     pub fn sum(&self, classes: AccessSet) -> AccessCounts {
         let mut sum = AccessCounts::default();
         for class in classes.iter() {
@@ -100,12 +102,12 @@ impl Tally {
         sum
     }
 
-    /// Sectors that go to the L2 cache: those that miss the first, and all written.
-    pub fn l2(&self) -> Level2 {
-        let reads = AccessSet::DEVICE.and(AccessSet::that(Direction::Reads));
-        Level2 {
+    /// Returns the sectors that go to the L2 cache: reads that miss the L1 cache, and all writes.
+    pub fn l2(&self) -> L2Traffic {
+        let reads = AccessSet::DEVICE.intersection(AccessSet::with_direction(Direction::Reads));
+        L2Traffic {
             read_sectors: self.sum(reads).misses(),
-            written_sectors: self.sum(AccessSet::DEVICE.without(reads)).misses(),
+            written_sectors: self.sum(AccessSet::DEVICE.difference(reads)).misses(),
         }
     }
 }
@@ -125,7 +127,7 @@ impl IndexMut<AccessClass> for Tally {
 }
 
 impl AccessCounts {
-    /// Adds others.
+    /// Adds other counts.
     pub fn add(&mut self, other: &AccessCounts) {
         self.requests += other.requests;
         self.issued += other.issued;
@@ -134,12 +136,12 @@ impl AccessCounts {
         self.sectors += other.sectors;
         self.addresses += other.addresses;
         self.hits += other.hits;
-        self.turns += other.turns;
+        self.output_wavefronts += other.output_wavefronts;
         self.wavefronts += other.wavefronts;
         self.conflicts += other.conflicts;
     }
 
-    /// Sectors that the L1 cache did not have.
+    /// Returns the sectors that missed the L1 cache.
     pub fn misses(&self) -> u64 {
         self.sectors.saturating_sub(self.hits)
     }

@@ -1,25 +1,24 @@
-//! What a PTX module says, before any of it is given a meaning.
+//! The abstract syntax tree of a PTX module.
 //!
-//! The tree keeps instructions generic (a mnemonic, its dotted modifiers, its operands): which
-//! combinations exist, and what they do, is decided once, in `lower`. Names borrow from the
-//! source text. Source: PTX ISA, sections 4 (syntax), 5 (state spaces, types, variables) and
-//! 6.4 (operands).
+//! Instructions stay generic (a mnemonic, dotted modifiers and operands): `lower` alone decides which
+//! combinations exist and what they do. Names borrow from the source text. Source: PTX ISA sections 4
+//! (syntax), 5 (state spaces, types, variables) and 6.4 (operands).
 
-/// A whole `.ptx` file.
+/// A PTX module.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Module<'a> {
     /// `.version major.minor`
     pub version: (u32, u32),
-    /// `.target sm_52, …`: the first entry names the architecture.
+    /// The architecture, which is the first entry of `.target sm_52, …`.
     pub target: Target<'a>,
-    /// `.file` table: index and path.
+    /// The `.file` table: index and path.
     pub files: Vec<(u32, String)>,
     pub variables: Vec<Variable<'a>>,
     pub functions: Vec<Function<'a>>,
     pub aliases: Vec<Alias<'a>>,
 }
 
-/// `.alias name, function;`: another name of a device function.
+/// An alternative name of a device function: `.alias name, function;`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Alias<'a> {
     pub name: &'a str,
@@ -27,14 +26,14 @@ pub struct Alias<'a> {
     pub line: u32,
 }
 
-/// `.target sm_90a, debug` is `{ sm: 90, name: "sm_90a" }`.
+/// The target architecture: `.target sm_90a, debug` is `{ sm: 90, name: "sm_90a" }`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Target<'a> {
     pub sm: u32,
     pub name: &'a str,
 }
 
-/// A state space, PTX ISA section 5.1.
+/// A state space (PTX ISA section 5.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StateSpace {
     Const,
@@ -44,7 +43,7 @@ pub enum StateSpace {
     Shared,
 }
 
-/// A fundamental type, PTX ISA section 5.2.
+/// A fundamental type (PTX ISA section 5.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Type {
     B8,
@@ -99,7 +98,7 @@ impl Type {
         ("pred", Type::Pred),
     ];
 
-    /// The type a modifier names, without its dot: `"u32"`.
+    /// Returns the type that a modifier names, without its dot: `"u32"`.
     pub fn from_modifier(text: &str) -> Option<Type> {
         Self::NAMES
             .iter()
@@ -107,8 +106,8 @@ impl Type {
             .map(|(_, ty)| *ty)
     }
 
-    /// Whether a modifier names a type that PTX has and nothing here calculates with.
-    pub fn is_unknown_one(text: &str) -> bool {
+    /// Returns true if the modifier names a PTX type that the simulator cannot represent in a register.
+    pub fn is_unsupported(text: &str) -> bool {
         const OTHERS: [&str; 22] = [
             "tf32", "e4m3", "e5m2", "e4m3x2", "e5m2x2", "e4m3x4", "e5m2x4", "e3m2x2", "e2m3x2",
             "e3m2x4", "e2m3x4", "e2m1x2", "e2m1x4", "ue8m0", "ue8m0x2", "s2f6x2", "u8x4", "s8x4",
@@ -117,7 +116,7 @@ impl Type {
         OTHERS.contains(&text)
     }
 
-    /// How the type is written, without its dot.
+    /// Returns the type's name in PTX, without its dot.
     pub fn modifier(self) -> &'static str {
         Self::NAMES
             .iter()
@@ -125,7 +124,7 @@ impl Type {
             .map_or("", |(name, _)| name)
     }
 
-    /// Bytes in memory. A predicate has none.
+    /// Returns the size in memory in bytes; 0 for a predicate.
     pub fn bytes(self) -> u32 {
         match self {
             Type::Pred => 0,
@@ -138,12 +137,12 @@ impl Type {
         }
     }
 
-    /// Whether values are two's complement.
+    /// Returns true for two's complement integers.
     pub fn is_signed(self) -> bool {
         matches!(self, Type::S8 | Type::S16 | Type::S32 | Type::S64)
     }
 
-    /// Whether values are floating point.
+    /// Returns true for floating-point types.
     pub fn is_float(self) -> bool {
         matches!(
             self,
@@ -167,23 +166,24 @@ pub enum Linkage {
     Common,
 }
 
-/// A variable in memory: module scope, function scope (`.shared`, `.local`, `.param`), or a
-/// formal parameter.
+/// A variable in memory at module scope or function scope (`.shared`, `.local`, `.param`), or a formal
+/// parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable<'a> {
     pub name: &'a str,
     pub space: StateSpace,
-    /// A parameter or result that is a register (`.reg .u32 a`). Its `space` is `Param`.
+    /// True for a parameter or result that is a register (`.reg .u32 a`). Its `space` is `Param`.
     pub register: bool,
     pub linkage: Linkage,
-    /// Bytes; from `.align`, else the type's own size times its vector length.
+    /// The alignment in bytes: from `.align`, or else the size of the type times the vector length.
     pub align: u32,
     pub ty: Type,
-    /// 1, or 2 or 4 for `.v2`, `.v4`.
+    /// The vector length: 1, or 2 or 4 for `.v2` and `.v4`.
     pub vector: u32,
-    /// `[4][8]` is `[4, 8]`; a scalar is empty; an unsized `[]` is `[0]`.
+    /// The array dimensions: `[4][8]` is `[4, 8]`, a scalar has none, and an unsized `[]` is `[0]`.
     pub dims: Vec<u64>,
-    /// Flattened, row by row; shorter than the array means zeros after it; empty means none given.
+    /// The initial values, flattened in row-major order. Missing values at the end are zero; empty if there
+    /// is no initializer.
     pub init: Vec<Initializer<'a>>,
     pub line: u32,
 }
@@ -191,8 +191,8 @@ pub struct Variable<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Initializer<'a> {
     Value(Immediate),
-    /// The address of `symbol` plus `addend`; `generic(symbol)` where `generic`. Of `0xff00(symbol)` the
-    /// bits that `mask` has, shifted down to the lowest.
+    /// The address of `symbol` plus `addend`, or of `generic(symbol)` if `generic`. With a `mask`, as in
+    /// `0xff00(symbol)`, only the masked bits of the address, shifted down to bit 0.
     Address {
         symbol: &'a str,
         addend: i64,
@@ -201,14 +201,14 @@ pub enum Initializer<'a> {
     },
 }
 
-/// `.entry` or `.func`.
+/// A kernel (`.entry`) or a device function (`.func`).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Function<'a> {
     pub name: &'a str,
     pub entry: bool,
     pub linkage: Linkage,
     pub noreturn: bool,
-    /// `.func (.param .b32 r) f`: register or parameter results.
+    /// The results, which are registers or parameters: `.func (.param .b32 r) f`.
     pub returns: Vec<Variable<'a>>,
     pub params: Vec<Variable<'a>>,
     /// `.maxntid x, y, z`
@@ -216,10 +216,10 @@ pub struct Function<'a> {
     /// `.reqntid x, y, z`
     pub required_threads: Option<[u32; 3]>,
     /// `.minnctapersm`
-    pub least_blocks: Option<u32>,
+    pub min_blocks_per_sm: Option<u32>,
     /// `.maxnreg`
-    pub most_registers: Option<u32>,
-    /// None for a declaration.
+    pub max_registers: Option<u32>,
+    /// The body; `None` for a declaration.
     pub body: Option<Vec<Statement<'a>>>,
     pub line: u32,
 }
@@ -227,8 +227,8 @@ pub struct Function<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Statement<'a> {
     Label(&'a str),
-    /// `.reg .b32 %r<5>;` is one declaration with `count: Some(5)`; `.reg .b32 a, b;` is two. `vector` is
-    /// 1, or 2 or 4 for `.v2`, `.v4`.
+    /// A register declaration. `.reg .b32 %r<5>;` is one declaration with `count: Some(5)`; `.reg .b32 a, b;`
+    /// is two. `vector` is 1, or 2 or 4 for `.v2` and `.v4`.
     Register {
         name: &'a str,
         count: Option<u32>,
@@ -237,7 +237,7 @@ pub enum Statement<'a> {
     },
     Variable(Variable<'a>),
     Instruction(Instruction<'a>),
-    /// `{ … }`, a scope of its own.
+    /// A nested scope: `{ … }`.
     Block(Vec<Statement<'a>>),
     /// `name: .branchtargets a, b;`
     BranchTargets {
@@ -257,18 +257,18 @@ pub enum Statement<'a> {
     },
 }
 
-/// `@!%p1 ld.global.v2.f32 {%f1, %f2}, [%rd1+8];`
+/// An instruction, for example `@!%p1 ld.global.v2.f32 {%f1, %f2}, [%rd1+8];`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instruction<'a> {
     pub guard: Option<Guard<'a>>,
-    /// `ld`
+    /// The mnemonic, for example `ld`.
     pub mnemonic: &'a str,
-    /// `["global", "v2", "f32"]`; `::` stays inside its modifier (`"shared::cta"`).
+    /// The modifiers, for example `["global", "v2", "f32"]`. `::` is part of its modifier (`"shared::cta"`).
     pub modifiers: Vec<&'a str>,
     pub operands: Vec<Operand<'a>>,
-    /// Line in the PTX text, from 1.
+    /// The line in the PTX text, counted from 1.
     pub line: u32,
-    /// From the `.loc` in force.
+    /// The source location of the preceding `.loc`.
     pub location: Option<SourceLocation>,
 }
 
@@ -278,7 +278,7 @@ pub struct Guard<'a> {
     pub negated: bool,
 }
 
-/// A place in the CUDA C source: `.loc file line column`.
+/// A location in the CUDA C source: `.loc file line column`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SourceLocation {
     pub file: u32,
@@ -288,43 +288,43 @@ pub struct SourceLocation {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operand<'a> {
-    /// A register, special register (`%tid.x`), variable, function or label; `offset` is the
-    /// `+ 4` of `mov.u64 %rd1, table+4`.
+    /// A register, special register (`%tid.x`), variable, function or label, plus an `offset` as in
+    /// `mov.u64 %rd1, table+4`.
     Name {
         name: &'a str,
         offset: i64,
     },
-    /// One register of a vector of registers; `v.y` is a `Name` until it is known that there is such a
-    /// vector.
+    /// An element of a vector register. The parser reads `v.y` as a `Name`, because it does not know the
+    /// declarations.
     Element {
         vector: &'a str,
-        place: usize,
+        index: usize,
     },
-    /// `table[2]`: an element of an array in memory.
-    Item {
+    /// An element of an array in memory: `table[2]`.
+    ArrayElement {
         array: &'a str,
         index: i64,
     },
-    /// `!%p1`
+    /// A negated predicate: `!%p1`.
     Not(&'a str),
     Immediate(Immediate),
-    /// `[%rd1+8]`, `[table+4]`, `[1024]`
+    /// A memory address: `[%rd1+8]`, `[table+4]`, `[1024]`.
     Address {
         base: AddressBase<'a>,
         offset: i64,
     },
-    /// `[%rd1, {%f1, %f2}]`: a place in a texture or surface.
-    Texel {
+    /// Coordinates in a texture or surface: `[%rd1, {%f1, %f2}]`.
+    TextureCoordinates {
         image: &'a str,
-        place: Vec<Operand<'a>>,
+        coordinates: Vec<Operand<'a>>,
     },
-    /// `{%r1, %r2}`, `{_, 5}`
+    /// A vector: `{%r1, %r2}`, `{_, 5}`.
     Vector(Vec<Operand<'a>>),
-    /// `%p1|%p2`
+    /// A pair of destinations: `%p1|%p2`.
     Pair(&'a str, &'a str),
-    /// `(a, b)` of a `call`
+    /// The arguments or results of a `call`: `(a, b)`.
     List(Vec<Operand<'a>>),
-    /// `_`
+    /// An ignored destination: `_`.
     Sink,
 }
 
@@ -335,7 +335,7 @@ pub enum AddressBase<'a> {
 }
 
 impl<'a> AddressBase<'a> {
-    /// The name, if it is one.
+    /// Returns the name, or `None` for an absolute address.
     pub fn name(self) -> Option<&'a str> {
         match self {
             AddressBase::Name(name) => Some(name),
@@ -344,12 +344,12 @@ impl<'a> AddressBase<'a> {
     }
 }
 
-/// A constant: integers as 64-bit two's complement, floats as written.
+/// A constant: an integer in 64-bit two's complement, or a float in its written precision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Immediate {
     Int(i64),
-    /// `0f3F800000`
+    /// A single-precision literal: `0f3F800000`.
     F32(u32),
-    /// `0d3FF0000000000000`, or a decimal literal.
+    /// A double-precision literal (`0d3FF0000000000000`) or a decimal literal.
     F64(u64),
 }

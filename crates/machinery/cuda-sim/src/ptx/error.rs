@@ -1,24 +1,24 @@
-//! What can be wrong with PTX text, and where.
+//! Syntax errors and their locations.
 
-/// The first place in a PTX text that could not be read.
+/// The first syntax error in a PTX text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {}", .problem.sentence(.found))]
 pub struct ParseError {
-    /// From 1.
+    /// The line, counted from 1.
     pub line: u32,
-    /// From 1, in characters.
+    /// The column, counted from 1 in characters.
     pub column: u32,
-    /// The offending text as it stands in the source, shortened if long; empty at the end.
+    /// The offending text as written, shortened if long; empty at the end of the text.
     pub found: String,
     pub problem: Problem,
 }
 
-/// Why a text could not be read.
+/// The kind of a syntax error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Problem {
-    /// Something else belongs here, for example "`;` after the operands of `add`".
+    /// A different token was expected, for example "`;` after the operands of `add`".
     Expected(String),
-    /// It may be PTX, but it cannot be accepted; the text says why.
+    /// The text may be valid PTX but is not accepted, for the given reason.
     Refused(&'static str),
 }
 
@@ -29,22 +29,22 @@ impl Problem {
             text => format!("`{}`", text.escape_debug()),
         };
         match self {
-            Self::Expected(what) => format!("expected {what}, found {found}"),
+            Self::Expected(expectation) => format!("expected {expectation}, found {found}"),
             Self::Refused(why) => format!("cannot read {found}: {why}"),
         }
     }
 }
 
 impl ParseError {
-    /// The offending text is quoted up to this many characters.
-    const LONGEST_QUOTE: usize = 40;
+    /// Maximum number of characters of the offending text that are quoted.
+    const MAX_QUOTE_CHARS: usize = 40;
 
-    /// A problem with the text `found`, which starts `offset` bytes into `source`.
+    /// Creates the error for the text `found`, which starts at byte `offset` of `source`.
     pub(super) fn at(source: &str, offset: usize, found: &str, problem: Problem) -> Self {
         let before = &source[..offset];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let mut quote: String = found.chars().take(Self::LONGEST_QUOTE).collect();
+        let mut quote: String = found.chars().take(Self::MAX_QUOTE_CHARS).collect();
         if quote.len() < found.len() {
             quote.push('…');
         }

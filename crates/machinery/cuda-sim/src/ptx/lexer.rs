@@ -1,4 +1,4 @@
-//! PTX text to tokens: PTX ISA sections 4.1 (comments), 4.4 (identifiers) and 4.5 (constants).
+//! The lexer. Source: PTX ISA sections 4.1 (comments), 4.4 (identifiers) and 4.5 (constants).
 
 use winnow::ascii::{multispace1, till_line_ending};
 use winnow::combinator::{alt, dispatch, empty, not, opt, peek, repeat};
@@ -9,17 +9,17 @@ use winnow::token::{any, none_of, one_of, take_until, take_while};
 use super::error::{ParseError, Problem};
 use super::token::{Token, TokenKind};
 
-/// A lexical rule either takes text or does not; what is wrong is seen from the text it left.
+/// The result of a lexical rule. Rules do not report errors; the remaining text shows what is wrong.
 type Lexed<T> = Result<T, EmptyError>;
 
-/// Bytes of the longest name, number or string. PTX asks for no more than 1024 of a name (PTX ISA
-/// section 4.4); what is said of one has to fit a message.
-const LONGEST: usize = 1 << 16;
-const TOO_LONG: &str = "this is longer than 65536 characters";
+/// Maximum length of a name, number or string in bytes. PTX requires support for names of only 1024
+/// characters (PTX ISA section 4.4), and error messages quote them.
+const MAX_TOKEN_BYTES: usize = 1 << 16;
+const TOO_LONG: &str = "this is longer than 65536 bytes";
 
-/// All tokens of `source`, the last of them [`TokenKind::End`].
+/// Splits `source` into tokens, the last of which is [`TokenKind::End`].
 pub(super) fn tokens(source: &str) -> Result<Vec<Token<'_>>, ParseError> {
-    // PTX runs to about five bytes a token, blanks included.
+    // PTX averages about five bytes per token, including whitespace.
     let mut tokens = Vec::with_capacity(source.len() / 5);
     let mut rest = source;
     let mut line = 1;
@@ -39,7 +39,7 @@ pub(super) fn tokens(source: &str) -> Result<Vec<Token<'_>>, ParseError> {
         let Ok((kind, text)) = lexeme.with_taken().parse_next(&mut rest) else {
             return Err(stray(source, start));
         };
-        if text.len() > LONGEST {
+        if text.len() > MAX_TOKEN_BYTES {
             return Err(ParseError::at(
                 source,
                 start,
@@ -56,14 +56,14 @@ pub(super) fn tokens(source: &str) -> Result<Vec<Token<'_>>, ParseError> {
     }
 }
 
-/// Skips blanks and comments.
+/// Skips whitespace and comments.
 fn blank(input: &mut &str) -> Lexed<()> {
     let line = ("//", till_line_ending).void();
     let block = ("/*", take_until(0.., "*/"), "*/").void();
     repeat(0.., alt((multispace1.void(), line, block))).parse_next(input)
 }
 
-/// One token of any kind but the end.
+/// Reads one token of any kind except for the end.
 fn lexeme(input: &mut &str) -> Lexed<TokenKind> {
     dispatch! { peek(any);
         '%' => alt((special_or_register, '%'.value(TokenKind::Symbol('%')))),
@@ -78,7 +78,7 @@ fn lexeme(input: &mut &str) -> Lexed<TokenKind> {
     .parse_next(input)
 }
 
-/// The characters a name may go on with; the dispatch above has seen to the first.
+/// Reads the characters that may continue a name. The caller has checked the first one.
 fn name_part<'s>(input: &mut &'s str) -> Lexed<&'s str> {
     take_while(1.., is_name_part).parse_next(input)
 }
@@ -87,27 +87,27 @@ fn is_name_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '$'
 }
 
-/// `%rd1`, and `%tid.x` as one name.
+/// Reads a register such as `%rd1` or a special register such as `%tid.x` as one name.
 fn special_or_register(input: &mut &str) -> Lexed<TokenKind> {
     ('%', name_part, opt(element))
         .value(TokenKind::Word)
         .parse_next(input)
 }
 
-/// The `.x` of a vector's first element. No instruction ends in a single letter: where a modifier is one
-/// (`shf.l.wrap`), another follows.
+/// Reads a vector element such as `.x`. This is unambiguous because no instruction ends in a single-letter
+/// modifier: in `shf.l.wrap` another modifier follows.
 fn element<'s>(input: &mut &'s str) -> Lexed<&'s str> {
     let end = not(alt((one_of(is_name_part), '.')));
     ('.', one_of(is_element), end).take().parse_next(input)
 }
 
-/// The names of a vector's elements, as places and as colours.
+/// Returns true for the names of vector elements (`xyzw` and `rgba`).
 fn is_element(c: char) -> bool {
     "xyzwrgba".contains(c)
 }
 
-/// Any literal, valid or not, as far as it goes: `literal` reads its value. A fraction or a signed
-/// exponent belongs to it only after decimal digits.
+/// Reads a literal, valid or not; `literal` evaluates it. A fraction or a signed exponent belongs to the
+/// literal only after decimal digits.
 fn numeral(input: &mut &str) -> Lexed<()> {
     let digits = name_part.parse_next(input)?;
     let decimal = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -123,8 +123,8 @@ fn numeral(input: &mut &str) -> Lexed<()> {
     }
 }
 
-/// A string. LLVM writes a quote in one as `\"`. NVIDIA's assembler knows no such thing: to it a string
-/// ends with its first quote, as the name of a folder does in `"C:\kernels\"`.
+/// Reads a string. LLVM escapes a quote as `\"`, but NVIDIA's assembler has no escapes and ends a string at
+/// the first quote, as in the directory name `"C:\kernels\"`.
 fn quoted(input: &mut &str) -> Lexed<()> {
     let plain = none_of(['"', '\\', '\n']).void();
     let escaped = ('\\', none_of('\n')).void();
@@ -134,7 +134,7 @@ fn quoted(input: &mut &str) -> Lexed<()> {
     alt((with_escapes, ('"', to_first_quote, '"').void())).parse_next(input)
 }
 
-/// The error for text at `start` with which no token can begin.
+/// Creates the error for text at `start` that does not begin a token.
 fn stray(source: &str, start: usize) -> ParseError {
     let rest = &source[start..];
     let line = rest.lines().next().unwrap_or_default();
@@ -143,7 +143,7 @@ fn stray(source: &str, start: usize) -> ParseError {
         [b'"', ..] => (line, "this string is not closed on its line"),
         _ => {
             let end = rest.chars().next().map_or(0, char::len_utf8);
-            (&rest[..end], "nothing in PTX starts with this character")
+            (&rest[..end], "no PTX token starts with this character")
         }
     };
     ParseError::at(source, start, found, Problem::Refused(why))

@@ -1,5 +1,5 @@
-//! Several PTX modules made one, as text: what one declares `.extern` and another defines becomes one thing, and
-//! names that only one module knows stay apart.
+//! The linker: merges PTX modules as text. `.extern` declarations are resolved to definitions in other
+//! modules, and module-local names that clash are renamed.
 //!
 //! Source: PTX ISA section 11.6 (linking directives).
 
@@ -8,72 +8,72 @@ use super::token::{Token, TokenKind};
 use super::{ParseError, grammar, lexer};
 use std::collections::{HashMap, HashSet};
 
-/// Why modules do not link.
+/// The reason why modules cannot be linked.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LinkError {
-    /// A module is no PTX.
+    /// A module is not valid PTX.
     #[error("{module}: {error}")]
     Syntax { module: String, error: ParseError },
-    /// Two modules define one name for all.
-    #[error("`{name}` is defined in {first} and in {second}")]
-    Twice {
+    /// Two modules define the same global name.
+    #[error("`{name}` is defined in both {first} and {second}")]
+    DuplicateDefinition {
         name: String,
         first: String,
         second: String,
     },
-    /// A variable that no module defines.
-    #[error("{module} takes `{name}` from another module, and none has it")]
-    Nowhere { module: String, name: String },
-    /// There is nothing to link.
-    #[error("there is nothing to link")]
-    Nothing,
+    /// No module defines a declared variable.
+    #[error("{module} declares `{name}` as external, but no module defines it")]
+    Undefined { module: String, name: String },
+    /// The list of modules is empty.
+    #[error("no modules to link")]
+    NoModules,
 }
 
-/// Links PTX texts, each with a name for messages. A single one stays as it is.
+/// Links PTX texts, each with a name for messages. A single text is returned unchanged.
 ///
 /// # Errors
-/// Texts that are no PTX, names that are defined twice, variables that are defined nowhere.
+/// Fails if a text is not valid PTX, a name is defined twice, or a variable is not defined.
 pub fn link(texts: &[(String, String)]) -> Result<String, LinkError> {
-    let read = texts.iter().map(|(name, text)| Part::read(name, text));
-    let parts = read.collect::<Result<Vec<_>, _>>()?;
-    match &parts[..] {
-        [] => return Err(LinkError::Nothing),
-        [only] => return Ok(only.text.to_owned()),
+    let read = texts.iter().map(|(name, text)| LinkUnit::read(name, text));
+    let units = read.collect::<Result<Vec<_>, _>>()?;
+    match &units[..] {
+        [] => return Err(LinkError::NoModules),
+        [single] => return Ok(single.text.to_owned()),
         _ => {}
     }
-    let defined = definitions(&parts)?;
-    let version = parts.iter().map(|part| part.module.version).max();
-    let target = parts.iter().max_by_key(|part| part.module.target.sm);
+    let defined = definitions(&units)?;
+    let version = units.iter().map(|unit| unit.module.version).max();
+    let target = units.iter().max_by_key(|unit| unit.module.target.sm);
     let (major, minor) = version.unwrap_or_default();
-    let target = target.map_or("sm_52", |part| part.module.target.name);
+    let target = target.map_or("sm_52", |unit| unit.module.target.name);
     let mut linked = format!(".version {major}.{minor}\n.target {target}\n.address_size 64\n");
     let (mut files, mut written) = (0, HashSet::new());
-    for (number, part) in parts.iter().enumerate() {
-        part.write(number, files, &parts, &defined, &mut written, &mut linked);
-        let own = part.module.files.iter().map(|(file, _)| *file).max();
-        files += own.map_or(0, |most| most + 1);
+    for (number, unit) in units.iter().enumerate() {
+        unit.write(number, files, &units, &defined, &mut written, &mut linked);
+        let last_file = unit.module.files.iter().map(|(file, _)| *file).max();
+        files += last_file.map_or(0, |max_file| max_file + 1);
     }
     Ok(linked)
 }
 
-/// One of the modules.
-struct Part<'a> {
+/// One of the modules to link.
+struct LinkUnit<'a> {
     name: &'a str,
     text: &'a str,
     tokens: Vec<Token<'a>>,
     module: Module<'a>,
 }
 
-/// A name at the module's scope.
-struct Named<'a> {
+/// A name at module scope.
+struct GlobalName<'a> {
     name: &'a str,
     linkage: Linkage,
-    /// It is here, and not only said to be somewhere.
+    /// True if the module defines the name and does not just declare it.
     is_defined: bool,
     is_variable: bool,
 }
 
-impl<'a> Part<'a> {
+impl<'a> LinkUnit<'a> {
     fn read(name: &'a str, text: &'a str) -> Result<Self, LinkError> {
         let syntax = |error| LinkError::Syntax {
             module: name.to_owned(),
@@ -91,16 +91,17 @@ impl<'a> Part<'a> {
         })
     }
 
-    fn names(&self) -> impl Iterator<Item = Named<'a>> {
-        let variables = self.module.variables.iter().map(|variable| Named {
+    fn names(&self) -> impl Iterator<Item = GlobalName<'a>> {
+        let variables = self.module.variables.iter().map(|variable| GlobalName {
             name: variable.name,
             linkage: variable.linkage,
-            // What is sized at launch is everywhere, and what has a size is laid out though it is `.extern`.
+            // Dynamic shared memory needs no definition, and sized shared variables are placed even if they
+            // are `.extern`.
             is_defined: variable.linkage != Linkage::Extern
                 || variable.space == super::ast::StateSpace::Shared,
             is_variable: true,
         });
-        let functions = self.module.functions.iter().map(|function| Named {
+        let functions = self.module.functions.iter().map(|function| GlobalName {
             name: function.name,
             linkage: function.linkage,
             is_defined: function.body.is_some(),
@@ -109,43 +110,51 @@ impl<'a> Part<'a> {
         variables.chain(functions)
     }
 
-    /// Whether a name is this module's alone.
-    fn is_own(&self, name: &str) -> bool {
+    /// Returns true if a name is local to this module.
+    fn is_local(&self, name: &str) -> bool {
         self.names()
-            .any(|one| one.name == name && one.linkage == Linkage::Internal)
+            .any(|global_name| global_name.name == name && global_name.linkage == Linkage::Internal)
     }
 
-    /// The module's names that another has too, and that are its own.
-    fn clashes(&self, parts: &[Part]) -> HashSet<&'a str> {
-        let own = self.names().filter(|one| one.linkage == Linkage::Internal);
-        let others = parts.iter().filter(|other| !std::ptr::eq(*other, self));
+    /// Returns the module-local names that also occur in another module.
+    fn clashes(&self, units: &[LinkUnit]) -> HashSet<&'a str> {
+        let local_names = self
+            .names()
+            .filter(|global_name| global_name.linkage == Linkage::Internal);
+        let others = units.iter().filter(|other| !std::ptr::eq(*other, self));
         let others: HashSet<&str> = others
-            .flat_map(|other| other.names().map(|one| one.name).collect::<Vec<_>>())
+            .flat_map(|other| {
+                other
+                    .names()
+                    .map(|global_name| global_name.name)
+                    .collect::<Vec<_>>()
+            })
             .collect();
-        own.map(|one| one.name)
+        local_names
+            .map(|global_name| global_name.name)
             .filter(|name| others.contains(name))
             .collect()
     }
 
-    /// Appends what is to stay of the module: not its head nor its debug sections, nothing that is declared here and
-    /// defined elsewhere, and nothing for all that is `written` already.
+    /// Appends the module to `linked`, except for its header, its debug sections, declarations of names that
+    /// another module defines, and names that are in `written` already.
     fn write(
         &self,
         number: usize,
         files: u32,
-        parts: &[Part],
+        units: &[LinkUnit],
         defined: &HashMap<&str, usize>,
         written: &mut HashSet<String>,
         linked: &mut String,
     ) {
-        let clashes = self.clashes(parts);
+        let clashes = self.clashes(units);
         for statement in statements(&self.tokens) {
             let first = statement[0].text;
             if [".version", ".target", ".address_size", ".section"].contains(&first) {
                 continue;
             }
-            if let Some(name) = self.declared_in(statement)
-                && !self.is_own(name)
+            if let Some(name) = self.declared_name(statement)
+                && !self.is_local(name)
             {
                 let here = defined.get(name) == Some(&number);
                 let elsewhere = defined.contains_key(name) && !here;
@@ -157,17 +166,20 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// The name that a statement at the module's scope declares, if it is one of a function or a variable.
-    fn declared_in(&self, statement: &[Token<'a>]) -> Option<&'a str> {
+    /// Returns the function or variable that a statement at module scope declares; `None` for other statements.
+    fn declared_name(&self, statement: &[Token<'a>]) -> Option<&'a str> {
         let mut words = statement
             .iter()
             .filter(|token| token.kind == TokenKind::Word);
         words
-            .find(|token| self.names().any(|one| one.name == token.text))
+            .find(|token| {
+                self.names()
+                    .any(|global_name| global_name.name == token.text)
+            })
             .map(|token| token.text)
     }
 
-    /// Appends a statement. Of the numbers of source files each module has its own.
+    /// Appends a statement. Renumbers source files, because each module has its own file table.
     fn write_statement(
         &self,
         statement: &[Token<'a>],
@@ -179,7 +191,8 @@ impl<'a> Part<'a> {
         let mut end = None;
         let mut before = "";
         for token in statement {
-            // Comments and blanks stay, for they keep lines apart; what is between two statements goes.
+            // Keep comments and whitespace within the statement, because line breaks are significant. Drop
+            // what is between statements.
             if let Some(end) = end {
                 linked.push_str(&self.text[end..token.start]);
             }
@@ -200,24 +213,24 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Which part defines each name that is not one module's own. A weak definition gives way to any other, and of several
-/// the first counts.
-fn definitions<'a>(parts: &[Part<'a>]) -> Result<HashMap<&'a str, usize>, LinkError> {
+/// Returns the module that defines each global name. A strong definition overrides weak ones; of several weak
+/// definitions the first is used.
+fn definitions<'a>(units: &[LinkUnit<'a>]) -> Result<HashMap<&'a str, usize>, LinkError> {
     let mut strong: HashMap<&str, usize> = HashMap::new();
     let mut weak: HashMap<&str, usize> = HashMap::new();
-    for (number, part) in parts.iter().enumerate() {
-        for one in part.names().filter(|one| one.is_defined) {
-            match one.linkage {
+    for (number, unit) in units.iter().enumerate() {
+        for global_name in unit.names().filter(|global_name| global_name.is_defined) {
+            match global_name.linkage {
                 Linkage::Internal => {}
                 Linkage::Weak | Linkage::Common | Linkage::Extern => {
-                    weak.entry(one.name).or_insert(number);
+                    weak.entry(global_name.name).or_insert(number);
                 }
                 Linkage::Visible => {
-                    if let Some(first) = strong.insert(one.name, number) {
-                        return Err(LinkError::Twice {
-                            name: one.name.to_owned(),
-                            first: parts[first].name.to_owned(),
-                            second: part.name.to_owned(),
+                    if let Some(first) = strong.insert(global_name.name, number) {
+                        return Err(LinkError::DuplicateDefinition {
+                            name: global_name.name.to_owned(),
+                            first: units[first].name.to_owned(),
+                            second: unit.name.to_owned(),
                         });
                     }
                 }
@@ -225,13 +238,16 @@ fn definitions<'a>(parts: &[Part<'a>]) -> Result<HashMap<&'a str, usize>, LinkEr
         }
     }
     weak.extend(strong);
-    let declared = |part: &'_ Part<'a>| part.names().collect::<Vec<_>>();
-    for part in parts {
-        for one in declared(part) {
-            if one.is_variable && !one.is_defined && !weak.contains_key(one.name) {
-                return Err(LinkError::Nowhere {
-                    module: part.name.to_owned(),
-                    name: one.name.to_owned(),
+    let declared = |unit: &'_ LinkUnit<'a>| unit.names().collect::<Vec<_>>();
+    for unit in units {
+        for global_name in declared(unit) {
+            if global_name.is_variable
+                && !global_name.is_defined
+                && !weak.contains_key(global_name.name)
+            {
+                return Err(LinkError::Undefined {
+                    module: unit.name.to_owned(),
+                    name: global_name.name.to_owned(),
                 });
             }
         }
@@ -239,44 +255,44 @@ fn definitions<'a>(parts: &[Part<'a>]) -> Result<HashMap<&'a str, usize>, LinkEr
     Ok(weak)
 }
 
-/// The statements at a module's scope. A text that has been read consists of nothing else.
+/// Splits a valid module into its statements at module scope.
 fn statements<'t, 's>(tokens: &'t [Token<'s>]) -> Vec<&'t [Token<'s>]> {
-    let mut found = Vec::new();
+    let mut list = Vec::new();
     let mut rest = tokens;
     while let [first, ..] = rest
         && first.kind != TokenKind::End
     {
         let (statement, after) = rest.split_at(length(rest));
-        found.push(statement);
+        list.push(statement);
         rest = after;
     }
-    found
+    list
 }
 
-/// How many tokens the statement has that begins here: to the end of its line, of its braces, or to its `;`.
+/// Returns the number of tokens of the first statement, which ends at its line end, closing brace or `;`.
 fn length(tokens: &[Token]) -> usize {
     let line = tokens[0].line;
     if [".version", ".target", ".address_size", ".file", ".loc"].contains(&tokens[0].text) {
         let rest = tokens.iter();
-        let same = rest.take_while(|token| token.line == line && token.kind != TokenKind::End);
-        return same.count();
+        let same_line = rest.take_while(|token| token.line == line && token.kind != TokenKind::End);
+        return same_line.count();
     }
     let is_section = tokens[0].text == ".section";
     let mut has_body = is_section;
     let mut depth = 0_usize;
-    for (place, token) in tokens.iter().enumerate() {
+    for (index, token) in tokens.iter().enumerate() {
         match (token.kind, token.text) {
-            (TokenKind::End, _) => return place,
+            (TokenKind::End, _) => return index,
             (TokenKind::Dotted, ".entry" | ".func") if depth == 0 => has_body = true,
             (TokenKind::Symbol('{' | '('), _) => depth += 1,
             (TokenKind::Symbol(')'), _) => depth = depth.saturating_sub(1),
             (TokenKind::Symbol('}'), _) => {
                 depth = depth.saturating_sub(1);
                 if depth == 0 && has_body {
-                    return place + 1;
+                    return index + 1;
                 }
             }
-            (TokenKind::Symbol(';'), _) if depth == 0 => return place + 1,
+            (TokenKind::Symbol(';'), _) if depth == 0 => return index + 1,
             _ => {}
         }
     }

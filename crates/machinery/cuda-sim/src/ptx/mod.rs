@@ -1,8 +1,8 @@
-//! PTX text to a tree: nothing here knows what an instruction does.
+//! The PTX parser. It is purely syntactic: it does not know what instructions do.
 //!
-//! The text becomes tokens ([`lexer`]), the tokens a tree ([`grammar`]). Both take time and
-//! memory in proportion to the text, and neither trusts it: whatever the bytes, the answer is a
-//! tree or a [`ParseError`].
+//! The text is split into tokens ([`lexer`]), and the tokens are parsed into a tree ([`grammar`]). Both run
+//! in linear time and memory and do not trust their input: for any bytes, the result is a tree or a
+//! [`ParseError`].
 
 pub mod ast;
 mod error;
@@ -19,15 +19,15 @@ mod tests;
 pub use error::{ParseError, Problem};
 pub use link::{LinkError, link};
 
-/// Reads a PTX module. Names in the tree borrow from `source`.
+/// Parses a PTX module. Names in the tree borrow from `source`.
 ///
-/// Zero bytes at the end are ignored, as C strings bring them along. Debug sections are skipped;
-/// `.loc` lines are kept with the instructions they describe.
+/// Trailing zero bytes are ignored, because C strings include them. Debug sections are skipped; `.loc`
+/// locations are attached to the instructions that follow them.
 ///
 /// # Errors
 ///
-/// The first place where the text stops being PTX, or uses a part of PTX that the simulator does
-/// not offer (textures, aliases, 32-bit addresses).
+/// Returns the first location where the text is not valid PTX, or uses a feature that the simulator does not
+/// support (such as texture variables or 32-bit addresses).
 pub fn parse(source: &str) -> Result<ast::Module<'_>, ParseError> {
     let source = source.trim_end_matches('\0');
     let tokens = lexer::tokens(source)?;

@@ -1,4 +1,4 @@
-//! Why a rule of the grammar does not fit the tokens at hand.
+//! Failures of grammar rules.
 
 use winnow::ModalResult;
 use winnow::error::{AddContext, ErrMode, ParserError};
@@ -7,51 +7,54 @@ use winnow::stream::Stream;
 use super::error::{ParseError, Problem};
 use super::token::{Token, Tokens};
 
-/// Expectation a rule of the grammar returns.
+/// The result of a grammar rule.
 pub(super) type Parsed<'s, T> = ModalResult<T, Rejection<'s>>;
 
-/// A failed rule of the grammar. Cheap to make, because rules that are merely tried fail often;
-/// it becomes a [`ParseError`] only when nothing else fits.
+/// The failure of a grammar rule. It is cheap to create, because alternatives fail often; it is converted to a
+/// [`ParseError`] only if no alternative matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rejection<'s> {
-    /// How many tokens were left, the offending one included.
+    /// The number of remaining tokens, including the offending one.
     remaining: usize,
     reason: Reason<'s>,
 }
 
-/// Why a rule does not fit.
+/// The reason of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reason<'s> {
     Expected {
-        what: Expectation,
+        expectation: Expectation,
         after: Option<After<'s>>,
     },
     Refused(&'static str),
 }
 
-/// What the grammar would have taken instead of the token that it found.
+/// The token or construct that the grammar expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expectation {
     Symbol(char),
-    /// Words that say what, with their article: "a name".
+    /// A description with its article, such as "a name".
     Phrase(&'static str),
 }
 
-/// What stands before the place where something was expected: `After("the operands of", "add")`.
+/// The context that precedes the failure, for example `After("the operands of", "add")`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct After<'s>(pub &'static str, pub &'s str);
 
 impl<'s> Rejection<'s> {
-    /// Something else than the next token belongs here.
-    pub fn expected(input: &Tokens<'_, 's>, what: Expectation) -> Self {
-        let reason = Reason::Expected { what, after: None };
+    /// Creates a failure: a different token was expected.
+    pub fn expected(input: &Tokens<'_, 's>, expectation: Expectation) -> Self {
+        let reason = Reason::Expected {
+            expectation,
+            after: None,
+        };
         Self {
             remaining: input.eof_offset(),
             reason,
         }
     }
 
-    /// The next token is what cannot be accepted, and no other reading is to be tried.
+    /// Refuses the next token. The parser does not try other alternatives.
     pub fn refuse<T>(input: &Tokens<'_, 's>, why: &'static str) -> Result<T, ErrMode<Self>> {
         let reason = Reason::Refused(why);
         Err(ErrMode::Cut(Self {
@@ -60,27 +63,30 @@ impl<'s> Rejection<'s> {
         }))
     }
 
-    /// Nothing but `what` may stand here.
-    pub fn demand<T>(input: &Tokens<'_, 's>, what: &'static str) -> Result<T, ErrMode<Self>> {
+    /// Fails with an expectation. The parser does not try other alternatives.
+    pub fn demand<T>(
+        input: &Tokens<'_, 's>,
+        expectation: &'static str,
+    ) -> Result<T, ErrMode<Self>> {
         Err(ErrMode::Cut(Self::expected(
             input,
-            Expectation::Phrase(what),
+            Expectation::Phrase(expectation),
         )))
     }
 
-    /// The error as a reader gets it, with its place in the source.
+    /// Converts the failure to an error with its location in the source.
     pub fn locate(self, source: &str, tokens: &[Token<'_>]) -> ParseError {
         let token = &tokens[tokens.len() - self.remaining.clamp(1, tokens.len())];
         let problem = match self.reason {
             Reason::Refused(why) => Problem::Refused(why),
-            Reason::Expected { what, after } => {
-                let what = match what {
+            Reason::Expected { expectation, after } => {
+                let expectation = match expectation {
                     Expectation::Symbol(symbol) => format!("`{symbol}`"),
                     Expectation::Phrase(phrase) => phrase.to_owned(),
                 };
                 Problem::Expected(match after {
-                    Some(After(place, name)) => format!("{what} after {place} `{name}`"),
-                    None => what,
+                    Some(After(context, name)) => format!("{expectation} after {context} `{name}`"),
+                    None => expectation,
                 })
             }
         };
@@ -105,10 +111,10 @@ impl<'t, 's> AddContext<Tokens<'t, 's>, After<'s>> for Rejection<'s> {
         mut self,
         _input: &Tokens<'t, 's>,
         _start: &<Tokens<'t, 's> as Stream>::Checkpoint,
-        place: After<'s>,
+        context: After<'s>,
     ) -> Self {
         if let Reason::Expected { after, .. } = &mut self.reason {
-            after.get_or_insert(place);
+            after.get_or_insert(context);
         }
         self
     }

@@ -1,4 +1,4 @@
-//! The smallest rules of the grammar: each looks at one token or takes it.
+//! Token-level rules of the grammar, which inspect or consume one token.
 
 use winnow::error::ErrMode;
 use winnow::prelude::*;
@@ -7,7 +7,7 @@ use winnow::stream::Stream;
 use super::rejection::{Expectation, Parsed, Rejection};
 use super::token::{Token, TokenKind, Tokens};
 
-/// The next token, which stays where it is.
+/// Returns the next token without consuming it.
 pub(super) fn peek<'s>(input: &Tokens<'_, 's>) -> Token<'s> {
     let end = Token {
         kind: TokenKind::End,
@@ -18,7 +18,7 @@ pub(super) fn peek<'s>(input: &Tokens<'_, 's>) -> Token<'s> {
     input.first().copied().unwrap_or(end)
 }
 
-/// The name of the next token if it is dotted: `global` for `.global`.
+/// Returns the name of the next token if it is dotted: `global` for `.global`.
 pub(super) fn peek_dotted<'s>(input: &Tokens<'_, 's>) -> Option<&'s str> {
     match peek(input) {
         Token {
@@ -30,52 +30,56 @@ pub(super) fn peek_dotted<'s>(input: &Tokens<'_, 's>) -> Option<&'s str> {
     }
 }
 
-/// Whether the next token is this symbol.
+/// Returns true if the next token is this symbol.
 pub(super) fn at_symbol(input: &Tokens<'_, '_>, symbol: char) -> bool {
     peek(input).kind == TokenKind::Symbol(symbol)
 }
 
-/// Takes the next token, if it is of this kind, and returns its text.
-fn take<'s>(input: &mut Tokens<'_, 's>, kind: TokenKind, what: Expectation) -> Parsed<'s, &'s str> {
+/// Consumes the next token if it is of this kind, and returns its text.
+fn take<'s>(
+    input: &mut Tokens<'_, 's>,
+    kind: TokenKind,
+    expectation: Expectation,
+) -> Parsed<'s, &'s str> {
     let token = peek(input);
     if token.kind == kind {
         skip(input);
         Ok(token.text)
     } else {
-        Err(ErrMode::Backtrack(Rejection::expected(input, what)))
+        Err(ErrMode::Backtrack(Rejection::expected(input, expectation)))
     }
 }
 
-/// Takes this symbol.
+/// Consumes this symbol.
 pub(super) fn symbol<'t, 's: 't>(
-    wanted: char,
+    symbol_char: char,
 ) -> impl Parser<Tokens<'t, 's>, &'s str, ErrMode<Rejection<'s>>> {
     move |input: &mut Tokens<'t, 's>| {
         take(
             input,
-            TokenKind::Symbol(wanted),
-            Expectation::Symbol(wanted),
+            TokenKind::Symbol(symbol_char),
+            Expectation::Symbol(symbol_char),
         )
     }
 }
 
-/// Takes a name.
+/// Consumes a name.
 pub(super) fn word<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, &'s str> {
     take(input, TokenKind::Word, Expectation::Phrase("a name"))
 }
 
-/// Takes a dotted token and returns it without its dot.
+/// Consumes a dotted token and returns it without its dot.
 pub(super) fn dotted<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, &'s str> {
     let text = take(input, TokenKind::Dotted, Expectation::Phrase("a directive"))?;
     Ok(text.strip_prefix('.').unwrap_or(text))
 }
 
-/// Takes a number and returns its text.
+/// Consumes a number and returns its text.
 pub(super) fn number<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, &'s str> {
     take(input, TokenKind::Number, Expectation::Phrase("a number"))
 }
 
-/// Takes a string and returns what stands between its quotes, escapes as written.
+/// Consumes a string and returns its contents, with escapes as written.
 pub(super) fn text<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, &'s str> {
     let quoted = take(
         input,
@@ -88,32 +92,32 @@ pub(super) fn text<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, &'s str> {
         .unwrap_or(quoted))
 }
 
-/// Takes nothing but this symbol: any other token is final.
+/// Consumes this symbol. Any other token is an error without alternatives.
 pub(super) fn expect<'t, 's: 't>(
-    wanted: char,
+    symbol_char: char,
 ) -> impl Parser<Tokens<'t, 's>, &'s str, ErrMode<Rejection<'s>>> {
-    winnow::combinator::cut_err(symbol(wanted))
+    winnow::combinator::cut_err(symbol(symbol_char))
 }
 
-/// Takes the dotted token of this name, dot not counted, if it is next.
+/// Consumes the next token if it is dotted and has this name. Returns true if it did.
 pub(super) fn skip_dotted(input: &mut Tokens<'_, '_>, name: &str) -> bool {
-    let found = peek_dotted(input) == Some(name);
-    if found {
+    let matches = peek_dotted(input) == Some(name);
+    if matches {
         skip(input);
     }
-    found
+    matches
 }
 
-/// Takes this symbol if it is next.
+/// Consumes the next token if it is this symbol. Returns true if it did.
 pub(super) fn skip_symbol(input: &mut Tokens<'_, '_>, symbol: char) -> bool {
-    let found = at_symbol(input, symbol);
-    if found {
+    let matches = at_symbol(input, symbol);
+    if matches {
         skip(input);
     }
-    found
+    matches
 }
 
-/// Takes the next token, whatever it is.
+/// Consumes the next token.
 pub(super) fn skip(input: &mut Tokens<'_, '_>) {
     input.next_token();
 }

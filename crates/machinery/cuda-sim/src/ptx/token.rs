@@ -2,32 +2,32 @@
 
 use winnow::stream::TokenSlice;
 
-/// A piece of PTX text.
+/// A token of PTX text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token<'s> {
     pub kind: TokenKind,
-    /// The text of the token as it stands in the source, its dot or quotes included.
+    /// The token as written, including its dot or quotes.
     pub text: &'s str,
-    /// Where the token begins, in bytes from the start of the source.
+    /// The byte offset of the token in the source.
     pub start: usize,
-    /// Line in the source, from 1.
+    /// The line in the source, counted from 1.
     pub line: u32,
 }
 
-/// What a token is, as far as its first characters tell.
+/// The kind of a token, determined by its first characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind {
-    /// `add`, `%rd1`, `%tid.x`, `$L__BB0_1`, `_`
+    /// A name: `add`, `%rd1`, `%tid.x`, `$L__BB0_1`, `_`.
     Word,
-    /// `.global`, `.shared::cta`, `.v2`: directives, types and modifiers look alike.
+    /// A dotted name: `.global`, `.shared::cta`, `.v2`. Directives, types and modifiers look alike.
     Dotted,
-    /// `5`, `0x1fU`, `0f3F800000`, `6.4`
+    /// A numeric literal: `5`, `0x1fU`, `0f3F800000`, `6.4`.
     Number,
-    /// `"k.cu"`
+    /// A string: `"k.cu"`.
     Text,
-    /// One of `( ) { } [ ] < > , ; : = @ ! ~ + - * / % & | ^`
+    /// One of `( ) { } [ ] < > , ; : = @ ! ~ + - * / % & | ^`.
     Symbol(char),
-    /// The end of the source: the last token, and there is always one.
+    /// The end of the source, which is always the last token.
     End,
 }
 

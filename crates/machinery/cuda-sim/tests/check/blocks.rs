@@ -1,12 +1,16 @@
-//! Accesses of device memory by several blocks, and what puts them in order.
+//! Accesses to device memory by several blocks, and the operations that order them.
 
 use crate::harness::module_of;
-use crate::race::words;
-use crate::{assert_one, assert_silent, checking, found, line_of, only, params};
+use crate::race::kinds_and_severities;
+use crate::{
+    assert_no_findings, assert_single_finding, check_kernel, checking_machine, line_of, only_kind,
+    params,
+};
 use cuda_sim::check::Severity::{Error, Warning};
 use cuda_sim::check::{Finding, FindingKind};
 
-/// Blocks of 32 threads that have `%g`, the thread's number in the grid, and `%at`, its word.
+/// Returns a module whose kernel has the thread's index in the grid, `%g`, and the address of its word,
+/// `%at`. Blocks have 32 threads.
 fn grid(body: &str) -> String {
     module_of(
         "",
@@ -21,28 +25,28 @@ fn grid(body: &str) -> String {
     )
 }
 
-fn found_in_grid(body: &str, blocks: u32, threads: usize) -> (Vec<Finding>, String) {
+fn check_grid(body: &str, blocks: u32, threads: usize) -> (Vec<Finding>, String) {
     let ptx = grid(body);
-    (found_of(&ptx, blocks, threads), ptx)
+    (check_grid_module(&ptx, blocks, threads), ptx)
 }
 
-fn found_of(ptx: &str, blocks: u32, threads: usize) -> Vec<Finding> {
-    let mut machine = checking(ptx);
+fn check_grid_module(ptx: &str, blocks: u32, threads: usize) -> Vec<Finding> {
+    let mut machine = checking_machine(ptx);
     machine.use_threads(threads);
     let out = machine.buffer(&vec![0u32; blocks as usize * 32 + 64]);
     machine.run("k", blocks, 32, params![out]).findings
 }
 
 #[test]
-fn blocks_that_use_the_same_device_memory() {
+fn unordered_accesses_by_several_blocks_are_reported() {
     let in_place = "ld.global.u32 %r2, [%at+4]; // there
         st.global.u32 [%at], %r2; // here";
     for threads in [1, 2, 5] {
         // Lanes of a warp do it too.
-        let of = found_in_grid(in_place, 40, threads);
-        let of = only(of, FindingKind::BetweenBlocks);
-        let there = line_of(&of.1, "// there");
-        let finding = assert_one(of, FindingKind::BetweenBlocks, Warning, 0, 39);
+        let result = check_grid(in_place, 40, threads);
+        let result = only_kind(result, FindingKind::InterBlockRace);
+        let there = line_of(&result.1, "// there");
+        let finding = assert_single_finding(result, FindingKind::InterBlockRace, Warning, 0, 39);
         assert_eq!(finding.block, [1, 0, 0]);
         let other = finding.other.clone().expect("the read");
         assert_eq!(
@@ -51,48 +55,51 @@ fn blocks_that_use_the_same_device_memory() {
         );
         assert!(
             finding
-                .what
+                .details
                 .contains("byte 128 of the 5376-byte allocation"),
             "{finding}"
         );
     }
     let sum = "ld.global.u32 %r2, [%out]; add.u32 %r2, %r2, 1; st.global.u32 [%out], %r2; // here";
-    let of = only(found_in_grid(sum, 40, 2), FindingKind::BetweenBlocks);
-    let finding = assert_one(of, FindingKind::BetweenBlocks, Warning, 0, 1);
+    let result = only_kind(check_grid(sum, 40, 2), FindingKind::InterBlockRace);
+    let finding = assert_single_finding(result, FindingKind::InterBlockRace, Warning, 0, 1);
     let other = finding.other.expect("another block");
     assert_eq!(
         (finding.block, other.block, other.write),
         ([0; 3], [39, 0, 0], true)
     );
-    // A fence that nobody calls, and one that nothing follows by which others could know of it.
+    // A fence that no thread executes, and one that no later operation publishes.
     let unused = ".visible .entry unused() { membar.gl; ret; }";
     let ptx = grid(sum).replace(".visible .entry k", &format!("{unused}\n.visible .entry k"));
-    let of = only((found_of(&ptx, 40, 2), ptx), FindingKind::BetweenBlocks);
-    assert_one(of, FindingKind::BetweenBlocks, Warning, 0, 1);
-    let of = found_in_grid(&format!("{sum}\nmembar.gl;"), 40, 2);
-    assert_one(
-        only(of, FindingKind::BetweenBlocks),
-        FindingKind::BetweenBlocks,
+    let result = only_kind(
+        (check_grid_module(&ptx, 40, 2), ptx),
+        FindingKind::InterBlockRace,
+    );
+    assert_single_finding(result, FindingKind::InterBlockRace, Warning, 0, 1);
+    let result = check_grid(&format!("{sum}\nmembar.gl;"), 40, 2);
+    assert_single_finding(
+        only_kind(result, FindingKind::InterBlockRace),
+        FindingKind::InterBlockRace,
         Warning,
         0,
         1,
     );
-    for right in [
+    for correct in [
         "ld.global.u32 %r2, [%at]; st.global.u32 [%at], %r2;",
         "red.global.add.u32 [%out], 1;",
         "ld.global.u32 %r2, [%out+5124];",
         "st.global.u32 [%at], %r2; ld.global.u32 %r2, [%at];",
     ] {
-        assert_silent(found_in_grid(right, 40, 2));
+        assert_no_findings(check_grid(correct, 40, 2));
     }
-    // One block has nobody to race with but its own threads.
-    let of = found_in_grid(in_place, 1, 1);
-    assert_one(of, FindingKind::WriteAfterRead, Warning, 1, 31);
+    // A single block can race only between its own threads.
+    let result = check_grid(in_place, 1, 1);
+    assert_single_finding(result, FindingKind::WriteAfterRead, Warning, 1, 31);
 }
 
 #[test]
-fn blocks_that_order_themselves() {
-    // Every block writes a word of its own and counts up; the last one reads all.
+fn blocks_ordered_by_a_counter_are_not_reported() {
+    // Every block writes a word of its own and increments a counter; the last one reads all words.
     let body = |fence: &str| {
         format!(
             "setp.ne.u32 %p1, %t, 0;
@@ -107,23 +114,24 @@ fn blocks_that_order_themselves() {
     done:"
         )
     };
-    assert_silent(found_in_grid(&body("membar.gl;"), 10, 2));
-    let of = found_in_grid(&body(""), 10, 2);
-    let there = line_of(&of.1, "// there");
-    let finding = assert_one(of, FindingKind::BetweenBlocks, Warning, 0, 1);
+    assert_no_findings(check_grid(&body("membar.gl;"), 10, 2));
+    let result = check_grid(&body(""), 10, 2);
+    let there = line_of(&result.1, "// there");
+    let finding = assert_single_finding(result, FindingKind::InterBlockRace, Warning, 0, 1);
     let other = finding.other.expect("the read");
     assert_eq!((finding.block, other.block), ([0; 3], [9, 0, 0]));
     assert_eq!((other.source.ptx_line, other.write), (there, false));
 }
 
-/// The kinds and lines of what is found in a grid, in order.
+/// Returns the kinds and lines of the findings in a grid, in order.
 fn lines_in_grid(body: &str, blocks: u32) -> Vec<(FindingKind, u32)> {
-    let (findings, _) = found_in_grid(body, blocks, 2);
+    let (findings, _) = check_grid(body, blocks, 2);
     let all = findings.iter();
-    all.map(|one| (one.kind, one.source.ptx_line)).collect()
+    all.map(|finding| (finding.kind, finding.source.ptx_line))
+        .collect()
 }
 
-/// Only the first thread of a block does this.
+/// Returns code in which only the first thread of a block runs `body`.
 fn first_thread(body: &str) -> String {
     format!(
         "setp.ne.u32 %p1, %t, 0;
@@ -134,7 +142,7 @@ fn first_thread(body: &str) -> String {
 }
 
 #[test]
-fn what_a_fence_in_a_block_orders_is_not_ordered_for_other_blocks() {
+fn block_scope_fence_does_not_order_blocks() {
     let body = |fence: &str| {
         first_thread(&format!(
             "st.global.u32 [%at], %r1;
@@ -151,77 +159,82 @@ fn what_a_fence_in_a_block_orders_is_not_ordered_for_other_blocks() {
         [0; 3]
     );
     assert_eq!(["membar.cta;", "fence.acq_rel.cta;"].map(kinds), [1; 2]);
-    // What releases needs no fence.
+    // An atomic with release semantics needs no fence.
     let body = body("").replace("atom.global", "atom.acq_rel.gpu.global");
     assert_eq!(lines_in_grid(&body, 10), []);
 }
 
 #[test]
-fn a_lock_orders_blocks_and_what_is_done_beside_it_is_not() {
-    // The lock is at word 1280, what it protects at word 1288.
-    let body = |take: &str, inside: &str, give: &str| {
+fn lock_orders_blocks_and_accesses_outside_it_are_reported() {
+    // The lock is word 1280, and the data it protects is word 1288.
+    let body = |acquire: &str, body_in_lock: &str, release: &str| {
         first_thread(&format!(
             "again:
-        {take}
+        {acquire}
         setp.ne.u32 %p1, %r3, 0;
         @%p1 bra again;
         membar.gl;
-        {inside}
-        {give}"
+        {body_in_lock}
+        {release}"
         ))
     };
     let cas = "atom.global.cas.b32 %r3, [%out+1280], 0, 1;";
-    let plain =
+    let increment =
         "ld.global.u32 %r4, [%out+1288]; add.u32 %r4, %r4, 1; st.global.u32 [%out+1288], %r4;";
-    let give = "membar.gl; atom.global.exch.b32 %r5, [%out+1280], 0;";
-    let volatile = plain.replace("global", "volatile.global");
-    for (take, inside, give) in [
-        (cas, plain, give),
-        (cas, &*volatile, give),
+    let release = "membar.gl; atom.global.exch.b32 %r5, [%out+1280], 0;";
+    let volatile = increment.replace("global", "volatile.global");
+    for (acquire, body_in_lock, release) in [
+        (cas, increment, release),
+        (cas, &*volatile, release),
         (
             cas,
-            plain,
+            increment,
             "membar.gl; st.volatile.global.u32 [%out+1280], 0;",
         ),
-        (cas, plain, "st.release.gpu.global.u32 [%out+1280], 0;"),
-        ("atom.global.exch.b32 %r3, [%out+1280], 1;", plain, give),
+        (cas, increment, "st.release.gpu.global.u32 [%out+1280], 0;"),
+        (
+            "atom.global.exch.b32 %r3, [%out+1280], 1;",
+            increment,
+            release,
+        ),
     ] {
-        let found = lines_in_grid(&body(take, inside, give), 10);
-        assert_eq!(found, [], "{take} {inside} {give}");
+        let actual = lines_in_grid(&body(acquire, body_in_lock, release), 10);
+        assert_eq!(actual, [], "{acquire} {body_in_lock} {release}");
     }
-    // No fence before it is given back; done after that; no lock at all.
-    let late = format!("{give} {plain}");
-    for wrong in [
-        body(cas, plain, "atom.global.exch.b32 %r5, [%out+1280], 0;"),
+    // No fence before the release; an access after the release; no lock at all.
+    let after_release = format!("{release} {increment}");
+    for incorrect in [
+        body(cas, increment, "atom.global.exch.b32 %r5, [%out+1280], 0;"),
         body(cas, &volatile, "atom.global.exch.b32 %r5, [%out+1280], 0;"),
-        body(cas, "", &late),
-        first_thread(&format!("membar.gl; {plain} membar.gl;")),
+        body(cas, "", &after_release),
+        first_thread(&format!("membar.gl; {increment} membar.gl;")),
         first_thread(&format!("membar.gl; {volatile} membar.gl;")),
     ] {
-        let found = lines_in_grid(&wrong, 10);
-        assert!(!found.is_empty(), "{wrong}");
+        let actual = lines_in_grid(&incorrect, 10);
+        assert!(!actual.is_empty(), "{incorrect}");
         assert!(
-            found.iter().all(|one| one.0 == FindingKind::BetweenBlocks),
-            "{found:?} {wrong}"
+            actual
+                .iter()
+                .all(|finding| finding.0 == FindingKind::InterBlockRace),
+            "{actual:?} {incorrect}"
         );
     }
 }
 
 #[test]
-fn volatile_accesses_are_no_atomics() {
+fn volatile_accesses_are_not_atomic() {
     let sum = "ld.volatile.global.u32 %r2, [%out];
         add.u32 %r2, %r2, 1;
         st.volatile.global.u32 [%out], %r2; // here";
-    // By several blocks, and by several warps of one.
-    let of = found_in_grid(&first_thread(sum), 10, 2);
-    let line = line_of(&of.1, "// here");
-    assert!(!of.0.is_empty(), "{}", of.1);
-    assert!(
-        of.0.iter()
-            .all(|one| { (one.kind, one.source.ptx_line) == (FindingKind::BetweenBlocks, line) })
-    );
+    // By several blocks, and by several warps of one block.
+    let result = check_grid(&first_thread(sum), 10, 2);
+    let line = line_of(&result.1, "// here");
+    assert!(!result.0.is_empty(), "{}", result.1);
+    assert!(result.0.iter().all(|finding| {
+        (finding.kind, finding.source.ptx_line) == (FindingKind::InterBlockRace, line)
+    }));
     let by_warps = |body: &str| {
-        found(
+        check_kernel(
             &format!(
                 "and.b32 %r1, %t, 31;
         setp.ne.u32 %p1, %r1, 0;
@@ -235,32 +248,32 @@ fn volatile_accesses_are_no_atomics() {
     };
     let (findings, ptx) = by_warps(sum);
     assert!(
-        words(&findings).contains(&(FindingKind::WriteAfterWrite, Error)),
+        kinds_and_severities(&findings).contains(&(FindingKind::WriteAfterWrite, Error)),
         "{findings:#?}\n{ptx}"
     );
-    // An exchange of what was read before by an atomic.
+    // An atomic read followed by an exchange is not one atomic operation.
     let split = "atom.global.or.b32 %r2, [%out], 0;
         add.u32 %r2, %r2, 1;
         atom.global.exch.b32 %r3, [%out], %r2;";
     assert!(!lines_in_grid(&first_thread(split), 10).is_empty());
     let (findings, ptx) = by_warps(split);
     assert!(
-        words(&findings).contains(&(FindingKind::WriteAfterWrite, Error)),
+        kinds_and_severities(&findings).contains(&(FindingKind::WriteAfterWrite, Error)),
         "{findings:#?}\n{ptx}"
     );
-    // Flags: all that is ever stored there is one value, whoever looks at them.
+    // A flag that is only ever set to one value is harmless, whichever thread reads it.
     let flag = "ld.volatile.global.u32 %r2, [%out];
         setp.eq.u32 %p1, %r2, 5;
         @%p1 bra done;
         st.volatile.global.u32 [%out], 5;";
     assert_eq!(lines_in_grid(&first_thread(flag), 10), []);
-    assert_silent(by_warps(flag));
-    // One after the other, each waits for its turn.
-    let turn = |own: &str| {
+    assert_no_findings(by_warps(flag));
+    // Threads wait in turn, each for the previous one.
+    let turn = |turn_number: &str| {
         format!(
             "wait:
         ld.volatile.global.u32 %r2, [%out];
-        setp.ne.u32 %p1, %r2, {own};
+        setp.ne.u32 %p1, %r2, {turn_number};
         @%p1 bra wait;
         membar.gl;
         add.u32 %r2, %r2, 1;
@@ -269,15 +282,15 @@ fn volatile_accesses_are_no_atomics() {
     };
     let body = first_thread(&format!("mov.u32 %r7, %ctaid.x; {}", turn("%r7")));
     assert_eq!(lines_in_grid(&body, 10), []);
-    // What is there before the launch is not zero.
+    // The memory before the launch is not zero.
     let first = u32::from_ne_bytes([crate::harness::POISON; 4]);
     let body = format!("add.u32 %r6, %r6, {first}; {}", turn("%r6"));
-    assert_silent(by_warps(&body));
+    assert_no_findings(by_warps(&body));
 }
 
 #[test]
-fn a_loop_over_volatile_memory_waits_for_nobody() {
-    // The block that comes last adds up what all have stored, at words 0, 1, 2.
+fn loop_over_volatile_memory_is_not_a_spin_loop() {
+    // The last block sums the words that all blocks have stored, at words 0, 1, 2.
     let body = |fence: &str| {
         first_thread(&format!(
             "mov.u32 %r1, %ctaid.x;
@@ -297,9 +310,9 @@ fn a_loop_over_volatile_memory_waits_for_nobody() {
         @%p1 bra again;"
         ))
     };
-    assert_silent(found_in_grid(&body("membar.gl;"), 10, 2));
-    let of = found_in_grid(&body(""), 10, 2);
-    let there = line_of(&of.1, "// there");
-    let finding = assert_one(of, FindingKind::BetweenBlocks, Warning, 0, 9);
+    assert_no_findings(check_grid(&body("membar.gl;"), 10, 2));
+    let result = check_grid(&body(""), 10, 2);
+    let there = line_of(&result.1, "// there");
+    let finding = assert_single_finding(result, FindingKind::InterBlockRace, Warning, 0, 9);
     assert_eq!(finding.other.expect("the read").source.ptx_line, there);
 }

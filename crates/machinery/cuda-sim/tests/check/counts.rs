@@ -1,4 +1,4 @@
-//! What is counted while checks look on: the same as without them.
+//! Counters under checks, which must equal those without checks.
 
 use cuda_sim::check::Checks;
 use cuda_sim::isa::AccessClass;
@@ -7,7 +7,7 @@ use crate::harness::{Machine, module_of, total};
 use crate::params;
 
 #[test]
-fn a_checked_launch_counts_what_no_check_looks_at() {
+fn checks_do_not_change_counters() {
     let ptx = module_of(
         ".const .align 4 .b32 table[64]; .shared .align 4 .b32 tile[64];",
         "

@@ -1,78 +1,85 @@
-//! Reads of memory that nobody has written.
+//! Reads of uninitialized memory.
 
 use crate::harness::Machine;
 use crate::harness::kernel_of;
-use crate::{assert_one, assert_silent, checking, found, found_in, line_of, params};
+use crate::{
+    assert_no_findings, assert_single_finding, check_kernel, check_module, checking_machine,
+    line_of, params,
+};
 use cuda_sim::check::Severity::Error;
 use cuda_sim::check::{Finding, FindingKind};
 
-/// Each of 64 threads, in blocks of 32 that all do the same, loads a word of `bytes` bytes that
-/// only the first `written` of are written.
-fn read_from(instruction: &str, bytes: u64, written: u64) -> (Vec<Finding>, String) {
+/// Runs `instruction` in two blocks of 32 threads, each of which loads a word of the same buffer of `bytes`
+/// bytes. Only the first `initialized` bytes have been written.
+fn read_from(instruction: &str, bytes: u64, initialized: u64) -> (Vec<Finding>, String) {
     let ptx = kernel_of(&format!("{instruction} // here"));
-    let mut machine = checking(&ptx);
-    let from = machine.global.allocate(bytes).unwrap();
-    machine.global.track_writes(from);
-    if written > 0 {
-        machine.global.wrote(from, [(from, written)].into_iter());
+    let mut machine = checking_machine(&ptx);
+    let address = machine.global.allocate(bytes).unwrap();
+    machine.global.track_initialization(address);
+    if initialized > 0 {
+        machine
+            .global
+            .mark_initialized(address, [(address, initialized)].into_iter());
     }
     machine.checks.race = false;
-    (machine.run("k", 2, 32, params![from]).findings, ptx)
+    (machine.run("k", 2, 32, params![address]).findings, ptx)
 }
 
 #[test]
-fn device_memory_that_was_not_copied_to() {
+fn reads_of_uninitialized_device_memory_are_reported() {
     let load = "ld.global.u32 %r1, [%mine];";
-    let finding = assert_one(
+    let finding = assert_single_finding(
         read_from(load, 128, 0),
-        FindingKind::UnwrittenDevice,
+        FindingKind::UninitializedDevice,
         Error,
         0,
         64,
     );
     assert!(
-        finding.what.contains("byte 0 of the 128-byte allocation"),
+        finding
+            .details
+            .contains("byte 0 of the 128-byte allocation"),
         "{finding}"
     );
-    let finding = assert_one(
+    let finding = assert_single_finding(
         read_from(load, 128, 90),
-        FindingKind::UnwrittenDevice,
+        FindingKind::UninitializedDevice,
         Error,
         22,
         20,
     );
-    assert!(finding.what.contains("byte 88 of"), "{finding}");
-    assert_silent(read_from(load, 128, 128));
-    let finding = assert_one(
+    assert!(finding.details.contains("byte 88 of"), "{finding}");
+    assert_no_findings(read_from(load, 128, 128));
+    let finding = assert_single_finding(
         read_from("ld.global.u8 %r1, [%out];", 1, 0),
-        FindingKind::UnwrittenDevice,
+        FindingKind::UninitializedDevice,
         Error,
         0,
         64,
     );
     assert!(
-        finding.what.contains("all of the 1-byte allocation"),
+        finding.details.contains("all of the 1-byte allocation"),
         "{finding}"
     );
-    let one = "ld.global.v2.u32 {%r1, %r2}, [%out+56];";
-    assert_one(
-        read_from(one, 128, 60),
-        FindingKind::UnwrittenDevice,
+    let vector_load = "ld.global.v2.u32 {%r1, %r2}, [%out+56];";
+    assert_single_finding(
+        read_from(vector_load, 128, 60),
+        FindingKind::UninitializedDevice,
         Error,
         0,
         64,
     );
-    assert_silent(read_from(one, 128, 64));
-    // What the thread wrote itself.
-    assert_silent(read_from(
+    assert_no_findings(read_from(vector_load, 128, 64));
+    // Memory that the thread has written itself.
+    assert_no_findings(read_from(
         "st.global.u32 [%mine], 0; ld.global.u32 %r1, [%mine];",
         128,
         0,
     ));
-    let half = "st.global.u16 [%mine+2], 0; ld.global.u32 %r1, [%mine];";
-    assert_one(
-        read_from(half, 128, 0),
-        FindingKind::UnwrittenDevice,
+    let half_word_store = "st.global.u16 [%mine+2], 0; ld.global.u32 %r1, [%mine];";
+    assert_single_finding(
+        read_from(half_word_store, 128, 0),
+        FindingKind::UninitializedDevice,
         Error,
         0,
         64,
@@ -80,20 +87,20 @@ fn device_memory_that_was_not_copied_to() {
 }
 
 #[test]
-fn atomics_read_too() {
+fn atomics_on_uninitialized_memory_are_reported() {
     let count = "red.global.add.u32 [%out], 1;";
     let (findings, _) = read_from(count, 128, 0);
-    assert_eq!(findings[0].kind, FindingKind::UnwrittenDevice);
+    assert_eq!(findings[0].kind, FindingKind::UninitializedDevice);
     assert_eq!(
         findings[0].count, 64,
         "what is added to is as undefined as before"
     );
-    assert_silent(read_from(count, 128, 4));
-    assert_silent(read_from("atom.global.exch.b32 %r1, [%mine], 1;", 128, 0));
+    assert_no_findings(read_from(count, 128, 4));
+    assert_no_findings(read_from("atom.global.exch.b32 %r1, [%mine], 1;", 128, 0));
 }
 
 #[test]
-fn shared_memory_is_new_in_every_block() {
+fn shared_memory_is_uninitialized_in_every_block() {
     let body = |store: &str| {
         format!(
             ".shared .align 4 .b32 tile[64];
@@ -103,20 +110,20 @@ fn shared_memory_is_new_in_every_block() {
         ld.shared.u32 %r1, [%d2]; // here"
         )
     };
-    assert_silent(found(&body("st.shared.u32 [%d2], 1;"), 64));
-    let partly = "setp.eq.u32 %p1, %t, 33; @!%p1 st.shared.u32 [%d2], 1;";
-    let finding = assert_one(
-        found(&body(partly), 64),
-        FindingKind::UnwrittenShared,
+    assert_no_findings(check_kernel(&body("st.shared.u32 [%d2], 1;"), 64));
+    let all_but_one = "setp.eq.u32 %p1, %t, 33; @!%p1 st.shared.u32 [%d2], 1;";
+    let finding = assert_single_finding(
+        check_kernel(&body(all_but_one), 64),
+        FindingKind::UninitializedShared,
         Error,
         33,
         1,
     );
-    assert!(finding.what.contains("offset 0x84"), "{finding}");
+    assert!(finding.details.contains("offset 0x84"), "{finding}");
     // Only the first block writes.
     let first = "mov.u32 %r2, %ctaid.x; setp.eq.u32 %p1, %r2, 0; @%p1 st.shared.u32 [%d2], 1;";
     let ptx = kernel_of(&body(first));
-    let mut machine = checking(&ptx);
+    let mut machine = checking_machine(&ptx);
     machine.use_threads(1);
     machine.checks.race = false;
     let out = machine.out::<u32>(1);
@@ -129,14 +136,20 @@ fn shared_memory_is_new_in_every_block() {
 }
 
 #[test]
-fn generic_addresses_lead_to_the_same() {
+fn reads_through_generic_addresses_are_reported() {
     let body = ".shared .align 4 .b32 tile[64];
         mov.u64 %d1, tile; mad.wide.u32 %d2, %t, 4, %d1; cvta.shared.u64 %d3, %d2;
         ld.u32 %r1, [%d3]; // here";
-    assert_one(found(body, 64), FindingKind::UnwrittenShared, Error, 0, 64);
-    assert_one(
+    assert_single_finding(
+        check_kernel(body, 64),
+        FindingKind::UninitializedShared,
+        Error,
+        0,
+        64,
+    );
+    assert_single_finding(
         read_from("ld.u32 %r1, [%mine];", 128, 64),
-        FindingKind::UnwrittenDevice,
+        FindingKind::UninitializedDevice,
         Error,
         16,
         32,
@@ -144,19 +157,19 @@ fn generic_addresses_lead_to_the_same() {
 }
 
 #[test]
-fn without_the_check_nothing_is_said() {
+fn disabled_check_reports_nothing() {
     let ptx = kernel_of("ld.global.u32 %r1, [%mine];");
     let mut machine = Machine {
         checks: "mem,race,sync".parse().unwrap(),
         ..Machine::new(&ptx)
     };
-    let from = machine.global.allocate(128).unwrap();
-    machine.global.track_writes(from);
-    assert_eq!(machine.run("k", 1, 32, params![from]).findings, []);
+    let address = machine.global.allocate(128).unwrap();
+    machine.global.track_initialization(address);
+    assert_eq!(machine.run("k", 1, 32, params![address]).findings, []);
 }
 
 #[test]
-fn local_memory_that_its_thread_has_not_written() {
+fn reads_of_uninitialized_local_memory_are_reported() {
     let module = |body: &str| {
         kernel_of(&format!(
             ".local .align 8 .b8 own[32];
@@ -165,31 +178,41 @@ fn local_memory_that_its_thread_has_not_written() {
         st.global.u32 [%mine], %r1;"
         ))
     };
-    let of = |body: &str| found_in(&module(body), 32);
-    let kind = FindingKind::UnwrittenLocal;
-    let finding = assert_one(of("ld.local.u32 %r1, [%d1+8]; // here"), kind, Error, 0, 32);
+    let check = |body: &str| check_module(&module(body), 32);
+    let kind = FindingKind::UninitializedLocal;
+    let finding = assert_single_finding(
+        check("ld.local.u32 %r1, [%d1+8]; // here"),
+        kind,
+        Error,
+        0,
+        32,
+    );
     assert!(
-        finding.what.contains("offset 0x8 of local memory"),
+        finding.details.contains("offset 0x8 of local memory"),
         "{finding}"
     );
-    // Some threads fill it, and others do not.
-    let some = "setp.lt.u32 %p1, %t, 5; @%p1 st.local.u32 [%d1+8], %t;
+    // Some threads write the word, and others do not.
+    let some_threads = "setp.lt.u32 %p1, %t, 5; @%p1 st.local.u32 [%d1+8], %t;
         ld.local.u32 %r1, [%d1+8]; // here";
-    assert_one(of(some), kind, Error, 5, 27);
-    // Through an address that may lead anywhere.
+    assert_single_finding(check(some_threads), kind, Error, 5, 27);
+    // Through a generic address.
     let generic = "cvta.local.u64 %d2, %d1; ld.u32 %r1, [%d2+4]; // here";
-    assert_one(of(generic), kind, Error, 0, 32);
-    assert_silent(of("st.local.u32 [%d1+8], %t; ld.local.u32 %r1, [%d1+8];"));
-    assert_silent(of(
+    assert_single_finding(check(generic), kind, Error, 0, 32);
+    assert_no_findings(check(
+        "st.local.u32 [%d1+8], %t; ld.local.u32 %r1, [%d1+8];",
+    ));
+    assert_no_findings(check(
         "cvta.local.u64 %d2, %d1; st.u32 [%d2+4], %t; ld.local.u32 %r1, [%d1+4];",
     ));
-    // A structure may be copied that is not filled to its last byte.
-    assert_silent(of("st.local.u8 [%d1+8], %h1; ld.local.u32 %r1, [%d1+8];"));
+    // Copies of structures whose padding is uninitialized are allowed.
+    assert_no_findings(check(
+        "st.local.u8 [%d1+8], %h1; ld.local.u32 %r1, [%d1+8];",
+    ));
 }
 
-/// What a block has left in local memory is nobody's any more.
+/// Local memory is uninitialized again in each block.
 #[test]
-fn local_memory_of_another_block_is_not_written() {
+fn local_memory_is_uninitialized_in_every_block() {
     let ptx = kernel_of(
         ".local .align 4 .b8 own[4];
         mov.u64 %d1, own;
@@ -199,13 +222,13 @@ fn local_memory_of_another_block_is_not_written() {
         ld.local.u32 %r1, [%d1]; // here
         @%p1 st.global.u32 [%mine], %r1;",
     );
-    let mut machine = checking(&ptx);
+    let mut machine = checking_machine(&ptx);
     machine.use_threads(1);
     let out = machine.out::<u32>(32);
     let findings = machine.run("k", 3, 32, params![out]).findings;
     let kinds: Vec<_> = findings
         .iter()
-        .map(|one| (one.kind, one.block, one.count))
+        .map(|finding| (finding.kind, finding.block, finding.count))
         .collect();
-    assert_eq!(kinds, [(FindingKind::UnwrittenLocal, [1, 0, 0], 64)]);
+    assert_eq!(kinds, [(FindingKind::UninitializedLocal, [1, 0, 0], 64)]);
 }

@@ -1,5 +1,5 @@
-//! Checks, through the crate's public interface: each mistake is found where it is, and its right
-//! twin is passed over.
+//! The sanitizer's checks, through the crate's public interface: each bug is reported at its location, and its
+//! correct counterpart is not.
 
 #[path = "../exec/harness.rs"]
 #[expect(dead_code, reason = "the executor's tests need more of it")]
@@ -10,37 +10,37 @@ mod counts;
 mod device;
 mod init;
 mod memory;
-mod products;
 mod race;
 mod slips;
 mod sync;
+mod wgmma;
 
 use cuda_sim::check::{Checks, Finding, FindingKind, Severity};
 use harness::{Machine, kernel_of};
 
-/// The line of `ptx` with this mark in it.
+/// Returns the line of `ptx` that contains `mark`.
 pub fn line_of(ptx: &str, mark: &str) -> u32 {
     let found = ptx.lines().position(|line| line.contains(mark));
     found.expect("a line with the mark") as u32 + 1
 }
 
-/// A machine that has loaded `ptx` and checks everything.
-pub fn checking(ptx: &str) -> Machine {
+/// Returns a machine that has loaded `ptx` and runs all checks.
+pub fn checking_machine(ptx: &str) -> Machine {
     Machine {
         checks: Checks::ALL,
         ..Machine::new(ptx)
     }
 }
 
-/// What is found in one block of so many threads of the kernel that [`kernel_of`] makes of `body`,
-/// which may write a word a thread; and its text.
-pub fn found(body: &str, threads: u32) -> (Vec<Finding>, String) {
-    found_in(&kernel_of(body), threads)
+/// Checks a kernel that [`kernel_of`] makes of `body`, in one block of `threads` threads that may write one
+/// word each. Returns the findings and the PTX.
+pub fn check_kernel(body: &str, threads: u32) -> (Vec<Finding>, String) {
+    check_module(&kernel_of(body), threads)
 }
 
-/// The same of a module that has such a kernel.
-pub fn found_in(ptx: &str, threads: u32) -> (Vec<Finding>, String) {
-    let mut machine = checking(ptx);
+/// Checks a module that has a kernel like that of [`kernel_of`].
+pub fn check_module(ptx: &str, threads: u32) -> (Vec<Finding>, String) {
+    let mut machine = checking_machine(ptx);
     let out = machine.out::<u32>(threads as usize);
     let findings = match machine.launch("k", 1, threads, params![out]) {
         Ok(report) => report.findings,
@@ -49,9 +49,10 @@ pub fn found_in(ptx: &str, threads: u32) -> (Vec<Finding>, String) {
     (findings, ptx.to_owned())
 }
 
-/// Exactly one mistake was found: its kind, its line, its thread and how often.
+/// Asserts that there is exactly one finding, with this kind, severity, first thread and count, on the line
+/// marked `// here`.
 #[track_caller]
-pub fn assert_one(
+pub fn assert_single_finding(
     (findings, ptx): (Vec<Finding>, String),
     kind: FindingKind,
     severity: Severity,
@@ -77,14 +78,17 @@ pub fn assert_one(
     finding.clone()
 }
 
-/// Nothing was found.
+/// Asserts that there are no findings.
 #[track_caller]
-pub fn assert_silent((findings, ptx): (Vec<Finding>, String)) {
+pub fn assert_no_findings((findings, ptx): (Vec<Finding>, String)) {
     assert!(findings.is_empty(), "{}\n{ptx}", findings[0]);
 }
 
-/// Only the findings of one kind.
-pub fn only((findings, ptx): (Vec<Finding>, String), kind: FindingKind) -> (Vec<Finding>, String) {
-    let findings = findings.into_iter().filter(|one| one.kind == kind);
+/// Keeps only the findings of one kind.
+pub fn only_kind(
+    (findings, ptx): (Vec<Finding>, String),
+    kind: FindingKind,
+) -> (Vec<Finding>, String) {
+    let findings = findings.into_iter().filter(|finding| finding.kind == kind);
     (findings.collect(), ptx)
 }

@@ -1,19 +1,22 @@
-//! Accesses of shared memory that nothing orders.
+//! Data races in shared memory.
 
 use crate::harness::Machine;
-use crate::{assert_one, assert_silent, checking, found, kernel_of, line_of, only, params};
+use crate::{
+    assert_no_findings, assert_single_finding, check_kernel, checking_machine, kernel_of, line_of,
+    only_kind, params,
+};
 use Severity::{Error, Warning};
 use cuda_sim::check::{Finding, FindingKind, Severity};
 
-/// Threads with a tile of 256 words: `%own` is the address of their own word, `%next` of the word
-/// `far` further on, around the end.
-fn tile(far: u32, body: &str) -> String {
+/// Returns a kernel with a tile of 256 words: `%own` is the address of the thread's word, `%next` that of the
+/// word `distance` words further on, wrapping around.
+fn tile(distance: u32, body: &str) -> String {
     format!(
         ".shared .align 16 .b32 tile[256];
         .reg .b64 %own, %next;
         mov.u64 %d1, tile;
         mad.wide.u32 %own, %t, 4, %d1;
-        add.u32 %r1, %t, {far};
+        add.u32 %r1, %t, {distance};
         mov.u32 %r3, %ntid.x;
         rem.u32 %r1, %r1, %r3;
         mad.wide.u32 %next, %r1, 4, %d1;
@@ -22,30 +25,30 @@ fn tile(far: u32, body: &str) -> String {
     )
 }
 
-pub fn words(findings: &[Finding]) -> Vec<(FindingKind, Severity)> {
+pub fn kinds_and_severities(findings: &[Finding]) -> Vec<(FindingKind, Severity)> {
     findings
         .iter()
-        .map(|one| (one.kind, one.severity))
+        .map(|finding| (finding.kind, finding.severity))
         .collect()
 }
 
 #[test]
-fn a_read_before_the_barrier() {
+fn read_before_barrier_is_reported() {
     let body = "st.shared.u32 [%own], %t; // there
         ld.shared.u32 %r2, [%next]; // here";
-    // Thread t reads what thread t + 32 writes, or has yet to write: warps run in order. That
-    // nobody has written it when it is read is a matter of that order.
-    let all = found(&tile(32, body), 64);
+    // Thread t reads the word that thread t + 32 writes, before or after the write: warps run in
+    // order. Whether an unwritten word is read depends on that order.
+    let result = check_kernel(&tile(32, body), 64);
     assert_eq!(
-        words(&all.0),
+        kinds_and_severities(&result.0),
         [
             (FindingKind::ReadAfterWrite, Error),
             (FindingKind::WriteAfterRead, Error)
         ]
     );
-    let there = line_of(&all.1, "// there");
-    let of = only(all, FindingKind::ReadAfterWrite);
-    let finding = assert_one(of, FindingKind::ReadAfterWrite, Error, 32, 32);
+    let there = line_of(&result.1, "// there");
+    let result = only_kind(result, FindingKind::ReadAfterWrite);
+    let finding = assert_single_finding(result, FindingKind::ReadAfterWrite, Error, 32, 32);
     let other = finding.other.clone().expect("the write");
     assert_eq!(
         (other.source.ptx_line, other.thread, other.write),
@@ -53,17 +56,17 @@ fn a_read_before_the_barrier() {
     );
     assert!(
         finding
-            .what
+            .details
             .contains("4 bytes at offset 0x0 of shared memory"),
         "{finding}"
     );
-    let right = body.replace("// there", "\nbar.sync 0;");
-    assert_silent(found(&tile(32, &right), 64));
-    assert_silent(found(&tile(32, &right), 100));
+    let correct = body.replace("// there", "\nbar.sync 0;");
+    assert_no_findings(check_kernel(&tile(32, &correct), 64));
+    assert_no_findings(check_kernel(&tile(32, &correct), 100));
 }
 
 #[test]
-fn a_write_before_others_have_read() {
+fn write_before_others_have_read_is_reported() {
     let body = |between: &str| {
         format!(
             "st.shared.u32 [%own], %t;
@@ -73,66 +76,73 @@ fn a_write_before_others_have_read() {
         st.shared.u32 [%own], %r2; // here"
         )
     };
-    let of = only(found(&tile(32, &body("")), 64), FindingKind::WriteAfterRead);
-    let there = line_of(&of.1, "// there");
-    let finding = assert_one(of, FindingKind::WriteAfterRead, Error, 32, 32);
+    let result = only_kind(
+        check_kernel(&tile(32, &body("")), 64),
+        FindingKind::WriteAfterRead,
+    );
+    let there = line_of(&result.1, "// there");
+    let finding = assert_single_finding(result, FindingKind::WriteAfterRead, Error, 32, 32);
     let other = finding.other.expect("the read");
     assert_eq!(
         (other.source.ptx_line, other.thread, other.write),
         (there, [0, 0, 0], false)
     );
-    assert_silent(found(&tile(32, &body("bar.sync 0;")), 64));
-    assert_silent(found(&tile(32, &body("bar.sync 0, 64;")), 64));
+    assert_no_findings(check_kernel(&tile(32, &body("bar.sync 0;")), 64));
+    assert_no_findings(check_kernel(&tile(32, &body("bar.sync 0, 64;")), 64));
 }
 
 #[test]
-fn all_read_one_word_before_it_is_written() {
+fn reads_that_race_with_one_write_are_reported() {
     let body = "setp.ne.u32 %p1, %t, 0;
         @!%p1 st.shared.u32 [tile], 7; // there
         ld.shared.u32 %r2, [tile]; // here";
-    let (findings, _) = found(&tile(0, body), 96);
+    let (findings, _) = check_kernel(&tile(0, body), 96);
     assert_eq!(
-        words(&findings),
+        kinds_and_severities(&findings),
         [
             (FindingKind::ReadAfterWrite, Error),
             (FindingKind::ReadAfterWrite, Warning)
         ]
     );
     assert_eq!((findings[0].count, findings[1].count), (64, 31));
-    let right = body.replace("// there", "\nbar.sync 0;");
-    assert_silent(found(&tile(0, &right), 96));
+    let correct = body.replace("// there", "\nbar.sync 0;");
+    assert_no_findings(check_kernel(&tile(0, &correct), 96));
 }
 
 #[test]
-fn two_writers() {
+fn conflicting_writes_are_reported() {
     let store = |value: &str| tile(0, &format!("st.shared.u32 [tile+8], {value}; // here"));
-    assert_silent(found(&store("5"), 64));
-    let (findings, ptx) = found(&store("%t"), 64);
+    assert_no_findings(check_kernel(&store("5"), 64));
+    let (findings, ptx) = check_kernel(&store("%t"), 64);
     assert_eq!(
-        words(&findings),
+        kinds_and_severities(&findings),
         [
             (FindingKind::WriteAfterWrite, Error),
-            (FindingKind::OneStore, Error)
+            (FindingKind::ConflictingStore, Error)
         ]
     );
     let line = line_of(&ptx, "// here");
-    assert!(findings.iter().all(|one| one.source.ptx_line == line));
+    assert!(
+        findings
+            .iter()
+            .all(|finding| finding.source.ptx_line == line)
+    );
     // Lanes that are not neighbours.
     let body = "and.b32 %r1, %t, 7; mad.wide.u32 %d2, %r1, 4, %d1;
         st.shared.u32 [%d2], %t; // here";
-    assert_one(
-        found(&tile(0, body), 32),
-        FindingKind::OneStore,
+    assert_single_finding(
+        check_kernel(&tile(0, body), 32),
+        FindingKind::ConflictingStore,
         Error,
         8,
         24,
     );
     let body = body.replace("%t; // here", "%r1;");
-    assert_silent(found(&tile(0, &body), 32));
+    assert_no_findings(check_kernel(&tile(0, &body), 32));
 }
 
 #[test]
-fn lanes_of_a_warp_do_not_wait_for_each_other() {
+fn lanes_of_a_warp_are_not_implicitly_ordered() {
     let body = |between: &str| {
         format!(
             "st.shared.u32 [%own], %t;
@@ -140,38 +150,38 @@ fn lanes_of_a_warp_do_not_wait_for_each_other() {
         ld.shared.u32 %r2, [%next]; // here"
         )
     };
-    let of = found(&tile(1, &body("")), 32);
-    assert_one(of, FindingKind::ReadAfterWrite, Warning, 0, 32);
+    let result = check_kernel(&tile(1, &body("")), 32);
+    assert_single_finding(result, FindingKind::ReadAfterWrite, Warning, 0, 32);
     for between in [
         "bar.warp.sync -1;",
         "bar.sync 0;",
         "bar.sync 1, 32;",
         "shfl.sync.idx.b32 %r4, %t, 0, 31, -1;",
     ] {
-        assert_silent(found(&tile(1, &body(between)), 32));
+        assert_no_findings(check_kernel(&tile(1, &body(between)), 32));
     }
-    // In a launch of which only a part is counted as well.
+    // Also in a launch of which only a sample is counted.
     let ptx = kernel_of(&tile(1, &body("bar.sync 0;"))).replace("st.global", "// st.global");
-    let mut machine = checking(&ptx);
+    let mut machine = checking_machine(&ptx);
     let out = machine.out::<u32>(32);
     assert_eq!(machine.run("k", 100, 32, params![out]).findings, []);
     // Half of the warp.
-    let of = found(
+    let result = check_kernel(
         &tile(
             1,
             &body("setp.ge.u32 %p1, %t, 16; @%p1 bra past; bar.warp.sync 0xffff; past:"),
         ),
         32,
     );
-    assert_one(of, FindingKind::ReadAfterWrite, Warning, 15, 17);
+    assert_single_finding(result, FindingKind::ReadAfterWrite, Warning, 15, 17);
 }
 
 #[test]
-fn counted_barriers_order_those_that_come() {
-    // Warps 0 and 1 meet at barrier 1, warps 2 and 3 at barrier 2.
-    let body = |far: u32| {
+fn counted_barriers_order_their_participants() {
+    // Warps 0 and 1 share barrier 1, warps 2 and 3 barrier 2.
+    let body = |distance: u32| {
         tile(
-            far,
+            distance,
             "shr.u32 %r4, %t, 6;
         add.u32 %r4, %r4, 1;
         st.shared.u32 [%own], %t;
@@ -179,11 +189,11 @@ fn counted_barriers_order_those_that_come() {
         ld.shared.u32 %r2, [%next]; // here",
         )
     };
-    // The second warp of each pair reads what the other pair writes.
-    let of = found(&body(32), 128);
-    assert_one(of, FindingKind::ReadAfterWrite, Error, 32, 64);
-    let of = found(&body(64), 128);
-    assert_one(of, FindingKind::ReadAfterWrite, Error, 0, 128);
+    // The second warp of each pair reads words that the other pair writes.
+    let result = check_kernel(&body(32), 128);
+    assert_single_finding(result, FindingKind::ReadAfterWrite, Error, 32, 64);
+    let result = check_kernel(&body(64), 128);
+    assert_single_finding(result, FindingKind::ReadAfterWrite, Error, 0, 128);
     // A producer that does not wait.
     let body = "setp.ge.u32 %p1, %t, 32;
         @%p1 bra take;
@@ -194,17 +204,20 @@ fn counted_barriers_order_those_that_come() {
         bar.sync 1, 64;
         ld.shared.u32 %r2, [%next];
     done:";
-    assert_silent(found(&tile(32, body), 64));
-    let late = body.replace(
+    assert_no_findings(check_kernel(&tile(32, body), 64));
+    let late_write = body.replace(
         "bar.arrive 1, 64;",
         "bar.arrive 1, 64; st.shared.u32 [%own], 5; // there",
     );
-    let (findings, _) = found(&tile(32, &late), 64);
-    assert_eq!(words(&findings), [(FindingKind::ReadAfterWrite, Error)]);
+    let (findings, _) = check_kernel(&tile(32, &late_write), 64);
+    assert_eq!(
+        kinds_and_severities(&findings),
+        [(FindingKind::ReadAfterWrite, Error)]
+    );
 }
 
 #[test]
-fn atomics_do_not_race_with_atomics() {
+fn atomics_race_only_with_plain_accesses() {
     let body = |zero: &str| {
         tile(
             0,
@@ -216,17 +229,17 @@ fn atomics_do_not_race_with_atomics() {
             ),
         )
     };
-    assert_silent(found(&body("bar.sync 0;"), 96));
-    let (findings, ptx) = found(&body("bar.warp.sync -1;"), 96);
-    let wrong = findings
+    assert_no_findings(check_kernel(&body("bar.sync 0;"), 96));
+    let (findings, ptx) = check_kernel(&body("bar.warp.sync -1;"), 96);
+    let incorrect = findings
         .iter()
-        .find(|one| one.kind == FindingKind::WriteAfterWrite);
-    let wrong = wrong.unwrap_or_else(|| panic!("{findings:#?}\n{ptx}"));
-    assert_eq!(wrong.severity, Error);
+        .find(|finding| finding.kind == FindingKind::WriteAfterWrite);
+    let incorrect = incorrect.unwrap_or_else(|| panic!("{findings:#?}\n{ptx}"));
+    assert_eq!(incorrect.severity, Error);
 }
 
 #[test]
-fn a_fence_and_a_flag_order_two_warps() {
+fn fence_and_flag_order_two_warps() {
     let body = |fence: &str| {
         tile(
             32,
@@ -251,28 +264,31 @@ fn a_fence_and_a_flag_order_two_warps() {
             ),
         )
     };
-    assert_silent(found(&body("membar.cta;"), 64));
-    let of = found(&body(""), 64);
-    assert_one(of, FindingKind::ReadAfterWrite, Error, 32, 32);
+    assert_no_findings(check_kernel(&body("membar.cta;"), 64));
+    let result = check_kernel(&body(""), 64);
+    assert_single_finding(result, FindingKind::ReadAfterWrite, Error, 32, 32);
 }
 
 #[test]
-fn narrow_and_wide_accesses_overlap() {
+fn overlapping_narrow_and_wide_accesses_are_reported() {
     let body = "st.shared.u32 [%own], %t;
         bar.sync 0;
         mov.b64 %d2, tile; cvt.u64.u32 %d3, %t; add.s64 %d2, %d2, %d3;
         setp.ge.u32 %p1, %t, 32;
         @%p1 st.shared.u8 [%d2], 1;
         @!%p1 ld.shared.v2.u32 {%r2, %r4}, [tile+40]; // there";
-    let (findings, _) = found(&tile(0, body), 64);
-    assert_eq!(words(&findings), [(FindingKind::WriteAfterRead, Error)]);
+    let (findings, _) = check_kernel(&tile(0, body), 64);
+    assert_eq!(
+        kinds_and_severities(&findings),
+        [(FindingKind::WriteAfterRead, Error)]
+    );
     assert_eq!((findings[0].count, findings[0].thread), (8, [40, 0, 0]));
     let body = body.replace("tile+40", "tile+64");
-    assert_silent(found(&tile(0, &body), 64));
+    assert_no_findings(check_kernel(&tile(0, &body), 64));
 }
 
 #[test]
-fn asynchronous_copies_are_waited_for() {
+fn reads_before_waiting_for_async_copies_are_reported() {
     let body = |wait: &str| {
         tile(
             32,
@@ -284,13 +300,13 @@ fn asynchronous_copies_are_waited_for() {
             ),
         )
     };
-    for right in [
+    for correct in [
         "cp.async.wait_all; bar.sync 0;",
         "cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;",
     ] {
-        assert_silent(found(&body(right), 64));
+        assert_no_findings(check_kernel(&body(correct), 64));
     }
-    for (wrong, kind) in [
+    for (incorrect, kind) in [
         ("bar.sync 0;", FindingKind::CopyNotAwaited),
         (
             "cp.async.wait_group 0; bar.sync 0;",
@@ -305,21 +321,21 @@ fn asynchronous_copies_are_waited_for() {
             FindingKind::ReadAfterWrite,
         ),
     ] {
-        let (findings, ptx) = found(&body(wrong), 64);
-        assert_eq!(findings[0].kind, kind, "{wrong}: {findings:#?}\n{ptx}");
+        let (findings, ptx) = check_kernel(&body(incorrect), 64);
+        assert_eq!(findings[0].kind, kind, "{incorrect}: {findings:#?}\n{ptx}");
         assert_eq!(findings[0].source.ptx_line, line_of(&ptx, "// here"));
     }
-    // What is on its way when a block ends is nothing to the next one.
+    // A copy in flight at the end of a block does not concern the next block.
     let ptx = kernel_of(&body("").replace("ld.shared.u32 %r2, [%next]; // here", ""));
     let ptx = ptx.replace("st.global.u32 [%mine], %r2;", "");
-    let mut machine = checking(&ptx);
+    let mut machine = checking_machine(&ptx);
     machine.use_threads(1);
     let out = machine.out::<u32>(64);
     assert_eq!(machine.run("k", 20, 64, params![out]).findings, []);
 }
 
 #[test]
-fn volatile_shared_memory_is_not_in_order_by_itself() {
+fn volatile_shared_accesses_are_not_ordered() {
     let body = |between: &str| {
         format!(
             "st.volatile.shared.u32 [%own], %t; // there
@@ -327,19 +343,19 @@ fn volatile_shared_memory_is_not_in_order_by_itself() {
         ld.volatile.shared.u32 %r2, [%next]; // here"
         )
     };
-    // Of other warps.
-    let all = found(&tile(32, &body("")), 64);
-    let of = only(all, FindingKind::ReadAfterWrite);
-    assert_one(of, FindingKind::ReadAfterWrite, Error, 32, 32);
-    // Of other lanes.
-    let of = found(&tile(1, &body("")), 32);
-    assert_one(of, FindingKind::ReadAfterWrite, Warning, 0, 32);
-    assert_silent(found(&tile(32, &body("bar.sync 0;")), 64));
-    assert_silent(found(&tile(1, &body("bar.warp.sync -1;")), 32));
+    // Between warps.
+    let result = check_kernel(&tile(32, &body("")), 64);
+    let result = only_kind(result, FindingKind::ReadAfterWrite);
+    assert_single_finding(result, FindingKind::ReadAfterWrite, Error, 32, 32);
+    // Between lanes.
+    let result = check_kernel(&tile(1, &body("")), 32);
+    assert_single_finding(result, FindingKind::ReadAfterWrite, Warning, 0, 32);
+    assert_no_findings(check_kernel(&tile(32, &body("bar.sync 0;")), 64));
+    assert_no_findings(check_kernel(&tile(1, &body("bar.warp.sync -1;")), 32));
 }
 
 #[test]
-fn what_is_found_does_not_depend_on_host_threads_nor_change_results() {
+fn findings_are_deterministic_and_checks_do_not_change_results() {
     let body = tile(
         5,
         "st.shared.u32 [%own], %t;
@@ -356,20 +372,20 @@ fn what_is_found_does_not_depend_on_host_threads_nor_change_results() {
         let mut plain = Machine::new(&ptx);
         plain.profile = profile;
         plain.use_threads(1);
-        let (_, wanted) = run(&mut plain);
+        let (_, expected) = run(&mut plain);
         let mut findings: Option<Vec<Finding>> = None;
         for threads in [1, 2, 3] {
-            let mut machine = checking(&ptx);
+            let mut machine = checking_machine(&ptx);
             machine.profile = profile;
             machine.use_threads(threads);
             let (_, report) = run(&mut machine);
-            assert_eq!(report.counts, wanted.counts);
-            assert_eq!(report.time, wanted.time);
-            assert_eq!(report.profile, wanted.profile);
+            assert_eq!(report.counts, expected.counts);
+            assert_eq!(report.time, expected.time);
+            assert_eq!(report.profile, expected.profile);
             assert!(!report.findings.is_empty());
             let first = findings.get_or_insert_with(|| report.findings.clone());
             assert_eq!(*first, report.findings);
         }
-        assert!(wanted.findings.is_empty());
+        assert!(expected.findings.is_empty());
     }
 }

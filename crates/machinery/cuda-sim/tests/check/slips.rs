@@ -1,7 +1,7 @@
-//! Kernels that clang compiled: each mistake is found on its line, and nothing is said of right ones of the
-//! same shape.
+//! Kernels compiled by clang: each bug is reported on its line, and correct kernels of the same shape are not
+//! reported.
 
-use crate::{checking, params};
+use crate::{checking_machine, params};
 use cuda_sim::check::{Finding, FindingKind};
 use cuda_sim::exec::FaultKind;
 use std::time::Duration;
@@ -9,69 +9,73 @@ use std::time::Duration;
 const SOURCE: &str = include_str!("../../kernels/slips.cu");
 const PTX: &str = include_str!("../../kernels/ptx/slips.ptx");
 
-/// What goes in: each thread's number is another.
-fn numbers() -> Vec<i32> {
+/// Returns the input: a different number for each thread.
+fn input_values() -> Vec<i32> {
     (0..256).map(|n| n * 37 % 251).collect()
 }
 
-/// What is found in a kernel.
-fn found(kernel: &str) -> Vec<Finding> {
-    let mut machine = checking(PTX);
-    let (input, out) = (machine.buffer(&numbers()), machine.buffer(&[0i32; 256]));
+/// Returns the findings in a kernel.
+fn check_kernel(kernel: &str) -> Vec<Finding> {
+    let mut machine = checking_machine(PTX);
+    let (input, out) = (
+        machine.buffer(&input_values()),
+        machine.buffer(&[0i32; 256]),
+    );
     machine.run(kernel, 4, 64, params![input, out]).findings
 }
 
-/// The lines of a kernel that are marked.
-fn marked(kernel: &str) -> Vec<u32> {
+/// Returns the marked lines of a kernel.
+fn marked_lines(kernel: &str) -> Vec<u32> {
     let lines = SOURCE.lines().zip(1..);
-    let of_kernel = lines
+    let kernel_lines = lines
         .skip_while(|(line, _)| {
             !line.contains(&format!("{kernel})")) && !line.contains(&format!("{kernel}("))
         })
         .take_while(|&(line, _)| line != "}");
-    let marked = of_kernel.filter(|(line, _)| line.ends_with("// BUG"));
-    marked.map(|(_, number)| number).collect()
+    let marked_lines = kernel_lines.filter(|(line, _)| line.ends_with("// BUG"));
+    marked_lines.map(|(_, number)| number).collect()
 }
 
 #[test]
-fn every_slip_is_found_on_its_line() {
+fn every_bug_is_reported_on_its_line() {
     use FindingKind::*;
     for (kernel, kind) in [
         ("barrier_in_if", EndedBeforeBarrier),
         ("return_early", EndedBeforeBarrier),
         ("loop_of_barriers", EndedBeforeBarrier),
-        ("shuffle_too_far", AskedAbsentLane),
-        ("shuffle_next", AskedAbsentLane),
-        ("last_block", BetweenBlocks),
+        ("shuffle_too_far", ShuffleFromAbsentLane),
+        ("shuffle_next", ShuffleFromAbsentLane),
+        ("last_block", InterBlockRace),
         ("in_place", ReadAfterWrite),
         ("same_place", WriteAfterWrite),
         ("next_array", OtherArray),
-        ("own_array", UnwrittenLocal),
+        ("own_array", UninitializedLocal),
     ] {
-        let (findings, lines) = (found(kernel), marked(kernel));
+        let (findings, lines) = (check_kernel(kernel), marked_lines(kernel));
         assert!(!lines.is_empty(), "{kernel}");
-        let is_it = |one: &Finding| one.kind == kind && lines.contains(&one.source.line);
-        assert!(findings.iter().any(is_it), "{kernel}: {findings:#?}");
+        let is_expected =
+            |finding: &Finding| finding.kind == kind && lines.contains(&finding.source.line);
+        assert!(findings.iter().any(is_expected), "{kernel}: {findings:#?}");
     }
 }
 
 #[test]
-fn nothing_is_said_of_right_ones() {
-    let right = SOURCE
+fn correct_kernels_are_not_reported() {
+    let correct = SOURCE
         .split("KERNEL(")
         .chain(SOURCE.split("__global__ void "));
-    let names = right.filter_map(|rest| rest.split([')', '(']).next());
+    let names = correct.filter_map(|after_prefix| after_prefix.split([')', '(']).next());
     let names: Vec<&str> = names.filter(|name| name.ends_with("_right")).collect();
     assert_eq!(names.len(), 11);
     for kernel in names {
-        let findings = found(kernel);
+        let findings = check_kernel(kernel);
         assert!(findings.is_empty(), "{kernel}: {findings:#?}");
     }
 }
 
-/// A fence in a kernel that nobody calls keeps no check from its work.
+/// A fence in a kernel that is not called must not disable any check.
 #[test]
-fn a_fence_elsewhere_changes_nothing() {
+fn fence_in_another_kernel_changes_nothing() {
     assert!(PTX.contains("membar.gl"));
     let without: String = PTX
         .lines()
@@ -79,22 +83,32 @@ fn a_fence_elsewhere_changes_nothing() {
         .collect::<Vec<_>>()
         .join("\n");
     for kernel in ["last_block", "in_place", "same_place"] {
-        let mut machine = checking(&without);
-        let (input, out) = (machine.buffer(&numbers()), machine.buffer(&[0i32; 256]));
-        let bare = machine.run(kernel, 4, 64, params![input, out]).findings;
+        let mut machine = checking_machine(&without);
+        let (input, out) = (
+            machine.buffer(&input_values()),
+            machine.buffer(&[0i32; 256]),
+        );
+        let without_fence = machine.run(kernel, 4, 64, params![input, out]).findings;
         let kinds = |findings: &[Finding]| -> Vec<_> {
-            findings.iter().map(|one| (one.kind, one.count)).collect()
+            findings
+                .iter()
+                .map(|finding| (finding.kind, finding.count))
+                .collect()
         };
-        assert_eq!(kinds(&bare), kinds(&found(kernel)), "{kernel}");
+        assert_eq!(
+            kinds(&without_fence),
+            kinds(&check_kernel(kernel)),
+            "{kernel}"
+        );
     }
 }
 
 #[test]
-fn locks_are_handed_on_and_one_that_is_kept_ends_the_launch() {
+fn contended_locks_make_progress_and_a_held_lock_times_out() {
     for (grid, block) in [(1u32, 32u32), (4, 64), (1, 256), (64, 32)] {
         for kernel in ["lock_naive", "lock_in_loop"] {
             for checks in [cuda_sim::check::Checks::NONE, cuda_sim::check::Checks::ALL] {
-                let mut machine = checking(PTX);
+                let mut machine = checking_machine(PTX);
                 machine.checks = checks;
                 let (input, out) = (machine.buffer(&[1i32; 256]), machine.buffer(&[0i32; 256]));
                 let report = machine.run(kernel, grid, block, params![input, out]);
@@ -105,14 +119,17 @@ fn locks_are_handed_on_and_one_that_is_kept_ends_the_launch() {
                     "{kernel}: {:#?}",
                     report.findings
                 );
-                // A hand-over takes some atomics: not a turn of 65,536 instructions.
+                // Passing the lock on takes a few atomics, not a time slice of 65,536 instructions.
                 let atomics = report.counts.atomics;
-                let most = 50 * u64::from(threads);
-                assert!(atomics < most, "{kernel} {grid} × {block}: {atomics}");
+                let max_atomics = 50 * u64::from(threads);
+                assert!(
+                    atomics < max_atomics,
+                    "{kernel} {grid} × {block}: {atomics}"
+                );
             }
         }
     }
-    let mut machine = checking(PTX);
+    let mut machine = checking_machine(PTX);
     machine.time_limit = Duration::from_millis(300);
     let (input, out) = (machine.buffer(&[1i32; 256]), machine.buffer(&[0i32; 256]));
     let fault = machine.fault("lock_kept", 4, 64, params![input, out]);

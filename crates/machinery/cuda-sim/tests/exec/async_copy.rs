@@ -1,13 +1,13 @@
-//! Asynchronous copies to shared memory: what is there before and after waiting, and what is refused.
+//! Asynchronous copies to shared memory: their results before and after waiting, and rejected forms.
 
 use crate::harness::{Machine, illegal, load_error, module_of, total, words};
 use crate::params;
 use cuda_sim::exec::FaultKind;
 use cuda_sim::isa::AccessClass;
 
-/// A kernel whose threads have `%to`, their 16 bytes of shared memory, filled with 7, and `%from`,
-/// 16 bytes each of a table that counts from 100; `%r1` at the end is the thread's result.
-fn copies(body: &str) -> String {
+/// Returns a kernel whose threads have `%to`, their 16 bytes of shared memory, filled with 7, and `%from`, 16
+/// bytes each of a table that counts from 100. `%r1` at the end is the thread's result.
+fn copy_kernel(body: &str) -> String {
     let table: Vec<String> = (100..356).map(|word: u32| word.to_string()).collect();
     module_of(
         &format!(
@@ -27,12 +27,12 @@ fn copies(body: &str) -> String {
 }
 
 fn run(body: &str, threads: u32) -> Vec<u32> {
-    words(&copies(body), threads).unwrap_or_else(|fault| panic!("{body}: {fault}"))
+    words(&copy_kernel(body), threads).unwrap_or_else(|fault| panic!("{body}: {fault}"))
 }
 
 #[test]
-fn every_size_and_cache_is_copied() {
-    for (instruction, last) in [
+fn every_size_and_cache_operator_copies() {
+    for (instruction, last_word) in [
         ("cp.async.ca.shared.global [%to], [%from], 4;", 0),
         ("cp.async.ca.shared.global [%to], [%from], 8;", 1),
         ("cp.async.ca.shared::cta.global [%to], [%from], 16;", 3),
@@ -48,13 +48,19 @@ fn every_size_and_cache_is_copied() {
                     "{instruction} cp.async.wait_all; ld.shared.u32 %r1, [%to+{}];",
                     word * 4
                 );
-                let ptx = copies(&body).replace(".version 7.0", ".version 7.4");
-                let wanted: Vec<u32> = (0..threads)
-                    .map(|t| if word <= last { 100 + t * 4 + word } else { 7 })
+                let ptx = copy_kernel(&body).replace(".version 7.0", ".version 7.4");
+                let expected: Vec<u32> = (0..threads)
+                    .map(|t| {
+                        if word <= last_word {
+                            100 + t * 4 + word
+                        } else {
+                            7
+                        }
+                    })
                     .collect();
                 assert_eq!(
                     words(&ptx, threads).unwrap(),
-                    wanted,
+                    expected,
                     "{instruction} word {word}"
                 );
             }
@@ -63,7 +69,7 @@ fn every_size_and_cache_is_copied() {
 }
 
 #[test]
-fn what_is_not_waited_for_is_not_there() {
+fn copies_are_invisible_until_waited_for() {
     let copy = |word: u32| {
         format!(
             "cp.async.ca.shared.global [%to+{0}], [%from+{0}], 4; cp.async.commit_group;",
@@ -71,7 +77,7 @@ fn what_is_not_waited_for_is_not_there() {
         )
     };
     let three = copy(0) + &copy(1) + &copy(2);
-    for (wait, there) in [
+    for (wait, visible) in [
         ("", 0),
         ("bar.sync 0;", 0),
         ("cp.async.wait_group 3;", 0),
@@ -85,42 +91,48 @@ fn what_is_not_waited_for_is_not_there() {
         ),
     ] {
         for word in 0..3 {
-            let found = run(
+            let actual = run(
                 &format!("{three} {wait} ld.shared.u32 %r1, [%to+{}];", word * 4),
                 33,
             );
-            let wanted = |t: u32| if word < there { 100 + t * 4 + word } else { 7 };
+            let expected = |t: u32| {
+                if word < visible {
+                    100 + t * 4 + word
+                } else {
+                    7
+                }
+            };
             assert_eq!(
-                found,
-                (0..33).map(wanted).collect::<Vec<_>>(),
+                actual,
+                (0..33).map(expected).collect::<Vec<_>>(),
                 "{wait} word {word}"
             );
         }
     }
-    // A copy that no group has closes is in none: only `wait_all` waits for it.
-    for (wait, there) in [("wait_group 0", false), ("wait_all", true)] {
+    // A copy that was never committed is in no group: only `wait_all` waits for it.
+    for (wait, visible) in [("wait_group 0", false), ("wait_all", true)] {
         let body = format!(
             "cp.async.ca.shared.global [%to], [%from], 4; cp.async.{wait}; ld.shared.u32 %r1, [%to];"
         );
-        assert_eq!(run(&body, 1), [if there { 100 } else { 7 }], "{wait}");
+        assert_eq!(run(&body, 1), [if visible { 100 } else { 7 }], "{wait}");
     }
 }
 
 #[test]
-fn groups_are_each_threads_own() {
-    // Odd threads close another, empty group after their copy.
+fn groups_are_per_thread() {
+    // Odd threads commit another, empty group after their copy.
     let body = "and.b32 %r2, %t, 1; setp.eq.u32 %p1, %r2, 1;
     cp.async.ca.shared.global [%to], [%from], 4; cp.async.commit_group;
     @%p1 cp.async.commit_group;
     cp.async.wait_group 1;
     ld.shared.u32 %r1, [%to];";
-    let wanted = |t: u32| if t % 2 == 1 { 100 + 4 * t } else { 7 };
-    assert_eq!(run(body, 40), (0..40).map(wanted).collect::<Vec<_>>());
+    let expected = |t: u32| if t % 2 == 1 { 100 + 4 * t } else { 7 };
+    assert_eq!(run(body, 40), (0..40).map(expected).collect::<Vec<_>>());
 }
 
 #[test]
-fn what_the_source_has_not_is_zero() {
-    for (size, word, wanted) in [
+fn bytes_beyond_source_size_are_zero() {
+    for (size, word, expected) in [
         ("0", 0, 0),
         ("4", 0, 100),
         ("4", 1, 0),
@@ -133,9 +145,9 @@ fn what_the_source_has_not_is_zero() {
     ld.shared.u32 %r1, [%to+{}];",
             word * 4
         );
-        assert_eq!(run(&body, 1), [wanted], "{size} bytes, word {word}");
+        assert_eq!(run(&body, 1), [expected], "{size} bytes, word {word}");
     }
-    // Nothing is read from a source of no bytes, wherever it is.
+    // A source of zero bytes is not read, whatever its address.
     let body = "mov.u64 %from, 16; setp.eq.u32 %p1, %t, %t;
     cp.async.ca.shared.global [%to], [%from], 4, 0;
     cp.async.ca.shared.global [%to+4], [%from], 4, %p1; cp.async.wait_all;
@@ -144,18 +156,18 @@ fn what_the_source_has_not_is_zero() {
 }
 
 #[test]
-fn faults_are_those_of_a_load_and_a_store() {
+fn invalid_addresses_fault_like_loads_and_stores() {
     let fault = |change: &str| {
         let body = format!("{change} cp.async.cg.shared.global [%to], [%from], 16;");
-        let mut machine = Machine::new(&copies(&body));
+        let mut machine = Machine::new(&copy_kernel(&body));
         let out = machine.out::<u32>(32);
         machine.fault("k", 1, 32, params![out])
     };
     for change in ["add.u64 %from, %from, 8;", "add.u64 %to, %to, 4;"] {
-        let found = fault(change);
+        let actual = fault(change);
         assert!(
-            matches!(found.kind, FaultKind::MisalignedAddress { bytes: 16, .. }),
-            "{found}"
+            matches!(actual.kind, FaultKind::MisalignedAddress { bytes: 16, .. }),
+            "{actual}"
         );
     }
     let (space, address, write) = illegal(&fault("add.u64 %to, %to, 1024;"));
@@ -165,12 +177,12 @@ fn faults_are_those_of_a_load_and_a_store() {
 }
 
 #[test]
-fn copies_are_counted_where_they_read_and_where_they_write() {
+fn copies_count_global_reads_and_shared_writes() {
     let body = "cp.async.cg.shared.global [%to], [%from], 16; cp.async.wait_all; mov.u32 %r1, 0;";
-    let mut machine = Machine::profiling(&copies(body));
+    let mut machine = Machine::profiling(&copy_kernel(body));
     let out = machine.out::<u32>(64);
     let tally = total(&machine.run("k", 1, 64, params![out]));
-    let copies = tally[AccessClass::CopyReadPastL1];
+    let copies = tally[AccessClass::CopyReadBypassL1];
     assert_eq!((copies.requests, copies.sectors, copies.hits), (2, 32, 0));
     assert_eq!((copies.threads, copies.bytes), (64, 1024));
     let written = tally[AccessClass::CopyWrite];
@@ -180,10 +192,10 @@ fn copies_are_counted_where_they_read_and_where_they_write() {
     );
 }
 
-/// As Nsight Compute counts them on an H200: a lane that reads nothing is in no request, and a warp of
-/// such lanes makes none.
+/// As Nsight Compute counts on an H200: a lane that reads nothing is in no request, and a warp of such lanes
+/// makes no request.
 #[test]
-fn what_reads_nothing_is_an_instruction_and_no_request() {
+fn lanes_that_read_nothing_make_no_request() {
     for (size, requests, sectors, threads) in [
         ("mov.u32 %r2, 16;", 1, 16, 32),
         ("mov.u32 %r2, 0;", 0, 0, 0),
@@ -200,11 +212,11 @@ fn what_reads_nothing_is_an_instruction_and_no_request() {
             "{size} cp.async.cg.shared.global [%to], [%from], 16, %r2; cp.async.wait_all;
     mov.u32 %r1, 0;"
         );
-        let mut machine = Machine::profiling(&copies(&body));
+        let mut machine = Machine::profiling(&copy_kernel(&body));
         let out = machine.out::<u32>(32);
         let launch = machine.run("k", 1, 32, params![out]);
         let tally = total(&launch);
-        let reads = tally[AccessClass::CopyReadPastL1];
+        let reads = tally[AccessClass::CopyReadBypassL1];
         assert_eq!(
             (reads.requests, reads.sectors, reads.threads),
             (requests, sectors, threads),
@@ -216,8 +228,8 @@ fn what_reads_nothing_is_an_instruction_and_no_request() {
 }
 
 #[test]
-fn what_is_wrong_is_refused_on_its_line() {
-    for (instruction, wanted) in [
+fn invalid_forms_are_rejected_with_their_line() {
+    for (instruction, expected) in [
         (
             "cp.async.cg.shared.global [%to], [%from], 8;",
             "`cp.async.cg` copies 16 bytes",
@@ -244,7 +256,7 @@ fn what_is_wrong_is_refused_on_its_line() {
         ),
         (
             "cp.async.ca.shared.global.L2::64B [%to], [%from], 4;",
-            "needs `.version 7.4` or newer",
+            "requires `.version 7.4` or newer",
         ),
         (
             "cp.async.ca.global.shared [%to], [%from], 4;",
@@ -254,7 +266,7 @@ fn what_is_wrong_is_refused_on_its_line() {
         ("cp.async.wait_group %r1;", "takes a number of groups"),
         ("cp.async.wait_all 1;", "takes no operands"),
     ] {
-        let ptx = copies(instruction);
+        let ptx = copy_kernel(instruction);
         let line = ptx
             .lines()
             .position(|line| line.contains(instruction))
@@ -262,12 +274,12 @@ fn what_is_wrong_is_refused_on_its_line() {
             + 1;
         let message = load_error(&ptx).to_string();
         assert!(message.starts_with(&format!("line {line}: ")), "{message}");
-        assert!(message.contains(wanted), "{message}");
+        assert!(message.contains(expected), "{message}");
     }
-    let old = copies("cp.async.wait_all;").replace("sm_80", "sm_75");
+    let old = copy_kernel("cp.async.wait_all;").replace("sm_80", "sm_75");
     let message = load_error(&old).to_string();
     assert!(
-        message.contains("needs `.target sm_80` or newer, and the module's is sm_75"),
+        message.contains("requires `.target sm_80` or newer, but the module's target is sm_75"),
         "{message}"
     );
 }

@@ -1,4 +1,4 @@
-//! Atomic operations: what they leave, what they return, and in which order.
+//! Atomic operations: the final values, the returned old values, and the order.
 
 use bytemuck::Pod;
 
@@ -7,42 +7,42 @@ use crate::params;
 
 const PTX: &str = include_str!("../../kernels/ptx/atomics.ptx");
 
-/// The six operations whose order does not show, folded over `input`.
-macro_rules! folded {
-    ($t:ty, $begin:expr, $input:expr) => {
+/// Folds the six operations whose result does not depend on the order over `input`.
+macro_rules! fold_operations {
+    ($t:ty, $initial:expr, $input:expr) => {
         $input
             .iter()
-            .fold($begin, |[a, b, c, d, e, f]: [$t; 6], &x| {
+            .fold($initial, |[a, b, c, d, e, f]: [$t; 6], &x| {
                 [a.wrapping_add(x), b & !x, c | x, d ^ x, e.min(x), f.max(x)]
             })
     };
 }
 
-fn run<T: Pod>(kernel: &str, grid: u32, block: u32, begin: [T; 6], input: &[T]) -> Vec<T> {
+fn run<T: Pod>(kernel: &str, grid: u32, block: u32, initial: [T; 6], input: &[T]) -> Vec<T> {
     let mut machine = Machine::new(PTX);
-    let (place, from) = (machine.buffer(&begin), machine.buffer(input));
-    machine.run(kernel, grid, block, params![place, from]);
-    machine.read(place, 6)
+    let (address, input_address) = (machine.buffer(&initial), machine.buffer(input));
+    machine.run(kernel, grid, block, params![address, input_address]);
+    machine.read(address, 6)
 }
 
 #[test]
-fn operations_on_global_memory() {
+fn commutative_operations_on_global_memory_match_a_fold() {
     for block in BLOCK_SIZES {
         let bits = noise(3 * block as usize);
         let input: Vec<i32> = bits.iter().map(|&x| (x << 1) as i32).collect();
-        let begin = [7, -1, 1, 5, 100, 100];
-        let expected = folded!(i32, begin, input);
+        let initial = [7, -1, 1, 5, 100, 100];
+        let expected = fold_operations!(i32, initial, input);
         assert_eq!(
-            run("operations_i32", 3, block, begin, &input),
+            run("operations_i32", 3, block, initial, &input),
             expected,
             "blocks of {block}"
         );
 
         let input: Vec<u32> = bits.iter().map(|&x| x << 1).collect();
-        let begin = [7, u32::MAX, 1, 5, 1 << 31, 1 << 31];
-        let expected = folded!(u32, begin, input);
+        let initial = [7, u32::MAX, 1, 5, 1 << 31, 1 << 31];
+        let expected = fold_operations!(u32, initial, input);
         assert_eq!(
-            run("operations_u32", 3, block, begin, &input),
+            run("operations_u32", 3, block, initial, &input),
             expected,
             "blocks of {block}"
         );
@@ -51,10 +51,10 @@ fn operations_on_global_memory() {
             .iter()
             .map(|&x| u64::from(x).wrapping_mul(0x9_0000_0005_0003))
             .collect();
-        let begin = [7, u64::MAX, 1, 5, 1 << 63, 1 << 63];
-        let expected = folded!(u64, begin, input);
+        let initial = [7, u64::MAX, 1, 5, 1 << 63, 1 << 63];
+        let expected = fold_operations!(u64, initial, input);
         assert_eq!(
-            run("operations_u64", 3, block, begin, &input),
+            run("operations_u64", 3, block, initial, &input),
             expected,
             "blocks of {block}"
         );
@@ -62,66 +62,74 @@ fn operations_on_global_memory() {
 }
 
 #[test]
-fn operations_on_shared_memory() {
+fn commutative_operations_on_shared_memory_match_a_fold() {
     for block in BLOCK_SIZES.into_iter().filter(|&block| block >= 6) {
         let input = noise(block as usize);
-        let begin = [7, u32::MAX, 1, 5, 1 << 31, 1];
-        let expected = folded!(u32, begin, input);
-        assert_eq!(run("operations_shared", 1, block, begin, &input), expected);
+        let initial = [7, u32::MAX, 1, 5, 1 << 31, 1];
+        let expected = fold_operations!(u32, initial, input);
+        assert_eq!(
+            run("operations_shared", 1, block, initial, &input),
+            expected
+        );
     }
 }
 
-/// Threads come in their order: block by block, lane by lane.
-fn in_order(threads: u32) -> Vec<u32> {
+/// Returns the old values if threads run in order: block by block, lane by lane.
+fn old_values_in_order(threads: u32) -> Vec<u32> {
     let (mut exchanged, mut swapped, mut up, mut down, mut sum) = (0, 0, 0, 0, 0);
     (0..threads)
         .flat_map(|i| {
-            let row = [exchanged, swapped, up, down, sum];
+            let old_values = [exchanged, swapped, up, down, sum];
             exchanged = i;
             swapped = if swapped == i { i + 1 } else { swapped };
             up = if up >= 6 { 0 } else { up + 1 };
             down = if down == 0 || down > 4 { 4 } else { down - 1 };
             sum += i;
-            row
+            old_values
         })
         .collect()
 }
 
 #[test]
-fn old_values_come_in_thread_order() {
+fn old_values_follow_thread_order() {
     for block in BLOCK_SIZES {
         for threads in [1, 4] {
             let mut machine = Machine::new(PTX);
             machine.use_threads(threads);
             let count = 4 * block;
-            let (place, old) = (
+            let (address, old) = (
                 machine.buffer(&[0u32; 5]),
                 machine.out::<u32>(5 * count as usize),
             );
-            machine.run("ordered", 4, block, params![place, old]);
-            let found = machine.read::<u32>(old, 5 * count as usize);
-            // Within a block, warps take turns only where they must: the order is the threads'.
-            assert_eq!(found, in_order(count), "blocks of {block}");
+            machine.run("ordered", 4, block, params![address, old]);
+            let actual = machine.read::<u32>(old, 5 * count as usize);
+            // Within a block, warps switch only where they must, so the order is that of the threads.
+            assert_eq!(actual, old_values_in_order(count), "blocks of {block}");
         }
         let mut machine = Machine::new(PTX);
         let old = machine.out::<u32>(5 * block as usize);
         if block >= 5 {
             machine.run("ordered_shared", 1, block, params![old]);
-            let found = machine.read::<u32>(old, 5 * block as usize);
-            assert_eq!(found, in_order(block), "blocks of {block}");
+            let actual = machine.read::<u32>(old, 5 * block as usize);
+            assert_eq!(actual, old_values_in_order(block), "blocks of {block}");
         }
     }
 }
 
 #[test]
-fn histograms() {
+fn histograms_match_the_reference() {
     let input: Vec<u8> = noise(10_000).into_iter().map(|x| (x >> 3) as u8).collect();
     let mut expected = vec![0u32; 256];
     input.iter().for_each(|&byte| expected[byte as usize] += 1);
     for block in BLOCK_SIZES {
         let mut machine = Machine::new(PTX);
-        let (bins, from) = (machine.buffer(&[0u32; 256]), machine.buffer(&input));
-        machine.run("histogram", 7, block, params![bins, from, 10_000u32]);
+        let (bins, input_address) = (machine.buffer(&[0u32; 256]), machine.buffer(&input));
+        machine.run(
+            "histogram",
+            7,
+            block,
+            params![bins, input_address, 10_000u32],
+        );
         assert_eq!(
             machine.read::<u32>(bins, 256),
             expected,
@@ -140,16 +148,16 @@ fn floats_are_added_in_thread_order() {
     for threads in [1, 2, 4] {
         let mut machine = Machine::new(PTX);
         machine.use_threads(threads);
-        let (sum, from) = (machine.buffer(&[0f32]), machine.buffer(&input));
-        machine.run("float_sum", 50, 64, params![sum, from]);
+        let (sum, input_address) = (machine.buffer(&[0f32]), machine.buffer(&input));
+        machine.run("float_sum", 50, 64, params![sum, input_address]);
         assert_eq!(machine.read::<f32>(sum, 1), [expected], "{threads} threads");
     }
 }
 
-/// Blocks need to run in order only where the order can be seen: the compiler always asks for
-/// the old value, but few kernels look at it.
+/// Blocks need to run in order only if the order is observable: the compiler always requests
+/// the old value, but few kernels use it.
 #[test]
-fn only_what_shows_the_order_runs_in_order() {
+fn only_kernels_with_observable_order_are_ordered() {
     let machine = Machine::new(PTX);
     for (kernel, ordered) in [
         ("operations_i32", false),
@@ -166,9 +174,9 @@ fn only_what_shows_the_order_runs_in_order() {
     }
 }
 
-/// The forms the compiler did not emit: 64-bit ones, doubles, signed ones, without a result.
+/// Forms that the compiler did not emit: of 64 bits, on doubles and signed integers, and without a result.
 #[test]
-fn remaining_types() {
+fn remaining_types_and_operations_are_correct() {
     let ptx = kernel_of(
         "st.global.u32 [%mine], 0;
         bar.sync 0;
@@ -185,17 +193,20 @@ fn remaining_types() {
         atom.acq_rel.sys.global.or.b64 %d5, [%out+48], 6;
         atom.xor.b64 %d5, [%out+56], 3;",
     );
-    let found = words(&ptx, 16).expect("runs");
-    let double = |at: usize| f64::from_bits(u64::from(found[at]) | u64::from(found[at + 1]) << 32);
+    let actual = words(&ptx, 16).expect("runs");
+    let double = |index: usize| {
+        f64::from_bits(u64::from(actual[index]) | u64::from(actual[index + 1]) << 32)
+    };
     assert_eq!(double(0), 48.0);
-    assert_eq!(found[2..4], [78, 0]);
-    // Zero is more than -5.
-    assert_eq!(found[4..8], [(-5i32) as u32, u32::MAX, 0, 0]);
-    assert_eq!(found[8..12], [(-5i32) as u32, 0, 16 % 5, 0]);
-    assert_eq!(found[12..16], [6, 0, 0, 0]);
+    assert_eq!(actual[2..4], [78, 0]);
+    // Zero is greater than -5.
+    assert_eq!(actual[4..8], [(-5i32) as u32, u32::MAX, 0, 0]);
+    assert_eq!(actual[8..12], [(-5i32) as u32, 0, 16 % 5, 0]);
+    assert_eq!(actual[12..16], [6, 0, 0, 0]);
 }
 
-/// `add` of each of `values` to each of them: what is left in global and in shared memory.
+/// Adds each of `values` to each of them. Returns the old value, the addend, and the sums in global and
+/// shared memory.
 fn sums<T: Pod + PartialEq + std::fmt::Debug>(ty: &str, values: &[T]) -> Vec<(T, T, T, T)> {
     let bits = &ty[1..];
     let ptx = format!(
@@ -220,45 +231,45 @@ fn sums<T: Pod + PartialEq + std::fmt::Debug>(ty: &str, values: &[T]) -> Vec<(T,
     let mut all = Vec::new();
     for &old in values {
         for &addend in values {
-            let place = machine.buffer(&[old]);
-            let other = machine.buffer(&[addend]);
+            let address = machine.buffer(&[old]);
+            let addend_address = machine.buffer(&[addend]);
             let shared = machine.out::<T>(1);
-            machine.run("k", 1, 1, params![place, other, shared]);
-            let left = machine.read::<T>(place, 1)[0];
-            all.push((old, addend, left, machine.read::<T>(shared, 1)[0]));
+            machine.run("k", 1, 1, params![address, addend_address, shared]);
+            let stored = machine.read::<T>(address, 1)[0];
+            all.push((old, addend, stored, machine.read::<T>(shared, 1)[0]));
         }
     }
     all
 }
 
 #[test]
-fn device_memory_flushes_what_is_subnormal_and_shared_memory_does_not() {
+fn float_sums_flush_subnormals_in_device_memory_only() {
     const TINY: u32 = 0x0000_0003;
     const SMALLEST_NORMAL: u32 = 0x0080_0000;
     const NAN: u32 = 0xffc1_2345;
     for (old, addend, global, shared) in sums("f32", &[TINY, SMALLEST_NORMAL, NAN]) {
-        let wanted = match (old, addend) {
+        let expected = match (old, addend) {
             (NAN, _) | (_, NAN) => (0x7fff_ffff, 0x7fff_ffff),
             (TINY, TINY) => (0, 2 * TINY),
             (SMALLEST_NORMAL, SMALLEST_NORMAL) => (0x0100_0000, 0x0100_0000),
             _ => (SMALLEST_NORMAL, SMALLEST_NORMAL + TINY),
         };
-        assert_eq!((global, shared), wanted, "{old:x} + {addend:x}");
+        assert_eq!((global, shared), expected, "{old:x} + {addend:x}");
     }
 }
 
 #[test]
-fn of_doubles_device_memory_leaves_the_nan_that_came_last_as_it_is() {
+fn double_sums_in_device_memory_keep_the_last_nan() {
     const SIGNALLING: u64 = 0x7ff4_0000_0000_0001;
     const QUIET: u64 = 0xfff8_0000_0000_1234;
     const ONE: u64 = 0x3ff0_0000_0000_0000;
     let quiet = |nan: u64| nan | 1 << 51;
     for (old, addend, global, shared) in sums("f64", &[SIGNALLING, QUIET, ONE]) {
-        let wanted = match (old, addend) {
+        let expected = match (old, addend) {
             (ONE, ONE) => (0x4000_0000_0000_0000, 0x4000_0000_0000_0000),
             (nan, ONE) | (ONE, nan) => (nan, quiet(nan)),
             (first, last) => (last, quiet(first)),
         };
-        assert_eq!((global, shared), wanted, "{old:x} + {addend:x}");
+        assert_eq!((global, shared), expected, "{old:x} + {addend:x}");
     }
 }

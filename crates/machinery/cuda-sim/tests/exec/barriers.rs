@@ -1,4 +1,4 @@
-//! Barriers of a block, and what shared memory holds after them.
+//! Barriers of a block, and the contents of shared memory after them.
 
 use crate::harness::{BLOCK_SIZES, Machine, kernel_of, noise, words};
 use crate::params;
@@ -7,19 +7,19 @@ use cuda_sim::exec::FaultKind;
 const PTX: &str = include_str!("../../kernels/ptx/barriers.ptx");
 const GRID: u32 = 3;
 
-/// Runs `kernel` over noise with one shared word a thread; input and output.
+/// Runs `kernel` over noise with one word of shared memory per thread. Returns the input and the output.
 fn run(kernel: &str, block: u32) -> (Vec<u32>, Vec<u32>) {
     let count = (GRID * block) as usize;
     let input = noise(count);
     let mut machine = Machine::new(PTX);
     machine.dynamic_shared = 4 * block;
-    let (out, from) = (machine.out::<u32>(count), machine.buffer(&input));
-    machine.run(kernel, GRID, block, params![out, from]);
+    let (out, input_address) = (machine.out::<u32>(count), machine.buffer(&input));
+    machine.run(kernel, GRID, block, params![out, input_address]);
     (input, machine.read(out, count))
 }
 
 #[test]
-fn reversal() {
+fn reversal_through_shared_memory_is_correct() {
     for block in BLOCK_SIZES {
         let (input, output) = run("reverse", block);
         let blocks = input.chunks(block as usize);
@@ -31,7 +31,7 @@ fn reversal() {
 }
 
 #[test]
-fn prefix_sums() {
+fn prefix_sums_are_correct() {
     for block in BLOCK_SIZES.into_iter().chain([512, 1024]) {
         let (input, output) = run("scan", block);
         let expected: Vec<u32> = input
@@ -48,14 +48,14 @@ fn prefix_sums() {
 }
 
 #[test]
-fn sums() {
+fn block_sums_are_correct() {
     for block in BLOCK_SIZES {
         let n = GRID * block - block / 3;
         let input = noise(n as usize);
         let mut machine = Machine::new(PTX);
         machine.dynamic_shared = 4 * block;
-        let (out, from) = (machine.out::<u32>(GRID as usize), machine.buffer(&input));
-        machine.run("reduce", GRID, block, params![out, from, n]);
+        let (out, input_address) = (machine.out::<u32>(GRID as usize), machine.buffer(&input));
+        machine.run("reduce", GRID, block, params![out, input_address, n]);
         let expected: Vec<u32> = input
             .chunks(block as usize)
             .map(|block| block.iter().fold(0u32, |sum, &x| sum.wrapping_add(x)))
@@ -69,7 +69,7 @@ fn sums() {
 }
 
 #[test]
-fn a_barrier_in_a_branch_that_whole_blocks_take() {
+fn barrier_in_uniform_branch_opens() {
     for block in BLOCK_SIZES {
         let mut machine = Machine::new(PTX);
         machine.dynamic_shared = 4 * block;
@@ -93,25 +93,27 @@ fn a_barrier_in_a_branch_that_whole_blocks_take() {
 }
 
 #[test]
-fn ended_threads_are_not_waited_for() {
+fn barriers_do_not_wait_for_exited_threads() {
     for block in BLOCK_SIZES {
-        for from in [1, block / 2 + 1, block] {
+        for participants in [1, block / 2 + 1, block] {
             let mut machine = Machine::new(PTX);
             machine.dynamic_shared = 4 * block;
-            let out = machine.out::<u32>(from as usize);
-            machine.run("after_exits", 1, block, params![out, from]);
-            let expected: Vec<u32> = (0..from).map(|t| (from - 1 - t) * 3).collect();
+            let out = machine.out::<u32>(participants as usize);
+            machine.run("after_exits", 1, block, params![out, participants]);
+            let expected: Vec<u32> = (0..participants)
+                .map(|t| (participants - 1 - t) * 3)
+                .collect();
             assert_eq!(
-                machine.read::<u32>(out, from as usize),
+                machine.read::<u32>(out, participants as usize),
                 expected,
-                "{from} of {block}"
+                "{participants} of {block}"
             );
         }
     }
 }
 
 #[test]
-fn barriers_that_count_and_vote() {
+fn barrier_reductions_count_and_vote() {
     for block in BLOCK_SIZES {
         for special in [None, Some(77), Some(5000)] {
             let mut input: Vec<u32> = (0..block).map(|t| t * 3 + 200).collect();
@@ -119,11 +121,11 @@ fn barriers_that_count_and_vote() {
                 input[block as usize / 2] = value;
             }
             let mut machine = Machine::new(PTX);
-            let (out, from) = (
+            let (out, input_address) = (
                 machine.out::<u32>(4 * block as usize),
                 machine.buffer(&input),
             );
-            machine.run("votes", 1, block, params![out, from]);
+            machine.run("votes", 1, block, params![out, input_address]);
             let row = [
                 input.iter().filter(|&x| x & 1 == 1).count() as u32,
                 u32::from(input.iter().all(|&x| x < 1000)),
@@ -140,9 +142,9 @@ fn barriers_that_count_and_vote() {
     }
 }
 
-/// A barrier that only the threads of some warps come to, by its count; another for the rest.
+/// Two counted barriers, each for the threads of some warps.
 #[test]
-fn barriers_are_counted_each_by_its_number() {
+fn barriers_count_arrivals_separately() {
     let ptx = kernel_of(
         ".shared .b32 tile[128];
         shr.u32 %r1, %t, 5;
@@ -161,9 +163,9 @@ fn barriers_are_counted_each_by_its_number() {
     assert_eq!(words(&ptx, 128).expect("opens"), expected);
 }
 
-/// Warp 0 consumes what warps 1 to 3 produce: they arrive, it waits.
+/// Warps 1 to 3 produce and arrive; warp 0 waits and consumes.
 #[test]
-fn producers_arrive_and_the_consumer_waits() {
+fn producers_arrive_and_consumer_waits() {
     let ptx = kernel_of(
         ".shared .b32 tile[128];
         mov.u64 %d1, tile;
@@ -205,16 +207,16 @@ fn producers_arrive_and_the_consumer_waits() {
     assert_eq!(words(&ptx, 128).expect("opens"), expected);
 }
 
-/// A counted barrier counts a warp that is not full as 32.
+/// A counted barrier counts a partial warp as 32 threads.
 #[test]
-fn a_last_warp_that_is_not_full_counts_whole() {
+fn partial_warp_counts_as_whole() {
     let ptx = kernel_of("bar.sync 3, 64; st.global.u32 [%mine], %t;");
     assert_eq!(words(&ptx, 40).expect("opens"), (0..40).collect::<Vec<_>>());
 }
 
-/// The same where its lanes come one after another.
+/// The lanes of a partial warp arrive one after another.
 #[test]
-fn a_last_warp_that_is_not_full_counts_whole_in_parts() {
+fn partial_warp_with_divergent_lanes_counts_as_whole() {
     let ptx = kernel_of(
         "and.b32 %r1, %t, 3; setp.eq.u32 %p1, %r1, 1; setp.eq.u32 %p2, %r1, 2;
         @%p1 bra ONE; @%p2 bra TWO;
@@ -227,8 +229,8 @@ fn a_last_warp_that_is_not_full_counts_whole_in_parts() {
 }
 
 #[test]
-fn guarded_barriers() {
-    // The guard holds for all threads, for none, or for whole warps with a count.
+fn guarded_barriers_apply_to_whole_warps() {
+    // The guard is true for all threads, for none, or for whole warps with a count.
     for (guard, count) in [
         ("setp.lt.u32 %p1, %t, 999", ""),
         ("setp.lt.u32 %p1, %t, 64", ", 64"),
@@ -254,9 +256,9 @@ fn guarded_barriers() {
     assert_eq!(words(&ptx, 64).expect("nobody waits"), [4; 64]);
 }
 
-/// Each side of a branch has its own barrier instruction: all threads come to barrier 0.
+/// Each side of a branch has its own barrier instruction, and all threads arrive at barrier 0.
 #[test]
-fn one_barrier_from_two_places() {
+fn one_barrier_opens_from_two_instructions() {
     let ptx = kernel_of(
         ".shared .b32 tile[64];
         mov.u64 %d1, tile;
@@ -280,7 +282,7 @@ fn one_barrier_from_two_places() {
 }
 
 #[test]
-fn reductions_at_counted_barriers() {
+fn reductions_at_counted_barriers_cover_participants() {
     let ptx = kernel_of(
         "setp.lt.u32 %p1, %t, 64;
         mov.u32 %r1, 99;
@@ -299,7 +301,7 @@ fn reductions_at_counted_barriers() {
 }
 
 #[test]
-fn a_barrier_not_all_threads_reach() {
+fn barrier_that_some_threads_skip_faults() {
     for (block, arrived) in [(17, 16), (32, 16), (33, 17), (256, 240)] {
         let mut machine = Machine::new(PTX);
         let out = machine.out::<u32>(block as usize);
@@ -310,17 +312,20 @@ fn a_barrier_not_all_threads_reach() {
             expected: block,
         };
         assert_eq!(fault.kind, kind);
-        let place = fault.place.expect("a thread waits");
-        assert_eq!((place.block, place.thread), ([0; 3], [0; 3]));
-        assert_eq!(place.source.file.as_deref(), Some("kernels/barriers.cu"));
+        let location = fault.location.expect("a thread waits");
+        assert_eq!((location.block, location.thread), ([0; 3], [0; 3]));
+        assert_eq!(location.source.file.as_deref(), Some("kernels/barriers.cu"));
         let source = include_str!("../../kernels/barriers.cu");
         let line = source.lines().position(|line| line.contains("// here"));
-        assert_eq!(Some(place.source.line as usize), line.map(|line| line + 1));
+        assert_eq!(
+            Some(location.source.line as usize),
+            line.map(|line| line + 1)
+        );
     }
 }
 
 #[test]
-fn a_counted_barrier_too_few_come_to() {
+fn counted_barrier_with_too_few_arrivals_faults() {
     let fault = words(&kernel_of("bar.sync 2, 96;"), 64).expect_err("nobody else comes");
     let kind = FaultKind::BarrierNeverOpens {
         barrier: 2,
@@ -331,7 +336,7 @@ fn a_counted_barrier_too_few_come_to() {
 }
 
 #[test]
-fn barriers_that_do_not_exist() {
+fn invalid_barrier_numbers_and_counts_fault() {
     let body = "mov.u32 %r1, 16; bar.sync %r1;";
     let fault = words(&kernel_of(body), 32).expect_err("16 is none");
     assert_eq!(
@@ -352,9 +357,9 @@ fn barriers_that_do_not_exist() {
     );
 }
 
-/// clang leaves a loop through a block that has nothing but a jump to the kernel's end.
+/// clang leaves a loop through a block that contains only a jump to the kernel's end.
 #[test]
-fn a_barrier_in_a_loop_that_lanes_leave_one_by_one() {
+fn barrier_in_loop_with_divergent_exits_opens() {
     let ptx = kernel_of(
         "mov.u32 %r1, 0;
         AGAIN: bar.sync 0;

@@ -1,4 +1,4 @@
-//! Device functions that stay functions: what goes in and out, recursion, pointers, the stack.
+//! Device functions that are not inlined: arguments and results, recursion, pointers, the stack.
 
 use crate::harness::{BLOCK_SIZES, Machine, kernel_of, module_of, words};
 use crate::params;
@@ -7,7 +7,7 @@ use cuda_sim::exec::FaultKind;
 const PTX: &str = include_str!("../../kernels/ptx/calls.ptx");
 
 #[test]
-fn structs_go_in_and_come_back() {
+fn structs_are_passed_and_returned() {
     let (a, b, c) = (6.5f64, -40i32, [3i16, -4, 5]);
     let mut pair = [0u8; 24];
     pair[..8].copy_from_slice(&a.to_le_bytes());
@@ -16,8 +16,12 @@ fn structs_go_in_and_come_back() {
         pair[12 + 2 * k..14 + 2 * k].copy_from_slice(&value.to_le_bytes());
     }
     type Pair = (f64, i32, [i16; 3]);
-    let turn = |(a, b, c): Pair, by: i8| -> Pair {
-        (f64::from(b) + f64::from(by), a as i32, [c[2], c[0], c[1]])
+    let turn_pair = |(a, b, c): Pair, amount: i8| -> Pair {
+        (
+            f64::from(b) + f64::from(amount),
+            a as i32,
+            [c[2], c[0], c[1]],
+        )
     };
     for block in BLOCK_SIZES {
         let mut machine = Machine::new(PTX);
@@ -30,9 +34,9 @@ fn structs_go_in_and_come_back() {
         );
         let expected: Vec<f64> = (0..block)
             .map(|t| {
-                let mut q = turn((a, b + t as i32, c), -3);
+                let mut q = turn_pair((a, b + t as i32, c), -3);
                 if t & 1 == 1 {
-                    q = turn(q, t as i8);
+                    q = turn_pair(q, t as i8);
                 }
                 let [x, y, z] = q.2.map(f64::from);
                 q.0 * 1000.0 + f64::from(q.1) + x * 100.0 + y * 10.0 + z
@@ -47,7 +51,7 @@ fn structs_go_in_and_come_back() {
 }
 
 #[test]
-fn recursion_of_each_lane_to_its_own_depth() {
+fn lanes_recurse_to_different_depths() {
     let factorial = |n: u64| (1..=n).product::<u64>();
     let fibonacci = |n: u32| (0..n).fold((0u64, 1u64), |(a, b), _| (b, a + b)).0;
     for block in BLOCK_SIZES {
@@ -72,23 +76,28 @@ fn recursion_of_each_lane_to_its_own_depth() {
 }
 
 #[test]
-fn function_pointers_the_same_or_different_in_each_lane() {
-    let apply = |which: i32, x: i32| match which {
+fn uniform_and_divergent_function_pointers_are_called() {
+    let apply = |function_index: i32, x: i32| match function_index {
         0 => x * 2,
         1 => x * x,
         _ => x + 7,
     };
     for block in BLOCK_SIZES.into_iter().filter(|&block| block <= 32) {
         for first in 0..3 {
-            let which: Vec<i32> = (0..block as i32).map(|t| (t * t + first) % 3).collect();
+            let function_index: Vec<i32> = (0..block as i32).map(|t| (t * t + first) % 3).collect();
             let mut machine = Machine::new(PTX);
-            let (out, at) = (
+            let (out, index_address) = (
                 machine.out::<i32>(2 * block as usize),
-                machine.buffer(&which),
+                machine.buffer(&function_index),
             );
-            machine.run("pointers", 1, block, params![out, at]);
+            machine.run("pointers", 1, block, params![out, index_address]);
             let expected: Vec<i32> = (0..block as i32)
-                .flat_map(|t| [apply(which[0], t), apply(which[t as usize], t)])
+                .flat_map(|t| {
+                    [
+                        apply(function_index[0], t),
+                        apply(function_index[t as usize], t),
+                    ]
+                })
                 .collect();
             assert_eq!(
                 machine.read::<i32>(out, expected.len()),
@@ -100,14 +109,14 @@ fn function_pointers_the_same_or_different_in_each_lane() {
 }
 
 #[test]
-fn a_pointer_to_no_function() {
+fn invalid_function_pointers_fault() {
     let mut machine = Machine::new(PTX);
     let out = machine.out::<i32>(32);
     let (table, _) = machine.program.variable("table").expect("a variable");
     let function = machine.read::<u64>(table, 1)[0];
     machine.run("bad_pointer", 1, 32, params![out, function]);
     assert_eq!(machine.read::<i32>(out, 32), [2; 32]);
-    // Device memory, null, between functions, far beyond the last, a kernel.
+    // Device memory, null, between functions, far beyond the last one, a kernel.
     for address in [
         out,
         0,
@@ -127,7 +136,7 @@ fn a_pointer_to_no_function() {
 }
 
 #[test]
-fn a_stack_that_is_too_deep() {
+fn deep_stack_overflows() {
     for block in [1, 33] {
         let mut machine = Machine::new(PTX);
         let out = machine.out::<u32>(block as usize);
@@ -141,13 +150,13 @@ fn a_stack_that_is_too_deep() {
             panic!("another fault: {fault}")
         };
         assert!(needed > limit && limit == 1024, "{needed} {limit}");
-        let source = fault.place.expect("a thread did it").source;
+        let source = fault.location.expect("no thread is named").source;
         assert_eq!(source.file.as_deref(), Some("kernels/calls.cu"));
     }
 }
 
 #[test]
-fn endless_recursion_ends_even_where_it_keeps_nothing() {
+fn endless_recursion_without_frame_overflows() {
     let ptx = module_of(".func f; .func f { call f; ret; }", "call f;");
     let fault = words(&ptx, 32).expect_err("the stack ends");
     assert!(
@@ -156,9 +165,9 @@ fn endless_recursion_ends_even_where_it_keeps_nothing() {
     );
 }
 
-/// The prototype of a call through a pointer promises more than the function takes.
+/// The prototype of an indirect call declares more parameter bytes than the function takes.
 #[test]
-fn a_prototype_that_does_not_fit_the_function() {
+fn prototype_larger_than_function_works_or_overflows() {
     for bytes in [64, 100_000] {
         let ptx = module_of(
             ".func (.param .b32 r) f(.param .b32 a) {
@@ -187,9 +196,9 @@ fn a_prototype_that_does_not_fit_the_function() {
     }
 }
 
-/// A function without parameters, called under a guard, that changes nothing of the caller's.
+/// A function without parameters, called under a guard, must not change the caller's registers.
 #[test]
-fn registers_of_the_caller_survive() {
+fn callee_preserves_caller_registers() {
     let ptx = module_of(
         ".global .u32 calls;
         .func f {
@@ -214,7 +223,7 @@ fn registers_of_the_caller_survive() {
 }
 
 #[test]
-fn functions_meet_at_a_barrier_inside() {
+fn barrier_inside_function_opens() {
     let ptx = module_of(
         ".shared .b32 tile[64];
         .func (.param .b32 r) swap(.param .b32 t) {

@@ -1,4 +1,4 @@
-//! What the memory system counts: requests, sectors of 32 bytes, distinct constant addresses.
+//! Counters of the memory system: requests, 32-byte sectors, distinct constant addresses.
 
 use crate::harness::{Machine, global_loads, kernel_of, module_of, total};
 use crate::params;
@@ -8,16 +8,21 @@ use cuda_sim::profile::Counters;
 
 const PTX: &str = include_str!("../../kernels/ptx/memory.ptx");
 
-/// One warp reads `in[i * stride + offset]` and writes in order.
+/// Reads `in[i * stride + offset]` with one warp, and writes in order.
 fn strided(threads: u32, stride: u32, offset: u32) -> Report {
     let mut machine = Machine::profiling(PTX);
-    let from = machine.buffer(&vec![1f32; 4096]);
+    let input_address = machine.buffer(&vec![1f32; 4096]);
     let out = machine.out::<f32>(threads as usize);
-    machine.run("strided", 1, threads, params![out, from, stride, offset])
+    machine.run(
+        "strided",
+        1,
+        threads,
+        params![out, input_address, stride, offset],
+    )
 }
 
 #[test]
-fn sectors_of_a_warps_load() {
+fn warp_loads_count_touched_sectors() {
     for (threads, stride, offset, sectors) in [
         (32, 1, 0, 4),
         (32, 1, 1, 5),
@@ -36,25 +41,25 @@ fn sectors_of_a_warps_load() {
     ] {
         let total = total(&strided(threads, stride, offset));
         let (loads, stores) = (global_loads(&total), total[AccessClass::GlobalStore]);
-        let found = (loads.requests, loads.sectors);
+        let actual = (loads.requests, loads.sectors);
         assert_eq!(
-            found,
+            actual,
             (1, sectors),
             "{threads} threads, stride {stride}, offset {offset}"
         );
-        let stored = (stores.requests, stores.sectors);
-        assert_eq!(stored, (1, u64::from(threads.div_ceil(8))));
+        let stores_counted = (stores.requests, stores.sectors);
+        assert_eq!(stores_counted, (1, u64::from(threads.div_ceil(8))));
     }
 }
 
 #[test]
-fn requests_are_counted_by_warp() {
+fn requests_are_counted_per_warp() {
     let mut machine = Machine::profiling(PTX);
-    let from = machine.buffer(&vec![1f32; 1000]);
+    let input_address = machine.buffer(&vec![1f32; 1000]);
     let out = machine.out::<f32>(1000);
-    let counts = total(&machine.run("strided", 10, 100, params![out, from, 1u32, 0u32]));
-    // Blocks of 100 threads: three whole warps of 4 sectors and one of half a sector; every
-    // block begins in the middle of a sector or not, alternately.
+    let counts = total(&machine.run("strided", 10, 100, params![out, input_address, 1u32, 0u32]));
+    // Blocks of 100 threads: three whole warps of 4 sectors and one of half a sector; blocks
+    // begin alternately at a sector boundary and in the middle of a sector.
     assert_eq!(
         (
             global_loads(&counts).requests,
@@ -78,17 +83,17 @@ fn requests_are_counted_by_warp() {
     );
 }
 
-/// Whatever the pattern, which decides how an access is done: all lanes at one address, in order,
-/// in order with gaps, or at random.
+/// For every access pattern, which selects the code path: all lanes at one address, contiguous,
+/// contiguous with gaps, or random.
 #[test]
-fn threads_that_take_part_are_counted() {
-    let one = "mov.u64 %d1, %out;";
+fn participating_threads_are_counted() {
+    let uniform = "mov.u64 %d1, %out;";
     let scattered = "xor.b32 %r3, %t, 21; mad.wide.u32 %d1, %r3, 4, %out;";
-    for place in [one, "mov.u64 %d1, %mine;", scattered] {
-        for (keep, threads) in [("31", 3), ("15", 5), ("1", 35), ("0", 70)] {
+    for address in [uniform, "mov.u64 %d1, %mine;", scattered] {
+        for (mask, threads) in [("31", 3), ("15", 5), ("1", 35), ("0", 70)] {
             let ptx = kernel_of(&format!(
-                "{place}
-                and.b32 %r1, %t, {keep};
+                "{address}
+                and.b32 %r1, %t, {mask};
                 setp.eq.u32 %p1, %r1, 0;
                 @%p1 ld.global.u32 %r2, [%d1];
                 @%p1 st.global.u32 [%d1], %r2;
@@ -97,23 +102,23 @@ fn threads_that_take_part_are_counted() {
             let mut machine = Machine::profiling(&ptx);
             let out = machine.out::<u32>(96);
             let report = machine.run("k", 1, 70, params![out]);
-            let found = (report.counts.global_loads, report.counts.global_stores);
+            let actual = (report.counts.global_loads, report.counts.global_stores);
             let counts = total(&report);
-            let counted = (
+            let profiled = (
                 global_loads(&counts).threads,
                 counts[AccessClass::GlobalStore].threads,
             );
-            assert_eq!(found, counted, "{place} {keep}");
-            assert_eq!(found, (2 * threads, threads), "{place} {keep}");
+            assert_eq!(actual, profiled, "{address} {mask}");
+            assert_eq!(actual, (2 * threads, threads), "{address} {mask}");
         }
     }
 }
 
 #[test]
-fn a_vector_counts_as_one_load_of_its_thread() {
+fn vector_access_counts_once_per_thread() {
     let mut machine = Machine::profiling(PTX);
-    let (out, from) = (machine.out::<u8>(1600), machine.out::<u8>(1600));
-    let report = machine.run("copy_uint4", 2, 50, params![out, from, 99u32]);
+    let (out, input_address) = (machine.out::<u8>(1600), machine.out::<u8>(1600));
+    let report = machine.run("copy_uint4", 2, 50, params![out, input_address, 99u32]);
     let counts = &report.counts;
     assert_eq!((counts.global_loads, counts.global_stores), (99, 99));
     let counts = total(&report);
@@ -125,7 +130,7 @@ fn a_vector_counts_as_one_load_of_its_thread() {
 }
 
 #[test]
-fn sums_are_those_of_the_counts() {
+fn launch_counters_match_the_profile() {
     let ptx = module_of(
         ".const .b32 table[64]; .shared .b32 tile[64];",
         "mov.u32 %r1, tile;
@@ -203,10 +208,10 @@ fn sums_are_those_of_the_counts() {
     assert_eq!(counts.thread_instructions, expected.thread_instructions);
 }
 
-/// Those that the simulator needs besides (for a guard, for a special register) do not count, and
-/// one whose guard does not hold does.
+/// Instructions that the simulator adds (for a guard, for a special register) do not count, and an
+/// instruction whose guard is false does.
 #[test]
-fn instructions_of_the_ptx_are_counted() {
+fn thread_instructions_count_ptx_instructions() {
     for (body, instructions) in [
         ("", 0),
         ("mov.u32 %r1, %clock; add.u32 %r1, %ntid.x, 77;", 2),
@@ -223,7 +228,7 @@ fn instructions_of_the_ptx_are_counted() {
         let mut machine = Machine::new(&kernel_of(body));
         let out = machine.out::<u32>(37);
         let counts = machine.run("k", 1, 37, params![out]).counts;
-        // With the three before and `ret`; of the last kernel one thread alone comes to the end.
+        // With the three before and `ret`; in the last kernel only one thread reaches the end.
         let expected = match body.contains("ret;") {
             true => 37 * 5 + 2,
             false => 37 * (4 + instructions),
@@ -237,11 +242,11 @@ fn instructions_of_the_ptx_are_counted() {
 }
 
 #[test]
-fn lanes_that_do_not_run_fetch_nothing() {
-    for (keep, sectors) in [("31", 1), ("15", 2), ("7", 4), ("3", 4), ("0", 4)] {
-        // Lanes whose low bits are all zero read in order.
+fn inactive_lanes_touch_no_sectors() {
+    for (mask, sectors) in [("31", 1), ("15", 2), ("7", 4), ("3", 4), ("0", 4)] {
+        // Lanes whose low bits are all zero read contiguous words.
         let ptx = kernel_of(&format!(
-            "and.b32 %r1, %t, {keep};
+            "and.b32 %r1, %t, {mask};
             setp.eq.u32 %p1, %r1, 0;
             @%p1 ld.global.u32 %r2, [%mine];
             @%p1 st.global.u32 [%mine], %r2;"
@@ -253,15 +258,15 @@ fn lanes_that_do_not_run_fetch_nothing() {
         assert_eq!(
             (loads.requests, loads.sectors),
             (1, sectors),
-            "loads, {keep}"
+            "loads, {mask}"
         );
         assert_eq!(
             (stores.requests, stores.sectors),
             (1, sectors),
-            "stores, {keep}"
+            "stores, {mask}"
         );
     }
-    // Nobody runs: no request.
+    // No lane runs, so there is no request.
     let ptx = kernel_of("setp.gt.u32 %p1, %t, 99; @%p1 ld.global.u32 %r2, [%mine];");
     let mut machine = Machine::profiling(&ptx);
     let out = machine.out::<u32>(32);
@@ -270,7 +275,7 @@ fn lanes_that_do_not_run_fetch_nothing() {
 }
 
 #[test]
-fn sectors_of_wide_elements() {
+fn wide_elements_touch_more_sectors() {
     for (kernel, sectors) in [
         ("copy_u8", 1),
         ("copy_u16", 2),
@@ -278,14 +283,14 @@ fn sectors_of_wide_elements() {
         ("copy_u64", 8),
         ("copy_uchar4", 4),
         ("copy_float2", 8),
-        // The header has these moved by one instruction, as nvcc does.
+        // The header makes these move in one instruction, as nvcc does.
         ("copy_uint4", 16),
         ("copy_float4", 16),
         ("copy_double2", 16),
     ] {
         let mut machine = Machine::profiling(PTX);
-        let (out, from) = (machine.out::<u8>(512), machine.out::<u8>(512));
-        let counts = total(&machine.run(kernel, 1, 32, params![out, from, 32u32]));
+        let (out, input_address) = (machine.out::<u8>(512), machine.out::<u8>(512));
+        let counts = total(&machine.run(kernel, 1, 32, params![out, input_address, 32u32]));
         let (loads, stores) = (global_loads(&counts), counts[AccessClass::GlobalStore]);
         assert_eq!((loads.requests, loads.sectors), (1, sectors), "{kernel}");
         assert_eq!((stores.requests, stores.sectors), (1, sectors), "{kernel}");
@@ -302,18 +307,18 @@ fn sectors_of_wide_elements() {
 }
 
 #[test]
-fn a_vector_is_one_request() {
+fn vector_access_is_one_request() {
     for (form, registers) in [
         ("v4.f32", "{%r1, %r2, %r3, %r4}"),
         ("v4.b32", "{%r1, _, %r3, %r4}"),
         ("v2.f64", "{%d1, %d2}"),
         ("v2.u64", "{%d1, %d2}"),
     ] {
-        let stored = registers.replace('_', "5");
+        let stored_values = registers.replace('_', "5");
         let ptx = kernel_of(&format!(
             "mad.wide.u32 %d3, %t, 16, %out;
             ld.global.{form} {registers}, [%d3];
-            st.global.{form} [%d3+512], {stored};"
+            st.global.{form} [%d3+512], {stored_values};"
         ));
         let mut machine = Machine::profiling(&ptx);
         let input: Vec<u32> = crate::harness::noise(128);
@@ -335,7 +340,7 @@ fn a_vector_is_one_request() {
 }
 
 #[test]
-fn scattered_lanes_share_sectors_only_where_they_meet() {
+fn scattered_lanes_share_only_common_sectors() {
     for (index, sectors) in [
         ((0..32).map(|i| i * 100).collect::<Vec<u32>>(), 32),
         ((0..32).map(|i| i % 4 * 100).collect(), 4),
@@ -348,31 +353,32 @@ fn scattered_lanes_share_sectors_only_where_they_meet() {
         ),
     ] {
         let mut machine = Machine::profiling(PTX);
-        let (from, at) = (machine.buffer(&[0u32; 4000]), machine.buffer(&index));
+        let (input_address, index_address) =
+            (machine.buffer(&[0u32; 4000]), machine.buffer(&index));
         let out = machine.out::<u32>(32);
         let loads = global_loads(&total(&machine.run(
             "gather",
             1,
             32,
-            params![out, from, at, 32u32],
+            params![out, input_address, index_address, 32u32],
         )));
-        // The indices themselves are four sectors more.
+        // The indices themselves take four more sectors.
         assert_eq!(loads.sectors, sectors + 4, "{index:?}");
         assert_eq!(loads.requests, 2);
     }
 }
 
 #[test]
-fn constant_addresses_are_counted_once_a_warp() {
+fn distinct_constant_addresses_are_counted_per_warp() {
     let uniform = vec![5u32; 64];
-    let each: Vec<u32> = (0..64).collect();
+    let distinct: Vec<u32> = (0..64).collect();
     let four: Vec<u32> = (0..64).map(|i| i / 8 % 4).collect();
     let scattered: Vec<u32> = (0..64).map(|i| i * 37 % 64).collect();
-    for (index, addresses) in [(uniform, 2), (each, 64), (four, 8), (scattered, 64)] {
+    for (index, addresses) in [(uniform, 2), (distinct, 64), (four, 8), (scattered, 64)] {
         let mut machine = Machine::profiling(PTX);
-        let (out, at) = (machine.out::<u32>(64), machine.buffer(&index));
-        let constant =
-            total(&machine.run("constants", 1, 64, params![out, at]))[AccessClass::ConstantLoad];
+        let (out, index_address) = (machine.out::<u32>(64), machine.buffer(&index));
+        let constant = total(&machine.run("constants", 1, 64, params![out, index_address]))
+            [AccessClass::ConstantLoad];
         assert_eq!(
             (constant.requests, constant.addresses),
             (2, addresses),
@@ -382,8 +388,8 @@ fn constant_addresses_are_counted_once_a_warp() {
 }
 
 #[test]
-fn branches_that_part_a_warp_are_counted() {
-    for (split, parted) in [("0", 0), ("5", 1), ("32", 0), ("40", 1), ("99", 0)] {
+fn divergent_branches_are_counted() {
+    for (split, divergent) in [("0", 0), ("5", 1), ("32", 0), ("40", 1), ("99", 0)] {
         let ptx = kernel_of(&format!(
             "setp.lt.u32 %p1, %t, {split};
             @%p1 bra A;
@@ -396,26 +402,29 @@ fn branches_that_part_a_warp_are_counted() {
         let out = machine.out::<u32>(64);
         let report = machine.run("k", 1, 64, params![out]);
         let counts = total(&report);
-        // A GPU guards the stores, and has no branch; the simulator has one.
+        // A GPU guards the stores and has no branch; the simulator has one.
         assert_eq!(counts.divergent_branches, 0, "split at {split}");
-        assert_eq!(report.counts.divergent_branches, parted, "split at {split}");
-        // Two warps: each stores once a side it has lanes on, and once together.
+        assert_eq!(
+            report.counts.divergent_branches, divergent,
+            "split at {split}"
+        );
+        // Two warps: each stores once per side that has lanes, and once after reconvergence.
         assert_eq!(
             counts[AccessClass::GlobalStore].requests,
-            4 + parted,
+            4 + divergent,
             "split at {split}"
         );
     }
 }
 
 #[test]
-fn calls_do_not_count_as_local_memory() {
+fn calls_make_no_local_accesses() {
     let mut machine = Machine::profiling(include_str!("../../kernels/ptx/divergence.ptx"));
-    let (out, from) = (
+    let (out, input_address) = (
         machine.out::<u32>(32),
         machine.buffer(&(0..32).collect::<Vec<u32>>()),
     );
-    let counts = total(&machine.run("in_functions", 1, 32, params![out, from]));
+    let counts = total(&machine.run("in_functions", 1, 32, params![out, input_address]));
     let local = (
         counts[AccessClass::LocalLoad].requests,
         counts[AccessClass::LocalStore].requests,
@@ -423,10 +432,10 @@ fn calls_do_not_count_as_local_memory() {
     assert_eq!(local, (0, 0));
 }
 
-/// A warp that reads a row backwards finds the lines that it read forwards, though its first lane is
+/// A warp that reads a row backwards hits the lines that it read forwards, although its first lane is
 /// in the last of them.
 #[test]
-fn a_line_is_the_same_whichever_lane_comes_first() {
+fn cache_hits_do_not_depend_on_lane_order() {
     let ptx = kernel_of(
         "add.u64 %d1, %mine, 64;
         ld.global.u32 %r1, [%d1];

@@ -1,13 +1,13 @@
-//! The same launch gives the same results, counts and text, however many threads run it.
+//! Launches give the same results, counts and output on any number of host threads.
 
 use crate::harness::{Machine, noise};
 use crate::params;
 use cuda_sim::model::Modelled;
 use cuda_sim::profile::{Counts, LaunchProfile};
 
-/// What a launch left.
+/// The results of a launch.
 #[derive(Debug, PartialEq)]
-struct Left {
+struct LaunchResult {
     memory: Vec<u32>,
     counts: Counts,
     time: Modelled,
@@ -20,26 +20,26 @@ fn observe(
     (grid, block): (u32, u32),
     threads: usize,
     profile: bool,
-) -> Left {
+) -> LaunchResult {
     let mut machine = Machine::new(ptx);
     machine.profile = profile;
     machine.use_threads(threads);
     machine.dynamic_shared = 4 * block;
     let count = (grid * block) as usize;
     let input: Vec<u32> = noise(count).into_iter().map(|x| x % 1000).collect();
-    let (out, from) = (
+    let (out, input_address) = (
         machine.buffer(&vec![0u32; 5 * count]),
         machine.buffer(&input),
     );
     let report = match kernel {
         "by_block" => machine.run(kernel, grid, block, params![]),
         "ordered" => {
-            let place = machine.buffer(&[0u32; 5]);
-            machine.run(kernel, grid, block, params![place, out])
+            let counters = machine.buffer(&[0u32; 5]);
+            machine.run(kernel, grid, block, params![counters, out])
         }
-        _ => machine.run(kernel, grid, block, params![out, from]),
+        _ => machine.run(kernel, grid, block, params![out, input_address]),
     };
-    Left {
+    LaunchResult {
         memory: machine.read(out, 5 * count),
         counts: report.counts,
         time: report.time,
@@ -49,7 +49,7 @@ fn observe(
 }
 
 #[test]
-fn launches_repeat_on_any_number_of_threads() {
+fn launches_are_deterministic_on_any_number_of_threads() {
     let cases = [
         (
             include_str!("../../kernels/ptx/divergence.ptx"),
@@ -74,19 +74,19 @@ fn launches_repeat_on_any_number_of_threads() {
         .into_iter()
         .flat_map(|case| [(case, (30, 100)), (case, (300, 70))])
     {
-        let plain = observe(case, size, 1, false);
+        let unprofiled = observe(case, size, 1, false);
         let profiled = observe(case, size, 1, true);
-        // Profiling changes nothing but what is known.
-        assert_eq!(plain.memory, profiled.memory, "{case:?}");
-        assert_eq!(plain.counts, profiled.counts, "{case:?}");
-        assert_eq!(plain.time, profiled.time, "{case:?}");
+        // Profiling adds a profile and changes nothing else.
+        assert_eq!(unprofiled.memory, profiled.memory, "{case:?}");
+        assert_eq!(unprofiled.counts, profiled.counts, "{case:?}");
+        assert_eq!(unprofiled.time, profiled.time, "{case:?}");
         assert_eq!(
-            (plain.profile.is_some(), profiled.profile.is_some()),
+            (unprofiled.profile.is_some(), profiled.profile.is_some()),
             (false, true)
         );
         for threads in [1, 2, 4] {
             let name = format!("{}, {threads} threads", case.1);
-            assert_eq!(observe(case, size, threads, false), plain, "{name}");
+            assert_eq!(observe(case, size, threads, false), unprofiled, "{name}");
             assert_eq!(
                 observe(case, size, threads, true),
                 profiled,
@@ -96,9 +96,9 @@ fn launches_repeat_on_any_number_of_threads() {
     }
 }
 
-/// Spinning on a lock is slow and its counts are many, but the same each time on one thread.
+/// Spinning on a lock is slow and has large counts, but these are the same on each run.
 #[test]
-fn a_spin_lock_repeats() {
+fn spin_lock_is_deterministic() {
     let run = |threads| {
         let mut machine = Machine::new(include_str!("../../kernels/ptx/progress.ptx"));
         machine.use_threads(threads);

@@ -1,12 +1,12 @@
-//! Branches and loops in which lanes part, as the compiler lays them out.
+//! Divergent branches and loops, in the compiler's code layout.
 
 use crate::harness::{BLOCK_SIZES, Machine, noise};
 use crate::params;
 
 const PTX: &str = include_str!("../../kernels/ptx/divergence.ptx");
 
-/// Runs `kernel` over two blocks of every size and compares each thread's word with what
-/// `expected` says for its input.
+/// Runs `kernel` over two blocks of every size, and compares each thread's word with `expected` of its
+/// input.
 fn compare(
     kernel: &str,
     inputs: impl Fn(usize) -> Vec<u32>,
@@ -16,8 +16,8 @@ fn compare(
         let count = 2 * block as usize;
         let input = inputs(count);
         let mut machine = Machine::new(PTX);
-        let (out, from) = (machine.out::<u32>(count), machine.buffer(&input));
-        machine.run(kernel, 2, block, params![out, from]);
+        let (out, input_address) = (machine.out::<u32>(count), machine.buffer(&input));
+        machine.run(kernel, 2, block, params![out, input_address]);
         let expected: Vec<u32> = input.iter().map(|&x| expected(x, &input)).collect();
         assert_eq!(
             machine.read::<u32>(out, count),
@@ -27,10 +27,10 @@ fn compare(
     }
 }
 
-fn collatz(mut x: u32, most: u32) -> u32 {
+fn collatz(mut x: u32, max_steps: u32) -> u32 {
     let mut steps = 0;
     while x > 1 {
-        if steps == most {
+        if steps == max_steps {
             return 1000 + x;
         }
         x = if x & 1 == 1 { 3 * x + 1 } else { x / 2 };
@@ -40,7 +40,7 @@ fn collatz(mut x: u32, most: u32) -> u32 {
 }
 
 #[test]
-fn nested_ifs_meet_again() {
+fn nested_ifs_reconverge() {
     compare("nested_ifs", noise, |x, _| {
         let mut r = 1;
         if x & 1 != 0 {
@@ -64,13 +64,13 @@ fn nested_ifs_meet_again() {
 }
 
 #[test]
-fn lanes_leave_a_loop_in_their_own_round() {
+fn lanes_leave_a_loop_in_different_iterations() {
     let inputs = |count| noise(count).into_iter().map(|x| x % 500).collect();
     compare("trip_counts", inputs, |x, _| collatz(x, u32::MAX));
 }
 
 #[test]
-fn breaks_and_continues_of_nested_loops() {
+fn nested_breaks_and_continues_are_correct() {
     compare("nested_loops", noise, |x, _| {
         let mut sum = 0;
         for a in 0..x & 15 {
@@ -95,15 +95,15 @@ fn breaks_and_continues_of_nested_loops() {
 }
 
 #[test]
-fn early_returns() {
+fn early_returns_are_correct() {
     for block in BLOCK_SIZES {
         let count = 3 * block;
-        // The last block is cut off in the middle, and once everything is.
+        // The last block is partial, and in a second run all blocks are empty.
         for n in [count - block / 2, 0] {
             let input: Vec<u32> = noise(count as usize).into_iter().map(|x| x % 9).collect();
             let mut machine = Machine::new(PTX);
-            let (out, from) = (machine.out::<u32>(count as usize), machine.buffer(&input));
-            machine.run("early_return", 3, block, params![out, from, n]);
+            let (out, input_address) = (machine.out::<u32>(count as usize), machine.buffer(&input));
+            machine.run("early_return", 3, block, params![out, input_address, n]);
             let expected = input.iter().enumerate().map(|(i, &x)| match x {
                 _ if i as u32 >= n => 0xa5a5_a5a5,
                 x if x & 1 == 1 => 1,
@@ -121,7 +121,7 @@ fn early_returns() {
 }
 
 #[test]
-fn switches_with_cases_that_fall_through() {
+fn switches_with_fallthrough_are_correct() {
     compare("switches", noise, |x, _| {
         let r = match x % 7 {
             0 => x.wrapping_add(3),
@@ -137,10 +137,10 @@ fn switches_with_cases_that_fall_through() {
 }
 
 #[test]
-fn the_second_operand_runs_only_where_the_first_asks() {
+fn short_circuit_skips_second_operand() {
     for block in BLOCK_SIZES {
         let count = block as usize;
-        // Half of the indices are far outside the array: reading there would fail.
+        // Half of the indices are far outside the array, where a read would fault.
         let input: Vec<u32> = noise(count)
             .into_iter()
             .map(|x| {
@@ -152,14 +152,19 @@ fn the_second_operand_runs_only_where_the_first_asks() {
             })
             .collect();
         let mut machine = Machine::new(PTX);
-        let (out, from) = (machine.out::<u32>(count), machine.buffer(&input));
-        machine.run("short_circuit", 1, block, params![out, from, block]);
-        let at = |x: u32| input.get(x as usize).copied();
+        let (out, input_address) = (machine.out::<u32>(count), machine.buffer(&input));
+        machine.run(
+            "short_circuit",
+            1,
+            block,
+            params![out, input_address, block],
+        );
+        let element = |x: u32| input.get(x as usize).copied();
         let expected: Vec<u32> = input
             .iter()
             .map(|&x| {
-                let first = at(x).and_then(at).is_some_and(|y| y & 1 == 1);
-                let second = at(x).is_none_or(|y| y & 2 == 2);
+                let first = element(x).and_then(element).is_some_and(|y| y & 1 == 1);
+                let second = element(x).is_none_or(|y| y & 2 == 2);
                 u32::from(first) | u32::from(second) << 1
             })
             .collect();
@@ -171,7 +176,7 @@ fn the_second_operand_runs_only_where_the_first_asks() {
     }
 }
 
-fn choose(x: u32) -> u32 {
+fn choose_steps(x: u32) -> u32 {
     match x % 3 {
         0 => collatz(x, 10),
         1 => 5 + collatz(x + 1, 3),
@@ -180,16 +185,16 @@ fn choose(x: u32) -> u32 {
 }
 
 #[test]
-fn lanes_part_inside_functions() {
+fn lanes_diverge_inside_functions() {
     let inputs = |count| noise(count).into_iter().map(|x| x % 300).collect();
     compare("in_functions", inputs, |x, _| {
-        let second = if x & 1 == 1 { choose(x / 2) } else { 0 };
-        (choose(x) + second) * 2
+        let second = if x & 1 == 1 { choose_steps(x / 2) } else { 0 };
+        (choose_steps(x) + second) * 2
     });
 }
 
 #[test]
-fn threads_end_inside_functions() {
+fn threads_exit_inside_functions() {
     let inputs = |count| noise(count).into_iter().map(|x| x % 300).collect();
     compare("exit_in_function", inputs, |x, _| match x & 3 {
         3 => 7,

@@ -1,15 +1,15 @@
-//! Elements of arrays as operands, and arrays in shared memory that are called `.extern`.
+//! Array elements as operands, and `.extern` arrays in shared memory.
 
 use crate::harness::{load_error, module_of, words};
 
-/// What one thread stores at `%mine`, the word that it leaves in `%r1`.
-fn word(before: &str, body: &str) -> u32 {
+/// Runs `body` on one thread and returns the word that it leaves in `%r1`.
+fn run_word(before: &str, body: &str) -> u32 {
     let ptx = module_of(before, &format!("{body} st.global.u32 [%mine], %r1;"));
     words(&ptx, 1).unwrap_or_else(|fault| panic!("{body}: {fault}"))[0]
 }
 
 #[test]
-fn an_element_of_an_array_is_an_address_to_mov_and_memory_to_others() {
+fn array_element_is_address_for_mov_and_memory_otherwise() {
     let tables = ".global .u32 g[4] = {1, 2, 3, 4}; .const .u16 c[3] = {5, 6, 7};
         .global .v2 .b32 pairs[2] = {1, 2, 3, 4};";
     for (body, expected) in [
@@ -34,14 +34,14 @@ fn an_element_of_an_array_is_an_address_to_mov_and_memory_to_others() {
             3,
         ),
     ] {
-        assert_eq!(word(tables, body), expected, "{body}");
+        assert_eq!(run_word(tables, body), expected, "{body}");
     }
 }
 
 #[test]
-fn other_indices_are_refused() {
+fn other_indices_are_rejected() {
     let before = ".global .u32 one; .global .u32 square[2][2];";
-    for (body, reason) in [
+    for (body, expected) in [
         ("ld.global.u32 %r1, one[0];", "no array of one dimension"),
         ("ld.global.u32 %r1, square[0];", "no array of one dimension"),
         ("ld.global.u32 %r1, none[0];", "no array of one dimension"),
@@ -49,22 +49,22 @@ fn other_indices_are_refused() {
         ("ld.global.u32 %r1, square[%r2];", "an index is a constant"),
         (
             "ld.global.u32 %r1, square[0f00000000];",
-            "an index is an integer",
+            "an array index must be an integer",
         ),
         ("ld.global.u32 %r1, square[0", "`]`"),
     ] {
         let text = load_error(&module_of(before, body)).to_string();
-        assert!(text.contains(reason), "{body}: {text}");
+        assert!(text.contains(expected), "{body}: {text}");
     }
 }
 
-/// What has a size is laid out where the kernel's other variables are; what has none comes behind them.
+/// An `.extern` array with a size is laid out with the kernel's variables; one without a size follows them.
 #[test]
-fn an_extern_array_with_a_size_is_laid_out_here() {
+fn extern_array_with_size_is_laid_out_with_variables() {
     let before = ".extern .shared .align 16 .b8 a[512]; .shared .align 16 .b8 b[16];
         .extern .shared .align 16 .b8 rest[];";
-    let apart = "mov.u32 %r1, a; mov.u32 %r2, b; sub.s32 %r1, %r2, %r1; abs.s32 %r1, %r1;";
-    assert!(word(before, apart) >= 16);
-    let rest = "mov.u32 %r1, a; mov.u32 %r1, b; mov.u32 %r1, rest;";
-    assert_eq!(word(before, rest), 528);
+    let distance = "mov.u32 %r1, a; mov.u32 %r2, b; sub.s32 %r1, %r2, %r1; abs.s32 %r1, %r1;";
+    assert!(run_word(before, distance) >= 16);
+    let rest_offset = "mov.u32 %r1, a; mov.u32 %r1, b; mov.u32 %r1, rest;";
+    assert_eq!(run_word(before, rest_offset), 528);
 }

@@ -1,4 +1,4 @@
-//! Accesses that a GPU would stop a kernel for: what is said of them, and where they were.
+//! Accesses that fault on a GPU: the fault's kind and its location.
 
 use crate::harness::{Machine, illegal, kernel_of, module_of, words};
 use crate::params;
@@ -17,21 +17,21 @@ fn line_of(text: &str) -> u32 {
 }
 
 #[test]
-fn a_store_outside_names_kernel_block_thread_and_line() {
+fn out_of_bounds_store_names_kernel_block_thread_and_line() {
     let mut machine = Machine::new(PTX);
     let out = machine.out::<u32>(100);
-    for (kernel_thread, far) in [(0, 100), (77, 1 << 20), (131, u32::MAX)] {
-        let fault = machine.fault("store_at", 3, 50, params![out, kernel_thread, far]);
+    for (kernel_thread, index) in [(0, 100), (77, 1 << 20), (131, u32::MAX)] {
+        let fault = machine.fault("store_at", 3, 50, params![out, kernel_thread, index]);
         assert_eq!(
             illegal(&fault),
-            ("device memory", out + 4 * u64::from(far), true)
+            ("device memory", out + 4 * u64::from(index), true)
         );
-        let place = fault.place.as_ref().expect("a thread did it");
-        assert_eq!(place.kernel, "store_at");
-        assert_eq!(place.block, [kernel_thread / 50, 0, 0]);
-        assert_eq!(place.thread, [kernel_thread % 50, 0, 0]);
-        assert_eq!(place.source.file.as_deref(), Some("kernels/memory.cu"));
-        assert_eq!(place.source.line, line_of("out[far] = 1; // here"));
+        let location = fault.location.as_ref().expect("a thread did it");
+        assert_eq!(location.kernel, "store_at");
+        assert_eq!(location.block, [kernel_thread / 50, 0, 0]);
+        assert_eq!(location.thread, [kernel_thread % 50, 0, 0]);
+        assert_eq!(location.source.file.as_deref(), Some("kernels/memory.cu"));
+        assert_eq!(location.source.line, line_of("out[far] = 1; // here"));
         let text = fault.to_string();
         for part in ["store_at", "write of 4 bytes", "kernels/memory.cu:"] {
             assert!(text.contains(part), "{part} in {text}");
@@ -43,21 +43,32 @@ fn a_store_outside_names_kernel_block_thread_and_line() {
 }
 
 #[test]
-fn the_lowest_block_is_named_whatever_ran_first() {
+fn lowest_faulting_block_is_reported() {
     let mut machine = Machine::new(PTX);
-    let from = machine.buffer(&[0u32; 64]);
+    let input_address = machine.buffer(&[0u32; 64]);
     let index: Vec<u32> = (0..6400).map(|i| if i >= 3200 { i } else { 0 }).collect();
-    let (out, at) = (machine.out::<u32>(6400), machine.buffer(&index));
+    let (out, index_address) = (machine.out::<u32>(6400), machine.buffer(&index));
     for threads in [1, 2, 4] {
         machine.use_threads(threads);
-        let fault = machine.fault("gather", 100, 64, params![out, from, at, 6400u32]);
-        assert_eq!(illegal(&fault), ("device memory", from + 4 * 3200, false));
-        assert_eq!(fault.place.expect("a thread did it").block, [50, 0, 0]);
+        let fault = machine.fault(
+            "gather",
+            100,
+            64,
+            params![out, input_address, index_address, 6400u32],
+        );
+        assert_eq!(
+            illegal(&fault),
+            ("device memory", input_address + 4 * 3200, false)
+        );
+        assert_eq!(
+            fault.location.expect("no thread is named").block,
+            [50, 0, 0]
+        );
     }
 }
 
 #[test]
-fn freed_memory_and_null_belong_to_nobody() {
+fn freed_memory_and_null_are_illegal() {
     let mut machine = Machine::new(PTX);
     let (out, freed) = (machine.out::<u32>(32), machine.buffer(&[1u32; 32]));
     let index = machine.buffer(&[0u32; 32]);
@@ -69,7 +80,7 @@ fn freed_memory_and_null_belong_to_nobody() {
     }
 }
 
-/// Every thread loads or stores one element of `bytes` bytes, by its thread's number.
+/// Returns a kernel in which each thread accesses one element of `bytes` bytes at its index.
 fn access(instruction: &str, bytes: u64) -> String {
     kernel_of(&format!(
         "mad.wide.u32 %d1, %t, {bytes}, %out;\n{instruction};"
@@ -94,29 +105,32 @@ const ACCESSES: [(&str, u64); 14] = [
 ];
 
 #[test]
-fn one_lane_past_the_end_is_enough() {
+fn one_out_of_bounds_lane_faults() {
     for (instruction, bytes) in ACCESSES {
         let mut machine = Machine::new(&access(instruction, bytes));
-        let whole = machine.out::<u8>(32 * bytes as usize);
-        machine.run("k", 1, 32, params![whole]);
-        let short = machine.out::<u8>(32 * bytes as usize - 1);
-        let fault = machine.fault("k", 1, 32, params![short]);
+        let in_bounds = machine.out::<u8>(32 * bytes as usize);
+        machine.run("k", 1, 32, params![in_bounds]);
+        let too_short = machine.out::<u8>(32 * bytes as usize - 1);
+        let fault = machine.fault("k", 1, 32, params![too_short]);
         let (_, address, write) = illegal(&fault);
-        let wanted = (short + 31 * bytes, instruction.starts_with("st"));
-        assert_eq!((address, write), wanted, "{instruction}");
-        assert_eq!(fault.place.expect("a thread did it").thread, [31, 0, 0]);
+        let expected = (too_short + 31 * bytes, instruction.starts_with("st"));
+        assert_eq!((address, write), expected, "{instruction}");
+        assert_eq!(
+            fault.location.expect("no thread is named").thread,
+            [31, 0, 0]
+        );
     }
 }
 
 #[test]
-fn addresses_are_multiples_of_the_size() {
+fn misaligned_addresses_fault() {
     for (instruction, bytes) in ACCESSES.into_iter().filter(|&(_, bytes)| bytes > 1) {
         let mut machine = Machine::new(&access(instruction, bytes));
         let out = machine.out::<u8>(64 * bytes as usize);
-        for off in [1, bytes / 2, bytes - 1] {
-            let fault = machine.fault("k", 1, 32, params![out + off]);
+        for offset in [1, bytes / 2, bytes - 1] {
+            let fault = machine.fault("k", 1, 32, params![out + offset]);
             let kind = FaultKind::MisalignedAddress {
-                address: out + off,
+                address: out + offset,
                 bytes: bytes as u32,
             };
             assert_eq!(fault.kind, kind, "{instruction}");
@@ -128,10 +142,13 @@ fn addresses_are_multiples_of_the_size() {
 fn shared_local_and_constant_memory_have_bounds() {
     let mut machine = Machine::new(PTX);
     let out = machine.out::<u32>(32);
-    // All eight words are there, the ninth is not.
+    // All eight words exist, the ninth does not.
     let fault = machine.fault("shared_out_of_bounds", 1, 32, params![out, 1u32]);
     assert_eq!(illegal(&fault), ("shared memory", 32, false));
-    assert_eq!(fault.place.expect("a thread did it").thread, [7, 0, 0]);
+    assert_eq!(
+        fault.location.expect("no thread is named").thread,
+        [7, 0, 0]
+    );
     machine.run("shared_out_of_bounds", 1, 8, params![out, 0u32]);
 
     let fault = machine.fault("constant_out_of_bounds", 1, 32, params![out, 1u32 << 14]);
@@ -143,13 +160,13 @@ fn shared_local_and_constant_memory_have_bounds() {
 }
 
 #[test]
-fn generic_addresses_beyond_a_window_are_nobodys() {
+fn generic_addresses_beyond_a_window_fault() {
     let cases = [
         (".shared .b32 tile[4];", "shared", "tile"),
         (".local .b32 own[4];", "local", "own"),
     ];
     for (variable, space, name) in cases {
-        for (offset, fails) in [(12, false), (16, true), (-4, true)] {
+        for (offset, faults) in [(12, false), (16, true), (-4, true)] {
             let ptx = kernel_of(&format!(
                 "{variable}
                 mov.u64 %d1, {name};
@@ -159,9 +176,9 @@ fn generic_addresses_beyond_a_window_are_nobodys() {
                 st.global.u32 [%mine], %r1;"
             ));
             match words(&ptx, 1) {
-                Ok(words) => assert!(!fails && words == [5], "{space}+{offset}"),
+                Ok(words) => assert!(!faults && words == [5], "{space}+{offset}"),
                 Err(fault) => {
-                    assert!(fails, "{space}+{offset}: {fault}");
+                    assert!(faults, "{space}+{offset}: {fault}");
                     assert_eq!(illegal(&fault).0, "memory");
                 }
             }
@@ -170,7 +187,7 @@ fn generic_addresses_beyond_a_window_are_nobodys() {
 }
 
 #[test]
-fn kernel_parameters_can_not_be_written() {
+fn writes_to_kernel_parameters_fault() {
     let ptx = kernel_of(
         "mov.u64 %d1, p;
         cvta.param.u64 %d2, %d1;
@@ -191,7 +208,7 @@ fn kernel_parameters_can_not_be_written() {
 }
 
 #[test]
-fn atomics_have_bounds_and_alignment() {
+fn atomics_check_bounds_and_alignment() {
     for (offset, misaligned) in [(4 * 32, false), (2, true)] {
         for instruction in [
             "atom.global.add.u32 %r1,",
@@ -210,7 +227,7 @@ fn atomics_have_bounds_and_alignment() {
 }
 
 #[test]
-fn constants_are_not_written() {
+fn writes_to_constants_fault() {
     let kernel = |access: &str| {
         module_of(
             ".const .align 4 .u32 c[256] = {5, 6, 7};",
@@ -236,10 +253,10 @@ fn constants_are_not_written() {
             assert!(illegal(&fault).2, "{write}: {fault}");
             let finding = fault.finding().expect("what it is");
             assert_eq!(finding.kind, FindingKind::WrongSpace, "{finding}");
-            assert!(finding.what.contains("constant memory"), "{finding}");
+            assert!(finding.details.contains("constant memory"), "{finding}");
         }
     }
-    // To read them through a generic address is right.
+    // Reads through a generic address are allowed.
     let read = kernel("ld.u32 %r2, [%d2+4]; ld.global.u32 %r2, [%d2+8];");
     assert_eq!(words(&read, 64).expect("it runs"), [6; 64]);
 }

@@ -1,4 +1,4 @@
-//! Control flow that a compiler seldom emits: branch tables, loops with two entries, guards.
+//! Control flow that compilers rarely emit: branch tables, loops with two entries, guards.
 
 use crate::harness::{BLOCK_SIZES, Machine, kernel_of, load_error, module_of, words};
 use crate::params;
@@ -25,7 +25,7 @@ const TABLE: &str = "
     st.global.u32 [%mine], %r2;";
 
 #[test]
-fn branch_tables() {
+fn branch_tables_select_targets() {
     let ptx = kernel_of(&format!("and.b32 %r1, %t, 3; {TABLE}"));
     compare(&ptx, |t| match t & 3 {
         0 | 2 => 1010,
@@ -34,15 +34,18 @@ fn branch_tables() {
 }
 
 #[test]
-fn an_index_beyond_the_branch_table_fails() {
+fn index_beyond_branch_table_faults() {
     let fault = words(&kernel_of(&format!("mov.u32 %r1, %t; {TABLE}")), 8).expect_err("no entry 4");
     assert_eq!(fault.kind, FaultKind::InvalidCall { address: 4 });
-    assert_eq!(fault.place.expect("a thread did it").thread, [4, 0, 0]);
+    assert_eq!(
+        fault.location.expect("no thread is named").thread,
+        [4, 0, 0]
+    );
 }
 
 /// Odd threads enter the loop in its middle.
 #[test]
-fn a_loop_with_two_entries() {
+fn loop_with_two_entries_is_correct() {
     let ptx = kernel_of(
         "mov.u32 %r1, 0;
         mov.u32 %r2, %t;
@@ -59,28 +62,28 @@ fn a_loop_with_two_entries() {
         OUT: st.global.u32 [%mine], %r1;",
     );
     compare(&ptx, |t| {
-        let (mut sum, mut left) = (0, t as i32);
-        let mut skip = t & 1 == 1;
+        let (mut sum, mut remaining) = (0, t as i32);
+        let mut skip_first = t & 1 == 1;
         loop {
-            if !skip {
+            if !skip_first {
                 sum += 5;
                 if sum > 400 {
                     return sum;
                 }
             }
-            skip = false;
+            skip_first = false;
             sum += 3;
-            left -= 1;
-            if left <= 0 {
+            remaining -= 1;
+            if remaining <= 0 {
                 return sum;
             }
         }
     });
 }
 
-/// Two loops that jump into each other, left from both.
+/// Two loops that jump into each other, with exits from both.
 #[test]
-fn tangled_jumps() {
+fn irreducible_loops_are_correct() {
     let ptx = kernel_of(
         "mov.u32 %r1, %t;
         mov.u32 %r2, 0;
@@ -102,22 +105,22 @@ fn tangled_jumps() {
         OUT: st.global.u32 [%mine], %r2;",
     );
     compare(&ptx, |t| {
-        let (mut x, mut sum, mut first) = (t, 0, true);
+        let (mut x, mut sum, mut in_first_loop) = (t, 0, true);
         loop {
-            sum += if first { 1 } else { 100 };
+            sum += if in_first_loop { 1 } else { 100 };
             let odd = x & 1 == 1;
             x >>= 1;
             if x == 0 {
                 return sum;
             }
-            first = odd;
+            in_first_loop = odd;
         }
     });
 }
 
 #[test]
-fn guarded_instructions_leave_other_lanes_alone() {
-    // Lanes whose guard fails have an address that nobody owns, and none of them may be touched.
+fn guarded_instructions_do_not_affect_other_lanes() {
+    // Lanes whose guard is false have an invalid address, which must not be accessed.
     let ptx = kernel_of(
         "and.b32 %r1, %t, 3;
         setp.eq.u32 %p1, %r1, 0;
@@ -155,7 +158,7 @@ fn guarded_instructions_leave_other_lanes_alone() {
 }
 
 #[test]
-fn guarded_atomics_leave_other_lanes_alone() {
+fn guarded_atomics_do_not_affect_other_lanes() {
     let ptx = kernel_of(
         "and.b32 %r1, %t, 1;
         setp.eq.u32 %p1, %r1, 0;
@@ -172,7 +175,7 @@ fn guarded_atomics_leave_other_lanes_alone() {
 }
 
 #[test]
-fn guards_on_carries_vectors_and_shuffles() {
+fn guards_apply_to_carries_vectors_and_shuffles() {
     let ptx = kernel_of(
         "and.b32 %r1, %t, 1;
         setp.eq.u32 %p1, %r1, 0;
@@ -196,7 +199,7 @@ fn guards_on_carries_vectors_and_shuffles() {
 
 /// `ret` and `exit` under a guard, inside a function and in the kernel.
 #[test]
-fn guarded_ends() {
+fn guarded_returns_and_exits_are_correct() {
     let ptx = module_of(
         ".func (.param .b32 r) f(.param .b32 a) {
             .reg .pred %p<4>; .reg .b32 %x<4>;
@@ -233,9 +236,9 @@ fn guarded_ends() {
     });
 }
 
-/// Blocks that are nothing but a label, and a branch to the next instruction.
+/// Blocks that contain only a label, and a branch to the next instruction.
 #[test]
-fn branches_to_where_they_are() {
+fn branches_to_the_next_instruction_are_correct() {
     let ptx = kernel_of(
         "setp.lt.u32 %p1, %t, 5;
         mov.u32 %r1, 1;
@@ -252,9 +255,9 @@ fn branches_to_where_they_are() {
     compare(&ptx, |t| if t < 5 { t + 1 } else { 3 });
 }
 
-/// The same register is used on both sides of a branch for different things.
+/// Each side of a branch uses the same registers for different values.
 #[test]
-fn lanes_keep_their_registers_apart() {
+fn divergent_lanes_keep_separate_registers() {
     let machine_words = |block| {
         let ptx = kernel_of(
             "mov.u32 %r9, %t;
@@ -300,21 +303,21 @@ fn traps_and_breakpoints_name_the_thread() {
         let out = machine.out::<u32>(64);
         let fault = machine.fault("k", 3, 64, params![out]);
         assert_eq!(fault.kind, kind);
-        let place = fault.place.expect("a thread did it");
-        assert_eq!((place.block, place.thread), ([0, 0, 0], [37, 0, 0]));
-        assert_eq!(place.kernel, "k");
+        let location = fault.location.expect("no thread is named");
+        assert_eq!((location.block, location.thread), ([0, 0, 0], [37, 0, 0]));
+        assert_eq!(location.kernel, "k");
         let line = ptx
             .lines()
             .position(|line| line.contains("@%p1"))
             .expect("a line")
             + 1;
-        assert_eq!(place.source.ptx_line as usize, line);
+        assert_eq!(location.source.ptx_line as usize, line);
     }
 }
 
-/// A launch ends before the next begins, so what it waits for is there.
+/// A launch ends before the next one starts, so everything it depends on is complete.
 #[test]
-fn a_launch_that_may_begin_early_waits_for_nothing() {
+fn programmatic_dependent_launch_is_a_no_op() {
     let ptx = |instruction: &str| {
         kernel_of(&format!(
             "griddepcontrol.launch_dependents;

@@ -1,8 +1,8 @@
-//! Warps that run in step do what they do one by one: results, counts, what caches had, faults.
+//! Gangs must give the results, counters, cache hits and faults of warps that run one by one.
 //!
-//! A kernel that reads the clock runs warp by warp, since the order of its warps shows. So each of
-//! these runs twice: as it is, and with a look at the clock. The first block, whose warps always run one
-//! by one, does nothing.
+//! A kernel that reads the clock runs warp by warp, because the order of its warps is observable. Each kernel
+//! here therefore runs twice: unchanged, and with a read of the clock. The first block, whose warps always
+//! run one by one, does nothing.
 
 use crate::harness::{Machine, module_of, noise};
 use crate::params;
@@ -10,25 +10,25 @@ use cuda_sim::exec::Fault;
 use cuda_sim::launch::Report;
 use cuda_sim::profile::{Counters, Tally};
 
-/// Words of input behind the output, more than an L1 cache holds.
+/// Words of input after the output, more than an L1 cache holds.
 const INPUT: u32 = 1 << 17;
-/// Words of output: one a thread.
+/// Words of output, one per thread.
 const OUTPUT: u32 = 1024;
 
 const CONSTANTS: &str = ".const .align 4 .u32 table[4096];";
 
-/// Threads of the blocks that are tried: a part of a warp, warps of one gang and of several, with
-/// and without a last one that is not whole.
+/// Threads per block: a partial warp, warps of one gang and of several, with and without a partial
+/// last warp.
 const BLOCKS: [u32; 8] = [1, 20, 64, 96, 250, 256, 700, 1024];
 
-/// What a kernel comes to: its output and its counts, or the fault.
+/// The outcome of a kernel: its output and its counts, or a fault.
 #[derive(Debug, PartialEq)]
 enum Outcome {
-    Right(Vec<u32>, Box<(Counters, Tally)>),
+    Success(Vec<u32>, Box<(Counters, Tally)>),
     Fault(String),
 }
 
-/// Runs `body`, in which `%d9` is the input's address, `special` having been read.
+/// Runs `body`, in which `%d9` is the input's address, after a read of the special register.
 fn outcome(body: &str, special: &str, profile: bool, block: u32, threads: usize) -> Outcome {
     let before = format!(
         "mov.u32 %r31, %ctaid.x; setp.eq.u32 %p15, %r31, 0; @%p15 ret;
@@ -45,14 +45,14 @@ fn outcome(body: &str, special: &str, profile: bool, block: u32, threads: usize)
     words.extend(noise(INPUT as usize));
     let out = machine.buffer(&words);
     match machine.launch("k", 3, block, params![out]) {
-        Ok(report) => Outcome::Right(
+        Ok(report) => Outcome::Success(
             machine.read(out, OUTPUT as usize),
             Box::new((
                 report.counts.counters(&machine.program.listing),
                 tally(&report),
             )),
         ),
-        Err(fault) => Outcome::Fault(told(&fault)),
+        Err(fault) => Outcome::Fault(describe(&fault)),
     }
 }
 
@@ -63,52 +63,52 @@ fn tally(report: &Report) -> Tally {
         .map_or_else(Tally::default, |profile| profile.total)
 }
 
-/// A fault in words, its place included.
-fn told(fault: &Fault) -> String {
-    format!("{:?} at {:?}", fault.kind, fault.place)
+/// Formats a fault with its location.
+fn describe(fault: &Fault) -> String {
+    format!("{:?} at {:?}", fault.kind, fault.location)
 }
 
-/// Tries a kernel in all blocks, counted and not, on one thread and on two; what it did in the
-/// largest.
-fn alike(body: &str) -> Outcome {
-    let mut last = None;
+/// Runs a kernel as gangs and warp by warp, with every block size, with and without profiling, on one thread
+/// and on two, and asserts that the outcomes are equal. Returns the outcome with the largest blocks.
+fn assert_same_outcome(body: &str) -> Outcome {
+    let mut last_outcome = None;
     for block in BLOCKS {
         for profile in [false, true] {
             for threads in [1, 2] {
-                let one_by_one = outcome(body, "%clock", profile, block, threads);
-                let together = outcome(body, "%tid.x", profile, block, threads);
+                let warp_outcome = outcome(body, "%clock", profile, block, threads);
+                let gang_outcome = outcome(body, "%tid.x", profile, block, threads);
                 assert_eq!(
-                    together, one_by_one,
+                    gang_outcome, warp_outcome,
                     "{block} threads a block, on {threads}, counted: {profile}\n{body}"
                 );
-                last = Some(together);
+                last_outcome = Some(gang_outcome);
             }
         }
     }
-    last.expect("it ran")
+    last_outcome.expect("it ran")
 }
 
-/// As [`alike`], of a kernel that is to succeed and to write something.
-fn right(body: &str) {
-    match alike(body) {
-        Outcome::Right(words, _) => assert!(words.iter().any(|&word| word != u32::MAX)),
+/// Runs [`assert_same_outcome`] on a kernel that must succeed and write something.
+fn assert_succeeds(body: &str) {
+    match assert_same_outcome(body) {
+        Outcome::Success(words, _) => assert!(words.iter().any(|&word| word != u32::MAX)),
         Outcome::Fault(fault) => panic!("{fault}\n{body}"),
     }
 }
 
-/// Every warp goes through its part of the input and through a common one, more often than a slice
-/// is long: what the L1 cache still has depends on whose turn it was.
+/// Each warp reads a part of the input of its own and a common part, for longer than a time slice. The
+/// contents of the L1 cache then depend on the order of the slices.
 #[test]
-fn caches_are_asked_in_the_order_of_slices() {
-    for (own, common) in [(128, 4), (1024, 128), (4, 4096), (40, 36)] {
-        right(&format!(
+fn cache_accesses_follow_slice_order() {
+    for (own_step, common_step) in [(128, 4), (1024, 128), (4, 4096), (40, 36)] {
+        assert_succeeds(&format!(
             "shr.u32 %r1, %t, 5; mul.wide.u32 %d1, %r1, 8192; add.s64 %d1, %d1, %d9;
     and.b32 %r2, %t, 31; mul.wide.u32 %d2, %r2, 4; add.s64 %d1, %d1, %d2;
     mov.u64 %d3, %d9; mov.u32 %r3, 0; mov.u32 %r4, 0;
 LOOP:
     ld.global.u32 %r5, [%d1]; ld.global.u32 %r6, [%d3+64]; ld.global.u32 %r7, [%d1+4];
     add.u32 %r4, %r4, %r5; xor.b32 %r4, %r4, %r6; add.u32 %r4, %r4, %r7;
-    add.s64 %d1, %d1, {own}; add.s64 %d3, %d3, {common};
+    add.s64 %d1, %d1, {own_step}; add.s64 %d3, %d3, {common_step};
     add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 60; @%p1 bra LOOP;
     st.global.u32 [%mine], %r4;"
         ));
@@ -116,14 +116,14 @@ LOOP:
 }
 
 #[test]
-fn lanes_that_part_and_meet_again() {
-    // Odd lanes, some warps, and all of them now and then; each way as long as it likes.
+fn divergence_and_reconvergence_match() {
+    // Odd lanes, some warps, and varying lanes; each path has its own length.
     for condition in [
         "and.b32 %r1, %t, 1;",
         "and.b32 %r1, %t, 64;",
         "and.b32 %r1, %r3, 7;",
     ] {
-        right(&format!(
+        assert_succeeds(&format!(
             "mov.u32 %r3, 0; mov.u32 %r4, %t; mov.u64 %d3, %d9;
 LOOP:
     {condition}
@@ -141,9 +141,9 @@ MEET:
 }
 
 #[test]
-fn loops_of_different_lengths() {
+fn loops_of_different_lengths_match() {
     for trips in ["and.b32 %r1, %t, 63;", "shr.u32 %r1, %t, 3;"] {
-        right(&format!(
+        assert_succeeds(&format!(
             "{trips} mov.u32 %r4, 0; mov.u64 %d3, %d9;
     mul.wide.u32 %d1, %t, 4;
 LOOP:
@@ -156,14 +156,14 @@ LOOP:
 }
 
 #[test]
-fn some_end_before_others() {
-    // Whole warps, parts of each, and all that are beyond some number.
+fn early_exits_match() {
+    // Whole warps, parts of each warp, and all threads above a number.
     for ends in [
         "and.b32 %r1, %t, 32; setp.ne.u32 %p1, %r1, 0;",
         "and.b32 %r1, %t, 5; setp.eq.u32 %p1, %r1, 5;",
         "setp.gt.u32 %p1, %t, 77;",
     ] {
-        right(&format!(
+        assert_succeeds(&format!(
             "{ends} @%p1 bra END;
     mul.wide.u32 %d1, %t, 4; add.s64 %d1, %d1, %d9; mov.u32 %r3, 0; mov.u32 %r4, 0;
 LOOP:
@@ -176,8 +176,8 @@ END:"
 }
 
 #[test]
-fn barriers_and_shared_memory() {
-    right(
+fn barriers_and_shared_memory_match() {
+    assert_succeeds(
         ".shared .align 4 .b8 tile[4096];
     mov.u32 %r9, tile; shl.b32 %r1, %t, 2; add.u32 %r2, %r9, %r1; mov.u32 %r3, 0; mov.u32 %r4, 0;
     mov.u32 %r10, %ntid.x;
@@ -192,11 +192,11 @@ LOOP:
     );
 }
 
-/// Some warps of a gang go straight to where the others come later; in blocks of one gang nobody has
+/// Some warps of a gang jump directly to a point that the others reach later; in blocks of one gang no warp has
 /// to stop at the barriers.
 #[test]
-fn halves_of_a_tile() {
-    right(
+fn warps_that_skip_ahead_match() {
+    assert_succeeds(
         ".shared .align 4 .b8 tile[8192];
     mov.u32 %r9, tile; shl.b32 %r1, %t, 2; add.u32 %r2, %r9, %r1; mov.u32 %r3, 0; mov.u32 %r4, 0;
     mul.wide.u32 %d1, %t, 4; add.s64 %d1, %d1, %d9;
@@ -213,10 +213,10 @@ MEET:
     );
 }
 
-/// Warps come to one barrier and go on while others are still to come, and wait at the next.
+/// Warps arrive at one barrier and continue while others have yet to arrive, and wait at the next.
 #[test]
-fn barriers_that_some_only_come_to() {
-    right(
+fn barriers_with_arrive_match() {
+    assert_succeeds(
         ".shared .align 4 .b8 tile[4096]; .reg .u32 %all;
     mov.u32 %r9, tile; shl.b32 %r1, %t, 2; add.u32 %r2, %r9, %r1;
     mov.u32 %all, %ntid.x; add.u32 %all, %all, 31; and.b32 %all, %all, 4064; shl.b32 %all, %all, 1;
@@ -229,21 +229,21 @@ LOOP:
     );
 }
 
-/// Loads and stores that have their address register in common, and some that have not: it is
-/// written in between, the way addresses lie changes from pass to pass and from warp to warp, and at
-/// a barrier in the middle the other gangs of the block come in between.
+/// Loads and stores that share an address register, and some that do not. The register is written
+/// in between, the access pattern changes from pass to pass and from warp to warp, and at a barrier in
+/// the middle the other gangs of the block run.
 #[test]
-fn one_register_for_many_addresses() {
+fn shared_address_registers_match() {
     for step in [
-        // All lanes at one address, side by side, and wherever they like.
+        // Uniform, contiguous and scattered addresses.
         "mov.u32 %r1, %r3;",
         "add.u32 %r1, %t, %r3;",
         "mul.lo.u32 %r1, %t, %r3; and.b32 %r1, %r1, 4095;",
-        // One of these in each gang.
+        // A different pattern in each gang.
         "shr.u32 %r1, %t, 8; add.u32 %r1, %r1, %r3; and.b32 %r1, %r1, 3; mul.lo.u32 %r1, %r1, %t;
     and.b32 %r1, %r1, 4095;",
     ] {
-        right(&format!(
+        assert_succeeds(&format!(
             "mov.u32 %r3, 0; mov.u32 %r4, 0; setp.ne.u32 %p3, %t, 5;
 LOOP:
     {step} mul.wide.u32 %d1, %r1, 8; add.s64 %d1, %d1, %d9;
@@ -265,8 +265,8 @@ LOOP:
 }
 
 #[test]
-fn every_space_and_width() {
-    right(
+fn every_space_and_width_matches() {
+    assert_succeeds(
         ".local .align 8 .b8 own[64];
     mov.u64 %d4, table; mov.u64 %d5, own; mov.u32 %r3, 0; mov.u32 %r4, 0;
 LOOP:
@@ -287,10 +287,10 @@ LOOP:
     );
 }
 
-/// Longer than a warp's whole turn, with ways that part in the middle.
+/// A loop longer than a warp's time slice, with divergent paths in the middle.
 #[test]
-fn many_turns() {
-    right(
+fn long_loops_match() {
+    assert_succeeds(
         "mov.u32 %r3, 0; mov.u32 %r4, %t; and.b32 %r8, %t, 3;
 LOOP:
     and.b32 %r1, %r3, 4095; mul.wide.u32 %d1, %r1, 4; add.s64 %d1, %d1, %d9;
@@ -304,25 +304,25 @@ MEET:
     );
 }
 
-/// Thread 70 of a gang fails, and thread 33 a little later: warps that run one by one come to the
-/// latter first.
+/// Thread 70 of a gang faults, and thread 33 a little later. Warps that run one by one reach the
+/// second fault first.
 #[test]
-fn the_first_warp_to_fail_is_reported() {
-    let fault = alike(
+fn first_faulting_warp_is_reported() {
+    let fault = assert_same_outcome(
         "mov.u64 %d1, %mine; setp.eq.u32 %p1, %t, 70; selp.b64 %d1, 64, %d1, %p1;
     st.global.u32 [%d1], %t; setp.eq.u32 %p1, %t, 33; selp.b64 %d1, 66, %mine, %p1;
     st.global.u32 [%d1], %t;",
     );
     match fault {
         Outcome::Fault(fault) => assert!(fault.contains("[33, 0, 0]"), "{fault}"),
-        Outcome::Right(..) => panic!("it did not fail"),
+        Outcome::Success(..) => panic!("it did not fail"),
     }
 }
 
-/// Thread 0 reads what thread 32 writes, before which it ought to wait. Where warps are in step it
-/// comes out right all the same; somewhere it has to show.
+/// Thread 0 reads a word that thread 32 writes, without the barrier that it needs. In gangs the result
+/// happens to be correct, so some blocks run warp by warp to expose the bug.
 #[test]
-fn a_missing_barrier_shows_in_one_block_of_sixteen() {
+fn missing_barrier_is_exposed_in_every_sixteenth_block() {
     let ptx = module_of(
         "",
         ".shared .align 4 .b32 word; mov.u32 %r1, %ctaid.x; mul.wide.u32 %d1, %r1, 4;

@@ -1,23 +1,23 @@
-//! Warps that only wait for others give way at once, and not when their turn is over.
+//! Warps that only wait for others yield at once instead of at the end of their time slice.
 
 use crate::harness::{Machine, kernel_of};
 use crate::params;
 
 #[test]
-fn a_lock_is_handed_over_at_once() {
+fn lock_is_handed_over_at_once() {
     let mut machine = Machine::new(include_str!("../../kernels/ptx/order.ptx"));
     for kernel in ["add_locked", "add_spinning"] {
         let out = machine.buffer(&[0u32; 6]);
         let report = machine.run(kernel, 4, 64, params![out]);
         assert_eq!(machine.read::<u32>(out, 2), [256, 0], "{kernel}");
-        // Two atomics at least for each of 256 threads; a turn is 65,536 instructions long.
+        // Each of 256 threads needs at least two atomics; a time slice has 65,536 instructions.
         let atomics = report.counts.atomics;
         assert!((512..50_000).contains(&atomics), "{kernel}: {atomics}");
     }
 }
 
 #[test]
-fn a_lock_is_handed_over_soon_in_any_order() {
+fn lock_is_handed_over_soon_in_random_schedules() {
     let mut machine = Machine::new(include_str!("../../kernels/ptx/order.ptx"));
     for seed in 0..5 {
         machine.conditions.shuffle = Some(seed);
@@ -25,7 +25,7 @@ fn a_lock_is_handed_over_soon_in_any_order() {
             let out = machine.buffer(&[0u32; 18]);
             let report = machine.run(kernel, 16, 128, params![out]);
             assert_eq!(machine.read::<u32>(out, 2), [2048, 0], "{kernel}, {seed}");
-            // All 64 warps may ask a few times at each of 2048 hand-overs, but not for turns on end.
+            // All 64 warps may try a few times at each of 2048 hand-overs, but not for whole time slices.
             let atomics = report.counts.atomics;
             assert!(atomics < 500 * 2048, "{kernel}, {seed}: {atomics}");
         }
@@ -33,9 +33,9 @@ fn a_lock_is_handed_over_soon_in_any_order() {
 }
 
 #[test]
-fn who_reads_the_same_again_and_again_gives_way() {
+fn polling_warps_yield() {
     // The first warp waits until the second one has written.
-    for (pause, most) in [("", 1000), ("nanosleep.u32 100;", 10)] {
+    for (pause, max_visits) in [("", 1000), ("nanosleep.u32 100;", 10)] {
         let mut machine = Machine::new(&kernel_of(&format!(
             ".shared .b32 flag;
             mov.u32 %r1, 0;
@@ -60,6 +60,6 @@ fn who_reads_the_same_again_and_again_gives_way() {
         assert_eq!(machine.read::<u32>(out, 64), [7; 64]);
         let busiest = report.counts.visits.iter().map(|visit| visit.warps).max();
         let busiest = busiest.expect("a block");
-        assert!(busiest <= most, "{pause}: {busiest}");
+        assert!(busiest <= max_visits, "{pause}: {busiest}");
     }
 }

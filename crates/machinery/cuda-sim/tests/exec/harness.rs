@@ -1,9 +1,9 @@
-//! A device with one module loaded: buffers in, a launch, buffers out.
+//! A test harness: a device with one loaded module, its buffers, and launches.
 
 use bytemuck::Pod;
 use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{Conditions, Fault, FaultKind, Observe, Program, TimeLimit, Watch};
+use cuda_sim::exec::{Conditions, Fault, FaultKind, ProfileMode, Program, TimeLimit, Watch};
 use cuda_sim::isa::AccessClass;
 use cuda_sim::launch::{Launch, Report, launch};
 use cuda_sim::lower::LoadError;
@@ -15,10 +15,10 @@ use std::time::Duration;
 /// Block sizes around a warp's, and larger ones.
 pub const BLOCK_SIZES: [u32; 6] = [1, 31, 32, 33, 100, 256];
 
-/// What an output buffer holds before a kernel writes to it.
+/// The initial value of each byte of an output buffer.
 pub const POISON: u8 = 0xa5;
 
-/// Kernel parameters in order: `params![out, n, 0.5f32]`.
+/// Creates the kernel parameters, in order: `params![out, n, 0.5f32]`.
 #[macro_export]
 macro_rules! params {
     ($($value:expr),* $(,)?) => {
@@ -32,22 +32,22 @@ pub struct Machine {
     pub program: Arc<Program>,
     pub dynamic_shared: u32,
     pub time_limit: Duration,
-    /// Limits how long no block may end, instead.
+    /// If set, limits the time in which no block finishes, instead of the launch's time.
     pub standstill: Option<Duration>,
-    /// Host threads to run on; as many as there are cores where none.
+    /// Host threads to run on; `None` uses as many as there are cores.
     pub threads: Option<rayon::ThreadPool>,
-    /// Shows how far a launch is.
+    /// Reports the progress of a launch.
     pub watch: Watch,
-    /// Whether launches are counted line by line.
+    /// True to profile launches line by line.
     pub profile: bool,
-    /// What launches are looked at for.
+    /// The checks that launches run.
     pub checks: Checks,
-    /// How launches run.
+    /// The conditions under which launches run.
     pub conditions: Conditions,
 }
 
 impl Machine {
-    /// A device that has loaded `ptx`.
+    /// Creates a device that has loaded `ptx`.
     pub fn new(ptx: &str) -> Machine {
         let mut global = Global::new(1 << 30);
         let device = DeviceSpec::h200();
@@ -58,7 +58,7 @@ impl Machine {
             device,
             program: Arc::new(program),
             dynamic_shared: 0,
-            // A test that hangs is to fail, not to hang.
+            // Makes a test that hangs fail instead.
             time_limit: Duration::from_secs(20),
             standstill: None,
             threads: None,
@@ -69,7 +69,7 @@ impl Machine {
         }
     }
 
-    /// A device that has loaded `ptx` and counts line by line.
+    /// Creates a device that has loaded `ptx` and profiles line by line.
     pub fn profiling(ptx: &str) -> Machine {
         Machine {
             profile: true,
@@ -77,19 +77,19 @@ impl Machine {
         }
     }
 
-    /// Makes every launch run on this many host threads.
+    /// Makes launches run on `count` host threads.
     pub fn use_threads(&mut self, count: usize) {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
         self.threads = Some(pool.expect("threads"));
     }
 
-    /// A buffer that holds `values`; its device address.
+    /// Allocates a buffer with these values and returns its device address.
     pub fn buffer<T: Pod>(&mut self, values: &[T]) -> u64 {
-        self.holding(bytemuck::cast_slice(values))
+        self.buffer_of_bytes(bytemuck::cast_slice(values))
     }
 
-    /// A buffer that holds these bytes.
-    fn holding(&mut self, bytes: &[u8]) -> u64 {
+    /// Allocates a buffer with these bytes and returns its device address.
+    fn buffer_of_bytes(&mut self, bytes: &[u8]) -> u64 {
         let address = self
             .global
             .allocate(bytes.len() as u64)
@@ -98,9 +98,9 @@ impl Machine {
         address
     }
 
-    /// A buffer for `count` values that a kernel is to write: poisoned.
+    /// Allocates a poisoned output buffer for `count` values.
     pub fn out<T>(&mut self, count: usize) -> u64 {
-        self.holding(&vec![POISON; count * size_of::<T>()])
+        self.buffer_of_bytes(&vec![POISON; count * size_of::<T>()])
     }
 
     pub fn write(&mut self, address: u64, bytes: &[u8]) {
@@ -108,7 +108,8 @@ impl Machine {
             .global
             .host(address, bytes.len() as u64)
             .expect("inside an allocation");
-        // SAFETY: `host` answers for as many bytes of a live allocation.
+        // SAFETY: `Global::host` has checked that `host` is valid for `bytes.len()` bytes of a live
+        // allocation. `bytes` is a borrowed host slice, so the two do not overlap.
         unsafe { host.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
     }
 
@@ -116,12 +117,13 @@ impl Machine {
         let length = count * size_of::<T>();
         let host = self.global.host(address, length as u64);
         let host = host.expect("inside an allocation");
-        // SAFETY: `host` answers for `length` bytes of a live allocation.
+        // SAFETY: `Global::host` has checked that `host` is valid for `length` bytes of a live allocation,
+        // and no launch is writing them.
         let bytes = unsafe { std::slice::from_raw_parts(host, length) };
         bytemuck::pod_collect_to_vec(bytes)
     }
 
-    /// Runs a kernel on a grid and blocks of one dimension.
+    /// Runs a kernel with a one-dimensional grid and one-dimensional blocks.
     pub fn launch(
         &self,
         kernel: &str,
@@ -139,20 +141,24 @@ impl Machine {
         block: [u32; 3],
         params: Vec<Vec<u8>>,
     ) -> Result<Report, Fault> {
-        let number = self
+        let index = self
             .program
             .listing
             .kernel(kernel)
             .expect("a kernel of the module");
-        let known = &self.program.listing.kernels[number];
-        let mut bytes = vec![0; known.param_bytes as usize];
-        assert_eq!(params.len(), known.params.len(), "parameters of {kernel}");
-        for (value, param) in params.iter().zip(&known.params) {
+        let signature = &self.program.listing.kernels[index];
+        let mut bytes = vec![0; signature.param_bytes as usize];
+        assert_eq!(
+            params.len(),
+            signature.params.len(),
+            "parameters of {kernel}"
+        );
+        for (value, param) in params.iter().zip(&signature.params) {
             assert_eq!(value.len(), param.size as usize, "a parameter of {kernel}");
             bytes[param.offset as usize..][..value.len()].copy_from_slice(value);
         }
-        let work = Launch {
-            kernel: number,
+        let configuration = Launch {
+            kernel: index,
             grid,
             block,
             dynamic_shared: self.dynamic_shared,
@@ -167,23 +173,23 @@ impl Machine {
             }),
             threads: self.threads.as_ref(),
             watch: Some(&self.watch),
-            observe: match self.profile {
-                true => Observe::Everything,
-                false => Observe::Sample,
+            profile: match self.profile {
+                true => ProfileMode::Full,
+                false => ProfileMode::Sample,
             },
             checks: self.checks,
             conditions: self.conditions,
         };
-        launch(&self.program, &self.global, &self.device, &work)
+        launch(&self.program, &self.global, &self.device, &configuration)
     }
 
-    /// Runs a kernel that is to succeed.
+    /// Runs a kernel that must succeed.
     pub fn run(&self, kernel: &str, grid: u32, block: u32, params: Vec<Vec<u8>>) -> Report {
         self.launch(kernel, grid, block, params)
             .unwrap_or_else(|fault| panic!("{kernel} with blocks of {block}: {fault}"))
     }
 
-    /// Runs a kernel that is to fail.
+    /// Runs a kernel that must fault.
     pub fn fault(&self, kernel: &str, grid: u32, block: u32, params: Vec<Vec<u8>>) -> Fault {
         match self.launch(kernel, grid, block, params) {
             Ok(_) => panic!("{kernel} with blocks of {block} did not fail"),
@@ -192,19 +198,19 @@ impl Machine {
     }
 }
 
-/// What a launch of a [`Machine::profiling`] counted, all lines together.
+/// Returns the totals over all lines of a launch on a [`Machine::profiling`].
 pub fn total(report: &Report) -> Tally {
     report.profile.as_ref().expect("a profile").total
 }
 
-/// Loads from global memory, read-only ones among them.
+/// Returns the counts of loads from global memory, including read-only loads.
 pub fn global_loads(tally: &Tally) -> AccessCounts {
     let mut loads = tally[AccessClass::GlobalLoad];
     loads.add(&tally[AccessClass::ReadOnlyLoad]);
     loads
 }
 
-/// Why a module does not load. Nothing may stay allocated.
+/// Returns the error of loading a module that must not load, which must leave nothing allocated.
 pub fn load_error(ptx: &str) -> LoadError {
     let mut global = Global::new(1 << 30);
     let error = match cuda_sim::lower::load(ptx, &DeviceSpec::h200(), &mut global) {
@@ -219,13 +225,13 @@ pub fn load_error(ptx: &str) -> LoadError {
     error
 }
 
-/// A module of one kernel, `k`, whose one parameter is the address of its output: `%out` holds
-/// it, `%t` the thread, and `%mine` the address of the thread's own word.
+/// Returns a module with one kernel, `k`, whose only parameter is the address of its output. `%out` holds the
+/// address, `%t` the thread's index, and `%mine` the address of the thread's word.
 pub fn kernel_of(body: &str) -> String {
     module_of("", body)
 }
 
-/// As [`kernel_of`], with more at module scope before the kernel.
+/// Returns a module like that of [`kernel_of`], with `before` at module scope before the kernel.
 pub fn module_of(before: &str, body: &str) -> String {
     format!(
         ".version 7.0
@@ -249,7 +255,7 @@ pub fn module_of(before: &str, body: &str) -> String {
     )
 }
 
-/// Runs the kernel of [`kernel_of`] in one block: each thread's word of output.
+/// Runs the kernel of [`kernel_of`] in one block. Returns each thread's word of output.
 pub fn words(ptx: &str, threads: u32) -> Result<Vec<u32>, Fault> {
     let mut machine = Machine::new(ptx);
     let out = machine.out::<u32>(threads as usize);
@@ -257,7 +263,7 @@ pub fn words(ptx: &str, threads: u32) -> Result<Vec<u32>, Fault> {
     Ok(machine.read(out, threads as usize))
 }
 
-/// The same pseudo-random words each time (PCG's multiplier, top bits).
+/// Returns `count` pseudo-random words, always the same (PCG's multiplier, top bits).
 pub fn noise(count: usize) -> Vec<u32> {
     let mut state = 0x853c_49e6_748f_ea9b_u64;
     (0..count)
@@ -270,7 +276,7 @@ pub fn noise(count: usize) -> Vec<u32> {
         .collect()
 }
 
-/// The space, address and direction of an illegal access.
+/// Returns the state space and address of an illegal access, and whether it is a write.
 pub fn illegal(fault: &Fault) -> (&'static str, u64, bool) {
     match fault.kind {
         FaultKind::IllegalAddress {

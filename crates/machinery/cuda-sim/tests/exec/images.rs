@@ -1,16 +1,16 @@
-//! Instructions of textures and surfaces that are refused. (What the others do is in the tests of
-//! `cuda-driver`, which has arrays and objects.)
+//! Rejected forms of texture and surface instructions. The tests of `cuda-driver`, which has arrays and
+//! objects, cover the others.
 
 use crate::harness::{load_error, module_of, words};
 use cuda_sim::exec::FaultKind;
 
 #[test]
-fn other_forms_are_refused() {
+fn other_forms_are_rejected() {
     let four = "{%r1, %r2, %r3, %r4}";
-    for (instruction, wanted) in [
+    for (instruction, expected) in [
         (
             format!("tex.2d.v4.u32.f32 {four}, [%d1, {{%f1}}];"),
-            "1 coordinates stand where",
+            "the operand has 1 coordinates",
         ),
         (
             format!("tex.3d.v4.u32.f32 {four}, [%d1, {{%f1, %f1, %f1}}];"),
@@ -80,7 +80,7 @@ fn other_forms_are_refused() {
         ),
         (
             "tex.a1d.v4.u32.f32 {%r1, %r2, %r3, %r4}, [%d1, {%f1}];".to_owned(),
-            "1 coordinates stand where the instruction wants 2",
+            "the operand has 1 coordinates, but the instruction requires 2",
         ),
         (
             "txq.channel_order.b32 %r1, [%d1];".to_owned(),
@@ -89,12 +89,12 @@ fn other_forms_are_refused() {
     ] {
         let ptx = module_of("", &format!(".reg .f32 %f<4>;\n{instruction}"));
         let message = load_error(&ptx).to_string();
-        assert!(message.contains(wanted), "{instruction}: {message}");
+        assert!(message.contains(expected), "{instruction}: {message}");
     }
 }
 
 #[test]
-fn a_handle_that_is_none_is_a_fault() {
+fn invalid_handle_faults() {
     for instruction in [
         "tex.1d.v4.u32.s32 {%r1, %r2, %r3, %r4}, [%d1, {%r5}];",
         "suld.b.1d.b32.zero %r1, [%d1, {%r5}];",

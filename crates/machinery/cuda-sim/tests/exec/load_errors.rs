@@ -1,11 +1,11 @@
-//! Modules that do not load: what is said of them, and that nothing stays behind.
+//! Modules that cannot be loaded: the error, and that nothing stays allocated.
 
 use crate::harness::{kernel_of, load_error, module_of};
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::lower::LoadError;
 use cuda_sim::memory::global::Global;
 
-/// The message for a kernel body, whose error must be on the line that has `culprit`.
+/// Returns the error message for a kernel body. The error must be on the line that contains `culprit`.
 fn message(body: &str, culprit: &str) -> String {
     let ptx = kernel_of(body);
     let line = ptx
@@ -23,7 +23,7 @@ fn message(body: &str, culprit: &str) -> String {
 }
 
 #[test]
-fn unknown_instructions_name_themselves_and_what_they_need() {
+fn unknown_instructions_name_their_required_capability() {
     for (instruction, needs) in [
         (
             "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%r1, %r2}, %d1, %d2, 1, 1, 1;",
@@ -57,24 +57,24 @@ fn unknown_instructions_name_themselves_and_what_they_need() {
             + 1;
         match load_error(&ptx) {
             LoadError::UnknownInstruction {
-                line: found,
+                line: actual_line,
                 instruction: name,
-                needs: found_needs,
+                required_sm: actual_needs,
             } => {
-                assert_eq!(found as usize, line, "{instruction}");
+                assert_eq!(actual_line as usize, line, "{instruction}");
                 assert!(instruction.starts_with(&name), "{name} of {instruction}");
-                assert_eq!(found_needs, needs, "{instruction}");
+                assert_eq!(actual_needs, needs, "{instruction}");
             }
-            // A shape the reader of the text does not know is refused there, with its line.
+            // A form that the parser rejects is reported as a syntax error, with its line.
             LoadError::Syntax(error) => assert_eq!(error.line as usize, line, "{instruction}"),
             other => panic!("{instruction}: {other}"),
         }
     }
 }
 
-/// The module of these tests is for 8.0: what that has is lacking here, not on the GPU.
+/// The module of these tests has target 8.0, so the simulator lacks such instructions, not the GPU.
 #[test]
-fn what_a_module_s_own_target_has_is_not_said_to_need_another() {
+fn instructions_of_the_own_target_need_no_other_target() {
     let ptx = kernel_of(
         "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d1, %d2}, {%d3}, {%d4}, {%d1, %d2};",
     );
@@ -82,13 +82,13 @@ fn what_a_module_s_own_target_has_is_not_said_to_need_another() {
     assert!(text.ends_with("is not simulated"), "{text}");
     let text = load_error(&ptx.replace("sm_80", "sm_70")).to_string();
     assert!(
-        text.ends_with("(it needs compute capability 8.0)"),
+        text.ends_with("(it requires compute capability 8.0)"),
         "{text}"
     );
 }
 
 #[test]
-fn a_type_that_is_not_simulated_is_not_said_to_be_missing() {
+fn unsupported_type_is_not_reported_as_missing() {
     let text = message("cvt.rn.satfinite.e4m3x2.f32 %h1, %r1, %r2;", "cvt");
     assert!(text.contains("`.e4m3x2` are not simulated"), "{text}");
     let text = message("add %r1, %r2, %r3;", "add ");
@@ -96,7 +96,7 @@ fn a_type_that_is_not_simulated_is_not_said_to_be_missing() {
 }
 
 #[test]
-fn a_variable_where_a_register_is_wanted() {
+fn variable_as_register_operand_is_rejected() {
     for (body, words) in [
         ("add.u64 %d1, p, 1;", "`p` is a variable (`.param`)"),
         (
@@ -122,7 +122,7 @@ fn a_variable_where_a_register_is_wanted() {
 }
 
 #[test]
-fn names_that_are_not_declared() {
+fn undeclared_names_are_rejected() {
     for (instruction, name) in [
         ("bra NOWHERE;", "NOWHERE"),
         ("mov.u32 %r1, %x;", "%x"),
@@ -142,7 +142,7 @@ fn names_that_are_not_declared() {
 }
 
 #[test]
-fn operands_of_the_wrong_width_kind_or_number() {
+fn operands_of_wrong_width_kind_or_number_are_rejected() {
     for instruction in [
         "add.u32 %d1, %r1, %r2;",
         "add.u64 %d1, %r1, %d2;",
@@ -179,29 +179,33 @@ fn operands_of_the_wrong_width_kind_or_number() {
     }
 }
 
-/// What a module says of itself refuses it nowhere where its instructions are known.
+/// A newer version or target is no reason to reject a module whose instructions are supported.
 #[test]
-fn versions_and_targets_that_are_newer_than_the_gpu() {
+fn newer_versions_and_targets_load() {
     let ptx = kernel_of("");
     for version in ["9.0", "9.4", "10.0", "99.1"] {
         let text = ptx.replace(".version 7.0", &format!(".version {version}"));
-        assert_eq!(loads(&text), None, "{version}");
+        assert_eq!(load_error_of(&text), None, "{version}");
     }
     for target in [
         "sm_90a", "sm_100", "sm_100a", "sm_103f", "sm_120a", "sm_121f",
     ] {
-        assert_eq!(loads(&ptx.replace("sm_80", target)), None, "{target}");
+        assert_eq!(
+            load_error_of(&ptx.replace("sm_80", target)),
+            None,
+            "{target}"
+        );
     }
 }
 
-/// Why a module does not load; none where it does.
-fn loads(ptx: &str) -> Option<LoadError> {
+/// Returns the error of loading a module, or `None` if it loads.
+fn load_error_of(ptx: &str) -> Option<LoadError> {
     cuda_sim::lower::load(ptx, &DeviceSpec::h200(), &mut Global::new(1 << 20)).err()
 }
 
-/// What an sm_52 device would take loads on a GPU that is older, too.
+/// A module for sm_52 loads on older GPUs, too.
 #[test]
-fn the_target_is_held_against_the_chosen_gpu() {
+fn target_is_checked_against_the_selected_gpu() {
     let ptx = kernel_of("").replace("sm_80", "sm_61");
     let load = |name: &str, ptx: &str| {
         let device = DeviceSpec::named(name).unwrap();
@@ -218,7 +222,7 @@ fn the_target_is_held_against_the_chosen_gpu() {
 }
 
 #[test]
-fn names_declared_twice() {
+fn duplicate_declarations_are_rejected() {
     for body in [
         ".reg .b32 x; .reg .b32 x;",
         ".reg .b32 %r<4>;",
@@ -242,7 +246,7 @@ fn names_declared_twice() {
 }
 
 #[test]
-fn memory_a_module_may_not_have() {
+fn excessive_memory_is_rejected() {
     let text = |before: &str, body: &str| load_error(&module_of(before, body));
     match text(".const .b8 a[65536]; .const .b8 b[1];", "") {
         LoadError::ConstantMemory {
@@ -287,7 +291,7 @@ fn memory_a_module_may_not_have() {
 }
 
 #[test]
-fn calls_that_do_not_fit() {
+fn mismatched_calls_are_rejected() {
     let f = ".func (.param .b32 r) f(.param .b32 a) { ret; }";
     for (before, body) in [
         (f, "call f;"),
@@ -310,22 +314,22 @@ fn calls_that_do_not_fit() {
 }
 
 #[test]
-fn any_part_of_a_module_is_refused_or_read_and_never_more() {
-    let whole = include_str!("../../kernels/ptx/calls.ptx");
+fn module_prefixes_load_or_are_rejected_without_leaks() {
+    let source = include_str!("../../kernels/ptx/calls.ptx");
     let device = DeviceSpec::h200();
-    let ends = whole
+    let ends = source
         .char_indices()
-        .map(|(at, _)| at)
-        .step_by(whole.len() / 300);
+        .map(|(index, _)| index)
+        .step_by(source.len() / 300);
     for end in ends {
         let mut global = Global::new(1 << 30);
-        let loaded = cuda_sim::lower::load(&whole[..end], &device, &mut global);
+        let loaded = cuda_sim::lower::load(&source[..end], &device, &mut global);
         if loaded.is_err() {
             assert_eq!(global.free_bytes(), 1 << 30, "cut off at {end}");
         }
     }
     assert!(
-        load_error(&whole[..whole.len() * 2 / 3])
+        load_error(&source[..source.len() * 2 / 3])
             .to_string()
             .starts_with("line ")
     );

@@ -1,9 +1,8 @@
-//! The executor, through the crate's public interface: whole kernels against plain Rust.
+//! Tests of the interpreter through the crate's public interface: whole kernels, compared with plain Rust.
 //!
-//! The CUDA C of the compiled ones is in `../../kernels`; what the compiler would not emit is
-//! written out here as PTX.
+//! The CUDA C++ source of compiled kernels is in `../../kernels`. Forms that the compiler does not emit are
+//! written here as PTX.
 
-mod again;
 mod assembled;
 mod async_copy;
 mod atomics;
@@ -19,25 +18,26 @@ mod gangs;
 mod handover;
 mod harness;
 mod hostile;
-mod identity;
 mod images;
+mod launch_cache;
 mod load_errors;
 mod mbarrier;
 mod memory;
+mod mma;
+mod mma_8bit;
 mod model;
-mod order;
 mod ordered;
 mod poison;
 mod printing;
-mod products;
-mod products_of_bytes;
 mod progress;
 mod random_flow;
+mod random_schedule;
 mod recorded;
-mod spaces;
+mod sample;
+mod special_registers;
+mod state_spaces;
+mod syntax;
 mod tensor;
 mod warp;
-mod warpgroup;
 mod watch;
-mod watched;
-mod written;
+mod wgmma;

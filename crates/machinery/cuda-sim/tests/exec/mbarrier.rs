@@ -1,4 +1,4 @@
-//! Barriers in shared memory, and matrices stored there.
+//! Barrier objects in shared memory (`mbarrier`), and matrices stored there (`stmatrix`).
 
 use crate::harness::{Machine, load_error, module_of, words};
 use crate::params;
@@ -6,7 +6,7 @@ use cuda_sim::check::Checks;
 use cuda_sim::exec::FaultKind;
 use cuda_sim::isa::AccessClass;
 
-/// A kernel with a barrier, and some shared memory, for GPUs that have all of it.
+/// Returns a kernel with a barrier object and some shared memory, for the newest targets that are needed.
 fn kernel(body: &str) -> String {
     module_of(
         "",
@@ -15,8 +15,8 @@ fn kernel(body: &str) -> String {
     .replace(".version 7.0\n.target sm_80", ".version 8.0\n.target sm_90")
 }
 
-/// One thread's word after `body` has set `%r1`.
-fn word(body: &str) -> u32 {
+/// Runs `body` on one thread and returns the word that it leaves in `%r1`.
+fn run_word(body: &str) -> u32 {
     let body = format!("{body}\nst.global.u32 [%mine], %r1;");
     words(&kernel(&body), 1).unwrap_or_else(|fault| panic!("{fault}"))[0]
 }
@@ -24,9 +24,9 @@ fn word(body: &str) -> u32 {
 const INIT: &str = "mov.u32 %r9, bar; mbarrier.init.shared.b64 [%r9], 3;";
 
 #[test]
-fn a_phase_ends_with_its_last_arrival() {
-    for (body, wanted) in [
-        // The state is that before.
+fn phase_ends_with_last_arrival() {
+    for (body, expected) in [
+        // The returned state is the one before the arrival.
         ("mbarrier.arrive.shared.b64 %d3, [%r9]; mbarrier.pending_count.b64 %r1, %d3;", 3),
         (
             "mbarrier.arrive.release.cta.shared::cta.b64 _, [bar], 2; mbarrier.arrive.noComplete.shared.b64 %d3, [%r9], 0;
@@ -42,13 +42,13 @@ fn a_phase_ends_with_its_last_arrival() {
             selp.u32 %r1, 1, 0, %p1;",
             1,
         ),
-        // Who drops out is not waited for in the next phase.
+        // A thread that drops out does not count in the next phase.
         (
             "mbarrier.arrive_drop.shared.b64 _, [%r9]; mbarrier.arrive.shared.b64 _, [%r9], 2;
             mbarrier.arrive.shared.b64 %d3, [%r9]; mbarrier.pending_count.b64 %r1, %d3;",
             2,
         ),
-        // Bytes are waited for as well.
+        // A phase also waits for its expected bytes.
         (
             "mbarrier.arrive.expect_tx.shared.b64 %d3, [%r9], 48; mbarrier.arrive.shared.b64 _, [%r9], 2;
             mbarrier.try_wait.shared.b64 %p1, [%r9], %d3; selp.u32 %r1, 1, 0, %p1;
@@ -61,20 +61,20 @@ fn a_phase_ends_with_its_last_arrival() {
             mbarrier.test_wait.shared.b64 %p1, [%r9], %d3; selp.u32 %r1, 1, 0, %p1;",
             0,
         ),
-        // A generic address does as well.
+        // A generic address works too.
         (
             "mov.u64 %d4, bar; cvta.shared.u64 %d4, %d4; mbarrier.arrive.b64 _, [%d4], 3;
             mbarrier.test_wait.parity.b64 %p1, [%d4], 0; selp.u32 %r1, 1, 0, %p1;",
             1,
         ),
     ] {
-        assert_eq!(word(&format!("{INIT}\n{body}")), wanted, "{body}");
+        assert_eq!(run_word(&format!("{INIT}\n{body}")), expected, "{body}");
     }
 }
 
 #[test]
-fn what_a_barrier_cannot_do_is_a_fault() {
-    for (body, wanted) in [
+fn invalid_barrier_operations_fault() {
+    for (body, expected) in [
         (
             "mbarrier.init.shared.b64 [bar], 0;".to_owned(),
             "for no thread",
@@ -107,18 +107,18 @@ fn what_a_barrier_cannot_do_is_a_fault() {
             matches!(fault.kind, FaultKind::Mbarrier(_)),
             "{body}: {fault}"
         );
-        assert!(fault.to_string().contains(wanted), "{body}: {fault}");
+        assert!(fault.to_string().contains(expected), "{body}: {fault}");
     }
-    for (place, misaligned) in [("[%r9+4]", true), ("[%r9+100000]", false)] {
-        let body = format!("{INIT} mbarrier.arrive.shared.b64 _, {place};");
-        let fault = words(&kernel(&body), 1).expect_err(place);
-        let found = matches!(fault.kind, FaultKind::MisalignedAddress { .. });
-        assert_eq!(found, misaligned, "{fault}");
+    for (address, misaligned) in [("[%r9+4]", true), ("[%r9+100000]", false)] {
+        let body = format!("{INIT} mbarrier.arrive.shared.b64 _, {address};");
+        let fault = words(&kernel(&body), 1).expect_err(address);
+        let actual = matches!(fault.kind, FaultKind::MisalignedAddress { .. });
+        assert_eq!(actual, misaligned, "{fault}");
     }
 }
 
-/// One warp makes what the other takes, a word a lane, through one place, many times over.
-fn handed_over() -> String {
+/// A producer warp and a consumer warp exchange one word per lane through one buffer, many times.
+fn producer_consumer() -> String {
     kernel(
         ".shared .align 8 .b64 full; .shared .align 8 .b64 empty;
         setp.ne.u32 %p1, %t, 0;
@@ -168,21 +168,22 @@ fn handed_over() -> String {
 }
 
 #[test]
-fn warps_hand_over_through_two_barriers() {
-    let found = words(&handed_over(), 64).unwrap();
-    // The lane on the other side: 0 and 31, 1 and 30, and so on.
+fn warps_exchange_data_through_two_barriers() {
+    let actual = words(&producer_consumer(), 64).unwrap();
+    // The mirrored lane: 0 and 31, 1 and 30, and so on.
     let sum = |lane: u32| (0..20).map(|round| round * 100 + (31 - lane)).sum::<u32>();
-    assert_eq!(found[..32], [0; 32]);
+    assert_eq!(actual[..32], [0; 32]);
     assert_eq!(
-        found[32..],
+        actual[32..],
         std::array::from_fn::<_, 32, _>(|lane| sum(lane as u32))
     );
 }
 
-/// Thread 0 makes a barrier anew as soon as it sees that its phase is over, as a solution of Mojo's puzzles does:
-/// others that ask meanwhile see that too, whichever warp it is of.
+/// Thread 0 reinitializes a barrier as soon as it sees the end of its phase, as a solution of Mojo's puzzles
+/// does. Other threads that test the barrier at that time must see the end of the phase too, whichever warp
+/// thread 0 is in.
 #[test]
-fn a_barrier_is_made_anew_after_all_have_seen_its_phase_end() {
+fn barrier_can_be_reinitialized_after_its_phase() {
     for first in [0, 32, 96, 224] {
         let body = format!(
             "setp.ne.u32 %p1, %t, {first};
@@ -208,31 +209,31 @@ fn a_barrier_is_made_anew_after_all_have_seen_its_phase_end() {
 }
 
 #[test]
-fn checks_know_who_waited_for_whom() {
+fn checks_track_order_through_mbarriers() {
     let run = |ptx: &str| {
         let mut machine = Machine::new(ptx);
         machine.checks = Checks::ALL;
         let out = machine.out::<u32>(64);
         machine.run("k", 1, 64, params![out]).findings
     };
-    let right = handed_over();
-    let findings = run(&right);
+    let correct = producer_consumer();
+    let findings = run(&correct);
     assert!(findings.is_empty(), "{findings:#?}");
-    // Who reads before it has waited may read what is being written.
-    let early = right.replace("TAKE:", "TAKE: ld.shared.u32 %r11, [%r3];");
-    assert!(!run(&early).is_empty());
-    // So may who writes again before the others have read.
-    let late = right.replace(
+    // A read before the wait may see a word that is being written.
+    let early_read = correct.replace("TAKE:", "TAKE: ld.shared.u32 %r11, [%r3];");
+    assert!(!run(&early_read).is_empty());
+    // So may a second write before the others have read.
+    let late_write = correct.replace(
         "mbarrier.arrive.shared.b64 _, [full];",
         "mbarrier.arrive.shared.b64 _, [full]; st.shared.u32 [%r3], %r7;",
     );
-    assert!(!run(&late).is_empty());
+    assert!(!run(&late_write).is_empty());
 }
 
 #[test]
-fn copies_arrive_at_a_barrier() {
-    for (counts, initial) in [(".noinc", 32), ("", 1)] {
-        let wait = match counts {
+fn async_copies_arrive_at_a_barrier() {
+    for (qualifier, initial) in [(".noinc", 32), ("", 1)] {
+        let wait = match qualifier {
             "" => "setp.eq.u32 %p2, %t, 0; @%p2 mbarrier.arrive.shared.b64 _, [bar];",
             _ => "",
         };
@@ -246,7 +247,7 @@ fn copies_arrive_at_a_barrier() {
             mov.u32 %r2, tile;
             add.u32 %r3, %r2, %r1;
             cp.async.ca.shared.global [%r3], [%mine], 4;
-            cp.async.mbarrier.arrive{counts}.shared.b64 [bar];
+            cp.async.mbarrier.arrive{qualifier}.shared.b64 [bar];
             {wait}
         WAIT:
             mbarrier.test_wait.parity.shared.b64 %p3, [bar], 0;
@@ -262,14 +263,14 @@ fn copies_arrive_at_a_barrier() {
         let out = machine.buffer(&(0..32u32).collect::<Vec<_>>());
         let report = machine.run("k", 1, 32, params![out]);
         assert!(report.findings.is_empty(), "{:#?}", report.findings);
-        let found = machine.read::<u32>(out, 32);
-        assert!(found.into_iter().eq((0..32).rev()), "{counts}");
+        let actual = machine.read::<u32>(out, 32);
+        assert!(actual.into_iter().eq((0..32).rev()), "{qualifier}");
     }
 }
 
 #[test]
-fn other_forms_of_barriers_are_refused() {
-    for (instruction, wanted) in [
+fn other_forms_are_rejected() {
+    for (instruction, expected) in [
         ("mbarrier.arrive.shared.b32 %d3, [bar];", "is not simulated"),
         (
             "mbarrier.arrive.parity.shared.b64 %d3, [bar];",
@@ -279,10 +280,13 @@ fn other_forms_of_barriers_are_refused() {
             "mbarrier.test_wait.expect_tx.shared.b64 %p1, [bar], %d3;",
             "is not simulated",
         ),
-        ("mbarrier.arrive.shared.b64 [bar];", "too few operands"),
+        (
+            "mbarrier.arrive.shared.b64 [bar];",
+            "wrong number of operands",
+        ),
         (
             "mbarrier.arrive.expect_tx.shared.b64 %d3, [bar];",
-            "too few operands",
+            "wrong number of operands",
         ),
         (
             "mbarrier.test_wait.shared.b64 %p1, [bar], %r1;",
@@ -294,17 +298,17 @@ fn other_forms_of_barriers_are_refused() {
         ),
     ] {
         let message = load_error(&kernel(instruction)).to_string();
-        assert!(message.contains(wanted), "{instruction}: {message}");
+        assert!(message.contains(expected), "{instruction}: {message}");
     }
     let old = kernel("mbarrier.try_wait.shared.b64 %p1, [bar], %d3;").replace("sm_90", "sm_80");
     let message = load_error(&old).to_string();
-    assert!(message.contains("needs `.target sm_90`"), "{message}");
+    assert!(message.contains("requires `.target sm_90`"), "{message}");
 }
 
-/// What `stmatrix` stores is what `ldmatrix` loads, and lies where the figures say.
+/// `stmatrix` stores the layout that `ldmatrix` loads, at the addresses that PTX's figures give.
 #[test]
-fn matrices_are_stored_as_they_are_loaded() {
-    for (count, trans) in [
+fn stmatrix_matches_ldmatrix() {
+    for (count, transposition) in [
         (1, ""),
         (2, ""),
         (4, ""),
@@ -328,7 +332,7 @@ fn matrices_are_stored_as_they_are_loaded() {
                     )
                 })
                 .collect();
-            let differ: String = (0..count)
+            let comparison: String = (0..count)
                 .map(|n| {
                     format!(
                         "xor.b32 %r20, %r{}, %r{}; or.b32 %r2, %r2, %r20;",
@@ -337,14 +341,14 @@ fn matrices_are_stored_as_they_are_loaded() {
                     )
                 })
                 .collect();
-            // Rows are 48 bytes from each other.
+            // Rows are 48 bytes apart.
             let body = format!(
                 "{values}
                 mov.u64 %d5, tile; mad.wide.u32 %d5, %t, 48, %d5; mov.u64 %d6, %d5; {generic}
-                stmatrix.sync.aligned.m8n8.x{count}{trans}{space}.b16 [%d5], {{{}}};
+                stmatrix.sync.aligned.m8n8.x{count}{transposition}{space}.b16 [%d5], {{{}}};
                 bar.warp.sync -1;
-                ldmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 {{{}}}, [%d6];
-                mov.u32 %r2, 0; {differ}
+                ldmatrix.sync.aligned.m8n8.x{count}{transposition}.shared.b16 {{{}}}, [%d6];
+                mov.u32 %r2, 0; {comparison}
                 ld.shared.u16 %r3, [tile+50];
                 shl.b32 %r2, %r2, 16; or.b32 %r2, %r2, %r3;
                 st.global.u32 [%mine], %r2;",
@@ -360,13 +364,13 @@ fn matrices_are_stored_as_they_are_loaded() {
             assert_eq!(
                 machine.read::<u32>(out, 32),
                 [element; 32],
-                "x{count}{trans}{space}"
+                "x{count}{transposition}{space}"
             );
             let stores = crate::harness::total(&report)[AccessClass::MatrixStore];
             assert_eq!((stores.requests, stores.wavefronts > 0), (1, true));
         }
     }
-    for (body, threads, wanted) in [
+    for (body, threads, expected) in [
         (
             "stmatrix.sync.aligned.m8n8.x1.shared.b16 [tile], {%t};",
             31,
@@ -384,7 +388,7 @@ fn matrices_are_stored_as_they_are_loaded() {
         ),
     ] {
         let fault = words(&kernel(body), threads).expect_err(body).to_string();
-        assert!(fault.contains(wanted), "{fault}");
+        assert!(fault.contains(expected), "{fault}");
     }
     let message = load_error(&kernel(
         "stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [tile], {%t};",

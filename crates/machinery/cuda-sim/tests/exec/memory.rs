@@ -1,4 +1,4 @@
-//! Loads and stores of every width and space, and addresses of all kinds.
+//! Loads and stores of every width and state space, and all kinds of addresses.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use cuda_sim::isa::AccessClass;
 
 const PTX: &str = include_str!("../../kernels/ptx/memory.ptx");
 
-/// Copies `n` elements of `size` bytes through shared memory, each block's in reverse and back;
-/// the last block is not full.
+/// Copies `n` elements of `size` bytes through shared memory, reversed within each block and back. The last
+/// block is partial.
 #[test]
-fn every_width_and_vector_is_copied_whole() {
+fn every_width_and_vector_is_copied() {
     const KERNELS: [(&str, usize); 16] = [
         ("copy_u8", 1),
         ("copy_u16", 2),
@@ -33,16 +33,16 @@ fn every_width_and_vector_is_copied_whole() {
     for (kernel, size) in KERNELS {
         for block in BLOCK_SIZES {
             let n = (3 * block - block / 2) as usize;
-            // All bytes occur, signalling NaNs among the floats too.
+            // All byte values occur, so the floats include signalling NaNs.
             let input: Vec<u8> = noise(n * size)
                 .into_iter()
                 .map(|x| (x >> 7) as u8)
                 .collect();
             let mut machine = Machine::new(PTX);
-            let (out, from) = (machine.out::<u8>(n * size), machine.buffer(&input));
-            machine.run(kernel, 3, block, params![out, from, n as u32]);
-            // Thread t of a block takes the element at its place and gives away the one that
-            // its mirror image took: both are the same place.
+            let (out, input_address) = (machine.out::<u8>(n * size), machine.buffer(&input));
+            machine.run(kernel, 3, block, params![out, input_address, n as u32]);
+            // Thread t of a block loads the element at its index and stores the element that
+            // its mirror image loaded: both have the same index.
             assert_eq!(
                 machine.read::<u8>(out, n * size),
                 input,
@@ -53,7 +53,7 @@ fn every_width_and_vector_is_copied_whole() {
 }
 
 #[test]
-fn narrow_loads_keep_their_sign() {
+fn narrow_loads_are_extended_by_type() {
     let threads = 64;
     let bits = noise(threads);
     let mut machine = Machine::new(PTX);
@@ -86,7 +86,7 @@ fn narrow_loads_keep_their_sign() {
     assert_eq!(machine.read::<i64>(out, 5 * threads), expected);
 }
 
-/// Lanes that read what they like: all one place, in order, backwards, spread out.
+/// Returns index patterns: uniform, contiguous, backwards, and scattered.
 fn patterns(n: u32) -> Vec<(&'static str, Vec<u32>)> {
     let words = noise(n as usize);
     vec![
@@ -102,8 +102,8 @@ fn patterns(n: u32) -> Vec<(&'static str, Vec<u32>)> {
     ]
 }
 
-/// In a block 8 or 16 threads wide, a warp's lanes are rows: each at one element, or at elements
-/// side by side.
+/// In a block that is 8 or 16 threads wide, a warp's lanes form rows. Each row reads one element or
+/// contiguous elements.
 #[test]
 fn rows_of_a_block_are_gathered() {
     let input = noise(4096);
@@ -118,42 +118,61 @@ fn rows_of_a_block_are_gathered() {
                 .map(|lane| rows[lane / 8] + lane as u32 % 8 * step)
                 .collect();
             let mut machine = Machine::profiling(PTX);
-            let (out, from) = (machine.out::<u32>(32), machine.buffer(&input));
-            let at = machine.buffer(&index);
-            let report = machine.run("gather", 1, 32, params![out, from, at, 32u32]);
-            let expected: Vec<u32> = index.iter().map(|&at| input[at as usize]).collect();
+            let (out, input_address) = (machine.out::<u32>(32), machine.buffer(&input));
+            let index_address = machine.buffer(&index);
+            let report = machine.run(
+                "gather",
+                1,
+                32,
+                params![out, input_address, index_address, 32u32],
+            );
+            let expected: Vec<u32> = index.iter().map(|&i| input[i as usize]).collect();
             assert_eq!(machine.read::<u32>(out, 32), expected, "{rows:?}, {step}");
 
             // The sectors of `in`, and the four of `index`.
-            let sectors: BTreeSet<u32> = index.iter().map(|at| at / 8).collect();
-            let found = global_loads(&total(&report)).sectors;
-            assert_eq!(found, sectors.len() as u64 + 4, "{rows:?}, {step}");
+            let sectors: BTreeSet<u32> = index.iter().map(|i| i / 8).collect();
+            let sectors_counted = global_loads(&total(&report)).sectors;
+            assert_eq!(
+                sectors_counted,
+                sectors.len() as u64 + 4,
+                "{rows:?}, {step}"
+            );
         }
     }
 }
 
-/// The fault is the lane's that is outside, and not its row's.
+/// The fault names the lane that is out of bounds, not the first lane of its row.
 #[test]
-fn a_row_that_leaves_its_allocation_faults_where_it_does() {
+fn partly_out_of_bounds_row_faults_at_its_first_bad_lane() {
     let mut machine = Machine::new(PTX);
-    let (out, from) = (machine.out::<u32>(32), machine.buffer(&noise(64)));
+    let (out, input_address) = (machine.out::<u32>(32), machine.buffer(&noise(64)));
     let index: Vec<u32> = (0..32).map(|lane| lane / 8 * 20 + lane % 8).collect();
-    let at = machine.buffer(&index);
-    let fault = machine.fault("gather", 1, 32, params![out, from, at, 32u32]);
-    assert_eq!(illegal(&fault).1, from + 64 * 4);
-    assert_eq!(fault.place.unwrap().thread, [28, 0, 0]);
+    let index_address = machine.buffer(&index);
+    let fault = machine.fault(
+        "gather",
+        1,
+        32,
+        params![out, input_address, index_address, 32u32],
+    );
+    assert_eq!(illegal(&fault).1, input_address + 64 * 4);
+    assert_eq!(fault.location.unwrap().thread, [28, 0, 0]);
 }
 
 #[test]
-fn gathers() {
+fn gathers_are_correct() {
     for block in BLOCK_SIZES {
         let n = 2 * block - block / 3;
         let input = noise(n as usize);
         for (name, index) in patterns(n) {
             let mut machine = Machine::new(PTX);
             let out = machine.out::<u32>(n as usize);
-            let (from, at) = (machine.buffer(&input), machine.buffer(&index));
-            machine.run("gather", 2, block, params![out, from, at, n]);
+            let (input_address, index_address) = (machine.buffer(&input), machine.buffer(&index));
+            machine.run(
+                "gather",
+                2,
+                block,
+                params![out, input_address, index_address, n],
+            );
             let expected: Vec<u32> = index.iter().map(|&i| input[i as usize]).collect();
             assert_eq!(
                 machine.read::<u32>(out, n as usize),
@@ -165,7 +184,7 @@ fn gathers() {
 }
 
 #[test]
-fn scatters_leave_other_words_alone() {
+fn scatters_write_only_their_words() {
     for block in BLOCK_SIZES {
         let n = 2 * block - block / 3;
         let input = noise(n as usize);
@@ -173,8 +192,8 @@ fn scatters_leave_other_words_alone() {
         let index: Vec<u32> = (0..n).map(|i| 3 * (n - 1 - i)).collect();
         let mut machine = Machine::new(PTX);
         let out = machine.out::<u32>(3 * n as usize);
-        let (from, to) = (machine.buffer(&input), machine.buffer(&index));
-        machine.run("scatter", 2, block, params![out, from, to, n]);
+        let (input_address, to) = (machine.buffer(&input), machine.buffer(&index));
+        machine.run("scatter", 2, block, params![out, input_address, to, n]);
         let mut expected = vec![0xa5a5_a5a5; 3 * n as usize];
         for (&to, &value) in index.iter().zip(&input) {
             expected[to as usize] = value;
@@ -188,22 +207,22 @@ fn scatters_leave_other_words_alone() {
 }
 
 #[test]
-fn the_highest_lane_wins_where_lanes_write_to_one_place() {
+fn highest_lane_wins_on_conflicting_stores() {
     let mut machine = Machine::new(PTX);
     let out = machine.out::<u32>(1);
-    let (from, to) = (machine.buffer(&noise(32)), machine.buffer(&[0u32; 32]));
-    machine.run("scatter", 1, 32, params![out, from, to, 32u32]);
+    let (input_address, to) = (machine.buffer(&noise(32)), machine.buffer(&[0u32; 32]));
+    machine.run("scatter", 1, 32, params![out, input_address, to, 32u32]);
     assert_eq!(machine.read::<u32>(out, 1), [noise(32)[31]]);
 }
 
 #[test]
-fn local_arrays_are_each_threads_own() {
+fn local_arrays_are_private_to_threads() {
     for block in BLOCK_SIZES {
         let count = 2 * block as usize;
         let input = noise(count);
         let mut machine = Machine::profiling(PTX);
-        let (out, from) = (machine.out::<u32>(count), machine.buffer(&input));
-        let report = machine.run("local_array", 2, block, params![out, from]);
+        let (out, input_address) = (machine.out::<u32>(count), machine.buffer(&input));
+        let report = machine.run("local_array", 2, block, params![out, input_address]);
         let counts = total(&report);
         assert!(
             counts[AccessClass::LocalLoad].requests > 0
@@ -213,15 +232,16 @@ fn local_arrays_are_each_threads_own() {
             .iter()
             .enumerate()
             .map(|(t, &x)| {
-                let mut kept: Vec<u32> = (0..16).map(|k| k * 3 + t as u32).collect();
+                let mut array: Vec<u32> = (0..16).map(|k| k * 3 + t as u32).collect();
                 let mut x = x;
                 for _ in 0..40 {
                     x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                    let more = kept[(x >> 13 & 15) as usize];
-                    let place = &mut kept[(x >> 28) as usize];
-                    *place = place.wrapping_add(more);
+                    let increment = array[(x >> 13 & 15) as usize];
+                    let element = &mut array[(x >> 28) as usize];
+                    *element = element.wrapping_add(increment);
                 }
-                kept.iter()
+                array
+                    .iter()
                     .fold(0u32, |sum, &k| sum.wrapping_mul(31).wrapping_add(k))
             })
             .collect();
@@ -237,26 +257,26 @@ fn local_arrays_are_each_threads_own() {
 fn one_function_reads_every_space() {
     for block in BLOCK_SIZES {
         if block < 8 {
-            // Eight threads fill the tile.
+            // The tile is filled by eight threads.
             continue;
         }
         let input: Vec<u32> = (0..8).map(|k| 1000 * k).collect();
         let mut machine = Machine::new(PTX);
-        let (out, from) = (
+        let (out, input_address) = (
             machine.out::<u32>(2 * block as usize),
             machine.buffer(&input),
         );
-        machine.run("generic_pointers", 1, block, params![out, from]);
+        machine.run("generic_pointers", 1, block, params![out, input_address]);
         let expected: Vec<u32> = (0..block)
             .flat_map(|t| {
-                let own = |n: u32| (0..n).map(|k| t * k + 1000 * k).sum::<u32>();
-                let first = match t & 3 {
+                let local_sum = |n: u32| (0..n).map(|k| t * k + 1000 * k).sum::<u32>();
+                let selected_sum = match t & 3 {
                     0 => 28_000,
                     1 => 828,
-                    2 => own(8),
+                    2 => local_sum(8),
                     _ => 2 + 3 + 5 + 7 + 11 + 13 + 17 + 19,
                 };
-                [first, own(1 + (t & 7))]
+                [selected_sum, local_sum(1 + (t & 7))]
             })
             .collect();
         assert_eq!(
@@ -268,7 +288,7 @@ fn one_function_reads_every_space() {
 }
 
 #[test]
-fn lists_are_followed_to_their_ends() {
+fn linked_lists_are_followed() {
     for block in BLOCK_SIZES {
         // Node k points to node k * 7 / 8, down to 0: lists of many lengths.
         let mut machine = Machine::new(PTX);
@@ -301,7 +321,7 @@ fn lists_are_followed_to_their_ends() {
 }
 
 #[test]
-fn structs_by_value_also_with_their_address_taken() {
+fn structs_by_value_are_read_directly_and_by_address() {
     let c = [500u16, 600, 700, 65535, 9];
     let mut mixed = vec![0; 40];
     mixed[0] = 200;
@@ -331,7 +351,7 @@ fn structs_by_value_also_with_their_address_taken() {
 }
 
 #[test]
-fn static_and_dynamic_shared_memory_lie_apart() {
+fn static_and_dynamic_shared_memory_are_disjoint() {
     for block in [33, 100, 256] {
         for n in [1, 70, 5000] {
             let mut machine = Machine::new(PTX);
@@ -351,7 +371,7 @@ fn static_and_dynamic_shared_memory_lie_apart() {
 }
 
 #[test]
-fn each_kernel_has_the_whole_of_shared_memory() {
+fn each_kernel_may_use_all_shared_memory() {
     let mut machine = Machine::new(PTX);
     for (kernel, factor) in [
         ("large_tile_a", 2),
@@ -371,7 +391,7 @@ fn each_kernel_has_the_whole_of_shared_memory() {
 }
 
 #[test]
-fn variables_begin_with_their_initial_values() {
+fn variables_start_with_initial_values() {
     let mut machine = Machine::new(PTX);
     let out = machine.out::<f64>(4 * 64);
     machine.run("variables", 1, 64, params![out]);
@@ -387,7 +407,7 @@ fn variables_begin_with_their_initial_values() {
 }
 
 #[test]
-fn variables_are_found_by_name_and_written_by_the_host() {
+fn host_finds_variables_by_name_and_writes_them() {
     let mut machine = Machine::new(PTX);
     let (counters, bytes) = machine.program.variable("counters").expect("a variable");
     assert_eq!(
@@ -401,8 +421,8 @@ fn variables_are_found_by_name_and_written_by_the_host() {
     machine.write(bank, bytemuck::cast_slice(&values));
     for block in BLOCK_SIZES {
         let index = noise(2 * block as usize);
-        let (out, at) = (machine.out::<u32>(index.len()), machine.buffer(&index));
-        machine.run("constants", 2, block, params![out, at]);
+        let (out, index_address) = (machine.out::<u32>(index.len()), machine.buffer(&index));
+        machine.run("constants", 2, block, params![out, index_address]);
         let expected: Vec<u32> = index.iter().map(|&i| values[i as usize & 63]).collect();
         assert_eq!(
             machine.read::<u32>(out, index.len()),

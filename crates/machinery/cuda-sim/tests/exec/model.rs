@@ -1,60 +1,61 @@
-//! The time model: which resource binds a kernel, how long it takes, how many blocks are resident.
+//! The time model: the resource that limits a kernel, its duration, and the number of resident blocks.
 //!
-//! Kernels that ask much of one resource and little of the others, so that what is to be expected
-//! follows from a rate or two of the GPU.
+//! Each kernel uses mainly one resource, so that its expected time follows from one or two rates of the
+//! GPU.
 
 use crate::harness::{Machine, kernel_of, module_of};
 use crate::params;
 use cuda_sim::device::{DeviceSpec, PRESETS};
 use cuda_sim::model::{Modelled, OccupancyLimit, Resource};
 
-/// Warps that run on every multiprocessor of an H200 in [`busy`].
+/// Resident warps per SM of an H200 in [`saturated_time`].
 const BUSY_WARPS: u32 = 64;
 
-/// A launch that fills an H200: two blocks of 1024 threads on each multiprocessor.
-fn busy(ptx: &str) -> Modelled {
-    modelled(ptx, 2 * DeviceSpec::h200().multiprocessors, 1024)
+/// Returns the modelled time of a launch that fills an H200: two blocks of 1024 threads on each SM.
+fn saturated_time(ptx: &str) -> Modelled {
+    modelled_time(ptx, 2 * DeviceSpec::h200().multiprocessors, 1024)
 }
 
-/// The model of a launch on an H200, of a kernel of [`kernel_of`] that reads and writes little.
-fn modelled(ptx: &str, grid: u32, block: u32) -> Modelled {
+/// Returns the modelled time of a launch on an H200, for a kernel of [`kernel_of`] that reads and writes
+/// little.
+fn modelled_time(ptx: &str, grid: u32, block: u32) -> Modelled {
     let mut machine = Machine::new(ptx);
     let out = machine.out::<u32>(block as usize);
     machine.run("k", grid, block, params![out]).time
 }
 
-fn part(time: &Modelled, resource: Resource) -> f64 {
-    let parts = time.parts.iter();
-    let mut found = parts.filter(|part| part.resource == resource);
-    let part = found.next().expect("every resource has a part");
-    assert!(found.next().is_none(), "{resource} is there twice");
+fn resource_time(time: &Modelled, resource: Resource) -> f64 {
+    let parts = time.resources.iter();
+    let mut matching = parts.filter(|part| part.resource == resource);
+    let part = matching.next().expect("every resource has a part");
+    assert!(matching.next().is_none(), "{resource} is there twice");
     part.milliseconds
 }
 
-/// Cycles of a multiprocessor of an H200, in milliseconds.
+/// Returns the milliseconds of `count` cycles of an H200.
 fn cycles(count: f64) -> f64 {
     count / f64::from(DeviceSpec::h200().clock_khz)
 }
 
-fn assert_near(found: f64, expected: f64, tolerance: f64) {
-    let off = (found / expected - 1.0).abs();
-    assert!(off <= tolerance, "{found} is not near {expected}");
+fn assert_near(actual: f64, expected: f64, tolerance: f64) {
+    let error = (actual / expected - 1.0).abs();
+    assert!(error <= tolerance, "{actual} is not near {expected}");
 }
 
-/// A loop of `rounds`, with `body` in it `times` times.
-fn repeated(body: &str, times: usize, rounds: u32) -> String {
+/// Returns a loop of `rounds` iterations with `body` unrolled `unroll` times.
+fn unrolled_loop(body: &str, unroll: usize, rounds: u32) -> String {
     format!(
         "mov.u32 %r30, 0;
         LOOP: {}
         add.u32 %r30, %r30, 1;
         setp.lt.u32 %p9, %r30, {rounds};
         @%p9 bra LOOP;",
-        body.repeat(times)
+        body.repeat(unroll)
     )
 }
 
-/// Threads copy 16 bytes each from `out` to what lies `bytes` behind it.
-fn copy_of(bytes: u32) -> String {
+/// Returns a kernel in which each thread copies 16 bytes from `out` to an address `bytes` bytes later.
+fn copy_kernel(bytes: u32) -> String {
     kernel_of(&format!(
         "mov.u32 %r1, %ctaid.x;
         mov.u32 %r2, %ntid.x;
@@ -65,66 +66,66 @@ fn copy_of(bytes: u32) -> String {
     ))
 }
 
-fn copied(device: DeviceSpec, bytes: u32) -> Modelled {
+fn copy_time(device: DeviceSpec, bytes: u32) -> Modelled {
     let mut machine = Machine {
         device,
-        ..Machine::new(&copy_of(bytes))
+        ..Machine::new(&copy_kernel(bytes))
     };
     let out = machine.out::<u8>(2 * bytes as usize);
     machine.run("k", bytes / 16 / 256, 256, params![out]).time
 }
 
 #[test]
-fn an_empty_kernel_takes_its_launch() {
+fn empty_kernel_takes_the_launch_overhead() {
     for (name, device) in PRESETS.clone() {
-        let launch = device.rates.launch_seconds * 1e3;
+        let launch_milliseconds = device.rates.launch_seconds * 1e3;
         let machine = Machine {
             device,
             ..Machine::new(".version 7.0 .target sm_52 .address_size 64 .entry k() { ret; }")
         };
         let time = machine.run("k", 1, 32, params![]).time;
-        assert_eq!(time.milliseconds, launch, "{name}");
+        assert_eq!(time.milliseconds, launch_milliseconds, "{name}");
         assert_eq!(time.binding, Resource::Launch, "{name}");
         assert_eq!(time.gpu, machine.device.models, "{name}");
     }
 }
 
 #[test]
-fn integers_are_bound_by_arithmetic() {
-    let (times, rounds) = (200, 4);
-    let time = busy(&kernel_of(&repeated(
+fn integer_loop_is_bound_by_arithmetic() {
+    let (unroll, rounds) = (200, 4);
+    let time = saturated_time(&kernel_of(&unrolled_loop(
         "mad.lo.u32 %r1, %r1, %r2, %r3;",
-        times,
+        unroll,
         rounds,
     )));
     assert_eq!(time.binding, Resource::Arithmetic);
     let warp_cycles = 32.0 / DeviceSpec::h200().rates.integer_lanes;
-    let instructions = f64::from(BUSY_WARPS * rounds) * times as f64;
+    let instructions = f64::from(BUSY_WARPS * rounds) * unroll as f64;
     let expected = cycles(instructions * warp_cycles);
-    assert_near(part(&time, Resource::Arithmetic), expected, 0.05);
+    assert_near(resource_time(&time, Resource::Arithmetic), expected, 0.05);
     assert!(time.milliseconds >= expected);
 }
 
-/// As many lanes compute as schedulers can feed: what else is issued makes the difference.
+/// The lanes can keep up with the schedulers, so the loop's other instructions make issue the bottleneck.
 #[test]
-fn multiply_adds_are_bound_by_issue() {
-    let (times, rounds) = (200, 4);
-    let time = busy(&kernel_of(&repeated(
+fn multiply_add_loop_is_bound_by_issue() {
+    let (unroll, rounds) = (200, 4);
+    let time = saturated_time(&kernel_of(&unrolled_loop(
         "fma.rn.f32 %r1, %r1, %r2, %r3;",
-        times,
+        unroll,
         rounds,
     )));
     assert_eq!(time.binding, Resource::Issue);
-    let instructions = f64::from(BUSY_WARPS * rounds) * times as f64;
+    let instructions = f64::from(BUSY_WARPS * rounds) * unroll as f64;
     let expected = cycles(instructions / DeviceSpec::h200().rates.issued_per_cycle);
-    assert_near(part(&time, Resource::Issue), expected, 0.05);
-    assert_near(part(&time, Resource::Arithmetic), expected, 0.05);
+    assert_near(resource_time(&time, Resource::Issue), expected, 0.05);
+    assert_near(resource_time(&time, Resource::Arithmetic), expected, 0.05);
 }
 
 #[test]
-fn doubles_are_slow_where_few_lanes_compute_them() {
-    let ptx = kernel_of(&repeated("fma.rn.f64 %d1, %d2, %d3, %d1;", 100, 4));
-    let on = |device: DeviceSpec| {
+fn doubles_are_slow_on_gpus_with_few_fp64_lanes() {
+    let ptx = kernel_of(&unrolled_loop("fma.rn.f64 %d1, %d2, %d3, %d1;", 100, 4));
+    let run_on = |device: DeviceSpec| {
         let mut machine = Machine {
             device,
             ..Machine::new(&ptx)
@@ -132,17 +133,20 @@ fn doubles_are_slow_where_few_lanes_compute_them() {
         let out = machine.out::<u32>(1);
         machine.run("k", 528, 256, params![out]).time
     };
-    let (h200, rtx3090) = (on(DeviceSpec::h200()), on(DeviceSpec::rtx3090()));
+    let (h200, rtx3090) = (run_on(DeviceSpec::h200()), run_on(DeviceSpec::rtx3090()));
     assert_eq!(rtx3090.binding, Resource::Arithmetic);
-    assert!(part(&rtx3090, Resource::Arithmetic) > 30.0 * part(&h200, Resource::Arithmetic));
+    assert!(
+        resource_time(&rtx3090, Resource::Arithmetic)
+            > 30.0 * resource_time(&h200, Resource::Arithmetic)
+    );
 }
 
 #[test]
-fn bank_conflicts_take_a_wavefront_each() {
-    let mut one = 0.0;
+fn each_bank_conflict_takes_a_wavefront() {
+    let mut lone_time = 0.0;
     for stride in [1, 2, 4, 8, 16, 32] {
-        let loads = repeated("ld.shared.u32 %r2, [%r1];", 100, 2);
-        let time = busy(&module_of(
+        let loads = unrolled_loop("ld.shared.u32 %r2, [%r1];", 100, 2);
+        let time = saturated_time(&module_of(
             ".shared .b32 tile[1024];",
             &format!(
                 "mov.u32 %r1, tile;
@@ -152,23 +156,23 @@ fn bank_conflicts_take_a_wavefront_each() {
                 4 * stride
             ),
         ));
-        let found = part(&time, Resource::L1Shared);
+        let actual = resource_time(&time, Resource::L1Shared);
         if stride == 1 {
-            one = found;
+            lone_time = actual;
             let wavefronts = f64::from(BUSY_WARPS) * 200.0;
             let rate = DeviceSpec::h200().rates.load_store_wavefronts;
-            assert_near(one, cycles(wavefronts / rate), 0.001);
+            assert_near(lone_time, cycles(wavefronts / rate), 0.001);
         }
-        assert_near(found, f64::from(stride) * one, 1e-9);
+        assert_near(actual, f64::from(stride) * lone_time, 1e-9);
         assert_eq!(time.binding, Resource::L1Shared, "stride {stride}");
     }
 }
 
 #[test]
-fn distinct_constant_addresses_bind_to_the_constant_cache() {
+fn distinct_constant_addresses_are_bound_by_the_constant_cache() {
     let read = |index: &str, rounds: u32| {
-        let loads = repeated("ld.const.u32 %r2, [%d1];", 100, rounds);
-        busy(&module_of(
+        let loads = unrolled_loop("ld.const.u32 %r2, [%d1];", 100, rounds);
+        saturated_time(&module_of(
             ".const .b32 table[64];",
             &format!(
                 "and.b32 %r1, %t, {index};
@@ -178,23 +182,25 @@ fn distinct_constant_addresses_bind_to_the_constant_cache() {
             ),
         ))
     };
-    let (same, apart) = (read("0", 2), read("31", 2));
-    assert_eq!(apart.binding, Resource::ConstantCache);
-    let ratio = part(&apart, Resource::ConstantCache) / part(&same, Resource::ConstantCache);
+    let (uniform, distinct) = (read("0", 2), read("31", 2));
+    assert_eq!(distinct.binding, Resource::ConstantCache);
+    let ratio = resource_time(&distinct, Resource::ConstantCache)
+        / resource_time(&uniform, Resource::ConstantCache);
     assert_near(ratio, 32.0, 0.05);
     let hits = f64::from(BUSY_WARPS) * 200.0 * 32.0;
     let hit_cycles = DeviceSpec::h200().rates.constant_hit_cycles;
     assert_near(
-        part(&apart, Resource::ConstantCache),
+        resource_time(&distinct, Resource::ConstantCache),
         cycles(hits * hit_cycles),
         0.05,
     );
 }
 
-/// One line after the other: the L1 cache has none of them when they come round again.
+/// Reads one line after another, so that a cache smaller than the table holds none of them when they are read
+/// again.
 #[test]
-fn constants_beyond_the_first_cache_take_longer() {
-    let walk = |bytes: u32| {
+fn constant_cache_misses_take_longer() {
+    let walk_table = |bytes: u32| {
         let ptx = module_of(
             ".const .align 64 .b8 table[65536];",
             &format!(
@@ -202,7 +208,7 @@ fn constants_beyond_the_first_cache_take_longer() {
                 mov.u64 %d1, table;
                 mov.u64 %d3, table;
                 {}",
-                repeated(
+                unrolled_loop(
                     &format!(
                         "ld.const.u32 %r2, [%d1];
                         add.u32 %r1, %r1, 64;
@@ -216,27 +222,27 @@ fn constants_beyond_the_first_cache_take_longer() {
                 )
             ),
         );
-        // A warp alone: another would find what the first has fetched.
-        modelled(&ptx, 132, 32)
+        // A single warp: a second one would hit the lines that the first has fetched.
+        modelled_time(&ptx, 132, 32)
     };
     let rates = DeviceSpec::h200().rates;
-    let [near, behind, far] = [1 << 10, 16 << 10, 64 << 10]
-        .map(walk)
-        .map(|time| part(&time, Resource::ConstantCache));
-    let (hit, miss) = (rates.constant_hit_cycles, rates.constant_miss_cycles);
-    assert_near(behind / near, miss / hit, 0.2);
-    assert_near(far / near, rates.constant_far_cycles / hit, 0.2);
+    let [fits_l1, fits_l15, beyond] = [1 << 10, 16 << 10, 64 << 10]
+        .map(walk_table)
+        .map(|time| resource_time(&time, Resource::ConstantCache));
+    let (hit, miss) = (rates.constant_hit_cycles, rates.constant_l15_cycles);
+    assert_near(fits_l15 / fits_l1, miss / hit, 0.2);
+    assert_near(beyond / fits_l1, rates.constant_l2_cycles / hit, 0.2);
 }
 
 #[test]
-fn what_the_second_cache_does_not_hold_is_bound_by_memory() {
+fn copy_larger_than_l2_is_bound_by_memory() {
     let bytes = 32 << 20;
     let device = DeviceSpec::h200();
-    let time = copied(device.clone(), bytes);
+    let time = copy_time(device.clone(), bytes);
     assert_eq!(time.binding, Resource::Memory);
     let moved = 2.0 * f64::from(bytes);
-    let expected = moved / device.rates.memory_bandwidth_reached * 1e3;
-    assert_near(part(&time, Resource::Memory), expected, 1e-6);
+    let expected = moved / device.rates.achieved_memory_bandwidth * 1e3;
+    assert_near(resource_time(&time, Resource::Memory), expected, 1e-6);
     assert_near(time.milliseconds, expected, 0.5);
     assert_eq!(
         (time.roofline.bytes, time.roofline.operations),
@@ -245,10 +251,10 @@ fn what_the_second_cache_does_not_hold_is_bound_by_memory() {
 }
 
 #[test]
-fn what_the_second_cache_holds_does_not_go_to_memory() {
-    let time = copied(DeviceSpec::h200(), 8 << 20);
-    assert_eq!(part(&time, Resource::Memory), 0.0);
-    assert!(part(&time, Resource::L2) > 0.0);
+fn copy_that_fits_in_l2_needs_no_memory() {
+    let time = copy_time(DeviceSpec::h200(), 8 << 20);
+    assert_eq!(resource_time(&time, Resource::Memory), 0.0);
+    assert!(resource_time(&time, Resource::L2) > 0.0);
     assert!(
         matches!(time.binding, Resource::L2 | Resource::Latency),
         "{}",
@@ -257,25 +263,25 @@ fn what_the_second_cache_holds_does_not_go_to_memory() {
 }
 
 #[test]
-fn a_chain_of_loads_is_bound_by_latency() {
+fn dependent_loads_are_bound_by_latency() {
     let ptx = kernel_of(&format!(
         "mov.u64 %d1, %out; {}",
-        repeated("ld.global.u64 %d1, [%d1];", 1, 1000)
+        unrolled_loop("ld.global.u64 %d1, [%d1];", 1, 1000)
     ));
     let mut machine = Machine::new(&ptx);
     let cell = machine.buffer(&[0u64]);
     machine.write(cell, &cell.to_le_bytes());
     let time = machine.run("k", 1, 32, params![cell]).time;
     assert_eq!(time.binding, Resource::Latency);
-    // It is in the L1 cache from the second load on.
+    // All loads after the first hit the L1 cache.
     let expected = cycles(1000.0 * DeviceSpec::h200().rates.latency.l1);
-    assert_near(part(&time, Resource::Latency), expected, 0.1);
+    assert_near(resource_time(&time, Resource::Latency), expected, 0.1);
 }
 
 #[test]
 fn latency_is_hidden_by_other_warps() {
-    let ptx = kernel_of(&repeated("fma.rn.f32 %r1, %r1, %r2, %r3;", 100, 100));
-    let (few, many) = (modelled(&ptx, 132, 32), modelled(&ptx, 132, 1024));
+    let ptx = kernel_of(&unrolled_loop("fma.rn.f32 %r1, %r1, %r2, %r3;", 100, 100));
+    let (few, many) = (modelled_time(&ptx, 132, 32), modelled_time(&ptx, 132, 1024));
     assert_eq!(few.binding, Resource::Latency);
     assert_eq!(many.binding, Resource::Issue);
     // 32 times the work.
@@ -283,20 +289,21 @@ fn latency_is_hidden_by_other_warps() {
 }
 
 #[test]
-fn many_blocks_of_little_are_bound_by_launching() {
+fn many_tiny_blocks_are_bound_by_launching() {
     let blocks = 1 << 18;
-    let time = modelled(&kernel_of(""), blocks, 32);
+    let time = modelled_time(&kernel_of(""), blocks, 32);
     assert_eq!(time.binding, Resource::Launch);
-    let expected = cycles(f64::from(blocks) * DeviceSpec::h200().rates.block_cycles);
-    assert_near(part(&time, Resource::Launch), expected, 1e-9);
+    let expected = cycles(f64::from(blocks) * DeviceSpec::h200().rates.block_interval_cycles);
+    assert_near(resource_time(&time, Resource::Launch), expected, 1e-9);
     assert_near(time.milliseconds, expected, 0.1);
 }
 
-/// Whoever has one block more than the others works for as long again.
+/// One block more than the SMs take evenly makes one SM work for twice as long.
 #[test]
-fn a_block_too_many_takes_a_round_of_its_own() {
-    let ptx = kernel_of(&repeated("mad.lo.u32 %r1, %r1, %r2, %r3;", 100, 4));
-    let arithmetic = |blocks| part(&modelled(&ptx, blocks, 1024), Resource::Arithmetic);
+fn one_block_too_many_takes_another_wave() {
+    let ptx = kernel_of(&unrolled_loop("mad.lo.u32 %r1, %r1, %r2, %r3;", 100, 4));
+    let arithmetic =
+        |blocks| resource_time(&modelled_time(&ptx, blocks, 1024), Resource::Arithmetic);
     let full = arithmetic(132);
     assert_near(arithmetic(1), full, 1e-9);
     assert_near(arithmetic(131), full, 1e-9);
@@ -304,58 +311,64 @@ fn a_block_too_many_takes_a_round_of_its_own() {
     assert_near(arithmetic(264), 2.0 * full, 1e-9);
 }
 
-/// So does a block that finds no place beside the others: two of 1024 threads run at once.
+/// A block that is not resident with the others waits for them: two blocks of 1024 threads are resident at
+/// once.
 #[test]
-fn blocks_that_find_no_place_wait_for_a_whole_round() {
-    let ptx = kernel_of(&repeated("mad.lo.u32 %r1, %r1, %r2, %r3;", 100, 4));
-    let latency = |blocks| part(&modelled(&ptx, blocks, 1024), Resource::Latency);
-    let round = latency(1);
-    assert_near(latency(264), round, 1e-9);
-    assert_near(latency(265), 2.0 * round, 1e-9);
-    assert_near(latency(528), 2.0 * round, 1e-9);
+fn non_resident_blocks_wait_for_a_whole_wave() {
+    let ptx = kernel_of(&unrolled_loop("mad.lo.u32 %r1, %r1, %r2, %r3;", 100, 4));
+    let latency = |blocks| resource_time(&modelled_time(&ptx, blocks, 1024), Resource::Latency);
+    let one_wave = latency(1);
+    assert_near(latency(264), one_wave, 1e-9);
+    assert_near(latency(265), 2.0 * one_wave, 1e-9);
+    assert_near(latency(528), 2.0 * one_wave, 1e-9);
 }
 
-/// A launch is over when its last block is, however little the others have to do.
+/// A launch ends with its longest block, however short the others are.
 #[test]
-fn all_wait_for_the_block_that_does_most() {
-    let work = repeated("fma.rn.f32 %r1, %r1, %r2, %r3;", 100, 100);
-    let alone = kernel_of(&format!(
+fn launch_waits_for_the_longest_block() {
+    let work = unrolled_loop("fma.rn.f32 %r1, %r1, %r2, %r3;", 100, 100);
+    let lone_block = kernel_of(&format!(
         "mov.u32 %r31, %ctaid.x; setp.ne.u32 %p8, %r31, 0; @%p8 exit; {work}"
     ));
-    let latency = |ptx: &str, blocks| part(&modelled(ptx, blocks, 32), Resource::Latency);
-    let one = latency(&alone, 1);
-    // Never less; a little more, since work is counted in instructions and the few of the others wait longer.
-    for (blocks, at_most) in [(132, 1.1), (1000, 1.3)] {
-        let times = latency(&alone, blocks) / one;
-        assert!((1.0..at_most).contains(&times), "{blocks}: {times}");
+    let latency =
+        |ptx: &str, blocks| resource_time(&modelled_time(ptx, blocks, 32), Resource::Latency);
+    let lone_time = latency(&lone_block, 1);
+    // Never less than one block alone, and a little more, because work is counted in instructions and the
+    // other blocks' few instructions wait longer.
+    for (blocks, max_slowdown) in [(132, 1.1), (1000, 1.3)] {
+        let slowdown = latency(&lone_block, blocks) / lone_time;
+        assert!(
+            (1.0..max_slowdown).contains(&slowdown),
+            "{blocks}: {slowdown}"
+        );
     }
-    // Also where the others look busy: they wait for nothing.
-    let loads = repeated("ld.global.u32 %r1, [%out];", 1, 500);
-    let spins = repeated("fma.rn.f32 %r1, %r1, %r2, %r3;", 10, 500).replace("LOOP", "SPIN");
-    let busy = kernel_of(&format!(
+    // Also if the other blocks look busy, because they never stall.
+    let loads = unrolled_loop("ld.global.u32 %r1, [%out];", 1, 500);
+    let spins = unrolled_loop("fma.rn.f32 %r1, %r1, %r2, %r3;", 10, 500).replace("LOOP", "SPIN");
+    let mixed = kernel_of(&format!(
         "mov.u32 %r31, %ctaid.x; setp.ne.u32 %p8, %r31, 0; @%p8 bra ELSE; {loads} exit; ELSE: {spins}"
     ));
-    let alone = latency(&kernel_of(&loads), 1);
-    assert!(latency(&busy, 64) > 0.9 * alone);
-    // Where all do it, they do it side by side.
-    assert_near(latency(&kernel_of(&work), 132), one, 0.02);
+    let lone_block = latency(&kernel_of(&loads), 1);
+    assert!(latency(&mixed, 64) > 0.9 * lone_block);
+    // If all blocks do the work, they do it in parallel.
+    assert_near(latency(&kernel_of(&work), 132), lone_time, 0.02);
 }
 
 #[test]
 fn operations_are_counted_for_the_roofline() {
-    let ptx = kernel_of(&repeated("fma.rn.f32 %r1, %r1, %r2, %r3;", 10, 5));
-    let time = modelled(&ptx, 7, 100);
+    let ptx = kernel_of(&unrolled_loop("fma.rn.f32 %r1, %r1, %r2, %r3;", 10, 5));
+    let time = modelled_time(&ptx, 7, 100);
     assert_eq!(time.roofline.operations, 2.0 * 50.0 * 700.0);
-    // 132 multiprocessors, 128 lanes, 1.98 GHz, two operations.
+    // 132 SMs, 128 lanes, 1.98 GHz, two operations.
     assert_near(time.roofline.peak_operations, 66.9e12, 0.001);
     assert_eq!(time.roofline.peak_bandwidth, 4.8e12);
 }
 
 #[test]
-fn occupancy_is_limited_by_what_runs_out_first() {
-    let plain = kernel_of("");
+fn occupancy_is_limited_by_the_scarcest_resource() {
+    let empty = kernel_of("");
     let shared = module_of(".shared .b32 tile[10000];", "mov.u32 %r1, tile;");
-    // Everything that is read is alive until the last of it is written.
+    // All loaded values are live until the last store.
     let names: Vec<String> = (0..200).map(|i| format!("%f{i}")).collect();
     let loads = names.iter().map(|r| format!("ld.global.f32 {r}, [%out];"));
     let stores = names.iter().map(|r| format!("st.global.f32 [%out], {r};"));
@@ -366,29 +379,29 @@ fn occupancy_is_limited_by_what_runs_out_first() {
     ));
     use OccupancyLimit::{Blocks, Grid, Registers, SharedMemory, Threads};
     for (name, ptx, grid, block, limit, blocks) in [
-        ("one block", &plain, 1, 1024, Grid, 1),
-        ("a block each", &plain, 132, 64, Grid, 1),
-        ("large blocks", &plain, 10_000, 1024, Threads, 2),
-        ("odd blocks", &plain, 10_000, 700, Threads, 2),
-        ("small blocks", &plain, 10_000, 32, Blocks, 32),
-        // 228 KB, and each block takes 40 000 bytes and 1 KB.
+        ("one block", &empty, 1, 1024, Grid, 1),
+        ("a block each", &empty, 132, 64, Grid, 1),
+        ("large blocks", &empty, 10_000, 1024, Threads, 2),
+        ("odd blocks", &empty, 10_000, 700, Threads, 2),
+        ("small blocks", &empty, 10_000, 32, Blocks, 32),
+        // 228 KB per SM, and each block takes 40 000 bytes and 1 KB.
         ("shared memory", &shared, 10_000, 64, SharedMemory, 5),
-        // Half of the 200 and the address: 104 registers with what warps are dealt, 19 warps.
+        // Half of the 200 and the address: 104 registers after rounding up to the allocation unit, so 19 warps.
         ("registers", &registers, 10_000, 256, Registers, 2),
     ] {
-        let found = modelled(ptx, grid, block).occupancy;
-        assert_eq!((found.limit, found.blocks), (limit, blocks), "{name}");
-        assert_eq!(found.warps, blocks * block.div_ceil(32), "{name}");
-        assert_eq!(found.most_warps, 64, "{name}");
+        let actual = modelled_time(ptx, grid, block).occupancy;
+        assert_eq!((actual.limit, actual.blocks), (limit, blocks), "{name}");
+        assert_eq!(actual.warps, blocks * block.div_ceil(32), "{name}");
+        assert_eq!(actual.max_warps, 64, "{name}");
     }
 }
 
 #[test]
-fn a_copy_takes_longer_on_each_older_gpu() {
+fn copy_takes_longer_on_each_older_gpu() {
     let times: Vec<(&str, f64)> = PRESETS
         .clone()
         .into_iter()
-        .map(|(name, device)| (name, copied(device, 32 << 20).milliseconds))
+        .map(|(name, device)| (name, copy_time(device, 32 << 20).milliseconds))
         .collect();
     assert!(
         times.windows(2).all(|two| 1.2 * two[0].1 < two[1].1),
@@ -396,18 +409,21 @@ fn a_copy_takes_longer_on_each_older_gpu() {
     );
 }
 
-/// Kernels that ask for different things, on all GPUs.
-fn everywhere(check: impl Fn(&str, &DeviceSpec, &mut Machine)) {
+/// Calls `check` for kernels that use different resources, on all GPUs.
+fn for_each_kernel_and_gpu(check: impl Fn(&str, &DeviceSpec, &mut Machine)) {
     for (kernel, body) in [
         ("nothing", String::new()),
         (
             "arithmetic",
-            repeated("mad.lo.u32 %r1, %r1, %r1, %t;", 50, 4),
+            unrolled_loop("mad.lo.u32 %r1, %r1, %r1, %t;", 50, 4),
         ),
-        ("chain", repeated("ld.global.u32 %r1, [%mine];", 50, 4)),
-        ("stores", repeated("st.global.u32 [%mine], %t;", 20, 4)),
-        ("atomics", repeated("red.global.add.u32 [%out], 1;", 20, 2)),
-        ("barriers", repeated("bar.sync 0;", 20, 2)),
+        ("chain", unrolled_loop("ld.global.u32 %r1, [%mine];", 50, 4)),
+        ("stores", unrolled_loop("st.global.u32 [%mine], %t;", 20, 4)),
+        (
+            "atomics",
+            unrolled_loop("red.global.add.u32 [%out], 1;", 20, 2),
+        ),
+        ("barriers", unrolled_loop("bar.sync 0;", 20, 2)),
     ] {
         for (name, device) in PRESETS.clone() {
             let mut machine = Machine {
@@ -421,17 +437,21 @@ fn everywhere(check: impl Fn(&str, &DeviceSpec, &mut Machine)) {
 }
 
 #[test]
-fn parts_explain_the_time() {
-    everywhere(|name, _, machine| {
+fn resource_times_explain_the_total() {
+    for_each_kernel_and_gpu(|name, _, machine| {
         let out = machine.out::<u32>(256);
         for grid in [1, 200] {
             let time = machine.run("k", grid, 256, params![out]).time;
-            assert_eq!(time.parts.len(), 8, "{name}");
-            assert_eq!(time.binding, time.parts[0].resource, "{name}");
-            let parts: Vec<f64> = time.parts.iter().map(|part| part.milliseconds).collect();
+            assert_eq!(time.resources.len(), 8, "{name}");
+            assert_eq!(time.binding, time.resources[0].resource, "{name}");
+            let parts: Vec<f64> = time
+                .resources
+                .iter()
+                .map(|part| part.milliseconds)
+                .collect();
             assert!(parts.is_sorted_by(|a, b| a >= b), "{name}: {parts:?}");
             assert!(parts.iter().all(|part| part.is_finite() && *part >= 0.0));
-            // They overlap, but not wholly; a microsecond more passes around a launch.
+            // The parts overlap, but not completely; a launch takes a microsecond more.
             assert!(time.milliseconds >= parts[0], "{name}: {time:?}");
             let sum = parts.iter().sum::<f64>() + 1e-3;
             assert!(time.milliseconds <= sum, "{name}: {time:?}");
@@ -440,25 +460,25 @@ fn parts_explain_the_time() {
 }
 
 #[test]
-fn times_are_the_same_again_and_profiled() {
-    everywhere(|name, _, machine| {
+fn times_are_deterministic_and_independent_of_profiling() {
+    for_each_kernel_and_gpu(|name, _, machine| {
         let out = machine.out::<u32>(256);
-        let plain = machine.run("k", 300, 256, params![out]).time;
+        let unprofiled = machine.run("k", 300, 256, params![out]).time;
         machine.profile = true;
         let profiled = machine.run("k", 300, 256, params![out]).time;
         machine.use_threads(1);
-        let alone = machine.run("k", 300, 256, params![out]).time;
-        assert_eq!(plain, profiled, "{name}");
-        assert_eq!(plain, alone, "{name}");
+        let single_threaded = machine.run("k", 300, 256, params![out]).time;
+        assert_eq!(unprofiled, profiled, "{name}");
+        assert_eq!(unprofiled, single_threaded, "{name}");
     });
 }
 
 #[test]
-fn more_blocks_never_take_less() {
-    everywhere(|name, device, machine| {
+fn more_blocks_never_take_less_time() {
+    for_each_kernel_and_gpu(|name, device, machine| {
         let out = machine.out::<u32>(256);
-        let few = device.multiprocessors;
-        let times = [1, few, few + 1, 3 * few, 10 * few]
+        let sm_count = device.multiprocessors;
+        let times = [1, sm_count, sm_count + 1, 3 * sm_count, 10 * sm_count]
             .map(|grid| machine.run("k", grid, 256, params![out]).time.milliseconds);
         assert!(times.is_sorted(), "{name}: {times:?}");
     });

@@ -1,16 +1,24 @@
-//! Ordered accesses and fences: they move what plain ones move, and put in order what blocks on
-//! several host threads do.
+//! Ordered accesses and fences: they transfer the same values as plain accesses, and they order the accesses of
+//! blocks on several host threads.
 
 use crate::harness::{Machine, illegal, kernel_of, module_of, noise};
 use crate::params;
 
-/// Thread i moves element i, of `parts` parts, from the address behind `%out` to the one there.
-fn moving(load: &str, store: &str, ty: &str, stored: &str, parts: usize, bytes: usize) -> String {
+/// Returns a kernel in which thread i copies element i, of `elements` parts, between the buffers whose addresses
+/// are at `%out`.
+fn copy_kernel(
+    load: &str,
+    store: &str,
+    ty: &str,
+    store_type: &str,
+    elements: usize,
+    bytes: usize,
+) -> String {
     let wide = if bytes == 8 { "%w" } else { "%v" };
-    let rows: Vec<String> = (1..=parts).map(|part| format!("{wide}{part}")).collect();
-    let (vector, value) = match parts {
+    let rows: Vec<String> = (1..=elements).map(|part| format!("{wide}{part}")).collect();
+    let (vector, value) = match elements {
         1 => (String::new(), rows[0].clone()),
-        _ => (format!(".v{parts}"), format!("{{{}}}", rows.join(", "))),
+        _ => (format!(".v{elements}"), format!("{{{}}}", rows.join(", "))),
     };
     kernel_of(&format!(
         ".reg .b32 %v<5>;
@@ -21,14 +29,14 @@ fn moving(load: &str, store: &str, ty: &str, stored: &str, parts: usize, bytes: 
         add.s64 %d2, %d2, %d1;
         add.s64 %d3, %d3, %d1;
         {load}{vector}.{ty} {value}, [%d2];
-        {store}{vector}.{stored} [%d3], {value};",
-        size = bytes * parts,
+        {store}{vector}.{store_type} [%d3], {value};",
+        size = bytes * elements,
     ))
 }
 
 #[test]
-fn they_move_what_plain_ones_move() {
-    let ways = [
+fn ordered_accesses_copy_like_plain_ones() {
+    let access_pairs = [
         ("ld.volatile.global", "st.volatile.global"),
         ("ld.relaxed.gpu.global", "st.relaxed.sys.global"),
         ("ld.acquire.sys", "st.release.gpu"),
@@ -44,21 +52,25 @@ fn they_move_what_plain_ones_move() {
         ("s64", "s64", 8),
     ];
     let source: Vec<u8> = noise(64 * 16).into_iter().map(|word| word as u8).collect();
-    for (load, store) in ways {
-        for (ty, stored, bytes) in types {
-            for parts in [1, 2, 4].into_iter().filter(|parts| parts * bytes <= 16) {
+    for (load, store) in access_pairs {
+        for (ty, store_type, bytes) in types {
+            for elements in [1, 2, 4]
+                .into_iter()
+                .filter(|elements| elements * bytes <= 16)
+            {
                 for threads in [1, 31, 64] {
-                    let mut machine = Machine::new(&moving(load, store, ty, stored, parts, bytes));
-                    let moved = threads * parts * bytes;
-                    let from = machine.buffer(&source[..moved]);
-                    let to = machine.out::<u8>(moved + 1);
+                    let mut machine =
+                        Machine::new(&copy_kernel(load, store, ty, store_type, elements, bytes));
+                    let copied = threads * elements * bytes;
+                    let from = machine.buffer(&source[..copied]);
+                    let to = machine.out::<u8>(copied + 1);
                     let poison = machine.read::<u8>(to, 1);
-                    let both = machine.buffer(&[from, to]);
-                    machine.run("k", 1, threads as u32, params![both]);
-                    let found = machine.read::<u8>(to, moved + 1);
-                    let what = format!("{load} {ty} of {parts} parts, {threads} threads");
-                    assert_eq!(found[..moved], source[..moved], "{what}");
-                    assert_eq!(found[moved..], poison, "{what}");
+                    let pointers = machine.buffer(&[from, to]);
+                    machine.run("k", 1, threads as u32, params![pointers]);
+                    let actual = machine.read::<u8>(to, copied + 1);
+                    let context = format!("{load} {ty} of {elements} parts, {threads} threads");
+                    assert_eq!(actual[..copied], source[..copied], "{context}");
+                    assert_eq!(actual[copied..], poison, "{context}");
                 }
             }
         }
@@ -66,8 +78,8 @@ fn they_move_what_plain_ones_move() {
 }
 
 #[test]
-fn signs_are_extended() {
-    for (load, kept) in [
+fn narrow_loads_are_extended_by_type() {
+    for (load, extended) in [
         ("s8", 0xffff_ff80),
         ("u8", 0x80),
         ("s16", 0xffff_8080),
@@ -78,13 +90,13 @@ fn signs_are_extended() {
         )));
         let words = machine.buffer(&[0x1234_8080u32; 3]);
         machine.run("k", 1, 3, params![words]);
-        assert_eq!(machine.read::<u32>(words, 3), [kept; 3], "{load}");
+        assert_eq!(machine.read::<u32>(words, 3), [extended; 3], "{load}");
     }
 }
 
-/// In shared and in local memory too, through generic addresses.
+/// Generic addresses to shared and local memory work too.
 #[test]
-fn every_space_takes_them() {
+fn ordered_accesses_work_in_every_space() {
     let ptx = module_of(
         ".shared .align 4 .b8 tile[256];",
         ".local .align 4 .b8 own[8];
@@ -104,12 +116,12 @@ fn every_space_takes_them() {
     let mut machine = Machine::new(&ptx);
     let out = machine.out::<u32>(32);
     machine.run("k", 1, 32, params![out]);
-    // The highest lane's value stays.
+    // The highest lane's value remains.
     assert_eq!(machine.read::<u32>(out, 32), [32; 32]);
 }
 
 #[test]
-fn what_is_outside_or_askew_is_a_fault() {
+fn out_of_bounds_and_misaligned_accesses_fault() {
     for (access, write) in [
         ("ld.acquire.gpu.global.u32 %r1, [%mine+4];", false),
         ("st.release.gpu.global.u32 [%mine+4], %t;", true),
@@ -117,8 +129,8 @@ fn what_is_outside_or_askew_is_a_fault() {
         let mut machine = Machine::new(&kernel_of(access));
         let out = machine.out::<u32>(40);
         let fault = machine.fault("k", 1, 40, params![out]);
-        let place = fault.place.as_ref().map(|place| place.thread);
-        assert_eq!(place, Some([39, 0, 0]), "{access}");
+        let thread = fault.location.as_ref().map(|thread| thread.thread);
+        assert_eq!(thread, Some([39, 0, 0]), "{access}");
         assert_eq!(illegal(&fault), ("device memory", out + 160, write));
     }
     let mut machine = Machine::new(&kernel_of("ld.volatile.global.u32 %r1, [%mine+2];"));
@@ -127,11 +139,11 @@ fn what_is_outside_or_askew_is_a_fault() {
     assert!(fault.to_string().contains("misaligned"), "{fault}");
 }
 
-/// Block b waits for b to be there, reads with plain loads what the blocks before it wrote with
-/// plain stores, and lets the next one go on.
+/// Block b waits until the counter is b, reads with plain loads what the previous blocks wrote with plain
+/// stores, and then increments the counter.
 #[test]
-fn a_release_hands_on_what_was_written_before_it() {
-    let ways = [
+fn release_publishes_earlier_writes() {
+    let access_pairs = [
         ("ld.acquire.gpu.global.u32", "st.release.gpu.global.u32", ""),
         (
             "ld.volatile.global.u32",
@@ -144,7 +156,7 @@ fn a_release_hands_on_what_was_written_before_it() {
             "fence.acq_rel.gpu;",
         ),
     ];
-    for (load, store, fence) in ways {
+    for (load, store, fence) in access_pairs {
         let ptx = kernel_of(&format!(
             "mov.u32 %r1, %ctaid.x;
         WAIT:
@@ -166,16 +178,20 @@ fn a_release_hands_on_what_was_written_before_it() {
             let words = machine.buffer(&[0u32; 4]);
             machine.run("k", blocks, 1, params![words]);
             let sum = blocks * (blocks - 1) / 2;
-            let found = machine.read::<u32>(words, 4);
-            assert_eq!(found, [blocks, 0, sum, blocks], "{load}, {threads} threads");
+            let actual = machine.read::<u32>(words, 4);
+            assert_eq!(
+                actual,
+                [blocks, 0, sum, blocks],
+                "{load}, {threads} threads"
+            );
         }
     }
 }
 
-/// Each of two blocks counts up a word of its own, and after each step looks at the other's. With a
-/// fence between, one of them has to see the other's step: no two may miss each other.
+/// Each of two blocks increments a word of its own and after each step reads the other's word. With a fence in
+/// between, at least one of them must see the other's step (store buffering).
 #[test]
-fn a_fence_keeps_a_load_behind_a_store() {
+fn fence_orders_store_before_load() {
     const STEPS: usize = if cfg!(miri) { 20 } else { 5000 };
     let mut machine = Machine::new(&kernel_of(&format!(
         "mov.u32 %r1, %ctaid.x;
@@ -202,19 +218,19 @@ fn a_fence_keeps_a_load_behind_a_store() {
     for _ in 0..5 {
         let words = machine.buffer(&vec![0u32; 64 + 2 * STEPS]);
         machine.run("k", 2, 1, params![words]);
-        let seen = machine.read::<u32>(words + 256, 2 * STEPS);
-        let (first, second) = seen.split_at(STEPS);
+        let observed = machine.read::<u32>(words + 256, 2 * STEPS);
+        let (first, second) = observed.split_at(STEPS);
         for (step, (first, second)) in (1u32..).zip(first.iter().zip(second)) {
             assert!(*first >= step || *second >= step, "both missed step {step}");
         }
     }
 }
 
-/// Blocks that write to one word in no order leave the value of one of them, and a reader finds one of
-/// them: what else the host's threads may do to memory they do not.
+/// Blocks that race on one word leave the value of one of them, and a reader sees the value of one of them.
+/// A race between the host's threads must do nothing else to memory.
 #[test]
 #[cfg_attr(miri, ignore = "a race on purpose")]
-fn blocks_that_race_leave_one_of_their_values() {
+fn racing_blocks_leave_one_of_their_values() {
     const BLOCKS: u32 = 300;
     let mut machine = Machine::new(&kernel_of(
         "mov.u32 %r1, %ctaid.x;
@@ -230,7 +246,7 @@ fn blocks_that_race_leave_one_of_their_values() {
     let words = machine.buffer(&vec![0u32; 1 + BLOCKS as usize]);
     machine.run("k", BLOCKS, 1, params![words]);
     for word in machine.read::<u32>(words, 1 + BLOCKS as usize) {
-        let written = (0..BLOCKS).any(|block| block.wrapping_mul(0x0101_0101) == word);
-        assert!(written, "{word:#x} is of no block");
+        let is_written = (0..BLOCKS).any(|block| block.wrapping_mul(0x0101_0101) == word);
+        assert!(is_written, "{word:#x} is of no block");
     }
 }

@@ -1,10 +1,11 @@
-//! What memory holds that nobody has written.
+//! The initial contents of uninitialized memory.
 
 use crate::harness::{Machine, module_of};
 use crate::params;
 use cuda_sim::exec::Conditions;
 
-/// Each thread's words of static shared, dynamic shared and local memory, before and after it wrote them.
+/// Returns a kernel that outputs each thread's words of static shared, dynamic shared and local memory, and
+/// then writes them.
 fn kernel() -> String {
     module_of(
         ".shared .b32 tile[32]; .extern .shared .align 4 .b8 dynamic[]; .global .u32 counter;",
@@ -32,7 +33,7 @@ fn kernel() -> String {
 }
 
 #[test]
-fn shared_and_local_memory_begin_with_the_word() {
+fn shared_and_local_memory_start_with_the_poison_word() {
     for poison in [None, Some(0), Some(0x7fc0_1234), Some(u32::MAX)] {
         let mut machine = Machine::new(&kernel());
         machine.dynamic_shared = 128;
@@ -41,15 +42,19 @@ fn shared_and_local_memory_begin_with_the_word() {
         let out = machine.out::<u32>(4 * 32 * 20);
         machine.run("k", 20, 32, params![out]);
         let word = poison.unwrap_or(0);
-        for (place, found) in machine.read::<u32>(out, 4 * 32 * 20).chunks(4).enumerate() {
-            // A module's variable begins with zero.
-            assert_eq!(found, [word, word, word, 0], "{poison:x?}, thread {place}");
+        for (thread, actual) in machine.read::<u32>(out, 4 * 32 * 20).chunks(4).enumerate() {
+            // Module variables are initialized to zero.
+            assert_eq!(
+                actual,
+                [word, word, word, 0],
+                "{poison:x?}, thread {thread}"
+            );
         }
     }
 }
 
 #[test]
-fn it_is_the_same_in_any_order() {
+fn poison_does_not_depend_on_the_schedule() {
     let mut machine = Machine::new(&kernel());
     machine.dynamic_shared = 128;
     machine.conditions = Conditions {

@@ -1,4 +1,4 @@
-//! What kernels print, and how they stop themselves.
+//! Output of kernels, assertions and traps.
 
 use crate::harness::Machine;
 use crate::params;
@@ -6,12 +6,12 @@ use cuda_sim::exec::FaultKind;
 
 const PTX: &str = include_str!("../../kernels/ptx/printing.ptx");
 
-fn text(bytes: &[u8]) -> &str {
+fn as_text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("text")
 }
 
 #[test]
-fn every_conversion() {
+fn every_conversion_prints_like_c() {
     let machine = Machine::new(PTX);
     let params = params![0xabc0u64, 1234.5678f64, -5_000_000_000i64];
     let report = machine.run("conversions", 1, 1, params);
@@ -26,12 +26,12 @@ fn every_conversion() {
         "   -42|-42   |1234.6|",
         "plain\n",
     ];
-    assert_eq!(text(&report.printed), expected.concat());
+    assert_eq!(as_text(&report.printed), expected.concat());
 }
 
-/// What a C library prints for the same.
+/// The `%g` conversion prints the same as a C library.
 #[test]
-fn the_shorter_of_two_forms() {
+fn g_conversion_prints_like_c() {
     let cases = [
         (0.0, "0|         0|0         |0|0|0|+0\n"),
         (1.0, "1|         1|1         |1|1|1|+1\n"),
@@ -74,25 +74,25 @@ fn the_shorter_of_two_forms() {
     let from = machine.buffer(&values);
     let report = machine.run("shortest", 1, cases.len() as u32, params![from]);
     let expected: String = cases.map(|(_, line)| line).concat();
-    assert_eq!(text(&report.printed), expected);
+    assert_eq!(as_text(&report.printed), expected);
 }
 
 #[test]
-fn not_a_number_and_infinities() {
+fn nan_and_infinities_are_printed() {
     let machine = Machine::new(PTX);
-    for (value, plain) in [
+    for (value, expected) in [
         (f64::NAN, "nan"),
         (f64::INFINITY, "inf"),
         (-f64::INFINITY, "-inf"),
     ] {
         let report = machine.run("conversions", 1, 1, params![0u64, value, 0i64]);
-        let fields: Vec<&str> = text(&report.printed).split('|').collect();
-        assert!(fields.contains(&plain), "{plain} in {fields:?}");
+        let fields: Vec<&str> = as_text(&report.printed).split('|').collect();
+        assert!(fields.contains(&expected), "{expected} in {fields:?}");
     }
 }
 
 #[test]
-fn text_comes_block_by_block() {
+fn output_is_ordered_by_block() {
     for threads in [1, 2, 4] {
         let mut machine = Machine::new(PTX);
         machine.use_threads(threads);
@@ -100,7 +100,7 @@ fn text_comes_block_by_block() {
         let expected: String = (0..20)
             .flat_map(|block| (0..40).map(move |t| format!("block {block} thread {t}\n")))
             .collect();
-        assert_eq!(text(&report.printed), expected);
+        assert_eq!(as_text(&report.printed), expected);
     }
 }
 
@@ -113,7 +113,7 @@ fn printf_returns_the_number_of_arguments() {
 }
 
 #[test]
-fn a_failed_assertion_is_reported_in_cudas_words() {
+fn failed_assertion_is_reported_like_cuda() {
     let mut machine = Machine::new(PTX);
     let mut input = vec![1i32; 128];
     let address = machine.buffer(&input);
@@ -137,20 +137,20 @@ fn a_failed_assertion_is_reported_in_cudas_words() {
 }
 
 #[test]
-fn a_trap_ends_the_launch() {
+fn trap_ends_the_launch() {
     let mut machine = Machine::new(PTX);
     let mut input = vec![1i32; 64];
     input[40] = -1;
     let address = machine.buffer(&input);
     let fault = machine.fault("trapped", 1, 64, params![address]);
     assert_eq!(fault.kind, FaultKind::Trap);
-    let place = fault.place.expect("a thread did it");
-    assert_eq!(place.thread, [40, 0, 0]);
-    assert_eq!(place.source.file.as_deref(), Some("kernels/printing.cu"));
+    let location = fault.location.expect("no thread is named");
+    assert_eq!(location.thread, [40, 0, 0]);
+    assert_eq!(location.source.file.as_deref(), Some("kernels/printing.cu"));
 }
 
 #[test]
-fn what_was_printed_before_a_fault_is_kept() {
+fn output_before_a_fault_is_kept() {
     let ptx = crate::harness::module_of(
         ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
         .global .align 1 .b8 said[6] = {115, 97, 105, 100, 10, 0};",
@@ -167,14 +167,14 @@ fn what_was_printed_before_a_fault_is_kept() {
     let out = machine.out::<u32>(2);
     let fault = machine.fault("k", 1, 2, params![out]);
     assert_eq!(
-        (text(&fault.printed), fault.kind),
+        (as_text(&fault.printed), fault.kind),
         ("said\nsaid\n", FaultKind::Trap)
     );
 }
 
-/// A format or a string at an address nobody owns.
+/// The format or a string is at an invalid address.
 #[test]
-fn text_that_can_not_be_read() {
+fn unreadable_format_and_arguments_fault() {
     let ptx = crate::harness::module_of(
         ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
         .global .align 1 .b8 said[3] = {37, 115, 0};",
@@ -186,11 +186,15 @@ fn text_that_can_not_be_read() {
         call (r), vprintf, (f, a); }",
     );
     let mut machine = Machine::new(&ptx);
-    let (said, _) = machine.program.variable("said").expect("a variable");
-    // No format; no arguments; an argument that is no string.
-    let bad = machine.buffer(&[64u64]);
-    for (format, list, address) in [(64, bad, 64), (said, 32, 32), (said, bad, 64)] {
-        let out = machine.buffer(&[format, list]);
+    let (format, _) = machine.program.variable("said").expect("a variable");
+    // An invalid format; invalid arguments; an invalid string argument.
+    let invalid_list = machine.buffer(&[64u64]);
+    for (format, arguments, address) in [
+        (64, invalid_list, 64),
+        (format, 32, 32),
+        (format, invalid_list, 64),
+    ] {
+        let out = machine.buffer(&[format, arguments]);
         let fault = machine.fault("k", 1, 1, params![out]);
         assert_eq!(crate::harness::illegal(&fault).1, address);
     }

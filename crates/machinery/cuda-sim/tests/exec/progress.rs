@@ -1,4 +1,4 @@
-//! Threads that wait for each other by reading memory make progress, wherever they are.
+//! Forward progress of threads that wait for each other by polling memory.
 
 use crate::harness::{Machine, kernel_of};
 use crate::params;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const PTX: &str = include_str!("../../kernels/ptx/progress.ptx");
 
 #[test]
-fn lanes_wait_for_a_lane_of_their_warp() {
+fn lanes_wait_for_another_lane() {
     for block in [14, 32, 64] {
         let mut machine = Machine::new(PTX);
         let (flag, out) = (machine.buffer(&[0u32]), machine.out::<u32>(block as usize));
@@ -20,19 +20,19 @@ fn lanes_wait_for_a_lane_of_their_warp() {
 }
 
 #[test]
-fn lanes_that_left_a_loop_go_on_though_others_still_spin() {
+fn lanes_progress_while_others_spin() {
     for block in [2, 32, 40] {
         let mut machine = Machine::new(PTX);
-        let (turn, out) = (machine.buffer(&[0u32]), machine.out::<u32>(block as usize));
-        machine.run("tickets", 1, block, params![turn, out]);
+        let (ticket, out) = (machine.buffer(&[0u32]), machine.out::<u32>(block as usize));
+        machine.run("tickets", 1, block, params![ticket, out]);
         let expected: Vec<u32> = (0..block).map(|t| t * 2).collect();
         assert_eq!(machine.read::<u32>(out, block as usize), expected);
-        assert_eq!(machine.read::<u32>(turn, 1), [block]);
+        assert_eq!(machine.read::<u32>(ticket, 1), [block]);
     }
 }
 
 #[test]
-fn a_warp_waits_for_another() {
+fn warp_waits_for_another_warp() {
     let mut machine = Machine::new(PTX);
     let (flag, out) = (machine.buffer(&[0u32]), machine.out::<u32>(64));
     machine.run("flag_of_warp", 1, 64, params![flag, out]);
@@ -40,7 +40,7 @@ fn a_warp_waits_for_another() {
 }
 
 #[test]
-fn a_block_waits_for_another() {
+fn block_waits_for_another_block() {
     let mut machine = Machine::new(PTX);
     machine.use_threads(1);
     let (flag, out) = (machine.buffer(&[0u32]), machine.out::<u32>(200));
@@ -48,9 +48,9 @@ fn a_block_waits_for_another() {
     assert_eq!(machine.read::<u32>(out, 200), [5; 200]);
 }
 
-/// As many blocks as the modelled GPU has multiprocessors are all resident there.
+/// A grid of as many blocks as the modelled GPU has SMs is completely resident.
 #[test]
-fn all_blocks_of_a_full_gpu_wait_for_each_other() {
+fn resident_blocks_wait_for_each_other() {
     for blocks in [2, 132] {
         let mut machine = Machine::new(PTX);
         let (count, out) = (machine.buffer(&[0u32]), machine.out::<u32>(blocks));
@@ -63,7 +63,7 @@ fn all_blocks_of_a_full_gpu_wait_for_each_other() {
 }
 
 #[test]
-fn spin_locks() {
+fn spin_locks_make_progress() {
     for kernel in ["spin_lock", "spin_lock_inside"] {
         for (grid, block) in [(1, 8), (2, 34)] {
             let mut machine = Machine::new(PTX);
@@ -81,7 +81,7 @@ fn spin_locks() {
 }
 
 #[test]
-fn an_endless_kernel_ends_at_its_time_limit() {
+fn endless_kernel_is_stopped_at_its_time_limit() {
     let limit = Duration::from_millis(50);
     let endless = [
         "bra L; L: bra L;",
@@ -94,19 +94,18 @@ fn an_endless_kernel_ends_at_its_time_limit() {
         machine.time_limit = limit;
         let out = machine.out::<u32>(64);
         let fault = machine.fault("k", 2, block, params![out]);
-        assert_eq!(overran(&fault), TimeLimit::Launch(limit));
+        assert_eq!(exceeded_limit(&fault), TimeLimit::Launch(limit));
     }
     let mut machine = Machine::new(PTX);
     machine.time_limit = limit;
     let flag = machine.buffer(&[0u32]);
     let fault = machine.fault("endless", 300, 32, params![flag]);
-    assert_eq!(overran(&fault), TimeLimit::Launch(limit));
+    assert_eq!(exceeded_limit(&fault), TimeLimit::Launch(limit));
 }
 
-/// A block's turn is a million instructions of a warp, which may take seconds where everything is
-/// looked at.
+/// A block's time slice is a million instructions of a warp, which may take seconds under profiling and checks.
 #[test]
-fn the_time_is_looked_at_before_a_turn_is_over() {
+fn time_limit_is_checked_within_a_time_slice() {
     let ptx = kernel_of(
         "mov.u32 %r1, 0;
         L: add.u32 %r1, %r1, 1;
@@ -118,11 +117,14 @@ fn the_time_is_looked_at_before_a_turn_is_over() {
         machine.time_limit = Duration::from_nanos(1);
         let out = machine.out::<u32>(1);
         let fault = machine.fault("k", 1, block, params![out]);
-        assert_eq!(overran(&fault), TimeLimit::Launch(machine.time_limit));
+        assert_eq!(
+            exceeded_limit(&fault),
+            TimeLimit::Launch(machine.time_limit)
+        );
     }
 }
 
-fn overran(fault: &Fault) -> TimeLimit {
+fn exceeded_limit(fault: &Fault) -> TimeLimit {
     match fault.kind {
         FaultKind::Timeout { limit, .. } => limit,
         ref other => panic!("another fault: {other:?}"),
@@ -130,22 +132,25 @@ fn overran(fault: &Fault) -> TimeLimit {
 }
 
 #[test]
-fn time_is_up_between_blocks_too() {
+fn time_limit_is_checked_between_blocks() {
     for threads in [1, 2] {
         let mut machine = Machine::new(&kernel_of(""));
         machine.use_threads(threads);
         machine.time_limit = Duration::from_millis(50);
         let out = machine.out::<u32>(32);
-        let began = Instant::now();
+        let start = Instant::now();
         let fault = machine.fault("k", 200_000_000, 32, params![out]);
-        assert_eq!(overran(&fault), TimeLimit::Launch(machine.time_limit));
-        // All its blocks take ten times as long, on the fastest of machines.
-        assert!(began.elapsed() < Duration::from_secs(2));
+        assert_eq!(
+            exceeded_limit(&fault),
+            TimeLimit::Launch(machine.time_limit)
+        );
+        // Running all blocks would take ten times as long, even on the fastest machine.
+        assert!(start.elapsed() < Duration::from_secs(2));
     }
 }
 
 #[test]
-fn what_never_ends_is_told_by_kernel_block_warp_and_line() {
+fn timeout_names_kernel_block_warp_and_line() {
     let ptx = kernel_of(
         "mov.u32 %r1, %ctaid.x;
         setp.eq.u32 %p1, %r1, 3;
@@ -162,17 +167,17 @@ fn what_never_ends_is_told_by_kernel_block_warp_and_line() {
         machine.use_threads(threads);
         machine.time_limit = Duration::from_millis(50);
         let out = machine.out::<u32>(96);
-        let said = machine.fault("k", 5, 96, params![out]).to_string();
-        let place = format!(
+        let message = machine.fault("k", 5, 96, params![out]).to_string();
+        let expected_end = format!(
             " of 5\n  in kernel k, block (3, 0, 0), warp 2, thread (69, 0, 0)\n  at PTX line {line}"
         );
-        assert!(said.ends_with(&place), "{said}");
+        assert!(message.ends_with(&expected_end), "{message}");
     }
 }
 
-/// A launch takes as long as it likes while its blocks end, and no longer than that.
+/// With a standstill limit, a launch may take any time as long as blocks keep finishing.
 #[test]
-fn a_standstill_is_what_ends_no_block() {
+fn standstill_limit_applies_only_if_no_block_finishes() {
     const LIMIT: Duration = Duration::from_millis(400);
     let ptx = kernel_of(
         "mov.u32 %r1, 0;
@@ -184,30 +189,30 @@ fn a_standstill_is_what_ends_no_block() {
     let mut machine = Machine::new(&ptx);
     machine.use_threads(1);
     let out = machine.out::<u32>(32);
-    let began = Instant::now();
+    let start = Instant::now();
     machine.run("k", 2000, 32, params![out]);
-    // So many blocks take three times the limit.
-    let blocks = 2000.0 * 3.0 * LIMIT.as_secs_f64() / began.elapsed().as_secs_f64();
+    // The number of blocks that take three times the limit.
+    let blocks = 2000.0 * 3.0 * LIMIT.as_secs_f64() / start.elapsed().as_secs_f64();
     machine.standstill = Some(LIMIT);
-    let began = Instant::now();
+    let start = Instant::now();
     machine.run("k", blocks as u32, 32, params![out]);
-    assert!(began.elapsed() > LIMIT);
+    assert!(start.elapsed() > LIMIT);
 
     let endless = kernel_of("AGAIN: bra AGAIN;");
     let mut machine = Machine::new(&endless);
     machine.standstill = Some(LIMIT);
     let out = machine.out::<u32>(32);
     let fault = machine.fault("k", 1000, 32, params![out]);
-    assert_eq!(overran(&fault), TimeLimit::Standstill(LIMIT));
-    let said = fault.to_string();
+    assert_eq!(exceeded_limit(&fault), TimeLimit::Standstill(LIMIT));
+    let message = fault.to_string();
     assert!(
-        said.starts_with("no block of the kernel has ended for 0.4 s"),
-        "{said}"
+        message.starts_with("no block of the kernel has ended for 0.4 s"),
+        "{message}"
     );
 }
 
 #[test]
-fn a_block_that_waits_for_one_that_failed_does_not_wait_for_ever() {
+fn block_that_waits_for_a_faulted_block_is_stopped() {
     let ptx = kernel_of(
         "mov.u32 %r1, %ctaid.x;
         setp.eq.u32 %p1, %r1, 1;
@@ -222,11 +227,11 @@ fn a_block_that_waits_for_one_that_failed_does_not_wait_for_ever() {
         let flag = machine.buffer(&[0u32]);
         let fault = machine.fault("k", 3, 1, params![flag]);
         assert_eq!(fault.kind, FaultKind::Trap);
-        assert_eq!(fault.place.expect("a thread did it").block, [1, 0, 0]);
+        assert_eq!(fault.location.expect("no thread is named").block, [1, 0, 0]);
     }
 }
 
-/// The child of the test below: a kernel without an end or a limit.
+/// Runs in the child process of the test below: a kernel without an end or a limit.
 #[test]
 #[ignore = "never ends by itself: the test after it ends it"]
 fn endless() {
@@ -239,12 +244,12 @@ fn endless() {
 
 #[cfg(unix)]
 #[test]
-fn a_request_to_end_ends_an_endless_kernel() {
+fn sigterm_ends_an_endless_kernel() {
     use std::io::{BufRead, BufReader};
     use std::os::unix::process::ExitStatusExt;
     use std::process::{Command, Stdio};
 
-    // Not Ctrl-C's signal: where tests run in the background, shells make it be ignored.
+    // Not SIGINT: shells make background processes ignore it.
     const TERMINATE: i32 = 15;
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--ignored", "--exact", "progress::endless", "--nocapture"])
@@ -252,22 +257,22 @@ fn a_request_to_end_ends_an_endless_kernel() {
         .spawn()
         .unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let begun = lines
+    let started = lines
         .map_while(Result::ok)
         .any(|line| line.contains("it runs"));
-    assert!(begun, "the child got as far as its launch");
-    let terminate = format!("kill -TERM {}", child.id());
-    let sent = Command::new("sh")
-        .args(["-c", &terminate])
+    assert!(started, "the child did not start its launch");
+    let kill_command = format!("kill -TERM {}", child.id());
+    let signal_status = Command::new("sh")
+        .args(["-c", &kill_command])
         .status()
         .unwrap();
-    assert!(sent.success());
+    assert!(signal_status.success());
     assert_eq!(child.wait().unwrap().signal(), Some(TERMINATE));
 }
 
 #[test]
-fn a_long_loop_whose_lanes_part_and_meet_stays_together() {
-    // More than a warp's turn, and in every round half the lanes do something apart.
+fn long_loop_reconverges_in_every_iteration() {
+    // Longer than a warp's time slice, and half of the lanes diverge in every iteration.
     let rounds: u64 = 30_000;
     let ptx = kernel_of(&format!(
         "mov.u32 %r1, 0; mov.u32 %r2, 0;
@@ -285,6 +290,6 @@ fn a_long_loop_whose_lanes_part_and_meet_stays_together() {
     let mut machine = Machine::new(&ptx);
     let out = machine.out::<u32>(32);
     let report = machine.run("k", 1, 32, params![out]);
-    let busiest = report.counts.visits.iter().map(|visit| visit.warps).max();
-    assert_eq!(busiest, Some(rounds));
+    let max_visits = report.counts.visits.iter().map(|visit| visit.warps).max();
+    assert_eq!(max_visits, Some(rounds));
 }

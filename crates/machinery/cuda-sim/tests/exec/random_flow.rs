@@ -1,4 +1,4 @@
-//! Random tangles of jumps: a warp's lanes must each go the way they would go alone.
+//! Random control-flow graphs: each lane of a warp must take the path that it takes when it runs alone.
 
 use crate::harness::{Machine, noise};
 use crate::params;
@@ -6,23 +6,23 @@ use crate::params;
 const NODES: usize = 12;
 const THREADS: u32 = 70;
 
-/// Random numbers, taken one by one.
-struct Dice(std::iter::Skip<std::vec::IntoIter<u32>>);
+/// A sequence of random numbers.
+struct RandomNumbers(std::iter::Skip<std::vec::IntoIter<u32>>);
 
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0.next().expect("enough numbers") as usize / 16 % sides
+impl RandomNumbers {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0.next().expect("enough numbers") as usize / 16 % bound
     }
 }
 
-/// The nodes of a function's body: each changes the state (`%r1`, random; `%r3`, what is
-/// computed), then goes on to others as the state says. `%r2` counts down to the end.
-fn nodes(dice: &mut Dice, prefix: &str, functions: usize, leave: &str) -> String {
+/// Returns the nodes of a function's body. Each changes the state (`%r1`, random; `%r3`, the result),
+/// then branches to other nodes depending on the state. `%r2` counts down to the end.
+fn nodes(random: &mut RandomNumbers, prefix: &str, functions: usize, exit: &str) -> String {
     let mut text = String::new();
     for node in 0..NODES {
-        let mut target = || format!("{prefix}{}", dice.roll(NODES));
+        let mut target = || format!("{prefix}{}", random.below(NODES));
         let (a, b, c) = (target(), target(), target());
-        let bits = dice.roll(20);
+        let bits = random.below(20);
         text += &format!(
             "{prefix}{node}:
             sub.u32 %r2, %r2, 1;
@@ -35,9 +35,9 @@ fn nodes(dice: &mut Dice, prefix: &str, functions: usize, leave: &str) -> String
             setp.lt.u32 %p2, %r4, {};\n",
             1013904223 + node,
             8 + bits,
-            1 + dice.roll(3),
+            1 + random.below(3),
         );
-        text += &match dice.roll(7) {
+        text += &match random.below(7) {
             0 => format!("@%p2 bra {a};\n"),
             1 => format!("@!%p2 bra {a};\nbra {b};\n"),
             2 => format!(
@@ -50,9 +50,9 @@ fn nodes(dice: &mut Dice, prefix: &str, functions: usize, leave: &str) -> String
                 st.param.b32 [a], %r1;
                 @%p2 call (r), f{}, (a);
                 @%p2 ld.param.b32 %r1, [r]; }}\n",
-                dice.roll(functions)
+                random.below(functions)
             ),
-            5 => format!("setp.eq.u32 %p3, %r4, 3;\n@%p3 {leave};\n@%p2 bra {c};\n"),
+            5 => format!("setp.eq.u32 %p3, %r4, 3;\n@%p3 {exit};\n@%p2 bra {c};\n"),
             _ => format!("@%p2 bra {a};\nadd.u32 %r3, %r3, 7;\n@%p1 bra {b};\n"),
         };
     }
@@ -61,13 +61,14 @@ fn nodes(dice: &mut Dice, prefix: &str, functions: usize, leave: &str) -> String
 
 const REGISTERS: &str = ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %d<4>;";
 
-/// A kernel of random flow that calls functions of random flow, some of which end the thread.
+/// Returns a kernel with random control flow that calls functions with random control flow, some of which
+/// exit the thread.
 fn program(seed: usize) -> String {
     let numbers = noise(5000);
-    let mut dice = Dice(numbers.into_iter().skip(seed * 37));
+    let mut random = RandomNumbers(numbers.into_iter().skip(seed * 37));
     let mut text = ".version 7.0\n.target sm_80\n.address_size 64\n".to_owned();
     for f in 0..2 {
-        let leave = if f == 0 { "ret" } else { "exit" };
+        let exit = if f == 0 { "ret" } else { "exit" };
         text += &format!(
             ".func (.param .b32 r) f{f}(.param .b32 a) {{
             {REGISTERS}
@@ -78,7 +79,7 @@ fn program(seed: usize) -> String {
             FEND: st.param.b32 [r], %r3;
             ret;
             }}\n",
-            nodes(&mut dice, "F", f, leave)
+            nodes(&mut random, "F", f, exit)
         );
     }
     text + &format!(
@@ -95,38 +96,41 @@ fn program(seed: usize) -> String {
         KEND: st.global.u32 [%d2], %r3;
         ret;
         }}\n",
-        // Who leaves early leaves something behind.
-        nodes(&mut dice, "K", 2, "bra KEND")
+        // Threads that exit early have stored an intermediate result.
+        nodes(&mut random, "K", 2, "bra KEND")
             .replace("sub.u32 %r2", "st.global.u32 [%d2], %r3;\nsub.u32 %r2")
     )
 }
 
 #[test]
-fn every_lane_goes_its_own_way() {
-    let (mut ways, mut parted) = (std::collections::BTreeSet::new(), 0);
+fn lanes_take_the_same_path_as_when_alone() {
+    let (mut outputs, mut divergent_programs) = (std::collections::BTreeSet::new(), 0);
     for seed in 0..80 {
         let ptx = program(seed);
         let mut machine = Machine::new(&ptx);
-        let together = machine.out::<u32>(THREADS as usize);
-        let report = machine.run("k", 1, THREADS, params![together, 0u32]);
-        let alone = machine.out::<u32>(THREADS as usize);
+        let warp_output = machine.out::<u32>(THREADS as usize);
+        let report = machine.run("k", 1, THREADS, params![warp_output, 0u32]);
+        let lane_output = machine.out::<u32>(THREADS as usize);
         for t in 0..THREADS {
-            machine.run("k", 1, 1, params![alone + 4 * u64::from(t), t]);
+            machine.run("k", 1, 1, params![lane_output + 4 * u64::from(t), t]);
         }
         let count = THREADS as usize;
-        let found = machine.read::<u32>(together, count);
+        let actual = machine.read::<u32>(warp_output, count);
         assert_eq!(
-            found,
-            machine.read::<u32>(alone, count),
+            actual,
+            machine.read::<u32>(lane_output, count),
             "seed {seed}:\n{ptx}"
         );
-        parted += u32::from(report.counts.divergent_branches > 10);
-        ways.extend(found);
+        divergent_programs += u32::from(report.counts.divergent_branches > 10);
+        outputs.extend(actual);
     }
-    assert!(parted > 60, "only {parted} programs part their warps");
     assert!(
-        ways.len() > 1000,
+        divergent_programs > 60,
+        "only {divergent_programs} programs diverge"
+    );
+    assert!(
+        outputs.len() > 1000,
         "the programs hardly differ: {}",
-        ways.len()
+        outputs.len()
     );
 }

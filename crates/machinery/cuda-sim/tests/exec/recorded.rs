@@ -1,24 +1,24 @@
-//! Single instructions and pairs of them against the answers of an H200, bit for bit.
+//! Single instructions and pairs of them, compared with the results of an H200, bit for bit.
 
 use std::fmt::Write as _;
 
 use crate::harness::Machine;
 use crate::params;
 
-/// What `scripts/instructions` recorded.
+/// The record made by `scripts/instructions`.
 const H200: &str = include_str!("instructions-h200.txt");
 
-/// Words of a row of operands, and of a row of answers.
+/// Words per row of operands, and per row of results.
 const WORDS: usize = 6;
-const ANSWERS: usize = 5;
+const RESULTS: usize = 5;
 
-/// Snippets in a module.
-const TOGETHER: usize = 64;
+/// Snippets per module.
+const BATCH: usize = 64;
 
-/// PTX from `%x0` … to `%y0` …, operands, and what the GPU answered.
+/// PTX from `%x0` … to `%y0` …, the operands, and the GPU's results.
 struct Snippet {
     code: &'static str,
-    rows: Vec<([u32; WORDS], [u32; ANSWERS])>,
+    rows: Vec<([u32; WORDS], [u32; RESULTS])>,
 }
 
 fn snippets() -> Vec<Snippet> {
@@ -29,15 +29,17 @@ fn snippets() -> Vec<Snippet> {
             all.push(Snippet { code, rows });
             continue;
         }
-        let (given, answer) = line.split_once(" = ").expect("operands and answers");
+        let (operands, results) = line.split_once(" = ").expect("operands and results");
         let snippet = all.last_mut().expect("a snippet above its rows");
-        snippet.rows.push((words(given), words(answer)));
+        snippet
+            .rows
+            .push((parse_words(operands), parse_words(results)));
     }
     all
 }
 
-/// Hexadecimal words; zeros where none are left.
-fn words<const N: usize>(text: &str) -> [u32; N] {
+/// Parses hexadecimal words. Missing ones are zero.
+fn parse_words<const N: usize>(text: &str) -> [u32; N] {
     let mut words = [0; N];
     for (word, text) in words.iter_mut().zip(text.split(',')) {
         *word = u32::from_str_radix(text, 16).expect("hexadecimal");
@@ -45,7 +47,7 @@ fn words<const N: usize>(text: &str) -> [u32; N] {
     words
 }
 
-/// The kernel around a snippet, as `scripts/warpbook/instructions/template.py` has it.
+/// Returns the kernel around a snippet, the same as in `scripts/warpbook/instructions/template.py`.
 fn kernel(number: usize, code: &str) -> String {
     let mut text = format!(
         ".visible .entry k{number}(.param .u64 rows, .param .u64 answers) {{
@@ -65,45 +67,45 @@ fn kernel(number: usize, code: &str) -> String {
     for n in 0..WORDS {
         let _ = writeln!(text, "ld.global.u32 %x{n}, [%row+{}];", 4 * n);
     }
-    for n in 0..ANSWERS {
+    for n in 0..RESULTS {
         let _ = writeln!(text, "mov.u32 %y{n}, 0;");
     }
     text += "mov.b64 %a0, {%x0, %x1}; mov.b64 %a1, {%x2, %x3}; mov.b64 %a2, {%x4, %x5};\n";
     text += code;
-    for n in 0..ANSWERS {
+    for n in 0..RESULTS {
         let _ = writeln!(text, "\nst.global.u32 [%answer+{}], %y{n};", 4 * n);
     }
     text + "ret;\n}\n"
 }
 
-/// The rows of those snippets of which `wanted` holds, compared; how many there were.
-fn compare(wanted: impl Fn(&str) -> bool) -> usize {
+/// Compares the rows of the snippets for which `is_selected` is true. Returns the number of rows.
+fn compare(is_selected: impl Fn(&str) -> bool) -> usize {
     let snippets: Vec<Snippet> = snippets()
         .into_iter()
-        .filter(|snippet| wanted(snippet.code))
+        .filter(|snippet| is_selected(snippet.code))
         .collect();
     let mut compared = 0;
     let mut differing = Vec::new();
-    for part in snippets.chunks(TOGETHER) {
+    for part in snippets.chunks(BATCH) {
         let mut text = ".version 8.0\n.target sm_90\n.address_size 64\n".to_owned();
         for (number, snippet) in part.iter().enumerate() {
             text += &kernel(number, snippet.code);
         }
         let mut machine = Machine::new(&text);
         for (number, snippet) in part.iter().enumerate() {
-            let given: Vec<u32> = snippet.rows.iter().flat_map(|row| row.0).collect();
-            let rows = machine.buffer(&given);
-            let answers = machine.out::<u32>(ANSWERS * snippet.rows.len());
+            let operands: Vec<u32> = snippet.rows.iter().flat_map(|row| row.0).collect();
+            let rows = machine.buffer(&operands);
+            let results = machine.out::<u32>(RESULTS * snippet.rows.len());
             let threads = snippet.rows.len() as u32;
             machine
-                .launch(&format!("k{number}"), 1, threads, params![rows, answers])
+                .launch(&format!("k{number}"), 1, threads, params![rows, results])
                 .unwrap_or_else(|fault| panic!("{}: {fault:?}", snippet.code));
-            let left: Vec<u32> = machine.read(answers, ANSWERS * snippet.rows.len());
-            for (ours, (given, theirs)) in left.chunks(ANSWERS).zip(&snippet.rows) {
+            let output: Vec<u32> = machine.read(results, RESULTS * snippet.rows.len());
+            for (simulated, (operands, recorded)) in output.chunks(RESULTS).zip(&snippet.rows) {
                 compared += 1;
-                if ours != theirs {
+                if simulated != recorded {
                     differing.push(format!(
-                        "{}: of {given:x?} {theirs:x?}, here {ours:x?}",
+                        "{}: of {operands:x?} {recorded:x?}, simulated {simulated:x?}",
                         snippet.code
                     ));
                 }
@@ -119,18 +121,18 @@ fn compare(wanted: impl Fn(&str) -> bool) -> usize {
     compared
 }
 
-/// Whether a snippet is a pair of instructions that hand on the carry.
+/// Returns true if a snippet is a pair of instructions that pass on the carry.
 fn carries(code: &str) -> bool {
     code.contains("addc.u32 %y4")
 }
 
 #[test]
-fn every_pair_of_instructions_hands_on_the_carry_as_an_h200_does() {
-    // Eight that write the carry, eight that read it, four types, seven rows each.
+fn carry_pairs_match_an_h200() {
+    // Eight instructions that write the carry, eight that read it, four types, seven rows each.
     assert_eq!(compare(carries), 8 * 8 * 4 * 7);
 }
 
-/// Whether a snippet flushes a result of single precision.
+/// Returns true if a snippet flushes a single-precision result.
 fn flushes(code: &str) -> bool {
     code.contains(".ftz.") && code.contains("f32 %y0")
         || code.contains(".ftz.f32.f64")
@@ -138,13 +140,13 @@ fn flushes(code: &str) -> bool {
 }
 
 #[test]
-fn results_next_to_the_least_normal_number_are_flushed_as_on_an_h200() {
+fn flushed_results_match_an_h200() {
     let compared = compare(flushes);
     assert!(compared > 700, "{compared}");
 }
 
 #[test]
-fn values_that_share_a_register_are_as_an_h200_has_them() {
+fn values_that_share_a_register_match_an_h200() {
     let compared = compare(|code| {
         !carries(code) && !flushes(code) && !code.contains("noftz") && !code.contains("cas")
     });
@@ -152,7 +154,7 @@ fn values_that_share_a_register_are_as_an_h200_has_them() {
 }
 
 #[test]
-fn atomics_of_halves_are_as_an_h200_does_them() {
+fn half_atomics_match_an_h200() {
     let compared = compare(|code| code.contains("noftz") || code.contains("cas.b16"));
     assert!(compared > 500, "{compared}");
 }

@@ -1,4 +1,4 @@
-//! Tensor cores: what an H200 answers, bit for bit, and what is refused.
+//! Tensor cores: results compared with those of an H200, bit for bit, and rejected forms.
 
 use crate::harness::{Machine, load_error, module_of, noise, total, words};
 use crate::params;
@@ -7,7 +7,7 @@ use cuda_sim::exec::FaultKind;
 use cuda_sim::isa::AccessClass;
 use cuda_sim::memory::global::Global;
 
-/// A kernel in which each thread stores four words.
+/// Returns a kernel in which each thread stores four words.
 fn four_words(body: &str) -> String {
     module_of(
         "",
@@ -27,12 +27,12 @@ fn run(body: &str) -> Vec<u32> {
     machine.read(out, 128)
 }
 
-/// The row of products and the number added, all elements of each matrix the same in a column.
-fn one_sum(form: &str, packed: usize, products: &[(u32, u32)], added: u32) -> u32 {
-    // Element `k` is in thread `k % across / packed` of each group of four.
-    let across = 4 * packed;
+/// Returns the sum of a row of products and an addend. All rows of A, and all columns of B, are equal.
+fn sum_of_products(form: &str, packed: usize, products: &[(u32, u32)], addend: u32) -> u32 {
+    // Element `k` is in thread `k % elements_per_group / packed` of each group of four.
+    let elements_per_group = 4 * packed;
     let mut body = String::new();
-    let registers = products.len() / across;
+    let registers = products.len() / elements_per_group;
     for register in 0..registers.max(1) {
         for (base, side) in [(8, 0), (16, 1)] {
             let target = base + register;
@@ -40,7 +40,7 @@ fn one_sum(form: &str, packed: usize, products: &[(u32, u32)], added: u32) -> u3
             for thread in 0..4 {
                 let mut bits = 0;
                 for part in 0..packed {
-                    let product = products[register * across + thread * packed + part];
+                    let product = products[register * elements_per_group + thread * packed + part];
                     bits |= [product.0, product.1][side] << (16 * part);
                 }
                 body +=
@@ -48,45 +48,49 @@ fn one_sum(form: &str, packed: usize, products: &[(u32, u32)], added: u32) -> u3
             }
         }
     }
-    // Both halves of the first matrix's rows are alike.
+    // Both halves of the rows of A are equal.
     let a: Vec<String> = (0..registers)
         .flat_map(|r| [r, r])
         .map(|r| format!("%r{}", 8 + r))
         .collect();
     let b: Vec<String> = (0..registers).map(|r| format!("%r{}", 16 + r)).collect();
-    let half = form.ends_with(".f16");
-    let (d, c) = if half {
+    let is_f16 = form.ends_with(".f16");
+    let (d, c) = if is_f16 {
         ("%r1, %r2", "%r5, %r5")
     } else {
         ("%r1, %r2, %r3, %r4", "%r5, %r5, %r5, %r5")
     };
-    let added = if half { added << 16 | added } else { added };
+    let addend = if is_f16 {
+        addend << 16 | addend
+    } else {
+        addend
+    };
     body += &format!(
-        "mov.u32 %r5, {added}; mov.u32 %r3, 0; mov.u32 %r4, 0;
+        "mov.u32 %r5, {addend}; mov.u32 %r3, 0; mov.u32 %r4, 0;
     mma.sync.aligned.{form} {{{d}}}, {{{}}}, {{{}}}, {{{c}}};",
         a.join(", "),
         b.join(", ")
     );
-    let found = run(&body);
-    let first = found[0];
-    for row in found.chunks(4) {
+    let actual = run(&body);
+    let first = actual[0];
+    for row in actual.chunks(4) {
         assert_eq!(row[0], first);
         assert_eq!(row[1], first);
     }
-    if half { first & 0xffff } else { first }
+    if is_f16 { first & 0xffff } else { first }
 }
 
-/// Sums as an NVIDIA H200 answered: the cases in which rules that are nearly right fail.
+/// Sums recorded on an NVIDIA H200: the cases in which almost correct rounding rules fail.
 #[test]
-fn sums_are_rounded_as_an_h200_rounds_them() {
+fn sums_are_rounded_like_on_an_h200() {
     type Case<'a> = (&'a str, usize, u32, &'a [(u32, u32)], u32);
     let tf32 = "m16n8k4.row.col.f32.tf32.tf32.f32";
-    let deep = "m16n8k8.row.col.f32.tf32.tf32.f32";
+    let tf32_k8 = "m16n8k8.row.col.f32.tf32.tf32.f32";
     let bf16 = "m16n8k8.row.col.f32.bf16.bf16.f32";
     let f16 = "m16n8k8.row.col.f16.f16.f16.f16";
     let cases: [Case; 9] = [
         (
-            deep,
+            tf32_k8,
             1,
             0x8000_0131,
             &[
@@ -102,7 +106,7 @@ fn sums_are_rounded_as_an_h200_rounds_them() {
             0,
         ),
         (
-            deep,
+            tf32_k8,
             1,
             0x8000_01a3,
             &[
@@ -209,29 +213,29 @@ fn sums_are_rounded_as_an_h200_rounds_them() {
             0x8400,
         ),
     ];
-    for (form, packed, wanted, products, added) in cases {
-        // Of 32 bits the last 13 of a tf32 do not count.
+    for (form, packed, expected, products, addend) in cases {
+        // A tf32 ignores the low 13 of its 32 bits.
         let shift = if packed == 1 { 13 } else { 0 };
         for low in [0, (1 << shift) - 1] {
             let products: Vec<(u32, u32)> = products
                 .iter()
                 .map(|&(a, b)| (a << shift | low, b << shift | low))
                 .collect();
-            let found = one_sum(form, packed, &products, added);
+            let actual = sum_of_products(form, packed, &products, addend);
             assert_eq!(
-                found, wanted,
-                "{form} {products:x?} + {added:#x}: {found:#x}"
+                actual, expected,
+                "{form} {products:x?} + {addend:#x}: {actual:#x}"
             );
         }
     }
 }
 
 #[test]
-fn infinities_and_nan_follow_their_rules() {
+fn infinities_and_nan_propagate() {
     let form = "m16n8k4.row.col.f32.tf32.tf32.f32";
     let (one, zero, infinity, nan) = (0x3f80_0000, 0, 0x7f80_0000, 0x7fc0_0000);
     let negative = infinity | 1 << 31;
-    for (products, added, wanted) in [
+    for (products, addend, expected) in [
         (
             [(one, one), (one, infinity), (one, one), (zero, one)],
             one,
@@ -268,13 +272,17 @@ fn infinities_and_nan_follow_their_rules() {
             infinity,
         ),
     ] {
-        assert_eq!(one_sum(form, 1, &products, added), wanted, "{products:x?}");
+        assert_eq!(
+            sum_of_products(form, 1, &products, addend),
+            expected,
+            "{products:x?}"
+        );
     }
 }
 
 #[test]
-fn matrices_are_loaded_row_by_row_and_transposed() {
-    // Element `i` of shared memory is `i`; rows begin 16 bytes after each other in reverse.
+fn ldmatrix_loads_rows_and_transposes() {
+    // Element `i` of shared memory is `i`; rows are 16 bytes apart, in reverse order.
     let fill = "mov.u32 %r9, 0;
     FILL: mad.lo.u32 %r10, %r9, 32, %t; mov.u64 %d1, tile; mad.wide.u32 %d1, %r10, 2, %d1;
     cvt.u16.u32 %h1, %r10; st.shared.u16 [%d1], %h1;
@@ -288,19 +296,19 @@ fn matrices_are_loaded_row_by_row_and_transposed() {
             let body = format!(
                 "{fill} ldmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 {{{registers}}}, [%d1+0];"
             );
-            let found = run(&body);
+            let actual = run(&body);
             for lane in 0..32u32 {
                 for matrix in 0..4 {
                     let element = |row: u32, column: u32| (31 - (matrix * 8 + row)) * 8 + column;
                     let (group, pair) = (lane / 4, lane % 4 * 2);
-                    let wanted = match (matrix < count, transposed) {
+                    let expected = match (matrix < count, transposed) {
                         (false, _) => 9,
                         (true, false) => element(group, pair) | element(group, pair + 1) << 16,
                         (true, true) => element(pair, group) | element(pair + 1, group) << 16,
                     };
-                    let place = (lane * 4 + matrix) as usize;
+                    let index = (lane * 4 + matrix) as usize;
                     assert_eq!(
-                        found[place], wanted,
+                        actual[index], expected,
                         "x{count}{trans} lane {lane} matrix {matrix}"
                     );
                 }
@@ -310,7 +318,7 @@ fn matrices_are_loaded_row_by_row_and_transposed() {
 }
 
 #[test]
-fn matrix_loads_are_counted_and_checked() {
+fn ldmatrix_is_counted_and_checked() {
     let load = |step: u32, offset: u32| {
         format!(
             "mov.u64 %d1, tile; mad.wide.u32 %d1, %t, {step}, %d1; mov.u32 %r9, 0;
@@ -337,12 +345,12 @@ fn matrix_loads_are_counted_and_checked() {
         let mut machine = Machine::new(&four_words(&load(step, offset)));
         let out = machine.out::<u32>(128);
         let fault = machine.fault("k", 1, 32, params![out]);
-        let right = match fault.kind {
+        let is_expected = match fault.kind {
             FaultKind::MisalignedAddress { bytes: 16, .. } => offset == 8,
             FaultKind::IllegalAddress { address: 2048, .. } => offset == 0,
             _ => false,
         };
-        assert!(right, "{fault}");
+        assert!(is_expected, "{fault}");
     }
     let mut machine = Machine::new(&four_words(&load(16, 0)));
     let out = machine.out::<u32>(128);
@@ -356,7 +364,7 @@ fn matrix_loads_are_counted_and_checked() {
 }
 
 #[test]
-fn products_are_counted_once_for_each_warp() {
+fn mma_is_counted_once_per_warp() {
     let body = "mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r4, 0;
     mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
         {%r1, %r2, %r3, %r4}, {%r1, %r2, %r3, %r4}, {%r1, %r2}, {%r1, %r2, %r3, %r4};
@@ -370,7 +378,7 @@ fn products_are_counted_once_for_each_warp() {
 }
 
 #[test]
-fn floats_are_rounded_to_tf32_as_on_an_h200() {
+fn tf32_conversion_rounds_like_an_h200() {
     let mut cases = vec![
         (0x3f80_0fff, 0x3f80_0000),
         (0x3f80_1000, 0x3f80_2000),
@@ -385,28 +393,28 @@ fn floats_are_rounded_to_tf32_as_on_an_h200() {
         (0x7f80_ffff, 0x7f80_e000),
         (0xffc0_1234, 0xffc0_0000),
     ];
-    // Others are never further off than half of what is lost.
+    // The rounding error never exceeds half a unit of the kept bits.
     for bits in noise(64) {
         let bits = bits & 0x7eff_ffff;
         cases.push((bits, (bits + 0x1000) & !0x1fff));
     }
-    for (bits, wanted) in cases {
+    for (bits, expected) in cases {
         let body =
             format!("mov.b32 %r2, {bits}; cvt.rna.tf32.f32 %r1, %r2; st.global.b32 [%mine], %r1;");
-        let found = words(&module_of("", &body), 1).unwrap();
-        assert_eq!(found, [wanted], "{bits:#x}");
+        let actual = words(&module_of("", &body), 1).unwrap();
+        assert_eq!(actual, [expected], "{bits:#x}");
     }
 }
 
 #[test]
-fn what_is_wrong_is_refused_on_its_line() {
+fn invalid_forms_are_rejected_with_their_line() {
     let tf32 = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32";
-    for (instruction, wanted) in [
+    for (instruction, expected) in [
         (
             format!(
                 "{tf32} {{%r1, %r2}}, {{%r1, %r2, %r3, %r4}}, {{%r1, %r2}}, {{%r1, %r2, %r3, %r4}};"
             ),
-            "a vector of 2 registers stands where the instruction wants 4",
+            "the vector has 2 registers, but the instruction requires 4",
         ),
         (
             format!("{tf32} {{%r1, %r2, %r3, %r4}}, {{%r1, %r2, %r3, %r4}}, {{%r1, %r2}};"),
@@ -445,17 +453,17 @@ fn what_is_wrong_is_refused_on_its_line() {
             + 1;
         let message = load_error(&ptx).to_string();
         assert!(message.starts_with(&format!("line {line}: ")), "{message}");
-        assert!(message.contains(wanted), "{message}");
+        assert!(message.contains(expected), "{message}");
     }
     let old = four_words(&format!(
         "{tf32} {{%r1, %r2, %r3, %r4}}, {{%r1, %r2, %r3, %r4}}, {{%r1, %r2}}, {{%r1, %r2, %r3, %r4}};"
     ));
     let message = load_error(&old.replace("sm_80", "sm_75")).to_string();
-    assert!(message.contains("needs `.target sm_80`"), "{message}");
+    assert!(message.contains("requires `.target sm_80`"), "{message}");
 }
 
 #[test]
-fn a_module_for_sm_80_does_not_load_on_older_gpus() {
+fn module_for_sm_80_is_rejected_on_older_gpus() {
     for device in ["gtx970", "p2000"] {
         let device = DeviceSpec::named(device).expect("a preset");
         let mut global = Global::new(1 << 20);

@@ -1,4 +1,4 @@
-//! What the lanes of a warp tell each other.
+//! Communication between the lanes of a warp.
 
 use crate::harness::{Machine, kernel_of, noise, words};
 use crate::params;
@@ -6,22 +6,32 @@ use cuda_sim::exec::FaultKind;
 
 const PTX: &str = include_str!("../../kernels/ptx/warp.ptx");
 
-fn run<T: bytemuck::Pod>(kernel: &str, threads: u32, input: &[T], each: usize) -> Vec<T> {
+fn run<T: bytemuck::Pod>(
+    kernel: &str,
+    threads: u32,
+    input: &[T],
+    words_per_thread: usize,
+) -> Vec<T> {
     let mut machine = Machine::new(PTX);
-    let count = threads as usize * each;
-    let (out, from) = (machine.out::<T>(count), machine.buffer(input));
-    machine.run(kernel, 1, threads, params![out, from]);
+    let count = threads as usize * words_per_thread;
+    let (out, input_address) = (machine.out::<T>(count), machine.buffer(input));
+    machine.run(kernel, 1, threads, params![out, input_address]);
     machine.read(out, count)
 }
 
 #[test]
-fn shuffles_in_segments_of_every_width() {
+fn shuffles_respect_segments_of_every_width() {
     let input: Vec<i32> = noise(64).into_iter().map(|x| x as i32).collect();
     for width in [32, 16, 8, 4, 2, 1] {
         for delta in [0u32, 1, 2, 5, 16, 31, 33] {
             let mut machine = Machine::new(PTX);
-            let (out, from) = (machine.out::<i32>(256), machine.buffer(&input));
-            machine.run("shuffles", 1, 64, params![out, from, delta, width as i32]);
+            let (out, input_address) = (machine.out::<i32>(256), machine.buffer(&input));
+            machine.run(
+                "shuffles",
+                1,
+                64,
+                params![out, input_address, delta, width as i32],
+            );
             let expected: Vec<i32> = (0..64u32)
                 .flat_map(|t| {
                     let (lane, begin) = (t & 31, (t & 31) / width * width);
@@ -38,24 +48,24 @@ fn shuffles_in_segments_of_every_width() {
                     } else {
                         lane
                     };
-                    // An exchange may reach segments before its own, not those after it.
+                    // A butterfly shuffle may read from earlier segments, but not from later ones.
                     let other = lane ^ delta;
                     let xor = if other < begin + width { other } else { lane };
                     let index = begin + (t * delta) % width;
                     [up, down, xor, index].map(|lane| input[((t & 32) + lane) as usize])
                 })
                 .collect();
-            let found = machine.read::<i32>(out, 256);
+            let actual = machine.read::<i32>(out, 256);
             if delta < 32 {
-                assert_eq!(found, expected, "width {width}, delta {delta}");
+                assert_eq!(actual, expected, "width {width}, delta {delta}");
             } else {
-                // Only the index shuffle multiplies what it is given before it is cut off.
-                let firsts = |values: &[i32]| -> Vec<i32> {
+                // Only the index shuffle multiplies its argument before the modulo.
+                let first_three = |values: &[i32]| -> Vec<i32> {
                     values.chunks(4).flat_map(|row| row[..3].to_vec()).collect()
                 };
                 assert_eq!(
-                    firsts(&found),
-                    firsts(&expected),
+                    first_three(&actual),
+                    first_three(&expected),
                     "width {width}, delta {delta}"
                 );
             }
@@ -64,33 +74,33 @@ fn shuffles_in_segments_of_every_width() {
 }
 
 #[test]
-fn a_double_goes_as_halves() {
+fn doubles_are_shuffled_as_two_words() {
     let input: Vec<f64> = (0..32).map(|k| f64::from(k) * 1e100 - 0.3).collect();
     let expected: Vec<f64> = (0..32).map(|k| input[k ^ 5]).collect();
     assert_eq!(run("wide_shuffle", 32, &input, 1), expected);
 }
 
 #[test]
-fn votes_and_ballots() {
-    let calm: Vec<u32> = (0..64).map(|t| t % 13 * 2).collect();
-    let mut special = calm.clone();
-    (special[3], special[40]) = (7, 500);
-    for input in [calm, special, noise(64)] {
+fn votes_and_ballots_are_correct() {
+    let even: Vec<u32> = (0..64).map(|t| t % 13 * 2).collect();
+    let mut with_special = even.clone();
+    (with_special[3], with_special[40]) = (7, 500);
+    for input in [even, with_special, noise(64)] {
         let expected: Vec<u32> = (0..64)
             .flat_map(|t| {
                 let warp = &input[t / 32 * 32..][..32];
-                let ballot = |holds: &dyn Fn(usize) -> bool| {
+                let ballot = |predicate: &dyn Fn(usize) -> bool| {
                     (0..32)
-                        .filter(|&lane| holds(lane))
+                        .filter(|&lane| predicate(lane))
                         .map(|lane| 1 << lane)
                         .sum::<u32>()
                 };
-                let some = ballot(&|lane| lane & 4 != 0 && warp[lane] & 2 != 0);
+                let branch_ballot = ballot(&|lane| lane & 4 != 0 && warp[lane] & 2 != 0);
                 [
                     ballot(&|lane| warp[lane] & 1 != 0),
                     u32::from(warp.contains(&7)),
                     u32::from(warp.iter().all(|&x| x < 100)),
-                    if t & 4 != 0 { some } else { 0 },
+                    if t & 4 != 0 { branch_ballot } else { 0 },
                 ]
             })
             .collect();
@@ -99,7 +109,7 @@ fn votes_and_ballots() {
 }
 
 #[test]
-fn the_active_mask_is_that_of_the_branch() {
+fn active_mask_matches_the_branch() {
     for threads in [1, 31, 32, 45] {
         let input = noise(threads as usize);
         let mask = |t: usize, bits: u32| {
@@ -123,7 +133,7 @@ fn the_active_mask_is_that_of_the_branch() {
 }
 
 #[test]
-fn sums_and_prefix_sums_of_a_warp() {
+fn warp_sums_and_prefix_sums_are_correct() {
     let input: Vec<i32> = noise(96)
         .into_iter()
         .map(|x| (x >> 8) as i32 - (1 << 22))
@@ -138,7 +148,7 @@ fn sums_and_prefix_sums_of_a_warp() {
 }
 
 #[test]
-fn lanes_may_come_one_after_the_other() {
+fn lanes_may_arrive_one_by_one() {
     for threads in [32, 64] {
         let input = noise(threads as usize);
         let expected: Vec<u32> = (0..threads as usize)
@@ -155,7 +165,7 @@ fn lanes_may_come_one_after_the_other() {
 }
 
 #[test]
-fn a_barrier_of_the_warp_from_two_places() {
+fn syncwarp_opens_from_two_instructions() {
     let expected: Vec<u32> = (0..32)
         .map(|t| {
             if t < 16 {
@@ -172,7 +182,7 @@ fn a_barrier_of_the_warp_from_two_places() {
 }
 
 #[test]
-fn ended_lanes_are_not_waited_for() {
+fn exited_lanes_are_not_waited_for() {
     for odd_first in [false, true] {
         let input: Vec<u32> = (0..32).map(|t| (t & 1) ^ u32::from(odd_first)).collect();
         let staying = input
@@ -180,7 +190,7 @@ fn ended_lanes_are_not_waited_for() {
             .enumerate()
             .map(|(t, x)| (1 - x) << t)
             .sum::<u32>();
-        let found = run("leavers", 32, &input, 1);
+        let actual = run("leavers", 32, &input, 1);
         let expected: Vec<u32> = (0..32)
             .map(|t| {
                 if input[t as usize] == 0 {
@@ -190,12 +200,12 @@ fn ended_lanes_are_not_waited_for() {
                 }
             })
             .collect();
-        assert_eq!(found, expected);
+        assert_eq!(actual, expected);
     }
 }
 
 #[test]
-fn a_mask_that_names_lanes_that_never_come() {
+fn mask_with_absent_lanes_faults() {
     let mut machine = Machine::new(PTX);
     let (out, flag) = (machine.out::<u32>(32), machine.buffer(&[0u32]));
     let fault = machine.fault("absent_lanes", 1, 32, params![out, flag]);
@@ -203,10 +213,10 @@ fn a_mask_that_names_lanes_that_never_come() {
         fault.kind,
         FaultKind::WarpSyncNeverOpens { members: u32::MAX }
     );
-    let place = fault.place.expect("a thread waits");
-    assert_eq!(place.thread, [0, 0, 0]);
-    assert_eq!(place.source.file.as_deref(), Some("kernels/warp.cu"));
-    // The same for a barrier of the warp.
+    let location = fault.location.expect("a thread waits");
+    assert_eq!(location.thread, [0, 0, 0]);
+    assert_eq!(location.source.file.as_deref(), Some("kernels/warp.cu"));
+    // Likewise for a barrier of the warp.
     let ptx = kernel_of(
         "setp.lt.u32 %p1, %t, 4;
         @%p1 bra A;
@@ -220,7 +230,7 @@ fn a_mask_that_names_lanes_that_never_come() {
 }
 
 #[test]
-fn matches() {
+fn match_any_and_match_all_are_correct() {
     let ptx = kernel_of(
         "rem.u32 %r1, %t, 5;
         match.any.sync.b32 %r2, %r1, -1;
@@ -252,7 +262,7 @@ fn matches() {
 }
 
 #[test]
-fn reductions_in_one_instruction() {
+fn redux_reduces_masked_lanes() {
     type Fold = fn(&[i32]) -> u32;
     let cases: [(&str, Fold); 8] = [
         ("add.s32", |x| x.iter().sum::<i32>() as u32),
@@ -280,17 +290,17 @@ fn reductions_in_one_instruction() {
             st.global.u32 [%mine], %r2;"
         ));
         let evens: Vec<i32> = values.iter().step_by(2).copied().collect();
-        let found = words(&ptx, 32).expect("runs");
-        for (t, &word) in found.iter().enumerate() {
+        let actual = words(&ptx, 32).expect("runs");
+        for (t, &word) in actual.iter().enumerate() {
             let members = if t % 2 == 0 { &evens } else { &values };
             assert_eq!(word, expected(members), "{operation} in lane {t}");
         }
     }
 }
 
-/// What a shuffle's predicate says, and a vote without a result for lanes outside the mask.
+/// Tests the predicate of a shuffle, and a vote whose mask excludes some of the lanes that execute it.
 #[test]
-fn predicates_of_shuffles_and_votes() {
+fn shuffle_predicates_and_votes_are_correct() {
     let ptx = kernel_of(
         "shfl.sync.up.b32 %r1|%p1, %t, 3, 0, -1;
         selp.u32 %r2, 100, 200, %p1;
@@ -309,7 +319,7 @@ fn predicates_of_shuffles_and_votes() {
 }
 
 #[test]
-fn one_lane_is_elected() {
+fn elect_picks_the_lowest_lane() {
     let ptx = kernel_of(
         "st.global.u32 [%mine], 7;
         elect.sync %r1|%p1, 0xfffffff0;
@@ -322,11 +332,12 @@ fn one_lane_is_elected() {
     assert_eq!(words(&ptx, 32).expect("runs"), expected);
 }
 
-/// Halves of a warp name all its lanes in shuffles at two places: each half goes on once the other has come to
-/// its place, as the PTX ISA has it, and shuffles among its own lanes. One loops longer than the other.
+/// Both halves of a warp name all its lanes in shuffles at different places. As the PTX ISA specifies, each
+/// half continues once the other has reached its shuffle, and shuffles among its own lanes. One loop is
+/// longer.
 #[test]
-fn lanes_that_shuffle_at_several_places_do_not_wait_for_ever() {
-    let body = |last: &str| {
+fn matching_shuffles_at_different_places_make_progress() {
+    let body = |last_shuffle: &str| {
         format!(
             "setp.lt.u32 %p1, %t, 16;
         selp.u32 %r3, 1, 3, %p1;
@@ -338,7 +349,7 @@ fn lanes_that_shuffle_at_several_places_do_not_wait_for_ever() {
         sub.u32 %r3, %r3, 1;
         setp.ne.u32 %p2, %r3, 0;
         @%p2 bra again;
-        shfl.sync.{last} %r2, %t, 2, 0x100f, -1;
+        shfl.sync.{last_shuffle} %r2, %t, 2, 0x100f, -1;
         add.u32 %r4, %r4, %r2;
         st.global.u32 [%mine], %r4;"
         )
@@ -350,8 +361,8 @@ fn lanes_that_shuffle_at_several_places_do_not_wait_for_ever() {
         words(&kernel_of(&body("idx.b32")), 32).expect("runs"),
         expected
     );
-    // Other qualifiers: nobody comes to an instruction like the one that the rest waits at.
+    // With different qualifiers, no lane ever reaches an instruction that matches the waiting one.
     let fault = words(&kernel_of(&body("bfly.b32")), 32).unwrap_err();
-    let never = FaultKind::WarpSyncNeverOpens { members: u32::MAX };
-    assert_eq!(fault.kind, never);
+    let expected_kind = FaultKind::WarpSyncNeverOpens { members: u32::MAX };
+    assert_eq!(fault.kind, expected_kind);
 }

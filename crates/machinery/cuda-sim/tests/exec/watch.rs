@@ -1,4 +1,4 @@
-//! How far a launch is, seen from another thread.
+//! The progress of a launch, observed from another thread.
 
 use crate::harness::{Machine, kernel_of};
 use crate::params;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const BLOCKS: u32 = 5;
 
-/// Block n ends when the first word of the output exceeds n.
+/// Returns a kernel whose block n ends when the first word of the output exceeds n.
 fn gate() -> String {
     kernel_of(
         "mov.u32 %r1, %ctaid.x;
@@ -17,12 +17,12 @@ fn gate() -> String {
     )
 }
 
-/// What the machine's launch shows once `wanted` of it holds. A launch that is over fails.
-fn seen(machine: &Machine, wanted: impl Fn(&Progress) -> bool) -> Progress {
+/// Waits until `predicate` is true of the launch's progress, and returns it. Panics if the launch ends first.
+fn wait_for(machine: &Machine, predicate: impl Fn(&Progress) -> bool) -> Progress {
     loop {
         let progress = machine.watch.progress();
         let progress = progress.expect("the launch is under way");
-        if wanted(&progress) {
+        if predicate(&progress) {
             return progress;
         }
         std::thread::yield_now();
@@ -30,33 +30,36 @@ fn seen(machine: &Machine, wanted: impl Fn(&Progress) -> bool) -> Progress {
 }
 
 #[test]
-fn blocks_that_are_done_show_while_the_others_run() {
+fn progress_shows_finished_blocks() {
     for threads in [1, 2, 3] {
         let mut machine = Machine::new(&gate());
         machine.use_threads(threads);
         let out = machine.buffer(&[0u32]);
         let word = machine.global.host(out, 4).unwrap().cast::<u32>();
-        // SAFETY: the allocation lives as long as the machine; the kernel's accesses are atomic.
-        let opened = unsafe { AtomicU32::from_ptr(word) };
+        // SAFETY: `word` points to 4 aligned bytes of an allocation that lives as long as the machine, and
+        // the kernel accesses them only with atomics.
+        let gate = unsafe { AtomicU32::from_ptr(word) };
         let machine = &machine;
         assert_eq!(machine.watch.progress(), None);
         let mut launches = Vec::new();
         for _ in 0..2 {
-            opened.store(0, Ordering::Relaxed);
+            gate.store(0, Ordering::Relaxed);
             std::thread::scope(|scope| {
                 let launch = scope.spawn(|| machine.launch("k", BLOCKS, 32, params![out]));
                 while machine.watch.progress().is_none() {
                     assert!(!launch.is_finished());
                     std::thread::yield_now();
                 }
-                for done in 0..BLOCKS {
-                    opened.store(done, Ordering::Relaxed);
-                    let progress = seen(machine, |now| now.blocks_done == u64::from(done));
+                for finished in 0..BLOCKS {
+                    gate.store(finished, Ordering::Relaxed);
+                    let progress = wait_for(machine, |progress_now| {
+                        progress_now.blocks_done == u64::from(finished)
+                    });
                     assert_eq!(progress.blocks, u64::from(BLOCKS));
                     assert_eq!(progress.kernel, "k");
                     launches.push(progress.launch);
                 }
-                opened.store(BLOCKS, Ordering::Relaxed);
+                gate.store(BLOCKS, Ordering::Relaxed);
                 let report = launch.join().unwrap();
                 assert!(report.is_ok());
             });
@@ -70,7 +73,7 @@ fn blocks_that_are_done_show_while_the_others_run() {
 }
 
 #[test]
-fn a_launch_that_faults_shows_no_longer() {
+fn faulted_launch_shows_no_progress() {
     let mut machine = Machine::new(&kernel_of("trap;"));
     let out = machine.out::<u32>(1);
     machine.fault("k", 3, 32, params![out]);

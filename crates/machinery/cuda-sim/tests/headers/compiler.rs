@@ -1,40 +1,43 @@
-//! The clangs of this machine, and what they make of a program with our headers.
+//! The clang compilers of this machine, and their output for programs with Warpbook's headers.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// A clang that compiles CUDA programs.
+/// A clang that can compile CUDA programs.
 #[derive(Clone)]
 pub struct Compiler {
     pub name: String,
-    /// The GPU that it compiles for: the newest it surely knows.
+    /// The GPU to compile for: the newest that this version certainly supports.
     arch: &'static str,
     feature: &'static str,
 }
 
-/// Where the programs of these tests lie.
+/// Returns the folder of these tests' programs.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../cuda-sim/tests/headers")
 }
 
-/// Where the headers lie.
+/// Returns the folder of the headers.
 pub fn include() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../kernels/include")
 }
 
 impl Compiler {
-    /// The clangs that can do it: those with a version in their name, and `clang`.
+    /// Finds the suitable clangs: those with a version in their name, and `clang`.
     pub fn all() -> Vec<Self> {
         let numbered = (14..=24).map(|version| format!("clang-{version}"));
-        let mut found: Vec<(String, Self)> = Vec::new();
+        let mut compilers: Vec<(String, Self)> = Vec::new();
         for name in numbered.chain(["clang".to_owned()]) {
-            let Ok(said) = Command::new(&name).arg("--version").output() else {
+            let Ok(version_text) = Command::new(&name).arg("--version").output() else {
                 continue;
             };
-            let said = String::from_utf8_lossy(&said.stdout).into_owned();
-            let version = said
-                .split_once("clang version ")
-                .and_then(|(_, rest)| rest.split('.').next()?.parse::<u32>().ok());
+            let version_text = String::from_utf8_lossy(&version_text.stdout).into_owned();
+            let version =
+                version_text
+                    .split_once("clang version ")
+                    .and_then(|(_, after_version)| {
+                        after_version.split('.').next()?.parse::<u32>().ok()
+                    });
             let (arch, feature) = match version {
                 Some(18..) => ("sm_90", "+ptx80"),
                 Some(14..) => ("sm_80", "+ptx70"),
@@ -45,16 +48,21 @@ impl Compiler {
                 arch,
                 feature,
             };
-            // The same clang by a second name is enough once.
-            let known = found.iter().any(|(other, _)| *other == said);
-            if !known && compiler.has_library() {
-                found.push((said, compiler));
+            // Skips a second name of the same clang.
+            let is_duplicate = compilers
+                .iter()
+                .any(|(known_version, _)| *known_version == version_text);
+            if !is_duplicate && compiler.has_library() {
+                compilers.push((version_text, compiler));
             }
         }
-        found.into_iter().map(|(_, compiler)| compiler).collect()
+        compilers
+            .into_iter()
+            .map(|(_, compiler)| compiler)
+            .collect()
     }
 
-    /// Whether it compiles for NVIDIA's GPUs and finds a C++ library.
+    /// Returns true if it compiles for NVIDIA's GPUs and finds a C++ library.
     fn has_library(&self) -> bool {
         let text = "#include <cmath>\n#include <cstdlib>\n";
         ["host", "device"].into_iter().all(|side| {
@@ -64,14 +72,14 @@ impl Compiler {
         })
     }
 
-    /// Runs it on the text as a CUDA program, without our headers.
+    /// Compiles the text as a CUDA program, without Warpbook's headers.
     fn run(&self, side: &str, options: &[&str], text: &str) -> Output {
         let mut command = Command::new(&self.name);
         command
             .args(["-x", "cuda", "-nocudainc", "-nocudalib", "-std=c++17"])
             .arg(format!("--cuda-{side}-only"))
             .arg(format!("--cuda-gpu-arch={}", self.arch))
-            // No toolkit of this machine.
+            // Use no CUDA toolkit of this machine.
             .arg(format!("--cuda-path={}", folder().display()))
             .args(["-Xclang", "-target-sdk-version=11.0"])
             .args(options);
@@ -81,7 +89,7 @@ impl Compiler {
         output(command, text)
     }
 
-    /// What it says of a program with our headers, compiled for one side.
+    /// Compiles a program with Warpbook's headers for the given side.
     pub fn compile(&self, side: &str, text: &str) -> Output {
         let include = include();
         let options = [
@@ -99,22 +107,25 @@ impl Compiler {
         self.run(side, &options, text)
     }
 
-    /// The PTX of a program, which has to compile for the host, too.
+    /// Returns the PTX of a program. The program must compile for the host, too.
     pub fn ptx(&self, program: &str) -> String {
         let path = folder().join(program);
         let text = std::fs::read_to_string(&path).expect("the program");
-        let made = ["host", "device"].map(|side| {
-            let done = self.compile(side, &text);
-            let said = String::from_utf8_lossy(&done.stderr).into_owned();
-            assert!(done.status.success(), "{program} for the {side}:\n{said}");
-            String::from_utf8(done.stdout).expect("text")
+        let outputs = ["host", "device"].map(|side| {
+            let result = self.compile(side, &text);
+            let message = String::from_utf8_lossy(&result.stderr).into_owned();
+            assert!(
+                result.status.success(),
+                "{program} for the {side}:\n{message}"
+            );
+            String::from_utf8(result.stdout).expect("text")
         });
-        let [_, ptx] = made;
+        let [_, ptx] = outputs;
         ptx
     }
 
-    /// What it says of a plain file of C or C++ with our headers.
-    pub fn plain(&self, language: &str, text: &str) -> Output {
+    /// Compiles a plain C or C++ file with Warpbook's headers.
+    pub fn compile_plain(&self, language: &str, text: &str) -> Output {
         let mut command = Command::new(&self.name);
         command
             .args(["-x", language, "-fsyntax-only", "-Wall", "-Werror"])
@@ -125,7 +136,7 @@ impl Compiler {
     }
 }
 
-/// What a command says of this text on its input.
+/// Runs a command with this text on its standard input.
 fn output(mut command: Command, text: &str) -> Output {
     use std::io::Write;
     let mut child = command
@@ -135,7 +146,7 @@ fn output(mut command: Command, text: &str) -> Output {
         .spawn()
         .expect("clang starts");
     let mut input = child.stdin.take().expect("its input");
-    // A clang that ends without reading has said why.
+    // Ignore errors: a clang that exits without reading has printed the reason.
     let _ = input.write_all(text.as_bytes());
     drop(input);
     child.wait_with_output().expect("clang ends")

@@ -1,4 +1,4 @@
-//! MRG32k3a beside its definition, and Poisson's distribution beside its probabilities.
+//! MRG32k3a compared with its definition, and the Poisson distribution compared with its probabilities.
 
 use crate::compiler::Compiler;
 use crate::machine::{Machine, addresses};
@@ -8,7 +8,8 @@ const M2: u64 = 4_294_944_443;
 
 type Matrix = [[u64; 3]; 3];
 
-/// One of the two recurrences: what gives the next number of the last three, and the modulus.
+/// One of the two recurrences: the matrix that computes the next state from the last three numbers, and the
+/// modulus.
 struct Recurrence {
     step: Matrix,
     modulus: u64,
@@ -25,37 +26,37 @@ const RECURRENCES: [Recurrence; 2] = [
     },
 ];
 
-fn product(a: &Matrix, b: &Matrix, modulus: u64) -> Matrix {
-    let cell = |i: usize, j: usize| {
+fn multiply(a: &Matrix, b: &Matrix, modulus: u64) -> Matrix {
+    let element = |i: usize, j: usize| {
         let sum: u128 = (0..3)
             .map(|k| u128::from(a[i][k]) * u128::from(b[k][j]))
             .sum();
         (sum % u128::from(modulus)) as u64
     };
-    [0, 1, 2].map(|i| [0, 1, 2].map(|j| cell(i, j)))
+    [0, 1, 2].map(|i| [0, 1, 2].map(|j| element(i, j)))
 }
 
 impl Recurrence {
-    /// `state` after `count` times 2 to the `doublings` steps.
+    /// Returns `state` after `count`·2^`doublings` steps.
     fn after(&self, state: [u64; 3], count: u64, doublings: u32) -> [u64; 3] {
         let mut step = self.step;
         for _ in 0..doublings {
-            step = product(&step, &step, self.modulus);
+            step = multiply(&step, &step, self.modulus);
         }
         let mut all = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
         for bit in 0..64 {
             if count >> bit & 1 == 1 {
-                all = product(&all, &step, self.modulus);
+                all = multiply(&all, &step, self.modulus);
             }
-            step = product(&step, &step, self.modulus);
+            step = multiply(&step, &step, self.modulus);
         }
-        let column = product(&all, &state.map(|number| [number, 0, 0]), self.modulus);
+        let column = multiply(&all, &state.map(|number| [number, 0, 0]), self.modulus);
         column.map(|row| row[0])
     }
 }
 
-/// The generator of `seed` after so many sequences, subsequences and numbers.
-fn begun([seed, subsequence, offset, sequence]: [u64; 4]) -> [[u64; 3]; 2] {
+/// Returns the generator of `seed` after skipping sequences, subsequences and numbers.
+fn initial_states([seed, subsequence, offset, sequence]: [u64; 4]) -> [[u64; 3]; 2] {
     let low = (seed as u32 ^ 0x5555_5555) as u64;
     let high = ((seed >> 32) as u32 ^ 0xaaaa_aaaa) as u64;
     let [first, second] = match seed {
@@ -63,8 +64,8 @@ fn begun([seed, subsequence, offset, sequence]: [u64; 4]) -> [[u64; 3]; 2] {
         _ => [[low, high, low], [high, low, high]],
     };
     let mut states = [
-        first.map(|by| by * 12345 % M1),
-        second.map(|by| by * 12345 % M2),
+        first.map(|value| value * 12345 % M1),
+        second.map(|value| value * 12345 % M2),
     ];
     for (state, recurrence) in states.iter_mut().zip(&RECURRENCES) {
         *state = recurrence.after(*state, subsequence, 76);
@@ -86,98 +87,98 @@ fn next(states: &mut [[u64; 3]; 2]) -> u64 {
 
 pub fn mrg(compiler: &Compiler) {
     let mut machine = Machine::new(&compiler.ptx("generators.cu"));
-    let from = [
+    let seeds = [
         [0, 0, 0, 0],
         [1, 0, 0, 0],
         [0x1234_5678_9abc_def0, 3, 1_000_003, 0],
         [7, (1 << 51) - 1, u64::MAX, 5],
         [42, 1 << 33, 1, 1 << 40],
     ];
-    let words = machine.buffer(&from.concat());
-    let to = machine.buffer(&vec![0f64; 16 * from.len()]);
-    let grid = [1, from.len() as u32];
-    machine.run("mrg", grid, false, &addresses(&[to, words]));
-    let found: Vec<f64> = machine.read(to, 16 * from.len());
-    for (from, found) in from.iter().zip(found.chunks(16)) {
-        let mut states = begun(*from);
+    let seed_address = machine.buffer(&seeds.concat());
+    let output = machine.buffer(&vec![0f64; 16 * seeds.len()]);
+    let grid = [1, seeds.len() as u32];
+    machine.run("mrg", grid, false, &addresses(&[output, seed_address]));
+    let actual: Vec<f64> = machine.read(output, 16 * seeds.len());
+    for (seeds, actual) in seeds.iter().zip(actual.chunks(16)) {
+        let mut states = initial_states(*seeds);
         let mut uniform = || next(&mut states) as f64 * 2.328_306_549_837_829e-10;
-        for found in &found[..4] {
+        for actual in &actual[..4] {
             let number = uniform() / 2.328_306_549_837_829e-10;
             assert_eq!(
-                *found,
+                *actual,
                 (number.round() * 1.000_000_048_662).floor(),
-                "{from:?}"
+                "{seeds:?}"
             );
         }
-        for found in &found[4..8] {
-            assert!((uniform() - found).abs() < 1e-15, "{from:?}");
+        for actual in &actual[4..8] {
+            assert!((uniform() - actual).abs() < 1e-15, "{seeds:?}");
         }
-        for found in &found[8..10] {
-            assert!((uniform() - found).abs() < 1e-7, "{from:?}");
+        for actual in &actual[8..10] {
+            assert!((uniform() - actual).abs() < 1e-7, "{seeds:?}");
         }
         let mut normal = || {
-            let (size, turns) = ((-2.0 * uniform().ln()).sqrt(), uniform());
-            let (sin, cos) = (turns * std::f64::consts::TAU).sin_cos();
-            [sin * size, cos * size]
+            let (radius, angle) = ((-2.0 * uniform().ln()).sqrt(), uniform());
+            let (sin, cos) = (angle * std::f64::consts::TAU).sin_cos();
+            [sin * radius, cos * radius]
         };
         let [first, second] = normal();
-        assert!((first - found[10]).abs() < 1e-12 && (second - found[11]).abs() < 1e-12);
-        assert!((normal()[0] - found[12]).abs() < 1e-5, "{from:?}");
+        assert!((first - actual[10]).abs() < 1e-12 && (second - actual[11]).abs() < 1e-12);
+        assert!((normal()[0] - actual[12]).abs() < 1e-5, "{seeds:?}");
         let log = (0.5 + 0.25 * normal()[0]).exp();
-        assert!((log - found[13]).abs() < 1e-12, "{from:?}");
+        assert!((log - actual[13]).abs() < 1e-12, "{seeds:?}");
     }
-    // The first number of the publication's own seeds.
-    let mut published = begun([0; 4]);
+    // The first number for the seeds of the publication.
+    let mut published = initial_states([0; 4]);
     let first = next(&mut published) as f64 / (M1 + 1) as f64;
     assert!((first - 0.127_011_122_046_577).abs() < 1e-14, "{first}");
 }
 
-/// The probability of each number from 0 on, of a Poisson distribution.
-fn probabilities(mean: f64, most: usize) -> Vec<f64> {
+/// Returns the probability of each number from 0 to `max` in a Poisson distribution.
+fn probabilities(mean: f64, max: usize) -> Vec<f64> {
     let mut log = -mean;
-    let each = (0..=most).map(|k| {
+    let values = (0..=max).map(|k| {
         if k > 0 {
             log += (mean / k as f64).ln();
         }
         log.exp()
     });
-    each.collect()
+    values.collect()
 }
 
-/// The sum of squared differences from what is expected, in bins of at least 20, and the bins.
-fn differences(found: &[u32], mean: f64) -> (f64, usize) {
-    let most = (mean + 10.0 * mean.sqrt() + 20.0) as usize;
-    let mut counts = vec![0f64; most + 1];
-    for &number in found {
-        counts[(number as usize).min(most)] += 1.0;
+/// Returns the chi-squared statistic of the numbers, with at least 20 expected per bin, and the number of bins.
+fn chi_squared(actual: &[u32], mean: f64) -> (f64, usize) {
+    let max = (mean + 10.0 * mean.sqrt() + 20.0) as usize;
+    let mut counts = vec![0f64; max + 1];
+    for &number in actual {
+        counts[(number as usize).min(max)] += 1.0;
     }
-    let (mut sum, mut bins, mut expected, mut seen) = (0.0, 0, 0.0, 0.0);
-    for (probability, count) in probabilities(mean, most).iter().zip(counts) {
-        expected += probability * found.len() as f64;
-        seen += count;
+    let (mut sum, mut bins, mut expected, mut observed) = (0.0, 0, 0.0, 0.0);
+    for (probability, count) in probabilities(mean, max).iter().zip(counts) {
+        expected += probability * actual.len() as f64;
+        observed += count;
         if expected >= 20.0 {
-            sum += (seen - expected) * (seen - expected) / expected;
-            (bins, expected, seen) = (bins + 1, 0.0, 0.0);
+            sum += (observed - expected) * (observed - expected) / expected;
+            (bins, expected, observed) = (bins + 1, 0.0, 0.0);
         }
     }
     (sum, bins)
 }
 
 pub fn poisson(compiler: &Compiler) {
-    const EACH: usize = 256 * 64;
+    const SAMPLES: usize = 256 * 64;
     let mut machine = Machine::new(&compiler.ptx("generators.cu"));
     for mean in [0.25, 3.0, 30.0, 64.0, 500.0, 4000.0, 9000.0] {
-        let to = machine.buffer(&vec![0u32; 4 * EACH]);
-        let mut parameters = addresses(&[to]);
+        let output = machine.buffer(&vec![0u32; 4 * SAMPLES]);
+        let mut parameters = addresses(&[output]);
         parameters.extend(f64::to_le_bytes(mean));
         machine.run("poisson", [1, 256], false, &parameters);
-        let found: Vec<u32> = machine.read(to, 4 * EACH);
-        for (generator, found) in found.chunks(EACH).enumerate() {
-            let (sum, bins) = differences(found, mean);
-            // The sum has a mean of as many as there are bins, and a variance of twice that.
-            let off = (sum - bins as f64) / (2.0 * bins as f64).sqrt();
+        let actual: Vec<u32> = machine.read(output, 4 * SAMPLES);
+        for (generator, actual) in actual.chunks(SAMPLES).enumerate() {
+            let (sum, bins) = chi_squared(actual, mean);
+            // The statistic's mean is the number of bins, and its variance twice that.
+            let deviation = (sum - bins as f64) / (2.0 * bins as f64).sqrt();
             assert!(
-                off.abs() < 5.0,
+                deviation.abs() < 5.0,
                 "mean {mean}, generator {generator}: {sum} in {bins} bins"
             );
         }

@@ -1,4 +1,4 @@
-// Groups: what each thread finds of itself, of its block, its tile, the threads beside it, the grid.
+// Cooperative groups: each thread queries its block, its tile, its coalesced group and the grid.
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
@@ -55,7 +55,7 @@ extern "C" __global__ void groups(const int *from, int *to) {
     to[19] = cg::reduce(cg::binary_partition(warp, mine & 1), 1, cg::plus<int>());
 }
 
-// Each block writes its number, all wait, and each adds up all: three times.
+// Each block writes its number, all blocks wait, and each sums all numbers; three times.
 extern "C" __global__ void waiting(unsigned int *numbers) {
     cg::grid_group grid = cg::this_grid();
     unsigned int mine = blockIdx.x + 1;

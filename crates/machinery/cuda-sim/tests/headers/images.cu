@@ -1,4 +1,4 @@
-// Textures and surfaces, by their objects: each form compiles to its instruction.
+// Texture and surface objects: each function compiles to its instruction.
 extern "C" __global__ void images(cudaTextureObject_t t, cudaSurfaceObject_t s, float *f, float4 *v,
                                   unsigned char *c) {
     f[0] = tex1Dfetch<float>(t, 3) + tex1D<float4>(t, 1.5f).y + tex2D<float>(t, 1.5f, 2.5f);
@@ -20,7 +20,7 @@ extern "C" __global__ void images(cudaTextureObject_t t, cudaSurfaceObject_t s, 
     surf3Dwrite(make_uchar4(1, 2, 3, 4), s, 4, 2, 3);
 }
 
-// Of layers and cubes.
+// Layered and cubemap textures and surfaces.
 extern "C" __global__ void layers(cudaTextureObject_t t, cudaSurfaceObject_t s, float *f) {
     f[0] = tex1DLayered<float>(t, 1, 2) + tex2DLayered<float>(t, 1, 2, 3);
     f[1] = texCubemap<float>(t, 1, 2, 3) + texCubemapLayered<float>(t, 1, 2, 3, 4);

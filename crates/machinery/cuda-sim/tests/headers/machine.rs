@@ -1,4 +1,4 @@
-//! A simulated H200 with one module loaded: buffers in, a launch, buffers out.
+//! A test harness: a simulated H200 with one loaded module, its buffers, and launches.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub struct Machine {
 
 impl Machine {
     pub fn new(ptx: &str) -> Self {
-        // A test that hangs is to fail, not to hang.
+        // Makes a test that hangs fail instead.
         let limit = TimeLimit::Launch(Duration::from_secs(100));
         let mut driver = Driver::new(DeviceSpec::h200(), Some(limit));
         let context = driver.retain_primary(0).unwrap();
@@ -31,7 +31,7 @@ impl Machine {
         }
     }
 
-    /// A buffer that holds `values`; its device address.
+    /// Allocates a buffer with these values and returns its device address.
     pub fn buffer<T: Pod>(&mut self, values: &[T]) -> u64 {
         let bytes: &[u8] = bytemuck::cast_slice(values);
         let address = self
@@ -52,12 +52,12 @@ impl Machine {
 
     fn copy(&mut self, to: MemcpyAddress, from: MemcpyAddress, bytes: usize) {
         let copy = Memcpy::linear(to, from, bytes as u64);
-        // SAFETY: the one side that is on the host holds so many bytes, and outlives the call. A copy only
-        // reads its source.
+        // SAFETY: the host side of the copy, `bytes` in `buffer` or `read`, has `bytes` bytes and outlives
+        // the call, which is synchronous. The copy writes only to its destination.
         unsafe { self.driver.memcpy(self.context, &copy) }.expect("a copy");
     }
 
-    /// Runs a kernel that is to succeed. Each parameter has 8 bytes, the last may be shorter.
+    /// Runs a kernel that must succeed. Each parameter has 8 bytes; the last one may be shorter.
     pub fn run(
         &mut self,
         kernel: &str,
@@ -88,7 +88,7 @@ impl Machine {
     }
 }
 
-/// Addresses as a kernel's parameters.
+/// Returns addresses as a kernel's parameters.
 pub fn addresses(addresses: &[u64]) -> Vec<u8> {
     addresses
         .iter()

@@ -1,8 +1,9 @@
-//! The headers that CUDA programs find by their usual names (`kernels/include`): programs that use
-//! them compile for both sides, and their kernels give on the simulator what they should.
+//! Tests of the headers that CUDA programs include by their usual names (`kernels/include`): programs that use
+//! them compile for both sides, and their kernels give the expected results on the simulator.
 //!
-//! These need a clang with the NVPTX target and a C++ library. Warpbook's tests need Rust alone:
-//! without them these are ignored, and say so. Each clang that is found has its own.
+//! These tests need a clang with the NVPTX target and a C++ library. Warpbook's tests must not need anything
+//! but Rust, so without them these tests are ignored and print the reason. Each clang that is found runs all
+//! tests.
 
 mod compiler;
 mod generators;
@@ -16,32 +17,38 @@ use std::process::ExitCode;
 use compiler::Compiler;
 use libtest_mimic::{Arguments, Completion, Trial};
 
-/// What is tested with a compiler.
+/// A test that uses a compiler.
 type Test = fn(&Compiler);
 
 const TESTS: [(&str, Test); 16] = [
     ("tensor_cores_multiply_fragments", programs::matrices),
-    ("an_everyday_program_compiles_and_runs", programs::everyday),
-    ("groups_of_threads_work_together", programs::groups),
-    ("all_blocks_of_a_grid_wait", programs::waiting),
+    ("everyday_program_compiles_and_runs", programs::everyday),
+    ("cooperative_groups_are_correct", programs::groups),
+    ("grid_sync_waits_for_all_blocks", programs::waiting),
     (
-        "textures_and_surfaces_become_instructions",
+        "texture_and_surface_calls_become_instructions",
         programs::images,
     ),
-    ("half_and_bfloat16_are_as_on_an_h200", numbers::narrow),
-    ("random_numbers_are_as_on_an_h200", numbers::random),
-    ("mrg32k3a_is_as_defined", generators::mrg),
+    ("half_and_bfloat16_match_an_h200", numbers::narrow),
+    ("random_numbers_match_an_h200", numbers::random),
+    ("mrg32k3a_matches_its_definition", generators::mrg),
     (
         "poisson_numbers_have_their_probabilities",
         generators::poisson,
     ),
-    ("most_and_least_of_words_and_halves", words::dpx),
-    ("copies_go_past_the_registers", words::copies),
-    ("the_next_number_is_told", words::neighbours),
-    ("what_the_simulator_lacks_compiles", programs::not_simulated),
-    ("headers_stand_alone_for_plain_c_and_cpp", programs::plain),
-    ("each_header_compiles_by_itself", programs::each_header),
-    ("a_mistake_is_told_where_it_is", programs::mistake),
+    ("dpx_functions_are_correct", words::dpx),
+    ("pipeline_copies_are_correct", words::copies),
+    ("nextafter_is_correct", words::neighbours),
+    ("unsupported_instructions_compile", programs::not_simulated),
+    (
+        "headers_compile_as_plain_c_and_cpp",
+        programs::plain_c_and_cpp,
+    ),
+    ("each_header_compiles_alone", programs::each_header),
+    (
+        "compile_error_names_the_programs_line",
+        programs::compile_error,
+    ),
 ];
 
 fn main() -> ExitCode {

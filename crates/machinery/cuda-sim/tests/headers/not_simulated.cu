@@ -1,4 +1,4 @@
-// What compiles to instructions that the simulator lacks.
+// A kernel that compiles to instructions that the simulator lacks.
 #include <mma.h>
 
 using namespace nvcuda;

@@ -1,26 +1,27 @@
-//! Programs that use the headers, and what their kernels are to write.
+//! Programs that use the headers, and the expected output of their kernels.
 
 use crate::compiler::{Compiler, include};
 use crate::machine::{Machine, addresses};
 
-/// A program for both sides; its kernel beside plain Rust.
+/// Compares the kernel of a program for both sides with plain Rust.
 pub fn everyday(compiler: &Compiler) {
     let mut machine = Machine::new(&compiler.ptx("everyday.cu"));
-    let from: Vec<f32> = (0..256).map(|n| n as f32 * 0.5).collect();
-    let (from_at, to_at) = (machine.buffer(&from), machine.buffer(&vec![0f32; 256]));
+    let input: Vec<f32> = (0..256).map(|n| n as f32 * 0.5).collect();
+    let (input_address, output_address) =
+        (machine.buffer(&input), machine.buffer(&vec![0f32; 256]));
     let words = machine.buffer(&vec![0i32; 256]);
     let sum = machine.buffer(&[0f64]);
-    let mut parameters = addresses(&[to_at, from_at, words, sum]);
+    let mut parameters = addresses(&[output_address, input_address, words, sum]);
     parameters.extend(60i32.to_le_bytes());
     let outcome = machine.run("everyday", [1, 64], false, &parameters);
     assert_eq!(
         String::from_utf8_lossy(&outcome.printed),
         "1 of everyday: 0.00\n"
     );
-    // Float4 by float4, up to n.
-    let mut copied = from;
-    copied[240..].fill(0.0);
-    assert_eq!(machine.read::<f32>(to_at, 256), copied);
+    // Copied in units of float4, up to n.
+    let mut expected_copy = input;
+    expected_copy[240..].fill(0.0);
+    assert_eq!(machine.read::<f32>(output_address, 256), expected_copy);
     assert_eq!(machine.read::<f64>(sum, 1), [64.0 * 4.0]);
     let words: Vec<i32> = machine.read(words, 256);
     assert_eq!((words[200], words[201]), (63, 2));
@@ -58,28 +59,33 @@ pub fn everyday(compiler: &Compiler) {
 
 pub fn groups(compiler: &Compiler) {
     let mut machine = Machine::new(&compiler.ptx("groups.cu"));
-    let from: Vec<i32> = (0..64).map(|n| n * 7 % 64).collect();
-    let from_at = machine.buffer(&from);
-    let to = machine.buffer(&vec![-1i32; 64 * 20]);
-    machine.run("groups", [1, 64], false, &addresses(&[from_at, to]));
-    let found: Vec<i32> = machine.read(to, 64 * 20);
+    let input: Vec<i32> = (0..64).map(|n| n * 7 % 64).collect();
+    let input_address = machine.buffer(&input);
+    let output = machine.buffer(&vec![-1i32; 64 * 20]);
+    machine.run(
+        "groups",
+        [1, 64],
+        false,
+        &addresses(&[input_address, output]),
+    );
+    let actual: Vec<i32> = machine.read(output, 64 * 20);
     for i in 0..64 {
-        let mine = from[i];
-        let warp: Vec<i32> = from[i / 32 * 32..][..32].to_vec();
-        let tile: Vec<i32> = from[i / 8 * 8..][..8].to_vec();
+        let own_value = input[i];
+        let warp: Vec<i32> = input[i / 32 * 32..][..32].to_vec();
+        let tile: Vec<i32> = input[i / 8 * 8..][..8].to_vec();
         let lane = i % 32;
-        let bits = |values: &[i32], wanted: &dyn Fn(i32) -> bool| {
-            let bit = |(n, value): (usize, &i32)| i32::from(wanted(*value)) << n;
+        let bits = |values: &[i32], predicate: &dyn Fn(i32) -> bool| {
+            let bit = |(n, value): (usize, &i32)| i32::from(predicate(*value)) << n;
             values
                 .iter()
                 .enumerate()
                 .map(bit)
                 .fold(0, |all, bit| all | bit)
         };
-        let count =
-            |wanted: &dyn Fn(i32) -> bool| warp.iter().filter(|v| wanted(**v)).count() as i32;
+        let count_matching =
+            |predicate: &dyn Fn(i32) -> bool| warp.iter().filter(|v| predicate(**v)).count() as i32;
         let mut expected = vec![
-            from[0] * 100 + 64,
+            input[0] * 100 + 64,
             (i / 32) as i32 * 100 + 2,
             (i % 8) as i32 * 100 + (i / 8) as i32,
             tile.iter().sum(),
@@ -88,12 +94,12 @@ pub fn groups(compiler: &Compiler) {
             warp[..lane].iter().sum(),
             bits(&tile, &|v| v & 1 == 1),
             tile[(i % 8) ^ 3] * 3 + tile[2],
-            i32::from(tile.contains(&from[5])) + 2,
-            bits(&warp, &|v| v % 3 == mine % 3),
+            i32::from(tile.contains(&input[5])) + 2,
+            bits(&warp, &|v| v % 3 == own_value % 3),
         ];
         let ones: Vec<i32> = warp.iter().copied().filter(|v| v % 3 == 1).collect();
-        if mine % 3 == 1 {
-            let rank = ones.iter().position(|v| *v == mine).unwrap();
+        if own_value % 3 == 1 {
+            let rank = ones.iter().position(|v| *v == own_value).unwrap();
             expected.extend([
                 ones.len() as i32 * 100 + rank as i32,
                 ones.iter().sum(),
@@ -106,15 +112,15 @@ pub fn groups(compiler: &Compiler) {
         }
         expected.extend([
             (i % 16) as i32 * 100 + 16,
-            count(&|v| v % 3 == mine % 3),
+            count_matching(&|v| v % 3 == own_value % 3),
             i as i32,
-            count(&|v| v & 1 == mine & 1),
+            count_matching(&|v| v & 1 == own_value & 1),
         ]);
-        assert_eq!(found[20 * i..][..20], expected, "thread {i}");
+        assert_eq!(actual[20 * i..][..20], expected, "thread {i}");
     }
 }
 
-/// A cooperative launch: no block goes on before all have come.
+/// A cooperative launch: no block passes the grid barrier before all have arrived.
 pub fn waiting(compiler: &Compiler) {
     let mut machine = Machine::new(&compiler.ptx("groups.cu"));
     for (blocks, threads) in [(1u32, 32), (2, 33), (132, 64)] {
@@ -122,16 +128,16 @@ pub fn waiting(compiler: &Compiler) {
         machine.run("waiting", [blocks, threads], true, &addresses(&[numbers]));
         let sum = (1..=blocks).fold(0, u32::wrapping_add);
         let expected = sum.wrapping_mul(blocks).wrapping_mul(blocks);
-        let found: Vec<u32> = machine.read(numbers, blocks as usize);
+        let actual: Vec<u32> = machine.read(numbers, blocks as usize);
         assert_eq!(
-            found,
+            actual,
             vec![expected; blocks as usize],
             "{blocks} of {threads}"
         );
     }
 }
 
-/// What the simulator does with the instructions has its own tests.
+/// Checks the generated instructions. The simulator's own tests cover their behaviour.
 pub fn images(compiler: &Compiler) {
     let ptx = compiler.ptx("images.cu");
     for instruction in [
@@ -171,38 +177,38 @@ pub fn images(compiler: &Compiler) {
     ] {
         assert!(ptx.contains(instruction), "no {instruction} in\n{ptx}");
     }
-    // The simulator takes all of them.
+    // The simulator supports all of them.
     Machine::new(&ptx);
 }
 
-/// What the simulator refuses, a GPU takes.
+/// Instructions that the simulator lacks must still compile for a GPU.
 pub fn not_simulated(compiler: &Compiler) {
     let ptx = compiler.ptx("not_simulated.cu");
     let instruction = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64";
     assert!(ptx.contains(instruction), "no {instruction} in\n{ptx}");
 }
 
-/// Types and runtime calls without a CUDA compiler's words.
-pub fn plain(compiler: &Compiler) {
+/// Checks types and runtime calls in plain C and C++, without CUDA's keywords.
+pub fn plain_c_and_cpp(compiler: &Compiler) {
     let c = "#include <cuda_runtime_api.h>\n#include <vector_types.h>\n#include <cuComplex.h>\n\
              int main(void) { float4 v = {1, 2, 3, 4}; dim3 d = {1, 2, 3}; return (int)v.x - (int)d.x; }\n";
     let cpp = "#include <cuda_runtime.h>\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <cuComplex.h>\n\
                int main() { dim3 d(2); __half h = __float2half(1.5f); __nv_bfloat16 b(2.0f);\n\
                return int(float(h + h)) - 3 + int(make_float2(1, 2).x) - int(float(b)) + int(d.y); }\n";
     for (language, text) in [("c", c), ("c++", cpp)] {
-        let done = compiler.plain(language, text);
-        let said = String::from_utf8_lossy(&done.stderr);
-        assert!(done.status.success(), "{language}:\n{said}");
+        let result = compiler.compile_plain(language, text);
+        let message = String::from_utf8_lossy(&result.stderr);
+        assert!(result.status.success(), "{language}:\n{message}");
     }
 }
 
-/// Without another before it, on both sides.
+/// Compiles each header alone, for both sides.
 pub fn each_header(compiler: &Compiler) {
     let mut names: Vec<String> = ["", "crt/", "cooperative_groups/"]
         .into_iter()
         .flat_map(|folder| {
-            let listed = std::fs::read_dir(include().join(folder)).expect("the headers");
-            listed.filter_map(move |entry| {
+            let entries = std::fs::read_dir(include().join(folder)).expect("the headers");
+            entries.filter_map(move |entry| {
                 let name = entry.ok()?.file_name().into_string().ok()?;
                 name.ends_with(".h").then(|| format!("{folder}{name}"))
             })
@@ -214,7 +220,7 @@ pub fn each_header(compiler: &Compiler) {
         .iter()
         .map(|name| format!("#include <{name}>\n"))
         .collect();
-    // Each first, and all others after it.
+    // Each of these first, and then all headers.
     for side in ["host", "device"] {
         for name in [
             "curand_kernel.h",
@@ -222,44 +228,49 @@ pub fn each_header(compiler: &Compiler) {
             "cuda_bf16.h",
             "surface_functions.h",
         ] {
-            let done = compiler.compile(side, &format!("#include <{name}>\n{text}"));
-            let said = String::from_utf8_lossy(&done.stderr);
-            assert!(done.status.success(), "{name} for the {side}:\n{said}");
+            let result = compiler.compile(side, &format!("#include <{name}>\n{text}"));
+            let message = String::from_utf8_lossy(&result.stderr);
+            assert!(result.status.success(), "{name} for the {side}:\n{message}");
         }
     }
 }
 
-/// The reader's line, not one of a header's.
-pub fn mistake(compiler: &Compiler) {
+/// A compile error must give the program's line, not a header's.
+pub fn compile_error(compiler: &Compiler) {
     let text = "__global__ void k(float *p) {\n    p[0] = warpShuffle(p[1]);\n}\n";
-    let done = compiler.compile("device", text);
-    let said = String::from_utf8_lossy(&done.stderr);
-    assert!(!done.status.success());
+    let result = compiler.compile("device", text);
+    let message = String::from_utf8_lossy(&result.stderr);
+    assert!(!result.status.success());
     assert!(
-        said.contains("<stdin>:2:12: error: use of undeclared identifier 'warpShuffle'"),
-        "{said}"
+        message.contains("<stdin>:2:12: error: use of undeclared identifier 'warpShuffle'"),
+        "{message}"
     );
 }
 
-/// Tensor cores by fragments: whole numbers so small that every type holds the sums.
+/// Tests tensor cores through fragments, with integers so small that every type represents the sums exactly.
 pub fn matrices(compiler: &Compiler) {
     let mut machine = Machine::new(&compiler.ptx("matrices.cu"));
-    let from: Vec<i32> = (0..1536).map(|n| (n * n / 7 + n) % 5 - 2).collect();
-    let from_at = machine.buffer(&from);
-    let to = machine.buffer(&vec![0i32; 4 * 512]);
-    machine.run("matrices", [1, 32], false, &addresses(&[from_at, to]));
-    let found: Vec<i32> = machine.read(to, 4 * 512);
-    // Rows, columns, length of the sum, and whether a and b lie by rows.
-    let kinds = [
+    let input: Vec<i32> = (0..1536).map(|n| (n * n / 7 + n) % 5 - 2).collect();
+    let input_address = machine.buffer(&input);
+    let output = machine.buffer(&vec![0i32; 4 * 512]);
+    machine.run(
+        "matrices",
+        [1, 32],
+        false,
+        &addresses(&[input_address, output]),
+    );
+    let actual: Vec<i32> = machine.read(output, 4 * 512);
+    // Rows, columns, length of the sum, and whether A and B are in row-major order.
+    let cases = [
         (16, 16, 16, true, true),
         (16, 16, 16, false, false),
         (32, 8, 16, true, false),
         (16, 16, 16, false, true),
     ];
-    for (number, (m, n, k, a_rows, b_rows)) in kinds.into_iter().enumerate() {
-        let a = |row: usize, i: usize| from[if a_rows { row * k + i } else { i * m + row }];
+    for (number, (m, n, k, a_rows, b_rows)) in cases.into_iter().enumerate() {
+        let a = |row: usize, i: usize| input[if a_rows { row * k + i } else { i * m + row }];
         let b = |i: usize, column: usize| {
-            from[512
+            input[512
                 + if b_rows {
                     i * n + column
                 } else {
@@ -269,10 +280,10 @@ pub fn matrices(compiler: &Compiler) {
         for row in 0..m {
             for column in 0..n {
                 let sum: i32 = (0..k).map(|i| a(row, i) * b(i, column)).sum();
-                let place = row * n + column;
-                let expected = sum + from[1024 + place];
+                let index = row * n + column;
+                let expected = sum + input[1024 + index];
                 assert_eq!(
-                    found[512 * number + place],
+                    actual[512 * number + index],
                     expected,
                     "kind {number}: {row}, {column}"
                 );
@@ -283,17 +294,17 @@ pub fn matrices(compiler: &Compiler) {
     let a: Vec<f32> = (0..128).map(|n| (n % 11) as f32 * 0.25).collect();
     let b: Vec<f32> = (0..128).map(|n| (n % 7) as f32 - 3.0).collect();
     let (a_at, b_at) = (machine.buffer(&a), machine.buffer(&b));
-    let to = machine.buffer(&vec![0f32; 256]);
+    let output = machine.buffer(&vec![0f32; 256]);
     machine.run(
         "matrices_of_tf32",
         [1, 32],
         false,
-        &addresses(&[a_at, b_at, to]),
+        &addresses(&[a_at, b_at, output]),
     );
-    let found: Vec<f32> = machine.read(to, 256);
-    for (place, found) in found.iter().enumerate() {
-        let (row, column) = (place / 16, place % 16);
+    let actual: Vec<f32> = machine.read(output, 256);
+    for (index, actual) in actual.iter().enumerate() {
+        let (row, column) = (index / 16, index % 16);
         let sum: f32 = (0..8).map(|i| a[row * 8 + i] * b[i * 16 + column]).sum();
-        assert_eq!(*found, sum, "{row}, {column}");
+        assert_eq!(*actual, sum, "{row}, {column}");
     }
 }

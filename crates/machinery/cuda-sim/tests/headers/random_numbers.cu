@@ -1,4 +1,4 @@
-// What curand_kernel.h gives for three numbers (seed, sequence, offset): compared with an H200.
+// Results of curand_kernel.h for a seed, a sequence and an offset, which are compared with those of an H200.
 #include <curand_kernel.h>
 
 template <typename S>

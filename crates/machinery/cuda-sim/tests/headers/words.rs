@@ -1,21 +1,21 @@
-//! Functions of words and halves of words, asynchronous copies, and the next number: beside plain Rust.
+//! Functions on words and half words, asynchronous copies, and `nextafter`, compared with plain Rust.
 
 use crate::compiler::Compiler;
 use crate::machine::{Machine, addresses};
 
-type Of3 = fn(i64, i64, i64) -> i64;
+type TernaryFunction = fn(i64, i64, i64) -> i64;
 
-/// CUDA's `__vimax3`, `__vimin3`, `__viaddmax` and `__viaddmin`. Sums are brought back to their bits by
-/// [`halves`] and [`word`], before they are compared.
-const THREE: [(Of3, bool); 4] = [
+/// CUDA's `__vimax3`, `__vimin3`, `__viaddmax` and `__viaddmin`. [`halves`] and [`word`] truncate sums to the
+/// operand's width before the comparison.
+const TERNARY_FUNCTIONS: [(TernaryFunction, bool); 4] = [
     (|a, b, c| a.max(b).max(c), false),
     (|a, b, c| a.min(b).min(c), false),
     (|a, b, c| a.max(b).max(c), true),
     (|a, b, c| a.min(b).min(c), true),
 ];
 
-/// The number that so many low bits are, with or without a sign.
-fn number(bits: u32, width: u32, signed: bool) -> i64 {
+/// Returns the value of the low `width` bits, signed or unsigned.
+fn lane_value(bits: u32, width: u32, signed: bool) -> i64 {
     let low = i64::from(bits) & ((1 << width) - 1);
     match signed && low >> (width - 1) == 1 {
         true => low - (1 << width),
@@ -23,13 +23,19 @@ fn number(bits: u32, width: u32, signed: bool) -> i64 {
     }
 }
 
-/// A function of one lane of each word.
-fn lane([a, b, c]: [u32; 3], width: u32, signed: bool, relu: bool, of: (Of3, bool)) -> u32 {
-    let [x, y, z] = [a, b, c].map(|word| number(word, width, signed));
-    let result = match of {
-        // a + b, in as many bits as each has.
+/// Applies a function to one lane of each word.
+fn lane(
+    [a, b, c]: [u32; 3],
+    width: u32,
+    signed: bool,
+    relu: bool,
+    function: (TernaryFunction, bool),
+) -> u32 {
+    let [x, y, z] = [a, b, c].map(|word| lane_value(word, width, signed));
+    let result = match function {
+        // The sum a + b wraps around in the lane's width.
         (f, true) => {
-            let sum = number((x + y) as u32, width, signed);
+            let sum = lane_value((x + y) as u32, width, signed);
             f(sum, sum, z)
         }
         (f, false) => f(x, y, z),
@@ -38,65 +44,65 @@ fn lane([a, b, c]: [u32; 3], width: u32, signed: bool, relu: bool, of: (Of3, boo
     result as u32 & (((1u64 << width) - 1) as u32)
 }
 
-fn word(words: [u32; 3], signed: bool, relu: bool, of: (Of3, bool)) -> u32 {
-    lane(words, 32, signed, relu, of)
+fn word(words: [u32; 3], signed: bool, relu: bool, function: (TernaryFunction, bool)) -> u32 {
+    lane(words, 32, signed, relu, function)
 }
 
-fn halves(words: [u32; 3], signed: bool, relu: bool, of: (Of3, bool)) -> u32 {
-    let high = lane(words.map(|word| word >> 16), 16, signed, relu, of);
-    high << 16 | lane(words, 16, signed, relu, of)
+fn halves(words: [u32; 3], signed: bool, relu: bool, function: (TernaryFunction, bool)) -> u32 {
+    let high = lane(words.map(|word| word >> 16), 16, signed, relu, function);
+    high << 16 | lane(words, 16, signed, relu, function)
 }
 
-/// Which of two the function takes, in the bits that the kernel puts them.
-fn first([a, b]: [u32; 2], width: u32, signed: bool, most: bool) -> bool {
-    let [a, b] = [a, b].map(|word| number(word, width, signed));
-    if most { a >= b } else { a <= b }
+/// Returns true if the function selects the first of two values, which the kernel reports in a bit.
+fn selects_first([a, b]: [u32; 2], width: u32, signed: bool, maximum: bool) -> bool {
+    let [a, b] = [a, b].map(|word| lane_value(word, width, signed));
+    if maximum { a >= b } else { a <= b }
 }
 
 fn expected([a, b, c]: [u32; 3]) -> Vec<u32> {
     let mut out = Vec::new();
-    for of in THREE {
+    for function in TERNARY_FUNCTIONS {
         let words = [a, b, c];
         out.extend([
-            word(words, true, false, of),
-            word(words, false, false, of),
-            halves(words, true, false, of),
-            halves(words, false, false, of),
-            word(words, true, true, of),
-            halves(words, true, true, of),
+            word(words, true, false, function),
+            word(words, false, false, function),
+            halves(words, true, false, function),
+            halves(words, false, false, function),
+            word(words, true, true, function),
+            halves(words, true, true, function),
         ]);
     }
-    let (most, least) = (THREE[0], THREE[1]);
+    let (maximum, minimum) = (TERNARY_FUNCTIONS[0], TERNARY_FUNCTIONS[1]);
     out.extend([
-        word([a, b, b], true, true, most),
-        word([a, b, b], true, true, least),
-        halves([a, b, b], true, true, most) ^ halves([a, c, c], true, true, least),
+        word([a, b, b], true, true, maximum),
+        word([a, b, b], true, true, minimum),
+        halves([a, b, b], true, true, maximum) ^ halves([a, c, c], true, true, minimum),
     ]);
-    let whole = |signed: bool, is_most: bool| {
-        let of = if is_most { most } else { least };
-        let marks = u32::from(first([a, b], 32, signed, is_most)) << 31;
-        word([a, b, b], signed, false, of) ^ marks
+    let word_selection = |signed: bool, is_most: bool| {
+        let function = if is_most { maximum } else { minimum };
+        let selection_bit = u32::from(selects_first([a, b], 32, signed, is_most)) << 31;
+        word([a, b, b], signed, false, function) ^ selection_bit
     };
-    let two = |signed: bool, is_most: bool| {
-        let of = if is_most { most } else { least };
-        let high = u32::from(first([a >> 16, b >> 16], 16, signed, is_most)) << 31;
-        let low = u32::from(first([a, b], 16, signed, is_most)) << 15;
-        halves([a, b, b], signed, false, of) ^ high ^ low
+    let half_selection = |signed: bool, is_most: bool| {
+        let function = if is_most { maximum } else { minimum };
+        let high = u32::from(selects_first([a >> 16, b >> 16], 16, signed, is_most)) << 31;
+        let low = u32::from(selects_first([a, b], 16, signed, is_most)) << 15;
+        halves([a, b, b], signed, false, function) ^ high ^ low
     };
     out.extend([
-        whole(true, true),
-        whole(false, false),
-        two(true, true),
-        two(false, false),
-        two(true, false) ^ two(false, true),
+        word_selection(true, true),
+        word_selection(false, false),
+        half_selection(true, true),
+        half_selection(false, false),
+        half_selection(true, false) ^ half_selection(false, true),
     ]);
     out
 }
 
-/// All of CUDA's DPX functions, of numbers at the ends of their ranges and others.
+/// Tests all of CUDA's DPX functions, with values at the ends of their ranges and others.
 pub fn dpx(compiler: &Compiler) {
     let mut machine = Machine::new(&compiler.ptx("words.cu"));
-    let ends = [
+    let corner_cases = [
         0u32,
         1,
         0xffff_ffff,
@@ -107,9 +113,9 @@ pub fn dpx(compiler: &Compiler) {
         0x1234_fedc,
     ];
     let mut words = Vec::new();
-    for a in ends {
-        for b in ends {
-            words.extend(ends.iter().flat_map(|&c| [a, b, c]));
+    for a in corner_cases {
+        for b in corner_cases {
+            words.extend(corner_cases.iter().flat_map(|&c| [a, b, c]));
         }
     }
     let mut state = 1u32;
@@ -118,36 +124,46 @@ pub fn dpx(compiler: &Compiler) {
         words.push(state.rotate_left(state >> 27));
     }
     let threads = words.len() as u32 / 3;
-    let from = machine.buffer(&words);
-    let to = machine.buffer(&vec![0u32; threads as usize * 32]);
-    machine.run("dpx", [threads / 64, 64], false, &addresses(&[to, from]));
-    let found: Vec<u32> = machine.read(to, threads as usize * 32);
-    for (three, found) in words.chunks(3).zip(found.chunks(32)) {
-        let three = [three[0], three[1], three[2]];
-        assert_eq!(found, expected(three), "of {three:#x?}");
+    let input = machine.buffer(&words);
+    let output = machine.buffer(&vec![0u32; threads as usize * 32]);
+    machine.run(
+        "dpx",
+        [threads / 64, 64],
+        false,
+        &addresses(&[output, input]),
+    );
+    let actual: Vec<u32> = machine.read(output, threads as usize * 32);
+    for (triple, actual) in words.chunks(3).zip(actual.chunks(32)) {
+        let triple = [triple[0], triple[1], triple[2]];
+        assert_eq!(actual, expected(triple), "of {triple:#x?}");
     }
 }
 
 pub fn copies(compiler: &Compiler) {
     let mut machine = Machine::new(&compiler.ptx("words.cu"));
-    let from: Vec<i32> = (1..=256).collect();
-    let (from_at, to) = (machine.buffer(&from), machine.buffer(&[0i32; 256]));
-    machine.run("copies", [1, 64], false, &addresses(&[to, from_at]));
-    let expected = from.chunks(4).rev();
+    let input: Vec<i32> = (1..=256).collect();
+    let (input_address, output) = (machine.buffer(&input), machine.buffer(&[0i32; 256]));
+    machine.run(
+        "copies",
+        [1, 64],
+        false,
+        &addresses(&[output, input_address]),
+    );
+    let expected = input.chunks(4).rev();
     let expected: Vec<i32> = expected
         .flat_map(|four| [four[0], four[1], four[2], 0])
         .collect();
-    assert_eq!(machine.read::<i32>(to, 256), expected);
+    assert_eq!(machine.read::<i32>(output, 256), expected);
 }
 
 pub fn neighbours(compiler: &Compiler) {
     let mut machine = Machine::new(&compiler.ptx("words.cu"));
     let (floats, doubles) = (machine.buffer(&[0f32; 4]), machine.buffer(&[0f64; 2]));
     machine.run("neighbours", [1, 1], false, &addresses(&[floats, doubles]));
-    let least = f32::from_bits(1);
+    let minimum = f32::from_bits(1);
     assert_eq!(
         machine.read::<f32>(floats, 4),
-        [1f32.next_up(), 1f32.next_down(), -least, 2.0]
+        [1f32.next_up(), 1f32.next_down(), -minimum, 2.0]
     );
     assert_eq!(
         machine.read::<f64>(doubles, 2),

@@ -1,20 +1,19 @@
-//! Which of the simulator's files knows which: read from its source.
+//! Checks the dependencies between the simulator's source files.
 //!
-//! **Layers.** The rooms are the modules of `lib.rs`. Each is in one step of [`LAYERS`], and names
-//! only rooms of earlier steps: those of its own step do not know each other either.
+//! **Layers.** The modules of `lib.rs` are arranged in layers, [`LAYERS`]. A module names only modules of
+//! earlier layers, and none of its own.
 //!
-//! **Circles.** Files of a room do not need each other in a circle. Precisely: of every module the
-//! submodules, each taken with all that is below it, can be put into an order in which each names
-//! only those before it. A module's own file (`layout/mod.rs`, or `tensor.rs` beside `tensor/`) and
-//! the files below it are a family: it may name them, and they may name it.
+//! **Cycles.** The files of a module do not depend on each other in a cycle. More precisely, the submodules of every
+//! module, each with everything below it, can be ordered so that each names only those before it. A module's
+//! own file (`layout/mod.rs`, or `tensor.rs` next to `tensor/`) and the files below it are a family: they may
+//! name each other.
 //!
-//! What counts as naming is a path: in a `use`, in code, or among the tokens of a macro, of its
-//! definition and of its calls. It counts as the file that defines what is named, imports and
-//! re-exports on the way followed. A call of a method names nothing by itself. Comments do not
-//! count, and neither does what is for tests alone: items and files under `#[cfg(test)]`, and
-//! functions that are a `#[test]`.
+//! A path names a module if it appears in a `use`, in code, or among the tokens of a macro's definition or
+//! call. It counts as a name of the file that defines the item, after following imports and
+//! re-exports. A method call alone names nothing. Comments do not count, and neither do items
+//! for tests: items and files under `#[cfg(test)]`, and `#[test]` functions.
 
-mod made_up;
+mod examples;
 mod reader;
 mod source;
 
@@ -24,7 +23,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// The rooms in their order. Those of one step stand side by side.
+/// The modules of `lib.rs` by layer. Modules of one layer must not depend on each other.
 const LAYERS: &[&[&str]] = &[
     &["ptx", "device", "lanes", "memory"],
     &["isa"],
@@ -35,37 +34,37 @@ const LAYERS: &[&[&str]] = &[
     &["driver"],
 ];
 
-/// The simulator, which takes seconds to read.
+/// The simulator's source. Parsing it takes seconds.
 static SIMULATOR: LazyLock<Source> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cuda-sim/src");
     Source::read(&|path| fs::read_to_string(root.join(path)).ok())
 });
 
 #[test]
-fn rooms_name_only_those_before_them() {
-    let wrong = SIMULATOR.against_layers(LAYERS);
-    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+fn modules_name_only_earlier_layers() {
+    let violations = SIMULATOR.layer_violations(LAYERS);
+    assert!(violations.is_empty(), "\n{}\n", violations.join("\n"));
 }
 
 #[test]
-fn files_do_not_need_each_other_in_a_circle() {
-    let circles = SIMULATOR.circles();
-    let circles: Vec<String> = circles
+fn files_have_no_dependency_cycles() {
+    let cycles = SIMULATOR.cycles();
+    let cycles: Vec<String> = cycles
         .iter()
-        .map(|circle| {
-            let parent = circle.parent.join("::");
-            format!("a circle in {parent}:\n  {}", circle.steps.join("\n  "))
+        .map(|cycle| {
+            let parent = cycle.parent.join("::");
+            format!("a cycle in {parent}:\n  {}", cycle.steps.join("\n  "))
         })
         .collect();
-    assert!(circles.is_empty(), "\n{}\n", circles.join("\n"));
+    assert!(cycles.is_empty(), "\n{}\n", cycles.join("\n"));
 }
 
-/// That all files were read, and most of what they name was understood.
+/// Checks that all files are read, and that most names are resolved.
 #[test]
-fn the_simulator_is_read_whole() {
+fn all_simulator_files_are_read() {
     let source = &*SIMULATOR;
-    let rooms: BTreeSet<&str> = LAYERS.iter().copied().flatten().copied().collect();
-    assert_eq!(source.rooms(), rooms);
+    let top_modules: BTreeSet<&str> = LAYERS.iter().copied().flatten().copied().collect();
+    assert_eq!(source.top_modules(), top_modules);
     let mentions: usize = source.0.values().map(|file| file.mentions.len()).sum();
     assert!(
         source.0.len() > 150 && mentions > 3000,

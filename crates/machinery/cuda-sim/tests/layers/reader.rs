@@ -1,4 +1,4 @@
-//! What a file names.
+//! Finds the paths that a file names.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,35 +6,35 @@ use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, ItemMod, Meta, MetaList, Token, UseTree};
 
-/// A module, or an item of one, by its names from the crate's root on: `["exec", "ops", "Form"]`.
-pub type Names = Vec<String>;
+/// The absolute path of a module or an item: `["exec", "ops", "Form"]`.
+pub type ItemPath = Vec<String>;
 
 /// A path in a file.
 pub struct Mention {
     pub line: usize,
-    /// The path from the crate's root on.
-    pub names: Names,
-    /// It begins with a name that the file imports: the import is a mention of its own.
-    pub imported: bool,
+    /// The path from the crate's root.
+    pub names: ItemPath,
+    /// True if the path starts with an imported name. The import itself is a separate mention.
+    pub is_imported: bool,
 }
 
 /// Reads one file.
 pub struct Reader {
-    /// The module that is read: of the file, or one that stands inside it.
-    module: Names,
-    /// Modules that are files of their own.
-    pub files: Vec<Names>,
+    /// The module being read: that of the file, or an inline module in it.
+    module: ItemPath,
+    /// Modules in files of their own.
+    pub files: Vec<ItemPath>,
     /// All modules that the file declares.
-    declared: BTreeSet<Names>,
-    /// What the file imports, by the name that it has there.
-    pub imports: BTreeMap<String, Names>,
+    declared: BTreeSet<ItemPath>,
+    /// The file's imports, by their local names.
+    pub imports: BTreeMap<String, ItemPath>,
     pub mentions: Vec<Mention>,
 }
 
 impl Reader {
-    /// For the file of `module`, of which these are the items: what it declares and imports is known,
-    /// what it names is not yet.
-    pub fn new(module: &Names, items: &[Item]) -> Reader {
+    /// Creates a reader for the file of `module` with these items. Collects the declarations and imports, but
+    /// not yet the mentions.
+    pub fn new(module: &ItemPath, items: &[Item]) -> Reader {
         let mut reader = Reader {
             module: module.clone(),
             files: Vec::new(),
@@ -42,19 +42,19 @@ impl Reader {
             imports: BTreeMap::new(),
             mentions: Vec::new(),
         };
-        let inside = |item: &ItemMod| [module.as_slice(), &[item.ident.to_string()]].concat();
+        let child_path = |item: &ItemMod| [module.as_slice(), &[item.ident.to_string()]].concat();
         for item in items {
             if let Item::Mod(item) = item
-                && !is_for_tests(&item.attrs)
+                && !is_test_only(&item.attrs)
             {
-                reader.declared.insert(inside(item));
+                reader.declared.insert(child_path(item));
             }
         }
-        // What is imported may be the beginning of another import's path, further up too.
+        // An import may start with the name of another import, including a later one.
         for _ in 0..2 {
             for item in items {
                 if let Item::Use(item) = item
-                    && !is_for_tests(&item.attrs)
+                    && !is_test_only(&item.attrs)
                 {
                     reader.import(&item.tree, &mut Vec::new());
                 }
@@ -64,47 +64,47 @@ impl Reader {
         reader
     }
 
-    /// A written path as one from the crate's root on. None for a path into another crate, or one whose
+    /// Resolves a path to one from the crate's root. Returns `None` for a path into another crate, or one whose
     /// first name the file neither declares nor imports.
-    fn resolve(&self, written: &[String]) -> Option<Names> {
-        let (first, rest) = written.split_first()?;
-        let mut start = match first.as_str() {
-            "crate" => Names::new(),
+    fn resolve(&self, written: &[String]) -> Option<ItemPath> {
+        let (first, remaining) = written.split_first()?;
+        let mut absolute = match first.as_str() {
+            "crate" => ItemPath::new(),
             "self" => self.module.clone(),
             "super" => self.module[..self.module.len().checked_sub(1)?].to_vec(),
             name => {
-                let inside = [self.module.as_slice(), &[name.to_owned()]].concat();
-                match self.declared.contains(&inside) {
-                    true => inside,
+                let child_path = [self.module.as_slice(), &[name.to_owned()]].concat();
+                match self.declared.contains(&child_path) {
+                    true => child_path,
                     false => self.imports.get(name)?.clone(),
                 }
             }
         };
-        for name in rest {
+        for name in remaining {
             match name.as_str() {
-                "super" => drop(start.pop()?),
+                "super" => drop(absolute.pop()?),
                 "self" => {}
-                _ => start.push(name.clone()),
+                _ => absolute.push(name.clone()),
             }
         }
-        Some(start)
+        Some(absolute)
     }
 
-    /// Notes that the file names this path, as it is written there.
+    /// Records that the file names this path.
     fn mention(&mut self, span: Span, written: &[String]) {
         if let Some(names) = self.resolve(written) {
-            let own = ["crate", "self", "super"].contains(&written[0].as_str());
-            let inside = || [self.module.as_slice(), &written[..1]].concat();
+            let is_relative = ["crate", "self", "super"].contains(&written[0].as_str());
+            let child_path = || [self.module.as_slice(), &written[..1]].concat();
             self.mentions.push(Mention {
                 line: span.start().line,
                 names,
-                imported: !own && !self.declared.contains(&inside()),
+                is_imported: !is_relative && !self.declared.contains(&child_path()),
             });
         }
     }
 
-    /// Notes what a `use` names, and under which names the file has it.
-    fn import(&mut self, tree: &UseTree, before: &mut Names) {
+    /// Records the paths that a `use` names, and their local names.
+    fn import(&mut self, tree: &UseTree, before: &mut ItemPath) {
         match tree {
             UseTree::Path(path) => {
                 before.push(path.ident.to_string());
@@ -116,36 +116,36 @@ impl Reader {
                     self.import(tree, before);
                 }
             }
-            UseTree::Name(name) => self.leaf(&name.ident, &name.ident, before),
-            UseTree::Rename(rename) => self.leaf(&rename.ident, &rename.rename, before),
+            UseTree::Name(name) => self.import_name(&name.ident, &name.ident, before),
+            UseTree::Rename(rename) => self.import_name(&rename.ident, &rename.rename, before),
             UseTree::Glob(glob) => self.mention(glob.star_token.spans[0], before),
         }
     }
 
-    /// Notes what one name of a `use` stands for; `alias` is the name that it has in the file.
-    fn leaf(&mut self, ident: &syn::Ident, alias: &syn::Ident, before: &Names) {
+    /// Records the path of one name in a `use`; `alias` is its local name.
+    fn import_name(&mut self, ident: &syn::Ident, alias: &syn::Ident, before: &ItemPath) {
         let written = [before.as_slice(), &[ident.to_string()]].concat();
         self.mention(ident.span(), &written);
         if let Some(names) = self.resolve(&written) {
-            let last = match alias == "self" {
+            let local_name = match alias == "self" {
                 true => names.last().cloned().unwrap_or_default(),
                 false => alias.to_string(),
             };
-            self.imports.insert(last, names);
+            self.imports.insert(local_name, names);
         }
     }
 
-    /// Notes the paths among the tokens of a macro.
+    /// Records the paths among the tokens of a macro.
     fn tokens(&mut self, tokens: TokenStream) {
-        // The path that is being read and where it began, and the colons after it so far.
-        let mut path: Option<(Span, Names)> = None;
+        // The current path with its first token, and the number of colons after it.
+        let mut path: Option<(Span, ItemPath)> = None;
         let mut colons = 0;
         for token in tokens {
             match &token {
                 TokenTree::Ident(ident) => {
                     match &mut path {
                         Some((_, names)) if colons == 2 => names.push(ident.to_string()),
-                        // It goes on after generics, or is of another crate.
+                        // A path after generics, or into another crate.
                         None if colons == 2 => {}
                         _ => {
                             self.end_of_path(path.take());
@@ -167,8 +167,8 @@ impl Reader {
         self.end_of_path(path);
     }
 
-    /// Notes a path among a macro's tokens, if it is one: a name alone is none.
-    fn end_of_path(&mut self, path: Option<(Span, Names)>) {
+    /// Records a path among a macro's tokens. A single name is not a path.
+    fn end_of_path(&mut self, path: Option<(Span, ItemPath)>) {
         if let Some((span, names)) = path
             && names.len() > 1
         {
@@ -179,13 +179,13 @@ impl Reader {
 
 impl Visit<'_> for Reader {
     fn visit_item(&mut self, item: &Item) {
-        if !is_for_tests(attributes_of(item)) {
+        if !is_test_only(attributes_of(item)) {
             visit::visit_item(self, item);
         }
     }
 
     fn visit_impl_item_fn(&mut self, item: &syn::ImplItemFn) {
-        if !is_for_tests(&item.attrs) {
+        if !is_test_only(&item.attrs) {
             visit::visit_impl_item_fn(self, item);
         }
     }
@@ -204,7 +204,7 @@ impl Visit<'_> for Reader {
     }
 
     fn visit_path(&mut self, path: &syn::Path) {
-        let names: Names = path
+        let names: ItemPath = path
             .segments
             .iter()
             .map(|segment| segment.ident.to_string())
@@ -226,21 +226,22 @@ impl Visit<'_> for Reader {
     }
 }
 
-/// Whether it stands under `#[cfg(test)]`, alone or with other conditions, or is a test.
-fn is_for_tests(attributes: &[Attribute]) -> bool {
+/// Returns true for `#[test]` functions and for items under `#[cfg(test)]`, alone or combined with other
+/// conditions.
+fn is_test_only(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         Meta::Path(path) => path.is_ident("test"),
-        Meta::List(list) if list.path.is_ident("cfg") => demands_tests(list),
+        Meta::List(list) if list.path.is_ident("cfg") => requires_test(list),
         _ => false,
     })
 }
 
-/// Whether a condition, `cfg(…)` or `all(…)`, holds in tests alone.
-fn demands_tests(condition: &MetaList) -> bool {
+/// Returns true if a condition, `cfg(…)` or `all(…)`, requires `test`.
+fn requires_test(condition: &MetaList) -> bool {
     let parts = condition.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
     parts.into_iter().flatten().any(|part| match &part {
         Meta::Path(path) => path.is_ident("test"),
-        Meta::List(list) => list.path.is_ident("all") && demands_tests(list),
+        Meta::List(list) => list.path.is_ident("all") && requires_test(list),
         Meta::NameValue(_) => false,
     })
 }

@@ -1,41 +1,41 @@
-//! A crate's files, and what breaks their order.
+//! The files of a crate, and the violations of their order.
 
-use crate::reader::{Mention, Names, Reader};
+use crate::reader::{ItemPath, Mention, Reader};
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{BTreeMap, BTreeSet};
 use syn::visit::Visit;
 
-/// What is read of a file.
+/// The paths and imports of one file.
 pub struct SourceFile {
-    /// Its place, from `src` on.
+    /// The file's path, relative to `src`.
     pub path: String,
     pub mentions: Vec<Mention>,
-    /// What the file imports, private or not, by the name that it has there.
-    pub imports: BTreeMap<String, Names>,
+    /// All imports of the file, private and public, by their local names.
+    pub imports: BTreeMap<String, ItemPath>,
 }
 
 /// The files of a crate, by module.
-pub struct Source(pub BTreeMap<Names, SourceFile>);
+pub struct Source(pub BTreeMap<ItemPath, SourceFile>);
 
 impl Source {
-    /// Reads the crate whose root is `lib.rs`; `load` gives the text of a file, if there is one.
+    /// Reads the crate whose root is `lib.rs`. `load` returns the text of a file, or `None` if there is none.
     pub fn read(load: &dyn Fn(&str) -> Option<String>) -> Source {
         let mut files = BTreeMap::new();
-        let mut open = vec![(Names::new(), "lib.rs".to_owned())];
-        while let Some((module, path)) = open.pop() {
+        let mut queue = vec![(ItemPath::new(), "lib.rs".to_owned())];
+        while let Some((module, path)) = queue.pop() {
             let text = load(&path).unwrap_or_else(|| panic!("{path} is missing"));
             let tree = syn::parse_file(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
             let mut reader = Reader::new(&module, &tree.items);
             reader.visit_file(&tree);
             for child in &reader.files {
-                let inside = child.join("/");
-                let beside = format!("{inside}.rs");
-                let found = match load(&beside) {
-                    Some(_) => beside,
-                    None => format!("{inside}/mod.rs"),
+                let path = child.join("/");
+                let flat_path = format!("{path}.rs");
+                let child_path = match load(&flat_path) {
+                    Some(_) => flat_path,
+                    None => format!("{path}/mod.rs"),
                 };
-                open.push((child.clone(), found));
+                queue.push((child.clone(), child_path));
             }
             let file = SourceFile {
                 path,
@@ -47,25 +47,25 @@ impl Source {
         Source(files)
     }
 
-    /// The rooms: the modules of `lib.rs`.
-    pub fn rooms(&self) -> BTreeSet<&str> {
+    /// Returns the modules of `lib.rs`.
+    pub fn top_modules(&self) -> BTreeSet<&str> {
         let modules = self.0.keys().filter(|module| module.len() == 1);
         modules.map(|module| module[0].as_str()).collect()
     }
 
-    /// The module of the file that defines what these names stand for.
-    fn definer(&self, names: &[String]) -> Names {
+    /// Returns the module of the file that defines the item with this path.
+    fn defining_module(&self, names: &[String]) -> ItemPath {
         let mut names = names.to_vec();
-        // A chain of re-exports is short. One that leads back to itself is a mistake in the source.
+        // A chain of re-exports is short, unless a faulty source imports an item from itself.
         for _ in 0..16 {
             let lengths = (0..=names.len()).rev();
             let mut modules = lengths.map(|length| names[..length].to_vec());
             let module = modules.find(|module| self.0.contains_key(module));
             let module = module.unwrap_or_default();
-            let imported = names
+            let import = names
                 .get(module.len())
                 .and_then(|name| self.0.get(&module)?.imports.get(name));
-            match imported {
+            match import {
                 Some(target) => {
                     let rest = names[module.len() + 1..].iter().cloned();
                     names = target.iter().cloned().chain(rest).collect();
@@ -73,63 +73,84 @@ impl Source {
                 None => return module,
             }
         }
-        panic!("{} is an import of itself", names.join("::"));
+        panic!("{} imports itself", names.join("::"));
     }
 
-    /// What breaks the order of the layers, a sentence each.
-    pub fn against_layers(&self, layers: &[&[&str]]) -> Vec<String> {
-        let step_of = |room: &str| layers.iter().position(|step| step.contains(&room));
-        let rooms = self.rooms();
-        let unplaced = rooms.iter().filter(|room| step_of(room).is_none());
+    /// Returns the violations of the layers' order, one sentence each.
+    pub fn layer_violations(&self, layers: &[&[&str]]) -> Vec<String> {
+        let layer_of =
+            |module_name: &str| layers.iter().position(|layer| layer.contains(&module_name));
+        let top_modules = self.top_modules();
+        let unplaced = top_modules
+            .iter()
+            .filter(|module_name| layer_of(module_name).is_none());
         let missing = layers
             .iter()
             .copied()
             .flatten()
-            .filter(|room| !rooms.contains(**room));
-        let mut wrong: Vec<String> = unplaced
-            .map(|room| format!("lib.rs has the room {room}, which is in no layer"))
-            .chain(missing.map(|room| format!("lib.rs has no room {room}, which is in a layer")))
+            .filter(|module_name| !top_modules.contains(**module_name));
+        let mut violations: Vec<String> = unplaced
+            .map(|module_name| format!("module {module_name} of lib.rs is in no layer"))
+            .chain(
+                missing
+                    .map(|module_name| format!("module {module_name} of a layer is not in lib.rs")),
+            )
             .collect();
         for (module, file) in &self.0 {
-            for Mention { line, names, .. } in file.mentions.iter().filter(|one| !one.imported) {
-                let definer = self.definer(names);
-                let (Some(here), Some(there)) = (module.first(), definer.first()) else {
+            for Mention { line, names, .. } in
+                file.mentions.iter().filter(|mention| !mention.is_imported)
+            {
+                let defining_module = self.defining_module(names);
+                let (Some(from_module), Some(to_module)) =
+                    (module.first(), defining_module.first())
+                else {
                     continue;
                 };
-                let (Some(own), Some(named)) = (step_of(here), step_of(there)) else {
+                let (Some(own_layer), Some(named_layer)) =
+                    (layer_of(from_module), layer_of(to_module))
+                else {
                     continue;
                 };
-                if named >= own && here != there {
-                    let side = if named == own { "beside" } else { "after" };
-                    let layer =
-                        |step: usize| format!("layer {} ({})", step + 1, layers[step].join(", "));
-                    wrong.push(format!(
-                        "{}:{line} names {}: {there} is in {}, {side} {here} in {}",
+                if named_layer >= own_layer && from_module != to_module {
+                    let relation = if named_layer == own_layer {
+                        "next to"
+                    } else {
+                        "after"
+                    };
+                    let layer = |index: usize| {
+                        format!("layer {} ({})", index + 1, layers[index].join(", "))
+                    };
+                    violations.push(format!(
+                        "{}:{line} names {}: {to_module} is in {}, {relation} {from_module} in {}",
                         file.path,
                         names.join("::"),
-                        layer(named),
-                        layer(own),
+                        layer(named_layer),
+                        layer(own_layer),
                     ));
                 }
             }
         }
-        wrong
+        violations
     }
 
-    /// The circles of files that need each other, each with a line for every step of it.
-    pub fn circles(&self) -> Vec<Circle> {
-        // For each module with submodules: which of them name which, and where.
-        let mut levels: BTreeMap<Names, BTreeMap<(Names, Names), String>> = BTreeMap::new();
+    /// Returns the cycles of files, with one line per step of each.
+    pub fn cycles(&self) -> Vec<Cycle> {
+        // For each module with submodules: the dependencies between them, and their locations.
+        let mut levels: BTreeMap<ItemPath, BTreeMap<(ItemPath, ItemPath), String>> =
+            BTreeMap::new();
         for (module, file) in &self.0 {
             for Mention { line, names, .. } in &file.mentions {
-                let definer = self.definer(names);
-                let both = module.iter().zip(&definer);
-                let common = both.take_while(|(own, other)| own == other).count();
-                if common == module.len() || common == definer.len() {
-                    // A family.
+                let defining_module = self.defining_module(names);
+                let pairs = module.iter().zip(&defining_module);
+                let common = pairs.take_while(|(own, other)| own == other).count();
+                if common == module.len() || common == defining_module.len() {
+                    // A dependency within a family.
                     continue;
                 }
-                let step = (module[..=common].to_vec(), definer[..=common].to_vec());
+                let step = (
+                    module[..=common].to_vec(),
+                    defining_module[..=common].to_vec(),
+                );
                 let level = levels.entry(module[..common].to_vec()).or_default();
                 level
                     .entry(step)
@@ -138,43 +159,43 @@ impl Source {
         }
         levels
             .iter()
-            .flat_map(|(parent, steps)| circles_of(parent, steps))
+            .flat_map(|(parent, steps)| cycles_of(parent, steps))
             .collect()
     }
 }
 
-/// Submodules that need each other.
+/// Submodules that depend on each other in a cycle.
 #[derive(Debug)]
-pub struct Circle {
-    /// The module that they are of.
-    pub parent: Names,
-    /// Who names whom, and where.
+pub struct Cycle {
+    /// Their parent module.
+    pub parent: ItemPath,
+    /// The dependencies between them, with their locations.
     pub steps: Vec<String>,
 }
 
-/// The circles among submodules of `parent`.
-fn circles_of(parent: &Names, steps: &BTreeMap<(Names, Names), String>) -> Vec<Circle> {
-    let mut graph = DiGraph::<&Names, &str>::new();
-    let mut nodes: BTreeMap<&Names, NodeIndex> = BTreeMap::new();
-    for ((from, to), place) in steps {
+/// Returns the cycles among the submodules of `parent`.
+fn cycles_of(parent: &ItemPath, steps: &BTreeMap<(ItemPath, ItemPath), String>) -> Vec<Cycle> {
+    let mut graph = DiGraph::<&ItemPath, &str>::new();
+    let mut nodes: BTreeMap<&ItemPath, NodeIndex> = BTreeMap::new();
+    for ((from, to), location) in steps {
         let [from, to] = [from, to].map(|module| {
             *nodes
                 .entry(module)
                 .or_insert_with(|| graph.add_node(module))
         });
-        graph.add_edge(from, to, place);
+        graph.add_edge(from, to, location);
     }
-    let several = tarjan_scc(&graph)
+    let cycles = tarjan_scc(&graph)
         .into_iter()
-        .filter(|circle| circle.len() > 1);
-    several
-        .map(|circle| {
-            let inside = steps.iter().filter(|((from, to), _)| {
-                circle.contains(&nodes[from]) && circle.contains(&nodes[to])
+        .filter(|cycle| cycle.len() > 1);
+    cycles
+        .map(|cycle| {
+            let path = steps.iter().filter(|((from, to), _)| {
+                cycle.contains(&nodes[from]) && cycle.contains(&nodes[to])
             });
-            Circle {
+            Cycle {
                 parent: parent.clone(),
-                steps: inside.map(|(_, place)| place.clone()).collect(),
+                steps: path.map(|(_, location)| location.clone()).collect(),
             }
         })
         .collect()

@@ -1,4 +1,4 @@
-// Warp-wide and atomic instructions, vector loads, predicates in pairs.
+// Warp-wide and atomic instructions, vector loads, pairs of predicates.
 #include "stand_in.h"
 struct alignas(16) Four { float x, y, z, w; };
 extern "C" __global__ void lanes(int *out, const Four *in, unsigned *counter) {

@@ -1,6 +1,6 @@
-// What the CUDA toolkit's headers would give to the kernels here.
+// Replaces the CUDA toolkit's headers for the kernels in this folder.
 //
-// Each `.ptx` file next to it was made from the `.cu` file of its name, in this folder, with
+// Each `.ptx` file next to it was compiled from the `.cu` file of its name, in this folder, with
 //   clang-14 -x cuda --cuda-device-only -nocudainc -nocudalib --cuda-gpu-arch=sm_52 \
 //     -Xclang -target-feature -Xclang +ptx64 -O3 -S -gline-tables-only \
 //     -fdebug-prefix-map="$PWD"=. -fdebug-prefix-map="$(clang-14 -print-resource-dir)/include"=clang \

@@ -1,13 +1,13 @@
-//! Device functions and calls of them, by name and by pointer.
+//! Device functions, and calls of them by name and by pointer.
 
-use super::{Generator, Place, pools, pools::Pools};
+use super::{Context, Generator, pools, pools::Pools};
 use crate::dice::Dice;
 use crate::kernel::Function;
 use crate::tree::Node;
 use crate::values::Kind;
 use cuda_sim::ptx::ast::Type;
 
-/// What the functions of a kernel take; all the same, so that a pointer may lead to any of them.
+/// The parameters of a kernel's functions. All have the same ones, so that a pointer may lead to any of them.
 #[derive(Clone)]
 pub struct Signature {
     params: Vec<Param>,
@@ -16,7 +16,7 @@ pub struct Signature {
 #[derive(Clone, Copy)]
 enum Param {
     Value(Type),
-    /// A structure of 16 bytes.
+    /// A 16-byte structure.
     Structure,
 }
 
@@ -37,7 +37,7 @@ impl Signature {
         }
     }
 
-    /// `(.param .align 8 .b8 ret[16]) NAME (.param .b32 p0, …)`
+    /// Returns the declaration, `(.param .align 8 .b8 ret[16]) NAME (.param .b32 p0, …)`.
     fn declaration(&self, name: &str, formal: bool) -> String {
         let params: Vec<String> = self
             .params
@@ -70,10 +70,10 @@ impl Param {
 }
 
 impl Generator<'_> {
-    /// A function of register instructions and flow, whose result mixes all its registers.
+    /// Generates a function of register instructions and control flow, whose result mixes all its registers.
     pub fn function(&mut self, n: usize) -> Function {
         self.pools = Pools::function();
-        let place = Place {
+        let context = Context {
             mask: None,
             whole_block: false,
             loops: 1,
@@ -81,20 +81,20 @@ impl Generator<'_> {
             kernel: false,
         };
         let count = self.dice.between(2, 12);
-        let body = self.statements(count, &place);
+        let body = self.statements(count, &context);
         Function {
             head: format!(
                 ".func {}",
                 self.signature.declaration(&format!("f{n}"), true)
             ),
-            begin: self.receive(),
+            prologue: self.load_parameters(),
             body,
-            end: self.send(),
+            epilogue: self.store_result(),
         }
     }
 
-    /// The parameters into all registers.
-    fn receive(&mut self) -> Vec<String> {
+    /// Loads the parameters into all registers.
+    fn load_parameters(&mut self) -> Vec<String> {
         let mut lines = vec!["mov.b64 %sum, 0x9e3779b97f4a7c15;".to_owned()];
         let mut add = |name: String, offset: usize, bits: u32| {
             lines.push(format!("ld.param.b{bits} %in{bits}, [{name}+{offset}];"));
@@ -133,8 +133,8 @@ impl Generator<'_> {
         lines
     }
 
-    /// All registers into the result.
-    fn send(&self) -> Vec<String> {
+    /// Mixes all registers into the result.
+    fn store_result(&self) -> Vec<String> {
         let mut lines = vec!["mov.b64 %sum, 0;".to_owned()];
         for kind in Kind::ALL {
             for register in 0..self.pools.count(kind) {
@@ -155,9 +155,9 @@ impl Generator<'_> {
         lines
     }
 
-    /// A call of one of the functions, or of one that a predicate chooses.
-    pub fn call(&mut self, place: &Place) -> Option<Node> {
-        if !place.kernel || self.functions == 0 || place.loops >= 2 {
+    /// Generates a call of a function, directly or through a pointer that a predicate selects.
+    pub fn call(&mut self, context: &Context) -> Option<Node> {
+        if !context.kernel || self.functions == 0 || context.loops >= 2 {
             return None;
         }
         let label = self.statements + 1;
@@ -170,7 +170,7 @@ impl Generator<'_> {
                 Param::Value(ty) => {
                     let width = ty.bytes().max(2);
                     let from = self.register(ty, width);
-                    let from = self.plain_bits(from, ty, width, &mut lines);
+                    let from = self.opaque_bits(from, ty, width, &mut lines);
                     lines.push(format!("st.param.{} [{name}], {from};", ty.modifier()));
                 }
                 Param::Structure => {
@@ -201,13 +201,16 @@ impl Generator<'_> {
             if guard.is_empty() {
                 lines.push(format!("call.uni (result), f{callee}, ({names});"));
             } else {
-                // A result that is not there is not read.
+                // If the guard is false the call does not happen, so its result must not be read.
                 lines.push(format!("{guard}call (result), f{callee}, ({names});"));
                 lines.push("}".to_owned());
                 return Some(self.code(lines));
             }
         }
-        let (wide, narrow) = (self.of_kind(Kind::Int64), self.of_kind(Kind::Int32));
+        let (wide, narrow) = (
+            self.register_of_kind(Kind::Int64),
+            self.register_of_kind(Kind::Int32),
+        );
         lines.push(format!("ld.param.b64 {wide}, [result];"));
         lines.push(format!("ld.param.b32 {narrow}, [result+8];"));
         lines.push("}".to_owned());

@@ -1,31 +1,31 @@
-//! Branches, loops, switches, early ends.
+//! Control flow: branches, loops, switches and early exits.
 
-use super::{Generator, Place};
+use super::{Context, Generator};
 use crate::tree::Node;
 use cuda_sim::ptx::ast::Type;
 
 impl Generator<'_> {
-    /// if/else by a predicate that may differ between lanes. From sm_70 on a vote before it tells
-    /// each side who is there.
-    pub fn branch(&mut self, place: &Place) -> Option<Node> {
-        if place.depth >= 3 {
+    /// Generates an if/else on a predicate that may diverge. From sm_70 on, a vote before the branch
+    /// computes the mask of active lanes for each side.
+    pub fn branch(&mut self, context: &Context) -> Option<Node> {
+        if context.depth >= 3 {
             return None;
         }
-        let number = self.number();
+        let number = self.next_statement();
         let predicate = self.temporary('q');
         let mut before = vec![self.condition(&predicate)];
-        let (mut here, mut there) = (self.inner(place), self.inner(place));
-        if let Some(mask) = self.votes(place) {
-            let (yes, no) = (self.own(), self.own());
+        let (mut then_context, mut else_context) = (self.nested(context), self.nested(context));
+        if let Some(mask) = self.vote_mask(context) {
+            let (yes, no) = (self.mask_register(), self.mask_register());
             before.push(format!("vote.sync.ballot.b32 {yes}, {predicate}, {mask};"));
             before.push(format!("not.b32 {no}, {yes};"));
             before.push(format!("and.b32 {no}, {no}, {mask};"));
-            (here.mask, there.mask) = (Some(yes), Some(no));
+            (then_context.mask, else_context.mask) = (Some(yes), Some(no));
         }
         let count = self.dice.between(1, 5);
-        let then = self.statements(count, &here);
+        let then = self.statements(count, &then_context);
         let count = self.dice.below(4);
-        let otherwise = self.statements(count, &there);
+        let otherwise = self.statements(count, &else_context);
         Some(Node::If {
             number,
             before,
@@ -35,31 +35,31 @@ impl Generator<'_> {
         })
     }
 
-    /// A loop of up to seven turns, as a register says; now and then left from inside.
-    pub fn repeat(&mut self, place: &Place) -> Option<Node> {
-        if place.depth >= 3 || place.loops >= 2 {
+    /// Generates a loop of up to seven iterations, as a register's value says. Some loops have a `break`.
+    pub fn loop_statement(&mut self, context: &Context) -> Option<Node> {
+        if context.depth >= 3 || context.loops >= 2 {
             return None;
         }
-        let number = self.number();
-        let (counter, leave) = (self.own(), self.temporary('q'));
+        let number = self.next_statement();
+        let (counter, leave) = (self.mask_register(), self.temporary('q'));
         let source = self.register(Type::U32, 4);
         let mut before = vec![format!("and.b32 {counter}, {source}, 7;")];
         let mut head = vec![format!("setp.eq.u32 {leave}, {counter}, 0;")];
-        let mut inside = self.inner(place);
-        inside.loops += 1;
-        if let Some(outer) = self.votes(place) {
-            let mask = self.own();
+        let mut inner = self.nested(context);
+        inner.loops += 1;
+        if let Some(outer) = self.vote_mask(context) {
+            let mask = self.mask_register();
             before.push(format!("mov.b32 {mask}, {outer};"));
-            // Those who go on are those who come to the next turn.
+            // The mask keeps the lanes that stay in the loop, which all reach the next iteration.
             head.push(format!("vote.sync.ballot.b32 {mask}, !{leave}, {mask};"));
-            inside.mask = Some(mask);
+            inner.mask = Some(mask);
         }
         let count = self.dice.between(1, 5);
-        let mut body = self.statements(count, &inside);
+        let mut body = self.statements(count, &inner);
         if self.dice.chance(30) {
             let out = self.temporary('q');
             let mut lines = vec![self.condition(&out)];
-            if let Some(mask) = &inside.mask {
+            if let Some(mask) = &inner.mask {
                 lines.push(format!("vote.sync.ballot.b32 {mask}, !{out}, {mask};"));
             }
             lines.push(format!("@{out} bra END_{number};"));
@@ -78,25 +78,25 @@ impl Generator<'_> {
         })
     }
 
-    /// `brx.idx` to one of up to four arms.
-    pub fn switch(&mut self, place: &Place) -> Option<Node> {
-        if place.depth >= 3 {
+    /// Generates a `brx.idx` to one of up to four arms.
+    pub fn switch(&mut self, context: &Context) -> Option<Node> {
+        if context.depth >= 3 {
             return None;
         }
-        let number = self.number();
+        let number = self.next_statement();
         let count = [2, 4][self.dice.below(2)];
         let (index, source) = (self.temporary('t'), self.register(Type::U32, 4));
         let mut before = vec![format!("and.b32 {index}, {source}, {};", count - 1)];
-        let mut inside = self.inner(place);
-        if let Some(outer) = self.votes(place) {
-            let mask = self.own();
+        let mut inner = self.nested(context);
+        if let Some(outer) = self.vote_mask(context) {
+            let mask = self.mask_register();
             before.push(format!("match.any.sync.b32 {mask}, {index}, {outer};"));
-            inside.mask = Some(mask);
+            inner.mask = Some(mask);
         }
         let arms = (0..count)
             .map(|_| {
                 let statements = self.dice.below(4);
-                self.statements(statements, &inside)
+                self.statements(statements, &inner)
             })
             .collect();
         Some(Node::Switch {
@@ -107,22 +107,22 @@ impl Generator<'_> {
         })
     }
 
-    /// Some threads end here, their values not written.
-    pub fn end_early(&mut self, place: &Place) -> Option<Node> {
-        if !place.whole_block || self.ended || self.dice.chance(50) {
+    /// Generates an early exit of some threads, whose results are never written.
+    pub fn early_exit(&mut self, context: &Context) -> Option<Node> {
+        if !context.whole_block || self.exited || self.dice.chance(50) {
             return None;
         }
-        self.ended = true;
-        let ends = self.temporary('q');
-        let mut lines = vec![self.condition(&ends)];
-        lines.push(format!("vote.sync.ballot.b32 %remain, !{ends}, %mask;"));
-        let end = ["exit", "ret"][self.dice.below(2)];
-        lines.push(format!("@{ends} {end};"));
+        self.exited = true;
+        let exits = self.temporary('q');
+        let mut lines = vec![self.condition(&exits)];
+        lines.push(format!("vote.sync.ballot.b32 %remain, !{exits}, %mask;"));
+        let instruction = ["exit", "ret"][self.dice.below(2)];
+        lines.push(format!("@{exits} {instruction};"));
         lines.push("mov.b32 %mask, %remain;".to_owned());
         Some(self.code(lines))
     }
 
-    /// A predicate from values, from the lane, or from the block's number.
+    /// Generates a predicate from register values, from the lane, or from the block's index.
     fn condition(&mut self, predicate: &str) -> String {
         match self.dice.below(6) {
             0 => format!("setp.lt.u32 {predicate}, %lane, {};", self.dice.below(33)),
@@ -139,17 +139,17 @@ impl Generator<'_> {
         }
     }
 
-    fn inner(&self, place: &Place) -> Place {
-        Place {
+    fn nested(&self, context: &Context) -> Context {
+        Context {
             mask: None,
             whole_block: false,
-            depth: place.depth + 1,
-            ..place.clone()
+            depth: context.depth + 1,
+            ..context.clone()
         }
     }
 
-    /// The mask to vote under, where a vote may stand before a branch.
-    fn votes(&self, place: &Place) -> Option<String> {
-        place.mask.clone().filter(|_| self.target >= 70)
+    /// Returns the mask to vote with, if the target and the context allow a vote before a branch.
+    fn vote_mask(&self, context: &Context) -> Option<String> {
+        context.mask.clone().filter(|_| self.target >= 70)
     }
 }

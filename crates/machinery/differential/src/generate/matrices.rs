@@ -1,11 +1,12 @@
-//! What compute capability 8.0 brought: asynchronous copies, loads of matrices and their products.
+//! Instructions introduced with compute capability 8.0: asynchronous copies, matrix loads and matrix
+//! multiply-accumulates.
 
-use super::{Generator, Place};
+use super::{Context, Generator};
 use crate::tree::Node;
 use crate::values::Kind;
 
-/// `mma`: the form, registers of the result, of the first and of the second matrix.
-const PRODUCTS: [(&str, usize, usize, usize); 8] = [
+/// Forms of `mma`, each with the number of registers of the result, of A and of B.
+const MMA_FORMS: [(&str, usize, usize, usize); 8] = [
     ("m16n8k4.row.col.f32.tf32.tf32.f32", 4, 2, 1),
     ("m16n8k8.row.col.f32.tf32.tf32.f32", 4, 4, 2),
     ("m16n8k8.row.col.f32.f16.f16.f32", 4, 2, 1),
@@ -17,16 +18,17 @@ const PRODUCTS: [(&str, usize, usize, usize); 8] = [
 ];
 
 impl Generator<'_> {
-    /// One of these; None where the target has none or where it is not known who is here.
-    pub fn matrix(&mut self, place: &Place) -> Option<Node> {
-        if self.target < 80 || !place.kernel {
+    /// Generates one of these instructions. Returns `None` if the target has none, or in a function, where
+    /// the active lanes are unknown.
+    pub fn matrix(&mut self, context: &Context) -> Option<Node> {
+        if self.target < 80 || !context.kernel {
             return None;
         }
-        if !place.whole_block || self.dice.chance(35) {
+        if !context.whole_block || self.dice.chance(35) {
             let lines = self.copy_asynchronously();
             return Some(self.code(lines));
         }
-        // For whole warps only.
+        // These instructions need whole warps.
         let (partial, number) = (self.temporary('q'), self.statements + 1);
         let mut lines = vec![
             format!("setp.ne.u32 {partial}, %mask, 0xffffffff;"),
@@ -36,13 +38,13 @@ impl Generator<'_> {
         lines.extend(if self.dice.chance(50) {
             self.load_matrices()
         } else {
-            self.multiply()
+            self.mma()
         });
         lines.push(format!("SKIP_{number}:"));
         Some(self.code(lines))
     }
 
-    /// One or two copies from the inputs to the thread's shared memory, waited for.
+    /// Generates one or two copies from the inputs to the thread's shared memory, and a wait for them.
     fn copy_asynchronously(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
         for part in 0..self.dice.between(1, 2) {
@@ -59,7 +61,7 @@ impl Generator<'_> {
             let source = match self.dice.below(4) {
                 0 => format!(", {}", self.dice.below(bytes + 1)),
                 1 => {
-                    let (size, value) = (self.temporary('t'), self.of_kind(Kind::Int32));
+                    let (size, value) = (self.temporary('t'), self.register_of_kind(Kind::Int32));
                     lines.push(format!("rem.u32 {size}, {value}, {};", bytes + 1));
                     format!(", {size}")
                 }
@@ -82,12 +84,14 @@ impl Generator<'_> {
         lines
     }
 
-    /// Each lane writes a row of eight halves; then all load them as fragments.
+    /// Generates a matrix load: each lane writes a row of eight halves, then all load the rows as fragments.
     fn load_matrices(&mut self) -> Vec<String> {
-        let values: Vec<String> = (0..4).map(|_| self.of_kind(Kind::Halves)).collect();
+        let values: Vec<String> = (0..4)
+            .map(|_| self.register_of_kind(Kind::Halves))
+            .collect();
         let (row, lane) = (self.temporary('t'), self.temporary('t'));
         let count = [1, 2, 4][self.dice.below(3)];
-        let numbers = self.dice.different(count, self.pools.count(Kind::Halves));
+        let numbers = self.dice.sample(count, self.pools.count(Kind::Halves));
         let to: Vec<String> = numbers.iter().map(|n| format!("%x{n}")).collect();
         let transposed = ["", ".trans"][self.dice.below(2)];
         let space = ["", ".shared", ".shared::cta"][self.dice.below(3)];
@@ -111,10 +115,10 @@ impl Generator<'_> {
         ]
     }
 
-    fn multiply(&mut self) -> Vec<String> {
-        let (form, results, first, second) = PRODUCTS[self.dice.below(PRODUCTS.len())];
+    fn mma(&mut self) -> Vec<String> {
+        let (form, result_registers, first, second) = MMA_FORMS[self.dice.below(MMA_FORMS.len())];
         let (sums, factors) = (
-            if results == 4 {
+            if result_registers == 4 {
                 Kind::Single
             } else {
                 Kind::Halves
@@ -125,17 +129,17 @@ impl Generator<'_> {
                 Kind::Halves
             },
         );
-        let numbers = self.dice.different(results, self.pools.count(sums));
+        let numbers = self.dice.sample(result_registers, self.pools.count(sums));
         let prefix = super::pools::prefix(sums);
         let to: Vec<String> = numbers.iter().map(|n| format!("{prefix}{n}")).collect();
         let mut registers = |kind, count: usize| {
-            let all: Vec<String> = (0..count).map(|_| self.of_kind(kind)).collect();
+            let all: Vec<String> = (0..count).map(|_| self.register_of_kind(kind)).collect();
             format!("{{{}}}", all.join(", "))
         };
         let (a, b, c) = (
             registers(factors, first),
             registers(factors, second),
-            registers(sums, results),
+            registers(sums, result_registers),
         );
         vec![format!(
             "mma.sync.aligned.{form} {{{}}}, {a}, {b}, {c};",

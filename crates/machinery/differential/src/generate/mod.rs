@@ -1,10 +1,10 @@
-//! Random kernels: valid, and the same answer however threads are scheduled.
+//! Generates random kernels that are valid and whose results do not depend on the schedule.
 //!
-//! What PTX leaves open is kept out: a register is written before it is read; a lane that a shuffle
-//! reads from takes part in it; threads meet at barriers outside of branches, and in warp-wide
-//! instructions under masks that say who comes; threads share memory between barriers only, and
-//! atomics to shared places commute. A product that could be fused with a later sum is hidden from
-//! the assembler. What an approximate instruction answers goes nowhere but into the output.
+//! The generator avoids whatever PTX leaves unspecified. A register is written before it is read. A lane
+//! that a shuffle reads from takes part in it. Barriers are outside branches, and the mask of a warp-wide
+//! instruction names exactly the lanes that execute it. Threads share memory only between barriers, and
+//! atomics on shared cells commute. A product that the assembler could fuse with a later sum is hidden from
+//! it. The result of an approximate instruction is used nowhere except in the output.
 
 mod blocks;
 mod calls;
@@ -13,7 +13,7 @@ mod matrices;
 mod memory;
 mod operations;
 mod pools;
-mod shell;
+mod scaffold;
 mod warps;
 
 use crate::dice::Dice;
@@ -22,51 +22,51 @@ use crate::kernel::{Function, Kernel, Slot};
 use crate::tree::Node;
 use pools::Pools;
 
-/// What holds where a statement stands.
+/// The context of a statement.
 #[derive(Clone)]
-struct Place {
-    /// The register with the mask of the lanes that are here together; None where that is not known.
+struct Context {
+    /// The register with the mask of the active lanes; `None` if they are unknown.
     mask: Option<String>,
-    /// All threads of the block that have not ended are here.
+    /// True if all threads of the block that have not exited reach the statement.
     whole_block: bool,
-    /// Loops around it.
+    /// The number of enclosing loops.
     loops: usize,
-    /// Branches and loops around it.
+    /// The number of enclosing branches and loops.
     depth: usize,
-    /// In a kernel, not in a function that it calls.
+    /// True in a kernel, false in a function that it calls.
     kernel: bool,
 }
 
-/// A statement that is being written: what its instructions need of their own.
+/// The state of the generator of one kernel.
 struct Generator<'f> {
     dice: Dice,
     forms: &'f Forms,
     target: u32,
     pools: Pools,
-    /// Statements so far.
+    /// The number of statements so far.
     statements: u32,
-    /// Registers of one statement only, by width: `%t` of 32 bits, `%u` of 64, `%v` of 16, `%q`
-    /// predicates.
+    /// The number of temporary registers, each used by one statement only. The letter gives the width: `%t`
+    /// has 32 bits, `%u` 64, `%v` 16, and `%q` is a predicate.
     temporaries: u32,
-    /// Masks and loop counters.
+    /// The number of registers for masks and loop counters.
     masks: u32,
     block: [u32; 3],
     threads: u32,
-    /// Places for approximate answers: what they are, and their operands' bytes.
+    /// The slots of approximate results: their forms and numbers of operands.
     approximate: Vec<Slot>,
-    /// What global and shared cells hold first.
+    /// Initial values of the cells in global and shared memory.
     global_cells: Vec<u64>,
     shared_cells: Vec<u64>,
-    /// Some thread may have ended early.
-    ended: bool,
-    /// Functions that can be called.
+    /// True if some threads may have exited early.
+    exited: bool,
+    /// The signature of the functions that can be called.
     signature: calls::Signature,
     functions: usize,
-    /// Shared memory is sized at launch.
+    /// True if the size of shared memory is set at launch.
     dynamic: bool,
 }
 
-/// The kernel with this number of a series.
+/// Generates the kernel with this number of a series.
 pub fn kernel(forms: &Forms, seed: u64, number: u64) -> Kernel {
     let mut dice = Dice::new(seed, number, 0);
     let target = TARGETS[[0, 0, 1, 2, 2, 3, 3, 3][dice.below(8)]];
@@ -107,73 +107,73 @@ pub fn kernel(forms: &Forms, seed: u64, number: u64) -> Kernel {
         approximate: Vec::new(),
         global_cells: Vec::new(),
         shared_cells: Vec::new(),
-        ended: false,
+        exited: false,
         functions,
         dynamic,
     };
     let functions: Vec<Function> = (0..functions).map(|n| generator.function(n)).collect();
     generator.pools = Pools::kernel();
-    let place = Place {
+    let context = Context {
         mask: Some("%mask".to_owned()),
         whole_block: true,
         loops: 0,
         depth: 0,
         kernel: true,
     };
-    let body = generator.statements(size, &place);
+    let body = generator.statements(size, &context);
     generator.finish(number, grid, functions, body)
 }
 
 impl Generator<'_> {
-    /// A new statement's number.
-    fn number(&mut self) -> u32 {
+    /// Returns the number of a new statement.
+    fn next_statement(&mut self) -> u32 {
         self.statements += 1;
         self.statements
     }
 
-    /// A register of one statement's own: `t` 32 bits, `u` 64, `v` 16, `q` a predicate.
+    /// Returns a new temporary register: `t` has 32 bits, `u` 64, `v` 16, and `q` is a predicate.
     fn temporary(&mut self, letter: char) -> String {
         self.temporaries += 1;
         format!("%{letter}{}", self.temporaries)
     }
 
-    /// A register for a mask or a loop's counter.
-    fn own(&mut self) -> String {
+    /// Returns a new register for a mask or a loop counter.
+    fn mask_register(&mut self) -> String {
         self.masks += 1;
         format!("%m{}", self.masks)
     }
 
     fn code(&mut self, lines: Vec<String>) -> Node {
-        let number = self.number();
+        let number = self.next_statement();
         Node::Code { number, lines }
     }
 
-    /// About `count` statements, those inside branches and loops not counted.
-    fn statements(&mut self, count: usize, place: &Place) -> Vec<Node> {
-        (0..count).map(|_| self.statement(place)).collect()
+    /// Generates `count` statements, not counting those nested in branches and loops.
+    fn statements(&mut self, count: usize, context: &Context) -> Vec<Node> {
+        (0..count).map(|_| self.statement(context)).collect()
     }
 
-    fn statement(&mut self, place: &Place) -> Node {
+    fn statement(&mut self, context: &Context) -> Node {
         loop {
-            let made = match self.dice.below(100) {
+            let statement_node = match self.dice.below(100) {
                 0..45 => Some(self.operation()),
                 45..49 => Some(self.carry_chain()),
-                49..52 => place.kernel.then(|| self.approximation()),
-                52..63 => place.kernel.then(|| self.access()),
-                63..67 => place.kernel.then(|| self.refresh()),
-                67..71 => place.kernel.then(|| self.atomic()),
-                71..77 => self.warp_wide(place),
-                77..80 => self.barrier(place),
-                80..83 => self.matrix(place),
-                83..86 => self.call(place),
-                86..88 => place.kernel.then(|| self.special()),
-                88..94 => self.branch(place),
-                94..96 => self.repeat(place),
-                96..98 => self.switch(place),
-                98 => Some(self.no_effect(place)),
-                _ => self.end_early(place),
+                49..52 => context.kernel.then(|| self.approximation()),
+                52..63 => context.kernel.then(|| self.access()),
+                63..67 => context.kernel.then(|| self.refresh()),
+                67..71 => context.kernel.then(|| self.atomic()),
+                71..77 => self.warp_instruction(context),
+                77..80 => self.barrier(context),
+                80..83 => self.matrix(context),
+                83..86 => self.call(context),
+                86..88 => context.kernel.then(|| self.special()),
+                88..94 => self.branch(context),
+                94..96 => self.loop_statement(context),
+                96..98 => self.switch(context),
+                98 => Some(self.no_effect(context)),
+                _ => self.early_exit(context),
             };
-            if let Some(node) = made {
+            if let Some(node) = statement_node {
                 return node;
             }
         }

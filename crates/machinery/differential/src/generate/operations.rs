@@ -1,7 +1,7 @@
-//! Register instructions: any form of the catalogue.
+//! Register instructions, in any form of the catalogue.
 
 use super::{Generator, pools};
-use crate::forms::{Form, written};
+use crate::forms::{Form, form_name};
 use crate::kernel::Slot;
 use crate::tree::Node;
 use crate::values::{self, Kind};
@@ -9,11 +9,11 @@ use cuda_sim::lower::Known;
 use cuda_sim::ptx::ast::Type;
 
 impl Generator<'_> {
-    /// One ordinary instruction.
+    /// Generates an instruction with an exact result.
     pub fn operation(&mut self) -> Node {
         let forms = self.forms;
         let known = forms.exact.pick(&mut self.dice, self.target);
-        let guard = if loses_guard(known) {
+        let guard = if ignores_guard(known) {
             String::new()
         } else {
             self.guard()
@@ -21,18 +21,19 @@ impl Generator<'_> {
         let defs = self.destinations(known);
         let mut lines = Vec::new();
         let uses = self.sources(known, &mut lines);
-        let name = written(known);
-        if leaves_nan_open(known) {
+        let name = form_name(known);
+        if has_unspecified_nan(known) {
             let ty = known.defs[0];
-            let result = self.temporary(temporaries(ty));
+            let result = self.temporary(temporary_letter(ty));
             lines.push(format!("{name} {result}, {};", uses.join(", ")));
-            self.one_nan(ty, &result, &mut lines);
+            self.canonicalize_nan(ty, &result, &mut lines);
             let bits = 8 * ty.bytes();
             lines.push(format!("{guard}mov.b{bits} {}, {result};", defs[0]));
-        } else if is_contractable(known) || widens(known) {
-            // A register that is zero, which the assembler does not know: it cannot see through.
+        } else if is_fusable(known) || may_widen(known) {
+            // The assembler cannot optimize across the `xor`, because it does not know that the register is
+            // zero.
             let bits = 8 * known.defs[0].bytes();
-            let result = self.temporary(temporaries(known.defs[0]));
+            let result = self.temporary(temporary_letter(known.defs[0]));
             lines.push(format!("{name} {result}, {};", uses.join(", ")));
             lines.push(format!(
                 "{guard}xor.b{bits} {}, {result}, %zero{bits};",
@@ -45,7 +46,8 @@ impl Generator<'_> {
         self.code(lines)
     }
 
-    /// An instruction whose answer is compared within bounds: it and its operands go to slots.
+    /// Generates an approximate instruction. Writes its result and operands to slots, where results are
+    /// compared within bounds.
     pub fn approximation(&mut self) -> Node {
         if self.approximate.len() >= 5 {
             return self.operation();
@@ -66,19 +68,24 @@ impl Generator<'_> {
             _ => 'u',
         };
         let result = self.temporary(letter);
-        lines.push(format!("{} {result}, {};", written(known), uses.join(", ")));
+        lines.push(format!(
+            "{} {result}, {};",
+            form_name(known),
+            uses.join(", ")
+        ));
         lines.push(store_bits(known.defs[0], &format!("%A{slot}_r"), &result));
         self.approximate.push(Slot::Approximate {
-            form: written(known),
+            form: form_name(known),
             operands: known.uses.len(),
         });
         self.code(lines)
     }
 
-    /// `add.cc`, `addc.cc`, …: two to five in a row, as nothing else keeps the carry.
+    /// Generates a carry chain (`add.cc`, `addc.cc`, …) of two to five instructions in a row, because other
+    /// instructions may clobber the carry flag.
     pub fn carry_chain(&mut self) -> Node {
         let forms = self.forms;
-        let of_chain = |form: &Form, first: bool, bytes: u32| {
+        let fits_chain = |form: &Form, first: bool, bytes: u32| {
             let known = &form.known;
             let reads = known.mnemonic.ends_with('c');
             reads != first && known.defs[0].bytes() == bytes
@@ -87,24 +94,24 @@ impl Generator<'_> {
         let mut lines = Vec::new();
         for step in 0..self.dice.between(2, 5) {
             let fits: Vec<&Form> = forms
-                .carrying
+                .carry
                 .all
                 .iter()
-                .filter(|form| of_chain(form, step == 0, bytes))
+                .filter(|form| fits_chain(form, step == 0, bytes))
                 .collect();
             let known = &fits[self.dice.below(fits.len())].known;
             let defs = self.destinations(known);
             let uses = self.sources(known, &mut Vec::new());
             lines.push(format!(
                 "{} {};",
-                written(known),
+                form_name(known),
                 operands(known, &defs, &uses)
             ));
         }
         self.code(lines)
     }
 
-    /// Registers to write, all different.
+    /// Returns distinct registers for the results.
     fn destinations(&mut self, known: &Known) -> Vec<String> {
         match known.defs[..] {
             [ty] => {
@@ -113,68 +120,71 @@ impl Generator<'_> {
             }
             [Type::Pred, _] => {
                 let all = self.pools.predicates();
-                let numbers = self.dice.different(2, all);
+                let numbers = self.dice.sample(2, all);
                 numbers.iter().map(|n| format!("%p{n}")).collect()
             }
-            [ty, ..] => self.different(ty, ty.bytes(), known.defs.len()),
+            [ty, ..] => self.distinct_registers(ty, ty.bytes(), known.defs.len()),
             [] => Vec::new(),
         }
     }
 
-    /// Bytes of the register for an operand: those of its type, or more where the form allows.
+    /// Returns the width in bytes of an operand's register: the type's, or more if the form allows it.
     fn width(&mut self, known: &Known, ty: Type) -> u32 {
-        let least = ty.bytes().max(2);
+        let natural = ty.bytes().max(2);
         let exact = ty.is_float() || ty == Type::B32 || known.modifiers.contains(&"bf16");
         if known.mnemonic != "cvt" || exact {
-            return least;
+            return natural;
         }
-        [least, least, (2 * least).min(8), 8][self.dice.below(4)]
+        [natural, natural, (2 * natural).min(8), 8][self.dice.below(4)]
     }
 
-    /// Sources: registers, and now and then a literal. What must be prepared goes to `lines`.
+    /// Returns the source operands: registers, and sometimes a literal. Preparatory instructions are appended
+    /// to `lines`.
     fn sources(&mut self, known: &Known, lines: &mut Vec<String>) -> Vec<String> {
         let mut literals = 0;
         let mut sources = Vec::new();
         for (n, &ty) in known.uses.iter().enumerate() {
-            let amount = is_amount(known, n);
-            if amount && !known.carries && self.dice.chance(75) {
-                // Literals beyond the word are folded wrongly now and then: a field that begins there,
-                // a shift of 64 bits under a predicate.
-                let most = 8 * known.defs[0].bytes() as usize;
+            let is_count = is_bit_count(known, n);
+            if is_count && !known.carries && self.dice.chance(75) {
+                // The assembler sometimes miscompiles literals beyond the word: a bit field that
+                // begins there, or a shift by 64 bits under a predicate.
+                let max = 8 * known.defs[0].bytes() as usize;
                 if self.dice.chance(50) {
-                    sources.push(self.dice.below(most).to_string());
+                    sources.push(self.dice.below(max).to_string());
                 } else {
                     sources.push(self.masked(63, lines));
                 }
                 continue;
             }
-            // What lies beyond is not defined.
-            let most = match (known.mnemonic, n) {
+            // Larger values give undefined results.
+            let max = match (known.mnemonic, n) {
                 ("fns", 1) => Some(31),
-                ("bfe" | "bfi", _) if amount => Some(255),
+                ("bfe" | "bfi", _) if is_count => Some(255),
                 _ => None,
             };
-            if let Some(most) = most {
-                sources.push(self.masked(most, lines));
+            if let Some(max) = max {
+                sources.push(self.masked(max, lines));
                 continue;
             }
             let literal =
-                literals == 0 && !amount && takes_literal(known, n) && self.dice.chance(12);
+                literals == 0 && !is_count && may_be_literal(known, n) && self.dice.chance(12);
             literals += usize::from(literal);
             let width = self.width(known, ty);
             sources.push(match ty {
-                Type::Pred if matches!(known.mnemonic, "setp" | "set") => self.maybe_not(),
+                Type::Pred if matches!(known.mnemonic, "setp" | "set") => {
+                    self.maybe_negated_predicate()
+                }
                 _ if literal => self.literal(ty),
-                // Of a 64-bit shift too the assembler takes the amount for a float, if it was one.
-                Type::U32 if amount => {
+                // The assembler misreads the amount of a 64-bit shift, too, if the register held a float.
+                Type::U32 if is_count => {
                     let register = self.register(ty, width);
-                    let plain = self.temporary('t');
-                    lines.push(format!("xor.b32 {plain}, {register}, %zero32;"));
-                    plain
+                    let opaque = self.temporary('t');
+                    lines.push(format!("xor.b32 {opaque}, {register}, %zero32;"));
+                    opaque
                 }
                 _ => {
                     let register = self.register(ty, width);
-                    self.plain_bits(register, ty, width, lines)
+                    self.opaque_bits(register, ty, width, lines)
                 }
             });
         }
@@ -184,8 +194,8 @@ impl Generator<'_> {
         sources
     }
 
-    /// Makes any NaN in a register the same one.
-    fn one_nan(&mut self, ty: Type, register: &str, lines: &mut Vec<String>) {
+    /// Generates code that replaces any NaN in a register by the canonical one.
+    fn canonicalize_nan(&mut self, ty: Type, register: &str, lines: &mut Vec<String>) {
         let is_nan = self.temporary('q');
         match ty {
             Type::F32 | Type::F64 => {
@@ -207,8 +217,8 @@ impl Generator<'_> {
                 };
                 let (low, high) = (self.temporary('v'), self.temporary('v'));
                 lines.push(format!("mov.b32 {{{low}, {high}}}, {register};"));
-                self.one_nan(single, &low, lines);
-                self.one_nan(single, &high, lines);
+                self.canonicalize_nan(single, &low, lines);
+                self.canonicalize_nan(single, &high, lines);
                 lines.push(format!("mov.b32 {register}, {{{low}, {high}}};"));
             }
             _ => {
@@ -221,9 +231,10 @@ impl Generator<'_> {
         }
     }
 
-    /// A source of a form: a register whose bits the assembler cannot take for a float's where it is
-    /// wider than the type, as that it would convert.
-    pub fn plain_bits(
+    /// Returns a source operand whose origin is hidden from the assembler if its register is wider than the
+    /// type:
+    /// if the bits came from a float, the assembler would convert it.
+    pub fn opaque_bits(
         &mut self,
         register: String,
         ty: Type,
@@ -234,16 +245,16 @@ impl Generator<'_> {
             return register;
         }
         let bits = 8 * width;
-        let plain = self.temporary(match width {
+        let opaque = self.temporary(match width {
             2 => 'v',
             4 => 't',
             _ => 'u',
         });
-        lines.push(format!("xor.b{bits} {plain}, {register}, %zero{bits};"));
-        plain
+        lines.push(format!("xor.b{bits} {opaque}, {register}, %zero{bits};"));
+        opaque
     }
 
-    /// Some bits of a register.
+    /// Returns a register with the masked bits of another one.
     fn masked(&mut self, mask: u32, lines: &mut Vec<String>) -> String {
         let source = self.register(Type::U32, 4);
         let small = self.temporary('t');
@@ -251,7 +262,7 @@ impl Generator<'_> {
         small
     }
 
-    /// A literal of this type, never zero: a division by it would be undefined.
+    /// Returns a literal of the type. Zero is excluded because division by it is undefined.
     pub fn literal(&mut self, ty: Type) -> String {
         loop {
             let text = match ty {
@@ -282,17 +293,17 @@ impl Generator<'_> {
         }
     }
 
-    /// A fresh value from the inputs, lest everything becomes NaN or zero.
+    /// Generates a load of a fresh value from the inputs, so that not all values decay to NaN or zero.
     pub fn refresh(&mut self) -> Node {
         let kind = Kind::ALL[self.dice.below(Kind::ALL.len())];
-        let register = self.of_kind(kind);
-        let (place, offset) = (self.temporary('t'), self.temporary('u'));
+        let register = self.register_of_kind(kind);
+        let (index, offset) = (self.temporary('t'), self.temporary('u'));
         let salt = self.dice.below(64);
         let base = 512 * kind as usize;
         let code = vec![
-            format!("add.u32 {place}, %thread, {salt};"),
-            format!("and.b32 {place}, {place}, 63;"),
-            format!("mul.wide.u32 {offset}, {place}, 8;"),
+            format!("add.u32 {index}, %thread, {salt};"),
+            format!("and.b32 {index}, {index}, 63;"),
+            format!("mul.wide.u32 {offset}, {index}, 8;"),
             format!("add.s64 {offset}, {offset}, %inputs;"),
             format!(
                 "ld.volatile.global.b{} {register}, [{offset}+{base}];",
@@ -303,7 +314,7 @@ impl Generator<'_> {
     }
 }
 
-/// Moves an operand's bits to a 64-bit register.
+/// Returns an instruction that moves an operand's bits to a 64-bit register.
 pub fn store_bits(ty: Type, to: &str, from: &str) -> String {
     match ty.bytes() {
         2 => format!("cvt.u64.u16 {to}, {from};"),
@@ -312,25 +323,25 @@ pub fn store_bits(ty: Type, to: &str, from: &str) -> String {
     }
 }
 
-/// A product that the assembler may fuse with a sum: no rounding is written.
-fn is_contractable(known: &Known) -> bool {
+/// Returns true for a product that the assembler may fuse with a sum, because no rounding mode is given.
+fn is_fusable(known: &Known) -> bool {
     let rounds = ["rn", "rz", "rm", "rp"];
     known.mnemonic == "mul"
         && known.defs[0].is_float()
         && !known.modifiers.iter().any(|name| rounds.contains(name))
 }
 
-/// Forms whose guard NVIDIA's assembler (ptxas of CUDA 13.0, at every level) loses: `testp` writes
-/// its predicate all the same, and `set` of a float or by comparing halves changes what it should
-/// have left.
-fn loses_guard(known: &Known) -> bool {
+/// Returns true for forms whose guard NVIDIA's assembler (ptxas of CUDA 13.0, at every level) ignores: `testp`
+/// writes its predicate even if the guard is false, and so does a `set` with a float result or one that
+/// compares halves.
+fn ignores_guard(known: &Known) -> bool {
     matches!(known.mnemonic, "set" | "testp")
 }
 
-/// Whether it is open which NaN comes out: of two doubles' NaNs either, as the assembler orders
-/// operands; a change of sign, the minimum of a register and itself, and a conversion to the same type
-/// may be no instruction at all.
-fn leaves_nan_open(known: &Known) -> bool {
+/// Returns true if PTX does not specify which NaN the form returns: for two NaN doubles it may be either,
+/// because the assembler may reorder operands; a negation, the minimum of a register and itself, and a
+/// conversion to the same type may be optimized away.
+fn has_unspecified_nan(known: &Known) -> bool {
     let ty = known.defs[0];
     ty.is_float()
         && match known.mnemonic {
@@ -341,14 +352,14 @@ fn leaves_nan_open(known: &Known) -> bool {
         }
 }
 
-/// Sums of 16 bits and their like, which the assembler (ptxas of CUDA 13.0, from -O1 on) may leave in
-/// 32 bits: it compares the negative of -32768 as 32768.
-fn widens(known: &Known) -> bool {
+/// Returns true for 16-bit sums and similar forms whose result the assembler (ptxas of CUDA 13.0, from -O1
+/// on) may leave in 32 bits: it compares the negation of -32768 as 32768.
+fn may_widen(known: &Known) -> bool {
     known.defs[0] == Type::S16 && known.mnemonic != "cvt"
 }
 
-/// The letter of temporary registers for a type.
-fn temporaries(ty: Type) -> char {
+/// Returns the letter of the temporary registers for a type.
+fn temporary_letter(ty: Type) -> char {
     match ty.bytes() {
         2 => 'v',
         4 => 't',
@@ -356,8 +367,8 @@ fn temporaries(ty: Type) -> char {
     }
 }
 
-/// Whether this source counts bits.
-fn is_amount(known: &Known, source: usize) -> bool {
+/// Returns true if this source is a number of bits.
+fn is_bit_count(known: &Known, source: usize) -> bool {
     match known.mnemonic {
         "shl" | "shr" | "szext" => source == 1,
         "shf" => source == 2,
@@ -369,10 +380,10 @@ fn is_amount(known: &Known, source: usize) -> bool {
     }
 }
 
-/// Whether a literal may stand there.
-fn takes_literal(known: &Known, source: usize) -> bool {
+/// Returns true if this source may be a literal.
+fn may_be_literal(known: &Known, source: usize) -> bool {
     let ty = known.uses[source];
-    let plain = !matches!(
+    let has_literals = !matches!(
         ty,
         Type::Pred
             | Type::F16
@@ -382,10 +393,10 @@ fn takes_literal(known: &Known, source: usize) -> bool {
             | Type::U16x2
             | Type::S16x2
     );
-    plain && known.uses.len() > 1 && known.operand_lengths.iter().all(|&length| length == 1)
+    has_literals && known.uses.len() > 1 && known.operand_lengths.iter().all(|&length| length == 1)
 }
 
-/// The operands as written: vectors in braces, `p|q`.
+/// Formats the operands: vectors in braces, pairs of predicates as `p|q`.
 fn operands(known: &Known, defs: &[String], uses: &[String]) -> String {
     let mut flat = defs.iter().chain(uses).cloned();
     let mut texts = Vec::new();

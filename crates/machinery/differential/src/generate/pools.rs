@@ -1,11 +1,11 @@
-//! Registers by what they usually hold, so that a chain of single-precision sums does not drown in
-//! NaNs that began as integers. Now and then a value crosses over all the same.
+//! Register pools, one for each kind of value, so that chains of single-precision sums do not fill up with
+//! NaNs that are the bits of integers. Values cross between pools only occasionally.
 
 use super::Generator;
 use crate::values::Kind;
 use cuda_sim::ptx::ast::Type;
 
-/// How many registers of each kind there are, and of predicates.
+/// The number of registers of each kind, and of predicates.
 #[derive(Clone)]
 pub struct Pools {
     counts: [usize; Kind::ALL.len()],
@@ -36,7 +36,7 @@ impl Pools {
     }
 }
 
-/// `%r`, `%f`, …
+/// Returns the prefix of a kind's registers: `%r`, `%f`, …
 pub fn prefix(kind: Kind) -> &'static str {
     match kind {
         Kind::Int16 => "%h",
@@ -49,7 +49,7 @@ pub fn prefix(kind: Kind) -> &'static str {
     }
 }
 
-/// Bytes of a kind's registers.
+/// Returns the width in bytes of a kind's registers.
 pub fn bytes(kind: Kind) -> u32 {
     match kind {
         Kind::Int16 | Kind::Half => 2,
@@ -58,7 +58,7 @@ pub fn bytes(kind: Kind) -> u32 {
     }
 }
 
-/// What a value of this type usually is.
+/// Returns the kind of value that a type usually holds.
 pub fn kind_of(ty: Type) -> Kind {
     match ty {
         Type::F16 | Type::BF16 => Kind::Half,
@@ -74,7 +74,7 @@ pub fn kind_of(ty: Type) -> Kind {
 }
 
 impl Generator<'_> {
-    /// A register of `bytes` for a value of this type.
+    /// Picks a register of `width` bytes for a value of the type.
     pub fn register(&mut self, ty: Type, width: u32) -> String {
         if ty == Type::Pred {
             return self.predicate();
@@ -89,16 +89,16 @@ impl Generator<'_> {
         } else {
             fits[self.dice.below(fits.len())]
         };
-        self.of_kind(kind)
+        self.register_of_kind(kind)
     }
 
-    pub fn of_kind(&mut self, kind: Kind) -> String {
+    pub fn register_of_kind(&mut self, kind: Kind) -> String {
         let number = self.dice.below(self.pools.count(kind));
         format!("{}{number}", prefix(kind))
     }
 
-    /// Different registers of `width` bytes: a vector must not write one twice.
-    pub fn different(&mut self, ty: Type, width: u32, count: usize) -> Vec<String> {
+    /// Picks distinct registers of `width` bytes, because a vector must not write a register twice.
+    pub fn distinct_registers(&mut self, ty: Type, width: u32, count: usize) -> Vec<String> {
         let natural = kind_of(ty);
         let kind = if bytes(natural) == width && self.pools.count(natural) >= count {
             natural
@@ -109,7 +109,7 @@ impl Generator<'_> {
                 _ => Kind::Int64,
             }
         };
-        let numbers = self.dice.different(count, self.pools.count(kind));
+        let numbers = self.dice.sample(count, self.pools.count(kind));
         numbers
             .into_iter()
             .map(|number| format!("{}{number}", prefix(kind)))
@@ -120,16 +120,16 @@ impl Generator<'_> {
         format!("%p{}", self.dice.below(self.pools.predicates()))
     }
 
-    /// `%p` or `!%p`
-    pub fn maybe_not(&mut self) -> String {
+    /// Returns `%p` or `!%p`.
+    pub fn maybe_negated_predicate(&mut self) -> String {
         let not = if self.dice.chance(30) { "!" } else { "" };
         format!("{not}{}", self.predicate())
     }
 
-    /// `@%p `, now and then.
+    /// Returns `@%p ` occasionally, otherwise an empty string.
     pub fn guard(&mut self) -> String {
         if self.dice.chance(10) {
-            format!("@{} ", self.maybe_not())
+            format!("@{} ", self.maybe_negated_predicate())
         } else {
             String::new()
         }

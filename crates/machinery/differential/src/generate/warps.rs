@@ -1,24 +1,24 @@
-//! Warp-wide instructions, under masks that name exactly the lanes that are there.
+//! Warp-wide instructions, with masks that name exactly the active lanes.
 
-use super::{Generator, Place};
+use super::{Context, Generator};
 use crate::tree::Node;
 use cuda_sim::ptx::ast::Type;
 
 impl Generator<'_> {
-    /// A warp-wide instruction; None where it is not known who is here.
-    pub fn warp_wide(&mut self, place: &Place) -> Option<Node> {
-        let mask = place.mask.clone()?;
-        let newest = match self.target {
+    /// Generates a warp-wide instruction. Returns `None` if the active lanes are unknown.
+    pub fn warp_instruction(&mut self, context: &Context) -> Option<Node> {
+        let mask = context.mask.clone()?;
+        let kinds = match self.target {
             52 => 4,
             70 => 7,
             80 => 8,
             _ => 9,
         };
-        let lines = match self.dice.below(newest) {
+        let lines = match self.dice.below(kinds) {
             0 => self.vote(&mask),
             1 => self.shuffle_from(&mask),
             2 => self.shuffle_all(&mask),
-            3 if place.whole_block => self.who_is_active(&mask),
+            3 if context.whole_block => self.active_lanes(&mask),
             3 => vec![format!("bar.warp.sync {mask};")],
             4 => self.match_any(&mask),
             5 => self.match_all(&mask),
@@ -30,19 +30,19 @@ impl Generator<'_> {
     }
 
     fn vote(&mut self, mask: &str) -> Vec<String> {
-        let (to, question) = (self.predicate(), self.maybe_not());
+        let (to, predicate) = (self.predicate(), self.maybe_negated_predicate());
         vec![match self.dice.below(4) {
             0 => {
                 let to = self.register(Type::B32, 4);
-                format!("vote.sync.ballot.b32 {to}, {question}, {mask};")
+                format!("vote.sync.ballot.b32 {to}, {predicate}, {mask};")
             }
-            1 => format!("vote.sync.all.pred {to}, {question}, {mask};"),
-            2 => format!("vote.sync.any.pred {to}, {question}, {mask};"),
-            _ => format!("vote.sync.uni.pred {to}, {question}, {mask};"),
+            1 => format!("vote.sync.all.pred {to}, {predicate}, {mask};"),
+            2 => format!("vote.sync.any.pred {to}, {predicate}, {mask};"),
+            _ => format!("vote.sync.uni.pred {to}, {predicate}, {mask};"),
         }]
     }
 
-    /// `shfl` from a lane that takes part: the nth of the mask, n by a register's value.
+    /// Generates a `shfl` from a participating lane: the nth lane of the mask, where n comes from a register.
     fn shuffle_from(&mut self, mask: &str) -> Vec<String> {
         let (count, n, lane) = (
             self.temporary('t'),
@@ -61,7 +61,7 @@ impl Generator<'_> {
         ]
     }
 
-    /// `shfl` of any kind, with any segments, where all lanes of the warp are here.
+    /// Generates a `shfl` of any mode and segment width, executed only if all lanes of the warp are active.
     fn shuffle_all(&mut self, mask: &str) -> Vec<String> {
         let kind = ["up", "down", "bfly", "idx"][self.dice.below(4)];
         let (to, value) = (self.register(Type::B32, 4), self.register(Type::B32, 4));
@@ -94,67 +94,67 @@ impl Generator<'_> {
         ]
     }
 
-    /// Outside of branches, with all lanes brought together.
-    fn who_is_active(&mut self, mask: &str) -> Vec<String> {
+    /// Generates a query of the active lanes, outside branches, where all lanes have reconverged.
+    fn active_lanes(&mut self, mask: &str) -> Vec<String> {
         let to = self.register(Type::B32, 4);
-        let question = self.maybe_not();
-        let last = match self.dice.below(5) {
-            0 if self.target == 52 => format!("vote.ballot.b32 {to}, {question};"),
-            1 if self.target == 52 => format!("vote.any.pred {}, {question};", self.predicate()),
-            2 if self.target == 52 => format!("vote.all.pred {}, {question};", self.predicate()),
-            3 if self.target == 52 => format!("vote.uni.pred {}, {question};", self.predicate()),
-            _ => return self.ask_who_is_active(mask),
+        let predicate = self.maybe_negated_predicate();
+        let instruction = match self.dice.below(5) {
+            0 if self.target == 52 => format!("vote.ballot.b32 {to}, {predicate};"),
+            1 if self.target == 52 => format!("vote.any.pred {}, {predicate};", self.predicate()),
+            2 if self.target == 52 => format!("vote.all.pred {}, {predicate};", self.predicate()),
+            3 if self.target == 52 => format!("vote.uni.pred {}, {predicate};", self.predicate()),
+            _ => return self.activemask(mask),
         };
-        vec![format!("bar.warp.sync {mask};"), last]
+        vec![format!("bar.warp.sync {mask};"), instruction]
     }
 
-    /// Lanes need not run together after they have met: all that `activemask` must say is that the
-    /// lane itself is there, and nobody who is not.
-    fn ask_who_is_active(&mut self, mask: &str) -> Vec<String> {
-        let (active, others, own) = (
+    /// Generates an `activemask`. Lanes need not stay converged after a barrier, so only two properties are
+    /// checked: the mask contains the lane itself, and no lane that has exited.
+    fn activemask(&mut self, mask: &str) -> Vec<String> {
+        let (active, others, lane_bit) = (
             self.temporary('t'),
             self.temporary('t'),
             self.temporary('t'),
         );
-        let (alone, here) = (self.temporary('q'), self.temporary('q'));
+        let (no_others, is_included) = (self.temporary('q'), self.temporary('q'));
         let to = self.predicate();
         vec![
             format!("activemask.b32 {active};"),
             format!("not.b32 {others}, {mask};"),
             format!("and.b32 {others}, {others}, {active};"),
-            format!("setp.eq.u32 {alone}, {others}, 0;"),
-            format!("mov.u32 {own}, %lanemask_eq;"),
-            format!("and.b32 {own}, {own}, {active};"),
-            format!("setp.ne.u32 {here}, {own}, 0;"),
-            format!("and.pred {to}, {alone}, {here};"),
+            format!("setp.eq.u32 {no_others}, {others}, 0;"),
+            format!("mov.u32 {lane_bit}, %lanemask_eq;"),
+            format!("and.b32 {lane_bit}, {lane_bit}, {active};"),
+            format!("setp.ne.u32 {is_included}, {lane_bit}, 0;"),
+            format!("and.pred {to}, {no_others}, {is_included};"),
         ]
     }
 
     fn match_any(&mut self, mask: &str) -> Vec<String> {
         let to = self.register(Type::B32, 4);
-        let (value, bits, lines) = self.value_to_match();
-        let last = format!("match.any.sync.b{bits} {to}, {value}, {mask};");
-        [lines, vec![last]].concat()
+        let (value, bits, lines) = self.match_value();
+        let instruction = format!("match.any.sync.b{bits} {to}, {value}, {mask};");
+        [lines, vec![instruction]].concat()
     }
 
     fn match_all(&mut self, mask: &str) -> Vec<String> {
         let to = self.register(Type::B32, 4);
         let to = self.with_predicate(to);
-        let (value, bits, lines) = self.value_to_match();
-        let last = format!("match.all.sync.b{bits} {to}, {value}, {mask};");
-        [lines, vec![last]].concat()
+        let (value, bits, lines) = self.match_value();
+        let instruction = format!("match.all.sync.b{bits} {to}, {value}, {mask};");
+        [lines, vec![instruction]].concat()
     }
 
-    /// A value that some lanes share.
-    fn value_to_match(&mut self) -> (String, u32, Vec<String>) {
+    /// Returns a value that some lanes share.
+    fn match_value(&mut self) -> (String, u32, Vec<String>) {
         let (ty, bits, letter) = [(Type::B32, 32, 't'), (Type::B64, 64, 'u')][self.dice.below(2)];
         let value = self.register(ty, ty.bytes());
         if self.dice.chance(40) {
             return (value, bits, Vec::new());
         }
-        let few = self.temporary(letter);
-        let line = format!("and.b{bits} {few}, {value}, {};", self.dice.below(4));
-        (few, bits, vec![line])
+        let reduced = self.temporary(letter);
+        let line = format!("and.b{bits} {reduced}, {value}, {};", self.dice.below(4));
+        (reduced, bits, vec![line])
     }
 
     fn reduce(&mut self, mask: &str) -> Vec<String> {
@@ -162,7 +162,7 @@ impl Generator<'_> {
             "add.u32", "add.s32", "min.u32", "max.u32", "min.s32", "max.s32", "and.b32", "or.b32",
             "xor.b32",
         ];
-        let kind = self.dice.one(&KINDS);
+        let kind = self.dice.choose(&KINDS);
         let (to, value) = (self.register(Type::U32, 4), self.register(Type::U32, 4));
         vec![format!("redux.sync.{kind} {to}, {value}, {mask};")]
     }
@@ -173,7 +173,7 @@ impl Generator<'_> {
         vec![format!("elect.sync {to}|{predicate}, {mask};")]
     }
 
-    /// `d` or `d|p`
+    /// Returns `d` or `d|p`.
     fn with_predicate(&mut self, to: String) -> String {
         if self.dice.chance(60) {
             format!("{to}|{}", self.predicate())

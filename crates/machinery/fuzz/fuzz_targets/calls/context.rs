@@ -1,4 +1,4 @@
-//! Contexts, their limits, and what is looked for in what runs.
+//! Calls on contexts and their limits, and the choice of checks and profiling.
 
 use std::ptr::null_mut;
 
@@ -6,7 +6,7 @@ use arbitrary::Arbitrary;
 use cuda_driver::Checks;
 use cuda_driver::functions::*;
 
-use crate::known::{Known, Which, pick};
+use crate::state::{Handle, State, resolve};
 
 #[derive(Arbitrary, Debug)]
 pub enum Call {
@@ -15,32 +15,32 @@ pub enum Call {
     ResetPrimary,
     PrimaryFlags(u32),
     Create(u32),
-    Destroy(Which),
-    Push(Which),
+    Destroy(Handle),
+    Push(Handle),
     Pop,
-    Set(Which),
+    Set(Handle),
     Synchronize,
     Limit(u8),
     SetLimit(u8, usize),
     CacheConfig(u8),
     BankSize(u8),
-    /// Checks, and whether launches are counted line by line.
-    Look([bool; 6], bool),
+    /// Enables checks, and line-by-line profiling of launches.
+    Instrument([bool; 6], bool),
 }
 
 impl Call {
     /// # Safety
-    /// The driver has been started.
-    pub unsafe fn make(self, known: &mut Known) {
+    /// The driver must be initialized.
+    pub unsafe fn execute(self, state: &mut State) {
         let (mut int, mut number, mut size) = (0, 0, 0);
         let mut context = null_mut();
-        // SAFETY: a handle is a number, which the driver has to make sure of.
+        // SAFETY: all out-pointers are to live locals. The driver validates handles, which are only numbers.
         unsafe {
             match self {
                 Call::RetainPrimary => {
                     if cuDevicePrimaryCtxRetain(&mut context, 0) == 0 {
                         cuCtxSetCurrent(context);
-                        known.contexts.push(context);
+                        state.contexts.push(context);
                     }
                 }
                 Call::ReleasePrimary => {
@@ -55,22 +55,22 @@ impl Call {
                 }
                 Call::Create(flags) => {
                     if cuCtxCreate_v2(&mut context, flags, 0) == 0 {
-                        known.contexts.push(context);
+                        state.contexts.push(context);
                     }
                 }
-                Call::Destroy(which) => {
-                    cuCtxDestroy_v2(pick(&known.contexts, which));
+                Call::Destroy(handle) => {
+                    cuCtxDestroy_v2(resolve(&state.contexts, handle));
                 }
-                Call::Push(which) => {
-                    cuCtxPushCurrent_v2(pick(&known.contexts, which));
+                Call::Push(handle) => {
+                    cuCtxPushCurrent_v2(resolve(&state.contexts, handle));
                 }
                 Call::Pop => {
                     cuCtxPopCurrent_v2(null_mut());
                 }
-                Call::Set(which) => {
-                    cuCtxSetCurrent(pick(&known.contexts, which));
+                Call::Set(handle) => {
+                    cuCtxSetCurrent(resolve(&state.contexts, handle));
                     cuCtxGetFlags(&mut number);
-                    cuCtxGetApiVersion(pick(&known.contexts, which), &mut number);
+                    cuCtxGetApiVersion(resolve(&state.contexts, handle), &mut number);
                 }
                 Call::Synchronize => {
                     cuCtxSynchronize();
@@ -87,7 +87,7 @@ impl Call {
                 Call::BankSize(config) => {
                     cuCtxSetSharedMemConfig(config.into());
                 }
-                Call::Look([memory, init, race, sync, leak, host], counts) => {
+                Call::Instrument([memory, init, race, sync, leak, host], counts) => {
                     cuda_driver::check(Checks {
                         memory,
                         init,
@@ -103,19 +103,20 @@ impl Call {
     }
 }
 
-/// Makes everything as it was before the first call.
+/// Restores the state before the first call.
 ///
 /// # Safety
-/// The driver has been started.
-pub unsafe fn clear(known: &Known) {
-    // SAFETY: the handles are numbers; what is registered still is there.
+/// The driver must be initialized.
+pub unsafe fn clear(state: &State) {
+    // SAFETY: `state` still owns the registered host memory; the driver validates handles, which are only
+    // numbers.
     unsafe {
-        for &host in &known.registered {
+        for &host in &state.registered {
             cuMemHostUnregister(host);
         }
         let mut context = null_mut();
         while cuCtxPopCurrent_v2(&mut context) == 0 {}
-        for &context in &known.contexts {
+        for &context in &state.contexts {
             cuCtxDestroy_v2(context);
         }
         cuDevicePrimaryCtxReset_v2(0);

@@ -1,4 +1,4 @@
-//! Copies: one way or the other, in one, two and three dimensions.
+//! Copies in either direction, in one, two and three dimensions.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -7,34 +7,34 @@ use arbitrary::Arbitrary;
 use cuda_driver::functions::*;
 use cust_raw::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUmemorytype};
 
-use crate::known::{HOST, Known, Where, Which};
+use crate::state::{Address, HOST_BYTES, Handle, State};
 
 #[derive(Arbitrary, Debug)]
 pub enum Call {
-    ToDevice(Where, u16, Option<Which>),
-    ToHost(Where, u16, Option<Which>),
-    Across(Where, Where, usize, Option<Which>),
-    Rows {
-        to: Where,
-        from: Where,
+    HostToDevice(Address, u16, Option<Handle>),
+    DeviceToHost(Address, u16, Option<Handle>),
+    DeviceToDevice(Address, Address, usize, Option<Handle>),
+    Copy2D {
+        to: Address,
+        from: Address,
         shape: [u16; 4],
         size: [usize; 2],
     },
-    RowsAndHost {
-        device: Where,
-        up: bool,
+    CopyHost2D {
+        device: Address,
+        to_device: bool,
         shape: [u8; 4],
         size: [u8; 2],
     },
-    Layers {
-        to: Where,
-        from: Where,
+    Copy3D {
+        to: Address,
+        from: Address,
         shape: [u16; 8],
         size: [usize; 3],
     },
 }
 
-/// A copy of nothing from device memory to device memory.
+/// An empty copy from device memory to device memory.
 const NO_COPY_2D: CUDA_MEMCPY2D = CUDA_MEMCPY2D {
     srcXInBytes: 0,
     srcY: 0,
@@ -54,7 +54,7 @@ const NO_COPY_2D: CUDA_MEMCPY2D = CUDA_MEMCPY2D {
     Height: 0,
 };
 
-/// The same in three dimensions.
+/// An empty three-dimensional copy.
 const NO_COPY_3D: CUDA_MEMCPY3D = CUDA_MEMCPY3D {
     srcXInBytes: 0,
     srcY: 0,
@@ -85,35 +85,35 @@ const NO_COPY_3D: CUDA_MEMCPY3D = CUDA_MEMCPY3D {
 
 impl Call {
     /// # Safety
-    /// The driver has been started.
-    pub unsafe fn make(self, known: &mut Known) {
-        let at = known.host();
-        // SAFETY: no more than [`HOST`] bytes there; an address is a number, which the driver has to
-        // make sure of.
+    /// The driver must be initialized.
+    pub unsafe fn execute(self, state: &mut State) {
+        let host = state.host();
+        // SAFETY: `host` has `HOST_BYTES` bytes, and every host copy is shorter. The driver validates device
+        // addresses, which are only numbers.
         unsafe {
             match self {
-                Call::ToDevice(to, bytes, stream) => {
-                    let (to, bytes) = (known.address(to), usize::from(bytes) % HOST);
-                    match stream.map(|which| known.stream(which)) {
-                        Some(stream) => cuMemcpyHtoDAsync_v2(to, at, bytes, stream),
-                        None => cuMemcpyHtoD_v2(to, at, bytes),
+                Call::HostToDevice(to, bytes, stream) => {
+                    let (to, bytes) = (state.address(to), usize::from(bytes) % HOST_BYTES);
+                    match stream.map(|handle| state.stream(handle)) {
+                        Some(stream) => cuMemcpyHtoDAsync_v2(to, host, bytes, stream),
+                        None => cuMemcpyHtoD_v2(to, host, bytes),
                     };
                 }
-                Call::ToHost(from, bytes, stream) => {
-                    let (from, bytes) = (known.address(from), usize::from(bytes) % HOST);
-                    match stream.map(|which| known.stream(which)) {
-                        Some(stream) => cuMemcpyDtoHAsync_v2(at, from, bytes, stream),
-                        None => cuMemcpyDtoH_v2(at, from, bytes),
+                Call::DeviceToHost(from, bytes, stream) => {
+                    let (from, bytes) = (state.address(from), usize::from(bytes) % HOST_BYTES);
+                    match stream.map(|handle| state.stream(handle)) {
+                        Some(stream) => cuMemcpyDtoHAsync_v2(host, from, bytes, stream),
+                        None => cuMemcpyDtoH_v2(host, from, bytes),
                     };
                 }
-                Call::Across(to, from, bytes, stream) => {
-                    let (to, from) = (known.address(to), known.address(from));
-                    match stream.map(|which| known.stream(which)) {
+                Call::DeviceToDevice(to, from, bytes, stream) => {
+                    let (to, from) = (state.address(to), state.address(from));
+                    match stream.map(|handle| state.stream(handle)) {
                         Some(stream) => cuMemcpyDtoDAsync_v2(to, from, bytes, stream),
                         None => cuMemcpyDtoD_v2(to, from, bytes),
                     };
                 }
-                Call::Rows {
+                Call::Copy2D {
                     to,
                     from,
                     shape,
@@ -124,26 +124,26 @@ impl Call {
                     cuMemcpy2D_v2(&CUDA_MEMCPY2D {
                         srcXInBytes: from_x,
                         srcY: from_y,
-                        srcDevice: known.address(from),
+                        srcDevice: state.address(from),
                         srcPitch: width.wrapping_add(from_y),
                         dstXInBytes: to_x,
                         dstY: to_y,
-                        dstDevice: known.address(to),
+                        dstDevice: state.address(to),
                         dstPitch: width.wrapping_add(to_x),
                         WidthInBytes: width,
                         Height: height,
                         ..NO_COPY_2D
                     });
                 }
-                Call::RowsAndHost {
+                Call::CopyHost2D {
                     device,
-                    up,
+                    to_device,
                     shape,
                     size,
                 } => {
-                    rows_and_host(known.address(device), up, shape, size, at);
+                    copy_host_2d(state.address(device), to_device, shape, size, host);
                 }
-                Call::Layers {
+                Call::Copy3D {
                     to,
                     from,
                     shape,
@@ -153,10 +153,10 @@ impl Call {
                     let [to_x, to_y, to_z, to_rows, from_x, from_y, from_z, from_rows] =
                         shape.map(usize::from);
                     let mut copy = NO_COPY_3D;
-                    copy.srcDevice = known.address(from);
+                    copy.srcDevice = state.address(from);
                     (copy.srcXInBytes, copy.srcY, copy.srcZ) = (from_x, from_y, from_z);
                     (copy.srcPitch, copy.srcHeight) = (width.wrapping_add(from_x), from_rows);
-                    copy.dstDevice = known.address(to);
+                    copy.dstDevice = state.address(to);
                     (copy.dstXInBytes, copy.dstY, copy.dstZ) = (to_x, to_y, to_z);
                     (copy.dstPitch, copy.dstHeight) = (width.wrapping_add(to_x), to_rows);
                     (copy.WidthInBytes, copy.Height, copy.Depth) = (width, height, depth);
@@ -167,12 +167,18 @@ impl Call {
     }
 }
 
-/// Copies rows between a device address and the host's memory at `at`.
+/// Copies rows between a device address and the host memory at `host`.
 ///
 /// # Safety
-/// There are [`HOST`] bytes at `at`.
-unsafe fn rows_and_host(device: u64, up: bool, shape: [u8; 4], size: [u8; 2], at: *mut c_void) {
-    // Less than 32 rows of less than 256 bytes, and as many before: all inside.
+/// `host` must point to [`HOST_BYTES`] bytes.
+unsafe fn copy_host_2d(
+    device: u64,
+    to_device: bool,
+    shape: [u8; 4],
+    size: [u8; 2],
+    host: *mut c_void,
+) {
+    // Fewer than 32 rows of 256 bytes after at most 15 skipped rows: all inside the host memory.
     let [host_x, host_y, device_x, pitch] = shape.map(usize::from);
     let [width, height] = size.map(usize::from);
     let (host_x, host_y) = (host_x % 64, host_y % 16);
@@ -180,19 +186,20 @@ unsafe fn rows_and_host(device: u64, up: bool, shape: [u8; 4], size: [u8; 2], at
     let host_pitch = 256;
     let mut copy = NO_COPY_2D;
     (copy.WidthInBytes, copy.Height) = (width, height);
-    if up {
+    if to_device {
         copy.srcMemoryType = CUmemorytype::CU_MEMORYTYPE_HOST;
-        copy.srcHost = at;
+        copy.srcHost = host;
         (copy.srcXInBytes, copy.srcY, copy.srcPitch) = (host_x, host_y, host_pitch);
         copy.dstDevice = device;
         (copy.dstXInBytes, copy.dstPitch) = (device_x, pitch);
     } else {
         copy.dstMemoryType = CUmemorytype::CU_MEMORYTYPE_HOST;
-        copy.dstHost = at;
+        copy.dstHost = host;
         (copy.dstXInBytes, copy.dstY, copy.dstPitch) = (host_x, host_y, host_pitch);
         copy.srcDevice = device;
         (copy.srcXInBytes, copy.srcPitch) = (device_x, pitch);
     }
-    // SAFETY: (16 + 32) rows of 256 bytes are what the host's side may take of the memory there.
+    // SAFETY: the copy touches at most (16 + 32) rows of 256 bytes at `host`, fewer than its `HOST_BYTES`
+    // bytes.
     unsafe { cuMemcpy2D_v2(&copy) };
 }

@@ -1,4 +1,4 @@
-//! Launches, and what is asked of kernels before.
+//! Launches, and queries of kernels.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -7,41 +7,41 @@ use arbitrary::Arbitrary;
 use cuda_driver::functions::*;
 use cust_raw::{CUfunction, CUstream};
 
-use crate::known::{Known, Where, Which, pick};
+use crate::state::{Address, Handle, State, resolve};
 
 #[derive(Arbitrary, Debug)]
 pub enum Call {
-    /// Of any size.
+    /// A launch of any size.
     Launch {
-        kernel: Which,
+        kernel: Handle,
         grid: [u32; 3],
         block: [u32; 3],
         shared: u32,
-        stream: Which,
-        to: Where,
+        stream: Handle,
+        to: Address,
     },
-    /// Of a size that runs.
+    /// A launch of a size that can run.
     SmallLaunch {
         kernel: u8,
         blocks: u8,
         threads: u8,
-        to: Where,
+        to: Address,
     },
-    Attribute(Which, u8),
-    SetAttribute(Which, u8, i32),
-    Module(Which),
-    Occupancy(Which, i32, usize, u32),
-    BestBlock(Which, usize, i32),
-    DynamicShared(Which, i32, i32),
+    Attribute(Handle, u8),
+    SetAttribute(Handle, u8, i32),
+    Module(Handle),
+    Occupancy(Handle, i32, usize, u32),
+    SuggestBlock(Handle, usize, i32),
+    DynamicShared(Handle, i32, i32),
 }
 
 impl Call {
     /// # Safety
-    /// The driver has been started.
-    pub unsafe fn make(self, known: &Known) {
+    /// The driver must be initialized.
+    pub unsafe fn execute(self, state: &State) {
         let (mut int, mut size) = (0, 0);
-        let named = |which| pick(&known.functions, which);
-        // SAFETY: a handle is a number, which the driver has to make sure of.
+        let function = |handle| resolve(&state.functions, handle);
+        // SAFETY: all out-pointers are to live locals. The driver validates handles, which are only numbers.
         unsafe {
             match self {
                 Call::Launch {
@@ -52,8 +52,8 @@ impl Call {
                     stream,
                     to,
                 } => {
-                    let (stream, to) = (known.stream(stream), known.address(to));
-                    launch(named(kernel), grid, block, shared, stream, to);
+                    let (stream, to) = (state.stream(stream), state.address(to));
+                    launch(function(kernel), grid, block, shared, stream, to);
                 }
                 Call::SmallLaunch {
                     kernel,
@@ -61,34 +61,34 @@ impl Call {
                     threads,
                     to,
                 } => {
-                    let kernel = named(Which::Known(kernel));
+                    let kernel = function(Handle::Issued(kernel));
                     let (grid, block) = ([blocks.into(), 1, 1], [threads.into(), 1, 1]);
-                    launch(kernel, grid, block, 0, null_mut(), known.address(to));
+                    launch(kernel, grid, block, 0, null_mut(), state.address(to));
                 }
-                Call::Attribute(which, attribute) => {
-                    cuFuncGetAttribute(&mut int, attribute.into(), named(which));
+                Call::Attribute(handle, attribute) => {
+                    cuFuncGetAttribute(&mut int, attribute.into(), function(handle));
                 }
-                Call::SetAttribute(which, attribute, value) => {
-                    cuFuncSetAttribute(named(which), attribute.into(), value);
+                Call::SetAttribute(handle, attribute, value) => {
+                    cuFuncSetAttribute(function(handle), attribute.into(), value);
                 }
-                Call::Module(which) => {
-                    cuFuncGetModule(&mut null_mut(), named(which));
+                Call::Module(handle) => {
+                    cuFuncGetModule(&mut null_mut(), function(handle));
                 }
-                Call::Occupancy(which, threads, shared, flags) => {
+                Call::Occupancy(handle, threads, shared, flags) => {
                     cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
                         &mut int,
-                        named(which),
+                        function(handle),
                         threads,
                         shared,
                         flags,
                     );
                 }
-                Call::BestBlock(which, shared, limit) => {
-                    let kernel = named(which);
+                Call::SuggestBlock(handle, shared, limit) => {
+                    let kernel = function(handle);
                     cuOccupancyMaxPotentialBlockSize(&mut int, &mut 0, kernel, None, shared, limit);
                 }
-                Call::DynamicShared(which, blocks, threads) => {
-                    let kernel = named(which);
+                Call::DynamicShared(handle, blocks, threads) => {
+                    let kernel = function(handle);
                     cuOccupancyAvailableDynamicSMemPerBlock(&mut size, kernel, blocks, threads);
                 }
             }
@@ -96,10 +96,10 @@ impl Call {
     }
 }
 
-/// Launches a kernel of the module, whose one parameter is an address.
+/// Launches a kernel of the module. Its only parameter is an address.
 ///
 /// # Safety
-/// The driver has been started.
+/// The driver must be initialized.
 unsafe fn launch(
     kernel: CUfunction,
     grid: [u32; 3],
@@ -111,7 +111,7 @@ unsafe fn launch(
     let mut parameters = [(&raw mut to).cast::<c_void>()];
     let ([gx, gy, gz], [bx, by, bz]) = (grid, block);
     let parameters = parameters.as_mut_ptr();
-    // SAFETY: every kernel there is takes one address.
+    // SAFETY: every kernel in `module.ptx` takes one 64-bit address, and `parameters` points to one.
     unsafe {
         cuLaunchKernel(
             kernel,

@@ -1,9 +1,9 @@
-//! Calls of the driver API in any order, with handles that are live, stale or never were, and
-//! numbers of any size: each is answered, and none of it is a panic or touches memory that is not
-//! the simulator's or the caller's.
+//! Fuzzes the driver API with calls in any order, with handles that are live, stale or invalid, and with
+//! numbers of any size. Every call must return; none may panic or access memory that belongs neither to
+//! the simulator nor to the caller.
 //!
-//! What C leaves to the caller the caller keeps to: a pointer to host memory points to as many bytes
-//! as the call says.
+//! The calls meet the C API's requirements on the caller: a pointer to host memory points to as many bytes as
+//! the call says.
 
 #![no_main]
 
@@ -11,19 +11,19 @@ mod context;
 mod copy;
 mod device;
 mod fill;
-mod known;
 mod launch;
 mod memory;
 mod module;
+mod state;
 mod stream;
 
 use arbitrary::{Arbitrary, Unstructured};
 use cuda_driver::functions::cuInit;
-use known::Known;
 use libfuzzer_sys::fuzz_target;
+use state::State;
 
-/// Calls in a row.
-const MOST: usize = 64;
+/// The maximum number of calls per input.
+const MAX_CALLS: usize = 64;
 
 /// A call, by topic.
 #[derive(Arbitrary, Debug)]
@@ -39,35 +39,35 @@ enum Call {
 }
 
 impl Call {
-    /// Makes the call.
+    /// Executes the call.
     ///
     /// # Safety
-    /// The driver has been started.
-    unsafe fn make(self, known: &mut Known) {
-        // SAFETY: the caller's promise.
+    /// The driver must be initialized.
+    unsafe fn execute(self, state: &mut State) {
+        // SAFETY: the caller has initialized the driver, which is all that these functions require.
         unsafe {
             match self {
-                Call::Context(call) => call.make(known),
-                Call::Copy(call) => call.make(known),
-                Call::Device(call) => call.make(known),
-                Call::Fill(call) => call.make(known),
-                Call::Launch(call) => call.make(known),
-                Call::Memory(call) => call.make(known),
-                Call::Module(call) => call.make(known),
-                Call::Stream(call) => call.make(known),
+                Call::Context(call) => call.execute(state),
+                Call::Copy(call) => call.execute(state),
+                Call::Device(call) => call.execute(state),
+                Call::Fill(call) => call.execute(state),
+                Call::Launch(call) => call.execute(state),
+                Call::Memory(call) => call.execute(state),
+                Call::Module(call) => call.execute(state),
+                Call::Stream(call) => call.execute(state),
             }
         }
     }
 }
 
-/// As many calls as there are bytes for, up to [`MOST`].
+/// As many calls as the input's bytes give, at most [`MAX_CALLS`].
 #[derive(Debug)]
 struct Calls(Vec<Call>);
 
 impl<'a> Arbitrary<'a> for Calls {
     fn arbitrary(bytes: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
         let mut calls = Vec::new();
-        while !bytes.is_empty() && calls.len() < MOST {
+        while !bytes.is_empty() && calls.len() < MAX_CALLS {
             calls.push(bytes.arbitrary()?);
         }
         Ok(Calls(calls))
@@ -75,18 +75,18 @@ impl<'a> Arbitrary<'a> for Calls {
 }
 
 fuzz_target!(init: start(), |calls: Calls| {
-    let mut known = Known::new();
+    let mut state = State::new();
     for call in calls.0 {
-        // SAFETY: `start` has started it.
-        unsafe { call.make(&mut known) };
+        // SAFETY: `start` has initialized the driver.
+        unsafe { call.execute(&mut state) };
     }
-    // SAFETY: as above.
-    unsafe { context::clear(&known) };
+    // SAFETY: `start` has initialized the driver.
+    unsafe { context::clear(&state) };
 });
 
-/// Chooses the simulator, and lets no kernel run for long.
+/// Selects the simulator, and limits the time of each kernel.
 fn start() {
-    // SAFETY: nothing else runs yet.
+    // SAFETY: libFuzzer calls `start` before any input, when no other thread reads the environment.
     unsafe {
         std::env::set_var("CUDA_BACKEND", "sim");
         std::env::set_var("CUDA_SIM_TIME_LIMIT", "0.02");

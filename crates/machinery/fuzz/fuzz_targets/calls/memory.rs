@@ -1,45 +1,45 @@
-//! Memory of every kind: had, given back, asked about.
+//! Allocation, release and queries of all kinds of memory.
 
 use std::ptr::null_mut;
 
 use arbitrary::Arbitrary;
 use cuda_driver::functions::*;
 
-use crate::known::{HOST, Known, Where};
+use crate::state::{Address, HOST_BYTES, State};
 
 #[derive(Arbitrary, Debug)]
 pub enum Call {
     Allocate(u32),
-    AllocateMuch(usize),
+    AllocateHuge(usize),
     AllocatePitched(usize, usize, u32),
     AllocateManaged(u16, u32),
     AllocateHost(u16, u32),
-    Free(Where),
-    FreeHost(Where),
+    Free(Address),
+    FreeHost(Address),
     Register(u16, u16, u32),
     Unregister(u16),
-    AddressRange(Where),
-    PointerAttribute(Where, u8),
-    Advise(Where, usize, u8),
+    AddressRange(Address),
+    PointerAttribute(Address, u8),
+    Advise(Address, usize, u8),
 }
 
 impl Call {
     /// # Safety
-    /// The driver has been started.
-    pub unsafe fn make(self, known: &mut Known) {
-        let at = known.host();
+    /// The driver must be initialized.
+    pub unsafe fn execute(self, state: &mut State) {
+        let host = state.host();
         let (mut size, mut address) = (0, 0);
-        // SAFETY: what is registered are bytes of the host's; an address is a number, which the
-        // driver has to make sure of.
+        // SAFETY: only bytes of the host memory are registered, and the other out-pointers are to live
+        // locals. The driver validates addresses, which are only numbers.
         unsafe {
             match self {
                 Call::Allocate(bytes) => {
-                    // Half a megabyte at most: what is written lies in memory for real.
+                    // At most half a megabyte, because written memory is really allocated.
                     if cuMemAlloc_v2(&mut address, bytes as usize % (1 << 19)) == 0 {
-                        known.addresses.push(address);
+                        state.addresses.push(address);
                     }
                 }
-                Call::AllocateMuch(bytes) => {
+                Call::AllocateHuge(bytes) => {
                     if cuMemAlloc_v2(&mut address, bytes) == 0 {
                         cuMemFree_v2(address);
                     }
@@ -62,37 +62,37 @@ impl Call {
                         cuMemFreeHost(pointer);
                     }
                 }
-                Call::Free(place) => {
-                    cuMemFree_v2(known.address(place));
+                Call::Free(pointer) => {
+                    cuMemFree_v2(state.address(pointer));
                 }
-                Call::FreeHost(place) => {
-                    let place = known.address(place) as usize;
-                    cuMemFreeHost(std::ptr::without_provenance_mut(place));
+                Call::FreeHost(pointer) => {
+                    let pointer = state.address(pointer) as usize;
+                    cuMemFreeHost(std::ptr::without_provenance_mut(pointer));
                 }
                 Call::Register(from, bytes, flags) => {
-                    let from = usize::from(from) % HOST;
-                    let bytes = usize::from(bytes).min(HOST - from);
-                    let start = at.byte_add(from);
+                    let from = usize::from(from) % HOST_BYTES;
+                    let bytes = usize::from(bytes).min(HOST_BYTES - from);
+                    let start = host.byte_add(from);
                     if cuMemHostRegister_v2(start, bytes, flags) == 0 {
-                        known.registered.push(start);
+                        state.registered.push(start);
                     }
                 }
                 Call::Unregister(from) => {
-                    cuMemHostUnregister(at.byte_add(usize::from(from) % HOST));
+                    cuMemHostUnregister(host.byte_add(usize::from(from) % HOST_BYTES));
                 }
-                Call::AddressRange(place) => {
-                    cuMemGetAddressRange_v2(&mut address, &mut size, known.address(place));
+                Call::AddressRange(pointer) => {
+                    cuMemGetAddressRange_v2(&mut address, &mut size, state.address(pointer));
                 }
-                Call::PointerAttribute(place, attribute) => {
-                    // Room for the longest.
+                Call::PointerAttribute(pointer, attribute) => {
+                    // Large enough for the longest attribute.
                     let mut value = [0u64; 8];
                     let value = value.as_mut_ptr().cast();
-                    cuPointerGetAttribute(value, attribute.into(), known.address(place));
+                    cuPointerGetAttribute(value, attribute.into(), state.address(pointer));
                 }
-                Call::Advise(place, bytes, advice) => {
-                    let place = known.address(place);
-                    cuMemAdvise(place, bytes, advice.into(), 0);
-                    cuMemPrefetchAsync(place, bytes, 0, null_mut());
+                Call::Advise(pointer, bytes, advice) => {
+                    let pointer = state.address(pointer);
+                    cuMemAdvise(pointer, bytes, advice.into(), 0);
+                    cuMemPrefetchAsync(pointer, bytes, 0, null_mut());
                 }
             }
         }

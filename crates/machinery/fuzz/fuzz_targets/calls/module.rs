@@ -1,4 +1,4 @@
-//! Modules: the text in `module.ptx` or its beginning, its kernels and variables.
+//! Modules: the text of `module.ptx` or a prefix of it, its kernels and variables.
 
 use std::ffi::CString;
 use std::ptr::null_mut;
@@ -6,9 +6,9 @@ use std::ptr::null_mut;
 use arbitrary::Arbitrary;
 use cuda_driver::functions::*;
 
-use crate::known::{Known, Which, pick};
+use crate::state::{Handle, State, resolve};
 
-/// Kernels that store, loop for ever, fault, use shared memory, trap and print.
+/// Kernels that store, loop forever, fault, use shared memory, trap and print.
 const MODULE: &str = include_str!("module.ptx");
 const KERNELS: [&str; 6] = [
     "store", "endless", "astray", "bounded", "trapping", "missing",
@@ -16,38 +16,39 @@ const KERNELS: [&str; 6] = [
 
 #[derive(Arbitrary, Debug)]
 pub enum Call {
-    Load { cut: Option<u16>, options: u8 },
-    Unload(Which),
-    Function(Which, u8),
-    Variable(Which, bool),
+    Load { prefix: Option<u16>, options: u8 },
+    Unload(Handle),
+    Function(Handle, u8),
+    Variable(Handle, bool),
 }
 
 impl Call {
     /// # Safety
-    /// The driver has been started.
-    pub unsafe fn make(self, known: &mut Known) {
-        // SAFETY: a handle is a number, which the driver has to make sure of.
+    /// The driver must be initialized.
+    pub unsafe fn execute(self, state: &mut State) {
+        // SAFETY: all out-pointers are to live locals, and names end in NUL. The driver validates handles,
+        // which are only numbers.
         unsafe {
             match self {
-                Call::Load { cut, options } => load(known, cut, options),
-                Call::Unload(which) => {
-                    cuModuleUnload(pick(&known.modules, which));
+                Call::Load { prefix, options } => load(state, prefix, options),
+                Call::Unload(handle) => {
+                    cuModuleUnload(resolve(&state.modules, handle));
                 }
-                Call::Function(which, name) => {
+                Call::Function(handle, name) => {
                     let name = KERNELS[usize::from(name) % KERNELS.len()];
                     let name = CString::new(name).unwrap_or_default();
                     let mut function = null_mut();
-                    let module = pick(&known.modules, which);
+                    let module = resolve(&state.modules, handle);
                     if cuModuleGetFunction(&mut function, module, name.as_ptr()) == 0 {
-                        known.functions.push(function);
+                        state.functions.push(function);
                     }
                 }
-                Call::Variable(which, constant) => {
+                Call::Variable(handle, constant) => {
                     let name = if constant { c"factor" } else { c"table" };
-                    let module = pick(&known.modules, which);
+                    let module = resolve(&state.modules, handle);
                     let (mut address, mut size) = (0, 0);
                     if cuModuleGetGlobal_v2(&mut address, &mut size, module, name.as_ptr()) == 0 {
-                        known.addresses.push(address);
+                        state.addresses.push(address);
                     }
                 }
             }
@@ -55,15 +56,15 @@ impl Call {
     }
 }
 
-/// Loads the module, or its beginning.
+/// Loads the module, or a prefix of it.
 ///
 /// # Safety
-/// The driver has been started.
-unsafe fn load(known: &mut Known, cut: Option<u16>, options: u8) {
-    let end = cut.map_or(MODULE.len(), |cut| usize::from(cut) % MODULE.len());
+/// The driver must be initialized.
+unsafe fn load(state: &mut State, prefix: Option<u16>, options: u8) {
+    let end = prefix.map_or(MODULE.len(), |prefix| usize::from(prefix) % MODULE.len());
     let text = CString::new(&MODULE[..end]).unwrap_or_default();
     let mut module = null_mut();
-    // The log's size, none, and the log: what a caller asks for who wants to know what was wrong.
+    // The size and the buffer of the error log: the options of a caller that prints errors.
     let mut log = [0u8; 64];
     let mut names = [4, 3];
     let bytes = usize::from(options) % (log.len() + 1);
@@ -71,8 +72,8 @@ unsafe fn load(known: &mut Known, cut: Option<u16>, options: u8) {
         std::ptr::without_provenance_mut(bytes),
         log.as_mut_ptr().cast(),
     ];
-    // SAFETY: the text ends in NUL, and the log has as many bytes as is said.
-    let code = unsafe {
+    // SAFETY: the text ends in NUL, and the log has at least `bytes` bytes.
+    let result = unsafe {
         cuModuleLoadDataEx(
             &mut module,
             text.as_ptr().cast(),
@@ -81,7 +82,7 @@ unsafe fn load(known: &mut Known, cut: Option<u16>, options: u8) {
             values.as_mut_ptr(),
         )
     };
-    if code == 0 {
-        known.modules.push(module);
+    if result == 0 {
+        state.modules.push(module);
     }
 }

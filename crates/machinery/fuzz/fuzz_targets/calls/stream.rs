@@ -5,30 +5,30 @@ use std::ptr::null_mut;
 use arbitrary::Arbitrary;
 use cuda_driver::functions::*;
 
-use crate::known::{Known, Which, pick};
+use crate::state::{Handle, State, resolve};
 
 #[derive(Arbitrary, Debug)]
 pub enum Call {
     Create(u32, Option<i32>),
-    Destroy(Which),
-    Query(Which),
-    Synchronize(Which),
-    Flags(Which),
-    WaitEvent(Which, Which, u32),
+    Destroy(Handle),
+    Query(Handle),
+    Synchronize(Handle),
+    Flags(Handle),
+    WaitEvent(Handle, Handle, u32),
     CreateEvent(u32),
-    DestroyEvent(Which),
-    Record(Which, Which),
-    QueryEvent(Which),
-    SynchronizeEvent(Which),
-    Elapsed(Which, Which),
+    DestroyEvent(Handle),
+    Record(Handle, Handle),
+    QueryEvent(Handle),
+    SynchronizeEvent(Handle),
+    Elapsed(Handle, Handle),
 }
 
 impl Call {
     /// # Safety
-    /// The driver has been started.
-    pub unsafe fn make(self, known: &mut Known) {
+    /// The driver must be initialized.
+    pub unsafe fn execute(self, state: &mut State) {
         let (mut int, mut number) = (0, 0);
-        // SAFETY: a handle is a number, which the driver has to make sure of.
+        // SAFETY: all out-pointers are to live locals. The driver validates handles, which are only numbers.
         unsafe {
             match self {
                 Call::Create(flags, priority) => {
@@ -38,46 +38,46 @@ impl Call {
                         None => cuStreamCreate(&mut stream, flags),
                     };
                     if code == 0 {
-                        known.streams.push(stream);
+                        state.streams.push(stream);
                     }
                 }
-                Call::Destroy(which) => {
-                    cuStreamDestroy_v2(known.stream(which));
+                Call::Destroy(handle) => {
+                    cuStreamDestroy_v2(state.stream(handle));
                 }
-                Call::Query(which) => {
-                    cuStreamQuery(known.stream(which));
+                Call::Query(handle) => {
+                    cuStreamQuery(state.stream(handle));
                 }
-                Call::Synchronize(which) => {
-                    cuStreamSynchronize(known.stream(which));
+                Call::Synchronize(handle) => {
+                    cuStreamSynchronize(state.stream(handle));
                 }
-                Call::Flags(which) => {
-                    cuStreamGetFlags(known.stream(which), &mut number);
-                    cuStreamGetPriority(known.stream(which), &mut int);
+                Call::Flags(handle) => {
+                    cuStreamGetFlags(state.stream(handle), &mut number);
+                    cuStreamGetPriority(state.stream(handle), &mut int);
                 }
                 Call::WaitEvent(stream, event, flags) => {
-                    let event = pick(&known.events, event);
-                    cuStreamWaitEvent(known.stream(stream), event, flags);
+                    let event = resolve(&state.events, event);
+                    cuStreamWaitEvent(state.stream(stream), event, flags);
                 }
                 Call::CreateEvent(flags) => {
                     let mut event = null_mut();
                     if cuEventCreate(&mut event, flags) == 0 {
-                        known.events.push(event);
+                        state.events.push(event);
                     }
                 }
-                Call::DestroyEvent(which) => {
-                    cuEventDestroy_v2(pick(&known.events, which));
+                Call::DestroyEvent(handle) => {
+                    cuEventDestroy_v2(resolve(&state.events, handle));
                 }
                 Call::Record(event, stream) => {
-                    cuEventRecord(pick(&known.events, event), known.stream(stream));
+                    cuEventRecord(resolve(&state.events, event), state.stream(stream));
                 }
-                Call::QueryEvent(which) => {
-                    cuEventQuery(pick(&known.events, which));
+                Call::QueryEvent(handle) => {
+                    cuEventQuery(resolve(&state.events, handle));
                 }
-                Call::SynchronizeEvent(which) => {
-                    cuEventSynchronize(pick(&known.events, which));
+                Call::SynchronizeEvent(handle) => {
+                    cuEventSynchronize(resolve(&state.events, handle));
                 }
                 Call::Elapsed(start, end) => {
-                    let (start, end) = (pick(&known.events, start), pick(&known.events, end));
+                    let (start, end) = (resolve(&state.events, start), resolve(&state.events, end));
                     cuEventElapsedTime(&mut 0.0, start, end);
                 }
             }

@@ -1,12 +1,12 @@
-//! Memory of the host's that it uses too soon.
+//! Cases in which the host uses its memory before work in a stream is done with it.
 
-use crate::plan::{Back, Plan, floats, launch, room};
+use crate::plan::{Plan, Readback, floats, launch, uninit};
 
 pub fn cases() -> Vec<(&'static str, Plan, Plan)> {
-    let square = launch(4, 32, [floats(100).into(), room(400).into(), 100.into()]);
+    let square = launch(4, 32, [floats(100).into(), uninit(400).into(), 100.into()]);
     vec![(
         "read-too-soon",
-        square.clone().back(1, Back::ReadBeforeWaiting),
-        square.back(1, Back::ReadAfterWaiting),
+        square.clone().read_back(1, Readback::BeforeSync),
+        square.read_back(1, Readback::AfterSync),
     )]
 }

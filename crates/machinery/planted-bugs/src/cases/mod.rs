@@ -1,4 +1,4 @@
-//! The cases: for each kernel of `kernels/bugs` what the host does, for the mistake and its twin.
+//! The cases: for each kernel of `kernels/bugs`, the host side of the bug and of its correct twin.
 
 mod host;
 mod init;
@@ -10,22 +10,22 @@ mod sync;
 use serde::Serialize;
 
 use crate::plan::Plan;
-use crate::source::{Kind, Marks, SOURCES, Source, marks};
+use crate::source::{Kind, Marks, SOURCES, Source, parse_marks};
 
-/// A mistake and its correct twin.
+/// A planted bug and its correct twin.
 #[derive(Debug)]
 pub struct Case {
     /// The kernel's file.
     pub source: &'static Source,
-    /// What is marked there.
+    /// The marks in that file.
     pub marks: Marks,
-    /// The host side of the mistake.
-    pub wrong: Plan,
-    /// That of the twin.
-    pub right: Plan,
+    /// The host side of the bug.
+    pub buggy: Plan,
+    /// The host side of the twin.
+    pub correct: Plan,
 }
 
-/// What `--list` says of a case.
+/// An entry of the list that `--list` prints.
 #[derive(Debug, Serialize)]
 pub struct Entry {
     name: &'static str,
@@ -37,13 +37,13 @@ pub struct Entry {
 }
 
 impl Case {
-    /// The kernel with the mistake: the case's name with underscores.
+    /// Returns the name of the kernel with the bug: the case's name with underscores.
     pub fn kernel(&self) -> String {
         let name = self.source.name.split('.').next().unwrap_or_default();
         name.replace('-', "_")
     }
 
-    /// The correct kernel: the same one where the mistake is the host's.
+    /// Returns the name of the correct kernel: the kernel itself if the bug is in the host code.
     pub fn twin(&self) -> String {
         let twin = format!("{}_right", self.kernel());
         if self.source.text.contains(&format!("void {twin}(")) {
@@ -53,7 +53,7 @@ impl Case {
         }
     }
 
-    /// What `--list` says of it.
+    /// Returns the case's entry for `--list`.
     pub fn entry(&self) -> Entry {
         Entry {
             name: self.source.name,
@@ -65,17 +65,17 @@ impl Case {
     }
 }
 
-/// A mistake in a kernel: the host does the same for the twin.
-fn same(name: &'static str, plan: Plan) -> (&'static str, Plan, Plan) {
+/// Describes a bug in a kernel: the host side is the same for the twin.
+fn same_plan(name: &'static str, plan: Plan) -> (&'static str, Plan, Plan) {
     (name, plan.clone(), plan)
 }
 
-/// All cases, by kind.
+/// Returns all cases, grouped by kind.
 ///
 /// # Panics
 ///
-/// Where the list and `kernels/bugs` differ or a source's marks are wrong: a test sees to it that
-/// they are not.
+/// Panics if the list and `kernels/bugs` differ, or if a source's marks are invalid. A test checks that
+/// neither is the case.
 pub fn all() -> Vec<Case> {
     let lists = [
         (Kind::Mem, mem::cases()),
@@ -87,17 +87,18 @@ pub fn all() -> Vec<Case> {
     ];
     let mut cases = Vec::new();
     for (kind, list) in lists {
-        for (name, wrong, right) in list {
+        for (name, buggy, correct) in list {
             let Some(source) = SOURCES.iter().find(|source| source.name == name) else {
                 panic!("kernels/bugs has no {name}.cu");
             };
-            let marks = marks(source.text).unwrap_or_else(|why| panic!("{}: {why}", source.file));
+            let marks =
+                parse_marks(source.text).unwrap_or_else(|error| panic!("{}: {error}", source.file));
             assert_eq!(marks.kind, kind, "{} is in the wrong list", source.file);
             cases.push(Case {
                 source,
                 marks,
-                wrong,
-                right,
+                buggy,
+                correct,
             });
         }
     }
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_enough_of_each_kind() {
+    fn each_kind_has_enough_cases() {
         let cases = all();
         let count = |kind| cases.iter().filter(|case| case.marks.kind == kind).count();
         assert!(count(Kind::Mem) >= 14);
@@ -140,14 +141,14 @@ mod tests {
         }
     }
 
-    /// What the compiler takes away nobody can find.
+    /// No tool can report a line for which the compiler emitted no code.
     #[test]
     fn marked_lines_are_in_the_ptx() {
-        for case in all().iter().filter(|case| !case.marks.kind.is_of_host()) {
+        for case in all().iter().filter(|case| !case.marks.kind.is_host_bug()) {
             for line in case.marks.lines.iter().chain(&case.marks.with) {
-                let place = format!("\t.loc\t1 {line} ");
-                let found = case.source.ptx.contains(&place);
-                assert!(found, "{}:{line} is not", case.source.file);
+                let loc = format!("\t.loc\t1 {line} ");
+                let found = case.source.ptx.contains(&loc);
+                assert!(found, "{}:{line} has no code", case.source.file);
             }
         }
     }

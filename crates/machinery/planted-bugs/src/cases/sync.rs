@@ -1,38 +1,43 @@
-//! Barriers, and other instructions of several threads, to which not all of them come.
+//! Cases in which some threads never reach a barrier or another collective instruction.
 
-use super::same;
-use crate::plan::{Plan, floats, launch, room};
+use super::same_plan;
+use crate::plan::{Plan, floats, launch, uninit};
 
 pub fn cases() -> Vec<(&'static str, Plan, Plan)> {
-    let warp = || launch(1, 32, [floats(32).into(), room(128).into()]);
+    let warp = || launch(1, 32, [floats(32).into(), uninit(128).into()]);
 
     vec![
-        same(
+        same_plan(
             "barrier-in-branch",
-            launch(2, 128, [floats(256).into(), room(8).into()]),
+            launch(2, 128, [floats(256).into(), uninit(8).into()]),
         ),
-        same(
+        same_plan(
             "half-a-warp",
-            launch(2, 64, [floats(128).into(), room(512).into()]),
+            launch(2, 64, [floats(128).into(), uninit(512).into()]),
         ),
-        same(
+        same_plan(
             "rounds-differ",
-            launch(1, 64, [floats(33 * 64).into(), room(256).into()]),
+            launch(1, 64, [floats(33 * 64).into(), uninit(256).into()]),
         ),
-        same("shuffle-in-branch", warp()),
-        same("shuffle-mask", warp()),
-        same(
+        same_plan("shuffle-in-branch", warp()),
+        same_plan("shuffle-mask", warp()),
+        same_plan(
             "vote-after-return",
             launch(
                 1,
                 32,
-                [floats(20).into(), 4.0_f32.into(), room(4).into(), 20.into()],
+                [
+                    floats(20).into(),
+                    4.0_f32.into(),
+                    uninit(4).into(),
+                    20.into(),
+                ],
             ),
         ),
-        same("syncwarp-mask", warp()),
-        same(
+        same_plan("syncwarp-mask", warp()),
+        same_plan(
             "barrier-count",
-            launch(1, 64, [floats(64).into(), room(256).into(), 48.into()]),
+            launch(1, 64, [floats(64).into(), uninit(256).into(), 48.into()]),
         ),
     ]
 }

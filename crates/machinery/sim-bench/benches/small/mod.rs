@@ -1,13 +1,13 @@
-//! The small machine, and its ways to run a program.
+//! A miniature simulator, and the dispatch strategies to compare.
 
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 
 const LANES: usize = 32;
-/// Of a gang.
+/// Warps per gang.
 const WARPS: usize = 8;
-/// Registers of a warp.
+/// Registers per warp.
 const ROWS: usize = 16;
 const INSTRUCTIONS: usize = 24;
 
@@ -15,25 +15,25 @@ const INSTRUCTIONS: usize = 24;
 #[repr(align(128))]
 struct Row([f32; LANES]);
 
-/// The registers of a gang, and which of its warps run.
+/// The registers of a gang, and the range of its warps that run.
 struct Machine {
     rows: [[Row; ROWS]; WARPS],
     first: usize,
     end: usize,
 }
 
-/// `d = a * b + c` twice: the second instruction of a pair, or another one that is not run.
+/// `d = a * b + c` twice. Single handlers execute only the first operation.
 #[derive(Clone, Copy)]
 struct Inst {
     run: Handler,
-    o: [[usize; 4]; 2],
+    operands: [[usize; 4]; 2],
 }
 
 /// # Safety
-/// The CPU has what the handler was compiled for, and the operands are registers.
+/// The CPU must support the features that the handler was compiled for.
 type Handler = unsafe fn(&mut Machine, &Inst);
 
-/// A handler for one instruction, and one for two, with these instructions of the CPU.
+/// Defines a handler for one instruction and one for a pair, compiled with the given CPU features.
 macro_rules! handlers {
     ($one:ident, $two:ident, $features:literal) => {
         #[target_feature(enable = $features)]
@@ -52,7 +52,7 @@ handlers!(one_avx512, two_avx512, "avx512f,avx512vl,avx2,fma");
 
 #[inline(always)]
 fn one(machine: &mut Machine, inst: &Inst) {
-    let [d, a, b, c] = inst.o[0];
+    let [d, a, b, c] = inst.operands[0];
     for rows in &mut machine.rows[machine.first..machine.end] {
         rows[d] = multiply_add(&rows[a], &rows[b], &rows[c]);
     }
@@ -60,7 +60,7 @@ fn one(machine: &mut Machine, inst: &Inst) {
 
 #[inline(always)]
 fn two(machine: &mut Machine, inst: &Inst) {
-    let [[d, a, b, c], [e, _, f, g]] = inst.o;
+    let [[d, a, b, c], [e, _, f, g]] = inst.operands;
     for rows in &mut machine.rows[machine.first..machine.end] {
         let first = multiply_add(&rows[a], &rows[b], &rows[c]);
         rows[d] = first;
@@ -77,12 +77,12 @@ fn multiply_add(a: &Row, b: &Row, c: &Row) -> Row {
     d
 }
 
-/// Each instruction reads what the one before it wrote, as half of a kernel's do.
+/// Builds the program. Each instruction reads the previous one's result, as half of a kernel's do.
 fn program(run: Handler) -> Vec<Inst> {
     let operands = |n: usize| [(n + 1) % ROWS, n % ROWS, (n + 5) % ROWS, (n + 9) % ROWS];
     let inst = |n: usize| Inst {
         run,
-        o: [operands(n), operands(n + 1)],
+        operands: [operands(n), operands(n + 1)],
     };
     (0..INSTRUCTIONS).map(inst).collect()
 }
@@ -96,10 +96,10 @@ impl Machine {
         })
     }
 
-    /// Runs every `step`th instruction, for all warps that run.
+    /// Runs every `step`th instruction for the current range of warps.
     fn run(&mut self, program: &[Inst], step: usize) {
         for inst in black_box(program).iter().step_by(step) {
-            // SAFETY: the program was made for this CPU.
+            // SAFETY: `bench` builds a program only from handlers whose CPU features it has detected.
             unsafe { (inst.run)(self, inst) };
         }
     }
@@ -113,10 +113,10 @@ impl Machine {
     }
 }
 
-/// What the machine has in the end, which is the same whichever way it ran.
-fn result(way: impl FnOnce(&mut Machine)) -> Vec<f32> {
+/// Returns the final registers, which must not depend on the dispatch strategy.
+fn final_registers(strategy: impl FnOnce(&mut Machine)) -> Vec<f32> {
     let mut machine = Machine::new();
-    way(&mut machine);
+    strategy(&mut machine);
     let rows = machine.rows.iter().flatten();
     rows.flat_map(|row| row.0).collect()
 }
@@ -126,18 +126,21 @@ pub fn bench(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements((INSTRUCTIONS * WARPS * LANES) as u64));
     let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
     let avx512 = avx2 && is_x86_feature_detected!("avx512vl");
-    let found: [(&str, bool, Handler, Handler); 2] = [
+    let variants: [(&str, bool, Handler, Handler); 2] = [
         ("AVX2", avx2, one_avx2, two_avx2),
         ("AVX-512", avx512, one_avx512, two_avx512),
     ];
-    for (name, has, single, pair) in found {
-        if !has {
+    for (name, is_available, single, pair) in variants {
+        if !is_available {
             continue;
         }
         let (singles, pairs) = (program(single), program(pair));
-        let wanted = result(|machine| machine.run(&singles, 1));
-        assert_eq!(result(|machine| machine.warp_by_warp(&singles)), wanted);
-        assert_eq!(result(|machine| machine.run(&pairs, 2)), wanted);
+        let expected = final_registers(|machine| machine.run(&singles, 1));
+        assert_eq!(
+            final_registers(|machine| machine.warp_by_warp(&singles)),
+            expected
+        );
+        assert_eq!(final_registers(|machine| machine.run(&pairs, 2)), expected);
         let mut machine = Machine::new();
         group.bench_function(
             BenchmarkId::new("an instruction for all warps", name),

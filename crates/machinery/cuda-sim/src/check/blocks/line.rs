@@ -1,5 +1,5 @@
-//! Which blocks use the words of one line of device memory. A block stands here as one more than its
-//! number, so that 0 is no block.
+//! The set of blocks that access each word of one 128-byte line of device memory. A block is stored as its
+//! index plus 1, so that 0 means no block.
 
 use crate::lanes::active;
 use std::collections::HashMap;
@@ -8,58 +8,58 @@ use std::sync::{Mutex, PoisonError};
 
 /// An access by a block.
 #[derive(Clone, Copy)]
-pub struct Use {
+pub struct BlockAccess {
     pub block: u64,
-    /// The instruction's number among the program's that access device memory.
+    /// The index of the instruction among the program's instructions that access device memory.
     pub site: u32,
     pub write: bool,
 }
 
-impl Use {
-    /// One more than its block's number.
+impl BlockAccess {
+    /// Returns the block's index plus 1.
     #[inline(always)]
-    pub fn name(self) -> u32 {
+    pub fn block_tag(self) -> u32 {
         self.block as u32 + 1
     }
 
-    /// A bit for its instruction.
+    /// Returns the instruction's bit in a mask of instructions.
     #[inline(always)]
     pub fn site_bit(self) -> u32 {
         1 << (self.site % 32)
     }
 }
 
-/// For words that one block alone has used, and that block is neither the first nor the second of its
-/// line: the block, by the line's number, the word's, and whether the block wrote.
-pub type LoneUsers = Mutex<HashMap<(usize, u32, bool), u32>>;
+/// The sole user of each word that only one block accesses, if that block is neither the first nor the second
+/// block of its line. The key is the line's index, the word's index, and whether the block writes.
+pub type SoleUsers = Mutex<HashMap<(usize, u32, bool), u32>>;
 
-/// The blocks that read a line's words, or those that write them. Only the host thread that made the
-/// line busy changes them.
+/// The blocks that read a line's words, or those that write them. Only the host thread that holds the line's
+/// `busy` lock changes the fields.
 #[derive(Default)]
 pub struct Users {
-    /// The first block that used a word of the line; 0 for none.
+    /// The first block that accessed a word of the line; 0 for none.
     first: Cell,
-    /// A mask of the words that only the first block has used so far.
-    of_first: Cell,
-    /// The second block that used a word of the line; 0 for none.
+    /// A mask of the words that only the first block has accessed so far.
+    only_first: Cell,
+    /// The second block that accessed a word of the line; 0 for none.
     second: Cell,
-    /// A mask of the words that only the second block has used so far.
-    of_second: Cell,
-    /// A mask of the words that several blocks have used.
-    many: Cell,
-    /// A mask of the words that one block alone has used, and it is neither the first nor the second:
-    /// [`LoneUsers`] has which one.
+    /// A mask of the words that only the second block has accessed so far.
+    only_second: Cell,
+    /// A mask of the words that several blocks have accessed.
+    several: Cell,
+    /// A mask of the words that exactly one block has accessed, which is neither the first nor the second.
+    /// That block is in [`SoleUsers`].
     others: Cell,
-    /// The lowest block that used a word of the line; 0 for none.
+    /// The lowest block that accessed a word of the line; 0 for none.
     lowest: Cell,
-    /// The highest block that used a word of the line; 0 for none.
+    /// The highest block that accessed a word of the line; 0 for none.
     highest: Cell,
-    /// A bit for each instruction that accessed the line, by its number among the program's; with more
-    /// than 32 instructions several share a bit.
+    /// One bit for each instruction that accessed the line, chosen by its index modulo 32. In programs with
+    /// more than 32 such instructions, several share a bit.
     sites: Cell,
 }
 
-/// A number that other host threads may read while one changes it.
+/// A number that other host threads may read while one thread changes it.
 #[derive(Default)]
 struct Cell(AtomicU32);
 
@@ -78,63 +78,71 @@ impl Cell {
 /// The users of a line's 32 words.
 #[derive(Default)]
 pub struct Line {
-    /// 1 while a host thread changes the users.
+    /// A spin lock: 1 while a host thread changes `users`.
     busy: AtomicU32,
-    /// The blocks that read, and those that write.
+    /// The blocks that read, and the blocks that write.
     pub users: [Users; 2],
 }
 
-/// Who used a word.
+/// The blocks that accessed a word.
 pub enum WordUsers {
-    Nobody,
+    Unused,
     One(u32),
     Several,
 }
 
 impl Users {
-    /// Who used a word; `other` looks it up among the [`LoneUsers`].
+    /// Returns the blocks that accessed a word. `other` looks the block up in [`SoleUsers`].
     pub fn of(&self, word: u32, other: impl Fn() -> Option<u32>) -> WordUsers {
         let has = |mask: &Cell| mask.get() >> word & 1 == 1;
         match () {
-            () if has(&self.many) => WordUsers::Several,
-            () if has(&self.of_first) => WordUsers::One(self.first.get()),
-            () if has(&self.of_second) => WordUsers::One(self.second.get()),
+            () if has(&self.several) => WordUsers::Several,
+            () if has(&self.only_first) => WordUsers::One(self.first.get()),
+            () if has(&self.only_second) => WordUsers::One(self.second.get()),
             () if has(&self.others) => other().map_or(WordUsers::Several, WordUsers::One),
-            () => WordUsers::Nobody,
+            () => WordUsers::Unused,
         }
     }
 
-    /// The lowest block that used a word of the line, 0 for none.
+    /// Returns the lowest block that accessed a word of the line, or 0 for none.
     pub fn lowest(&self) -> u32 {
         self.lowest.get()
     }
 
-    /// The highest block that used a word of the line, 0 for none.
+    /// Returns the highest block that accessed a word of the line, or 0 for none.
     pub fn highest(&self) -> u32 {
         self.highest.get()
     }
 
-    /// The instructions that accessed the line, a bit each.
+    /// Returns a mask with one bit for each instruction that accessed the line.
     pub fn sites(&self) -> u32 {
         self.sites.get()
     }
 
-    /// Whether a use of these words by this block, at this instruction, is known already. What another
-    /// host thread changes at the same time makes no difference: a word that is the block's own, or
-    /// several blocks', does not become less than that.
+    /// Returns true if this access by this block at this instruction is already recorded. Reading without the
+    /// lock is safe because the state is monotone: a concurrent update never turns a word that belongs to
+    /// this block, or to several blocks, into one that does not.
     #[inline(always)]
-    fn knows(&self, block: u32, words: u32, site: u32) -> bool {
-        let own = match self.first.get() == block {
-            true => self.of_first.get(),
+    fn contains(&self, block: u32, words: u32, site: u32) -> bool {
+        let exclusive = match self.first.get() == block {
+            true => self.only_first.get(),
             false => 0,
         };
-        words & !(own | self.many.get()) == 0
+        words & !(exclusive | self.several.get()) == 0
             && self.sites.get() & site != 0
             && (self.lowest.get()..=self.highest.get()).contains(&block)
     }
 
-    /// Notes that a block used these words of line `number`, at this instruction.
-    fn add(&self, lone: &LoneUsers, number: usize, words: u32, block: u32, site: u32, write: bool) {
+    /// Records that a block accessed `words` of line `number` at this instruction.
+    fn add(
+        &self,
+        sole_users: &SoleUsers,
+        number: usize,
+        words: u32,
+        block: u32,
+        site: u32,
+        write: bool,
+    ) {
         self.sites.set(self.sites.get() | site);
         self.highest.set(self.highest.get().max(block));
         self.lowest.set(match self.lowest.get() {
@@ -146,54 +154,54 @@ impl Users {
         } else if self.first.get() != block && self.second.get() == 0 {
             self.second.set(block);
         }
-        let (mut many, mut others) = (self.many.get(), self.others.get());
-        let mut new = words & !many;
-        for (user, of_user) in [
-            (&self.first, &self.of_first),
-            (&self.second, &self.of_second),
+        let (mut several, mut others) = (self.several.get(), self.others.get());
+        let mut new = words & !several;
+        for (user, only_user) in [
+            (&self.first, &self.only_first),
+            (&self.second, &self.only_second),
         ] {
             if user.get() != block {
-                // What was another's alone becomes several's.
-                many |= of_user.get() & new;
-                of_user.set(of_user.get() & !new);
-                new &= !many;
+                // Words that only another block accessed are now accessed by several.
+                several |= only_user.get() & new;
+                only_user.set(only_user.get() & !new);
+                new &= !several;
             }
         }
         if others & new != 0 {
-            let mut known = lone.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut sole = sole_users.lock().unwrap_or_else(PoisonError::into_inner);
             for word in active(others & new) {
                 let key = (number, word as u32, write);
-                if known.get(&key) != Some(&block) {
-                    known.remove(&key);
-                    many |= 1 << word;
+                if sole.get(&key) != Some(&block) {
+                    sole.remove(&key);
+                    several |= 1 << word;
                     others &= !(1 << word);
                 }
             }
-            new &= !(many | others);
+            new &= !(several | others);
         }
         if self.first.get() == block {
-            self.of_first.set(self.of_first.get() | new);
+            self.only_first.set(self.only_first.get() | new);
         } else if self.second.get() == block {
-            self.of_second.set(self.of_second.get() | new);
+            self.only_second.set(self.only_second.get() | new);
         } else if new != 0 {
-            let mut known = lone.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut sole = sole_users.lock().unwrap_or_else(PoisonError::into_inner);
             for word in active(new) {
-                known.insert((number, word as u32, write), block);
+                sole.insert((number, word as u32, write), block);
             }
             others |= new;
         }
-        self.many.set(many);
+        self.several.set(several);
         self.others.set(others);
     }
 }
 
 impl Line {
-    /// Notes that a block uses these words of the line, which is the allocation's line `number`.
+    /// Records that a block accesses `words` of the line, which has index `number` in its allocation.
     #[inline(always)]
-    pub fn touch(&self, lone: &LoneUsers, number: usize, words: u32, by: Use) {
-        let (block, site) = (by.name(), by.site_bit());
+    pub fn touch(&self, sole_users: &SoleUsers, number: usize, words: u32, by: BlockAccess) {
+        let (block, site) = (by.block_tag(), by.site_bit());
         let users = &self.users[usize::from(by.write)];
-        if users.knows(block, words, site) {
+        if users.contains(block, words, site) {
             return;
         }
         while self
@@ -203,7 +211,7 @@ impl Line {
         {
             std::hint::spin_loop();
         }
-        users.add(lone, number, words, block, site, by.write);
+        users.add(sole_users, number, words, block, site, by.write);
         self.busy.store(0, Ordering::Release);
     }
 }

@@ -1,107 +1,129 @@
-//! Which accesses of shared memory are in conflict with earlier ones.
+//! Detection of conflicts with earlier accesses.
 
-use super::{Now, PENDING, SharedShadow, is_single};
-use crate::check::accessor::{SITE_BITS, Who};
-use crate::check::order::Order;
-use crate::check::runs::LaneRun;
+use super::{PENDING, ShadowAccess, SharedShadow, has_distinct_addresses};
+use crate::check::accessor::{Accessor, SITE_BITS};
+use crate::check::happens_before::HappensBefore;
+use crate::check::lane_runs::LaneRun;
 use crate::lanes::active;
 
-/// Two accesses of one place that nothing orders.
+/// Two accesses to one granule that nothing orders.
 #[derive(Clone, Copy)]
 pub struct Conflict {
-    /// The lane of the access that is looked at.
+    /// The lane of the current access.
     pub lane: usize,
-    pub other: Who,
+    pub other: Accessor,
     /// The stamp of the other access.
     pub stamp: u32,
     pub other_wrote: bool,
-    /// The other access is an asynchronous copy that nobody has waited for.
+    /// True if the other access is an asynchronous copy that has not been waited for.
     pub pending: bool,
 }
 
 impl SharedShadow {
-    /// Whether a run of lanes, all of it inside, may be in conflict with earlier accesses.
+    /// Returns true if a run of lanes, all of it in bounds, may conflict with earlier accesses. May return
+    /// true without a conflict: it compares stamps only with the floors, in a form that the compiler
+    /// vectorizes.
     #[inline(always)]
-    pub fn is_suspect(&self, order: &Order, now: Now, run: &LaneRun, bytes: u64) -> bool {
-        let (floor, own) = (order.floor(), order.floor_in(now.warp));
-        if !now.write && self.last_write < floor {
-            // Nobody has written since the last barrier.
+    pub fn may_conflict(
+        &self,
+        order: &HappensBefore,
+        access: ShadowAccess,
+        run: &LaneRun,
+        bytes: u64,
+    ) -> bool {
+        let (floor, warp_floor) = (order.floor(), order.warp_floor(access.warp));
+        if !access.write && self.last_write < floor {
+            // No thread has written since the last barrier.
             return false;
         }
-        let (first, count, each) = self.granules(run, bytes);
-        let warp = now.warp as u32;
+        let (first, count, lane_shift) = self.granules(run, bytes);
+        let warp = access.warp as u32;
         let range = first..first + count;
-        let written = self.written_at[range.clone()].iter();
+        let written = self.write_time[range.clone()].iter();
         let mut suspect = false;
-        for (k, (&at, &by)) in (0u32..).zip(written.zip(&self.written_by[range.clone()])) {
+        for (k, (&at, &by)) in (0u32..).zip(written.zip(&self.writer[range.clone()])) {
             let thread = by >> SITE_BITS;
-            let lane = run.first as u32 + (k >> each);
-            let same = (thread == (warp << 5 | lane)) & is_single(run);
-            let limit = if thread >> 5 == warp { own } else { floor };
+            let lane = run.first as u32 + (k >> lane_shift);
+            let same = (thread == (warp << 5 | lane)) & has_distinct_addresses(run);
+            let limit = if thread >> 5 == warp {
+                warp_floor
+            } else {
+                floor
+            };
             suspect |= (at >= limit) & (!same | (at == PENDING));
         }
-        if now.write {
-            let reads = self.read_at[range.clone()].iter();
-            let reads = reads.zip(&self.read_by[range.clone()]);
+        if access.write {
+            let reads = self.read_time[range.clone()].iter();
+            let reads = reads.zip(&self.reader[range.clone()]);
             let reads = reads.zip(&self.read_lanes[range.clone()]);
             for (k, ((&at, &by), &read)) in (0u32..).zip(reads) {
-                let lane = run.first as u32 + (k >> each);
+                let lane = run.first as u32 + (k >> lane_shift);
                 let own_warp = by >> (SITE_BITS + 5) == warp;
-                let mine = if is_single(run) { 1 << lane } else { 0 };
-                let limit = if own_warp { own } else { floor };
-                suspect |= (at >= limit) & (!own_warp | (read & !mine != 0));
+                let own_lanes = if has_distinct_addresses(run) {
+                    1 << lane
+                } else {
+                    0
+                };
+                let limit = if own_warp { warp_floor } else { floor };
+                suspect |= (at >= limit) & (!own_warp | (read & !own_lanes != 0));
             }
-            let before = self.before_at[range.clone()].iter();
-            for (&at, &by) in before.zip(&self.before_by[range]) {
+            let prior = self.prior_read_time[range.clone()].iter();
+            for (&at, &by) in prior.zip(&self.prior_reader[range]) {
                 suspect |= (at >= floor) & (by >> (SITE_BITS + 5) != warp);
             }
         }
         suspect
     }
 
-    /// Finds the conflicts of a run, one a lane.
+    /// Returns the conflicts of a run, at most one per lane.
     #[cold]
-    pub fn look_closely(
+    pub fn find_conflicts(
         &self,
-        order: &Order,
-        now: Now,
+        order: &HappensBefore,
+        access: ShadowAccess,
         run: &LaneRun,
         bytes: u64,
     ) -> Vec<Conflict> {
-        let mut found: Vec<Conflict> = Vec::new();
-        let (first, count, each) = self.granules(run, bytes);
+        let mut conflicts: Vec<Conflict> = Vec::new();
+        let (first, count, lane_shift) = self.granules(run, bytes);
         for k in 0..count {
-            let place = first + k;
-            let lanes = if run.apart {
-                let lane = run.first + (k >> each);
+            let granule = first + k;
+            let lanes = if run.contiguous {
+                let lane = run.first + (k >> lane_shift);
                 lane..lane + 1
             } else {
                 run.first..run.first + run.lanes
             };
             for lane in lanes {
-                let conflict = self.conflict(order, now, place, lane);
+                let conflict = self.find_conflict(order, access, granule, lane);
                 if let Some(conflict) = conflict
-                    && found.last().is_none_or(|last| last.lane < lane)
+                    && conflicts.last().is_none_or(|last| last.lane < lane)
                 {
-                    found.push(conflict);
+                    conflicts.push(conflict);
                 }
             }
         }
-        found
+        conflicts
     }
 
-    fn conflict(&self, order: &Order, now: Now, place: usize, lane: usize) -> Option<Conflict> {
-        let ordered = |stamp: u32, other: Who| {
-            if other.warp() == now.warp {
-                order.is_before_in(now.warp, stamp, other.lane(), lane)
+    fn find_conflict(
+        &self,
+        order: &HappensBefore,
+        access: ShadowAccess,
+        granule: usize,
+        lane: usize,
+    ) -> Option<Conflict> {
+        let ordered = |stamp: u32, other: Accessor| {
+            if other.warp() == access.warp {
+                order.happens_before_in_warp(access.warp, stamp, other.lane(), lane)
             } else {
-                order.is_before(stamp, other.warp(), now.warp)
+                order.happens_before(stamp, other.warp(), access.warp)
             }
         };
-        let (at, by) = (self.written_at[place], Who(self.written_by[place]));
-        let mine = by.thread() == Who::new(now.warp, lane, 0).thread();
+        let (at, by) = (self.write_time[granule], Accessor(self.writer[granule]));
+        let own_lanes = by.thread() == Accessor::new(access.warp, lane, 0).thread();
         let pending = at == PENDING;
-        if pending || !mine && !ordered(at, by) {
+        if pending || !own_lanes && !ordered(at, by) {
             return Some(Conflict {
                 lane,
                 other: by,
@@ -110,10 +132,10 @@ impl SharedShadow {
                 pending,
             });
         }
-        if !now.write {
+        if !access.write {
             return None;
         }
-        let read = |other: Who, stamp: u32| {
+        let read = |other: Accessor, stamp: u32| {
             Some(Conflict {
                 lane,
                 other,
@@ -122,21 +144,24 @@ impl SharedShadow {
                 pending: false,
             })
         };
-        let (at, by) = (self.read_at[place], Who(self.read_by[place]));
-        if by.warp() == now.warp {
-            let others = self.read_lanes[place] & !(1 << lane);
+        let (at, by) = (self.read_time[granule], Accessor(self.reader[granule]));
+        if by.warp() == access.warp {
+            let others = self.read_lanes[granule] & !(1 << lane);
             for other in active(others) {
-                let by = Who::new(now.warp, other, by.site());
+                let by = Accessor::new(access.warp, other, by.site());
                 if !ordered(at, by) {
                     return read(by, at);
                 }
             }
         } else if !ordered(at, by) {
-            let lane = self.read_lanes[place].trailing_zeros() as usize & 31;
-            return read(Who::new(by.warp(), lane, by.site()), at);
+            let lane = self.read_lanes[granule].trailing_zeros() as usize & 31;
+            return read(Accessor::new(by.warp(), lane, by.site()), at);
         }
-        let (at, by) = (self.before_at[place], Who(self.before_by[place]));
-        if by.warp() != now.warp && !ordered(at, by) {
+        let (at, by) = (
+            self.prior_read_time[granule],
+            Accessor(self.prior_reader[granule]),
+        );
+        if by.warp() != access.warp && !ordered(at, by) {
             return read(by, at);
         }
         None

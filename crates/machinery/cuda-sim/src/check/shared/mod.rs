@@ -1,71 +1,71 @@
-//! Who wrote and who read each word of a block's shared memory last. The same is kept of the lines of
-//! device memory that a block uses, laid one behind the other: see
+//! Shadow memory of the threads of a block: the last accesses to each word of shared memory. The lines of
+//! device memory that a block accesses have the same state, concatenated: see
 //! [`DeviceShadow`](super::device_shadow::DeviceShadow).
 //!
-//! Of each granule (a word, or a byte in a program that accesses less than a word) the last write
-//! is known and the last reads by two warps: of two different warps at least one is another than
-//! whoever writes next. What is known is kept as one array each, so that a run of lanes is looked
-//! at with wide instructions.
+//! Each granule (a word, or a byte if the program has accesses smaller than a word) has the epoch of its last
+//! write, and of the last reads by two different warps: of two warps, at least one is not the warp that
+//! writes next. The state is a structure of arrays, so that a run of lanes is checked with vector
+//! instructions.
 //!
-//! Reads matter to whoever writes before the next barrier. Until somebody does they are only put
-//! down, one after the other, and most are forgotten at the barrier.
+//! Reads matter only if another thread writes before the next barrier. Until then they are logged in order,
+//! and most are discarded at the barrier.
 
 mod conflicts;
-mod notes;
+mod record;
 
 pub use conflicts::Conflict;
 
-use super::accessor::Who;
-use super::choice::Checks;
-use super::reads::Reads;
-use super::runs::LaneRun;
-use crate::memory::written::Bits;
+use super::accessor::Accessor;
+use super::lane_runs::LaneRun;
+use super::read_log::ReadLog;
+use super::selection::Checks;
+use crate::memory::init_bitmap::InitBitmap;
 
-/// The stamp of what an asynchronous copy writes, as long as nobody has waited for it: after
-/// everything.
+/// The stamp of the destination of an asynchronous copy that has not been waited for: later than every access.
 pub const PENDING: u32 = u32::MAX;
 
-/// The access that is looked at: which warp does it, and at which instruction.
+/// The current access: its warp, its instruction, and whether it writes.
 #[derive(Clone, Copy)]
-pub struct Now {
+pub struct ShadowAccess {
     pub warp: usize,
     pub site: u32,
     pub write: bool,
 }
 
-/// What is known of a block's shared memory, or of its lines of device memory. Each vector has an element for every granule: the
-/// stamp of an access (see [`Order`](super::order::Order)), or who did it, as an [`Who`].
+/// The shadow state of a block's shared memory, or of its lines of device memory. Each vector has one element
+/// per granule: the stamp of an access (see [`HappensBefore`](super::happens_before::HappensBefore)), or its
+/// [`Accessor`].
 pub struct SharedShadow {
-    /// How large the memory is.
+    /// The size of the memory in bytes.
     bytes: u64,
-    /// log2 of the bytes of a granule.
+    /// The base-2 logarithm of the granule's size in bytes.
     granule: u32,
-    /// When the last write was.
-    written_at: Vec<u32>,
-    /// Who did the last write.
-    written_by: Vec<u32>,
-    /// When the last read was.
-    read_at: Vec<u32>,
-    /// Who did the last read.
-    read_by: Vec<u32>,
-    /// The lanes of the warp that did the last read, as a mask.
+    /// The stamp of the last write.
+    write_time: Vec<u32>,
+    /// The accessor of the last write.
+    writer: Vec<u32>,
+    /// The stamp of the last read.
+    read_time: Vec<u32>,
+    /// The accessor of the last read.
+    reader: Vec<u32>,
+    /// A mask of the lanes that did the last read.
     read_lanes: Vec<u32>,
-    /// When the last read was by another warp than the one that did the last read.
-    before_at: Vec<u32>,
-    /// Who did that earlier read.
-    before_by: Vec<u32>,
+    /// The stamp of the last read by a different warp than the last reader.
+    prior_read_time: Vec<u32>,
+    /// The accessor of that earlier read.
+    prior_reader: Vec<u32>,
     /// Reads that are not in the vectors yet.
-    reads: Reads,
-    /// The block has started an asynchronous copy.
+    reads: ReadLog,
+    /// True if the block has started an asynchronous copy.
     pending: bool,
     /// The latest stamp of any write.
     last_write: u32,
-    /// Which bytes this block has written; empty where that is not checked.
-    pub written: Bits,
+    /// The bytes that this block has written. Empty if initialization is not checked.
+    pub written: InitBitmap,
 }
 
 impl SharedShadow {
-    /// Of a memory of `bytes` bytes, of which `granule` bytes at a time are one granule.
+    /// Creates the state of a memory of `bytes` bytes, with one element per `granule` bytes.
     pub fn new(bytes: u32, granule: u32, checks: Checks) -> SharedShadow {
         let shift = granule.trailing_zeros();
         let raced = if checks.race { bytes } else { 0 };
@@ -73,29 +73,29 @@ impl SharedShadow {
         SharedShadow {
             bytes: bytes.into(),
             granule: shift,
-            written_at: row(),
-            written_by: row(),
-            read_at: row(),
-            read_by: row(),
+            write_time: row(),
+            writer: row(),
+            read_time: row(),
+            reader: row(),
             read_lanes: row(),
-            before_at: row(),
-            before_by: row(),
-            reads: Reads::default(),
+            prior_read_time: row(),
+            prior_reader: row(),
+            reads: ReadLog::default(),
             pending: false,
             last_write: 0,
-            written: Bits::new(if checks.init { bytes.into() } else { 0 }),
+            written: InitBitmap::new(if checks.init { bytes.into() } else { 0 }),
         }
     }
 
-    /// A block begins. Its stamps are above all that are here, unless they begin `anew`.
-    pub fn begin(&mut self, anew: bool) {
+    /// Resets the state for a new block. Its stamps are above all stored ones, unless stamps restart at 0.
+    pub fn begin(&mut self, restarts: bool) {
         self.written.clear();
-        if anew {
-            self.written_at.fill(0);
-            self.read_at.fill(0);
-            self.before_at.fill(0);
+        if restarts {
+            self.write_time.fill(0);
+            self.read_time.fill(0);
+            self.prior_read_time.fill(0);
         } else if self.pending {
-            let pending = self.written_at.iter_mut().filter(|at| **at == PENDING);
+            let pending = self.write_time.iter_mut().filter(|at| **at == PENDING);
             pending.for_each(|at| *at = 0);
         }
         self.reads.clear();
@@ -103,74 +103,75 @@ impl SharedShadow {
         self.last_write = 0;
     }
 
-    /// The memory has so many bytes more.
+    /// Enlarges the memory by `bytes` bytes.
     pub fn grow(&mut self, bytes: u64) {
         self.bytes += bytes;
         let count = (self.bytes >> self.granule) as usize;
         for row in [
-            &mut self.written_at,
-            &mut self.written_by,
-            &mut self.read_at,
-            &mut self.read_by,
+            &mut self.write_time,
+            &mut self.writer,
+            &mut self.read_time,
+            &mut self.reader,
             &mut self.read_lanes,
-            &mut self.before_at,
-            &mut self.before_by,
+            &mut self.prior_read_time,
+            &mut self.prior_reader,
         ] {
             row.resize(count, 0);
         }
     }
 
-    /// Nobody has used these bytes yet.
+    /// Clears the state of these bytes.
     pub fn clear(&mut self, at: u64, bytes: u64) {
         let range = (at >> self.granule) as usize..((at + bytes) >> self.granule) as usize;
-        self.written_at[range.clone()].fill(0);
-        self.read_at[range.clone()].fill(0);
-        self.before_at[range].fill(0);
+        self.write_time[range.clone()].fill(0);
+        self.read_time[range.clone()].fill(0);
+        self.prior_read_time[range].fill(0);
     }
 
-    /// Forgets the reads that are put down.
+    /// Discards the logged reads.
     pub fn forget_reads(&mut self) {
         self.reads.clear();
     }
 
-    /// Whether `bytes` bytes from `at` on are inside the memory.
+    /// Returns true if `bytes` bytes from `at` on are inside the memory.
     #[inline(always)]
     pub fn holds(&self, at: u64, bytes: u64) -> bool {
         at < self.bytes && self.bytes - at >= bytes
     }
 
-    /// The first granule of a run, how many there are, and log2 of how many each lane has (31 where
-    /// all lanes access one place: then all granules are the first lane's).
+    /// Returns the first granule of a run, the number of granules, and the base-2 logarithm of the granules
+    /// per lane. The latter is 31 if all lanes access one address, so that shifting by it attributes all
+    /// granules to the first lane.
     #[inline(always)]
     fn granules(&self, run: &LaneRun, bytes: u64) -> (usize, usize, u32) {
         let first = (run.start >> self.granule) as usize;
         let count = (run.span(bytes) >> self.granule).max(1) as usize;
-        let each = if run.apart {
+        let lane_shift = if run.contiguous {
             (bytes >> self.granule).max(1).trailing_zeros()
         } else {
             31
         };
-        (first, count, each)
+        (first, count, lane_shift)
     }
 
-    /// A lane has begun to copy to `bytes` bytes at `at`, or has waited for that: then they are as
-    /// if written at `stamp`.
-    pub fn copied(&mut self, stamp: u32, who: Who, at: u64, bytes: u64) {
+    /// Records that a lane has started a copy to `bytes` bytes at `at` (`stamp` is [`PENDING`]), or has
+    /// waited for it: then the bytes count as written at `stamp`.
+    pub fn copied(&mut self, stamp: u32, accessor: Accessor, at: u64, bytes: u64) {
         self.pending |= stamp == PENDING;
         self.last_write = self.last_write.max(stamp);
         let first = (at >> self.granule) as usize;
         let count = (bytes >> self.granule).max(1) as usize;
-        self.written_at[first..first + count].fill(stamp);
+        self.write_time[first..first + count].fill(stamp);
         if stamp == PENDING {
-            self.written_by[first..first + count].fill(who.0);
+            self.writer[first..first + count].fill(accessor.0);
         }
     }
 }
 
-/// Whether no place of a run is accessed by several of its lanes.
+/// Returns true if no two lanes of a run access the same address.
 #[inline(always)]
-fn is_single(run: &LaneRun) -> bool {
-    run.apart || run.lanes == 1
+fn has_distinct_addresses(run: &LaneRun) -> bool {
+    run.contiguous || run.lanes == 1
 }
 
 #[cfg(test)]

@@ -1,36 +1,36 @@
-//! What a shadow finds, and what it does without a closer look.
+//! Tests of the shadow memory, with and without the fast paths.
 
 use super::*;
-use crate::check::order::Order;
-use crate::check::runs::Addresses;
+use crate::check::happens_before::HappensBefore;
+use crate::check::lane_runs::Addresses;
 
-/// A shadow, and all that it found: for each access that conflicts, its number, the lane, and
-/// the other's name.
-struct Watched(SharedShadow, Vec<(u64, usize, u32, bool)>);
+/// A shadow memory and the conflicts it detected: the access's number, its lane, the other access, and
+/// whether the other access wrote.
+struct TestShadow(SharedShadow, Vec<(u64, usize, u32, bool)>);
 
-impl Watched {
-    fn new() -> Watched {
-        Watched(SharedShadow::new(512, 4, Checks::ALL), Vec::new())
+impl TestShadow {
+    fn new() -> TestShadow {
+        TestShadow(SharedShadow::new(512, 4, Checks::ALL), Vec::new())
     }
 
-    fn access(&mut self, number: u64, order: &Order, now: Now, run: &LaneRun) {
-        let Watched(shadow, found) = self;
-        if now.write {
-            shadow.settle(order);
+    fn access(&mut self, number: u64, order: &HappensBefore, access: ShadowAccess, run: &LaneRun) {
+        let TestShadow(shadow, conflicts) = self;
+        if access.write {
+            shadow.flush_reads(order);
         }
-        if shadow.is_suspect(order, now, run, 4) {
-            let conflicts = shadow.look_closely(order, now, run, 4).into_iter();
-            found.extend(conflicts.map(|c| (number, c.lane, c.other.0, c.other_wrote)));
+        if shadow.may_conflict(order, access, run, 4) {
+            let found = shadow.find_conflicts(order, access, run, 4).into_iter();
+            conflicts.extend(found.map(|c| (number, c.lane, c.other.0, c.other_wrote)));
         }
-        shadow.note(order, now, run, 4);
+        shadow.record(order, access, run, 4);
     }
 }
 
 #[test]
-fn reads_that_are_put_down_count_as_those_noted_at_once() {
-    let mut order = Order::default();
+fn logged_reads_conflict_like_reads_recorded_at_once() {
+    let mut order = HappensBefore::default();
     order.begin(3);
-    let (mut late, mut at_once) = (Watched::new(), Watched::new());
+    let (mut logged, mut immediate) = (TestShadow::new(), TestShadow::new());
     let mut state = 1u64;
     let mut random = |below: u64| {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
@@ -42,97 +42,106 @@ fn reads_that_are_put_down_count_as_those_noted_at_once() {
             start: random(96) * 4,
             first: random(33 - lanes) as usize,
             lanes: lanes as usize,
-            apart: random(2) == 0 && lanes > 1,
+            contiguous: random(2) == 0 && lanes > 1,
         };
-        let now = Now {
+        let access = ShadowAccess {
             warp: random(3) as usize,
             site: random(9) as u32,
             write: random(6) == 0,
         };
-        late.access(number, &order, now, &run);
-        at_once.access(number, &order, now, &run);
-        at_once.0.settle(&order);
+        logged.access(number, &order, access, &run);
+        immediate.access(number, &order, access, &run);
+        immediate.0.flush_reads(&order);
         match random(40) {
-            0..5 => order.open_for_all(),
-            5 => order.meet(random(3) as usize),
+            0..5 => order.complete_block_barrier(),
+            5 => order.sync_warp(random(3) as usize),
             6 if random(20) == 0 => {
-                for shadow in [&mut late.0, &mut at_once.0] {
+                for shadow in [&mut logged.0, &mut immediate.0] {
                     shadow.begin(false);
                 }
                 order.begin(3);
             }
             7 if random(20) == 0 => {
-                late.0.settle(&order);
+                logged.0.flush_reads(&order);
                 order.fence(random(3) as usize);
             }
             _ => {}
         }
     }
-    assert_eq!(late.1, at_once.1);
-    let reads = late.1.iter().filter(|(.., wrote)| !wrote);
-    assert!(reads.count() > 1000 && late.1.len() > 5000);
+    assert_eq!(logged.1, immediate.1);
+    let reads = logged.1.iter().filter(|(.., wrote)| !wrote);
+    assert!(reads.count() > 1000 && logged.1.len() > 5000);
 }
 
 #[test]
-fn more_reads_than_there_is_room_for_are_noted() {
-    let mut order = Order::default();
+fn reads_beyond_the_logs_capacity_are_recorded() {
+    let mut order = HappensBefore::default();
     order.begin(2);
-    let mut watched = Watched::new();
+    let mut shadow = TestShadow::new();
     let at = |start| LaneRun {
         start,
         first: 0,
         lanes: 1,
-        apart: false,
+        contiguous: false,
     };
-    let now = |warp, write| Now {
+    let access = |warp, write| ShadowAccess {
         warp,
         site: 1,
         write,
     };
-    watched.access(0, &order, now(0, false), &at(64));
+    shadow.access(0, &order, access(0, false), &at(64));
     for number in 1..10_000 {
-        watched.access(number, &order, now(0, false), &at(128));
+        shadow.access(number, &order, access(0, false), &at(128));
     }
-    watched.access(10_000, &order, now(1, true), &at(64));
-    assert_eq!(watched.1.len(), 1);
+    shadow.access(10_000, &order, access(1, true), &at(64));
+    assert_eq!(shadow.1.len(), 1);
 }
 
 #[test]
-fn a_plain_read_is_inside_and_of_what_is_written() {
-    let mut order = Order::default();
+fn fast_path_takes_only_valid_initialized_reads() {
+    let mut order = HappensBefore::default();
     order.begin(1);
     let mut shadow = SharedShadow::new(512, 4, Checks::ALL);
     shadow.written.set(0, 256);
-    let now = Now {
+    let access = ShadowAccess {
         warp: 0,
         site: 1,
         write: false,
     };
     let row = &std::array::from_fn(|lane| 4 * lane as u64);
-    let mut plain =
-        |offset, order: &Order| shadow.note_plain_read(order, now, Addresses { row, offset }, 4);
-    assert!(plain(0, &order) && plain(128, &order));
-    assert!(!plain(132, &order), "its end is not written");
-    assert!(!plain(2, &order), "misaligned");
-    assert!(!plain(400, &order) && !plain(0u64.wrapping_sub(4), &order));
-    let apart = &std::array::from_fn(|lane| 8 * lane as u64 % 248);
+    let mut takes = |offset, order: &HappensBefore| {
+        shadow.try_log_read(order, access, Addresses { row, offset }, 4)
+    };
+    assert!(takes(0, &order) && takes(128, &order));
+    assert!(!takes(132, &order), "its end is not written");
+    assert!(!takes(2, &order), "misaligned");
+    assert!(!takes(400, &order) && !takes(0u64.wrapping_sub(4), &order));
+    let contiguous = &std::array::from_fn(|lane| 8 * lane as u64 % 248);
     let at = Addresses {
-        row: apart,
+        row: contiguous,
         offset: 0,
     };
     assert!(
-        !shadow.note_plain_read(&order, now, at, 4),
+        !shadow.try_log_read(&order, access, at, 4),
         "in no quarters"
     );
     let written = LaneRun {
         start: 0,
         first: 0,
         lanes: 1,
-        apart: false,
+        contiguous: false,
     };
-    shadow.note(&order, Now { write: true, ..now }, &written, 4);
+    shadow.record(
+        &order,
+        ShadowAccess {
+            write: true,
+            ..access
+        },
+        &written,
+        4,
+    );
     let at = Addresses { row, offset: 0 };
-    assert!(!shadow.note_plain_read(&order, now, at, 4), "just written");
-    order.open_for_all();
-    assert!(shadow.note_plain_read(&order, now, at, 4));
+    assert!(!shadow.try_log_read(&order, access, at, 4), "just written");
+    order.complete_block_barrier();
+    assert!(shadow.try_log_read(&order, access, at, 4));
 }

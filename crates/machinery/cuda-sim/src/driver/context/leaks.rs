@@ -1,4 +1,4 @@
-//! Memory that nobody freed: what is still allocated when a context goes or the program ends.
+//! Detection of memory leaks: allocations that remain when a context is destroyed or the program ends.
 
 use super::Context;
 use crate::check::Finding;
@@ -6,31 +6,31 @@ use crate::driver::Driver;
 use crate::memory::global::AllocationKind;
 
 impl Driver {
-    /// What was still allocated when contexts were destroyed, since this was last asked. Empty
-    /// unless [`Checks::leak`](crate::check::Checks::leak) was on then. At the end of a program
-    /// [`Driver::take_leaks_at_exit`] has what lives on as well.
+    /// Returns and clears the leaks found since the last call: what was still allocated when contexts were
+    /// destroyed. Empty unless [`Checks::leak`](crate::check::Checks::leak) was enabled at that time. At the
+    /// end of a program, [`Driver::take_leaks_at_exit`] also reports live contexts.
     pub fn take_leaks(&mut self) -> Vec<Finding> {
         std::mem::take(&mut self.leaks)
     }
 
-    /// [`Driver::take_leaks`], and what is allocated in contexts that nobody destroyed: the program
-    /// is about to end.
+    /// Returns [`Driver::take_leaks`] and the allocations of contexts that were never destroyed. Called when
+    /// the program is about to end.
     pub fn take_leaks_at_exit(&mut self) -> Vec<Finding> {
         let mut leaks = self.take_leaks();
         if self.checks.leak {
-            let living = self.contexts.values();
-            leaks.extend(living.flat_map(|context| self.leaked(context)));
+            let live = self.contexts.values();
+            leaks.extend(live.flat_map(|context| self.leak_findings(context)));
         }
         leaks
     }
 
-    /// A finding for each allocation of `context`.
-    pub(super) fn leaked(&self, context: &Context) -> Vec<Finding> {
-        // In a context that a fault has ended nobody can free anything.
+    /// Returns a finding for each allocation of `context`.
+    pub(super) fn leak_findings(&self, context: &Context) -> Vec<Finding> {
+        // After a fault the program cannot free anything in the context.
         let owned = context.owned.iter().filter(|_| context.fault.is_none());
         owned
             .filter_map(|&address| {
-                let known = self.global.known(address)?;
+                let record = self.global.record(address)?;
                 let call = match self.global.allocation(address)?.kind {
                     AllocationKind::Device => "cuMemAlloc",
                     AllocationKind::Managed => "cuMemAllocManaged",
@@ -38,7 +38,7 @@ impl Driver {
                     AllocationKind::Host => "cuMemAllocHost",
                     AllocationKind::Registered => "cuMemHostRegister",
                 };
-                Some(Finding::leak(&known, call))
+                Some(Finding::leak(&record, call))
             })
             .collect()
     }

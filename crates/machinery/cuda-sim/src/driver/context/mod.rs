@@ -1,4 +1,4 @@
-//! Contexts: what belongs to them, and the fault that ends one.
+//! Contexts: the objects that belong to them, and their sticky errors.
 
 mod leaks;
 mod primary;
@@ -20,27 +20,28 @@ use super::{ContextId, CudaError, Driver};
 use crate::exec::Heap;
 use crate::memory::global::AllocationKind;
 
-/// All flag bits that `cuCtxCreate` knows: how a thread waits for the GPU (the lowest three), mapped
-/// host memory, local memory that is kept after a launch, and copies that wait. The two for core dumps are not
-/// among them.
+/// The flag bits that `cuCtxCreate` accepts: how a thread waits for the GPU (the lowest three), mapped host
+/// memory, local memory that stays resized after a launch, and synchronous memory operations. The two flags
+/// for core dumps are not accepted.
 const CONTEXT_FLAGS: u32 = 0x9f;
-/// The flag bits that say how a thread waits for the GPU. At most one of them may be set.
+/// The flag bits that select how a thread waits for the GPU. At most one may be set.
 const SCHEDULE_FLAGS: u32 = 0x7;
 
-/// One context's state.
+/// The state of one context.
 pub(super) struct Context {
-    /// The device that it is of.
+    /// The context's device.
     pub(super) device: u32,
-    /// The contexts of other devices whose memory its kernels reach.
+    /// The peer contexts, on other devices, whose memory its kernels may access.
     pub(super) peers: BTreeSet<ContextId>,
-    /// What `cuCtxGetFlags` answers.
+    /// The flags that `cuCtxGetFlags` returns.
     flags: u32,
     pub(super) timeline: Timeline,
-    /// The error that every later call in this context answers with, where a kernel faulted.
+    /// The sticky error that every later call in this context returns after a kernel faulted.
     pub(super) fault: Option<CudaError>,
-    /// The start addresses of the allocations made in this context.
+    /// The start addresses of the context's allocations.
     pub(super) owned: BTreeSet<u64>,
-    /// What `malloc` in kernels takes memory of, once a kernel with it has run. The program does not own it.
+    /// The device heap of `malloc`, once a kernel that uses it has run. It is not one of the program's
+    /// allocations.
     pub(super) heap: Option<Arc<Heap>>,
     settings: Settings,
 }
@@ -61,18 +62,19 @@ impl Context {
 }
 
 impl Driver {
-    /// `cuCtxCreate`: a new context of `device`, which the caller makes current. [`CudaError::InvalidDevice`]
-    /// where there is no such device; [`CudaError::InvalidValue`]: unknown flags, or more than one way to wait.
+    /// `cuCtxCreate`: creates a context on `device`. The caller makes it current. Fails with
+    /// [`CudaError::InvalidDevice`] if there is no such device, and [`CudaError::InvalidValue`] for unknown
+    /// flags or more than one scheduling flag.
     pub fn create_context(&mut self, device: u32, flags: u32) -> Result<ContextId, CudaError> {
         self.check_device(device)?;
-        let flags = checked_flags(flags)?;
+        let flags = validate_flags(flags)?;
         let context = ContextId(self.handles.next());
         self.contexts.insert(context, Context::new(device, flags));
         Ok(context)
     }
 
-    /// `cuCtxDestroy`: destroys a context made by [`Driver::create_context`] and all that belongs to
-    /// it. [`CudaError::InvalidContext`] for any other, primary contexts included.
+    /// `cuCtxDestroy`: destroys a context created by [`Driver::create_context`] and everything that belongs
+    /// to it. Fails with [`CudaError::InvalidContext`] for any other context, including primary contexts.
     pub fn destroy_context(&mut self, context: ContextId) -> Result<(), CudaError> {
         if self.is_primary(context) || !self.contexts.contains_key(&context) {
             return Err(CudaError::InvalidContext);
@@ -81,31 +83,34 @@ impl Driver {
         Ok(())
     }
 
-    /// Whether `context` may be made current: it lives, faulted or not, or is the primary context,
-    /// which may come back after it was destroyed.
+    /// Returns true if `context` may be made current: it is live, faulted or not, or it is a primary context,
+    /// which may be recreated after it was destroyed.
     pub fn is_context(&self, context: ContextId) -> bool {
         self.is_primary(context) || self.contexts.contains_key(&context)
     }
 
-    /// `cuCtxGetDevice`: the device that a context is of. [`CudaError::InvalidContext`] where there is no such
-    /// context.
+    /// `cuCtxGetDevice`: returns the device of a context. Fails with [`CudaError::InvalidContext`] if there
+    /// is no such context.
     pub fn context_device(&self, context: ContextId) -> Result<u32, CudaError> {
-        let living = self.contexts.get(&context).map(|found| found.device);
-        let found = living.or_else(|| self.primary_of(context));
-        found.ok_or(CudaError::InvalidContext)
+        let live = self
+            .contexts
+            .get(&context)
+            .map(|context_state| context_state.device);
+        let device = live.or_else(|| self.primary_device(context));
+        device.ok_or(CudaError::InvalidContext)
     }
 
-    /// `cuCtxGetFlags`: the flags `context` was made with. A context that has faulted answers too.
-    /// [`CudaError::ContextIsDestroyed`] where there is no such context.
+    /// `cuCtxGetFlags`: returns the flags of `context`, even after a fault. Fails with
+    /// [`CudaError::ContextIsDestroyed`] if there is no such context.
     pub fn context_flags(&self, context: ContextId) -> Result<u32, CudaError> {
-        let found = self.contexts.get(&context);
-        Ok(found.ok_or(CudaError::ContextIsDestroyed)?.flags)
+        let context_state = self.contexts.get(&context);
+        Ok(context_state.ok_or(CudaError::ContextIsDestroyed)?.flags)
     }
 
-    /// `cuCtxSetFlags`: sets what [`Driver::context_flags`] answers. [`CudaError::InvalidValue`] as for
-    /// [`Driver::create_context`].
+    /// `cuCtxSetFlags`: sets the flags that [`Driver::context_flags`] returns. Fails with
+    /// [`CudaError::InvalidValue`] as [`Driver::create_context`] does.
     pub fn set_context_flags(&mut self, context: ContextId, flags: u32) -> Result<(), CudaError> {
-        self.context_mut(context)?.flags = checked_flags(flags)?;
+        self.context_mut(context)?.flags = validate_flags(flags)?;
         Ok(())
     }
 
@@ -115,30 +120,30 @@ impl Driver {
         Ok(())
     }
 
-    /// Ends a context with the error of work in it that could not be done: every later call answers with it.
+    /// Sets a context's sticky error, after work in it could not be performed: every later call returns it.
     pub fn fail(&mut self, context: ContextId, error: CudaError) {
         if let Ok(context) = self.context_mut(context) {
             context.fault = Some(error);
         }
     }
 
-    /// A context that lives and has not faulted. The error is [`CudaError::ContextIsDestroyed`], or
-    /// that of the fault.
+    /// Returns a live context that has not faulted. Fails with [`CudaError::ContextIsDestroyed`], or with the
+    /// context's sticky error.
     pub(super) fn context(&self, context: ContextId) -> Result<&Context, CudaError> {
-        let found = self.contexts.get(&context);
-        let found = found.ok_or(CudaError::ContextIsDestroyed)?;
-        found.fault.map_or(Ok(found), Err)
+        let context_state = self.contexts.get(&context);
+        let context_state = context_state.ok_or(CudaError::ContextIsDestroyed)?;
+        context_state.fault.map_or(Ok(context_state), Err)
     }
 
-    /// [`Driver::context`], to change it.
+    /// Returns a mutable reference to the same context as [`Driver::context`].
     pub(super) fn context_mut(&mut self, context: ContextId) -> Result<&mut Context, CudaError> {
-        let found = self.contexts.get_mut(&context);
-        let found = found.ok_or(CudaError::ContextIsDestroyed)?;
-        found.fault.map_or(Ok(found), Err)
+        let context_state = self.contexts.get_mut(&context);
+        let context_state = context_state.ok_or(CudaError::ContextIsDestroyed)?;
+        context_state.fault.map_or(Ok(context_state), Err)
     }
 
-    /// Ends a context with its modules, streams, events and memory. What was still allocated is kept
-    /// as leaks if they are looked for.
+    /// Removes a context with its modules, streams, events and memory. Remaining allocations are recorded as
+    /// leaks if the leak check is enabled.
     fn remove_context(&mut self, context: ContextId) {
         let modules = self
             .modules
@@ -149,13 +154,13 @@ impl Driver {
         }
         self.streams.retain(|_, stream| stream.context != context);
         self.events.retain(|_, event| event.context != context);
-        // Their texture and surface objects find no memory from now on.
+        // Texture and surface objects of these arrays become dangling.
         self.arrays.retain(|_, array| array.context != context);
         let removed = self.contexts.remove(&context);
         if let Some(context) = &removed
             && self.checks.leak
         {
-            self.leaks.extend(self.leaked(context));
+            self.leaks.extend(self.leak_findings(context));
         }
         let Some(removed) = removed else { return };
         let heap = removed.heap.map(|heap| heap.base());
@@ -164,24 +169,27 @@ impl Driver {
         }
     }
 
-    /// Frees the allocation that starts at `address`, or unmaps it where it is the caller's memory.
+    /// Frees the allocation at `address`, or unmaps it if it is the caller's memory.
     fn release(&mut self, address: u64) {
-        let kind = self.global.allocation(address).map(|found| found.kind);
+        let kind = self
+            .global
+            .allocation(address)
+            .map(|allocation| allocation.kind);
         let released = match kind {
             Some(AllocationKind::Device | AllocationKind::Managed) => self.global.free(address),
             Some(AllocationKind::Host) => self.global.free_host(address),
             Some(AllocationKind::Registered) => self.global.unmap(address),
-            // What is mapped is no context's.
+            // Mapped memory belongs to no context.
             Some(AllocationKind::Mapped) | None => Ok(()),
         };
         debug_assert_eq!(released, Ok(()), "a context's own allocation");
     }
 }
 
-/// `flags`, if `cuCtxCreate` takes them.
-fn checked_flags(flags: u32) -> Result<u32, CudaError> {
-    let ways = (flags & SCHEDULE_FLAGS).count_ones();
-    if flags & !CONTEXT_FLAGS != 0 || ways > 1 {
+/// Returns `flags` if `cuCtxCreate` accepts them. Fails with [`CudaError::InvalidValue`] otherwise.
+fn validate_flags(flags: u32) -> Result<u32, CudaError> {
+    let schedules = (flags & SCHEDULE_FLAGS).count_ones();
+    if flags & !CONTEXT_FLAGS != 0 || schedules > 1 {
         return Err(CudaError::InvalidValue);
     }
     Ok(flags)

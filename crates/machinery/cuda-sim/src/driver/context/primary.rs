@@ -1,26 +1,27 @@
-//! Each device's primary context, which its users share and count.
+//! The primary context of each device, which is shared and reference-counted.
 
-use super::{Context, checked_flags};
+use super::{Context, validate_flags};
 use crate::driver::{ContextId, CudaError, Driver};
 
-/// What is known of the primary context whether or not it exists at the moment.
+/// The state of a primary context that persists while the context does not exist.
 #[derive(Clone, Default)]
 pub(in crate::driver) struct PrimaryContext {
-    /// Its handle, from its first user on: the same each time it is made again.
+    /// The context's handle, from its first retain on. It stays the same when the context is recreated.
     id: Option<ContextId>,
-    /// How many have retained it and not released it yet.
-    users: u64,
-    /// The flags it has, or will be made with.
+    /// The number of retains without a matching release.
+    retain_count: u64,
+    /// The context's flags, or those that it will be created with.
     flags: u32,
 }
 
 impl Driver {
-    /// `cuDevicePrimaryCtxRetain`: one more user of the primary context of `device`, which is made if there is
-    /// none. [`CudaError::InvalidDevice`], here and below, where there is no such device.
+    /// `cuDevicePrimaryCtxRetain`: increments the reference count of the primary context of `device`, and
+    /// creates it if it does not exist. This and the functions below fail with [`CudaError::InvalidDevice`]
+    /// if there is no such device.
     pub fn retain_primary(&mut self, device: u32) -> Result<ContextId, CudaError> {
         self.check_device(device)?;
         let primary = &mut self.primary[device as usize];
-        primary.users += 1;
+        primary.retain_count += 1;
         let handles = &mut self.handles;
         let id = *primary.id.get_or_insert_with(|| ContextId(handles.next()));
         let flags = primary.flags;
@@ -30,21 +31,21 @@ impl Driver {
         Ok(id)
     }
 
-    /// `cuDevicePrimaryCtxRelease`: one user less; when the last one goes, so does the context.
-    /// [`CudaError::InvalidContext`] where nobody has retained it.
+    /// `cuDevicePrimaryCtxRelease`: decrements the reference count, and destroys the context when it reaches
+    /// 0. Fails with [`CudaError::InvalidContext`] if the context is not retained.
     pub fn release_primary(&mut self, device: u32) -> Result<(), CudaError> {
         self.check_device(device)?;
         let primary = &mut self.primary[device as usize];
-        let left = primary.users.checked_sub(1);
-        primary.users = left.ok_or(CudaError::InvalidContext)?;
+        let left = primary.retain_count.checked_sub(1);
+        primary.retain_count = left.ok_or(CudaError::InvalidContext)?;
         if left == Some(0) {
             self.reset_primary(device)?;
         }
         Ok(())
     }
 
-    /// `cuDevicePrimaryCtxReset`: destroys the primary context whoever uses it. Its users still have
-    /// to release it.
+    /// `cuDevicePrimaryCtxReset`: destroys the primary context regardless of its reference count, which does
+    /// not change.
     pub fn reset_primary(&mut self, device: u32) -> Result<(), CudaError> {
         self.check_device(device)?;
         if let Some(context) = self.primary[device as usize].id {
@@ -53,7 +54,7 @@ impl Driver {
         Ok(())
     }
 
-    /// `cuDevicePrimaryCtxGetState`: the primary context's flags and whether it exists.
+    /// `cuDevicePrimaryCtxGetState`: returns the primary context's flags, and true if it exists.
     pub fn primary_state(&self, device: u32) -> Result<(u32, bool), CudaError> {
         self.check_device(device)?;
         let primary = &self.primary[device as usize];
@@ -61,27 +62,28 @@ impl Driver {
         Ok((primary.flags, exists))
     }
 
-    /// `cuDevicePrimaryCtxSetFlags`: sets the primary context's flags, at once and for when it is
-    /// made again. [`CudaError::InvalidValue`] as for [`Driver::create_context`].
+    /// `cuDevicePrimaryCtxSetFlags`: sets the primary context's flags, both now and for when it is recreated.
+    /// Fails with [`CudaError::InvalidValue`] as [`Driver::create_context`] does.
     pub fn set_primary_flags(&mut self, device: u32, flags: u32) -> Result<(), CudaError> {
         self.check_device(device)?;
         let primary = &mut self.primary[device as usize];
-        primary.flags = checked_flags(flags)?;
+        primary.flags = validate_flags(flags)?;
         if let Some(context) = primary.id.and_then(|id| self.contexts.get_mut(&id)) {
             context.flags = flags;
         }
         Ok(())
     }
 
-    /// Whether `context` is the handle of a primary context, which may be destroyed at the moment.
+    /// Returns true if `context` is the handle of a primary context, live or destroyed.
     pub(super) fn is_primary(&self, context: ContextId) -> bool {
-        self.primary_of(context).is_some()
+        self.primary_device(context).is_some()
     }
 
-    /// The device of which `context` is the primary one, destroyed or not.
-    pub(super) fn primary_of(&self, context: ContextId) -> Option<u32> {
+    /// Returns the device whose primary context is `context`, live or destroyed. Returns `None` for other
+    /// contexts.
+    pub(super) fn primary_device(&self, context: ContextId) -> Option<u32> {
         let mut all = self.primary.iter();
-        let found = all.position(|primary| primary.id == Some(context))?;
-        Some(found as u32)
+        let device = all.position(|primary| primary.id == Some(context))?;
+        Some(device as u32)
     }
 }

@@ -1,4 +1,4 @@
-//! What a program may set of a context: its limits, and how it would like memory to be divided.
+//! The settings of a context: limits, and preferences for the division of memory.
 
 use std::ops::RangeInclusive;
 
@@ -7,22 +7,24 @@ use crate::driver::{ContextId, CudaError, Driver};
 /// The settable limits of a context, by `CUlimit` number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Bytes of stack of each thread.
+    /// Bytes of stack per thread.
     StackSize = 0,
-    /// Bytes that kernel `printf` may buffer.
+    /// Bytes of the `printf` buffer.
     PrintfFifoSize = 1,
-    /// Bytes that kernel `malloc` may hand out.
+    /// Bytes of the device heap.
     MallocHeapSize = 2,
-    /// How many launches that kernels make may wait. It changes nothing here.
+    /// The number of pending launches from kernels. Has no effect here.
     PendingLaunches = 3,
-    /// How many bytes at a time the L2 cache fetches, at most 128. It changes nothing here.
+    /// The fetch granularity of the L2 cache in bytes, at most 128. Has no effect here.
     FetchGranularity = 4,
 }
 
 impl Limit {
-    /// The limit with this `CUlimit` number. The depth to which launches of kernels wait for each other, cache
-    /// that is kept, and what graphics interfaces share are not simulated: [`CudaError::UnsupportedLimit`], as on
-    /// a device without them. [`CudaError::InvalidValue`] for other numbers.
+    /// Returns the limit with this `CUlimit` number.
+    ///
+    /// Fails with [`CudaError::UnsupportedLimit`], as on a device without the feature, for the depth of
+    /// nested launches, persisting L2 cache, and limits of graphics interfaces, which are not simulated.
+    /// Fails with [`CudaError::InvalidValue`] for other numbers.
     pub fn from_number(number: i32) -> Result<Self, CudaError> {
         match number {
             0 => Ok(Self::StackSize),
@@ -36,10 +38,10 @@ impl Limit {
     }
 }
 
-/// The largest stack a thread may have, in bytes: what CUDA allows for local memory.
+/// The maximum stack per thread in bytes: CUDA's limit for local memory.
 const MAX_STACK: usize = 512 << 10;
 
-/// The most bytes that the L2 cache fetches at a time.
+/// The maximum fetch granularity of the L2 cache in bytes.
 const MAX_FETCH: usize = 128;
 
 /// The numbers of `CUfunc_cache`.
@@ -49,15 +51,15 @@ const BANK_SIZES: RangeInclusive<i32> = 0..=2;
 
 /// The settings of one context.
 pub(super) struct Settings {
-    /// In bytes, by the number of the [`Limit`].
+    /// The limits in bytes, indexed by [`Limit`].
     limits: [usize; 5],
     cache_preference: i32,
     bank_size: i32,
 }
 
 impl Settings {
-    /// CUDA's defaults: stacks of 1 KB, 1 MB for `printf`, 8 MB for `malloc`, 2048 launches, 64 bytes, no
-    /// preferences.
+    /// Returns CUDA's defaults: stacks of 1 KB, a `printf` buffer of 1 MB, a heap of 8 MB, 2048 pending
+    /// launches, a fetch granularity of 64 bytes, and no preferences.
     pub(super) fn new() -> Self {
         Self {
             limits: [1 << 10, 1 << 20, 8 << 20, 2048, 64],
@@ -68,13 +70,13 @@ impl Settings {
 }
 
 impl Driver {
-    /// `cuCtxGetLimit`: a limit of `context`.
+    /// `cuCtxGetLimit`: returns a limit of `context`.
     pub fn limit(&self, context: ContextId, limit: Limit) -> Result<usize, CudaError> {
         Ok(self.context(context)?.settings.limits[limit as usize])
     }
 
-    /// `cuCtxSetLimit`: sets a limit of `context`. [`CudaError::InvalidValue`] for a stack
-    /// of more than 512 KB a thread, and for `malloc` in kernels once a kernel with it has run.
+    /// `cuCtxSetLimit`: sets a limit of `context`. Fails with [`CudaError::InvalidValue`] for a stack of more
+    /// than 512 KB per thread, and for the heap once a kernel that uses it has run.
     pub fn set_limit(
         &mut self,
         context: ContextId,
@@ -89,7 +91,7 @@ impl Driver {
             return Err(CudaError::InvalidValue);
         }
         let bytes = match limit {
-            // It is a hint: what is more is as much as there can be.
+            // The granularity is a hint, so larger values are clamped.
             Limit::FetchGranularity => bytes.min(MAX_FETCH),
             _ => bytes,
         };
@@ -97,42 +99,42 @@ impl Driver {
         Ok(())
     }
 
-    /// `cuCtxGetCacheConfig`: how `context` would divide cache and shared memory (`CUfunc_cache`).
-    /// A preference that changes nothing here.
+    /// `cuCtxGetCacheConfig`: returns the preferred division of L1 cache and shared memory in `context`
+    /// (`CUfunc_cache`). Has no effect here.
     pub fn cache_preference(&self, context: ContextId) -> Result<i32, CudaError> {
         Ok(self.context(context)?.settings.cache_preference)
     }
 
-    /// `cuCtxSetCacheConfig`: sets what [`Driver::cache_preference`] answers.
-    /// [`CudaError::InvalidValue`] for other numbers than 0 to 3.
+    /// `cuCtxSetCacheConfig`: sets the preference that [`Driver::cache_preference`] returns. Fails with
+    /// [`CudaError::InvalidValue`] for numbers other than 0 to 3.
     pub fn set_cache_preference(
         &mut self,
         context: ContextId,
         preference: i32,
     ) -> Result<(), CudaError> {
         let context = self.context_mut(context)?;
-        context.settings.cache_preference = checked(preference, CACHE_PREFERENCES)?;
+        context.settings.cache_preference = validate(preference, CACHE_PREFERENCES)?;
         Ok(())
     }
 
-    /// `cuCtxGetSharedMemConfig`: the shared-memory bank size asked for (`CUsharedconfig`). Since
-    /// Maxwell it is 4 bytes whatever one asks.
+    /// `cuCtxGetSharedMemConfig`: returns the requested shared-memory bank size (`CUsharedconfig`). Since
+    /// Maxwell, banks are always 4 bytes wide.
     pub fn bank_size(&self, context: ContextId) -> Result<i32, CudaError> {
         Ok(self.context(context)?.settings.bank_size)
     }
 
-    /// `cuCtxSetSharedMemConfig`: sets what [`Driver::bank_size`] answers.
-    /// [`CudaError::InvalidValue`] for other numbers than 0 to 2.
+    /// `cuCtxSetSharedMemConfig`: sets the size that [`Driver::bank_size`] returns. Fails with
+    /// [`CudaError::InvalidValue`] for numbers other than 0 to 2.
     pub fn set_bank_size(&mut self, context: ContextId, size: i32) -> Result<(), CudaError> {
         let context = self.context_mut(context)?;
-        context.settings.bank_size = checked(size, BANK_SIZES)?;
+        context.settings.bank_size = validate(size, BANK_SIZES)?;
         Ok(())
     }
 }
 
-/// `number`, if it is one of `known`.
-fn checked(number: i32, known: RangeInclusive<i32>) -> Result<i32, CudaError> {
-    if known.contains(&number) {
+/// Returns `number` if it is in `valid`. Fails with [`CudaError::InvalidValue`] otherwise.
+fn validate(number: i32, valid: RangeInclusive<i32>) -> Result<i32, CudaError> {
+    if valid.contains(&number) {
         Ok(number)
     } else {
         Err(CudaError::InvalidValue)

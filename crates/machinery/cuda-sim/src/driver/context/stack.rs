@@ -1,18 +1,18 @@
-//! Which context is current in a host thread.
+//! The stack of current contexts of a host thread.
 
 use crate::driver::{ContextId, CudaError};
 
-/// A host thread's stack of contexts; the one on top is current.
+/// A host thread's stack of contexts. The top context is current.
 #[derive(Debug, Default)]
 pub struct ContextStack {
-    /// The context on top.
+    /// The top context.
     current: Option<ContextId>,
-    /// The other contexts, the lowest first.
+    /// The other contexts, bottom first.
     below: Vec<ContextId>,
 }
 
 impl ContextStack {
-    /// The stack of a thread that has no context yet.
+    /// Creates the empty stack of a new thread.
     pub const fn new() -> Self {
         Self {
             current: None,
@@ -20,12 +20,12 @@ impl ContextStack {
         }
     }
 
-    /// `cuCtxGetCurrent`: the current context.
+    /// `cuCtxGetCurrent`: returns the current context; `None` if the stack is empty.
     pub fn current(&self) -> Option<ContextId> {
         self.current
     }
 
-    /// The current context, or [`CudaError::InvalidContext`] where there is none.
+    /// Returns the current context. Fails with [`CudaError::InvalidContext`] if there is none.
     pub fn require_current(&self) -> Result<ContextId, CudaError> {
         self.current.ok_or(CudaError::InvalidContext)
     }
@@ -35,16 +35,15 @@ impl ContextStack {
         self.below.extend(self.current.replace(context));
     }
 
-    /// `cuCtxPopCurrent`: takes the current context off the stack; the one below it is current from
-    /// then on. [`CudaError::InvalidContext`] where there is none.
+    /// `cuCtxPopCurrent`: pops and returns the current context; the one below becomes current. Fails with
+    /// [`CudaError::InvalidContext`] if there is none.
     pub fn pop(&mut self) -> Result<ContextId, CudaError> {
         let popped = self.require_current()?;
         self.current = self.below.pop();
         Ok(popped)
     }
 
-    /// `cuCtxSetCurrent`: puts `context` in the place of the current one. `None` takes the current
-    /// one off the stack.
+    /// `cuCtxSetCurrent`: replaces the current context by `context`. `None` pops the current context.
     pub fn set_current(&mut self, context: Option<ContextId>) {
         match context {
             Some(context) => self.current = Some(context),
@@ -52,8 +51,8 @@ impl ContextStack {
         }
     }
 
-    /// Gives spare memory back, and keeps what is on the stack. For a stack that is never dropped,
-    /// because calls may still come while its thread ends.
+    /// Releases unused capacity and keeps the contexts. For a stack that is never dropped, because calls may
+    /// still come while its thread ends.
     pub fn shrink(&mut self) {
         self.below.shrink_to_fit();
     }

@@ -1,10 +1,10 @@
-//! The life of contexts, their settings, and what is current.
+//! Tests of the lifetime of contexts, their settings, and the current context.
 
 use super::*;
 use crate::driver::tests::driver;
 
 #[test]
-fn the_primary_context_lives_while_somebody_uses_it() {
+fn the_primary_context_lives_until_the_last_release() {
     let (mut driver, context) = driver();
     assert_eq!(driver.retain_primary(0).unwrap(), context);
     driver.release_primary(0).unwrap();
@@ -20,17 +20,17 @@ fn the_primary_context_lives_while_somebody_uses_it() {
 }
 
 #[test]
-fn the_primary_context_comes_back_under_its_handle() {
+fn a_recreated_primary_context_keeps_its_handle() {
     let (mut driver, context) = driver();
     driver.release_primary(0).unwrap();
     assert!(driver.is_context(context), "it may be made current");
     assert_eq!(driver.retain_primary(0).unwrap(), context);
     assert_eq!(driver.synchronize_context(context), Ok(()));
     driver.retain_primary(0).unwrap();
-    // Its two users still have to release it.
+    // Both retains still have to be released.
     driver.reset_primary(0).unwrap();
-    let gone = Err(CudaError::ContextIsDestroyed);
-    assert_eq!(driver.synchronize_context(context), gone);
+    let destroyed = Err(CudaError::ContextIsDestroyed);
+    assert_eq!(driver.synchronize_context(context), destroyed);
     assert_eq!(driver.release_primary(0), Ok(()));
     assert_eq!(driver.release_primary(0), Ok(()));
     assert_eq!(driver.release_primary(0), Err(CudaError::InvalidContext));
@@ -39,7 +39,7 @@ fn the_primary_context_comes_back_under_its_handle() {
 }
 
 #[test]
-fn a_thread_that_ends_keeps_what_is_current() {
+fn shrinking_keeps_the_stack() {
     let mut stack = ContextStack::new();
     stack.shrink();
     stack.push(ContextId(1));
@@ -51,22 +51,25 @@ fn a_thread_that_ends_keeps_what_is_current() {
 }
 
 #[test]
-fn a_context_takes_its_memory_with_it() {
+fn destroying_a_context_frees_its_memory() {
     let (mut driver, primary) = driver();
     let before = driver.memory_info(primary).unwrap();
-    let own = driver.create_context(0, 0).unwrap();
-    let address = driver.allocate(own, 4096).unwrap();
-    driver.allocate_managed(own, 4096).unwrap();
-    driver.allocate_host(own, 4096).unwrap();
+    let other = driver.create_context(0, 0).unwrap();
+    let address = driver.allocate(other, 4096).unwrap();
+    driver.allocate_managed(other, 4096).unwrap();
+    driver.allocate_host(other, 4096).unwrap();
     assert!(driver.memory_info(primary).unwrap().0 < before.0);
-    driver.destroy_context(own).unwrap();
+    driver.destroy_context(other).unwrap();
     assert_eq!(driver.memory_info(primary).unwrap(), before);
     assert_eq!(driver.free(primary, address), Err(CudaError::InvalidValue));
-    assert_eq!(driver.destroy_context(own), Err(CudaError::InvalidContext));
+    assert_eq!(
+        driver.destroy_context(other),
+        Err(CudaError::InvalidContext)
+    );
 }
 
 #[test]
-fn the_primary_context_is_not_destroyed_as_ones_own() {
+fn destroy_context_rejects_the_primary_context() {
     let (mut driver, primary) = driver();
     assert_eq!(
         driver.destroy_context(primary),
@@ -75,7 +78,7 @@ fn the_primary_context_is_not_destroyed_as_ones_own() {
 }
 
 #[test]
-fn a_fault_stays_until_the_context_goes() {
+fn a_fault_is_sticky_until_the_context_is_destroyed() {
     let (mut driver, context) = driver();
     driver.context_mut(context).unwrap().fault = Some(CudaError::IllegalAddress);
     assert_eq!(
@@ -92,7 +95,7 @@ fn a_fault_stays_until_the_context_goes() {
 }
 
 #[test]
-fn flags_and_settings_are_checked() {
+fn invalid_flags_and_settings_are_rejected() {
     let (mut driver, context) = driver();
     for flags in [0x20, 0x3, u32::MAX] {
         assert_eq!(
@@ -125,7 +128,7 @@ fn flags_and_settings_are_checked() {
 }
 
 #[test]
-fn limits_are_read_set_and_refused() {
+fn limits_are_set_clamped_and_validated() {
     let (mut driver, context) = driver();
     assert_eq!(driver.limit(context, Limit::StackSize), Ok(1024));
     driver.set_limit(context, Limit::StackSize, 4096).unwrap();
@@ -138,16 +141,16 @@ fn limits_are_read_set_and_refused() {
     assert_eq!(Limit::from_number(3), Err(CudaError::UnsupportedLimit));
     assert_eq!(Limit::from_number(9), Err(CudaError::UnsupportedLimit));
     assert_eq!(Limit::from_number(10), Err(CudaError::InvalidValue));
-    for (number, value, kept) in [(4, 100, 100), (5, 32, 32), (5, 1000, 128)] {
+    for (number, value, expected) in [(4, 100, 100), (5, 32, 32), (5, 1000, 128)] {
         let limit = Limit::from_number(number).unwrap();
         driver.set_limit(context, limit, value).unwrap();
-        assert_eq!(driver.limit(context, limit), Ok(kept), "{number}");
+        assert_eq!(driver.limit(context, limit), Ok(expected), "{number}");
     }
     assert_eq!(Limit::from_number(-1), Err(CudaError::InvalidValue));
 }
 
 #[test]
-fn a_thread_stacks_contexts() {
+fn contexts_form_a_stack_per_thread() {
     let mut stack = ContextStack::new();
     assert_eq!(stack.require_current(), Err(CudaError::InvalidContext));
     assert_eq!(stack.pop(), Err(CudaError::InvalidContext));

@@ -1,4 +1,4 @@
-//! Launches whose blocks all wait for each other.
+//! Tests of cooperative launches, whose blocks synchronize with each other.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use crate::device::DeviceSpec;
 use crate::driver::{Memcpy, MemcpyAddress};
 use crate::exec::TimeLimit;
 
-/// `sums` has each block write its number, has all wait for each other, and has each write the sum of all
-/// numbers; and that over again, with the sums. `grid_sync` waits as CUDA's `cooperative_groups` do: by a
-/// word of the driver's whose highest bit flips when the last block has come.
+/// The kernel `sums`: each block writes its number, all synchronize, and each block writes the sum of all
+/// numbers; this is repeated with the sums. `grid_sync` synchronizes as CUDA's `cooperative_groups` do: with
+/// a word of the driver's whose highest bit flips when the last block arrives.
 const PTX: &str = "
     .version 7.0
     .target sm_80
@@ -82,7 +82,7 @@ const PTX: &str = "
     }
 ";
 
-fn loaded() -> (Driver, ContextId, FunctionId) {
+fn load_sums() -> (Driver, ContextId, FunctionId) {
     let limit = TimeLimit::Launch(Duration::from_secs(60));
     let mut driver = Driver::new(DeviceSpec::h200(), Some(limit));
     let context = driver.retain_primary(0).unwrap();
@@ -105,8 +105,8 @@ fn config(function: FunctionId, blocks: u32, threads: u32, parameters: &[u8]) ->
 }
 
 #[test]
-fn all_blocks_wait_for_each_other() {
-    let (mut driver, context, sums) = loaded();
+fn all_blocks_synchronize() {
+    let (mut driver, context, sums) = load_sums();
     for (blocks, threads) in [(1, 32), (2, 33), (132, 64), (300, 1)] {
         let bytes = 4 * u64::from(blocks);
         let out = driver.allocate(context, bytes).unwrap();
@@ -115,44 +115,48 @@ fn all_blocks_wait_for_each_other() {
         let config = config(sums, blocks, threads, &parameters);
         let launched = driver.launch(context, StreamId::LEGACY, &config).unwrap();
         assert_eq!(launched.fault, None);
-        // What the driver keeps for the barrier goes with the launch.
+        // The barrier's memory is freed after the launch.
         assert_eq!(driver.memory_info(context).unwrap().0, free);
-        let mut found = vec![0u32; blocks as usize];
-        let to = MemcpyAddress::Host(found.as_mut_ptr().cast());
+        let mut actual = vec![0u32; blocks as usize];
+        let to = MemcpyAddress::Host(actual.as_mut_ptr().cast());
         let copy = Memcpy::linear(to, MemcpyAddress::Device(out), bytes);
-        // SAFETY: `found` holds so many bytes.
+        // SAFETY: `actual` has `blocks` elements of 4 bytes, which is `bytes`.
         unsafe { driver.memcpy(context, &copy) }.unwrap();
         let sum = (1..=blocks).fold(0, u32::wrapping_add);
-        let twice = sum.wrapping_mul(blocks).wrapping_mul(blocks);
-        assert_eq!(found, vec![twice; blocks as usize], "{blocks} of {threads}");
+        let expected = sum.wrapping_mul(blocks).wrapping_mul(blocks);
+        assert_eq!(
+            actual,
+            vec![expected; blocks as usize],
+            "{blocks} of {threads}"
+        );
     }
 }
 
-/// As many as the occupancy says fit, and one more.
+/// Launches as many blocks as the occupancy calculator reports, and one more.
 #[test]
-fn no_more_blocks_than_the_device_holds() {
-    let (mut driver, context, sums) = loaded();
+fn cooperative_launches_beyond_residency_are_rejected() {
+    let (mut driver, context, sums) = load_sums();
     let calculator = driver.occupancy_calculator(sums).unwrap();
-    let each = calculator.max_active_blocks(64, 0).unwrap();
-    let most = each * driver.device().multiprocessors;
-    let out = driver.allocate(context, 4 * u64::from(most) + 4).unwrap();
+    let per_sm = calculator.max_active_blocks(64, 0).unwrap();
+    let max = per_sm * driver.device().multiprocessors;
+    let out = driver.allocate(context, 4 * u64::from(max) + 4).unwrap();
     let parameters = out.to_le_bytes();
-    let too_many = config(sums, most + 1, 64, &parameters);
-    let refused = driver.launch(context, StreamId::LEGACY, &too_many);
-    assert_eq!(refused.err(), Some(CudaError::CooperativeLaunchTooLarge));
-    // With so much shared memory for each block there is room for four on a multiprocessor.
+    let too_large = config(sums, max + 1, 64, &parameters);
+    let rejected = driver.launch(context, StreamId::LEGACY, &too_large);
+    assert_eq!(rejected.err(), Some(CudaError::CooperativeLaunchTooLarge));
+    // With 48 KB of shared memory per block, four blocks fit on an SM.
     let shared = LaunchConfig {
         dynamic_shared: 48 << 10,
         ..config(sums, 4 * 132 + 1, 64, &parameters)
     };
-    let refused = driver.launch(context, StreamId::LEGACY, &shared);
-    assert_eq!(refused.err(), Some(CudaError::CooperativeLaunchTooLarge));
+    let rejected = driver.launch(context, StreamId::LEGACY, &shared);
+    assert_eq!(rejected.err(), Some(CudaError::CooperativeLaunchTooLarge));
     assert_eq!(driver.synchronize_context(context), Ok(()));
     let plain = LaunchConfig {
         cooperative: false,
-        ..too_many
+        ..too_large
     };
-    // Without a place to wait at, the kernel's own check ends it.
+    // Without the driver's barrier, the kernel's own check traps.
     let fault = driver.launch(context, StreamId::LEGACY, &plain).unwrap();
     assert_eq!(fault.fault.unwrap().kind, FaultKind::Trap);
 }

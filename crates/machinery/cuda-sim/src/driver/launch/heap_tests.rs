@@ -1,11 +1,12 @@
-//! `malloc` and `free` in kernels.
+//! Tests of `malloc` and `free` in kernels.
 
 use super::tests::config;
 use super::*;
 use crate::driver::tests::driver;
 use crate::driver::{Memcpy, MemcpyAddress};
 
-/// `take` puts what `malloc` gives a thread for so many bytes where it is told; `give` frees what lies there.
+/// The kernels `take`, which stores the result of `malloc` for each thread in a table, and `give`, which
+/// frees the pointers in the table.
 const HEAP: &str = "
 .version 6.4
 .target sm_52
@@ -39,20 +40,20 @@ const HEAP: &str = "
 }
 ";
 
-struct WithHeap {
+struct HeapTest {
     driver: Driver,
     context: ContextId,
     take: FunctionId,
     give: FunctionId,
-    /// Where the addresses lie that 32 threads were given.
+    /// The address of the table of 32 pointers.
     table: u64,
 }
 
-impl WithHeap {
-    fn new() -> WithHeap {
+impl HeapTest {
+    fn new() -> HeapTest {
         let (mut driver, context) = driver();
         let module = driver.load_module(context, HEAP).unwrap();
-        WithHeap {
+        HeapTest {
             take: driver.function(context, module, "take").unwrap(),
             give: driver.function(context, module, "give").unwrap(),
             table: driver.allocate(context, 256).unwrap(),
@@ -77,65 +78,68 @@ impl WithHeap {
     }
 
     fn addresses(&mut self) -> Vec<u64> {
-        let mut found = [0u64; 32];
-        let dst = MemcpyAddress::Host(found.as_mut_ptr().cast());
+        let mut output = [0u64; 32];
+        let dst = MemcpyAddress::Host(output.as_mut_ptr().cast());
         let copy = Memcpy::linear(dst, MemcpyAddress::Device(self.table), 256);
-        // SAFETY: `found` holds 256 bytes.
+        // SAFETY: `output` has 256 bytes.
         unsafe { self.driver.memcpy(self.context, &copy) }.unwrap();
-        found.to_vec()
+        output.to_vec()
     }
 }
 
 #[test]
-fn malloc_takes_of_its_limit_and_other_kernels_free() {
-    let mut it = WithHeap::new();
-    it.driver
-        .set_limit(it.context, Limit::MallocHeapSize, 32 << 10)
+fn malloc_respects_the_heap_limit_and_reuses_freed_memory() {
+    let mut test = HeapTest::new();
+    test.driver
+        .set_limit(test.context, Limit::MallocHeapSize, 32 << 10)
         .unwrap();
-    let given = it.take(1000);
-    let mut sorted = given.clone();
+    let addresses = test.take(1000);
+    let mut sorted = addresses.clone();
     sorted.sort_unstable();
-    assert!(sorted[0] != 0 && given.iter().all(|address| address % 16 == 0));
+    assert!(sorted[0] != 0 && addresses.iter().all(|address| address % 16 == 0));
     assert!(sorted.windows(2).all(|pair| pair[1] - pair[0] >= 1000));
-    // There is no room for more, and a limit that is in use stays.
-    assert_eq!(it.take(1000), [0; 32]);
-    assert!(it.give().is_none(), "free of 0 is nothing");
-    let set = it
+    // The heap is full, and the limit of a heap in use cannot change.
+    assert_eq!(test.take(1000), [0; 32]);
+    assert!(test.give().is_none(), "free of 0 is nothing");
+    let set = test
         .driver
-        .set_limit(it.context, Limit::MallocHeapSize, 1 << 20);
+        .set_limit(test.context, Limit::MallocHeapSize, 1 << 20);
     assert_eq!(set, Err(CudaError::InvalidValue));
-    // What is freed is used again.
-    let whole = it.take(16);
-    assert!(it.give().is_none());
-    let mut again = it.take(16);
-    again.sort_unstable();
-    let mut whole = whole;
-    whole.sort_unstable();
-    assert_eq!(again, whole);
+    // Freed memory is reused.
+    let first = test.take(16);
+    assert!(test.give().is_none());
+    let mut second = test.take(16);
+    second.sort_unstable();
+    let mut first = first;
+    first.sort_unstable();
+    assert_eq!(second, first);
 }
 
 #[test]
-fn free_of_what_is_not_taken_stops_the_kernel() {
-    let mut it = WithHeap::new();
-    let first = it.take(8)[0];
-    assert!(it.give().is_none());
-    let fault = it.give().unwrap();
+fn a_double_free_is_a_fault() {
+    let mut test = HeapTest::new();
+    let first = test.take(8)[0];
+    assert!(test.give().is_none());
+    let fault = test.give().unwrap();
     assert_eq!(fault.kind, FaultKind::InvalidFree { address: first });
     assert!(fault.to_string().contains("in kernel give"), "{fault}");
-    let after = it.driver.synchronize_context(it.context);
+    let after = test.driver.synchronize_context(test.context);
     assert_eq!(after, Err(CudaError::LaunchFailed));
 }
 
 #[test]
-fn the_memory_of_malloc_goes_with_its_context() {
-    let mut it = WithHeap::new();
-    let before = it.driver.global.free_bytes();
-    it.take(8);
-    assert_eq!(before - it.driver.global.free_bytes(), 8 << 20);
-    it.driver.checks.leak = true;
-    let context = it.context;
-    it.driver.free(context, it.table).unwrap();
-    it.driver.reset_primary(0).unwrap();
-    assert_eq!(it.driver.global.free_bytes(), it.driver.global.capacity());
-    assert!(it.driver.take_leaks().is_empty());
+fn destroying_the_context_frees_the_heap() {
+    let mut test = HeapTest::new();
+    let free_before = test.driver.global.free_bytes();
+    test.take(8);
+    assert_eq!(free_before - test.driver.global.free_bytes(), 8 << 20);
+    test.driver.checks.leak = true;
+    let context = test.context;
+    test.driver.free(context, test.table).unwrap();
+    test.driver.reset_primary(0).unwrap();
+    assert_eq!(
+        test.driver.global.free_bytes(),
+        test.driver.global.capacity()
+    );
+    assert!(test.driver.take_leaks().is_empty());
 }

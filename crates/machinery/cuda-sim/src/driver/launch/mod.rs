@@ -1,4 +1,4 @@
-//! Launches: checked as the driver checks them, then run to their end.
+//! Kernel launches: validated as the driver does, then run to completion.
 
 #[cfg(test)]
 mod cooperative_tests;
@@ -16,56 +16,56 @@ use self::limits::check_launch;
 use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, FunctionId, Limit, StreamId};
 use crate::check::Finding;
-use crate::exec::{Fault, FaultKind, Heap, Observe, Traced, Watch};
+use crate::exec::{Fault, FaultKind, Heap, ProfileMode, Traced, Watch};
 use crate::launch::{Launch, LaunchRecord, launch};
 
-/// What to launch and how: the arguments of `cuLaunchKernel`.
+/// The arguments of `cuLaunchKernel`.
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchConfig<'a> {
     /// The kernel.
     pub function: FunctionId,
     /// Blocks in x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block in x, y and z.
+    /// Threads per block in x, y and z.
     pub block: [u32; 3],
-    /// Bytes of shared memory besides what the kernel declares.
+    /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
-    /// The parameters as they lie in the kernel's parameter space.
+    /// The parameters, in the layout of the kernel's parameter space.
     pub parameters: &'a [u8],
-    /// All blocks run at once, and may wait for each other.
+    /// True for a cooperative launch: all blocks are resident at once and may synchronize with each other.
     pub cooperative: bool,
-    /// Where the launch shows how far it is, if anywhere.
+    /// The progress report of the launch, if any.
     pub watch: Option<&'a Watch>,
-    /// Whether to count everything, line by line.
+    /// True to profile the launch per source line.
     pub profile: bool,
 }
 
-/// Which accesses a launch tells of.
+/// The accesses that a launch traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tracing {
-    /// Each one, block by block: for launches of a few blocks.
-    Each,
-    /// Of each instruction the costliest.
+    /// All accesses, block by block. For launches of a few blocks.
+    All,
+    /// The costliest access of each instruction.
     Costliest,
 }
 
-/// What came of a launch that was accepted.
+/// The outcome of a launch that was accepted.
 #[derive(Debug, Default)]
 pub struct LaunchOutcome {
-    /// What the kernel printed.
+    /// The kernel's `printf` output.
     pub printed: Vec<u8>,
-    /// What it did; none where it faulted.
+    /// The record of the launch; `None` if it faulted.
     pub record: Option<LaunchRecord>,
-    /// What stopped the kernel. From now on every call in its context answers with this.
+    /// The fault that ended the kernel. It is the sticky error of the context from now on.
     pub fault: Option<Fault>,
-    /// What checks found, errors first.
+    /// The findings of the checks, errors first.
     pub findings: Vec<Finding>,
-    /// Its accesses, where [`Driver::trace`] asked for them.
+    /// The traced accesses, if [`Driver::trace`] enabled tracing.
     pub trace: Vec<Traced>,
 }
 
 impl Driver {
-    /// Refuses a launch that [`Driver::launch`] would refuse, but for its stream; the errors are the same.
+    /// Validates a launch, except for its stream. Fails with the errors of [`Driver::launch`].
     pub fn check_launch(&self, context: ContextId, config: &LaunchConfig) -> Result<(), CudaError> {
         self.context(context)?;
         let (function, module) = self.loaded_function(config.function)?;
@@ -79,21 +79,21 @@ impl Driver {
             function.settings.max_dynamic_shared,
             config,
         )?;
-        if config.cooperative && blocks(config) > self.blocks_at_once(config)? {
+        if config.cooperative && blocks(config) > self.max_resident_blocks(config)? {
             return Err(CudaError::CooperativeLaunchTooLarge);
         }
         Ok(())
     }
 
-    /// `cuLaunchKernel`: launches a kernel in `stream` and runs it to its end.
+    /// `cuLaunchKernel`: launches a kernel in `stream` and runs it to completion.
     ///
-    /// As on a GPU, a kernel that faults was still launched: the fault is what later calls in the
-    /// context answer. The error here is that of a launch refused: [`CudaError::InvalidValue`] for
-    /// dimensions, shared memory or parameters that do not fit the device or the kernel,
-    /// [`CudaError::LaunchOutOfResources`] for too many registers,
-    /// [`CudaError::CooperativeLaunchTooLarge`] for a cooperative one of more blocks than the device
-    /// holds at once, [`CudaError::InvalidHandle`] for a stream or a function that `context` does not
-    /// have.
+    /// As on a GPU, the launch of a kernel that faults succeeds; later calls in the context return the fault.
+    /// This function fails if the launch itself is invalid: with [`CudaError::InvalidValue`] for dimensions,
+    /// shared memory or parameters that do not fit the device or the kernel, with
+    /// [`CudaError::LaunchOutOfResources`] for too many registers, with
+    /// [`CudaError::CooperativeLaunchTooLarge`] for a cooperative launch of more blocks than the device holds
+    /// at once, and with [`CudaError::InvalidHandle`] for a stream or a function that does not belong to
+    /// `context`.
     pub fn launch(
         &mut self,
         context: ContextId,
@@ -112,10 +112,10 @@ impl Driver {
             false => None,
         };
         let cooperative = match config.cooperative {
-            true => Some(self.meeting_place(context)?),
+            true => Some(self.allocate_grid_barrier(context)?),
             false => None,
         };
-        let wanted = Launch {
+        let request = Launch {
             kernel,
             grid: config.grid,
             block: config.block,
@@ -128,30 +128,30 @@ impl Driver {
             time_limit: self.time_limit,
             threads: None,
             watch: config.watch,
-            observe: match (self.tracing, config.profile) {
-                (Some(Tracing::Each), _) => Observe::Trace,
-                (Some(Tracing::Costliest), _) => Observe::Costliest,
-                (None, true) => Observe::Everything,
-                (None, false) if self.sampled => Observe::Sample,
-                (None, false) => Observe::Nothing,
+            profile: match (self.tracing, config.profile) {
+                (Some(Tracing::All), _) => ProfileMode::Trace,
+                (Some(Tracing::Costliest), _) => ProfileMode::TraceCostliest,
+                (None, true) => ProfileMode::Full,
+                (None, false) if self.sampled => ProfileMode::Sample,
+                (None, false) => ProfileMode::Off,
             },
             checks: self.checks,
             conditions: self.conditions,
         };
         self.global_of(context)?;
-        let ended = launch(&program, &self.global, &self.device, &wanted);
-        if let Some(place) = cooperative {
-            self.global.free(place)?;
+        let result = launch(&program, &self.global, &self.device, &request);
+        if let Some(barrier) = cooperative {
+            self.global.free(barrier)?;
         }
         let context = self.context_mut(context)?;
-        match ended {
+        match result {
             Ok(report) => {
                 let seconds = report.time.milliseconds / 1e3;
                 context.timeline.run(stream, Engine::Compute, seconds)?;
                 Ok(LaunchOutcome {
                     printed: report.printed,
                     record: Some(LaunchRecord {
-                        kernel: program.listing.kernels[wanted.kernel].name.clone(),
+                        kernel: program.listing.kernels[request.kernel].name.clone(),
                         grid: config.grid,
                         block: config.block,
                         counters: report.counts.counters(&program.listing),
@@ -178,52 +178,52 @@ impl Driver {
     }
 }
 
-/// Bytes of what the driver keeps for a cooperative launch: how many there are, and the word by which its
-/// blocks wait for each other. (The names are CUDA's: `grid_workspace` in its `cooperative_groups`.)
+/// Bytes of the grid workspace of a cooperative launch: its size, and the word on which the blocks
+/// synchronize. (CUDA's `cooperative_groups` call it `grid_workspace`.)
 const WORKSPACE: u64 = 8;
 
 impl Driver {
-    /// How many blocks of a launch the device holds at once.
-    fn blocks_at_once(&self, config: &LaunchConfig) -> Result<u64, CudaError> {
+    /// Returns the maximum number of blocks of a launch that the device holds at once.
+    fn max_resident_blocks(&self, config: &LaunchConfig) -> Result<u64, CudaError> {
         let threads = config.block.iter().product::<u32>();
         let calculator = self.occupancy_calculator(config.function)?;
-        let each = calculator.max_active_blocks(threads as i32, config.dynamic_shared.into())?;
-        Ok(u64::from(each) * u64::from(self.device.multiprocessors))
+        let per_sm = calculator.max_active_blocks(threads as i32, config.dynamic_shared.into())?;
+        Ok(u64::from(per_sm) * u64::from(self.device.multiprocessors))
     }
 
-    /// What `malloc` takes memory of in the kernels of a context: made when it is first needed, as large as
-    /// the limit is then.
+    /// Returns the device heap of a context. It is allocated on first use, with the current limit as its size.
     fn heap(&mut self, context: ContextId) -> Result<Arc<Heap>, CudaError> {
         if let Some(heap) = &self.context(context)?.heap {
             return Ok(heap.clone());
         }
         let bytes = self.limit(context, Limit::MallocHeapSize)? as u64;
         let base = self.global_of(context)?.allocate(bytes)?;
-        self.global.name(base, "the memory of malloc in kernels");
+        self.global.name(base, "device heap of malloc");
         let heap = Arc::new(Heap::new(base, bytes));
         self.context_mut(context)?.heap = Some(heap.clone());
         Ok(heap)
     }
 
-    /// New memory in which the blocks of a cooperative launch wait for each other.
-    fn meeting_place(&mut self, context: ContextId) -> Result<u64, CudaError> {
+    /// Allocates and initializes the grid workspace of a cooperative launch.
+    fn allocate_grid_barrier(&mut self, context: ContextId) -> Result<u64, CudaError> {
         let address = self.global_of(context)?.allocate(WORKSPACE)?;
-        // It is not one of the program's own allocations, which messages number.
-        self.global.name(address, "the grid's barrier");
+        // A name keeps it out of the numbering of the program's own allocations in messages.
+        self.global.name(address, "grid barrier");
         if let Some(size) = self.global.host(address, WORKSPACE) {
-            // SAFETY: `host` answers for so many bytes, aligned as allocations are.
+            // SAFETY: `host` returned a pointer to `WORKSPACE` valid bytes, with the alignment of an
+            // allocation.
             unsafe { size.cast::<u32>().write(WORKSPACE as u32) };
         }
         Ok(address)
     }
 }
 
-/// The blocks of a launch.
+/// Returns the number of blocks of a launch.
 fn blocks(config: &LaunchConfig) -> u64 {
     config.grid.into_iter().map(u64::from).product()
 }
 
-/// The code later calls answer after a fault.
+/// Returns the error code of later calls in the context after a fault.
 fn fault_code(fault: &FaultKind) -> CudaError {
     match fault {
         FaultKind::IllegalAddress { .. } => CudaError::IllegalAddress,
@@ -236,7 +236,7 @@ fn fault_code(fault: &FaultKind) -> CudaError {
         | FaultKind::WarpgroupIncomplete
         | FaultKind::Warpgroup(_) => CudaError::IllegalInstruction,
         FaultKind::Timeout { .. } | FaultKind::Interrupted => CudaError::LaunchTimeout,
-        // A GPU would hang at a barrier that never opens until its watchdog ends the kernel.
+        // A GPU would hang at such a barrier until its watchdog ends the kernel.
         FaultKind::BarrierNeverOpens { .. } | FaultKind::WarpSyncNeverOpens { .. } => {
             CudaError::LaunchTimeout
         }

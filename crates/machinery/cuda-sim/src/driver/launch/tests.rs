@@ -1,4 +1,4 @@
-//! Launches that run, that fault and that are refused.
+//! Tests of launches that run, fault, or are rejected.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use crate::driver::{Memcpy, MemcpyAddress};
 use crate::exec::TimeLimit;
 use crate::model::Resource;
 
-/// The kernel `name` of the tests' module.
+/// Loads the test module and returns the kernel `name`.
 fn function(driver: &mut Driver, context: ContextId, name: &str) -> FunctionId {
     let module = driver.load_module(context, PTX).unwrap();
     driver.function(context, module, name).unwrap()
 }
 
-/// `store`'s parameters: where to, and what.
+/// Returns the parameters of `store`: the address and the value.
 fn parameters(address: u64, value: u32) -> Vec<u8> {
     [&address.to_le_bytes()[..], &value.to_le_bytes()].concat()
 }
@@ -34,7 +34,7 @@ pub(super) fn config(function: FunctionId, parameters: &[u8]) -> LaunchConfig<'_
 }
 
 #[test]
-fn a_launch_writes_memory_and_takes_time() {
+fn a_launch_writes_memory_and_advances_time() {
     let (mut driver, context) = driver();
     let function = function(&mut driver, context, "store");
     let address = driver.allocate(context, 128).unwrap();
@@ -52,20 +52,20 @@ fn a_launch_writes_memory_and_takes_time() {
     driver.synchronize_event(end).unwrap();
     assert!(driver.elapsed_time(start, end).unwrap() > 0.0);
 
-    let mut found = [0u8; 128];
-    let dst = MemcpyAddress::Host(found.as_mut_ptr());
+    let mut output = [0u8; 128];
+    let dst = MemcpyAddress::Host(output.as_mut_ptr());
     let copy = Memcpy::linear(dst, MemcpyAddress::Device(address), 128);
-    // SAFETY: `found` holds 128 bytes.
+    // SAFETY: `output` has 128 bytes.
     unsafe { driver.memcpy(context, &copy) }.unwrap();
     // Thread i writes value + i.
-    let words = found
+    let words = output
         .chunks(4)
         .map(|word| u32::from_le_bytes(word.try_into().unwrap()));
     assert!(words.eq(7..39));
 }
 
 #[test]
-fn without_a_sample_instructions_are_counted_and_memory_takes_no_time() {
+fn without_sampling_only_instructions_take_time() {
     let (mut driver, context) = driver();
     let function = function(&mut driver, context, "store");
     let address = driver.allocate(context, 128).unwrap();
@@ -77,22 +77,22 @@ fn without_a_sample_instructions_are_counted_and_memory_takes_no_time() {
     };
     let sampled = launch(&mut driver);
     driver.set_sampled(false);
-    let plain = launch(&mut driver);
+    let unsampled = launch(&mut driver);
     assert_eq!(
-        plain.counters.thread_instructions,
+        unsampled.counters.thread_instructions,
         sampled.counters.thread_instructions
     );
-    let of_l1 = |launched: &LaunchRecord| {
-        let parts = launched.time.parts.iter();
-        let parts = parts.filter(|part| part.resource == Resource::L1Shared);
-        parts.map(|part| part.milliseconds).sum::<f64>()
+    let l1_time = |launched: &LaunchRecord| {
+        let times = launched.time.resources.iter();
+        let times = times.filter(|time| time.resource == Resource::L1Shared);
+        times.map(|time| time.milliseconds).sum::<f64>()
     };
-    assert!(of_l1(&sampled) > 0.0);
-    assert_eq!(of_l1(&plain), 0.0);
+    assert!(l1_time(&sampled) > 0.0);
+    assert_eq!(l1_time(&unsampled), 0.0);
 }
 
 #[test]
-fn a_fault_shows_in_later_calls_until_the_context_goes() {
+fn a_fault_is_sticky_until_the_context_is_destroyed() {
     let (mut driver, context) = driver();
     let function = function(&mut driver, context, "store");
     let address = driver.allocate(context, 64).unwrap();
@@ -115,68 +115,68 @@ fn a_fault_shows_in_later_calls_until_the_context_goes() {
 }
 
 #[test]
-fn launches_that_do_not_fit_are_refused_and_leave_the_context_well() {
+fn invalid_launches_are_rejected_without_a_fault() {
     let (mut driver, context) = driver();
     let function = function(&mut driver, context, "store");
     let address = driver.allocate(context, 4096).unwrap();
     let parameters = parameters(address, 0);
-    let good = config(function, &parameters);
-    let bad = [
+    let valid = config(function, &parameters);
+    let invalid = [
         LaunchConfig {
             grid: [0, 1, 1],
-            ..good
+            ..valid
         },
         LaunchConfig {
             grid: [1, 65536, 1],
-            ..good
+            ..valid
         },
         LaunchConfig {
             grid: [1 << 31, 1, 1],
-            ..good
+            ..valid
         },
         LaunchConfig {
             block: [0, 1, 1],
-            ..good
+            ..valid
         },
         LaunchConfig {
             block: [1025, 1, 1],
-            ..good
+            ..valid
         },
         LaunchConfig {
             block: [32, 33, 1],
-            ..good
+            ..valid
         },
         LaunchConfig {
             block: [1, 1, 65],
-            ..good
+            ..valid
         },
         LaunchConfig {
             dynamic_shared: (48 << 10) + 1,
-            ..good
+            ..valid
         },
         LaunchConfig {
             dynamic_shared: u32::MAX,
-            ..good
+            ..valid
         },
         LaunchConfig {
             parameters: &parameters[..4],
-            ..good
+            ..valid
         },
     ];
-    for launch in bad {
-        let refused = driver.launch(context, StreamId::LEGACY, &launch);
-        assert_eq!(refused.err(), Some(CudaError::InvalidValue), "{launch:?}");
+    for launch in invalid {
+        let rejected = driver.launch(context, StreamId::LEGACY, &launch);
+        assert_eq!(rejected.err(), Some(CudaError::InvalidValue), "{launch:?}");
     }
-    let unknown = driver.launch(context, StreamId(5), &good);
+    let unknown = driver.launch(context, StreamId(5), &valid);
     assert_eq!(unknown.err(), Some(CudaError::InvalidHandle));
     let other = driver.create_context(0, 0).unwrap();
-    let elsewhere = driver.launch(other, StreamId::LEGACY, &good);
-    assert_eq!(elsewhere.err(), Some(CudaError::InvalidHandle));
-    assert!(driver.launch(context, StreamId::LEGACY, &good).is_ok());
+    let foreign = driver.launch(other, StreamId::LEGACY, &valid);
+    assert_eq!(foreign.err(), Some(CudaError::InvalidHandle));
+    assert!(driver.launch(context, StreamId::LEGACY, &valid).is_ok());
 }
 
 #[test]
-fn a_kernels_own_bounds_are_kept() {
+fn launch_bounds_are_enforced() {
     let (mut driver, context) = driver();
     let bounded = function(&mut driver, context, "bounded");
     for (threads, fits) in [(64, true), (65, false)] {
@@ -190,15 +190,15 @@ fn a_kernels_own_bounds_are_kept() {
 }
 
 #[test]
-fn more_shared_memory_has_to_be_asked_for() {
+fn shared_memory_beyond_48_kb_needs_an_attribute() {
     let (mut driver, context) = driver();
     let bounded = function(&mut driver, context, "bounded");
     let launch = LaunchConfig {
         dynamic_shared: 100 << 10,
         ..config(bounded, &[])
     };
-    let refused = driver.launch(context, StreamId::LEGACY, &launch);
-    assert_eq!(refused.err(), Some(CudaError::InvalidValue));
+    let rejected = driver.launch(context, StreamId::LEGACY, &launch);
+    assert_eq!(rejected.err(), Some(CudaError::InvalidValue));
     driver
         .set_function_attribute(bounded, 8, 100 << 10)
         .unwrap();
@@ -206,7 +206,7 @@ fn more_shared_memory_has_to_be_asked_for() {
 }
 
 #[test]
-fn an_endless_kernel_ends_at_the_time_limit() {
+fn an_endless_kernel_times_out() {
     let mut driver = Driver::new(
         DeviceSpec::h200(),
         Some(TimeLimit::Launch(Duration::from_millis(50))),
@@ -226,9 +226,9 @@ fn an_endless_kernel_ends_at_the_time_limit() {
     );
 }
 
-/// A kernel of so many values that are all in use at once, with these directives.
+/// Returns the PTX of a kernel with 160 simultaneously live values and the given directives.
 fn kernel_with(directives: &str) -> String {
-    let each = |text: fn(usize) -> String| (0..160).map(text).collect::<String>();
+    let repeat = |text: fn(usize) -> String| (0..160).map(text).collect::<String>();
     format!(
         ".version 6.4
         .target sm_52
@@ -241,13 +241,13 @@ fn kernel_with(directives: &str) -> String {
             {}{}
             ret;
         }}",
-        each(|n| format!("ld.global.u32 %r{n}, [%rd1+{}];", 4 * n)),
-        each(|n| format!("st.global.u32 [%rd1+{}], %r{n};", 4 * (159 - n))),
+        repeat(|n| format!("ld.global.u32 %r{n}, [%rd1+{}];", 4 * n)),
+        repeat(|n| format!("st.global.u32 [%rd1+{}], %r{n};", 4 * (159 - n))),
     )
 }
 
 #[test]
-fn launch_bounds_keep_registers_in_bounds() {
+fn launch_bounds_limit_registers() {
     let launch = |directives: &str, threads: u32| {
         let (mut driver, context) = driver();
         let module = driver
@@ -262,23 +262,23 @@ fn launch_bounds_keep_registers_in_bounds() {
         };
         let launched = driver.launch(context, StreamId::LEGACY, &config);
         let registers = driver.function_attribute(function, 4).unwrap();
-        let most = driver.function_attribute(function, 0).unwrap();
-        (launched.map(|_| ()), registers, most)
+        let max = driver.function_attribute(function, 0).unwrap();
+        (launched.map(|_| ()), registers, max)
     };
-    let refused = Err(CudaError::LaunchOutOfResources);
-    let (alone, free, most) = launch("", 1024);
+    let rejected = Err(CudaError::LaunchOutOfResources);
+    let (unbounded, free, max) = launch("", 1024);
     assert!(free > 160, "{free}");
-    // An assembler makes do with half of them: some 80 for each of 736 threads.
-    assert_eq!((alone, most), (refused, 736));
+    // An assembler needs about half of them: some 80 for each of 736 threads.
+    assert_eq!((unbounded, max), (rejected, 736));
     assert_eq!(launch("", 736), (Ok(()), free, 736));
     // 65536 registers are 64 for each of 1024 threads, and 32 for each of 2048.
     assert_eq!(launch(".maxntid 1024, 1, 1", 1024), (Ok(()), 64, 1024));
     assert_eq!(launch(".reqntid 32, 32, 1", 1024).1, 64);
-    let twice = ".maxntid 1024, 1, 1 .minnctapersm 2";
-    assert_eq!(launch(twice, 1024), (Ok(()), 32, 1024));
-    // 65536 registers for 20 warps: 3276 a warp, which is given 3072 of them.
+    let two_blocks = ".maxntid 1024, 1, 1 .minnctapersm 2";
+    assert_eq!(launch(two_blocks, 1024), (Ok(()), 32, 1024));
+    // 65536 registers for 20 warps are 3276 per warp, of which 3072 are allocated.
     assert_eq!(launch(".maxntid 640, 1, 1", 640), (Ok(()), 96, 640));
     assert_eq!(launch(".maxnreg 40", 1024), (Ok(()), 40, 1024));
-    // Bounds wider than what it needs change nothing.
+    // Bounds above the kernel's needs have no effect.
     assert_eq!(launch(".maxntid 128, 1, 1", 128), (Ok(()), free, 128));
 }

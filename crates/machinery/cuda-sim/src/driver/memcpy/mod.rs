@@ -1,5 +1,5 @@
-//! Copies (`cuMemcpy…`): one routine for one, two and three dimensions, between host and device in
-//! either direction.
+//! Copies (`cuMemcpy…`): one routine for one, two and three dimensions, between host and device in all
+//! directions.
 
 mod operand;
 mod params;
@@ -8,24 +8,24 @@ mod tests;
 
 pub use params::{Memcpy, MemcpyAddress, MemcpyOperand};
 
-use self::operand::{FoundOperand, OperandMemory};
+use self::operand::{OperandMemory, ResolvedOperand};
 use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, StreamId};
 
 impl Driver {
-    /// `cuMemcpy`, `cuMemcpy2D` and `cuMemcpy3D`: copies in the legacy default stream. In modelled
-    /// time the host waits for the copy, unless both ends are on the device. How long the copy takes
-    /// depends on the host memory: page-locked or pageable.
+    /// `cuMemcpy`, `cuMemcpy2D` and `cuMemcpy3D`: copies in the legacy default stream. In modelled time, the
+    /// host waits for the copy unless both operands are in device memory. The modelled duration depends on
+    /// the host memory: page-locked or pageable.
     ///
-    /// An empty copy does nothing. [`CudaError::InvalidValue`]: null, freed or unknown memory, a
-    /// device range that leaves its allocation, a pitch less than the row or slices that overlap.
+    /// An empty copy does nothing. Fails with [`CudaError::InvalidValue`] for null, freed or unknown memory,
+    /// a device range that exceeds its allocation, a pitch less than the row, or overlapping slices.
     ///
     /// # Safety
-    /// Host ranges must be readable (source) or writable (destination), and no other thread may
-    /// use either range meanwhile.
+    /// Host ranges must be readable (source) or writable (destination), and no other thread may access either
+    /// range during the call.
     pub unsafe fn memcpy(&mut self, context: ContextId, copy: &Memcpy) -> Result<(), CudaError> {
         let stream = StreamId::LEGACY;
-        // SAFETY: the caller's promise.
+        // SAFETY: the host ranges are valid and unused by other threads, by this function's own contract.
         let ends = unsafe { self.run_memcpy(context, stream, copy) }?;
         if ends != [OperandMemory::Device; 2] {
             let context = self.context_mut(context)?;
@@ -34,22 +34,22 @@ impl Driver {
         Ok(())
     }
 
-    /// `cuMemcpyAsync`, `cuMemcpy2DAsync` and `cuMemcpy3DAsync`: copies in `stream`. In modelled time
-    /// the host does not wait, unless an end is pageable memory, which the driver itself has to read
-    /// or write, or both ends are the host's.
+    /// `cuMemcpyAsync`, `cuMemcpy2DAsync` and `cuMemcpy3DAsync`: copies in `stream`. In modelled time, the
+    /// host does not wait unless an operand is pageable memory, which the driver has to stage, or both
+    /// operands are host memory.
     ///
-    /// Errors are those of [`Driver::memcpy`], and [`CudaError::InvalidHandle`] for an unknown
+    /// Fails with the errors of [`Driver::memcpy`], and with [`CudaError::InvalidHandle`] for an unknown
     /// stream.
     ///
     /// # Safety
-    /// As [`Driver::memcpy`].
+    /// The requirements are those of [`Driver::memcpy`].
     pub unsafe fn memcpy_async(
         &mut self,
         context: ContextId,
         stream: StreamId,
         copy: &Memcpy,
     ) -> Result<(), CudaError> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the host ranges are valid and unused by other threads, by this function's own contract.
         let ends = unsafe { self.run_memcpy(context, stream, copy) }?;
         if host_waits(ends) {
             let context = self.context_mut(context)?;
@@ -58,71 +58,71 @@ impl Driver {
         Ok(())
     }
 
-    /// A copy as a node of a graph that runs in `stream`: the host waits for none of it, in modelled
-    /// time. Errors are those of [`Driver::memcpy_async`].
+    /// Copies as a graph node that runs in `stream`: the host does not wait in modelled time. Fails with the
+    /// errors of [`Driver::memcpy_async`].
     ///
     /// # Safety
-    /// As [`Driver::memcpy`].
+    /// The requirements are those of [`Driver::memcpy`].
     pub unsafe fn memcpy_node(
         &mut self,
         context: ContextId,
         stream: StreamId,
         copy: &Memcpy,
     ) -> Result<(), CudaError> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the host ranges are valid and unused by other threads, by this function's own contract.
         unsafe { self.run_memcpy(context, stream, copy) }?;
         Ok(())
     }
 
-    /// Refuses a copy that [`Driver::memcpy`] would refuse; the errors are the same.
+    /// Validates a copy. Fails with the errors of [`Driver::memcpy`].
     pub fn check_memcpy(&self, context: ContextId, copy: &Memcpy) -> Result<(), CudaError> {
         self.context(context)?;
-        self.find_operands(copy)?;
+        self.resolve_operands(copy)?;
         Ok(())
     }
 
-    /// Whether the host waits for a copy in a stream: where an end is pageable memory, or both are the
-    /// host's. False for a copy that is refused.
+    /// Returns true if the host waits for a copy in a stream: an operand is pageable memory, or both are host
+    /// memory. Returns false for an invalid copy.
     pub fn host_waits(&self, copy: &Memcpy) -> bool {
-        let found = self.find_operands(copy);
-        found.is_ok_and(|found| {
-            found.is_some_and(|(dst, src, _)| host_waits([dst.memory, src.memory]))
+        let operands = self.resolve_operands(copy);
+        operands.is_ok_and(|operands| {
+            operands.is_some_and(|(dst, src, _)| host_waits([dst.memory, src.memory]))
         })
     }
 
-    /// The first address and the bytes from there to the last that a copy writes, and the same of what it
-    /// reads; none for a copy that is empty or refused.
+    /// Returns the ranges that a copy writes and reads, each as the first address and the number of bytes
+    /// from there to the end. Returns `None` for an empty or invalid copy.
     pub fn copy_spans(&self, copy: &Memcpy) -> Option<[(u64, u64); 2]> {
-        let (dst, src, _) = self.find_operands(copy).ok()??;
-        let span = |end: &FoundOperand| {
+        let (dst, src, _) = self.resolve_operands(copy).ok()??;
+        let span = |end: &ResolvedOperand| {
             let (slice, pitch) = (end.slice as u64, end.pitch as u64);
             (copy.depth - 1) * slice + (copy.height - 1) * pitch + copy.width
         };
         Some([(dst.address, span(&dst)), (src.address, span(&src))])
     }
 
-    /// The destination, the source and the bytes of a copy; `None` for an empty one.
-    fn find_operands(
+    /// Returns the destination, the source and the number of bytes of a copy; `None` for an empty copy.
+    fn resolve_operands(
         &self,
         copy: &Memcpy,
-    ) -> Result<Option<(FoundOperand, FoundOperand, u64)>, CudaError> {
+    ) -> Result<Option<(ResolvedOperand, ResolvedOperand, u64)>, CudaError> {
         let bytes = copy.width.checked_mul(copy.height);
         let bytes = bytes.and_then(|bytes| bytes.checked_mul(copy.depth));
         let bytes = bytes.ok_or(CudaError::InvalidValue)?;
         if bytes == 0 {
             return Ok(None);
         }
-        let dst = self.find_operand(&copy.dst, copy)?;
-        let src = self.find_operand(&copy.src, copy)?;
+        let dst = self.resolve_operand(&copy.dst, copy)?;
+        let src = self.resolve_operand(&copy.src, copy)?;
         Ok(Some((dst, src, bytes)))
     }
 
-    /// Copies, and lets modelled time pass in `stream`. Returns the kinds of memory that
-    /// destination and source are in. Those of an empty copy are not looked up: it answers
-    /// [`OperandMemory::Device`] for both, for which no caller waits.
+    /// Performs a copy and advances the modelled time of `stream`. Returns the kinds of memory of destination
+    /// and source. The operands of an empty copy are not resolved: both are reported as
+    /// [`OperandMemory::Device`], for which no caller waits.
     ///
     /// # Safety
-    /// As [`Driver::memcpy`].
+    /// The requirements are those of [`Driver::memcpy`].
     unsafe fn run_memcpy(
         &mut self,
         context: ContextId,
@@ -130,18 +130,19 @@ impl Driver {
         copy: &Memcpy,
     ) -> Result<[OperandMemory; 2], CudaError> {
         self.context_mut(context)?.timeline.record(stream)?;
-        let Some((dst, src, bytes)) = self.find_operands(copy)? else {
+        let Some((dst, src, bytes)) = self.resolve_operands(copy)? else {
             return Ok([OperandMemory::Device; 2]);
         };
-        // SAFETY: device ranges were found inside one live allocation, host ranges are the
-        // caller's promise.
+        // SAFETY: `resolve_operands` found each device range inside one live allocation; host ranges are
+        // valid by this function's contract.
         unsafe { copy_rows(&dst, &src, copy) };
         let rows = (0..copy.depth).flat_map(|z| (0..copy.height).map(move |y| (y, z)));
-        let row = |end: &FoundOperand, (y, z): (u64, u64)| {
+        let row = |end: &ResolvedOperand, (y, z): (u64, u64)| {
             end.address + y * end.pitch as u64 + z * end.slice as u64
         };
         let rows = rows.map(|at| (row(&dst, at), row(&src, at), copy.width));
-        self.global.copied(dst.address, src.address, rows);
+        self.global
+            .copy_initialization(dst.address, src.address, rows);
 
         let ends = [dst.memory, src.memory];
         let engine = match ends {
@@ -151,7 +152,7 @@ impl Driver {
             [_, _] => Engine::Host,
         };
         let rate = match engine {
-            // What is between two devices was not measured: it counts as what is between one and the host.
+            // The rate between two devices was not measured; it is taken to be that between device and host.
             Engine::DeviceToDevice if dst.home != src.home => self.device.page_locked_copy,
             Engine::DeviceToDevice => self.device.device_copy,
             Engine::Host => self.device.host_copy,
@@ -164,16 +165,13 @@ impl Driver {
     }
 }
 
-/// Whether the host waits for a copy in a stream between these kinds of memory.
+/// Returns true if the host waits for a copy in a stream between these kinds of memory.
 fn host_waits(ends: [OperandMemory; 2]) -> bool {
     ends.contains(&OperandMemory::Pageable) || !ends.contains(&OperandMemory::Device)
 }
 
-/// Copies all rows. Where they lie close together at both ends, a slice goes as one piece.
-///
-/// # Safety
-/// All rows at both ends must be valid memory.
-unsafe fn copy_rows(dst: &FoundOperand, src: &FoundOperand, copy: &Memcpy) {
+/// Copies all rows. If rows are contiguous in both operands, copies each slice as a whole.
+unsafe fn copy_rows(dst: &ResolvedOperand, src: &ResolvedOperand, copy: &Memcpy) {
     let (width, height) = (copy.width as usize, copy.height as usize);
     for z in 0..copy.depth as usize {
         let (dst_slice, src_slice) = (
@@ -181,12 +179,13 @@ unsafe fn copy_rows(dst: &FoundOperand, src: &FoundOperand, copy: &Memcpy) {
             src.start.wrapping_add(z * src.slice),
         );
         if dst.pitch == width && src.pitch == width {
-            // SAFETY: the rows of a slice lie close together at both ends, and are valid.
+            // SAFETY: the pitch equals the width in both operands, so the `height` rows of the slice are one
+            // valid range.
             unsafe { std::ptr::copy(src_slice, dst_slice, width * height) };
             continue;
         }
         for y in 0..height {
-            // SAFETY: row `y` of slice `z` is valid at both ends.
+            // SAFETY: row `y` of slice `z` is valid memory in both operands, by this function's contract.
             unsafe {
                 std::ptr::copy(
                     src_slice.wrapping_add(y * src.pitch),

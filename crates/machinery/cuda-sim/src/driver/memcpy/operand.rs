@@ -1,49 +1,49 @@
-//! The source or the destination of a copy, looked up in the simulated memory and checked.
+//! Resolution and validation of the operands of a copy.
 
 use super::params::{Memcpy, MemcpyAddress, MemcpyOperand};
 use crate::driver::memory::MAX_PITCH;
 use crate::driver::{CudaError, Driver};
 use crate::memory::global::{AllocationKind, BASE};
 
-/// The source or the destination of a copy that may be done: all its bytes are in one allocation,
-/// or in host memory that the simulator does not know and the caller answers for.
-pub(super) struct FoundOperand {
-    /// The first byte of the copy, as the host reaches it.
+/// A valid source or destination of a copy: all its bytes are in one allocation, or in host memory that is
+/// unknown to the simulator and that the caller guarantees to be valid.
+pub(super) struct ResolvedOperand {
+    /// The host pointer to the first byte.
     pub(super) start: *mut u8,
-    /// The address of that byte as programs know it.
+    /// The address of that byte in the program's address space.
     pub(super) address: u64,
     /// Bytes from the start of a row to the start of the next.
     pub(super) pitch: usize,
     /// Bytes from the start of a slice to the start of the next.
     pub(super) slice: usize,
     pub(super) memory: OperandMemory,
-    /// The device whose memory it is, if any's.
+    /// The device that owns the memory, if any.
     pub(super) home: Option<u32>,
 }
 
-/// The kind of memory that an end of a copy is in: how fast the copy is depends on it.
+/// The kind of memory of an operand, which determines the speed of the copy.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum OperandMemory {
     /// Device or managed memory.
     Device,
-    /// Host memory that the device reaches by itself: allocated by the driver or registered.
+    /// Page-locked host memory: allocated by the driver or registered.
     PageLocked,
     /// Any other host memory.
     Pageable,
 }
 
 impl Driver {
-    /// Finds one end of `copy`. [`CudaError::InvalidValue`]: null, freed or unknown memory, a range
-    /// that leaves its allocation, a pitch less than the row, slices that overlap, device memory
-    /// given as host memory.
-    pub(super) fn find_operand(
+    /// Resolves one operand of `copy`. Fails with [`CudaError::InvalidValue`] for null, freed or unknown
+    /// memory, a range that exceeds its allocation, a pitch less than the row, overlapping slices, or device
+    /// memory passed as host memory.
+    pub(super) fn resolve_operand(
         &self,
         operand: &MemcpyOperand,
         copy: &Memcpy,
-    ) -> Result<FoundOperand, CudaError> {
+    ) -> Result<ResolvedOperand, CudaError> {
         if let MemcpyAddress::Array(array) = operand.array {
             let from = [operand.x, operand.y, operand.z];
-            self.array_takes(array, from, [copy.width, copy.height, copy.depth])?;
+            self.check_array_copy(array, from, [copy.width, copy.height, copy.depth])?;
             let (base, pitch, height) = self.array_memory(array)?;
             let texels = MemcpyOperand {
                 array: MemcpyAddress::Device(base),
@@ -51,7 +51,7 @@ impl Driver {
                 height,
                 ..*operand
             };
-            return self.find_operand(&texels, copy);
+            return self.resolve_operand(&texels, copy);
         }
         let extent = Extent::new(operand, copy).ok_or(CudaError::InvalidValue)?;
         let (base, must_be_mapped) = match operand.array {
@@ -65,19 +65,19 @@ impl Driver {
         let past = past.ok_or(CudaError::InvalidValue)?;
 
         let (start, memory, home) = match self.global.allocation(base) {
-            Some(found) => {
+            Some(allocation) => {
                 let start = self.global.host(first, extent.span);
-                let memory = match found.kind {
+                let memory = match allocation.kind {
                     AllocationKind::Device | AllocationKind::Managed | AllocationKind::Mapped => {
                         OperandMemory::Device
                     }
                     AllocationKind::Host | AllocationKind::Registered => OperandMemory::PageLocked,
                 };
-                // The allocation is known, so its end is too, even where it is host memory.
+                // The allocation is known, so the range is bounds-checked even if it is host memory.
                 (
                     start.ok_or(CudaError::InvalidValue)?,
                     memory,
-                    Some(found.home),
+                    Some(allocation.owner),
                 )
             }
             None if must_be_mapped || base == 0 || past > BASE => {
@@ -88,7 +88,7 @@ impl Driver {
         if matches!(operand.array, MemcpyAddress::Host(_)) && base >= BASE {
             return Err(CudaError::InvalidValue);
         }
-        Ok(FoundOperand {
+        Ok(ResolvedOperand {
             start,
             address: first,
             pitch: extent.pitch as usize,
@@ -99,32 +99,32 @@ impl Driver {
     }
 }
 
-/// Which bytes of an array a copy touches. All in bytes.
+/// The range of bytes that a copy accesses in an operand. All fields are in bytes.
 struct Extent {
-    /// From the start of the array to the first byte copied.
+    /// The offset from the operand's base to the first byte copied.
     offset: u64,
-    /// From the first byte copied to past the last.
+    /// The bytes from the first byte copied to the end of the last.
     span: u64,
-    /// From the start of a row to the start of the next.
+    /// The bytes from the start of a row to the start of the next.
     pitch: u64,
-    /// From the start of a slice to the start of the next.
+    /// The bytes from the start of a slice to the start of the next.
     slice: u64,
 }
 
 impl Extent {
-    /// `None` if rows or slices would overlap, the pitch is above [`MAX_PITCH`] or a number
-    /// overflows. The copy is not empty.
+    /// Computes the range of a non-empty copy. Returns `None` if rows or slices would overlap, the pitch
+    /// exceeds [`MAX_PITCH`], or a number overflows.
     fn new(operand: &MemcpyOperand, copy: &Memcpy) -> Option<Self> {
         let row = operand.x.checked_add(copy.width)?;
-        let pitch = at_least(operand.pitch, row)?;
+        let pitch = or_minimum(operand.pitch, row)?;
         if pitch > MAX_PITCH && operand.pitch != 0 {
             return None;
         }
         let rows = operand.y.checked_add(copy.height)?;
-        // With a single slice the height of a slice means nothing.
+        // The height of a slice does not matter if there is only one.
         let rows = match (copy.depth, operand.z) {
             (1, 0) => rows,
-            _ => at_least(operand.height, rows)?,
+            _ => or_minimum(operand.height, rows)?,
         };
         let slice = pitch.checked_mul(rows)?;
         let offset = operand.z.checked_mul(slice)?;
@@ -142,11 +142,11 @@ impl Extent {
     }
 }
 
-/// `given`, or `needed` where `given` is 0; `None` if what is given is less than what is needed.
-fn at_least(given: u64, needed: u64) -> Option<u64> {
+/// Returns `given`, or `needed` if `given` is 0. Returns `None` if `given` is less than `needed`.
+fn or_minimum(given: u64, needed: u64) -> Option<u64> {
     match given {
         0 => Some(needed),
-        enough if enough >= needed => Some(enough),
+        given if given >= needed => Some(given),
         _ => None,
     }
 }

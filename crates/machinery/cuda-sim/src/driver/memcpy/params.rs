@@ -1,23 +1,24 @@
-//! What a copy is asked to do: `CUDA_MEMCPY2D` and `CUDA_MEMCPY3D` in one form.
+//! The parameters of a copy: `CUDA_MEMCPY2D` and `CUDA_MEMCPY3D` in one form.
 
-/// The start of an array that is copied from or to, with what the caller says of the memory it is
-/// in (`CUmemorytype`).
+/// The base address of an operand, with the memory type that the caller declares (`CUmemorytype`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemcpyAddress {
     /// Host memory (`CU_MEMORYTYPE_HOST`).
     Host(*mut u8),
     /// Device memory, or host memory mapped into the device (`CU_MEMORYTYPE_DEVICE`).
     Device(u64),
-    /// The texels of an array, by its handle (`CU_MEMORYTYPE_ARRAY`). Its pitch and height are its own.
+    /// The texels of an array, by its handle (`CU_MEMORYTYPE_ARRAY`). The array determines the pitch and the
+    /// height.
     Array(u64),
-    /// Host or device memory: the address itself says which (`CU_MEMORYTYPE_UNIFIED`).
+    /// Host or device memory, determined by the address (`CU_MEMORYTYPE_UNIFIED`).
     Unified(u64),
 }
 
-/// The source or the destination of a copy: a position in an array of slices of rows of bytes.
+/// The source or the destination of a copy: a position in a three-dimensional box of bytes, which consists of
+/// slices of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemcpyOperand {
-    /// Where the array starts.
+    /// The base address of the box.
     pub array: MemcpyAddress,
     /// The first byte within a row (`srcXInBytes`, `dstXInBytes`).
     pub x: u64,
@@ -25,16 +26,16 @@ pub struct MemcpyOperand {
     pub y: u64,
     /// The first slice.
     pub z: u64,
-    /// Bytes from the start of a row to the start of the next. 0: a row ends where the copy's part
-    /// of it ends, and the next follows at once.
+    /// Bytes from the start of a row to the start of the next. 0 means that the rows of the copy are
+    /// contiguous.
     pub pitch: u64,
-    /// Rows from the start of a slice to the start of the next (`srcHeight`, `dstHeight`). 0: a
-    /// slice ends with the last row that is copied, and the next follows at once.
+    /// Rows from the start of a slice to the start of the next (`srcHeight`, `dstHeight`). 0 means that the
+    /// slices of the copy are contiguous.
     pub height: u64,
 }
 
 impl MemcpyOperand {
-    /// The bytes at `start`, without rows and slices.
+    /// Creates an operand of contiguous bytes from `start` on.
     pub fn linear(start: MemcpyAddress) -> Self {
         Self {
             array: start,
@@ -50,20 +51,20 @@ impl MemcpyOperand {
 /// A copy of `depth` slices of `height` rows of `width` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memcpy {
-    /// Where to.
+    /// The destination.
     pub dst: MemcpyOperand,
-    /// Where from.
+    /// The source.
     pub src: MemcpyOperand,
-    /// Bytes of a row (`WidthInBytes`).
+    /// Bytes per row (`WidthInBytes`).
     pub width: u64,
-    /// Rows of a slice.
+    /// Rows per slice.
     pub height: u64,
-    /// Slices; 1 for a copy of two dimensions.
+    /// Slices; 1 for a two-dimensional copy.
     pub depth: u64,
 }
 
 impl Memcpy {
-    /// A copy of `bytes` bytes in a row (`cuMemcpy`).
+    /// Creates a copy of `bytes` contiguous bytes (`cuMemcpy`).
     pub fn linear(dst: MemcpyAddress, src: MemcpyAddress, bytes: u64) -> Self {
         Self {
             dst: MemcpyOperand::linear(dst),

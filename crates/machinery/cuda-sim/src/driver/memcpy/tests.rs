@@ -1,4 +1,4 @@
-//! Copies between all kinds of memory, of all shapes, and those that are refused.
+//! Tests of copies between all kinds of memory, of all shapes, and of invalid copies.
 
 use super::*;
 use crate::driver::memory::MAX_PITCH;
@@ -15,12 +15,12 @@ fn linear(
     bytes: u64,
 ) -> Result<(), CudaError> {
     let context = driver.retain_primary(0).unwrap();
-    // SAFETY: the tests' host arrays are as long as the copies between them.
+    // SAFETY: each test passes host arrays that are at least as long as the copy.
     unsafe { driver.memcpy(context, &Memcpy::linear(to, from, bytes)) }
 }
 
 #[test]
-fn bytes_go_there_and_back() {
+fn copies_round_trip_through_the_device() {
     let (mut driver, context) = driver();
     let mut source: Vec<u8> = (0..100).collect();
     let mut result = vec![0; 100];
@@ -52,20 +52,20 @@ fn bytes_go_there_and_back() {
 }
 
 #[test]
-fn what_is_outside_an_allocation_is_refused() {
+fn ranges_outside_an_allocation_are_rejected() {
     let (mut driver, context) = driver();
     let mut bytes = vec![0; 128];
     let address = driver.allocate(context, 100).unwrap();
-    let refused = Err(CudaError::InvalidValue);
-    for bad in [address + 1, address - 1, address + 100, 0, 4096, u64::MAX] {
-        let to = MemcpyAddress::Device(bad);
-        assert_eq!(linear(&mut driver, to, host(&mut bytes), 100), refused);
-        assert_eq!(linear(&mut driver, host(&mut bytes), to, 100), refused);
+    let rejected = Err(CudaError::InvalidValue);
+    for invalid in [address + 1, address - 1, address + 100, 0, 4096, u64::MAX] {
+        let to = MemcpyAddress::Device(invalid);
+        assert_eq!(linear(&mut driver, to, host(&mut bytes), 100), rejected);
+        assert_eq!(linear(&mut driver, host(&mut bytes), to, 100), rejected);
     }
     let null = MemcpyAddress::Host(std::ptr::null_mut());
     assert_eq!(
         linear(&mut driver, MemcpyAddress::Device(address), null, 4),
-        refused
+        rejected
     );
     let device_as_host = MemcpyAddress::Host(address as *mut u8);
     assert_eq!(
@@ -75,7 +75,7 @@ fn what_is_outside_an_allocation_is_refused() {
             device_as_host,
             4
         ),
-        refused
+        rejected
     );
     assert_eq!(
         linear(
@@ -84,7 +84,7 @@ fn what_is_outside_an_allocation_is_refused() {
             MemcpyAddress::Unified(address + 100),
             4
         ),
-        refused
+        rejected
     );
     driver.free(context, address).unwrap();
     assert_eq!(
@@ -94,19 +94,19 @@ fn what_is_outside_an_allocation_is_refused() {
             host(&mut bytes),
             4
         ),
-        refused
+        rejected
     );
 }
 
 #[test]
-fn an_empty_copy_looks_at_nothing() {
+fn an_empty_copy_ignores_its_addresses() {
     let (mut driver, _) = driver();
-    let nowhere = MemcpyAddress::Device(0);
-    assert_eq!(linear(&mut driver, nowhere, nowhere, 0), Ok(()));
+    let null = MemcpyAddress::Device(0);
+    assert_eq!(linear(&mut driver, null, null, 0), Ok(()));
 }
 
 #[test]
-fn mapped_host_memory_is_copied_by_its_address() {
+fn mapped_host_memory_is_copied_by_device_address() {
     let (mut driver, context) = driver();
     let pinned = driver.allocate_host(context, 16).unwrap();
     let managed = driver.allocate_managed(context, 16).unwrap();
@@ -125,9 +125,9 @@ fn mapped_host_memory_is_copied_by_its_address() {
         16,
     )
     .unwrap();
-    // SAFETY: managed memory is host memory, 16 bytes of it.
-    let found = unsafe { std::slice::from_raw_parts(managed as *const u8, 16) };
-    assert_eq!(found, source);
+    // SAFETY: managed memory is host memory, and the allocation has 16 bytes.
+    let output = unsafe { std::slice::from_raw_parts(managed as *const u8, 16) };
+    assert_eq!(output, source);
     assert_eq!(
         linear(
             &mut driver,
@@ -139,15 +139,15 @@ fn mapped_host_memory_is_copied_by_its_address() {
     );
 }
 
-/// Copies a 3 × 2 × 2 box out of the middle of one array into the middle of another and
-/// compares with the same done by hand.
+/// Copies a 3 × 2 × 2 box from the middle of one array to the middle of another, and compares with a copy by
+/// hand.
 #[test]
-fn a_box_lands_where_it_should() {
+fn a_box_is_copied_to_the_right_position() {
     let (mut driver, context) = driver();
     let mut source: Vec<u8> = (0..8 * 5 * 4).map(|i| i as u8).collect();
     let mut result = vec![0xee; 10 * 6 * 3];
     let device = driver.allocate(context, 512 * 5 * 4).unwrap();
-    let all = Memcpy {
+    let whole = Memcpy {
         dst: MemcpyOperand {
             pitch: 512,
             height: 5,
@@ -158,8 +158,8 @@ fn a_box_lands_where_it_should() {
         height: 5,
         depth: 4,
     };
-    // SAFETY: `source` holds 8 × 5 × 4 bytes.
-    unsafe { driver.memcpy(context, &all) }.unwrap();
+    // SAFETY: `source` has 8 × 5 × 4 bytes.
+    unsafe { driver.memcpy(context, &whole) }.unwrap();
     let part = Memcpy {
         dst: MemcpyOperand {
             array: host(&mut result),
@@ -173,13 +173,13 @@ fn a_box_lands_where_it_should() {
             x: 2,
             y: 1,
             z: 2,
-            ..all.dst
+            ..whole.dst
         },
         width: 3,
         height: 2,
         depth: 2,
     };
-    // SAFETY: `result` holds 10 × 6 × 3 bytes, more than slices 1 and 2 with rows 3 and 4.
+    // SAFETY: `result` has 10 × 6 × 3 bytes, which include slices 1 and 2 with rows 3 and 4.
     unsafe { driver.memcpy(context, &part) }.unwrap();
 
     let mut expected = vec![0xee; 10 * 6 * 3];
@@ -190,11 +190,11 @@ fn a_box_lands_where_it_should() {
 }
 
 #[test]
-fn pitches_and_bounds_of_boxes_are_checked() {
+fn invalid_pitches_and_bounds_are_rejected() {
     let (mut driver, context) = driver();
     let mut bytes = vec![0; 4096];
     let (address, pitch) = driver.allocate_pitched(context, 100, 4, 4).unwrap();
-    let good = Memcpy {
+    let valid = Memcpy {
         dst: MemcpyOperand {
             pitch,
             ..MemcpyOperand::linear(MemcpyAddress::Device(address))
@@ -204,7 +204,7 @@ fn pitches_and_bounds_of_boxes_are_checked() {
         height: 4,
         depth: 1,
     };
-    let mut copies = [good; 7];
+    let mut copies = [valid; 7];
     copies[0].dst.pitch = 99;
     copies[1].height = 5;
     copies[2].dst.y = 1;
@@ -212,46 +212,46 @@ fn pitches_and_bounds_of_boxes_are_checked() {
     copies[4].dst.z = 1;
     copies[5].width = u64::MAX;
     copies[6].dst.pitch = MAX_PITCH + 1;
-    // SAFETY: `bytes` is longer than what is copied; the other copies are refused.
+    // SAFETY: `bytes` is longer than the valid copy; the other copies are rejected before they access memory.
     unsafe {
-        assert_eq!(driver.memcpy(context, &good), Ok(()));
+        assert_eq!(driver.memcpy(context, &valid), Ok(()));
         for copy in &copies {
             assert_eq!(driver.memcpy(context, copy), Err(CudaError::InvalidValue));
         }
     }
 }
 
-/// MemcpyAddress of one kind, and every way of naming it that a copy may use.
-struct End {
+/// A buffer in one kind of memory, with all ways to address it in a copy.
+struct Buffer {
     kind: &'static str,
     host: *mut u8,
-    names: Vec<MemcpyAddress>,
+    addresses: Vec<MemcpyAddress>,
 }
 
-/// `bytes` bytes of each kind. Host memory is leaked: it has to outlive the driver.
-fn ends(driver: &mut Driver, context: ContextId, bytes: usize) -> [End; 5] {
+/// Allocates `bytes` bytes in each kind of memory. Host memory is leaked, because it must outlive the driver.
+fn buffers(driver: &mut Driver, context: ContextId, bytes: usize) -> [Buffer; 5] {
     let leak = || vec![0; bytes].leak().as_mut_ptr();
     let (pageable, registered) = (leak(), leak());
     let length = bytes as u64;
-    // SAFETY: never freed.
+    // SAFETY: the registered memory is leaked, so it stays valid.
     unsafe { driver.register_host(context, registered, length) }.unwrap();
     let device = driver.allocate(context, length).unwrap();
     let managed = driver.allocate_managed(context, length).unwrap();
     let locked = driver.allocate_host(context, length).unwrap();
-    let everywhere = |kind, address: u64| End {
+    let everywhere = |kind, address: u64| Buffer {
         kind,
         host: address as *mut u8,
-        names: vec![
+        addresses: vec![
             MemcpyAddress::Host(address as *mut u8),
             MemcpyAddress::Device(address),
             MemcpyAddress::Unified(address),
         ],
     };
     [
-        End {
+        Buffer {
             kind: "device",
             host: driver.global.host(device, length).unwrap(),
-            names: vec![
+            addresses: vec![
                 MemcpyAddress::Device(device),
                 MemcpyAddress::Unified(device),
             ],
@@ -259,10 +259,10 @@ fn ends(driver: &mut Driver, context: ContextId, bytes: usize) -> [End; 5] {
         everywhere("managed", managed),
         everywhere("page-locked", locked),
         everywhere("registered", registered as u64),
-        End {
+        Buffer {
             kind: "pageable",
             host: pageable,
-            names: vec![
+            addresses: vec![
                 MemcpyAddress::Host(pageable),
                 MemcpyAddress::Unified(pageable as u64),
             ],
@@ -270,14 +270,14 @@ fn ends(driver: &mut Driver, context: ContextId, bytes: usize) -> [End; 5] {
     ]
 }
 
-/// Boxes between memory of all kinds, however it is named, with other pitches and offsets at
-/// each end: every byte of the destination is what it should be.
+/// Copies boxes between all kinds of memory in all ways to address them, with different pitches and offsets
+/// of the two operands, and compares every byte of the destination.
 #[test]
-fn every_kind_of_memory_is_copied_to_every_other() {
+fn all_pairs_of_memory_kinds_can_be_copied() {
     const BYTES: usize = 4 * 6 * 40;
     let (mut driver, context) = driver();
-    let sources = ends(&mut driver, context, BYTES);
-    let results = ends(&mut driver, context, BYTES);
+    let sources = buffers(&mut driver, context, BYTES);
+    let results = buffers(&mut driver, context, BYTES);
     let operand = |array, [x, y, z, pitch, height]: [u64; 5]| MemcpyOperand {
         array,
         x,
@@ -286,7 +286,7 @@ fn every_kind_of_memory_is_copied_to_every_other() {
         pitch,
         height,
     };
-    // Where from, where to, and how much: bytes, rows, slices.
+    // The source position, the destination position, and the size: bytes, rows, slices.
     let boxes = [
         ([0, 0, 0, 0, 0], [0, 0, 0, 0, 0], [BYTES as u64, 1, 1]),
         ([3, 1, 0, 40, 0], [1, 2, 0, 23, 0], [20, 5, 1]),
@@ -299,16 +299,16 @@ fn every_kind_of_memory_is_copied_to_every_other() {
         results.map(move |result| (source, result))
     });
     for (source, result) in pairs {
-        let sent: [u8; BYTES] = std::array::from_fn(|i| (i % 251) as u8);
-        // SAFETY: the source is BYTES bytes long.
-        unsafe { sent.as_ptr().copy_to(source.host, BYTES) };
+        let data: [u8; BYTES] = std::array::from_fn(|i| (i % 251) as u8);
+        // SAFETY: `source.host` has `BYTES` bytes.
+        unsafe { data.as_ptr().copy_to(source.host, BYTES) };
         for (from, to) in source
-            .names
+            .addresses
             .iter()
-            .flat_map(|from| result.names.iter().map(move |to| (from, to)))
+            .flat_map(|from| result.addresses.iter().map(move |to| (from, to)))
         {
             for (from_at, to_at, [width, height, depth]) in boxes {
-                // SAFETY: the result is BYTES bytes long.
+                // SAFETY: `result.host` has `BYTES` bytes.
                 unsafe { result.host.write_bytes(0xee, BYTES) };
                 let copy = Memcpy {
                     dst: operand(*to, to_at),
@@ -317,7 +317,7 @@ fn every_kind_of_memory_is_copied_to_every_other() {
                     height,
                     depth,
                 };
-                // SAFETY: all boxes lie within BYTES bytes.
+                // SAFETY: all boxes are within `BYTES` bytes.
                 unsafe { driver.memcpy(context, &copy) }.unwrap();
                 let mut expected = [0xee; BYTES];
                 for i in 0..width * height * depth {
@@ -325,12 +325,12 @@ fn every_kind_of_memory_is_copied_to_every_other() {
                     let index = |[x0, y0, z0, pitch, rows]: [u64; 5]| {
                         (((z + z0) * rows + y + y0) * pitch + x + x0) as usize
                     };
-                    expected[index(to_at)] = sent[index(from_at)];
+                    expected[index(to_at)] = data[index(from_at)];
                 }
-                // SAFETY: as above; nobody writes to it while this looks.
-                let got = unsafe { std::slice::from_raw_parts(result.host, BYTES) };
+                // SAFETY: `result.host` has `BYTES` bytes, and nothing writes to them while the slice lives.
+                let actual = unsafe { std::slice::from_raw_parts(result.host, BYTES) };
                 assert_eq!(
-                    *got, expected,
+                    *actual, expected,
                     "{} as {from:?} to {} as {to:?}, {copy:?}",
                     source.kind, result.kind
                 );
@@ -340,17 +340,17 @@ fn every_kind_of_memory_is_copied_to_every_other() {
 }
 
 #[test]
-fn copies_take_modelled_time_by_the_memory_they_touch() {
+fn modelled_time_depends_on_the_kinds_of_memory() {
     const BYTES: u64 = 6_000_000;
     let (mut driver, context) = driver();
     let start = driver.create_event(context, 0).unwrap();
     let end = driver.create_event(context, 0).unwrap();
-    let sources = ends(&mut driver, context, BYTES as usize);
-    let results = ends(&mut driver, context, BYTES as usize);
+    let sources = buffers(&mut driver, context, BYTES as usize);
+    let results = buffers(&mut driver, context, BYTES as usize);
     let device = driver.device().clone();
     let link = [device.page_locked_copy, device.pageable_copy];
     let (within, host) = (device.device_copy, device.host_copy);
-    // From each kind, a row, to each kind: device, managed, page-locked, registered, pageable.
+    // One row per source and one column per destination: device, managed, page-locked, registered, pageable.
     let rates = [
         [within, within, link[0], link[0], link[1]],
         [within, within, link[0], link[0], link[1]],
@@ -360,7 +360,7 @@ fn copies_take_modelled_time_by_the_memory_they_touch() {
     ];
     for (source, row) in sources.iter().zip(rates) {
         for (result, rate) in results.iter().zip(row) {
-            for (from, to) in source.names.iter().zip(&result.names) {
+            for (from, to) in source.addresses.iter().zip(&result.addresses) {
                 driver
                     .record_event(context, start, StreamId::LEGACY)
                     .unwrap();
@@ -368,10 +368,10 @@ fn copies_take_modelled_time_by_the_memory_they_touch() {
                 driver.record_event(context, end, StreamId::LEGACY).unwrap();
                 let expected = rate.seconds(BYTES) * 1e3;
                 driver.synchronize_event(end).unwrap();
-                let took = f64::from(driver.elapsed_time(start, end).unwrap());
+                let elapsed = f64::from(driver.elapsed_time(start, end).unwrap());
                 assert!(
-                    (took / expected - 1.0).abs() < 1e-6,
-                    "{} as {from:?} to {} as {to:?}: {took} ms",
+                    (elapsed / expected - 1.0).abs() < 1e-6,
+                    "{} as {from:?} to {} as {to:?}: {elapsed} ms",
                     source.kind,
                     result.kind
                 );
@@ -381,30 +381,30 @@ fn copies_take_modelled_time_by_the_memory_they_touch() {
     assert!(link[0].bandwidth > link[1].bandwidth);
 }
 
-/// What the host does next cannot start before the copy is over where the driver itself has to
-/// touch the memory; elsewhere it overlaps.
+/// The host waits for a copy if the driver itself has to access the memory; otherwise the copy overlaps with
+/// the host.
 #[test]
-fn an_asynchronous_copy_of_pageable_memory_keeps_the_host() {
+fn asynchronous_copies_of_pageable_memory_block_the_host() {
     const BYTES: u64 = 1 << 20;
     let (mut driver, context) = driver();
-    let sources = ends(&mut driver, context, BYTES as usize);
-    let results = ends(&mut driver, context, BYTES as usize);
+    let sources = buffers(&mut driver, context, BYTES as usize);
+    let results = buffers(&mut driver, context, BYTES as usize);
     for source in &sources {
         for result in &results {
             let streams = [(); 2].map(|()| driver.create_stream(context, 1, 0).unwrap());
             let events = [(); 2].map(|()| driver.create_event(context, 0).unwrap());
-            let copy = Memcpy::linear(result.names[0], source.names[0], BYTES);
+            let copy = Memcpy::linear(result.addresses[0], source.addresses[0], BYTES);
             driver.record_event(context, events[0], streams[1]).unwrap();
-            // SAFETY: both ends are as long as the copy.
+            // SAFETY: both buffers are as long as the copy.
             unsafe { driver.memcpy_async(context, streams[0], &copy) }.unwrap();
             driver.record_event(context, events[1], streams[1]).unwrap();
             driver.synchronize_event(events[1]).unwrap();
             let waited = driver.elapsed_time(events[0], events[1]).unwrap() > 0.0;
             let kinds = [source.kind, result.kind];
-            let by_the_host = kinds
+            let host_to_host = kinds
                 .iter()
                 .all(|kind| !matches!(*kind, "device" | "managed"));
-            let expected = by_the_host || kinds.contains(&"pageable");
+            let expected = host_to_host || kinds.contains(&"pageable");
             assert_eq!(waited, expected, "{kinds:?}");
             driver.synchronize_context(context).unwrap();
         }
@@ -412,14 +412,14 @@ fn an_asynchronous_copy_of_pageable_memory_keeps_the_host() {
 }
 
 #[test]
-fn an_unknown_stream_is_refused_before_anything_is_copied() {
+fn an_unknown_stream_is_rejected_before_copying() {
     let (mut driver, context) = driver();
     let mut bytes = [1u8; 4];
     let address = driver.allocate(context, 4).unwrap();
     let copy = Memcpy::linear(MemcpyAddress::Device(address), host(&mut bytes), 4);
-    // SAFETY: `bytes` holds 4 bytes.
-    let refused = unsafe { driver.memcpy_async(context, StreamId(77), &copy) };
-    assert_eq!(refused, Err(CudaError::InvalidHandle));
+    // SAFETY: `bytes` has 4 bytes.
+    let rejected = unsafe { driver.memcpy_async(context, StreamId(77), &copy) };
+    assert_eq!(rejected, Err(CudaError::InvalidHandle));
     linear(
         &mut driver,
         host(&mut bytes),

@@ -1,35 +1,33 @@
-//! Host memory that the device reaches by itself: page-locked memory of the driver's, and memory of
-//! the program's that is registered.
+//! Page-locked host memory: allocated by the driver, or registered by the program.
 
-use super::not_zero;
+use super::require_nonzero;
 use crate::driver::{ContextId, CudaError, Driver};
 use crate::memory::global::BASE;
 
 impl Driver {
-    /// `cuMemAllocHost`: page-locked host memory of `bytes` bytes. The address is good on host and
-    /// device. Errors are those of [`Driver::allocate`].
+    /// `cuMemAllocHost`: allocates `bytes` bytes of page-locked host memory and returns their address, which
+    /// is valid on host and device. Fails with the errors of [`Driver::allocate`].
     pub fn allocate_host(&mut self, context: ContextId, bytes: u64) -> Result<u64, CudaError> {
         let global = self.global_of(context)?;
-        let address = global.allocate_host(not_zero(bytes)?)?;
-        self.own(context, address)
+        let address = global.allocate_host(require_nonzero(bytes)?)?;
+        self.set_owner(context, address)
     }
 
-    /// `cuMemFreeHost`: frees page-locked host memory by its first address.
+    /// `cuMemFreeHost`: frees page-locked host memory by its start address. Fails with
     /// [`CudaError::InvalidValue`] for any other address.
     pub fn free_host(&mut self, context: ContextId, address: u64) -> Result<(), CudaError> {
         self.context(context)?;
         self.global.free_host(address)?;
-        self.disown(address);
+        self.remove_owner(address);
         Ok(())
     }
 
-    /// `cuMemHostRegister`: maps `bytes` bytes of the caller's memory into the device, at their own
-    /// address. [`CudaError::InvalidValue`] for none or a null address,
-    /// [`CudaError::HostMemoryAlreadyRegistered`] where part of them is mapped already.
+    /// `cuMemHostRegister`: maps `bytes` bytes of the caller's memory into the device, at the same address.
+    /// Fails with [`CudaError::InvalidValue`] for zero bytes or a null address, and with
+    /// [`CudaError::HostMemoryAlreadyRegistered`] if part of the range is already mapped.
     ///
     /// # Safety
-    /// `[host, host + bytes)` must be readable and writable until it is unregistered or `context`
-    /// is destroyed.
+    /// `[host, host + bytes)` must be readable and writable until it is unregistered or `context` is destroyed.
     pub unsafe fn register_host(
         &mut self,
         context: ContextId,
@@ -37,23 +35,23 @@ impl Driver {
         bytes: u64,
     ) -> Result<(), CudaError> {
         self.context(context)?;
-        let end = (host as u64).checked_add(not_zero(bytes)?);
+        let end = (host as u64).checked_add(require_nonzero(bytes)?);
         if host.is_null() || end.is_none_or(|end| end > BASE) {
             return Err(CudaError::InvalidValue);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the range is valid until it is unmapped, by this function's own contract.
         unsafe { self.global_of(context)?.map(host, bytes) }?;
-        self.own(context, host as u64)?;
+        self.set_owner(context, host as u64)?;
         Ok(())
     }
 
-    /// `cuMemHostUnregister`: ends what [`Driver::register_host`] began.
+    /// `cuMemHostUnregister`: undoes [`Driver::register_host`]. Fails with
     /// [`CudaError::HostMemoryNotRegistered`] for any other address.
     pub fn unregister_host(&mut self, context: ContextId, host: u64) -> Result<(), CudaError> {
         self.context(context)?;
         let unmapped = self.global.unmap(host);
         unmapped.map_err(|_| CudaError::HostMemoryNotRegistered)?;
-        self.disown(host);
+        self.remove_owner(host);
         Ok(())
     }
 }

@@ -1,5 +1,5 @@
-//! Allocation: linear, pitched and managed memory. Host memory is in [`host`], and which context an
-//! allocation belongs to in [`owner`].
+//! Allocation of linear, pitched and managed device memory. Page-locked host memory is in `host`, and the
+//! ownership of allocations by contexts in `owner`.
 
 mod host;
 mod owner;
@@ -10,52 +10,55 @@ use super::{ContextId, CudaError, Devices, Driver};
 use crate::memory::fill;
 use crate::memory::global::{ALIGNMENT, AllocationKind};
 
-/// The most bytes from a row to the next in a copy (`CU_DEVICE_ATTRIBUTE_MAX_PITCH`).
+/// The maximum pitch of a copy in bytes (`CU_DEVICE_ATTRIBUTE_MAX_PITCH`).
 pub(super) const MAX_PITCH: u64 = i32::MAX as u64;
 
 impl Driver {
-    /// `cuMemGetInfo`: free and total memory of the context's device in bytes.
+    /// `cuMemGetInfo`: returns the free and the total memory of the context's device in bytes.
     pub fn memory_info(&self, context: ContextId) -> Result<(u64, u64), CudaError> {
         self.device_memory(self.context(context)?.device)
     }
 
-    /// Free and total memory of a device in bytes. [`CudaError::InvalidDevice`] where there is none.
+    /// Returns the free and the total memory of a device in bytes. Fails with [`CudaError::InvalidDevice`] if
+    /// there is no such device.
     pub fn device_memory(&self, device: u32) -> Result<(u64, u64), CudaError> {
         self.check_device(device)?;
         Ok((self.global.free_bytes_of(device), self.global.capacity()))
     }
 
-    /// `cuDeviceTotalMem`: total memory of a device in bytes.
+    /// `cuDeviceTotalMem`: returns the total memory of a device in bytes.
     pub fn total_memory(&self) -> u64 {
         self.global.capacity()
     }
 
-    /// `cuMemAlloc`: the address of `bytes` bytes of device memory. [`CudaError::InvalidValue`] for
-    /// none, [`CudaError::OutOfMemory`] for more than there are.
+    /// `cuMemAlloc`: allocates `bytes` bytes of device memory and returns their address. Fails with
+    /// [`CudaError::InvalidValue`] for zero bytes, and with [`CudaError::OutOfMemory`] if there is not enough
+    /// memory.
     pub fn allocate(&mut self, context: ContextId, bytes: u64) -> Result<u64, CudaError> {
-        let address = self.global_of(context)?.allocate(not_zero(bytes)?)?;
-        self.new_device_memory(context, address, bytes)
+        let address = self.global_of(context)?.allocate(require_nonzero(bytes)?)?;
+        self.prepare_device_memory(context, address, bytes)
     }
 
-    /// `cuMemAllocFromPoolAsync`: as [`Driver::allocate`], on another device than the context's where `device` is
-    /// one. The kernels of `reached_by`, a bit for each device, reach it alone.
-    pub fn allocate_of_pool(
+    /// `cuMemAllocFromPoolAsync`: allocates like [`Driver::allocate`], but on `device`. Only kernels of the
+    /// devices in `accessible_from` (one bit per device) may access the memory.
+    pub fn allocate_from_pool(
         &mut self,
         context: ContextId,
         bytes: u64,
         device: u32,
-        reached_by: Devices,
+        accessible_from: Devices,
     ) -> Result<u64, CudaError> {
         self.context(context)?;
         self.check_device(device)?;
-        let on_device = self.global.seen_by(device, 0);
-        let address = on_device.allocate(not_zero(bytes)?)?;
-        self.open_to(address, reached_by);
-        self.new_device_memory(context, address, bytes)
+        let on_device = self.global.set_device(device, 0);
+        let address = on_device.allocate(require_nonzero(bytes)?)?;
+        self.set_accessible_from(address, accessible_from);
+        self.prepare_device_memory(context, address, bytes)
     }
 
-    /// Readies memory that was allocated just now. Returns its address.
-    fn new_device_memory(
+    /// Prepares newly allocated memory: fills it, tracks its initialization and records its owner. Returns
+    /// its address.
+    fn prepare_device_memory(
         &mut self,
         context: ContextId,
         address: u64,
@@ -63,24 +66,24 @@ impl Driver {
     ) -> Result<u64, CudaError> {
         self.poison(address, bytes);
         if self.checks.init {
-            self.global.track_writes(address);
+            self.global.track_initialization(address);
         }
-        self.own(context, address)
+        self.set_owner(context, address)
     }
 
-    /// `cuGraphAddMemAllocNode`: an address for `bytes` bytes of device memory, which is there from
-    /// [`Driver::allocate_reserved`] on. Errors are those of [`Driver::allocate`].
+    /// `cuGraphAddMemAllocNode`: reserves an address for `bytes` bytes of device memory, which
+    /// [`Driver::allocate_reserved`] allocates. Fails with the errors of [`Driver::allocate`].
     pub fn reserve(&mut self, context: ContextId, bytes: u64) -> Result<u64, CudaError> {
         self.context(context)?;
         if bytes > self.global.capacity() {
             return Err(CudaError::OutOfMemory);
         }
-        Ok(self.global.set_aside(not_zero(bytes)?)?)
+        Ok(self.global.reserve_address(require_nonzero(bytes)?)?)
     }
 
-    /// The memory of an address that [`Driver::reserve`] gave for as many bytes.
-    /// [`CudaError::InvalidValue`] where it is there already, [`CudaError::OutOfMemory`] for more than
-    /// there are.
+    /// Allocates the memory of an address that [`Driver::reserve`] returned for the same number of bytes.
+    /// Fails with [`CudaError::InvalidValue`] if it is already allocated, and with [`CudaError::OutOfMemory`]
+    /// if there is not enough memory.
     pub fn allocate_reserved(
         &mut self,
         context: ContextId,
@@ -93,16 +96,16 @@ impl Driver {
         }
         let global = self.global_of(context)?;
         global.allocate_reserved(address, bytes)?;
-        self.new_device_memory(context, address, bytes)?;
+        self.prepare_device_memory(context, address, bytes)?;
         Ok(())
     }
 
-    /// `cuMemAllocPitch`: device memory for `height` rows of `width` bytes, each starting at a
+    /// `cuMemAllocPitch`: allocates device memory for `height` rows of `width` bytes, each starting at a
     /// multiple of 512. Returns the address and the pitch: the bytes from one row to the next.
     ///
-    /// `element` is how many bytes kernels will read at a time: 4, 8 or 16.
-    /// [`CudaError::InvalidValue`] for another number, no rows, empty rows or too long ones,
-    /// [`CudaError::OutOfMemory`] for more than there is.
+    /// `element` is the number of bytes per access of a kernel: 4, 8 or 16. Fails with
+    /// [`CudaError::InvalidValue`] for other element sizes, no rows, empty rows or rows that are too long,
+    /// and with [`CudaError::OutOfMemory`] if there is not enough memory.
     pub fn allocate_pitched(
         &mut self,
         context: ContextId,
@@ -113,29 +116,30 @@ impl Driver {
         if !matches!(element, 4 | 8 | 16) {
             return Err(CudaError::InvalidValue);
         }
-        let pitch = not_zero(width)?.checked_next_multiple_of(ALIGNMENT);
+        let pitch = require_nonzero(width)?.checked_next_multiple_of(ALIGNMENT);
         let pitch = pitch.filter(|&pitch| pitch <= MAX_PITCH);
         let pitch = pitch.ok_or(CudaError::InvalidValue)?;
-        let bytes = pitch.checked_mul(not_zero(height)?);
+        let bytes = pitch.checked_mul(require_nonzero(height)?);
         let bytes = bytes.ok_or(CudaError::OutOfMemory)?;
         Ok((self.allocate(context, bytes)?, pitch))
     }
 
-    /// `cuMemAllocManaged`: managed memory of `bytes` bytes. The address is good on host and device.
-    /// Errors are those of [`Driver::allocate`].
+    /// `cuMemAllocManaged`: allocates `bytes` bytes of managed memory and returns their address, which is
+    /// valid on host and device. Fails with the errors of [`Driver::allocate`].
     pub fn allocate_managed(&mut self, context: ContextId, bytes: u64) -> Result<u64, CudaError> {
         let global = self.global_of(context)?;
-        let address = global.allocate_managed(not_zero(bytes)?)?;
+        let address = global.allocate_managed(require_nonzero(bytes)?)?;
         self.poison(address, bytes);
-        self.own(context, address)
+        self.set_owner(context, address)
     }
 
-    /// Fills new memory with the word that memory holds which nobody has written.
+    /// Fills new memory with the poison word for uninitialized memory, if one is set.
     fn poison(&self, address: u64, bytes: u64) {
         if let Some(word) = self.conditions.poison
             && let Some(host) = self.global.host(address, bytes)
         {
-            // SAFETY: `host` answers for as many bytes of an allocation, which nobody else knows yet.
+            // SAFETY: `host` returned a pointer to `bytes` bytes of a new allocation, to which no other
+            // reference exists yet.
             fill(
                 unsafe { std::slice::from_raw_parts_mut(host, bytes as usize) },
                 word,
@@ -143,33 +147,33 @@ impl Driver {
         }
     }
 
-    /// `cuMemFree`: frees device or managed memory by its first address. A null address is no error.
+    /// `cuMemFree`: frees device or managed memory by its start address. A null address is ignored. Fails with
     /// [`CudaError::InvalidValue`] for any other address.
     pub fn free(&mut self, context: ContextId, address: u64) -> Result<(), CudaError> {
         self.context(context)?;
         if address == 0 {
             return Ok(());
         }
-        // A module's variables are not the caller's to free.
+        // A module's variables have no owner: the program cannot free them.
         self.owner(address).ok_or(CudaError::InvalidValue)?;
         self.global.free(address)?;
-        self.disown(address);
+        self.remove_owner(address);
         Ok(())
     }
 
-    /// `cuMemAdvise` and `cuMemPrefetchAsync`: checks a hint about managed memory. It changes
-    /// nothing, because it makes no difference here where pages lie. [`CudaError::InvalidValue`] for
-    /// a range of `bytes` bytes that is empty or not all in managed memory.
+    /// `cuMemAdvise` and `cuMemPrefetchAsync`: validates a hint about managed memory. Hints have no effect
+    /// here, because the location of pages does not matter. Fails with [`CudaError::InvalidValue`] for a
+    /// range that is empty or not entirely in managed memory.
     pub fn advise(&self, context: ContextId, address: u64, bytes: u64) -> Result<(), CudaError> {
         self.context(context)?;
-        self.managed(address, bytes)
+        self.check_managed(address, bytes)
     }
 
-    /// Refuses a range of `bytes` bytes that is empty or not all in managed memory:
-    /// [`CudaError::InvalidValue`].
-    pub fn managed(&self, address: u64, bytes: u64) -> Result<(), CudaError> {
+    /// Validates a range of `bytes` bytes. Fails with [`CudaError::InvalidValue`] if it is empty or not
+    /// entirely in managed memory.
+    pub fn check_managed(&self, address: u64, bytes: u64) -> Result<(), CudaError> {
         let managed = self.allocation(address)?.kind == AllocationKind::Managed;
-        let inside = self.global.host(address, not_zero(bytes)?).is_some();
+        let inside = self.global.host(address, require_nonzero(bytes)?).is_some();
         if managed && inside {
             Ok(())
         } else {
@@ -178,8 +182,8 @@ impl Driver {
     }
 }
 
-/// `bytes`, or [`CudaError::InvalidValue`] for 0.
-fn not_zero(bytes: u64) -> Result<u64, CudaError> {
+/// Returns `bytes`. Fails with [`CudaError::InvalidValue`] for 0.
+fn require_nonzero(bytes: u64) -> Result<u64, CudaError> {
     if bytes == 0 {
         return Err(CudaError::InvalidValue);
     }

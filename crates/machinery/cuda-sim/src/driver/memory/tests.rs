@@ -1,15 +1,15 @@
-//! Allocations of all kinds, and those that are refused.
+//! Tests of valid and invalid allocations of all kinds.
 
 use super::*;
 use crate::driver::tests::driver;
 
 #[test]
-fn zero_bytes_are_refused() {
+fn zero_bytes_are_rejected() {
     let (mut driver, context) = driver();
-    let refused = Err(CudaError::InvalidValue);
-    assert_eq!(driver.allocate(context, 0), refused);
-    assert_eq!(driver.allocate_managed(context, 0), refused);
-    assert_eq!(driver.allocate_host(context, 0), refused);
+    let rejected = Err(CudaError::InvalidValue);
+    assert_eq!(driver.allocate(context, 0), rejected);
+    assert_eq!(driver.allocate_managed(context, 0), rejected);
+    assert_eq!(driver.allocate_host(context, 0), rejected);
     for (width, height) in [(0, 4), (4, 0)] {
         assert_eq!(
             driver.allocate_pitched(context, width, height, 4),
@@ -29,8 +29,8 @@ fn a_pitch_is_the_width_rounded_up_to_512() {
         (1020, 1024),
         (4096, 4096),
     ] {
-        let (address, found) = driver.allocate_pitched(context, width, 3, 4).unwrap();
-        assert_eq!(found, pitch);
+        let (address, actual) = driver.allocate_pitched(context, width, 3, 4).unwrap();
+        assert_eq!(actual, pitch);
         assert_eq!(driver.allocation(address).unwrap().size, 3 * pitch);
     }
     for element in [0, 1, 2, 3, 12, 32] {
@@ -50,7 +50,7 @@ fn a_pitch_is_the_width_rounded_up_to_512() {
 }
 
 #[test]
-fn more_than_there_is_is_out_of_memory() {
+fn exceeding_the_capacity_is_out_of_memory() {
     let (mut driver, context) = driver();
     let (free, total) = driver.memory_info(context).unwrap();
     assert_eq!(free, total);
@@ -67,19 +67,19 @@ fn more_than_there_is_is_out_of_memory() {
 }
 
 #[test]
-fn bad_frees_are_refused() {
+fn invalid_frees_are_rejected() {
     let (mut driver, context) = driver();
     let address = driver.allocate(context, 64).unwrap();
     let pinned = driver.allocate_host(context, 64).unwrap();
-    let refused = Err(CudaError::InvalidValue);
-    assert_eq!(driver.free(context, address + 4), refused);
-    assert_eq!(driver.free(context, pinned), refused);
-    assert_eq!(driver.free_host(context, address), refused);
+    let rejected = Err(CudaError::InvalidValue);
+    assert_eq!(driver.free(context, address + 4), rejected);
+    assert_eq!(driver.free(context, pinned), rejected);
+    assert_eq!(driver.free_host(context, address), rejected);
     assert_eq!(driver.free(context, 0), Ok(()));
     driver.free(context, address).unwrap();
-    assert_eq!(driver.free(context, address), refused);
+    assert_eq!(driver.free(context, address), rejected);
     driver.free_host(context, pinned).unwrap();
-    assert_eq!(driver.free_host(context, pinned), refused);
+    assert_eq!(driver.free_host(context, pinned), rejected);
 }
 
 #[test]
@@ -90,10 +90,10 @@ fn host_memory_is_registered_once() {
     // SAFETY: `bytes` outlives the registration.
     let first = unsafe { driver.register_host(context, host, 64) };
     assert_eq!(first, Ok(()));
-    // SAFETY: refused.
+    // SAFETY: the call is rejected before it accesses the memory.
     let again = unsafe { driver.register_host(context, host, 64) };
     assert_eq!(again, Err(CudaError::HostMemoryAlreadyRegistered));
-    // SAFETY: refused.
+    // SAFETY: the call is rejected before it accesses the memory.
     let null = unsafe { driver.register_host(context, std::ptr::null_mut(), 64) };
     assert_eq!(null, Err(CudaError::InvalidValue));
     driver.unregister_host(context, host as u64).unwrap();
@@ -104,19 +104,19 @@ fn host_memory_is_registered_once() {
 }
 
 #[test]
-fn advice_is_for_managed_memory() {
+fn advise_needs_managed_memory() {
     let (mut driver, context) = driver();
     let managed = driver.allocate_managed(context, 64).unwrap();
     let device = driver.allocate(context, 64).unwrap();
-    let refused = Err(CudaError::InvalidValue);
+    let rejected = Err(CudaError::InvalidValue);
     assert_eq!(driver.advise(context, managed, 64), Ok(()));
-    assert_eq!(driver.advise(context, managed, 65), refused);
-    assert_eq!(driver.advise(context, managed, 0), refused);
-    assert_eq!(driver.advise(context, device, 64), refused);
+    assert_eq!(driver.advise(context, managed, 65), rejected);
+    assert_eq!(driver.advise(context, managed, 0), rejected);
+    assert_eq!(driver.advise(context, device, 64), rejected);
 }
 
 #[test]
-fn reserved_memory_is_there_once_it_is_allocated() {
+fn reserved_addresses_become_valid_when_allocated() {
     let (mut driver, context) = driver();
     let address = driver.reserve(context, 100).unwrap();
     assert_eq!(driver.allocation(address), Err(CudaError::InvalidValue));
@@ -129,9 +129,9 @@ fn reserved_memory_is_there_once_it_is_allocated() {
     let next = driver.allocate(context, 100).unwrap();
     assert!(next > address + 100);
     assert_eq!(driver.reserve(context, 0), Err(CudaError::InvalidValue));
-    let all = driver.total_memory();
+    let total = driver.total_memory();
     assert_eq!(
-        driver.reserve(context, all + 1),
+        driver.reserve(context, total + 1),
         Err(CudaError::OutOfMemory)
     );
 }

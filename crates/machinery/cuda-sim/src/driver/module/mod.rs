@@ -1,4 +1,4 @@
-//! Modules: PTX loaded into a context, its kernels and its variables.
+//! Modules: PTX that is loaded into a context, with its kernels and variables.
 
 mod compiler;
 mod error;
@@ -17,15 +17,15 @@ use crate::exec::sm::Program;
 use crate::isa::{Kernel, Param};
 use crate::lower;
 
-/// What a `CUmodule` stands for.
+/// The state of a `CUmodule`.
 pub(super) struct LoadedModule {
     pub(super) context: ContextId,
     pub(super) program: Arc<Program>,
-    /// The handles given out so far, by the kernel's index in the program.
+    /// The function handles created so far, by the kernel's index in the program.
     functions: BTreeMap<usize, FunctionId>,
 }
 
-/// What a `CUfunction` stands for: a kernel that somebody asked a module for.
+/// The state of a `CUfunction`: a kernel that was requested from a module.
 pub(super) struct LoadedFunction {
     pub(super) module: ModuleId,
     /// The kernel's index in the module's program.
@@ -33,7 +33,8 @@ pub(super) struct LoadedFunction {
     pub(super) settings: FunctionSettings,
 }
 
-/// Refuses a text that is no PTX at all, and the output of NVIDIA's compilers: before it is linked to others.
+/// Validates a text before it is linked to others. Fails if it is not PTX, or if one of NVIDIA's compilers
+/// generated it.
 pub fn check_source(ptx: &str) -> Result<(), ModuleError> {
     if !ptx.contains(".version") {
         return Err(ModuleError::NotPtx);
@@ -45,15 +46,15 @@ pub fn check_source(ptx: &str) -> Result<(), ModuleError> {
 }
 
 impl LoadedModule {
-    /// What is known of the kernel that `function`, one of this module's, stands for.
+    /// Returns the kernel of `function`, which must be one of this module's.
     pub(super) fn kernel(&self, function: &LoadedFunction) -> &Kernel {
         &self.program.listing.kernels[function.kernel]
     }
 }
 
 impl Driver {
-    /// `cuModuleLoadData`: loads PTX text and places its variables in device memory. The error says
-    /// why it does not load, and has the driver's code for that.
+    /// `cuModuleLoadData`: loads PTX text and places its variables in device memory. The error describes why
+    /// the PTX does not load, and has the driver's error code.
     pub fn load_module(&mut self, context: ContextId, ptx: &str) -> Result<ModuleId, ModuleError> {
         self.global_of(context)?;
         check_source(ptx)?;
@@ -68,37 +69,36 @@ impl Driver {
         Ok(id)
     }
 
-    /// The context that `module` was loaded into. [`CudaError::InvalidHandle`] for a module that is
-    /// not loaded.
+    /// Returns the context of `module`. Fails with [`CudaError::InvalidHandle`] for an unknown module.
     pub fn module_context(&self, module: ModuleId) -> Result<ContextId, CudaError> {
-        let found = self.modules.get(&module);
-        Ok(found.ok_or(CudaError::InvalidHandle)?.context)
+        let loaded = self.modules.get(&module);
+        Ok(loaded.ok_or(CudaError::InvalidHandle)?.context)
     }
 
-    /// `cuModuleUnload`: unloads a module; its functions and variables are gone.
-    /// [`CudaError::InvalidHandle`] for a module that is not loaded into `context`.
+    /// `cuModuleUnload`: unloads a module with its functions and variables. Fails with
+    /// [`CudaError::InvalidHandle`] if the module is not loaded in `context`.
     pub fn unload_module(&mut self, context: ContextId, module: ModuleId) -> Result<(), CudaError> {
         self.module(context, module)?;
         self.remove_module(module);
         Ok(())
     }
 
-    /// `cuModuleGetFunction`: a kernel of `module` by name, the same handle each time.
-    /// [`CudaError::NotFound`] where it has no such kernel, [`CudaError::InvalidHandle`] for a
-    /// module that is not loaded into `context`.
+    /// `cuModuleGetFunction`: returns a kernel of `module` by name, with the same handle each time. Fails
+    /// with [`CudaError::NotFound`] if there is no such kernel, and with [`CudaError::InvalidHandle`] if the
+    /// module is not loaded in `context`.
     pub fn function(
         &mut self,
         context: ContextId,
         module: ModuleId,
         name: &str,
     ) -> Result<FunctionId, CudaError> {
-        let found = self.module(context, module)?;
-        let kernel = found
+        let loaded = self.module(context, module)?;
+        let kernel = loaded
             .program
             .listing
             .kernel(name)
             .ok_or(CudaError::NotFound)?;
-        if let Some(function) = found.functions.get(&kernel) {
+        if let Some(function) = loaded.functions.get(&kernel) {
             return Ok(*function);
         }
         let id = FunctionId(self.handles.next());
@@ -114,21 +114,21 @@ impl Driver {
         Ok(id)
     }
 
-    /// `cuModuleGetGlobal`: address and bytes of a `__device__` or `__constant__` variable of
-    /// `module`. [`CudaError::NotFound`] where it has no such variable,
-    /// [`CudaError::InvalidHandle`] for a module that is not loaded into `context`.
+    /// `cuModuleGetGlobal`: returns the address and the size in bytes of a `__device__` or `__constant__`
+    /// variable of `module`. Fails with [`CudaError::NotFound`] if there is no such variable, and with
+    /// [`CudaError::InvalidHandle`] if the module is not loaded in `context`.
     pub fn variable(
         &self,
         context: ContextId,
         module: ModuleId,
         name: &str,
     ) -> Result<(u64, u64), CudaError> {
-        let found = self.module(context, module)?;
-        found.program.variable(name).ok_or(CudaError::NotFound)
+        let loaded = self.module(context, module)?;
+        loaded.program.variable(name).ok_or(CudaError::NotFound)
     }
 
-    /// `cuModuleEnumerateFunctions`: all kernels of `module`, in the order of its text.
-    /// [`CudaError::InvalidHandle`] for a module that is not loaded into `context`.
+    /// `cuModuleEnumerateFunctions`: returns all kernels of `module`, in the order of its text. Fails with
+    /// [`CudaError::InvalidHandle`] if the module is not loaded in `context`.
     pub fn functions(
         &mut self,
         context: ContextId,
@@ -143,28 +143,29 @@ impl Driver {
         functions.collect()
     }
 
-    /// `cuFuncGetName`: the name of `function`. [`CudaError::InvalidHandle`] for an unknown function.
+    /// `cuFuncGetName`: returns the name of `function`. Fails with [`CudaError::InvalidHandle`] for an
+    /// unknown function.
     pub fn function_name(&self, function: FunctionId) -> Result<&str, CudaError> {
         let (function, module) = self.loaded_function(function)?;
         Ok(&module.kernel(function).name)
     }
 
-    /// `cuFuncGetModule`: the module `function` belongs to. [`CudaError::InvalidHandle`] for an
+    /// `cuFuncGetModule`: returns the module of `function`. Fails with [`CudaError::InvalidHandle`] for an
     /// unknown function.
     pub fn function_module(&self, function: FunctionId) -> Result<ModuleId, CudaError> {
         Ok(self.loaded_function(function)?.0.module)
     }
 
-    /// `cuFuncGetParamInfo`: where the parameters of `function` lie, and their bytes in all.
-    /// [`CudaError::InvalidHandle`] for an unknown function.
+    /// `cuFuncGetParamInfo`: returns the layout of the parameters of `function`, and their total size in
+    /// bytes. Fails with [`CudaError::InvalidHandle`] for an unknown function.
     pub fn parameters(&self, function: FunctionId) -> Result<(&[Param], u32), CudaError> {
         let (function, module) = self.loaded_function(function)?;
         let kernel = module.kernel(function);
         Ok((&kernel.params, kernel.param_bytes))
     }
 
-    /// A function of a loaded module, and that module. [`CudaError::InvalidHandle`] where there is
-    /// none, or the fault that ended its context.
+    /// Returns a function of a loaded module, and that module. Fails with [`CudaError::InvalidHandle`] if
+    /// there is none, or with the sticky error of its context.
     pub(super) fn loaded_function(
         &self,
         function: FunctionId,
@@ -177,7 +178,7 @@ impl Driver {
         Ok((function, module))
     }
 
-    /// Ends a module, its functions and its variables. Nothing is left to do where it is gone.
+    /// Removes a module with its functions and variables. Does nothing if the module does not exist.
     pub(super) fn remove_module(&mut self, module: ModuleId) {
         self.functions
             .retain(|_, function| function.module != module);
@@ -191,12 +192,12 @@ impl Driver {
         }
     }
 
-    /// A module loaded into `context`. [`CudaError::InvalidHandle`] where there is none, or the
-    /// fault that ended the context.
+    /// Returns a module of `context`. Fails with [`CudaError::InvalidHandle`] if there is none, or with the
+    /// sticky error of the context.
     fn module(&self, context: ContextId, module: ModuleId) -> Result<&LoadedModule, CudaError> {
         self.context(context)?;
-        let found = self.modules.get(&module);
-        let found = found.filter(|module| module.context == context);
-        found.ok_or(CudaError::InvalidHandle)
+        let loaded = self.modules.get(&module);
+        let loaded = loaded.filter(|module| module.context == context);
+        loaded.ok_or(CudaError::InvalidHandle)
     }
 }

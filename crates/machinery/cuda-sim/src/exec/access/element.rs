@@ -1,9 +1,9 @@
-//! What is loaded and stored: an element in memory, and the row of a register that it is in.
+//! Elements: the values that loads and stores move between memory and register rows.
 
 use crate::exec::lanewise::Lane;
 use crate::lanes::LANES;
 
-/// A value in memory and the row it is loaded into: narrow ones are widened to 32 bits.
+/// A value in memory, and the row type it is loaded into. Values of 8 and 16 bits are widened to 32.
 pub trait Element: Copy + Default + 'static {
     type Row: Lane + Into<u64>;
     fn widen(self) -> Self::Row;
@@ -27,12 +27,12 @@ macro_rules! element {
 }
 element!(u8 => u32, i8 => u32, u16 => u32, i16 => u32, u32 => u32, u64 => u64);
 
-/// Writes the elements of `L` lanes from `first` on, one lane's behind the other's.
+/// Writes the elements of `L` lanes from `first` on, lane after lane.
 ///
 /// # Safety
-/// There is room for them at `host`.
+/// `host` must be valid for writes of `L * N` elements.
 #[inline(always)]
-pub unsafe fn put<M: Element, const N: usize, const L: usize>(
+pub unsafe fn store_lanes<M: Element, const N: usize, const L: usize>(
     host: *mut M,
     rows: [&[M::Row; LANES]; N],
     first: usize,
@@ -41,17 +41,19 @@ pub unsafe fn put<M: Element, const N: usize, const L: usize>(
     for (lane, values) in values.iter_mut().enumerate() {
         *values = rows.map(|row| M::narrow(row[first + lane]));
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees room for `L` lanes of `N` elements at `host`.
     unsafe { host.cast::<[[M; N]; L]>().write_unaligned(values) };
 }
 
-/// Reads the elements of `L` lanes, one lane's behind the other's: a row for each part.
+/// Reads the elements of `L` lanes, stored lane after lane. Returns one row for each of the `N` parts.
 ///
 /// # Safety
-/// They are there.
+/// `host` must be valid for reads of `L * N` elements.
 #[inline(always)]
-pub unsafe fn get<M: Element, const N: usize, const L: usize>(host: *const M) -> [[M::Row; L]; N] {
-    // SAFETY: the caller's promise.
+pub unsafe fn load_lanes<M: Element, const N: usize, const L: usize>(
+    host: *const M,
+) -> [[M::Row; L]; N] {
+    // SAFETY: the caller guarantees `L` lanes of `N` elements at `host`.
     let values = unsafe { host.cast::<[[M; N]; L]>().read_unaligned() };
     let mut rows = [[M::Row::default(); L]; N];
     for (part, row) in rows.iter_mut().enumerate() {

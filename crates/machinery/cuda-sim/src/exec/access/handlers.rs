@@ -1,31 +1,31 @@
-//! The handlers of loads and stores, one for each space, element and number of elements.
+//! The handlers of loads and stores: one for each state space, element type and number of elements.
 
 use super::element::Element;
-use super::load::{load_operands, run_load, run_load_plainly};
-use super::store::{Stored, run_store, run_store_plainly, store_operands};
-use super::together::{run_load_together, run_store_together};
+use super::gang::{run_gang_load, run_gang_store};
+use super::load::{load_operands, run_load, run_load_scalar};
+use super::store::{StoreOperands, run_store, run_store_scalar, store_operands};
 use crate::exec::cpu::Cpu;
-use crate::exec::lanewise::Alone;
+use crate::exec::lanewise::WarpView;
 use crate::exec::sm::{Handler, Handlers, Inst, Next, Sm};
-use crate::exec::space::SpaceAccess;
+use crate::exec::state_space::SpaceAccess;
 use crate::lanes::LANES;
 
-/// Makes `$name(cpu)`: the handlers of an access. `$run` is what a warp does on a CPU with wide
-/// registers, compiled once for each type: a warp alone calls it, and a gang where it goes warp by
-/// warp. `$plainly` is for other CPUs, and for memory where an address means something else in each
-/// thread, for which there is no form for gangs.
+/// Defines `$name(cpu)`, which returns the handlers of an access. `$run` executes one warp on a CPU with wide
+/// registers; it is compiled once per type, for single warps and for gangs that go warp by warp. `$plainly` is
+/// for other CPUs and for memory in which an address means something else in each thread; such memory has no
+/// gang handler.
 macro_rules! access_handlers {
-    ($(#[$doc:meta])* $name:ident, $operands:ident -> $read:ty, $run:ident, $plainly:ident, $together:ident) => {
+    ($(#[$doc:meta])* $name:ident, $operands:ident -> $read:ty, $run:ident, $plainly:ident, $gang:ident) => {
         $(#[$doc])*
         pub fn $name<S: SpaceAccess + 'static, M: Element, const N: usize>(cpu: Cpu) -> Handlers {
             unsafe fn plain<S: SpaceAccess, M: Element, const N: usize>(
                 sm: &mut Sm,
                 inst: &Inst,
             ) -> Next {
-                // SAFETY: the lowering gave the operands the types the body asks for.
+                // SAFETY: the lowering gave the operands the types that the handler reads.
                 unsafe {
-                    let operands = $operands::<M, N>(Alone, sm, inst);
-                    go_on(inst, $plainly::<S, M, N>(sm, inst, operands))
+                    let operands = $operands::<M, N>(WarpView, sm, inst);
+                    next_or_null(inst, $plainly::<S, M, N>(sm, inst, operands))
                 }
             }
             #[cfg_attr(
@@ -38,54 +38,55 @@ macro_rules! access_handlers {
                 inst: &Inst,
                 operands: $read,
             ) -> bool {
-                // SAFETY: as in `plain`; chosen only where the CPU has AVX2, if it is for that.
+                // SAFETY: the operands have the lowered types; this version is chosen only on CPUs with AVX2.
                 unsafe { $run::<S, M, N>(sm, inst, operands) }
             }
             unsafe fn wide<S: SpaceAccess, M: Element, const N: usize>(
                 sm: &mut Sm,
                 inst: &Inst,
             ) -> Next {
-                // SAFETY: as in `one_warp`.
+                // SAFETY: `wide` is chosen only where `one_warp` can run, and the operands have the lowered
+                // types.
                 unsafe {
-                    let operands = $operands::<M, N>(Alone, sm, inst);
-                    go_on(inst, one_warp::<S, M, N>(sm, inst, operands))
+                    let operands = $operands::<M, N>(WarpView, sm, inst);
+                    next_or_null(inst, one_warp::<S, M, N>(sm, inst, operands))
                 }
             }
             #[cfg_attr(
                 target_arch = "x86_64",
                 target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")
             )]
-            unsafe fn wide_together<S: SpaceAccess, M: Element, const N: usize>(
+            unsafe fn wide_gang<S: SpaceAccess, M: Element, const N: usize>(
                 sm: &mut Sm,
                 inst: &Inst,
             ) -> Next {
-                // SAFETY: as in `one_warp`. A gang's warp has all its living lanes running, so that
-                // its registers are written as those of a warp alone.
+                // SAFETY: the operands have the lowered types. All live lanes of a gang's warp are active, so
+                // its registers can be written as those of a single warp.
                 unsafe {
-                    $together::<S, M, N>(sm, inst, |sm, operands| {
+                    $gang::<S, M, N>(sm, inst, |sm, operands| {
                         one_warp::<S, M, N>(sm, inst, operands)
                     })
                 }
             }
-            let (alone, together): (Handler, Option<Handler>) = if !S::COMMON {
+            let (warp, gang): (Handler, Option<Handler>) = if !S::UNIFORM_ADDRESSES {
                 (plain::<S, M, N>, None)
             } else if cpu.is_wide() {
-                (wide::<S, M, N>, Some(wide_together::<S, M, N>))
+                (wide::<S, M, N>, Some(wide_gang::<S, M, N>))
             } else {
                 (plain::<S, M, N>, None)
             };
             Handlers {
-                alone,
-                together,
-                repeats: S::COMMON,
+                warp,
+                gang,
+                preserves_uniformity: S::UNIFORM_ADDRESSES,
             }
         }
     };
 }
 
-/// The next instruction, or nowhere if the access could not be done.
+/// Returns the next instruction, or null if the access faulted.
 #[inline(always)]
-fn go_on(inst: &Inst, done: bool) -> Next {
+fn next_or_null(inst: &Inst, done: bool) -> Next {
     match done {
         true => inst.next(),
         false => std::ptr::null(),
@@ -93,8 +94,8 @@ fn go_on(inst: &Inst, done: bool) -> Next {
 }
 
 access_handlers!(
-    /// A load from `S` of `N` elements `M`.
-    load, load_operands -> &[u64; LANES], run_load, run_load_plainly, run_load_together);
+    /// Returns the handlers of a load of `N` elements of type `M` from space `S`.
+    load, load_operands -> &[u64; LANES], run_load, run_load_scalar, run_gang_load);
 access_handlers!(
-    /// A store to `S` of `N` elements `M`.
-    store, store_operands -> Stored<M::Row, N>, run_store, run_store_plainly, run_store_together);
+    /// Returns the handlers of a store of `N` elements of type `M` to space `S`.
+    store, store_operands -> StoreOperands<M::Row, N>, run_store, run_store_scalar, run_gang_store);

@@ -1,18 +1,18 @@
-//! A load by one warp.
+//! Loads by one warp.
 
-use super::element::{Element, get};
+use super::element::{Element, load_lanes};
 use super::pattern::{LanePattern, pattern};
-use super::reach::{failed, reach};
+use super::translate::{record_fault, translate};
 use crate::exec::lanewise::View;
 use crate::exec::sm::{Inst, Sm};
-use crate::exec::space::SpaceAccess;
+use crate::exec::state_space::SpaceAccess;
 use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter};
 use crate::lanes::{FULL, LANES, active};
 
-/// What a load of `N` elements reads from registers: the address row, behind the destinations.
+/// Returns the address row of a load of `N` elements, which follows the destinations.
 ///
 /// # Safety
-/// It is a 64-bit row.
+/// Operand `N` must be a 64-bit row.
 #[inline(always)]
 #[expect(clippy::extra_unused_type_parameters, reason = "as `store_operands`")]
 pub unsafe fn load_operands<'a, M, const N: usize>(
@@ -20,14 +20,14 @@ pub unsafe fn load_operands<'a, M, const N: usize>(
     sm: &Sm,
     inst: &Inst,
 ) -> &'a [u64; LANES] {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that operand `N` is a 64-bit row.
     unsafe { view.row::<u64>(sm, inst, N) }
 }
 
-/// A load of `N` elements at these addresses plus `imm`. Answers whether it could be done.
+/// Loads `N` elements per lane from `addresses` plus `imm`. Returns false on a fault.
 ///
 /// # Safety
-/// The destinations are rows.
+/// The first `N` operands must be rows of `M::Row`.
 #[inline(always)]
 pub unsafe fn run_load<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
@@ -37,13 +37,13 @@ pub unsafe fn run_load<S: SpaceAccess, M: Element, const N: usize>(
     let size = (size_of::<M>() * N) as u64;
     let first = sm.mask.trailing_zeros() as usize & 31;
     match pattern(sm, addresses, inst.imm, size) {
-        LanePattern::Same(address) => {
-            let host = match reach::<S>(sm, first, address, size, size, false) {
+        LanePattern::Uniform(address) => {
+            let host = match translate::<S>(sm, first, address, size, size, false) {
                 Ok(host) => host.cast::<M>(),
-                Err(kind) => return failed(sm, inst, first, kind),
+                Err(kind) => return record_fault(sm, inst, first, kind),
             };
             for part in 0..N {
-                // SAFETY: `reach` checked `size` bytes; the destinations are rows.
+                // SAFETY: `translate` checked `size` bytes; the destinations are rows.
                 unsafe {
                     let value = host.add(part).read_unaligned().widen();
                     sm.write(inst, part, [value; LANES]);
@@ -54,27 +54,27 @@ pub unsafe fn run_load<S: SpaceAccess, M: Element, const N: usize>(
             let last = 31 - sm.mask.leading_zeros() as usize;
             let start = origin.wrapping_add(first as u64 * size);
             let bytes = (last - first + 1) as u64 * size;
-            let host = match reach::<S>(sm, first, start, bytes, size, false) {
+            let host = match translate::<S>(sm, first, start, bytes, size, false) {
                 Ok(host) => host.cast::<M>(),
-                // Some lane is outside: find out which.
+                // Some lane faults; the scalar loop finds out which.
                 // SAFETY: the destinations are rows.
-                Err(_) => return unsafe { load_each::<S, M, N>(sm, inst, addresses) },
+                Err(_) => return unsafe { load_each_lane::<S, M, N>(sm, inst, addresses) },
             };
             if sm.mask == FULL {
-                // SAFETY: the elements of all lanes were checked; the destinations are rows.
+                // SAFETY: `translate` checked the elements of all lanes; the destinations are rows.
                 unsafe {
-                    for (part, row) in get::<M, N, LANES>(host).into_iter().enumerate() {
+                    for (part, row) in load_lanes::<M, N, LANES>(host).into_iter().enumerate() {
                         sm.write(inst, part, row);
                     }
                 }
             } else {
                 for part in 0..N {
                     let mut values = [M::Row::default(); LANES];
-                    // SAFETY: lanes first to last were checked; the destination is a row.
+                    // SAFETY: `translate` checked lanes `first` to `last`; the destination is a row.
                     unsafe {
                         for lane in first..=last {
-                            let place = host.add((lane - first) * N + part);
-                            values[lane] = place.read_unaligned().widen();
+                            let element = host.add((lane - first) * N + part);
+                            values[lane] = element.read_unaligned().widen();
                         }
                         sm.write(inst, part, values);
                     }
@@ -83,19 +83,20 @@ pub unsafe fn run_load<S: SpaceAccess, M: Element, const N: usize>(
         }
         LanePattern::Quarters(quarters) => {
             let mut values = [[M::Row::default(); LANES]; N];
-            for (quarter, Quarter { start, apart }) in quarters.into_iter().enumerate() {
-                let bytes = if apart { size * 8 } else { size };
-                let host = match reach::<S>(sm, 0, start, bytes, size, false) {
+            for (quarter, Quarter { start, contiguous }) in quarters.into_iter().enumerate() {
+                let bytes = if contiguous { size * 8 } else { size };
+                let host = match translate::<S>(sm, 0, start, bytes, size, false) {
                     Ok(host) => host.cast::<M>(),
-                    // Some lane is outside: find out which.
+                    // Some lane faults; the scalar loop finds out which.
                     // SAFETY: the destinations are rows.
-                    Err(_) => return unsafe { load_each::<S, M, N>(sm, inst, addresses) },
+                    Err(_) => return unsafe { load_each_lane::<S, M, N>(sm, inst, addresses) },
                 };
                 for (part, row) in values.iter_mut().enumerate() {
                     let row = &mut row[quarter * LANES_OF_QUARTER..][..LANES_OF_QUARTER];
-                    // SAFETY: `reach` checked the elements of one lane, or of all eight.
+                    // SAFETY: `translate` checked the elements of one lane, or of all eight lanes of a
+                    // contiguous quarter.
                     unsafe {
-                        if apart {
+                        if contiguous {
                             for (lane, value) in row.iter_mut().enumerate() {
                                 *value = host.add(lane * N + part).read_unaligned().widen();
                             }
@@ -112,9 +113,9 @@ pub unsafe fn run_load<S: SpaceAccess, M: Element, const N: usize>(
         }
         LanePattern::Scattered => {
             // SAFETY: the destinations are rows.
-            if !unsafe { load_from_one::<S, M, N>(sm, inst, addresses) } {
-                // SAFETY: as above.
-                return unsafe { load_each::<S, M, N>(sm, inst, addresses) };
+            if !unsafe { load_from_one_region::<S, M, N>(sm, inst, addresses) } {
+                // SAFETY: the destinations are rows.
+                return unsafe { load_each_lane::<S, M, N>(sm, inst, addresses) };
             }
         }
     }
@@ -122,13 +123,13 @@ pub unsafe fn run_load<S: SpaceAccess, M: Element, const N: usize>(
     true
 }
 
-/// Loads for a full warp whose addresses are all aligned and in one allocation. Otherwise answers false,
-/// and has loaded nothing.
+/// Loads for a full warp whose addresses are aligned and lie in one allocation. Otherwise loads nothing and
+/// returns false.
 ///
 /// # Safety
-/// The destinations are rows.
+/// The first `N` operands must be rows of `M::Row`.
 #[inline(always)]
-pub unsafe fn load_from_one<S: SpaceAccess, M: Element, const N: usize>(
+pub unsafe fn load_from_one_region<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     addresses: &[u64; LANES],
@@ -158,23 +159,23 @@ pub unsafe fn load_from_one<S: SpaceAccess, M: Element, const N: usize>(
         S::touch(sm, lowest, address, size, false);
         let host = host.wrapping_add((address - lowest) as usize).cast::<M>();
         for (part, row) in values.iter_mut().enumerate() {
-            // SAFETY: all from the lowest address to the end of the highest is there.
+            // SAFETY: `S::host` checked all bytes from the lowest address to the end of the highest access.
             row[lane] = unsafe { host.add(part).read_unaligned() }.widen();
         }
     }
     for (part, row) in values.into_iter().enumerate() {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the destinations are rows.
         unsafe { sm.write(inst, part, row) };
     }
     true
 }
 
-/// Loads lane by lane, wherever the addresses lie.
+/// Loads lane by lane, for any addresses. Returns false on a fault.
 ///
 /// # Safety
-/// The destinations are rows.
+/// The first `N` operands must be rows of `M::Row`.
 #[inline(never)]
-pub unsafe fn load_each<S: SpaceAccess, M: Element, const N: usize>(
+pub unsafe fn load_each_lane<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     addresses: &[u64; LANES],
@@ -183,12 +184,12 @@ pub unsafe fn load_each<S: SpaceAccess, M: Element, const N: usize>(
     let mut values = [[M::Row::default(); LANES]; N];
     for lane in active(sm.mask) {
         let address = addresses[lane].wrapping_add(inst.imm);
-        let host = match reach::<S>(sm, lane, address, size, size, false) {
+        let host = match translate::<S>(sm, lane, address, size, size, false) {
             Ok(host) => host.cast::<M>(),
-            Err(kind) => return failed(sm, inst, lane, kind),
+            Err(kind) => return record_fault(sm, inst, lane, kind),
         };
         for (part, row) in values.iter_mut().enumerate() {
-            // SAFETY: `reach` checked `size` bytes.
+            // SAFETY: `translate` checked `size` bytes.
             row[lane] = unsafe { host.add(part).read_unaligned() }.widen();
         }
     }
@@ -200,26 +201,26 @@ pub unsafe fn load_each<S: SpaceAccess, M: Element, const N: usize>(
     true
 }
 
-/// [`run_load`] without a look at how the addresses lie: short to compile, and for local memory all
-/// there is.
+/// Runs [`run_load`] without pattern detection: quick to compile, and sufficient for local memory.
 ///
 /// # Safety
-/// As for [`run_load`].
-pub unsafe fn run_load_plainly<S: SpaceAccess, M: Element, const N: usize>(
+/// The requirements of [`run_load`].
+pub unsafe fn run_load_scalar<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     addresses: &[u64; LANES],
 ) -> bool {
-    if S::COMMON && sm.mask != FULL {
-        touch_between::<S>(sm, inst, addresses, (size_of::<M>() * N) as u64);
+    if S::UNIFORM_ADDRESSES && sm.mask != FULL {
+        touch_inactive_lanes::<S>(sm, inst, addresses, (size_of::<M>() * N) as u64);
     }
-    // SAFETY: the caller's promise.
-    unsafe { load_each::<S, M, N>(sm, inst, addresses) }
+    // SAFETY: the caller guarantees that the destinations are rows.
+    unsafe { load_each_lane::<S, M, N>(sm, inst, addresses) }
 }
 
-/// Marks what [`run_load`] marks of neighbours of which not all run: all from the first to the last.
+/// Marks the same memory as touched that [`run_load`] marks for a partially active contiguous access:
+/// everything from the first to the last active lane.
 #[inline(never)]
-pub fn touch_between<S: SpaceAccess>(
+pub fn touch_inactive_lanes<S: SpaceAccess>(
     sm: &mut Sm,
     inst: &Inst,
     addresses: &[u64; LANES],
@@ -229,7 +230,7 @@ pub fn touch_between<S: SpaceAccess>(
         let first = sm.mask.trailing_zeros() as usize & 31;
         let start = origin.wrapping_add(first as u64 * size);
         let lanes = 32 - sm.mask.leading_zeros() as usize - first;
-        // If some are outside, each lane will be looked at.
-        let _ = reach::<S>(sm, first, start, lanes as u64 * size, size, false);
+        // If some lanes fault, `load_each_lane` reports the first of them.
+        let _ = translate::<S>(sm, first, start, lanes as u64 * size, size, false);
     }
 }

@@ -1,17 +1,17 @@
-//! How the addresses of a warp's access lie.
+//! Detection of the access pattern of a warp.
 
 use crate::exec::sm::Sm;
-use crate::lanes::quarters::{self, Quarter, Whole};
+use crate::lanes::quarters::{self, Quarter, WarpPattern};
 use crate::lanes::{FULL, LANES};
 
-/// How the running lanes' addresses lie.
+/// The pattern of the active lanes' addresses.
 pub enum LanePattern {
-    /// All the same.
-    Same(u64),
-    /// Lane `n` at this plus `n` times the access's size (wrapping below zero for lanes that do not
-    /// run).
+    /// All lanes access this address.
+    Uniform(u64),
+    /// Lane `n` accesses this address plus `n` times the access's size. The address may wrap below zero for
+    /// inactive lanes.
     Consecutive(u64),
-    /// In each quarter of a full warp one of these.
+    /// Each quarter of a full warp is uniform or contiguous.
     Quarters([Quarter; 4]),
     Scattered,
 }
@@ -20,10 +20,10 @@ pub enum LanePattern {
 pub fn pattern(sm: &Sm, addresses: &[u64; LANES], offset: u64, size: u64) -> LanePattern {
     if sm.mask == FULL {
         return match quarters::quarters(addresses, offset, size) {
-            Some(quarters) => match quarters::whole(&quarters, size) {
-                Whole::Same => LanePattern::Same(quarters[0].start),
-                Whole::Consecutive => LanePattern::Consecutive(quarters[0].start),
-                Whole::Neither => LanePattern::Quarters(quarters),
+            Some(quarters) => match quarters::warp_pattern(&quarters, size) {
+                WarpPattern::Uniform => LanePattern::Uniform(quarters[0].start),
+                WarpPattern::Contiguous => LanePattern::Consecutive(quarters[0].start),
+                WarpPattern::Other => LanePattern::Quarters(quarters),
             },
             None => LanePattern::Scattered,
         };
@@ -38,7 +38,7 @@ pub fn pattern(sm: &Sm, addresses: &[u64; LANES], offset: u64, size: u64) -> Lan
         stray |= (addresses[lane] ^ origin.wrapping_add(lane as u64 * size)) & keep;
     }
     if differ == 0 {
-        LanePattern::Same(start.wrapping_add(offset))
+        LanePattern::Uniform(start.wrapping_add(offset))
     } else if stray == 0 {
         LanePattern::Consecutive(origin.wrapping_add(offset))
     } else {

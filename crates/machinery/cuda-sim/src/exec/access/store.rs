@@ -1,67 +1,70 @@
-//! A store by one warp.
+//! Stores by one warp.
 
-use super::element::{Element, put};
+use super::element::{Element, store_lanes};
 use super::pattern::{LanePattern, pattern};
-use super::reach::{failed, reach};
+use super::translate::{record_fault, translate};
 use crate::exec::lanewise::View;
 use crate::exec::sm::{Inst, Sm};
-use crate::exec::space::SpaceAccess;
+use crate::exec::state_space::SpaceAccess;
 use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter};
 use crate::lanes::{FULL, LANES, active};
 
-/// What a store of `N` elements reads from registers: the address row, then the values.
-pub type Stored<'a, R, const N: usize> = (&'a [u64; LANES], [&'a [R; LANES]; N]);
+/// The registers read by a store of `N` elements: the address row and the value rows.
+pub type StoreOperands<'a, R, const N: usize> = (&'a [u64; LANES], [&'a [R; LANES]; N]);
 
-/// Reads a store's address row and its rows of values.
+/// Returns a store's address row and value rows.
 ///
 /// # Safety
-/// Operand 0 is a 64-bit row, the others are rows of values.
+/// Operand 0 must be a 64-bit row and the next `N` operands rows of values.
 #[inline(always)]
 pub unsafe fn store_operands<'a, M: Element, const N: usize>(
     view: impl View,
     sm: &Sm,
     inst: &Inst,
-) -> Stored<'a, M::Row, N> {
-    // SAFETY: the caller's promise.
+) -> StoreOperands<'a, M::Row, N> {
+    // SAFETY: the caller guarantees the widths of the rows.
     unsafe {
         let rows = std::array::from_fn(|part| view.row::<M::Row>(sm, inst, 1 + part));
         (view.row::<u64>(sm, inst, 0), rows)
     }
 }
 
-/// A store of `N` elements to these addresses plus `imm`. Where lanes write to one address the
-/// highest lane's value stays. Answers whether it could be done.
+/// Stores `N` elements per lane to `addresses` plus `imm`. If several lanes write to one address, the highest
+/// lane's value remains. Returns false on a fault.
 ///
 /// # Safety
-/// The addresses are checked here. One macro makes the handlers of loads and of stores.
+/// None; the addresses are checked here. The function is unsafe because one macro makes the handlers of loads
+/// and stores.
 #[inline(always)]
 pub unsafe fn run_store<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
-    (addresses, rows): Stored<M::Row, N>,
+    (addresses, rows): StoreOperands<M::Row, N>,
 ) -> bool {
     let size = (size_of::<M>() * N) as u64;
     if sm.mask == FULL {
         match pattern(sm, addresses, inst.imm, size) {
             LanePattern::Consecutive(start) => {
-                if let Ok(host) = reach::<S>(sm, 0, start, size * LANES as u64, size, true) {
-                    // SAFETY: `reach` checked the elements of all lanes.
-                    unsafe { put::<M, N, LANES>(host.cast(), rows, 0) };
+                if let Ok(host) = translate::<S>(sm, 0, start, size * LANES as u64, size, true) {
+                    // SAFETY: `translate` checked the elements of all lanes.
+                    unsafe { store_lanes::<M, N, LANES>(host.cast(), rows, 0) };
                     S::count(sm, true, 1, sm.mask.count_ones().into());
                     return true;
                 }
             }
-            LanePattern::Quarters(quarters) if quarters.iter().all(|quarter| quarter.apart) => {
+            LanePattern::Quarters(quarters)
+                if quarters.iter().all(|quarter| quarter.contiguous) =>
+            {
                 let bytes = size * LANES_OF_QUARTER as u64;
                 let hosts = quarters.map(|Quarter { start, .. }| {
-                    reach::<S>(sm, 0, start, bytes, size, true)
+                    translate::<S>(sm, 0, start, bytes, size, true)
                         .map_or(std::ptr::null_mut(), |at| at)
                 });
                 if hosts.iter().all(|host| !host.is_null()) {
                     for (quarter, host) in hosts.into_iter().enumerate() {
                         let first = quarter * LANES_OF_QUARTER;
-                        // SAFETY: `reach` checked the elements of eight lanes.
-                        unsafe { put::<M, N, LANES_OF_QUARTER>(host.cast(), rows, first) };
+                        // SAFETY: `translate` checked the elements of the quarter's eight lanes.
+                        unsafe { store_lanes::<M, N, LANES_OF_QUARTER>(host.cast(), rows, first) };
                     }
                     S::count(sm, true, 1, sm.mask.count_ones().into());
                     return true;
@@ -70,29 +73,29 @@ pub unsafe fn run_store<S: SpaceAccess, M: Element, const N: usize>(
             _ => {}
         }
     }
-    // SAFETY: there is nothing to promise.
-    unsafe { run_store_plainly::<S, M, N>(sm, inst, (addresses, rows)) }
+    // SAFETY: `run_store_scalar` has no requirements.
+    unsafe { run_store_scalar::<S, M, N>(sm, inst, (addresses, rows)) }
 }
 
-/// [`run_store`] without a look at how the addresses lie.
+/// Runs [`run_store`] without pattern detection.
 ///
 /// # Safety
-/// As for [`run_store`].
+/// None, as for [`run_store`].
 #[inline(never)]
-pub unsafe fn run_store_plainly<S: SpaceAccess, M: Element, const N: usize>(
+pub unsafe fn run_store_scalar<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
-    (addresses, rows): Stored<M::Row, N>,
+    (addresses, rows): StoreOperands<M::Row, N>,
 ) -> bool {
     let size = (size_of::<M>() * N) as u64;
     for lane in active(sm.mask) {
         let address = addresses[lane].wrapping_add(inst.imm);
-        let host = match reach::<S>(sm, lane, address, size, size, true) {
+        let host = match translate::<S>(sm, lane, address, size, size, true) {
             Ok(host) => host.cast::<M>(),
-            Err(kind) => return failed(sm, inst, lane, kind),
+            Err(kind) => return record_fault(sm, inst, lane, kind),
         };
         for (part, row) in rows.into_iter().enumerate() {
-            // SAFETY: `reach` checked `size` bytes.
+            // SAFETY: `translate` checked `size` bytes.
             unsafe { host.add(part).write_unaligned(M::narrow(row[lane])) };
         }
     }

@@ -1,4 +1,4 @@
-//! Barriers of a block: `bar.sync`, `bar.arrive`, `bar.red`. Source: PTX ISA section 9.7.13.1.
+//! Block-wide barriers: `bar.sync`, `bar.arrive`, `bar.red`. Source: PTX ISA section 9.7.13.1.
 
 use crate::exec::block::{Arrival, BARRIERS, Reduction, ReductionOp};
 use crate::exec::fault::FaultKind;
@@ -6,7 +6,7 @@ use crate::exec::sm::{Inst, Next, Sm};
 use crate::exec::warp::{SplitState, Turn};
 use crate::lanes::{FULL, LANES};
 
-/// How a barrier instruction is written: packed into `x`.
+/// The variants of the barrier instruction, stored in `arg0`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum BarrierKind {
     Sync,
@@ -17,26 +17,26 @@ pub enum BarrierKind {
 }
 
 impl Sm {
-    /// Whether those who come to a barrier, all that live of their block, need not stop there: it
-    /// would open at once, and it would be their turn again. Caches that are asked, and checks, take
-    /// note of every barrier.
+    /// Returns true if all live threads of the block arrive at once and need not stop, because the barrier
+    /// would open immediately and the same warps would run next. Profiled and checked blocks must process
+    /// every barrier.
     pub fn passes_barrier(&self, inst: &Inst, barrier: u32, expected: u32) -> bool {
-        inst.x == BarrierKind::Sync as u32
+        inst.arg0 == BarrierKind::Sync as u32
             && (barrier as usize) < BARRIERS
             && expected == 0
-            && self.observer.is_none()
+            && self.profiler.is_none()
             && self.checker.is_none()
-            && self.block.nobody_waits()
+            && self.block.has_no_waiters()
             && self.clock < self.block_deadline
     }
 }
 
-/// `bar.sync`, `bar.arrive`, `bar.red`: row 0 the barrier, row 1 the thread count (0 for the
-/// whole block), operand 2 the destination, operand 3 the source predicate; `x` the kind, `y`
-/// whether the predicate is negated.
+/// Runs `bar.sync`, `bar.arrive` or `bar.red`. Row 0 is the barrier, row 1 the thread count (0 for the whole
+/// block), operand 2 the destination, operand 3 the source predicate; `arg0` is the [`BarrierKind`], `arg1`
+/// is 1 if the predicate is negated.
 ///
 /// # Safety
-/// As for [`super::enter`].
+/// The requirements of [`super::enter`].
 pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
     const KINDS: [BarrierKind; 5] = [
         BarrierKind::Sync,
@@ -45,11 +45,11 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
         BarrierKind::And,
         BarrierKind::Or,
     ];
-    let kind = KINDS[inst.x as usize];
+    let kind = KINDS[inst.arg0 as usize];
     let lane = sm.mask.trailing_zeros() as usize;
     // SAFETY: operands 0 and 1 are 32-bit rows, operand 3 a predicate.
     let (barrier, expected, predicate) = unsafe {
-        let negate = if inst.y == 1 { FULL } else { 0 };
+        let negate = if inst.arg1 == 1 { FULL } else { 0 };
         (
             sm.row::<u32>(inst, 0)[lane],
             sm.row::<u32>(inst, 1)[lane],
@@ -76,7 +76,7 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
         (
             Reduction {
                 operation,
-                destination: inst.o[2],
+                destination: inst.operands[2],
             },
             predicate,
         )
@@ -85,7 +85,7 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
     let mask = sm.mask;
     if mask.count_ones() == sm.block.alive && sm.passes_barrier(inst, barrier, expected) {
         sm.counts.barriers += 1;
-        sm.begin_turn(Turn::NEW);
+        sm.start_slice(Turn::NEW);
         return inst.next();
     }
     let after = sm.address_of(inst) + 1;

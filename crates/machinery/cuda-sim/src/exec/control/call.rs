@@ -7,18 +7,18 @@ use crate::exec::warp::SplitState;
 use crate::lanes::active;
 use crate::memory::{FUNCTION_BASE, FUNCTION_STEP};
 
-/// A call of function `x` at call site `imm`.
+/// Calls function `arg0` at call site `imm`.
 ///
 /// # Safety
-/// As for [`super::enter`].
+/// The requirements of [`super::enter`].
 pub unsafe fn call(sm: &mut Sm, inst: &Inst) -> Next {
-    enter_calls(sm, inst, &[(sm.mask, inst.x as usize)])
+    enter_calls(sm, inst, &[(sm.mask, inst.arg0 as usize)])
 }
 
-/// A call through pointers, row 0, at call site `imm`.
+/// Calls through the pointers in row 0 at call site `imm`.
 ///
 /// # Safety
-/// As for [`super::enter`].
+/// The requirements of [`super::enter`].
 pub unsafe fn call_pointer(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operand 0 is a 64-bit row.
     let pointer = unsafe { sm.row::<u64>(inst, 0) };
@@ -41,7 +41,7 @@ pub unsafe fn call_pointer(sm: &mut Sm, inst: &Inst) -> Next {
     enter_calls(sm, inst, &ways)
 }
 
-/// The running split waits at the next instruction while its lanes run the functions.
+/// Suspends the running split at the next instruction while its lanes execute the called functions.
 fn enter_calls(sm: &mut Sm, inst: &Inst, ways: &[(u32, usize)]) -> Next {
     let program = sm.grid.program.clone();
     let site = &program.call_sites[inst.imm as usize];
@@ -51,7 +51,7 @@ fn enter_calls(sm: &mut Sm, inst: &Inst, ways: &[(u32, usize)]) -> Next {
         .chain(site.results.iter().map(|&(from, _, bytes)| from + bytes))
         .max();
     for &(lanes, function) in ways {
-        // A call through a pointer may pass more than the function it reaches knows of.
+        // A call through a pointer may pass more arguments than the callee declares.
         let own = program.functions[function].local_bytes;
         let needed = base.saturating_add(own.max(passed.unwrap_or(0)));
         if needed > sm.locals.bytes {
@@ -82,10 +82,10 @@ fn enter_calls(sm: &mut Sm, inst: &Inst, ways: &[(u32, usize)]) -> Next {
     sm.switch()
 }
 
-/// After a call: takes the results of call site `imm` out of the callee's memory.
+/// Copies the results of call site `imm` out of the callee's local memory, after a call.
 ///
 /// # Safety
-/// As for [`super::enter`].
+/// The requirements of [`super::enter`].
 pub unsafe fn take_results(sm: &mut Sm, inst: &Inst) -> Next {
     let program = sm.grid.program.clone();
     let site = &program.call_sites[inst.imm as usize];
@@ -98,7 +98,7 @@ pub unsafe fn take_results(sm: &mut Sm, inst: &Inst) -> Next {
     inst.next()
 }
 
-/// Copies the active lanes' local memory, `(from, to, bytes)` relative to the two bases.
+/// Copies within the active lanes' local memory. Each part is `(from, to, bytes)`, relative to the two bases.
 fn copy_local(sm: &mut Sm, parts: &[(u32, u32, u32)], from_base: u32, to_base: u32) {
     let stride = sm.locals.bytes as usize;
     let mask = sm.mask;

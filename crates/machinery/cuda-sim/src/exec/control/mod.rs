@@ -1,4 +1,4 @@
-//! Control flow: basic blocks, branches, guards, the end of a thread.
+//! Control flow: basic-block entries, branches, predication of single instructions, and thread exit.
 //!
 //! Source: PTX ISA sections 9.7.12 (control flow) and 9.7.13 (barriers).
 
@@ -10,31 +10,30 @@ pub use call::{call, call_pointer, take_results};
 
 use super::fault::FaultKind;
 use super::sm::{Inst, Next, Sm};
-use super::warp::{NOWHERE, SplitState};
+use super::warp::{NO_INDEX, SplitState};
 use crate::lanes::{FULL, active};
 
-/// Turns after which lanes that wait at a meeting place may go on even though the lanes they wait
-/// for branch and meet, as they do in a long loop that needs nobody's help.
+/// Number of turns after which lanes that wait at a reconvergence point are released even though the lanes they
+/// wait for diverge and reconverge, as in a long loop that does not depend on the waiting lanes.
 const PATIENT_TURNS: u32 = 16;
 
-/// The first instruction of every basic block: counts the visit, joins splits that meet here,
-/// and lets another warp run when this one has had its turn. `x`: the block's number; `y`: its
-/// length in instructions.
+/// Enters a basic block: counts the visit, and yields if the warp's turn is over. The first instruction of
+/// every block. `arg0` is the block's number, `arg1` its length in instructions.
 ///
 /// # Safety
-/// As for [`crate::exec::sm::Handler`]; so for every handler here.
+/// The requirements of [`crate::exec::sm::Handler`]. All handlers in this file share them.
 pub unsafe fn enter(sm: &mut Sm, inst: &Inst) -> Next {
     if sm.clock >= sm.deadline {
-        return give_way(sm, inst);
+        return yield_turn(sm, inst);
     }
-    sm.clock += u64::from(inst.y);
-    let visit = &mut sm.counts.visits[inst.x as usize];
+    sm.clock += u64::from(inst.arg1);
+    let visit = &mut sm.counts.visits[inst.arg0 as usize];
     visit.warps += 1;
     visit.threads += u64::from(sm.mask.count_ones());
     inst.next()
 }
 
-/// [`enter`], for a block where splits may meet.
+/// Enters a block that is a reconvergence point, where splits may join their parent.
 ///
 /// # Safety
 /// As for [`enter`].
@@ -42,43 +41,43 @@ pub unsafe fn enter_meeting(sm: &mut Sm, inst: &Inst) -> Next {
     if sm.reconverge == sm.address_of(inst) {
         return sm.arrive();
     }
-    // SAFETY: the same instruction.
+    // SAFETY: `inst` is the instruction this handler was called with.
     unsafe { enter(sm, inst) }
 }
 
 #[cold]
-fn give_way(sm: &mut Sm, inst: &Inst) -> Next {
+fn yield_turn(sm: &mut Sm, inst: &Inst) -> Next {
     let here = sm.address_of(inst);
     sm.suspend(here, SplitState::Ready);
-    let ran = sm.turn_so_far();
+    let ran = sm.current_turn();
     let warp = sm.block.warp_mut();
     if ran.left > 0 {
-        // Only a slice of its turn is over: it goes on where it was.
+        // Only a slice of the turn is over: the split keeps its place.
         warp.turn = Some(ran);
         warp.ready.push_front(warp.current);
-        warp.current = NOWHERE;
+        warp.current = NO_INDEX;
         return std::ptr::null();
     }
-    let (read, alone) = (ran.read, ran.alone);
+    let (read, single_split) = (ran.read, ran.single_split);
     warp.turns += 1;
-    if read && (alone || warp.turns.is_multiple_of(PATIENT_TURNS)) {
-        // These lanes may be reading what lanes that wait for them are still to write.
+    if read && (single_split || warp.turns.is_multiple_of(PATIENT_TURNS)) {
+        // The running lanes may be polling a location that the lanes waiting for them have yet to write.
         warp.release_arrived(warp.current);
     }
     warp.ready.push_back(warp.current);
-    warp.current = NOWHERE;
+    warp.current = NO_INDEX;
     std::ptr::null()
 }
 
-/// Goes to `x`.
+/// Jumps to `arg0`.
 ///
 /// # Safety
 /// As for [`enter`].
 pub unsafe fn jump(sm: &mut Sm, inst: &Inst) -> Next {
-    sm.at(inst.x)
+    sm.at(inst.arg0)
 }
 
-/// Goes to `x` where predicate 0 holds; lanes that part meet again at `y`.
+/// Branches to `arg0` where predicate 0 is true. Diverging lanes reconverge at `arg1`.
 ///
 /// # Safety
 /// As for [`enter`].
@@ -88,7 +87,7 @@ pub unsafe fn branch_if(sm: &mut Sm, inst: &Inst) -> Next {
     branch(sm, inst, taken)
 }
 
-/// Goes to `x` where predicate 0 does not hold.
+/// Branches to `arg0` where predicate 0 is false. Diverging lanes reconverge at `arg1`.
 ///
 /// # Safety
 /// As for [`enter`].
@@ -103,14 +102,14 @@ fn branch(sm: &mut Sm, inst: &Inst, taken: u32) -> Next {
     if taken == 0 {
         inst.next()
     } else if taken == sm.mask {
-        sm.at(inst.x)
+        sm.at(inst.arg0)
     } else {
         let other = sm.address_of(inst) + 1;
-        sm.diverge(taken, inst.x, other, inst.y)
+        sm.diverge(taken, inst.arg0, other, inst.arg1)
     }
 }
 
-/// Adds `lane` to those that go the same way.
+/// Adds `lane` to the lanes with the same target.
 fn join<T: PartialEq>(ways: &mut Vec<(u32, T)>, lane: usize, to: T) {
     match ways.iter_mut().find(|(_, way)| *way == to) {
         Some((lanes, _)) => *lanes |= 1 << lane,
@@ -118,7 +117,7 @@ fn join<T: PartialEq>(ways: &mut Vec<(u32, T)>, lane: usize, to: T) {
     }
 }
 
-/// `brx.idx`: each lane goes to the entry of branch table `imm` that its index (row 0) names.
+/// Runs `brx.idx`: each lane branches to the entry of branch table `imm` selected by its index, row 0.
 ///
 /// # Safety
 /// As for [`enter`].
@@ -144,30 +143,30 @@ pub unsafe fn branch_table(sm: &mut Sm, inst: &Inst) -> Next {
         return sm.at(target);
     }
     sm.counts.divergent_branches += 1;
-    sm.part(&ways, inst.y)
+    sm.part(&ways, inst.arg1)
 }
 
-/// Runs the next instruction only in the lanes where predicate 0 holds (`x` = 1: does not hold).
+/// Predicates the next instruction: runs it only in lanes whose predicate 0 is true, or false if `arg0` is 1.
 ///
 /// # Safety
-/// As for [`enter`]; the next instruction goes on to the one after it.
+/// The requirements of [`enter`]; the next instruction must fall through.
 pub unsafe fn guard(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: operand 0 is a predicate; a guarded instruction never ends the code.
+    // SAFETY: operand 0 is a predicate, and a guarded instruction is never the last of the code.
     unsafe {
-        let holds = sm.predicate(inst, 0) ^ if inst.x == 1 { FULL } else { 0 };
+        let holds = sm.predicate(inst, 0) ^ if inst.arg0 == 1 { FULL } else { 0 };
         let guarded = &*inst.next();
         let mask = sm.mask;
         if holds & mask == 0 {
             return guarded.next();
         }
-        sm.run_lanes(holds & mask);
+        sm.set_active_lanes(holds & mask);
         let next = (guarded.run)(sm, guarded);
-        sm.run_lanes(mask);
+        sm.set_active_lanes(mask);
         next
     }
 }
 
-/// `exit`, and `ret` from a kernel.
+/// Runs `exit`, and `ret` in a kernel.
 ///
 /// # Safety
 /// As for [`enter`].
@@ -175,7 +174,7 @@ pub unsafe fn exit(sm: &mut Sm, _: &Inst) -> Next {
     sm.exit_lanes()
 }
 
-/// `trap`
+/// Runs `trap`.
 ///
 /// # Safety
 /// As for [`enter`].
@@ -183,7 +182,7 @@ pub unsafe fn trap(sm: &mut Sm, inst: &Inst) -> Next {
     sm.fail(inst, sm.mask.trailing_zeros() as usize, FaultKind::Trap)
 }
 
-/// `brkpt`
+/// Runs `brkpt`.
 ///
 /// # Safety
 /// As for [`enter`].
@@ -195,16 +194,16 @@ pub unsafe fn breakpoint(sm: &mut Sm, inst: &Inst) -> Next {
     )
 }
 
-/// `nanosleep`: gives way to other warps. Lanes of its own warp that wait for these stay where they are.
+/// Runs `nanosleep`: yields to other warps. Lanes of its own warp that wait for these lanes keep waiting.
 ///
 /// # Safety
 /// As for [`enter`].
 pub unsafe fn sleep(sm: &mut Sm, inst: &Inst) -> Next {
-    sm.rests();
+    sm.yield_after_others();
     inst.next()
 }
 
-/// Nothing: `prefetch`.
+/// Does nothing, for instructions such as `prefetch`.
 ///
 /// # Safety
 /// As for [`enter`].

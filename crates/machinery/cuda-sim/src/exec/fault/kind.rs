@@ -1,4 +1,4 @@
-//! What a kernel can do for which a GPU stops it.
+//! Kinds of faults: actions of a kernel for which a GPU stops it.
 
 use crate::exec::time_limit::TimeLimit;
 use crate::exec::window::CALLED_BYTES;
@@ -6,7 +6,7 @@ use std::fmt;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum FaultKind {
-    /// An access outside every allocation of its space.
+    /// An access outside every allocation of its state space.
     IllegalAddress {
         address: u64,
         bytes: u32,
@@ -19,40 +19,40 @@ pub enum FaultKind {
     Trap,
     /// `brkpt`, which a GPU without a debugger treats as a trap.
     Breakpoint,
-    /// A call deeper than the stack.
+    /// A call that exceeds the stack.
     StackOverflow { needed: u32, limit: u32 },
-    /// A call where those under way hold more registers than there is room for.
+    /// A call for which the active calls leave no room for registers.
     CallsTooDeep,
-    /// An indirect call to what is not a function.
+    /// An indirect call to an address that is not a function.
     InvalidCall { address: u64 },
-    /// `assert` failed; the message is CUDA's own.
+    /// A failed `assert`; the message is CUDA's own.
     Assert { message: String },
-    /// A barrier some threads of the block wait at and others never reach.
+    /// A barrier at which some threads of the block wait and that others never reach.
     BarrierNeverOpens {
         barrier: u32,
         arrived: u32,
         expected: u32,
     },
-    /// A `.sync` instruction whose mask names lanes that never come.
+    /// A `.sync` instruction whose mask names lanes that never arrive.
     WarpSyncNeverOpens { members: u32 },
-    /// An instruction of whole warps (`mma`, `ldmatrix`) in a warp with fewer than 32 threads, or of
-    /// which some have ended: which are there.
+    /// A warp-wide instruction (`mma`, `ldmatrix`) in a warp with fewer than 32 live threads; `alive` is
+    /// their mask.
     WarpIncomplete { alive: u32 },
-    /// An instruction of whole warpgroups (`wgmma`) where some of the 128 threads are not there.
+    /// A warpgroup-wide instruction (`wgmma`) without all of its 128 threads.
     WarpgroupIncomplete,
-    /// `wgmma` was used in a way that it cannot be: why.
+    /// An invalid use of `wgmma`, with the reason.
     Warpgroup(&'static str),
-    /// A barrier number of 16 or more, or a thread count that is no multiple of 32.
+    /// A barrier number of 16 or more, or a thread count that is not a multiple of 32.
     InvalidBarrier { barrier: u32, count: u32 },
-    /// A kernel freed what `malloc` in a kernel has not given, or what was freed before.
+    /// An in-kernel `free` of an address that `malloc` did not return or that was freed before.
     InvalidFree { address: u64 },
-    /// A texture or surface was named by what is no object's handle, or its memory is gone.
+    /// A texture or surface handle that names no object, or whose memory was freed.
     NoImage { handle: u64 },
-    /// A barrier in shared memory was used in a way that it cannot be: why.
+    /// An invalid use of an mbarrier, with the reason.
     Mbarrier(&'static str),
-    /// Somebody asked for the launch to end.
+    /// An interrupt requested by the host.
     Interrupted,
-    /// The launch ran past its time limit, when so many of its blocks had ended.
+    /// Expiry of the launch's time limit, after `ended` of its `blocks` blocks had ended.
     Timeout {
         limit: TimeLimit,
         ended: u64,
@@ -83,17 +83,17 @@ impl fmt::Display for FaultKind {
             FaultKind::Breakpoint => write!(f, "breakpoint: brkpt without a debugger"),
             FaultKind::StackOverflow { needed, limit } => write!(
                 f,
-                "stack overflow: the call needs {needed} bytes of local memory a thread, the limit is {limit}"
+                "stack overflow: the call requires {needed} bytes of local memory per thread, the limit is {limit}"
             ),
             FaultKind::CallsTooDeep => write!(
                 f,
-                "stack overflow: the registers of all calls under way in the block take more than {} MB",
+                "stack overflow: the registers of all active calls in the block exceed {} MB",
                 CALLED_BYTES >> 20
             ),
             FaultKind::InvalidCall { address } => {
                 write!(
                     f,
-                    "call through a pointer that is no function: {address:#x}"
+                    "call through a pointer that is not a function: {address:#x}"
                 )
             }
             FaultKind::BarrierNeverOpens {
@@ -102,20 +102,20 @@ impl fmt::Display for FaultKind {
                 expected,
             } => write!(
                 f,
-                "barrier {barrier} never opens: {arrived} threads wait, {expected} are needed, and the others can not reach it"
+                "barrier {barrier} never opens: {arrived} threads wait, {expected} are required, and the others cannot reach it"
             ),
             FaultKind::WarpSyncNeverOpens { members } => write!(
                 f,
-                "warp synchronisation never opens: its mask {members:#010x} names lanes that can not reach it"
+                "warp synchronization never completes: its mask {members:#010x} names lanes that cannot reach it"
             ),
             FaultKind::WarpIncomplete { alive } => write!(
                 f,
-                "incomplete warp: the instruction takes all 32 threads of a warp, and {} are there: launch blocks of a multiple of 32 threads, and let none end before",
+                "incomplete warp: the instruction requires all 32 threads of a warp, but only {} are present: launch blocks of a multiple of 32 threads, and let no thread exit before it",
                 alive.count_ones()
             ),
             FaultKind::WarpgroupIncomplete => f.write_str(
-                "incomplete warpgroup: the instruction takes 128 threads, of four warps from a multiple of four on, \
-                 and not all are there: launch blocks of a multiple of 128 threads, and let none end before",
+                "incomplete warpgroup: the instruction requires the 128 threads of four warps whose first number is a multiple of four, \
+                 but not all are present: launch blocks of a multiple of 128 threads, and let no thread exit before it",
             ),
             FaultKind::Warpgroup(why) => write!(f, "wgmma: {why}"),
             FaultKind::InvalidBarrier { barrier, count } => write!(
@@ -136,8 +136,8 @@ impl fmt::Display for FaultKind {
                     ),
                     TimeLimit::Standstill(limit) => write!(
                         f,
-                        "no block of the kernel has ended for {} s: does a loop never end? \
-                         CUDA_SIM_TIME_LIMIT sets another limit, in seconds; `none` takes it away",
+                        "no block of the kernel has ended for {} s: is there an endless loop? \
+                         CUDA_SIM_TIME_LIMIT sets another limit, in seconds; `none` removes it",
                         limit.as_secs_f64()
                     ),
                 }?;
@@ -145,7 +145,7 @@ impl fmt::Display for FaultKind {
             }
             FaultKind::InvalidFree { address } => write!(
                 f,
-                "free of {address:#x}, which is not what malloc in a kernel gave, or was freed before"
+                "invalid free of {address:#x}: in-kernel malloc did not return this address, or it was freed before"
             ),
             FaultKind::NoImage { handle } => write!(
                 f,

@@ -1,47 +1,47 @@
-//! What ends a launch before its time.
+//! Faults: device exceptions that end a launch.
 
+mod diagnosis;
 mod kind;
-mod miss;
 
+pub use diagnosis::{Diagnosis, Sizes};
 pub use kind::FaultKind;
-pub use miss::{Miss, Sizes};
 
 use crate::check::{Checks, Finding, FindingKind, Severity};
 use crate::isa::SourceLine;
 use std::fmt;
 
-/// A kernel did what a GPU stops it for.
+/// A device exception that ended a launch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
     pub kind: FaultKind,
-    /// Where; none where no thread is known that did it.
-    pub place: Option<Box<FaultPlace>>,
-    /// What the address nearly was, where there is anything to say.
-    pub miss: Option<Box<Miss>>,
-    /// What the kernel had printed by then.
+    /// The thread and instruction that faulted, if known.
+    pub location: Option<Box<FaultLocation>>,
+    /// An explanation of the fault, if there is one.
+    pub diagnosis: Option<Box<Diagnosis>>,
+    /// Output of `printf` up to the fault.
     pub printed: Vec<u8>,
-    /// What checks had found by then.
+    /// Findings of the checks up to the fault.
     pub findings: Vec<Finding>,
 }
 
 impl Fault {
-    pub fn new(kind: FaultKind, place: Option<Box<FaultPlace>>) -> Fault {
+    pub fn new(kind: FaultKind, location: Option<Box<FaultLocation>>) -> Fault {
         Fault {
             kind,
-            place,
-            miss: None,
+            location,
+            diagnosis: None,
             printed: Vec::new(),
             findings: Vec::new(),
         }
     }
 }
 
-/// Which thread, and where in the program.
+/// The location of a fault: a thread and an instruction.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FaultPlace {
+pub struct FaultLocation {
     pub kernel: String,
     pub block: [u32; 3],
-    /// The thread's warp, by number in its block.
+    /// Index of the thread's warp in its block.
     pub warp: u32,
     pub thread: [u32; 3],
     pub source: SourceLine,
@@ -53,25 +53,25 @@ impl fmt::Display for Fault {
         if let FaultKind::Assert { .. } = self.kind {
             return Ok(());
         }
-        if let Some(place) = &self.place {
-            let ([bx, by, bz], [tx, ty, tz]) = (place.block, place.thread);
+        if let Some(location) = &self.location {
+            let ([bx, by, bz], [tx, ty, tz]) = (location.block, location.thread);
             write!(
                 f,
                 "\n  in kernel {}, block ({bx}, {by}, {bz}), ",
-                place.kernel
+                location.kernel
             )?;
-            // Where time is up, a whole warp is looked at.
+            // A timeout is located by warp; the thread is only its first active lane.
             if let FaultKind::Timeout { .. } = self.kind {
-                write!(f, "warp {}, ", place.warp)?;
+                write!(f, "warp {}, ", location.warp)?;
             }
-            write!(f, "thread ({tx}, {ty}, {tz})\n  at {}", place.source)?;
+            write!(f, "thread ({tx}, {ty}, {tz})\n  at {}", location.source)?;
         }
-        if let Some(miss) = &self.miss {
-            if !miss.what.is_empty() {
-                write!(f, "\n  {}", miss.what)?;
+        if let Some(diagnosis) = &self.diagnosis {
+            if !diagnosis.details.is_empty() {
+                write!(f, "\n  {}", diagnosis.details)?;
             }
-            if !miss.usually.is_empty() {
-                write!(f, "\n  usually: {}", miss.usually)?;
+            if !diagnosis.likely_cause.is_empty() {
+                write!(f, "\n  likely cause: {}", diagnosis.likely_cause)?;
             }
         }
         Ok(())
@@ -79,42 +79,44 @@ impl fmt::Display for Fault {
 }
 
 impl Fault {
-    /// All that was found, the fault itself first, of what `checks` look for.
+    /// Takes all findings of the enabled `checks`, the fault itself first.
     pub fn take_findings(&mut self, checks: Checks) -> Vec<Finding> {
         let mut findings = std::mem::take(&mut self.findings);
-        let stopped = self.finding().filter(|found| checks.has(found.check));
-        // That a barrier does not open is no news where only part of a warp has come to it.
-        let news = |stopped: &Finding| {
-            let known = |one: &Finding| {
-                one.kind == FindingKind::DivergentBarrier && one.source == stopped.source
+        let fault = self
+            .finding()
+            .filter(|finding| checks.contains(finding.check));
+        // A barrier that never opens adds nothing to the finding that only part of a warp arrived at it.
+        let is_redundant = |fault: &Finding| {
+            let same_barrier = |finding: &Finding| {
+                finding.kind == FindingKind::DivergentBarrier && finding.source == fault.source
             };
-            stopped.kind != FindingKind::BarrierNeverOpens || !findings.iter().any(known)
+            fault.kind == FindingKind::BarrierNeverOpens && findings.iter().any(same_barrier)
         };
-        let stopped = stopped.filter(news);
-        findings.splice(..0, stopped);
+        let fault = fault.filter(|fault| !is_redundant(fault));
+        findings.splice(..0, fault);
         findings
     }
 
-    /// As a finding, where it is a mistake that a check looks for.
+    /// Returns the fault as a finding, if a check covers it.
     pub fn finding(&self) -> Option<Finding> {
-        let (miss, place) = (self.miss.as_ref()?, self.place.as_ref()?);
-        let whole = self.to_string();
-        let first = whole.lines().next().unwrap_or_default().to_owned();
-        let what = match miss.what.is_empty() {
+        let (diagnosis, location) = (self.diagnosis.as_ref()?, self.location.as_ref()?);
+        let message = self.to_string();
+        let first = message.lines().next().unwrap_or_default().to_owned();
+        let details = match diagnosis.details.is_empty() {
             true => first,
-            false => format!("{first}\n  {}", miss.what),
+            false => format!("{first}\n  {}", diagnosis.details),
         };
         Some(Finding {
-            check: miss.kind.check(),
-            kind: miss.kind,
+            check: diagnosis.kind.check(),
+            kind: diagnosis.kind,
             severity: Severity::Error,
-            kernel: place.kernel.clone(),
-            block: place.block,
-            thread: place.thread,
-            source: place.source.clone(),
+            kernel: location.kernel.clone(),
+            block: location.block,
+            thread: location.thread,
+            source: location.source.clone(),
             other: None,
-            what,
-            usually: miss.usually.to_owned(),
+            details,
+            likely_cause: diagnosis.likely_cause.to_owned(),
             count: 1,
         })
     }

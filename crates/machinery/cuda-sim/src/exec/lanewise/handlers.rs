@@ -1,10 +1,10 @@
-//! From a lane operation to the handlers that run it.
+//! The macro that turns a lane operation into handlers.
 
-/// Makes `$name(cpu, f)`: the handlers that apply `f` to every active lane. `$run` is the body,
-/// generic over the closure's type; it is inlined into one function for a warp alone, and into one
-/// that goes through the warps of a gang. Both are for wide registers. x86-64 without them has one
-/// more function, which takes the lanes one by one (see [`super::OneByOne`]). Whoever uses it imports the
-/// names in it.
+/// Defines `$name(cpu, f)`, which returns the handlers that apply `f` to every active lane. `$run` is the
+/// body, generic over the closure's type. It is inlined into one function for a single warp and one that
+/// loops over the warps of a gang, both for wide registers. On x86-64 a third function handles CPUs without
+/// them and processes lanes one by one (see [`super::ScalarView`]). Users of the macro import the names in
+/// it.
 macro_rules! handlers {
     ($(#[$doc:meta])* $name:ident <$($t:ident),+> $f:path, $run:ident) => {
         $(#[$doc])*
@@ -14,9 +14,9 @@ macro_rules! handlers {
             }
             #[cfg(target_arch = "x86_64")]
             unsafe fn plain<$($t: Lane,)+ F: $f + Copy>(sm: &mut Sm, inst: &Inst) -> Next {
-                // SAFETY: F has no fields, so any (empty) bit pattern is a value of it; the
-                // operands are as the lowering checked.
-                unsafe { $run::<_, $($t,)+ F>(OneByOne, sm, inst, std::mem::zeroed()) };
+                // SAFETY: F has no fields, so any (empty) bit pattern is a value of it; the lowering checked
+                // the widths of the operands.
+                unsafe { $run::<_, $($t,)+ F>(ScalarView, sm, inst, std::mem::zeroed()) };
                 inst.next()
             }
             #[cfg_attr(
@@ -24,9 +24,9 @@ macro_rules! handlers {
                 target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")
             )]
             unsafe fn wide<$($t: Lane,)+ F: $f + Copy>(sm: &mut Sm, inst: &Inst) -> Next {
-                // SAFETY: as in `plain`; the handler is chosen only where the CPU has AVX2, if it
-                // is for that.
-                unsafe { $run::<_, $($t,)+ F>(Alone, sm, inst, std::mem::zeroed()) };
+                // SAFETY: F has no fields, and the lowering checked the operands; on x86-64 the handler is
+                // chosen only if the CPU has AVX2.
+                unsafe { $run::<_, $($t,)+ F>(WarpView, sm, inst, std::mem::zeroed()) };
                 inst.next()
             }
             #[cfg_attr(
@@ -34,9 +34,9 @@ macro_rules! handlers {
                 target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")
             )]
             unsafe fn wide_gang<$($t: Lane,)+ F: $f + Copy>(sm: &mut Sm, inst: &Inst) -> Next {
-                for turn in sm.gang.turns(inst.reach) {
-                    let view = Together::of(&sm.gang, turn);
-                    // SAFETY: as in `wide`.
+                for member in sm.gang.members_written(inst.gang_scope) {
+                    let view = GangView::of(&sm.gang, member);
+                    // SAFETY: F has no fields, and the lowering checked the operands; chosen only with AVX2.
                     unsafe { $run::<_, $($t,)+ F>(view, sm, inst, std::mem::zeroed()) };
                 }
                 inst.next()
@@ -44,16 +44,16 @@ macro_rules! handlers {
             #[cfg(target_arch = "x86_64")]
             if !cpu.is_wide() {
                 return Handlers {
-                    alone: plain::<$($t,)+ F>,
-                    together: None,
-                    repeats: true,
+                    warp: plain::<$($t,)+ F>,
+                    gang: None,
+                    preserves_uniformity: true,
                 };
             }
             let _ = cpu;
             Handlers {
-                alone: wide::<$($t,)+ F>,
-                together: Some(wide_gang::<$($t,)+ F>),
-                repeats: true,
+                warp: wide::<$($t,)+ F>,
+                gang: Some(wide_gang::<$($t,)+ F>),
+                preserves_uniformity: true,
             }
         }
     };

@@ -1,12 +1,11 @@
-//! Thirty-two lanes an instruction: how an operation on one thread's values becomes a handler
-//! that runs a whole warp.
+//! Lane-wise instructions: turns an operation on one thread's values into a handler for a whole warp.
 //!
-//! A lane operation is a plain closure without captures, `|a: f32, b: f32| a + b`. Its type
-//! carries its code, so a handler is that closure inlined into a loop over the rows of a warp's
-//! registers, once for each [`Cpu`](super::cpu::Cpu). Inactive lanes keep their old value.
+//! A lane operation is a closure without captures, for example `|a: f32, b: f32| a + b`. Its type identifies
+//! its code, so a handler is that closure inlined into a loop over the lanes of a warp's register rows,
+//! compiled once for each [`Cpu`](super::cpu::Cpu). Inactive lanes keep their old values.
 //!
-//! Each operation becomes two handlers: one for a warp alone, and one for all warps of a gang,
-//! which is the same loop inside a loop over the warps (see [`super::gang`]).
+//! Each operation becomes two handlers: one for a single warp, and one for a gang, which is the same loop
+//! inside a loop over the warps (see [`super::gang`]).
 
 mod handlers;
 mod predicates;
@@ -21,7 +20,7 @@ use crate::lanes::LANES;
 #[cfg(target_arch = "x86_64")]
 use crate::lanes::active;
 
-/// A value a register row holds: 32 or 64 bits a lane. Types of 8 and 16 bits live in 32-bit rows.
+/// A value in a register row: 32 or 64 bits per lane. Types of 8 and 16 bits use 32-bit rows.
 pub trait Lane: Copy + Default + 'static {}
 impl Lane for u32 {}
 impl Lane for i32 {}
@@ -30,73 +29,72 @@ impl Lane for u64 {}
 impl Lane for i64 {}
 impl Lane for f64 {}
 
-/// Whose registers an instruction reads and writes, and how it goes through the lanes. What a view says
-/// nothing of is done with the registers of a warp by itself.
+/// The registers that an instruction accesses and the lanes it processes. The default methods access the
+/// running warp's own registers.
 pub trait View: Copy {
-    /// The lanes to compute: all of them, which is quickest with wide registers, whether they run
-    /// or not.
+    /// Returns the lanes to compute. Computing all of them, active or not, is fastest with wide registers.
     #[inline(always)]
     fn lanes(self, _: &Sm) -> impl Iterator<Item = usize> + use<Self> {
         0..LANES
     }
 
-    /// The row of operand `n`.
+    /// Returns the row of operand `n`.
     ///
     /// # Safety
-    /// As for [`Sm::row`].
+    /// The requirements of [`Sm::row`].
     #[inline(always)]
     unsafe fn row<'a, T: Lane>(self, sm: &Sm, inst: &Inst, n: usize) -> &'a [T; LANES] {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the requirements of `Sm::row`.
         unsafe { sm.row(inst, n) }
     }
 
-    /// The predicate operand `n`: one bit a lane.
+    /// Returns predicate operand `n`, one bit per lane.
     ///
     /// # Safety
-    /// As for [`Sm::predicate`].
+    /// The requirements of [`Sm::predicate`].
     #[inline(always)]
     unsafe fn predicate(self, sm: &Sm, inst: &Inst, n: usize) -> u32 {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the requirements of `Sm::predicate`.
         unsafe { sm.predicate(inst, n) }
     }
 
     /// Writes the active lanes of predicate operand `n`.
     ///
     /// # Safety
-    /// As for [`Sm::predicate`].
+    /// The requirements of [`Sm::predicate`].
     #[inline(always)]
     unsafe fn set_predicate(self, sm: &mut Sm, inst: &Inst, n: usize, value: u32) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the requirements of `Sm::predicate`.
         unsafe { sm.set_predicate(inst, n, value) }
     }
 
     /// Writes the active lanes of operand `n`.
     ///
     /// # Safety
-    /// As for [`Sm::row`].
+    /// The requirements of [`Sm::row`].
     unsafe fn write<T: Lane>(self, sm: &mut Sm, inst: &Inst, n: usize, values: [T; LANES]);
 }
 
-/// Those of a warp by itself, of which some lanes may not run.
+/// The registers of a single warp, some of whose lanes may be inactive.
 #[derive(Clone, Copy)]
-pub struct Alone;
+pub struct WarpView;
 
-impl View for Alone {
+impl View for WarpView {
     #[inline(always)]
     unsafe fn write<T: Lane>(self, sm: &mut Sm, inst: &Inst, n: usize, values: [T; LANES]) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the requirements of `Sm::row`.
         unsafe { sm.write(inst, n, values) }
     }
 }
 
-/// As [`Alone`], with a loop over the running lanes that is not unrolled and takes no wide registers:
-/// for CPUs that have none of use. A compiler is done with it in half the time.
+/// Like [`WarpView`], but with a loop over the active lanes that is neither unrolled nor vectorized, for CPUs
+/// without useful wide registers. It halves the time to compile these handlers.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
-pub struct OneByOne;
+pub struct ScalarView;
 
 #[cfg(target_arch = "x86_64")]
-impl View for OneByOne {
+impl View for ScalarView {
     #[inline(always)]
     fn lanes(self, sm: &Sm) -> impl Iterator<Item = usize> + use<> {
         active(sm.mask)
@@ -104,116 +102,121 @@ impl View for OneByOne {
 
     #[inline(always)]
     unsafe fn write<T: Lane>(self, sm: &mut Sm, inst: &Inst, n: usize, values: [T; LANES]) {
-        // SAFETY: the caller's promise.
-        let row = unsafe { &mut *sm.frame.add(inst.o[n] as usize).cast::<[T; LANES]>() };
+        // SAFETY: the caller guarantees that operand `n` is a row of `T`'s width in the current frame.
+        let row = unsafe { &mut *sm.frame.add(inst.operands[n] as usize).cast::<[T; LANES]>() };
         for lane in active(sm.mask) {
             row[lane] = values[lane];
         }
     }
 }
 
-/// Those of a warp of a gang, and those that the gang has in common. All lanes that live run, so that
-/// nothing needs to survive a write.
+/// The registers of one warp of a gang, and the gang's uniform registers. All live lanes are active, so
+/// writes need not preserve anything.
 #[derive(Clone, Copy)]
-pub struct Together(*const [*mut u8; 2]);
+pub struct GangView(*const [*mut u8; 2]);
 
-impl Together {
-    /// For warp `turn` of the gang, as long as that stays as it is.
+impl GangView {
+    /// Returns the view of member `member`, valid while the gang does not change.
     #[inline(always)]
-    pub fn of(gang: &Gang, turn: usize) -> Together {
-        Together(&raw const gang.frames[turn])
+    pub fn of(gang: &Gang, member: usize) -> GangView {
+        GangView(&raw const gang.frames[member])
     }
 
-    /// Where operand `n` lies.
+    /// Returns the address of operand `n`, in the warp's own frame or the uniform frame.
     #[inline(always)]
-    fn place(self, inst: &Inst, n: usize) -> *mut u8 {
-        // Looked up, since the compiler would make a loop over the gang's warps for each combination
-        // of the operands' conditions.
-        // SAFETY: the gang is as it was.
-        let frame = unsafe { (*self.0)[usize::from(inst.common >> n & 1)] };
-        frame.wrapping_add(inst.o[n] as usize)
+    fn address(self, inst: &Inst, n: usize) -> *mut u8 {
+        // An indexed load, because the compiler would otherwise make a separate loop over the gang's warps
+        // for each combination of uniform operands. SAFETY: the gang has not changed since `of`, so the pair
+        // of frames is still valid.
+        let frame = unsafe { (*self.0)[usize::from(inst.uniform >> n & 1)] };
+        frame.wrapping_add(inst.operands[n] as usize)
     }
 
-    /// Where operand `n`, a destination, lies: in the warp's own frame.
+    /// Returns the address of operand `n`, a destination, in the warp's own frame.
     #[inline(always)]
-    fn own_place(self, inst: &Inst, n: usize) -> *mut u8 {
-        // SAFETY: as above.
+    fn own_address(self, inst: &Inst, n: usize) -> *mut u8 {
+        // SAFETY: the gang has not changed since `of`, so the pair of frames is still valid.
         let frame = unsafe { (*self.0)[0] };
-        frame.wrapping_add(inst.o[n] as usize)
+        frame.wrapping_add(inst.operands[n] as usize)
     }
 }
 
-impl View for Together {
+impl View for GangView {
     #[inline(always)]
     unsafe fn row<'a, T: Lane>(self, _: &Sm, inst: &Inst, n: usize) -> &'a [T; LANES] {
-        // SAFETY: the caller's promise; the gang's own frame is laid out as every warp's is.
-        unsafe { &*self.place(inst, n).cast::<[T; LANES]>() }
+        // SAFETY: the caller guarantees the operand's width, and the uniform frame has the layout of the
+        // warps' frames.
+        unsafe { &*self.address(inst, n).cast::<[T; LANES]>() }
     }
 
     #[inline(always)]
     unsafe fn predicate(self, _: &Sm, inst: &Inst, n: usize) -> u32 {
-        // SAFETY: as above.
-        unsafe { *self.place(inst, n).cast::<u32>() }
+        // SAFETY: operand `n` is a predicate, in a frame with the layout of the warps' frames.
+        unsafe { *self.address(inst, n).cast::<u32>() }
     }
 
     #[inline(always)]
     unsafe fn set_predicate(self, _: &mut Sm, inst: &Inst, n: usize, value: u32) {
-        // SAFETY: as above.
-        unsafe { *self.own_place(inst, n).cast::<u32>() = value }
+        // SAFETY: operand `n` is a predicate of the warp's own frame.
+        unsafe { *self.own_address(inst, n).cast::<u32>() = value }
     }
 
     #[inline(always)]
     unsafe fn write<T: Lane>(self, _: &mut Sm, inst: &Inst, n: usize, values: [T; LANES]) {
-        // SAFETY: as above.
-        unsafe { *self.own_place(inst, n).cast::<[T; LANES]>() = values }
+        // SAFETY: the caller guarantees that operand `n` is a row of `T`'s width in the warp's own frame.
+        unsafe { *self.own_address(inst, n).cast::<[T; LANES]>() = values }
     }
 }
 
 impl Sm {
-    /// The row of operand `n`.
+    /// Returns the row of operand `n`.
     ///
     /// # Safety
-    /// Operand `n` of `inst` is a row of `T`'s width in the current frame; no other reference
-    /// to that row lives while this one is written through.
+    /// Operand `n` of `inst` must be a row of `T`'s width in the current frame, and no other reference to
+    /// that row may be used while this one is written through.
     #[inline(always)]
     pub unsafe fn row<'a, T: Lane>(&self, inst: &Inst, n: usize) -> &'a [T; LANES] {
         // SAFETY: the lowering gives every operand a row of its type's width inside the frame.
-        unsafe { &*self.frame.add(inst.o[n] as usize).cast::<[T; LANES]>() }
+        unsafe {
+            &*self
+                .frame
+                .add(inst.operands[n] as usize)
+                .cast::<[T; LANES]>()
+        }
     }
 
-    /// The predicate operand `n`: one bit a lane.
+    /// Returns predicate operand `n`, one bit per lane.
     ///
     /// # Safety
-    /// Operand `n` of `inst` is a predicate of the current frame.
+    /// Operand `n` of `inst` must be a predicate of the current frame.
     #[inline(always)]
     pub unsafe fn predicate(&self, inst: &Inst, n: usize) -> u32 {
         // SAFETY: the lowering gives predicates four bytes inside the frame.
-        unsafe { *self.frame.add(inst.o[n] as usize).cast::<u32>() }
+        unsafe { *self.frame.add(inst.operands[n] as usize).cast::<u32>() }
     }
 
     /// Writes the active lanes of predicate operand `n`.
     ///
     /// # Safety
-    /// As for [`Sm::predicate`].
+    /// The requirements of [`Sm::predicate`].
     #[inline(always)]
     pub unsafe fn set_predicate(&mut self, inst: &Inst, n: usize, value: u32) {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees that operand `n` is a predicate, which has four bytes inside the frame.
         unsafe {
-            let place = self.frame.add(inst.o[n] as usize).cast::<u32>();
-            *place = (*place & !self.mask) | (value & self.mask);
+            let predicate = self.frame.add(inst.operands[n] as usize).cast::<u32>();
+            *predicate = (*predicate & !self.mask) | (value & self.mask);
         }
     }
 
     /// Writes the active lanes of operand `n`.
     ///
     /// # Safety
-    /// As for [`Sm::row`].
+    /// The requirements of [`Sm::row`].
     #[inline(always)]
     pub unsafe fn write<T: Lane>(&mut self, inst: &Inst, n: usize, values: [T; LANES]) {
-        // SAFETY: the row is inside the frame and as wide as T; the two casts below keep the
-        // width and only forget the type.
+        // SAFETY: the row is inside the frame and as wide as `T`; the casts below preserve the width.
         unsafe {
-            let row = self.frame.add(inst.o[n] as usize);
+            let row = self.frame.add(inst.operands[n] as usize);
             if !self.blend {
                 *row.cast::<[T; LANES]>() = values;
             } else if size_of::<T>() == 4 {

@@ -1,14 +1,14 @@
-//! The shapes of lane operations that read or write predicates, the carry among them.
+//! Lane operations that read or write predicates, including carries.
 
 #[cfg(target_arch = "x86_64")]
-use super::OneByOne;
+use super::ScalarView;
 use super::handlers::handlers;
-use super::{Alone, Lane, Together, View};
+use super::{GangView, Lane, View, WarpView};
 use crate::exec::cpu::Cpu;
 use crate::exec::sm::{Handlers, Inst, Next, Sm};
 use crate::lanes::{BIT, LANES, expand};
 
-/// The mask of those of `lanes` where `f` holds.
+/// Returns the mask of those of `lanes` for which `f` is true.
 #[inline(always)]
 pub fn where_true(lanes: impl Iterator<Item = usize>, f: impl Fn(usize) -> bool) -> u32 {
     let mut mask = 0;
@@ -20,7 +20,7 @@ pub fn where_true(lanes: impl Iterator<Item = usize>, f: impl Fn(usize) -> bool)
 
 #[inline(always)]
 unsafe fn run_test1<V: View, A: Lane, F: Fn(A) -> bool>(view: V, sm: &mut Sm, inst: &Inst, f: F) {
-    // SAFETY: as in run1.
+    // SAFETY: the lowering checked the widths of the operands.
     unsafe {
         let a = view.row::<A>(sm, inst, 1);
         view.set_predicate(sm, inst, 0, where_true(view.lanes(sm), |lane| f(a[lane])));
@@ -34,7 +34,7 @@ unsafe fn run_test2<V: View, A: Lane, B: Lane, F: Fn(A, B) -> bool>(
     inst: &Inst,
     f: F,
 ) {
-    // SAFETY: as in run1.
+    // SAFETY: the lowering checked the widths of the operands.
     unsafe {
         let (a, b) = (view.row::<A>(sm, inst, 1), view.row::<B>(sm, inst, 2));
         view.set_predicate(
@@ -46,17 +46,17 @@ unsafe fn run_test2<V: View, A: Lane, B: Lane, F: Fn(A, B) -> bool>(
     }
 }
 
-/// How a comparison's immediate says what to do with its result: `setp` with a second destination
-/// or a further predicate, and `set`.
+/// The modifiers of a comparison, packed into its immediate: `setp` with a second destination or a source
+/// predicate, and `set`.
 #[derive(Debug, Clone, Copy)]
 pub struct Relate {
-    /// The orderings that count as true, as the bits the comparison answers with.
+    /// Bit mask of the orderings that count as true.
     pub relation: u8,
-    /// 0: the result alone; 1, 2, 3: `.and`, `.or`, `.xor` with a third source.
+    /// Combination with a third source: 0 for none; 1, 2, 3 for `.and`, `.or`, `.xor`.
     pub combine: u8,
-    /// `p|q`: two destinations.
+    /// True if there are two destinations, `p|q`.
     pub pair: bool,
-    /// What `set` writes for true.
+    /// The value that `set` writes for true.
     pub truth: u32,
 }
 
@@ -77,56 +77,56 @@ impl Relate {
         }
     }
 
-    fn combined(self, held: u32, other: u32) -> u32 {
+    fn combine_with(self, holds: u32, other: u32) -> u32 {
         match self.combine {
-            1 => held & other,
-            2 => held | other,
-            3 => held ^ other,
-            _ => held,
+            1 => holds & other,
+            2 => holds | other,
+            3 => holds ^ other,
+            _ => holds,
         }
     }
 }
 
 #[inline(always)]
 unsafe fn run_relate<V: View, A: Lane, F: Fn(A, A) -> u8>(view: V, sm: &mut Sm, inst: &Inst, f: F) {
-    let how = Relate::from_code(inst.imm);
-    let first = 1 + usize::from(how.pair);
-    // SAFETY: as in run1; the sources follow one destination or two, the third is a predicate.
+    let modifiers = Relate::from_code(inst.imm);
+    let first = 1 + usize::from(modifiers.pair);
+    // SAFETY: the lowering checked the operands: one or two predicates, two sources, and a predicate.
     unsafe {
         let (a, b) = (
             view.row::<A>(sm, inst, first),
             view.row::<A>(sm, inst, first + 1),
         );
-        let held = where_true(view.lanes(sm), |lane| {
-            f(a[lane], b[lane]) & how.relation != 0
+        let holds = where_true(view.lanes(sm), |lane| {
+            f(a[lane], b[lane]) & modifiers.relation != 0
         });
-        let other = if how.combine == 0 {
+        let other = if modifiers.combine == 0 {
             0
         } else {
             view.predicate(sm, inst, first + 2)
         };
-        view.set_predicate(sm, inst, 0, how.combined(held, other));
-        if how.pair {
-            view.set_predicate(sm, inst, 1, how.combined(!held, other));
+        view.set_predicate(sm, inst, 0, modifiers.combine_with(holds, other));
+        if modifiers.pair {
+            view.set_predicate(sm, inst, 1, modifiers.combine_with(!holds, other));
         }
     }
 }
 
 #[inline(always)]
 unsafe fn run_set<V: View, A: Lane, F: Fn(A, A) -> u8>(view: V, sm: &mut Sm, inst: &Inst, f: F) {
-    let how = Relate::from_code(inst.imm);
-    // SAFETY: as in run_relate, with a 32-bit row as the one destination.
+    let modifiers = Relate::from_code(inst.imm);
+    // SAFETY: the lowering checked the operands: a 32-bit destination, two sources, and a predicate.
     unsafe {
         let (a, b) = (view.row::<A>(sm, inst, 1), view.row::<A>(sm, inst, 2));
-        let held = where_true(view.lanes(sm), |lane| {
-            f(a[lane], b[lane]) & how.relation != 0
+        let holds = where_true(view.lanes(sm), |lane| {
+            f(a[lane], b[lane]) & modifiers.relation != 0
         });
-        let other = if how.combine == 0 {
+        let other = if modifiers.combine == 0 {
             0
         } else {
             view.predicate(sm, inst, 3)
         };
-        let d = expand(how.combined(held, other)).map(|lane| lane & how.truth);
+        let d = expand(modifiers.combine_with(holds, other)).map(|lane| lane & modifiers.truth);
         view.write(sm, inst, 0, d);
     }
 }
@@ -138,16 +138,16 @@ unsafe fn run_relate_pairs<V: View, A: Lane, F: Fn(A, A) -> [u8; 2]>(
     inst: &Inst,
     f: F,
 ) {
-    let how = Relate::from_code(inst.imm);
-    // SAFETY: as in run_relate, with two destinations.
+    let modifiers = Relate::from_code(inst.imm);
+    // SAFETY: the lowering checked the operands: two predicates, two sources, and a predicate.
     unsafe {
-        let held = held_by_halves(view, sm, inst, [2, 3], how, f);
-        let other = match how.combine {
+        let holds = compare_halves(view, sm, inst, [2, 3], modifiers, f);
+        let other = match modifiers.combine {
             0 => 0,
             _ => view.predicate(sm, inst, 4),
         };
-        for (n, held) in held.into_iter().enumerate() {
-            view.set_predicate(sm, inst, n, how.combined(held, other));
+        for (n, holds) in holds.into_iter().enumerate() {
+            view.set_predicate(sm, inst, n, modifiers.combine_with(holds, other));
         }
     }
 }
@@ -159,41 +159,41 @@ unsafe fn run_set_pairs<V: View, A: Lane, F: Fn(A, A) -> [u8; 2]>(
     inst: &Inst,
     f: F,
 ) {
-    let how = Relate::from_code(inst.imm);
-    // SAFETY: as in run_set.
+    let modifiers = Relate::from_code(inst.imm);
+    // SAFETY: the lowering checked the operands: a 32-bit destination, two sources, and a predicate.
     unsafe {
-        let held = held_by_halves(view, sm, inst, [1, 2], how, f);
-        let other = match how.combine {
+        let holds = compare_halves(view, sm, inst, [1, 2], modifiers, f);
+        let other = match modifiers.combine {
             0 => 0,
             _ => view.predicate(sm, inst, 3),
         };
-        let [low, high] = held.map(|held| expand(how.combined(held, other)));
+        let [low, high] = holds.map(|holds| expand(modifiers.combine_with(holds, other)));
         let mut d = [0; LANES];
         for lane in 0..LANES {
-            d[lane] = (low[lane] & how.truth) | (high[lane] & how.truth) << 16;
+            d[lane] = (low[lane] & modifiers.truth) | (high[lane] & modifiers.truth) << 16;
         }
         view.write(sm, inst, 0, d);
     }
 }
 
-/// For which lanes a comparison of the lower halves holds, and one of the upper.
+/// Returns the masks of lanes for which a comparison of the lower halves and of the upper halves is true.
 ///
 /// # Safety
-/// The operands `sources` are rows of `A`'s width.
+/// The operands `sources` must be rows of `A`'s width.
 #[inline(always)]
-unsafe fn held_by_halves<V: View, A: Lane, F: Fn(A, A) -> [u8; 2]>(
+unsafe fn compare_halves<V: View, A: Lane, F: Fn(A, A) -> [u8; 2]>(
     view: V,
     sm: &Sm,
     inst: &Inst,
     sources: [usize; 2],
-    how: Relate,
+    modifiers: Relate,
     f: F,
 ) -> [u32; 2] {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the width of the sources.
     let [a, b] = sources.map(|n| unsafe { view.row::<A>(sm, inst, n) });
     [0, 1].map(|half: usize| {
         where_true(view.lanes(sm), |lane| {
-            f(a[lane], b[lane])[half] & how.relation != 0
+            f(a[lane], b[lane])[half] & modifiers.relation != 0
         })
     })
 }
@@ -206,7 +206,7 @@ unsafe fn run_masks<V: View, T: Lane, F: Fn(u32, u32, u32) -> u32>(
     f: F,
 ) {
     let _: Option<T> = None;
-    // SAFETY: all operands are predicates, as the lowering checked; unused ones point at one.
+    // SAFETY: the lowering made all operands predicates, including unused ones.
     unsafe {
         let (a, b, c) = (
             view.predicate(sm, inst, 1),
@@ -224,7 +224,7 @@ unsafe fn run_carry<V: View, A: Lane, D: Lane, F: Fn(A, A, A, bool) -> (D, bool)
     inst: &Inst,
     f: F,
 ) {
-    // SAFETY: as in run1; operand 1 is the carry out, operand 2 the carry in, both predicates.
+    // SAFETY: the lowering checked the operands: operand 1 is the carry out, operand 2 the carry in.
     unsafe {
         let carry = view.predicate(sm, inst, 2);
         let (a, b, c) = (
@@ -251,7 +251,7 @@ unsafe fn run_carry2<V: View, A: Lane, D: Lane, F: Fn(A, A, bool) -> (D, bool)>(
     inst: &Inst,
     f: F,
 ) {
-    // SAFETY: as in run_carry.
+    // SAFETY: the lowering checked the operands: operand 1 is the carry out, operand 2 the carry in.
     unsafe {
         let carry = view.predicate(sm, inst, 2);
         let (a, b) = (view.row::<A>(sm, inst, 3), view.row::<A>(sm, inst, 4));
@@ -274,40 +274,40 @@ unsafe fn run_choose<V: View, A: Lane, D: Lane, F: Fn(A, A, bool) -> D>(
     inst: &Inst,
     f: F,
 ) {
-    // SAFETY: as in run1; operand 3 is a predicate.
+    // SAFETY: the lowering checked the operands: two sources and predicate 3.
     unsafe {
         let (a, b) = (view.row::<A>(sm, inst, 1), view.row::<A>(sm, inst, 2));
-        let which = expand(view.predicate(sm, inst, 3));
+        let selected = expand(view.predicate(sm, inst, 3));
         let mut d = [D::default(); LANES];
         for lane in view.lanes(sm) {
-            d[lane] = f(a[lane], b[lane], which[lane] != 0);
+            d[lane] = f(a[lane], b[lane], selected[lane] != 0);
         }
         view.write(sm, inst, 0, d);
     }
 }
 
 handlers!(
-    /// predicate `p = f(a)`
+    /// Predicate `p = f(a)`.
     test1<A> Fn(A) -> bool, run_test1);
 handlers!(
-    /// predicate `p = f(a, b)`
+    /// Predicate `p = f(a, b)`.
     test2<A, B> Fn(A, B) -> bool, run_test2);
 handlers!(
-    /// `setp` in full: operands p, maybe q, a, b, maybe c; `f` answers with one bit, the ordering
-    /// of a and b; the immediate is a [`Relate`].
+    /// Full `setp`. Operands: p, optionally q, a, b, optionally c. `f` returns the ordering of a and b as one
+    /// bit; the immediate is a [`Relate`].
     relate<A> Fn(A, A) -> u8, run_relate);
 handlers!(
-    /// `set`: operands d, a, b, maybe c; otherwise as [`relate`].
+    /// Full `set`. Operands: d, a, b, optionally c; otherwise as [`relate`].
     set<A> Fn(A, A) -> u8, run_set);
 handlers!(
-    /// `setp` of two values a register: operands p, q, a, b, maybe c; `f` answers with the orderings of
-    /// the lower halves and of the upper.
+    /// `setp` on packed pairs. Operands: p, q, a, b, optionally c. `f` returns the orderings of the lower and
+    /// the upper halves.
     relate_pairs<A> Fn(A, A) -> [u8; 2], run_relate_pairs);
 handlers!(
-    /// `set` of two values a register: operands d, a, b, maybe c; otherwise as [`relate_pairs`].
+    /// `set` on packed pairs. Operands: d, a, b, optionally c; otherwise as [`relate_pairs`].
     set_pairs<A> Fn(A, A) -> [u8; 2], run_set_pairs);
 handlers!(
-    /// Predicates as masks, 32 lanes at once: `p = f(a, b, c)`. `T` is not used.
+    /// Operation on predicates as masks of 32 lanes: `p = f(a, b, c)`. `T` is unused.
     masks<T> Fn(u32, u32, u32) -> u32, run_masks);
 handlers!(
     /// `(d, carry out) = f(a, b, c, carry in)`; operands: d, carry out, carry in, a, b, c.
@@ -316,5 +316,5 @@ handlers!(
     /// `(d, carry out) = f(a, b, carry in)`; operands: d, carry out, carry in, a, b.
     carry2<A, D> Fn(A, A, bool) -> (D, bool), run_carry2);
 handlers!(
-    /// `d = f(a, b, p)` with a predicate p: `selp`.
+    /// `d = f(a, b, p)` with a predicate p, for `selp`.
     choose<A, D> Fn(A, A, bool) -> D, run_choose);

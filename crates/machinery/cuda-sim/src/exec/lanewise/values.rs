@@ -1,16 +1,16 @@
-//! The shapes of lane operations on values: how many sources and destinations.
+//! Lane operations on values, by number of sources and destinations.
 
 #[cfg(target_arch = "x86_64")]
-use super::OneByOne;
+use super::ScalarView;
 use super::handlers::handlers;
-use super::{Alone, Lane, Together, View};
+use super::{GangView, Lane, View, WarpView};
 use crate::exec::cpu::Cpu;
 use crate::exec::sm::{Handlers, Inst, Next, Sm};
 use crate::lanes::LANES;
 
 #[inline(always)]
 unsafe fn run1<V: View, A: Lane, D: Lane, F: Fn(A) -> D>(view: V, sm: &mut Sm, inst: &Inst, f: F) {
-    // SAFETY: operand types are checked when the instruction is lowered.
+    // SAFETY: the lowering checked the widths of the operands.
     unsafe {
         let a = view.row::<A>(sm, inst, 1);
         let mut d = [D::default(); LANES];
@@ -28,7 +28,7 @@ unsafe fn run2<V: View, A: Lane, B: Lane, D: Lane, F: Fn(A, B) -> D>(
     inst: &Inst,
     f: F,
 ) {
-    // SAFETY: as in run1.
+    // SAFETY: the lowering checked the widths of the operands.
     unsafe {
         let (a, b) = (view.row::<A>(sm, inst, 1), view.row::<B>(sm, inst, 2));
         let mut d = [D::default(); LANES];
@@ -46,7 +46,7 @@ unsafe fn run3<V: View, A: Lane, B: Lane, C: Lane, D: Lane, F: Fn(A, B, C) -> D>
     inst: &Inst,
     f: F,
 ) {
-    // SAFETY: as in run1.
+    // SAFETY: the lowering checked the widths of the operands.
     unsafe {
         let (a, b, c) = (
             view.row::<A>(sm, inst, 1),
@@ -68,7 +68,7 @@ unsafe fn run4<V: View, A: Lane, B: Lane, C: Lane, E: Lane, D: Lane, F: Fn(A, B,
     inst: &Inst,
     f: F,
 ) {
-    // SAFETY: as in run1.
+    // SAFETY: the lowering checked the widths of the operands.
     unsafe {
         let (a, b) = (view.row::<A>(sm, inst, 1), view.row::<B>(sm, inst, 2));
         let (c, e) = (view.row::<C>(sm, inst, 3), view.row::<E>(sm, inst, 4));
@@ -87,7 +87,7 @@ unsafe fn run_imm<V: View, A: Lane, B: Lane, C: Lane, D: Lane, F: Fn(A, B, C, u6
     inst: &Inst,
     f: F,
 ) {
-    // SAFETY: as in run1.
+    // SAFETY: the lowering checked the widths of the operands.
     unsafe {
         let (a, b, c) = (
             view.row::<A>(sm, inst, 1),
@@ -109,7 +109,7 @@ unsafe fn run1_imm<V: View, A: Lane, D: Lane, F: Fn(A, u64) -> D>(
     inst: &Inst,
     f: F,
 ) {
-    // SAFETY: as in run1.
+    // SAFETY: the lowering checked the widths of the operands.
     unsafe {
         let a = view.row::<A>(sm, inst, 1);
         let mut d = [D::default(); LANES];
@@ -127,7 +127,7 @@ unsafe fn run2_imm<V: View, A: Lane, B: Lane, D: Lane, F: Fn(A, B, u64) -> D>(
     inst: &Inst,
     f: F,
 ) {
-    // SAFETY: as in run1.
+    // SAFETY: the lowering checked the widths of the operands.
     unsafe {
         let (a, b) = (view.row::<A>(sm, inst, 1), view.row::<B>(sm, inst, 2));
         let mut d = [D::default(); LANES];
@@ -145,8 +145,8 @@ unsafe fn run_split2<V: View, A: Lane, D: Lane, F: Fn(A) -> [D; 2]>(
     inst: &Inst,
     f: F,
 ) {
-    // SAFETY: as in run1; operands 0 and 1 are destinations, 2 is the source, read before
-    // either is written.
+    // SAFETY: the lowering checked the widths of the operands: destinations 0 and 1, source 2. The source is
+    // read before either destination is written.
     unsafe {
         let a = view.row::<A>(sm, inst, 2);
         let mut d = [[D::default(); LANES]; 2];
@@ -165,7 +165,7 @@ unsafe fn run_split4<V: View, A: Lane, D: Lane, F: Fn(A) -> [D; 4]>(
     inst: &Inst,
     f: F,
 ) {
-    // SAFETY: as in run_split2, with four destinations.
+    // SAFETY: the lowering checked the widths of the operands: destinations 0 to 3, source 4.
     unsafe {
         let a = view.row::<A>(sm, inst, 4);
         let mut d = [[D::default(); LANES]; 4];
@@ -185,16 +185,15 @@ unsafe fn run_same<V: View, D: Lane, F: Fn(&Sm, &Inst, usize) -> D>(
     inst: &Inst,
     f: F,
 ) {
-    for part in 0..inst.x as usize {
+    for part in 0..inst.arg0 as usize {
         let value = f(sm, inst, part);
-        // SAFETY: as in run1, with `x` destinations.
+        // SAFETY: the lowering checked the widths of the `arg0` destinations.
         unsafe { view.write(sm, inst, part, [value; LANES]) };
     }
 }
 
 handlers!(
-    /// Fills `x` rows, each with what `f` answers for its number: what is the same for all threads
-    /// of a block.
+    /// Fills `arg0` rows with the values of `f`, called with each row's number, which are uniform over a block.
     same<D> Fn(&Sm, &Inst, usize) -> D, run_same);
 handlers!(
     /// `d = f(a)`
@@ -212,7 +211,7 @@ handlers!(
     /// `d = f(a, b, c, imm)`, with the instruction's immediate: `lop3`.
     map3_imm<A, B, C, D> Fn(A, B, C, u64) -> D, run_imm);
 handlers!(
-    /// `d = f(a, imm)`: rarely used forms, whose modifiers are read from the immediate.
+    /// `d = f(a, imm)`, for rare forms whose modifiers are in the immediate.
     map1_imm<A, D> Fn(A, u64) -> D, run1_imm);
 handlers!(
     /// `d = f(a, b, imm)`

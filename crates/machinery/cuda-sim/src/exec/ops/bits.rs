@@ -1,4 +1,4 @@
-//! Counting, finding and moving bits. Source: PTX ISA, section 9.7.1, `popc` to `szext`.
+//! Bit counting, searching and fields. Source: PTX ISA, section 9.7.1, `popc` to `szext`.
 
 use super::form::{Form, FormError, Op};
 use super::value::{for_type, per_type};
@@ -7,7 +7,7 @@ use crate::exec::lanewise::{map1, map2, map3, map4};
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 
-/// `popc`: how many bits are one.
+/// Selects `popc`: the number of one bits.
 pub fn popc(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     let run = for_type!(ty, [B32 B64], T => map1(cpu, |a: T| a.count_ones()));
@@ -15,7 +15,7 @@ pub fn popc(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(Class::Integer, &[Type::U32], &[ty], run))
 }
 
-/// `clz`: how many zeros are above the highest one.
+/// Selects `clz`: the number of leading zeros.
 pub fn clz(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     let run = for_type!(ty, [B32 B64], T => map1(cpu, |a: T| a.leading_zeros()));
@@ -23,7 +23,7 @@ pub fn clz(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(Class::Integer, &[Type::U32], &[ty], run))
 }
 
-/// `brev`: the bits in the opposite order.
+/// Selects `brev`: the bits in reverse order.
 pub fn brev(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     let run = per_type!(map1, cpu, ty, [B32 B64], |a| a.reverse_bits());
@@ -31,16 +31,16 @@ pub fn brev(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(Class::Integer, &[ty], &[ty], run))
 }
 
-/// `bfind`: where the highest one is, or the highest bit that differs from the sign; with
-/// `.shiftamt` by how much to shift it to the top.
+/// Selects `bfind`: the position of the highest one bit, or of the highest bit that differs from the sign; with
+/// `.shiftamt`, the amount by which to shift it to the top.
 pub fn bfind(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let shift_amount = form.has("shiftamt");
     let ty = form.ty()?;
     let run = for_type!(ty, [U32 S32 U64 S64], T => if shift_amount {
-        map1(cpu, |a: T| a.zeros_above())
+        map1(cpu, |a: T| a.leading_zeros_or_max())
     } else {
         map1(cpu, |a: T| {
-            let zeros = a.zeros_above();
+            let zeros = a.leading_zeros_or_max();
             if zeros == u32::MAX { u32::MAX } else { T::BITS - 1 - zeros }
         })
     });
@@ -48,7 +48,7 @@ pub fn bfind(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(Class::Integer, &[Type::U32], &[ty], run))
 }
 
-/// `fns`: where the nth one is.
+/// Selects `fns`: the position of the nth one bit.
 pub fn fns(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty_among(&[Type::B32])?;
     let run = map3(cpu, find_nth_set);
@@ -57,7 +57,7 @@ pub fn fns(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(Class::Integer, &[ty], &uses, run))
 }
 
-/// `bfe`: a field of bits, extended.
+/// Selects `bfe`: an extended bit field.
 pub fn bfe(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     let run = for_type!(ty, [U32 S32 U64 S64], T => {
@@ -68,7 +68,7 @@ pub fn bfe(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(Class::Integer, &[ty], &uses, run))
 }
 
-/// `bfi`: the low bits of a as a field of b.
+/// Selects `bfi`: inserts the low bits of a as a field of b.
 pub fn bfi(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     let run = for_type!(ty, [B32 B64], T => {
@@ -83,9 +83,9 @@ pub fn bfi(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(Class::Integer, &[ty], &uses, run))
 }
 
-/// `bmsk`: a field of ones.
+/// Selects `bmsk`: a field of ones.
 pub fn bmsk(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let clamp = clamps(form)?;
+    let clamp = takes_clamp(form)?;
     let ty = form.ty_among(&[Type::B32])?;
     let run = if clamp {
         map2(cpu, |from: u32, length: u32| {
@@ -100,9 +100,9 @@ pub fn bmsk(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(Class::Integer, &[ty], &[Type::U32, Type::U32], run))
 }
 
-/// `szext`: the low bits of a, extended.
+/// Selects `szext`: the low bits of a, extended.
 pub fn szext(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let clamp = clamps(form)?;
+    let clamp = takes_clamp(form)?;
     let ty = form.ty()?;
     let run = for_type!(ty, [U32 S32], T => if clamp {
         map2(cpu, |a: T, length: u32| a.extract(0, length))
@@ -113,15 +113,14 @@ pub fn szext(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(Class::Integer, &[ty], &[ty, Type::U32], run))
 }
 
-/// What becomes of amounts above 31: they are clamped (`.clamp`), or their low five bits count
-/// (`.wrap`).
-fn clamps(form: &Form) -> Result<bool, FormError> {
+/// Takes `.clamp` or `.wrap`. Returns true if amounts above 31 are clamped, false if they wrap modulo 32.
+fn takes_clamp(form: &Form) -> Result<bool, FormError> {
     Ok(form.required(&["clamp", "wrap"], ".clamp, .wrap")? == "clamp")
 }
 
-/// Where the nth set bit is, counted from `base` upwards (`n` > 0) or downwards (`n` < 0);
-/// `base` itself for 0, if it is set. All ones if there is none; but 0 for the least of all `n`, whose
-/// magnitude is no `n`, as on an H200.
+/// Returns the position of the nth set bit, counted from `base` upwards (`n` > 0) or downwards (`n` < 0); for
+/// 0 it is `base` itself, if that bit is set. Returns all ones if there is no such bit, but 0 for `i32::MIN`,
+/// as an H200 does.
 #[inline(never)]
 fn find_nth_set(mask: u32, base: u32, n: i32) -> u32 {
     if n == i32::MIN {
@@ -129,28 +128,28 @@ fn find_nth_set(mask: u32, base: u32, n: i32) -> u32 {
     }
     let set = |bit: &u32| mask >> bit & 1 == 1;
     let skip = n.unsigned_abs().saturating_sub(1) as usize;
-    let found = match n.signum() {
+    let position = match n.signum() {
         _ if base > 31 => None,
         0 => Some(base).filter(set),
         1 => (base..32).filter(set).nth(skip),
         _ => (0..=base).rev().filter(set).nth(skip),
     };
-    found.unwrap_or(u32::MAX)
+    position.unwrap_or(u32::MAX)
 }
 
-/// Bit fields of words; amounts past the word's width are clamped to it.
+/// Bit fields of words. Amounts beyond the word's width are clamped to it.
 trait Word: Copy {
-    /// Zeros above the highest one, or above the highest bit that differs from the sign; all ones
-    /// where there is no such bit.
-    fn zeros_above(self) -> u32;
-    /// The field of `length` bits that starts at bit `from`, extended.
+    /// Returns the number of zeros above the highest one bit, or above the highest bit that differs from the
+    /// sign; all ones if there is no such bit.
+    fn leading_zeros_or_max(self) -> u32;
+    /// Returns the field of `length` bits that starts at bit `from`, extended.
     fn extract(self, from: u32, length: u32) -> Self;
 }
 
 trait Unsigned: Copy {
-    /// The lowest `length` bits set.
+    /// Returns a word with the lowest `length` bits set.
     fn low_ones(length: u32) -> Self;
-    /// Shifted left; zero from the word's width on.
+    /// Shifts left; zero for amounts of at least the word's width.
     fn shift_up(self, by: u32) -> Self;
 }
 
@@ -168,7 +167,7 @@ macro_rules! words {
         }
         impl Word for $unsigned {
             #[inline(always)]
-            fn zeros_above(self) -> u32 {
+            fn leading_zeros_or_max(self) -> u32 {
                 if self == 0 { u32::MAX } else { self.leading_zeros() }
             }
             #[inline(always)]
@@ -180,8 +179,8 @@ macro_rules! words {
         }
         impl Word for $signed {
             #[inline(always)]
-            fn zeros_above(self) -> u32 {
-                (if self < 0 { !self } else { self } as $unsigned).zeros_above()
+            fn leading_zeros_or_max(self) -> u32 {
+                (if self < 0 { !self } else { self } as $unsigned).leading_zeros_or_max()
             }
             #[inline(always)]
             fn extract(self, from: u32, length: u32) -> $signed {

@@ -1,9 +1,8 @@
-//! Extended-precision integer arithmetic over the condition code's carry bit. Source: PTX ISA,
-//! section 9.7.2.
+//! Extended-precision integer arithmetic with the condition code's carry bit. Source: PTX ISA, section 9.7.2.
 //!
-//! There is one carry, and a subtraction is an addition: `a - b` is `a + !b + 1`, and its carry is set
-//! where nothing is borrowed. So a sum may go on after a difference, as on an H200 (the PTX ISA leaves
-//! it open). A form without `.cc` reads the carry and leaves it as it was.
+//! There is a single carry bit. A subtraction is an addition, `a - b = a + !b + 1`, and sets the carry if
+//! there is no borrow. An addition can therefore continue a subtraction, as on an H200 (the PTX ISA leaves
+//! this open). A form without `.cc` reads the carry and does not change it.
 
 use super::form::{Form, FormError, Op};
 use super::value::for_type;
@@ -13,16 +12,15 @@ use crate::exec::sm::Handlers;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 
-/// `add.cc`
+/// Selects `add.cc`.
 pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let (_, ty) = parts(form)?;
+    let (_, ty) = parse_form(form)?;
     let run = for_type!(ty, [U32 S32 U64 S64], T => carry2(cpu, |a: T, b: T, _| a.add(b, false)));
     Ok(op(ty, 2, run))
 }
 
-/// `addc`
 pub fn addc(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let (sets, ty) = parts(form)?;
+    let (sets, ty) = parse_form(form)?;
     let run = for_type!(ty, [U32 S32 U64 S64], T => if sets {
         carry2(cpu, |a: T, b: T, carry| a.add(b, carry))
     } else {
@@ -31,16 +29,15 @@ pub fn addc(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(op(ty, 2, run))
 }
 
-/// `sub.cc`
+/// Selects `sub.cc`.
 pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let (_, ty) = parts(form)?;
+    let (_, ty) = parse_form(form)?;
     let run = for_type!(ty, [U32 S32 U64 S64], T => carry2(cpu, |a: T, b: T, _| a.sub(b, true)));
     Ok(op(ty, 2, run))
 }
 
-/// `subc`
 pub fn subc(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let (sets, ty) = parts(form)?;
+    let (sets, ty) = parse_form(form)?;
     let run = for_type!(ty, [U32 S32 U64 S64], T => if sets {
         carry2(cpu, |a: T, b: T, carry| a.sub(b, carry))
     } else {
@@ -49,9 +46,9 @@ pub fn subc(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(op(ty, 2, run))
 }
 
-/// `mad.cc`
+/// Selects `mad.cc`.
 pub fn mad(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let (high, _, ty) = product_parts(form)?;
+    let (high, _, ty) = parse_product_form(form)?;
     let run = for_type!(ty, [U32 S32 U64 S64], T => if high {
         carry(cpu, |a: T, b: T, c: T, _| a.high(b).add(c, false))
     } else {
@@ -60,9 +57,8 @@ pub fn mad(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(op(ty, 3, run))
 }
 
-/// `madc`
 pub fn madc(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let (high, sets, ty) = product_parts(form)?;
+    let (high, sets, ty) = parse_product_form(form)?;
     let run = for_type!(ty, [U32 S32 U64 S64], T => match (sets, high) {
         (true, false) => carry(cpu, |a: T, b: T, c: T, carry| a.low(b).add(c, carry)),
         (true, true) => carry(cpu, |a: T, b: T, c: T, carry| a.high(b).add(c, carry)),
@@ -76,18 +72,19 @@ pub fn madc(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(op(ty, 3, run))
 }
 
-/// Whether the form sets the carry, and its type.
-fn parts(form: &Form) -> Result<(bool, Type), FormError> {
+/// Takes `.cc` and the type. Returns true in the first component if the form sets the carry.
+fn parse_form(form: &Form) -> Result<(bool, Type), FormError> {
     let sets = form.has("cc");
     let ty = form.ty()?;
     form.end()?;
     Ok((sets, ty))
 }
 
-/// Whether the upper half of a product is added, and the rest as [`parts`] has it.
-fn product_parts(form: &Form) -> Result<(bool, bool, Type), FormError> {
+/// Takes `.hi` or `.lo` and the rest of the form. Returns true in the first component for the upper half of
+/// products.
+fn parse_product_form(form: &Form) -> Result<(bool, bool, Type), FormError> {
     let high = form.required(&["lo", "hi"], ".hi, .lo")? == "hi";
-    let (sets, ty) = parts(form)?;
+    let (sets, ty) = parse_form(form)?;
     Ok((high, sets, ty))
 }
 
@@ -98,7 +95,7 @@ fn op(ty: Type, sources: usize, run: Handlers) -> Op {
     }
 }
 
-/// Arithmetic that says what it carried out of the top, as for unsigned numbers.
+/// Arithmetic that returns the carry out of the top bit, as for unsigned numbers.
 trait Extended: Lane {
     fn add(self, other: Self, carry: bool) -> (Self, bool);
     fn sub(self, other: Self, carry: bool) -> (Self, bool);

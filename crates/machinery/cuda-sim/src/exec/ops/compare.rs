@@ -1,8 +1,8 @@
 //! Comparison and selection. Source: PTX ISA, section 9.7.6.
 //!
-//! `setp` into one predicate is what kernels run by the million and has a handler for each
-//! comparison and type. Everything else (a second destination, a further predicate, `set`, half
-//! precision) shares one handler a type, with the comparison in the immediate.
+//! `setp` with one predicate is by far the most frequent form and has a handler for each comparison and type.
+//! All other forms (a second destination, a source predicate, `set`, half precision) share one handler per
+//! type, with the comparison in the immediate.
 
 use super::form::{Form, FormError, Op, no_such_type};
 use super::relation::{
@@ -17,7 +17,7 @@ use crate::exec::sm::Handlers;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 
-/// `$shape` around the closure that answers with the ordering of two values of type `$ty`.
+/// Applies `$shape` to a closure that returns the ordering of two values of type `$ty`.
 macro_rules! by_ordering {
     ($shape:ident, $cpu:expr, $ty:expr, $ftz:expr) => {
         match $ty {
@@ -34,9 +34,9 @@ macro_rules! by_ordering {
     };
 }
 
-/// `setp`: one predicate, or two of which the second is the opposite.
+/// Selects `setp`: one predicate, or two of which the second is the opposite.
 pub fn setp(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    if compares_pairs(form) {
+    if has_packed_sources(form) {
         return pairs::setp(form, cpu);
     }
     let ty = form.ty()?;
@@ -53,39 +53,38 @@ pub fn setp(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let defs = if pair { 2 } else { 1 };
     let mut uses = vec![ty, ty];
     uses.extend((combine != 0).then_some(Type::Pred));
-    let how = Relate {
+    let modifiers = Relate {
         relation,
         combine,
         pair,
         truth: 0,
     };
-    Ok(Op::new(Class::Integer, &vec![Type::Pred; defs], &uses, run).with_imm(how.code()))
+    Ok(Op::new(Class::Integer, &vec![Type::Pred; defs], &uses, run).with_imm(modifiers.code()))
 }
 
-/// Whether the sources are pairs of halves.
-fn compares_pairs(form: &Form) -> bool {
-    form.shows("f16x2") || form.shows("bf16x2")
+/// Returns true if the sources are pairs of halves.
+fn has_packed_sources(form: &Form) -> bool {
+    form.contains("f16x2") || form.contains("bf16x2")
 }
 
-/// `set`: the answer as a number.
+/// Selects `set`: the result of a comparison as a number.
 pub fn set(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     use Type::*;
-    if compares_pairs(form) {
+    if has_packed_sources(form) {
         return pairs::set(form, cpu);
     }
     let destination = form.ty_among(&[U32, S32, F32, U16, S16, F16, BF16])?;
     let ty = form.ty()?;
     let halves = matches!(ty, F16 | BF16);
     match destination {
-        // Answers of 16 bits that are whole numbers are of halves alone, and those of one format are not
-        // of the other.
+        // 16-bit integer results exist only for halves, and half results only for halves of the same format.
         U16 | S16 if !halves => return no_such_type(destination),
         F16 | BF16 if halves && ty != destination => return no_such_type(ty),
         _ => {}
     }
     let relation = relation(form, ty)?;
     let combine = combination(form);
-    // What becomes a `.bf16` is flushed nowhere.
+    // Comparisons with a `.bf16` result do not flush.
     let ftz = matches!(ty, F32 | F16) && destination != BF16 && form.has("ftz");
     form.end()?;
     let run = by_ordering!(set_lanes, cpu, ty, ftz);
@@ -98,16 +97,16 @@ pub fn set(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     };
     let mut uses = vec![ty, ty];
     uses.extend((combine != 0).then_some(Type::Pred));
-    let how = Relate {
+    let modifiers = Relate {
         relation,
         combine,
         pair: false,
         truth,
     };
-    Ok(Op::new(Class::Integer, &[destination], &uses, run).with_imm(how.code()))
+    Ok(Op::new(Class::Integer, &[destination], &uses, run).with_imm(modifiers.code()))
 }
 
-/// One handler for each comparison and type.
+/// Returns the handlers for one comparison and type.
 #[expect(
     clippy::neg_cmp_op_on_partial_ord,
     reason = "an unordered comparison holds for NaN"
@@ -156,7 +155,7 @@ fn test(cpu: Cpu, ty: Type, relation: u8, ftz: bool) -> Result<Handlers, FormErr
     })
 }
 
-/// `selp`: a where the predicate holds, else b.
+/// Selects `selp`: a if the predicate is true, otherwise b.
 pub fn selp(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     form.end()?;
@@ -169,7 +168,7 @@ pub fn selp(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(Class::Integer, &[ty], &[ty, ty, Type::Pred], run))
 }
 
-/// `slct`: a where c is not negative, else b; b also where c is NaN.
+/// Selects `slct`: a if c is not negative, otherwise b; also b if c is NaN.
 pub fn slct(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     let by = form.ty_among(&[Type::S32, Type::F32])?;

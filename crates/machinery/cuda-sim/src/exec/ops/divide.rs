@@ -1,7 +1,7 @@
 //! Division and roots in single and double precision. Source: PTX ISA, section 9.7.3.
 //!
-//! The `.approx` forms answer with the correctly rounded value, which is within every error bound the
-//! ISA states, and follow its tables for special values.
+//! The `.approx` forms return the correctly rounded value, which satisfies every error bound of the ISA, and
+//! follow its tables for special values.
 
 use super::form::{Form, FormError, Op, no_such_type};
 use super::rounding::{Mode, Operation, RoundingDirection, double, nearest, pass_nan, single};
@@ -11,7 +11,7 @@ use crate::exec::sm::Handlers;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 
-/// What a division or root is written with: a direction, or one of the approximate kinds.
+/// The accuracy of a division or root: a rounding direction, or an approximate form.
 enum Accuracy {
     Rounded(RoundingDirection),
     Approximate,
@@ -19,7 +19,7 @@ enum Accuracy {
     FullRange,
 }
 
-/// The accuracy of all but `div`.
+/// Takes the accuracy of all instructions except `div`.
 fn accuracy(form: &Form) -> Result<Accuracy, FormError> {
     rounded_or_approximate(form).ok_or(FormError::Missing(".approx, .rn, .rz, .rm, .rp"))
 }
@@ -31,8 +31,8 @@ fn rounded_or_approximate(form: &Form) -> Option<Accuracy> {
     }
 }
 
-/// The parts of a division or root: how clamped, of which type, what runs it.
-fn parts(form: &Form, accuracy: &Accuracy) -> Result<(Mode, Type, Class), FormError> {
+/// Takes the rest of a division's or root's form. Returns its mode, type and class.
+fn parse_form(form: &Form, accuracy: &Accuracy) -> Result<(Mode, Type, Class), FormError> {
     let direction = match *accuracy {
         Accuracy::Rounded(direction) => direction,
         _ => RoundingDirection::Nearest,
@@ -54,13 +54,12 @@ fn parts(form: &Form, accuracy: &Accuracy) -> Result<(Mode, Type, Class), FormEr
     Ok((mode, ty, class))
 }
 
-/// `div`
 pub fn div(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     use Accuracy::{Approximate, FullRange, Rounded};
     let accuracy = rounded_or_approximate(form)
         .or_else(|| form.has("full").then_some(FullRange))
         .ok_or(FormError::Missing(".approx, .full, .rn, .rz, .rm, .rp"))?;
-    let (mode, ty, class) = parts(form, &accuracy)?;
+    let (mode, ty, class) = parse_form(form, &accuracy)?;
     let run: Handlers = match (ty, accuracy) {
         (Type::F32, Approximate) => {
             nearest!(map2, cpu, mode, |a, b| divide_approximately(a, b), exactly f64::from(a) / f64::from(b))
@@ -78,7 +77,7 @@ pub fn div(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(class, &[ty], &[ty, ty], run).with_imm(mode.code()))
 }
 
-/// `div.approx`: a times the reciprocal of b, which is lost above 2^126.
+/// Computes `div.approx`: a times the reciprocal of b, which underflows to zero above 2^126.
 #[inline(always)]
 fn divide_approximately(a: f32, b: f32) -> f32 {
     /// 2^126
@@ -91,11 +90,10 @@ fn divide_approximately(a: f32, b: f32) -> f32 {
     }
 }
 
-/// `rcp`
 pub fn rcp(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     use Accuracy::{Approximate, FullRange, Rounded};
     let accuracy = accuracy(form)?;
-    let (mode, ty, class) = parts(form, &accuracy)?;
+    let (mode, ty, class) = parse_form(form, &accuracy)?;
     let run: Handlers = match (ty, accuracy) {
         (Type::F32, Approximate | FullRange | Rounded(RoundingDirection::Nearest)) => {
             nearest!(map1, cpu, mode, |a| 1.0 / a)
@@ -113,8 +111,8 @@ pub fn rcp(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(class, &[ty], &[ty], run).with_imm(mode.code()))
 }
 
-/// The upper 32 bits of a double, subnormals flushed: all that the `.approx.ftz.f64` forms read
-/// and write.
+/// Returns a double's upper 32 bits, subnormals flushed: the `.approx.ftz.f64` forms read and write nothing
+/// else.
 #[inline(always)]
 fn upper_word(a: f64) -> f64 {
     let bits = a.to_bits() & 0xffff_ffff_0000_0000;
@@ -125,7 +123,7 @@ fn upper_word(a: f64) -> f64 {
     })
 }
 
-/// A result of those forms: any NaN is one NaN.
+/// Returns a result of those forms, with NaNs made canonical.
 #[inline(always)]
 fn upper_result(a: f64) -> f64 {
     let is_nan = a.to_bits() << 1 > 0x7ff0_0000_0000_0000 << 1;
@@ -136,11 +134,10 @@ fn upper_result(a: f64) -> f64 {
     })
 }
 
-/// `sqrt`
 pub fn sqrt(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     use Accuracy::{Approximate, FullRange, Rounded};
     let accuracy = accuracy(form)?;
-    let (mode, ty, class) = parts(form, &accuracy)?;
+    let (mode, ty, class) = parse_form(form, &accuracy)?;
     let run: Handlers = match (ty, accuracy) {
         (Type::F32, Approximate | FullRange | Rounded(RoundingDirection::Nearest)) => {
             nearest!(map1, cpu, mode, |a| a.sqrt())
@@ -155,10 +152,9 @@ pub fn sqrt(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(class, &[ty], &[ty], run).with_imm(mode.code()))
 }
 
-/// `rsqrt`
 pub fn rsqrt(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let accuracy = accuracy(form)?;
-    let (mode, ty, class) = parts(form, &accuracy)?;
+    let (mode, ty, class) = parse_form(form, &accuracy)?;
     if let Accuracy::Rounded(_) = accuracy {
         return Err(FormError::Missing(".approx"));
     }

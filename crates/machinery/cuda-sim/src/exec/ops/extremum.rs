@@ -1,6 +1,6 @@
 //! `min` and `max` in single and double precision. Source: PTX ISA, section 9.7.3.
 //!
-//! The answer is the operand that is a number, unless the form says `.NaN`; -0 is less than +0.
+//! If one operand is NaN, the result is the other one, unless the form has `.NaN`; -0 is less than +0.
 
 use super::form::{Form, FormError, Op};
 use super::rounding::{canonical, flush, quiet};
@@ -10,16 +10,16 @@ use crate::exec::sm::Handlers;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 
-/// `$pick` with the modifiers of this form around it.
+/// Applies `$pick` with the modifiers of a form.
 macro_rules! single {
-    ($cpu:expr, $how:expr, $pick:ident) => {
-        match ($how.ftz, $how.nan, $how.xor_sign) {
+    ($cpu:expr, $modifiers:expr, $pick:ident) => {
+        match ($modifiers.ftz, $modifiers.nan, $modifiers.xor_sign) {
             (false, false, false) => map2($cpu, |a: f32, b: f32| $pick(a, b)),
             (true, false, false) => map2($cpu, |a: f32, b: f32| $pick(flush(a), flush(b))),
-            (false, true, false) => map2($cpu, |a: f32, b: f32| nan_wins(a, b, $pick(a, b))),
+            (false, true, false) => map2($cpu, |a: f32, b: f32| prefer_nan(a, b, $pick(a, b))),
             (true, true, false) => map2($cpu, |a: f32, b: f32| {
                 let (a, b) = (flush(a), flush(b));
-                nan_wins(a, b, $pick(a, b))
+                prefer_nan(a, b, $pick(a, b))
             }),
             (false, false, true) => map2($cpu, |a: f32, b: f32| {
                 xor_of_signs(a, b, $pick(a.abs(), b.abs()))
@@ -29,24 +29,24 @@ macro_rules! single {
                 xor_of_signs(a, b, $pick(a.abs(), b.abs()))
             }),
             (false, true, true) => map2($cpu, |a: f32, b: f32| {
-                xor_of_signs(a, b, nan_wins(a, b, $pick(a.abs(), b.abs())))
+                xor_of_signs(a, b, prefer_nan(a, b, $pick(a.abs(), b.abs())))
             }),
             (true, true, true) => map2($cpu, |a: f32, b: f32| {
                 let (a, b) = (flush(a), flush(b));
-                xor_of_signs(a, b, nan_wins(a, b, $pick(a.abs(), b.abs())))
+                xor_of_signs(a, b, prefer_nan(a, b, $pick(a.abs(), b.abs())))
             }),
         }
     };
 }
 
-/// `$pick` of three numbers; a [`ThreeForm`] is the immediate.
+/// Applies `$pick` to three numbers, with a [`ThreeForm`] in the immediate.
 macro_rules! three {
     ($cpu:expr, $pick:ident) => {
         map3_imm($cpu, |a: f32, b: f32, c: f32, code| {
-            let how = ThreeForm::from_code(code);
-            let [a, b, c] = [a, b, c].map(|x| how.input(x));
-            let pick = |a, b| match how.nan {
-                true => nan_wins(a, b, $pick(a, b)),
+            let modifiers = ThreeForm::from_code(code);
+            let [a, b, c] = [a, b, c].map(|x| modifiers.input(x));
+            let pick = |a, b| match modifiers.nan {
+                true => prefer_nan(a, b, $pick(a, b)),
                 false => $pick(a, b),
             };
             pick(pick(a, b), c)
@@ -54,37 +54,35 @@ macro_rules! three {
     };
 }
 
-/// `min`
 pub fn min(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if has_three_sources(form) {
-        let how = ThreeForm::of(form)?;
+        let modifiers = ThreeForm::of(form)?;
         let run = three!(cpu, smaller);
-        return Ok(how.op(run));
+        return Ok(modifiers.op(run));
     }
-    let written = ExtremumForm::of(form)?;
-    let run = match written {
+    let parsed = ExtremumForm::of(form)?;
+    let run = match parsed {
         ExtremumForm::Double => map2(cpu, smaller_double),
-        ExtremumForm::Single(how) => single!(cpu, how, smaller),
+        ExtremumForm::Single(modifiers) => single!(cpu, modifiers, smaller),
     };
-    Ok(written.op(run))
+    Ok(parsed.op(run))
 }
 
-/// `max`
 pub fn max(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if has_three_sources(form) {
-        let how = ThreeForm::of(form)?;
+        let modifiers = ThreeForm::of(form)?;
         let run = three!(cpu, larger);
-        return Ok(how.op(run));
+        return Ok(modifiers.op(run));
     }
-    let written = ExtremumForm::of(form)?;
-    let run = match written {
+    let parsed = ExtremumForm::of(form)?;
+    let run = match parsed {
         ExtremumForm::Double => map2(cpu, larger_double),
-        ExtremumForm::Single(how) => single!(cpu, how, larger),
+        ExtremumForm::Single(modifiers) => single!(cpu, modifiers, larger),
     };
-    Ok(written.op(run))
+    Ok(parsed.op(run))
 }
 
-/// The type, and what else may be said of single precision.
+/// The type, and the modifiers in single precision.
 #[derive(Clone, Copy)]
 enum ExtremumForm {
     Single(SingleForm),
@@ -94,7 +92,7 @@ enum ExtremumForm {
 #[derive(Clone, Copy)]
 struct SingleForm {
     ftz: bool,
-    /// `.NaN`: a NaN wins over a number.
+    /// `.NaN`: a NaN takes precedence over a number.
     nan: bool,
     /// `.xorsign.abs`
     xor_sign: bool,
@@ -107,16 +105,16 @@ impl ExtremumForm {
             form.end()?;
             return Ok(ExtremumForm::Double);
         }
-        let how = SingleForm {
+        let modifiers = SingleForm {
             ftz: form.has("ftz"),
             nan: form.has("NaN"),
             xor_sign: form.has("xorsign"),
         };
-        if how.xor_sign && !form.has("abs") {
+        if modifiers.xor_sign && !form.has("abs") {
             return Err(FormError::Missing(".abs"));
         }
         form.end()?;
-        Ok(ExtremumForm::Single(how))
+        Ok(ExtremumForm::Single(modifiers))
     }
 
     fn op(self, run: Handlers) -> Op {
@@ -127,7 +125,7 @@ impl ExtremumForm {
     }
 }
 
-/// The smaller or the larger of two numbers given by their bits; `nan`: a NaN wins.
+/// Returns the minimum or maximum of two numbers given by their bits. `nan`: a NaN takes precedence.
 pub fn of_bits(bits: [u32; 2], larger_one: bool, nan: bool) -> u32 {
     let [a, b] = bits.map(f32::from_bits);
     let number = match larger_one {
@@ -135,36 +133,36 @@ pub fn of_bits(bits: [u32; 2], larger_one: bool, nan: bool) -> u32 {
         false => smaller(a, b),
     };
     let result = match nan {
-        true => nan_wins(a, b, number),
+        true => prefer_nan(a, b, number),
         false => number,
     };
     result.to_bits()
 }
 
-/// Whether three numbers are compared.
+/// Returns true if the form has three sources.
 fn has_three_sources(form: &Form) -> bool {
     form.operand_lengths.len() == 4
 }
 
-/// What a form with three sources says.
+/// The modifiers of a form with three sources.
 #[derive(Clone, Copy)]
 struct ThreeForm {
     ftz: bool,
     nan: bool,
-    /// `.abs`: of the magnitudes.
+    /// `.abs`: compares magnitudes.
     abs: bool,
 }
 
 impl ThreeForm {
     fn of(form: &Form) -> Result<ThreeForm, FormError> {
         form.ty_among(&[Type::F32])?;
-        let how = ThreeForm {
+        let modifiers = ThreeForm {
             ftz: form.has("ftz"),
             nan: form.has("NaN"),
             abs: form.has("abs"),
         };
         form.end()?;
-        Ok(how)
+        Ok(modifiers)
     }
 
     fn op(self, run: Handlers) -> Op {
@@ -200,7 +198,7 @@ fn smaller(a: f32, b: f32) -> f32 {
     } else {
         equal
     };
-    number_wins(a, b, ordered)
+    prefer_number(a, b, ordered)
 }
 
 #[inline(always)]
@@ -213,17 +211,17 @@ fn larger(a: f32, b: f32) -> f32 {
     } else {
         equal
     };
-    number_wins(a, b, ordered)
+    prefer_number(a, b, ordered)
 }
 
 #[inline(always)]
-fn number_wins(a: f32, b: f32, ordered: f32) -> f32 {
+fn prefer_number(a: f32, b: f32, ordered: f32) -> f32 {
     let or_b = if a.is_nan() { canonical(b) } else { ordered };
     if b.is_nan() { canonical(a) } else { or_b }
 }
 
 #[inline(always)]
-fn nan_wins(a: f32, b: f32, number: f32) -> f32 {
+fn prefer_nan(a: f32, b: f32, number: f32) -> f32 {
     if a.is_nan() | b.is_nan() {
         canonical(f32::NAN)
     } else {
@@ -252,7 +250,7 @@ fn smaller_double(a: f64, b: f64) -> f64 {
     } else {
         equal
     };
-    number_wins_double(a, b, ordered)
+    prefer_number_double(a, b, ordered)
 }
 
 #[inline(always)]
@@ -265,11 +263,11 @@ fn larger_double(a: f64, b: f64) -> f64 {
     } else {
         equal
     };
-    number_wins_double(a, b, ordered)
+    prefer_number_double(a, b, ordered)
 }
 
 #[inline(always)]
-fn number_wins_double(a: f64, b: f64, ordered: f64) -> f64 {
+fn prefer_number_double(a: f64, b: f64, ordered: f64) -> f64 {
     let or_b = if a.is_nan() { b } else { ordered };
     let number = if b.is_nan() { a } else { or_b };
     if number.is_nan() { quiet(b) } else { number }

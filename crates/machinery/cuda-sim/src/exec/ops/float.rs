@@ -4,8 +4,8 @@
 
 use super::form::{Form, FormError, Op, no_such_type};
 use super::rounding::{
-    Mode, Operation, RoundingDirection, canonical, double, flush, fused_exactly, nearest, pass_nan,
-    single,
+    Mode, Operation, RoundingDirection, canonical, double, flush, fused_round_to_odd, nearest,
+    pass_nan, single,
 };
 use super::value::for_type;
 use crate::exec::cpu::Cpu;
@@ -14,24 +14,22 @@ use crate::exec::sm::Handlers;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 
-/// `add`
 pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let written = WrittenMode::of_two(form)?;
-    let mode = written.mode;
-    let run = match (written.ty, mode.direction) {
+    let parsed = ParsedMode::with_default_rounding(form)?;
+    let mode = parsed.mode;
+    let run = match (parsed.ty, mode.direction) {
         (Type::F32, RoundingDirection::Nearest) => nearest!(map2, cpu, mode, |a, b| a + b),
         (Type::F32, _) => map2_imm(cpu, |a, b, mode| single(Operation::Add, [a, b, b], mode)),
         (_, RoundingDirection::Nearest) => map2(cpu, |a: f64, b| pass_nan([b, a], a + b)),
         _ => map2_imm(cpu, |a, b, mode| double(Operation::Add, [a, b, b], mode)),
     };
-    Ok(written.op(2, run))
+    Ok(parsed.op(2, run))
 }
 
-/// `sub`
 pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let written = WrittenMode::of_two(form)?;
-    let mode = written.mode;
-    let run = match (written.ty, mode.direction) {
+    let parsed = ParsedMode::with_default_rounding(form)?;
+    let mode = parsed.mode;
+    let run = match (parsed.ty, mode.direction) {
         (Type::F32, RoundingDirection::Nearest) => nearest!(map2, cpu, mode, |a, b| a - b),
         (Type::F32, _) => map2_imm(cpu, |a, b: f32, mode| {
             single(Operation::Add, [a, -b, b], mode)
@@ -43,14 +41,13 @@ pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
             double(Operation::Add, [a, minus_b, b], mode)
         }),
     };
-    Ok(written.op(2, run))
+    Ok(parsed.op(2, run))
 }
 
-/// `mul`
 pub fn mul(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let written = WrittenMode::of_two(form)?;
-    let mode = written.mode;
-    let run = match (written.ty, mode.direction) {
+    let parsed = ParsedMode::with_default_rounding(form)?;
+    let mode = parsed.mode;
+    let run = match (parsed.ty, mode.direction) {
         (Type::F32, RoundingDirection::Nearest) => {
             nearest!(map2, cpu, mode, |a, b| a * b, exactly f64::from(a) * f64::from(b))
         }
@@ -58,18 +55,18 @@ pub fn mul(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
         (_, RoundingDirection::Nearest) => map2(cpu, |a: f64, b| pass_nan([b, a], a * b)),
         _ => map2_imm(cpu, |a, b, mode| double(Operation::Mul, [a, b, b], mode)),
     };
-    Ok(written.op(2, run))
+    Ok(parsed.op(2, run))
 }
 
-/// `fma`, and `mad`, which is its older name.
+/// Selects `fma`, and `mad`, which is its older name.
 pub fn fma(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let direction =
         RoundingDirection::float(form).ok_or(FormError::Missing(".rn, .rz, .rm, .rp"))?;
-    let written = WrittenMode::rounded(form, direction)?;
-    let mode = written.mode;
-    let run = match (written.ty, direction) {
+    let parsed = ParsedMode::rounded(form, direction)?;
+    let mode = parsed.mode;
+    let run = match (parsed.ty, direction) {
         (Type::F32, RoundingDirection::Nearest) => {
-            nearest!(map3, cpu, mode, |a, b, c| a.mul_add(b, c), exactly fused_exactly(a, b, c))
+            nearest!(map3, cpu, mode, |a, b, c| a.mul_add(b, c), exactly fused_round_to_odd(a, b, c))
         }
         (Type::F32, _) => map3_imm(cpu, |a, b, c, mode| single(Operation::Fma, [a, b, c], mode)),
         (_, RoundingDirection::Nearest) => {
@@ -77,23 +74,23 @@ pub fn fma(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
         }
         _ => map3_imm(cpu, |a, b, c, mode| double(Operation::Fma, [a, b, c], mode)),
     };
-    Ok(written.op(3, run))
+    Ok(parsed.op(3, run))
 }
 
-/// What a sum or product is written with.
-struct WrittenMode {
+/// The type and mode of an addition or multiplication.
+struct ParsedMode {
     ty: Type,
     mode: Mode,
 }
 
-impl WrittenMode {
-    /// `add`, `sub`, `mul`: to nearest where no direction is written.
-    fn of_two(form: &Form) -> Result<WrittenMode, FormError> {
+impl ParsedMode {
+    /// Takes the form of `add`, `sub` or `mul`, which round to nearest by default.
+    fn with_default_rounding(form: &Form) -> Result<ParsedMode, FormError> {
         let direction = RoundingDirection::float(form).unwrap_or(RoundingDirection::Nearest);
-        WrittenMode::rounded(form, direction)
+        ParsedMode::rounded(form, direction)
     }
 
-    fn rounded(form: &Form, direction: RoundingDirection) -> Result<WrittenMode, FormError> {
+    fn rounded(form: &Form, direction: RoundingDirection) -> Result<ParsedMode, FormError> {
         let ty = form.ty()?;
         // Double precision has neither `.ftz` nor `.sat`.
         let is_single = ty == Type::F32;
@@ -104,7 +101,7 @@ impl WrittenMode {
         };
         form.end()?;
         match ty {
-            Type::F32 | Type::F64 => Ok(WrittenMode { ty, mode }),
+            Type::F32 | Type::F64 => Ok(ParsedMode { ty, mode }),
             _ => no_such_type(ty),
         }
     }
@@ -114,7 +111,7 @@ impl WrittenMode {
     }
 }
 
-/// What runs an operation on numbers of this type.
+/// Returns the class of operations on this type.
 fn class(ty: Type) -> Class {
     if ty == Type::F64 {
         Class::Double
@@ -123,12 +120,11 @@ fn class(ty: Type) -> Class {
     }
 }
 
-// `abs` and `neg` are arithmetic to a NaN: it keeps its sign and becomes quiet, or canonical in single
-// precision. `copysign` moves a bit, whatever it is given.
+// `abs` and `neg` treat NaNs arithmetically: they keep their sign and become quiet, or canonical in single
+// precision. `copysign` only moves a bit.
 
-/// `abs`
 pub fn abs(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let (ty, ftz) = of_one(form)?;
+    let (ty, ftz) = parse_unary(form)?;
     let run = match ty {
         Type::F32 if ftz => map1(cpu, |a: f32| canonical(flush(a).abs())),
         Type::F32 => map1(cpu, |a: f32| canonical(a.abs())),
@@ -137,9 +133,8 @@ pub fn abs(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::of_one_type(class(ty), ty, 1, run))
 }
 
-/// `neg`
 pub fn neg(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let (ty, ftz) = of_one(form)?;
+    let (ty, ftz) = parse_unary(form)?;
     let run = match ty {
         Type::F32 if ftz => map1(cpu, |a: f32| canonical(-flush(a))),
         Type::F32 => map1(cpu, |a: f32| canonical(-a)),
@@ -148,15 +143,15 @@ pub fn neg(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::of_one_type(class(ty), ty, 1, run))
 }
 
-/// The type of an `abs` or `neg`, and whether it flushes subnormal numbers.
-fn of_one(form: &Form) -> Result<(Type, bool), FormError> {
+/// Takes the form of `abs` or `neg`. Returns its type, and true if it flushes subnormal numbers.
+fn parse_unary(form: &Form) -> Result<(Type, bool), FormError> {
     let ty = form.ty_among(&[Type::F32, Type::F64])?;
     let ftz = ty == Type::F32 && form.has("ftz");
     form.end()?;
     Ok((ty, ftz))
 }
 
-/// `copysign`: the first operand's sign, the second's magnitude.
+/// Selects `copysign`: the first operand's sign, the second's magnitude.
 pub fn copysign(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty_among(&[Type::F32, Type::F64])?;
     form.end()?;
@@ -167,7 +162,7 @@ pub fn copysign(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::of_one_type(class(ty), ty, 2, run))
 }
 
-/// `testp`: what kind of number it is.
+/// Selects `testp`: tests the kind of a number.
 pub fn testp(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     const KINDS: [&str; 6] = [
         "finite",
@@ -188,7 +183,7 @@ pub fn testp(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
         "infinite" => test1(cpu, |a: T| a.is_infinite()),
         "number" => test1(cpu, |a: T| !a.is_nan()),
         "notanumber" => test1(cpu, |a: T| a.is_nan()),
-        // The ISA counts zeros among them.
+        // The ISA counts zeros as normal numbers.
         "normal" => test1(cpu, |a: T| a.is_normal() || a == 0.0),
         _ => test1(cpu, |a: T| a.is_subnormal()),
     });

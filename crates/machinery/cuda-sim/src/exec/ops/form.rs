@@ -1,4 +1,5 @@
-//! A written form (`add.rn.ftz.f32`) taken apart, and the operation it stands for.
+//! Instruction forms: the parsed modifiers of a PTX instruction (`add.rn.ftz.f32`) and the operation they
+//! select.
 
 use crate::exec::cpu::Cpu;
 use crate::exec::sm::Handlers;
@@ -6,22 +7,22 @@ use crate::isa::Class;
 use crate::ptx::ast::Type;
 use std::cell::Cell;
 
-/// An operation: the types of its operands and the handler that runs it.
+/// A selected operation: operand types and handlers.
 pub struct Op {
     pub run: Handlers,
     pub class: Class,
-    /// Destinations, in the order they are written.
+    /// Types of the destinations, in the order written.
     pub defs: Vec<Type>,
-    /// Sources, in the order they are written. A literal operand is converted to this type.
+    /// Types of the sources, in the order written. Literal operands are converted to these types.
     pub uses: Vec<Type>,
-    /// The last written operand is a literal that becomes the instruction's immediate
-    /// (`lop3`'s truth table); it has no entry in `uses`.
+    /// True if the last written operand is a literal that becomes the immediate (`lop3`'s truth table). It
+    /// has no entry in `uses`.
     pub literal: bool,
-    /// Reads or writes the condition-code register (`add.cc`, `addc`): the lowering inserts
-    /// carry-out and carry-in after the destination, as [`crate::exec::lanewise::carry`] wants.
+    /// True if it reads or writes the condition-code register (`add.cc`, `addc`). The lowering then inserts
+    /// carry-out and carry-in after the destination, as [`crate::exec::lanewise::carry`] requires.
     pub carries: bool,
-    /// The instruction's immediate where none is written: the modifiers of a rarely used form,
-    /// which its handler reads while it runs. Never set together with `literal`.
+    /// The immediate, if none is written: the modifiers of a rare form, which its handler decodes at run
+    /// time. Never set together with `literal`.
     pub imm: u64,
 }
 
@@ -38,27 +39,27 @@ impl Op {
         }
     }
 
-    /// One whose destination and `sources` sources all have the one type that it names.
+    /// Creates an operation whose destination and `sources` sources all have type `ty`.
     pub fn of_one_type(class: Class, ty: Type, sources: usize, run: Handlers) -> Op {
         Op::new(class, &[ty], &vec![ty; sources], run)
     }
 
-    /// The same with the immediate its handler reads.
+    /// Sets the immediate that the handler reads.
     pub fn with_imm(self, imm: u64) -> Op {
         Op { imm, ..self }
     }
 }
 
-/// Why a form is not an instruction here.
+/// The reason for which a form is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FormError {
     #[error("`.{0}` is not a modifier of this instruction")]
     Modifier(String),
     #[error("a type modifier is missing")]
     NoType,
-    #[error("`.{0}` is not a type this instruction takes")]
+    #[error("`.{0}` is not a type of this instruction")]
     Type(String),
-    #[error("values of type `.{0}` are not simulated here")]
+    #[error("values of type `.{0}` are not simulated")]
     NotSimulated(String),
     #[error("a modifier is missing: one of {0}")]
     Missing(&'static str),
@@ -68,24 +69,22 @@ pub enum FormError {
     Vector(&'static str, usize),
 }
 
-/// Finds the operation that a form of one mnemonic stands for. Each register instruction has such a
-/// function, in the file of its family.
+/// Selects the operation of a form. Each register instruction has such a function, in the file of its family.
 pub type Select = fn(&Form, Cpu) -> Result<Op, FormError>;
 
-/// What is written after a mnemonic: each modifier is taken once, and [`Form::end`] refuses what is
-/// left.
+/// The text after a mnemonic. Selection functions take each modifier once, and [`Form::end`] rejects the rest.
 pub struct Form<'a> {
     modifiers: Vec<(&'a str, Cell<bool>)>,
-    /// Registers in each written operand: 1, the length of a vector `{a, b}`, 2 for `p|q`.
+    /// Number of registers in each written operand: 1, the length of a vector `{a, b}`, or 2 for `p|q`.
     pub operand_lengths: Vec<usize>,
-    /// Bytes of the register written to; None where it is a predicate or a sink. Only `cvt` asks.
+    /// Bytes of the destination register; `None` for a predicate or a sink. Only used by `cvt`.
     pub def_bytes: Option<u32>,
-    /// Bytes of the first source register; None for a literal.
+    /// Bytes of the first source register; `None` for a literal.
     pub use_bytes: Option<u32>,
 }
 
 impl<'a> Form<'a> {
-    /// A form with `operands` written operands of one register each.
+    /// Creates a form with `operands` written operands of one register each.
     pub fn new(modifiers: &[&'a str], operands: usize) -> Form<'a> {
         let modifiers = modifiers
             .iter()
@@ -99,24 +98,24 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// Whether this modifier stands there, without taking it.
-    pub fn shows(&self, name: &str) -> bool {
+    /// Returns true if the modifier is present, without taking it.
+    pub fn contains(&self, name: &str) -> bool {
         self.modifiers.iter().any(|(text, _)| *text == name)
     }
 
-    /// The first type among the modifiers, without taking it.
+    /// Returns the first type among the modifiers, without taking it.
     pub fn first_type(&self) -> Option<Type> {
         self.modifiers
             .iter()
             .find_map(|(text, _)| Type::from_modifier(text))
     }
 
-    /// Whether this modifier stands there (and takes it).
+    /// Takes the modifier. Returns true if it was present.
     pub fn has(&self, name: &str) -> bool {
         self.one_of(&[name]).is_some()
     }
 
-    /// The first modifier not yet taken that is among `names` (and takes it).
+    /// Takes the first remaining modifier that is among `names`.
     pub fn one_of(&self, names: &[&str]) -> Option<&'a str> {
         let (text, taken) = self
             .modifiers
@@ -126,7 +125,7 @@ impl<'a> Form<'a> {
         Some(text)
     }
 
-    /// The first modifier not yet taken that names a type (and takes it).
+    /// Takes the first remaining modifier that is a type. Fails if there is none.
     pub fn ty(&self) -> Result<Type, FormError> {
         for (text, taken) in &self.modifiers {
             if !taken.get()
@@ -136,19 +135,20 @@ impl<'a> Form<'a> {
                 return Ok(ty);
             }
         }
-        let mut left = self.modifiers.iter().filter(|(_, taken)| !taken.get());
-        match left.find(|(text, _)| Type::is_unknown_one(text)) {
+        let mut remaining = self.modifiers.iter().filter(|(_, taken)| !taken.get());
+        match remaining.find(|(text, _)| Type::is_unsupported(text)) {
             Some((text, _)) => Err(FormError::NotSimulated((*text).to_owned())),
             None => Err(FormError::NoType),
         }
     }
 
-    /// The one of `names` that stands there, which must: `all` lists them for the reader.
+    /// Takes the modifier that is among `names`. Fails if there is none; `all` lists the choices for the
+    /// message.
     pub fn required(&self, names: &[&str], all: &'static str) -> Result<&'a str, FormError> {
         self.one_of(names).ok_or(FormError::Missing(all))
     }
 
-    /// The type, which must be one of these.
+    /// Takes the type, which must be one of `allowed`.
     pub fn ty_among(&self, allowed: &[Type]) -> Result<Type, FormError> {
         let ty = self.ty()?;
         if allowed.contains(&ty) {
@@ -158,7 +158,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// Refuses a form with modifiers nobody took.
+    /// Fails if any modifier was not taken.
     pub fn end(&self) -> Result<(), FormError> {
         match self.modifiers.iter().find(|(_, taken)| !taken.get()) {
             Some((text, _)) => Err(FormError::Modifier((*text).to_owned())),
@@ -167,7 +167,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// Refuses a type the instruction does not have.
+/// Rejects a type that the instruction does not have.
 pub fn no_such_type<T>(ty: Type) -> Result<T, FormError> {
     Err(FormError::Type(ty.modifier().to_owned()))
 }

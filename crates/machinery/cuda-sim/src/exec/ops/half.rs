@@ -1,9 +1,8 @@
-//! Half precision: `.f16`, `.bf16` and pairs of them in one register. Source: PTX ISA, section
-//! 9.7.4.
+//! Half precision: `.f16`, `.bf16` and pairs of them in one register. Source: PTX ISA, section 9.7.4.
 //!
-//! One handler for all, with the form in the immediate. Sums and products of halves are exact
-//! enough in single precision that rounding twice changes nothing; a fused multiply-add is not,
-//! and goes through software floating point.
+//! All operations share one handler, with the form in the immediate. Sums and products of halves are computed
+//! in single precision, which is accurate enough that double rounding changes nothing. A fused multiply-add
+//! uses software floating point.
 
 use super::form::{Form, FormError, Op, no_such_type};
 use super::rounding;
@@ -16,19 +15,19 @@ use rustc_apfloat::ieee::{BFloat, Half};
 use rustc_apfloat::{Float as _, Round};
 
 const HALVES: [Type; 4] = [Type::F16, Type::F16x2, Type::BF16, Type::BF16x2];
-/// A 1 in each format.
+/// The number 1 in each format.
 pub const ONE_F16: u16 = 0x3c00;
 pub const ONE_BF16: u16 = 0x3f80;
-/// The NaN that arithmetic answers with, in either format.
+/// The NaN that arithmetic produces, in both formats.
 const NAN: u16 = 0x7fff;
 
-/// The value of an `.f16` register.
+/// Returns the value of an `.f16` register.
 #[inline(always)]
 pub fn f16(bits: u32) -> f32 {
     half::f16::from_bits(bits as u16).to_f32()
 }
 
-/// The value of a `.bf16` register.
+/// Returns the value of a `.bf16` register.
 #[inline(always)]
 pub fn bf16(bits: u32) -> f32 {
     f32::from_bits(bits << 16)
@@ -37,7 +36,7 @@ pub fn bf16(bits: u32) -> f32 {
 /// 2^-14
 const SMALLEST_NORMAL: f32 = 1.0 / 16384.0;
 
-/// `.ftz` of an `.f16` value.
+/// Applies `.ftz` to an `.f16` value.
 #[inline(always)]
 pub fn flush(a: f32) -> f32 {
     if a.abs() < SMALLEST_NORMAL {
@@ -47,7 +46,7 @@ pub fn flush(a: f32) -> f32 {
     }
 }
 
-/// What a form says, packed into its immediate.
+/// The modifiers of a form, packed into its immediate.
 #[derive(Clone, Copy)]
 struct HalfForm {
     function: HalfOperation,
@@ -74,7 +73,7 @@ enum HalfOperation {
     Tanh,
 }
 
-/// Functions by their number in a code, which is their place in the enum.
+/// Operations, indexed by their number in the encoding.
 const FUNCTIONS: [HalfOperation; 10] = [
     HalfOperation::Add,
     HalfOperation::Sub,
@@ -89,7 +88,7 @@ const FUNCTIONS: [HalfOperation; 10] = [
 ];
 
 impl HalfForm {
-    /// Without modifiers but the type.
+    /// Returns a form without modifiers except the type.
     fn plain(function: HalfOperation, ty: Type) -> HalfForm {
         HalfForm {
             function,
@@ -135,65 +134,63 @@ impl HalfForm {
     }
 }
 
-/// `add`
 pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     rounded(form, cpu, HalfOperation::Add)
 }
 
-/// `sub`
 pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     rounded(form, cpu, HalfOperation::Sub)
 }
 
-/// `mul`
 pub fn mul(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     rounded(form, cpu, HalfOperation::Mul)
 }
 
-/// `fma`
 pub fn fma(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     form.required(&["rn"], ".rn")?;
-    let (ty, how) = written(form, HalfOperation::Fma)?;
-    let sat = !how.bfloat && form.has("sat");
+    let (ty, modifiers) = parse_form(form, HalfOperation::Fma)?;
+    let sat = !modifiers.bfloat && form.has("sat");
     let relu = form.has("relu");
     form.end()?;
-    Ok(op(ty, HalfForm { sat, relu, ..how }, cpu))
+    Ok(op(
+        ty,
+        HalfForm {
+            sat,
+            relu,
+            ..modifiers
+        },
+        cpu,
+    ))
 }
 
-/// `neg`
 pub fn neg(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     sign(form, cpu, HalfOperation::Neg)
 }
 
-/// `abs`
 pub fn abs(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     sign(form, cpu, HalfOperation::Abs)
 }
 
-/// `min`
 pub fn min(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    one_of_two(form, cpu, HalfOperation::Min)
+    min_or_max(form, cpu, HalfOperation::Min)
 }
 
-/// `max`
 pub fn max(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    one_of_two(form, cpu, HalfOperation::Max)
+    min_or_max(form, cpu, HalfOperation::Max)
 }
 
-/// `ex2`
 pub fn ex2(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     form.required(&["approx"], ".approx")?;
     let ty = form.ty_among(&HALVES)?;
-    let how = HalfForm::plain(HalfOperation::Ex2, ty);
-    if how.bfloat {
+    let modifiers = HalfForm::plain(HalfOperation::Ex2, ty);
+    if modifiers.bfloat {
         form.required(&["ftz"], ".ftz")?;
     }
     form.end()?;
-    let ftz = how.bfloat;
-    Ok(special(ty, HalfForm { ftz, ..how }, cpu))
+    let ftz = modifiers.bfloat;
+    Ok(special(ty, HalfForm { ftz, ..modifiers }, cpu))
 }
 
-/// `tanh`
 pub fn tanh(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     form.required(&["approx"], ".approx")?;
     let ty = form.ty_among(&HALVES)?;
@@ -201,97 +198,97 @@ pub fn tanh(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(special(ty, HalfForm::plain(HalfOperation::Tanh, ty), cpu))
 }
 
-/// Refuses an instruction that has no form in half precision.
-pub fn none(form: &Form, _: Cpu) -> Result<Op, FormError> {
+/// Rejects an instruction that has no half-precision form.
+pub fn unsupported(form: &Form, _: Cpu) -> Result<Op, FormError> {
     no_such_type(form.ty_among(&HALVES)?)
 }
 
-/// `add`, `sub`, `mul`: rounded to nearest, whether `.rn` stands there or not.
+/// Selects `add`, `sub` or `mul`, which round to nearest with or without `.rn`.
 fn rounded(form: &Form, cpu: Cpu, function: HalfOperation) -> Result<Op, FormError> {
     form.has("rn");
-    let (ty, how) = written(form, function)?;
-    let sat = !how.bfloat && form.has("sat");
+    let (ty, modifiers) = parse_form(form, function)?;
+    let sat = !modifiers.bfloat && form.has("sat");
     form.end()?;
-    Ok(op(ty, HalfForm { sat, ..how }, cpu))
+    Ok(op(ty, HalfForm { sat, ..modifiers }, cpu))
 }
 
 fn sign(form: &Form, cpu: Cpu, function: HalfOperation) -> Result<Op, FormError> {
-    let (ty, how) = written(form, function)?;
+    let (ty, modifiers) = parse_form(form, function)?;
     form.end()?;
-    Ok(op(ty, how, cpu))
+    Ok(op(ty, modifiers, cpu))
 }
 
-fn one_of_two(form: &Form, cpu: Cpu, function: HalfOperation) -> Result<Op, FormError> {
-    let (ty, how) = written(form, function)?;
+fn min_or_max(form: &Form, cpu: Cpu, function: HalfOperation) -> Result<Op, FormError> {
+    let (ty, modifiers) = parse_form(form, function)?;
     let xor_sign = form.has("xorsign");
     if xor_sign && !form.has("abs") {
         return Err(FormError::Missing(".abs"));
     }
     let nan = form.has("NaN");
     form.end()?;
-    let how = HalfForm {
+    let modifiers = HalfForm {
         xor_sign,
         nan,
-        ..how
+        ..modifiers
     };
-    Ok(op(ty, how, cpu))
+    Ok(op(ty, modifiers, cpu))
 }
 
-/// The type and what all forms but those of the special functions may say: `.ftz`, where it is no
+/// Takes the type and `.ftz`, which all forms except those of special functions may have, unless the type is
 /// `.bf16`.
-fn written(form: &Form, function: HalfOperation) -> Result<(Type, HalfForm), FormError> {
+fn parse_form(form: &Form, function: HalfOperation) -> Result<(Type, HalfForm), FormError> {
     let ty = form.ty_among(&HALVES)?;
-    let how = HalfForm::plain(function, ty);
-    let ftz = !how.bfloat && form.has("ftz");
-    Ok((ty, HalfForm { ftz, ..how }))
+    let modifiers = HalfForm::plain(function, ty);
+    let ftz = !modifiers.bfloat && form.has("ftz");
+    Ok((ty, HalfForm { ftz, ..modifiers }))
 }
 
-fn special(ty: Type, how: HalfForm, cpu: Cpu) -> Op {
+fn special(ty: Type, modifiers: HalfForm, cpu: Cpu) -> Op {
     Op {
         class: Class::Special,
-        ..op(ty, how, cpu)
+        ..op(ty, modifiers, cpu)
     }
 }
 
-fn op(ty: Type, how: HalfForm, cpu: Cpu) -> Op {
-    let (sources, run) = match how.function {
+fn op(ty: Type, modifiers: HalfForm, cpu: Cpu) -> Op {
+    let (sources, run) = match modifiers.function {
         HalfOperation::Fma => (3, map3_imm(cpu, |a, b, c, code| lane([a, b, c], code))),
         HalfOperation::Neg | HalfOperation::Abs | HalfOperation::Ex2 | HalfOperation::Tanh => {
             (1, map1_imm(cpu, |a, code| lane([a, 0, 0], code)))
         }
         _ => (2, map2_imm(cpu, |a, b, code| lane([a, b, 0], code))),
     };
-    Op::of_one_type(Class::Float, ty, sources, run).with_imm(how.code())
+    Op::of_one_type(Class::Float, ty, sources, run).with_imm(modifiers.code())
 }
 
-/// One lane's register: one value, or two.
+/// Computes one lane's register, which holds one value or two.
 #[inline(never)]
 fn lane(operands: [u32; 3], code: u64) -> u32 {
-    let how = HalfForm::from_code(code);
-    let low = u32::from(value(operands.map(|x| x as u16), how));
-    if !how.packed {
+    let modifiers = HalfForm::from_code(code);
+    let low = u32::from(value(operands.map(|x| x as u16), modifiers));
+    if !modifiers.packed {
         return low;
     }
-    low | u32::from(value(operands.map(|x| (x >> 16) as u16), how)) << 16
+    low | u32::from(value(operands.map(|x| (x >> 16) as u16), modifiers)) << 16
 }
 
-/// Sums of the halves of a word, 16 bits each; those that are not used are left to whoever cuts them off.
+/// Adds the halves of two words. For a single value, the caller truncates the result.
 pub fn add_all(a: u64, b: u64, bfloat: bool) -> u64 {
     let ty = if bfloat { Type::BF16x2 } else { Type::F16x2 };
     let code = HalfForm::plain(HalfOperation::Add, ty).code();
     lane([a as u32, b as u32, 0], code).into()
 }
 
-fn value(operands: [u16; 3], how: HalfForm) -> u16 {
+fn value(operands: [u16; 3], modifiers: HalfForm) -> u16 {
     let widen = |bits: u16| {
-        if how.bfloat {
+        if modifiers.bfloat {
             bf16(bits.into())
         } else {
             f16(bits.into())
         }
     };
     let narrow = |x: f32| {
-        if how.bfloat {
+        if modifiers.bfloat {
             half::bf16::from_f32(x).to_bits()
         } else {
             half::f16::from_f32(x).to_bits()
@@ -300,8 +297,12 @@ fn value(operands: [u16; 3], how: HalfForm) -> u16 {
     let is_nan = |bits: u16| widen(bits).is_nan();
     let canonical = |bits: u16| if is_nan(bits) { NAN } else { bits };
     let flushed = |bits: u16| {
-        let flush = if how.bfloat { rounding::flush } else { flush };
-        if how.ftz && flush(widen(bits)) == 0.0 {
+        let flush = if modifiers.bfloat {
+            rounding::flush
+        } else {
+            flush
+        };
+        if modifiers.ftz && flush(widen(bits)) == 0.0 {
             bits & 0x8000
         } else {
             bits
@@ -311,35 +312,36 @@ fn value(operands: [u16; 3], how: HalfForm) -> u16 {
     let operands = operands.map(flushed);
     let [a, b, _] = operands;
     let [x, y, _] = operands.map(widen);
-    let result = match how.function {
+    let result = match modifiers.function {
         HalfOperation::Neg => a ^ 0x8000,
         HalfOperation::Abs => a & 0x7fff,
         HalfOperation::Add => narrow(x + y),
         HalfOperation::Sub => narrow(x - y),
         HalfOperation::Mul => narrow(x * y),
-        HalfOperation::Fma => fused(operands, how.bfloat),
+        HalfOperation::Fma => fused(operands, modifiers.bfloat),
         HalfOperation::Ex2 => narrow(power_of_two(x)),
         HalfOperation::Tanh => narrow(hyperbolic_tangent(x)),
-        HalfOperation::Min | HalfOperation::Max => extremum([a, b], how, widen),
+        HalfOperation::Min | HalfOperation::Max => extremum([a, b], modifiers, widen),
     };
-    let result = if how.ftz && tiny(how, x * y) {
+    let result = if modifiers.ftz && is_subnormal_product(modifiers, x * y) {
         result & 0x8000
     } else {
         flushed(canonical(result))
     };
-    if how.sat {
+    if modifiers.sat {
         narrow(rounding::saturate(widen(result)))
-    } else if how.relu && result & 0x8000 != 0 {
+    } else if modifiers.relu && result & 0x8000 != 0 {
         0
     } else {
         result
     }
 }
 
-/// Whether a product, which is exact in single precision, is subnormal as an `.f16` before it is rounded:
-/// an H200 flushes one that would be rounded up to a normal number. A fused sum it rounds first.
-fn tiny(how: HalfForm, product: f32) -> bool {
-    how.function == HalfOperation::Mul && product.abs() < SMALLEST_NORMAL
+/// Returns true if a product, which is exact in single precision, is subnormal as an `.f16` before rounding.
+/// An H200 flushes such a product even if it would be rounded up to a normal number, but rounds a fused sum
+/// first.
+fn is_subnormal_product(modifiers: HalfForm, product: f32) -> bool {
+    modifiers.function == HalfOperation::Mul && product.abs() < SMALLEST_NORMAL
 }
 
 fn fused(operands: [u16; 3], bfloat: bool) -> u16 {
@@ -354,17 +356,21 @@ fn fused(operands: [u16; 3], bfloat: bool) -> u16 {
     }
 }
 
-/// The operand that is a number, unless `.NaN`; -0 is less than +0.
-fn extremum([a, b]: [u16; 2], how: HalfForm, widen: impl Fn(u16) -> f32) -> u16 {
-    let sign = if how.xor_sign { (a ^ b) & 0x8000 } else { 0 };
-    let [a, b] = if how.xor_sign {
+/// Returns the operand that is a number, unless the form has `.NaN`; -0 is less than +0.
+fn extremum([a, b]: [u16; 2], modifiers: HalfForm, widen: impl Fn(u16) -> f32) -> u16 {
+    let sign = if modifiers.xor_sign {
+        (a ^ b) & 0x8000
+    } else {
+        0
+    };
+    let [a, b] = if modifiers.xor_sign {
         [a & 0x7fff, b & 0x7fff]
     } else {
         [a, b]
     };
     let (x, y) = (widen(a), widen(b));
     if x.is_nan() || y.is_nan() {
-        let neither = how.nan || (x.is_nan() && y.is_nan());
+        let neither = modifiers.nan || (x.is_nan() && y.is_nan());
         return if neither {
             NAN
         } else {
@@ -372,7 +378,7 @@ fn extremum([a, b]: [u16; 2], how: HalfForm, widen: impl Fn(u16) -> f32) -> u16 
         };
     }
     let less = x.total_cmp(&y).is_lt();
-    sign | if less == (how.function == HalfOperation::Min) {
+    sign | if less == (modifiers.function == HalfOperation::Min) {
         a
     } else {
         b

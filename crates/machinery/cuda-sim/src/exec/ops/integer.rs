@@ -10,9 +10,8 @@ use crate::ptx::ast::Type;
 
 const HALVES: &str = ".hi, .lo, .wide";
 
-/// `add`
 pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let (saturate, ty) = parts(form, "sat")?;
+    let (saturate, ty) = parse_form(form, "sat")?;
     let run = if saturate {
         per_type!(map2, cpu, ty, [S32], |a, b| a.saturating_add(b))
     } else {
@@ -21,9 +20,8 @@ pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::of_one_type(Class::Integer, ty, 2, run))
 }
 
-/// `sub`
 pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let (saturate, ty) = parts(form, "sat")?;
+    let (saturate, ty) = parse_form(form, "sat")?;
     let run = if saturate {
         per_type!(map2, cpu, ty, [S32], |a, b| a.saturating_sub(b))
     } else {
@@ -32,9 +30,8 @@ pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::of_one_type(Class::Integer, ty, 2, run))
 }
 
-/// `min`
 pub fn min(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let (relu, ty) = parts(form, "relu")?;
+    let (relu, ty) = parse_form(form, "relu")?;
     let run = if relu {
         per_type!(map2, cpu, ty, [S32], |a, b| a.min(b).max(0))
     } else {
@@ -43,9 +40,8 @@ pub fn min(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::of_one_type(Class::Integer, ty, 2, run))
 }
 
-/// `max`
 pub fn max(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let (relu, ty) = parts(form, "relu")?;
+    let (relu, ty) = parse_form(form, "relu")?;
     let run = if relu {
         per_type!(map2, cpu, ty, [S32], |a, b| a.max(b).max(0))
     } else {
@@ -54,15 +50,14 @@ pub fn max(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::of_one_type(Class::Integer, ty, 2, run))
 }
 
-/// Whether the one modifier that the form may have stands there, and its type.
-fn parts(form: &Form, modifier: &str) -> Result<(bool, Type), FormError> {
-    let stands = form.has(modifier);
+/// Takes the form's optional `modifier` and its type. Returns true in the first component if it is present.
+fn parse_form(form: &Form, modifier: &str) -> Result<(bool, Type), FormError> {
+    let is_present = form.has(modifier);
     let ty = form.ty()?;
     form.end()?;
-    Ok((stands, ty))
+    Ok((is_present, ty))
 }
 
-/// `div`
 pub fn div(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     form.end()?;
@@ -70,7 +65,6 @@ pub fn div(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::of_one_type(Class::Integer, ty, 2, run))
 }
 
-/// `rem`
 pub fn rem(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     form.end()?;
@@ -78,7 +72,6 @@ pub fn rem(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::of_one_type(Class::Integer, ty, 2, run))
 }
 
-/// `abs`
 pub fn abs(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     form.end()?;
@@ -86,7 +79,6 @@ pub fn abs(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::of_one_type(Class::Integer, ty, 1, run))
 }
 
-/// `neg`
 pub fn neg(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     form.end()?;
@@ -94,7 +86,7 @@ pub fn neg(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::of_one_type(Class::Integer, ty, 1, run))
 }
 
-/// `sad`: c + |a - b|
+/// Selects `sad`: c + |a - b|.
 pub fn sad(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     form.end()?;
@@ -104,7 +96,6 @@ pub fn sad(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::of_one_type(Class::Integer, ty, 3, run))
 }
 
-/// `mul`
 pub fn mul(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let half = form.required(&["lo", "hi", "wide"], HALVES)?;
     let ty = form.ty()?;
@@ -119,14 +110,13 @@ pub fn mul(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
             per_type!(map2, cpu, ty, [U16 S16 U32 S32 U64 S64], |a, b| a.high_half(b)),
         ),
         _ => (
-            twice_as_wide(ty)?,
-            per_type!(map2, cpu, ty, [U16 S16 U32 S32], |a, b| a.whole_product(b)),
+            double_width(ty)?,
+            per_type!(map2, cpu, ty, [U16 S16 U32 S32], |a, b| a.full_product(b)),
         ),
     };
     Ok(Op::new(Class::Integer, &[def], &[ty, ty], run))
 }
 
-/// `mad`
 pub fn mad(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let half = form.required(&["lo", "hi", "wide"], HALVES)?;
     let saturate = half == "hi" && form.has("sat");
@@ -152,10 +142,10 @@ pub fn mad(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
             }),
         ),
         _ => (
-            twice_as_wide(ty)?,
+            double_width(ty)?,
             for_type!(ty, [U16 S16 U32 S32], T => {
                 map3(cpu, |a: Row<T>, b: Row<T>, c: <T as Integer>::Wide| {
-                    T::read(a).whole_product(T::read(b)).wrapping_add(c)
+                    T::read(a).full_product(T::read(b)).wrapping_add(c)
                 })
             }),
         ),
@@ -163,8 +153,8 @@ pub fn mad(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(Class::Integer, &[wide], &[ty, ty, wide], run))
 }
 
-/// The type of a `.wide` product.
-fn twice_as_wide(ty: Type) -> Result<Type, FormError> {
+/// Returns the type of a `.wide` product.
+fn double_width(ty: Type) -> Result<Type, FormError> {
     Ok(match ty {
         Type::U16 => Type::U32,
         Type::S16 => Type::S32,
@@ -174,7 +164,7 @@ fn twice_as_wide(ty: Type) -> Result<Type, FormError> {
     })
 }
 
-/// `mul24`: the 48-bit product of the low 24 bits; its low 32 bits or its high 32.
+/// Selects `mul24`: the low or high 32 bits of the 48-bit product of the low 24 bits.
 pub fn mul24(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let high = form.required(&["lo", "hi"], ".hi, .lo")? == "hi";
     let ty = form.ty_among(&[Type::U32, Type::S32])?;
@@ -187,7 +177,7 @@ pub fn mul24(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::of_one_type(Class::Integer, ty, 2, run))
 }
 
-/// `mad24`: c and such a product.
+/// Selects `mad24`: c plus the product of `mul24`.
 pub fn mad24(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let high = form.required(&["lo", "hi"], ".hi, .lo")? == "hi";
     let saturate = high && form.has("sat");
@@ -207,8 +197,8 @@ pub fn mad24(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::of_one_type(Class::Integer, ty, 3, run))
 }
 
-/// A handler for each pair of signs that the types of a and b have: `$fields` fields of a, each
-/// multiplied by a byte of b, from byte `$first` on, and added to c.
+/// Returns the handlers for each combination of signs of a and b: `$fields` fields of a, each multiplied by a
+/// byte of b, starting at byte `$first`, and added to c.
 macro_rules! dot {
     ($cpu:expr, $types:expr, $fields:literal, $first:literal) => {
         match $types.map(Type::is_signed) {
@@ -225,13 +215,13 @@ macro_rules! dot {
     };
 }
 
-/// `dp4a`: four bytes with four bytes.
+/// Selects `dp4a`: four bytes times four bytes.
 pub fn dp4a(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let types = factors(form)?;
     Ok(sum(types, dot!(cpu, types, 4, 0)))
 }
 
-/// `dp2a`: two halves with two bytes, the lower two or the upper two.
+/// Selects `dp2a`: two halves times two bytes, the lower two or the upper two.
 pub fn dp2a(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let high = form.required(&["lo", "hi"], ".hi, .lo")? == "hi";
     let types = factors(form)?;
@@ -243,7 +233,7 @@ pub fn dp2a(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(sum(types, run))
 }
 
-/// The types of what is multiplied.
+/// Takes the types of the factors.
 fn factors(form: &Form) -> Result<[Type; 2], FormError> {
     let a = form.ty_among(&[Type::U32, Type::S32])?;
     let b = form.ty_among(&[Type::U32, Type::S32])?;
@@ -251,7 +241,7 @@ fn factors(form: &Form) -> Result<[Type; 2], FormError> {
     Ok([a, b])
 }
 
-/// A dot product's operation: the sum is signed if one of the factors is.
+/// Returns a dot product's operation. The sum is signed if one of the factors is.
 fn sum([a, b]: [Type; 2], run: Handlers) -> Op {
     let sum = if a.is_signed() || b.is_signed() {
         Type::S32
@@ -276,7 +266,7 @@ fn sum_of_products<const A: bool, const B: bool>(
     })
 }
 
-/// Field `n` of `x`, `bits` wide, extended with its sign or with zeros.
+/// Returns field `n` of `x`, `bits` wide, sign- or zero-extended.
 #[inline(always)]
 fn field<const SIGNED: bool>(x: u32, n: u32, bits: u32) -> i32 {
     let top = x << (32 - bits * (n + 1));
@@ -287,11 +277,11 @@ fn field<const SIGNED: bool>(x: u32, n: u32, bits: u32) -> i32 {
     }
 }
 
-/// What the tables above need beyond Rust's own integer methods.
+/// Products with all their bits.
 trait Integer: Sized {
     type Wide: Lane;
-    /// All bits of the product.
-    fn whole_product(self, other: Self) -> Self::Wide;
+    /// Returns the full product.
+    fn full_product(self, other: Self) -> Self::Wide;
 }
 
 macro_rules! wide {
@@ -299,7 +289,7 @@ macro_rules! wide {
         impl Integer for $t {
             type Wide = $wide;
             #[inline(always)]
-            fn whole_product(self, other: $t) -> $wide {
+            fn full_product(self, other: $t) -> $wide {
                 (self as $wide).wrapping_mul(other as $wide)
             }
         }
@@ -308,7 +298,7 @@ macro_rules! wide {
 wide!(u16: u32, i16: i32, u32: u64, i32: i64);
 
 trait High {
-    /// The upper half of the product.
+    /// Returns the upper half of the product.
     fn high_half(self, other: Self) -> Self;
 }
 
@@ -325,7 +315,7 @@ macro_rules! high {
 high!(u16: u32, i16: i32, u32: u64, i32: i64, u64: u128, i64: i128);
 
 trait Product24: Sized {
-    /// Bits 31..0 and 47..16 of the product of the low 24 bits.
+    /// Returns bits 31..0 and 47..16 of the product of the low 24 bits.
     fn product24(self, other: Self) -> (Self, Self);
 }
 
@@ -345,22 +335,21 @@ impl Product24 for i32 {
     }
 }
 
-/// Division as the hardware answers it: by zero the quotient and the remainder are all ones, and
-/// the smallest number divided by -1 is itself, remainder 0.
+/// Division with the hardware's results: division by zero gives all ones for quotient and remainder, and the
+/// smallest number divided by -1 gives itself, remainder 0.
 trait Divide {
     fn quotient(self, other: Self) -> Self;
     fn remainder(self, other: Self) -> Self;
 }
 
-/// 32 bits and less divide through doubles, which vectorise: a rounded quotient of two such
-/// integers never reaches the next integer, as it is at least 2^-32 away and off by less than
-/// 2^-53 of itself.
+/// Divides integers of up to 32 bits as doubles, which vectorizes. The rounded quotient of two such integers
+/// never reaches the next integer, because it is at least 2^-32 away and the relative error is below 2^-53.
 macro_rules! divide_through_f64 {
     ($($t:ty),+) => {$(
         impl Divide for $t {
             #[inline(always)]
             fn quotient(self, other: $t) -> $t {
-                /// 1.5 * 2^52: added to an integer, leaves it in the low bits.
+                /// 1.5 * 2^52, which moves an integer into the low bits when added.
                 const TO_LOW_BITS: f64 = 6755399441055744.0;
                 let quotient = (f64::from(self) / f64::from(other)).trunc();
                 let bits = (quotient + TO_LOW_BITS).to_bits() as $t;
@@ -369,8 +358,8 @@ macro_rules! divide_through_f64 {
             #[inline(always)]
             fn remainder(self, other: $t) -> $t {
                 let quotient = self.quotient(other);
-                let rest = self.wrapping_sub(quotient.wrapping_mul(other));
-                if other == 0 { !0 } else { rest }
+                let remainder = self.wrapping_sub(quotient.wrapping_mul(other));
+                if other == 0 { !0 } else { remainder }
             }
         }
     )+};

@@ -8,7 +8,7 @@ use crate::exec::sm::Handlers;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 
-/// `and`, also of predicates.
+/// Selects `and`, also for predicates.
 pub fn and(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     form.end()?;
@@ -19,7 +19,7 @@ pub fn and(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::of_one_type(Class::Integer, ty, 2, run))
 }
 
-/// `or`, also of predicates.
+/// Selects `or`, also for predicates.
 pub fn or(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     form.end()?;
@@ -30,7 +30,7 @@ pub fn or(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::of_one_type(Class::Integer, ty, 2, run))
 }
 
-/// `xor`, also of predicates.
+/// Selects `xor`, also for predicates.
 pub fn xor(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     form.end()?;
@@ -41,7 +41,7 @@ pub fn xor(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::of_one_type(Class::Integer, ty, 2, run))
 }
 
-/// `not`, also of a predicate.
+/// Selects `not`, also for predicates.
 pub fn not(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     form.end()?;
@@ -52,7 +52,7 @@ pub fn not(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::of_one_type(Class::Integer, ty, 1, run))
 }
 
-/// `cnot`: C's `!`, one for zero and zero for all else.
+/// Selects `cnot`: C's `!`, one for zero and zero otherwise.
 pub fn cnot(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     form.end()?;
@@ -60,7 +60,7 @@ pub fn cnot(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::of_one_type(Class::Integer, ty, 1, run))
 }
 
-/// `shl`: amounts past the width count as the width.
+/// Selects `shl`. Amounts beyond the width are clamped to it.
 pub fn shl(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     form.end()?;
@@ -71,7 +71,7 @@ pub fn shl(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(Class::Integer, &[ty], &[ty, Type::U32], run))
 }
 
-/// `shr`: amounts past the width count as the width; of signed types the sign comes in.
+/// Selects `shr`. Amounts beyond the width are clamped to it; signed types shift in the sign.
 pub fn shr(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     form.end()?;
@@ -88,7 +88,7 @@ pub fn shr(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(Class::Integer, &[ty], &[ty, Type::U32], run))
 }
 
-/// `shf`: 32 bits out of the 64 of `[b, a]`, shifted.
+/// Selects `shf`: 32 bits of the shifted 64 bits `[b, a]`.
 pub fn shf(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let left = form.required(&["l", "r"], ".l, .r")? == "l";
     let wrap = form.required(&["clamp", "wrap"], ".clamp, .wrap")? == "wrap";
@@ -107,19 +107,19 @@ pub fn shf(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(Class::Integer, &[ty], &[ty, ty, Type::U32], run))
 }
 
-/// `lop3`: any function of three bits, its eight answers in the immediate's low byte.
+/// Selects `lop3`: any function of three bits, with its truth table in the immediate's low byte.
 pub fn lop3(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty_among(&[Type::B32])?;
     form.end()?;
     let run = map3_imm(cpu, |a: u32, b: u32, c: u32, table: u64| {
-        // Answer `n` (a, b, c are bits 2, 1, 0 of n) in all 32 bits.
-        let answer = |n: u32| 0u32.wrapping_sub((table >> n) as u32 & 1);
-        let choose = |which: u32, zero: u32, one: u32| zero ^ (which & (zero ^ one));
-        let given = |n: u32| choose(c, answer(n), answer(n + 1));
+        // Entry `n` of the truth table (a, b, c are bits 2, 1, 0 of n), repeated in all 32 bits.
+        let entry = |n: u32| 0u32.wrapping_sub((table >> n) as u32 & 1);
+        let choose = |select_bit: u32, zero: u32, one: u32| zero ^ (select_bit & (zero ^ one));
+        let for_ab = |n: u32| choose(c, entry(n), entry(n + 1));
         choose(
             a,
-            choose(b, given(0), given(2)),
-            choose(b, given(4), given(6)),
+            choose(b, for_ab(0), for_ab(2)),
+            choose(b, for_ab(4), for_ab(6)),
         )
     });
     let mut op = Op::new(Class::Integer, &[ty], &[ty, ty, ty], run);
@@ -127,11 +127,11 @@ pub fn lop3(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(op)
 }
 
-/// `prmt`: four bytes picked from the eight of `[b, a]`.
+/// Selects `prmt`: four bytes picked from the eight of `[b, a]`.
 pub fn prmt(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let mode = form.one_of(&["f4e", "b4e", "rc8", "ecl", "ecr", "rc16"]);
     let ty = form.ty_among(&[Type::B32])?;
-    // The other modes are selectors of the plain one, computed from the low two bits of c.
+    // The other modes compute a selector of the plain mode from the low two bits of c.
     macro_rules! mode {
         (|$n:ident, $c:ident| $pick:expr) => {
             map3(cpu, |a: u32, b: u32, $c: u32| {
@@ -154,7 +154,7 @@ pub fn prmt(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(Class::Integer, &[ty], &[ty, ty, ty], run))
 }
 
-/// Each nibble of `selector` picks a byte; its top bit asks for that byte's sign instead.
+/// Returns the bytes picked by the nibbles of `selector`. A nibble's top bit selects that byte's sign instead.
 #[inline(always)]
 fn pick_bytes(a: u32, b: u32, selector: u32) -> u32 {
     let bytes = u64::from(b) << 32 | u64::from(a);

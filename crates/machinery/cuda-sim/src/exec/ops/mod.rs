@@ -1,6 +1,5 @@
-//! What each PTX instruction that works on registers does to a warp's registers: one file a family, and
-//! in it a function an instruction, which finds the operation that a written form stands for. Which
-//! instruction has which function is said by the table of instructions (`lower/function/instructions`).
+//! Register instructions, one file per family. Each PTX instruction has a function that selects the operation
+//! of a written form. The table of instructions (`lower/function/instructions`) names the function of each.
 
 pub mod bits;
 pub mod carry;

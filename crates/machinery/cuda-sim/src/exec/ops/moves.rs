@@ -1,5 +1,5 @@
-//! `mov`: copies, and the forms that split a register into a vector of narrower ones or join
-//! them. Source: PTX ISA, section 9.7.9, `mov`.
+//! `mov`: copies, and the forms that split a register into a vector of narrower ones or join them. Source:
+//! PTX ISA, section 9.7.9, `mov`.
 
 use super::form::{Form, FormError, Op, no_such_type};
 use crate::exec::cpu::Cpu;
@@ -7,7 +7,7 @@ use crate::exec::lanewise::{map1, map2, map4, masks, split2, split4};
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 
-/// `mov`. A vector's registers are operands one after another.
+/// Selects `mov`. The registers of a vector are successive operands.
 pub fn mov(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     form.end()?;
@@ -29,7 +29,7 @@ fn copy(ty: Type, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(Class::Move, &[ty], &[ty], run))
 }
 
-/// `mov.b64 {%r1, %r2}, %rd1`: the low part goes to the first register.
+/// Selects `mov.b64 {%r1, %r2}, %rd1`: the low part goes to the first register.
 fn split(ty: Type, parts: usize, cpu: Cpu) -> Result<Op, FormError> {
     let (part, run) = match (ty, parts) {
         (Type::B32, 2) => (Type::B16, split2(cpu, |a: u32| [a & 0xffff, a >> 16])),
@@ -48,7 +48,7 @@ fn split(ty: Type, parts: usize, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(Class::Move, &vec![part; parts], &[ty], run))
 }
 
-/// `mov.b64 %rd1, {%r1, %r2}`
+/// Selects `mov.b64 %rd1, {%r1, %r2}`.
 fn join(ty: Type, parts: usize, cpu: Cpu) -> Result<Op, FormError> {
     let (part, run) = match (ty, parts) {
         (Type::B32, 2) => (Type::B16, map2(cpu, |a: u32, b: u32| a & 0xffff | b << 16)),

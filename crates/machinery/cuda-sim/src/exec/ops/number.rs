@@ -1,12 +1,11 @@
-//! Instructions that several families have: which one is meant is said by the type, or by `.cc`.
+//! Instructions that exist in several families, which the type or `.cc` distinguishes.
 
 use super::form::{Form, FormError, Op, Select};
 use super::{carry, divide, extremum, float, half, integer, mixed, pairs, special};
 use crate::exec::cpu::Cpu;
 use crate::ptx::ast::Type;
 
-/// What an instruction does with floating-point numbers, in half precision, and with integers and all
-/// that is no number.
+/// An instruction's selection functions for floats, for half precision, and for integers and all other types.
 struct Families {
     float: Select,
     half: Select,
@@ -24,7 +23,6 @@ impl Families {
     }
 }
 
-/// `add`
 pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if mixed::is_mixed(form) {
         return mixed::add(form, cpu);
@@ -34,7 +32,7 @@ pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
         Some(Type::F32x2) => return pairs::add_singles(form, cpu),
         _ => {}
     }
-    if form.shows("cc") {
+    if form.contains("cc") {
         return carry::add(form, cpu);
     }
     let families = Families {
@@ -45,7 +43,6 @@ pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     families.select(form, cpu)
 }
 
-/// `sub`
 pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if mixed::is_mixed(form) {
         return mixed::sub(form, cpu);
@@ -53,7 +50,7 @@ pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if let Some(Type::F32x2) = form.first_type() {
         return pairs::sub_singles(form, cpu);
     }
-    if form.shows("cc") {
+    if form.contains("cc") {
         return carry::sub(form, cpu);
     }
     let families = Families {
@@ -64,7 +61,6 @@ pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     families.select(form, cpu)
 }
 
-/// `mul`
 pub fn mul(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if let Some(Type::F32x2) = form.first_type() {
         return pairs::mul_singles(form, cpu);
@@ -77,20 +73,19 @@ pub fn mul(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     families.select(form, cpu)
 }
 
-/// `mad`
 pub fn mad(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    if form.shows("cc") {
+    if form.contains("cc") {
         return carry::mad(form, cpu);
     }
     let families = Families {
         float: float::fma,
-        half: half::none,
+        half: half::unsupported,
         integer: integer::mad,
     };
     families.select(form, cpu)
 }
 
-/// `fma`: of integers there is none, which [`float::fma`] says.
+/// Selects `fma`. It does not exist for integers, for which [`float::fma`] reports the error.
 pub fn fma(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if mixed::is_mixed(form) {
         return mixed::fma(form, cpu);
@@ -106,17 +101,15 @@ pub fn fma(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     families.select(form, cpu)
 }
 
-/// `div`
 pub fn div(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let families = Families {
         float: divide::div,
-        half: half::none,
+        half: half::unsupported,
         integer: integer::div,
     };
     families.select(form, cpu)
 }
 
-/// `min`
 pub fn min(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if form.operand_lengths.len() == 4 {
         return extremum::min(form, cpu);
@@ -132,7 +125,6 @@ pub fn min(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     families.select(form, cpu)
 }
 
-/// `max`
 pub fn max(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if form.operand_lengths.len() == 4 {
         return extremum::max(form, cpu);
@@ -148,7 +140,6 @@ pub fn max(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     families.select(form, cpu)
 }
 
-/// `abs`
 pub fn abs(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let families = Families {
         float: float::abs,
@@ -158,7 +149,6 @@ pub fn abs(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     families.select(form, cpu)
 }
 
-/// `neg`
 pub fn neg(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let families = Families {
         float: float::neg,
@@ -168,7 +158,6 @@ pub fn neg(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     families.select(form, cpu)
 }
 
-/// `ex2`
 pub fn ex2(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     match form.first_type() {
         None | Some(Type::F32) => special::ex2(form, cpu),
@@ -176,7 +165,6 @@ pub fn ex2(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     }
 }
 
-/// `tanh`
 pub fn tanh(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     match form.first_type() {
         None | Some(Type::F32) => special::tanh(form, cpu),

@@ -1,12 +1,12 @@
-//! Two values in one register: pairs of 16-bit integers, of halves that are compared, and of single
-//! precision. (Arithmetic of pairs of halves is in `half`.) Source: PTX ISA, sections 9.7.1, 9.7.3, 9.7.5.
+//! Packed pairs in one register: 16-bit integers, comparisons of halves, and single precision. (Arithmetic on
+//! pairs of halves is in `half`.) Source: PTX ISA, sections 9.7.1, 9.7.3, 9.7.5.
 
 use super::form::{Form, FormError, Op, no_such_type};
 use super::half;
 use super::relation::{bit, combination, relation};
 use super::rounding::{
     Mode, Operation, RoundingDirection, canonical, flush as flush_single, flush_rounded,
-    fused_exactly, single,
+    fused_round_to_odd, single,
 };
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{Relate, map2, map2_imm, map3_imm, relate_pairs, set_pairs};
@@ -14,7 +14,7 @@ use crate::exec::sm::Handlers;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 
-/// Both halves of a register, put together again.
+/// Applies `f` to both halves of a register.
 #[inline(always)]
 fn halves(a: u32, b: u32, f: impl Fn(u16, u16) -> u16) -> u32 {
     let low = f(a as u16, b as u16);
@@ -22,7 +22,7 @@ fn halves(a: u32, b: u32, f: impl Fn(u16, u16) -> u16) -> u32 {
     u32::from(low) | u32::from(high) << 16
 }
 
-/// `$body` of the halves as numbers of type `$t`.
+/// Applies `$body` to the halves as numbers of type `$t`.
 macro_rules! integers {
     ($cpu:expr, $t:ty, |$a:ident, $b:ident| $body:expr) => {
         map2($cpu, |a: u32, b: u32| {
@@ -34,7 +34,6 @@ macro_rules! integers {
     };
 }
 
-/// `add`
 pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     form.end()?;
@@ -42,7 +41,6 @@ pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::of_one_type(Class::Integer, ty, 2, run))
 }
 
-/// `min`
 pub fn min(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let (ty, relu) = extremum(form)?;
     let run = match (ty, relu) {
@@ -53,7 +51,6 @@ pub fn min(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::of_one_type(Class::Integer, ty, 2, run))
 }
 
-/// `max`
 pub fn max(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let (ty, relu) = extremum(form)?;
     let run = match (ty, relu) {
@@ -64,7 +61,7 @@ pub fn max(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::of_one_type(Class::Integer, ty, 2, run))
 }
 
-/// The type of a `min` or `max`, and whether what is negative becomes zero.
+/// Takes the form of `min` or `max`. Returns its type, and true if negative results become zero.
 fn extremum(form: &Form) -> Result<(Type, bool), FormError> {
     let ty = form.ty_among(&[Type::U16x2, Type::S16x2])?;
     let relu = ty == Type::S16x2 && form.has("relu");
@@ -72,7 +69,7 @@ fn extremum(form: &Form) -> Result<(Type, bool), FormError> {
     Ok((ty, relu))
 }
 
-/// The orderings of the lower and of the upper halves: `$read` makes a number of 16 bits.
+/// Computes the orderings of the lower and the upper halves. `$read` converts 16 bits to a number.
 macro_rules! orderings {
     ($shape:ident, $cpu:expr, $read:expr) => {
         $shape($cpu, |a: u32, b: u32| {
@@ -92,11 +89,11 @@ macro_rules! by_orderings {
     };
 }
 
-/// What a comparison of pairs is written with, and its operands.
+/// The form of a comparison of pairs, and its operand types.
 struct Comparison {
     ty: Type,
     ftz: bool,
-    how: Relate,
+    modifiers: Relate,
     uses: Vec<Type>,
 }
 
@@ -109,27 +106,37 @@ impl Comparison {
         form.end()?;
         let mut uses = vec![ty, ty];
         uses.extend((combine != 0).then_some(Type::Pred));
-        let how = Relate {
+        let modifiers = Relate {
             relation,
             combine,
             pair,
             truth,
         };
-        Ok(Comparison { ty, ftz, how, uses })
+        Ok(Comparison {
+            ty,
+            ftz,
+            modifiers,
+            uses,
+        })
     }
 }
 
-/// `setp`: a predicate for the lower halves, and one for the upper.
+/// Selects `setp`: one predicate for the lower halves and one for the upper.
 pub fn setp(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let Comparison { ty, ftz, how, uses } = Comparison::of(form, 0, true)?;
+    let Comparison {
+        ty,
+        ftz,
+        modifiers,
+        uses,
+    } = Comparison::of(form, 0, true)?;
     if form.operand_lengths.first() != Some(&2) {
         return Err(FormError::Missing("`p|q`, a predicate for each half"));
     }
     let run = by_orderings!(relate_pairs, cpu, ty, ftz);
-    Ok(Op::new(Class::Integer, &[Type::Pred; 2], &uses, run).with_imm(how.code()))
+    Ok(Op::new(Class::Integer, &[Type::Pred; 2], &uses, run).with_imm(modifiers.code()))
 }
 
-/// `set`: each half of the answer is all bits, or a 1 of the sources' type.
+/// Selects `set`: each half of the result is all ones, or a 1 of the sources' type.
 pub fn set(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let to = form.ty_among(&[Type::U32, Type::S32, Type::F16x2, Type::BF16x2])?;
     let truth = match to {
@@ -137,17 +144,20 @@ pub fn set(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
         Type::BF16x2 => half::ONE_BF16,
         _ => u16::MAX,
     };
-    let Comparison { ty, ftz, how, uses } = Comparison::of(form, truth.into(), false)?;
+    let Comparison {
+        ty,
+        ftz,
+        modifiers,
+        uses,
+    } = Comparison::of(form, truth.into(), false)?;
     if to.is_float() && to != ty {
         return no_such_type(ty);
     }
     let run = by_orderings!(set_pairs, cpu, ty, ftz);
-    Ok(Op::new(Class::Integer, &[to], &uses, run).with_imm(how.code()))
+    Ok(Op::new(Class::Integer, &[to], &uses, run).with_imm(modifiers.code()))
 }
 
-// Pairs of single precision.
-
-/// Both numbers of a register, put together again.
+/// Applies `f` to both numbers of a register.
 #[inline(always)]
 fn singles<const N: usize>(operands: [u64; N], f: impl Fn([f32; N]) -> f32) -> u64 {
     let low = f(operands.map(|x| f32::from_bits(x as u32)));
@@ -155,8 +165,8 @@ fn singles<const N: usize>(operands: [u64; N], f: impl Fn([f32; N]) -> f32) -> u
     u64::from(low.to_bits()) | u64::from(high.to_bits()) << 32
 }
 
-/// A result to nearest, with what `.ftz` does to it and to the operands; `exact` is the result before it is
-/// rounded, or compares as that does.
+/// Rounds to nearest, applying `.ftz` to operands and result. `exact` is the result before rounding, or a
+/// number that compares in the same way.
 #[inline(always)]
 fn nearest<const N: usize>(
     operands: [f32; N],
@@ -172,7 +182,7 @@ fn nearest<const N: usize>(
     }
 }
 
-/// `add` of `f32x2`
+/// Selects `add` of `f32x2`.
 pub fn add_singles(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let mode = mode(form, true)?;
     let run = match mode.direction {
@@ -193,7 +203,7 @@ pub fn add_singles(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(op(mode, 2, run))
 }
 
-/// `sub` of `f32x2`
+/// Selects `sub` of `f32x2`.
 pub fn sub_singles(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let mode = mode(form, true)?;
     let run = match mode.direction {
@@ -214,7 +224,7 @@ pub fn sub_singles(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(op(mode, 2, run))
 }
 
-/// `mul` of `f32x2`
+/// Selects `mul` of `f32x2`.
 pub fn mul_singles(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let mode = mode(form, true)?;
     let run = match mode.direction {
@@ -235,7 +245,7 @@ pub fn mul_singles(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(op(mode, 2, run))
 }
 
-/// `fma` of `f32x2`
+/// Selects `fma` of `f32x2`.
 pub fn fma_singles(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let mode = mode(form, false)?;
     let run = match mode.direction {
@@ -245,7 +255,7 @@ pub fn fma_singles(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
                     all,
                     code,
                     |[a, b, c]| a.mul_add(b, c),
-                    |[a, b, c]| fused_exactly(a, b, c),
+                    |[a, b, c]| fused_round_to_odd(a, b, c),
                 )
             })
         }),
@@ -256,11 +266,11 @@ pub fn fma_singles(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(op(mode, 3, run))
 }
 
-/// How a form of `f32x2` rounds; `may_lack` says that it need not say so.
-fn mode(form: &Form, may_lack: bool) -> Result<Mode, FormError> {
+/// Takes the mode of a `f32x2` form. The rounding is optional if `rounding_is_optional` is true.
+fn mode(form: &Form, rounding_is_optional: bool) -> Result<Mode, FormError> {
     let direction = match RoundingDirection::float(form) {
         Some(direction) => direction,
-        None if may_lack => RoundingDirection::Nearest,
+        None if rounding_is_optional => RoundingDirection::Nearest,
         None => return Err(FormError::Missing(".rn, .rz, .rm, .rp")),
     };
     form.ty_among(&[Type::F32x2])?;

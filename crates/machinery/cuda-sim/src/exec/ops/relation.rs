@@ -1,10 +1,9 @@
-//! Relations between two values: as a form names them, and as a comparison finds them. Source: PTX ISA,
-//! section 9.7.6.
+//! Comparison operators: their names in PTX and their encoding. Source: PTX ISA, section 9.7.6.
 
 use super::form::{Form, FormError};
 use crate::ptx::ast::Type;
 
-// A comparison is the set of orderings for which it holds, one bit each.
+// A comparison is the set of orderings for which it is true, one bit each.
 const LESS: u8 = 1;
 const EQUAL: u8 = 2;
 const GREATER: u8 = 4;
@@ -25,7 +24,7 @@ pub const GEU: u8 = GE | UNORDERED;
 pub const NUM: u8 = LESS | EQUAL | GREATER;
 const NAN: u8 = UNORDERED;
 
-/// Comparison operators: for every type, for all but bits, for unsigned integers, for floats.
+/// Comparison operators: for every type, for all except untyped bits, for unsigned integers, for floats.
 const ANY: [(&str, u8); 2] = [("eq", EQ), ("ne", NE)];
 const ORDERED: [(&str, u8); 4] = [("lt", LT), ("le", LE), ("gt", GT), ("ge", GE)];
 const UNSIGNED: [(&str, u8); 4] = [("lo", LT), ("ls", LE), ("hi", GT), ("hs", GE)];
@@ -40,7 +39,7 @@ const FLOAT: [(&str, u8); 8] = [
     ("nan", NAN),
 ];
 
-/// The comparison a form names, which must be one its operands' type has.
+/// Takes the comparison of a form, which must be valid for its operands' type.
 pub fn relation(form: &Form, ty: Type) -> Result<u8, FormError> {
     let bits = matches!(ty, Type::B16 | Type::B32 | Type::B64);
     let unsigned = matches!(ty, Type::U16 | Type::U32 | Type::U64);
@@ -68,7 +67,7 @@ pub fn relation(form: &Form, ty: Type) -> Result<u8, FormError> {
     }))
 }
 
-/// `.and`, `.or`, `.xor` with a further predicate, as [`Relate::combine`] has them.
+/// Takes `.and`, `.or` or `.xor`, encoded as in [`Relate::combine`].
 pub fn combination(form: &Form) -> u8 {
     match form.one_of(&["and", "or", "xor"]) {
         Some("and") => 1,
@@ -78,10 +77,10 @@ pub fn combination(form: &Form) -> u8 {
     }
 }
 
-/// The bit of an ordering.
+/// Returns the bit of the ordering of two values.
 #[inline(always)]
 pub fn bit<T: PartialOrd>(a: T, b: T) -> u8 {
-    // Without branches, so that it vectorises.
+    // Branch-free, so that it vectorizes.
     let (less, equal, greater) = (a < b, a == b, a > b);
     let ordered =
         (u8::from(less) * LESS) | (u8::from(equal) * EQUAL) | (u8::from(greater) * GREATER);

@@ -1,16 +1,15 @@
-//! Rounding, flushing, saturating, and what a NaN becomes. Source: PTX ISA, sections 9.7.3
-//! (floating point) and 9.7.9 (`cvt`).
+//! Rounding, flushing, saturation and NaNs. Source: PTX ISA, sections 9.7.3 (floating point) and 9.7.9 (`cvt`).
 //!
-//! Round-to-nearest is the CPU's own arithmetic. The other directions go through LLVM's software
-//! floating point (`rustc_apfloat`): a hundred times slower, and rare.
+//! Round-to-nearest uses the CPU's own arithmetic. The other directions use LLVM's software floating point
+//! (`rustc_apfloat`), which is a hundred times slower; they are rare.
 
 use super::form::Form;
 use rustc_apfloat::ieee::{Double, Single};
 use rustc_apfloat::{Float as _, Round};
 
-/// The NaN that arithmetic in single precision answers with: payloads are lost.
+/// The NaN that single-precision arithmetic produces; payloads are lost.
 pub const NAN32: u32 = 0x7fff_ffff;
-/// The NaN of an invalid operation in double precision; operands' NaNs pass through, quiet.
+/// The NaN of an invalid operation in double precision. NaN operands pass through, made quiet.
 pub const NAN64: u64 = 0xfff8_0000_0000_0000;
 
 /// A rounding direction: `.rn`, `.rz`, `.rm`, `.rp` and their integer counterparts.
@@ -23,7 +22,7 @@ pub enum RoundingDirection {
 }
 
 impl RoundingDirection {
-    /// The direction named by one of `names`, which are in the enum's order.
+    /// Takes the direction named by one of `names`, which are in the enum's order.
     fn named(form: &Form, names: [&str; 4]) -> Option<RoundingDirection> {
         let all = [
             RoundingDirection::Nearest,
@@ -39,12 +38,12 @@ impl RoundingDirection {
             .map(|(_, direction)| direction)
     }
 
-    /// `.rn .rz .rm .rp`
+    /// Takes `.rn`, `.rz`, `.rm` or `.rp`.
     pub fn float(form: &Form) -> Option<RoundingDirection> {
         Self::named(form, ["rn", "rz", "rm", "rp"])
     }
 
-    /// `.rni .rzi .rmi .rpi`
+    /// Takes `.rni`, `.rzi`, `.rmi` or `.rpi`.
     pub fn integer(form: &Form) -> Option<RoundingDirection> {
         Self::named(form, ["rni", "rzi", "rmi", "rpi"])
     }
@@ -59,7 +58,7 @@ impl RoundingDirection {
     }
 }
 
-/// How a form rounds and clamps; travels in the immediate of forms too rare for a handler each.
+/// The rounding and clamping of a form. Stored in the immediate of forms that are too rare for a handler each.
 #[derive(Debug, Clone, Copy)]
 pub struct Mode {
     pub direction: RoundingDirection,
@@ -97,7 +96,7 @@ impl Mode {
     }
 }
 
-/// `.ftz`: a subnormal becomes zero of its sign.
+/// Applies `.ftz`: a subnormal number becomes zero with its sign.
 #[inline(always)]
 pub fn flush(a: f32) -> f32 {
     let bits = a.to_bits();
@@ -108,13 +107,13 @@ pub fn flush(a: f32) -> f32 {
     })
 }
 
-/// `.ftz` of a product or quotient that was rounded to nearest: zero of its sign where it is subnormal when it
-/// is rounded to 24 bits, as a GPU does it. A subnormal number has fewer, so that `result`, rounded to those,
-/// may be the least normal number where `exact` is below it.
+/// Applies `.ftz` to a product or quotient rounded to nearest: the result is zero with its sign if it is
+/// subnormal when rounded to 24 bits, as on a GPU. Subnormal numbers have fewer bits, so `result`, which is
+/// rounded to those, may be the least normal number although `exact` is below it.
 #[inline(always)]
 pub fn flush_rounded(result: f32, exact: f64) -> f32 {
-    /// What is less is not rounded to the least normal number.
-    const HALFWAY: f64 = LEAST_NORMAL * (1.0 - 1.0 / (1 << 25) as f64);
+    /// Numbers below this are not rounded to the least normal number.
+    const HALFWAY: f64 = MIN_NORMAL * (1.0 - 1.0 / (1 << 25) as f64);
     if exact.abs() < HALFWAY {
         0f32.copysign(result)
     } else {
@@ -122,49 +121,49 @@ pub fn flush_rounded(result: f32, exact: f64) -> f32 {
     }
 }
 
-/// The same, rounded in any direction.
+/// Applies `.ftz` to a result rounded in any direction.
 pub fn flush_in_direction(direction: RoundingDirection, result: f32, exact: f64) -> f32 {
-    /// The greatest number of 24 bits that is less than the least normal one.
-    const BELOW: f64 = LEAST_NORMAL * (1.0 - 1.0 / (1 << 24) as f64);
+    /// The largest 24-bit number below the least normal number.
+    const LARGEST_BELOW_NORMAL: f64 = MIN_NORMAL * (1.0 - 1.0 / (1 << 24) as f64);
     match direction {
         RoundingDirection::Nearest => flush_rounded(result, exact),
-        _ if exact.abs() <= BELOW => 0f32.copysign(result),
+        _ if exact.abs() <= LARGEST_BELOW_NORMAL => 0f32.copysign(result),
         _ => flush(result),
     }
 }
 
 /// The least normal number of single precision.
-const LEAST_NORMAL: f64 = f32::MIN_POSITIVE as f64;
+const MIN_NORMAL: f64 = f32::MIN_POSITIVE as f64;
 
-/// a·b + c, rounded to odd: it lies on the same side of any number of single precision, and of any halfway
-/// between two, as the exact one does.
+/// Computes a·b + c, rounded to odd: the result lies on the same side of any single-precision number, and of
+/// any midpoint between two, as the exact value.
 #[inline(always)]
-pub fn fused_exactly(a: f32, b: f32, c: f32) -> f64 {
+pub fn fused_round_to_odd(a: f32, b: f32, c: f32) -> f64 {
     let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
     let sum = product + c;
     let added = sum - product;
-    let rest = (product - (sum - added)) + (c - added);
+    let remainder = (product - (sum - added)) + (c - added);
     let bits = sum.to_bits();
-    if rest == 0.0 || bits & 1 == 1 {
+    if remainder == 0.0 || bits & 1 == 1 {
         sum
-    } else if (rest > 0.0) == (sum > 0.0) {
+    } else if (remainder > 0.0) == (sum > 0.0) {
         f64::from_bits(bits + 1)
     } else {
         f64::from_bits(bits - 1)
     }
 }
 
-/// `.sat`: into [0, 1]; NaN and -0 become +0.
+/// Applies `.sat`: clamps to [0, 1]; NaN and -0 become +0.
 #[inline(always)]
 pub fn saturate(a: f32) -> f32 {
     let below_one = if a < 1.0 { a } else { 1.0 };
     if a > 0.0 { below_one } else { 0.0 }
 }
 
-/// The same with any NaN as [`NAN32`].
+/// Replaces any NaN by [`NAN32`].
 ///
-/// Compared as bits: to the compiler one NaN of a floating-point operation is as good as another,
-/// and it drops a choice between two (after a square root it does).
+/// Compares bits, because the compiler may treat all NaN results of floating-point operations alike and drop
+/// a choice between two (after a square root it does).
 #[inline(always)]
 pub fn canonical(a: f32) -> f32 {
     let bits = a.to_bits();
@@ -175,20 +174,20 @@ pub fn canonical(a: f32) -> f32 {
     })
 }
 
-/// A double NaN as arithmetic passes it on.
+/// Returns a double NaN made quiet, as arithmetic propagates it.
 #[inline(always)]
 pub fn quiet(a: f64) -> f64 {
     f64::from_bits(a.to_bits() | 1 << 51)
 }
 
-/// `result` unless it is NaN; then the first of `operands` that is NaN, quiet, or [`NAN64`].
+/// Returns `result` unless it is NaN; then the first of `operands` that is NaN, made quiet, or [`NAN64`].
 ///
-/// A GPU takes the second factor's NaN before the addend's before the first factor's, and in a
-/// sum or product the second operand's before the first's. Which one the CPU takes depends on how
-/// the compiler ordered its operands.
+/// In a fused multiply-add, a GPU propagates the second factor's NaN first, then the addend's, then the first
+/// factor's; in a sum or product, the second operand's first. The choice of the host CPU depends on how the
+/// compiler ordered its operands.
 #[inline(always)]
 pub fn pass_nan<const N: usize>(operands: [f64; N], result: f64) -> f64 {
-    // As bits, for the reason `canonical` gives.
+    // Compares bits for the reason that `canonical` gives.
     let is_nan = |bits: u64| bits & (u64::MAX >> 1) > 0x7ff0_0000_0000_0000;
     let mut nan = NAN64;
     for operand in operands.into_iter().rev() {
@@ -202,8 +201,9 @@ pub fn pass_nan<const N: usize>(operands: [f64; N], result: f64) -> f64 {
     })
 }
 
-/// A single-precision operation rounded to nearest, with or without `.ftz` and `.sat`. What may be rounded up
-/// to the least normal number comes with its exact value, or one that compares as that does.
+/// Returns the handlers of a single-precision operation rounded to nearest, with or without `.ftz` and
+/// `.sat`. An operation that may be rounded up to the least normal number also gives its exact value, or one
+/// that compares alike.
 macro_rules! nearest {
     ($map:ident, $cpu:expr, $mode:expr, |$($x:ident),+| $body:expr) => {
         nearest!($map, $cpu, $mode, |$($x),+| $body, |result| {
@@ -234,7 +234,7 @@ macro_rules! nearest {
 }
 pub(super) use nearest;
 
-/// An operation with a chosen rounding; those with fewer operands ignore the rest.
+/// An operation with explicit rounding. Operations with fewer operands ignore the others.
 #[derive(Debug, Clone, Copy)]
 pub enum Operation {
     Add,
@@ -245,7 +245,7 @@ pub enum Operation {
     Sqrt,
 }
 
-/// `operation` in single precision, rounded, flushed and saturated as the code of a [`Mode`] says.
+/// Computes `operation` in single precision with the encoded [`Mode`].
 #[inline(never)]
 pub fn single(operation: Operation, [a, b, c]: [f32; 3], code: u64) -> f32 {
     let mode = Mode::from_code(code);
@@ -265,24 +265,24 @@ pub fn single(operation: Operation, [a, b, c]: [f32; 3], code: u64) -> f32 {
     if !mode.ftz {
         return mode.output(result);
     }
-    let exact = exactly(operation, operands);
+    let exact = exact_result(operation, operands);
     mode.output(flush_in_direction(mode.direction, result, exact))
 }
 
-/// The result before it is rounded, or what lies on the same side of every number of single precision and of
-/// every halfway between two.
-fn exactly(operation: Operation, [a, b, c]: [f32; 3]) -> f64 {
+/// Returns the result before rounding, or a number on the same side of every single-precision number and of
+/// every midpoint between two.
+fn exact_result(operation: Operation, [a, b, c]: [f32; 3]) -> f64 {
     let (wide_a, wide_b) = (f64::from(a), f64::from(b));
     match operation {
         Operation::Add => wide_a + wide_b,
         Operation::Mul => wide_a * wide_b,
-        Operation::Fma => fused_exactly(a, b, c),
+        Operation::Fma => fused_round_to_odd(a, b, c),
         Operation::Div => wide_a / wide_b,
         Operation::Sqrt => wide_a.sqrt(),
     }
 }
 
-/// `operation` in double precision, rounded as the code of a [`Mode`] says.
+/// Computes `operation` in double precision with the rounding of the encoded [`Mode`].
 #[inline(never)]
 pub fn double(operation: Operation, [a, b, c]: [f64; 3], code: u64) -> f64 {
     let direction = Mode::from_code(code).direction;
@@ -298,8 +298,8 @@ pub fn double(operation: Operation, [a, b, c]: [f64; 3], code: u64) -> f64 {
     pass_nan(operands, f64::from_bits(result.value.to_bits() as u64))
 }
 
-/// The square root rounded to nearest, moved to its neighbour if it lies on the wrong side of the
-/// exact one. `error` is a - root², at least in sign.
+/// Moves a square root rounded to nearest to its neighbour if it is on the wrong side of the exact root.
+/// `$error` has the sign of a - root².
 macro_rules! towards {
     ($direction:expr, $root:expr, $error:expr) => {
         match $direction {
@@ -324,7 +324,7 @@ fn sqrt_double(a: f64, direction: RoundingDirection) -> f64 {
     if !(a > 0.0 && a.is_finite()) {
         return a.sqrt();
     }
-    // Scaled by an even power of two, so that the fused error term does not underflow.
+    // Scales by an even power of two, so that the fused error term does not underflow.
     let (scaled, back) = if a < 1e-200 {
         (a * 2f64.powi(400), 2f64.powi(-200))
     } else {

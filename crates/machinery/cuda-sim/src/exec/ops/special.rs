@@ -1,8 +1,8 @@
-//! The special functions: sine, cosine, powers and logarithms of two, hyperbolic tangent. Source:
-//! PTX ISA, section 9.7.3.
+//! Special functions: sine, cosine, base-2 exponential and logarithm, hyperbolic tangent. Source: PTX ISA,
+//! section 9.7.3.
 //!
-//! A GPU's `.approx` answers carry errors of 2^-23 to 2^-11; these are computed in double precision
-//! and rounded, so they are within half an ulp and a GPU's may differ in the last bits.
+//! The `.approx` results of a GPU have errors of 2^-23 to 2^-11. Here they are computed in double precision
+//! and rounded, so they are within half an ulp, and a GPU's results may differ in the last bits.
 
 use super::form::{Form, FormError, Op};
 use super::rounding::{canonical, flush};
@@ -12,7 +12,7 @@ use crate::exec::sm::Handlers;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 
-/// `$f` with or without `.ftz`.
+/// Applies `$f` with or without `.ftz`.
 macro_rules! function {
     ($cpu:expr, $ftz:expr, $f:ident) => {
         if $ftz {
@@ -23,46 +23,43 @@ macro_rules! function {
     };
 }
 
-/// `sin`
 pub fn sin(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let ftz = flushes(form)?;
+    let ftz = takes_ftz(form)?;
     Ok(op(function!(cpu, ftz, sine)))
 }
 
-/// `cos`
 pub fn cos(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let ftz = flushes(form)?;
+    let ftz = takes_ftz(form)?;
     Ok(op(function!(cpu, ftz, cosine)))
 }
 
-/// `ex2` in single precision.
+/// Selects `ex2` in single precision.
 pub fn ex2(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let ftz = flushes(form)?;
+    let ftz = takes_ftz(form)?;
     Ok(op(function!(cpu, ftz, power_of_two)))
 }
 
-/// `lg2`
 pub fn lg2(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let ftz = flushes(form)?;
+    let ftz = takes_ftz(form)?;
     Ok(op(function!(cpu, ftz, logarithm)))
 }
 
-/// `tanh` in single precision.
+/// Selects `tanh` in single precision.
 pub fn tanh(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     approximate_single(form)?;
     form.end()?;
     Ok(op(map1(cpu, |a: f32| canonical(hyperbolic_tangent(a)))))
 }
 
-/// Whether a form of all but `tanh` flushes subnormal numbers.
-fn flushes(form: &Form) -> Result<bool, FormError> {
+/// Takes the form of all functions except `tanh`. Returns true if it flushes subnormal numbers.
+fn takes_ftz(form: &Form) -> Result<bool, FormError> {
     approximate_single(form)?;
     let ftz = form.has("ftz");
     form.end()?;
     Ok(ftz)
 }
 
-/// Takes `.approx` and the type, which all have.
+/// Takes `.approx` and the type, which all forms have.
 fn approximate_single(form: &Form) -> Result<(), FormError> {
     form.required(&["approx"], ".approx")?;
     form.ty_among(&[Type::F32])?;
@@ -73,7 +70,7 @@ fn op(run: Handlers) -> Op {
     Op::new(Class::Special, &[Type::F32], &[Type::F32], run)
 }
 
-/// The ISA's table has subnormal angles as zeros.
+/// Computes the sine. The ISA's table treats subnormal angles as zeros.
 #[inline(never)]
 fn sine(a: f32) -> f32 {
     f64::from(flush(a)).sin() as f32

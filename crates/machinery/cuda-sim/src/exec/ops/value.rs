@@ -1,13 +1,13 @@
-//! How a PTX type sits in a register row, and the tables that make one handler for each type.
+//! The representation of PTX types in register rows, and macros that create one handler per type.
 //!
-//! Rows hold 32 or 64 bits a lane. A 16-bit value sits zero-extended in a 32-bit row, so reading
-//! one takes the low half and writing one clears the rest.
+//! Rows hold 32 or 64 bits per lane. A 16-bit value is zero-extended in a 32-bit row: reading it takes the
+//! low half, writing it clears the rest.
 
 use crate::exec::lanewise::Lane;
 
-/// A PTX type as the Rust type whose arithmetic it has.
+/// A Rust type with the arithmetic of a PTX type.
 pub trait Value: Copy {
-    /// What a lane of its register row is.
+    /// The type of a lane in its register row.
     type Row: Lane;
     fn read(row: Self::Row) -> Self;
     fn row(self) -> Self::Row;
@@ -15,7 +15,7 @@ pub trait Value: Copy {
 
 pub type Row<T> = <T as Value>::Row;
 
-macro_rules! whole_row {
+macro_rules! full_row {
     ($($t:ty)+) => {$(
         impl Value for $t {
             type Row = $t;
@@ -30,7 +30,7 @@ macro_rules! whole_row {
         }
     )+};
 }
-whole_row!(u32 i32 f32 u64 i64 f64);
+full_row!(u32 i32 f32 u64 i64 f64);
 
 macro_rules! part_of_row {
     ($($t:ty: $bits:ty),+) => {$(
@@ -49,7 +49,7 @@ macro_rules! part_of_row {
 }
 part_of_row!(u8: u8, i8: u8, u16: u16, i16: u16);
 
-/// The Rust type with a PTX type's arithmetic.
+/// Expands to the Rust type with a PTX type's arithmetic.
 macro_rules! native {
     (B16) => {
         u16
@@ -93,8 +93,8 @@ macro_rules! native {
 }
 pub(super) use native;
 
-/// `$body` with `$t` standing for the Rust type of whichever of the listed PTX types `$ty` is;
-/// any other type is refused.
+/// Expands `$body` with `$t` as the Rust type of `$ty`, which must be one of the listed PTX types; rejects
+/// other types.
 macro_rules! for_type {
     ($ty:expr, [$($name:ident)+], $t:ident => $body:expr) => {
         match $ty {
@@ -108,8 +108,8 @@ macro_rules! for_type {
 }
 pub(super) use for_type;
 
-/// One handler a type: `per_type!(map2, cpu, ty, [U32 S32], |a, b| a.wrapping_add(b))`.
-/// Every argument and the result have the type named.
+/// Returns the handlers for a type: `per_type!(map2, cpu, ty, [U32 S32], |a, b| a.wrapping_add(b))`. All
+/// arguments and the result have that type.
 macro_rules! per_type {
     ($map:ident, $cpu:expr, $ty:expr, [$($name:ident)+], |$($arg:ident),+| $body:expr) => {
         crate::exec::ops::value::for_type!($ty, [$($name)+], T => {

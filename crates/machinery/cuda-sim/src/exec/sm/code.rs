@@ -1,64 +1,65 @@
-//! A program as the executor runs it: one flat array of decoded instructions.
+//! The executable form of a program: a flat array of decoded instructions.
 
 use super::Sm;
-use crate::exec::gang::Reach;
+use crate::exec::gang::GangScope;
 
-/// Runs one instruction for a warp and says where to go on.
+/// A function that executes one instruction for a warp or a gang and returns the next instruction.
 ///
 /// # Safety
-/// The instruction was lowered for the frame the [`Sm`] is in: every operand is an offset to a
-/// row or predicate of the width the handler reads.
+/// The instruction must have been lowered for the function whose frame the [`Sm`] is in: every operand is the
+/// offset of a row or predicate of the width that the handler accesses.
 pub type Handler = unsafe fn(&mut Sm, &Inst) -> Next;
 
-/// The ways to run an instruction.
+/// The handlers of an instruction.
 #[derive(Clone, Copy)]
 pub struct Handlers {
-    /// For one warp.
-    pub alone: Handler,
-    /// For all warps of a gang (see `exec/gang.rs`), where there is such a form.
-    pub together: Option<Handler>,
-    /// Whether it writes the same in all threads of a block that give it the same operands.
-    pub repeats: bool,
+    /// Handler for one warp.
+    pub warp: Handler,
+    /// Handler for all warps of a gang (see `exec/gang`); `None` if a gang runs the instruction warp by warp.
+    pub gang: Option<Handler>,
+    /// True if uniform operands give a uniform result: threads of a block with equal operands get equal
+    /// results.
+    pub preserves_uniformity: bool,
 }
 
 impl From<Handler> for Handlers {
-    fn from(alone: Handler) -> Handlers {
+    fn from(warp: Handler) -> Handlers {
         Handlers {
-            alone,
-            together: None,
-            repeats: false,
+            warp,
+            gang: None,
+            preserves_uniformity: false,
         }
     }
 }
 
-/// The next instruction, or null to give the warp back to the scheduler.
+/// The next instruction, or null to return the warp to the scheduler.
 pub type Next = *const Inst;
 
 /// A decoded instruction.
 #[derive(Clone, Copy)]
 pub struct Inst {
     pub run: Handler,
-    /// Byte offsets into the frame: destinations first, then sources.
-    pub o: [u32; 6],
-    /// What the handler says: a block's number, a memory slot's size, a branch target.
-    pub x: u32,
-    pub y: u32,
-    /// An immediate: an address offset, a truth table, a function's number.
+    /// Byte offsets of the operands in the frame: destinations first, then sources.
+    pub operands: [u32; 6],
+    /// Handler-specific argument, for example a block number, the size of a memory slot or a branch target.
+    pub arg0: u32,
+    pub arg1: u32,
+    /// Immediate, for example an address offset, a truth table or a function number.
     pub imm: u64,
-    /// A bit for each operand that all warps of a gang have in common.
-    pub common: u8,
-    /// For which warps of a gang it runs.
-    pub reach: Reach,
-    /// How many instructions before it is an access at the same addresses, but for `imm` (see
-    /// [`super::repeated`]); 0 where there is none.
-    pub back: u16,
+    /// Bit mask of the operands that are uniform over the warps of a gang.
+    pub uniform: u8,
+    /// The frames that the instruction writes when a gang runs it.
+    pub gang_scope: GangScope,
+    /// Distance in instructions to an earlier access at the same addresses except for `imm` (see
+    /// `lower/analysis/address_reuse.rs`); 0 if there is none.
+    pub reuse_distance: u16,
 }
 
 impl Inst {
-    /// The instruction after this one.
+    /// Returns the following instruction.
     #[inline(always)]
     pub fn next(&self) -> Next {
-        // Code never ends in an instruction that falls through, so this stays in the array.
+        // Code never ends in an instruction that falls through, so the pointer stays inside the array.
         (self as *const Inst).wrapping_add(1)
     }
 }

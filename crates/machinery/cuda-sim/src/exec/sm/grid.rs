@@ -1,4 +1,4 @@
-//! A launch, as all multiprocessors share it.
+//! The state of a launch that all SMs share.
 
 use super::Program;
 use crate::check::{self, Checks};
@@ -7,10 +7,10 @@ use crate::exec::Conditions;
 use crate::exec::fault::Fault;
 use crate::exec::heap::Heap;
 use crate::exec::image::Images;
-use crate::exec::observe::LINE;
-use crate::exec::sample::{Observe, Sample};
+use crate::exec::profiler::LINE;
+use crate::exec::progress::{CachePadded, LaunchProgress, Watch};
+use crate::exec::sample::{ProfileMode, Sample};
 use crate::exec::time_limit::{TimeLimit, Timing};
-use crate::exec::watch::{Apart, Running, Watch};
 use crate::isa::Dims;
 use crate::memory::global::Global;
 use crate::memory::region::{Region, Regions};
@@ -18,56 +18,55 @@ use rayon::ThreadPool;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What to launch. Dimensions are checked against the device's limits by the driver.
+/// Description of a launch. The driver checks dimensions against the device's limits.
 pub struct Launch<'a> {
-    /// An index into the program's kernels.
+    /// Index of the kernel in the program's listing.
     pub kernel: usize,
-    /// Blocks in x, y, z.
+    /// Grid size in blocks: x, y, z.
     pub grid: [u32; 3],
-    /// Threads of a block in x, y, z.
+    /// Block size in threads: x, y, z.
     pub block: [u32; 3],
-    /// Bytes of shared memory besides what the kernel declares.
+    /// Bytes of shared memory in addition to what the kernel declares.
     pub dynamic_shared: u32,
-    /// The kernel's parameters as they lie in its parameter space.
+    /// The kernel's parameters, laid out as in its parameter space.
     pub params: &'a [u8],
-    /// Bytes of local memory a thread for calls, as `cuCtxSetLimit` sets it.
+    /// Bytes of local memory per thread for calls, as set by `cuCtxSetLimit`.
     pub stack_limit: u32,
-    /// The address of the word by which all blocks of the grid wait for each other, where they are all
-    /// under way at once: a cooperative launch. It is in device memory, after a word of its size.
+    /// For a cooperative launch, the device address of the word by which the blocks of the grid synchronize; it
+    /// follows a word that holds its size. All blocks of such a launch are resident at once.
     pub cooperative: Option<u64>,
-    /// What `malloc` in the kernel takes memory of; none where it calls neither that nor `free`.
+    /// The heap of in-kernel `malloc`; `None` if the kernel calls neither `malloc` nor `free`.
     pub heap: Option<Arc<Heap>>,
-    /// The textures and surfaces that the kernel may name.
+    /// Textures and surfaces that the kernel can access.
     pub images: Arc<Images>,
-    /// How long the launch may take; for ever where none.
+    /// Time limit; `None` for unlimited.
     pub time_limit: Option<TimeLimit>,
-    /// Host threads to run on; the simulator's own, one a core, where none.
+    /// Host threads to run on; `None` for the simulator's own pool, one thread per core.
     pub threads: Option<&'a ThreadPool>,
-    /// Where the launch shows how far it is, if anywhere.
+    /// Receiver of the launch's progress.
     pub watch: Option<&'a Watch>,
-    /// How much of it to count line by line.
-    pub observe: Observe,
-    /// What to look for meanwhile. Only those that look at a kernel while it runs make a difference.
+    /// The extent to which the launch is counted line by line.
+    pub profile: ProfileMode,
+    /// The checks to run. Only those that observe a running kernel make a difference here.
     pub checks: Checks,
-    /// How it runs.
     pub conditions: Conditions,
 }
 
 impl Launch<'_> {
-    /// How much of it is counted line by line.
-    pub fn observed(&self) -> Observe {
+    /// Returns the extent to which the launch is counted line by line.
+    pub fn profile_mode(&self) -> ProfileMode {
         match self.conditions.shuffle {
-            // What the caches of the GPU would have then says nothing.
-            Some(_) => Observe::Nothing,
-            None => self.observe,
+            // Cache contents under a random schedule say nothing about a GPU.
+            Some(_) => ProfileMode::Off,
+            None => self.profile,
         }
     }
 }
 
-/// Has other threads help with a launch.
-pub type CallOthers = Box<dyn FnOnce(&Arc<Grid>) + Send>;
+/// A function that wakes worker threads to help with a launch.
+pub type WakeWorkers = Box<dyn FnOnce(&Arc<Grid>) + Send>;
 
-/// What every multiprocessor of a launch shares.
+/// The state of a launch that every SM shares.
 pub struct Grid {
     pub program: Arc<Program>,
     pub kernel: usize,
@@ -77,44 +76,44 @@ pub struct Grid {
     pub params: Vec<u8>,
     pub stack_bytes: u32,
     pub regions: Arc<Regions>,
-    /// The module's constant bank.
+    /// The module's constant memory.
     pub constants: Region,
     pub multiprocessors: u32,
-    /// What looks for mistakes, if anything does.
+    /// The sanitizer's state for this launch, if checks are on.
     pub checks: Option<Arc<check::LaunchChecks>>,
-    /// Blocks that the modelled GPU runs at once: so many may wait for each other.
+    /// Number of blocks resident on the modelled GPU at once, and so the number that may wait for each other.
     pub resident: usize,
     pub images: Arc<Images>,
-    /// What `malloc` takes memory of.
+    /// The heap of in-kernel `malloc`.
     pub heap: Option<Arc<Heap>>,
-    /// Where a cooperative launch's blocks wait for each other; 0 for any other launch.
+    /// Device address of a cooperative launch's grid barrier; 0 for other launches.
     pub cooperative: u64,
     pub sample: Sample,
-    /// The seed of an order of warps and blocks that nobody can foretell; none for the usual one.
-    pub order: Option<u64>,
-    /// The word that shared and local memory hold before somebody writes them.
+    /// Seed of the random schedule; `None` for the default order.
+    pub schedule_seed: Option<u64>,
+    /// Initial value of each word of shared and local memory.
     pub poison: u32,
-    pub progress: Arc<Running>,
-    /// The first block that no thread has taken.
-    next: Apart<AtomicU64>,
-    /// The lowest block that failed: blocks after it need not run, those before it must, so
-    /// that the fault reported does not depend on timing.
+    pub progress: Arc<LaunchProgress>,
+    /// The first block that no worker has taken.
+    next: CachePadded<AtomicU64>,
+    /// The lowest block that faulted. Later blocks need not run, earlier ones must, so that the reported
+    /// fault does not depend on timing.
     failed: AtomicU64,
     fault: Mutex<Option<Fault>>,
-    /// What has other threads help, where the launch is run by one and takes longer than was thought.
-    pub call: Mutex<Option<CallOthers>>,
-    /// When the launch began, and how long it may take; none where it may take for ever.
+    /// Wakes other workers if the launch, started on one thread, takes longer than expected.
+    pub waker: Mutex<Option<WakeWorkers>>,
+    /// Start time and time limit; `None` for an unlimited launch.
     pub timing: Option<Timing>,
 }
 
 impl Grid {
-    /// Of a launch on a `device` whose multiprocessors hold so many of its blocks.
+    /// Prepares a launch on `device`, each SM of which holds `blocks_per_sm` of its blocks.
     pub fn new(
         program: &Arc<Program>,
         global: &Global,
         device: &DeviceSpec,
         launch: &Launch,
-        blocks_held: u32,
+        blocks_per_sm: u32,
     ) -> Grid {
         static LAUNCHES: AtomicU64 = AtomicU64::new(1);
         let kernel = &program.listing.kernels[launch.kernel];
@@ -123,24 +122,24 @@ impl Grid {
             grid: launch.grid,
             block: launch.block,
         };
-        // Loads of parameters rely on there being as many bytes as the kernel declares.
+        // Handlers that load parameters rely on the buffer having all bytes that the kernel declares.
         let mut params = launch.params.to_vec();
         params.resize(kernel.param_bytes as usize, 0);
         let constants = program
             .constants
             .map_or(Region::NONE, |(base, _)| regions.find(base));
-        let progress = Running {
+        let progress = LaunchProgress {
             launch: LAUNCHES.fetch_add(1, Ordering::Relaxed),
             kernel: kernel.name.clone(),
             blocks: dims.blocks(),
-            done: Apart::new(AtomicU64::new(0)),
+            done: CachePadded::new(AtomicU64::new(0)),
         };
-        let shared_bytes = kernel.shared_with(launch.dynamic_shared);
-        let shared_in_use = u64::from(shared_bytes.next_multiple_of(16)) * u64::from(blocks_held);
-        let held = blocks_held as usize * device.multiprocessors as usize;
+        let shared_bytes = kernel.shared_bytes_with(launch.dynamic_shared);
+        let shared_in_use = u64::from(shared_bytes.next_multiple_of(16)) * u64::from(blocks_per_sm);
+        let resident_blocks = blocks_per_sm as usize * device.multiprocessors as usize;
         let resident = match launch.cooperative {
-            Some(_) => held.max(progress.blocks as usize),
-            None => held,
+            Some(_) => resident_blocks.max(progress.blocks as usize),
+            None => resident_blocks,
         };
         let blocks = check::LaunchedBlocks {
             count: progress.blocks,
@@ -161,7 +160,7 @@ impl Grid {
             multiprocessors: device.multiprocessors,
             checks: check::LaunchChecks::new(
                 launch.checks,
-                &program.listing.checked,
+                &program.listing.check_events,
                 global,
                 shared_bytes,
                 blocks,
@@ -171,53 +170,53 @@ impl Grid {
             heap: launch.heap.clone(),
             cooperative: launch.cooperative.unwrap_or(0),
             sample: Sample::new(
-                launch.observed(),
+                launch.profile_mode(),
                 launch.conditions.watched,
                 progress.blocks,
                 device,
                 shared_in_use,
             ),
-            order: launch.conditions.shuffle,
+            schedule_seed: launch.conditions.shuffle,
             poison: launch.conditions.poison.unwrap_or(0),
             progress: Arc::new(progress),
-            next: Apart::new(AtomicU64::new(0)),
+            next: CachePadded::new(AtomicU64::new(0)),
             failed: AtomicU64::new(u64::MAX),
             fault: Mutex::new(None),
-            call: Mutex::new(None),
-            timing: Timing::begin(launch.time_limit),
+            waker: Mutex::new(None),
+            timing: Timing::start(launch.time_limit),
         }
     }
 
-    /// The number of this launch in this process: `%gridid`.
+    /// Returns the number of this launch in this process: `%gridid`.
     pub fn id(&self) -> u64 {
         self.progress.launch
     }
 
-    /// Has other threads help, if they were not called before and may be.
-    pub fn call_others(self: &Arc<Self>) {
-        let call = self.take_call();
-        if let Some(call) = call {
-            call(self);
+    /// Wakes other workers, unless they are awake already or must not help.
+    pub fn wake_workers(self: &Arc<Self>) {
+        let waker = self.take_waker();
+        if let Some(wake) = waker {
+            wake(self);
         }
     }
 
-    /// Takes away what calls others, if nobody has.
-    pub fn take_call(&self) -> Option<CallOthers> {
-        let mut call = self.call.lock().unwrap_or_else(PoisonError::into_inner);
-        call.take()
+    /// Takes the waker, so that it cannot run any more.
+    pub fn take_waker(&self) -> Option<WakeWorkers> {
+        let mut waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner);
+        waker.take()
     }
 
-    /// The kernel's name.
+    /// Returns the kernel's name.
     pub fn kernel_name(&self) -> &str {
         &self.program.listing.kernels[self.kernel].name
     }
 
-    /// The kernel's function, by number.
+    /// Returns the index of the kernel's function.
     pub fn function(&self) -> usize {
         self.program.listing.kernels[self.kernel].function
     }
 
-    /// How many lines of L1 the local memory of all warps would take.
+    /// Returns the number of L1 lines that the local memory of all warps covers.
     pub fn local_lines(&self) -> u64 {
         let warps = u64::from(self.dims.threads().div_ceil(32));
         let lanes = warps
@@ -226,24 +225,24 @@ impl Grid {
         lanes.saturating_mul(u64::from(self.stack_bytes)) / LINE
     }
 
-    /// The lowest block that has failed so far; `u64::MAX` where none has.
-    pub fn failed(&self) -> u64 {
+    /// Returns the lowest block that has faulted so far, or `u64::MAX`.
+    pub fn lowest_failed(&self) -> u64 {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// A block has failed.
-    pub fn fail(&self, block: u64, fault: Fault) {
+    /// Records the fault of a block; the lowest block's fault wins.
+    pub fn record_fault(&self, block: u64, fault: Fault) {
         let mut lowest = self
             .fault
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner());
-        if block < self.failed() {
+        if block < self.lowest_failed() {
             self.failed.store(block, Ordering::Relaxed);
             *lowest = Some(fault);
         }
     }
 
-    /// The fault of the lowest block that had one.
+    /// Takes the fault of the lowest block that had one.
     pub fn take_fault(&self) -> Option<Fault> {
         self.fault
             .lock()
@@ -251,22 +250,22 @@ impl Grid {
             .take()
     }
 
-    /// A host thread has panicked: no block begins any more, and none waits for another.
+    /// Abandons the launch after a panic on a worker: no further block starts, and none waits for another.
     pub fn abandon(&self) {
         self.failed.store(0, Ordering::Relaxed);
         self.sample.abandon();
     }
 
-    /// The next block to run, if there is one left that has to.
+    /// Returns the next block to run, or `None` if no block remains or a lower one has faulted.
     pub fn next_block(&self) -> Option<u64> {
-        let number = self.next.it.fetch_add(1, Ordering::Relaxed);
+        let number = self.next.value.fetch_add(1, Ordering::Relaxed);
         if number >= self.progress.blocks {
             return None;
         }
-        if number < self.failed() {
+        if number < self.lowest_failed() {
             return Some(number);
         }
-        // Nobody will run it, and a later block may wait for it already.
+        // The block will never run, and a later one may already be waiting for its caches.
         self.sample.pass_on(number, None);
         None
     }

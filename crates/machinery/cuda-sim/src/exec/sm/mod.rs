@@ -1,215 +1,218 @@
-//! One multiprocessor: runs the warps of one block at a time, an instruction for all lanes.
+//! A streaming multiprocessor (SM): runs the warps of one block at a time, one instruction for 32 lanes at
+//! once.
 
 mod code;
 mod grid;
-mod parts;
 mod program;
-#[cfg(test)]
-mod single;
+mod reusable_parts;
 mod sites;
 mod splits;
-mod turns;
+#[cfg(test)]
+mod test_support;
+mod turn;
 
 pub use code::{Handler, Handlers, Inst, Next};
 pub use grid::{Grid, Launch};
-pub use parts::Parts;
 pub(crate) use program::ProgramId;
 pub use program::{Code, Program};
-pub use sites::{ObservedSite, ObservedSites};
+pub use reusable_parts::ReusableParts;
+pub use sites::{CountedSite, CountedSites};
 
+use super::access_pattern::AccessPatterns;
 use super::block::Block;
-use super::fault::{Fault, FaultKind, FaultPlace};
+use super::fault::{Fault, FaultKind, FaultLocation};
 use super::gang::Gang;
-use super::observe::{AccessCost, Noted, Observer};
-use super::order::Order;
-use super::spread::Spreads;
-use super::threads::Threads;
-use super::time_limit::Looks;
+use super::profiler::{AccessCost, DeferredAccesses, Profiler};
+use super::random_schedule::RandomSchedule;
+use super::thread_idx::ThreadIndices;
+use super::time_limit::Watchdog;
 use super::trace::Trace;
-use super::warp::{NOWHERE, Turn};
+use super::warp::{NO_INDEX, Turn};
 use super::window::{LocalPool, WindowPool};
 use crate::check::Checker;
 use crate::lanes::{FULL, LANES, expand};
 use crate::memory::region::{Region, Regions};
 use crate::profile::Counts;
-use crate::profile::shape::Shapes;
+use crate::profile::shape::ShapeCache;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How many of the allocations touched last are remembered.
-pub const RECENT: usize = 16;
+/// Number of recently accessed allocations that are cached.
+pub const RECENT_REGIONS: usize = 16;
 
-/// A multiprocessor and the warp it is running. Handlers read and write its public fields.
+/// An SM and the state of its running warp. Handlers read and write its public fields.
 pub struct Sm {
-    /// The registers of the running warp, in the function it is in.
+    /// The running warp's registers, in the frame of its current function.
     pub frame: *mut u8,
-    /// The lanes that are running, a bit each.
+    /// Mask of the active lanes.
     pub mask: u32,
-    /// `mask` as a row: all ones in the lanes that run, zero in the others.
+    /// `mask` expanded to a row: all ones in active lanes, zero in the others.
     pub lanes: [u32; LANES],
-    /// Some lane that has not ended is not running, and a write must leave its registers as they are.
+    /// True if some live lane is inactive, so writes must preserve its registers.
     pub blend: bool,
-    /// The address of the block where the running lanes wait for others, or [`NOWHERE`].
+    /// Address of the reconvergence point of the active lanes, or [`NO_INDEX`].
     pub reconverge: u32,
-    /// Where this function's local memory begins in each lane's stack, bytes.
+    /// Byte offset of the current function's local memory in each lane's stack.
     pub local_base: u32,
-    /// Warp instructions issued since the launch began on this multiprocessor.
+    /// Warp instructions issued since the launch started on this SM.
     pub clock: u64,
-    /// `clock` when the running block began, as if it had run without a break since.
-    pub began: u64,
-    /// When `clock` reaches this, the warp gives way to another.
+    /// Value of `clock` at which the running block would have started had it run without interruption.
+    pub block_start: u64,
+    /// Value of `clock` at which the running warp yields.
     pub deadline: u64,
-    /// When `clock` reaches this, the block gives way to another.
+    /// Value of `clock` at which the running block yields.
     pub block_deadline: u64,
-    /// When it is looked whether the launch's time is up.
-    pub looks: Looks,
-    /// The most warp instructions before another warp of the block goes on. An observed block's
-    /// warps take short slices, so that they ask its caches about as alternately as on a GPU.
+    /// The polls of the launch's time limit.
+    pub watchdog: Watchdog,
+    /// Maximum number of warp instructions before another warp of the block runs. The warps of a profiled block
+    /// get short slices, so that they access its caches in about the same alternation as on a GPU.
     pub slice: u64,
-    /// The running warp's turn, when this slice of it began.
+    /// The running warp's turn at the start of this slice.
     pub turn: Turn,
-    /// `clock` when this slice began.
-    pub slice_began: u64,
-    /// [`Counts::reads`] when this slice began.
+    /// Value of `clock` at the start of this slice.
+    pub slice_start: u64,
+    /// Value of [`Counts::reads`] at the start of this slice.
     pub reads_before: u64,
-    /// How often the warp went from one of its splits to another.
+    /// Number of switches between splits of a warp.
     pub switches: u64,
-    /// `switches` when this slice began.
+    /// Value of `switches` at the start of this slice.
     pub switches_before: u64,
-    /// The last access of memory asked what the one before had asked, and found the same.
-    pub asked: bool,
-    /// The running warp only waits for others, and is to give way.
-    pub waits: bool,
-    /// Lanes of the running warp have changed something by an atomic.
-    pub moved: bool,
-    /// Some warp of the running block did more than wait, since this was last asked.
-    pub busy: bool,
-    /// The warps that run in step, if the running ones are a gang.
+    /// True if the last access repeated the one before it and found the same value.
+    pub spinning: bool,
+    /// True if the running warp only waits for others and should yield.
+    pub only_waits: bool,
+    /// True if an atomic of the running warp has changed memory.
+    pub atomic_changed_memory: bool,
+    /// True if some warp of the running block did more than wait since the flag was last taken.
+    pub made_progress: bool,
+    /// The running gang, if the warps run as one.
     pub gang: Gang,
-    /// The most warps of a gang in the running block; 1 if its warps run one by one.
+    /// Maximum number of warps per gang in the running block; 1 if its warps run one by one.
     pub gang_size: usize,
-    /// How the addresses of gangs' accesses lay the last time.
-    pub spreads: Spreads,
+    /// The cached access patterns of gangs.
+    pub patterns: AccessPatterns,
     /// `threadIdx` of every thread of a block.
-    pub threads: Threads,
-    /// The copy of the program's code that is running: one of `codes`.
+    pub threads: ThreadIndices,
+    /// The running copy of the program's code: one of `codes`.
     pub code: *const Inst,
-    /// The code of the running block, for its warps alone and for its gangs.
-    pub codes: Codes,
-    /// The copy that does what the checked one only looks at, if the running block is checked.
-    pub unchecked: *const Inst,
-    /// The copy that does what the one that runs may wait before, in an order that nobody can foretell.
-    pub unpausing: *const Inst,
-    /// That order, if the launch asked for one.
-    pub order: Option<Box<Order>>,
-    /// Looks for mistakes, if the launch asked for it.
+    /// The running block's copies of the code for single warps and for gangs.
+    pub codes: CodePair,
+    /// The copy whose handlers run after a sanitizing copy's checks, if the running block is checked.
+    pub sanitizing_base: *const Inst,
+    /// The copy whose handlers run after the yield points of a randomly scheduled copy.
+    pub schedule_base: *const Inst,
+    /// The random schedule, if the launch requested one.
+    pub schedule: Option<Box<RandomSchedule>>,
+    /// The sanitizer, if the launch requested it.
     pub checker: Option<Box<Checker>>,
-    /// Counts what the running block does, if it is observed.
-    pub observer: Option<Box<Observer>>,
-    /// What accesses of observed blocks came to, while none is running: the next block's accesses will
+    /// The counters of the running block, if it is profiled.
+    pub profiler: Option<Box<Profiler>>,
+    /// The costs of access shapes of profiled blocks, while none is running. The next block's accesses will
     /// have the same shapes.
-    pub shapes: Vec<Shapes<AccessCost>>,
-    /// Memory for the notes of observed gangs, while none is running.
-    pub noted: Noted,
+    pub shapes: Vec<ShapeCache<AccessCost>>,
+    /// Buffers for the deferred accesses of profiled gangs, while none is running.
+    pub deferred: DeferredAccesses,
     /// The part of the launch, by block number, that the running block belongs to.
     pub epoch: u32,
-    /// The block whose warp is running.
+    /// The running block.
     pub block: Box<Block>,
-    /// What the whole launch shares.
+    /// The state that all SMs share.
     pub grid: Arc<Grid>,
-    /// Allocations touched lately, by some bits of their addresses: most accesses find theirs here.
-    pub recent: [Region; RECENT],
+    /// Cache of recently accessed allocations, indexed by address bits. Most accesses hit it.
+    pub recent: [Region; RECENT_REGIONS],
     pub regions: Arc<Regions>,
-    /// The module's constant bank.
+    /// The module's constant memory.
     pub constants: Region,
     pub counts: Counts,
     pub fault: Option<Fault>,
     pub windows: WindowPool,
     pub locals: LocalPool,
-    /// What kernels printed, by block.
+    /// Output of `printf`, by block number.
     pub printed: Vec<(u64, Vec<u8>)>,
-    /// What they accessed, if the launch is traced.
+    /// Recorded accesses, if the launch is traced.
     pub trace: Option<Box<Trace>>,
 }
 
-/// A program's code, plain or the copies that count as they run.
+/// The copies of a program's code that a block runs: those for single warps and for gangs.
 #[derive(Clone, Copy)]
-pub struct Codes {
-    pub alone: *const Inst,
-    pub together: *const Inst,
+pub struct CodePair {
+    pub warp: *const Inst,
+    pub gang: *const Inst,
 }
 
 impl Sm {
     pub fn new(grid: Arc<Grid>) -> Sm {
-        let parts = Parts::new(&grid);
-        Sm::of(grid, parts)
+        let parts = ReusableParts::new(&grid);
+        Sm::with_parts(grid, parts)
     }
 
-    /// Of these parts, which may be those of another launch of the same program.
-    // In line, so that as little as may be of it is moved.
+    /// Creates an SM from parts that may come from another launch of the same program.
+    // Inlined, so that as little as possible of the large struct is moved.
     #[inline(always)]
-    pub fn of(grid: Arc<Grid>, parts: Parts) -> Sm {
+    pub fn with_parts(grid: Arc<Grid>, parts: ReusableParts) -> Sm {
         let code = grid.program.code.plain.as_ptr();
-        let Parts {
+        let ReusableParts {
             counts,
             windows,
             locals,
             threads,
-            spreads,
+            patterns,
             shapes,
-            noted,
+            deferred,
             block,
-        } = parts.ready(&grid);
+        } = parts.prepare(&grid);
         Sm {
             frame: std::ptr::null_mut(),
             mask: 0,
             lanes: [0; LANES],
             blend: true,
-            reconverge: NOWHERE,
+            reconverge: NO_INDEX,
             local_base: 0,
             clock: 0,
-            began: 0,
+            block_start: 0,
             deadline: 0,
             block_deadline: 0,
-            looks: Looks::default(),
+            watchdog: Watchdog::default(),
             slice: 0,
             turn: Turn {
                 left: 0,
                 read: false,
-                alone: true,
+                single_split: true,
             },
-            slice_began: 0,
+            slice_start: 0,
             reads_before: 0,
             switches: 0,
             switches_before: 0,
-            asked: false,
-            waits: false,
-            moved: false,
-            busy: false,
-            gang: Gang::none(),
+            spinning: false,
+            only_waits: false,
+            atomic_changed_memory: false,
+            made_progress: false,
+            gang: Gang::empty(),
             gang_size: 1,
-            spreads,
+            patterns,
             threads,
             code,
-            codes: Codes {
-                alone: code,
-                together: grid.program.code.together.as_ptr(),
+            codes: CodePair {
+                warp: code,
+                gang: grid.program.code.gang.as_ptr(),
             },
-            unchecked: code,
-            unpausing: code,
-            order: grid.order.map(|seed| Box::new(Order::new(seed))),
+            sanitizing_base: code,
+            schedule_base: code,
+            schedule: grid
+                .schedule_seed
+                .map(|seed| Box::new(RandomSchedule::new(seed))),
             checker: grid
                 .checks
                 .clone()
                 .map(|checks| Box::new(Checker::new(checks))),
-            observer: None,
+            profiler: None,
             shapes,
-            noted,
+            deferred,
             epoch: 0,
             block,
             constants: grid.constants,
             regions: grid.regions.clone(),
-            recent: [Region::NONE; RECENT],
+            recent: [Region::NONE; RECENT_REGIONS],
             counts,
             fault: None,
             windows,
@@ -220,46 +223,50 @@ impl Sm {
         }
     }
 
-    /// What another launch of the same program may use.
+    /// Returns the parts that another launch of the same program can reuse.
     #[inline(always)]
-    pub fn into_parts(mut self) -> Parts {
-        let gang = self.gang.windows.into_iter().chain(self.gang.common_window);
-        gang.for_each(|window| self.windows.give_back(window));
-        Parts {
+    pub fn into_parts(mut self) -> ReusableParts {
+        let gang = self
+            .gang
+            .windows
+            .into_iter()
+            .chain(self.gang.uniform_window);
+        gang.for_each(|window| self.windows.recycle(window));
+        ReusableParts {
             counts: self.counts,
             windows: self.windows,
             locals: self.locals,
             threads: self.threads,
-            spreads: self.spreads,
+            patterns: self.patterns,
             shapes: self.shapes,
-            noted: self.noted,
+            deferred: self.deferred,
             block: self.block,
         }
     }
 
-    /// The index of an instruction in the program.
+    /// Returns the index of an instruction in the program.
     #[inline(always)]
     pub fn address_of(&self, inst: &Inst) -> u32 {
-        // SAFETY: `inst` is an element of the array that `code` begins.
+        // SAFETY: `inst` is an element of the array that starts at `code`.
         unsafe { (inst as *const Inst).offset_from(self.code) as u32 }
     }
 
-    /// The index of the instruction that `next` points to in code that begins at `code`.
+    /// Returns the index of the instruction `next` in the code that starts at `code`.
     #[inline(always)]
     pub fn index(code: *const Inst, next: Next) -> u32 {
         (next.addr().wrapping_sub(code.addr()) / size_of::<Inst>()) as u32
     }
 
-    /// The instruction at an index.
+    /// Returns the instruction at an index.
     #[inline(always)]
     pub fn at(&self, address: u32) -> Next {
-        // Branch targets were checked against the code when it was laid out.
+        // Branch targets were checked against the code during layout.
         self.code.wrapping_add(address as usize)
     }
 
-    /// Makes `mask` the running lanes.
+    /// Makes `mask` the active lanes.
     #[inline(always)]
-    pub fn run_lanes(&mut self, mask: u32) {
+    pub fn set_active_lanes(&mut self, mask: u32) {
         self.mask = mask;
         self.blend = mask != self.block.warp().alive;
         self.lanes = if mask == FULL {
@@ -269,49 +276,49 @@ impl Sm {
         };
     }
 
-    /// The lanes that a warp of the block began with.
+    /// Returns the mask of lanes with which a warp of the block started.
     pub fn lanes_of(&self, warp: usize) -> u32 {
         let threads = self.grid.dims.threads();
-        let rest = threads.saturating_sub(warp as u32 * 32).min(32);
-        FULL.checked_shr(32 - rest).unwrap_or(0)
+        let lanes = threads.saturating_sub(warp as u32 * 32).min(32);
+        FULL.checked_shr(32 - lanes).unwrap_or(0)
     }
 
-    /// Makes all 32 lanes the running ones, which are all that live.
-    pub fn run_all_lanes(&mut self) {
+    /// Makes all 32 lanes active; all of them must be live.
+    pub fn activate_all_lanes(&mut self) {
         self.mask = FULL;
         self.blend = false;
         self.lanes = [FULL; LANES];
     }
 
-    /// The place in [`Sm::recent`] of whatever holds `address`: another one for each allocation, as
-    /// there is a megabyte between one and the next.
+    /// Returns the index in [`Sm::recent`] of the allocation that contains `address`. Allocations are at
+    /// least a megabyte apart, so neighbours have different slots.
     #[inline(always)]
-    pub fn recent_place(address: u64) -> usize {
-        (address >> 20) as usize % RECENT
+    pub fn recent_slot(address: u64) -> usize {
+        (address >> 20) as usize % RECENT_REGIONS
     }
 
-    /// From now on what caches are asked is noted, or asked at once.
-    pub fn note_asked(&mut self, note: bool) {
-        if let Some(observer) = &mut self.observer {
-            observer.note_asked(note);
+    /// Selects whether cache accesses are deferred (true) or performed at once (false).
+    pub fn set_deferred(&mut self, defer: bool) {
+        if let Some(profiler) = &mut self.profiler {
+            profiler.set_deferred(defer);
         }
     }
 
-    /// Asks what was noted of warp `place` of the block.
-    pub fn ask_for(&mut self, place: usize) {
-        if let Some(observer) = &mut self.observer {
-            observer.ask_for(place);
+    /// Performs the deferred cache accesses of the block's warp with index `warp`.
+    pub fn replay_warp(&mut self, warp: usize) {
+        if let Some(profiler) = &mut self.profiler {
+            profiler.replay_warp(warp);
         }
     }
 
-    /// Asks all that was noted of these warps, one after the other.
-    pub fn ask_in_order(&mut self, places: Range<usize>) {
-        if let Some(observer) = &mut self.observer {
-            observer.ask_in_order(places);
+    /// Performs all deferred cache accesses of these warps, one warp after the other.
+    pub fn replay_in_order(&mut self, warps: Range<usize>) {
+        if let Some(profiler) = &mut self.profiler {
+            profiler.replay_in_order(warps);
         }
     }
 
-    /// Stops the launch: `lane` did what `kind` says at `inst`.
+    /// Stops the launch with the fault `kind` of `lane` at `inst`.
     #[cold]
     pub fn fail(&mut self, inst: &Inst, lane: usize, kind: FaultKind) -> Next {
         let address = self.address_of(inst);
@@ -320,14 +327,14 @@ impl Sm {
             .grid
             .dims
             .thread_index(warp.index * LANES as u32 + lane as u32);
-        let place = FaultPlace {
+        let location = FaultLocation {
             kernel: self.grid.kernel_name().to_owned(),
             block: self.block.id,
             warp: warp.index,
             thread,
             source: self.grid.program.listing.source_of(address),
         };
-        self.fault = Some(Fault::new(kind, Some(Box::new(place))));
+        self.fault = Some(Fault::new(kind, Some(Box::new(location))));
         std::ptr::null()
     }
 }

@@ -1,67 +1,67 @@
-//! A program that is ready to run.
+//! Executable programs.
 
-use super::{Handler, Inst, ObservedSites};
+use super::{CountedSites, Handler, Inst};
 use crate::exec::function::{CallSite, Function};
-use crate::exec::order::Pause;
+use crate::exec::random_schedule::YieldPoint;
 use crate::isa::Listing;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A loaded module.
+/// A loaded module, ready to run.
 #[derive(Default)]
 pub struct Program {
     pub(crate) id: ProgramId,
-    /// The same for whoever does not run it.
+    /// The program's static description, for everything except execution.
     pub listing: Listing,
     pub code: Code,
     pub functions: Vec<Function>,
     pub tables: Vec<Vec<u32>>,
-    /// Places in the frame of operands that are more than an instruction holds.
+    /// Frame offsets of the operands of instructions that have more than an [`Inst`] holds.
     pub operand_lists: Vec<Vec<u32>>,
     pub call_sites: Vec<CallSite>,
-    /// Its functions call `malloc` or `free`.
+    /// True if its functions call `malloc` or `free`.
     pub uses_heap: bool,
-    /// Address and bytes of the constant bank in device memory.
+    /// Device address and size in bytes of constant memory.
     pub constants: Option<(u64, u64)>,
-    /// Device address and bytes of each module variable in global or constant memory.
+    /// Device address and size in bytes of each module variable in global or constant memory.
     pub(crate) variables: HashMap<String, (u64, u64)>,
-    /// Device memory that goes with the module.
+    /// Device allocations owned by the module.
     pub(crate) allocations: Vec<u64>,
 }
 
-/// A program's code: the same instructions in each copy, at the same addresses, with other handlers
-/// in the places that are counted, checked, or run for many warps at once.
+/// The copies of a program's code. All copies hold the same instructions at the same addresses, with different
+/// handlers at instructions that are counted, checked or executed by gangs.
 #[derive(Default)]
 pub struct Code {
-    /// As a warp runs it.
+    /// Code for single warps, without instrumentation.
     pub plain: Vec<Inst>,
-    /// As a gang of warps runs it.
-    pub together: Vec<Inst>,
-    /// Counted as a warp runs it.
-    pub observed: Vec<Inst>,
-    /// Counted as a gang runs it.
-    pub observed_together: Vec<Inst>,
-    /// What the observed copies count, and what runs it.
-    pub sites: ObservedSites,
-    /// Checked as it runs, made when a launch first asks for it.
-    pub checked: OnceLock<Vec<Inst>>,
-    /// Checked and counted.
-    pub checked_observed: OnceLock<Vec<Inst>>,
-    /// Where warps may have to wait in an order that nobody can foretell.
-    pub pauses: Vec<Pause>,
-    /// The plain copy, in which they may; made when a launch first asks for it.
-    pub pausing: OnceLock<Vec<Inst>>,
-    /// Checked as it runs, and in that order.
-    pub checked_pausing: OnceLock<Vec<Inst>>,
+    /// Code for gangs, without instrumentation.
+    pub gang: Vec<Inst>,
+    /// Counting code for single warps.
+    pub counting: Vec<Inst>,
+    /// Counting code for gangs.
+    pub counting_gang: Vec<Inst>,
+    /// The sites that the counting copies count, and the handlers they run afterwards.
+    pub sites: CountedSites,
+    /// Sanitizing code; created on first use.
+    pub sanitizing: OnceLock<Vec<Inst>>,
+    /// Sanitizing code on top of counting code.
+    pub sanitizing_counting: OnceLock<Vec<Inst>>,
+    /// The instructions before which a warp may sleep under a random schedule.
+    pub yield_points: Vec<YieldPoint>,
+    /// Code with these yield points; created on first use.
+    pub random_schedule: OnceLock<Vec<Inst>>,
+    /// Code with these yield points, on top of sanitizing code.
+    pub sanitizing_random_schedule: OnceLock<Vec<Inst>>,
 }
 
-/// Tells programs apart: no two of a process have the same.
+/// A process-wide unique identifier of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProgramId(u64);
 
 impl Default for ProgramId {
-    /// Another one each time.
+    /// Returns a new identifier on each call.
     fn default() -> Self {
         static PROGRAMS: AtomicU64 = AtomicU64::new(0);
         ProgramId(PROGRAMS.fetch_add(1, Ordering::Relaxed))
@@ -69,24 +69,21 @@ impl Default for ProgramId {
 }
 
 impl Program {
-    /// Device address and bytes of a module variable in global or constant memory.
+    /// Returns the device address and size in bytes of a module variable in global or constant memory.
     pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
         self.variables.get(name).copied()
     }
 
-    /// What to free when the module goes.
+    /// Returns the device allocations to free when the module is unloaded.
     pub fn allocations(&self) -> &[u64] {
         &self.allocations
     }
 }
 
 impl Code {
-    /// Adds the code's next instruction, `together` being what runs it for a gang.
-    pub fn push(&mut self, inst: Inst, together: Handler) {
+    /// Appends an instruction; `gang` is its handler for gangs.
+    pub fn push(&mut self, inst: Inst, gang: Handler) {
         self.plain.push(inst);
-        self.together.push(Inst {
-            run: together,
-            ..inst
-        });
+        self.gang.push(Inst { run: gang, ..inst });
     }
 }

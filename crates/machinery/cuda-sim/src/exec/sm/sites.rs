@@ -1,52 +1,48 @@
-//! The instructions of a program that are counted, and what runs them.
+//! The counted instructions of a program and their handlers.
 
 use super::Handler;
 use crate::isa::sites::Site;
 
-/// A counted instruction, and what runs it.
+/// A counted instruction and its handlers.
 #[derive(Clone, Copy)]
-pub struct ObservedSite {
+pub struct CountedSite {
     pub site: Site,
     pub run: Handler,
-    /// What runs it for a gang, if it does not run warp by warp.
-    pub together: Option<Handler>,
+    /// Handler for a gang; `None` if a gang runs the instruction warp by warp.
+    pub gang: Option<Handler>,
 }
 
-/// The counted instructions of a program, by their addresses.
+/// The counted instructions of a program, indexed by address.
 #[derive(Default)]
-pub struct ObservedSites {
-    list: Vec<ObservedSite>,
-    /// Which of the list an instruction of the code is; [`NO_SITE`] where it is none.
+pub struct CountedSites {
+    list: Vec<CountedSite>,
+    /// For each instruction of the code, its index in `list`, or [`NO_SITE`].
     at: Vec<u32>,
 }
 
-/// An instruction that is not counted.
+/// Marks an instruction that is not counted.
 const NO_SITE: u32 = u32::MAX;
 
-impl ObservedSites {
-    /// Adds the code's next instruction, which is not counted.
+impl CountedSites {
+    /// Appends an instruction that is not counted.
     pub fn push_none(&mut self) {
         self.at.push(NO_SITE);
     }
 
-    /// Adds the code's next instruction, with what runs it.
-    pub fn push(&mut self, site: Site, run: Handler, together: Option<Handler>) {
+    /// Appends a counted instruction and its handlers.
+    pub fn push(&mut self, site: Site, run: Handler, gang: Option<Handler>) {
         self.at.push(self.list.len() as u32);
-        self.list.push(ObservedSite {
-            site,
-            run,
-            together,
-        });
+        self.list.push(CountedSite { site, run, gang });
     }
 
-    /// All of them, in the order of the code.
-    pub fn iter(&self) -> impl Iterator<Item = &ObservedSite> {
+    /// Iterates over the counted instructions in code order.
+    pub fn iter(&self) -> impl Iterator<Item = &CountedSite> {
         self.list.iter()
     }
 
-    /// The one at an address, where there is one.
+    /// Returns the counted instruction at an address. Panics if the instruction is not counted.
     #[inline(always)]
-    pub fn at(&self, address: u32) -> &ObservedSite {
+    pub fn at(&self, address: u32) -> &CountedSite {
         &self.list[self.at[address as usize] as usize]
     }
 }

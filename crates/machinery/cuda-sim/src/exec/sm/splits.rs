@@ -1,21 +1,21 @@
-//! How the lanes of the running warp part and meet again.
+//! Divergence and reconvergence of the running warp.
 
 use super::{Next, Sm};
-use crate::exec::warp::{NOWHERE, SplitState};
+use crate::exec::warp::{NO_INDEX, SplitState};
 
 impl Sm {
-    /// Goes on with the next split of this warp that can run; null when there is none.
+    /// Continues with the warp's next ready split; returns null if there is none.
     pub fn switch(&mut self) -> Next {
         let warp = self.block.warp_mut();
         let Some(id) = warp.ready.pop_front() else {
-            warp.current = NOWHERE;
+            warp.current = NO_INDEX;
             return std::ptr::null();
         };
         warp.current = id;
         self.load(id)
     }
 
-    /// Takes up split `id` of the running warp where it stands.
+    /// Makes split `id` of the running warp the running split.
     fn load(&mut self, id: u32) -> Next {
         self.switches += 1;
         let warp = self.block.warp_mut();
@@ -26,11 +26,11 @@ impl Sm {
         let frame = &mut warp.frames[frame as usize];
         self.frame = frame.registers.base();
         self.local_base = frame.local_base;
-        self.run_lanes(mask);
+        self.set_active_lanes(mask);
         self.at(pc)
     }
 
-    /// Puts the running split aside, to go on at `pc`.
+    /// Suspends the running split, to continue at `pc`.
     pub fn suspend(&mut self, pc: u32, state: SplitState) {
         let mask = self.mask;
         let warp = self.block.warp_mut();
@@ -40,19 +40,19 @@ impl Sm {
         split.state = state;
     }
 
-    /// The running lanes reached the place where their split rejoins its parent.
+    /// Handles the arrival of the active lanes at their split's reconvergence point.
     pub fn arrive(&mut self) -> Next {
         let id = self.block.warp().current;
         self.leave(id)
     }
 
-    /// Removes split `id`; when it was the last of its parent's children, the parent goes on.
+    /// Removes split `id`. If it was its parent's last child, the parent continues.
     fn leave(&mut self, mut id: u32) -> Next {
         loop {
             let warp = self.block.warp_mut();
             let parent = warp.splits[id as usize].parent;
             self.release_split(id);
-            if parent == NOWHERE {
+            if parent == NO_INDEX {
                 return self.switch();
             }
             let warp = self.block.warp_mut();
@@ -64,7 +64,7 @@ impl Sm {
             }
             split.mask &= alive;
             if split.mask != 0 {
-                if warp.gathers(parent) {
+                if warp.stop_for_regroup(parent) {
                     return std::ptr::null();
                 }
                 warp.current = parent;
@@ -74,11 +74,11 @@ impl Sm {
         }
     }
 
-    /// The running lanes end.
+    /// Ends the active lanes.
     pub fn exit_lanes(&mut self) -> Next {
         let mask = self.mask;
         self.block.exit(mask);
-        self.block.warp_mut().wake_synchronising();
+        self.block.warp_mut().wake_sync_waiters();
         let id = self.block.warp().current;
         self.leave(id)
     }
@@ -87,29 +87,30 @@ impl Sm {
         let warp = self.block.warp_mut();
         let frame = warp.remove(id);
         if let Some(frame) = frame {
-            self.windows.give_back(frame);
+            self.windows.recycle(frame);
         }
     }
 
-    /// The running lanes part: those in `taken` go to `target`, the rest to `other`; all meet
-    /// again at `meet` (the immediate post-dominator), or never where it is [`NOWHERE`].
+    /// Splits the active lanes at a divergent branch: those in `taken` go to `target`, the others to `other`.
+    /// They reconverge at `meet`, the branch's immediate post-dominator, or never if it is [`NO_INDEX`].
     pub fn diverge(&mut self, taken: u32, target: u32, other: u32, meet: u32) -> Next {
         self.counts.divergent_branches += 1;
         let rest = self.mask & !taken;
         self.part(&[(rest, other), (taken, target)], meet)
     }
 
-    /// The running lanes part into `ways`, disjoint and none empty: the first goes on now.
+    /// Splits the active lanes into `ways`, pairs of a mask and an address. The masks are disjoint and not
+    /// empty. The first way runs now.
     pub fn part(&mut self, ways: &[(u32, u32)], meet: u32) -> Next {
         let mask = self.mask;
         let warp = self.block.warp_mut();
         let current = warp.current;
-        let (reconverge, parent) = if meet == NOWHERE || meet == self.reconverge {
-            // They meet where the whole split does (or not at all): no new place to wait.
+        let (reconverge, parent) = if meet == NO_INDEX || meet == self.reconverge {
+            // The ways reconverge where the whole split does, or never: no new parent is needed.
             let split = &warp.splits[current as usize];
             (split.reconverge, split.parent)
         } else {
-            // The split itself waits at the meeting place.
+            // The split becomes the parent, which waits at the reconvergence point.
             let split = &mut warp.splits[current as usize];
             split.pc = meet;
             split.mask = mask;
@@ -121,8 +122,8 @@ impl Sm {
         let splits_itself = parent == current;
         let mut first = None;
         for &(lanes, pc) in ways {
-            if pc == reconverge && reconverge != NOWHERE {
-                // These lanes are where the others will come: they wait in the parent's mask.
+            if pc == reconverge && reconverge != NO_INDEX {
+                // The lanes are at the reconvergence point already: the parent's mask accounts for them.
                 continue;
             }
             if first.is_none() && !splits_itself {
@@ -133,7 +134,7 @@ impl Sm {
                 continue;
             }
             let id = warp.add(lanes, pc, reconverge, parent, frame);
-            if parent != NOWHERE {
+            if parent != NO_INDEX {
                 warp.splits[parent as usize].waiting += 1;
             }
             if first.is_none() {
@@ -148,7 +149,7 @@ impl Sm {
                 warp.current = id;
                 self.load(id)
             }
-            // Every way led straight to the meeting place.
+            // Every way leads straight to the reconvergence point.
             None => self.arrive(),
         }
     }

@@ -1,66 +1,66 @@
-//! Products of matrices whose elements have 8 bits: whole numbers, and floats of two kinds.
+//! Multiplications of matrices with 8-bit elements: integers, and floats in two formats.
 //!
-//! Sums of whole numbers are exact, and then wrapped or clamped to 32 bits. For floats of 8 bits an H200's
-//! tensor cores have no `mma`: its assembler makes of it two products of 16-bit floats, which have all
-//! values of 8 bits, one after the other and from zero: of the lower two elements of each register, and of
-//! the upper two. What is added comes last, rounded to the nearest. (From the machine code, driver
-//! 580.159.04; `products-h200.txt` holds the results against an H200's, bit for bit.)
+//! Integer sums are exact, then wrapped or clamped to 32 bits. The tensor cores of an H200 have no `mma` for
+//! 8-bit floats: its assembler emits two multiplications of 16-bit floats, which represent all 8-bit values,
+//! one after the other starting from zero: the first for the lower two elements of each register, the second
+//! for the upper two. Matrix C is added last, rounded to nearest. (From the machine code, driver 580.159.04;
+//! `products-h200.txt` holds the results of an H200, which are equal bit for bit.)
 
 use super::{Accumulator, Multiplicand, ProductShape, Registers, product};
 use crate::exec::ops::rounding::canonical;
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::lanes::LANES;
 
-/// Types of elements of 8 bits.
+/// 8-bit element types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Byte {
     S8,
     U8,
-    /// 4 bits of exponent, 3 of fraction.
+    /// 4 exponent bits and 3 fraction bits.
     E4m3,
-    /// 5 bits of exponent, 2 of fraction.
+    /// 5 exponent bits and 2 fraction bits.
     E5m2,
 }
 
-/// A form of `mma` of such elements. The second matrix has 8 columns.
+/// A shape of `mma` with 8-bit elements. Matrix B has 8 columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ByteShape {
-    /// Rows of the first matrix: 8 or 16.
+    /// Rows of matrix A: 8 or 16.
     pub rows: u32,
-    /// Its columns: 16 or 32.
-    pub deep: u32,
+    /// Columns of matrix A: 16 or 32.
+    pub k: u32,
     pub left: Byte,
     pub right: Byte,
-    /// Sums of whole numbers are clamped.
+    /// True if integer sums are clamped.
     pub clamps: bool,
 }
 
-/// Columns of the second matrix.
+/// Columns of matrix B.
 const COLUMNS: usize = 8;
-/// Elements in a register.
+/// Elements per register.
 const PACKED: usize = 4;
 
 impl ByteShape {
-    /// Registers of a lane for the result, the first matrix and the second.
+    /// Returns the number of registers per lane for the result, matrix A and matrix B.
     pub fn registers(self) -> [usize; 3] {
-        let (rows, deep) = (self.rows as usize, self.deep as usize);
+        let (rows, k) = (self.rows as usize, self.k as usize);
         [
             rows * COLUMNS / LANES,
-            rows * deep / PACKED / LANES,
-            COLUMNS * deep / PACKED / LANES,
+            rows * k / PACKED / LANES,
+            COLUMNS * k / PACKED / LANES,
         ]
     }
 
-    /// Whether the elements are whole numbers; none where there is no product of the two types.
-    pub fn is_whole(self) -> Option<bool> {
-        let whole = |ty| matches!(ty, Byte::S8 | Byte::U8);
-        (whole(self.left) == whole(self.right)).then_some(whole(self.left))
+    /// Returns true for integers and false for floats, or `None` if the two types cannot be multiplied.
+    pub fn is_integer(self) -> Option<bool> {
+        let is_integer = |ty| matches!(ty, Byte::S8 | Byte::U8);
+        (is_integer(self.left) == is_integer(self.right)).then_some(is_integer(self.left))
     }
 
-    /// The same as a number that an instruction carries.
+    /// Packs the shape into the number stored in instructions.
     pub fn packed(self) -> u32 {
         self.rows
-            | self.deep << 8
+            | self.k << 8
             | (self.left as u32) << 16
             | (self.right as u32) << 18
             | u32::from(self.clamps) << 20
@@ -71,7 +71,7 @@ impl ByteShape {
         let ty = |shift: u32| TYPES[(packed >> shift & 3) as usize];
         ByteShape {
             rows: packed & 0xff,
-            deep: packed >> 8 & 0xff,
+            k: packed >> 8 & 0xff,
             left: ty(16),
             right: ty(18),
             clamps: packed >> 20 == 1,
@@ -79,32 +79,36 @@ impl ByteShape {
     }
 }
 
-/// `mma` of whole numbers; `x`: [`ByteShape::packed`], and its operand list is `imm`.
+/// Runs `mma` on integers. `arg0` is [`ByteShape::packed`]; the operand list is `imm`.
 ///
 /// # Safety
-/// As for [`crate::exec::sm::Handler`]; every entry of the operand list is a 32-bit row. So for each here.
-pub unsafe fn whole(sm: &mut Sm, inst: &Inst) -> Next {
-    let shape = ByteShape::of(inst.x);
-    // SAFETY: the caller's promise.
-    unsafe { super::multiply_add(sm, inst, shape.registers(), |a, b, c| sums(shape, a, b, c)) }
-}
-
-/// `mma` of floats, likewise.
-///
-/// # Safety
-/// As for [`whole`].
-pub unsafe fn floats(sm: &mut Sm, inst: &Inst) -> Next {
-    let shape = ByteShape::of(inst.x);
-    // SAFETY: the caller's promise.
+/// The requirements of [`crate::exec::sm::Handler`]; every entry of the operand list is a 32-bit row.
+pub unsafe fn integers(sm: &mut Sm, inst: &Inst) -> Next {
+    let shape = ByteShape::of(inst.arg0);
+    // SAFETY: every entry of the operand list is a 32-bit row, as this function requires.
     unsafe {
         super::multiply_add(sm, inst, shape.registers(), |a, b, c| {
-            halves(shape, a, b, c)
+            integer_product(shape, a, b, c)
         })
     }
 }
 
-/// Whole numbers of each row and column, multiplied and added up.
-fn sums(shape: ByteShape, a: &Registers, b: &Registers, c: &Registers) -> Registers {
+/// Runs `mma` on floats. `arg0` is [`ByteShape::packed`]; the operand list is `imm`.
+///
+/// # Safety
+/// The requirements of [`integers`].
+pub unsafe fn floats(sm: &mut Sm, inst: &Inst) -> Next {
+    let shape = ByteShape::of(inst.arg0);
+    // SAFETY: every entry of the operand list is a 32-bit row, as this function requires.
+    unsafe {
+        super::multiply_add(sm, inst, shape.registers(), |a, b, c| {
+            float_product(shape, a, b, c)
+        })
+    }
+}
+
+/// Computes `A × B + C` of integers.
+fn integer_product(shape: ByteShape, a: &Registers, b: &Registers, c: &Registers) -> Registers {
     let mut d = [[0; LANES]; 4];
     let groups = shape.rows as usize / 8;
     for row in 0..shape.rows as usize {
@@ -112,7 +116,7 @@ fn sums(shape: ByteShape, a: &Registers, b: &Registers, c: &Registers) -> Regist
             let lane = row % 8 * 4 + column / 2;
             let register = row / 8 * 2 + column % 2;
             let mut sum = i64::from(c[register][lane] as i32);
-            for part in 0..shape.deep as usize / 16 {
+            for part in 0..shape.k as usize / 16 {
                 for thread in 0..4 {
                     let left = a[part * groups + row / 8][row % 8 * 4 + thread];
                     let right = b[part][column * 4 + thread];
@@ -131,7 +135,7 @@ fn sums(shape: ByteShape, a: &Registers, b: &Registers, c: &Registers) -> Regist
     d
 }
 
-/// The lowest byte of a word as a number.
+/// Returns the lowest byte of a word as a number.
 fn number(ty: Byte, word: u32) -> i64 {
     match ty {
         Byte::S8 => i64::from(word as i8),
@@ -139,10 +143,10 @@ fn number(ty: Byte, word: u32) -> i64 {
     }
 }
 
-/// Floats, by way of 16-bit ones.
-fn halves(shape: ByteShape, a: &Registers, b: &Registers, c: &Registers) -> Registers {
-    let by_halves = ProductShape {
-        deep: shape.deep as usize / 2,
+/// Computes `A × B + C` of floats by two multiplications of 16-bit floats.
+fn float_product(shape: ByteShape, a: &Registers, b: &Registers, c: &Registers) -> Registers {
+    let half_shape = ProductShape {
+        k: shape.k as usize / 2,
         multiplicand: Multiplicand::F16,
         accumulator: Accumulator::F32,
     };
@@ -157,7 +161,7 @@ fn halves(shape: ByteShape, a: &Registers, b: &Registers, c: &Registers) -> Regi
             unpacked(a, shape.left, shift),
             unpacked(b, shape.right, shift),
         );
-        sum = product(by_halves, &left, &right, &sum);
+        sum = product(half_shape, &left, &right, &sum);
     }
     for (sum, added) in sum.iter_mut().zip(c) {
         for (sum, added) in sum.iter_mut().zip(added) {
@@ -167,7 +171,7 @@ fn halves(shape: ByteShape, a: &Registers, b: &Registers, c: &Registers) -> Regi
     sum
 }
 
-/// The float in the lowest byte of a word, as one of 16 bits: it has all of its values.
+/// Converts the float in the lowest byte of a word to 16 bits, which is exact.
 fn half(ty: Byte, word: u32) -> u32 {
     let byte = word & 0xff;
     if ty == Byte::E5m2 {
@@ -177,7 +181,7 @@ fn half(ty: Byte, word: u32) -> u32 {
     match (field, fraction) {
         (15, 7) => sign | 0x7fff,
         (0, 0) => sign,
-        // Below 2 to the -6 in steps of 2 to the -9, all of which 16 bits have as normal numbers.
+        // Subnormal numbers, multiples of 2^-9 below 2^-6, are normal as 16-bit floats.
         (0, _) => {
             let top = fraction.ilog2();
             sign | (top + 6) << 10 | (fraction << (10 - top) & 0x3ff)
@@ -190,36 +194,36 @@ fn half(ty: Byte, word: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// By the definition of the format: ±2^(e-7) × 1.fff, and ±2^-6 × 0.fff where e is 0.
+    /// Follows the definition of the format: ±2^(e-7) × 1.fff, or ±2^-6 × 0.fff if e is 0.
     #[test]
-    fn floats_of_8_bits_become_those_of_16() {
+    fn e4m3_converts_exactly_to_f16() {
         for byte in 0..=255u32 {
-            let found = half::f16::from_bits(half(Byte::E4m3, byte) as u16);
+            let actual = half::f16::from_bits(half(Byte::E4m3, byte) as u16);
             let (field, fraction) = (byte >> 3 & 15, f64::from(byte & 7) / 8.0);
             if byte & 0x7f == 0x7f {
-                assert!(found.is_nan());
+                assert!(actual.is_nan());
                 continue;
             }
-            let size = match field {
+            let magnitude = match field {
                 0 => fraction * 2f64.powi(-6),
                 _ => (1.0 + fraction) * 2f64.powi(field as i32 - 7),
             };
-            let wanted = if byte >= 128 { -size } else { size };
-            assert_eq!(found.to_f64().to_bits(), wanted.to_bits(), "{byte:#x}");
+            let expected = if byte >= 128 { -magnitude } else { magnitude };
+            assert_eq!(actual.to_f64().to_bits(), expected.to_bits(), "{byte:#x}");
         }
         assert_eq!(half(Byte::E5m2, 0x1c2), 0xc200);
     }
 
     #[test]
-    fn shapes_are_read_as_they_were_packed() {
-        for (rows, deep, left, right, clamps) in [
+    fn byte_shapes_round_trip_through_packing() {
+        for (rows, k, left, right, clamps) in [
             (8, 16, Byte::S8, Byte::U8, true),
             (16, 32, Byte::E5m2, Byte::E4m3, false),
             (16, 16, Byte::U8, Byte::S8, true),
         ] {
             let shape = ByteShape {
                 rows,
-                deep,
+                k,
                 left,
                 right,
                 clamps,

@@ -1,37 +1,37 @@
-//! How a matrix lies in shared memory for `wgmma`. Source: PTX ISA, section "Asynchronous warpgroup level
-//! matrix shared memory layout" and "Matrix descriptor"; CUTLASS's `mma_sm90_desc.hpp` writes the same
+//! The layout of matrices in shared memory for `wgmma`. Source: PTX ISA, sections "Asynchronous warpgroup
+//! level matrix shared memory layout" and "Matrix descriptor"; CUTLASS's `mma_sm90_desc.hpp` gives the same
 //! layouts as formulas.
 //!
-//! A product takes 32 bytes of each row. They come in chunks of 16 bytes, and each eight rows have
-//! [`CHUNKS`] of these.
+//! One instruction uses 32 bytes of each row, in chunks of 16 bytes. Each group of group rows has [`CHUNKS`]
+//! chunks.
 
 use super::COLUMNS;
 use crate::exec::fault::FaultKind;
 
-/// Bytes of a chunk.
+/// Bytes per chunk.
 pub const CHUNK: usize = 16;
 
-/// Chunks of eight rows.
+/// Chunks per group of group rows.
 pub const CHUNKS: usize = 16;
 
-/// Rows that the swizzle goes through before it begins anew.
+/// Number of rows after which the swizzle repeats.
 const PATTERN: u64 = 8;
 
-/// A matrix in shared memory.
+/// A decoded matrix descriptor.
 #[derive(Clone, Copy, Debug)]
 pub struct Descriptor {
     start: u64,
-    /// Leading and stride byte offset: what they mean depends on the layout.
+    /// Leading and stride byte offset, whose meaning depends on the layout.
     leading: u64,
     stride: u64,
-    /// Bytes after which the next row of the pattern begins. 16: there is no pattern.
+    /// Distance in bytes between rows of the swizzle pattern; 16 means no swizzle.
     width: u64,
-    /// Neighbours in a chunk belong to one column, and not to one row.
+    /// True if neighbours in a chunk belong to one column instead of one row.
     transposed: bool,
 }
 
 impl Descriptor {
-    /// From what a kernel has made.
+    /// Decodes a descriptor. Fails for offsets that are not simulated or invalid.
     pub fn new(bits: u64, transposed: bool) -> Result<Descriptor, FaultKind> {
         let field = |from: u32| (bits >> from & 0x3fff) << 4;
         let width = match bits >> 62 {
@@ -43,13 +43,13 @@ impl Descriptor {
         let start = field(0);
         if bits >> 49 & 7 != 0 {
             return Err(FaultKind::Warpgroup(
-                "a descriptor with a base offset is not simulated: begin the matrix at a multiple of 1024 bytes",
+                "a descriptor with a base offset is not simulated: align the matrix to 1024 bytes",
             ));
         }
-        // Inside its row it may begin anywhere.
+        // A matrix may start anywhere inside its first row.
         if width > CHUNK as u64 && start / width % PATTERN != 0 {
             return Err(FaultKind::Warpgroup(
-                "a swizzled matrix has to begin at a multiple of 8 of its rows (1024, 512 or 256 bytes), \
+                "a swizzled matrix must start at a multiple of 8 of its rows (1024, 512 or 256 bytes), \
                  or inside the first of them",
             ));
         }
@@ -62,28 +62,28 @@ impl Descriptor {
         })
     }
 
-    /// Where chunk `n` of eight rows begins. The chunks are, of each of the rows, the first and the second
-    /// 16 bytes; transposed they are the columns.
-    pub fn chunk(&self, eight: usize, n: usize) -> u64 {
-        let (eight, n) = (eight as u64, n as u64);
-        let a_row = self.width / CHUNK as u64;
-        let offset = match (self.transposed, a_row) {
-            (false, 1) => eight * self.stride + n % 2 * self.leading + n / 2 * self.width,
-            (false, _) => eight * self.stride + n % 2 * CHUNK as u64 + n / 2 * self.width,
+    /// Returns the address of chunk `n` of a group of group rows. For each row, the chunks are its first and
+    /// second 16 bytes; in a transposed matrix they are the columns.
+    pub fn chunk(&self, group: usize, n: usize) -> u64 {
+        let (group, n) = (group as u64, n as u64);
+        let chunks_per_row = self.width / CHUNK as u64;
+        let offset = match (self.transposed, chunks_per_row) {
+            (false, 1) => group * self.stride + n % 2 * self.leading + n / 2 * self.width,
+            (false, _) => group * self.stride + n % 2 * CHUNK as u64 + n / 2 * self.width,
             (true, 1) => {
-                eight * self.stride + n / PATTERN * self.leading + n % PATTERN * self.width
+                group * self.stride + n / PATTERN * self.leading + n % PATTERN * self.width
             }
             (true, _) => {
-                let within = eight % a_row * CHUNK as u64 + n % PATTERN * self.width;
-                within + eight / a_row * self.leading + n / PATTERN * self.stride
+                let within = group % chunks_per_row * CHUNK as u64 + n % PATTERN * self.width;
+                within + group / chunks_per_row * self.leading + n / PATTERN * self.stride
             }
         };
         let linear = self.start + offset;
-        linear ^ (linear >> 7 & (a_row - 1)) << 4
+        linear ^ (linear >> 7 & (chunks_per_row - 1)) << 4
     }
 
-    /// The words of eight rows, in the places where `mma` has them: in the first register the first 16
-    /// bytes of every row, four lanes a row, in the second the others.
+    /// Returns the words of group rows in the register layout of `mma`: the first register holds the first 16
+    /// bytes of every row, four lanes per row; the second register holds the others.
     pub fn words(&self, chunks: &[[u8; CHUNK]; CHUNKS]) -> [[u32; 4 * COLUMNS]; 2] {
         let mut words = [[0; 4 * COLUMNS]; 2];
         for (n, chunk) in chunks.iter().enumerate() {

@@ -1,26 +1,25 @@
-//! A row times a column, plus a number, as the tensor cores of an NVIDIA H200 add up.
+//! Dot products with the arithmetic of the tensor cores of an NVIDIA H200: a row times a column, plus a number.
 //!
-//! Products are exact. All of them and the number that is added are aligned to the largest exponent
-//! among them and cut off 25 bits below its unit, towards zero; the sum of what is left is exact,
-//! and is rounded once: towards zero to 32 bits, to the nearest to 16. An exponent is that of the
-//! bits as written, so that a product of two fractions near 2 counts with the exponents' sum, and a
-//! subnormal with the least normal exponent. A zero has none, -133 is the least that counts, and a
-//! result of zero is positive.
+//! Products are exact. All of them and the added number are aligned to the largest exponent among them and
+//! truncated towards zero, 25 bits below its unit. The sum of these terms is exact and is rounded once: to 32
+//! bits towards zero, to 16 bits to nearest. Exponents are those of the operands' encodings: a product of two
+//! significands near 2 counts with the sum of the exponents, and a subnormal number with the minimum normal
+//! exponent. Zeros have no exponent, the minimum exponent considered is -133, and a zero result is positive.
 //!
-//! Found by comparing bits on an NVIDIA H200 (driver 580.159.04): random numbers, far apart, that
-//! cancel, subnormal, near overflow, infinities and NaN, for all forms of [`super::SHAPES`]. Of 5.8
-//! million sums every one is equal (`h200.txt`; `scripts/products.cu` makes the matrices).
+//! Determined by comparing bits on an NVIDIA H200 (driver 580.159.04): random numbers, widely spread,
+//! cancelling, subnormal, near overflow, infinities and NaN, for all [`super::SHAPES`]. All of 5.8 million
+//! sums are equal (`products-h200.txt`; `scripts/products.cu` makes the matrices).
 
-/// The types of elements that are multiplied.
+/// Types of the multiplied elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Multiplicand {
-    /// A 32-bit float of whose fraction the first 10 bits count.
+    /// A 32-bit float of whose fraction only the first 10 bits are used.
     Tf32,
     F16,
     Bf16,
 }
 
-/// The types of sums.
+/// Types of the sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accumulator {
     F32,
@@ -28,7 +27,7 @@ pub enum Accumulator {
 }
 
 impl Multiplicand {
-    /// Bytes that an element takes.
+    /// Returns the bytes per element.
     pub const fn bytes(self) -> usize {
         match self {
             Multiplicand::Tf32 => 4,
@@ -44,7 +43,7 @@ impl Multiplicand {
         }
     }
 
-    /// The signs of the elements in a word.
+    /// Returns the mask of the sign bits in a word.
     pub(super) const fn signs(self) -> u32 {
         match self {
             Multiplicand::Tf32 => 0x8000_0000,
@@ -52,7 +51,7 @@ impl Multiplicand {
         }
     }
 
-    /// The lowest bits of an element, which do not count.
+    /// Returns the number of low bits of an element that are ignored.
     pub(super) const fn unused_bits(self) -> u32 {
         match self {
             Multiplicand::Tf32 => F32.fraction_bits - TF32.fraction_bits,
@@ -62,8 +61,8 @@ impl Multiplicand {
 }
 
 impl Accumulator {
-    /// Where a lane has its element `n` of a result: the register, and the bits before it.
-    pub(super) const fn place(self, n: usize) -> (usize, u32) {
+    /// Returns the location of a lane's element `n` of a result: the register and the bit offset.
+    pub(super) const fn location(self, n: usize) -> (usize, u32) {
         match self {
             Accumulator::F32 => (n, 0),
             Accumulator::F16 => (n / 2, n as u32 % 2 * 16),
@@ -71,11 +70,11 @@ impl Accumulator {
     }
 }
 
-/// How far below the unit of the largest exponent a term is cut off, bits.
-pub(super) const KEPT: i32 = 25;
+/// Number of bits below the unit of the largest exponent at which terms are truncated.
+pub(super) const KEPT_BITS: i32 = 25;
 
-/// What terms are aligned to where all of their exponents are less.
-const LEAST: i32 = -133;
+/// Minimum exponent to which terms are aligned.
+const MIN_EXPONENT: i32 = -133;
 
 /// A floating-point format.
 #[derive(Clone, Copy)]
@@ -97,7 +96,7 @@ impl Format {
         }
     }
 
-    /// The exponent field of infinities and NaN.
+    /// Returns the exponent field of infinities and NaN.
     pub(super) fn special(self) -> u32 {
         (1 << self.exponent_bits) - 1
     }
@@ -111,20 +110,20 @@ impl Format {
             | u32::from(negative) << (self.exponent_bits + self.fraction_bits)
     }
 
-    /// The NaN that tensor cores answer with.
+    /// Returns the NaN that tensor cores produce.
     fn nan(self) -> u32 {
         (1 << (self.exponent_bits + self.fraction_bits)) - 1
     }
 }
 
-/// A number taken apart.
+/// An unpacked number.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Parts {
-    /// The fraction with its leading one and its sign.
+pub(super) struct Unpacked {
+    /// Signed significand, including the implicit one.
     digits: i32,
-    /// That of the leading one; a subnormal has the least normal one.
+    /// Exponent of the leading one; the minimum normal exponent for subnormal numbers.
     exponent: i32,
-    /// The exponent of the last digit.
+    /// Exponent of the last digit.
     unit: i32,
     kind: Kind,
 }
@@ -139,20 +138,20 @@ enum Kind {
     Nan,
 }
 
-impl Parts {
-    /// An element that is multiplied: the lowest bits of a register.
-    pub fn of(ty: Multiplicand, bits: u32) -> Parts {
-        Parts::read(ty.format(), bits >> ty.unused_bits())
+impl Unpacked {
+    /// Unpacks an element in the low bits of a register.
+    pub fn of(ty: Multiplicand, bits: u32) -> Unpacked {
+        Unpacked::read(ty.format(), bits >> ty.unused_bits())
     }
 
-    fn read(format: Format, bits: u32) -> Parts {
+    fn read(format: Format, bits: u32) -> Unpacked {
         let fraction = bits & ((1 << format.fraction_bits) - 1);
         let field = bits >> format.fraction_bits & format.special();
         let negative = bits >> (format.exponent_bits + format.fraction_bits) & 1 == 1;
         let leading = u32::from(field != 0) << format.fraction_bits;
         let digits = (fraction | leading) as i32;
         let exponent = field.max(1) as i32 - format.bias();
-        Parts {
+        Unpacked {
             digits: if negative { -digits } else { digits },
             exponent,
             unit: exponent - format.fraction_bits as i32,
@@ -169,7 +168,7 @@ impl Parts {
     }
 }
 
-/// A product, or the number that is added: `digits` in units of 2 to the `unit`.
+/// A product or the added number: `digits` times 2 to the power `unit`.
 #[derive(Clone, Copy, Default)]
 struct Term {
     digits: i64,
@@ -178,11 +177,11 @@ struct Term {
 }
 
 impl Term {
-    /// In units of 2 to the `unit`, cut off towards zero.
-    fn cut(self, unit: i32) -> i64 {
+    /// Returns the term in units of 2 to the power `unit`, truncated towards zero.
+    fn truncate(self, unit: i32) -> i64 {
         match self.unit - unit {
             _ if self.digits == 0 => 0,
-            // No more than the digits that are kept beyond a term's own.
+            // The shift is bounded by the number of bits significand below a term's own.
             by @ 0.. => self.digits << by,
             by @ -63.. => self.digits.signum() * (self.digits.abs() >> -by),
             _ => 0,
@@ -190,7 +189,7 @@ impl Term {
     }
 }
 
-/// Adds up into one type.
+/// Computes sums of one type.
 pub(super) struct Dot {
     to: Accumulator,
     pub(super) format: Format,
@@ -205,16 +204,16 @@ impl Dot {
         Dot { to, format }
     }
 
-    /// The sum of the products of `left` and `right`, as many of one type, and of `added`, whose
-    /// bits above the type's own do not matter.
-    pub fn sum(&self, left: &[Parts], right: &[Parts], added: u32) -> u32 {
-        let added = Parts::read(self.format, added);
-        let mut terms = [Term::default(); super::MOST_DEEP + 1];
-        let mut largest = LEAST;
+    /// Returns the sum of the products of `left` and `right`, which have equal lengths and one type, and of
+    /// `added`, whose bits above its type are ignored.
+    pub fn sum(&self, left: &[Unpacked], right: &[Unpacked], added: u32) -> u32 {
+        let added = Unpacked::read(self.format, added);
+        let mut terms = [Term::default(); super::MAX_K + 1];
+        let mut largest = MIN_EXPONENT;
         let mut special = added.kind;
         let count = left.len();
         for ((term, l), r) in terms.iter_mut().zip(left).zip(right) {
-            special = together(special, product_kind(*l, *r));
+            special = sum_kind(special, product_kind(*l, *r));
             *term = Term {
                 digits: i64::from(l.digits) * i64::from(r.digits),
                 exponent: l.exponent + r.exponent,
@@ -236,43 +235,43 @@ impl Dot {
                 largest = largest.max(term.exponent);
             }
         }
-        let unit = largest - KEPT;
-        let sum = terms[..=count].iter().map(|term| term.cut(unit)).sum();
+        let unit = largest - KEPT_BITS;
+        let sum = terms[..=count].iter().map(|term| term.truncate(unit)).sum();
         self.round(sum, unit)
     }
 
-    /// `digits` in units of 2 to the `unit`, rounded as the type asks.
+    /// Rounds `digits` times 2 to the power `unit` to the type of the sum.
     pub(super) fn round(&self, digits: i64, unit: i32) -> u32 {
         let Format {
             exponent_bits,
             fraction_bits,
         } = self.format;
-        let size = digits.unsigned_abs();
-        let Some(top) = size.checked_ilog2() else {
+        let magnitude = digits.unsigned_abs();
+        let Some(top) = magnitude.checked_ilog2() else {
             return 0;
         };
-        let least = 1 - self.format.bias();
-        let mut last = (top as i32 + unit).max(least) - fraction_bits as i32;
+        let min_exponent = 1 - self.format.bias();
+        let mut last = (top as i32 + unit).max(min_exponent) - fraction_bits as i32;
         let by = last - unit;
-        let mut kept = match by {
-            ..=0 => size << -by,
+        let mut significand = match by {
+            ..=0 => magnitude << -by,
             64.. => 0,
-            _ => size >> by,
+            _ => magnitude >> by,
         };
         if self.to == Accumulator::F16 && (1..64).contains(&by) {
-            let (rest, half) = (size & ((1 << by) - 1), 1 << (by - 1));
-            kept += u64::from(rest > half || rest == half && kept & 1 == 1);
+            let (rest, half) = (magnitude & ((1 << by) - 1), 1 << (by - 1));
+            significand += u64::from(rest > half || rest == half && significand & 1 == 1);
         }
-        if kept >> (fraction_bits + 1) != 0 {
-            kept >>= 1;
+        if significand >> (fraction_bits + 1) != 0 {
+            significand >>= 1;
             last += 1;
         }
-        if kept == 0 {
+        if significand == 0 {
             return 0;
         }
         let negative = digits < 0;
-        let fraction = kept as u32 & ((1 << fraction_bits) - 1);
-        let field = match kept >> fraction_bits {
+        let fraction = significand as u32 & ((1 << fraction_bits) - 1);
+        let field = match significand >> fraction_bits {
             0 => 0,
             _ => last + fraction_bits as i32 + self.format.bias(),
         };
@@ -285,8 +284,8 @@ impl Dot {
     }
 }
 
-/// What the product of two numbers is.
-fn product_kind(left: Parts, right: Parts) -> Kind {
+/// Returns the kind of the product of two numbers.
+fn product_kind(left: Unpacked, right: Unpacked) -> Kind {
     use Kind::{Finite, Infinite, Nan};
     match (left.kind, right.kind) {
         (Finite, Finite) => Finite,
@@ -300,11 +299,11 @@ fn product_kind(left: Parts, right: Parts) -> Kind {
     }
 }
 
-/// What the sum of two numbers is.
-fn together(one: Kind, other: Kind) -> Kind {
-    match (one, other) {
+/// Returns the kind of the sum of two numbers.
+fn sum_kind(left: Kind, right: Kind) -> Kind {
+    match (left, right) {
         (Kind::Finite, kind) | (kind, Kind::Finite) => kind,
-        (one, other) if one == other => one,
+        (left, right) if left == right => left,
         _ => Kind::Nan,
     }
 }

@@ -1,10 +1,10 @@
-//! Where elements lie, and that the two ways to sums agree. (Sums against those of an H200 are in
-//! `tests/exec/products.rs`.)
+//! Tests of element locations and of the equality of both implementations. (Sums are compared with those of
+//! an H200 in `tests/exec/products.rs`.)
 
 use super::*;
 use crate::exec::random::random;
 
-/// Ones and twos and so on in the elements of a matrix, each lane's by its own index.
+/// Fills the elements of a matrix with `value`, called with the element's index in its lane and the lane.
 fn filled(
     shape: ProductShape,
     registers: usize,
@@ -29,17 +29,17 @@ fn bits(multiplicand: Multiplicand, value: f32) -> u32 {
     }
 }
 
-/// Small whole numbers at the places that the figures of the ISA give for each form, against a
-/// plain product.
+/// Fills small integers into the locations that the figures of the PTX ISA give, and compares with a plain
+/// matrix multiplication.
 #[test]
-fn elements_lie_where_the_figures_say() {
+fn elements_are_located_as_in_the_isa_figures() {
     let a = |row: usize, k: usize| ((row * 7 + k * 3) % 11) as f32 - 5.0;
     let b = |k: usize, column: usize| ((k * 5 + column * 2) % 7) as f32 - 3.0;
     let c = |row: usize, column: usize| (row * 8 + column) as f32;
     for shape in SHAPES {
         let [results, first, second] = shape.registers();
         let of = |value| bits(shape.multiplicand, value);
-        // As the ISA writes them: `i` is the element's number among those of its lane.
+        // As in the PTX ISA: `i` is the element's index in its lane.
         let wide = shape.multiplicand == Multiplicand::Tf32;
         let in_a = filled(shape, first, |i, lane| {
             let (group, thread) = (lane / 4, lane % 4);
@@ -72,19 +72,20 @@ fn elements_lie_where_the_figures_say() {
                 }
             }
         }
-        let found = product(shape, &in_a, &in_b, &in_c);
+        let actual = product(shape, &in_a, &in_b, &in_c);
         for lane in 0..LANES {
             for i in 0..4 {
                 let (row, column) = at(i, lane);
-                let products = (0..shape.deep).map(|k| a(row, k) * b(k, column));
-                let wanted = products.sum::<f32>() + c(row, column);
+                let products = (0..shape.k).map(|k| a(row, k) * b(k, column));
+                let expected = products.sum::<f32>() + c(row, column);
                 let sum = match shape.accumulator {
-                    Accumulator::F32 => f32::from_bits(found[i][lane]),
+                    Accumulator::F32 => f32::from_bits(actual[i][lane]),
                     Accumulator::F16 => {
-                        half::f16::from_bits((found[i / 2][lane] >> (16 * (i % 2))) as u16).to_f32()
+                        half::f16::from_bits((actual[i / 2][lane] >> (16 * (i % 2))) as u16)
+                            .to_f32()
                     }
                 };
-                assert_eq!(sum, wanted, "{shape:?} row {row} column {column}");
+                assert_eq!(sum, expected, "{shape:?} row {row} column {column}");
             }
         }
         assert_eq!(
@@ -98,13 +99,13 @@ fn elements_lie_where_the_figures_say() {
     }
 }
 
-/// Exponents near each other, which take the usual way, and any at all.
+/// Half of the numbers have exponents near each other, which take the fast path; the others are arbitrary.
 #[test]
-fn both_ways_come_to_the_same() {
+fn the_fast_path_equals_the_general_one() {
     let mut words = random(SHAPES.len() * 200 * 12 * LANES);
     let mut word = || words.next().expect("as many as are asked for") as u32;
     for shape in SHAPES {
-        let mut usual = 0;
+        let mut fast = 0;
         for number in 0..200 {
             let mut registers = || -> Registers {
                 std::array::from_fn(|_| {
@@ -115,10 +116,10 @@ fn both_ways_come_to_the_same() {
                 })
             };
             let (a, b, c) = (registers(), registers(), registers());
-            let slowly = any_product(shape, &a, &b, &c);
-            assert_eq!(product(shape, &a, &b, &c), slowly, "{shape:?}, {number}");
-            usual += usize::from(usual::product(shape, &Left::of(shape, &a), &b, &c).is_some());
+            let expected = product_general(shape, &a, &b, &c);
+            assert_eq!(product(shape, &a, &b, &c), expected, "{shape:?}, {number}");
+            fast += usize::from(fast_path::product(shape, &Left::of(shape, &a), &b, &c).is_some());
         }
-        assert!((1..200).contains(&usual), "{shape:?}: {usual}");
+        assert!((1..200).contains(&fast), "{shape:?}: {fast}");
     }
 }

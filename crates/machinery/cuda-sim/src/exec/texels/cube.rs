@@ -1,15 +1,16 @@
-//! Cube maps: the face that a direction meets, and mixtures across edges. Source: CUDA C++ Programming Guide,
+//! Cube maps: the face that a direction hits, and filtering across edges. Source: CUDA C++ Programming Guide,
 //! "Cubemap Textures".
 
-use super::filter::{self, between, channel, mixed, weights};
+use super::filter::{self, channel, position, weighted_sum, weights};
 use super::geometry::FACES;
 use crate::exec::image::{AddressMode, Texture};
 
-/// A face, and a place on it from 0 to 1 in both directions, cut off at the bits that are looked at. Of two faces
-/// that are equally near, z counts before y, and y before x.
+/// Returns the face that a direction hits, and the position on it from 0 to 1 in both dimensions, truncated
+/// to the bits that are used. If several components are equally large, z takes precedence over y, and y over
+/// x.
 ///
-/// The direction is multiplied by the reciprocal of its largest part, as the machine code does it before it asks
-/// the texture unit.
+/// The direction is multiplied by the reciprocal of its largest component, as the machine code does before it
+/// accesses the texture unit.
 fn face(direction: [f32; 3]) -> (i64, [f32; 2]) {
     let [wide, high, deep] = direction.map(f32::abs);
     let reciprocal = 1.0 / wide.max(high).max(deep);
@@ -30,13 +31,13 @@ fn face(direction: [f32; 3]) -> (i64, [f32; 2]) {
             true => (1, z, -y),
         }
     };
-    let place = |along: f32| filter::cut((f64::from(along) + 1.0) / 2.0) as f32;
-    (face, [s, t].map(place))
+    let position = |along: f32| filter::truncate((f64::from(along) + 1.0) / 2.0) as f32;
+    (face, [s, t].map(position))
 }
 
-/// Where a texel of a face lies, beside which the faces are: a point on the surface of a cube that reaches from
-/// `-size` to `size`. The texel may be one beyond an edge: it is folded over to the next face. None at a
-/// corner, where no face is next.
+/// Returns the position of a texel as a point on the surface of a cube from `-size` to `size`, in doubled
+/// coordinates. A texel one step beyond an edge is folded over to the next face. Returns `None` beyond a
+/// corner, where no face follows.
 fn point(face: i64, size: i64, at: [i64; 2]) -> Option<[i64; 3]> {
     let [mut s, mut t] = at.map(|along| 2 * along + 1 - size);
     let mut depth = size;
@@ -56,7 +57,7 @@ fn point(face: i64, size: i64, at: [i64; 2]) -> Option<[i64; 3]> {
     })
 }
 
-/// The texel at a point that [`point`] gave: in x and y, and its face.
+/// Returns the texel at a point computed by [`point`]: x, y and face.
 fn texel(size: i64, [x, y, z]: [i64; 3]) -> [i64; 3] {
     let (face, s, t) = match [x.abs(), y.abs()].map(|along| along == size) {
         [true, _] if x > 0 => (0, -z, -y),
@@ -69,10 +70,10 @@ fn texel(size: i64, [x, y, z]: [i64; 3]) -> [i64; 3] {
     [(s + size - 1) / 2, (t + size - 1) / 2, face]
 }
 
-/// What a cube map has in a direction, whose faces begin at a slice in z.
+/// Samples a cube map, whose faces start at slice `first` in z, in a direction.
 ///
 /// # Safety
-/// As for [`filter::at`].
+/// The requirements of [`filter::at`].
 pub unsafe fn at(
     texture: &Texture,
     memory: *const u8,
@@ -87,35 +88,35 @@ pub unsafe fn at(
         _ if texture.normalised => mode,
         _ => AddressMode::Clamp,
     });
-    // Directions have no unit, so a place on a face is always from 0 to 1.
+    // The components of a direction are normalized, so a position on a face is always from 0 to 1.
     let plain = Texture {
         normalised: true,
         modes,
         ..*texture
     };
     if texture.seamless && texture.linear_filter && first + FACES <= last + 1 {
-        // SAFETY: the caller's promise; all faces are there.
+        // SAFETY: the caller guarantees the image's memory, and all six faces exist.
         return unsafe { across(&plain, memory, [s, t], face, first) };
     }
-    // SAFETY: the caller's promise; the slice is inside.
+    // SAFETY: the caller guarantees the image's memory, and the slice is inside.
     unsafe { filter::at(&plain, memory, [s, t, 0.0], 2, (first + face).min(last)) }
 }
 
-/// The mixture of the four texels around a place on a face, of which some may be on the next face. At a corner,
-/// where three faces meet, there are three.
+/// Interpolates the four texels around a position on a face, some of which may be on the next face. At a
+/// corner, where three faces meet, there are three.
 ///
 /// # Safety
-/// As for [`filter::at`], and all six faces are there.
+/// The requirements of [`filter::at`], and all six faces must exist.
 unsafe fn across(
     texture: &Texture,
     memory: *const u8,
-    place: [f32; 2],
+    at: [f32; 2],
     face: i64,
     first: i64,
 ) -> [u32; 4] {
     let image = &texture.image;
     let size = image.extent(0);
-    let [(x, right), (y, below)] = [0, 1].map(|n: usize| between(texture, n, place[n]));
+    let [(x, right), (y, below)] = [0, 1].map(|n: usize| position(texture, n, at[n]));
     let mut weights = weights([right, below, 0])[0];
     let texel = |dx: usize, dy: usize| {
         let point = point(face, size, [x + dx as i64, y + dy as i64])?;
@@ -123,7 +124,7 @@ unsafe fn across(
     };
     for (dx, dy) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
         if texel(dx, dy).is_none() {
-            share_out(&mut weights, dx, dy);
+            distribute_weight(&mut weights, dx, dy);
         }
     }
     let mut around = Vec::with_capacity(4);
@@ -133,24 +134,24 @@ unsafe fn across(
             around.extend(counts.map(|texel| (weight, texel)));
         }
     }
-    let mut found = [0; 4];
-    for (number, found) in (0..image.channels).zip(&mut found) {
+    let mut texels = [0; 4];
+    for (number, value) in (0..image.channels).zip(&mut texels) {
         let terms: Vec<_> = around
             .iter()
             .map(|&(weight, [x, y, face])| {
-                // SAFETY: the texel is on a face, and the faces are there.
+                // SAFETY: the texel is on a face, and all faces exist.
                 let bits = unsafe { channel(image, memory, [x, y, first + face], number) };
                 (weight, bits)
             })
             .collect();
-        *found = mixed(texture, &terms);
+        *value = weighted_sum(texture, &terms);
     }
-    found
+    texels
 }
 
-/// Gives the weight of a texel that is not there to the other three: a third, rounded, to each beside it, and what
-/// is left to the one across. Read off an NVIDIA H200 (`scripts/layers.cu`).
-fn share_out(weights: &mut [[i64; 2]; 2], x: usize, y: usize) {
+/// Distributes the weight of a texel that does not exist: a third, rounded, to each neighbour, and the
+/// remainder to the texel across. Measured on an NVIDIA H200 (`scripts/layers.cu`).
+fn distribute_weight(weights: &mut [[i64; 2]; 2], x: usize, y: usize) {
     let weight = std::mem::take(&mut weights[y][x]);
     let third = (weight + 1) / 3;
     weights[y][1 - x] += third;
@@ -163,35 +164,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn directions_meet_the_face_that_the_guide_says() {
-        for (direction, wanted) in [
+    fn directions_hit_the_face_that_the_guide_gives() {
+        for (direction, expected) in [
             ([2.0, -0.5, 1.0], (0, [0.25, 0.625])),
             ([-2.0, -0.5, 1.0], (1, [0.75, 0.625])),
             ([0.5, 4.0, -2.0], (2, [0.5625, 0.25])),
             ([0.5, -4.0, -2.0], (3, [0.5625, 0.75])),
             ([1.0, 0.0, 2.0], (4, [0.75, 0.5])),
             ([1.0, 0.0, -2.0], (5, [0.25, 0.5])),
-            // Two or three are equally near.
+            // Two or three components are equally large.
             ([1.0, 1.0, -1.0], (5, [0.0, 0.0])),
             ([-1.0, 1.0, 0.0], (2, [0.0, 0.5])),
         ] {
-            assert_eq!(face(direction), wanted, "{direction:?}");
+            assert_eq!(face(direction), expected, "{direction:?}");
         }
     }
 
     #[test]
-    fn texels_are_where_their_points_are() {
+    fn texels_and_points_round_trip() {
         const SIZE: i64 = 3;
         for face in 0..FACES {
             for y in 0..SIZE {
                 for x in 0..SIZE {
                     let at = point(face, SIZE, [x, y]).unwrap();
                     assert_eq!(texel(SIZE, at), [x, y, face]);
-                    // The direction to it meets its middle.
-                    let (met, place) = super::face(at.map(|along| along as f32));
+                    // The direction to the texel hits its centre.
+                    let (hit, position) = super::face(at.map(|along| along as f32));
                     let middle = [x, y].map(|n| (2 * n + 1) as f32 / (2 * SIZE) as f32);
-                    let off = (0..2).map(|n| (place[n] - middle[n]).abs());
-                    assert_eq!(met, face);
+                    let off = (0..2).map(|n| (position[n] - middle[n]).abs());
+                    assert_eq!(hit, face);
                     assert!(off.fold(0.0, f32::max) < 1e-6);
                 }
             }
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_texel_beyond_an_edge_is_beside_it_on_the_next_face() {
+    fn a_texel_beyond_an_edge_is_adjacent_on_the_next_face() {
         const SIZE: i64 = 4;
         for face in 0..FACES {
             for along in 0..SIZE {
@@ -215,7 +216,7 @@ mod tests {
                         point(face, SIZE, inside).unwrap(),
                         point(next[2], SIZE, [next[0], next[1]]).unwrap(),
                     ];
-                    // Over the edge: one step in each of two directions.
+                    // Over the edge: one step in each of two dimensions.
                     let steps: Vec<i64> = (0..3).map(|n| (from[n] - to[n]).abs()).collect();
                     assert_eq!(steps.iter().sum::<i64>(), 2, "{face} {beyond:?}");
                     assert_eq!(steps.iter().max(), Some(&1));
@@ -226,15 +227,15 @@ mod tests {
     }
 
     #[test]
-    fn a_corner_is_shared_out() {
-        let shared = |corner| {
+    fn a_corner_weight_is_distributed() {
+        let distributed = |corner| {
             let mut weights = [[100, corner], [70, 22]];
-            share_out(&mut weights, 1, 0);
+            distribute_weight(&mut weights, 1, 0);
             weights
         };
-        assert_eq!(shared(63), [[121, 0], [91, 43]]);
-        assert_eq!(shared(64), [[121, 0], [92, 43]]);
-        assert_eq!(shared(65), [[122, 0], [91, 44]]);
-        assert_eq!(shared(1), [[100, 0], [71, 22]]);
+        assert_eq!(distributed(63), [[121, 0], [91, 43]]);
+        assert_eq!(distributed(64), [[121, 0], [92, 43]]);
+        assert_eq!(distributed(65), [[122, 0], [91, 44]]);
+        assert_eq!(distributed(1), [[100, 0], [71, 22]]);
     }
 }

@@ -1,23 +1,23 @@
-//! Which coordinates an instruction gives. Source: PTX ISA sections 9.7.10.3 (`tex`) and 9.7.11.1 (`suld`).
+//! The coordinates that an instruction takes. Source: PTX ISA sections 9.7.10.3 (`tex`) and 9.7.11.1 (`suld`).
 
 use crate::exec::image::Image;
 
-/// The shape that an instruction takes an image for, packed into its `x`.
+/// The geometry for which an instruction accesses an image, packed into `arg0`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Geometry {
-    /// How many coordinates there are, without the layer.
+    /// Number of coordinates, without the layer.
     pub dimensions: u32,
-    /// A layer is chosen first: a slice in z, or six of them where it is a cube.
+    /// True if a layer is selected first: a slice in z, or six slices of a cube map.
     pub layered: bool,
-    /// The coordinates are a direction, seen from the middle of a cube.
+    /// True if the coordinates are a direction from the centre of a cube.
     pub cube: bool,
 }
 
-/// The faces of a cube.
+/// Number of faces of a cube.
 pub const FACES: i64 = 6;
 
 impl Geometry {
-    /// The one with a name, as `1d` or `acube`.
+    /// Returns the geometry with a PTX name such as `1d` or `acube`.
     pub fn named(name: &str) -> Option<Geometry> {
         let (dimensions, layered, cube) = match name {
             "1d" => (1, false, false),
@@ -36,7 +36,7 @@ impl Geometry {
         })
     }
 
-    /// How many operands say a place: the coordinates, and the layer.
+    /// Returns the number of operands of a position: the coordinates and the layer.
     pub fn operands(self) -> usize {
         self.dimensions as usize + usize::from(self.layered)
     }
@@ -53,7 +53,7 @@ impl Geometry {
         }
     }
 
-    /// The slice in z where the layer with a number begins. There is none beyond the last: it is meant then.
+    /// Returns the first slice in z of a layer. Layers beyond the last select the last.
     pub fn slice(self, image: &Image, layer: u32) -> i64 {
         let faces = if self.cube { FACES } else { 1 };
         let last = (image.extent(2) / faces - 1).max(0);
@@ -66,11 +66,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn geometries_are_packed_and_unpacked() {
+    fn geometries_round_trip_through_packing() {
         for name in ["1d", "2d", "3d", "a1d", "a2d", "cube", "acube"] {
-            let one = Geometry::named(name).unwrap();
-            assert_eq!(Geometry::of(one.packed()), one);
-            assert!(one.packed() < 16);
+            let geometry = Geometry::named(name).unwrap();
+            assert_eq!(Geometry::of(geometry.packed()), geometry);
+            assert!(geometry.packed() < 16);
         }
         assert_eq!(Geometry::named("4d"), None);
     }

@@ -1,4 +1,4 @@
-//! Textures and surfaces: arrays of texels that are read by coordinates, and written.
+//! Textures and surfaces: images that are read by coordinates, and surfaces that are written too.
 //!
 //! Source: PTX ISA sections 9.7.10 (`tex`, `tld4`, `txq`) and 9.7.11 (`suld`, `sust`, `sured`, `suq`).
 
@@ -9,13 +9,13 @@ mod surface;
 mod texture;
 
 pub use geometry::Geometry;
-pub use surface::{Beyond, SurfaceAccess, SurfaceKind, reduce, surface_load, surface_store};
+pub use surface::{OutOfBounds, SurfaceAccess, SurfaceOp, reduce, surface_load, surface_store};
 pub use texture::{DEPTH, LAYERS, gather, query, sample};
 
 use super::image::Image;
 use super::sm::Sm;
 
-/// The host's address of an image's bytes; null where its memory is gone.
+/// Returns the host address of an image's bytes, or null if its memory was freed.
 fn host(sm: &Sm, image: &Image) -> *mut u8 {
     sm.regions.find(image.base).host(image.base, image.bytes())
 }

@@ -1,4 +1,4 @@
-//! Surfaces are read, written and changed: `suld`, `sust`, `sured`.
+//! Surface instructions: `suld`, `sust`, `sured`.
 
 use super::{Geometry, host};
 use crate::exec::fault::FaultKind;
@@ -8,26 +8,26 @@ use crate::lanes::{LANES, active};
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-/// What becomes of an access outside.
+/// The treatment of accesses outside a surface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Beyond {
-    /// The launch ends.
+pub enum OutOfBounds {
+    /// The launch ends with a fault.
     Trap,
-    /// The nearest texel is meant.
+    /// The nearest texel is accessed.
     Clamp,
-    /// Zero is read, and nothing written.
+    /// Loads return zero, and stores do nothing.
     Zero,
 }
 
-/// What an instruction moves, packed into its `x`.
+/// The properties of an access, packed into `arg0`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SurfaceAccess {
     pub geometry: Geometry,
-    /// Elements of a register each, and the bytes of one.
+    /// Number of elements, one register each, and bytes per element.
     pub elements: u32,
     pub bytes: u32,
-    pub beyond: Beyond,
-    /// The first coordinate counts texels, and not bytes.
+    pub out_of_bounds: OutOfBounds,
+    /// True if the first coordinate counts texels instead of bytes.
     pub by_texels: bool,
 }
 
@@ -36,7 +36,7 @@ impl SurfaceAccess {
         self.geometry.packed()
             | self.elements << 4
             | self.bytes << 8
-            | (self.beyond as u32) << 12
+            | (self.out_of_bounds as u32) << 12
             | u32::from(self.by_texels) << 14
     }
 
@@ -45,15 +45,16 @@ impl SurfaceAccess {
             geometry: Geometry::of(packed & 15),
             elements: packed >> 4 & 15,
             bytes: packed >> 8 & 15,
-            beyond: [Beyond::Trap, Beyond::Clamp, Beyond::Zero][(packed >> 12 & 3) as usize % 3],
+            out_of_bounds: [OutOfBounds::Trap, OutOfBounds::Clamp, OutOfBounds::Zero]
+                [(packed >> 12 & 3) as usize % 3],
             by_texels: packed >> 14 & 1 == 1,
         }
     }
 }
 
-/// What `sured` does to what is there.
+/// The operation of `sured`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SurfaceKind {
+pub enum SurfaceOp {
     Add,
     MinUnsigned,
     MaxUnsigned,
@@ -63,57 +64,57 @@ pub enum SurfaceKind {
     Or,
 }
 
-impl SurfaceKind {
-    const ALL: [SurfaceKind; 7] = [
-        SurfaceKind::Add,
-        SurfaceKind::MinUnsigned,
-        SurfaceKind::MaxUnsigned,
-        SurfaceKind::MinSigned,
-        SurfaceKind::MaxSigned,
-        SurfaceKind::And,
-        SurfaceKind::Or,
+impl SurfaceOp {
+    const ALL: [SurfaceOp; 7] = [
+        SurfaceOp::Add,
+        SurfaceOp::MinUnsigned,
+        SurfaceOp::MaxUnsigned,
+        SurfaceOp::MinSigned,
+        SurfaceOp::MaxSigned,
+        SurfaceOp::And,
+        SurfaceOp::Or,
     ];
 
     fn narrow(self, old: u32, new: u32) -> u32 {
         match self {
-            SurfaceKind::Add => old.wrapping_add(new),
-            SurfaceKind::MinUnsigned => old.min(new),
-            SurfaceKind::MaxUnsigned => old.max(new),
-            SurfaceKind::MinSigned => old.cast_signed().min(new.cast_signed()).cast_unsigned(),
-            SurfaceKind::MaxSigned => old.cast_signed().max(new.cast_signed()).cast_unsigned(),
-            SurfaceKind::And => old & new,
-            SurfaceKind::Or => old | new,
+            SurfaceOp::Add => old.wrapping_add(new),
+            SurfaceOp::MinUnsigned => old.min(new),
+            SurfaceOp::MaxUnsigned => old.max(new),
+            SurfaceOp::MinSigned => old.cast_signed().min(new.cast_signed()).cast_unsigned(),
+            SurfaceOp::MaxSigned => old.cast_signed().max(new.cast_signed()).cast_unsigned(),
+            SurfaceOp::And => old & new,
+            SurfaceOp::Or => old | new,
         }
     }
 
     fn wide(self, old: u64, new: u64) -> u64 {
         match self {
-            SurfaceKind::Add => old.wrapping_add(new),
-            SurfaceKind::MinUnsigned => old.min(new),
-            SurfaceKind::MaxUnsigned => old.max(new),
-            SurfaceKind::MinSigned => old.cast_signed().min(new.cast_signed()).cast_unsigned(),
-            SurfaceKind::MaxSigned => old.cast_signed().max(new.cast_signed()).cast_unsigned(),
-            SurfaceKind::And => old & new,
-            SurfaceKind::Or => old | new,
+            SurfaceOp::Add => old.wrapping_add(new),
+            SurfaceOp::MinUnsigned => old.min(new),
+            SurfaceOp::MaxUnsigned => old.max(new),
+            SurfaceOp::MinSigned => old.cast_signed().min(new.cast_signed()).cast_unsigned(),
+            SurfaceOp::MaxSigned => old.cast_signed().max(new.cast_signed()).cast_unsigned(),
+            SurfaceOp::And => old & new,
+            SurfaceOp::Or => old | new,
         }
     }
 }
 
-/// The host's address of what a lane means, by its coordinates in x, y and z or the layer in z's place; none
-/// where that is outside and nothing is to happen.
-fn reach(
+/// Returns the host address of a lane's access at coordinates x, y, and z or the layer. Returns `Ok(None)` if
+/// the access is outside and has no effect.
+fn translate(
     sm: &Sm,
     access: SurfaceAccess,
     handle: u64,
     at: [i32; 3],
 ) -> Result<Option<*mut u8>, FaultKind> {
-    let none = FaultKind::NoImage { handle };
+    let no_image = FaultKind::NoImage { handle };
     let Some(image) = sm.grid.images.surfaces.get(&handle) else {
-        return Err(none);
+        return Err(no_image);
     };
     let memory = host(sm, image);
     if memory.is_null() {
-        return Err(none);
+        return Err(no_image);
     }
     let unit = i64::from(access.elements * access.bytes);
     let first = match access.by_texels {
@@ -127,22 +128,22 @@ fn reach(
         });
     }
     let row = image.extent(0) * image.texel() as i64;
-    let mut place = [first, at[1].into(), at[2].into()];
+    let mut position = [first, at[1].into(), at[2].into()];
     if access.geometry.layered {
-        // It is a number without a sign.
-        place[2] = at[2].cast_unsigned().into();
+        // Layers are unsigned.
+        position[2] = at[2].cast_unsigned().into();
     }
     let last = [row - unit, image.extent(1) - 1, image.extent(2) - 1];
-    let inside = (0..3).all(|dimension| (0..=last[dimension]).contains(&place[dimension]));
-    match access.beyond {
+    let inside = (0..3).all(|dimension| (0..=last[dimension]).contains(&position[dimension]));
+    match access.out_of_bounds {
         _ if inside => {}
-        Beyond::Zero => return Ok(None),
-        Beyond::Clamp => {
-            for (place, last) in place.iter_mut().zip(last) {
-                *place = (*place).clamp(0, last.max(0));
+        OutOfBounds::Zero => return Ok(None),
+        OutOfBounds::Clamp => {
+            for (position, last) in position.iter_mut().zip(last) {
+                *position = (*position).clamp(0, last.max(0));
             }
         }
-        Beyond::Trap => {
+        OutOfBounds::Trap => {
             return Err(FaultKind::IllegalAddress {
                 address: first as u64,
                 bytes: unit as u32,
@@ -154,19 +155,19 @@ fn reach(
     if row < unit {
         return Ok(None);
     }
-    Ok(Some(memory.wrapping_add(of(image, place))))
+    Ok(Some(memory.wrapping_add(byte_offset(image, position))))
 }
 
-/// Bytes from an image's beginning to a place in it, whose first coordinate is in bytes.
-fn of(image: &Image, [x, y, z]: [i64; 3]) -> usize {
+/// Returns the byte offset of a position in an image whose first coordinate is in bytes.
+fn byte_offset(image: &Image, [x, y, z]: [i64; 3]) -> usize {
     (image.offset([0, y, z]) + x as u64) as usize
 }
 
-/// The rows of an instruction whose operands are in a list, and the lanes' handles and coordinates, which
-/// begin at a place in it. A layer comes last, and is in z's place.
+/// Returns the operand list of an instruction, and the lanes' handles and coordinates, which start at index
+/// `from` of the list. A layer comes last and is stored as z.
 ///
 /// # Safety
-/// There are a 64-bit row of handles, and as many 32-bit rows as the access's geometry has operands.
+/// The list must hold a 64-bit row of handles and as many 32-bit rows as the access's geometry has operands.
 unsafe fn operands(
     sm: &Sm,
     inst: &Inst,
@@ -174,10 +175,10 @@ unsafe fn operands(
     from: usize,
 ) -> (Vec<u32>, [u64; LANES], [[i32; 3]; LANES]) {
     let list = sm.grid.program.operand_lists[inst.imm as usize].to_vec();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the rows in the operand list.
     unsafe {
         let handles = *sm.frame.add(list[from] as usize).cast::<[u64; LANES]>();
-        let mut places = [[0; 3]; LANES];
+        let mut positions = [[0; 3]; LANES];
         for operand in 0..access.geometry.operands() {
             let row = *sm
                 .frame
@@ -185,31 +186,32 @@ unsafe fn operands(
                 .cast::<[i32; LANES]>();
             let is_layer = operand == access.geometry.dimensions as usize;
             let dimension = if is_layer { 2 } else { operand };
-            for (place, at) in places.iter_mut().zip(row) {
-                place[dimension] = at;
+            for (position, at) in positions.iter_mut().zip(row) {
+                position[dimension] = at;
             }
         }
-        (list, handles, places)
+        (list, handles, positions)
     }
 }
 
-/// `suld`: a destination for each element, the handles, the coordinates; `x` a [`SurfaceAccess`].
+/// Runs `suld`. Operands: a destination for each element, the handles, the coordinates; `arg0` is a
+/// [`SurfaceAccess`].
 ///
 /// # Safety
-/// As for [`crate::exec::sm::Handler`]; its operands are in a list.
+/// The requirements of [`crate::exec::sm::Handler`]; the operands are in a list.
 pub unsafe fn surface_load(sm: &mut Sm, inst: &Inst) -> Next {
-    let access = SurfaceAccess::of(inst.x);
+    let access = SurfaceAccess::of(inst.arg0);
     let elements = access.elements as usize;
-    // SAFETY: the lowering put the operands there; `reach` found as many bytes as are read.
+    // SAFETY: the lowering made the operand list, and `translate` checked the bytes that are read.
     unsafe {
-        let (list, handles, places) = operands(sm, inst, access, elements);
+        let (list, handles, positions) = operands(sm, inst, access, elements);
         for lane in active(sm.mask) {
-            let found = match reach(sm, access, handles[lane], places[lane]) {
-                Ok(found) => found,
+            let host = match translate(sm, access, handles[lane], positions[lane]) {
+                Ok(host) => host,
                 Err(kind) => return sm.fail(inst, lane, kind),
             };
             for (element, &to) in list[..elements].iter().enumerate() {
-                let from = found.map(|host| host.add(element * access.bytes as usize));
+                let from = host.map(|host| host.add(element * access.bytes as usize));
                 let value = match (from, access.bytes) {
                     (None, _) => 0,
                     (Some(from), 1) => from.read().into(),
@@ -229,24 +231,25 @@ pub unsafe fn surface_load(sm: &mut Sm, inst: &Inst) -> Next {
     inst.next()
 }
 
-/// `sust`: the handles, the coordinates, and a source for each element; `x` a [`SurfaceAccess`].
+/// Runs `sust`. Operands: the handles, the coordinates, and a source for each element; `arg0` is a
+/// [`SurfaceAccess`].
 ///
 /// # Safety
 /// As for [`surface_load`].
 pub unsafe fn surface_store(sm: &mut Sm, inst: &Inst) -> Next {
-    let access = SurfaceAccess::of(inst.x);
-    // SAFETY: as in `surface_load`.
+    let access = SurfaceAccess::of(inst.arg0);
+    // SAFETY: the lowering made the operand list, and `translate` checked the bytes that are written.
     unsafe {
-        let (list, handles, places) = operands(sm, inst, access, 0);
+        let (list, handles, positions) = operands(sm, inst, access, 0);
         let sources = &list[1 + access.geometry.operands()..];
         for lane in active(sm.mask) {
-            let found = match reach(sm, access, handles[lane], places[lane]) {
-                Ok(Some(found)) => found,
+            let host = match translate(sm, access, handles[lane], positions[lane]) {
+                Ok(Some(host)) => host,
                 Ok(None) => continue,
                 Err(kind) => return sm.fail(inst, lane, kind),
             };
             for (element, &from) in sources.iter().take(access.elements as usize).enumerate() {
-                let to = found.add(element * access.bytes as usize);
+                let to = host.add(element * access.bytes as usize);
                 let row = sm.frame.add(from as usize);
                 match access.bytes {
                     8 => to
@@ -266,35 +269,37 @@ pub unsafe fn surface_store(sm: &mut Sm, inst: &Inst) -> Next {
     inst.next()
 }
 
-/// `sured`: as [`surface_store`] with one element of 4 or 8 bytes; `y` the [`SurfaceKind`].
+/// Runs `sured`. Operands as for [`surface_store`], with one element of 4 or 8 bytes; `arg1` is the
+/// [`SurfaceOp`].
 ///
 /// # Safety
 /// As for [`surface_load`].
 pub unsafe fn reduce(sm: &mut Sm, inst: &Inst) -> Next {
-    let access = SurfaceAccess::of(inst.x);
-    let kind = SurfaceKind::ALL[inst.y as usize % SurfaceKind::ALL.len()];
-    // SAFETY: as in `surface_load`; arrays and their rows are aligned, and so is the place.
+    let access = SurfaceAccess::of(inst.arg0);
+    let kind = SurfaceOp::ALL[inst.arg1 as usize % SurfaceOp::ALL.len()];
+    // SAFETY: the lowering made the operand list; `translate` checked bounds, and arrays and their rows are
+    // aligned.
     unsafe {
-        let (list, handles, places) = operands(sm, inst, access, 0);
+        let (list, handles, positions) = operands(sm, inst, access, 0);
         let source = list[1 + access.geometry.operands()] as usize;
         for lane in active(sm.mask) {
-            let found = match reach(sm, access, handles[lane], places[lane]) {
-                Ok(Some(found)) => found,
+            let host = match translate(sm, access, handles[lane], positions[lane]) {
+                Ok(Some(host)) => host,
                 Ok(None) => continue,
                 Err(kind) => return sm.fail(inst, lane, kind),
             };
             let row = sm.frame.add(source);
-            // What was there before does not matter: it is changed whatever it is.
+            // The old value is not needed: the update applies to any value.
             match access.bytes {
                 8 => {
                     let new = row.cast::<u64>().add(lane).read();
-                    let place = AtomicU64::from_ptr(found.cast());
-                    let _ = place.fetch_update(SeqCst, SeqCst, |old| Some(kind.wide(old, new)));
+                    let atomic = AtomicU64::from_ptr(host.cast());
+                    let _ = atomic.fetch_update(SeqCst, SeqCst, |old| Some(kind.wide(old, new)));
                 }
                 _ => {
                     let new = row.cast::<u32>().add(lane).read();
-                    let place = AtomicU32::from_ptr(found.cast());
-                    let _ = place.fetch_update(SeqCst, SeqCst, |old| Some(kind.narrow(old, new)));
+                    let atomic = AtomicU32::from_ptr(host.cast());
+                    let _ = atomic.fetch_update(SeqCst, SeqCst, |old| Some(kind.narrow(old, new)));
                 }
             }
         }

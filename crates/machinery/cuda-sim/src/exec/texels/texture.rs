@@ -1,4 +1,4 @@
-//! Textures are read: `tex`, `tld4`, `txq`.
+//! Texture instructions: `tex`, `tld4`, `txq`.
 
 use super::geometry::{FACES, Geometry};
 use super::{cube, filter, host};
@@ -7,51 +7,51 @@ use crate::exec::image::{Image, Slices, Texture};
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::lanes::{LANES, active};
 
-/// The rows of an instruction whose operands are in a list.
+/// Returns the operand rows of an instruction with an operand list.
 fn rows(sm: &Sm, inst: &Inst) -> [u32; 12] {
     let list = &sm.grid.program.operand_lists[inst.imm as usize];
     let mut rows = [0; 12];
-    for (row, place) in rows.iter_mut().zip(list) {
-        *row = *place;
+    for (row, offset) in rows.iter_mut().zip(list) {
+        *row = *offset;
     }
     rows
 }
 
-/// A row of the frame.
+/// Returns a row of the frame.
 ///
 /// # Safety
-/// It is one, of `T`s.
-unsafe fn row<T: Copy>(sm: &Sm, place: u32) -> [T; LANES] {
-    // SAFETY: the caller's promise; rows are aligned.
-    unsafe { *sm.frame.add(place as usize).cast::<[T; LANES]>() }
+/// `offset` must be the frame offset of a row of `T`.
+unsafe fn row<T: Copy>(sm: &Sm, offset: u32) -> [T; LANES] {
+    // SAFETY: the caller guarantees a row of `T` at this offset; rows are aligned.
+    unsafe { *sm.frame.add(offset as usize).cast::<[T; LANES]>() }
 }
 
-/// Writes a value in each running lane.
+/// Writes a value for one lane.
 ///
 /// # Safety
-/// The row is in the frame, and has 32 bits.
-unsafe fn set(sm: &mut Sm, place: u32, lane: usize, value: u32) {
-    // SAFETY: the caller's promise.
+/// `offset` must be the frame offset of a 32-bit row.
+unsafe fn write_lane(sm: &mut Sm, offset: u32, lane: usize, value: u32) {
+    // SAFETY: the caller guarantees a 32-bit row at this offset.
     unsafe {
         sm.frame
-            .add(place as usize)
+            .add(offset as usize)
             .cast::<u32>()
             .add(lane)
             .write(value)
     }
 }
 
-/// What is read of a texture in each lane: four rows.
+/// Reads a texture in each active lane, into four rows.
 ///
 /// # Safety
-/// Operands are four 32-bit rows, a 64-bit row of handles, and what `read` takes.
-unsafe fn each(
+/// The operand list must hold four 32-bit rows, a 64-bit row of handles, and the operands of `read`.
+unsafe fn read_each(
     sm: &mut Sm,
     inst: &Inst,
     read: impl Fn(&Sm, &Texture, *const u8, &[u32], usize) -> [u32; 4],
 ) -> Next {
     let rows = rows(sm, inst);
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that operand 4 is a 64-bit row.
     let handles = unsafe { row::<u64>(sm, rows[4]) };
     for lane in active(sm.mask) {
         let images = sm.grid.images.clone();
@@ -74,44 +74,44 @@ unsafe fn each(
                 },
             );
         }
-        let found = read(sm, texture, memory, &rows[5..], lane);
-        for (place, value) in rows.into_iter().zip(found) {
-            // SAFETY: the caller's promise.
-            unsafe { set(sm, place, lane, value) };
+        let values = read(sm, texture, memory, &rows[5..], lane);
+        for (offset, value) in rows.into_iter().zip(values) {
+            // SAFETY: the caller guarantees that the first four operands are 32-bit rows.
+            unsafe { write_lane(sm, offset, lane, value) };
         }
     }
     sm.counts.reads += 1;
     inst.next()
 }
 
-/// `tex`: four destinations, the handles, the coordinates, and the layer, as the [`Geometry`] in `x` says; `y` 1:
-/// the coordinates are whole numbers, of texels.
+/// Runs `tex`. Operands: four destinations, the handles, the coordinates, and the layer if the [`Geometry`]
+/// in `arg0` has one; `arg1` is 1 if the coordinates are integers that index texels.
 ///
 /// # Safety
-/// As for [`crate::exec::sm::Handler`]; its operands are in a list.
+/// The requirements of [`crate::exec::sm::Handler`]; the operands are in a list.
 pub unsafe fn sample(sm: &mut Sm, inst: &Inst) -> Next {
-    let (geometry, whole) = (Geometry::of(inst.x), inst.y == 1);
+    let (geometry, integer) = (Geometry::of(inst.arg0), inst.arg1 == 1);
     let dimensions = geometry.dimensions as usize;
-    // SAFETY: coordinates and layers are 32-bit rows, and `each` has the image's memory.
+    // SAFETY: coordinates and layers are 32-bit rows, and `read_each` provides the image's memory.
     unsafe {
-        each(sm, inst, |sm, texture, memory, places, lane| {
+        read_each(sm, inst, |sm, texture, memory, operands, lane| {
             let mut at = [0u32; 3];
-            for (at, place) in at.iter_mut().zip(places).take(dimensions) {
-                *at = row::<u32>(sm, *place)[lane];
+            for (at, offset) in at.iter_mut().zip(operands).take(dimensions) {
+                *at = row::<u32>(sm, *offset)[lane];
             }
             let slice = match geometry.layered {
-                true => geometry.slice(&texture.image, row::<u32>(sm, places[dimensions])[lane]),
+                true => geometry.slice(&texture.image, row::<u32>(sm, operands[dimensions])[lane]),
                 false => 0,
             };
-            if whole || texture.image.linear {
-                let mut texel = at.map(|at| match whole {
+            if integer || texture.image.linear {
+                let mut texel = at.map(|at| match integer {
                     true => at.cast_signed(),
                     false => f32::from_bits(at).floor() as i32,
                 });
                 if geometry.layered {
                     texel[2] = slice as i32;
                 }
-                return filter::numbered(texture, memory, texel);
+                return filter::fetch(texture, memory, texel);
             }
             let at = at.map(f32::from_bits);
             match geometry.cube {
@@ -122,27 +122,27 @@ pub unsafe fn sample(sm: &mut Sm, inst: &Inst) -> Next {
     }
 }
 
-/// `tld4`: four destinations, the handles, and two coordinates; `x` the channel.
+/// Runs `tld4`. Operands: four destinations, the handles, and two coordinates; `arg0` is the channel.
 ///
 /// # Safety
 /// As for [`sample`].
 pub unsafe fn gather(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: as in `sample`.
+    // SAFETY: coordinates are 32-bit rows, and `read_each` provides the image's memory.
     unsafe {
-        each(sm, inst, |sm, texture, memory, places, lane| {
-            let at = [0, 1].map(|n: usize| f32::from_bits(row::<u32>(sm, places[n])[lane]));
-            filter::gathered(texture, memory, at, inst.x)
+        read_each(sm, inst, |sm, texture, memory, operands, lane| {
+            let at = [0, 1].map(|n: usize| f32::from_bits(row::<u32>(sm, operands[n])[lane]));
+            filter::gather(texture, memory, at, inst.arg0)
         })
     }
 }
 
-/// What is asked of an image's slices, by the number in an instruction's `x`: behind width and height.
+/// Queries of an image's depth and layers, numbered after width and height as in `arg0`.
 pub const DEPTH: u32 = 2;
 pub const LAYERS: u32 = 3;
 
-/// A size of an image: in x or y, its depth, or how many layers it has.
-fn size(image: &Image, what: u32) -> u32 {
-    match (what, image.slices) {
+/// Returns a size of an image: its extent in x or y, its depth, or its number of layers.
+fn size(image: &Image, query: u32) -> u32 {
+    match (query, image.slices) {
         (DEPTH, Slices::Depth) | (LAYERS, Slices::Layers) => image.size[2],
         (LAYERS, Slices::Cubes) => image.size[2] / FACES as u32,
         (DEPTH | LAYERS, _) => 0,
@@ -150,7 +150,8 @@ fn size(image: &Image, what: u32) -> u32 {
     }
 }
 
-/// `txq` and `suq`: operand 0 the [`size`] that `x` says, operand 1 the handles; `y` 1 of a surface.
+/// Runs `txq` and `suq`. Operand 0 is the [`size`] that `arg0` selects, operand 1 the handles; `arg1` is 1
+/// for surfaces.
 ///
 /// # Safety
 /// As for [`crate::exec::sm::Handler`].
@@ -161,12 +162,12 @@ pub unsafe fn query(sm: &mut Sm, inst: &Inst) -> Next {
     for lane in active(sm.mask) {
         let handle = handles[lane];
         let images = &sm.grid.images;
-        let image: Option<&Image> = match inst.y {
+        let image: Option<&Image> = match inst.arg1 {
             1 => images.surfaces.get(&handle),
             _ => images.textures.get(&handle).map(|texture| &texture.image),
         };
         match image {
-            Some(image) => sizes[lane] = size(image, inst.x),
+            Some(image) => sizes[lane] = size(image, inst.arg0),
             None => return sm.fail(inst, lane, FaultKind::NoImage { handle }),
         }
     }

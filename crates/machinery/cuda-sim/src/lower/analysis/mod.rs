@@ -1,14 +1,15 @@
-//! What follows from a function's control flow graph: which loads become one, which blocks are
-//! predicated, which registers the warps of a block have in common,
-//! which loads may wait for another thread, what becomes of atomics,
-//! which array an access means, whether a shuffled value is used.
+//! Data-flow and control-flow analyses of a lowered function.
+//!
+//! Some serve the interpreter (uniformity, address reuse); some predict decisions of NVIDIA's assembler that
+//! the counters must reproduce (vectorized accesses, if-conversion, lowering of atomics); some serve the
+//! sanitizer and the detection of spin loops (address provenance, used shuffle results, polling loads).
 
-pub mod arrays;
-pub mod common;
-pub mod polls;
-pub mod predicated;
-pub mod repeated;
+pub mod address_reuse;
+pub mod atomics;
+pub mod dependences;
+pub mod if_conversion;
+pub mod provenance;
 pub mod shuffles;
-pub mod steps;
-pub mod updates;
-pub mod wide;
+pub mod spin_loops;
+pub mod uniformity;
+pub mod vectorizer;

@@ -1,72 +1,78 @@
-//! Whether what a shuffle gives is used by every lane that asks, whatever lane it asked.
+//! Use of shuffle results: determines whether every lane uses the value it receives, whatever its source lane.
 //!
-//! A lane that asks beyond the lanes that take part gets a value that means nothing. That is a mistake
-//! where it uses the value, and none where it chooses by its number whether to use it.
+//! A lane that reads from a lane outside the member mask receives an undefined value. That is an error only
+//! if the lane uses the value, not if the program selects by lane index whether to use it.
 
 use crate::isa::Class;
-use crate::isa::checked::Checked;
-use crate::lower::draft::{Draft, Flow};
-use crate::lower::graph::Graph;
+use crate::isa::check_event::CheckEvent;
+use crate::lower::cfg::Cfg;
+use crate::lower::ir::{Flow, IrInst};
 use crate::lower::register::{Register, RegisterClass, RegisterInfo};
 use std::collections::HashSet;
 
-/// Notes it with each shuffle.
-pub fn note(drafts: &mut [Draft], graph: &Graph, registers: &[RegisterInfo]) {
-    for range in &graph.ranges {
-        for place in range.clone() {
-            let Checked::Warp(meeting) = drafts[place].orders else {
+/// Records the result in each shuffle.
+pub fn annotate(insts: &mut [IrInst], cfg: &Cfg, registers: &[RegisterInfo]) {
+    for range in &cfg.ranges {
+        for index in range.clone() {
+            let CheckEvent::WarpSync(warp_sync) = insts[index].sync_event else {
                 continue;
             };
-            if meeting.shuffle.is_none() {
+            if warp_sync.shuffle.is_none() {
                 continue;
             }
-            let used = is_used(drafts, range.clone(), place, registers);
-            if let Checked::Warp(meeting) = &mut drafts[place].orders
-                && let Some(shuffle) = &mut meeting.shuffle
+            let used = uses_result(insts, range.clone(), index, registers);
+            if let CheckEvent::WarpSync(warp_sync) = &mut insts[index].sync_event
+                && let Some(shuffle) = &mut warp_sync.shuffle
             {
-                shuffle.used = used;
+                shuffle.result_used = used;
             }
         }
     }
 }
 
-/// Whether all lanes use what the draft at `place` writes: by the rest of its block, without a choice.
-fn is_used(
-    drafts: &[Draft],
+/// Returns true if the rest of the block uses the result of instruction `index` in all lanes, without a
+/// selection.
+fn uses_result(
+    insts: &[IrInst],
     block: std::ops::Range<usize>,
-    place: usize,
+    index: usize,
     registers: &[RegisterInfo],
 ) -> bool {
     let is_predicate = |used: &Register| registers[used.0 as usize].row == RegisterClass::Predicate;
-    // The value itself, and what was computed with it.
-    let mut given: HashSet<Register> = drafts[place].defs.first().copied().into_iter().collect();
+    // The shuffled value (and copies of it), and values computed from it.
+    let mut received: HashSet<Register> = insts[index].defs.first().copied().into_iter().collect();
     let mut computed: HashSet<Register> = HashSet::new();
     let mut guarded = false;
-    for draft in &drafts[place + 1..block.end] {
-        let guards = draft.class == Class::Control && draft.flow == Flow::Next && draft.partial;
-        let skips = std::mem::replace(&mut guarded, guards) || draft.partial;
-        let of = |set: &HashSet<Register>| draft.uses.iter().any(|used| set.contains(used));
-        let (takes, takes_computed) = (of(&given), of(&computed));
-        if (takes || takes_computed) && !skips {
-            let mut chosen_by = draft.uses.iter().filter(|used| is_predicate(used));
-            let mut known = chosen_by.clone().filter(|used| computed.contains(used));
-            if known.next().is_some() || draft.defs.is_empty() || draft.access.is_some() {
+    for inst in &insts[index + 1..block.end] {
+        let is_guard = inst.class == Class::Control && inst.flow == Flow::Next && inst.predicated;
+        let is_conditional = std::mem::replace(&mut guarded, is_guard) || inst.predicated;
+        let reads_from = |set: &HashSet<Register>| inst.uses.iter().any(|used| set.contains(used));
+        let (reads_received, reads_computed) = (reads_from(&received), reads_from(&computed));
+        if (reads_received || reads_computed) && !is_conditional {
+            let mut conditions = inst.uses.iter().filter(|used| is_predicate(used));
+            let mut computed_conditions = conditions.clone().filter(|used| computed.contains(used));
+            if computed_conditions.next().is_some() || inst.defs.is_empty() || inst.access.is_some()
+            {
                 return true;
             }
-            if chosen_by.next().is_none() {
-                let copies = draft.class == Class::Move && !takes_computed;
-                let into = if copies { &mut given } else { &mut computed };
-                into.extend(&draft.defs);
+            if conditions.next().is_none() {
+                let is_copy = inst.class == Class::Move && !reads_computed;
+                let set = if is_copy {
+                    &mut received
+                } else {
+                    &mut computed
+                };
+                set.extend(&inst.defs);
                 continue;
             }
         }
-        for def in draft.defs.iter().filter(|_| !skips) {
-            given.remove(def);
+        for def in inst.defs.iter().filter(|_| !is_conditional) {
+            received.remove(def);
             computed.remove(def);
         }
     }
-    let outside = drafts[..place].iter().chain(&drafts[block.end..]);
-    outside
-        .flat_map(|draft| &draft.uses)
+    let other_blocks = insts[..index].iter().chain(&insts[block.end..]);
+    other_blocks
+        .flat_map(|inst| &inst.uses)
         .any(|used| computed.contains(used))
 }

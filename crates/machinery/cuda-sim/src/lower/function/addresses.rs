@@ -1,17 +1,17 @@
-//! Addresses as values. Source: PTX ISA sections 6.4.1, 9.7.9 (`mov`, `cvta`, `isspacep`).
+//! Lowering of address computations. Source: PTX ISA sections 6.4.1 and 9.7.9 (`mov`, `cvta`, `isspacep`).
 
 use super::names::Named;
-use super::{Lowering, special};
+use super::{FunctionLowering, special_registers};
 use crate::exec::access::local_address;
 use crate::exec::address;
 use crate::exec::lanewise::{map1, test1};
 use crate::exec::ops::Form;
 use crate::exec::sm::{Handler, Handlers};
 use crate::isa::Class;
-use crate::isa::checked::Array;
-use crate::lower::analysis::wide::WIDEST;
-use crate::lower::draft::Arithmetic;
+use crate::isa::check_event::SharedArray;
+use crate::lower::analysis::vectorizer::MAX_ACCESS_BYTES;
 use crate::lower::error::LoadError;
+use crate::lower::ir::Arithmetic;
 use crate::lower::layout::Symbol;
 use crate::lower::register::{Register, RegisterClass};
 use crate::memory::{
@@ -19,20 +19,22 @@ use crate::memory::{
 };
 use crate::ptx::ast::{Instruction, Operand, Type};
 
-impl<'a> Lowering<'_, 'a> {
-    /// `mov` of a variable's address or a special register.
+impl<'a> FunctionLowering<'_, 'a> {
+    /// Returns true if a `mov` moves the address of a variable, and not a register, special register or
+    /// constant.
     pub fn moves_address(&mut self, instruction: &Instruction<'a>) -> bool {
         match instruction.operands.get(1) {
             Some(Operand::Name { name, offset }) => {
                 *offset != 0
                     || !matches!(self.find_register(name), Ok(Some(_)))
-                        && special::find(name).is_none()
-                        && special::constant(name).is_none()
+                        && special_registers::find(name).is_none()
+                        && special_registers::constant(name).is_none()
             }
             _ => false,
         }
     }
 
+    /// Lowers a `mov` of a variable's address.
     pub fn move_address(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let [to, Operand::Name { name, offset }] = &instruction.operands[..] else {
             return Err(self.error("`mov` takes a destination and a source"));
@@ -46,9 +48,9 @@ impl<'a> Lowering<'_, 'a> {
             return Err(self.error("the destination must be a register"));
         };
         let to = self.register(to)?;
-        // A literal row plus an offset could be folded; the copy costs one instruction.
+        // Folding the offset into a literal row would save the extra instruction.
         let wide = self.temporary(Type::U64);
-        self.draft_run(address::plus(self.cpu), Class::Integer, &[wide], &[address]);
+        self.push_with_handlers(address::plus(self.cpu), Class::Integer, &[wide], &[address]);
         self.last().imm = *offset as u64;
         if let Some(array) = self.array_of(name) {
             self.arrays.insert(wide, array);
@@ -59,17 +61,19 @@ impl<'a> Lowering<'_, 'a> {
 
     /// Moves a 64-bit address into a register of either width.
     fn fit_address(&mut self, to: Register, wide: Register) -> Result<(), LoadError> {
-        let run = match self.info(to).row {
+        let handler = match self.info(to).row {
             RegisterClass::Wide => map1(self.cpu, |a: u64| a),
             RegisterClass::Narrow => map1(self.cpu, |a: u64| a as u32),
-            RegisterClass::Predicate => return Err(self.error("a predicate holds no address")),
+            RegisterClass::Predicate => {
+                return Err(self.error("a predicate cannot hold an address"));
+            }
         };
-        self.draft_run(run, Class::Integer, &[to], &[wide]);
+        self.push_with_handlers(handler, Class::Integer, &[to], &[wide]);
         self.last().arithmetic = Some(Arithmetic::Sum);
         Ok(())
     }
 
-    /// `cvta`: between a space's addresses and generic ones.
+    /// Lowers `cvta`, which converts between a state space's addresses and generic addresses.
     pub fn cvta(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let form = Form::new(&instruction.modifiers, 2);
         let to_space = form.has("to");
@@ -102,7 +106,7 @@ impl<'a> Lowering<'_, 'a> {
             Operand::Name { name, offset } if !matches!(self.find_register(name), Ok(Some(_))) => {
                 let base = self.address_of(name, false)?;
                 let sum = self.temporary(Type::U64);
-                self.draft_run(address::plus(self.cpu), Class::Integer, &[sum], &[base]);
+                self.push_with_handlers(address::plus(self.cpu), Class::Integer, &[sum], &[base]);
                 self.last().imm = *offset as u64;
                 self.last().arithmetic = Some(Arithmetic::Offset);
                 sum
@@ -114,7 +118,7 @@ impl<'a> Lowering<'_, 'a> {
         };
         let to = self.register(to)?;
         let shifted = self.temporary(Type::U64);
-        self.draft_run(address::plus(self.cpu), Class::Integer, &[shifted], &[from]);
+        self.push_with_handlers(address::plus(self.cpu), Class::Integer, &[shifted], &[from]);
         self.last().imm = if to_space {
             window.wrapping_neg()
         } else {
@@ -124,6 +128,7 @@ impl<'a> Lowering<'_, 'a> {
         self.fit_address(to, shifted)
     }
 
+    /// Lowers `isspacep`.
     pub fn isspacep(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let [to, from] = &instruction.operands[..] else {
             return Err(self.error("`isspacep` takes a predicate and an address"));
@@ -132,7 +137,7 @@ impl<'a> Lowering<'_, 'a> {
         let from = self.any_source(from, Type::U64)?;
         let from = self.address_row(from)?;
         let cpu = self.cpu;
-        let run = match instruction.modifiers.first() {
+        let handler = match instruction.modifiers.first() {
             Some(&("shared" | "shared::cta")) => test1(cpu, |a: u64| in_window(a, SHARED_WINDOW)),
             Some(&"local") => test1(cpu, |a: u64| in_window(a, LOCAL_WINDOW)),
             Some(&("param" | "param::entry")) => test1(cpu, |a: u64| in_window(a, PARAM_WINDOW)),
@@ -140,12 +145,12 @@ impl<'a> Lowering<'_, 'a> {
             Some(&"const") => Handlers::from(address::is_constant as Handler),
             _ => return Err(self.unknown(instruction)),
         };
-        self.draft_run(run, Class::Integer, &[to], &[from]);
+        self.push_with_handlers(handler, Class::Integer, &[to], &[from]);
         Ok(())
     }
 
-    /// The array in shared memory that a name stands for.
-    fn array_of(&self, name: &str) -> Option<Array> {
+    /// Returns the array in shared memory that a name refers to; `None` if it is not a static shared variable.
+    fn array_of(&self, name: &str) -> Option<SharedArray> {
         let (start, function) = match self.lookup(name) {
             Some(Named::Shared(start)) => (start, self.function.name),
             Some(_) => return None,
@@ -156,21 +161,26 @@ impl<'a> Lowering<'_, 'a> {
         };
         let key = (function.to_owned(), name.to_owned());
         let bytes = *self.layout.shared_sizes.get(&key)?;
-        Some(Array {
+        Some(SharedArray {
             start: u32::try_from(start).ok()?,
             end: u32::try_from(start + bytes).ok()?,
         })
     }
 
-    /// A row with the address of a variable or function; generic where asked.
+    /// Returns a register that holds the address of a variable or function; with `generic`, a generic address.
     pub fn address_of(&mut self, name: &'a str, generic: bool) -> Result<Register, LoadError> {
         let window = |window: u64| if generic { window } else { 0 };
         if let Some(named) = self.lookup(name) {
             return match named {
                 Named::Local(offset) => {
                     let register = self.temporary(Type::U64);
-                    self.draft_run(local_address(self.cpu), Class::Integer, &[register], &[]);
-                    self.last().x = 1;
+                    self.push_with_handlers(
+                        local_address(self.cpu),
+                        Class::Integer,
+                        &[register],
+                        &[],
+                    );
+                    self.last().arg0 = 1;
                     self.last().imm = window(LOCAL_WINDOW) + u64::from(offset);
                     self.last().arithmetic = Some(Arithmetic::Offset);
                     Ok(register)
@@ -197,12 +207,13 @@ impl<'a> Lowering<'_, 'a> {
             }
             Some(Symbol::DynamicShared { align }) => {
                 let register = self.temporary(Type::U64);
-                let run = address::dynamic_shared(self.cpu);
-                self.draft_run(run, Class::Integer, &[register], &[]);
-                self.last().x = 1;
+                let handler = address::dynamic_shared(self.cpu);
+                self.push_with_handlers(handler, Class::Integer, &[register], &[]);
+                self.last().arg0 = 1;
                 self.last().imm = window(SHARED_WINDOW);
-                if align >= WIDEST {
-                    // As aligned as the offset is, which is that of a window.
+                if align >= MAX_ACCESS_BYTES {
+                    // The base of shared memory is aligned to `align`, so the result is as aligned as the
+                    // immediate.
                     self.last().arithmetic = Some(Arithmetic::Offset);
                 }
                 Ok(register)
@@ -215,14 +226,14 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// A 64-bit row with the address in `register`: 32-bit addresses are widened.
+    /// Returns a 64-bit register with the address in `register`; 32-bit addresses are zero-extended.
     pub fn address_row(&mut self, register: Register) -> Result<Register, LoadError> {
         match self.info(register).row {
             RegisterClass::Wide => Ok(register),
             RegisterClass::Narrow => {
                 let wide = self.temporary(Type::U64);
-                let run = map1(self.cpu, |a: u32| u64::from(a));
-                self.draft_run(run, Class::Integer, &[wide], &[register]);
+                let handler = map1(self.cpu, |a: u32| u64::from(a));
+                self.push_with_handlers(handler, Class::Integer, &[wide], &[register]);
                 self.last().arithmetic = Some(Arithmetic::Sum);
                 Ok(wide)
             }

@@ -1,55 +1,56 @@
-//! Asynchronous copies. Source: PTX ISA, section 9.7.9.25 (`cp.async`).
+//! Lowering of asynchronous copies. Source: PTX ISA section 9.7.9.25 (`cp.async`).
 
-use super::Lowering;
-use super::access::{At, Place};
-use super::policy::CACHE_HINT;
+use super::FunctionLowering;
+use super::cache_policy::CACHE_HINT;
+use super::load_store::{AccessSpace, ResolvedAddress};
 use crate::exec::async_copy;
 use crate::exec::async_copy::SourceBytes;
 use crate::exec::sm::Handler;
-use crate::isa::checked::Waiting;
+use crate::isa::check_event::CopyGroupOp;
 use crate::isa::{Access, AccessKind, Class, Memory, Update};
 use crate::lower::error::LoadError;
 use crate::lower::register::{Register, RegisterClass};
 use crate::ptx::ast::{Immediate, Instruction, Operand, Type};
 
-impl<'a> Lowering<'_, 'a> {
+impl<'a> FunctionLowering<'_, 'a> {
+    /// Lowers `cp.async` and its `commit_group`, `wait_group` and `wait_all` forms.
     pub fn async_copy(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let ["async", modifiers @ ..] = &instruction.modifiers[..] else {
             return Err(self.unknown(instruction));
         };
         match (modifiers, &instruction.operands[..]) {
             (["commit_group"], []) => {
-                self.draft(async_copy::commit, Class::Control, &[], &[]);
-                self.last().waiting = Waiting::Commit;
+                self.push(async_copy::commit, Class::Control, &[], &[]);
+                self.last().copy_group_op = CopyGroupOp::Commit;
             }
             (["wait_all"], []) => {
-                self.draft(async_copy::wait_all, Class::Control, &[], &[]);
-                self.last().waiting = Waiting::All;
+                self.push(async_copy::wait_all, Class::Control, &[], &[]);
+                self.last().copy_group_op = CopyGroupOp::WaitAll;
             }
             (["wait_group"], [Operand::Immediate(Immediate::Int(groups))])
                 if let Ok(groups) = u32::try_from(*groups) =>
             {
-                self.draft(async_copy::wait_group, Class::Control, &[], &[]);
-                self.last().x = groups;
-                self.last().waiting = Waiting::Groups(groups);
+                self.push(async_copy::wait_group, Class::Control, &[], &[]);
+                self.last().arg0 = groups;
+                self.last().copy_group_op = CopyGroupOp::WaitGroups(groups);
             }
             (["commit_group" | "wait_all"], _) => {
                 return Err(self.error(format!("`cp.async.{}` takes no operands", modifiers[0])));
             }
             (["wait_group"], _) => {
-                return Err(self.error("`cp.async.wait_group` takes a number of groups, a literal"));
+                return Err(self.error("`cp.async.wait_group` takes a literal number of groups"));
             }
-            _ => self.start_copy(instruction, modifiers)?,
+            _ => self.push_copy(instruction, modifiers)?,
         }
         Ok(())
     }
 
-    fn start_copy(
+    fn push_copy(
         &mut self,
         instruction: &Instruction<'a>,
         modifiers: &[&str],
     ) -> Result<(), LoadError> {
-        // A prefetch into the L2 cache changes no counter and no result, nor does a hint.
+        // L2 prefetches and cache hints change neither results nor counters.
         let modifiers: Vec<&str> = modifiers
             .iter()
             .copied()
@@ -57,10 +58,10 @@ impl<'a> Lowering<'_, 'a> {
             .collect();
         let kind = match modifiers[..] {
             ["ca", "shared" | "shared::cta", "global"] => AccessKind::AsyncCopy,
-            ["cg", "shared" | "shared::cta", "global"] => AccessKind::AsyncCopyPastL1,
+            ["cg", "shared" | "shared::cta", "global"] => AccessKind::AsyncCopyBypassL1,
             _ => return Err(self.unknown(instruction)),
         };
-        let [to, from, size, source @ ..] = self.without_hint(instruction)? else {
+        let [to, from, size, source @ ..] = self.operands_without_policy(instruction)? else {
             return Err(self.error("`cp.async` takes two addresses and a size"));
         };
         let bytes = match (size, kind) {
@@ -69,17 +70,17 @@ impl<'a> Lowering<'_, 'a> {
                 *bytes as u32
             }
             (_, AccessKind::AsyncCopy) => {
-                return Err(self.error("`cp.async.ca` copies 4, 8 or 16 bytes, a literal"));
+                return Err(self.error("`cp.async.ca` takes a literal size of 4, 8 or 16 bytes"));
             }
-            _ => return Err(self.error("`cp.async.cg` copies 16 bytes, a literal")),
+            _ => return Err(self.error("`cp.async.cg` takes a literal size of 16 bytes")),
         };
-        let (to, to_offset) = self.row_place(to, At::Shared)?;
-        let (from, from_offset) = self.row_place(from, At::Global)?;
+        let (to, to_offset) = self.address_in_register(to, AccessSpace::Shared)?;
+        let (from, from_offset) = self.address_in_register(from, AccessSpace::Global)?;
         let Ok(to_offset) = i32::try_from(to_offset) else {
             return Err(self.error("the offset is larger than shared memory"));
         };
         let mut uses = vec![to, from];
-        let how = match source {
+        let source_bytes = match source {
             [] => SourceBytes::Whole,
             [source] => {
                 let register = self.any_source(source, Type::U32)?;
@@ -92,19 +93,19 @@ impl<'a> Lowering<'_, 'a> {
                     }
                 }
             }
-            _ => return Err(self.error("`cp.async` takes four operands at most")),
+            _ => return Err(self.error("`cp.async` takes at most four operands")),
         };
-        let run: Handler = match bytes {
+        let handler: Handler = match bytes {
             4 => async_copy::start::<4>,
             8 => async_copy::start::<8>,
             _ => async_copy::start::<16>,
         };
-        self.draft(run, Class::Global, &[], &uses);
-        let draft = self.last();
-        draft.x = how as u32;
-        draft.y = to_offset as u32;
-        draft.imm = from_offset as u64;
-        draft.access = Some(Access {
+        self.push(handler, Class::Global, &[], &uses);
+        let inst = self.last();
+        inst.arg0 = source_bytes as u32;
+        inst.arg1 = to_offset as u32;
+        inst.imm = from_offset as u64;
+        inst.access = Some(Access {
             memory: Memory::Global,
             kind,
             bytes,
@@ -115,12 +116,16 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// An address in a register, plus an offset.
-    fn row_place(&mut self, operand: &Operand<'a>, at: At) -> Result<(Register, i64), LoadError> {
-        match self.place(operand, at)? {
-            Place::Register(row, offset) => Ok((row, offset)),
-            Place::Bank(_) | Place::Param(_) => {
-                Err(self.error("an asynchronous copy goes from global to shared memory"))
+    /// Resolves an operand that must be an address in a register plus an offset.
+    fn address_in_register(
+        &mut self,
+        operand: &Operand<'a>,
+        space: AccessSpace,
+    ) -> Result<(Register, i64), LoadError> {
+        match self.resolve_address(operand, space)? {
+            ResolvedAddress::Register(row, offset) => Ok((row, offset)),
+            ResolvedAddress::ConstantBank(_) | ResolvedAddress::Param(_) => {
+                Err(self.error("an asynchronous copy must go from global to shared memory"))
             }
         }
     }

@@ -1,17 +1,19 @@
 //! Atomics and reductions. Source: PTX ISA sections 9.7.13.5 (`atom`) and 9.7.13.6 (`red`).
 
-use super::Lowering;
-use super::access::{At, ORDER, Place, memory_of, releases};
-use super::operands::{form_of, written};
+use super::FunctionLowering;
+use super::load_store::{
+    AccessSpace, CACHE_AND_ORDER_MODIFIERS, ResolvedAddress, counted_memory, is_release,
+};
+use super::operands::{display_name, form_of};
 use crate::exec::atomic::{Atomic, atomic16, atomic32, atomic64};
 use crate::exec::sm::Handler;
-use crate::exec::space;
+use crate::exec::state_space;
 use crate::isa::{Access, AccessKind, Class, Ordered, Update};
 use crate::lower::error::LoadError;
 use crate::ptx::ast::{Instruction, Type};
 
-/// What runs an atomic on values of this type's size.
-fn pick<S: space::SpaceAccess + 'static>(ty: Type) -> Handler {
+/// Selects the handler of an atomic by the size of its type.
+fn pick<S: state_space::SpaceAccess + 'static>(ty: Type) -> Handler {
     match ty.bytes() {
         2 => atomic16::<S>(),
         4 => atomic32::<S>(),
@@ -19,28 +21,28 @@ fn pick<S: space::SpaceAccess + 'static>(ty: Type) -> Handler {
     }
 }
 
-impl<'a> Lowering<'_, 'a> {
-    /// `atom`: gives back what was there before.
+impl<'a> FunctionLowering<'_, 'a> {
+    /// Lowers `atom`, which returns the old value.
     pub fn atomic(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        self.change_memory(instruction, true)
+        self.lower_atomic(instruction, true)
     }
 
-    /// `red`
+    /// Lowers `red`, which does not return the old value.
     pub fn reduction(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        self.change_memory(instruction, false)
+        self.lower_atomic(instruction, false)
     }
 
-    fn change_memory(
+    fn lower_atomic(
         &mut self,
         instruction: &Instruction<'a>,
-        returns: bool,
+        returns_old_value: bool,
     ) -> Result<(), LoadError> {
         let form = form_of(instruction);
-        while form.one_of(ORDER).is_some() {}
-        let at = match form.one_of(&["global", "shared", "shared::cta"]) {
-            None => At::Generic,
-            Some("global") => At::Global,
-            Some(_) => At::Shared,
+        while form.one_of(CACHE_AND_ORDER_MODIFIERS).is_some() {}
+        let space = match form.one_of(&["global", "shared", "shared::cta"]) {
+            None => AccessSpace::Generic,
+            Some("global") => AccessSpace::Global,
+            Some(_) => AccessSpace::Shared,
         };
         let operation = form.one_of(&[
             "add", "and", "or", "xor", "exch", "cas", "inc", "dec", "min", "max",
@@ -48,14 +50,14 @@ impl<'a> Lowering<'_, 'a> {
         let ty = form
             .ty()
             .and_then(|ty| form.end().map(|()| ty))
-            .map_err(|error| self.error(format!("`{}`: {error}", written(instruction))))?;
+            .map_err(|error| self.error(format!("`{}`: {error}", display_name(instruction))))?;
         use Type::*;
-        let flushes_nothing = instruction.modifiers.contains(&"noftz");
+        let noftz = instruction.modifiers.contains(&"noftz");
         let operation = match (operation, ty) {
             (Some("add"), U32 | S32 | U64 | S64) => Atomic::Add,
             (Some("add"), F32 | F64) => Atomic::AddFloat,
-            (Some("add"), F16 | F16x2) if flushes_nothing => Atomic::AddHalf,
-            (Some("add"), BF16 | BF16x2) if flushes_nothing => Atomic::AddBrain,
+            (Some("add"), F16 | F16x2) if noftz => Atomic::AddHalf,
+            (Some("add"), BF16 | BF16x2) if noftz => Atomic::AddBrain,
             (Some("cas"), B16) => Atomic::CompareAndSwap,
             (Some("and"), B32 | B64) => Atomic::And,
             (Some("or"), B32 | B64) => Atomic::Or,
@@ -70,54 +72,56 @@ impl<'a> Lowering<'_, 'a> {
             (Some("max"), S32 | S64) => Atomic::MaxSigned,
             _ => return Err(self.unknown(instruction)),
         };
-        let wanted = 2 + usize::from(returns) + usize::from(operation == Atomic::CompareAndSwap);
-        let operands = self.without_hint(instruction)?;
-        if operands.len() != wanted {
+        let expected =
+            2 + usize::from(returns_old_value) + usize::from(operation == Atomic::CompareAndSwap);
+        let operands = self.operands_without_policy(instruction)?;
+        if operands.len() != expected {
             return Err(self.error(format!(
-                "`{}` takes {wanted} operands",
-                written(instruction)
+                "`{}` takes {expected} operands",
+                display_name(instruction)
             )));
         }
-        let (to, rest) = if returns {
+        let (to, sources) = if returns_old_value {
             (self.destination(&operands[0], ty)?, &operands[1..])
         } else {
             (self.temporary(ty), operands)
         };
-        let Place::Register(row, offset) = self.place(&rest[0], at)? else {
-            return Err(self.error("constants and kernel parameters can not be written"));
+        let ResolvedAddress::Register(row, offset) = self.resolve_address(&sources[0], space)?
+        else {
+            return Err(self.error("constants and kernel parameters cannot be written"));
         };
-        let b = self.source(&rest[1], ty)?;
-        let c = match rest.get(2) {
+        let b = self.source(&sources[1], ty)?;
+        let c = match sources.get(2) {
             Some(operand) => self.source(operand, ty)?,
             None => b,
         };
-        let run = match at {
-            At::Global => pick::<space::GlobalSpace>(ty),
-            At::Shared => pick::<space::SharedSpace>(ty),
-            _ => pick::<space::GenericSpace>(ty),
+        let handler = match space {
+            AccessSpace::Global => pick::<state_space::GlobalSpace>(ty),
+            AccessSpace::Shared => pick::<state_space::SharedSpace>(ty),
+            _ => pick::<state_space::GenericSpace>(ty),
         };
-        if at != At::Shared {
+        if space != AccessSpace::Shared {
             self.ordered |= operation.order_shows();
             self.old_values.insert(to);
         }
-        let class = if at == At::Shared {
+        let class = if space == AccessSpace::Shared {
             Class::Shared
         } else {
             Class::Global
         };
-        self.draft(run, class, &[to], &[row, b, c]);
-        self.last().x = operation as u32;
+        self.push(handler, class, &[to], &[row, b, c]);
+        self.last().arg0 = operation as u32;
         self.last().imm = offset as u64;
-        self.last().access = memory_of(at).map(|memory| Access {
+        self.last().access = counted_memory(space).map(|memory| Access {
             memory,
             kind: AccessKind::Atomic,
             bytes: ty.bytes(),
             address: 1,
             ordered: Some(Ordered {
-                releases: releases(instruction),
+                releases: is_release(instruction),
                 ..Ordered::default()
             }),
-            // When all of the function is there it is said how.
+            // The analysis of the whole function fills this in (`analysis::atomics`).
             update: Update::default(),
         });
         Ok(())

@@ -1,15 +1,15 @@
-//! Calls. Source: PTX ISA sections 7.1 (function declarations) and 9.7.12.5 (`call`).
+//! Lowering of calls. Source: PTX ISA sections 7.1 (function declarations) and 9.7.12.5 (`call`).
 //!
-//! Arguments and results go through `.param` variables. Here those of device functions lie in
-//! local memory: a caller's in its own part, a callee's results and parameters, in this order,
-//! at the beginning of its part. Calling copies from one to the other. Those that are registers are
-//! stored there before, and loaded from there behind.
+//! Arguments and results are passed through `.param` variables. Those of device functions are in local
+//! memory: the caller's in its own stack frame, the callee's results and then its parameters at the start of
+//! its stack frame. A call copies between the two. Arguments in registers are stored to local memory before
+//! the call, and results in registers are loaded after it.
 
-use super::Lowering;
+use super::FunctionLowering;
 use super::names::Named;
 use super::signature::{Formal, Signature};
 use crate::exec::function::CallSite;
-use crate::exec::{control, system};
+use crate::exec::{control, device_runtime};
 use crate::isa::Class;
 use crate::lower::error::LoadError;
 use crate::lower::layout::Symbol;
@@ -17,13 +17,14 @@ use crate::lower::limits;
 use crate::lower::register::Register;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
-/// Where a call's results lie, and the registers that are loaded from there.
-struct Taken {
-    places: Vec<u32>,
+/// The results of a call: their offsets in local memory, and the registers to load from there.
+struct CallResults {
+    offsets: Vec<u32>,
     registers: Vec<(Register, u32)>,
 }
 
-impl<'a> Lowering<'_, 'a> {
+impl<'a> FunctionLowering<'_, 'a> {
+    /// Lowers `call`.
     pub fn call(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let mut operands = instruction.operands.iter();
         let mut next = operands.next();
@@ -56,49 +57,51 @@ impl<'a> Lowering<'_, 'a> {
             _ => None,
         };
         if pointer.is_none() && number.is_none() {
-            let results = self.param_places(results)?;
-            let arguments = self.param_places(arguments)?;
-            return self.system_call(callee, &arguments, &results);
+            let results = self.param_offsets(results)?;
+            let arguments = self.param_offsets(arguments)?;
+            return self.driver_call(callee, &arguments, &results);
         }
-        let signature = match pointer {
-            Some(_) => self.signature(prototype.unwrap_or(callee))?,
-            None => self.signature(callee)?,
+        let signature_of = match pointer {
+            Some(_) => self.signature_of(prototype.unwrap_or(callee))?,
+            None => self.signature_of(callee)?,
         };
-        if arguments.len() != signature.params.len() || results.len() != signature.returns.len() {
-            return Err(self.error("the call does not fit the function's prototype"));
+        if arguments.len() != signature_of.params.len()
+            || results.len() != signature_of.returns.len()
+        {
+            return Err(self.error("the call does not match the function's prototype"));
         }
-        let arguments = self.arguments(arguments, &signature.params)?;
-        let results = self.results(results, &signature.returns)?;
-        let site = self.site(&signature, &arguments, &results.places);
+        let arguments = self.arguments(arguments, &signature_of.params)?;
+        let results = self.results(results, &signature_of.returns)?;
+        let push_call_site = self.push_call_site(&signature_of, &arguments, &results.offsets);
         if let Some(pointer) = pointer {
             self.calls_pointers = true;
             let pointer_row = self.temporary(Type::U64);
-            self.draft_run(
+            self.push_with_handlers(
                 crate::exec::address::plus(self.cpu),
                 Class::Integer,
                 &[pointer_row],
                 &[pointer],
             );
-            self.draft(control::call_pointer, Class::Control, &[], &[pointer_row]);
+            self.push(control::call_pointer, Class::Control, &[], &[pointer_row]);
         } else if let Some(number) = number {
             self.calls.push(number);
-            self.draft(control::call, Class::Control, &[], &[]);
-            self.last().x = number as u32;
+            self.push(control::call, Class::Control, &[], &[]);
+            self.last().arg0 = number as u32;
         }
-        self.finish_call(site);
-        for (register, place) in results.registers {
-            self.load_local(register, place);
+        self.push_take_results(push_call_site);
+        for (register, offset) in results.registers {
+            self.load_local(register, offset);
         }
         Ok(())
     }
 
-    fn finish_call(&mut self, site: u64) {
-        self.last().imm = site;
-        self.draft(control::take_results, Class::Control, &[], &[]);
-        self.last().imm = site;
+    fn push_take_results(&mut self, push_call_site: u64) {
+        self.last().imm = push_call_site;
+        self.push(control::take_results, Class::Control, &[], &[]);
+        self.last().imm = push_call_site;
     }
 
-    fn signature(&self, name: &str) -> Result<Signature, LoadError> {
+    fn signature_of(&self, name: &str) -> Result<Signature, LoadError> {
         self.prototypes
             .get(name)
             .or_else(|| self.declared.get(name))
@@ -106,8 +109,8 @@ impl<'a> Lowering<'_, 'a> {
             .ok_or_else(|| self.error(format!("`{name}` has no prototype")))
     }
 
-    /// Where `.param` variables of a call lie in this function's local memory.
-    fn param_places(&mut self, operands: &[Operand<'a>]) -> Result<Vec<u32>, LoadError> {
+    /// Returns the offsets in this function's local memory of the `.param` variables of a call.
+    fn param_offsets(&mut self, operands: &[Operand<'a>]) -> Result<Vec<u32>, LoadError> {
         operands
             .iter()
             .map(|operand| match operand {
@@ -115,55 +118,55 @@ impl<'a> Lowering<'_, 'a> {
                     Some(Named::Local(offset)) => Ok(offset),
                     _ => Err(self.error(format!("`{name}` is not a .param variable"))),
                 },
-                _ => Err(self.error("arguments and results of a call are .param variables")),
+                _ => Err(self.error("arguments and results of a call must be .param variables")),
             })
             .collect()
     }
 
-    /// Where the arguments of a call lie in this function's local memory. Registers and literals are put
-    /// there first.
+    /// Returns the offsets of a call's arguments in this function's local memory. Stores registers and
+    /// literals there first.
     fn arguments(
         &mut self,
         operands: &[Operand<'a>],
         formals: &[Formal],
     ) -> Result<Vec<u32>, LoadError> {
-        let mut places = Vec::new();
+        let mut offsets = Vec::new();
         for (operand, formal) in operands.iter().zip(formals) {
-            if let Some(place) = self.variable_place(operand) {
-                places.push(place);
+            if let Some(offset) = self.variable_offset(operand) {
+                offsets.push(offset);
                 continue;
             }
             let register = self.source(operand, formal.ty)?;
-            let place = self.passing_place(formal)?;
-            self.store_local(register, place);
-            places.push(place);
+            let offset = self.allocate_argument(formal)?;
+            self.store_local(register, offset);
+            offsets.push(offset);
         }
-        Ok(places)
+        Ok(offsets)
     }
 
-    /// Where the results of a call are to lie in this function's local memory, and the registers that
-    /// are loaded from there.
+    /// Returns the offsets of a call's results in this function's local memory, and the registers to load
+    /// from there.
     fn results(
         &mut self,
         operands: &[Operand<'a>],
         formals: &[Formal],
-    ) -> Result<Taken, LoadError> {
-        let (mut places, mut registers) = (Vec::new(), Vec::new());
+    ) -> Result<CallResults, LoadError> {
+        let (mut offsets, mut registers) = (Vec::new(), Vec::new());
         for (operand, formal) in operands.iter().zip(formals) {
-            if let Some(place) = self.variable_place(operand) {
-                places.push(place);
+            if let Some(offset) = self.variable_offset(operand) {
+                offsets.push(offset);
                 continue;
             }
             let register = self.destination(operand, formal.ty)?;
-            let place = self.passing_place(formal)?;
-            registers.push((register, place));
-            places.push(place);
+            let offset = self.allocate_argument(formal)?;
+            registers.push((register, offset));
+            offsets.push(offset);
         }
-        Ok(Taken { places, registers })
+        Ok(CallResults { offsets, registers })
     }
 
-    /// Where the `.param` variable that an operand names lies; none where it names none.
-    fn variable_place(&self, operand: &Operand) -> Option<u32> {
+    /// Returns the offset of the `.param` variable that an operand names; `None` if it names none.
+    fn variable_offset(&self, operand: &Operand) -> Option<u32> {
         match operand {
             Operand::Name { name, offset: 0 } => match self.lookup(name) {
                 Some(Named::Local(offset)) => Some(offset),
@@ -173,35 +176,38 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// Room in this function's local memory for what a call passes in a register.
-    fn passing_place(&mut self, formal: &Formal) -> Result<u32, LoadError> {
-        let place = self.local_bytes.next_multiple_of(formal.bytes.max(1));
-        let end = place + formal.bytes;
+    /// Allocates local memory for a value that a call passes in a register.
+    fn allocate_argument(&mut self, formal: &Formal) -> Result<u32, LoadError> {
+        let offset = self.local_bytes.next_multiple_of(formal.bytes.max(1));
+        let end = offset + formal.bytes;
         if u64::from(end) > limits::LOCAL_BYTES {
-            return Err(
-                self.error("the call's arguments make local memory larger than a thread has")
-            );
+            return Err(self.error("the call's arguments exceed a thread's local memory"));
         }
         self.local_bytes = end;
-        Ok(place)
+        Ok(offset)
     }
 
-    /// Records what a call copies; its number.
-    fn site(&mut self, signature: &Signature, arguments: &[u32], results: &[u32]) -> u64 {
-        let (returns, params, _) = signature.places();
+    /// Records the copies of a call. Returns the number of the call site.
+    fn push_call_site(
+        &mut self,
+        signature_of: &Signature,
+        arguments: &[u32],
+        results: &[u32],
+    ) -> u64 {
+        let (returns, params, _) = signature_of.offsets();
         let arguments = arguments
             .iter()
             .zip(&params)
-            .zip(&signature.params)
+            .zip(&signature_of.params)
             .map(|((&from, &to), formal)| (from, to, formal.bytes))
             .collect();
         let results = results
             .iter()
             .zip(&returns)
-            .zip(&signature.returns)
+            .zip(&signature_of.returns)
             .map(|((&to, &from), formal)| (from, to, formal.bytes))
             .collect();
-        // The caller's size is known when all of it has been lowered.
+        // The caller's stack size is filled in when the whole function has been lowered.
         self.sites.push(CallSite {
             arguments,
             results,
@@ -210,26 +216,26 @@ impl<'a> Lowering<'_, 'a> {
         (self.program.call_sites.len() + self.sites.len() - 1) as u64
     }
 
-    /// Functions the driver provides to kernels.
-    fn system_call(
+    /// Lowers a call of a function that the driver provides to kernels.
+    fn driver_call(
         &mut self,
         name: &'a str,
         arguments: &[u32],
         results: &[u32],
     ) -> Result<(), LoadError> {
-        // What runs it, and the bytes of its result.
-        let (run, wanted, bytes): (crate::exec::sm::Handler, usize, u32) = match name {
-            "vprintf" => (system::vprintf, 2, 4),
-            "__assertfail" => (system::assert_fail, 5, 4),
-            "malloc" => (system::malloc, 1, 8),
-            "free" => (system::free, 1, 0),
+        // The handler, the number of arguments, and the size of the result.
+        let (handler, expected, bytes): (crate::exec::sm::Handler, usize, u32) = match name {
+            "vprintf" => (device_runtime::vprintf, 2, 4),
+            "__assertfail" => (device_runtime::assert_fail, 5, 4),
+            "malloc" => (device_runtime::malloc, 1, 8),
+            "free" => (device_runtime::free, 1, 0),
             _ => {
                 let message = format!("function `{name}` is declared but has no body");
                 return Err(self.error(message));
             }
         };
-        if arguments.len() != wanted {
-            return Err(self.error(format!("`{name}` takes {wanted} arguments")));
+        if arguments.len() != expected {
+            return Err(self.error(format!("`{name}` takes {expected} arguments")));
         }
         self.program.uses_heap |= matches!(name, "malloc" | "free");
         let result = results.first().copied();
@@ -238,9 +244,9 @@ impl<'a> Lowering<'_, 'a> {
             results: result.into_iter().map(|to| (0, to, bytes)).collect(),
             caller_bytes: 0,
         });
-        let site = (self.program.call_sites.len() + self.sites.len() - 1) as u64;
-        self.draft(run, Class::Control, &[], &[]);
-        self.last().imm = site;
+        let push_call_site = (self.program.call_sites.len() + self.sites.len() - 1) as u64;
+        self.push(handler, Class::Control, &[], &[]);
+        self.last().imm = push_call_site;
         Ok(())
     }
 }

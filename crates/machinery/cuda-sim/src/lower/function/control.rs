@@ -1,50 +1,51 @@
-//! Branches, returns, barriers. Source: PTX ISA sections 9.7.12, 9.7.13.1.
+//! Lowering of branches, returns and barriers. Source: PTX ISA sections 9.7.12 and 9.7.13.1.
 
-use super::Lowering;
+use super::FunctionLowering;
 use super::operands::form_of;
 use crate::exec::control::BarrierKind;
 use crate::exec::sm::{Handler, Handlers};
 use crate::exec::tensor::warpgroup;
-use crate::exec::{control, ordered, together};
+use crate::exec::{control, gang, memory_order};
 use crate::isa::Class;
-use crate::isa::checked::{Aligned, Checked, FenceFor, Meeting};
-use crate::lower::draft::{BlockId, Flow};
+use crate::isa::check_event::{Aligned, CheckEvent, FenceScope, WarpSync};
 use crate::lower::error::LoadError;
+use crate::lower::ir::{BlockId, Flow};
 use crate::lower::limits;
 use crate::lower::register::Register;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
-impl<'a> Lowering<'_, 'a> {
-    /// A branch to `target` where `predicate` holds (`unless`: does not); a new block follows.
+impl<'a> FunctionLowering<'_, 'a> {
+    /// Appends a branch to `target`, taken where `predicate` is true (or, with `unless`, false), and starts a
+    /// new block.
     pub fn branch(&mut self, predicate: Register, unless: bool, target: BlockId) {
-        let (alone, together): (Handler, Handler) = if unless {
-            (control::branch_unless, together::branch_unless)
+        let (warp, gang): (Handler, Handler) = if unless {
+            (control::branch_unless, gang::branch_unless)
         } else {
-            (control::branch_if, together::branch_if)
+            (control::branch_if, gang::branch_if)
         };
-        let run = Handlers {
-            alone,
-            together: Some(together),
-            repeats: false,
+        let handler = Handlers {
+            warp,
+            gang: Some(gang),
+            preserves_uniformity: false,
         };
-        self.draft_run(run, Class::Control, &[], &[predicate]);
+        self.push_with_handlers(handler, Class::Control, &[], &[predicate]);
         self.last().flow = Flow::Branch(target);
-        self.last().orders = Checked::Branch { unless };
-        self.begin_block_here();
+        self.last().sync_event = CheckEvent::Branch { unless };
+        self.start_new_block();
     }
 
-    fn jump(&mut self) {
-        // A warp and a gang jump alike.
-        let run = Handlers {
-            alone: control::jump,
-            together: Some(control::jump),
-            repeats: false,
+    fn push_jump(&mut self) {
+        // The handler works for warps and gangs alike.
+        let handler = Handlers {
+            warp: control::jump,
+            gang: Some(control::jump),
+            preserves_uniformity: false,
         };
-        self.draft_run(run, Class::Control, &[], &[]);
+        self.push_with_handlers(handler, Class::Control, &[], &[]);
     }
 
-    /// `bra`: where its guard holds, if it has one.
-    pub fn jump_to_label(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+    /// Lowers `bra`, whose guard is the branch condition.
+    pub fn bra(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let guard = match instruction.guard {
             Some(guard) => Some((self.predicate(guard.register)?, guard.negated)),
             None => None,
@@ -56,113 +57,115 @@ impl<'a> Lowering<'_, 'a> {
         match guard {
             Some((predicate, negated)) => self.branch(predicate, negated, target),
             None => {
-                self.jump();
+                self.push_jump();
                 self.last().flow = Flow::Jump(target);
-                self.begin_block_here();
+                self.start_new_block();
             }
         }
         Ok(())
     }
 
-    /// `exit`
+    /// Lowers `exit`.
     pub fn exit(&mut self) -> Result<(), LoadError> {
-        self.end_thread();
+        self.push_exit();
         Ok(())
     }
 
-    fn end_thread(&mut self) {
-        let run = Handlers {
-            alone: control::exit,
-            together: Some(together::exit),
-            repeats: false,
+    fn push_exit(&mut self) {
+        let handler = Handlers {
+            warp: control::exit,
+            gang: Some(gang::exit),
+            preserves_uniformity: false,
         };
-        if self.has_products {
-            self.draft(warpgroup::end, Class::Move, &[], &[]);
+        if self.has_wgmma {
+            self.push(warpgroup::end, Class::Move, &[], &[]);
         }
-        self.draft_run(run, Class::Control, &[], &[]);
+        self.push_with_handlers(handler, Class::Control, &[], &[]);
         self.last().flow = Flow::Exit;
     }
 
-    /// `trap`
+    /// Lowers `trap`.
     pub fn trap(&mut self) -> Result<(), LoadError> {
-        self.draft(control::trap, Class::Control, &[], &[]);
+        self.push(control::trap, Class::Control, &[], &[]);
         self.last().flow = Flow::Stop;
         Ok(())
     }
 
-    /// `brkpt`
+    /// Lowers `brkpt`.
     pub fn breakpoint(&mut self) -> Result<(), LoadError> {
-        self.draft(control::breakpoint, Class::Control, &[], &[]);
+        self.push(control::breakpoint, Class::Control, &[], &[]);
         self.last().flow = Flow::Stop;
         Ok(())
     }
 
-    /// `nanosleep`
+    /// Lowers `nanosleep`.
     pub fn sleep(&mut self) -> Result<(), LoadError> {
-        self.effect(control::sleep);
+        self.push_effect(control::sleep);
         Ok(())
     }
 
-    /// `griddepcontrol`: waits for the launches before this one, or lets those behind it begin. Each ends here
-    /// before the next begins, which is one of the times when it may.
+    /// Lowers `griddepcontrol`, which waits for the preceding launches or releases the following ones. It
+    /// does nothing here, because each launch completes before the next one starts, which is one of the
+    /// permitted orders.
     pub fn grid_dependency(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         match (&instruction.modifiers[..], &instruction.operands[..]) {
-            (["wait"] | ["launch_dependents"], []) => self.nothing(),
+            (["wait"] | ["launch_dependents"], []) => self.nop(),
             _ => Err(self.unknown(instruction)),
         }
     }
 
-    /// What needs nothing done.
-    pub fn nothing(&mut self) -> Result<(), LoadError> {
-        self.effect(control::nothing);
+    /// Lowers an instruction that has no effect in the simulator.
+    pub fn nop(&mut self) -> Result<(), LoadError> {
+        self.push_effect(control::nothing);
         Ok(())
     }
 
-    /// `membar`, `fence`
+    /// Lowers `membar` and `fence`.
     pub fn fence(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        self.effect(ordered::fence);
-        self.last().orders = Checked::Fence(match instruction.modifiers.contains(&"cta") {
-            true => FenceFor::Block,
-            false => FenceFor::Device,
+        self.push_effect(memory_order::fence);
+        self.last().sync_event = CheckEvent::Fence(match instruction.modifiers.contains(&"cta") {
+            true => FenceScope::Block,
+            false => FenceScope::Device,
         });
         Ok(())
     }
 
-    /// `fence.proxy.async`: puts a thread's own accesses in order with those of `wgmma` and its like. Here all go
-    /// to the one memory in their order, so that there is nothing to do; and it orders nothing between threads.
+    /// Lowers `fence.proxy.async`, which orders a thread's own generic accesses with asynchronous ones such
+    /// as those of `wgmma`. It does nothing here, because all accesses reach memory in program order; it does
+    /// not order threads.
     pub fn fence_proxy(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         match (&instruction.modifiers[2..], &instruction.operands[..]) {
-            ([] | ["global" | "shared::cta" | "shared::cluster"], []) => self.nothing(),
+            ([] | ["global" | "shared::cta" | "shared::cluster"], []) => self.nop(),
             _ => Err(self.unknown(instruction)),
         }
     }
 
-    /// `ret`
+    /// Lowers `ret`.
     pub fn ret(&mut self) -> Result<(), LoadError> {
-        self.give_back();
+        self.push_return();
         Ok(())
     }
 
-    /// A return: a kernel's thread ends; a device function's goes to where all returns meet.
-    pub fn give_back(&mut self) {
+    /// Appends a return. A kernel's thread ends; a device function jumps to the block where returns reconverge.
+    pub fn push_return(&mut self) {
         match self.end {
             Some(_) => {
                 self.store_results();
-                self.jump();
+                self.push_jump();
                 self.last().flow = Flow::Return;
             }
-            None => self.end_thread(),
+            None => self.push_exit(),
         }
     }
 
-    /// `brx.idx`
+    /// Lowers `brx.idx`.
     pub fn branch_table(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let [index, Operand::Name { name, .. }] = &instruction.operands[..] else {
             return Err(self.error("`brx.idx` takes an index and a list of targets"));
         };
         let index = self.source(index, Type::U32)?;
         let Some(labels) = self.tables.get(name) else {
-            return Err(self.error(format!("`{name}` is no list of branch targets")));
+            return Err(self.error(format!("`{name}` is not a list of branch targets")));
         };
         self.branch_targets += labels.len();
         if self.branch_targets > limits::BRANCH_TARGETS {
@@ -173,28 +176,28 @@ impl<'a> Lowering<'_, 'a> {
         }
         let labels = labels.clone();
         let targets = labels.into_iter().map(|label| self.label(label)).collect();
-        let run = Handlers {
-            alone: control::branch_table,
-            together: Some(together::part),
-            repeats: false,
+        let handler = Handlers {
+            warp: control::branch_table,
+            gang: Some(gang::diverge),
+            preserves_uniformity: false,
         };
-        self.draft_run(run, Class::Control, &[], &[index]);
+        self.push_with_handlers(handler, Class::Control, &[], &[index]);
         self.last().flow = Flow::Table(targets);
         Ok(())
     }
 
-    /// `bar`
+    /// Lowers `bar`.
     pub fn aligned_barrier(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        self.any_barrier(instruction, true)
+        self.lower_barrier(instruction, true)
     }
 
-    /// `barrier`, which all threads of a warp reach at once only where it says `.aligned`.
+    /// Lowers `barrier`. Unlike for `bar`, the threads of a warp must arrive together only with `.aligned`.
     pub fn barrier(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        self.any_barrier(instruction, false)
+        self.lower_barrier(instruction, false)
     }
 
-    /// A barrier of a block, or `bar.warp.sync` of a warp.
-    fn any_barrier(
+    /// Lowers a barrier of the block, or `bar.warp.sync`.
+    fn lower_barrier(
         &mut self,
         instruction: &Instruction<'a>,
         always_aligned: bool,
@@ -206,15 +209,15 @@ impl<'a> Lowering<'_, 'a> {
                 Some(operand) => self.source(operand, Type::B32)?,
                 None => return Err(self.error("`bar.warp.sync` takes a member mask")),
             };
-            self.draft(
+            self.push(
                 crate::exec::sync::warp_sync,
                 Class::Control,
                 &[],
                 &[members],
             );
-            self.last().orders = Checked::Warp(Meeting {
+            self.last().sync_event = CheckEvent::WarpSync(WarpSync {
                 members: 0,
-                anywhere: true,
+                any_instruction: true,
                 shuffle: None,
             });
             return Ok(());
@@ -261,7 +264,7 @@ impl<'a> Lowering<'_, 'a> {
         }
         let barrier = match operands.first() {
             Some(operand) => self.source(operand, Type::U32)?,
-            None => return Err(self.error("a barrier takes its number")),
+            None => return Err(self.error("a barrier takes a barrier number")),
         };
         let count = match operands.get(1) {
             Some(operand) => self.source(operand, Type::U32)?,
@@ -274,14 +277,14 @@ impl<'a> Lowering<'_, 'a> {
             Some(operand) => self.destination(&operand, result_type)?,
             None => self.temporary(Type::Pred),
         };
-        self.draft(control::barrier, Class::Control, &[], &[]);
-        let draft = self.last();
-        draft.operands = vec![barrier, count, destination, predicate];
-        draft.uses = vec![barrier, count, predicate];
-        draft.defs = vec![destination];
-        draft.x = kind as u32;
-        draft.barrier = true;
-        draft.orders = Checked::Barrier(Aligned(aligned));
+        self.push(control::barrier, Class::Control, &[], &[]);
+        let inst = self.last();
+        inst.operands = vec![barrier, count, destination, predicate];
+        inst.uses = vec![barrier, count, predicate];
+        inst.defs = vec![destination];
+        inst.arg0 = kind as u32;
+        inst.barrier = true;
+        inst.sync_event = CheckEvent::Barrier(Aligned(aligned));
         Ok(())
     }
 }

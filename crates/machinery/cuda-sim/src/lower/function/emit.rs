@@ -1,298 +1,307 @@
-//! Drafts to code: rows for registers, addresses for branches.
+//! Code emission: IR instructions with frame rows for registers and code addresses for blocks.
 
-use super::Lowering;
+use super::FunctionLowering;
 use crate::exec::control;
 use crate::exec::function::Function;
-use crate::exec::gang::Reach;
+use crate::exec::gang::GangScope;
+use crate::exec::gang::{self, ExitPath};
 use crate::exec::sm::Inst;
-use crate::exec::together::{self, Ends};
-use crate::exec::warp::NOWHERE;
-use crate::isa::checked::{Array, Checked, Leaving};
+use crate::exec::warp::NO_INDEX;
+use crate::isa::check_event::{CheckEvent, ExitBranch, SharedArray};
 use crate::isa::listing::{BlockInfo, LineInfo};
 use crate::isa::sites::{Site, SiteKind};
 use crate::isa::{Access, Class};
-use crate::lower::analysis::common::{self, Holder};
-use crate::lower::analysis::wide::{self, Role};
-use crate::lower::analysis::{arrays, polls, predicated, repeated, shuffles, steps, updates};
-use crate::lower::draft::{BlockId, Draft, Flow};
+use crate::lower::analysis::uniformity::{self, RowOwner};
+use crate::lower::analysis::vectorizer::{self, MergeRole};
+use crate::lower::analysis::{
+    address_reuse, atomics, dependences, if_conversion, provenance, shuffles, spin_loops,
+};
+use crate::lower::cfg::Cfg;
 use crate::lower::error::LoadError;
-use crate::lower::frame::{self, Assignment};
-use crate::lower::graph::Graph;
+use crate::lower::ir::{BlockId, Flow, IrInst};
 use crate::lower::register::Register;
+use crate::lower::register_allocation::{self, Assignment};
 
-/// What is known of a function when its code is laid out. Blocks and drafts have the function's own
-/// numbers.
+/// The results of all analyses, used while code is emitted. Blocks and IR instructions are numbered within
+/// the function.
 struct Plan {
-    graph: Graph,
-    /// The first draft of each block.
+    cfg: Cfg,
+    /// The index of the first IR instruction of each block.
     starts: Vec<usize>,
-    /// Blocks at which lanes that parted meet again.
-    meeting: Vec<bool>,
-    /// The block that says how often each is issued, where that is not itself.
+    /// For each block, whether diverged lanes reconverge at its start.
+    reconverges: Vec<bool>,
+    /// For each predicated block, the block whose executions count how often it is issued.
     issued_by: Vec<Option<usize>>,
-    /// For each block whether it ends in a branch of machine code, if in any.
-    branches: Vec<bool>,
-    /// The array in shared memory that each draft means.
-    meant: Vec<Option<Array>>,
-    /// What becomes of each draft that loads or stores.
-    roles: Vec<Role>,
-    /// Where each register's value is while a gang runs.
-    holders: Vec<Holder>,
+    /// For each block, whether a branch at its end remains a branch in machine code.
+    machine_branches: Vec<bool>,
+    /// The shared-memory array that each IR instruction accesses.
+    arrays: Vec<Option<SharedArray>>,
+    /// The role of each load and store in merged accesses.
+    merge_roles: Vec<MergeRole>,
+    /// The frames that hold each register while a gang runs.
+    row_owners: Vec<RowOwner>,
     assignment: Assignment,
-    /// Address of the first instruction, and number of the first block in the program.
+    /// The address of the function's first instruction.
     base: u32,
+    /// The program-wide number of the function's first block.
     first_block: usize,
 }
 
 impl Plan {
-    /// Where a block begins. Every block begins with one instruction more than it has drafts.
+    /// Returns the address of a block. Every block is preceded by one `enter` instruction.
     fn address(&self, block: usize) -> u32 {
         self.base + (self.starts[block] + block) as u32
     }
 
-    /// Whose registers an instruction writes when a gang runs it.
-    fn reach(&self, draft: &Draft) -> Reach {
-        let of = |def: &Register| self.holders[def.0 as usize];
-        let everywhere = |holder: Holder| draft.defs.iter().all(|def| of(def) == holder);
-        if everywhere(Holder::Warps) {
-            Reach::Warps
-        } else if everywhere(Holder::Gang) {
-            Reach::Common
+    /// Returns the frames whose registers the instruction writes when a gang executes it.
+    fn gang_scope(&self, ir: &IrInst) -> GangScope {
+        let of = |def: &Register| self.row_owners[def.0 as usize];
+        let everywhere = |owner: RowOwner| ir.defs.iter().all(|def| of(def) == owner);
+        if everywhere(RowOwner::Warps) {
+            GangScope::Warps
+        } else if everywhere(RowOwner::Gang) {
+            GangScope::Uniform
         } else {
-            Reach::Both
+            GangScope::Both
         }
     }
 }
 
-impl Lowering<'_, '_> {
-    /// Closes the function and appends its code.
+impl FunctionLowering<'_, '_> {
+    /// Finishes the function and appends its code to the program.
     pub fn finish(mut self) -> Result<(), LoadError> {
-        // The end of the body is a return.
-        self.give_back();
+        // Falling off the end of the body is a return.
+        self.push_return();
         if let Some(end) = self.end {
-            self.begin_block(end);
-            // Lanes leave for their caller as they come; nothing goes on here.
-            self.draft(control::trap, Class::Control, &[], &[]);
+            self.start_block(end);
+            // Control never falls through here: lanes leave for their callers when they arrive at the block.
+            self.push(control::trap, Class::Control, &[], &[]);
             self.last().flow = Flow::Exit;
         }
         self.number_blocks()?;
         let reads_old = self
-            .drafts
+            .insts
             .iter()
-            .any(|draft| draft.uses.iter().any(|used| self.old_values.contains(used)));
-        let in_step = self.in_step() && !reads_old;
-        let plan = self.plan(in_step)?;
-        polls::note(&mut self.drafts, &plan.graph, self.function.entry);
-        updates::note(&mut self.drafts, &plan.graph, &self.registers);
-        shuffles::note(&mut self.drafts, &plan.graph, &self.registers);
+            .any(|ir| ir.uses.iter().any(|used| self.old_values.contains(used)));
+        let can_form_gangs = self.can_form_gangs() && !reads_old;
+        let plan = self.plan(can_form_gangs)?;
+        spin_loops::annotate(&mut self.insts, &plan.cfg, self.function.entry);
+        atomics::annotate(&mut self.insts, &plan.cfg, &self.registers);
+        shuffles::annotate(&mut self.insts, &plan.cfg, &self.registers);
         for block in 0..plan.starts.len() {
             self.emit_block(&plan, block);
         }
-        self.emit_function(plan, in_step, reads_old);
+        self.emit_function(plan, can_form_gangs, reads_old);
         Ok(())
     }
 
-    fn plan(&self, in_step: bool) -> Result<Plan, LoadError> {
+    fn plan(&self, can_form_gangs: bool) -> Result<Plan, LoadError> {
         let starts: Vec<usize> = self.starts.iter().map(|&(_, start)| start).collect();
-        let graph = Graph::new(&self.drafts, &starts, self.end);
-        let roles = wide::roles(&self.drafts, &graph, &self.registers);
-        let issued_by = predicated::issued_by(&self.drafts, &graph);
-        let holders = if in_step {
-            common::holders(&self.drafts, &graph, &self.registers)
+        let cfg = Cfg::new(&self.insts, &starts, self.end);
+        let merge_roles = vectorizer::merge_roles(&self.insts, &cfg, &self.registers);
+        let issued_by = if_conversion::issued_by(&self.insts, &cfg);
+        let row_owners = if can_form_gangs {
+            uniformity::row_owners(&self.insts, &cfg, &self.registers)
         } else {
-            vec![Holder::Warps; self.registers.len()]
+            vec![RowOwner::Warps; self.registers.len()]
         };
-        let assignment = frame::assign(&self.registers, &holders, &self.drafts, &graph)
-            .map_err(|message| LoadError::invalid(self.function.line, message))?;
+        let assignment =
+            register_allocation::assign(&self.registers, &row_owners, &self.insts, &cfg)
+                .map_err(|message| LoadError::invalid(self.function.line, message))?;
         Ok(Plan {
-            branches: predicated::branches(&issued_by, &self.drafts, &graph),
-            meant: arrays::meant(&self.drafts, &self.registers, &self.arrays),
-            meeting: self.meeting(&graph),
-            graph,
+            machine_branches: if_conversion::machine_branches(&issued_by, &self.insts, &cfg),
+            arrays: provenance::target_arrays(&self.insts, &self.registers, &self.arrays),
+            reconverges: self.reconverges(&cfg),
+            cfg,
             starts,
             issued_by,
-            roles,
-            holders,
+            merge_roles,
+            row_owners,
             assignment,
             base: self.program.code.plain.len() as u32,
             first_block: self.program.listing.blocks.len(),
         })
     }
 
-    /// The blocks at which lanes that parted meet again, and the one where returns do.
-    fn meeting(&self, graph: &Graph) -> Vec<bool> {
-        let mut meeting = vec![false; graph.ranges.len()];
-        for (block, meet) in graph.meets.iter().enumerate() {
-            let parts = self.drafts[graph.ranges[block].clone()]
+    /// Returns, for each block, whether diverged lanes, or the lanes of a returning function, reconverge at
+    /// its start.
+    fn reconverges(&self, cfg: &Cfg) -> Vec<bool> {
+        let mut reconverges = vec![false; cfg.ranges.len()];
+        for (block, point) in cfg.reconvergence.iter().enumerate() {
+            let branches = self.insts[cfg.ranges[block].clone()]
                 .last()
-                .is_some_and(|draft| matches!(draft.flow, Flow::Branch(_) | Flow::Table(_)));
-            if let (true, Some(meet)) = (parts, meet) {
-                meeting[*meet] = true;
+                .is_some_and(|ir| matches!(ir.flow, Flow::Branch(_) | Flow::Table(_)));
+            if let (true, Some(point)) = (branches, point) {
+                reconverges[*point] = true;
             }
         }
         if let Some(end) = self.end {
-            meeting[end.0] = true;
+            reconverges[end.0] = true;
         }
-        meeting
+        reconverges
     }
 
-    /// Appends a basic block: the instruction that enters it, and its own.
+    /// Appends a basic block: its `enter` instruction and its own instructions.
     fn emit_block(&mut self, plan: &Plan, block: usize) {
-        let range = plan.graph.ranges[block].clone();
+        let range = plan.cfg.ranges[block].clone();
         let number = self.program.listing.blocks.len();
         let info = self.block_info(plan, block);
-        let drafts = &self.drafts[range.clone()];
-        let first = drafts.first();
+        let insts = &self.insts[range.clone()];
+        let first = insts.first();
         let line = LineInfo {
-            ptx_line: first.map_or(self.line, |draft| draft.ptx_line),
-            location: first.and_then(|draft| draft.location),
+            ptx_line: first.map_or(self.line, |ir| ir.ptx_line),
+            location: first.and_then(|ir| ir.location),
         };
         let enter = Inst {
-            run: if plan.meeting[block] {
+            run: if plan.reconverges[block] {
                 control::enter_meeting
             } else {
                 control::enter
             },
-            o: [0; 6],
-            x: number as u32,
-            y: drafts.len() as u32,
+            operands: [0; 6],
+            arg0: number as u32,
+            arg1: insts.len() as u32,
             imm: 0,
-            common: 0,
-            reach: Reach::Warps,
-            back: 0,
+            uniform: 0,
+            gang_scope: GangScope::Warps,
+            reuse_distance: 0,
         };
-        let distances = repeated::distances(drafts);
+        let reuse_distances = address_reuse::reuse_distances(insts);
         self.program.code.sites.push_none();
-        self.program.code.push(enter, together::enter);
-        self.program.listing.checked.push(Checked::Nothing);
+        self.program.code.push(enter, gang::enter);
+        self.program.listing.check_events.push(CheckEvent::None);
         self.program.listing.push_line(line);
         self.program.listing.blocks.push(info);
-        for (place, back) in range.zip(distances) {
-            self.emit_draft(plan, block, place, back);
+        for (index, reuse_distance) in range.zip(reuse_distances) {
+            self.emit_inst(plan, block, index, reuse_distance);
         }
     }
 
     fn block_info(&self, plan: &Plan, block: usize) -> BlockInfo {
-        let range = plan.graph.ranges[block].clone();
-        let drafts = &self.drafts[range.clone()];
+        let range = plan.cfg.ranges[block].clone();
+        let insts = &self.insts[range.clone()];
         let mut info = BlockInfo::default();
-        for draft in drafts {
-            info.classes[draft.class as usize] += 1;
-            info.ptx_instructions += u32::from(draft.leads);
-            info.operations += draft.operations;
-            info.eights += draft.eights;
+        for ir in insts {
+            info.classes[ir.class as usize] += 1;
+            info.ptx_instructions += u32::from(ir.starts_ptx_inst);
+            info.flops += ir.flops;
+            info.n8_tiles += ir.n8_tiles;
         }
         info.issued_by = plan.issued_by[block].map(|other| plan.first_block + other);
-        let slots = self.program.listing.sites.slots();
-        info.steps = steps::of(drafts, &plan.roles[range], slots);
+        let slots = self.program.listing.sites.slot_count();
+        info.steps = dependences::steps(insts, &plan.merge_roles[range], slots);
         info
     }
 
-    /// Appends the instruction of the draft at `place`, which is in `block`.
-    fn emit_draft(&mut self, plan: &Plan, block: usize, place: usize, back: u16) {
-        let draft = &self.drafts[place];
-        let left = plan.graph.ranges[block].end - place;
+    /// Appends the code of IR instruction `index`, which is in `block`.
+    fn emit_inst(&mut self, plan: &Plan, block: usize, index: usize, reuse_distance: u16) {
+        let ir = &self.insts[index];
+        let remaining = plan.cfg.ranges[block].end - index;
         let mut inst = Inst {
-            run: draft.run.alone,
-            o: [0; 6],
-            x: draft.x,
-            y: if draft.timed { left as u32 } else { draft.y },
-            imm: draft.imm,
-            common: 0,
-            reach: plan.reach(draft),
-            back,
+            run: ir.handlers.warp,
+            operands: [0; 6],
+            arg0: ir.arg0,
+            arg1: if ir.arg1_is_remaining_count {
+                remaining as u32
+            } else {
+                ir.arg1
+            },
+            imm: ir.imm,
+            uniform: 0,
+            gang_scope: plan.gang_scope(ir),
+            reuse_distance,
         };
-        self.place_operands(plan, place, &mut inst);
-        self.place_targets(plan, block, place, &mut inst);
-        let draft = &self.drafts[place];
-        let together = draft.run.together;
+        self.set_operands(plan, index, &mut inst);
+        self.set_targets(plan, block, index, &mut inst);
+        let ir = &self.insts[index];
+        let gang_handler = ir.handlers.gang;
         let number = (plan.first_block + block) as u32;
         let program = &mut *self.program;
-        if draft.leads {
-            program.listing.push_leader(number, draft.class);
+        if ir.starts_ptx_inst {
+            program.listing.push_ptx_inst(number, ir.class);
         }
         let address = program.code.plain.len() as u32;
-        let slot = program.listing.sites.slots() as u32;
-        let branches = plan.branches[block];
-        let place_of = Placed {
+        let slot = program.listing.sites.slot_count() as u32;
+        let is_machine_branch = plan.machine_branches[block];
+        let location = SiteLocation {
             address,
             block: number,
             slot,
-            branches,
+            is_machine_branch,
         };
-        match site(draft, &inst, plan.roles[place], place_of) {
+        match site(ir, &inst, plan.merge_roles[index], location) {
             Some(site) => {
                 program.listing.sites.push(site);
-                program.code.sites.push(site, inst.run, together);
+                program.code.sites.push(site, inst.run, gang_handler);
             }
             None => program.code.sites.push_none(),
         }
-        program.code.pauses.extend(draft.pause(address));
-        let checked = match draft.checked() {
-            Checked::Branch { unless } if self.function.entry => leaving(inst.imm, unless),
-            checked => checked,
+        program.code.yield_points.extend(ir.yield_point(address));
+        let check_event = match ir.check_event() {
+            CheckEvent::Branch { unless } if self.function.entry => exit_event(inst.imm, unless),
+            event => event,
         };
-        program.listing.checked.push(checked);
-        if let Some(array) = plan.meant[place] {
-            program.listing.checked.means(array);
+        program.listing.check_events.push(check_event);
+        if let Some(array) = plan.arrays[index] {
+            program.listing.check_events.set_array(array);
         }
-        let together = together.unwrap_or(match draft.barrier {
-            true => together::barrier,
-            false => together::each,
+        let gang_handler = gang_handler.unwrap_or(match ir.barrier {
+            true => gang::barrier,
+            false => gang::warp_by_warp,
         });
-        program.code.push(inst, together);
+        program.code.push(inst, gang_handler);
         program.listing.push_line(LineInfo {
-            ptx_line: draft.ptx_line,
-            location: draft.location,
+            ptx_line: ir.ptx_line,
+            location: ir.location,
         });
     }
 
-    /// Where the frame has the operands of the draft at `place`.
-    fn place_operands(&mut self, plan: &Plan, place: usize, inst: &mut Inst) {
-        let draft = &self.drafts[place];
-        let rows = draft.operands.iter();
+    /// Sets the frame offsets of the operands of IR instruction `index`.
+    fn set_operands(&mut self, plan: &Plan, index: usize, inst: &mut Inst) {
+        let ir = &self.insts[index];
+        let rows = ir.operands.iter();
         let rows = rows.map(|register| plan.assignment.offsets[register.0 as usize]);
-        if draft.listed {
+        if ir.has_operand_list {
             inst.imm = self.program.operand_lists.len() as u64;
             self.program.operand_lists.push(rows.collect());
         } else {
-            for (slot, row) in inst.o.iter_mut().zip(rows) {
+            for (slot, row) in inst.operands.iter_mut().zip(rows) {
                 *slot = row;
             }
         }
-        for (n, register) in draft.operands.iter().enumerate().take(inst.o.len()) {
+        for (n, register) in ir.operands.iter().enumerate().take(inst.operands.len()) {
             let literal = self.registers[register.0 as usize].literal.is_some();
-            if literal || plan.holders[register.0 as usize] != Holder::Warps {
-                inst.common |= 1 << n;
+            if literal || plan.row_owners[register.0 as usize] != RowOwner::Warps {
+                inst.uniform |= 1 << n;
             }
         }
     }
 
-    /// Where the draft at `place`, which is in `block`, leads.
-    fn place_targets(&mut self, plan: &Plan, block: usize, place: usize, inst: &mut Inst) {
-        let meet = plan.graph.meets[block].map_or(NOWHERE, |meet| plan.address(meet));
-        match &self.drafts[place].flow {
-            Flow::Jump(there) => inst.x = plan.address(there.0),
+    /// Sets the target addresses of IR instruction `index`, which is in `block`.
+    fn set_targets(&mut self, plan: &Plan, block: usize, index: usize, inst: &mut Inst) {
+        let point = plan.cfg.reconvergence[block].map_or(NO_INDEX, |point| plan.address(point));
+        match &self.insts[index].flow {
+            Flow::Jump(there) => inst.arg0 = plan.address(there.0),
             Flow::Branch(there) => {
-                (inst.x, inst.y) = (plan.address(there.0), meet);
-                inst.imm = self.ends(&plan.graph, block, there.0) as u64;
+                (inst.arg0, inst.arg1) = (plan.address(there.0), point);
+                inst.imm = self.exit_path(&plan.cfg, block, there.0) as u64;
             }
             Flow::Table(there) => {
                 inst.imm = self.program.tables.len() as u64;
-                inst.y = meet;
+                inst.arg1 = point;
                 let table = there.iter().map(|block| plan.address(block.0)).collect();
                 self.program.tables.push(table);
             }
             Flow::Return => {
-                inst.x = self.end.map_or(NOWHERE, |end| plan.address(end.0));
+                inst.arg0 = self.end.map_or(NO_INDEX, |end| plan.address(end.0));
             }
             Flow::Next | Flow::Exit | Flow::Stop => {}
         }
     }
 
-    /// Appends what the executor knows of the function besides its code.
-    fn emit_function(self, plan: Plan, in_step: bool, reads_old: bool) {
-        // A call always takes some stack, so that endless recursion ends.
+    /// Appends the function's description for the interpreter.
+    fn emit_function(self, plan: Plan, can_form_gangs: bool, reads_old: bool) {
+        // A call always takes some stack, so that endless recursion overflows it.
         let caller_bytes = self.local_bytes.next_multiple_of(16).max(16);
         let calls = !self.sites.is_empty();
         for mut site in self.sites {
@@ -303,15 +312,15 @@ impl Lowering<'_, '_> {
             name: self.function.name.to_owned(),
             is_kernel: self.function.entry,
             entry: plan.base,
-            end: self.end.map_or(NOWHERE, |end| plan.address(end.0)),
+            end: self.end.map_or(NO_INDEX, |end| plan.address(end.0)),
             frame_bytes: plan.assignment.frame_bytes,
             local_bytes: if calls || !self.function.entry {
                 caller_bytes
             } else {
                 self.local_bytes
             },
-            in_step,
-            common: plan.assignment.common,
+            can_form_gangs,
+            uniform: plan.assignment.common,
             literals: plan.assignment.literals,
             registers: plan.assignment.pressure,
             calls: self.calls,
@@ -321,26 +330,26 @@ impl Lowering<'_, '_> {
         });
     }
 
-    /// Whether warps of a block may run in step: it must not matter in which order they print,
-    /// exchange values or read the clock, and in a call they go their own ways.
-    fn in_step(&self) -> bool {
-        let order_shows = !self.sites.is_empty() || self.ordered || self.reads_clock;
-        self.cpu.is_wide() && self.function.entry && !order_shows
+    /// Returns true if the warps of a block may run in lockstep as a gang: the order in which they print,
+    /// exchange values or read the clock must not be observable, and calls would make them diverge.
+    fn can_form_gangs(&self) -> bool {
+        let is_order_dependent = !self.sites.is_empty() || self.ordered || self.reads_clock;
+        self.cpu.is_wide() && self.function.entry && !is_order_dependent
     }
 
-    /// Which way of the branch at the end of a block only ends the thread.
-    fn ends(&self, graph: &Graph, block: usize, target: usize) -> Ends {
-        let ends = |block: usize| common::only_ends(block, &self.drafts, graph);
-        if ends(target) {
-            Ends::Taken
-        } else if ends(block + 1) {
-            Ends::NotTaken
+    /// Returns which side of the branch at the end of a block only ends the thread.
+    fn exit_path(&self, cfg: &Cfg, block: usize, target: usize) -> ExitPath {
+        let only_exits = |block: usize| uniformity::only_exits(block, &self.insts, cfg);
+        if only_exits(target) {
+            ExitPath::Taken
+        } else if only_exits(block + 1) {
+            ExitPath::NotTaken
         } else {
-            Ends::Neither
+            ExitPath::Neither
         }
     }
 
-    /// Numbers blocks by their place in the code, and checks that every label was defined.
+    /// Numbers the blocks in code order. Fails if a label is not defined.
     fn number_blocks(&mut self) -> Result<(), LoadError> {
         let mut numbers = vec![None; self.next_block];
         for (number, &(block, _)) in self.starts.iter().enumerate() {
@@ -356,7 +365,7 @@ impl Lowering<'_, '_> {
                 *block = number;
             }
         };
-        for Draft { flow, .. } in &mut self.drafts {
+        for IrInst { flow, .. } in &mut self.insts {
             match flow {
                 Flow::Jump(block) | Flow::Branch(block) => renumber(block),
                 Flow::Table(blocks) => blocks.iter_mut().for_each(renumber),
@@ -368,45 +377,44 @@ impl Lowering<'_, '_> {
     }
 }
 
-/// What checks look at in a branch of a kernel: where one of its ways only ends the thread, `ends`,
-/// which lanes go that way.
-fn leaving(ends: u64, unless: bool) -> Checked {
-    let taken = ends == Ends::Taken as u64;
-    match taken || ends == Ends::NotTaken as u64 {
-        true => Checked::Leave(Leaving {
-            holds: taken != unless,
+/// Returns the sanitizer event of a kernel's branch. `exit_path` tells which side only ends the thread.
+fn exit_event(exit_path: u64, unless: bool) -> CheckEvent {
+    let taken = exit_path == ExitPath::Taken as u64;
+    match taken || exit_path == ExitPath::NotTaken as u64 {
+        true => CheckEvent::ExitBranch(ExitBranch {
+            when_true: taken != unless,
         }),
-        false => Checked::Nothing,
+        false => CheckEvent::None,
     }
 }
 
-/// Where an instruction is that is counted.
-struct Placed {
+/// The location of an instruction that may become a profiler site.
+struct SiteLocation {
     address: u32,
-    /// Its block's number.
+    /// The number of the instruction's block.
     block: u32,
-    /// The first of its counts.
+    /// The first free counter slot.
     slot: u32,
-    /// Its block ends in a branch of machine code, if in any.
-    branches: bool,
+    /// True if a branch at the end of the block remains a branch in machine code.
+    is_machine_branch: bool,
 }
 
-/// A draft as an instruction that is counted; none where it is not counted by itself, or where it is a
-/// load that comes along with another.
+/// Creates the profiler site of an IR instruction. Returns `None` if it has no counters of its own, or if
+/// another access of its group performs the access.
 fn site(
-    draft: &Draft,
+    ir: &IrInst,
     inst: &Inst,
-    role: Role,
-    Placed {
+    role: MergeRole,
+    SiteLocation {
         address,
         block,
         slot,
-        branches,
-    }: Placed,
+        is_machine_branch,
+    }: SiteLocation,
 ) -> Option<Site> {
-    let (kind, offset) = match (draft.site()?, role) {
-        (_, Role::Rides) => return None,
-        (SiteKind::Access(access), Role::Leads { offset, bytes }) => {
+    let (kind, offset) = match (ir.site()?, role) {
+        (_, MergeRole::Merged) => return None,
+        (SiteKind::Access(access), MergeRole::Leader { offset, bytes }) => {
             (SiteKind::Access(Access { bytes, ..access }), offset)
         }
         (kind, _) => (kind, inst.imm),
@@ -415,8 +423,8 @@ fn site(
         kind,
         address,
         block,
-        leads: matches!(role, Role::Leads { .. }),
-        branches,
+        is_merged: matches!(role, MergeRole::Leader { .. }),
+        is_machine_branch,
         offset,
         slot,
     })

@@ -1,26 +1,26 @@
-//! Barriers in shared memory. Source: PTX ISA, section 9.7.13.15 (`mbarrier`).
+//! Lowering of barriers in shared memory. Source: PTX ISA section 9.7.13.15 (`mbarrier`).
 
-use super::Lowering;
-use super::access::{At, Place};
-use super::operands::{form_of, written};
+use super::FunctionLowering;
+use super::load_store::{AccessSpace, ResolvedAddress};
+use super::operands::{display_name, form_of};
 use crate::exec::atomic::Atomic;
 use crate::exec::lanewise::map1;
 use crate::exec::mbarrier::{self, Change};
 use crate::exec::sm::Handler;
 use crate::exec::{address, async_copy};
-use crate::isa::checked::{Checked, Waiting};
+use crate::isa::check_event::{CheckEvent, CopyGroupOp};
 use crate::isa::{Access, AccessKind, Class, Memory, Ordered, Update};
 use crate::lower::error::LoadError;
 use crate::lower::register::Register;
 use crate::memory::SHARED_WINDOW;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
-/// How memory is ordered by it, and for whom: every one orders all that its thread did before, or sees all
-/// that was done by whom it waited for.
-const ORDER: &[&str] = &["acquire", "release", "relaxed", "cta", "cluster"];
+/// Modifiers for memory ordering and scope. They need no handling: every arrival is a release and every
+/// completed wait an acquire, for all threads.
+const ORDER_MODIFIERS: &[&str] = &["acquire", "release", "relaxed", "cta", "cluster"];
 
-impl<'a> Lowering<'_, 'a> {
-    /// `mbarrier.init` and all others of its kind.
+impl<'a> FunctionLowering<'_, 'a> {
+    /// Lowers `mbarrier.init` and the other `mbarrier` instructions.
     pub fn mbarrier(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let form = form_of(instruction);
         let operation = form.one_of(&[
@@ -34,12 +34,12 @@ impl<'a> Lowering<'_, 'a> {
             "expect_tx",
             "complete_tx",
         ]);
-        let [expects, stays, parity] =
+        let [expects, no_complete, parity] =
             ["expect_tx", "noComplete", "parity"].map(|name| form.has(name));
-        while form.one_of(ORDER).is_some() {}
-        let at = match form.one_of(&["shared", "shared::cta", "shared::cluster"]) {
-            Some(_) => At::Shared,
-            None => At::Generic,
+        while form.one_of(ORDER_MODIFIERS).is_some() {}
+        let space = match form.one_of(&["shared", "shared::cta", "shared::cluster"]) {
+            Some(_) => AccessSpace::Shared,
+            None => AccessSpace::Generic,
         };
         let Some(operation) = operation else {
             return Err(self.unknown(instruction));
@@ -49,167 +49,176 @@ impl<'a> Lowering<'_, 'a> {
         }
         let arrives = matches!(operation, "arrive" | "arrive_drop");
         let waits = matches!(operation, "test_wait" | "try_wait");
-        if expects && !arrives || stays && (!arrives || expects) || parity && !waits {
+        if expects && !arrives || no_complete && (!arrives || expects) || parity && !waits {
             return Err(self.unknown(instruction));
         }
         match (operation, &instruction.operands[..]) {
-            ("init", [place, count]) => {
+            ("init", [address, count]) => {
                 let count = self.source(count, Type::U32)?;
-                self.replaces(place, at, mbarrier::init, &[count])
+                self.overwrite_mbarrier(address, space, mbarrier::init, &[count])
             }
-            ("inval", [place]) => self.replaces(place, at, mbarrier::invalidate, &[]),
+            ("inval", [address]) => {
+                self.overwrite_mbarrier(address, space, mbarrier::invalidate, &[])
+            }
             ("pending_count", [to, state]) => {
                 let to = self.destination(to, Type::B32)?;
                 let state = self.source(state, Type::B64)?;
-                let run = map1(self.cpu, mbarrier::pending);
-                self.draft_run(run, Class::Integer, &[to], &[state]);
+                let handler = map1(self.cpu, mbarrier::pending);
+                self.push_with_handlers(handler, Class::Integer, &[to], &[state]);
                 Ok(())
             }
-            ("expect_tx" | "complete_tx", [place, bytes]) => {
+            ("expect_tx" | "complete_tx", [address, bytes]) => {
                 let bytes = self.source(bytes, Type::U32)?;
                 let state = self.temporary(Type::B64);
-                let how = match operation {
+                let change = match operation {
                     "expect_tx" => Change::Expect,
                     _ => Change::Complete,
                 };
-                self.changes(place, at, how, (state, bytes))
+                self.update_mbarrier(address, space, change, (state, bytes))
             }
-            ("arrive" | "arrive_drop", [state, place, count @ ..]) if count.len() <= 1 => {
+            ("arrive" | "arrive_drop", [state, address, count @ ..]) if count.len() <= 1 => {
                 let state = self.destination(state, Type::B64)?;
                 let count = match (count, expects) {
                     ([count], _) => self.source(count, Type::U32)?,
                     (_, false) => self.literal(Type::U32, 1),
-                    (_, true) => return Err(self.operands_wanted(instruction)),
+                    (_, true) => return Err(self.wrong_operand_count(instruction)),
                 };
-                let how = match (operation, expects) {
+                let change = match (operation, expects) {
                     ("arrive", false) => Change::Arrive,
                     ("arrive", true) => Change::ExpectAndArrive,
                     (_, false) => Change::Drop,
                     (_, true) => Change::ExpectAndDrop,
                 };
-                self.changes(place, at, how, (state, count))?;
-                self.last().y = u32::from(stays);
+                self.update_mbarrier(address, space, change, (state, count))?;
+                self.last().arg1 = u32::from(no_complete);
                 Ok(())
             }
-            ("test_wait", [over, place, of]) | ("try_wait", [over, place, of]) => {
-                self.waits(over, (place, at), (of, parity), operation == "try_wait")
-            }
-            // How long it may be held up at most: here it is not at all.
-            ("try_wait", [over, place, of, hint]) => {
+            ("test_wait", [done, address, phase]) | ("try_wait", [done, address, phase]) => self
+                .test_mbarrier(
+                    done,
+                    (address, space),
+                    (phase, parity),
+                    operation == "try_wait",
+                ),
+            // The suspend-time hint is ignored because `try_wait` never yields here.
+            ("try_wait", [done, address, phase, hint]) => {
                 self.source(hint, Type::U32)?;
-                self.waits(over, (place, at), (of, parity), true)
+                self.test_mbarrier(done, (address, space), (phase, parity), true)
             }
-            _ => Err(self.operands_wanted(instruction)),
+            _ => Err(self.wrong_operand_count(instruction)),
         }
     }
 
-    /// `cp.async.mbarrier.arrive`: the thread's copies so far have come when it arrives. They come at once
-    /// here, which is one of the times when they may.
-    pub fn arrive_when_copied(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let (counts, at) = match &instruction.modifiers[..] {
+    /// Lowers `cp.async.mbarrier.arrive`, which arrives when the thread's prior copies have completed. The
+    /// simulator completes them immediately, which is one of the permitted orders.
+    pub fn cp_async_mbarrier_arrive(
+        &mut self,
+        instruction: &Instruction<'a>,
+    ) -> Result<(), LoadError> {
+        let (is_noinc, space) = match &instruction.modifiers[..] {
             ["async", "mbarrier", "arrive", rest @ ..] => {
-                let (counts, rest) = match rest {
+                let (is_noinc, rest) = match rest {
                     ["noinc", rest @ ..] => (true, rest),
                     rest => (false, rest),
                 };
                 match rest {
-                    ["b64"] => (counts, At::Generic),
-                    ["shared" | "shared::cta", "b64"] => (counts, At::Shared),
+                    ["b64"] => (is_noinc, AccessSpace::Generic),
+                    ["shared" | "shared::cta", "b64"] => (is_noinc, AccessSpace::Shared),
                     _ => return Err(self.unknown(instruction)),
                 }
             }
             _ => return Err(self.unknown(instruction)),
         };
-        let [place] = &instruction.operands[..] else {
-            return Err(self.operands_wanted(instruction));
+        let [address] = &instruction.operands[..] else {
+            return Err(self.wrong_operand_count(instruction));
         };
-        self.draft(async_copy::wait_all, Class::Control, &[], &[]);
-        self.last().waiting = Waiting::All;
-        // Without `noinc` the phase waits for one more thread, which arrives now.
-        let count = self.literal(Type::U32, counts.into());
+        self.push(async_copy::wait_all, Class::Control, &[], &[]);
+        self.last().copy_group_op = CopyGroupOp::WaitAll;
+        // Without `noinc` the instruction also increments the pending count, which cancels the arrival.
+        let count = self.literal(Type::U32, is_noinc.into());
         let state = self.temporary(Type::B64);
-        self.changes(place, at, Change::Arrive, (state, count))
+        self.update_mbarrier(address, space, Change::Arrive, (state, count))
     }
 
-    /// A shared address in a register, plus an offset.
-    pub fn shared_place(
+    /// Resolves an operand that must be a shared-memory address in a register plus an offset.
+    pub fn shared_address(
         &mut self,
         operand: &Operand<'a>,
-        at: At,
+        space: AccessSpace,
     ) -> Result<(Register, i64), LoadError> {
-        let Place::Register(row, offset) = self.place(operand, at)? else {
-            return Err(self.error("this is no address of shared memory"));
+        let ResolvedAddress::Register(row, offset) = self.resolve_address(operand, space)? else {
+            return Err(self.error("this is not an address in shared memory"));
         };
-        if at == At::Shared {
+        if space == AccessSpace::Shared {
             return Ok((row, offset));
         }
         let within = self.temporary(Type::U64);
-        self.draft_run(address::plus(self.cpu), Class::Integer, &[within], &[row]);
+        self.push_with_handlers(address::plus(self.cpu), Class::Integer, &[within], &[row]);
         self.last().imm = SHARED_WINDOW.wrapping_neg();
         Ok((within, offset))
     }
 
-    /// Appends what makes a barrier anew.
-    fn replaces(
+    /// Appends an instruction that overwrites a barrier.
+    fn overwrite_mbarrier(
         &mut self,
-        place: &Operand<'a>,
-        at: At,
-        run: Handler,
+        address: &Operand<'a>,
+        space: AccessSpace,
+        handler: Handler,
         uses: &[Register],
     ) -> Result<(), LoadError> {
-        let (row, offset) = self.shared_place(place, at)?;
+        let (row, offset) = self.shared_address(address, space)?;
         let uses: Vec<Register> = [row].iter().chain(uses).copied().collect();
-        self.draft(run, Class::Shared, &[], &uses);
-        self.last().x = Atomic::Exchange as u32;
-        self.looked_at(offset, 0, None);
+        self.push(handler, Class::Shared, &[], &uses);
+        self.last().arg0 = Atomic::Exchange as u32;
+        self.record_mbarrier_access(offset, 0, None);
         Ok(())
     }
 
-    /// Appends what changes a barrier: into the state before, by a count.
-    fn changes(
+    /// Appends an instruction that updates a barrier by a count and returns its previous state.
+    fn update_mbarrier(
         &mut self,
-        place: &Operand<'a>,
-        at: At,
-        how: Change,
+        address: &Operand<'a>,
+        space: AccessSpace,
+        change: Change,
         (state, count): (Register, Register),
     ) -> Result<(), LoadError> {
-        let (row, offset) = self.shared_place(place, at)?;
-        self.draft(mbarrier::change, Class::Shared, &[state], &[row, count]);
-        self.last().x = how.number();
+        let (row, offset) = self.shared_address(address, space)?;
+        self.push(mbarrier::change, Class::Shared, &[state], &[row, count]);
+        self.last().arg0 = change.number();
         let ordered = Ordered {
             releases: true,
             ..Ordered::default()
         };
-        self.looked_at(offset, 1, Some(ordered));
+        self.record_mbarrier_access(offset, 1, Some(ordered));
         Ok(())
     }
 
-    /// Appends what asks whether a phase is over: that of a state, or of a parity.
-    fn waits(
+    /// Appends an instruction that tests whether the phase given by a state or a parity has completed.
+    fn test_mbarrier(
         &mut self,
-        over: &Operand<'a>,
-        (place, at): (&Operand<'a>, At),
-        (of, parity): (&Operand<'a>, bool),
-        gives_way: bool,
+        done: &Operand<'a>,
+        (address, space): (&Operand<'a>, AccessSpace),
+        (phase, parity): (&Operand<'a>, bool),
+        yields: bool,
     ) -> Result<(), LoadError> {
-        let over = self.destination(over, Type::Pred)?;
-        let of = self.source(of, if parity { Type::U32 } else { Type::B64 })?;
-        let (row, offset) = self.shared_place(place, at)?;
-        self.draft(mbarrier::wait, Class::Shared, &[over], &[row, of]);
-        (self.last().x, self.last().y) = (parity.into(), gives_way.into());
+        let done = self.destination(done, Type::Pred)?;
+        let phase = self.source(phase, if parity { Type::U32 } else { Type::B64 })?;
+        let (row, offset) = self.shared_address(address, space)?;
+        self.push(mbarrier::wait, Class::Shared, &[done], &[row, phase]);
+        (self.last().arg0, self.last().arg1) = (parity.into(), yields.into());
         let ordered = Ordered {
             polls: true,
             ..Ordered::default()
         };
-        self.looked_at(offset, 1, Some(ordered));
+        self.record_mbarrier_access(offset, 1, Some(ordered));
         Ok(())
     }
 
-    /// What checks have to know of the barrier just used, whose address is in an operand: threads may use it
-    /// at once. (Counters are of loads and stores: it is none.)
-    fn looked_at(&mut self, offset: i64, address: usize, ordered: Option<Ordered>) {
+    /// Records the access to the barrier for the sanitizer: an atomic, so that concurrent use is not a data
+    /// race. The profiler is_noinc loads and stores only, so `access` stays empty.
+    fn record_mbarrier_access(&mut self, offset: i64, address: usize, ordered: Option<Ordered>) {
         self.last().imm = offset as u64;
-        self.last().orders = Checked::Access(Access {
+        self.last().sync_event = CheckEvent::Access(Access {
             memory: Memory::Shared,
             kind: AccessKind::Atomic,
             bytes: 8,
@@ -219,10 +228,10 @@ impl<'a> Lowering<'_, 'a> {
         });
     }
 
-    fn operands_wanted(&self, instruction: &Instruction) -> LoadError {
+    fn wrong_operand_count(&self, instruction: &Instruction) -> LoadError {
         self.error(format!(
-            "`{}` has too few operands, or too many",
-            written(instruction)
+            "`{}` has the wrong number of operands",
+            display_name(instruction)
         ))
     }
 }

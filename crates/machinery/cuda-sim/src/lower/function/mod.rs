@@ -1,31 +1,32 @@
-//! A function's statements to drafts, and drafts to code.
+//! Lowering of one function: statements become linear IR (`builder` and one file per family of instructions),
+//! and the IR becomes code (`emit`).
 
-mod access;
-mod accesses;
+mod access_handlers;
 mod addresses;
 mod async_copy;
 mod atomics;
+mod builder;
+mod cache_policy;
 mod calls;
 mod control;
-mod drafts;
 mod emit;
-mod images;
 pub mod instructions;
+mod load_store;
 mod mbarrier;
 mod names;
 mod operands;
-mod policy;
 mod signature;
-mod special;
+mod special_registers;
 mod statements;
 mod sync;
 mod tensor;
-mod warpgroup;
+mod textures;
+mod wgmma;
 
 pub use signature::{Signatures, signatures};
 
-use super::draft::{BlockId, Draft};
 use super::error::LoadError;
+use super::ir::{BlockId, IrInst};
 use super::layout::Layout;
 use super::limits;
 use super::register::{Register, RegisterInfo};
@@ -33,71 +34,73 @@ use crate::device::DeviceSpec;
 use crate::exec::cpu::Cpu;
 use crate::exec::function::CallSite;
 use crate::exec::sm::Program;
-use crate::isa::checked::Array;
+use crate::isa::check_event::SharedArray;
 use crate::ptx::ast;
 use crate::ptx::ast::SourceLocation;
 use names::Scope;
 use signature::Signature;
 use std::collections::{HashMap, HashSet};
 
-/// A function being lowered.
-pub struct Lowering<'m, 'a> {
+/// The state of lowering one function.
+pub struct FunctionLowering<'m, 'a> {
     program: &'m mut Program,
     layout: &'m Layout,
     function: &'m ast::Function<'a>,
-    /// The module's `.version` and `.target`.
+    /// The module's `.version`.
     version: (u32, u32),
+    /// The module's `.target`.
     target: ast::Target<'a>,
     cpu: Cpu,
-    /// The innermost is the last: the reader allows no deeper nesting than 64.
+    /// The open scopes, innermost last. The parser limits their nesting to 64.
     scopes: Vec<Scope<'a>>,
     registers: Vec<RegisterInfo>,
     literals: HashMap<(u8, u64), Register>,
     carry: Option<Register>,
-    drafts: Vec<Draft>,
-    /// First draft of each block that has been begun.
+    insts: Vec<IrInst>,
+    /// The index of the first IR instruction of each block that has been started.
     starts: Vec<(BlockId, usize)>,
     labels: HashMap<&'a str, BlockId>,
     defined: HashSet<&'a str>,
-    /// Labels that something branches to: the others, as debug information has them, begin no
-    /// block.
+    /// Labels that are branched to. Others, as debug information defines them, do not start a block.
     targets: HashSet<&'a str>,
     next_block: usize,
-    /// The block where returns meet, in a device function.
+    /// In a device function, the block where all returns reconverge.
     end: Option<BlockId>,
     local_bytes: u32,
-    /// Results of the function that are registers, and where in local memory its caller finds them.
+    /// The results that are registers, with the offsets in local memory from which the caller reads them.
     results: Vec<(Register, u32)>,
-    /// It declares vectors of registers.
+    /// True if the function declares vectors of registers.
     has_vectors: bool,
     param_bytes: u32,
     sites: Vec<CallSite>,
-    /// Of the module's functions, and of the function's own `.callprototype`s.
+    /// The signatures of the module's functions.
     declared: &'m Signatures<'a>,
+    /// The function's `.callprototype` declarations.
     prototypes: HashMap<&'a str, Signature>,
     tables: HashMap<&'a str, Vec<&'a str>>,
-    /// Ways out of its `brx.idx` instructions so far.
+    /// The number of targets of all `brx.idx` instructions so far.
     branch_targets: usize,
     calls: Vec<usize>,
     calls_pointers: bool,
     ordered: bool,
-    /// Has volatile or ordered loads or stores of device memory.
+    /// True if the function has volatile or ordered loads or stores of device memory.
     volatile: bool,
-    /// Reads the clock.
+    /// True if the function reads a clock register.
     reads_clock: bool,
-    /// Has products of warpgroups.
-    has_products: bool,
-    /// Where atomics on device memory put the old value: if it is read, order shows.
+    /// True if the function contains `wgmma` instructions.
+    has_wgmma: bool,
+    /// The result registers of atomics on device memory. If one is read, the result depends on the order of
+    /// the blocks.
     old_values: HashSet<Register>,
-    /// Registers that get the address of an array in shared memory.
-    arrays: HashMap<Register, Array>,
+    /// Registers that receive the address of an array in shared memory.
+    arrays: HashMap<Register, SharedArray>,
     line: u32,
     location: Option<SourceLocation>,
-    /// The next draft is the first of its PTX instruction.
-    begins: bool,
+    /// True if the next IR instruction is the first of its PTX instruction.
+    starts_ptx_inst: bool,
 }
 
-/// Lowers one function with a body and appends its code to the program.
+/// Lowers a function that has a body and appends its code to the program.
 pub fn lower<'a>(
     program: &mut Program,
     module: &ast::Module<'a>,
@@ -107,7 +110,7 @@ pub fn lower<'a>(
     device: &DeviceSpec,
     cpu: Cpu,
 ) -> Result<(), LoadError> {
-    let mut lowering = Lowering {
+    let mut lowering = FunctionLowering {
         program,
         layout,
         function,
@@ -118,7 +121,7 @@ pub fn lower<'a>(
         registers: Vec::new(),
         literals: HashMap::new(),
         carry: None,
-        drafts: Vec::new(),
+        insts: Vec::new(),
         starts: Vec::new(),
         labels: HashMap::new(),
         defined: HashSet::new(),
@@ -139,42 +142,42 @@ pub fn lower<'a>(
         ordered: false,
         volatile: false,
         reads_clock: false,
-        has_products: false,
+        has_wgmma: false,
         old_values: HashSet::new(),
         arrays: HashMap::new(),
         line: function.line,
         location: None,
-        begins: false,
+        starts_ptx_inst: false,
     };
     lowering.targets = statements::targets(function.body.iter().flatten());
-    lowering.has_products = function
+    lowering.has_wgmma = function
         .body
         .as_ref()
-        .is_some_and(|body| statements::have(body, "wgmma"));
-    lowering.begin_block_here();
-    lowering.formals(device)?;
+        .is_some_and(|body| statements::contains_mnemonic(body, "wgmma"));
+    lowering.start_new_block();
+    lowering.declare_formals(device)?;
     if !function.entry {
         lowering.end = Some(lowering.new_block());
     }
     for statement in function.body.iter().flatten() {
         lowering.statement(statement)?;
     }
-    lowering.within_limits()?;
+    lowering.check_limits()?;
     lowering.finish()
 }
 
-impl Lowering<'_, '_> {
+impl FunctionLowering<'_, '_> {
     fn error(&self, message: impl Into<String>) -> LoadError {
         LoadError::invalid(self.line, message)
     }
 
-    /// Refuses control flow that takes too long to follow.
-    fn within_limits(&self) -> Result<(), LoadError> {
+    /// Fails if the control flow is too large to analyze.
+    fn check_limits(&self) -> Result<(), LoadError> {
         let line = self.function.line;
         let blocks = self.next_block;
         if blocks > limits::BLOCKS {
             let message = format!(
-                "the function has {blocks} basic blocks, {} are allowed: make several functions of it",
+                "the function has {blocks} basic blocks, but at most {} are allowed: split it into several functions",
                 limits::BLOCKS
             );
             return Err(LoadError::invalid(line, message));

@@ -1,42 +1,42 @@
-//! Names that a function declares, and what they stand for.
+//! Name resolution: scopes, registers, register ranges and variables that a function declares.
 
-use super::Lowering;
+use super::FunctionLowering;
 use crate::lower::error::LoadError;
 use crate::lower::register::Register;
 use crate::ptx::ast::Type;
 use std::collections::HashMap;
 
-/// What is declared between two braces.
+/// The declarations of one scope, between two braces.
 #[derive(Default)]
 pub struct Scope<'a> {
     pub names: HashMap<&'a str, Named>,
-    /// Members of its register ranges, by name.
+    /// The members of the scope's register ranges, by full name, created on first use.
     members: HashMap<&'a str, Register>,
-    /// Members of its ranges of vectors.
+    /// The members of the scope's ranges of vector registers.
     vectors: HashMap<&'a str, [Register; 4]>,
 }
 
-/// What a name declared inside a function stands for.
+/// The meaning of a name that a function declares.
 #[derive(Debug, Clone, Copy)]
 pub enum Named {
     Register(Register),
-    /// `%r<5>`: the name is a prefix; the registers are made when first used.
+    /// A register range such as `%r<5>`. The name is a prefix; the registers are created on first use.
     Range {
         count: u32,
         ty: Type,
     },
-    /// `.reg .v4 .f32 v`: so many registers.
+    /// A vector register (`.reg .v4 .f32 v`) of `length` elements.
     Vector {
         registers: [Register; 4],
         length: usize,
     },
-    /// `.reg .v4 .f32 %v<5>`
+    /// A range of vector registers (`.reg .v4 .f32 %v<5>`).
     VectorRange {
         count: u32,
         ty: Type,
         length: usize,
     },
-    /// A device address: a global variable that the function declares.
+    /// The device address of a global variable that the function declares.
     Global(u64),
     /// An offset into this function's local memory.
     Local(u32),
@@ -48,7 +48,7 @@ pub enum Named {
     },
 }
 
-impl<'a> Lowering<'_, 'a> {
+impl<'a> FunctionLowering<'_, 'a> {
     pub fn declare(&mut self, name: &'a str, named: Named) -> Result<(), LoadError> {
         if name == "_" {
             return Ok(());
@@ -63,7 +63,7 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// What a name inside the function stands for.
+    /// Returns the meaning of a name inside the function.
     pub fn lookup(&self, name: &str) -> Option<Named> {
         self.scopes
             .iter()
@@ -71,7 +71,7 @@ impl<'a> Lowering<'_, 'a> {
             .find_map(|scope| scope.names.get(name).copied())
     }
 
-    /// Declares a register, or a range of them, or vectors.
+    /// Declares a register, a register range, or vectors of registers.
     pub fn declare_register(
         &mut self,
         name: &'a str,
@@ -93,7 +93,8 @@ impl<'a> Lowering<'_, 'a> {
         self.declare(name, named)
     }
 
-    /// As many registers as the longest vector has; those that a shorter one lacks are never used.
+    /// Creates the registers of a vector of maximum length; those beyond a shorter vector's length are never
+    /// used.
     fn new_vector(&mut self, ty: Type) -> Result<[Register; 4], LoadError> {
         let mut registers = [Register(0); 4];
         for register in &mut registers {
@@ -102,7 +103,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(registers)
     }
 
-    /// The register a name stands for, if it is one.
+    /// Returns the register with a name; `None` if the name is not that of a register.
     pub fn find_register(&mut self, name: &'a str) -> Result<Option<Register>, LoadError> {
         match self.lookup(name) {
             Some(Named::Register(register)) => return Ok(Some(register)),
@@ -111,8 +112,8 @@ impl<'a> Lowering<'_, 'a> {
         }
         if let (true, Some((vector, element))) = (self.has_vectors, name.rsplit_once('.')) {
             let found = self.find_vector(vector)?;
-            let place = place_of(element);
-            return Ok(found.and_then(|registers| registers.get(place?).copied()));
+            let index = element_index(element);
+            return Ok(found.and_then(|registers| registers.get(index?).copied()));
         }
         let Some((prefix, number)) = numbered(name) else {
             return Ok(None);
@@ -132,7 +133,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(None)
     }
 
-    /// The registers of the vector a name stands for, if it is one.
+    /// Returns the registers of the vector with a name; `None` if the name is not that of a vector.
     pub fn find_vector(&mut self, name: &'a str) -> Result<Option<Vec<Register>>, LoadError> {
         match self.lookup(name) {
             Some(Named::Vector { registers, length }) => {
@@ -160,26 +161,26 @@ impl<'a> Lowering<'_, 'a> {
         Ok(None)
     }
 
-    /// Refuses a number that a range does not have.
+    /// Fails if a register range does not have a member with this number.
     fn within(&self, name: &str, number: u32, range: &str, count: u32) -> Result<(), LoadError> {
         if number < count {
             return Ok(());
         }
-        Err(self.error(format!("`{name}` is beyond `{range}<{count}>`")))
+        Err(self.error(format!("`{name}` is outside `{range}<{count}>`")))
     }
 }
 
-/// `%r12` as `%r` and 12.
+/// Splits `%r12` into `%r` and 12.
 fn numbered(name: &str) -> Option<(&str, u32)> {
     let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let number = name[prefix.len()..].parse().ok()?;
     Some((prefix, number))
 }
 
-/// Which element of a vector this is the name of.
-fn place_of(element: &str) -> Option<usize> {
+/// Returns the index of the vector element with this name.
+fn element_index(element: &str) -> Option<usize> {
     ["x", "y", "z", "w"]
         .iter()
         .zip(["r", "g", "b", "a"])
-        .position(|(place, colour)| *place == element || colour == element)
+        .position(|(name, color)| *name == element || color == element)
 }

@@ -1,7 +1,7 @@
-//! Operands: names to registers, literals to rows, and instructions of the register families.
+//! Resolution of operands to registers, and lowering of register instructions.
 
 use super::names::Named;
-use super::{Lowering, special};
+use super::{FunctionLowering, special_registers};
 use crate::exec::ops::{Form, Select};
 use crate::isa::Class;
 use crate::lower::error::LoadError;
@@ -10,8 +10,8 @@ use crate::lower::layout::{Symbol, immediate_bits};
 use crate::lower::register::{Register, RegisterClass, RegisterInfo};
 use crate::ptx::ast::{Instruction, Operand, Type};
 
-/// How a value of a type lies in a frame.
-pub fn row_of(ty: Type) -> RegisterClass {
+/// Returns the kind of row that holds values of a type.
+pub fn register_class(ty: Type) -> RegisterClass {
     match ty.bytes() {
         0 => RegisterClass::Predicate,
         8 => RegisterClass::Wide,
@@ -19,15 +19,15 @@ pub fn row_of(ty: Type) -> RegisterClass {
     }
 }
 
-/// Registers a function may have; a real assembler's limit is lower still.
-const MOST_REGISTERS: usize = 1 << 20;
+/// Maximum number of registers per function; a real assembler's limit is lower.
+const MAX_REGISTERS: usize = 1 << 20;
 
-impl<'a> Lowering<'_, 'a> {
+impl<'a> FunctionLowering<'_, 'a> {
     pub fn new_register(&mut self, ty: Type) -> Result<Register, LoadError> {
         if ty == Type::B128 {
             return Err(self.error("128-bit registers are not simulated"));
         }
-        if self.registers.len() >= MOST_REGISTERS {
+        if self.registers.len() >= MAX_REGISTERS {
             return Err(self.error("the function has too many registers"));
         }
         let register = self.temporary(ty);
@@ -35,10 +35,10 @@ impl<'a> Lowering<'_, 'a> {
         Ok(register)
     }
 
-    /// A register of our own.
+    /// Creates a temporary register that the PTX does not declare.
     pub fn temporary(&mut self, ty: Type) -> Register {
         self.registers.push(RegisterInfo {
-            row: row_of(ty),
+            row: register_class(ty),
             bytes: ty.bytes(),
             literal: None,
             declared: false,
@@ -46,9 +46,9 @@ impl<'a> Lowering<'_, 'a> {
         Register(self.registers.len() as u32 - 1)
     }
 
-    /// A register that always holds `bits`.
+    /// Returns the constant register with the value `bits`.
     pub fn literal(&mut self, ty: Type, bits: u64) -> Register {
-        let row = row_of(ty);
+        let row = register_class(ty);
         let bits = match row {
             RegisterClass::Predicate => {
                 if bits & 1 == 1 {
@@ -82,7 +82,7 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// What is wrong with a name where a register has to stand.
+    /// Creates the error for a name that is not a register where one is required.
     fn no_register(&self, name: &str) -> LoadError {
         let directive = match (self.lookup(name), self.layout.symbols.get(name)) {
             (Some(Named::Param { .. }), _) => "param",
@@ -94,11 +94,11 @@ impl<'a> Lowering<'_, 'a> {
             _ => return self.error(format!("`{name}` is not a register declared here")),
         };
         self.error(format!(
-            "`{name}` is a variable (`.{directive}`), and a register is wanted: load it first"
+            "`{name}` is a variable (`.{directive}`), but a register is required: load it first"
         ))
     }
 
-    /// The register that an operand names, of any size.
+    /// Returns the register that an operand names, of any width.
     pub fn any_register(&mut self, operand: &Operand<'a>) -> Result<Register, LoadError> {
         match (self.named_register(operand)?, operand) {
             (Some(register), _) => Ok(register),
@@ -107,13 +107,13 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// The register that an operand names; none where it is something else.
+    /// Returns the register that an operand names; `None` if the operand is not a register.
     pub fn named_register(&mut self, operand: &Operand<'a>) -> Result<Option<Register>, LoadError> {
         match operand {
             Operand::Name { name, offset: 0 } => self.find_register(name),
-            Operand::Element { vector, place } => {
+            Operand::Element { vector, index } => {
                 let registers = self.find_vector(vector)?;
-                Ok(registers.and_then(|registers| registers.get(*place).copied()))
+                Ok(registers.and_then(|registers| registers.get(*index).copied()))
             }
             _ => Ok(None),
         }
@@ -129,7 +129,8 @@ impl<'a> Lowering<'_, 'a> {
         self.registers[register.0 as usize]
     }
 
-    /// A destination: a register of the type's size, or a sink.
+    /// Returns the register of a destination operand: a register of the type's width, or a temporary for a
+    /// sink.
     pub fn destination(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Register, LoadError> {
         match operand {
             Operand::Sink | Operand::Name { name: "_", .. } => Ok(self.temporary(ty)),
@@ -152,14 +153,15 @@ impl<'a> Lowering<'_, 'a> {
             bytes => format!("{} bits wide", bytes * 8),
         };
         Err(self.error(format!(
-            "`{name}` is {}, the instruction wants a .{} ({})",
+            "`{name}` is {}, but the instruction requires a .{} ({})",
             width(info.bytes),
             ty.modifier(),
             width(ty.bytes())
         )))
     }
 
-    /// A source of the given type: a register, a literal, or a special register read first.
+    /// Returns the register of a source operand of the given type. Literals get a constant register; a
+    /// special register is read first.
     pub fn source(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Register, LoadError> {
         let register = self.any_source(operand, ty)?;
         if self.info(register).literal.is_none()
@@ -172,37 +174,38 @@ impl<'a> Lowering<'_, 'a> {
         Ok(register)
     }
 
-    /// A source whose register may be wider or narrower than the type (`cvt`, `ld`, `st`).
+    /// Returns the register of a source operand, which may be wider or narrower than the type (`cvt`, `ld`,
+    /// `st`).
     pub fn any_source(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Register, LoadError> {
         match operand {
             Operand::Immediate(immediate) => Ok(self.literal(ty, immediate_bits(*immediate, ty))),
             Operand::Not(name) => {
                 let predicate = self.predicate(name)?;
                 let negated = self.temporary(Type::Pred);
-                let run = crate::exec::lanewise::masks::<u32, _>(self.cpu, |a, _, _| !a);
-                self.draft_run(run, Class::Integer, &[negated], &[predicate]);
+                let handler = crate::exec::lanewise::masks::<u32, _>(self.cpu, |a, _, _| !a);
+                self.push_with_handlers(handler, Class::Integer, &[negated], &[predicate]);
                 Ok(negated)
             }
             Operand::Name { name, offset: 0 } => {
                 if let Some(register) = self.find_register(name)? {
                     return Ok(register);
                 }
-                if let Some(special) = special::find(name) {
+                if let Some(special) = special_registers::find(name) {
                     let register = self.temporary(ty);
                     self.read_special(special, register)?;
                     return Ok(register);
                 }
-                if let Some(value) = special::constant(name) {
+                if let Some(value) = special_registers::constant(name) {
                     return Ok(self.literal(ty, value));
                 }
                 Err(self.no_register(name))
             }
             Operand::Element { .. } => self.any_register(operand),
-            other => Err(self.error(format!("{} can not be a source here", describe(other)))),
+            other => Err(self.error(format!("{} cannot be a source here", describe(other)))),
         }
     }
 
-    /// An instruction that reads and writes registers alone.
+    /// Lowers an instruction that only reads and writes registers.
     pub fn operation(
         &mut self,
         entry: &Entry,
@@ -215,31 +218,31 @@ impl<'a> Lowering<'_, 'a> {
         form.def_bytes = self.register_bytes(flat.first())?;
         form.use_bytes = self.register_bytes(flat.get(1))?;
         let op = select(&form, self.cpu)
-            .map_err(|error| self.error(format!("`{}`: {error}", written(instruction))))?;
+            .map_err(|error| self.error(format!("`{}`: {error}", display_name(instruction))))?;
         let expected = op.defs.len() + op.uses.len() + usize::from(op.literal);
         if flat.len() != expected {
             return Err(self.error(format!(
                 "`{}` takes {expected} operands, not {}",
-                written(instruction),
+                display_name(instruction),
                 flat.len()
             )));
         }
-        let loose = entry.wider_registers;
+        let any_width = entry.wider_registers;
         let (to, from) = flat.split_at(op.defs.len());
         let mut defs = Vec::new();
         for (operand, &ty) in to.iter().zip(&op.defs) {
             let def = match operand {
-                Operand::Name { name, offset: 0 } if loose && *name != "_" => {
+                Operand::Name { name, offset: 0 } if any_width && *name != "_" => {
                     self.register(name)?
                 }
-                Operand::Element { .. } if loose => self.any_register(operand)?,
+                Operand::Element { .. } if any_width => self.any_register(operand)?,
                 _ => self.destination(operand, ty)?,
             };
             defs.push(def);
         }
         let mut uses = Vec::new();
         for (operand, &ty) in from.iter().zip(&op.uses) {
-            uses.push(if loose {
+            uses.push(if any_width {
                 self.any_source(operand, ty)?
             } else {
                 self.source(operand, ty)?
@@ -269,18 +272,19 @@ impl<'a> Lowering<'_, 'a> {
             defs.push(out);
             uses.insert(0, carry);
         }
-        self.draft_run(op.run, op.class, &defs, &uses);
+        self.push_with_handlers(op.run, op.class, &defs, &uses);
         self.last().imm = imm;
         self.last().arithmetic = entry
             .alignment
-            .and_then(|rule| rule.of_whole_numbers(&instruction.modifiers));
+            .and_then(|rule| rule.for_integers(&instruction.modifiers));
         if matches!(op.class, Class::Float | Class::Double | Class::Special) {
-            self.last().operations = entry.operations;
+            self.last().flops = entry.flops;
         }
         Ok(())
     }
 
-    /// Bytes of the register an operand names; None where it is something else.
+    /// Returns the size in bytes of the register that an operand names; `None` if it is not a register or a
+    /// predicate.
     fn register_bytes(&mut self, operand: Option<&Operand<'a>>) -> Result<Option<u32>, LoadError> {
         let Some(operand) = operand else {
             return Ok(None);
@@ -294,19 +298,22 @@ impl<'a> Lowering<'_, 'a> {
     pub fn unknown(&self, instruction: &Instruction) -> LoadError {
         LoadError::UnknownInstruction {
             line: self.line,
-            instruction: written(instruction),
-            needs: instructions::capability(instruction.mnemonic, &instruction.modifiers)
-                .filter(|&sm| self.target.sm < sm),
+            instruction: display_name(instruction),
+            required_sm: instructions::required_capability(
+                instruction.mnemonic,
+                &instruction.modifiers,
+            )
+            .filter(|&sm| self.target.sm < sm),
         }
     }
 }
 
-/// The operands one by one: vectors and pairs taken apart.
+/// Flattens vectors and pairs into a list of single operands.
 fn flatten<'a>(operands: &[Operand<'a>]) -> Vec<Operand<'a>> {
     let mut flat = Vec::new();
     for operand in operands {
         match operand {
-            Operand::Vector(parts) => flat.extend(parts.iter().cloned()),
+            Operand::Vector(elements) => flat.extend(elements.iter().cloned()),
             Operand::Pair(first, second) => {
                 flat.extend([first, second].map(|name| Operand::Name { name, offset: 0 }));
             }
@@ -316,23 +323,23 @@ fn flatten<'a>(operands: &[Operand<'a>]) -> Vec<Operand<'a>> {
     flat
 }
 
-/// How many operands one written operand stands for.
+/// Returns the number of single operands in a written operand.
 fn length(operand: &Operand) -> usize {
     match operand {
-        Operand::Vector(parts) => parts.len(),
+        Operand::Vector(elements) => elements.len(),
         Operand::Pair(..) => 2,
         _ => 1,
     }
 }
 
-/// The form of an instruction whose operands are lowered one by one.
+/// Returns the form of an instruction whose operands are not flattened.
 pub fn form_of<'a>(instruction: &Instruction<'a>) -> Form<'a> {
     let operands = instruction.operands.len();
     Form::new(&instruction.modifiers, operands)
 }
 
-/// An instruction as written: `add.rn.f32`.
-pub fn written(instruction: &Instruction) -> String {
+/// Returns the instruction's mnemonic and modifiers as written, for example `add.rn.f32`.
+pub fn display_name(instruction: &Instruction) -> String {
     let mut text = instruction.mnemonic.to_owned();
     for modifier in &instruction.modifiers {
         text.push('.');
@@ -344,8 +351,8 @@ pub fn written(instruction: &Instruction) -> String {
 fn describe(operand: &Operand) -> &'static str {
     match operand {
         Operand::Address { .. } => "an address",
-        Operand::Item { .. } => "an element of an array",
-        Operand::Texel { .. } => "a place in a texture",
+        Operand::ArrayElement { .. } => "an element of an array",
+        Operand::TextureCoordinates { .. } => "texture coordinates",
         Operand::Vector(_) => "a vector",
         Operand::List(_) => "a list",
         Operand::Pair(..) => "a pair",

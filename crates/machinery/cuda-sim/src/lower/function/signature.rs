@@ -1,12 +1,12 @@
-//! What a function takes and gives back, and where that lies.
+//! Function signatures, and the stack layout of parameters and results.
 
-use super::Lowering;
-use super::accesses::{pick_load, pick_store};
+use super::FunctionLowering;
+use super::access_handlers::{pick_load, pick_store};
 use super::names::Named;
 use crate::device::DeviceSpec;
 use crate::exec::access::local_address;
 use crate::exec::lanewise::{choose, test1};
-use crate::exec::space::ArgumentSpace;
+use crate::exec::state_space::ArgumentSpace;
 use crate::isa::Class;
 use crate::lower::error::LoadError;
 use crate::lower::layout::bytes_of;
@@ -16,7 +16,7 @@ use crate::ptx::ast;
 use crate::ptx::ast::Type;
 use std::collections::HashMap;
 
-/// A function's results and parameters, in order.
+/// The results and parameters of a function, in order.
 #[derive(Debug, Clone, Default)]
 pub struct Signature {
     pub returns: Vec<Formal>,
@@ -28,28 +28,29 @@ pub struct Signature {
 pub struct Formal {
     pub bytes: u32,
     align: u32,
-    /// Of an array, that of an element.
+    /// The type; for an array, its element type.
     pub ty: Type,
 }
 
-/// Those of a module's functions.
+/// The signatures of a module's functions, by name.
 pub type Signatures<'a> = HashMap<&'a str, Signature>;
 
-/// Of every function that the module defines or declares; nobody calls a kernel.
+/// Returns the signature of each function that the module defines or declares, except for kernels, which
+/// cannot be called.
 pub fn signatures<'a>(module: &ast::Module<'a>) -> Result<Signatures<'a>, LoadError> {
     let functions = module.functions.iter().filter(|function| !function.entry);
-    let mut found = functions
+    let mut all = functions
         .map(|function| {
             let signature = Signature::of(&function.returns, &function.params)?;
             Ok((function.name, signature))
         })
         .collect::<Result<Signatures, LoadError>>()?;
     for alias in &module.aliases {
-        if let Some(signature) = found.get(alias.function).cloned() {
-            found.insert(alias.name, signature);
+        if let Some(signature) = all.get(alias.function).cloned() {
+            all.insert(alias.name, signature);
         }
     }
-    Ok(found)
+    Ok(all)
 }
 
 impl Formal {
@@ -68,11 +69,12 @@ impl Formal {
     }
 }
 
-/// A predicate that is passed lies in memory as a word.
+/// The size of a predicate that is passed through memory, as a 32-bit word.
 const PREDICATE_BYTES: u32 = 4;
 
 impl Signature {
-    /// Refuses what a thread's local memory can not hold: there a callee finds it.
+    /// Creates a signature. Fails if the values do not fit into a thread's local memory, where a callee finds
+    /// them.
     pub fn of(returns: &[ast::Variable], params: &[ast::Variable]) -> Result<Signature, LoadError> {
         let mut end = 0;
         let mut sizes = |variables: &[ast::Variable]| {
@@ -82,7 +84,7 @@ impl Signature {
                     let align = u64::from(variable.align.max(1));
                     end = u64::next_multiple_of(end, align) + bytes_of(variable)?;
                     if end > limits::LOCAL_BYTES {
-                        return Err(too_much_local(variable));
+                        return Err(local_memory_error(variable));
                     }
                     Formal::of(variable)
                 })
@@ -94,66 +96,68 @@ impl Signature {
         })
     }
 
-    /// Where results and then parameters lie at the beginning of the callee's local memory.
-    pub fn places(&self) -> (Vec<u32>, Vec<u32>, u32) {
+    /// Returns the offsets of the results and of the parameters from the start of the callee's stack frame,
+    /// and their total size in bytes.
+    pub fn offsets(&self) -> (Vec<u32>, Vec<u32>, u32) {
         let mut end = 0u32;
-        let mut place = |formal: &Formal| {
+        let mut allocate = |formal: &Formal| {
             let offset = end.next_multiple_of(formal.align);
             end = offset + formal.bytes;
             offset
         };
-        let returns = self.returns.iter().map(&mut place).collect();
-        let params = self.params.iter().map(&mut place).collect();
+        let returns = self.returns.iter().map(&mut allocate).collect();
+        let params = self.params.iter().map(&mut allocate).collect();
         (returns, params, end)
     }
 }
 
-pub fn too_much_local(variable: &ast::Variable) -> LoadError {
+/// Creates the error for a variable that exceeds a thread's local memory.
+pub fn local_memory_error(variable: &ast::Variable) -> LoadError {
     let message = format!(
-        "`{}` makes local memory larger than the 512 KB a thread has",
+        "`{}` exceeds the 512 KB of local memory per thread",
         variable.name
     );
     LoadError::invalid(variable.line, message)
 }
 
-impl<'a> Lowering<'_, 'a> {
-    /// Parameters and results: of a kernel in the parameter space, of a device function at the
-    /// beginning of its local memory.
-    pub fn formals(&mut self, device: &DeviceSpec) -> Result<(), LoadError> {
+impl<'a> FunctionLowering<'_, 'a> {
+    /// Declares the function's parameters and results: a kernel's in the parameter space, a device function's
+    /// at the start of its stack frame.
+    pub fn declare_formals(&mut self, device: &DeviceSpec) -> Result<(), LoadError> {
         let function = self.function;
         if function.entry {
             if let Some(param) = function.params.iter().find(|param| param.register) {
                 let name = param.name;
                 return Err(self.error(format!(
-                    "`{name}` is a register: what a kernel is given is `.param`"
+                    "`{name}` is a register, but kernel parameters must be `.param`"
                 )));
             }
             let params = layout::parameters(function, device)?;
-            for (param, place) in function.params.iter().zip(params) {
-                let offset = place.offset;
+            for (param, location) in function.params.iter().zip(params) {
+                let offset = location.offset;
                 self.declare(param.name, Named::Param { offset })?;
-                self.param_bytes = offset + place.size;
+                self.param_bytes = offset + location.size;
             }
             return Ok(());
         }
         let signature = Signature::of(&function.returns, &function.params)?;
-        let (returns, params, end) = signature.places();
+        let (returns, params, end) = signature.offsets();
         self.local_bytes = end;
         for (variable, offset) in function.returns.iter().zip(returns) {
-            if let Some(register) = self.formal(variable, offset)? {
+            if let Some(register) = self.declare_formal(variable, offset)? {
                 self.results.push((register, offset));
             }
         }
         for (variable, offset) in function.params.iter().zip(params) {
-            if let Some(register) = self.formal(variable, offset)? {
+            if let Some(register) = self.declare_formal(variable, offset)? {
                 self.load_local(register, offset);
             }
         }
         Ok(())
     }
 
-    /// Declares a parameter or result of a device function; the register that it is, if it is one.
-    fn formal(
+    /// Declares a parameter or result of a device function. Returns its register, if it is one.
+    fn declare_formal(
         &mut self,
         variable: &ast::Variable<'a>,
         offset: u32,
@@ -167,7 +171,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(Some(register))
     }
 
-    /// Puts the results that are registers where the caller finds them.
+    /// Stores the results that are registers to the locations from which the caller reads them.
     pub fn store_results(&mut self) {
         for (register, offset) in self.results.clone() {
             self.store_local(register, offset);
@@ -176,52 +180,52 @@ impl<'a> Lowering<'_, 'a> {
 
     /// Loads a register from this function's local memory.
     pub fn load_local(&mut self, register: Register, offset: u32) {
-        let address = self.local_row(offset);
+        let address = self.local_address_register(offset);
         let (row, bytes) = (self.info(register).row, self.info(register).bytes);
         if row != RegisterClass::Predicate {
-            let run = pick_load::<ArgumentSpace>(self.cpu, bits_of(bytes), 1);
-            self.draft_run(run, Class::Integer, &[register], &[address]);
-            self.last().x = 1;
+            let handler = pick_load::<ArgumentSpace>(self.cpu, bits_type(bytes), 1);
+            self.push_with_handlers(handler, Class::Integer, &[register], &[address]);
+            self.last().arg0 = 1;
             return;
         }
         let word = self.temporary(Type::B32);
-        let run = pick_load::<ArgumentSpace>(self.cpu, Type::B32, 1);
-        self.draft_run(run, Class::Integer, &[word], &[address]);
-        self.last().x = 1;
-        let run = test1(self.cpu, |a: u32| a != 0);
-        self.draft_run(run, Class::Integer, &[register], &[word]);
+        let handler = pick_load::<ArgumentSpace>(self.cpu, Type::B32, 1);
+        self.push_with_handlers(handler, Class::Integer, &[word], &[address]);
+        self.last().arg0 = 1;
+        let handler = test1(self.cpu, |a: u32| a != 0);
+        self.push_with_handlers(handler, Class::Integer, &[register], &[word]);
     }
 
     /// Stores a register or a literal to this function's local memory.
     pub fn store_local(&mut self, register: Register, offset: u32) {
-        let address = self.local_row(offset);
+        let address = self.local_address_register(offset);
         let (row, bytes) = (self.info(register).row, self.info(register).bytes);
         let (value, ty) = if row == RegisterClass::Predicate {
             let [one, zero] = [1, 0].map(|value| self.literal(Type::B32, value));
             let word = self.temporary(Type::B32);
-            let run = choose(self.cpu, |a: u32, b: u32, first| if first { a } else { b });
-            self.draft_run(run, Class::Integer, &[word], &[one, zero, register]);
+            let handler = choose(self.cpu, |a: u32, b: u32, first| if first { a } else { b });
+            self.push_with_handlers(handler, Class::Integer, &[word], &[one, zero, register]);
             (word, Type::B32)
         } else {
-            (register, bits_of(bytes))
+            (register, bits_type(bytes))
         };
-        let run = pick_store::<ArgumentSpace>(self.cpu, ty, 1);
-        self.draft_run(run, Class::Integer, &[], &[address, value]);
-        self.last().x = 1;
+        let handler = pick_store::<ArgumentSpace>(self.cpu, ty, 1);
+        self.push_with_handlers(handler, Class::Integer, &[], &[address, value]);
+        self.last().arg0 = 1;
     }
 
-    /// A row with the address of a place in this function's local memory.
-    fn local_row(&mut self, offset: u32) -> Register {
+    /// Returns a register that holds the address of an offset in this function's local memory.
+    fn local_address_register(&mut self, offset: u32) -> Register {
         let address = self.temporary(Type::U64);
-        self.draft_run(local_address(self.cpu), Class::Integer, &[address], &[]);
-        self.last().x = 1;
+        self.push_with_handlers(local_address(self.cpu), Class::Integer, &[address], &[]);
+        self.last().arg0 = 1;
         self.last().imm = offset.into();
         address
     }
 }
 
-/// The type of so many bytes without a sign.
-fn bits_of(bytes: u32) -> Type {
+/// Returns the untyped-bits type of a size in bytes.
+fn bits_type(bytes: u32) -> Type {
     match bytes {
         1 => Type::B8,
         2 => Type::B16,

@@ -1,13 +1,13 @@
-//! The statements of a function's body, one after another.
+//! Lowering of the statements of a function body.
 
-use super::Lowering;
+use super::FunctionLowering;
 use super::names::{Named, Scope};
-use super::operands::written;
-use super::signature::{Signature, too_much_local};
+use super::operands::display_name;
+use super::signature::{Signature, local_memory_error};
 use crate::exec::control;
 use crate::isa::Class;
 use crate::lower::error::LoadError;
-use crate::lower::function::instructions::{self, Entry, Guarded, How};
+use crate::lower::function::instructions::{self, Entry, GuardKind, Lowering};
 use crate::lower::layout::bytes_of;
 use crate::lower::limits;
 use crate::lower::register::Register;
@@ -15,11 +15,11 @@ use crate::ptx::ast;
 use crate::ptx::ast::{Instruction, Operand, StateSpace, Statement};
 use std::collections::HashSet;
 
-/// The labels that these statements branch to.
+/// Returns the labels that the statements branch to.
 pub fn targets<'s, 'a: 's>(
     statements: impl Iterator<Item = &'s Statement<'a>>,
 ) -> HashSet<&'a str> {
-    let mut found = HashSet::new();
+    let mut target_labels = HashSet::new();
     for statement in statements {
         match statement {
             Statement::Instruction(instruction) if instruction.mnemonic == "bra" => {
@@ -30,26 +30,26 @@ pub fn targets<'s, 'a: 's>(
                         Operand::Name { name, .. } => Some(*name),
                         _ => None,
                     });
-                found.extend(names);
+                target_labels.extend(names);
             }
-            Statement::BranchTargets { labels, .. } => found.extend(labels),
-            Statement::Block(inner) => found.extend(targets(inner.iter())),
+            Statement::BranchTargets { labels, .. } => target_labels.extend(labels),
+            Statement::Block(inner) => target_labels.extend(targets(inner.iter())),
             _ => {}
         }
     }
-    found
+    target_labels
 }
 
-/// Whether any of the instructions has this mnemonic.
-pub fn have(statements: &[Statement], mnemonic: &str) -> bool {
+/// Returns true if any of the instructions has this mnemonic.
+pub fn contains_mnemonic(statements: &[Statement], mnemonic: &str) -> bool {
     statements.iter().any(|statement| match statement {
         Statement::Instruction(instruction) => instruction.mnemonic == mnemonic,
-        Statement::Block(inner) => have(inner, mnemonic),
+        Statement::Block(inner) => contains_mnemonic(inner, mnemonic),
         _ => false,
     })
 }
 
-impl<'a> Lowering<'_, 'a> {
+impl<'a> FunctionLowering<'_, 'a> {
     pub fn statement(&mut self, statement: &Statement<'a>) -> Result<(), LoadError> {
         match statement {
             Statement::Label(name) => {
@@ -58,7 +58,7 @@ impl<'a> Lowering<'_, 'a> {
                 }
                 if self.targets.contains(name) {
                     let block = self.label(name);
-                    self.begin_block(block);
+                    self.start_block(block);
                 }
             }
             &Statement::Register {
@@ -71,7 +71,7 @@ impl<'a> Lowering<'_, 'a> {
             Statement::Instruction(instruction) => {
                 self.line = instruction.line;
                 self.location = instruction.location;
-                self.begins = true;
+                self.starts_ptx_inst = true;
                 self.instruction(instruction)?;
             }
             Statement::Block(inner) => {
@@ -97,7 +97,8 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// `.local` and call `.param` variables get their place here; `.shared` ones have theirs.
+    /// Allocates `.local` variables and `.param` variables of calls; looks up `.shared` and `.global` ones,
+    /// which the layout has placed.
     fn local_variable(&mut self, variable: &ast::Variable<'a>) -> Result<(), LoadError> {
         match variable.space {
             StateSpace::Local | StateSpace::Param => {
@@ -106,7 +107,7 @@ impl<'a> Lowering<'_, 'a> {
                     u64::from(self.local_bytes).next_multiple_of(u64::from(variable.align.max(1)));
                 let end = offset + bytes;
                 if end > limits::LOCAL_BYTES {
-                    return Err(too_much_local(variable));
+                    return Err(local_memory_error(variable));
                 }
                 self.local_bytes = end as u32;
                 self.declare(variable.name, Named::Local(offset as u32))
@@ -122,13 +123,13 @@ impl<'a> Lowering<'_, 'a> {
                 self.declare(variable.name, Named::Global(address))
             }
             space => Err(self.error(format!(
-                "a {space:?} variable can not be declared in a function"
+                "a {space:?} variable cannot be declared in a function"
             ))),
         }
     }
 
-    /// An instruction in which each vector of registers stands as a list of its registers.
-    fn with_vectors(
+    /// Returns the instruction with each vector register replaced by the list of its elements.
+    fn expand_vectors(
         &mut self,
         instruction: &Instruction<'a>,
     ) -> Result<Instruction<'a>, LoadError> {
@@ -142,10 +143,10 @@ impl<'a> Lowering<'_, 'a> {
                 continue;
             };
             if let Some(registers) = self.find_vector(vector)? {
-                let places = 0..registers.len();
+                let indices = 0..registers.len();
                 *operand = Operand::Vector(
-                    places
-                        .map(|place| Operand::Element { vector, place })
+                    indices
+                        .map(|index| Operand::Element { vector, index })
                         .collect(),
                 );
             }
@@ -154,105 +155,111 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     fn instruction(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let spread;
+        let expanded;
         let instruction = match self.has_vectors {
             true => {
-                spread = self.with_vectors(instruction)?;
-                &spread
+                expanded = self.expand_vectors(instruction)?;
+                &expanded
             }
             false => instruction,
         };
         let entry = instructions::find(instruction.mnemonic, &instruction.modifiers)
             .ok_or_else(|| self.unknown(instruction))?;
         match (entry.guarded, instruction.guard) {
-            (Guarded::Itself, _) | (_, None) => {
-                self.plain(entry, instruction)?;
+            (GuardKind::Condition, _) | (_, None) => {
+                self.lower_unguarded(entry, instruction)?;
                 if entry.ends_block {
-                    self.begin_block_here();
+                    self.start_new_block();
                 }
             }
-            (Guarded::Around, Some(guard)) => {
+            (GuardKind::BranchAround, Some(guard)) => {
                 let predicate = self.predicate(guard.register)?;
                 let skip = self.new_block();
                 self.branch(predicate, !guard.negated, skip);
-                self.plain(entry, instruction)?;
-                self.begin_block(skip);
+                self.lower_unguarded(entry, instruction)?;
+                self.start_block(skip);
             }
-            (Guarded::Lanes, Some(guard)) => {
+            (GuardKind::Predicate, Some(guard)) => {
                 let predicate = self.predicate(guard.register)?;
-                let before = self.drafts.len();
-                self.plain(entry, instruction)?;
-                self.guard_drafts(before, predicate, guard.negated);
+                let before = self.insts.len();
+                self.lower_unguarded(entry, instruction)?;
+                self.guard_insts(before, predicate, guard.negated);
             }
         }
         Ok(())
     }
 
-    /// Puts a guard before the drafts from `first` on that show outside of the instruction.
-    fn guard_drafts(&mut self, first: usize, predicate: Register, negated: bool) {
-        // Lowering may have added instructions that prepare operands: they need no guard. The
-        // last instruction is the one itself, or what moves its result where it belongs.
-        let own = self.drafts.split_off(first);
-        for mut draft in own {
-            // A load or atomic may have only a result of our own, to be widened or dropped.
-            let shows = !matches!(draft.class, Class::Integer | Class::Move)
-                || draft.defs.is_empty()
-                || draft.defs.iter().any(|&def| self.info(def).declared);
-            if shows {
-                self.draft(control::guard, Class::Control, &[], &[predicate]);
-                self.last().x = u32::from(negated);
-                draft.partial = true;
+    /// Guards the IR instructions from index `first` on that have an effect outside of this PTX instruction.
+    fn guard_insts(&mut self, first: usize, predicate: Register, negated: bool) {
+        // Lowering may have prepended instructions that prepare operands; they need no guard. The last IR
+        // instruction is the operation itself or a move of its result into the declared register.
+        for mut inst in self.insts.split_off(first) {
+            // A load or atomic may write only a temporary, whose value is then widened or dropped.
+            let has_effect = !matches!(inst.class, Class::Integer | Class::Move)
+                || inst.defs.is_empty()
+                || inst.defs.iter().any(|&def| self.info(def).declared);
+            if has_effect {
+                self.push(control::guard, Class::Control, &[], &[predicate]);
+                self.last().arg0 = u32::from(negated);
+                inst.predicated = true;
             }
-            self.drafts.push(draft);
+            self.insts.push(inst);
         }
     }
 
-    /// An instruction without regard to its guard.
-    fn plain(&mut self, entry: &Entry, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let done = match entry.how {
-            How::Registers(_) if entry.takes_addresses && self.moves_address(instruction) => {
+    /// Lowers an instruction without regard to its guard.
+    fn lower_unguarded(
+        &mut self,
+        entry: &Entry,
+        instruction: &Instruction<'a>,
+    ) -> Result<(), LoadError> {
+        let result = match entry.lowering {
+            Lowering::Registers(_) if entry.takes_addresses && self.moves_address(instruction) => {
                 self.move_address(instruction)
             }
-            How::Registers(select) => self.operation(entry, select, instruction),
-            How::Lowered(lower) => lower(self, instruction),
-            How::NotSimulated => Err(self.unknown(instruction)),
+            Lowering::Registers(select) => self.operation(entry, select, instruction),
+            Lowering::Lowered(lower) => lower(self, instruction),
+            Lowering::NotSimulated => Err(self.unknown(instruction)),
         };
-        // What is not simulated is not simulated for a newer GPU either: that is said first.
-        if let Err(LoadError::UnknownInstruction { .. }) = done {
-            return done;
+        // Report an instruction that is not simulated as such before checking the target.
+        if let Err(LoadError::UnknownInstruction { .. }) = result {
+            return result;
         }
-        self.check_needs(entry, instruction)?;
-        done
+        self.check_requirements(entry, instruction)?;
+        result
     }
 
-    /// Refuses an instruction that the module's target or PTX version does not have, where the table
-    /// asks for that.
-    fn check_needs(&self, entry: &Entry, instruction: &Instruction) -> Result<(), LoadError> {
+    /// Fails if the module's target or PTX version lacks the instruction, for entries that request this check.
+    fn check_requirements(
+        &self,
+        entry: &Entry,
+        instruction: &Instruction,
+    ) -> Result<(), LoadError> {
         if !entry.refuses_older {
             return Ok(());
         }
-        let needs = entry.needs_of(&instruction.modifiers);
-        let written = written(instruction);
-        let own = self.target;
-        if let Some(only) = entry.only
-            && own.name != only
+        let requirements = entry.requirements_of(&instruction.modifiers);
+        let display_name = display_name(instruction);
+        let target = self.target;
+        if let Some(only_target) = entry.only_target
+            && target.name != only_target
         {
             return Err(self.error(format!(
-                "`{written}` needs `.target {only}`, and no other, and the module's is {}",
-                own.name
+                "`{display_name}` requires `.target {only_target}`, but the module's target is {}",
+                target.name
             )));
         }
-        if own.sm < needs.sm {
-            let (sm, own) = (needs.sm, own.sm);
+        if target.sm < requirements.sm {
+            let (sm, module_sm) = (requirements.sm, target.sm);
             return Err(self.error(format!(
-                "`{written}` needs `.target sm_{sm}` or newer, and the module's is sm_{own}"
+                "`{display_name}` requires `.target sm_{sm}` or newer, but the module's target is sm_{module_sm}"
             )));
         }
-        if self.version < needs.version {
-            let ((major, minor), own) = (needs.version, self.version);
+        if self.version < requirements.version {
+            let ((major, minor), version) = (requirements.version, self.version);
             return Err(self.error(format!(
-                "`{written}` needs `.version {major}.{minor}` or newer, and the module's is {}.{}",
-                own.0, own.1
+                "`{display_name}` requires `.version {major}.{minor}` or newer, but the module's version is {}.{}",
+                version.0, version.1
             )));
         }
         Ok(())

@@ -1,99 +1,99 @@
-//! Warp-wide instructions: `shfl`, `vote`, `match`, `redux`, `activemask`, `elect`.
-//! Source: PTX ISA sections 9.7.9.6 and 9.7.13.
+//! Lowering of warp-level instructions: `shfl`, `vote`, `match`, `redux`, `activemask`, `elect`. Source: PTX
+//! ISA sections 9.7.9.6 and 9.7.13.
 
-use super::Lowering;
+use super::FunctionLowering;
 use super::operands::form_of;
 use crate::exec::ops::Form;
 use crate::exec::sync;
 use crate::exec::sync::{Redux, Shuffle, Vote};
 use crate::isa::Class;
-use crate::isa::checked::{Checked, Meeting, Shuffled};
+use crate::isa::check_event::{CheckEvent, ShuffleExchange, WarpSync};
 use crate::lower::error::LoadError;
 use crate::lower::register::Register;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
-impl<'a> Lowering<'_, 'a> {
-    /// `activemask`
+impl<'a> FunctionLowering<'_, 'a> {
+    /// Lowers `activemask`.
     pub fn active_mask(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let (form, _) = self.synchronised(instruction);
+        let (form, _) = self.form_and_sync(instruction);
         let [to] = &instruction.operands[..] else {
-            return Err(self.count(instruction, 1));
+            return Err(self.operand_count_error(instruction, 1));
         };
         if form.ty() != Ok(Type::B32) {
             return Err(self.unknown(instruction));
         }
         let to = self.destination(to, Type::B32)?;
-        self.draft(sync::active_mask, Class::Integer, &[to], &[]);
-        self.all_said(&form, instruction)
+        self.push(sync::active_mask, Class::Integer, &[to], &[]);
+        self.check_all_consumed(&form, instruction)
     }
 
-    /// `match`
+    /// Lowers `match`.
     pub fn find_match(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let (form, _) = self.synchronised(instruction);
+        let (form, _) = self.form_and_sync(instruction);
         let all = form.one_of(&["any", "all"]) == Some("all");
         let Ok(ty @ (Type::B32 | Type::B64)) = form.ty() else {
             return Err(self.unknown(instruction));
         };
         let [to, value, members] = &instruction.operands[..] else {
-            return Err(self.count(instruction, 3));
+            return Err(self.operand_count_error(instruction, 3));
         };
         let (to, flag) = self.pair(to, Type::B32)?;
         let value = self.source(value, ty)?;
         let members = self.source(members, Type::B32)?;
-        self.draft(
+        self.push(
             sync::find_match,
             Class::Integer,
             &[to, flag],
             &[value, members],
         );
-        self.meet(3);
-        self.last().x = u32::from(all);
-        self.last().y = u32::from(ty == Type::B64);
-        self.all_said(&form, instruction)
+        self.mark_warp_sync(3);
+        self.last().arg0 = u32::from(all);
+        self.last().arg1 = u32::from(ty == Type::B64);
+        self.check_all_consumed(&form, instruction)
     }
 
-    /// `elect`
+    /// Lowers `elect`.
     pub fn elect(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let (form, _) = self.synchronised(instruction);
+        let (form, _) = self.form_and_sync(instruction);
         let [to, members] = &instruction.operands[..] else {
-            return Err(self.count(instruction, 2));
+            return Err(self.operand_count_error(instruction, 2));
         };
         let (to, flag) = self.pair(to, Type::B32)?;
         let members = self.source(members, Type::B32)?;
-        self.draft(sync::elect, Class::Integer, &[to, flag], &[members]);
-        self.meet(2);
-        self.all_said(&form, instruction)
+        self.push(sync::elect, Class::Integer, &[to, flag], &[members]);
+        self.mark_warp_sync(2);
+        self.check_all_consumed(&form, instruction)
     }
 
-    /// The form, and whether it says `.sync`.
-    fn synchronised(&self, instruction: &Instruction<'a>) -> (Form<'a>, bool) {
+    /// Returns the instruction's form and whether it has the modifier `.sync`.
+    fn form_and_sync(&self, instruction: &Instruction<'a>) -> (Form<'a>, bool) {
         let form = form_of(instruction);
-        let synchronised = form.has("sync");
-        (form, synchronised)
+        let has_sync = form.has("sync");
+        (form, has_sync)
     }
 
-    /// Refuses a form with modifiers that nobody took.
-    fn all_said(&self, form: &Form, instruction: &Instruction) -> Result<(), LoadError> {
+    /// Fails if a modifier of the form was not consumed.
+    fn check_all_consumed(&self, form: &Form, instruction: &Instruction) -> Result<(), LoadError> {
         form.end().map_err(|_| self.unknown(instruction))
     }
 
-    /// The instruction just appended brings together the lanes that operand `members` names.
-    fn meet(&mut self, members: usize) {
-        self.last().orders = Checked::Warp(Meeting {
+    /// Marks the instruction just appended as a synchronization of the lanes in operand `members`.
+    fn mark_warp_sync(&mut self, members: usize) {
+        self.last().sync_event = CheckEvent::WarpSync(WarpSync {
             members,
-            anywhere: false,
+            any_instruction: false,
             shuffle: None,
         });
     }
 
-    fn count(&self, instruction: &Instruction, wanted: usize) -> LoadError {
+    fn operand_count_error(&self, instruction: &Instruction, expected: usize) -> LoadError {
         self.error(format!(
-            "`{}` takes {wanted} operands",
-            super::operands::written(instruction)
+            "`{}` takes {expected} operands",
+            super::operands::display_name(instruction)
         ))
     }
 
-    /// `d|p`, where the predicate may be left out.
+    /// Returns the registers of `d|p`. The predicate may be omitted.
     fn pair(&mut self, operand: &Operand<'a>, ty: Type) -> Result<(Register, Register), LoadError> {
         match operand {
             Operand::Pair(to, flag) => {
@@ -106,9 +106,9 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// `shfl`
+    /// Lowers `shfl`.
     pub fn shuffle(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let (form, synchronised) = self.synchronised(instruction);
+        let (form, has_sync) = self.form_and_sync(instruction);
         let kind = match form.one_of(&["up", "down", "bfly", "idx"]) {
             Some("up") => Shuffle::Up,
             Some("down") => Shuffle::Down,
@@ -119,10 +119,10 @@ impl<'a> Lowering<'_, 'a> {
         if form.ty() != Ok(Type::B32) {
             return Err(self.unknown(instruction));
         }
-        let wanted = 4 + usize::from(synchronised);
+        let expected = 4 + usize::from(has_sync);
         let operands = &instruction.operands[..];
-        if operands.len() != wanted {
-            return Err(self.count(instruction, wanted));
+        if operands.len() != expected {
+            return Err(self.operand_count_error(instruction, expected));
         }
         let (to, flag) = self.pair(&operands[0], Type::B32)?;
         let value = self.source(&operands[1], Type::B32)?;
@@ -130,31 +130,31 @@ impl<'a> Lowering<'_, 'a> {
         let clamp = self.source(&operands[3], Type::B32)?;
         let members = match operands.get(4) {
             Some(operand) => self.source(operand, Type::B32)?,
-            // The old form, for the lanes that happen to run.
+            // The deprecated form without `.sync` applies to the active lanes.
             None => {
                 let running = self.temporary(Type::B32);
-                self.draft(sync::active_mask, Class::Integer, &[running], &[]);
+                self.push(sync::active_mask, Class::Integer, &[running], &[]);
                 running
             }
         };
         let uses = [value, lane, clamp, members];
-        self.draft(sync::shuffle, Class::Integer, &[to, flag], &uses);
-        if synchronised {
-            self.meet(5);
-            if let Checked::Warp(meeting) = &mut self.last().orders {
-                meeting.shuffle = Some(Shuffled {
-                    by_number: matches!(kind, Shuffle::Butterfly | Shuffle::Index),
-                    used: false,
+        self.push(sync::shuffle, Class::Integer, &[to, flag], &uses);
+        if has_sync {
+            self.mark_warp_sync(5);
+            if let CheckEvent::WarpSync(warp_sync) = &mut self.last().sync_event {
+                warp_sync.shuffle = Some(ShuffleExchange {
+                    indexed: matches!(kind, Shuffle::Butterfly | Shuffle::Index),
+                    result_used: false,
                 });
             }
         }
-        self.last().x = kind as u32;
-        self.all_said(&form, instruction)
+        self.last().arg0 = kind as u32;
+        self.check_all_consumed(&form, instruction)
     }
 
-    /// `vote`
+    /// Lowers `vote`.
     pub fn vote(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let (form, synchronised) = self.synchronised(instruction);
+        let (form, has_sync) = self.form_and_sync(instruction);
         let (kind, ty) = match form.one_of(&["all", "any", "uni", "ballot"]) {
             Some("all") => (Vote::All, Type::Pred),
             Some("any") => (Vote::Any, Type::Pred),
@@ -165,10 +165,10 @@ impl<'a> Lowering<'_, 'a> {
         if form.ty() != Ok(ty) {
             return Err(self.unknown(instruction));
         }
-        let wanted = 2 + usize::from(synchronised);
+        let expected = 2 + usize::from(has_sync);
         let operands = &instruction.operands[..];
-        if operands.len() != wanted {
-            return Err(self.count(instruction, wanted));
+        if operands.len() != expected {
+            return Err(self.operand_count_error(instruction, expected));
         }
         let to = self.destination(&operands[0], ty)?;
         let predicate = self.source(&operands[1], Type::Pred)?;
@@ -176,18 +176,18 @@ impl<'a> Lowering<'_, 'a> {
             Some(operand) => self.source(operand, Type::B32)?,
             None => self.literal(Type::B32, u64::from(u32::MAX)),
         };
-        self.draft(sync::vote, Class::Integer, &[to], &[predicate, members]);
-        if synchronised {
-            self.meet(2);
+        self.push(sync::vote, Class::Integer, &[to], &[predicate, members]);
+        if has_sync {
+            self.mark_warp_sync(2);
         }
-        self.last().x = kind as u32;
-        self.last().imm = u64::from(!synchronised);
-        self.all_said(&form, instruction)
+        self.last().arg0 = kind as u32;
+        self.last().imm = u64::from(!has_sync);
+        self.check_all_consumed(&form, instruction)
     }
 
-    /// `redux`
+    /// Lowers `redux`.
     pub fn redux(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let (form, _) = self.synchronised(instruction);
+        let (form, _) = self.form_and_sync(instruction);
         let [abs, nan] = ["abs", "NaN"].map(|name| form.has(name));
         let operation = form.one_of(&["add", "min", "max", "and", "or", "xor"]);
         let operation = match (operation, form.ty()) {
@@ -203,20 +203,20 @@ impl<'a> Lowering<'_, 'a> {
             (Some("max"), Ok(Type::F32)) => Redux::MaxFloat,
             _ => return Err(self.unknown(instruction)),
         };
-        let of_floats = matches!(operation, Redux::MinFloat | Redux::MaxFloat);
-        if (abs || nan) && !of_floats {
+        let is_float = matches!(operation, Redux::MinFloat | Redux::MaxFloat);
+        if (abs || nan) && !is_float {
             return Err(self.unknown(instruction));
         }
         let [to, value, members] = &instruction.operands[..] else {
-            return Err(self.count(instruction, 3));
+            return Err(self.operand_count_error(instruction, 3));
         };
         let to = self.destination(to, Type::B32)?;
         let value = self.source(value, Type::B32)?;
         let members = self.source(members, Type::B32)?;
-        self.draft(sync::reduce, Class::Integer, &[to], &[value, members]);
-        self.meet(2);
-        self.last().x = operation as u32;
+        self.push(sync::reduce, Class::Integer, &[to], &[value, members]);
+        self.mark_warp_sync(2);
+        self.last().arg0 = operation as u32;
         self.last().imm = u64::from(abs) | u64::from(nan) << 1;
-        self.all_said(&form, instruction)
+        self.check_all_consumed(&form, instruction)
     }
 }

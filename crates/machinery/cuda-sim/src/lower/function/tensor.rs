@@ -1,9 +1,9 @@
-//! Tensor cores and what feeds them. Source: PTX ISA, sections 9.7.14.5 (`mma`), 9.7.14.5.15
-//! (`ldmatrix`) and 9.7.14.5.16 (`stmatrix`).
+//! Lowering of tensor-core instructions and their loads and stores. Source: PTX ISA sections 9.7.14.5 (`mma`),
+//! 9.7.14.5.15 (`ldmatrix`) and 9.7.14.5.16 (`stmatrix`).
 
-use super::Lowering;
-use super::access::{At, Place};
-use super::operands::written;
+use super::FunctionLowering;
+use super::load_store::{AccessSpace, ResolvedAddress};
+use super::operands::display_name;
 use crate::exec::sm::Handler;
 use crate::exec::tensor::{Accumulator, Byte, ByteShape, Multiplicand, SHAPES};
 use crate::exec::{matrix, tensor};
@@ -13,9 +13,9 @@ use crate::lower::register::Register;
 use crate::memory::SHARED_WINDOW;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
-impl<'a> Lowering<'_, 'a> {
-    /// `mma.sync.aligned.m16n8kK.row.col.D.A.B.C`
-    pub fn multiply_matrices(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+impl<'a> FunctionLowering<'_, 'a> {
+    /// Lowers `mma.sync.aligned.m16n8kK.row.col.D.A.B.C`.
+    pub fn mma(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let (shape, [d, a, b, c], clamps) = match instruction.modifiers[..] {
             ["sync", "aligned", shape, "row", "col", d, a, b, c] => (shape, [d, a, b, c], false),
             [
@@ -32,8 +32,8 @@ impl<'a> Lowering<'_, 'a> {
             ] => (shape, [d, a, b, c], true),
             _ => return Err(self.unknown(instruction)),
         };
-        if let (Some(left), Some(right)) = (byte(a), byte(b)) {
-            return self.multiply_bytes(instruction, shape, (left, right, clamps), [d, c]);
+        if let (Some(left), Some(right)) = (byte_type(a), byte_type(b)) {
+            return self.mma_8bit(instruction, shape, (left, right, clamps), [d, c]);
         }
         if clamps {
             return Err(self.unknown(instruction));
@@ -49,36 +49,36 @@ impl<'a> Lowering<'_, 'a> {
             "f16" => (Accumulator::F16, Type::B32),
             _ => return Err(self.unknown(instruction)),
         };
-        let deep = match shape {
+        let k = match shape {
             "m16n8k4" => 4,
             "m16n8k8" => 8,
             "m16n8k16" => 16,
             _ => return Err(self.unknown(instruction)),
         };
         let form = tensor::ProductShape {
-            deep,
+            k,
             multiplicand,
             accumulator,
         };
-        let number = SHAPES.iter().position(|known| *known == form);
-        let (Some(number), true) = (number, a == b && d == c) else {
+        let index = SHAPES.iter().position(|shape| *shape == form);
+        let (Some(index), true) = (index, a == b && d == c) else {
             return Err(self.unknown(instruction));
         };
-        let run = tensor::handler(self.cpu, number);
-        self.matrices(instruction, run, form.registers(), ty)?;
-        self.last().operations = form.operations();
+        let handler = tensor::handler(self.cpu, index);
+        self.push_mma(instruction, handler, form.registers(), ty)?;
+        self.last().flops = form.operations();
         Ok(())
     }
 
-    /// `mma` of elements of 8 bits, clamped or not, into a type from another, which has to be the same.
-    fn multiply_bytes(
+    /// Lowers an `mma` of 8-bit elements. Accumulator and result must have the same type.
+    fn mma_8bit(
         &mut self,
         instruction: &Instruction<'a>,
         shape: &str,
         (left, right, clamps): (Byte, Byte, bool),
         [d, c]: [&str; 2],
     ) -> Result<(), LoadError> {
-        let (rows, deep) = match shape {
+        let (rows, k) = match shape {
             "m8n8k16" => (8, 16),
             "m16n8k16" => (16, 16),
             "m16n8k32" => (16, 32),
@@ -86,40 +86,40 @@ impl<'a> Lowering<'_, 'a> {
         };
         let form = ByteShape {
             rows,
-            deep,
+            k,
             left,
             right,
             clamps,
         };
-        let (run, ty): (Handler, _) = match (form.is_whole(), d) {
-            (Some(true), "s32") => (tensor::whole, Type::B32),
+        let (handler, ty): (Handler, _) = match (form.is_integer(), d) {
+            (Some(true), "s32") => (tensor::integers, Type::B32),
             (Some(false), "f32") if rows == 16 && !clamps => (tensor::floats, Type::F32),
             _ => return Err(self.unknown(instruction)),
         };
         if d != c {
             return Err(self.unknown(instruction));
         }
-        self.matrices(instruction, run, form.registers(), ty)?;
-        self.last().x = form.packed();
+        self.push_mma(instruction, handler, form.registers(), ty)?;
+        self.last().arg0 = form.packed();
         if ty == Type::F32 {
-            self.last().operations = 2 * rows * 8 * deep / 32;
+            self.last().flops = 2 * rows * 8 * k / 32;
         }
         Ok(())
     }
 
-    /// Appends a product: its result and what is added are of a type, the others words.
-    fn matrices(
+    /// Appends an `mma`. Result and accumulator have type `ty`; the multiplicands are packed in 32-bit words.
+    fn push_mma(
         &mut self,
         instruction: &Instruction<'a>,
-        run: Handler,
+        handler: Handler,
         [results, first, second]: [usize; 3],
         ty: Type,
     ) -> Result<(), LoadError> {
         let [d, a, b, c] = &instruction.operands[..] else {
-            return Err(self.error(format!("`{}` takes 4 operands", written(instruction))));
+            return Err(self.error(format!("`{}` takes 4 operands", display_name(instruction))));
         };
         let mut defs = Vec::new();
-        for part in self.parts(d, results)? {
+        for part in self.vector_elements(d, results)? {
             defs.push(self.destination(&part, ty)?);
         }
         let mut uses = Vec::new();
@@ -128,28 +128,28 @@ impl<'a> Lowering<'_, 'a> {
             (b, second, Type::B32),
             (c, results, ty),
         ] {
-            for part in self.parts(operand, count)? {
+            for part in self.vector_elements(operand, count)? {
                 uses.push(self.source(&part, ty)?);
             }
         }
-        self.draft(run, Class::Tensor, &defs, &uses);
-        self.last().listed = true;
+        self.push(handler, Class::Tensor, &defs, &uses);
+        self.last().has_operand_list = true;
         Ok(())
     }
 
-    /// `ldmatrix.sync.aligned.m8n8.xN{.trans}.shared.b16`
-    pub fn load_matrices(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+    /// Lowers `ldmatrix.sync.aligned.m8n8.xN{.trans}.shared.b16`.
+    pub fn ldmatrix(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let ["sync", "aligned", "m8n8", count, modifiers @ ..] = &instruction.modifiers[..] else {
             return Err(self.unknown(instruction));
         };
-        let (transposed, at) = match modifiers {
-            ["b16"] => (false, At::Generic),
-            ["trans", "b16"] => (true, At::Generic),
-            ["shared" | "shared::cta", "b16"] => (false, At::Shared),
-            ["trans", "shared" | "shared::cta", "b16"] => (true, At::Shared),
+        let (transposed, space) = match modifiers {
+            ["b16"] => (false, AccessSpace::Generic),
+            ["trans", "b16"] => (true, AccessSpace::Generic),
+            ["shared" | "shared::cta", "b16"] => (false, AccessSpace::Shared),
+            ["trans", "shared" | "shared::cta", "b16"] => (true, AccessSpace::Shared),
             _ => return Err(self.unknown(instruction)),
         };
-        let matrices = match *count {
+        let matrix_count = match *count {
             "x1" => 1,
             "x2" => 2,
             "x4" => 4,
@@ -158,35 +158,36 @@ impl<'a> Lowering<'_, 'a> {
         let [to, from] = &instruction.operands[..] else {
             return Err(self.error("`ldmatrix` takes registers and an address"));
         };
-        let Place::Register(row, offset) = self.place(from, at)? else {
+        let ResolvedAddress::Register(row, offset) = self.resolve_address(from, space)? else {
             return Err(self.error("`ldmatrix` loads from shared memory"));
         };
-        // Only shared memory holds matrices: what is no address of it becomes one beyond its end.
-        let offset = match at {
-            At::Generic => offset.wrapping_sub_unsigned(SHARED_WINDOW),
+        // Rebase generic addresses to shared offsets. An address outside the shared window then lies beyond
+        // its end and faults.
+        let offset = match space {
+            AccessSpace::Generic => offset.wrapping_sub_unsigned(SHARED_WINDOW),
             _ => offset,
         };
         let mut defs: Vec<Register> = Vec::new();
-        for part in self.parts(to, matrices)? {
+        for part in self.vector_elements(to, matrix_count)? {
             defs.push(self.destination(&part, Type::B32)?);
         }
-        self.draft(matrix::load, Class::Shared, &defs, &[row]);
-        let draft = self.last();
-        draft.x = matrix::packed(matrices, transposed);
-        draft.imm = offset as u64;
-        draft.access = Some(Access {
+        self.push(matrix::load, Class::Shared, &defs, &[row]);
+        let inst = self.last();
+        inst.arg0 = matrix::packed(matrix_count, transposed);
+        inst.imm = offset as u64;
+        inst.access = Some(Access {
             memory: Memory::Shared,
             kind: AccessKind::MatrixLoad,
-            bytes: 4 * matrices as u32,
-            address: matrices,
+            bytes: 4 * matrix_count as u32,
+            address: matrix_count,
             ordered: None,
             update: Update::default(),
         });
         Ok(())
     }
 
-    /// `stmatrix.sync.aligned.m8n8.xN{.trans}{.shared}.b16`
-    pub fn store_matrices(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+    /// Lowers `stmatrix.sync.aligned.m8n8.xN{.trans}{.shared}.b16`.
+    pub fn stmatrix(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let ["sync", "aligned", "m8n8", count, modifiers @ ..] = &instruction.modifiers[..] else {
             return Err(self.unknown(instruction));
         };
@@ -194,12 +195,12 @@ impl<'a> Lowering<'_, 'a> {
             ["trans", rest @ ..] => (true, rest),
             rest => (false, rest),
         };
-        let at = match modifiers {
-            ["shared" | "shared::cta", "b16"] => At::Shared,
-            ["b16"] => At::Generic,
+        let space = match modifiers {
+            ["shared" | "shared::cta", "b16"] => AccessSpace::Shared,
+            ["b16"] => AccessSpace::Generic,
             _ => return Err(self.unknown(instruction)),
         };
-        let matrices = match *count {
+        let matrix_count = match *count {
             "x1" => 1,
             "x2" => 2,
             "x4" => 4,
@@ -208,19 +209,19 @@ impl<'a> Lowering<'_, 'a> {
         let [to, from] = &instruction.operands[..] else {
             return Err(self.error("`stmatrix` takes an address and registers"));
         };
-        let (row, offset) = self.shared_place(to, at)?;
+        let (row, offset) = self.shared_address(to, space)?;
         let mut uses: Vec<Register> = vec![row];
-        for part in self.parts(from, matrices)? {
+        for part in self.vector_elements(from, matrix_count)? {
             uses.push(self.source(&part, Type::B32)?);
         }
-        self.draft(matrix::store, Class::Shared, &[], &uses);
-        let draft = self.last();
-        draft.x = matrix::packed(matrices, transposed);
-        draft.imm = offset as u64;
-        draft.access = Some(Access {
+        self.push(matrix::store, Class::Shared, &[], &uses);
+        let inst = self.last();
+        inst.arg0 = matrix::packed(matrix_count, transposed);
+        inst.imm = offset as u64;
+        inst.access = Some(Access {
             memory: Memory::Shared,
             kind: AccessKind::MatrixStore,
-            bytes: 4 * matrices as u32,
+            bytes: 4 * matrix_count as u32,
             address: 0,
             ordered: None,
             update: Update::default(),
@@ -228,28 +229,28 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// A vector's registers, as many as there have to be; one may stand without braces.
-    pub fn parts(
+    /// Returns the `count` registers of a vector operand; a single register may be written without braces.
+    pub fn vector_elements(
         &self,
         operand: &Operand<'a>,
         count: usize,
     ) -> Result<Vec<Operand<'a>>, LoadError> {
-        let parts = match operand {
-            Operand::Vector(parts) => parts.clone(),
+        let elements = match operand {
+            Operand::Vector(elements) => elements.clone(),
             single => vec![single.clone()],
         };
-        if parts.len() != count {
+        if elements.len() != count {
             return Err(self.error(format!(
-                "a vector of {} registers stands where the instruction wants {count}",
-                parts.len()
+                "the vector has {} registers, but the instruction requires {count}",
+                elements.len()
             )));
         }
-        Ok(parts)
+        Ok(elements)
     }
 }
 
-/// The element of 8 bits that a modifier names.
-fn byte(name: &str) -> Option<Byte> {
+/// Returns the 8-bit element type that a modifier names.
+fn byte_type(name: &str) -> Option<Byte> {
     match name {
         "s8" => Some(Byte::S8),
         "u8" => Some(Byte::U8),

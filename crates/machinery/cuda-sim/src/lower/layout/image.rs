@@ -1,11 +1,11 @@
-//! The bytes that variables begin with.
+//! The initial contents of variables.
 
 use super::{Layout, Symbol};
 use crate::lower::error::LoadError;
 use crate::memory::{FUNCTION_BASE, FUNCTION_STEP, SHARED_WINDOW};
 use crate::ptx::ast::{Immediate, Initializer, Type, Variable};
 
-/// The bytes a variable begins with; shorter than the variable where the rest is zero.
+/// Returns a variable's initial bytes. The image may be shorter than the variable; the remainder is zero.
 pub fn image(layout: &Layout, variable: &Variable) -> Result<Vec<u8>, LoadError> {
     let size = variable.ty.bytes() as usize;
     let mut image = Vec::with_capacity(variable.init.len() * size);
@@ -42,7 +42,7 @@ pub fn image(layout: &Layout, variable: &Variable) -> Result<Vec<u8>, LoadError>
     Ok(image)
 }
 
-/// A literal's bits as a value of type `ty`.
+/// Returns the bits of a literal converted to type `ty`.
 pub fn immediate_bits(immediate: Immediate, ty: Type) -> u64 {
     match (immediate, ty) {
         (Immediate::Int(value), Type::F32) => u64::from((value as f32).to_bits()),

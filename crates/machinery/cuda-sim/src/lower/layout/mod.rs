@@ -1,4 +1,4 @@
-//! Module variables: where each lies, and the bytes it begins with.
+//! The layout of module variables: the address and the initial contents of each.
 
 mod constants;
 mod image;
@@ -7,7 +7,7 @@ mod shared;
 pub use image::immediate_bits;
 
 use super::error::LoadError;
-use super::mentions;
+use super::references;
 use crate::device::DeviceSpec;
 use crate::isa::Param;
 use crate::memory::global::Global;
@@ -18,7 +18,7 @@ use image::image;
 use shared::place_shared;
 use std::collections::HashMap;
 
-/// What a name at module scope stands for.
+/// The meaning of a name at module scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Symbol {
     /// A device address.
@@ -27,38 +27,34 @@ pub enum Symbol {
     Const(u64),
     /// An offset into shared memory.
     Shared(u64),
-    /// Shared memory sized at launch: it begins after what the kernel declares, at a multiple of
-    /// `align` bytes.
+    /// Shared memory sized at launch. It follows the kernel's static shared memory, aligned to `align` bytes.
     DynamicShared { align: u32 },
-    /// A function with a body, by number.
+    /// The number of a function that has a body.
     Function(usize),
 }
 
-/// Where a module's variables lie.
+/// The addresses of a module's variables.
 pub struct Layout {
-    /// What each name at module scope stands for.
+    /// The symbol for each name at module scope.
     pub symbols: HashMap<String, Symbol>,
-    /// The address and the length in bytes of each global and constant variable, which the driver
-    /// may ask for.
+    /// The address and size in bytes of each global and constant variable, by name, for `cuModuleGetGlobal`.
     pub visible: HashMap<String, (u64, u64)>,
-    /// The addresses of the device memory that was allocated for variables.
+    /// The device allocations that back the variables.
     pub allocations: Vec<u64>,
-    /// The address and the length in bytes of the constant bank; none where the module has no
-    /// constants.
+    /// The address and size in bytes of the constant bank; `None` if the module has no constants.
     pub constants: Option<(u64, u64)>,
-    /// The offset in shared memory of each shared variable that a function declares, by function
-    /// and name.
+    /// The shared-memory offset of each function-scope shared variable, by function and variable name.
     pub function_shared: HashMap<(String, String), u64>,
-    /// The address of each global variable that a function declares, by function and name.
+    /// The address of each function-scope global variable, by function and variable name.
     pub function_global: HashMap<(String, String), u64>,
-    /// How many bytes each shared variable takes, by the function that declares it, empty at module scope,
-    /// and name.
+    /// The size in bytes of each shared variable, by declaring function (empty at module scope) and variable
+    /// name.
     pub shared_sizes: HashMap<(String, String), u64>,
-    /// The bytes of shared memory that each kernel's variables take. Kernels without any are not in it.
+    /// The bytes of static shared memory per kernel. Kernels without shared variables have no entry.
     pub shared_bytes: HashMap<String, u64>,
 }
 
-/// How many bytes a variable takes; an error where no memory has so many.
+/// Returns the size of a variable in bytes. Fails if it is 2⁴⁸ bytes or more.
 pub fn bytes_of(variable: &Variable) -> Result<u64, LoadError> {
     let element = u64::from(variable.ty.bytes()) * u64::from(variable.vector);
     variable
@@ -72,14 +68,15 @@ pub fn bytes_of(variable: &Variable) -> Result<u64, LoadError> {
         })
 }
 
-/// Where the parameters of a kernel lie in its parameter space.
+/// Returns the offsets and sizes of a kernel's parameters in its parameter space. Fails if they exceed the
+/// device's limit.
 pub fn parameters(function: &ast::Function, device: &DeviceSpec) -> Result<Vec<Param>, LoadError> {
     let mut end = 0;
     let mut params = Vec::with_capacity(function.params.len());
     for param in &function.params {
         let offset = u64::next_multiple_of(end, u64::from(param.align.max(1)));
         let size = bytes_of(param)?;
-        // No more than 2⁴⁸ and 2³² at a time, so that this may grow past any limit.
+        // One step adds less than 2⁴⁸ + 2³² bytes, so clamping the total here keeps it from overflowing.
         end = (offset + size).min(1 << 62);
         params.push(Param {
             offset: offset as u32,
@@ -88,7 +85,7 @@ pub fn parameters(function: &ast::Function, device: &DeviceSpec) -> Result<Vec<P
     }
     if end > u64::from(device.max_parameter_bytes) {
         let message = format!(
-            "kernel {} has {end} bytes of parameters, {} are allowed",
+            "kernel {} has {end} bytes of parameters, but at most {} are allowed",
             function.name, device.max_parameter_bytes
         );
         return Err(LoadError::invalid(function.line, message));
@@ -96,7 +93,7 @@ pub fn parameters(function: &ast::Function, device: &DeviceSpec) -> Result<Vec<P
     Ok(params)
 }
 
-/// Places every variable and writes initial values.
+/// Places all variables and writes their initial values. Frees its allocations on error.
 pub fn place(
     module: &ast::Module,
     device: &DeviceSpec,
@@ -115,14 +112,14 @@ pub fn place(
     let result = place_all(&mut layout, module, device, global);
     if result.is_err() {
         for &address in &layout.allocations {
-            // Allocated by this very call.
+            // `place_all` allocated `address`, so freeing it cannot fail.
             let _ = global.free(address);
         }
     }
     result.map(|()| layout)
 }
 
-/// Fills the layout. What is allocated until an error stays in it.
+/// Fills in `layout`. After an error, `layout.allocations` lists the memory to free.
 fn place_all(
     layout: &mut Layout,
     module: &ast::Module,
@@ -138,7 +135,10 @@ fn place_all(
     }
     for alias in &module.aliases {
         let Some(&function @ Symbol::Function(_)) = layout.symbols.get(alias.function) else {
-            let message = format!("`{}` is no function that has a body here", alias.function);
+            let message = format!(
+                "`{}` is not a function with a body in this module",
+                alias.function
+            );
             return Err(LoadError::invalid(alias.line, message));
         };
         layout.define(alias.name, function, alias.line)?;
@@ -153,7 +153,7 @@ fn place_all(
             .insert(variable.name.to_owned(), (address, bytes));
     }
     for function in &module.functions {
-        for variable in mentions::variables_in(function, StateSpace::Global) {
+        for variable in references::function_variables(function, StateSpace::Global) {
             let (address, bytes) = layout.allocate(variable, global)?;
             let key = (function.name.to_owned(), variable.name.to_owned());
             if layout.function_global.insert(key, address).is_some() {
@@ -175,7 +175,7 @@ fn place_all(
     Ok(())
 }
 
-/// The module's variables in a state space.
+/// Returns the module's variables in state space `space`.
 fn in_space<'m, 'a>(
     module: &'m ast::Module<'a>,
     space: StateSpace,
@@ -186,7 +186,7 @@ fn in_space<'m, 'a>(
         .filter(move |variable| variable.space == space)
 }
 
-/// An error for a variable that another module defines.
+/// Fails if the variable is defined in another module.
 fn refuse_extern(variable: &Variable) -> Result<(), LoadError> {
     if variable.linkage == Linkage::Extern {
         let message = format!(
@@ -199,7 +199,7 @@ fn refuse_extern(variable: &Variable) -> Result<(), LoadError> {
 }
 
 impl Layout {
-    /// Device memory for a variable: its address, and its bytes.
+    /// Allocates device memory for a variable. Returns its address and size in bytes.
     fn allocate(
         &mut self,
         variable: &Variable,
@@ -215,7 +215,7 @@ impl Layout {
         Ok((address, bytes))
     }
 
-    /// Writes what a variable of so many bytes begins with.
+    /// Writes the initial value of a variable of `bytes` bytes at `address`.
     fn fill(
         &self,
         variable: &Variable,
@@ -229,13 +229,14 @@ impl Layout {
             return Err(LoadError::invalid(variable.line, message));
         }
         if let Some(host) = global.host(address, image.len() as u64) {
-            // SAFETY: `host` answers for `image.len()` bytes of a live allocation.
+            // SAFETY: `Global::host` returned a pointer to `image.len()` bytes of a live allocation, which
+            // cannot overlap `image`, a fresh `Vec`.
             unsafe { host.copy_from_nonoverlapping(image.as_ptr(), image.len()) };
         }
         Ok(())
     }
 
-    /// Notes what a name stands for; an error where it stands for something already.
+    /// Defines a name at module scope. Fails if the name is already defined.
     fn define(&mut self, name: &str, symbol: Symbol, line: u32) -> Result<(), LoadError> {
         match self.symbols.insert(name.to_owned(), symbol) {
             None => Ok(()),

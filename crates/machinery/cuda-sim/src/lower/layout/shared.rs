@@ -1,24 +1,24 @@
-//! Where shared variables lie.
+//! The layout of shared variables.
 
 use super::{Layout, Symbol, bytes_of, in_space};
 use crate::device::DeviceSpec;
 use crate::lower::error::LoadError;
-use crate::lower::{limits, mentions};
+use crate::lower::{limits, references};
 use crate::ptx::ast;
 use crate::ptx::ast::{Linkage, StateSpace, Variable};
 use std::collections::HashMap;
 
-/// Places the shared variables. Two may overlap when no kernel uses both, as an assembler would
-/// have it, so that a module may hold many kernels with large tiles.
+/// Places the shared variables. Two variables may overlap if no kernel uses both, as with NVIDIA's assembler,
+/// so that a module may contain many kernels with large tiles.
 pub fn place_shared(
     layout: &mut Layout,
     module: &ast::Module,
     device: &DeviceSpec,
 ) -> Result<(), LoadError> {
-    let users = mentions::users(module)?;
+    let users = references::kernels_by_name(module)?;
     let kernels = module.functions.iter().filter(|function| function.entry);
-    let mut shelf = SharedShelf::new(kernels.map(|kernel| kernel.name).collect());
-    let of = |name: &str| users.get(name).map_or(&[][..], Vec::as_slice);
+    let mut allocator = SharedAllocator::new(kernels.map(|kernel| kernel.name).collect());
+    let kernels_of = |name: &str| users.get(name).map_or(&[][..], Vec::as_slice);
     for variable in in_space(module, StateSpace::Shared) {
         let unsized_array = variable.dims.first() == Some(&0);
         if variable.linkage == Linkage::Extern && unsized_array {
@@ -30,25 +30,25 @@ pub fn place_shared(
             )?;
             continue;
         }
-        // One with a size is laid out here though it is called `.extern`, as the driver's assembler does.
-        let place = shelf.place(variable, of(variable.name))?;
-        layout.define(variable.name, Symbol::Shared(place), variable.line)?;
+        // A sized `.extern` variable is placed like any other, as the driver's assembler does.
+        let offset = allocator.place(variable, kernels_of(variable.name))?;
+        layout.define(variable.name, Symbol::Shared(offset), variable.line)?;
         let key = (String::new(), variable.name.to_owned());
         layout.shared_sizes.insert(key, bytes_of(variable)?);
     }
     for function in &module.functions {
-        for variable in mentions::variables_in(function, StateSpace::Shared) {
-            let place = shelf.place(variable, of(function.name))?;
+        for variable in references::function_variables(function, StateSpace::Shared) {
+            let offset = allocator.place(variable, kernels_of(function.name))?;
             let key = (function.name.to_owned(), variable.name.to_owned());
             let bytes = bytes_of(variable)?;
             layout.shared_sizes.insert(key.clone(), bytes);
-            if layout.function_shared.insert(key, place).is_some() {
+            if layout.function_shared.insert(key, offset).is_some() {
                 let message = format!("`{}` is defined twice", variable.name);
                 return Err(LoadError::invalid(variable.line, message));
             }
         }
     }
-    layout.shared_bytes = shelf.bytes();
+    layout.shared_bytes = allocator.bytes();
     let limit = u64::from(device.shared_per_block);
     match layout
         .shared_bytes
@@ -65,66 +65,67 @@ pub fn place_shared(
     }
 }
 
-/// The shared memory of all kernels, as it fills up.
-struct SharedShelf<'a> {
-    kernels: Vec<UsedShared<'a>>,
+/// The shared memory of all kernels while variables are placed.
+struct SharedAllocator<'a> {
+    kernels: Vec<KernelShared<'a>>,
 }
 
-/// What is taken of a kernel's shared memory.
-struct UsedShared<'a> {
+/// The occupied ranges of one kernel's shared memory.
+struct KernelShared<'a> {
     kernel: &'a str,
-    /// Where each variable begins and ends, in ascending order.
-    taken: Vec<(u64, u64)>,
+    /// The start and end offset of each variable, in ascending order.
+    occupied: Vec<(u64, u64)>,
 }
 
-impl<'a> SharedShelf<'a> {
+impl<'a> SharedAllocator<'a> {
     fn new(kernels: Vec<&'a str>) -> Self {
-        let used = |kernel| UsedShared {
+        let used = |kernel| KernelShared {
             kernel,
-            taken: Vec::new(),
+            occupied: Vec::new(),
         };
         Self {
             kernels: kernels.into_iter().map(used).collect(),
         }
     }
 
-    /// Places a variable at the lowest offset that is free in all of these kernels, given by their
-    /// numbers.
+    /// Places a variable at the lowest offset that is free in all of the given kernels. Fails if a kernel has
+    /// too many shared variables.
     fn place(&mut self, variable: &Variable, kernels: &[usize]) -> Result<u64, LoadError> {
         let bytes = bytes_of(variable)?;
         let align = u64::from(variable.align.max(1));
-        let mut taken: Vec<(u64, u64)> = Vec::new();
+        let mut occupied: Vec<(u64, u64)> = Vec::new();
         for &kernel in kernels {
-            taken.extend(&self.kernels[kernel].taken);
+            occupied.extend(&self.kernels[kernel].occupied);
         }
-        taken.sort_unstable();
-        let mut place = 0;
-        for (from, to) in taken {
-            if place < to && from < place + bytes {
-                // No more than 2⁴⁸ and 2³² at a time, so that this may grow past any limit.
-                place = to.next_multiple_of(align).min(1 << 62);
+        occupied.sort_unstable();
+        let mut offset = 0;
+        for (from, to) in occupied {
+            if offset < to && from < offset + bytes {
+                // One step adds less than 2⁴⁸ + 2³² bytes, so clamping the total here keeps it from
+                // overflowing.
+                offset = to.next_multiple_of(align).min(1 << 62);
             }
         }
-        let own = (place, place + bytes);
+        let range = (offset, offset + bytes);
         for &kernel in kernels {
-            let UsedShared { kernel, taken } = &mut self.kernels[kernel];
-            if taken.len() == limits::SHARED_VARIABLES {
+            let KernelShared { kernel, occupied } = &mut self.kernels[kernel];
+            if occupied.len() == limits::SHARED_VARIABLES {
                 let message = format!(
-                    "kernel {kernel} has more than {} shared variables: make arrays of them",
+                    "kernel {kernel} has more than {} shared variables: combine them into arrays",
                     limits::SHARED_VARIABLES
                 );
                 return Err(LoadError::invalid(variable.line, message));
             }
-            taken.insert(taken.partition_point(|&other| other < own), own);
+            occupied.insert(occupied.partition_point(|&other| other < range), range);
         }
-        Ok(place)
+        Ok(offset)
     }
 
-    /// How many bytes of shared memory each kernel takes that takes any, by name.
+    /// Returns the bytes of shared memory per kernel, by name. Kernels without shared variables are left out.
     fn bytes(&self) -> HashMap<String, u64> {
-        let used = self.kernels.iter().filter(|used| !used.taken.is_empty());
+        let used = self.kernels.iter().filter(|used| !used.occupied.is_empty());
         used.map(|used| {
-            let ends = used.taken.iter().map(|&(_, to)| to);
+            let ends = used.occupied.iter().map(|&(_, to)| to);
             (used.kernel.to_owned(), ends.max().unwrap_or(0))
         })
         .collect()

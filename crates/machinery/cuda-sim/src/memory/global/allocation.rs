@@ -1,110 +1,110 @@
-//! Allocations: what is kept of each, and what others see of it.
+//! Allocations: the records of live and freed device memory.
 
 use super::backing::Backing;
-use super::home::Reach;
-use crate::memory::footprint::Touched;
-use crate::memory::written::Written;
+use super::peer_access::DeviceAccess;
+use crate::memory::footprint::AccessFootprint;
+use crate::memory::init_bitmap::AtomicInitBitmap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How an allocation came to be, and so how it ends.
+/// The origin of an allocation, which determines how it is freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AllocationKind {
-    /// Device memory (`cuMemAlloc`), at an address the host cannot use.
+    /// Device memory (`cuMemAlloc`), at an address that the host cannot use.
     Device,
-    /// Managed memory (`cuMemAllocManaged`): the same address on host and device.
+    /// Managed memory (`cuMemAllocManaged`), at the same address on host and device.
     Managed,
-    /// Page-locked host memory (`cuMemAllocHost`): the same address on host and device.
+    /// Page-locked host memory (`cuMemAllocHost`), at the same address on host and device.
     Host,
-    /// Memory that was made without an address (`cuMemCreate`) and is mapped to one.
+    /// Physical memory (`cuMemCreate`) that is mapped to a reserved address.
     Mapped,
-    /// The caller's own memory, mapped into the device (`cuMemHostRegister`).
+    /// Host memory of the program that is mapped into the device (`cuMemHostRegister`).
     Registered,
 }
 
 impl AllocationKind {
-    /// Which devices' kernels reach such an allocation.
-    pub(super) fn reach(self) -> Reach {
+    /// Returns the devices that initially have access to such an allocation.
+    pub(super) fn access(self) -> DeviceAccess {
         match self {
-            Self::Device => Reach::Peers,
-            Self::Managed | Self::Host | Self::Registered => Reach::All,
-            Self::Mapped => Reach::Listed(0),
+            Self::Device => DeviceAccess::Peers,
+            Self::Managed | Self::Host | Self::Registered => DeviceAccess::All,
+            Self::Mapped => DeviceAccess::Listed(0),
         }
     }
 }
 
-/// A live allocation.
+/// A live allocation, as launches and copies use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocation {
-    /// Its first device address.
+    /// The first device address.
     pub base: u64,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub size: u64,
-    /// The host memory that holds its bytes.
+    /// The host memory that holds the contents.
     pub host: *mut u8,
-    /// How it came to be.
+    /// The origin.
     pub kind: AllocationKind,
-    /// The device that it was made on.
-    pub home: u32,
+    /// The device that owns the memory.
+    pub owner: u32,
 }
 
-/// An allocation as messages tell of it, live or freed.
+/// The description of a live or freed allocation for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllocationRecord {
-    /// Its first device address.
+    /// The first device address.
     pub base: u64,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub bytes: u64,
-    /// Its number among all allocations in the order in which they were made, from 1; 0 where it
+    /// The ordinal among all unnamed allocations in order of creation, counted from 1; 0 if the allocation
     /// has a name.
     pub order: u64,
-    /// The name of the module's variable that it is for, if any.
+    /// The name of the module variable that the allocation is for, if any.
     pub name: Option<Arc<str>>,
 }
 
-/// What is kept of a live allocation.
+/// The internal record of a live allocation.
 pub struct LiveAllocation {
-    /// Its length in bytes.
+    /// The length in bytes.
     pub size: u64,
-    /// The host memory that holds its bytes.
+    /// The host memory that holds the contents.
     pub host: *mut u8,
-    /// How it came to be.
+    /// The origin.
     pub kind: AllocationKind,
-    /// The device that it was made on.
-    pub home: u32,
-    /// Which devices' kernels reach it.
-    pub reach: Reach,
-    /// The memory itself, unless it is the caller's own.
+    /// The device that owns the memory.
+    pub owner: u32,
+    /// The devices whose kernels can access the memory.
+    pub access: DeviceAccess,
+    /// The owner of the host memory; `None` if the program owns it.
     pub backing: Option<Backing>,
-    /// What the last launch touched of it, for the next one to clear and use again.
-    pub touched: Mutex<Option<Arc<Touched>>>,
-    /// Its number among all allocations in the order in which they were made, from 1; 0 where it
+    /// The footprint of the last launch, which the next launch clears and reuses.
+    pub touched: Mutex<Option<Arc<AccessFootprint>>>,
+    /// The ordinal among all unnamed allocations in order of creation, counted from 1; 0 if the allocation
     /// has a name.
     pub order: u64,
-    /// The name of the module's variable that it is for, if any.
+    /// The name of the module variable that the allocation is for, if any.
     pub name: Option<Arc<str>>,
-    /// Which bytes somebody has written, where that is kept.
-    pub written: Option<Arc<Written>>,
+    /// The bitmap of initialized bytes, if it is tracked.
+    pub written: Option<Arc<AtomicInitBitmap>>,
 }
 
 impl LiveAllocation {
-    /// A footprint in which nothing of the allocation is touched: that of the last launch, cleared,
-    /// where nobody uses it any more.
-    pub fn untouched(&self) -> Arc<Touched> {
-        let mut kept = self.touched.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut touched = kept
+    /// Returns an empty footprint of the allocation. Reuses the one of the last launch if it is no longer in
+    /// use.
+    pub fn empty_footprint(&self) -> Arc<AccessFootprint> {
+        let mut cached = self.touched.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut touched = cached
             .take()
-            .unwrap_or_else(|| Arc::new(Touched::new(self.size)));
+            .unwrap_or_else(|| Arc::new(AccessFootprint::new(self.size)));
         match Arc::get_mut(&mut touched) {
             Some(mine) => mine.clear(),
-            // A thread of the launch before has not let go of it yet.
-            None => touched = Arc::new(Touched::new(self.size)),
+            // A thread of the previous launch still holds a reference.
+            None => touched = Arc::new(AccessFootprint::new(self.size)),
         }
-        *kept = Some(touched.clone());
+        *cached = Some(touched.clone());
         touched
     }
 
-    /// The allocation as messages tell of it; it begins at `base`.
-    pub fn known(&self, base: u64) -> AllocationRecord {
+    /// Returns the description of the allocation, which starts at `base`.
+    pub fn record(&self, base: u64) -> AllocationRecord {
         AllocationRecord {
             base,
             bytes: self.size,
@@ -113,14 +113,14 @@ impl LiveAllocation {
         }
     }
 
-    /// The allocation as launches and copies see it; it begins at `base`.
-    pub fn at(&self, base: u64) -> Allocation {
+    /// Returns the public view of the allocation, which starts at `base`.
+    pub fn to_allocation(&self, base: u64) -> Allocation {
         Allocation {
             base,
             size: self.size,
             host: self.host,
             kind: self.kind,
-            home: self.home,
+            owner: self.owner,
         }
     }
 }

@@ -1,31 +1,32 @@
-//! The host memory behind an allocation.
+//! The host memory that backs an allocation.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 
-/// What real GPUs align an allocation to.
+/// The alignment of device allocations in bytes, as on real GPUs.
 pub const ALIGNMENT: u64 = 512;
 
-/// Zeroed host memory aligned to [`ALIGNMENT`] or more.
+/// Zeroed host memory with an alignment of at least [`ALIGNMENT`].
 ///
-/// The system allocator clears memory of a small alignment lazily, page by page as it is
-/// touched, and memory of a large one at once; so this asks for a little more and aligns itself.
+/// The system allocator zeroes memory lazily, page by page, only if the requested alignment is small. For
+/// large alignments it clears all memory at once. Therefore this type requests more memory than needed and
+/// aligns the start itself.
 pub struct Backing {
     start: *mut u8,
     layout: Layout,
-    /// The first byte at a multiple of the alignment.
+    /// The first aligned byte.
     pub aligned: *mut u8,
 }
 
-/// Memory that the host uses too has pages of its own, so that they can be guarded.
+/// The alignment of memory shared with the host, which gets pages of its own so that they can be protected.
 const PAGE: u64 = 4096;
 
 impl Backing {
-    /// `bytes` bytes, or nothing where the host has no room for them.
+    /// Allocates `bytes` bytes. Returns `None` if the host is out of memory.
     pub fn new(bytes: u64) -> Option<Self> {
         Self::aligned_to(ALIGNMENT, bytes)
     }
 
-    /// `bytes` bytes in pages that nothing else is in, or nothing.
+    /// Allocates `bytes` bytes in pages that contain nothing else. Returns `None` if the host is out of memory.
     pub fn in_pages(bytes: u64) -> Option<Self> {
         Self::aligned_to(PAGE, bytes.checked_next_multiple_of(PAGE)?)
     }
@@ -33,7 +34,8 @@ impl Backing {
     fn aligned_to(alignment: u64, bytes: u64) -> Option<Self> {
         let padded = usize::try_from(bytes.checked_add(alignment)?).ok()?;
         let layout = Layout::from_size_align(padded, 16).ok()?;
-        // SAFETY: the layout is at least `alignment` bytes long, so not empty.
+        // SAFETY: `padded` is at least `alignment`, so the layout has a nonzero size, as `alloc_zeroed`
+        // requires.
         let start = unsafe { alloc_zeroed(layout) };
         if start.is_null() {
             return None;
@@ -49,7 +51,7 @@ impl Backing {
 
 impl Drop for Backing {
     fn drop(&mut self) {
-        // SAFETY: `start` came from `alloc_zeroed` with this layout and is freed only here.
+        // SAFETY: `start` was returned by `alloc_zeroed` for `self.layout`, and `drop` runs only once.
         unsafe { dealloc(self.start, self.layout) }
     }
 }

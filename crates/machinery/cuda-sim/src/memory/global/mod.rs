@@ -1,68 +1,70 @@
-//! The device's address space: every live allocation, and the host memory behind it.
+//! The address space of device memory: all live allocations and the host memory that backs them.
 //!
-//! An address is never handed out twice, and a gap follows each allocation, so a stale address
-//! or one past an end belongs to nothing and is caught.
+//! Addresses are never reused, and a gap follows each allocation, so stale and out-of-bounds addresses do not
+//! belong to any allocation and are detected.
 
 mod addresses;
 mod allocation;
 mod backing;
 mod error;
-mod home;
-mod window;
+mod peer_access;
+mod reservation;
 
 pub use allocation::{Allocation, AllocationKind, AllocationRecord};
 pub use backing::ALIGNMENT;
 pub use error::{AlreadyMapped, NotAllocated, OutOfMemory};
-pub use home::{Devices, MAX_DEVICES, Reach};
+pub use peer_access::{DeviceAccess, Devices, MAX_DEVICES};
 
-use super::footprint::Touched;
-use super::written::Written;
+use super::footprint::AccessFootprint;
+use super::init_bitmap::AtomicInitBitmap;
 use allocation::LiveAllocation;
 use backing::Backing;
+use reservation::Reservation;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
-use window::Window;
 
-/// Where device addresses start. Above everything a 64-bit host gives a process, so that an
-/// address is either the host's or the device's, and reading a device address on the host faults.
+/// The start of device addresses. It is above all addresses that a 64-bit host gives to processes, so an
+/// address belongs to either the host or the device, and the host faults on device addresses.
 pub const BASE: u64 = 1 << 48;
 
-/// Where device addresses end: 2⁵⁶ bytes can be handed out before the space is used up.
+/// The end of device addresses, which allows for almost 2⁵⁶ bytes of allocations over the lifetime of the
+/// address space.
 const END: u64 = 1 << 56;
 
-/// Addresses left empty after an allocation. Wide, because a wrong index is often a row too far.
+/// The gap after each allocation in bytes. It is wide because a wrong index is often off by a whole row.
 const GAP: u64 = 1 << 20;
 
-/// Device memory and the host memory mapped into it.
+/// Device memory, and the host memory that is mapped into it.
 pub struct Global {
-    /// Of each device.
+    /// Bytes of memory per device.
     capacity: u64,
-    /// Of each device.
+    /// Allocated bytes of each device.
     used: Vec<u64>,
-    /// The device that memory is made on and kernels run on now, and those whose memory its kernels reach as well.
+    /// The current device, which owns new allocations and runs kernels.
     device: u32,
+    /// The devices whose memory the current device's kernels can access.
     peers: Devices,
     next: u64,
     entries: BTreeMap<u64, LiveAllocation>,
-    /// Ranges of addresses that are reserved, by the first.
-    windows: BTreeMap<u64, Window>,
-    /// Allocations made so far, those with a name not counted.
-    made: u64,
-    /// The allocations that were freed last, the oldest first.
+    /// Reserved address ranges, by their first address.
+    reservations: BTreeMap<u64, Reservation>,
+    /// The number of unnamed allocations so far.
+    allocation_count: u64,
+    /// The most recently freed allocations, oldest first.
     freed: VecDeque<AllocationRecord>,
 }
 
-/// How many freed allocations are remembered.
-const FREED: usize = 1024;
+/// Maximum number of freed allocations that are remembered.
+const MAX_FREED_RECORDS: usize = 1024;
 
-// SAFETY: the pointers are to memory this value owns or was promised (`map`), not to anything of
-// one thread; reading and writing through them is the unsafe act, and its caller's to order.
+// SAFETY: the pointers refer to memory that this value owns or that the caller of `map` guarantees to be
+// valid, from any thread. Dereferencing them is unsafe and must be synchronized by the code that does it.
 unsafe impl Send for Global {}
-// SAFETY: as above; `&Global` gives out addresses and changes nothing.
+// SAFETY: methods that take `&Global` return addresses and do not access the memory.
 unsafe impl Sync for Global {}
 
 impl Global {
-    /// An empty address space of one device that hands out at most `capacity` bytes at a time.
+    /// Creates an empty address space of one device with `capacity` bytes.
     pub fn new(capacity: u64) -> Self {
         Self {
             capacity,
@@ -71,55 +73,55 @@ impl Global {
             peers: 0,
             next: BASE,
             entries: BTreeMap::new(),
-            windows: BTreeMap::new(),
-            made: 0,
+            reservations: BTreeMap::new(),
+            allocation_count: 0,
             freed: VecDeque::new(),
         }
     }
 
-    /// Bytes of a device that may be live at once.
+    /// Returns the memory capacity of a device in bytes.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// Bytes not handed out of the device that memory is made on now.
+    /// Returns the unallocated bytes of the current device.
     pub fn free_bytes(&self) -> u64 {
         self.free_bytes_of(self.device)
     }
 
-    /// Bytes of a device not handed out.
+    /// Returns the unallocated bytes of a device.
     pub fn free_bytes_of(&self, device: u32) -> u64 {
         self.capacity - self.used[device as usize]
     }
 
-    /// Device memory of `bytes` bytes, all zero. Returns its address: a multiple of 512, and of more where
-    /// there are many bytes, as the driver's are.
+    /// Allocates `bytes` bytes of zeroed device memory. Returns its address, which is a multiple of 512, or
+    /// of more for large allocations, as with NVIDIA's driver.
     pub fn allocate(&mut self, bytes: u64) -> Result<u64, OutOfMemory> {
-        let (address, past) = self.place(bytes, alignment_of(bytes))?;
+        let (address, past) = self.next_address(bytes, allocation_alignment(bytes))?;
         let backing = self.backing(bytes)?;
         self.next = past;
         self.insert(address, bytes, AllocationKind::Device, backing);
         Ok(address)
     }
 
-    /// An address for `bytes` bytes that no allocation is given, but by [`Global::allocate_reserved`].
-    pub fn set_aside(&mut self, bytes: u64) -> Result<u64, OutOfMemory> {
-        let (address, past) = self.place(bytes, alignment_of(bytes))?;
+    /// Reserves an address for `bytes` bytes, for later use by [`Global::allocate_reserved`].
+    pub fn reserve_address(&mut self, bytes: u64) -> Result<u64, OutOfMemory> {
+        let (address, past) = self.next_address(bytes, allocation_alignment(bytes))?;
         self.next = past;
         Ok(address)
     }
 
-    /// Device memory of `bytes` bytes, all zero, at an address that was reserved for so many and that has
-    /// none now.
+    /// Allocates `bytes` bytes of zeroed device memory at an address that was reserved for this size and has
+    /// no memory yet.
     pub fn allocate_reserved(&mut self, address: u64, bytes: u64) -> Result<(), OutOfMemory> {
         let backing = self.backing(bytes)?;
         self.insert(address, bytes, AllocationKind::Device, backing);
         Ok(())
     }
 
-    /// Where the next `bytes` addresses begin, at a multiple of `alignment`, a power of two of at least
-    /// [`ALIGNMENT`], and where those after them may begin.
-    fn place(&self, bytes: u64, alignment: u64) -> Result<(u64, u64), OutOfMemory> {
+    /// Returns the next free address for `bytes` bytes at a multiple of `alignment`, which must be a power of
+    /// two of at least [`ALIGNMENT`], and the first address that may be used after it.
+    fn next_address(&self, bytes: u64, alignment: u64) -> Result<(u64, u64), OutOfMemory> {
         let past = |address: u64| {
             address
                 .checked_add(bytes)?
@@ -133,40 +135,40 @@ impl Global {
             .ok_or_else(|| self.out_of_memory(bytes))
     }
 
-    /// Managed memory of `bytes` bytes, all zero: its device address is its host address.
+    /// Allocates `bytes` bytes of zeroed managed memory. Its device address is its host address.
     pub fn allocate_managed(&mut self, bytes: u64) -> Result<u64, OutOfMemory> {
         self.allocate_shared(bytes, AllocationKind::Managed)
     }
 
-    /// Page-locked host memory of `bytes` bytes, all zero: its device address is its host address.
+    /// Allocates `bytes` bytes of zeroed page-locked host memory. Its device address is its host address.
     pub fn allocate_host(&mut self, bytes: u64) -> Result<u64, OutOfMemory> {
         self.allocate_shared(bytes, AllocationKind::Host)
     }
 
-    /// Maps the caller's memory `[host, host + bytes)` into the device at its host address.
+    /// Maps the host memory `[host, host + bytes)` into the device at its host address.
     ///
     /// # Safety
     /// The range must stay readable and writable until [`Global::unmap`].
     pub unsafe fn map(&mut self, host: *mut u8, bytes: u64) -> Result<(), AlreadyMapped> {
         let base = host as u64;
-        let taken = self
+        let overlaps = self
             .entries
             .range(..base.saturating_add(bytes))
             .next_back()
             .is_some_and(|(&other, entry)| other.saturating_add(entry.size) > base);
-        if taken {
+        if overlaps {
             return Err(AlreadyMapped(base));
         }
-        self.made += 1;
+        self.allocation_count += 1;
         let entry = LiveAllocation {
             size: bytes,
             host,
             kind: AllocationKind::Registered,
-            home: self.device,
-            reach: Reach::All,
+            owner: self.device,
+            access: DeviceAccess::All,
             backing: None,
             touched: Mutex::default(),
-            order: self.made,
+            order: self.allocation_count,
             name: None,
             written: None,
         };
@@ -174,77 +176,85 @@ impl Global {
         Ok(())
     }
 
-    /// Ends a mapping made by [`Global::map`].
+    /// Removes a mapping created by [`Global::map`].
     pub fn unmap(&mut self, host: u64) -> Result<(), NotAllocated> {
         self.remove(host, |kind| kind == AllocationKind::Registered)
     }
 
-    /// Frees device or managed memory by the address it starts at.
+    /// Frees device or managed memory that starts at `address`.
     pub fn free(&mut self, address: u64) -> Result<(), NotAllocated> {
         self.remove(address, |kind| {
             matches!(kind, AllocationKind::Device | AllocationKind::Managed)
         })
     }
 
-    /// Frees page-locked host memory by the address it starts at.
+    /// Frees page-locked host memory that starts at `address`.
     pub fn free_host(&mut self, address: u64) -> Result<(), NotAllocated> {
         self.remove(address, |kind| kind == AllocationKind::Host)
     }
 
-    /// The live allocation that contains `address`.
+    /// Returns the live allocation that contains `address`.
     pub fn allocation(&self, address: u64) -> Option<Allocation> {
         let (&base, entry) = self.entries.range(..=address).next_back()?;
-        (address - base < entry.size).then(|| entry.at(base))
+        (address - base < entry.size).then(|| entry.to_allocation(base))
     }
 
-    /// Where the host holds `[address, address + bytes)`; `None` unless all of it is inside one
-    /// live allocation, or in pieces of one range side by side.
+    /// Returns the host pointer to `[address, address + bytes)`. Returns `None` unless all of it is inside
+    /// one live allocation, or inside adjacent mappings of one reserved range.
     pub fn host(&self, address: u64, bytes: u64) -> Option<*mut u8> {
-        let found = self.allocation(address)?;
-        let offset = address - found.base;
-        let fits = bytes <= self.together(found, offset.saturating_add(bytes)) - address;
-        fits.then(|| found.host.wrapping_add(offset as usize))
+        let allocation = self.allocation(address)?;
+        let offset = address - allocation.base;
+        let is_contiguous =
+            bytes <= self.contiguous_end(allocation, offset.saturating_add(bytes)) - address;
+        is_contiguous.then(|| allocation.host.wrapping_add(offset as usize))
     }
 
-    /// All live allocations by ascending address.
+    /// Iterates over all live allocations by ascending address.
     pub fn allocations(&self) -> impl Iterator<Item = Allocation> {
-        self.entries.iter().map(|(&base, entry)| entry.at(base))
+        self.entries
+            .iter()
+            .map(|(&base, entry)| entry.to_allocation(base))
     }
 
-    /// All live allocations that a launch reaches by ascending address, each with a footprint for one
-    /// that is about to begin: nothing of it is touched.
-    pub(in crate::memory) fn untouched(&self) -> impl Iterator<Item = (Allocation, Arc<Touched>)> {
+    /// Iterates over all live allocations that a launch can access by ascending address, each with an empty
+    /// footprint for the launch.
+    pub(in crate::memory) fn empty_footprint(
+        &self,
+    ) -> impl Iterator<Item = (Allocation, Arc<AccessFootprint>)> {
         let entries = self
             .entries
             .iter()
-            .filter(|(_, entry)| self.reaches(entry.home, entry.reach));
-        entries.map(|(&base, entry)| (entry.at(base), entry.untouched()))
+            .filter(|(_, entry)| self.is_accessible(entry.owner, entry.access));
+        entries.map(|(&base, entry)| (entry.to_allocation(base), entry.empty_footprint()))
     }
 
-    /// From now on it is kept which bytes of the allocation at `base` have been written. So far
-    /// none counts as written.
-    pub fn track_writes(&mut self, base: u64) {
+    /// Starts to track the initialized bytes of the allocation at `base`, all of which count as uninitialized.
+    pub fn track_initialization(&mut self, base: u64) {
         if let Some(entry) = self.entries.get_mut(&base) {
-            entry.written = Some(Arc::new(Written::new(entry.size)));
+            entry.written = Some(Arc::new(AtomicInitBitmap::new(entry.size)));
         }
     }
 
-    /// Notes that rows of bytes are written, each given by its address and length. All are in the
-    /// allocation that holds `address`.
-    pub fn wrote(&self, address: u64, rows: impl Iterator<Item = (u64, u64)>) {
-        if let Some((base, written)) = self.written_in(address) {
+    /// Marks rows of bytes, given as addresses and lengths, as initialized. All of them must be in the
+    /// allocation that contains `address`.
+    pub fn mark_initialized(&self, address: u64, rows: impl Iterator<Item = (u64, u64)>) {
+        if let Some((base, written)) = self.init_bitmap_at(address) {
             rows.for_each(|(row, bytes)| written.set(row - base, bytes));
         }
     }
 
-    /// Notes that rows of bytes were copied. Each is given by the address it went to, the one it
-    /// came from, and its length. A byte that was not written where it came from is not written
-    /// where it went either.
-    pub(crate) fn copied(&self, to: u64, from: u64, rows: impl Iterator<Item = (u64, u64, u64)>) {
-        let Some((base, written)) = self.written_in(to) else {
+    /// Copies the initialization state of rows of bytes, given as destination, source and length: bytes
+    /// copied from uninitialized memory are uninitialized.
+    pub(crate) fn copy_initialization(
+        &self,
+        to: u64,
+        from: u64,
+        rows: impl Iterator<Item = (u64, u64, u64)>,
+    ) {
+        let Some((base, written)) = self.init_bitmap_at(to) else {
             return;
         };
-        let source = self.written_in(from);
+        let source = self.init_bitmap_at(from);
         for (to, from, bytes) in rows {
             match &source {
                 Some((from_base, source)) => {
@@ -255,46 +265,47 @@ impl Global {
         }
     }
 
-    /// The allocation that holds `address`, by its first address, and which bytes of it are
-    /// written, where that is kept.
-    fn written_in(&self, address: u64) -> Option<(u64, Arc<Written>)> {
+    /// Returns the base of the allocation that contains `address` and its bitmap of initialized bytes; `None`
+    /// if it is not tracked.
+    fn init_bitmap_at(&self, address: u64) -> Option<(u64, Arc<AtomicInitBitmap>)> {
         let base = self.allocation(address)?.base;
-        Some((base, self.written(base)?))
+        Some((base, self.init_bitmap(base)?))
     }
 
-    /// Which bytes of the allocation at `base` are written; none where that is not kept.
-    pub(crate) fn written(&self, base: u64) -> Option<Arc<Written>> {
+    /// Returns the bitmap of initialized bytes of the allocation at `base`; `None` if it is not tracked.
+    pub(crate) fn init_bitmap(&self, base: u64) -> Option<Arc<AtomicInitBitmap>> {
         self.entries.get(&base)?.written.clone()
     }
 
-    /// Gives the allocation at `base`, which is the last one made, the name of a variable.
+    /// Names the allocation at `base`, which must be the most recent one, after a variable.
     pub(crate) fn name(&mut self, base: u64, name: &str) {
         if let Some(entry) = self.entries.get_mut(&base) {
-            self.made -= 1;
+            self.allocation_count -= 1;
             (entry.order, entry.name) = (0, Some(name.into()));
         }
     }
 
-    /// The live allocation that contains `address`, as messages tell of it.
-    pub(crate) fn known(&self, address: u64) -> Option<AllocationRecord> {
-        let found = self.allocation(address)?;
-        Some(self.entries.get(&found.base)?.known(found.base))
+    /// Returns the description of the live allocation that contains `address`.
+    pub(crate) fn record(&self, address: u64) -> Option<AllocationRecord> {
+        let allocation = self.allocation(address)?;
+        Some(self.entries.get(&allocation.base)?.record(allocation.base))
     }
 
-    /// All live allocations, as messages tell of them.
-    pub(crate) fn all_known(&self) -> impl Iterator<Item = AllocationRecord> {
-        self.entries.iter().map(|(&base, entry)| entry.known(base))
+    /// Iterates over the descriptions of all live allocations.
+    pub(crate) fn records(&self) -> impl Iterator<Item = AllocationRecord> {
+        self.entries.iter().map(|(&base, entry)| entry.record(base))
     }
 
-    /// The allocation that contained `address` and was freed; of several the one that was freed
-    /// last. None where none is remembered.
+    /// Returns the most recently freed allocation that contained `address`; `None` if no such allocation is
+    /// remembered.
     pub(crate) fn freed(&self, address: u64) -> Option<AllocationRecord> {
         let mut freed = self.freed.iter().rev();
-        let found = freed.find(|one| address >= one.base && address - one.base < one.bytes);
-        found.cloned()
+        let record =
+            freed.find(|record| address >= record.base && address - record.base < record.bytes);
+        record.cloned()
     }
 
-    /// The last allocation that begins at or before `address`, and the first one after it.
+    /// Returns the last allocation that starts at or before `address` and the first one that starts after it.
     pub(crate) fn neighbours(
         &self,
         address: u64,
@@ -304,11 +315,11 @@ impl Global {
             .entries
             .range(address..)
             .find(|(base, _)| **base > address);
-        let known = |found: (&u64, &LiveAllocation)| found.1.known(*found.0);
-        (below.map(known), above.map(known))
+        let record = |(&base, entry): (&u64, &LiveAllocation)| entry.record(base);
+        (below.map(record), above.map(record))
     }
 
-    /// Zeroed memory whose device address is its host address.
+    /// Allocates zeroed memory whose device address is its host address.
     fn allocate_shared(&mut self, bytes: u64, kind: AllocationKind) -> Result<u64, OutOfMemory> {
         if bytes > self.free_bytes() {
             return Err(self.out_of_memory(bytes));
@@ -319,7 +330,7 @@ impl Global {
         Ok(address)
     }
 
-    /// Host memory for an allocation of `bytes` bytes, if the device has so many left.
+    /// Allocates the host memory of an allocation. Fails if the device has fewer than `bytes` free bytes.
     fn backing(&self, bytes: u64) -> Result<Backing, OutOfMemory> {
         if bytes > self.free_bytes() {
             return Err(self.out_of_memory(bytes));
@@ -327,26 +338,26 @@ impl Global {
         Backing::new(bytes).ok_or_else(|| self.out_of_memory(bytes))
     }
 
-    /// Keeps a new allocation.
+    /// Records a new allocation.
     fn insert(&mut self, address: u64, size: u64, kind: AllocationKind, backing: Backing) {
         self.used[self.device as usize] += size;
-        self.made += 1;
+        self.allocation_count += 1;
         let entry = LiveAllocation {
             size,
             host: backing.aligned,
             kind,
-            home: self.device,
-            reach: kind.reach(),
+            owner: self.device,
+            access: kind.access(),
             backing: Some(backing),
             touched: Mutex::default(),
-            order: self.made,
+            order: self.allocation_count,
             name: None,
             written: None,
         };
         self.entries.insert(address, entry);
     }
 
-    /// Forgets the allocation that begins at `address`, if it is of a kind that `may` be freed so.
+    /// Removes the allocation at `address` if its kind satisfies `may`.
     fn remove(
         &mut self,
         address: u64,
@@ -355,12 +366,12 @@ impl Global {
         match self.entries.get(&address) {
             Some(entry) if may(entry.kind) => {
                 if entry.backing.is_some() {
-                    self.used[entry.home as usize] -= entry.size;
+                    self.used[entry.owner as usize] -= entry.size;
                 }
-                if self.freed.len() == FREED {
+                if self.freed.len() == MAX_FREED_RECORDS {
                     self.freed.pop_front();
                 }
-                self.freed.push_back(entry.known(address));
+                self.freed.push_back(entry.record(address));
                 self.entries.remove(&address);
                 Ok(())
             }
@@ -376,9 +387,9 @@ impl Global {
     }
 }
 
-/// What the address of an allocation of so many bytes is a multiple of. As with NVIDIA's driver, a
-/// megabyte begins at a megabyte, and what is larger at two.
-fn alignment_of(bytes: u64) -> u64 {
+/// Returns the alignment of an allocation of `bytes` bytes. As with NVIDIA's driver, an allocation of 1 MiB
+/// is aligned to 1 MiB and a larger one to 2 MiB.
+fn allocation_alignment(bytes: u64) -> u64 {
     const MEGABYTE: u64 = 1 << 20;
     match bytes {
         0..MEGABYTE => ALIGNMENT,

@@ -1,9 +1,9 @@
-//! Allocations: where they lie, what is refused, and how each kind ends.
+//! Tests of allocation addresses, refused requests, and freeing of each kind of memory.
 
 use super::*;
 
 #[test]
-fn allocations_are_aligned_zeroed_and_apart() {
+fn allocations_are_aligned_zeroed_and_disjoint() {
     let mut global = Global::new(1 << 20);
     let first = global.allocate(100).unwrap();
     let second = global.allocate(513).unwrap();
@@ -13,13 +13,13 @@ fn allocations_are_aligned_zeroed_and_apart() {
     let host = global.host(second, 513).unwrap();
     assert_eq!(host as u64 % ALIGNMENT, 0);
     for i in 0..513 {
-        // SAFETY: 513 bytes from `host` belong to the second allocation.
+        // SAFETY: `i` is less than 513, and `host` points to the 513 bytes of the second allocation.
         assert_eq!(unsafe { *host.add(i) }, 0);
     }
 }
 
 #[test]
-fn large_allocations_begin_at_round_addresses() {
+fn large_allocations_are_aligned() {
     const MEGABYTE: u64 = 1 << 20;
     let mut global = Global::new(64 * MEGABYTE);
     for (bytes, alignment) in [
@@ -50,7 +50,7 @@ fn only_ranges_inside_one_allocation_have_a_host_pointer() {
 }
 
 #[test]
-fn a_freed_address_is_gone_for_good() {
+fn freed_addresses_are_never_reused() {
     let mut global = Global::new(1 << 20);
     let address = global.allocate(64).unwrap();
     assert_eq!(global.free(address + 1), Err(NotAllocated(address + 1)));
@@ -82,7 +82,7 @@ fn capacity_and_impossible_sizes_are_refused() {
 }
 
 #[test]
-fn each_kind_is_freed_its_own_way() {
+fn each_kind_is_freed_by_its_own_function() {
     let mut global = Global::new(1 << 20);
     let managed = global.allocate_managed(8).unwrap();
     let pinned = global.allocate_host(8).unwrap();
@@ -97,7 +97,7 @@ fn each_kind_is_freed_its_own_way() {
 }
 
 #[test]
-fn mapped_host_memory_is_found_and_not_mapped_twice() {
+fn host_memory_cannot_be_mapped_twice() {
     let mut global = Global::new(0);
     let mut bytes = [7u8; 32];
     let host = bytes.as_mut_ptr();
@@ -105,7 +105,7 @@ fn mapped_host_memory_is_found_and_not_mapped_twice() {
     unsafe { global.map(host, 32) }.unwrap();
     for offset in [0, 8, 31] {
         let inside = host.wrapping_add(offset);
-        // SAFETY: refused, or else still inside `bytes`.
+        // SAFETY: `map` must refuse the range; if it does not, the range is still inside `bytes`.
         let again = unsafe { global.map(inside, 1) };
         assert_eq!(again, Err(AlreadyMapped(inside as u64)));
     }
@@ -119,6 +119,9 @@ fn allocations_are_listed_by_address() {
     let mut global = Global::new(1 << 20);
     let device = global.allocate(8).unwrap();
     let managed = global.allocate_managed(8).unwrap();
-    let listed: Vec<u64> = global.allocations().map(|found| found.base).collect();
+    let listed: Vec<u64> = global
+        .allocations()
+        .map(|allocation| allocation.base)
+        .collect();
     assert_eq!(listed, [managed, device]);
 }

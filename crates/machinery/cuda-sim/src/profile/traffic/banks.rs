@@ -1,24 +1,24 @@
-//! The data stage's banks: how many turns lanes need there.
+//! The banks of the data stage: the wavefronts that bank conflicts cause.
 
 use super::distinct::DistinctKeys;
 use super::pattern::AddressPattern;
 use super::{BANKS, WORD};
 use crate::lanes::{FULL, LANES, active};
 
-/// The bank that has the word at an address of shared memory.
+/// Returns the bank of the word at a shared-memory address.
 #[inline]
 pub fn bank(address: u64) -> usize {
     (address / WORD % BANKS as u64) as usize
 }
 
-/// How many lanes one wavefront serves where no two of them are in each other's way, each moving so
-/// many bytes.
+/// Returns the number of lanes that one wavefront serves without conflicts, for accesses of `bytes` bytes per
+/// lane.
 #[inline]
-pub(super) fn lanes_at_once(bytes: u64) -> usize {
+pub(super) fn lanes_per_wavefront(bytes: u64) -> usize {
     LANES / (bytes / WORD).max(1) as usize
 }
 
-/// Cuts a mask into parts of `lanes` neighbouring lanes each. Parts that have no lane are left out.
+/// Splits a mask into groups of `lanes` adjacent lanes. Groups without active lanes are skipped.
 #[inline]
 pub(super) fn split(mask: u32, lanes: usize) -> impl Iterator<Item = u32> {
     let part = FULL >> (LANES - lanes.min(LANES));
@@ -28,89 +28,91 @@ pub(super) fn split(mask: u32, lanes: usize) -> impl Iterator<Item = u32> {
         .filter(|&lanes| lanes != 0)
 }
 
-/// The wavefronts of an access that serves so many lanes at a time as [`lanes_at_once`] says, one
-/// part after the other.
+/// Returns the wavefronts of an access that is processed in groups of [`lanes_per_wavefront`] lanes, one
+/// after the other.
 #[inline(always)]
-pub(super) fn phases(
+pub(super) fn phase_wavefronts(
     pattern: AddressPattern,
     addresses: &[u64; LANES],
     mask: u32,
     bytes: u64,
 ) -> u32 {
-    let parts = split(mask, lanes_at_once(bytes));
+    let parts = split(mask, lanes_per_wavefront(bytes));
     match pattern {
-        AddressPattern::None | AddressPattern::Same(_) | AddressPattern::Consecutive(_) => {
+        AddressPattern::None | AddressPattern::Uniform(_) | AddressPattern::Contiguous(_) => {
             parts.count() as u32
         }
-        AddressPattern::Scattered => parts.map(|lanes| turns(addresses, lanes, bytes)).sum(),
+        AddressPattern::Scattered => parts
+            .map(|lanes| bank_wavefronts(addresses, lanes, bytes))
+            .sum(),
     }
 }
 
-/// Whether lanes whose numbers differ in the bit `apart` alone have the same address.
+/// Returns true if active lanes whose indices differ only by the bit `lane_bit` have the same address.
 #[inline(always)]
-pub(super) fn alike(addresses: &[u64; LANES], mask: u32, apart: usize) -> bool {
+pub(super) fn pairwise_equal(addresses: &[u64; LANES], mask: u32, lane_bit: usize) -> bool {
     let mut differ = 0;
     for lane in 0..LANES {
-        let both = mask >> lane & mask >> (lane ^ apart) & 1;
-        differ |= (addresses[lane] ^ addresses[lane ^ apart]) & u64::from(both).wrapping_neg();
+        let both = mask >> lane & mask >> (lane ^ lane_bit) & 1;
+        differ |= (addresses[lane] ^ addresses[lane ^ lane_bit]) & u64::from(both).wrapping_neg();
     }
     differ == 0
 }
 
-/// The most distinct words (or units of 8 or 16 bytes) that any one bank (or group of banks) has
-/// to give to these lanes.
+/// Returns the wavefronts for a group of lanes: the maximum number of distinct words that any bank must serve
+/// (or units of 8 or 16 bytes that any group of banks must serve).
 #[inline(always)]
-pub(super) fn turns(addresses: &[u64; LANES], mask: u32, bytes: u64) -> u32 {
+pub(super) fn bank_wavefronts(addresses: &[u64; LANES], mask: u32, bytes: u64) -> u32 {
     let shift = bytes.max(WORD).trailing_zeros();
     let banks = (LANES as u64 * WORD) >> shift;
-    let (mut first, mut taken, mut clash) = ([0; LANES], 0u32, false);
+    let (mut first, mut taken, mut conflict) = ([0; LANES], 0u32, false);
     for lane in active(mask) {
         let unit = addresses[lane] >> shift;
         let bank = (unit & (banks - 1)) as usize;
-        clash |= taken >> bank & 1 == 1 && first[bank] != unit;
+        conflict |= taken >> bank & 1 == 1 && first[bank] != unit;
         first[bank] = unit;
         taken |= 1 << bank;
     }
-    if !clash {
+    if !conflict {
         return u32::from(taken != 0);
     }
-    let mut seen = DistinctKeys::default();
-    let (mut units, mut asked, mut most) = ([0; LANES], [0u8; LANES], 0);
+    let mut keys = DistinctKeys::default();
+    let (mut units, mut requests, mut max) = ([0; LANES], [0u8; LANES], 0);
     for lane in active(mask) {
         let unit = addresses[lane] >> shift;
-        let (place, new) = seen.place(unit, |place| units[place]);
-        if new {
-            units[place] = unit;
-            let bank = &mut asked[(unit & (banks - 1)) as usize];
+        let (index, is_new) = keys.insert(unit, |index| units[index]);
+        if is_new {
+            units[index] = unit;
+            let bank = &mut requests[(unit & (banks - 1)) as usize];
             *bank += 1;
-            most = most.max(*bank);
+            max = max.max(*bank);
         }
     }
-    most.into()
+    max.into()
 }
 
-/// How many lanes the busiest bank has to serve; a lane counts for each of its words. Lanes of 8 bytes go
-/// half a warp at a time.
-pub(super) fn atomic_turns(addresses: &[u64; LANES], mask: u32, bytes: u64) -> u32 {
+/// Returns the wavefronts of an atomic: the maximum number of lanes that any bank must serve. A lane counts
+/// once for each of its words. Accesses of 8 bytes are processed by half-warps.
+pub(super) fn atomic_wavefronts(addresses: &[u64; LANES], mask: u32, bytes: u64) -> u32 {
     let of = |lanes: u32| {
-        let mut asked = [0; BANKS];
+        let mut requests = [0; BANKS];
         for lane in active(lanes) {
             for word in 0..(bytes / WORD).max(1) {
-                asked[bank(addresses[lane] + word * WORD)] += 1;
+                requests[bank(addresses[lane] + word * WORD)] += 1;
             }
         }
-        asked.into_iter().max().unwrap_or(0)
+        requests.into_iter().max().unwrap_or(0)
     };
-    split(mask, lanes_at_once(bytes)).map(of).sum()
+    split(mask, lanes_per_wavefront(bytes)).map(of).sum()
 }
 
-/// Of lanes that each try to change what is at their address, those that a bank serves at the first try: the
-/// first of those that go to it. Lanes of 8 bytes go half a warp at a time.
-pub fn first_at_banks(addresses: &[u64; LANES], mask: u32, bytes: u64) -> u32 {
+/// Returns, of lanes that each attempt a compare-and-swap, the mask of those that a bank serves at the first
+/// attempt: the first lane on each bank. Accesses of 8 bytes are processed by half-warps.
+pub fn first_lane_per_bank(addresses: &[u64; LANES], mask: u32, bytes: u64) -> u32 {
     let shift = bytes.max(WORD).trailing_zeros();
     let banks = (LANES as u64 * WORD) >> shift;
     let mut first = 0;
-    for lanes in split(mask, lanes_at_once(bytes)) {
+    for lanes in split(mask, lanes_per_wavefront(bytes)) {
         let mut taken = 0_u32;
         for lane in active(lanes) {
             let bank = 1 << ((addresses[lane] >> shift) & (banks - 1));
@@ -123,14 +125,14 @@ pub fn first_at_banks(addresses: &[u64; LANES], mask: u32, bytes: u64) -> u32 {
     first
 }
 
-/// How many of these lanes go to the busiest bank, or to the busiest group of banks where a lane
-/// takes more than a word.
-pub(super) fn lanes_a_bank(addresses: &[u64; LANES], mask: u32, bytes: u64) -> u32 {
+/// Returns the maximum number of lanes on any bank, or on any group of banks if a lane accesses more than a
+/// word.
+pub(super) fn max_lanes_per_bank(addresses: &[u64; LANES], mask: u32, bytes: u64) -> u32 {
     let shift = bytes.trailing_zeros();
     let banks = (LANES as u64 * WORD) >> shift;
-    let mut asked = [0; LANES];
+    let mut requests = [0; LANES];
     for lane in active(mask) {
-        asked[((addresses[lane] >> shift) & (banks - 1)) as usize] += 1;
+        requests[((addresses[lane] >> shift) & (banks - 1)) as usize] += 1;
     }
-    asked.into_iter().max().unwrap_or(0)
+    requests.into_iter().max().unwrap_or(0)
 }

@@ -1,31 +1,32 @@
-//! Loads from constant memory: a request for each address.
+//! Loads from constant memory: one request per distinct address.
 
 use super::distinct::DistinctKeys;
 use super::pattern::AddressPattern;
 use crate::lanes::{LANES, active};
 
-/// The distinct addresses of a load from constant memory, in the order of the lanes that have them
-/// first: each is one request. Returns how many there are; the rest of `into` is left as it was.
+/// Writes the distinct addresses of a load from constant memory to `into`, in the order of the first lane
+/// that has each. Each address is one request. Returns their number; the remaining elements of `into` are
+/// unchanged.
 pub fn constant(addresses: &[u64; LANES], mask: u32, bytes: u64, into: &mut [u64; LANES]) -> usize {
     match AddressPattern::of(addresses, mask, bytes) {
         AddressPattern::None => 0,
-        AddressPattern::Same(address) => {
+        AddressPattern::Uniform(address) => {
             into[0] = address;
             1
         }
-        AddressPattern::Consecutive(_) => {
+        AddressPattern::Contiguous(_) => {
             *into = *addresses;
             LANES
         }
         AddressPattern::Scattered => {
-            let mut seen = DistinctKeys::default();
+            let mut keys = DistinctKeys::default();
             for lane in active(mask) {
-                let (place, new) = seen.place(addresses[lane], |place| into[place]);
-                if new {
-                    into[place] = addresses[lane];
+                let (index, is_new) = keys.insert(addresses[lane], |index| into[index]);
+                if is_new {
+                    into[index] = addresses[lane];
                 }
             }
-            seen.count
+            keys.count
         }
     }
 }

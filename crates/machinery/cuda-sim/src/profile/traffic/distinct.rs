@@ -1,33 +1,36 @@
-//! Different keys among those of a warp's lanes.
+//! Distinct keys among those of a warp's lanes.
 
 use crate::lanes::{LANES, active};
 
-/// The rounds in which lanes get their turn where each address serves one lane a round, the first of
-/// those that are left.
-pub(super) fn rounds(addresses: &[u64; LANES], mask: u32) -> impl Iterator<Item = u32> {
-    let mut waiting = mask;
+/// Returns the rounds in which lanes are served if each address serves one lane per round: the first of its
+/// pending lanes.
+pub(super) fn conflict_free_rounds(
+    addresses: &[u64; LANES],
+    mask: u32,
+) -> impl Iterator<Item = u32> {
+    let mut pending = mask;
     std::iter::from_fn(move || {
         let mut distinct = [0; LANES];
-        let mut seen = DistinctKeys::default();
-        let mut round = 0;
-        for lane in active(waiting) {
-            let (place, new) = seen.place(addresses[lane], |place| distinct[place]);
-            if new {
-                distinct[place] = addresses[lane];
-                round |= 1 << lane;
+        let mut keys = DistinctKeys::default();
+        let mut served = 0;
+        for lane in active(pending) {
+            let (index, is_new) = keys.insert(addresses[lane], |index| distinct[index]);
+            if is_new {
+                distinct[index] = addresses[lane];
+                served |= 1 << lane;
             }
         }
-        waiting &= !round;
-        (round != 0).then_some(round)
+        pending &= !served;
+        (served != 0).then_some(served)
     })
 }
 
-/// Finds out which of up to 32 keys have come before. The keys themselves are in a list of the
-/// caller's: this is a hash table of places in that list.
+/// A set of up to 32 keys. The keys themselves are in a list of the caller; this is a hash table of indices
+/// into it.
 pub(super) struct DistinctKeys {
-    /// One more than a place in the list; 0 in a slot without a key.
+    /// An index into the list plus 1; 0 for an empty slot.
     slots: [u8; Self::SLOTS],
-    /// How many different keys there were.
+    /// The number of distinct keys.
     pub count: usize,
 }
 
@@ -41,12 +44,12 @@ impl Default for DistinctKeys {
 }
 
 impl DistinctKeys {
-    /// Twice as many as keys, so that chains stay short.
+    /// The number of slots: twice the number of keys, so that probe sequences stay short.
     const SLOTS: usize = 2 * LANES;
 
-    /// The place of `key` in the caller's list, and whether it is a new one. `at` reads the list.
+    /// Inserts `key`. Returns its index in the caller's list, and true if it is new. `at` reads the list.
     #[inline(always)]
-    pub fn place(&mut self, key: u64, at: impl Fn(usize) -> u64) -> (usize, bool) {
+    pub fn insert(&mut self, key: u64, at: impl Fn(usize) -> u64) -> (usize, bool) {
         // Fibonacci hashing: the top bits of the product depend on all bits of the key.
         let mut slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize;
         loop {

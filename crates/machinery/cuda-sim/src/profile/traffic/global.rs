@@ -1,115 +1,115 @@
-//! Accesses of global memory: sectors, lines and wavefronts.
+//! Accesses to global memory: sectors, lines and wavefronts.
 
-use super::banks::{atomic_turns, phases, split};
-use super::distinct::{DistinctKeys, rounds};
+use super::banks::{atomic_wavefronts, phase_wavefronts, split};
+use super::distinct::{DistinctKeys, conflict_free_rounds};
 use super::pattern::AddressPattern;
 use super::{LINE, SECTOR};
-use crate::isa::{Means, Update};
+use crate::isa::{AtomicMethod, Update};
 use crate::lanes::{LANES, active};
 
-/// Lines whose data a load may pick up in one wavefront.
-const LINES_AT_ONCE: usize = 4;
+/// The number of lines from which a load collects data in one wavefront.
+const LINES_PER_WAVEFRONT: usize = 4;
 
-/// What a warp's access to global memory comes to.
+/// The traffic of a warp's access to global memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct GlobalTraffic {
-    /// Distinct sectors of 32 bytes.
+    /// Distinct 32-byte sectors.
     pub sectors: u32,
-    /// Distinct lines of 128 bytes: the L1 cache looks up one a cycle.
+    /// Distinct 128-byte lines. The L1 cache looks up one per cycle.
     pub lines: u32,
     /// Passes through the L1 cache's data stage.
     pub wavefronts: u32,
-    /// Of an atomic: how many times its lanes are sent to the L2 cache, some of them at a time.
-    pub turns: u32,
+    /// For an atomic: the number of passes to the L2 cache, each with some of the lanes.
+    pub output_wavefronts: u32,
 }
 
-/// The sectors, lines and wavefronts of a load from global memory, or of a store.
+/// Returns the traffic of a load from or a store to global memory.
 ///
-/// Sectors and lines are exact. Wavefronts are those of the banks that shared memory has as well,
-/// four lines at a time for a load; hardware sometimes takes a few more where a load's lines lie
-/// in no order.
+/// Sectors and lines are exact. Wavefronts follow the bank rules of shared memory, four lines at a time for a
+/// load; if a load's lines are in an irregular order, hardware sometimes needs a few more.
 ///
-/// The lines are put into `found`, as [`lines`] does.
+/// Writes the lines to `lines`, like the function [`lines`].
 pub fn global(
     addresses: &[u64; LANES],
     mask: u32,
     bytes: u64,
     write: bool,
-    found: &mut [(u64, u8); LANES],
+    lines: &mut [(u64, u8); LANES],
 ) -> GlobalTraffic {
-    let mut places = [0; LANES];
+    let mut line_indices = [0; LANES];
     let pattern = AddressPattern::of(addresses, mask, bytes);
-    let count = find_lines(pattern, addresses, mask, bytes, found, &mut places);
-    let sectors = found[..count]
+    let count = find_lines(pattern, addresses, mask, bytes, lines, &mut line_indices);
+    let sectors = lines[..count]
         .iter()
         .map(|(_, sectors)| sectors.count_ones())
         .sum();
-    let wavefronts = if write || count <= LINES_AT_ONCE {
-        phases(pattern, addresses, mask, bytes)
+    let wavefronts = if write || count <= LINES_PER_WAVEFRONT {
+        phase_wavefronts(pattern, addresses, mask, bytes)
     } else {
-        let mut together = [0; LANES.div_ceil(LINES_AT_ONCE)];
+        let mut groups = [0; LANES.div_ceil(LINES_PER_WAVEFRONT)];
         if let AddressPattern::Scattered = pattern {
             for lane in active(mask) {
-                together[usize::from(places[lane]) / LINES_AT_ONCE] |= 1 << lane;
+                groups[usize::from(line_indices[lane]) / LINES_PER_WAVEFRONT] |= 1 << lane;
             }
         } else {
-            // Consecutive lanes over five lines: only the last lines' lanes come later.
+            // Contiguous lanes that span five lines: only the lanes of the last line form a second group.
             for lane in active(mask) {
-                let place = addresses[lane] / LINE - found[0].0;
-                together[place as usize / LINES_AT_ONCE] |= 1 << lane;
+                let index = addresses[lane] / LINE - lines[0].0;
+                groups[index as usize / LINES_PER_WAVEFRONT] |= 1 << lane;
             }
         }
-        together
+        groups
             .into_iter()
-            .map(|lanes| phases(AddressPattern::Scattered, addresses, lanes, bytes))
+            .map(|lanes| phase_wavefronts(AddressPattern::Scattered, addresses, lanes, bytes))
             .sum()
     };
     GlobalTraffic {
         sectors,
         lines: count as u32,
         wavefronts,
-        turns: 0,
+        output_wavefronts: 0,
     }
 }
 
-/// The sectors, lines and wavefronts of an atomic on global memory. Lanes at one address take
-/// turns: each turn is sent by itself, so that a sector counts once for each. A turn takes as many
-/// more as it has lines beyond four; a compare-and-swap goes half a warp at a time.
+/// Returns the traffic of an atomic on global memory. Lanes with the same address are served in separate
+/// rounds, and a sector counts once per round. A round takes one pass per four lines; a compare-and-swap is
+/// processed by half-warps.
 pub fn global_atomic(
     addresses: &[u64; LANES],
     mask: u32,
     bytes: u64,
     update: Update,
 ) -> GlobalTraffic {
-    let mask = update.asking(mask);
-    let at_once = match update.means {
-        Means::CompareAndSwap => LANES / 2,
+    let mask = update.accessing(mask);
+    let lanes_per_pass = match update.method {
+        AtomicMethod::CompareAndSwap => LANES / 2,
         _ => LANES,
     };
-    let mut found = [(0, 0); LANES];
-    let lines = lines(addresses, mask, bytes, &mut found) as u32;
-    let (mut sectors, mut turns) = (0, 0);
-    for turn in rounds(addresses, mask) {
-        let count = self::lines(addresses, turn, bytes, &mut found);
-        let of_turn = found[..count].iter().map(|(_, there)| there.count_ones());
-        sectors += of_turn.sum::<u32>();
-        for part in split(turn, at_once) {
-            let count = self::lines(addresses, part, bytes, &mut found);
-            turns += count.div_ceil(LINES_AT_ONCE) as u32;
+    let mut line_buffer = [(0, 0); LANES];
+    let lines = lines(addresses, mask, bytes, &mut line_buffer) as u32;
+    let (mut sectors, mut output_wavefronts) = (0, 0);
+    for round in conflict_free_rounds(addresses, mask) {
+        let count = self::lines(addresses, round, bytes, &mut line_buffer);
+        let round_sectors = line_buffer[..count]
+            .iter()
+            .map(|(_, sectors)| sectors.count_ones());
+        sectors += round_sectors.sum::<u32>();
+        for pass in split(round, lanes_per_pass) {
+            let count = self::lines(addresses, pass, bytes, &mut line_buffer);
+            output_wavefronts += count.div_ceil(LINES_PER_WAVEFRONT) as u32;
         }
     }
     GlobalTraffic {
         sectors,
         lines,
-        wavefronts: atomic_turns(addresses, mask, bytes),
-        turns,
+        wavefronts: atomic_wavefronts(addresses, mask, bytes),
+        output_wavefronts,
     }
 }
 
-/// The distinct lines of an access, each with a bit for every sector of it that is touched (the
-/// lowest for the first), in the order of the lanes that touch them first. A line is given by its
-/// number, the address divided by 128. Returns how many there are; the rest of `into` is left as
-/// it was.
+/// Writes the distinct lines of an access to `into`, each with a mask of the accessed sectors (the lowest bit
+/// is the first sector), in the order of the first lane that accesses each. A line is identified by its
+/// address divided by 128. Returns their number; the remaining elements of `into` are unchanged.
 pub fn lines(
     addresses: &[u64; LANES],
     mask: u32,
@@ -120,24 +120,24 @@ pub fn lines(
     find_lines(pattern, addresses, mask, bytes, into, &mut [0; LANES])
 }
 
-/// Lists the lines as [`lines`] does. For scattered addresses `places` gets, for every lane, where
-/// in the list its line is; for others it stays as it was.
+/// Lists the lines like [`lines`]. For scattered addresses, also writes for each lane the index of its line to
+/// `line_indices`; for other patterns `line_indices` is unchanged.
 fn find_lines(
     pattern: AddressPattern,
     addresses: &[u64; LANES],
     mask: u32,
     bytes: u64,
     into: &mut [(u64, u8); LANES],
-    places: &mut [u8; LANES],
+    line_indices: &mut [u8; LANES],
 ) -> usize {
     let sector = |address: u64| (address % LINE / SECTOR) as u32;
     match pattern {
         AddressPattern::None => 0,
-        AddressPattern::Same(address) => {
+        AddressPattern::Uniform(address) => {
             into[0] = (address / LINE, 1 << sector(address));
             1
         }
-        AddressPattern::Consecutive(start) => {
+        AddressPattern::Contiguous(start) => {
             let end = start + bytes * LANES as u64 - 1;
             let (first, last) = (start / LINE, end / LINE);
             for (line, entry) in (first..=last).zip(into.iter_mut()) {
@@ -151,13 +151,13 @@ fn find_lines(
             let mut seen = DistinctKeys::default();
             for lane in active(mask) {
                 let (line, bit) = (addresses[lane] / LINE, 1 << sector(addresses[lane]));
-                let (place, new) = seen.place(line, |place| into[place].0);
-                if new {
-                    into[place] = (line, bit);
+                let (index, is_new) = seen.insert(line, |index| into[index].0);
+                if is_new {
+                    into[index] = (line, bit);
                 } else {
-                    into[place].1 |= bit;
+                    into[index].1 |= bit;
                 }
-                places[lane] = place as u8;
+                line_indices[lane] = index as u8;
             }
             seen.count
         }

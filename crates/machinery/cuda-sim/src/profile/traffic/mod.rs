@@ -1,12 +1,12 @@
-//! From the addresses of a warp's access to what the memory system does for it.
+//! The memory traffic of a warp's access, computed from its addresses.
 //!
-//! Pure functions of 32 addresses, the mask of the lanes that take part, and the bytes each of
-//! them moves: 1, 2, 4, 8 or 16, at addresses that are multiples of it, as hardware demands. They
-//! are called for every access that is profiled, so the two most common patterns, one address and
-//! consecutive ones, are told apart first, and nothing is allocated.
+//! All functions are pure functions of 32 addresses, the mask of active lanes, and the bytes per lane: 1, 2,
+//! 4, 8 or 16, at addresses that are multiples of it, as hardware requires. They are called for each profiled
+//! access, so the two most common patterns, uniform and contiguous addresses, have fast paths, and nothing is
+//! allocated.
 //!
-//! The rules are those of an NVIDIA H200, found with `scripts/accesses.cu`; `h200.txt` has
-//! what it answered.
+//! The rules are those of an NVIDIA H200, determined with `scripts/accesses.cu`; `h200.txt` has the measured
+//! counters.
 
 mod banks;
 mod constant;
@@ -16,21 +16,23 @@ mod global;
 mod pattern;
 mod shared;
 
-pub use banks::{bank, first_at_banks};
+pub use banks::{bank, first_lane_per_bank};
 pub use constant::constant;
 pub use copy::{CopyTraffic, copy, copy_past_l1};
 pub use global::{GlobalTraffic, global, global_atomic, lines};
-pub use shared::{Repeated, Retried, SharedTraffic, matrices, retried, shared, shared_atomic};
+pub use shared::{
+    CasLoop, RepeatedAccess, SharedTraffic, cas_loop, matrices, shared, shared_atomic,
+};
 
 use crate::lanes::LANES;
 
-/// Bytes of a line of the L1 cache.
+/// Bytes per line of the L1 cache.
 pub const LINE: u64 = 128;
-/// Bytes of a sector.
+/// Bytes per sector.
 pub const SECTOR: u64 = 32;
-/// Bytes of a word: what one of the 32 banks of the data stage gives at once.
+/// Bytes per word: the width of each of the 32 banks of the data stage.
 pub const WORD: u64 = 4;
-/// Banks of the data stage, side by side: a word of each is a line.
+/// The number of banks of the data stage. One word from each is a line.
 pub const BANKS: usize = LANES;
 
 #[cfg(test)]

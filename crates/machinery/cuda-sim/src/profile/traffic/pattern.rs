@@ -1,17 +1,17 @@
-//! How a warp's addresses lie, for the quick answers.
+//! Classification of a warp's addresses, for fast paths.
 
 use crate::lanes::{FULL, LANES};
 
-/// How the addresses of the lanes that take part lie.
+/// The pattern of the active lanes' addresses.
 #[derive(Clone, Copy)]
 pub(super) enum AddressPattern {
-    /// No lane takes part.
+    /// No lane is active.
     None,
-    /// All lanes that take part have this address.
-    Same(u64),
-    /// All 32 lanes take part, and lie side by side from this address on.
-    Consecutive(u64),
-    /// Any other way.
+    /// All active lanes have this address.
+    Uniform(u64),
+    /// All 32 lanes are active, and their addresses are contiguous from this address on.
+    Contiguous(u64),
+    /// Any other pattern.
     Scattered,
 }
 
@@ -22,15 +22,15 @@ impl AddressPattern {
             return AddressPattern::None;
         }
         let start = addresses[mask.trailing_zeros() as usize];
-        let (mut differ, mut stray) = (0, 0);
+        let (mut differ, mut not_contiguous) = (0, 0);
         for (lane, &address) in (0..).zip(addresses) {
-            let keep = u64::from(mask >> lane & 1).wrapping_neg();
-            differ |= (address ^ start) & keep;
-            stray |= address ^ start.wrapping_add(lane * bytes);
+            let active = u64::from(mask >> lane & 1).wrapping_neg();
+            differ |= (address ^ start) & active;
+            not_contiguous |= address ^ start.wrapping_add(lane * bytes);
         }
-        match (differ, stray, mask) {
-            (0, _, _) => AddressPattern::Same(start),
-            (_, 0, FULL) => AddressPattern::Consecutive(start),
+        match (differ, not_contiguous, mask) {
+            (0, _, _) => AddressPattern::Uniform(start),
+            (_, 0, FULL) => AddressPattern::Contiguous(start),
             _ => AddressPattern::Scattered,
         }
     }

@@ -1,6 +1,6 @@
-//! The rules against what an H200 counts, and the ends of each.
+//! Tests of the traffic rules against the counters of an H200, and of edge cases.
 
-use super::banks::{lanes_a_bank, lanes_at_once, split};
+use super::banks::{lanes_per_wavefront, max_lanes_per_bank, split};
 use super::*;
 use crate::isa::Update;
 use crate::lanes::{FULL, active};
@@ -11,7 +11,7 @@ struct Case {
     bytes: u64,
     mask: u32,
     addresses: [u64; LANES],
-    /// Where a copy goes.
+    /// The destination addresses of a copy.
     to: [u64; LANES],
     measured: Vec<u32>,
 }
@@ -19,20 +19,20 @@ struct Case {
 impl Case {
     fn read(line: &str) -> Case {
         let (case, measured) = line.split_once(" = ").expect("a case and its counters");
-        let words: Vec<&str> = case.split(' ').collect();
+        let fields: Vec<&str> = case.split(' ').collect();
         let number = |text: &str| text.parse().expect("a number");
-        let bytes = number(words[2]);
-        let (pattern, to) = match words.iter().position(|&word| word == "to") {
-            Some(to) => (&words[4..to], &words[to + 1..]),
-            None => (&words[4..], &["step", "0"][..]),
+        let bytes = number(fields[2]);
+        let (pattern, to) = match fields.iter().position(|&word| word == "to") {
+            Some(to) => (&fields[4..to], &fields[to + 1..]),
+            None => (&fields[4..], &["step", "0"][..]),
         };
-        let places = |pattern| std::array::from_fn(|lane| unit(pattern, lane as u64) * bytes);
+        let addresses = |pattern| std::array::from_fn(|lane| unit(pattern, lane as u64) * bytes);
         Case {
-            operation: words[1].to_owned(),
+            operation: fields[1].to_owned(),
             bytes,
-            mask: u32::from_str_radix(words[3], 16).expect("a mask"),
-            addresses: places(pattern),
-            to: places(to),
+            mask: u32::from_str_radix(fields[3], 16).expect("a mask"),
+            addresses: addresses(pattern),
+            to: addresses(to),
             measured: measured
                 .split(' ')
                 .map(|text| number(text) as u32)
@@ -41,10 +41,10 @@ impl Case {
     }
 }
 
-/// Where a lane goes, in units of the bytes it moves: as the table's head describes.
+/// Returns the address of a lane in units of its bytes, as described in the table's head.
 fn unit(pattern: &[&str], lane: u64) -> u64 {
-    let number = |place: usize| -> u64 { pattern[place].parse().expect("a number") };
-    let (mut at, rest) = match pattern[0] {
+    let number = |index: usize| -> u64 { pattern[index].parse().expect("a number") };
+    let (mut at, first_modifier) = match pattern[0] {
         "step" => (lane * number(1), 2),
         "rows" => (
             lane / number(1) * number(2) + lane % number(1) * number(3),
@@ -59,9 +59,9 @@ fn unit(pattern: &[&str], lane: u64) -> u64 {
         }
         kind => panic!("no pattern: {kind}"),
     };
-    for more in pattern[rest..].chunks(2) {
-        let value: u64 = more[1].parse().expect("a number");
-        match more[0] {
+    for modifier in pattern[first_modifier..].chunks(2) {
+        let value: u64 = modifier[1].parse().expect("a number");
+        match modifier[0] {
             "from" => at += value,
             "but" => at += u64::from(lane == value),
             kind => panic!("no change to a pattern: {kind}"),
@@ -78,7 +78,7 @@ fn cases(memory: &str) -> impl Iterator<Item = (&'static str, Case)> {
 }
 
 #[test]
-fn shared_memory_is_as_an_h200_counts_it() {
+fn shared_memory_matches_the_h200() {
     let mut compared = 0;
     for (line, case) in cases("shared ") {
         let Case {
@@ -87,12 +87,12 @@ fn shared_memory_is_as_an_h200_counts_it() {
             bytes,
             ..
         } = case;
-        let ours = match case.operation.as_str() {
+        let model = match case.operation.as_str() {
             "atomic" => shared_atomic(&addresses, mask, bytes, Update::default()),
             operation => shared(&addresses, mask, bytes, operation == "store"),
         };
         assert_eq!(
-            [ours.wavefronts, ours.conflicts],
+            [model.wavefronts, model.conflicts],
             case.measured[..],
             "{line}"
         );
@@ -102,8 +102,8 @@ fn shared_memory_is_as_an_h200_counts_it() {
 }
 
 #[test]
-fn sectors_and_lines_are_as_an_h200_counts_them() {
-    let (mut compared, mut alike, mut ours, mut theirs) = (0, 0, 0, 0);
+fn global_sectors_and_lines_match_the_h200() {
+    let (mut compared, mut exact, mut model, mut hardware) = (0, 0, 0, 0);
     for (line, case) in cases("global ") {
         let Case {
             addresses,
@@ -111,7 +111,7 @@ fn sectors_and_lines_are_as_an_h200_counts_them() {
             bytes,
             ..
         } = case;
-        let found = match case.operation.as_str() {
+        let actual = match case.operation.as_str() {
             "atomic" => global_atomic(&addresses, mask, bytes, Update::default()),
             operation => global(
                 &addresses,
@@ -124,31 +124,31 @@ fn sectors_and_lines_are_as_an_h200_counts_them() {
         let &[wavefronts, sectors, ref lines @ ..] = &case.measured[..] else {
             panic!("counters are missing: {line}");
         };
-        assert_eq!(found.sectors, sectors, "{line}");
+        assert_eq!(actual.sectors, sectors, "{line}");
         // Hardware has no counter of a store's lines.
         if let [lines] = lines {
-            assert_eq!(found.lines, *lines, "{line}");
+            assert_eq!(actual.lines, *lines, "{line}");
         }
-        alike += u32::from(found.wavefronts == wavefronts);
-        ours += found.wavefronts;
-        theirs += wavefronts;
+        exact += u32::from(actual.wavefronts == wavefronts);
+        model += actual.wavefronts;
+        hardware += wavefronts;
         compared += 1;
     }
     assert!(compared > 500, "the table was read: {compared} rows");
-    // Which lines of a scattered load go together is known in part only.
+    // The grouping of a scattered load's lines is only partly known.
     assert!(
-        alike * 100 >= compared * 92,
-        "{alike} of {compared} wavefronts"
+        exact * 100 >= compared * 92,
+        "{exact} of {compared} wavefronts"
     );
     assert!(
-        ours.abs_diff(theirs) * 20 < theirs,
-        "{ours} wavefronts, measured {theirs}"
+        model.abs_diff(hardware) * 20 < hardware,
+        "{model} wavefronts, measured {hardware}"
     );
 }
 
 #[test]
-fn asynchronous_copies_are_as_an_h200_counts_them() {
-    let (mut compared, mut both, mut ours, mut theirs) = (0, 0, 0, 0);
+fn asynchronous_copies_match_the_h200() {
+    let (mut compared, mut both, mut model, mut hardware) = (0, 0, 0, 0);
     let (mut past_alike, mut past) = (0, 0);
     for (line, case) in cases("copy ") {
         let Case {
@@ -163,49 +163,49 @@ fn asynchronous_copies_are_as_an_h200_counts_them() {
         };
         compared += 1;
         if case.operation == "past" {
-            let found = copy_past_l1(&from, &to, mask);
+            let actual = copy_past_l1(&from, &to, mask);
             assert_eq!(
-                (found.sectors, found.shared.conflicts),
+                (actual.sectors, actual.shared.conflicts),
                 (sectors, 0),
                 "{line}"
             );
-            past_alike += u32::from(found.shared.wavefronts == wavefronts);
+            past_alike += u32::from(actual.shared.wavefronts == wavefronts);
             past += 1;
             continue;
         }
-        let found = copy(&from, &to, mask, bytes);
-        assert_eq!(found.sectors, sectors, "{line}");
+        let actual = copy(&from, &to, mask, bytes);
+        assert_eq!(actual.sectors, sectors, "{line}");
         let collide = |at: &[u64; LANES]| {
-            let mut phases = split(mask, lanes_at_once(bytes));
-            phases.any(|lanes| lanes_a_bank(at, lanes, bytes) > 1)
+            let mut phases = split(mask, lanes_per_wavefront(bytes));
+            phases.any(|lanes| max_lanes_per_bank(at, lanes, bytes) > 1)
         };
         if collide(&from) && collide(&to) {
-            assert!(found.shared.wavefronts <= wavefronts, "{line}");
+            assert!(actual.shared.wavefronts <= wavefronts, "{line}");
             both += 1;
-            ours += found.shared.wavefronts;
-            theirs += wavefronts;
+            model += actual.shared.wavefronts;
+            hardware += wavefronts;
         } else {
-            assert_eq!(found.shared.wavefronts, wavefronts, "{line}");
+            assert_eq!(actual.shared.wavefronts, wavefronts, "{line}");
         }
     }
     assert!(compared >= 300, "the table was read: {compared} rows");
-    // Where both sides collide hardware's order of turns is not known.
+    // If both sides collide, the order in which hardware serves the lanes is not known.
     assert!(
-        both > 0 && ours * 100 >= theirs * 80,
-        "{ours} wavefronts of {both} cases, measured {theirs}"
+        both > 0 && model * 100 >= hardware * 80,
+        "{model} wavefronts of {both} cases, measured {hardware}"
     );
     assert!(past_alike * 100 >= past * 85, "{past_alike} of {past}");
 }
 
 #[test]
-fn distinct_constant_addresses_are_as_an_h200_counts_them() {
+fn constant_requests_match_the_h200() {
     let mut compared = 0;
     for (line, case) in cases("constant ") {
-        let mut found = [0; LANES];
-        let count = constant(&case.addresses, case.mask, case.bytes, &mut found);
+        let mut actual = [0; LANES];
+        let count = constant(&case.addresses, case.mask, case.bytes, &mut actual);
         assert_eq!(count as u32, case.measured[0], "{line}");
         for lane in active(case.mask) {
-            assert!(found[..count].contains(&case.addresses[lane]), "{line}");
+            assert!(actual[..count].contains(&case.addresses[lane]), "{line}");
         }
         compared += 1;
     }
@@ -214,24 +214,24 @@ fn distinct_constant_addresses_are_as_an_h200_counts_them() {
 
 #[test]
 fn lines_are_listed_with_their_sectors() {
-    let mut found = [(0, 0); LANES];
+    let mut actual = [(0, 0); LANES];
     let from = |start: u64, step: u64| std::array::from_fn(|lane| start + lane as u64 * step);
-    // One address; a warp's words from the middle of a line; lanes apart, the last one first.
-    assert_eq!(lines(&from(4160, 0), FULL, 4, &mut found), 1);
-    assert_eq!(found[0], (32, 0b0100));
-    assert_eq!(lines(&from(64, 4), FULL, 4, &mut found), 2);
-    assert_eq!(found[..2], [(0, 0b1100), (1, 0b0011)]);
-    let mut apart = from(0, 64);
-    apart[0] = 1 << 40;
-    assert_eq!(lines(&apart, 0b1111, 4, &mut found), 3);
-    assert_eq!(found[..3], [(1 << 33, 0b0001), (0, 0b0100), (1, 0b0101)]);
-    // 512 bytes from an odd place reach into a fifth line.
-    assert_eq!(lines(&from(96, 16), FULL, 16, &mut found), 5);
-    assert_eq!(found[4], (4, 0b0111));
+    // One address; contiguous words from the middle of a line; separate lanes, the last one first.
+    assert_eq!(lines(&from(4160, 0), FULL, 4, &mut actual), 1);
+    assert_eq!(actual[0], (32, 0b0100));
+    assert_eq!(lines(&from(64, 4), FULL, 4, &mut actual), 2);
+    assert_eq!(actual[..2], [(0, 0b1100), (1, 0b0011)]);
+    let mut same_bank = from(0, 64);
+    same_bank[0] = 1 << 40;
+    assert_eq!(lines(&same_bank, 0b1111, 4, &mut actual), 3);
+    assert_eq!(actual[..3], [(1 << 33, 0b0001), (0, 0b0100), (1, 0b0101)]);
+    // 512 bytes from an unaligned address reach into a fifth line.
+    assert_eq!(lines(&from(96, 16), FULL, 16, &mut actual), 5);
+    assert_eq!(actual[4], (4, 0b0111));
 }
 
 #[test]
-fn a_mask_hides_what_lanes_outside_it_want() {
+fn inactive_lanes_are_ignored() {
     let mut addresses: [u64; LANES] = std::array::from_fn(|lane| lane as u64 * 4);
     addresses[5] = 1 << 30;
     assert_eq!(
@@ -246,13 +246,13 @@ fn a_mask_hides_what_lanes_outside_it_want() {
     assert_eq!(constant(&addresses, 1 << 5, 4, &mut [0; LANES]), 1);
 }
 
-/// What `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm` and its twin for bank conflicts
-/// count on an H200.
+/// Compares with `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm` and the corresponding counter
+/// of bank conflicts on an H200.
 #[test]
-fn matrices_are_loaded_as_an_h200_counts_them() {
+fn matrix_loads_match_the_h200() {
     let rows = |step: u64| std::array::from_fn(|lane| lane as u64 * step);
     let same_eight = std::array::from_fn(|lane| lane as u64 % 8 * 16);
-    let beside = std::array::from_fn(|lane| lane as u64 % 8 * 128 + lane as u64 / 8 * 16);
+    let adjacent = std::array::from_fn(|lane| lane as u64 % 8 * 128 + lane as u64 / 8 * 16);
     for (addresses, count, wavefronts, conflicts) in [
         (rows(16), 1, 1, 0),
         (rows(16), 2, 2, 0),
@@ -266,30 +266,39 @@ fn matrices_are_loaded_as_an_h200_counts_them() {
         (rows(0), 1, 1, 0),
         (rows(0), 4, 4, 0),
         (same_eight, 4, 4, 0),
-        (beside, 4, 32, 28),
+        (adjacent, 4, 32, 28),
         (rows(144), 4, 4, 0),
     ] {
-        let found = matrices(&addresses, count);
-        assert_eq!((found.wavefronts, found.conflicts), (wavefronts, conflicts));
+        let actual = matrices(&addresses, count);
+        assert_eq!(
+            (actual.wavefronts, actual.conflicts),
+            (wavefronts, conflicts)
+        );
     }
 }
 
 #[test]
-fn of_a_loop_around_a_swap_one_round_is_told() {
+fn cas_loops_report_their_costliest_iteration() {
     let of = |addresses: &[u64; LANES]| {
-        let Retried { loads, swaps, .. } = retried(addresses, FULL, 4, Update::default());
-        let one = |it: Repeated| (it.times, it.traffic.wavefronts, it.costliest.wavefronts);
-        (one(loads), one(swaps))
+        let CasLoop { loads, swaps, .. } = cas_loop(addresses, FULL, 4, Update::default());
+        let counts = |access: RepeatedAccess| {
+            (
+                access.times,
+                access.traffic.wavefronts,
+                access.costliest.wavefronts,
+            )
+        };
+        (counts(loads), counts(swaps))
     };
-    // All lanes at one word: one of them is done in each round.
+    // All lanes at one word: one of them succeeds in each iteration.
     assert_eq!(of(&[64; LANES]), ((32, 32, 1), (32, 64, 2)));
-    // All at one bank: the first round loads 32 words, the last one.
-    let apart = std::array::from_fn(|lane| lane as u64 * 128);
-    assert_eq!(of(&apart).0, (32, 32 * 33 / 2, 32));
+    // All lanes on one bank: the first iteration loads 32 words, the last one loads one.
+    let same_bank = std::array::from_fn(|lane| lane as u64 * 128);
+    assert_eq!(of(&same_bank).0, (32, 32 * 33 / 2, 32));
 }
 
 #[test]
-fn no_lane_is_no_traffic() {
+fn an_empty_mask_causes_no_traffic() {
     let addresses = [4096; LANES];
     assert_eq!(
         global(&addresses, 0, 4, false, &mut [(0, 0); LANES]),

@@ -1,18 +1,18 @@
-//! Constant expressions: PTX ISA section 4.5.5, without comparisons, `&&`, `||` and `?:`.
+//! Constant expressions. Source: PTX ISA section 4.5.5, without comparisons, `&&`, `||` and `?:`.
 
 use winnow::prelude::*;
 
 use super::literal::{ConstantValue, literal};
-use super::{DEEPEST, TOO_DEEP};
+use super::{MAX_NESTING, TOO_DEEP};
 use crate::ptx::rejection::{Parsed, Rejection};
 use crate::ptx::take;
 use crate::ptx::take::{at_symbol, expect, peek, skip};
 use crate::ptx::token::{TokenKind, Tokens};
 
-const INTEGERS_ONLY: &str = "only integers can be computed with";
-const BY_ZERO: &str = "this divides by zero";
+const INTEGERS_ONLY: &str = "operators accept only integers";
+const DIVISION_BY_ZERO: &str = "division by zero";
 
-/// Whether a constant expression can start here.
+/// Returns true if a constant expression can start here.
 pub(super) fn starts(input: &Tokens<'_, '_>) -> bool {
     matches!(
         peek(input).kind,
@@ -20,19 +20,19 @@ pub(super) fn starts(input: &Tokens<'_, '_>) -> bool {
     )
 }
 
-/// `5`, `-0f3F800000`, `(1<<4)-1`
+/// Parses a constant expression: `5`, `-0f3F800000`, `(1<<4)-1`.
 pub(super) fn constant<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, ConstantValue> {
-    binary(input, 0, DEEPEST)
+    binary(input, 0, MAX_NESTING)
 }
 
-/// `+8`, `-8`, `+-8`, `+4*2`, or nothing: what is added to an address.
+/// Parses the offset of an address: `+8`, `-8`, `+-8`, `+4*2`, or nothing.
 pub(super) fn addend<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, i64> {
     let mut sum = 0_i64;
     while at_symbol(input, '+') || at_symbol(input, '-') {
         let negative = at_symbol(input, '-');
         let sign = *input;
         skip(input);
-        let ConstantValue::Int { bits, .. } = binary(input, PRODUCT, DEEPEST)? else {
+        let ConstantValue::Int { bits, .. } = binary(input, MULTIPLICATIVE, MAX_NESTING)? else {
             return Rejection::refuse(&sign, INTEGERS_ONLY);
         };
         let term = bits.cast_signed();
@@ -45,7 +45,7 @@ pub(super) fn addend<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, i64> {
     Ok(sum)
 }
 
-/// An unsigned number without a sign before it, as a count, a line or an index.
+/// Parses an unsigned number, such as a count, a line or an index.
 pub(super) fn unsigned<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, u32> {
     let start = *input;
     let text = take::number(input).map_err(|fault| fault.cut())?;
@@ -73,10 +73,10 @@ enum Operator {
     Rem,
 }
 
-/// How tightly `*`, `/` and `%` bind; looser operators have smaller numbers.
-const PRODUCT: u32 = 5;
+/// The precedence of `*`, `/` and `%`. Operators with lower precedence have smaller numbers.
+const MULTIPLICATIVE: u32 = 5;
 
-/// The operator here, how tightly it binds and how many tokens it takes.
+/// Returns the next operator, its precedence and its number of tokens.
 fn operator(input: &Tokens<'_, '_>) -> Option<(Operator, u32, usize)> {
     let TokenKind::Symbol(symbol) = peek(input).kind else {
         return None;
@@ -92,28 +92,33 @@ fn operator(input: &Tokens<'_, '_>) -> Option<(Operator, u32, usize)> {
         '>' if twice => (Operator::Right, 3, 2),
         '+' => (Operator::Add, 4, 1),
         '-' => (Operator::Sub, 4, 1),
-        '*' => (Operator::Mul, PRODUCT, 1),
-        '/' => (Operator::Div, PRODUCT, 1),
-        '%' => (Operator::Rem, PRODUCT, 1),
+        '*' => (Operator::Mul, MULTIPLICATIVE, 1),
+        '/' => (Operator::Div, MULTIPLICATIVE, 1),
+        '%' => (Operator::Rem, MULTIPLICATIVE, 1),
         _ => return None,
     })
 }
 
-/// Operators that bind at least as tightly as `loosest`; `levels` of brackets and signs are left.
-fn binary<'s>(input: &mut Tokens<'_, 's>, loosest: u32, levels: u32) -> Parsed<'s, ConstantValue> {
+/// Parses operators with at least precedence `min_precedence`. `levels` is the permitted nesting of parentheses and
+/// signs.
+fn binary<'s>(
+    input: &mut Tokens<'_, 's>,
+    min_precedence: u32,
+    levels: u32,
+) -> Parsed<'s, ConstantValue> {
     let mut left = unary(input, levels)?;
-    while let Some((operator, tightness, length)) = operator(input) {
-        if tightness < loosest {
+    while let Some((operator, precedence, length)) = operator(input) {
+        if precedence < min_precedence {
             break;
         }
-        let place = *input;
+        let operator_start = *input;
         for _ in 0..length {
             skip(input);
         }
-        let right = binary(input, tightness + 1, levels)?;
+        let right = binary(input, precedence + 1, levels)?;
         left = match apply(operator, left, right) {
             Ok(value) => value,
-            Err(why) => return Rejection::refuse(&place, why),
+            Err(why) => return Rejection::refuse(&operator_start, why),
         };
     }
     Ok(left)
@@ -139,7 +144,7 @@ fn apply(
     };
     let (sa, sb) = (a.cast_signed(), b.cast_signed());
     let unsigned = ua || ub;
-    // As in C, a shift has the type of its left side alone.
+    // As in C, the type of a shift is that of its left operand.
     let shifted = |bits| ConstantValue::Int { bits, unsigned: ua };
     let distance = u32::try_from(b)
         .ok()
@@ -151,19 +156,19 @@ fn apply(
         Operator::Add => a.wrapping_add(b),
         Operator::Sub => a.wrapping_sub(b),
         Operator::Mul => a.wrapping_mul(b),
-        Operator::Div | Operator::Rem if b == 0 => return Err(BY_ZERO),
+        Operator::Div | Operator::Rem if b == 0 => return Err(DIVISION_BY_ZERO),
         Operator::Div if unsigned => a / b,
         Operator::Div => sa.wrapping_div(sb).cast_unsigned(),
         Operator::Rem if unsigned => a % b,
         Operator::Rem => sa.wrapping_rem(sb).cast_unsigned(),
         Operator::Left => match distance {
             Some(distance) => return Ok(shifted(a << distance)),
-            None => return Err("this shifts by more than 63 bits"),
+            None => return Err("shift by more than 63 bits"),
         },
         Operator::Right => match distance {
             Some(distance) if ua => return Ok(shifted(a >> distance)),
             Some(distance) => return Ok(shifted((sa >> distance).cast_unsigned())),
-            None => return Err("this shifts by more than 63 bits"),
+            None => return Err("shift by more than 63 bits"),
         },
     };
     Ok(ConstantValue::Int { bits, unsigned })

@@ -1,5 +1,5 @@
-//! Directives about the source and for the assembler: PTX ISA sections 11.4 (`.pragma`) and 11.5
-//! (debugging directives).
+//! Debugging directives and assembler hints. Source: PTX ISA sections 11.4 (`.pragma`) and 11.5 (debugging
+//! directives).
 
 use winnow::combinator::{cut_err, separated};
 use winnow::prelude::*;
@@ -11,7 +11,7 @@ use crate::ptx::take;
 use crate::ptx::take::{dotted, expect, number, peek, skip, skip_symbol, symbol, word};
 use crate::ptx::token::{TokenKind, Tokens};
 
-/// `.file 1 "kernels/k.cu", 1700000000, 1234`: the time stamp and the size are dropped.
+/// Parses `.file 1 "kernels/k.cu", 1700000000, 1234`. The time stamp and the size are ignored.
 pub(super) fn file<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, (u32, String)> {
     dotted(input)?;
     let index = unsigned(input)?;
@@ -22,7 +22,7 @@ pub(super) fn file<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, (u32, String)> 
     Ok((index, unescape(path)))
 }
 
-/// Takes back the escapes of LLVM's assembly writer: `\\`, `\"` and bytes as `\303`.
+/// Reverses the escapes of LLVM's assembly writer: `\\`, `\"` and octal bytes such as `\303`.
 fn unescape(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -51,11 +51,11 @@ fn unescape(text: &str) -> String {
     }
 }
 
-/// `.loc 1 5 3`, where `, function_name …, inlined_at 1 20 9` may follow: the place is that of the
-/// inlined code, and its caller's is dropped.
+/// Parses `.loc 1 5 3`, optionally followed by `, function_name …, inlined_at 1 20 9`. The result is the
+/// location of the inlined code; the location of its caller is ignored.
 pub(super) fn location<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, SourceLocation> {
     dotted(input)?;
-    let place = place(input)?;
+    let file_line_column = file_line_column(input)?;
     while skip_symbol(input, ',') {
         let attribute = *input;
         match cut_err(word).parse_next(input)? {
@@ -65,15 +65,15 @@ pub(super) fn location<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, SourceLocat
                     unsigned(input)?;
                 }
             }
-            "inlined_at" => drop(self::place(input)?),
+            "inlined_at" => drop(self::file_line_column(input)?),
             _ => return Rejection::demand(&attribute, "`function_name` or `inlined_at`"),
         }
     }
-    Ok(place)
+    Ok(file_line_column)
 }
 
-/// File, line and column.
-fn place<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, SourceLocation> {
+/// Parses a file index, a line and a column.
+fn file_line_column<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, SourceLocation> {
     Ok(SourceLocation {
         file: unsigned(input)?,
         line: unsigned(input)?,
@@ -81,7 +81,7 @@ fn place<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, SourceLocation> {
     })
 }
 
-/// `.section .debug_abbrev { … }`, skipped.
+/// Skips `.section .debug_abbrev { … }`.
 pub(super) fn section<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, ()> {
     dotted(input)?;
     let Ok(name) = dotted(input) else {
@@ -108,7 +108,7 @@ pub(super) fn section<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, ()> {
     Ok(())
 }
 
-/// `.attribute(.managed, .unified(1, 2))`, skipped: memory that the host reaches too is like any other here.
+/// Skips `.attribute(.managed, .unified(1, 2))`: managed memory needs no special treatment in the simulator.
 pub(super) fn attribute<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, ()> {
     dotted(input)?;
     let start = *input;
@@ -132,7 +132,7 @@ pub(super) fn attribute<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, ()> {
 
 const ATTRIBUTES: [&str; 2] = [".managed", ".unified"];
 
-/// `.pragma "nounroll", …;`: advice to an assembler, skipped.
+/// Skips `.pragma "nounroll", …;`, which is a hint to the assembler.
 pub(super) fn pragma<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, ()> {
     dotted(input)?;
     separated::<_, _, (), _, _, _, _>(1.., cut_err(take::text), symbol(',')).parse_next(input)?;

@@ -1,5 +1,4 @@
-//! Kernels and functions: PTX ISA sections 11.2 (`.entry`, `.func`) and 11.4 (performance
-//! directives).
+//! Kernels and functions. Source: PTX ISA sections 11.2 (`.entry`, `.func`) and 11.4 (performance directives).
 
 use winnow::combinator::cut_err;
 use winnow::prelude::*;
@@ -12,7 +11,7 @@ use crate::ptx::rejection::{Parsed, Rejection};
 use crate::ptx::take::{at_symbol, dotted, peek, peek_dotted, skip, skip_symbol, word};
 use crate::ptx::token::Tokens;
 
-/// From `.entry` or `.func` to the closing brace, or to the semicolon of a declaration.
+/// Parses a function from `.entry` or `.func` to the closing brace, or to the semicolon of a declaration.
 pub(super) fn function<'s>(
     input: &mut Tokens<'_, 's>,
     linkage: Linkage,
@@ -38,8 +37,8 @@ pub(super) fn function<'s>(
         params,
         max_threads: None,
         required_threads: None,
-        least_blocks: None,
-        most_registers: None,
+        min_blocks_per_sm: None,
+        max_registers: None,
         body: None,
         line,
     };
@@ -52,9 +51,8 @@ pub(super) fn function<'s>(
     Ok(function)
 }
 
-/// What stands between the parameters and the body. Limits on threads, and those from which the
-/// registers of a thread follow, are kept; advice on clusters is read and dropped, as a simulator
-/// has no use for it.
+/// Parses the directives between the parameters and the body. Thread limits and limits that determine the
+/// registers per thread are recorded; cluster directives are ignored, because the simulator has no clusters.
 fn directives<'s>(input: &mut Tokens<'_, 's>, function: &mut Function<'s>) -> Parsed<'s, ()> {
     while let Some(name) = peek_dotted(input) {
         match name {
@@ -75,8 +73,8 @@ fn directives<'s>(input: &mut Tokens<'_, 's>, function: &mut Function<'s>) -> Pa
             "maxntid" => function.max_threads = Some(extent(input)?),
             "reqntid" => function.required_threads = Some(extent(input)?),
             "reqnctapercluster" => drop(extent(input)?),
-            "minnctapersm" => function.least_blocks = Some(unsigned(input)?),
-            "maxnreg" => function.most_registers = Some(unsigned(input)?),
+            "minnctapersm" => function.min_blocks_per_sm = Some(unsigned(input)?),
+            "maxnreg" => function.max_registers = Some(unsigned(input)?),
             "maxnctapersm" | "maxclusterrank" | "abi_preserve" | "abi_preserve_control" => {
                 unsigned(input)?;
             }
@@ -87,7 +85,7 @@ fn directives<'s>(input: &mut Tokens<'_, 's>, function: &mut Function<'s>) -> Pa
     Ok(())
 }
 
-/// `256`, `16, 16` or `8, 8, 4`; what is left out is 1.
+/// Parses `256`, `16, 16` or `8, 8, 4`. Missing dimensions are 1.
 fn extent<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, [u32; 3]> {
     let mut extent = [unsigned(input)?, 1, 1];
     for size in &mut extent[1..] {

@@ -1,19 +1,19 @@
-//! Values after `=`: PTX ISA section 5.4.4.
+//! Initializers. Source: PTX ISA section 5.4.4.
 
 use winnow::combinator::cut_err;
 use winnow::prelude::*;
 
 use super::constant::{addend, constant};
 use super::literal::ConstantValue;
-use super::{DEEPEST, TOO_DEEP, constant};
+use super::{MAX_NESTING, TOO_DEEP, constant};
 use crate::ptx::ast::{Initializer, Variable};
 use crate::ptx::rejection::{After, Parsed, Rejection};
 use crate::ptx::take::{at_symbol, expect, peek, skip_symbol, word};
 use crate::ptx::token::{TokenKind, Tokens};
 
-const NO_BYTE: &str = "before an address in brackets stands one byte's mask: 0xff, 0xff00, …";
+const INVALID_BYTE_MASK: &str = "the mask before an address must select one byte: 0xff, 0xff00, …";
 
-/// Fills `variable.init`, and the first size of the array where that was left out.
+/// Parses an initializer into `variable.init`, and sets the first dimension of the array if it was omitted.
 pub(super) fn initializer<'s>(
     input: &mut Tokens<'_, 's>,
     variable: &mut Variable<'s>,
@@ -24,14 +24,14 @@ pub(super) fn initializer<'s>(
     }
     let vector = u64::from(variable.vector);
     let rows = row_lengths(&variable.dims, vector);
-    braces(input, &rows, &mut variable.init, DEEPEST)?;
+    braces(input, &rows, &mut variable.init, MAX_NESTING)?;
     if let (Some(first @ 0), Some(&row)) = (variable.dims.first_mut(), rows.first()) {
         *first = (variable.init.len() as u64).div_ceil(row.max(1));
     }
     Ok(())
 }
 
-/// For each dimension, how many values one row of it holds: `[12, 4]` for `.v4` values in `[2][3]`.
+/// Returns the number of values in one row of each dimension: `[12, 4]` for `.v4` values in `[2][3]`.
 fn row_lengths(dims: &[u64], vector: u64) -> Vec<u64> {
     let mut length = vector;
     let mut rows = vec![0; dims.len()];
@@ -42,8 +42,8 @@ fn row_lengths(dims: &[u64], vector: u64) -> Vec<u64> {
     rows
 }
 
-/// `{1, 2}` or `{{1, 2}, {3}}`. Only the last of several rows may be shorter than the array wants:
-/// filling a short one up would let a few bytes of text claim any amount of memory.
+/// Parses `{1, 2}` or `{{1, 2}, {3}}`. Only the last row may be incomplete: padding incomplete rows would let
+/// a short text demand any amount of memory.
 fn braces<'s>(
     input: &mut Tokens<'_, 's>,
     rows: &[u64],
@@ -60,16 +60,16 @@ fn braces<'s>(
     loop {
         if at_symbol(input, '{') {
             let (row, before) = (*input, values.len());
-            let [wanted, inner @ ..] = rows else {
+            let [row_length, inner @ ..] = rows else {
                 return Rejection::refuse(&row, "the array has fewer dimensions than this");
             };
             braces(input, inner, values, levels)?;
-            let given = (values.len() - before) as u64;
-            if given > *wanted {
+            let actual = (values.len() - before) as u64;
+            if actual > *row_length {
                 return Rejection::refuse(&row, "this row has more values than the array");
             }
-            if given < *wanted && at_symbol(input, ',') {
-                return Rejection::refuse(&row, "a row before the last must be complete");
+            if actual < *row_length && at_symbol(input, ',') {
+                return Rejection::refuse(&row, "only the last row may be incomplete");
             }
         } else {
             values.push(value(input)?);
@@ -91,19 +91,19 @@ fn value<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Initializer<'s>> {
     }
     let mask = match value {
         ConstantValue::Int { bits, .. } if is_byte(bits) => bits,
-        _ => return Rejection::refuse(&start, NO_BYTE),
+        _ => return Rejection::refuse(&start, INVALID_BYTE_MASK),
     };
     let address = address(input, Some(mask))?;
     expect(')').parse_next(input)?;
     Ok(address)
 }
 
-/// Whether these are the bits of one byte of a word.
+/// Returns true if the mask selects one byte of a 64-bit word.
 fn is_byte(mask: u64) -> bool {
     (0..8).any(|byte| mask == 0xff << (8 * byte))
 }
 
-/// `name+4` or `generic(name)+4`
+/// Parses `name+4` or `generic(name)+4`.
 fn address<'s>(input: &mut Tokens<'_, 's>, mask: Option<u64>) -> Parsed<'s, Initializer<'s>> {
     if peek(input).kind != TokenKind::Word {
         return Rejection::demand(input, "a value");

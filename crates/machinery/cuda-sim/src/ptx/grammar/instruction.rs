@@ -1,4 +1,4 @@
-//! Instructions: PTX ISA sections 4.2.2 and 9.3 (predicated execution).
+//! Instructions. Source: PTX ISA sections 4.2.2 and 9.3 (predicated execution).
 
 use winnow::combinator::{cut_err, repeat, separated};
 use winnow::prelude::*;
@@ -9,7 +9,7 @@ use crate::ptx::rejection::{After, Parsed, Rejection};
 use crate::ptx::take::{dotted, expect, peek, skip_symbol, symbol, word};
 use crate::ptx::token::{TokenKind, Tokens};
 
-/// `@!%p1 ld.global.v2.f32 {%f1, %f2}, [%rd1+8];`
+/// Parses an instruction such as `@!%p1 ld.global.v2.f32 {%f1, %f2}, [%rd1+8];`.
 pub(super) fn instruction<'s>(
     input: &mut Tokens<'_, 's>,
     location: Option<SourceLocation>,
@@ -41,7 +41,7 @@ pub(super) fn instruction<'s>(
     })
 }
 
-/// `@%p1` or `@!%p1`
+/// Parses a guard, `@%p1` or `@!%p1`, if there is one.
 fn guard<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Option<Guard<'s>>> {
     if !skip_symbol(input, '@') {
         return Ok(None);

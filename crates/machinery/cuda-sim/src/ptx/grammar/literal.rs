@@ -1,12 +1,12 @@
-//! What a literal is worth: PTX ISA section 4.5.
+//! Evaluation of literals. Source: PTX ISA section 4.5.
 
 use crate::ptx::ast::Immediate;
 
-/// A value on its way through a constant expression.
+/// An intermediate value of a constant expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum ConstantValue {
-    /// 64 bits, and whether division, shifts and comparisons see them without a sign: after a
-    /// suffix `U`, or where no signed number of 64 bits could hold them.
+    /// An integer. `unsigned` applies to division, shifts and comparisons; it is set by the suffix `U`, or if
+    /// the value does not fit into a signed 64-bit integer.
     Int {
         bits: u64,
         unsigned: bool,
@@ -25,7 +25,7 @@ impl ConstantValue {
     }
 }
 
-/// The value of a literal, or why it has none.
+/// Returns the value of a literal, or the reason why it is invalid.
 pub(super) fn literal(text: &str) -> Result<ConstantValue, &'static str> {
     match text.as_bytes() {
         [b'0', b'f' | b'F', digits @ ..] => match bits(digits, 8) {
@@ -44,7 +44,7 @@ pub(super) fn literal(text: &str) -> Result<ConstantValue, &'static str> {
     }
 }
 
-/// The bits of a float written as exactly so many hexadecimal digits.
+/// Returns the bits of a float that is written as exactly `length` hexadecimal digits.
 fn bits(digits: &[u8], length: usize) -> Option<u64> {
     let exact = digits.len() == length && digits.iter().all(u8::is_ascii_hexdigit);
     let digits = std::str::from_utf8(digits).ok().filter(|_| exact)?;

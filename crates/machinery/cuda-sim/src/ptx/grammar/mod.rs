@@ -1,5 +1,5 @@
-//! Tokens to a tree. Which rule applies is seen from the next token or two, so that no text is
-//! read twice; and whatever may nest is counted, so that no text exhausts the stack.
+//! The parser. Every rule is selected by the next token or two, so that no text is parsed twice, and the
+//! nesting is limited, so that no text overflows the stack.
 
 mod constant;
 mod directive;
@@ -19,11 +19,11 @@ use super::ast::Module;
 use super::rejection::Rejection;
 use super::token::Token;
 
-/// How many scopes, brackets or braces may stand inside one another.
-const DEEPEST: u32 = 64;
-const TOO_DEEP: &str = "this is nested more than 64 deep";
+/// Maximum nesting of scopes, parentheses or braces.
+const MAX_NESTING: u32 = 64;
+const TOO_DEEP: &str = "nesting is limited to 64 levels";
 
-/// The module these tokens spell.
+/// Parses the tokens of a module.
 pub(super) fn module<'s>(tokens: &[Token<'s>]) -> Result<Module<'s>, Rejection<'s>> {
     let mut input = TokenSlice::new(tokens);
     module::module(&mut input).map_err(|error| {

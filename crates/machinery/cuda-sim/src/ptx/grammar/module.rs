@@ -1,4 +1,4 @@
-//! Module scope: PTX ISA sections 11.1 (`.version`, `.target`, `.address_size`) and 11.6 (linking
+//! Module scope. Source: PTX ISA sections 11.1 (`.version`, `.target`, `.address_size`) and 11.6 (linking
 //! directives).
 
 use winnow::combinator::cut_err;
@@ -36,7 +36,7 @@ pub(super) fn module<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Module<'s>> {
     Ok(module)
 }
 
-/// `.version 6.4`
+/// Parses `.version 6.4`.
 fn version<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, (u32, u32)> {
     if !skip_dotted(input, "version") {
         return Rejection::demand(input, "`.version` at the start of the module");
@@ -48,11 +48,11 @@ fn version<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, (u32, u32)> {
         .map(|(major, minor)| (major.parse(), minor.parse()));
     match halves {
         Some((Ok(major), Ok(minor))) => Ok((major, minor)),
-        _ => Rejection::refuse(&start, "a version of PTX looks like 6.4"),
+        _ => Rejection::refuse(&start, "a PTX version has the form 6.4"),
     }
 }
 
-/// `.target sm_90a, debug`
+/// Parses `.target sm_90a, debug`.
 fn target<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Target<'s>> {
     if !skip_dotted(input, "target") {
         return Rejection::demand(input, "`.target` after `.version`");
@@ -62,7 +62,7 @@ fn target<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Target<'s>> {
     let digits = name.strip_prefix("sm_").unwrap_or_default();
     let digits = digits.strip_suffix(['a', 'f']).unwrap_or(digits);
     let Ok(sm) = digits.parse() else {
-        return Rejection::refuse(&start, "a target looks like sm_52 or sm_90a");
+        return Rejection::refuse(&start, "a target has the form sm_52 or sm_90a");
     };
     while skip_symbol(input, ',') {
         cut_err(word)
@@ -72,18 +72,18 @@ fn target<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Target<'s>> {
     Ok(Target { sm, name })
 }
 
-/// `.address_size 64`. Where it is missing we take 64, the only size there still is.
+/// Parses `.address_size 64`. If it is missing, 64 is assumed, the only size that current PTX supports.
 fn address_size<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, ()> {
     if skip_dotted(input, "address_size") {
         let start = *input;
         if unsigned(input)? != 64 {
-            return Rejection::refuse(&start, "addresses have 64 bits");
+            return Rejection::refuse(&start, "only 64-bit addresses are supported");
         }
     }
     Ok(())
 }
 
-/// `.alias name, function;`
+/// Parses `.alias name, function;`.
 fn alias<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Alias<'s>> {
     let line = peek(input).line;
     dotted(input)?;
@@ -102,7 +102,7 @@ fn alias<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Alias<'s>> {
     })
 }
 
-/// A variable or a function, with its linkage.
+/// Parses a variable or a function with its linkage.
 fn declaration<'s>(input: &mut Tokens<'_, 's>, module: &mut Module<'s>) -> Parsed<'s, ()> {
     let linkage = match peek_dotted(input) {
         Some("visible") => Linkage::Visible,

@@ -1,4 +1,4 @@
-//! Operands: PTX ISA section 6.4.
+//! Operands. Source: PTX ISA section 6.4.
 
 use winnow::combinator::{cut_err, separated};
 use winnow::prelude::*;
@@ -11,7 +11,7 @@ use crate::ptx::rejection::{Parsed, Rejection};
 use crate::ptx::take::{at_symbol, expect, peek, skip, skip_symbol, symbol, word};
 use crate::ptx::token::{TokenKind, Tokens};
 
-/// Whether an operand can start here.
+/// Returns true if an operand can start here.
 pub(super) fn starts(input: &Tokens<'_, '_>) -> bool {
     constant::starts(input)
         || matches!(
@@ -20,7 +20,7 @@ pub(super) fn starts(input: &Tokens<'_, '_>) -> bool {
         )
 }
 
-/// Any operand but the lists of a call.
+/// Parses any operand except for the lists of a call.
 pub(super) fn operand<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Operand<'s>> {
     match peek(input).kind {
         TokenKind::Symbol('[') => address(input),
@@ -44,7 +44,8 @@ pub(super) fn operand<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Operand<'s>>
     }
 }
 
-/// An operand of `call`, where brackets hold results or arguments, not a constant expression.
+/// Parses an operand of `call`, in which parentheses enclose results or arguments instead of a constant
+/// expression.
 pub(super) fn in_call<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Operand<'s>> {
     if at_symbol(input, '(') {
         Ok(Operand::List(enclosed(input, '(', ')')?))
@@ -67,14 +68,14 @@ fn enclosed<'s>(
     Ok(scalars)
 }
 
-/// `%r1`, `table+4`, `table[2]`, `-5`, `_`
+/// Parses `%r1`, `table+4`, `table[2]`, `-5` or `_`.
 fn scalar<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Operand<'s>> {
     if constant::starts(input) {
         return Ok(Operand::Immediate(constant(input)?.immediate()));
     }
     match word(input) {
         Ok("_") => Ok(Operand::Sink),
-        Ok(array) if at_symbol(input, '[') => item(input, array),
+        Ok(array) if at_symbol(input, '[') => array_element(input, array),
         Ok(name) => Ok(Operand::Name {
             name,
             offset: addend(input)?,
@@ -83,25 +84,25 @@ fn scalar<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Operand<'s>> {
     }
 }
 
-/// `[2]` behind the name of an array.
-fn item<'s>(input: &mut Tokens<'_, 's>, array: &'s str) -> Parsed<'s, Operand<'s>> {
+/// Parses the `[2]` after the name of an array.
+fn array_element<'s>(input: &mut Tokens<'_, 's>, array: &'s str) -> Parsed<'s, Operand<'s>> {
     expect('[').parse_next(input)?;
     let start = *input;
     if !constant::starts(input) {
         return Rejection::refuse(
             &start,
-            "an index is a constant: add a register to an address instead",
+            "an array index must be a constant; add a register to the address instead",
         );
     }
     let ConstantValue::Int { bits, .. } = constant(input)? else {
-        return Rejection::refuse(&start, "an index is an integer");
+        return Rejection::refuse(&start, "an array index must be an integer");
     };
     expect(']').parse_next(input)?;
     let index = bits.cast_signed();
-    Ok(Operand::Item { array, index })
+    Ok(Operand::ArrayElement { array, index })
 }
 
-/// `%p1|%p2`, whose first half has been read. Either may be `_`.
+/// Parses the remainder of `%p1|%p2`. Either name may be `_`.
 fn pair<'s>(input: &mut Tokens<'_, 's>, first: Operand<'s>) -> Parsed<'s, Operand<'s>> {
     let first = match first {
         Operand::Name { name, offset: 0 } => name,
@@ -112,13 +113,13 @@ fn pair<'s>(input: &mut Tokens<'_, 's>, first: Operand<'s>) -> Parsed<'s, Operan
     Ok(Operand::Pair(first, cut_err(word).parse_next(input)?))
 }
 
-/// `[%rd1+8]`, `[table]`, `[1024]`
+/// Parses `[%rd1+8]`, `[table]` or `[1024]`.
 fn address<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Operand<'s>> {
     expect('[').parse_next(input)?;
     let start = *input;
     let (base, offset) = if constant::starts(input) {
         let ConstantValue::Int { bits, .. } = constant(input)? else {
-            return Rejection::refuse(&start, "an address is an integer");
+            return Rejection::refuse(&start, "an address must be an integer");
         };
         (AddressBase::Absolute, bits.cast_signed())
     } else {
@@ -134,29 +135,33 @@ fn address<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Operand<'s>> {
     Ok(Operand::Address { base, offset })
 }
 
-/// `, {%f1, %f2}]`, and a single coordinate without braces, after the name of what it is a place in.
+/// Parses the coordinates of a texture or surface after its name: `, {%f1, %f2}]`, or a single one without
+/// braces.
 fn texel<'s>(
     input: &mut Tokens<'_, 's>,
     base: AddressBase<'s>,
     offset: i64,
 ) -> Parsed<'s, Operand<'s>> {
     let AddressBase::Name(image) = base else {
-        return Rejection::refuse(input, "a place in a texture begins with its handle");
+        return Rejection::refuse(
+            input,
+            "texture coordinates must follow the texture's handle",
+        );
     };
     if offset != 0 {
-        return Rejection::refuse(input, "nothing is added to the handle of a texture");
+        return Rejection::refuse(input, "a texture handle cannot have an offset");
     }
     expect(',').parse_next(input)?;
-    let place = match at_symbol(input, '{') {
+    let coordinates = match at_symbol(input, '{') {
         true => enclosed(input, '{', '}')?,
         false => vec![scalar(input)?],
     };
     if at_symbol(input, ',') {
         return Rejection::refuse(
             input,
-            "a sampler beside a texture, and coordinates of tensors, are not supported",
+            "separate samplers and tensor coordinates are not supported",
         );
     }
     expect(']').parse_next(input)?;
-    Ok(Operand::Texel { image, place })
+    Ok(Operand::TextureCoordinates { image, coordinates })
 }

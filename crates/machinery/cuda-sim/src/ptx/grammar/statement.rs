@@ -1,12 +1,12 @@
-//! The bodies of functions: PTX ISA sections 4.2 (statements), 5.4.6 (numbered registers) and 11.3
-//! (control flow directives).
+//! Function bodies. Source: PTX ISA sections 4.2 (statements), 5.4.6 (numbered registers) and 11.3 (control
+//! flow directives).
 
 use winnow::combinator::{cut_err, separated};
 use winnow::prelude::*;
 
 use super::constant::unsigned;
 use super::directive::{location, pragma};
-use super::{DEEPEST, TOO_DEEP, instruction, variable};
+use super::{MAX_NESTING, TOO_DEEP, instruction, variable};
 use crate::ptx::ast::{Linkage, SourceLocation, Statement, Variable};
 use crate::ptx::rejection::{After, Parsed, Rejection};
 use crate::ptx::take::{
@@ -14,13 +14,13 @@ use crate::ptx::take::{
 };
 use crate::ptx::token::{TokenKind, Tokens};
 
-/// A function's body, braces included.
+/// Parses a function's body, including its braces.
 pub(super) fn body<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Vec<Statement<'s>>> {
-    scope(input, &mut None, DEEPEST)
+    scope(input, &mut None, MAX_NESTING)
 }
 
-/// A scope, braces included. `location` is the `.loc` in force, which outlasts the scope; `levels`
-/// more scopes may open.
+/// Parses a scope, including its braces. `location` is the current `.loc`, which persists after the scope;
+/// `levels` is the permitted nesting.
 fn scope<'s>(
     input: &mut Tokens<'_, 's>,
     location: &mut Option<SourceLocation>,
@@ -41,7 +41,7 @@ fn scope<'s>(
                 statements.push(Statement::Block(scope(input, location, levels)?))
             }
             TokenKind::Dotted => directive(input, location, &mut statements)?,
-            TokenKind::Word if labels(input) => statements.push(label(input)?),
+            TokenKind::Word if is_label(input) => statements.push(label(input)?),
             TokenKind::Word | TokenKind::Symbol('@') => {
                 let instruction = instruction::instruction(input, *location)?;
                 statements.push(Statement::Instruction(instruction));
@@ -51,8 +51,8 @@ fn scope<'s>(
     }
 }
 
-/// Whether the word that is next is a label.
-fn labels(input: &Tokens<'_, '_>) -> bool {
+/// Returns true if the next word is a label.
+fn is_label(input: &Tokens<'_, '_>) -> bool {
     input
         .get(1)
         .is_some_and(|next| next.kind == TokenKind::Symbol(':'))
@@ -77,7 +77,7 @@ fn directive<'s>(
     Ok(())
 }
 
-/// `.reg .b32 %r<10>, x;`
+/// Parses `.reg .b32 %r<10>, x;`.
 fn registers<'s>(
     input: &mut Tokens<'_, 's>,
     statements: &mut Vec<Statement<'s>>,
@@ -108,7 +108,7 @@ fn registers<'s>(
     }
 }
 
-/// `name:`, and with it what a `.branchtargets` or its like says about the name.
+/// Parses `name:` and a `.branchtargets`, `.calltargets` or `.callprototype` that follows it.
 fn label<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Statement<'s>> {
     let name = word(input)?;
     expect(':').parse_next(input)?;
@@ -133,7 +133,7 @@ fn label<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Statement<'s>> {
         return Ok(Statement::Label(name));
     };
     expect(';')
-        .context(After("what is said of", name))
+        .context(After("the declaration of", name))
         .parse_next(input)?;
     Ok(statement)
 }
@@ -142,7 +142,7 @@ fn names<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Vec<&'s str>> {
     separated(1.., cut_err(word), symbol(',')).parse_next(input)
 }
 
-/// `(.param .b32 _) _ (.param .b64 _)`: results and parameters.
+/// Parses `(.param .b32 _) _ (.param .b64 _)` into results and parameters.
 fn prototype<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, (Vec<Variable<'s>>, Vec<Variable<'s>>)> {
     let returns = variable::formals(input)?;
     cut_err(word).parse_next(input)?;

@@ -1,4 +1,4 @@
-//! Variables and formal parameters: PTX ISA section 5.4.
+//! Variables and formal parameters. Source: PTX ISA section 5.4.
 
 use winnow::combinator::{cut_err, separated};
 use winnow::prelude::*;
@@ -14,9 +14,9 @@ use crate::ptx::take::{
 };
 use crate::ptx::token::Tokens;
 
-pub(super) const NO_TEXTURES: &str = "textures and surfaces are not supported";
+pub(super) const NO_TEXTURES: &str = "texture and surface variables are not supported";
 
-/// What a declaration says before its names, and of all of them.
+/// The part of a declaration that precedes the names and applies to all of them.
 #[derive(Clone, Copy)]
 struct Specifiers {
     space: StateSpace,
@@ -27,7 +27,7 @@ struct Specifiers {
     vector: u32,
 }
 
-/// Whether `.name` is a state space that holds variables.
+/// Returns true if `.name` is a state space for variables.
 pub(super) fn is_space(name: &str) -> bool {
     space(name).is_some()
 }
@@ -43,7 +43,7 @@ fn space(name: &str) -> Option<StateSpace> {
     })
 }
 
-/// `.global .align 4 .f32 a[4] = {…}, b;`: a variable each.
+/// Parses `.global .align 4 .f32 a[4] = {…}, b;` into one variable per name.
 pub(super) fn declaration<'s>(
     input: &mut Tokens<'_, 's>,
     linkage: Linkage,
@@ -51,7 +51,7 @@ pub(super) fn declaration<'s>(
 ) -> Parsed<'s, ()> {
     let specifiers = specifiers(input, linkage)?;
     loop {
-        let mut variable = named(input, specifiers)?;
+        let mut variable = declarator(input, specifiers)?;
         if skip_symbol(input, '=') {
             initializer::initializer(input, &mut variable)?;
         }
@@ -66,7 +66,7 @@ pub(super) fn declaration<'s>(
     }
 }
 
-/// `(.param .b64 a, .reg .u32 b)`, or nothing.
+/// Parses `(.param .b64 a, .reg .u32 b)`, or nothing.
 pub(super) fn formals<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Vec<Variable<'s>>> {
     if !skip_symbol(input, '(') {
         return Ok(Vec::new());
@@ -82,23 +82,23 @@ pub(super) fn formals<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Vec<Variable
     Ok(formals)
 }
 
-/// `.param .u64 .ptr .global .align 8 a`
+/// Parses `.param .u64 .ptr .global .align 8 a`.
 fn formal<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Variable<'s>> {
     let specifiers = match peek_dotted(input) {
         Some("reg") => register_formal(input)?,
         Some("param") => specifiers(input, Linkage::Internal)?,
         _ => return Rejection::demand(input, "a parameter, `.param` or `.reg`"),
     };
-    named(input, specifiers)
+    declarator(input, specifiers)
 }
 
 fn register_formal<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Specifiers> {
     dotted(input)?;
     let (ty, vector) = register_type(input)?;
-    // A predicate has no size in memory, and still needs an alignment.
+    // A predicate has no size in memory but needs an alignment.
     let align = ty.bytes().max(1);
     if vector > 1 {
-        return Rejection::refuse(input, "a parameter in registers is one register");
+        return Rejection::refuse(input, "a register parameter cannot be a vector");
     }
     Ok(Specifiers {
         space: StateSpace::Param,
@@ -110,7 +110,7 @@ fn register_formal<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Specifiers> {
     })
 }
 
-/// The type after `.reg`, and how many registers there are of it: more than one in a vector.
+/// Parses the type after `.reg` and its vector length.
 pub(super) fn register_type<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, (Type, u32)> {
     let vector = match peek_dotted(input) {
         Some("v2") => skip_and(input, 2),
@@ -139,7 +139,7 @@ fn specifiers<'s>(input: &mut Tokens<'_, 's>, linkage: Linkage) -> Parsed<'s, Sp
             }
             Some("attribute") => attribute(input)?,
             Some("pred") => {
-                return Rejection::refuse(input, "a predicate lives in a register only");
+                return Rejection::refuse(input, "predicates exist only in registers");
             }
             name => match name.and_then(Type::from_modifier) {
                 Some(found) => break skip_and(input, found),
@@ -166,7 +166,7 @@ fn skip_and<T>(input: &mut Tokens<'_, '_>, value: T) -> T {
     value
 }
 
-/// `.global .align 4` after `.ptr`: what a pointer parameter points to, which nothing depends on.
+/// Skips `.global .align 4` after `.ptr`, which describes the target of a pointer parameter.
 fn pointee<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, ()> {
     if peek_dotted(input).is_some_and(is_space) {
         skip(input);
@@ -184,12 +184,12 @@ fn alignment<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, u32> {
     if align.is_power_of_two() {
         Ok(align)
     } else {
-        Rejection::refuse(&start, "an alignment is a power of two")
+        Rejection::refuse(&start, "an alignment must be a power of two")
     }
 }
 
-/// The name of a variable and the sizes in its brackets.
-fn named<'s>(input: &mut Tokens<'_, 's>, specifiers: Specifiers) -> Parsed<'s, Variable<'s>> {
+/// Parses the name of a variable and its array dimensions.
+fn declarator<'s>(input: &mut Tokens<'_, 's>, specifiers: Specifiers) -> Parsed<'s, Variable<'s>> {
     let line = peek(input).line;
     let name = cut_err(word).parse_next(input)?;
     let mut dims = Vec::new();

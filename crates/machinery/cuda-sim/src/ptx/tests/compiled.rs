@@ -1,4 +1,4 @@
-//! Files as clang writes them. The sources and the commands stand next to them in `tests/ptx`.
+//! Tests with files compiled by clang. Their sources and the commands are next to them in `tests/ptx`.
 
 use super::flatten;
 use crate::ptx::ast::{
@@ -22,7 +22,7 @@ fn function<'m>(module: &'m Module<'m>, name: &str) -> &'m Function<'m> {
 }
 
 #[test]
-fn tables_have_their_values_and_symbols() {
+fn tables_have_values_and_symbols() {
     let module = parse(TABLES).unwrap();
     assert_eq!(module.version, (6, 4));
     assert_eq!((module.target.sm, module.target.name), (52, "sm_52"));
@@ -82,7 +82,7 @@ fn byte(value: &Initializer<'_>) -> u8 {
 }
 
 #[test]
-fn calls_name_their_function_or_their_prototype() {
+fn calls_have_a_function_or_a_prototype() {
     let module = parse(CALLS).unwrap();
     let table = &module.variables[0];
     let twice = Initializer::Address {
@@ -111,7 +111,7 @@ fn calls_name_their_function_or_their_prototype() {
     let prototypes = |statements: &[Statement<'_>]| {
         statements
             .iter()
-            .filter(|one| matches!(one, Statement::CallPrototype { .. }))
+            .filter(|item| matches!(item, Statement::CallPrototype { .. }))
             .count()
     };
     let inner = calls.iter().map(|statement| match statement {
@@ -122,13 +122,13 @@ fn calls_name_their_function_or_their_prototype() {
 }
 
 #[test]
-fn lanes_keep_their_source_lines() {
+fn instructions_keep_their_source_lines() {
     let module = parse(LANES).unwrap();
     let lanes = function(&module, "lanes").body.as_deref().unwrap();
     let all = flatten(lanes);
     let load = all
         .iter()
-        .find(|one| one.modifiers == ["global", "v4", "f32"])
+        .find(|inst| inst.modifiers == ["global", "v4", "f32"])
         .unwrap();
     assert!(matches!(&load.operands[0], Operand::Vector(lanes) if lanes.len() == 4));
     let address = Operand::Address {
@@ -153,7 +153,7 @@ fn lanes_keep_their_source_lines() {
 }
 
 #[test]
-fn debug_sections_change_nothing() {
+fn debug_sections_are_ignored() {
     let module = parse(DEBUG).unwrap();
     assert!(DEBUG.contains(".section"));
     assert!(
@@ -166,7 +166,7 @@ fn debug_sections_change_nothing() {
 }
 
 #[test]
-fn line_endings_of_windows_change_nothing() {
+fn windows_line_endings_are_accepted() {
     for source in [TABLES, CALLS, LANES, DEBUG] {
         let windows = source.replace('\n', "\r\n");
         assert_eq!(parse(&windows).unwrap(), parse(source).unwrap());

@@ -1,4 +1,4 @@
-//! Headers of functions, and what a body declares.
+//! Tests of function headers and of declarations in bodies.
 
 use super::{body, module};
 use crate::ptx::ast::{Function, StateSpace, Statement, Type};
@@ -8,14 +8,14 @@ fn function(text: &str) -> Function<'static> {
 }
 
 #[test]
-fn kernels_and_their_parameters() {
-    let read = function(
+fn kernel_parameters_are_parsed() {
+    let parsed = function(
         ".visible .entry k(.param .u64 .ptr .global .align 4 a,
             .param .align 8 .b8 b[16], .param .u64 .ptr c, .param .f32 d) { ret; }",
     );
-    assert!(read.entry);
-    assert_eq!((read.name, read.line), ("k", 4));
-    let params: Vec<_> = read
+    assert!(parsed.entry);
+    assert_eq!((parsed.name, parsed.line), ("k", 4));
+    let params: Vec<_> = parsed
         .params
         .iter()
         .map(|p| (p.name, p.align, p.ty, p.dims.len()))
@@ -31,10 +31,10 @@ fn kernels_and_their_parameters() {
 }
 
 #[test]
-fn functions_with_results() {
-    let read = function(".func (.reg .pred r, .param .b32 s) f (.reg .u32 a) { ret; }");
-    assert!(!read.entry);
-    let returns: Vec<_> = read
+fn function_results_are_parsed() {
+    let parsed = function(".func (.reg .pred r, .param .b32 s) f (.reg .u32 a) { ret; }");
+    assert!(!parsed.entry);
+    let returns: Vec<_> = parsed
         .returns
         .iter()
         .map(|r| (r.name, r.ty, r.space))
@@ -47,16 +47,17 @@ fn functions_with_results() {
         ]
     );
     assert_eq!(
-        (read.params[0].name, read.params[0].space),
+        (parsed.params[0].name, parsed.params[0].space),
         ("a", StateSpace::Param)
     );
 }
 
 #[test]
 fn declarations_have_no_body() {
-    let read = function(".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b)\n;");
+    let parsed =
+        function(".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b)\n;");
     assert_eq!(
-        (read.body, read.params.len(), read.noreturn),
+        (parsed.body, parsed.params.len(), parsed.noreturn),
         (None, 2, false)
     );
     assert!(function(".extern .func stop() .noreturn;").noreturn);
@@ -65,24 +66,24 @@ fn declarations_have_no_body() {
 }
 
 #[test]
-fn performance_directives() {
-    let read = function(
+fn performance_directives_are_parsed() {
+    let parsed = function(
         ".entry k() .maxntid 16, 8 .reqntid 32 .minnctapersm 2 .maxnctapersm 4 .maxnreg 64
             .reqnctapercluster 2, 1, 1 .maxclusterrank 8 .explicitcluster .blocksareclusters
             .abi_preserve 4 { }",
     );
-    assert_eq!(read.max_threads, Some([16, 8, 1]));
-    assert_eq!(read.required_threads, Some([32, 1, 1]));
+    assert_eq!(parsed.max_threads, Some([16, 8, 1]));
+    assert_eq!(parsed.required_threads, Some([32, 1, 1]));
     assert_eq!(
-        (read.least_blocks, read.most_registers),
+        (parsed.min_blocks_per_sm, parsed.max_registers),
         (Some(2), Some(64))
     );
-    assert!(read.body.is_some());
+    assert!(parsed.body.is_some());
 }
 
 #[test]
 fn registers() {
-    let read = body(".reg .b32 %r<10>, x; .reg .pred %p<4294967295>; .reg .f16x2 $y;");
+    let parsed = body(".reg .b32 %r<10>, x; .reg .pred %p<4294967295>; .reg .f16x2 $y;");
     let register = |name, count, ty| Statement::Register {
         name,
         count,
@@ -95,13 +96,13 @@ fn registers() {
         register("%p", Some(u32::MAX), Type::Pred),
         register("$y", None, Type::F16x2),
     ];
-    assert_eq!(read, expected);
+    assert_eq!(parsed, expected);
 }
 
 #[test]
-fn variables_of_a_body() {
-    let read = body(".local .align 8 .b8 depot[32]; .shared .f32 a, b[4]; .param .b64 p;");
-    let names: Vec<_> = read
+fn function_variables_are_parsed() {
+    let parsed = body(".local .align 8 .b8 depot[32]; .shared .f32 a, b[4]; .param .b64 p;");
+    let names: Vec<_> = parsed
         .iter()
         .map(|statement| match statement {
             Statement::Variable(variable) => (variable.name, variable.space),
@@ -116,15 +117,15 @@ fn variables_of_a_body() {
 }
 
 #[test]
-fn scopes_and_labels() {
-    let read = body("a: { $L__1: { } ret; } _b$2:");
+fn scopes_and_labels_are_parsed() {
+    let parsed = body("a: { $L__1: { } ret; } _b$2:");
     let [
         Statement::Label("a"),
         Statement::Block(inner),
         Statement::Label("_b$2"),
-    ] = &read[..]
+    ] = &parsed[..]
     else {
-        panic!("{read:?}");
+        panic!("{parsed:?}");
     };
     let expected = matches!(
         &inner[..],
@@ -134,32 +135,32 @@ fn scopes_and_labels() {
 }
 
 #[test]
-fn sixty_four_scopes_may_nest() {
-    // The body of the function is the first of them.
+fn up_to_64_scopes_may_nest() {
+    // The function's body is the outermost scope.
     let nested = |count: usize| format!("{}{}", "{".repeat(count), "}".repeat(count));
     assert_eq!(body(&nested(63)).len(), 1);
-    let refused = super::refusal(&format!(".entry k() {}", nested(65)));
+    let message = super::refusal(&format!(".entry k() {}", nested(65)));
     assert_eq!(
-        refused,
-        "line 4, column 76: cannot read `{`: this is nested more than 64 deep"
+        message,
+        "line 4, column 76: cannot read `{`: nesting is limited to 64 levels"
     );
 }
 
 #[test]
-fn what_is_said_of_a_label() {
-    let read = body(
+fn target_lists_and_prototypes_are_parsed() {
+    let parsed = body(
         "t: .branchtargets a, b; u: .calltargets f; p : .callprototype (.param .b32 _) _ (.param .b64 _);
          q: .callprototype _ () .noreturn .abi_preserve 3;",
     );
     assert_eq!(
-        read[0],
+        parsed[0],
         Statement::BranchTargets {
             name: "t",
             labels: vec!["a", "b"]
         }
     );
     assert_eq!(
-        read[1],
+        parsed[1],
         Statement::CallTargets {
             name: "u",
             functions: vec!["f"]
@@ -169,9 +170,9 @@ fn what_is_said_of_a_label() {
         name: "p",
         returns,
         params,
-    } = &read[2]
+    } = &parsed[2]
     else {
-        panic!("{read:?}");
+        panic!("{parsed:?}");
     };
     assert_eq!((returns[0].ty, params[0].ty), (Type::B32, Type::B64));
     let none = Statement::CallPrototype {
@@ -179,5 +180,5 @@ fn what_is_said_of_a_label() {
         returns: vec![],
         params: vec![],
     };
-    assert_eq!(read[3], none);
+    assert_eq!(parsed[3], none);
 }

@@ -1,4 +1,4 @@
-//! Texts that mean harm: the answer is a tree or an error, soon, and never a panic.
+//! Tests with malicious input: the result is a tree or an error, in linear time, and never a panic.
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -10,8 +10,8 @@ use crate::ptx::parse;
 const FILES: [&str; 4] = [TABLES, CALLS, LANES, DEBUG];
 
 #[test]
-fn every_truncation_is_read_or_refused() {
-    // Whole lines, and every place of the shortest file.
+fn truncated_files_do_not_panic() {
+    // Truncate all files at line ends, and the shortest file at every byte.
     for source in FILES {
         for (end, _) in source.match_indices('\n') {
             let _ = parse(&source[..end]);
@@ -25,7 +25,7 @@ fn every_truncation_is_read_or_refused() {
 }
 
 #[test]
-fn deep_nesting_ends_in_an_error() {
+fn deep_nesting_is_rejected() {
     let deep = 50_000;
     let texts = [
         format!(".entry k() {}", "{".repeat(deep)),
@@ -40,13 +40,13 @@ fn deep_nesting_ends_in_an_error() {
         format!(".entry k() {{ op [a+{}", "(".repeat(deep)),
     ];
     for text in texts {
-        assert!(refusal(&text).ends_with("this is nested more than 64 deep"));
+        assert!(refusal(&text).ends_with("nesting is limited to 64 levels"));
     }
 }
 
 #[test]
-fn long_texts_are_read_in_one_pass() {
-    // Anything quadratic in these would keep the test from ending.
+fn parsing_takes_linear_time() {
+    // With quadratic time in any of these, the test would not finish.
     let long = 50_000;
     let refused = [
         format!(".section .debug_x {}", "{".repeat(long)),
@@ -88,17 +88,17 @@ proptest! {
         changes in proptest::collection::vec((any::<Index>(), any::<Index>(), any::<u8>()), 1..8),
     ) {
         let mut bytes = FILES[file].as_bytes().to_vec();
-        for (place, other, byte) in changes {
-            let (place, other) = (place.index(bytes.len()), other.index(bytes.len()));
+        for (position, other, byte) in changes {
+            let (position, other) = (position.index(bytes.len()), other.index(bytes.len()));
             match byte % 3 {
-                0 => bytes[place] = byte,
-                1 => bytes.swap(place, other),
-                _ => drop(bytes.drain(place.min(other)..(place.min(other) + 20).min(place.max(other) + 1))),
+                0 => bytes[position] = byte,
+                1 => bytes.swap(position, other),
+                _ => drop(bytes.drain(position.min(other)..(position.min(other) + 20).min(position.max(other) + 1))),
             }
         }
         let text = String::from_utf8_lossy(&bytes);
         if let Err(error) = parse(&text) {
-            // The place is one that a reader can find.
+            // The error location is inside the text.
             let lines = text.split('\n').count();
             prop_assert!((1..=lines).contains(&(error.line as usize)));
             let line = text.split('\n').nth(error.line as usize - 1).unwrap_or_default();

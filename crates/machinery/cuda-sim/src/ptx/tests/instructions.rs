@@ -1,4 +1,4 @@
-//! Instructions and operands.
+//! Tests of instructions and operands.
 
 use super::{body, flatten, instruction};
 use crate::ptx::ast::{AddressBase, Guard, Immediate, Operand};
@@ -16,17 +16,17 @@ fn operands(text: &str) -> Vec<Operand<'static>> {
 }
 
 #[test]
-fn guards_mnemonics_and_modifiers() {
-    let read = instruction("@!%p1 ld.global.L1::evict_last.v2.f32 {%f1, %f2}, [%rd1+8];");
+fn guards_mnemonics_and_modifiers_are_parsed() {
+    let parsed = instruction("@!%p1 ld.global.L1::evict_last.v2.f32 {%f1, %f2}, [%rd1+8];");
     assert_eq!(
-        read.guard,
+        parsed.guard,
         Some(Guard {
             register: "%p1",
             negated: true
         })
     );
-    assert_eq!(read.mnemonic, "ld");
-    assert_eq!(read.modifiers, ["global", "L1::evict_last", "v2", "f32"]);
+    assert_eq!(parsed.mnemonic, "ld");
+    assert_eq!(parsed.modifiers, ["global", "L1::evict_last", "v2", "f32"]);
     assert_eq!(
         instruction("@p bra L;").guard,
         Some(Guard {
@@ -34,9 +34,9 @@ fn guards_mnemonics_and_modifiers() {
             negated: false
         })
     );
-    let read = instruction("ret;");
+    let parsed = instruction("ret;");
     assert_eq!(
-        (read.guard, read.modifiers.len(), read.operands.len()),
+        (parsed.guard, parsed.modifiers.len(), parsed.operands.len()),
         (None, 0, 0)
     );
     assert_eq!(
@@ -97,13 +97,17 @@ fn addresses() {
 }
 
 #[test]
-fn places_in_textures() {
-    for (text, place) in [
+fn texture_coordinates_are_parsed() {
+    for (text, coordinates) in [
         ("[%rd1, {%f1, 5}]", vec![name("%f1"), int(5)]),
         ("[%rd1, %f1]", vec![name("%f1")]),
     ] {
         let image = "%rd1";
-        assert_eq!(operands(text), [Operand::Texel { image, place }], "{text}");
+        assert_eq!(
+            operands(text),
+            [Operand::TextureCoordinates { image, coordinates }],
+            "{text}"
+        );
     }
 }
 
@@ -125,15 +129,16 @@ fn vectors_and_pairs() {
 
 #[test]
 fn calls() {
-    let list = |names: &[&'static str]| Operand::List(names.iter().map(|&one| name(one)).collect());
-    let read = instruction("call.uni (ret), f, (a, b);");
+    let list =
+        |names: &[&'static str]| Operand::List(names.iter().map(|&text| name(text)).collect());
+    let parsed = instruction("call.uni (ret), f, (a, b);");
     assert_eq!(
-        read.operands,
+        parsed.operands,
         [list(&["ret"]), name("f"), list(&["a", "b"])]
     );
-    let read = instruction("call (ret), %rd1, (a), prototype_0;");
+    let parsed = instruction("call (ret), %rd1, (a), prototype_0;");
     assert_eq!(
-        read.operands,
+        parsed.operands,
         [
             list(&["ret"]),
             name("%rd1"),
@@ -150,15 +155,15 @@ fn calls() {
 }
 
 #[test]
-fn lines_are_those_of_the_text_and_of_the_source() {
+fn ptx_and_source_lines_are_recorded() {
     let statements = body("nop;\n/* \n */ nop; .loc 1 7 3\n{ nop; .loc 2 8 4\n}\n@p\nnop;");
-    let places: Vec<_> = flatten(&statements)
+    let lines: Vec<_> = flatten(&statements)
         .iter()
-        .map(|one| {
+        .map(|inst| {
             (
-                one.line,
-                one.location
-                    .map(|place| (place.file, place.line, place.column)),
+                inst.line,
+                inst.location
+                    .map(|location| (location.file, location.line, location.column)),
             )
         })
         .collect();
@@ -168,5 +173,5 @@ fn lines_are_those_of_the_text_and_of_the_source() {
         (7, Some((1, 7, 3))),
         (10, Some((2, 8, 4))),
     ];
-    assert_eq!(places, expected);
+    assert_eq!(lines, expected);
 }

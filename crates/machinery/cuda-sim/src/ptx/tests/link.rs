@@ -1,4 +1,4 @@
-//! Modules that are linked, and those that are not.
+//! Tests of linking.
 
 use crate::ptx::{LinkError, link, parse};
 
@@ -10,20 +10,20 @@ fn linked(bodies: &[&str]) -> Result<String, LinkError> {
     link(&texts.collect::<Vec<_>>())
 }
 
-/// The names that the linked text defines, in order.
+/// Returns the names that the linked text defines, in order.
 fn defines(bodies: &[&str]) -> Vec<String> {
     let text = linked(bodies).unwrap();
     let module = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let functions = module.functions.iter();
     let functions = functions
-        .filter(|one| one.body.is_some())
-        .map(|one| one.name);
-    let variables = module.variables.iter().map(|one| one.name);
+        .filter(|first| first.body.is_some())
+        .map(|first| first.name);
+    let variables = module.variables.iter().map(|first| first.name);
     variables.chain(functions).map(str::to_owned).collect()
 }
 
 #[test]
-fn what_is_declared_in_one_and_defined_in_another_is_one() {
+fn external_declarations_resolve_to_definitions() {
     let names = defines(&[
         ".extern .global .u32 count; .extern .func (.param .b32 r) twice(.param .b32 a);
          .visible .entry k() { ret; }",
@@ -34,15 +34,15 @@ fn what_is_declared_in_one_and_defined_in_another_is_one() {
 }
 
 #[test]
-fn names_of_ones_own_stay_apart() {
+fn clashing_local_names_are_renamed() {
     let body = ".global .u32 own[2] = {1, 2}; .func helper() { ret; }";
-    let one = format!("{body} .visible .entry a() {{ mov.u64 %rd1, own; call helper; }}");
-    let two = format!("{body} .visible .entry b() {{ mov.u64 %rd1, own; call helper; }}");
-    let text = linked(&[&one, &two]).unwrap();
+    let first = format!("{body} .visible .entry a() {{ mov.u64 %rd1, own; call helper; }}");
+    let second = format!("{body} .visible .entry b() {{ mov.u64 %rd1, own; call helper; }}");
+    let text = linked(&[&first, &second]).unwrap();
     assert_eq!(text.matches("own$module0").count(), 2, "{text}");
     assert_eq!(text.matches("helper$module1").count(), 2, "{text}");
     assert_eq!(
-        defines(&[&one, &two]),
+        defines(&[&first, &second]),
         [
             "own$module0",
             "own$module1",
@@ -52,12 +52,12 @@ fn names_of_ones_own_stay_apart() {
             "b"
         ]
     );
-    // A name that only one module has stays as it is.
-    assert_eq!(defines(&[&one, ".visible .entry b() { ret; }"])[0], "own");
+    // A name that only one module has is not renamed.
+    assert_eq!(defines(&[&first, ".visible .entry b() { ret; }"])[0], "own");
 }
 
 #[test]
-fn weak_definitions_give_way_and_strong_ones_clash() {
+fn strong_definitions_override_weak_ones_and_clash() {
     let weak = ".weak .global .u32 v = 1;";
     let strong = ".visible .global .u32 v = 2;";
     for order in [[weak, strong], [strong, weak]] {
@@ -65,25 +65,28 @@ fn weak_definitions_give_way_and_strong_ones_clash() {
         assert!(text.contains("v = 2") && !text.contains("v = 1"), "{text}");
     }
     assert!(linked(&[weak, weak]).unwrap().contains("v = 1"));
-    let twice = linked(&[strong, strong]).unwrap_err();
-    assert_eq!(twice.to_string(), "`v` is defined in m0 and in m1");
+    let duplicate = linked(&[strong, strong]).unwrap_err();
+    assert_eq!(duplicate.to_string(), "`v` is defined in both m0 and m1");
 }
 
 #[test]
-fn what_is_nowhere_or_no_ptx_is_an_error() {
-    let nowhere = linked(&[".extern .global .u32 v;", ""]).unwrap_err();
-    assert!(nowhere.to_string().contains("m0 takes `v`"), "{nowhere}");
-    let wrong = linked(&["", "oops"]).unwrap_err();
-    assert!(wrong.to_string().starts_with("m1: line 4"), "{wrong}");
-    assert_eq!(link(&[]), Err(LinkError::Nothing));
+fn undefined_names_and_syntax_errors_are_reported() {
+    let undefined = linked(&[".extern .global .u32 v;", ""]).unwrap_err();
+    assert!(
+        undefined.to_string().contains("m0 declares `v`"),
+        "{undefined}"
+    );
+    let syntax = linked(&["", "oops"]).unwrap_err();
+    assert!(syntax.to_string().starts_with("m1: line 4"), "{syntax}");
+    assert_eq!(link(&[]), Err(LinkError::NoModules));
 }
 
 #[test]
-fn source_files_have_numbers_of_their_own() {
-    let part = ".file 1 \"a.cu\"\n.visible .entry NAME() { .loc 1 5 3\n ret; }
+fn source_files_are_renumbered() {
+    let unit = ".file 1 \"a.cu\"\n.visible .entry NAME() { .loc 1 5 3\n ret; }
         .section .debug_str { .b8 0 }";
-    let (one, two) = (part.replace("NAME", "a"), part.replace("NAME", "b"));
-    let text = linked(&[&one, &two.replace("a.cu", "b.cu")]).unwrap();
+    let (first, second) = (unit.replace("NAME", "a"), unit.replace("NAME", "b"));
+    let text = linked(&[&first, &second.replace("a.cu", "b.cu")]).unwrap();
     assert!(
         text.contains(".file 1 \"a.cu\"") && text.contains(".loc 1 5 3"),
         "{text}"
@@ -94,14 +97,14 @@ fn source_files_have_numbers_of_their_own() {
     );
     assert!(!text.contains("debug_str"), "{text}");
     assert_eq!(
-        linked(&[&one]).unwrap(),
-        format!("{HEAD}{one}"),
+        linked(&[&first]).unwrap(),
+        format!("{HEAD}{first}"),
         "alone as it is"
     );
 }
 
 #[test]
-fn the_newest_version_and_target_count() {
+fn newest_version_and_target_are_used() {
     let text = |version: &str, target: &str| {
         let text = format!(".version {version}\n.target {target}\n.address_size 64\n");
         (target.to_owned(), text)
@@ -113,9 +116,9 @@ fn the_newest_version_and_target_count() {
     );
 }
 
-/// Shared memory that is sized at launch is declared everywhere and is one.
+/// Dynamic shared memory is declared by all modules and defined once.
 #[test]
-fn dynamic_shared_memory_is_one() {
+fn dynamic_shared_memory_is_merged() {
     let both = ".extern .shared .b8 tile[];";
     assert_eq!(defines(&[both, both]), ["tile"]);
 }

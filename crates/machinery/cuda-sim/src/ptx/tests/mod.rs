@@ -1,4 +1,4 @@
-//! What the reader makes of PTX: of compilers' output, of each construct, and of what is wrong.
+//! Tests of the PTX parser: compiler output, individual constructs, and errors.
 
 mod compiled;
 mod functions;
@@ -14,20 +14,20 @@ use super::parse;
 
 const HEAD: &str = ".version 6.4\n.target sm_52\n.address_size 64\n";
 
-/// The module that `text` makes after the usual three lines; its first line is line 4.
+/// Parses `text` after a three-line header, so that its first line is line 4.
 fn module(text: &str) -> Module<'static> {
     let source = format!("{HEAD}{text}");
     let outcome = parse(source.leak());
     outcome.unwrap_or_else(|error| panic!("{text}\n{error}"))
 }
 
-/// The statements of a kernel with this body, which stands on line 4.
+/// Returns the statements of a kernel with this body, which is on line 4.
 fn body(text: &str) -> Vec<Statement<'static>> {
     let mut module = module(&format!(".entry k() {{ {text} }}"));
     module.functions.remove(0).body.expect("a body was given")
 }
 
-/// The only statement of a kernel, an instruction.
+/// Returns the instruction of a kernel whose body is a single instruction.
 fn instruction(text: &str) -> Instruction<'static> {
     match &body(text)[..] {
         [Statement::Instruction(instruction)] => instruction.clone(),
@@ -35,7 +35,7 @@ fn instruction(text: &str) -> Instruction<'static> {
     }
 }
 
-/// What is said about `text` after the usual three lines.
+/// Returns the error message for `text` after the three-line header.
 fn refusal(text: &str) -> String {
     let source = format!("{HEAD}{text}");
     match parse(&source) {
@@ -44,15 +44,15 @@ fn refusal(text: &str) -> String {
     }
 }
 
-/// All instructions of a function, in order, those of inner scopes included.
+/// Returns all instructions of a function in order, including those in nested scopes.
 fn flatten<'m>(statements: &'m [Statement<'m>]) -> Vec<&'m Instruction<'m>> {
-    let mut found = Vec::new();
+    let mut list = Vec::new();
     for statement in statements {
         match statement {
-            Statement::Instruction(instruction) => found.push(instruction),
-            Statement::Block(inner) => found.extend(flatten(inner)),
+            Statement::Instruction(instruction) => list.push(instruction),
+            Statement::Block(inner) => list.extend(flatten(inner)),
             _ => {}
         }
     }
-    found
+    list
 }

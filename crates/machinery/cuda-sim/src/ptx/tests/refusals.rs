@@ -1,10 +1,10 @@
-//! What is wrong is said in one sentence, with its place.
+//! Tests of syntax errors: each is reported in one sentence with its location.
 
 use super::refusal;
 use crate::ptx::{Problem, parse};
 
 #[test]
-fn an_error_has_its_parts() {
+fn errors_have_a_line_a_column_and_a_quote() {
     let error = parse(".version 6.4\n.target sm_52\n.entry é").unwrap_err();
     assert_eq!((error.line, error.column, &error.found[..]), (3, 8, "é"));
     let error = parse(".version 6.4\n.target sm_52\n/* éé */ .entry ;").unwrap_err();
@@ -15,16 +15,16 @@ fn an_error_has_its_parts() {
 }
 
 #[test]
-fn long_texts_are_quoted_in_part() {
-    let said = refusal(&format!(".global .u32 x = {};", "9".repeat(100)));
+fn long_quotes_are_truncated() {
+    let message = refusal(&format!(".global .u32 x = {};", "9".repeat(100)));
     let quote = format!("`{}…`", "9".repeat(40));
     let expected =
         format!("line 4, column 18: cannot read {quote}: the number does not fit into 64 bits");
-    assert_eq!(said, expected);
+    assert_eq!(message, expected);
 }
 
 #[test]
-fn the_head_of_a_module() {
+fn module_header_errors() {
     let cases = [
         (
             "",
@@ -36,7 +36,7 @@ fn the_head_of_a_module() {
         ),
         (
             ".version 6",
-            "line 1, column 10: cannot read `6`: a version of PTX looks like 6.4",
+            "line 1, column 10: cannot read `6`: a PTX version has the form 6.4",
         ),
         (
             ".version x",
@@ -48,7 +48,7 @@ fn the_head_of_a_module() {
         ),
         (
             ".version 6.4 .target gfx900",
-            "line 1, column 22: cannot read `gfx900`: a target looks like sm_52 or sm_90a",
+            "line 1, column 22: cannot read `gfx900`: a target has the form sm_52 or sm_90a",
         ),
         (
             ".version 6.4 .target sm_52,",
@@ -56,23 +56,23 @@ fn the_head_of_a_module() {
         ),
         (
             ".version 6.4 .target sm_52 .address_size 32",
-            "line 1, column 42: cannot read `32`: addresses have 64 bits",
+            "line 1, column 42: cannot read `32`: only 64-bit addresses are supported",
         ),
     ];
-    for (text, said) in cases {
-        assert_eq!(parse(text).unwrap_err().to_string(), said);
+    for (text, message) in cases {
+        assert_eq!(parse(text).unwrap_err().to_string(), message);
     }
 }
 
-/// Texts after the usual three lines, and what is said of them without "line 4, column".
+/// Checks texts after the three-line header against their messages without "line 4, column".
 fn check(cases: &[(&str, &str)]) {
-    for (text, said) in cases {
-        assert_eq!(refusal(text), format!("line 4, column {said}"), "{text}");
+    for (text, message) in cases {
+        assert_eq!(refusal(text), format!("line 4, column {message}"), "{text}");
     }
 }
 
 #[test]
-fn module_scope() {
+fn module_scope_errors() {
     check(&[
         (
             "ret;",
@@ -138,29 +138,29 @@ fn module_scope() {
         ("/* a", "1: cannot read `/* a`: this comment is not closed"),
         (
             "?",
-            "1: cannot read `?`: nothing in PTX starts with this character",
+            "1: cannot read `?`: no PTX token starts with this character",
         ),
         (
             "\u{1}",
-            "1: cannot read `\\u{1}`: nothing in PTX starts with this character",
+            "1: cannot read `\\u{1}`: no PTX token starts with this character",
         ),
         (
             "\0 .global",
-            "1: cannot read `\\0`: nothing in PTX starts with this character",
+            "1: cannot read `\\0`: no PTX token starts with this character",
         ),
     ]);
 }
 
 #[test]
-fn variables() {
+fn variable_errors() {
     check(&[
         (
             ".tex .u32 t;",
-            "1: cannot read `.tex`: textures and surfaces are not supported",
+            "1: cannot read `.tex`: texture and surface variables are not supported",
         ),
         (
             ".global .texref t;",
-            "9: cannot read `.texref`: textures and surfaces are not supported",
+            "9: cannot read `.texref`: texture and surface variables are not supported",
         ),
         (
             ".global .attribute(.mine) .u32 x;",
@@ -168,7 +168,7 @@ fn variables() {
         ),
         (
             ".global .pred p;",
-            "9: cannot read `.pred`: a predicate lives in a register only",
+            "9: cannot read `.pred`: predicates exist only in registers",
         ),
         (
             ".global x;",
@@ -180,11 +180,11 @@ fn variables() {
         ),
         (
             ".global .align 3 .b8 x;",
-            "16: cannot read `3`: an alignment is a power of two",
+            "16: cannot read `3`: an alignment must be a power of two",
         ),
         (
             ".global .align 0 .b8 x;",
-            "16: cannot read `0`: an alignment is a power of two",
+            "16: cannot read `0`: an alignment must be a power of two",
         ),
         (".global .u32 5;", "14: expected a name, found `5`"),
         (
@@ -211,7 +211,7 @@ fn variables() {
 }
 
 #[test]
-fn values() {
+fn initializer_errors() {
     check(&[
         (".global .u32 x = ;", "18: expected a value, found `;`"),
         (
@@ -225,7 +225,7 @@ fn values() {
         ),
         (
             ".global .u32 x[2][2] = {{1}, {2}};",
-            "25: cannot read `{`: a row before the last must be complete",
+            "25: cannot read `{`: only the last row may be incomplete",
         ),
         (
             ".global .u32 x[2][2] = {{1, 2, 3}};",
@@ -233,7 +233,7 @@ fn values() {
         ),
         (
             ".global .u8 x = 0x7f(y);",
-            "17: cannot read `0x7f`: before an address in brackets stands one byte's mask: 0xff, 0xff00, …",
+            "17: cannot read `0x7f`: the mask before an address must select one byte: 0xff, 0xff00, …",
         ),
         (
             ".global .u64 x = mask(y);",
@@ -249,7 +249,7 @@ fn values() {
         ),
         (
             ".global .u64 x = y+1.5;",
-            "19: cannot read `+`: only integers can be computed with",
+            "19: cannot read `+`: operators accept only integers",
         ),
         (
             ".global .u64 x = 0f3F8;",
@@ -285,27 +285,27 @@ fn values() {
         ),
         (
             ".global .u64 x = 1/0;",
-            "19: cannot read `/`: this divides by zero",
+            "19: cannot read `/`: division by zero",
         ),
         (
             ".global .u64 x = 1%(2-2);",
-            "19: cannot read `%`: this divides by zero",
+            "19: cannot read `%`: division by zero",
         ),
         (
             ".global .u64 x = 1<<64;",
-            "19: cannot read `<`: this shifts by more than 63 bits",
+            "19: cannot read `<`: shift by more than 63 bits",
         ),
         (
             ".global .u64 x = 1>>-1;",
-            "19: cannot read `>`: this shifts by more than 63 bits",
+            "19: cannot read `>`: shift by more than 63 bits",
         ),
         (
             ".global .u64 x = 1+0.5;",
-            "19: cannot read `+`: only integers can be computed with",
+            "19: cannot read `+`: operators accept only integers",
         ),
         (
             ".global .u64 x = ~0.5;",
-            "18: cannot read `~`: only integers can be computed with",
+            "18: cannot read `~`: operators accept only integers",
         ),
         (".global .u64 x = (1;", "20: expected `)`, found `;`"),
         (".global .u64 x = -;", "19: expected a number, found `;`"),
@@ -313,7 +313,7 @@ fn values() {
 }
 
 #[test]
-fn functions() {
+fn function_errors() {
     check(&[
         (".entry (k)", "8: expected a name, found `(`"),
         (
@@ -339,13 +339,13 @@ fn functions() {
         (".entry k() .maxntid {}", "21: expected a number, found `{`"),
         (
             ".func f(.reg .v2 .u32 a) {}",
-            "23: cannot read `a`: a parameter in registers is one register",
+            "23: cannot read `a`: a register parameter cannot be a vector",
         ),
     ]);
 }
 
 #[test]
-fn statements() {
+fn statement_errors() {
     check(&[
         (
             ".entry k() {",
@@ -385,7 +385,7 @@ fn statements() {
         ),
         (
             ".entry k() { t: .calltargets f }",
-            "32: expected `;` after what is said of `t`, found `}`",
+            "32: expected `;` after the declaration of `t`, found `}`",
         ),
         (
             ".entry k() { t: .callprototype ; }",
@@ -395,7 +395,7 @@ fn statements() {
 }
 
 #[test]
-fn instructions() {
+fn instruction_errors() {
     check(&[
         (
             ".entry k() { add.s32 a, b, c }",
@@ -427,19 +427,19 @@ fn instructions() {
         (".entry k() { op [a; }", "19: expected `]`, found `;`"),
         (
             ".entry k() { op [1.5]; }",
-            "18: cannot read `1.5`: an address is an integer",
+            "18: cannot read `1.5`: an address must be an integer",
         ),
         (
             ".entry k() { op [4, {a}]; }",
-            "19: cannot read `,`: a place in a texture begins with its handle",
+            "19: cannot read `,`: texture coordinates must follow the texture's handle",
         ),
         (
             ".entry k() { op [t+4, {a}]; }",
-            "21: cannot read `,`: nothing is added to the handle of a texture",
+            "21: cannot read `,`: a texture handle cannot have an offset",
         ),
         (
             ".entry k() { op [t, s, {a}]; }",
-            "22: cannot read `,`: a sampler beside a texture, and coordinates of tensors, are not supported",
+            "22: cannot read `,`: separate samplers and tensor coordinates are not supported",
         ),
         (
             ".entry k() { op [a+b]; }",

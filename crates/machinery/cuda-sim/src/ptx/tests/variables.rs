@@ -1,4 +1,4 @@
-//! Variables and their values.
+//! Tests of variables and initializers.
 
 use super::module;
 use crate::ptx::ast::{Immediate, Initializer, StateSpace, Type, Variable};
@@ -9,7 +9,7 @@ fn variable(text: &str) -> Variable<'static> {
     variables.remove(0)
 }
 
-/// The integers that `= text` gives to an array.
+/// Returns the integers with which `= text` initializes an array.
 fn values(dims: &str, text: &str) -> Vec<i64> {
     let variable = variable(&format!(".global .s64 x{dims} = {text};"));
     let value = |value| match value {
@@ -43,27 +43,27 @@ fn spaces_types_and_alignment() {
         ("bf16x2", Type::BF16x2, 4),
     ];
     for (name, ty, size) in types {
-        let read = variable(&format!(".global .{name} x[3];"));
-        assert_eq!((read.ty, read.align), (ty, size));
+        let parsed = variable(&format!(".global .{name} x[3];"));
+        assert_eq!((parsed.ty, parsed.align), (ty, size));
     }
     assert_eq!(variable(".global .align 32 .u8 x;").align, 32);
-    let read = variable(".const .v4 .f32 x;");
-    assert_eq!((read.vector, read.align), (4, 16));
+    let parsed = variable(".const .v4 .f32 x;");
+    assert_eq!((parsed.vector, parsed.align), (4, 16));
     assert_eq!(variable(".const .v2 .align 4 .f32 x;").align, 4);
 }
 
 #[test]
-fn one_declaration_may_name_several() {
-    let read = module(".global .u32 a, b[2] = {1, 2}, c;").variables;
-    let names: Vec<_> = read
+fn one_declaration_may_define_several_variables() {
+    let parsed = module(".global .u32 a, b[2] = {1, 2}, c;").variables;
+    let names: Vec<_> = parsed
         .iter()
-        .map(|one| (one.name, one.dims.len(), one.init.len()))
+        .map(|item| (item.name, item.dims.len(), item.init.len()))
         .collect();
     assert_eq!(names, [("a", 0, 0), ("b", 1, 2), ("c", 0, 0)]);
 }
 
 #[test]
-fn sizes_are_taken_as_written() {
+fn array_sizes_are_not_limited() {
     assert_eq!(
         variable(".global .b8 x[99999999999999];").dims,
         [99_999_999_999_999]
@@ -85,12 +85,12 @@ fn values_fill_rows_in_order() {
     assert_eq!(values("[2][3]", "{{1, 2, 3}, {4}}"), [1, 2, 3, 4]);
     assert_eq!(values("[2][3]", "{1, 2, 3, 4}"), [1, 2, 3, 4]);
     assert_eq!(values("[2][1][2]", "{{{1, 2}}, {{3, 4}}}"), [1, 2, 3, 4]);
-    let read = variable(".global .v2 .u32 x[2] = {{1, 2}, {3, 4}};");
-    assert_eq!(read.init.len(), 4);
+    let parsed = variable(".global .v2 .u32 x[2] = {{1, 2}, {3, 4}};");
+    assert_eq!(parsed.init.len(), 4);
 }
 
 #[test]
-fn a_first_size_left_out_is_counted() {
+fn omitted_first_dimension_is_inferred() {
     assert_eq!(variable(".global .u32 x[] = {1, 2, 3};").dims, [3]);
     assert_eq!(
         variable(".global .u32 x[][2] = {{1, 2}, {3}};").dims,
@@ -103,7 +103,7 @@ fn a_first_size_left_out_is_counted() {
 fn literals() {
     let text = "{0, 017, 0x1F, 0XfU, 0b101, 12U, 18446744073709551615, -9223372036854775808}";
     assert_eq!(values("[8]", text), [0, 15, 31, 15, 5, 12, -1, i64::MIN]);
-    let read = variable(
+    let parsed = variable(
         ".global .f64 x[9] = {0f3F800000, -0F3F800000, 0d3FF0000000000000, 1.5, -2.5e-1, 1E3, 5., 00.5, +3e+2};",
     );
     let double = |value: f64| Immediate::F64(value.to_bits());
@@ -118,7 +118,7 @@ fn literals() {
         double(0.5),
         double(300.0),
     ];
-    assert_eq!(read.init, expected.map(Initializer::Value));
+    assert_eq!(parsed.init, expected.map(Initializer::Value));
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn constant_expressions() {
 
 #[test]
 fn addresses_of_symbols() {
-    let read = variable(".global .u64 x[5] = {y, y+4, y-4, generic(y), generic(y)+8};");
+    let parsed = variable(".global .u64 x[5] = {y, y+4, y-4, generic(y), generic(y)+8};");
     let address = |addend, generic| Initializer::Address {
         symbol: "y",
         addend,
@@ -164,5 +164,5 @@ fn addresses_of_symbols() {
         address(0, true),
         address(8, true),
     ];
-    assert_eq!(read.init, expected);
+    assert_eq!(parsed.init, expected);
 }

@@ -1,25 +1,24 @@
-//! Loads, stores, addresses and atomics. Each thread has a part of its own of global, shared and
-//! local memory, which it writes; tables in global, constant and parameter memory are for all to
-//! read.
+//! Loads, stores, addresses and atomics. Each thread has a private part of global, shared and local memory,
+//! which it writes; tables in global, constant and parameter memory are read by all threads.
 
 mod tables;
 
-use super::{Generator, Place};
+use super::{Context, Generator};
 use crate::tree::Node;
 use cuda_sim::ptx::ast::Type;
 use tables::{
-    ATOMICS, LOADS_GENERIC, LOADS_GLOBAL, LOADS_READ_ONLY, LOADS_SHARED, Orders, PLAIN, REGIONS,
-    Region, STORES_GENERIC, STORES_GLOBAL, STORES_SHARED, TYPES,
+    ATOMICS, LOADS_GENERIC, LOADS_GLOBAL, LOADS_READ_ONLY, LOADS_SHARED, PLAIN, Qualifiers,
+    REGIONS, Region, STORES_GENERIC, STORES_GLOBAL, STORES_SHARED, TYPES,
 };
 
-/// Cells of a kernel of either kind, at most.
-pub const MOST_CELLS: usize = 32;
+/// Maximum number of contended cells of a kernel, in global and in shared memory each.
+pub const MAX_CELLS: usize = 32;
 
 impl Generator<'_> {
-    /// A load or a store, or a question about an address.
+    /// Generates a load, a store, or an `isspacep`.
     pub fn access(&mut self) -> Node {
         if self.dice.chance(8) {
-            return self.ask_space();
+            return self.isspacep();
         }
         let region = loop {
             let region = REGIONS[self.dice.below(REGIONS.len())];
@@ -35,7 +34,7 @@ impl Generator<'_> {
     }
 
     fn load(&mut self, region: Region) -> Node {
-        let orders = match region.space {
+        let qualifiers = match region.space {
             "global" if !region.writable && self.dice.chance(60) => LOADS_READ_ONLY,
             "global" => LOADS_GLOBAL,
             "shared" => LOADS_SHARED,
@@ -45,26 +44,26 @@ impl Generator<'_> {
         let (ty, count) = self.element();
         let mut lines = Vec::new();
         let address = self.address(region, ty.bytes() * count, &mut lines);
-        let once = orders[0].2 == "nc" && self.dice.chance(15);
-        let name = if once {
+        let is_ldu = qualifiers[0].2 == "nc" && self.dice.chance(15);
+        let name = if is_ldu {
             "ldu.global".to_owned()
         } else {
-            self.access_name("ld", region, orders)
+            self.access_name("ld", region, qualifiers)
         };
-        let width = self.wide_enough(ty);
-        let to = self.different(ty, width, count as usize);
+        let width = self.register_width(ty);
+        let to = self.distinct_registers(ty, width, count as usize);
         let guard = self.guard();
         lines.push(format!(
             "{guard}{name}{}.{} {}, {address};",
             vector(count),
             ty.modifier(),
-            braces(&to)
+            operand_list(&to)
         ));
         self.code(lines)
     }
 
     fn store(&mut self, region: Region) -> Node {
-        let orders = match region.space {
+        let qualifiers = match region.space {
             "global" => STORES_GLOBAL,
             "shared" => STORES_SHARED,
             "" => STORES_GENERIC,
@@ -73,19 +72,19 @@ impl Generator<'_> {
         let (ty, count) = self.element();
         let mut lines = Vec::new();
         let address = self.address(region, ty.bytes() * count, &mut lines);
-        let name = self.access_name("st", region, orders);
-        let width = self.wide_enough(ty);
+        let name = self.access_name("st", region, qualifiers);
+        let width = self.register_width(ty);
         let mut from = Vec::new();
         for _ in 0..count {
             let register = self.register(ty, width);
-            from.push(self.plain_bits(register, ty, width, &mut lines));
+            from.push(self.opaque_bits(register, ty, width, &mut lines));
         }
         let guard = self.guard();
         lines.push(format!(
             "{guard}{name}{}.{} {address}, {};",
             vector(count),
             ty.modifier(),
-            braces(&from)
+            operand_list(&from)
         ));
         self.code(lines)
     }
@@ -100,52 +99,56 @@ impl Generator<'_> {
         }
     }
 
-    /// Bytes of a register for an element: integers may have a wider one.
-    fn wide_enough(&mut self, ty: Type) -> u32 {
-        let least = ty.bytes().max(2);
+    /// Returns the width in bytes of a register for an element. Integers may use a wider one.
+    fn register_width(&mut self, ty: Type) -> u32 {
+        let natural = ty.bytes().max(2);
         match ty {
-            Type::F32 | Type::F64 => least,
-            _ => [least, least, (2 * least).min(8), 8][self.dice.below(4)],
+            Type::F32 | Type::F64 => natural,
+            _ => [natural, natural, (2 * natural).min(8), 8][self.dice.below(4)],
         }
     }
 
-    /// A space's name, now and then its long one.
-    pub fn spelled(&mut self, space: &'static str) -> &'static str {
+    /// Returns a state space's name, sometimes in its long spelling.
+    pub fn spell_space(&mut self, space: &'static str) -> &'static str {
         match space {
             "shared" if self.target >= 70 && self.dice.chance(20) => "shared::cta",
             space => space,
         }
     }
 
-    fn access_name(&mut self, mnemonic: &str, region: Region, orders: Orders) -> String {
+    fn access_name(&mut self, mnemonic: &str, region: Region, qualifiers: Qualifiers) -> String {
         let target = self.target;
-        let fits: Vec<_> = orders.iter().filter(|order| order.0 <= target).collect();
+        let fits: Vec<_> = qualifiers
+            .iter()
+            .filter(|entry| entry.0 <= target)
+            .collect();
         let &&(_, before, after) = &fits[self.dice.below(fits.len())];
-        let space = self.spelled(region.space);
+        let space = self.spell_space(region.space);
         let parts = [mnemonic, before, space, after];
         let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         parts.join(".")
     }
 
-    /// A place in a region, as aligned as the access must be: known, or by a register's value.
+    /// Generates an address in a region, aligned for the access: with a constant offset, or with an offset
+    /// from a register.
     fn address(&mut self, region: Region, bytes: u32, lines: &mut Vec<String>) -> String {
-        let places = (region.bytes / bytes) as usize;
+        let slots = (region.bytes / bytes) as usize;
         if region.space == "param" && self.dice.chance(40) {
-            return format!("[values+{}]", bytes as usize * self.dice.below(places));
+            return format!("[values+{}]", bytes as usize * self.dice.below(slots));
         }
         let mut base = region.base.to_owned();
         if region.base.starts_with("%narrow") {
-            // As it is.
+            // 32-bit addresses have no generic form.
         } else if matches!(region.space, "shared" | "local" | "const") && self.dice.chance(20) {
             base = self.temporary('u');
             let generic = region.base.replace('%', "%generic_");
-            let space = self.spelled(region.space);
+            let space = self.spell_space(region.space);
             lines.push(format!("cvta.to.{space}.u64 {base}, {generic};"));
         } else if region.space == "param" && self.target >= 70 && self.dice.chance(30) {
             base = self.temporary('u');
             lines.push(format!("cvta.to.param.u64 {base}, %generic_params;"));
         } else if region.base == "%generic_own" && self.dice.chance(40) {
-            // Some threads here, some there.
+            // The space differs between threads.
             base = self.temporary('u');
             let other = ["%generic_scratch", "%generic_local"][self.dice.below(2)];
             let predicate = self.predicate();
@@ -154,33 +157,33 @@ impl Generator<'_> {
             ));
         }
         if self.dice.chance(50) {
-            let offset = bytes as usize * self.dice.below(places);
+            let offset = bytes as usize * self.dice.below(slots);
             return match offset {
                 0 if self.dice.chance(50) => format!("[{base}]"),
                 _ => format!("[{base}+{offset}]"),
             };
         }
         let index = self.register(Type::U32, 4);
-        let place = self.temporary('t');
-        lines.push(format!("and.b32 {place}, {index}, {};", places - 1));
+        let slot = self.temporary('t');
+        lines.push(format!("and.b32 {slot}, {index}, {};", slots - 1));
         if base == "%narrow_own" {
             let sum = self.temporary('t');
-            lines.push(format!("mad.lo.u32 {sum}, {place}, {bytes}, {base};"));
+            lines.push(format!("mad.lo.u32 {sum}, {slot}, {bytes}, {base};"));
             return format!("[{sum}]");
         }
         let sum = self.temporary('u');
-        if self.dice.chance(30) && places > 1 {
-            lines.push(format!("sub.u32 {place}, {place}, {};", places - 1));
-            lines.push(format!("mul.wide.s32 {sum}, {place}, {bytes};"));
+        if self.dice.chance(30) && slots > 1 {
+            lines.push(format!("sub.u32 {slot}, {slot}, {};", slots - 1));
+            lines.push(format!("mul.wide.s32 {sum}, {slot}, {bytes};"));
             lines.push(format!("add.s64 {sum}, {sum}, {base};"));
-            return format!("[{sum}+{}]", bytes as usize * (places - 1));
+            return format!("[{sum}+{}]", bytes as usize * (slots - 1));
         }
-        lines.push(format!("mad.wide.u32 {sum}, {place}, {bytes}, {base};"));
+        lines.push(format!("mad.wide.u32 {sum}, {slot}, {bytes}, {base};"));
         format!("[{sum}]")
     }
 
-    /// `isspacep` of one of several addresses.
-    fn ask_space(&mut self) -> Node {
+    /// Generates an `isspacep` of one of several addresses.
+    fn isspacep(&mut self) -> Node {
         let addresses = [
             "%generic_scratch",
             "%generic_own",
@@ -190,18 +193,19 @@ impl Generator<'_> {
         let spaces = ["global", "shared", "local", "const", "shared::cta", "param"];
         let count = if self.target >= 70 { 6 } else { 4 };
         let space = spaces[self.dice.below(count)];
-        let [a, b] = [self.dice.one(&addresses), self.dice.one(&addresses)];
+        let [a, b] = [self.dice.choose(&addresses), self.dice.choose(&addresses)];
         let address = self.temporary('u');
-        let (choice, answer) = (self.predicate(), self.predicate());
+        let (choice, result) = (self.predicate(), self.predicate());
         let lines = vec![
             format!("selp.b64 {address}, {a}, {b}, {choice};"),
-            format!("isspacep.{space} {answer}, {address};"),
+            format!("isspacep.{space} {result}, {address};"),
         ];
         self.code(lines)
     }
 
-    /// An atomic: on a cell of the thread's own, or on one that all threads share in an order that
-    /// does not show.
+    /// Generates an atomic, either on the thread's private cell or on one that all threads share. The result
+    /// on a
+    /// shared cell must not depend on the order of the threads.
     pub fn atomic(&mut self) -> Node {
         let (operation, ty) = loop {
             let (operation, ty, target) = ATOMICS[self.dice.below(ATOMICS.len())];
@@ -210,9 +214,9 @@ impl Generator<'_> {
             }
         };
         let mut lines = Vec::new();
-        let alone = matches!(operation, "exch" | "cas" | "add.noftz") || self.dice.chance(50);
-        let (space, address) = if alone {
-            // Cells of floats and of integers are the same: bits are bits.
+        let is_private = matches!(operation, "exch" | "cas" | "add.noftz") || self.dice.chance(50);
+        let (space, address) = if is_private {
+            // Float and integer atomics use the same cells, because each reads the bits as its own type.
             match self.dice.below(4) {
                 0 => ("global", "[%scratch+64]".to_owned()),
                 1 => ("shared", "[%own+8]".to_owned()),
@@ -220,17 +224,17 @@ impl Generator<'_> {
                 _ => ("", "[%generic_scratch+72]".to_owned()),
             }
         } else {
-            match self.shared_place(operation, ty) {
-                Some(place) => place,
+            match self.contended_cell(operation, ty) {
+                Some(cell) => cell,
                 None => return self.operation(),
             }
         };
-        let returns = alone && self.dice.chance(80);
+        let returns = is_private && self.dice.chance(80);
         let mut b = self.register(ty, ty.bytes());
-        if !alone {
-            b = self.commuting(operation, ty, b, &mut lines);
+        if !is_private {
+            b = self.commutative_operand(operation, ty, b, &mut lines);
         } else if operation == "add" && ty == Type::F64 {
-            // Of two NaNs it is open which one shared memory passes on.
+            // Which of two NaNs a sum in shared memory returns is unspecified.
             let (number, is_nan) = (self.temporary('u'), self.temporary('q'));
             lines.push(format!("testp.notanumber.f64 {is_nan}, {b};"));
             lines.push(format!(
@@ -245,10 +249,10 @@ impl Generator<'_> {
         };
         let mnemonic = if to.is_some() { "atom" } else { "red" };
         let order = if self.target >= 70 {
-            let orders = ["", "", ".relaxed", ".acquire", ".release", ".acq_rel"];
-            // A reduction answers nothing that could be acquired.
+            let qualifiers = ["", "", ".relaxed", ".acquire", ".release", ".acq_rel"];
+            // A reduction returns no value, so it has no acquire semantics.
             let count = if to.is_some() { 6 } else { 3 };
-            orders[self.dice.below(count)]
+            qualifiers[self.dice.below(count)]
         } else {
             ""
         };
@@ -258,7 +262,7 @@ impl Generator<'_> {
             _ => &["", ".cta", ".gpu", ".sys"],
         };
         let mut scope = scopes[self.dice.below(scopes.len())];
-        if !alone && scope == ".cta" && space != "shared" {
+        if !is_private && scope == ".cta" && space != "shared" {
             scope = ".gpu";
         }
         if !order.is_empty() && scope.is_empty() {
@@ -266,7 +270,7 @@ impl Generator<'_> {
         }
         let space = match space {
             "" => "",
-            "shared" if self.spelled("shared") == "shared" => ".shared",
+            "shared" if self.spell_space("shared") == "shared" => ".shared",
             "shared" => ".shared::cta",
             _ => ".global",
         };
@@ -283,8 +287,8 @@ impl Generator<'_> {
         self.code(lines)
     }
 
-    /// A new cell for this operation alone, in global or shared memory.
-    fn shared_place(&mut self, operation: &str, ty: Type) -> Option<(&'static str, String)> {
+    /// Allocates a new cell in global or shared memory for this operation alone.
+    fn contended_cell(&mut self, operation: &str, ty: Type) -> Option<(&'static str, String)> {
         let first = match (operation, ty) {
             ("add", Type::F32 | Type::F64) => 0,
             _ => self.dice.bits() >> (64 - 8 * ty.bytes()),
@@ -295,7 +299,7 @@ impl Generator<'_> {
         } else {
             &mut self.shared_cells
         };
-        if cells.len() >= MOST_CELLS {
+        if cells.len() >= MAX_CELLS {
             return None;
         }
         cells.push(first);
@@ -309,8 +313,8 @@ impl Generator<'_> {
         })
     }
 
-    /// An operand with which the operation gives the same result in any order.
-    fn commuting(
+    /// Returns an operand for which the operation's result does not depend on the order of the threads.
+    fn commutative_operand(
         &mut self,
         operation: &str,
         ty: Type,
@@ -327,13 +331,13 @@ impl Generator<'_> {
                 lines.push(format!("cvt.rn.{}.u32 {float}, {small};", ty.modifier()));
                 float
             }
-            // All count to the same bound.
+            // All threads must count to the same bound.
             ("inc" | "dec", _) => self.dice.between(1, 300).to_string(),
             _ => b,
         }
     }
 
-    /// Reads a special register that is the same on any GPU.
+    /// Generates a read of a special register that has the same value on every GPU.
     pub fn special(&mut self) -> Node {
         const SPECIALS: [&str; 20] = [
             "%tid.x",
@@ -357,7 +361,7 @@ impl Generator<'_> {
             "%dynamic_smem_size",
             "WARP_SZ",
         ];
-        let special = self.dice.one(&SPECIALS);
+        let special = self.dice.choose(&SPECIALS);
         let to = self.register(Type::U32, 4);
         let guard = self.guard();
         let line = match self.dice.below(3) {
@@ -370,8 +374,8 @@ impl Generator<'_> {
         self.code(vec![line])
     }
 
-    /// Instructions that change no value.
-    pub fn no_effect(&mut self, place: &Place) -> Node {
+    /// Generates an instruction that changes no value.
+    pub fn no_effect(&mut self, context: &Context) -> Node {
         let mut lines: Vec<String> = ["membar.cta;", "membar.gl;", "membar.sys;", "pmevent 3;"]
             .map(str::to_owned)
             .to_vec();
@@ -394,14 +398,14 @@ impl Generator<'_> {
         if self.target >= 80 {
             lines.push("applypriority.global.L2::evict_normal [%table], 128;".to_owned());
         }
-        if self.target >= 80 && place.kernel && self.dice.chance(20) {
+        if self.target >= 80 && context.kernel && self.dice.chance(20) {
             let (policy, to) = (self.temporary('u'), self.register(Type::U32, 4));
             return self.code(vec![
                 format!("createpolicy.fractional.L2::evict_last.b64 {policy}, 0.5;"),
                 format!("ld.global.L2::cache_hint.u32 {to}, [%table], {policy};"),
             ]);
         }
-        if !place.kernel {
+        if !context.kernel {
             lines.retain(|line| !line.contains('%'));
         }
         let line = lines.swap_remove(self.dice.below(lines.len()));
@@ -417,9 +421,9 @@ fn vector(count: u32) -> &'static str {
     }
 }
 
-fn braces(registers: &[String]) -> String {
+fn operand_list(registers: &[String]) -> String {
     match registers {
-        [one] => one.clone(),
+        [register] => register.clone(),
         several => format!("{{{}}}", several.join(", ")),
     }
 }

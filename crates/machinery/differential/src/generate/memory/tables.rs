@@ -1,14 +1,14 @@
-//! What there is to choose from: pieces of memory, how accesses are ordered, types, atomics.
+//! The choices for memory instructions: regions, qualifiers, types and atomics.
 
 use cuda_sim::ptx::ast::Type;
 
-/// A piece of memory that a thread may touch.
+/// A region of memory that a thread may access.
 #[derive(Clone, Copy)]
 pub struct Region {
-    /// As instructions name the space; empty for a generic address.
+    /// The state space as written in instructions; empty for a generic address.
     pub space: &'static str,
     pub base: &'static str,
-    /// A power of two.
+    /// The size, a power of two.
     pub bytes: u32,
     pub writable: bool,
 }
@@ -39,10 +39,10 @@ pub const REGIONS: [Region; 14] = [
     region("", "%generic_params", 32, false),
 ];
 
-/// What may stand between `ld` and the space, or after the space, by the oldest target.
-pub type Orders = &'static [(u32, &'static str, &'static str)];
+/// Qualifiers of a load or store: the oldest target, the qualifier before the space, and the one after it.
+pub type Qualifiers = &'static [(u32, &'static str, &'static str)];
 
-pub const LOADS_GLOBAL: Orders = &[
+pub const LOADS_GLOBAL: Qualifiers = &[
     (52, "", ""),
     (70, "weak", ""),
     (52, "volatile", ""),
@@ -68,8 +68,8 @@ pub const LOADS_GLOBAL: Orders = &[
     (80, "", "L2::256B"),
 ];
 
-/// Of memory that nobody writes.
-pub const LOADS_READ_ONLY: Orders = &[
+/// Qualifiers of loads from memory that is never written.
+pub const LOADS_READ_ONLY: Qualifiers = &[
     (52, "", "nc"),
     (52, "", "ca.nc"),
     (52, "", "cg.nc"),
@@ -78,7 +78,7 @@ pub const LOADS_READ_ONLY: Orders = &[
     (80, "", "nc.L1::evict_last.L2::128B"),
 ];
 
-pub const LOADS_SHARED: Orders = &[
+pub const LOADS_SHARED: Qualifiers = &[
     (52, "", ""),
     (70, "weak", ""),
     (52, "volatile", ""),
@@ -86,7 +86,7 @@ pub const LOADS_SHARED: Orders = &[
     (70, "acquire.cta", ""),
 ];
 
-pub const LOADS_GENERIC: Orders = &[
+pub const LOADS_GENERIC: Qualifiers = &[
     (52, "", ""),
     (52, "volatile", ""),
     (70, "weak", ""),
@@ -94,9 +94,9 @@ pub const LOADS_GENERIC: Orders = &[
     (70, "acquire.sys", ""),
 ];
 
-pub const PLAIN: Orders = &[(52, "", "")];
+pub const PLAIN: Qualifiers = &[(52, "", "")];
 
-pub const STORES_GLOBAL: Orders = &[
+pub const STORES_GLOBAL: Qualifiers = &[
     (52, "", ""),
     (70, "weak", ""),
     (52, "volatile", ""),
@@ -118,7 +118,7 @@ pub const STORES_GLOBAL: Orders = &[
     (70, "", "L1::no_allocate"),
 ];
 
-pub const STORES_SHARED: Orders = &[
+pub const STORES_SHARED: Qualifiers = &[
     (52, "", ""),
     (70, "weak", ""),
     (52, "volatile", ""),
@@ -126,7 +126,7 @@ pub const STORES_SHARED: Orders = &[
     (70, "release.cta", ""),
 ];
 
-pub const STORES_GENERIC: Orders = &[
+pub const STORES_GENERIC: Qualifiers = &[
     (52, "", ""),
     (52, "volatile", ""),
     (70, "weak", ""),
@@ -152,7 +152,7 @@ pub const TYPES: [Type; 14] = [
     Type::F64,
 ];
 
-/// What an atomic does, on which types, and from which target on.
+/// Atomic operations, each with its type and its oldest target.
 pub const ATOMICS: [(&str, Type, u32); 35] = [
     ("add", Type::U32, 52),
     ("add", Type::S32, 52),

@@ -1,14 +1,14 @@
-//! Floats to integers, toward zero, clamped to the type's range.
+//! Conversions of floats to integers, towards zero, clamped to the type's range.
 //!
-//! The range is tested before the conversion, so that the conversion is the CPU's bare one, which
-//! vectorises. What a NaN becomes is the ISA's table: zero from .f32 to 32 bits, else the top bit.
+//! The range is tested before the conversion, which can then use the CPU's bare instruction and vectorizes.
+//! The result for NaN follows the ISA's table: zero from .f32 to 32 bits, otherwise the top bit.
 
 #[inline(always)]
 pub fn s32_of_f32(a: f32) -> i32 {
     let clamped = if a >= 2147483648.0 {
         i32::MAX
     } else if a > -2147483648.0 {
-        // SAFETY: between the bounds above, whose neighbours are 128 and more away.
+        // SAFETY: `a` is between the bounds tested above, whose neighbours as floats are at least 128 away.
         unsafe { a.to_int_unchecked() }
     } else {
         i32::MIN
@@ -18,21 +18,25 @@ pub fn s32_of_f32(a: f32) -> i32 {
 
 #[inline(always)]
 pub fn u32_of_f32(a: f32) -> u32 {
-    // Above 2^31 the value is shifted into the range of a signed conversion, and back after.
+    // Values from 2^31 on are shifted into the range of a signed conversion and back.
     let upper = a >= 2147483648.0;
     let shifted = if upper { a - 2147483648.0 } else { a };
     let bits = if (shifted > 0.0) & (shifted < 2147483648.0) {
-        // SAFETY: between 0 and 2^31.
+        // SAFETY: `shifted` is between 0 and 2^31.
         unsafe { shifted.to_int_unchecked::<i32>() as u32 }
     } else {
         0
     };
-    let whole = if upper {
+    let integral = if upper {
         bits.wrapping_add(1 << 31)
     } else {
         bits
     };
-    if a >= 4294967296.0 { u32::MAX } else { whole }
+    if a >= 4294967296.0 {
+        u32::MAX
+    } else {
+        integral
+    }
 }
 
 #[inline(always)]

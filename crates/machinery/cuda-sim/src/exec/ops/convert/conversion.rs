@@ -1,15 +1,15 @@
-//! A conversion as written, and how it travels in an instruction's immediate.
+//! The description of a conversion and its encoding in an instruction's immediate.
 
 use crate::exec::ops::rounding::RoundingDirection;
 use crate::ptx::ast::Type;
 
-/// A conversion as written.
+/// A conversion's types and modifiers.
 #[derive(Debug, Clone, Copy)]
 pub struct Conversion {
     pub to: Type,
     pub from: Type,
     pub direction: RoundingDirection,
-    /// A float rounded to an integral value (`.rni` and its like).
+    /// True if a float is rounded to an integral value (`.rni` and the like).
     pub integral: bool,
     pub ftz: bool,
     pub sat: bool,
@@ -18,7 +18,7 @@ pub struct Conversion {
     pub register: u32,
 }
 
-/// Types by their number in a code.
+/// Types, indexed by their number in the encoding.
 const TYPES: [Type; 12] = [
     Type::U8,
     Type::S8,
@@ -36,7 +36,12 @@ const TYPES: [Type; 12] = [
 
 impl Conversion {
     pub fn code(self) -> u64 {
-        let number = |ty| TYPES.iter().position(|known| *known == ty).unwrap_or(0) as u64;
+        let number = |ty| {
+            TYPES
+                .iter()
+                .position(|candidate| *candidate == ty)
+                .unwrap_or(0) as u64
+        };
         number(self.to)
             | number(self.from) << 4
             | (self.direction as u64) << 8

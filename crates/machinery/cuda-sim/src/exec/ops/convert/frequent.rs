@@ -1,4 +1,4 @@
-//! Conversions that run often: a handler each.
+//! Frequent conversions, with a handler each.
 
 use super::clamp::{
     s32_of_f32, s32_of_f64, s64_of_f32, s64_of_f64, u32_of_f32, u32_of_f64, u64_of_f32, u64_of_f64,
@@ -13,8 +13,8 @@ use crate::exec::ops::value::{Row, Value};
 use crate::exec::sm::Handlers;
 use crate::ptx::ast::Type;
 
-/// The handler of a conversion whose source register has `source` bytes; none where the general way
-/// must be taken.
+/// Returns the handlers of a conversion whose source register has `source` bytes, or `None` if it needs the
+/// general conversion.
 pub fn handler(cpu: Cpu, conversion: Conversion, source: u32) -> Option<Handlers> {
     let Conversion {
         to,
@@ -26,7 +26,7 @@ pub fn handler(cpu: Cpu, conversion: Conversion, source: u32) -> Option<Handlers
         relu,
         register,
     } = conversion;
-    // A type narrower than its register is fine where the row is the same.
+    // A type narrower than its register is supported if the row is the same.
     let row = |bytes: u32| bytes.max(4);
     if row(source) != row(from.bytes()) || row(register) != row(to.bytes()) {
         return None;
@@ -49,7 +49,7 @@ pub fn handler(cpu: Cpu, conversion: Conversion, source: u32) -> Option<Handlers
     }
 }
 
-/// Integers, extended or cut off.
+/// Returns the handlers that extend or truncate integers.
 fn resize(cpu: Cpu, to: Type, from: Type) -> Option<Handlers> {
     macro_rules! from_type {
         ($t:ty) => {
@@ -74,7 +74,7 @@ fn resize(cpu: Cpu, to: Type, from: Type) -> Option<Handlers> {
     })
 }
 
-/// Integers to the nearest float.
+/// Returns the handlers that convert integers to the nearest float.
 fn from_integer(cpu: Cpu, to: Type, from: Type) -> Option<Handlers> {
     macro_rules! from_type {
         ($t:ty) => {
@@ -98,7 +98,7 @@ fn from_integer(cpu: Cpu, to: Type, from: Type) -> Option<Handlers> {
     })
 }
 
-/// Floats to integers of 32 and 64 bits, clamped to the type's range.
+/// Returns the handlers that convert floats to 32-bit and 64-bit integers, clamped to the type's range.
 fn to_integer(
     cpu: Cpu,
     to: Type,
@@ -106,7 +106,7 @@ fn to_integer(
     direction: RoundingDirection,
     ftz: bool,
 ) -> Option<Handlers> {
-    // Flushing matters only where a subnormal would round away from zero.
+    // Flushing matters only if a subnormal number would be rounded away from zero.
     if ftz && matches!(direction, RoundingDirection::Down | RoundingDirection::Up) {
         return None;
     }

@@ -1,18 +1,18 @@
-//! `cvt`: between all integer and floating-point types. Source: PTX ISA, section 9.7.9, `cvt`.
+//! `cvt`: conversions between all integer and floating-point types. Source: PTX ISA, section 9.7.9, `cvt`.
 //!
-//! Registers may be wider than the types: a source is read from the low bits, a result is sign-
-//! or zero-extended to its register. Conversions as compilers write them have a handler each
-//! (`frequent`); the rest (8-bit results, `.sat`, directed roundings, half precision) goes one lane at a
-//! time (`any`), with the [`Conversion`] in the immediate.
+//! Registers may be wider than the types: a source is read from the low bits, a result is sign- or
+//! zero-extended. The conversions that compilers commonly emit have a handler each (`frequent`). The others
+//! (8-bit results, `.sat`, directed rounding, half precision) run one lane at a time (`general`), with the
+//! [`Conversion`] in the immediate.
 
-mod any;
 mod clamp;
 mod conversion;
 mod frequent;
+mod general;
 mod nan;
-mod saturated;
+mod pack;
 
-pub use saturated::pack;
+pub use pack::pack;
 
 use super::form::{Form, FormError, Op, no_such_type};
 use super::rounding::RoundingDirection;
@@ -20,8 +20,8 @@ use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{map1, map1_imm, map2_imm};
 use crate::isa::Class;
 use crate::ptx::ast::Type;
-use any::convert;
 use conversion::Conversion;
+use general::convert;
 
 const INTEGERS: [Type; 8] = [
     Type::U8,
@@ -35,20 +35,19 @@ const INTEGERS: [Type; 8] = [
 ];
 const FLOATS: [Type; 4] = [Type::F16, Type::BF16, Type::F32, Type::F64];
 
-/// `cvt`
 pub fn cvt(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    if form.shows("tf32") {
+    if form.contains("tf32") {
         return to_tf32(form, cpu);
     }
     let float = RoundingDirection::float(form);
     let integer = RoundingDirection::integer(form);
     let to = form.ty()?;
     if matches!(to, Type::F16x2 | Type::BF16x2) {
-        return two_halves(form, to, float, cpu);
+        return pack_halves(form, to, float, cpu);
     }
     let from = form.ty()?;
-    let known = |ty: &Type| INTEGERS.contains(ty) || FLOATS.contains(ty);
-    if let Some(unknown) = [to, from].into_iter().find(|ty| !known(ty)) {
+    let is_supported = |ty: &Type| INTEGERS.contains(ty) || FLOATS.contains(ty);
+    if let Some(unknown) = [to, from].into_iter().find(|ty| !is_supported(ty)) {
         return no_such_type(unknown);
     }
     let single = to == Type::F32 || from == Type::F32;
@@ -57,7 +56,7 @@ pub fn cvt(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
         from,
         direction: direction(to, from, float, integer)?,
         integral: integer.is_some(),
-        // Of what becomes .f16 nothing is flushed: an H200 takes `.ftz` there and does not do it.
+        // With a destination of .f16 nothing is flushed: an H200 accepts `.ftz` there and ignores it.
         ftz: single && form.has("ftz") && to != Type::F16,
         sat: form.has("sat"),
         relu: matches!(to, Type::F16 | Type::BF16) && from.is_float() && form.has("relu"),
@@ -90,7 +89,7 @@ pub fn cvt(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(class, &[def], &[in_register(from, source)], run).with_imm(conversion.code()))
 }
 
-/// The type an operand is checked against: its own, or plain bits where the register is wider.
+/// Returns the type against which an operand is checked: `ty`, or an untyped one if the register is wider.
 fn in_register(ty: Type, register: u32) -> Type {
     match register {
         _ if register == ty.bytes() => ty,
@@ -100,8 +99,8 @@ fn in_register(ty: Type, register: u32) -> Type {
     }
 }
 
-/// The rounding a conversion is written with: an integer rounding from float to integer or
-/// between equal floats, a float rounding where bits can be lost, none elsewhere.
+/// Returns the rounding of a conversion: integer rounding from float to integer or between equal floats,
+/// float rounding if bits can be lost, none otherwise.
 fn direction(
     to: Type,
     from: Type,
@@ -110,7 +109,7 @@ fn direction(
 ) -> Result<RoundingDirection, FormError> {
     const INTEGER: FormError = FormError::Missing(".rni, .rzi, .rmi, .rpi");
     const FLOAT: FormError = FormError::Missing(".rn, .rz, .rm, .rp");
-    let refuse = |name: &str| Err(FormError::Modifier(name.to_owned()));
+    let reject = |name: &str| Err(FormError::Modifier(name.to_owned()));
     let needs_float = match (to.is_float(), from.is_float()) {
         (true, false) => true,
         (true, true) => to != from && (to.bytes() < from.bytes() || to.bytes() == from.bytes()),
@@ -118,19 +117,19 @@ fn direction(
     };
     let takes_integer = from.is_float() && (!to.is_float() || to == from);
     match (float, integer) {
-        (Some(_), Some(_)) => refuse("rni, .rzi, .rmi or .rpi beside a float rounding"),
+        (Some(_), Some(_)) => reject("rni, .rzi, .rmi or .rpi next to a float rounding"),
         (Some(direction), None) if needs_float => Ok(direction),
-        (Some(_), None) => refuse("rn, .rz, .rm or .rp"),
+        (Some(_), None) => reject("rn, .rz, .rm or .rp"),
         (None, Some(direction)) if takes_integer => Ok(direction),
-        (None, Some(_)) => refuse("rni, .rzi, .rmi or .rpi"),
+        (None, Some(_)) => reject("rni, .rzi, .rmi or .rpi"),
         (None, None) if needs_float => Err(FLOAT),
         (None, None) if from.is_float() && !to.is_float() => Err(INTEGER),
         (None, None) => Ok(RoundingDirection::Nearest),
     }
 }
 
-/// `cvt.rn.f16x2.f32 d, a, b`: a in the upper half, b in the lower.
-fn two_halves(
+/// Selects `cvt.rn.f16x2.f32 d, a, b`: a in the upper half, b in the lower.
+fn pack_halves(
     form: &Form,
     to: Type,
     direction: Option<RoundingDirection>,
@@ -163,11 +162,10 @@ fn two_halves(
     Ok(Op::new(Class::Special, &[to], &[from, from], run).with_imm(half.code()))
 }
 
-/// `cvt.rna.tf32.f32`: to the 10 bits of fraction that tensor cores take, halves away from zero.
-/// Source: PTX ISA; what an H200 does with NaN (cut off as it is) and with numbers that become too
-/// large (infinity).
+/// Selects `cvt.rna.tf32.f32`: rounds to the 10 fraction bits that tensor cores use, ties away from zero.
+/// Source: PTX ISA; NaNs are truncated and overflow becomes infinity as on an H200.
 fn to_tf32(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    const LOST: u32 = 0x1fff;
+    const DROPPED_BITS: u32 = 0x1fff;
     const HALF: u32 = 0x1000;
     form.required(&["rna"], ".rna")?;
     form.has("tf32");
@@ -176,7 +174,7 @@ fn to_tf32(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let run = map1(cpu, |bits: u32| {
         let special = f32::from_bits(bits).is_nan();
         let half = if special { 0 } else { HALF };
-        (bits + half) & !LOST
+        (bits + half) & !DROPPED_BITS
     });
     Ok(Op::new(Class::Special, &[Type::B32], &[Type::F32], run))
 }

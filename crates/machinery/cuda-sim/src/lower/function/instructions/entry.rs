@@ -1,127 +1,127 @@
-//! What the table says of an instruction, and how an entry is written.
+//! Entries of the instruction table, and the builder methods that create them.
 
 use crate::exec::ops::Select;
-use crate::lower::draft::Arithmetic;
 use crate::lower::error::LoadError;
-use crate::lower::function::Lowering;
+use crate::lower::function::FunctionLowering;
+use crate::lower::ir::Arithmetic;
 use crate::ptx::ast::Instruction;
 
-/// One instruction. [`registers`], [`lowered`] and [`not_simulated`] make an entry; what is unusual
-/// about the instruction is added by the methods below.
+/// An entry of the instruction table, created by [`registers`], [`lowered`] or [`not_simulated`] and refined
+/// by the methods below.
 #[derive(Clone, Copy)]
 pub struct Entry {
-    /// The mnemonic. Where it means several instructions, the modifiers that tell them apart follow
-    /// it, as in `cp.async.bulk`: the longest name that an instruction begins with is its entry.
+    /// The mnemonic, followed by modifiers where one mnemonic stands for several instructions, as in
+    /// `cp.async.bulk`. The longest name that matches an instruction is its entry.
     pub name: &'static str,
-    pub how: How,
-    /// What the first of its forms to exist needs.
-    needs: Needs,
-    /// What a form needs beyond that, from its modifiers.
-    also_needs: Option<fn(&[&str]) -> Needs>,
-    /// Modules for an older GPU or of an older PTX version are refused, as an assembler refuses them.
-    /// Most entries do not ask for that, so that modules keep loading that always have.
+    pub lowering: Lowering,
+    /// The requirements of the oldest form.
+    requirements: Requirements,
+    /// A function that returns the additional requirements of a form from its modifiers.
+    also_requires: Option<fn(&[&str]) -> Requirements>,
+    /// True if modules for an older GPU or PTX version are refused, as an assembler does. Most entries do not
+    /// request this, for compatibility with modules that have always been accepted.
     pub refuses_older: bool,
-    /// The one `.target` whose modules may have it; any that is new enough where none.
-    pub only: Option<&'static str>,
-    pub guarded: Guarded,
-    /// Nothing comes after it in its basic block.
+    /// The only `.target` that has the instruction; `None` if all newer targets have it too.
+    pub only_target: Option<&'static str>,
+    pub guarded: GuardKind,
+    /// True if the instruction ends its basic block.
     pub ends_block: bool,
-    /// Floating-point operations that a thread does, where the form is of floating-point numbers.
-    pub operations: u32,
-    /// It names two types, of the destination and of the sources or of two sources.
+    /// Floating-point operations per thread, if the form is a floating-point form.
+    pub flops: u32,
+    /// True if the instruction names two types, of destination and source or of two sources.
     pub two_types: bool,
-    /// How many registers stand in each operand, in all ways there are, where it matters to the
-    /// instruction.
+    /// All valid lists of the number of registers per operand, for instructions that accept vectors.
     pub lengths: &'static [&'static [usize]],
-    /// Its registers may be wider than the types it names.
+    /// True if the registers may be wider than the named types.
     pub wider_registers: bool,
-    /// Its source may be the address of a variable.
+    /// True if the source may be the address of a variable.
     pub takes_addresses: bool,
-    /// How the alignment of its result follows from that of its sources, where they are whole numbers.
+    /// The rule by which the alignment of an integer result follows from the sources.
     pub alignment: Option<Arithmetic>,
 }
 
-/// How an instruction is done.
+/// The implementation of an instruction.
 #[derive(Clone, Copy)]
-pub enum How {
-    /// It reads and writes registers alone: what finds the operation of a form.
+pub enum Lowering {
+    /// The instruction only reads and writes registers. The function selects the operation of a form.
     Registers(Select),
-    /// What makes code of it.
-    Lowered(Lower),
+    /// The function appends the instruction's IR.
+    Lowered(LowerFn),
     NotSimulated,
 }
 
-/// Appends an instruction to the function that is being lowered.
-pub type Lower = for<'m, 'a> fn(&mut Lowering<'m, 'a>, &Instruction<'a>) -> Result<(), LoadError>;
+/// A function that lowers an instruction to IR.
+pub type LowerFn =
+    for<'m, 'a> fn(&mut FunctionLowering<'m, 'a>, &Instruction<'a>) -> Result<(), LoadError>;
 
-/// What becomes of an instruction's guard (`@p`).
+/// The treatment of an instruction's guard (`@p`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Guarded {
-    /// The instruction runs for the lanes where the guard holds.
-    Lanes,
-    /// A branch goes around the instruction: it may hold a warp up, or lead elsewhere.
-    Around,
+pub enum GuardKind {
+    /// Predication: the instruction is executed for the lanes whose guard is true.
+    Predicate,
+    /// A branch around the instruction, because it may block a warp or transfer control.
+    BranchAround,
     /// The guard is the instruction's own condition.
-    Itself,
+    Condition,
 }
 
-/// The oldest PTX version and the least compute capability (times ten) that have an instruction: the
-/// "PTX ISA Notes" and "Target ISA Notes" of its page in the PTX ISA.
+/// The minimum PTX version and compute capability (times 10) of an instruction, from the "PTX ISA Notes" and
+/// "Target ISA Notes" of its page in the PTX ISA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Needs {
+pub struct Requirements {
     pub version: (u32, u32),
     pub sm: u32,
 }
 
-/// What is on all GPUs since a PTX version.
-pub const fn ptx(major: u32, minor: u32) -> Needs {
-    Needs {
+/// Creates the requirement of a PTX version, on any GPU.
+pub const fn ptx(major: u32, minor: u32) -> Requirements {
+    Requirements {
         version: (major, minor),
         sm: 10,
     }
 }
 
-impl Needs {
-    /// The same on GPUs of a compute capability, times ten, and newer.
-    pub const fn sm(self, sm: u32) -> Needs {
-        Needs { sm, ..self }
+impl Requirements {
+    /// Adds a minimum compute capability, times 10.
+    pub const fn sm(self, sm: u32) -> Requirements {
+        Requirements { sm, ..self }
     }
 
-    /// What both need.
-    pub fn and(self, other: Needs) -> Needs {
-        Needs {
+    /// Combines two requirements.
+    pub fn and(self, other: Requirements) -> Requirements {
+        Requirements {
             version: self.version.max(other.version),
             sm: self.sm.max(other.sm),
         }
     }
 }
 
-/// An instruction that reads and writes registers alone.
-pub const fn registers(name: &'static str, needs: Needs, select: Select) -> Entry {
-    entry(name, needs, How::Registers(select))
+/// Creates the entry of an instruction that only reads and writes registers.
+pub const fn registers(name: &'static str, requirements: Requirements, select: Select) -> Entry {
+    entry(name, requirements, Lowering::Registers(select))
 }
 
-/// Any other instruction.
-pub const fn lowered(name: &'static str, needs: Needs, lower: Lower) -> Entry {
-    entry(name, needs, How::Lowered(lower))
+/// Creates the entry of an instruction with its own lowering function.
+pub const fn lowered(name: &'static str, requirements: Requirements, lower: LowerFn) -> Entry {
+    entry(name, requirements, Lowering::Lowered(lower))
 }
 
-/// An instruction that a GPU has and the simulator does not.
-pub const fn not_simulated(name: &'static str, needs: Needs) -> Entry {
-    entry(name, needs, How::NotSimulated)
+/// Creates the entry of an instruction that exists on GPUs but is not simulated.
+pub const fn not_simulated(name: &'static str, requirements: Requirements) -> Entry {
+    entry(name, requirements, Lowering::NotSimulated)
 }
 
-const fn entry(name: &'static str, needs: Needs, how: How) -> Entry {
+const fn entry(name: &'static str, requirements: Requirements, lowering: Lowering) -> Entry {
     Entry {
         name,
-        how,
-        needs,
-        also_needs: None,
+        lowering,
+        requirements,
+        also_requires: None,
         refuses_older: false,
-        only: None,
-        guarded: Guarded::Lanes,
+        only_target: None,
+        guarded: GuardKind::Predicate,
         ends_block: false,
-        operations: 0,
+        flops: 0,
         two_types: false,
         lengths: &[&[]],
         wider_registers: false,
@@ -131,8 +131,8 @@ const fn entry(name: &'static str, needs: Needs, how: How) -> Entry {
 }
 
 impl Entry {
-    pub const fn also_needs(mut self, of: fn(&[&str]) -> Needs) -> Entry {
-        self.also_needs = Some(of);
+    pub const fn also_requires(mut self, of: fn(&[&str]) -> Requirements) -> Entry {
+        self.also_requires = Some(of);
         self
     }
 
@@ -141,13 +141,13 @@ impl Entry {
         self
     }
 
-    /// Modules for any other target are refused.
+    /// Restricts the instruction to modules for exactly this target.
     pub const fn only_for(mut self, target: &'static str) -> Entry {
-        self.only = Some(target);
+        self.only_target = Some(target);
         self.refuses_older()
     }
 
-    pub const fn guarded(mut self, guarded: Guarded) -> Entry {
+    pub const fn guarded(mut self, guarded: GuardKind) -> Entry {
         self.guarded = guarded;
         self
     }
@@ -157,8 +157,8 @@ impl Entry {
         self
     }
 
-    pub const fn operations(mut self, operations: u32) -> Entry {
-        self.operations = operations;
+    pub const fn flops(mut self, flops: u32) -> Entry {
+        self.flops = flops;
         self
     }
 
@@ -187,16 +187,16 @@ impl Entry {
         self
     }
 
-    /// What a form with these modifiers needs.
-    pub fn needs_of(&self, modifiers: &[&str]) -> Needs {
-        match self.also_needs {
-            Some(of) => self.needs.and(of(modifiers)),
-            None => self.needs,
+    /// Returns the requirements of the form with these modifiers.
+    pub fn requirements_of(&self, modifiers: &[&str]) -> Requirements {
+        match self.also_requires {
+            Some(of) => self.requirements.and(of(modifiers)),
+            None => self.requirements,
         }
     }
 
-    /// Whether an instruction with this mnemonic and these modifiers begins with the entry's name.
-    pub fn begins(&self, mnemonic: &str, modifiers: &[&str]) -> bool {
+    /// Returns true if the entry's name is a prefix of this mnemonic with its modifiers.
+    pub fn matches(&self, mnemonic: &str, modifiers: &[&str]) -> bool {
         let mut parts = self.name.split('.');
         parts.next() == Some(mnemonic)
             && parts

@@ -1,6 +1,6 @@
-//! Loads, stores, atomics, copies, and what concerns addresses and caches.
+//! Memory accesses, address conversions, fences, and cache control.
 
-use super::entry::{Entry, Needs, lowered, ptx};
+use super::entry::{Entry, Requirements, lowered, ptx};
 
 pub const ENTRIES: &[Entry] = &[
     lowered("ld", ptx(1, 0), |l, i| l.load(i)),
@@ -9,11 +9,11 @@ pub const ENTRIES: &[Entry] = &[
     lowered("atom", ptx(1, 1).sm(11), |l, i| l.atomic(i)),
     lowered("red", ptx(1, 2).sm(11), |l, i| l.reduction(i)),
     lowered("cp.async", ptx(7, 0).sm(80), |l, i| l.async_copy(i))
-        .also_needs(prefetch)
+        .also_requires(cp_async_requirements)
         .refuses_older(),
     lowered("createpolicy", ptx(7, 4).sm(80), |l, i| l.create_policy(i)),
     lowered("cp.async.mbarrier", ptx(7, 0).sm(80), |l, i| {
-        l.arrive_when_copied(i)
+        l.cp_async_mbarrier_arrive(i)
     })
     .refuses_older(),
     lowered("cvta", ptx(2, 0).sm(20), |l, i| l.cvta(i)),
@@ -24,7 +24,7 @@ pub const ENTRIES: &[Entry] = &[
     })
     .refuses_older(),
     lowered("membar", ptx(1, 4), |l, i| l.fence(i)),
-    // Textures and surfaces, through a handle in a register, as compilers pass it.
+    // Textures and surfaces, through a handle in a register, as compilers emit them.
     lowered("tex", ptx(3, 1).sm(20), |l, i| l.texture(i)),
     lowered("tld4", ptx(3, 1).sm(20), |l, i| l.gather(i)),
     lowered("txq", ptx(3, 1).sm(20), |l, i| l.texture_size(i)),
@@ -32,15 +32,15 @@ pub const ENTRIES: &[Entry] = &[
     lowered("sust", ptx(3, 1).sm(20), |l, i| l.surface_store(i)),
     lowered("sured", ptx(3, 1).sm(20), |l, i| l.surface_reduction(i)),
     lowered("suq", ptx(3, 1).sm(20), |l, i| l.surface_size(i)),
-    // Advice to a cache: it changes no result and no counter.
-    lowered("applypriority", ptx(7, 4).sm(80), |l, _| l.nothing()),
-    lowered("discard", ptx(7, 4).sm(80), |l, _| l.nothing()),
-    lowered("prefetch", ptx(2, 0).sm(20), |l, _| l.nothing()),
-    lowered("prefetchu", ptx(2, 0).sm(20), |l, _| l.nothing()),
+    // Cache hints, which affect neither results nor counters.
+    lowered("applypriority", ptx(7, 4).sm(80), |l, _| l.nop()),
+    lowered("discard", ptx(7, 4).sm(80), |l, _| l.nop()),
+    lowered("prefetch", ptx(2, 0).sm(20), |l, _| l.nop()),
+    lowered("prefetchu", ptx(2, 0).sm(20), |l, _| l.nop()),
 ];
 
-/// A `cp.async` that also fetches more into the L2 cache.
-fn prefetch(modifiers: &[&str]) -> Needs {
+/// Returns the requirements of a `cp.async`, which may also prefetch into the L2 cache.
+fn cp_async_requirements(modifiers: &[&str]) -> Requirements {
     match modifiers.last() {
         Some(&("L2::64B" | "L2::128B" | "L2::256B")) => ptx(7, 4),
         _ => ptx(7, 0),

@@ -1,5 +1,5 @@
-//! The table of PTX instructions: what each needs, what runs it, and what else is particular to it. What
-//! runs, guards or refuses an instruction is decided here and nowhere else.
+//! The table of PTX instructions: the requirements, the implementation and the peculiarities of each. The
+//! table alone decides how an instruction is lowered, guarded or refused.
 
 mod control;
 mod entry;
@@ -11,7 +11,7 @@ mod warps;
 #[cfg(test)]
 mod tests;
 
-pub use entry::{Entry, Guarded, How};
+pub use entry::{Entry, GuardKind, Lowering};
 
 const PARTS: [&[Entry]; 5] = [
     registers::ENTRIES,
@@ -33,7 +33,7 @@ const COUNT: usize = {
     count
 };
 
-/// The parts in one, each entry put before those with greater names. Two with one name do not compile.
+/// Merges the parts by insertion sort at compile time. Duplicate names are a compile-time error.
 const fn sorted() -> [Entry; COUNT] {
     let mut table = [PARTS[0][0]; COUNT];
     let (mut filled, mut part) = (0, 0);
@@ -41,16 +41,16 @@ const fn sorted() -> [Entry; COUNT] {
         let mut n = 0;
         while n < PARTS[part].len() {
             let entry = PARTS[part][n];
-            let mut place = filled;
-            while place > 0 && is_less(entry.name, table[place - 1].name) {
-                table[place] = table[place - 1];
-                place -= 1;
+            let mut index = filled;
+            while index > 0 && is_less(entry.name, table[index - 1].name) {
+                table[index] = table[index - 1];
+                index -= 1;
             }
             assert!(
-                place == 0 || is_less(table[place - 1].name, entry.name),
+                index == 0 || is_less(table[index - 1].name, entry.name),
                 "two entries have the same name"
             );
-            table[place] = entry;
+            table[index] = entry;
             filled += 1;
             n += 1;
         }
@@ -59,7 +59,7 @@ const fn sorted() -> [Entry; COUNT] {
     table
 }
 
-/// `a < b`, which can not yet be written at compile time.
+/// Returns `a < b`, because string comparison is not yet `const`.
 const fn is_less(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut n = 0;
@@ -72,22 +72,22 @@ const fn is_less(a: &str, b: &str) -> bool {
     a.len() < b.len()
 }
 
-/// The entry of an instruction; none where nobody knows it.
+/// Returns the entry of an instruction; `None` if the instruction does not exist.
 pub fn find(mnemonic: &str, modifiers: &[&str]) -> Option<&'static Entry> {
-    // A dot is less than what a mnemonic is made of, so that names with modifiers directly follow the
-    // bare one, and the longest comes last.
+    // A dot sorts before all characters of mnemonics, so names with modifiers directly follow the bare
+    // mnemonic, and the longest match comes last.
     let first = TABLE.partition_point(|entry| entry.name < mnemonic);
     TABLE[first..]
         .iter()
         .take_while(|entry| entry.name.starts_with(mnemonic))
-        .filter(|entry| entry.begins(mnemonic, modifiers))
+        .filter(|entry| entry.matches(mnemonic, modifiers))
         .last()
 }
 
-/// The compute capability (times ten) that an instruction needs which is not simulated; none where
-/// nobody knows it, or where other forms of it are simulated for any GPU.
-pub fn capability(mnemonic: &str, modifiers: &[&str]) -> Option<u32> {
+/// Returns the compute capability (times 10) that an unsupported instruction requires; `None` if the
+/// instruction does not exist, or if other forms of it are simulated for any GPU.
+pub fn required_capability(mnemonic: &str, modifiers: &[&str]) -> Option<u32> {
     find(mnemonic, modifiers)
-        .filter(|entry| entry.refuses_older || matches!(entry.how, How::NotSimulated))
-        .map(|entry| entry.needs_of(modifiers).sm)
+        .filter(|entry| entry.refuses_older || matches!(entry.lowering, Lowering::NotSimulated))
+        .map(|entry| entry.requirements_of(modifiers).sm)
 }

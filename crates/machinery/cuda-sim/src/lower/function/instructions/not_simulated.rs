@@ -1,12 +1,12 @@
-//! Instructions that exist and are not simulated, for the message that says what they need. (Those
-//! beside one that is simulated are with that.)
+//! Instructions that exist but are not simulated, so that the error can name their requirements. Unsupported
+//! variants of simulated instructions are listed next to those.
 
 use super::entry::{Entry, not_simulated, ptx};
 
 pub const ENTRIES: &[Entry] = &[
     // Textures and surfaces.
     not_simulated("istypep", ptx(4, 0).sm(30)),
-    // Video.
+    // Video instructions.
     not_simulated("vabsdiff", ptx(2, 0).sm(20)),
     not_simulated("vadd", ptx(2, 0).sm(20)),
     not_simulated("vmad", ptx(2, 0).sm(20)),

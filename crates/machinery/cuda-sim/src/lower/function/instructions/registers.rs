@@ -1,21 +1,21 @@
-//! Instructions that read and write registers alone, a part a family.
+//! Instructions that only read and write registers, grouped by family.
 
 use super::entry::{Entry, ptx, registers};
 use crate::exec::ops::{
     bits, carry, compare, convert, divide, float, integer, logic, moves, number, special,
 };
-use crate::lower::draft::Arithmetic;
+use crate::lower::ir::Arithmetic;
 
 pub const ENTRIES: &[Entry] = &[
-    // Numbers of any kind.
+    // Arithmetic on integers and floating-point numbers.
     registers("abs", ptx(1, 0), number::abs),
     registers("add", ptx(1, 0), number::add)
-        .operations(1)
+        .flops(1)
         .aligned_by(Arithmetic::Sum),
-    registers("div", ptx(1, 0), number::div).operations(1),
-    registers("fma", ptx(1, 4).sm(13), number::fma).operations(2),
+    registers("div", ptx(1, 0), number::div).flops(1),
+    registers("fma", ptx(1, 4).sm(13), number::fma).flops(2),
     registers("mad", ptx(1, 0), number::mad)
-        .operations(2)
+        .flops(2)
         .aligned_by(Arithmetic::Product),
     registers("max", ptx(1, 0), number::max)
         .lengths(&[&[1, 1, 1], &[1, 1, 1, 1]])
@@ -24,17 +24,17 @@ pub const ENTRIES: &[Entry] = &[
         .lengths(&[&[1, 1, 1], &[1, 1, 1, 1]])
         .aligned_by(Arithmetic::Sum),
     registers("mul", ptx(1, 0), number::mul)
-        .operations(1)
+        .flops(1)
         .aligned_by(Arithmetic::Product),
     registers("neg", ptx(1, 0), number::neg).aligned_by(Arithmetic::Sum),
     registers("sub", ptx(1, 0), number::sub)
-        .operations(1)
+        .flops(1)
         .aligned_by(Arithmetic::Sum),
-    // Floating-point numbers.
+    // Floating point only.
     registers("copysign", ptx(2, 0).sm(20), float::copysign),
-    registers("rcp", ptx(1, 0), divide::rcp).operations(1),
-    registers("rsqrt", ptx(1, 0), divide::rsqrt).operations(1),
-    registers("sqrt", ptx(1, 0), divide::sqrt).operations(1),
+    registers("rcp", ptx(1, 0), divide::rcp).flops(1),
+    registers("rsqrt", ptx(1, 0), divide::rsqrt).flops(1),
+    registers("sqrt", ptx(1, 0), divide::sqrt).flops(1),
     registers("testp", ptx(2, 0).sm(20), float::testp),
     registers("cos", ptx(1, 0), special::cos),
     registers("ex2", ptx(1, 0), number::ex2),

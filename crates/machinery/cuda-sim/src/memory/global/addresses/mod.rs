@@ -1,12 +1,11 @@
-//! Addresses of the host's that have no memory until it is asked for: as many as a program reserves, which may be more
-//! than the host has memory for.
+//! Reserved host addresses without memory. A program may reserve more addresses than the host has memory.
 
 #[cfg(not(unix))]
-mod plain;
+mod fallback;
 #[cfg(unix)]
 mod unix;
 
 #[cfg(not(unix))]
-pub use plain::Addresses;
+pub use fallback::AddressRange;
 #[cfg(unix)]
-pub use unix::Addresses;
+pub use unix::AddressRange;

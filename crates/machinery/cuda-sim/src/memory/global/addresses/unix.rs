@@ -1,64 +1,66 @@
-//! By mapping pages that nobody may touch, as `mmap` and `mprotect` of POSIX have it.
+//! The implementation with POSIX `mmap` and `mprotect`: reserved pages are mapped without access permissions.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-/// A range of the host's addresses.
-pub struct Addresses {
-    /// The first, at a multiple of a page.
+/// A range of host addresses.
+pub struct AddressRange {
+    /// The first address, which is page-aligned.
     pub start: *mut u8,
     bytes: usize,
 }
 
-impl Addresses {
-    /// `bytes` addresses, or nothing where there are not so many.
+impl AddressRange {
+    /// Reserves `bytes` addresses. Returns `None` if that fails.
     pub fn new(bytes: u64) -> Option<Self> {
         let bytes = usize::try_from(bytes).ok()?;
         let start = map(null_mut(), bytes, 0)?;
         Some(Self { start, bytes })
     }
 
-    /// Has memory in whole pages from a place on, all zero. False where the host has no more.
+    /// Commits zeroed memory to whole pages. Returns false if the host is out of memory.
     ///
     /// # Safety
-    /// They are in the range.
-    pub unsafe fn fill(&self, from: u64, bytes: u64) -> bool {
-        let place = self.start.wrapping_add(from as usize);
-        // SAFETY: the caller's promise: the pages are this range's own.
+    /// The pages must be inside the range.
+    pub unsafe fn commit(&self, from: u64, bytes: u64) -> bool {
+        let start = self.start.wrapping_add(from as usize);
+        // SAFETY: the caller guarantees that the pages are inside this range, which no other mapping uses.
         unsafe {
             libc::mprotect(
-                place.cast(),
+                start.cast(),
                 bytes as usize,
                 libc::PROT_READ | libc::PROT_WRITE,
             ) == 0
         }
     }
 
-    /// Gives the memory back, and keeps the addresses.
+    /// Returns the memory of whole pages to the system and keeps the addresses reserved.
     ///
     /// # Safety
-    /// They are in the range, in whole pages, and nobody uses what is there.
-    pub unsafe fn empty(&self, from: u64, bytes: u64) {
-        let place = self.start.wrapping_add(from as usize);
-        // Where this fails the pages stay as they are, which costs memory and nothing else.
-        let _ = map(place.cast(), bytes as usize, libc::MAP_FIXED);
+    /// The pages must be inside the range and must not be in use.
+    pub unsafe fn decommit(&self, from: u64, bytes: u64) {
+        let start = self.start.wrapping_add(from as usize);
+        // If this fails, the pages stay committed, which only costs memory.
+        let _ = map(start.cast(), bytes as usize, libc::MAP_FIXED);
     }
 }
 
-impl Drop for Addresses {
+impl Drop for AddressRange {
     fn drop(&mut self) {
-        // SAFETY: the range is its own, and nobody uses it any more.
+        // SAFETY: `start` and `bytes` are those of the mapping that `new` created, and its owner is being
+        // dropped.
         unsafe {
             libc::munmap(self.start.cast(), self.bytes);
         }
     }
 }
 
-/// Maps pages that nobody may touch and that count as no memory: anywhere, or with `MAP_FIXED` in place of those that
-/// are there, which are the caller's own.
+/// Maps pages without access permissions and without committing memory: anywhere, or with `MAP_FIXED` over
+/// pages that the caller owns.
 fn map(at: *mut c_void, bytes: usize, more: i32) -> Option<*mut u8> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | more;
-    // SAFETY: new pages, or the caller's own.
+    // SAFETY: the kernel chooses unused addresses, or, with `MAP_FIXED`, the caller owns the pages that are
+    // replaced.
     let start = unsafe { libc::mmap(at, bytes, libc::PROT_NONE, flags, -1, 0) };
     (start != libc::MAP_FAILED).then_some(start.cast())
 }

@@ -1,6 +1,6 @@
-//! Bit fields against loops over single bits, as the ISA's pseudocode has them.
+//! Tests of bit-field instructions against loops over single bits, as in the PTX ISA's pseudocode.
 
-use super::harness::{check, ones, pairs};
+use super::harness::{check, pairs, singles};
 use crate::exec::random::random;
 use crate::ptx::ast::Type;
 
@@ -12,11 +12,11 @@ fn bit(x: u64, n: u32) -> bool {
 }
 
 #[test]
-fn counting() {
+fn bit_counts_match_loops() {
     for ty in [Type::B32, Type::B64] {
         let width = 8 * ty.bytes();
         let one = |form: &str, f: &dyn Fn(u64) -> u64| {
-            check(format!("{form}.{}", ty.modifier()), &ones(ty), |row| {
+            check(format!("{form}.{}", ty.modifier()), &singles(ty), |row| {
                 f(row[0])
             });
         };
@@ -36,7 +36,7 @@ fn counting() {
 }
 
 #[test]
-fn finding() {
+fn bit_searches_match_loops() {
     for ty in WORDS {
         let top = 8 * ty.bytes() - 1;
         let find = |x: u64| {
@@ -44,12 +44,12 @@ fn finding() {
             (0..=top).rev().find(|&n| bit(x, n) != sign)
         };
         let none = u64::from(u32::MAX);
-        check(format!("bfind.{}", ty.modifier()), &ones(ty), |row| {
+        check(format!("bfind.{}", ty.modifier()), &singles(ty), |row| {
             find(row[0]).map_or(none, u64::from)
         });
         check(
             format!("bfind.shiftamt.{}", ty.modifier()),
-            &ones(ty),
+            &singles(ty),
             |row| find(row[0]).map_or(none, |n| u64::from(top - n)),
         );
     }
@@ -72,15 +72,15 @@ fn finding() {
             };
         }
         let mut count = i64::from(offset).abs() - 1;
-        let mut at = base;
-        while (0..32).contains(&at) {
-            if bit(mask, at as u32) {
+        let mut position = base;
+        while (0..32).contains(&position) {
+            if bit(mask, position as u32) {
                 if count == 0 {
-                    return at as u64;
+                    return position as u64;
                 }
                 count -= 1;
             }
-            at += i64::from(offset.signum());
+            position += i64::from(offset.signum());
         }
         none
     });
@@ -97,7 +97,7 @@ fn field_rows(ty: Type) -> Vec<Vec<u64>> {
 }
 
 #[test]
-fn extracting() {
+fn bfe_matches_loops() {
     for ty in WORDS {
         let top = 8 * ty.bytes() - 1;
         check(format!("bfe.{}", ty.modifier()), &field_rows(ty), |row| {
@@ -119,14 +119,14 @@ fn extracting() {
 }
 
 #[test]
-fn inserting() {
+fn bfi_matches_loops() {
     for ty in [Type::B32, Type::B64] {
         let top = 8 * ty.bytes() - 1;
-        let ones = u64::MAX >> (63 - top);
+        let singles = u64::MAX >> (63 - top);
         let rows: Vec<Vec<u64>> = field_rows(ty)
             .into_iter()
             .zip(random(100_000))
-            .map(|(row, b)| vec![row[0], b & ones, row[1], row[2]])
+            .map(|(row, b)| vec![row[0], b & singles, row[1], row[2]])
             .collect();
         check(format!("bfi.{}", ty.modifier()), &rows, |row| {
             let (from, length) = ((row[2] & 255) as u32, (row[3] & 255) as u32);
@@ -146,7 +146,7 @@ fn inserting() {
 }
 
 #[test]
-fn masks() {
+fn bit_masks_match_loops() {
     let rows = pairs(Type::U32, Type::U32);
     for (form, wrap) in [("bmsk.clamp.b32", false), ("bmsk.wrap.b32", true)] {
         check(form, &rows, |row| {

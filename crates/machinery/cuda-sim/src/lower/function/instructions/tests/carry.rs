@@ -1,10 +1,10 @@
-//! Carries and borrows against wider arithmetic.
+//! Tests of carries and borrows against wider arithmetic.
 
 use super::harness::{check_all, triples};
 use super::integer::{number, register};
 use crate::ptx::ast::Type;
 
-/// The same number, read without a sign: carries are those of unsigned arithmetic.
+/// Returns the unsigned type of the same width, because carries are those of unsigned arithmetic.
 fn unsigned(ty: Type) -> Type {
     if ty.bytes() == 8 {
         Type::U64
@@ -14,12 +14,12 @@ fn unsigned(ty: Type) -> Type {
 }
 
 #[test]
-fn chains() {
+fn carries_match_wide_arithmetic() {
     for ty in [Type::U32, Type::S32, Type::U64, Type::S64] {
-        let plain = unsigned(ty);
+        let unsigned_type = unsigned(ty);
         let modulus = 1i128 << (8 * ty.bytes());
         let carried = |sum: i128| u64::from(!(0..modulus).contains(&sum));
-        // Rows of carry in, a, b.
+        // Each row is a carry-in, a and b.
         let rows = triples(Type::Pred, ty, ty);
         let rows: Vec<_> = rows
             .iter()
@@ -39,8 +39,8 @@ fn chains() {
                 } else {
                     i128::from(subtract)
                 };
-                let (a, b) = (number(row[1], plain), number(row[2], plain));
-                // The carry of a difference is set where nothing is borrowed.
+                let (a, b) = (number(row[1], unsigned_type), number(row[2], unsigned_type));
+                // The carry of a subtraction is set if there is no borrow.
                 let result = if subtract {
                     a - b - (1 - carry)
                 } else {
@@ -48,7 +48,7 @@ fn chains() {
                 };
                 let set = carried(result) ^ u64::from(subtract);
                 let out = if writes { set } else { row[0] };
-                vec![register(result, plain), out]
+                vec![register(result, unsigned_type), out]
             });
         }
         let rows: Vec<_> = triples(ty, ty, ty)
@@ -71,16 +71,16 @@ fn chains() {
                 } else {
                     a.wrapping_mul(b)
                 };
-                let half = number(register(half, plain), plain);
-                let result = half + number(row[3], plain) + carry;
+                let half = number(register(half, unsigned_type), unsigned_type);
+                let result = half + number(row[3], unsigned_type) + carry;
                 let out = if writes { carried(result) } else { row[0] };
-                vec![register(result, plain), out]
+                vec![register(result, unsigned_type), out]
             });
         }
     }
 }
 
-/// The high half of a product, by halves of the first factor.
+/// Returns the high half of a product, computed from the halves of the first factor.
 fn product_high(a: i128, b: i128, ty: Type) -> i128 {
     let half = 4 * ty.bytes();
     let low = a & ((1 << half) - 1);

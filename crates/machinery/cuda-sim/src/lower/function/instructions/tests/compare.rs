@@ -1,12 +1,12 @@
-//! Comparisons against their definitions, by case.
+//! Tests of comparisons against their definitions, by case analysis.
 
-use super::harness::{Written, check, check_all, edges, pairs, triples};
+use super::harness::{TestForm, check, check_all, edges, pairs, triples};
 use super::integer::number;
 use crate::exec::random::random;
 use crate::ptx::ast::Type;
 use std::cmp::Ordering::{self, Equal, Greater, Less};
 
-/// Whether a comparison holds for an ordering; None where a NaN is in it.
+/// Returns true if a comparison holds for an ordering; `None` means that an operand is NaN.
 fn holds(name: &str, order: Option<Ordering>) -> bool {
     match (name, order) {
         ("num", order) => order.is_some(),
@@ -45,7 +45,7 @@ const TYPES: [(Type, &[&str]); 13] = [
     (Type::F64, FLOAT),
 ];
 
-/// Exponent and fraction bits of a float.
+/// Returns the number of exponent and fraction bits of a float type.
 fn layout(ty: Type) -> (u32, u32) {
     match ty {
         Type::F16 => (5, 10),
@@ -55,7 +55,7 @@ fn layout(ty: Type) -> (u32, u32) {
     }
 }
 
-/// How two registers compare: floats as signed magnitudes.
+/// Compares two registers. Floats are compared as sign and magnitude.
 fn order(row: &[u64], ty: Type, ftz: bool) -> Option<Ordering> {
     if !ty.is_float() {
         return Some(number(row[0], ty).cmp(&number(row[1], ty)));
@@ -75,7 +75,7 @@ fn order(row: &[u64], ty: Type, ftz: bool) -> Option<Ordering> {
     Some(key(row[0])?.cmp(&key(row[1])?))
 }
 
-/// Each comparison of each type, with and without `.ftz`.
+/// Returns each comparison of each type, with and without `.ftz`.
 fn forms() -> impl Iterator<Item = (Type, &'static str, bool)> {
     TYPES.into_iter().flat_map(|(ty, names)| {
         let flush: &[bool] = if matches!(ty, Type::F32 | Type::F16) {
@@ -90,7 +90,7 @@ fn forms() -> impl Iterator<Item = (Type, &'static str, bool)> {
 }
 
 #[test]
-fn one_predicate() {
+fn comparisons_match_their_definitions() {
     for (ty, name, ftz) in forms() {
         let flush = if ftz { ".ftz" } else { "" };
         check(
@@ -102,11 +102,11 @@ fn one_predicate() {
 }
 
 #[test]
-fn two_predicates_and_a_third() {
+fn predicate_pairs_and_combinations_match() {
     for (ty, name, ftz) in forms() {
         let flush = if ftz { ".ftz" } else { "" };
         let rows = pairs(ty, ty);
-        // How two numbers compare is seen without a third; with one, every seventh pair is enough.
+        // The comparison itself is covered without a third operand; with one, every seventh pair suffices.
         let with_third: Vec<Vec<u64>> = rows
             .iter()
             .step_by(7)
@@ -114,10 +114,10 @@ fn two_predicates_and_a_third() {
             .map(|(r, c)| vec![r[0], r[1], c & 1])
             .collect();
         for (combine, f) in [
-            ("", (|held, _| held) as fn(bool, bool) -> bool),
-            (".and", |held, c| held && c),
-            (".or", |held, c| held || c),
-            (".xor", |held, c| held != c),
+            ("", (|outcome, _| outcome) as fn(bool, bool) -> bool),
+            (".and", |outcome, c| outcome && c),
+            (".or", |outcome, c| outcome || c),
+            (".xor", |outcome, c| outcome != c),
         ] {
             let rows = if combine.is_empty() {
                 &rows
@@ -126,12 +126,14 @@ fn two_predicates_and_a_third() {
             };
             let text = format!("setp.{name}{combine}{flush}.{}", ty.modifier());
             let both = |row: &[u64]| {
-                let held = holds(name, order(row, ty, ftz));
+                let outcome = holds(name, order(row, ty, ftz));
                 let third = row.get(2) == Some(&1);
-                [held, !held].map(|held| u64::from(f(held, third))).to_vec()
+                [outcome, !outcome]
+                    .map(|outcome| u64::from(f(outcome, third)))
+                    .to_vec()
             };
             check(text.clone(), rows, |row| both(row)[0]);
-            let pair = Written {
+            let pair = TestForm {
                 lengths: vec![2, 1, 1],
                 ..text.into()
             };
@@ -149,7 +151,7 @@ fn two_predicates_and_a_third() {
 }
 
 #[test]
-fn selection() {
+fn selections_match() {
     let types = [
         Type::B16,
         Type::B32,

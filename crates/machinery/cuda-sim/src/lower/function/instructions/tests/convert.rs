@@ -1,6 +1,6 @@
-//! Conversions against exact arithmetic: 128-bit integers and software floating point.
+//! Tests of conversions against exact arithmetic: 128-bit integers and software floating point.
 
-use super::harness::{Written, check, edges, ones, pairs};
+use super::harness::{TestForm, check, edges, pairs, singles};
 use super::integer::{number, range, register};
 use crate::ptx::ast::Type;
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
@@ -28,7 +28,7 @@ fn text(modifiers: &str, to: Type, from: Type) -> String {
     format!("cvt{modifiers}.{}.{}", to.modifier(), from.modifier())
 }
 
-/// A value of type `ty` in a register of so many bytes.
+/// Returns a value of type `ty` extended to a register of `bytes` bytes.
 fn extended(value: i128, ty: Type, bytes: u32) -> u64 {
     let whole = [Type::U16, Type::U32, Type::U64][bytes.ilog2() as usize - 1];
     register(number(register(value, ty), ty), whole)
@@ -47,21 +47,21 @@ fn integers_through_registers_of_every_width() {
             if source < from.bytes() || target < to.bytes() {
                 continue;
             }
-            // The bits of the source register above its type are noise.
+            // The bits of the source register above its type are arbitrary.
             let whole = [Type::U16, Type::U32, Type::U64][source.ilog2() as usize - 1];
-            let mut rows = ones(whole);
+            let mut rows = singles(whole);
             rows.extend(edges(from).into_iter().map(|x| vec![x]));
             for (modifier, saturate) in [("", false), (".sat", true)] {
-                let written = Written {
+                let written = TestForm {
                     def_bytes: Some(target),
                     use_bytes: Some(source),
                     ..text(modifier, to, from).into()
                 };
                 check(written, &rows, |row| {
                     let value = number(row[0], from);
-                    let (least, most) = range(to);
+                    let (lowest, highest) = range(to);
                     let value = if saturate {
-                        value.clamp(least, most)
+                        value.clamp(lowest, highest)
                     } else {
                         value
                     };
@@ -82,7 +82,7 @@ fn integers_to_floats() {
         .flat_map(|to| INTEGERS.map(|from| (to, from)))
     {
         for (name, round) in ROUNDS {
-            check(text(&format!(".{name}"), to, from), &ones(from), |row| {
+            check(text(&format!(".{name}"), to, from), &singles(from), |row| {
                 let value = number(row[0], from);
                 match to {
                     Type::F16 => bits::<Half>(value, round),
@@ -98,13 +98,13 @@ fn integers_to_floats() {
             Type::F32 => 0x3f80_0000,
             _ => 0x3ff0_0000_0000_0000,
         };
-        check(text(".rn.sat", to, from), &ones(from), |row| {
+        check(text(".rn.sat", to, from), &singles(from), |row| {
             if number(row[0], from) > 0 { one } else { 0 }
         });
     }
 }
 
-/// A float of any type as a double, exactly.
+/// Converts a float of any type to a double, exactly.
 fn widened(bits: u64, ty: Type) -> Double {
     let mut lossy = false;
     let bits = u128::from(bits);
@@ -140,22 +140,22 @@ fn floats_to_integers() {
             } {
                 let flags = format!(".{name}i{}", if *ftz { ".ftz" } else { "" });
                 for target in [2, 4, 8].into_iter().filter(|target| *target >= to.bytes()) {
-                    let written = Written {
+                    let written = TestForm {
                         def_bytes: Some(target),
                         ..text(&flags, to, from).into()
                     };
-                    check(written, &ones(from), |row| {
+                    check(written, &singles(from), |row| {
                         let a = widened(flushed(row[0], from, *ftz), from);
-                        let (least, most) = range(to);
+                        let (lowest, highest) = range(to);
                         if a.is_nan() {
-                            // The ISA's table.
+                            // The PTX ISA's table of conversions of NaN.
                             let zero = from != Type::F64 && to.bytes() < 8;
                             let value = if zero { 0 } else { 1 << (8 * to.bytes() - 1) };
                             return extended(value, to, target);
                         }
                         let mut exact = false;
                         let whole = a.to_i128_r(127, round, &mut exact).value;
-                        extended(whole.clamp(least, most), to, target)
+                        extended(whole.clamp(lowest, highest), to, target)
                     });
                 }
             }
@@ -186,7 +186,7 @@ fn floats_to_narrower_floats() {
                 }
                 check(
                     text(&format!(".{name}{flag}"), to, from),
-                    &ones(from),
+                    &singles(from),
                     |row| {
                         let a = widened(row[0], from);
                         if a.is_nan() {
@@ -208,7 +208,8 @@ fn floats_to_narrower_floats() {
     }
 }
 
-/// Doubles keep a NaN's sign and the upper bits of its payload, the others do not.
+/// Returns the result of narrowing a NaN. Only NaNs of doubles keep their sign and the upper bits of their
+/// payload.
 fn narrowed_nan(bits: u64, to: Type, from: Type) -> u64 {
     match (to, from) {
         (Type::F32, Type::F64) => bits >> 63 << 31 | 0x7fc0_0000 | bits >> 29 & 0x007f_ffff,
@@ -245,7 +246,7 @@ fn floats_to_wider_floats_are_exact() {
         (Type::F32, Type::BF16),
     ];
     for (to, from) in wider {
-        let rows: Vec<_> = ones(from)
+        let rows: Vec<_> = singles(from)
             .into_iter()
             .filter(|row| !widened(row[0], from).is_nan())
             .collect();
@@ -276,10 +277,10 @@ fn floats_to_wider_floats_are_exact() {
 }
 
 #[test]
-fn floats_to_whole_numbers() {
+fn floats_round_to_integral_values() {
     for ty in FLOATS {
         for (name, round) in ROUNDS {
-            let rows: Vec<_> = ones(ty)
+            let rows: Vec<_> = singles(ty)
                 .into_iter()
                 .filter(|row| !widened(row[0], ty).is_nan())
                 .collect();
@@ -294,14 +295,14 @@ fn floats_to_whole_numbers() {
         &[vec![1], vec![0x8000_0001]],
         |row| row[0] & 0x8000_0000,
     );
-    check("cvt.rni.sat.f32.f32", &ones(Type::F32), |row| {
+    check("cvt.rni.sat.f32.f32", &singles(Type::F32), |row| {
         if f32::from_bits(row[0] as u32) > 0.5 {
             0x3f80_0000
         } else {
             0
         }
     });
-    check("cvt.rni.sat.f64.f64", &ones(Type::F64), |row| {
+    check("cvt.rni.sat.f64.f64", &singles(Type::F64), |row| {
         if f64::from_bits(row[0]) > 0.5 {
             0x3ff0_0000_0000_0000
         } else {
@@ -317,7 +318,7 @@ fn floats_to_whole_numbers() {
 
 #[test]
 fn copies_flush_and_saturate() {
-    let ones = ones(Type::F32);
+    let singles = singles(Type::F32);
     let saturated = |x: u64| {
         let value = f32::from_bits(x as u32);
         if value.is_nan() || value <= 0.0 {
@@ -326,8 +327,8 @@ fn copies_flush_and_saturate() {
             u64::from(value.min(1.0).to_bits())
         }
     };
-    check("cvt.f32.f32", &ones, |row| row[0]);
-    check("cvt.ftz.f32.f32", &ones, |row| {
+    check("cvt.f32.f32", &singles, |row| row[0]);
+    check("cvt.ftz.f32.f32", &singles, |row| {
         let nan = f32::from_bits(row[0] as u32).is_nan();
         if nan {
             0x7fff_ffff
@@ -335,11 +336,11 @@ fn copies_flush_and_saturate() {
             flushed(row[0], Type::F32, true)
         }
     });
-    check("cvt.sat.f32.f32", &ones, |row| saturated(row[0]));
-    check("cvt.ftz.sat.f32.f32", &ones, |row| {
+    check("cvt.sat.f32.f32", &singles, |row| saturated(row[0]));
+    check("cvt.ftz.sat.f32.f32", &singles, |row| {
         saturated(flushed(row[0], Type::F32, true))
     });
-    check("cvt.rn.ftz.f32.f64", &self::ones(Type::F64), |row| {
+    check("cvt.rn.ftz.f32.f64", &self::singles(Type::F64), |row| {
         let a = widened(row[0], Type::F64);
         let bits = to_bits(a, Type::F32, Round::NearestTiesToEven);
         if a.is_nan() {
@@ -351,7 +352,7 @@ fn copies_flush_and_saturate() {
 }
 
 #[test]
-fn two_halves_into_one_register() {
+fn pairs_convert_into_packed_halves() {
     for (to, half) in [(Type::F16x2, Type::F16), (Type::BF16x2, Type::BF16)] {
         for (name, round) in &ROUNDS[..2] {
             for (flag, relu) in [("", false), (".relu", true)] {

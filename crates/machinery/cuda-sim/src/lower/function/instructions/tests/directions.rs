@@ -1,64 +1,76 @@
-//! Floating-point arithmetic in the other directions, against the exact value, found by error-free
-//! transformations in double precision.
+//! Tests of floating-point arithmetic with directed rounding, against the exact value as determined by
+//! error-free transformations in double precision.
 
 use super::float::{
     FLAGS, double, lower_divisor, modified, modified_if_raised, or_nan, raise_first,
     raise_product_and_sum,
 };
-use super::harness::{check, ones, pairs, triples};
+use super::harness::{check, pairs, singles, triples};
 use crate::ptx::ast::Type;
 use std::cmp::Ordering;
 
 #[derive(Clone, Copy, PartialEq)]
-enum To {
+enum Direction {
     Zero,
     Down,
     Up,
 }
 
-const DIRECTIONS: [(&str, To); 3] = [("rz", To::Zero), ("rm", To::Down), ("rp", To::Up)];
+const DIRECTIONS: [(&str, Direction); 3] = [
+    ("rz", Direction::Zero),
+    ("rm", Direction::Down),
+    ("rp", Direction::Up),
+];
 
 macro_rules! directed {
     ($name:ident, $t:ty) => {
-        /// Walks from a number near the exact value, with which `against` compares, to the
-        /// last one on the wanted side of it.
-        fn $name(near: $t, to: To, against: impl Fn($t) -> Ordering) -> $t {
-            let down = match to {
-                To::Zero => against(0.0) == Ordering::Greater,
-                To::Down => true,
-                To::Up => false,
+        /// Starts at a number near the exact value, which `compare_with_exact` compares with, and searches for the last
+        /// number on the rounding direction's side of it.
+        fn $name(
+            near: $t,
+            direction: Direction,
+            compare_with_exact: impl Fn($t) -> Ordering,
+        ) -> $t {
+            let down = match direction {
+                Direction::Zero => compare_with_exact(0.0) == Ordering::Greater,
+                Direction::Down => true,
+                Direction::Up => false,
             };
-            let mut at = near;
+            let mut candidate = near;
             if down {
-                while against(at) == Ordering::Less {
-                    at = at.next_down();
+                while compare_with_exact(candidate) == Ordering::Less {
+                    candidate = candidate.next_down();
                 }
-                while at < <$t>::INFINITY && against(at.next_up()) != Ordering::Less {
-                    at = at.next_up();
+                while candidate < <$t>::INFINITY
+                    && compare_with_exact(candidate.next_up()) != Ordering::Less
+                {
+                    candidate = candidate.next_up();
                 }
             } else {
-                while against(at) == Ordering::Greater {
-                    at = at.next_up();
+                while compare_with_exact(candidate) == Ordering::Greater {
+                    candidate = candidate.next_up();
                 }
-                while at > -<$t>::INFINITY && against(at.next_down()) != Ordering::Greater {
-                    at = at.next_down();
+                while candidate > -<$t>::INFINITY
+                    && compare_with_exact(candidate.next_down()) != Ordering::Greater
+                {
+                    candidate = candidate.next_down();
                 }
             }
-            at
+            candidate
         }
     };
 }
 directed!(directed_single, f32);
 directed!(directed_double, f64);
 
-/// The sum and what it lost.
+/// Returns the rounded sum and its rounding error.
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let b_part = sum - a;
     (sum, (a - (sum - b_part)) + (b - b_part))
 }
 
-/// How a sum with its error compares with a number.
+/// Compares a sum and its error with a number.
 fn compare_sum((sum, error): (f64, f64), x: f64) -> Ordering {
     let by_sum = sum.total_cmp(&x);
     if sum == x {
@@ -68,28 +80,32 @@ fn compare_sum((sum, error): (f64, f64), x: f64) -> Ordering {
     }
 }
 
-fn sum_directed(a: f64, b: f64, to: To) -> f32 {
+fn sum_directed(a: f64, b: f64, direction: Direction) -> f32 {
     let exact = two_sum(a, b);
     if !exact.0.is_finite() {
         return exact.0 as f32;
     }
     if exact.0 == 0.0 {
-        // Zero out of two different numbers is negative only when rounding down.
+        // An exact zero from two different numbers is negative only when rounding down.
         let cancelled = a != 0.0 || a.is_sign_negative() != b.is_sign_negative();
         return if cancelled {
-            if to == To::Down { -0.0 } else { 0.0 }
+            if direction == Direction::Down {
+                -0.0
+            } else {
+                0.0
+            }
         } else {
             a as f32
         };
     }
-    directed_single(exact.0 as f32, to, |x| compare_sum(exact, x.into()))
+    directed_single(exact.0 as f32, direction, |x| compare_sum(exact, x.into()))
 }
 
 #[test]
-fn single_in_other_directions() {
+fn single_precision_rounds_in_all_directions() {
     let f = |bits: u64| f64::from(f32::from_bits(bits as u32));
     let bits = |x: f32| u64::from(x.to_bits());
-    for (name, to) in DIRECTIONS {
+    for (name, direction) in DIRECTIONS {
         for (flags, ftz, sat) in FLAGS {
             let rows = pairs(Type::F32, Type::F32);
             let two = |mnemonic: &str, raise: fn(&mut [u64]), exact: &dyn Fn(f64, f64) -> f32| {
@@ -99,22 +115,22 @@ fn single_in_other_directions() {
                 });
             };
             let product = |a: f64, b: f64| {
-                // Exact: 48 bits, and doubles reach further down than any product.
+                // The product is exact: it has 48 bits, and no product underflows a double.
                 let exact = a * b;
                 if !exact.is_finite() || exact == 0.0 {
                     return exact as f32;
                 }
-                directed_single(exact as f32, to, |x| exact.total_cmp(&f64::from(x)))
+                directed_single(exact as f32, direction, |x| exact.total_cmp(&f64::from(x)))
             };
-            two("add", |_| {}, &|a, b| sum_directed(a, b, to));
-            two("sub", |_| {}, &|a, b| sum_directed(a, -b, to));
+            two("add", |_| {}, &|a, b| sum_directed(a, b, direction));
+            two("sub", |_| {}, &|a, b| sum_directed(a, -b, direction));
             two("mul", raise_first, &product);
             check(
                 format!("fma.{name}{flags}.f32"),
                 &triples(Type::F32, Type::F32, Type::F32),
                 |row| {
                     modified_if_raised(row, ftz, sat, raise_product_and_sum, |r| {
-                        bits(sum_directed(f(r[0]) * f(r[1]), f(r[2]), to))
+                        bits(sum_directed(f(r[0]) * f(r[1]), f(r[2]), direction))
                     })
                 },
             );
@@ -126,36 +142,44 @@ fn single_in_other_directions() {
                 if !(a.is_finite() && b.is_finite()) || a == 0.0 || b == 0.0 {
                     return near;
                 }
-                // a / b against x is a against x · b, turned around for a negative b.
-                directed_single(near, to, |x| {
+                // Compares a / b with x by comparing a with x · b, reversed for negative b.
+                directed_single(near, direction, |x| {
                     let order = a.total_cmp(&(f64::from(x) * b));
                     if b < 0.0 { order.reverse() } else { order }
                 })
             };
             two("div", raise_first, &quotient);
-            check(format!("rcp.{name}{flags}.f32"), &ones(Type::F32), |row| {
-                let bare = |r: &[u64]| bits(quotient(1.0, f(r[0])));
-                modified_if_raised(row, ftz, sat, lower_divisor, bare)
-            });
-            check(format!("sqrt.{name}{flags}.f32"), &ones(Type::F32), |row| {
-                modified(row, ftz, sat, |r| {
-                    let a = f(r[0]);
-                    let near = a.sqrt() as f32;
-                    if !(a > 0.0 && a.is_finite()) {
-                        return bits(near);
-                    }
-                    bits(directed_single(near, to, |x| {
-                        a.total_cmp(&(f64::from(x) * f64::from(x)))
-                    }))
-                })
-            });
+            check(
+                format!("rcp.{name}{flags}.f32"),
+                &singles(Type::F32),
+                |row| {
+                    let bare = |r: &[u64]| bits(quotient(1.0, f(r[0])));
+                    modified_if_raised(row, ftz, sat, lower_divisor, bare)
+                },
+            );
+            check(
+                format!("sqrt.{name}{flags}.f32"),
+                &singles(Type::F32),
+                |row| {
+                    modified(row, ftz, sat, |r| {
+                        let a = f(r[0]);
+                        let near = a.sqrt() as f32;
+                        if !(a > 0.0 && a.is_finite()) {
+                            return bits(near);
+                        }
+                        bits(directed_single(near, direction, |x| {
+                            a.total_cmp(&(f64::from(x) * f64::from(x)))
+                        }))
+                    })
+                },
+            );
         }
     }
 }
 
 #[test]
-fn double_in_other_directions() {
-    // Where the error terms below are exact.
+fn double_precision_rounds_in_all_directions() {
+    // The range in which the error terms below are exact.
     let moderate = |x: &u64| {
         let size = double(*x).abs();
         !(0.0..=1e100).contains(&size) || size == 0.0 || size >= 1e-100
@@ -173,7 +197,7 @@ fn double_in_other_directions() {
                     .all(|x| double(*x).abs() < 1e100 || !double(*x).is_finite())
         })
         .collect();
-    for (name, to) in DIRECTIONS {
+    for (name, direction) in DIRECTIONS {
         let sum = |row: &[u64], a: f64, b: f64| {
             let exact = two_sum(a, b);
             if !finite(row) {
@@ -182,13 +206,13 @@ fn double_in_other_directions() {
                 let cancelled = a != 0.0 || a.is_sign_negative() != b.is_sign_negative();
                 if !cancelled {
                     a.to_bits()
-                } else if to == To::Down {
+                } else if direction == Direction::Down {
                     (-0.0f64).to_bits()
                 } else {
                     0
                 }
             } else {
-                directed_double(exact.0, to, |x| compare_sum(exact, x)).to_bits()
+                directed_double(exact.0, direction, |x| compare_sum(exact, x)).to_bits()
             }
         };
         check(format!("add.{name}.f64"), &rows, |r| {
@@ -203,8 +227,8 @@ fn double_in_other_directions() {
                 return or_nan(&[r[1], r[0]], near);
             }
             let exact = (a * b, a.mul_add(b, -(a * b)));
-            directed_double(near, to, |x| {
-                // (product + its error) + c against x, by an expansion of the four.
+            directed_double(near, direction, |x| {
+                // Compares (product + its error) + c with x by an expansion of the four.
                 let (sum, error) = two_sum(exact.0, c - x * 0.0);
                 let (rest, rest_error) = two_sum(error, exact.1);
                 let (difference, lost) = two_sum(sum, -x);
@@ -228,19 +252,19 @@ fn double_in_other_directions() {
             if !finite(r) || b == 0.0 || a == 0.0 {
                 return or_nan(r, near);
             }
-            directed_double(near, to, |x| {
+            directed_double(near, direction, |x| {
                 let order = sign_of_sum([-x.mul_add(b, -a), 0.0, 0.0, 0.0]);
                 if b < 0.0 { order.reverse() } else { order }
             })
             .to_bits()
         });
-        let rows: Vec<_> = ones(Type::F64);
+        let rows: Vec<_> = singles(Type::F64);
         check(format!("sqrt.{name}.f64"), &rows, |r| {
             let a = double(r[0]);
             if !(a > 0.0 && a.is_finite()) {
                 return or_nan(r, a.sqrt());
             }
-            // Squares of integers: the mantissa with an even exponent, against root².
+            // Compares squares of integers: the mantissa with an even exponent, and root².
             let got = u128::from(r[0]);
             let (mantissa, exponent) = decode(got as u64);
             let (mantissa, exponent) = if exponent % 2 == 0 {
@@ -248,26 +272,26 @@ fn double_in_other_directions() {
             } else {
                 (mantissa << 1, exponent - 1)
             };
-            let against = |x: f64| {
+            let compare_with_exact = |x: f64| {
                 if x <= 0.0 {
                     return Ordering::Greater;
                 }
                 let (root, root_exponent) = decode(x.to_bits());
                 let square = root * root;
                 let shift = exponent - 2 * root_exponent;
-                // `square` has at most 106 bits; bring `mantissa` to its scale.
+                // `square` has at most 106 bits; scale `mantissa` to its exponent.
                 if shift >= 0 {
                     (mantissa << shift.min(106)).cmp(&square)
                 } else {
                     mantissa.cmp(&(square << (-shift).min(20)))
                 }
             };
-            directed_double(a.sqrt(), to, against).to_bits()
+            directed_double(a.sqrt(), direction, compare_with_exact).to_bits()
         });
     }
 }
 
-/// A positive double as an integer times a power of two.
+/// Splits a positive double into an integer and a power of two.
 fn decode(bits: u64) -> (u128, i32) {
     let (exponent, fraction) = ((bits >> 52) as i32, u128::from(bits & ((1 << 52) - 1)));
     if exponent == 0 {
@@ -277,7 +301,7 @@ fn decode(bits: u64) -> (u128, i32) {
     }
 }
 
-/// The sign of the exact sum of four numbers, by summing until nothing is lost.
+/// Returns the sign of the exact sum of four numbers, by summing until there are no rounding errors left.
 fn sign_of_sum(mut terms: [f64; 4]) -> Ordering {
     for _ in 0..8 {
         for n in 0..3 {

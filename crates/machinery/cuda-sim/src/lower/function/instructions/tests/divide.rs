@@ -1,7 +1,7 @@
-//! What divisions and roots approximate.
+//! Tests of approximate divisions and roots.
 
 use super::float::{NAN, double, hard, modified, modified_if_raised, or_nan, raise_first, soft};
-use super::harness::{check, ones, pairs};
+use super::harness::{check, pairs, singles};
 use crate::ptx::ast::Type;
 
 #[test]
@@ -31,7 +31,7 @@ fn reciprocal_roots() {
     for (flags, ftz) in [("", false), (".ftz", true)] {
         check(
             format!("rsqrt.approx{flags}.f32"),
-            &ones(Type::F32),
+            &singles(Type::F32),
             |row| {
                 modified(row, ftz, false, |r| {
                     let a = f32::from_bits(r[0] as u32);
@@ -40,10 +40,10 @@ fn reciprocal_roots() {
             },
         );
     }
-    check("rsqrt.approx.f64", &ones(Type::F64), |r| {
+    check("rsqrt.approx.f64", &singles(Type::F64), |r| {
         or_nan(r, double(r[0]).sqrt().recip())
     });
-    // These read and write the upper 32 bits, and know no subnormals.
+    // These forms read and write only the upper 32 bits, and flush subnormals.
     let upper = |x: u64| {
         let x = x & !0xffff_ffff;
         if double(x).is_subnormal() {
@@ -59,10 +59,10 @@ fn reciprocal_roots() {
             upper(x.to_bits())
         }
     };
-    check("rcp.approx.ftz.f64", &ones(Type::F64), |r| {
+    check("rcp.approx.ftz.f64", &singles(Type::F64), |r| {
         upper_or_nan(double(upper(r[0])).recip())
     });
-    check("rsqrt.approx.ftz.f64", &ones(Type::F64), |r| {
+    check("rsqrt.approx.ftz.f64", &singles(Type::F64), |r| {
         upper_or_nan(double(upper(r[0])).sqrt().recip())
     });
 }

@@ -1,6 +1,7 @@
-//! Floating-point arithmetic to nearest, against software floating point; signs and properties.
+//! Tests of floating-point arithmetic with rounding to nearest, against software floating point, and of signs
+//! and properties.
 
-use super::harness::{check, ones, pairs, triples};
+use super::harness::{check, pairs, singles, triples};
 use crate::ptx::ast::Type;
 use rustc_apfloat::Float as _;
 use rustc_apfloat::ieee::{Double, Single};
@@ -21,34 +22,33 @@ pub fn flush(bits: u64) -> u64 {
     }
 }
 
-/// How far results are raised, as a power of two, to see them with all their 24 bits.
+/// The scale by which results are raised, as a power of two, so that they are rounded to full precision.
 const RAISED: u64 = 24;
 
-/// Makes the first factor, or the dividend, greater, and so the result.
+/// Scales up the first factor or the dividend, and therefore the result.
 pub fn raise_first(row: &mut [u64]) {
     let is_zero = row[0] & 0x7fff_ffff == 0;
     row[0] += if is_zero { 0 } else { RAISED << 23 };
 }
 
-/// Makes a factor and the addend greater.
+/// Scales up one factor and the addend.
 pub fn raise_product_and_sum(row: &mut [u64]) {
     raise_first(row);
     raise_first(&mut row[2..]);
 }
 
-/// Makes the divisor smaller.
+/// Scales down the divisor.
 pub fn lower_divisor(row: &mut [u64]) {
     row[0] -= RAISED << 23;
 }
 
-/// What the modifiers make of a bare operation on bits that has no result between the least normal number and
-/// the next below, of 24 bits.
+/// Applies the modifiers to an operation on bits that never rounds up to the smallest normal number.
 pub fn modified(row: &[u64], ftz: bool, sat: bool, bare: impl Fn(&[u64]) -> u64) -> u64 {
     modified_if_raised(row, ftz, sat, |_| {}, bare)
 }
 
-/// What the modifiers make of a bare operation on bits. With `.ftz` the least normal number stays only where it
-/// is the result with 24 bits too: where that is not subnormal, as `raise` makes the operands.
+/// Applies the modifiers to an operation on bits. With `.ftz`, a result equal to the smallest normal number
+/// is kept only if it is not subnormal before rounding, which is tested with operands scaled by `raise`.
 pub fn modified_if_raised(
     row: &[u64],
     ftz: bool,
@@ -92,18 +92,17 @@ pub fn double(bits: u64) -> f64 {
     f64::from_bits(bits)
 }
 
-/// The NaN of an operation: the first operand that is one in the order given, quiet, else the
-/// default.
+/// Returns the NaN of an operation: the first operand that is NaN, made quiet, or else the default NaN.
 pub fn or_nan(row: &[u64], result: f64) -> u64 {
     if !result.is_nan() {
         return result.to_bits();
     }
-    let given = row.iter().find(|x| double(**x).is_nan());
-    given.map_or(0xfff8_0000_0000_0000, |nan| nan | 0x0008_0000_0000_0000)
+    let operand = row.iter().find(|x| double(**x).is_nan());
+    operand.map_or(0xfff8_0000_0000_0000, |nan| nan | 0x0008_0000_0000_0000)
 }
 
 #[test]
-fn single_to_nearest() {
+fn single_precision_rounds_to_nearest() {
     for (flags, ftz, sat) in FLAGS {
         let two = |name: &str, raise: fn(&mut [u64]), f: &dyn Fn(Single, Single) -> Single| {
             check(
@@ -136,14 +135,14 @@ fn single_to_nearest() {
         two("div.rn", raise_first, &|a, b| (a / b).value);
         two("div.full", raise_first, &|a, b| (a / b).value);
         for name in ["rcp.rn", "rcp.approx"] {
-            check(format!("{name}{flags}.f32"), &ones(Type::F32), |row| {
+            check(format!("{name}{flags}.f32"), &singles(Type::F32), |row| {
                 modified_if_raised(row, ftz, sat, lower_divisor, |r| {
                     hard((soft(0x3f80_0000) / soft(r[0])).value)
                 })
             });
         }
         for name in ["sqrt.rn", "sqrt.approx"] {
-            check(format!("{name}{flags}.f32"), &ones(Type::F32), |row| {
+            check(format!("{name}{flags}.f32"), &singles(Type::F32), |row| {
                 modified(row, ftz, sat, |r| {
                     u64::from(f32::from_bits(r[0] as u32).sqrt().to_bits())
                 })
@@ -153,12 +152,12 @@ fn single_to_nearest() {
 }
 
 #[test]
-fn double_to_nearest() {
+fn double_precision_rounds_to_nearest() {
     let soft = |x: u64| Double::from_bits(x.into());
     let hard = |x: Double| double(x.to_bits() as u64);
     let two = |form: &str, f: &dyn Fn(Double, Double) -> Double| {
         check(form, &pairs(Type::F64, Type::F64), |r| {
-            // The second operand's NaN goes first, but for a division.
+            // The second operand's NaN takes precedence, except in a division.
             let order = if form.starts_with("div") {
                 [r[0], r[1]]
             } else {
@@ -179,22 +178,22 @@ fn double_to_nearest() {
             or_nan(&[r[1], r[2], r[0]], hard(result))
         },
     );
-    check("rcp.rn.f64", &ones(Type::F64), |r| {
+    check("rcp.rn.f64", &singles(Type::F64), |r| {
         or_nan(r, hard((soft(1f64.to_bits()) / soft(r[0])).value))
     });
-    check("sqrt.rn.f64", &ones(Type::F64), |r| {
+    check("sqrt.rn.f64", &singles(Type::F64), |r| {
         or_nan(r, double(r[0]).sqrt())
     });
 }
 
 #[test]
-fn signs_are_one_bit_but_a_nan_is_arithmetic() {
+fn sign_operations_preserve_bits_except_for_nans() {
     let top = 1u64 << 31;
     for (flags, ftz) in [("", false), (".ftz", true)] {
-        check(format!("abs{flags}.f32"), &ones(Type::F32), |r| {
+        check(format!("abs{flags}.f32"), &singles(Type::F32), |r| {
             modified(r, ftz, false, |r| r[0] & !top)
         });
-        check(format!("neg{flags}.f32"), &ones(Type::F32), |r| {
+        check(format!("neg{flags}.f32"), &singles(Type::F32), |r| {
             modified(r, ftz, false, |r| r[0] ^ top)
         });
     }
@@ -202,17 +201,17 @@ fn signs_are_one_bit_but_a_nan_is_arithmetic() {
         r[0] & top | r[1] & !top
     });
     let top = 1u64 << 63;
-    let number_or_quiet = |given: u64, result: u64| {
-        if double(given).is_nan() {
-            given | 1 << 51
+    let number_or_quiet = |operand: u64, result: u64| {
+        if double(operand).is_nan() {
+            operand | 1 << 51
         } else {
             result
         }
     };
-    check("abs.f64", &ones(Type::F64), |r| {
+    check("abs.f64", &singles(Type::F64), |r| {
         number_or_quiet(r[0], r[0] & !top)
     });
-    check("neg.f64", &ones(Type::F64), |r| {
+    check("neg.f64", &singles(Type::F64), |r| {
         number_or_quiet(r[0], r[0] ^ top)
     });
     check("copysign.f64", &pairs(Type::F64, Type::F64), |r| {
@@ -221,9 +220,9 @@ fn signs_are_one_bit_but_a_nan_is_arithmetic() {
 }
 
 #[test]
-fn properties() {
+fn testp_matches_bit_patterns() {
     for (ty, exponent, fraction) in [(Type::F32, 0xff, 23), (Type::F64, 0x7ff, 52)] {
-        /// From: top exponent, lowest exponent, no fraction.
+        /// A predicate of: exponent is maximal, exponent is minimal, fraction is zero.
         type Holds = fn(bool, bool, bool) -> bool;
         let kinds: [(&str, Holds); 6] = [
             ("finite", |top, _, _| !top),
@@ -234,11 +233,15 @@ fn properties() {
             ("subnormal", |_, low, none| low && !none),
         ];
         for (kind, holds) in kinds {
-            check(format!("testp.{kind}.{}", ty.modifier()), &ones(ty), |r| {
-                let bits = r[0] >> fraction & exponent;
-                let none = r[0] & ((1 << fraction) - 1) == 0;
-                u64::from(holds(bits == exponent, bits == 0, none))
-            });
+            check(
+                format!("testp.{kind}.{}", ty.modifier()),
+                &singles(ty),
+                |r| {
+                    let bits = r[0] >> fraction & exponent;
+                    let none = r[0] & ((1 << fraction) - 1) == 0;
+                    u64::from(holds(bits == exponent, bits == 0, none))
+                },
+            );
         }
     }
 }

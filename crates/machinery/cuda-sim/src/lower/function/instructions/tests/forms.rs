@@ -1,21 +1,23 @@
-//! Forms that are not instructions: refused by the name of what is wrong, never run as something
-//! else.
+//! Tests of invalid forms: each is refused with an error that names the invalid part.
 
-use super::harness::{Written, op, refusal};
+use super::harness::{TestForm, op, refusal};
 use crate::exec::cpu::Cpu;
 use crate::exec::ops::FormError;
-use crate::lower::function::instructions::{How, find};
+use crate::lower::function::instructions::{Lowering, find};
 
 #[test]
-fn other_mnemonics_are_of_no_register_instruction() {
+fn other_mnemonics_are_not_register_instructions() {
     for mnemonic in ["ld", "bra", "frobnicate"] {
-        let how = find(mnemonic, &["u32"]).map(|entry| entry.how);
-        assert!(!matches!(how, Some(How::Registers(_))), "{mnemonic}");
+        let lowering = find(mnemonic, &["u32"]).map(|entry| entry.lowering);
+        assert!(
+            !matches!(lowering, Some(Lowering::Registers(_))),
+            "{mnemonic}"
+        );
     }
 }
 
 #[test]
-fn modifiers_an_instruction_does_not_have() {
+fn unknown_modifiers_are_rejected() {
     for (form, modifier) in [
         ("add.ftz.u32", "ftz"),
         ("add.ftz.f64", "ftz"),
@@ -56,7 +58,7 @@ fn modifiers_an_instruction_does_not_have() {
 }
 
 #[test]
-fn types_an_instruction_does_not_take() {
+fn unsupported_types_are_rejected() {
     for (form, ty) in [
         ("add.b32", "b32"),
         ("add.u8", "u8"),
@@ -127,7 +129,7 @@ fn types_an_instruction_does_not_take() {
 }
 
 #[test]
-fn what_is_missing() {
+fn missing_modifiers_are_reported() {
     for form in [
         "mul.s32",
         "mad.u32",
@@ -182,7 +184,7 @@ fn what_is_missing() {
 }
 
 #[test]
-fn roundings_where_nothing_is_rounded() {
+fn superfluous_roundings_are_rejected() {
     for form in [
         "cvt.rn.u32.u16",
         "cvt.rni.f32.s32",
@@ -202,10 +204,10 @@ fn roundings_where_nothing_is_rounded() {
 }
 
 #[test]
-fn registers_too_narrow() {
-    let written = Written {
+fn too_narrow_registers_are_rejected() {
+    let written = TestForm {
         def_bytes: Some(2),
-        ..Written::from("cvt.u32.u16")
+        ..TestForm::from("cvt.u32.u16")
     };
     let error = op(&written, Cpu::Baseline).err();
     assert_eq!(
@@ -215,9 +217,9 @@ fn registers_too_narrow() {
             ty: "u32"
         })
     );
-    let written = Written {
+    let written = TestForm {
         use_bytes: Some(4),
-        ..Written::from("cvt.u32.u64")
+        ..TestForm::from("cvt.u32.u64")
     };
     let error = op(&written, Cpu::Baseline).err();
     assert_eq!(
@@ -230,13 +232,13 @@ fn registers_too_narrow() {
 }
 
 #[test]
-fn messages_name_what_is_wrong() {
+fn messages_name_the_invalid_part() {
     for (form, message) in [
         (
             "add.ftz.u32",
             "`.ftz` is not a modifier of this instruction",
         ),
-        ("add.b32", "`.b32` is not a type this instruction takes"),
+        ("add.b32", "`.b32` is not a type of this instruction"),
         ("mul.s32", "a modifier is missing: one of .hi, .lo, .wide"),
         ("add", "a type modifier is missing"),
     ] {

@@ -1,6 +1,6 @@
-//! Half precision against software floating point.
+//! Tests of half-precision arithmetic against software floating point.
 
-use super::harness::{check, ones, pairs, triples};
+use super::harness::{check, pairs, singles, triples};
 use crate::ptx::ast::Type;
 use rustc_apfloat::ieee::{BFloat, Half};
 use rustc_apfloat::{Float, Round};
@@ -24,7 +24,7 @@ fn each<F: Float>(ty: Type, packed: &str, flags: &[(&str, bool, bool, bool)]) {
             .map(|&x| soft(if ftz { flush(x) } else { x }))
             .collect();
         let value = f(&row, Round::NearestTiesToEven);
-        // A product is flushed by what it is before it is rounded.
+        // A product is flushed if it is subnormal before rounding.
         let truncated = f(&row, Round::TowardZero).to_bits() as u64;
         let bits = if ftz && truncated & 0x7fff < smallest_normal {
             truncated & 0x8000
@@ -58,7 +58,7 @@ fn each<F: Float>(ty: Type, packed: &str, flags: &[(&str, bool, bool, bool)]) {
                 &pairs(ty, ty),
                 reference,
             );
-            // Two at once: each row beside its neighbour's values.
+            // Packed pairs: each row is combined with its neighbour.
             let rows: Vec<Vec<u64>> = pairs(ty, ty)
                 .windows(2)
                 .map(|w| vec![w[0][0] | w[1][0] << 16, w[0][1] | w[1][1] << 16])
@@ -72,21 +72,21 @@ fn each<F: Float>(ty: Type, packed: &str, flags: &[(&str, bool, bool, bool)]) {
         two("add", &|a, b, round| a.add_r(b, round).value);
         two("sub.rn", &|a, b, round| a.sub_r(b, round).value);
         two("mul.rn", &|a, b, round| a.mul_r(b, round).value);
-        // An H200 rounds a fused sum before it flushes it.
+        // An H200 rounds the result of an fma before it flushes it.
         check(
             format!("fma.rn{flag}.{name}"),
             &triples(ty, ty, ty),
             |row| modified(ftz, sat, relu, row, &|r, _| r[0].mul_add(r[1], r[2]).value),
         );
     }
-    check(format!("neg.{name}"), &ones(ty), |row| {
+    check(format!("neg.{name}"), &singles(ty), |row| {
         if soft(row[0]).is_nan() {
             NAN
         } else {
             row[0] ^ 0x8000
         }
     });
-    check(format!("abs.{name}"), &ones(ty), |row| {
+    check(format!("abs.{name}"), &singles(ty), |row| {
         if soft(row[0]).is_nan() {
             NAN
         } else {
@@ -94,14 +94,14 @@ fn each<F: Float>(ty: Type, packed: &str, flags: &[(&str, bool, bool, bool)]) {
         }
     });
 
-    let place = |x: u64| {
+    let ordinal = |x: u64| {
         if x >> 15 == 1 {
             -1 - (x & 0x7fff) as i64
         } else {
             x as i64
         }
     };
-    for (mnemonic, least) in [("min", true), ("max", false)] {
+    for (mnemonic, is_min) in [("min", true), ("max", false)] {
         for (flag, nan_wins, xor_sign) in [
             ("", false, false),
             (".NaN", true, false),
@@ -116,7 +116,13 @@ fn each<F: Float>(ty: Type, packed: &str, flags: &[(&str, bool, bool, bool)]) {
                 let [a, b] = [row[0], row[1]].map(|x| if xor_sign { x & 0x7fff } else { x });
                 match (soft(a).is_nan(), soft(b).is_nan()) {
                     (true, true) => NAN,
-                    (false, false) => sign | if (place(a) < place(b)) == least { a } else { b },
+                    (false, false) => {
+                        sign | if (ordinal(a) < ordinal(b)) == is_min {
+                            a
+                        } else {
+                            b
+                        }
+                    }
                     _ if nan_wins => NAN,
                     (true, _) => sign | b,
                     _ => sign | a,
@@ -127,7 +133,7 @@ fn each<F: Float>(ty: Type, packed: &str, flags: &[(&str, bool, bool, bool)]) {
 }
 
 #[test]
-fn halves() {
+fn f16_matches_software_floats() {
     each::<Half>(
         Type::F16,
         "f16x2",
@@ -142,7 +148,7 @@ fn halves() {
 }
 
 #[test]
-fn brain_floats() {
+fn bf16_matches_software_floats() {
     each::<BFloat>(
         Type::BF16,
         "bf16x2",
@@ -151,7 +157,7 @@ fn brain_floats() {
 }
 
 #[test]
-fn special_functions() {
+fn special_functions_have_exact_values() {
     let table = [
         (0u64, 0x3c00),
         (0x3c00, 0x4000),
@@ -190,13 +196,13 @@ fn special_functions() {
 }
 
 #[test]
-fn a_product_is_flushed_by_what_it_is_before_it_is_rounded() {
-    // The number before 1, times the smallest normal one: rounded it would be that.
+fn products_are_flushed_before_rounding() {
+    // The number before 1 times the smallest normal number, which rounds to the smallest normal number.
     const ROWS: [[u64; 2]; 2] = [[0x3bff, 0x0400], [0xbbff, 0x0400]];
     let rows: Vec<Vec<u64>> = ROWS.map(Vec::from).to_vec();
     check("mul.f16", &rows, |row| row[0] & 0x8000 | 0x0400);
     check("mul.ftz.f16", &rows, |row| row[0] & 0x8000);
     let rows: Vec<Vec<u64>> = ROWS.map(|[a, b]| vec![a, b, 0]).to_vec();
-    // A fused sum is rounded first.
+    // The result of an fma is rounded first.
     check("fma.rn.ftz.f16", &rows, |row| row[0] & 0x8000 | 0x0400);
 }

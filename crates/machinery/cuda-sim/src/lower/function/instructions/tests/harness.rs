@@ -1,17 +1,17 @@
-//! Runs one operation over columns of values: on every kind of CPU, with a whole warp and with
-//! part of one, and holds the answers against a reference.
+//! A harness that runs one operation over columns of values, with every CPU feature level and with full and
+//! partial warps, and compares the results with a reference.
 
 use crate::exec::cpu::Cpu;
 use crate::exec::ops::{Form, FormError, Op};
 use crate::exec::random::random;
 use crate::exec::sm::{Inst, Sm};
 use crate::lanes::{FULL, LANES};
-use crate::lower::function::instructions::{How, find};
+use crate::lower::function::instructions::{Lowering, find};
 use crate::ptx::ast::Type;
 
-/// A written form, `"add.sat.s32"`, and what the lowering knows of its operands.
+/// A form as written, such as `"add.sat.s32"`, with the properties of its operands.
 #[derive(Debug, Clone, Default)]
-pub struct Written {
+pub struct TestForm {
     pub text: String,
     pub lengths: Vec<usize>,
     pub def_bytes: Option<u32>,
@@ -20,30 +20,31 @@ pub struct Written {
     pub literal: u64,
 }
 
-impl From<&str> for Written {
-    fn from(text: &str) -> Written {
-        Written {
+impl From<&str> for TestForm {
+    fn from(text: &str) -> TestForm {
+        TestForm {
             text: text.to_owned(),
-            ..Written::default()
+            ..TestForm::default()
         }
     }
 }
 
-impl From<String> for Written {
-    fn from(text: String) -> Written {
-        Written {
+impl From<String> for TestForm {
+    fn from(text: String) -> TestForm {
+        TestForm {
             text,
-            ..Written::default()
+            ..TestForm::default()
         }
     }
 }
 
-/// The operation of a form, which must be of a register instruction.
-pub fn op(written: &Written, cpu: Cpu) -> Result<Op, FormError> {
+/// Returns the operation of a form, which must be a register instruction.
+pub fn op(written: &TestForm, cpu: Cpu) -> Result<Op, FormError> {
     let mut parts = written.text.split('.');
     let mnemonic = parts.next().unwrap_or_default();
     let modifiers: Vec<&str> = parts.collect();
-    let Some(How::Registers(select)) = find(mnemonic, &modifiers).map(|entry| entry.how) else {
+    let Some(Lowering::Registers(select)) = find(mnemonic, &modifiers).map(|entry| entry.lowering)
+    else {
         panic!("{mnemonic} is no register instruction");
     };
     let mut form = Form::new(&modifiers, 3);
@@ -55,7 +56,7 @@ pub fn op(written: &Written, cpu: Cpu) -> Result<Op, FormError> {
     select(&form, cpu)
 }
 
-/// Why a form is refused.
+/// Returns the error for an invalid form.
 pub fn refusal(text: &str) -> FormError {
     match op(&text.into(), Cpu::Baseline) {
         Ok(_) => panic!("{text} was taken"),
@@ -63,7 +64,7 @@ pub fn refusal(text: &str) -> FormError {
     }
 }
 
-/// The CPUs to test on.
+/// Returns the CPU feature levels to test.
 fn cpus() -> Vec<Cpu> {
     let mut cpus = vec![Cpu::Baseline];
     cpus.extend((Cpu::detect() != Cpu::Baseline).then_some(Cpu::detect()));
@@ -73,7 +74,7 @@ fn cpus() -> Vec<Cpu> {
 const ROW: usize = 256;
 const UNTOUCHED: u64 = 0xa5a5_5a5a_c3c3_3c3c;
 
-/// The registers of one instruction, a row each.
+/// The registers of one instruction, one row each.
 struct Frame(Vec<u64>);
 
 impl Frame {
@@ -100,9 +101,15 @@ impl Frame {
     }
 }
 
-/// One warp instruction; `sources` and the answer are lane values, operand by operand. With a
-/// carry, it is the last destination and the first source.
-fn step(sm: &mut Sm, op: &Op, imm: u64, mask: u32, sources: &[[u64; LANES]]) -> Vec<[u64; LANES]> {
+/// Executes one warp instruction. `sources` and the result are lane values per operand. The carry, if any, is
+/// the last destination and the first source.
+fn execute_warp_inst(
+    sm: &mut Sm,
+    op: &Op,
+    imm: u64,
+    mask: u32,
+    sources: &[[u64; LANES]],
+) -> Vec<[u64; LANES]> {
     let carry: &[Type] = if op.carries { &[Type::Pred] } else { &[] };
     let defs = [&op.defs, carry].concat();
     let uses = [carry, &op.uses].concat();
@@ -118,19 +125,20 @@ fn step(sm: &mut Sm, op: &Op, imm: u64, mask: u32, sources: &[[u64; LANES]]) -> 
     sm.mask = mask;
     sm.lanes = crate::lanes::expand(mask);
     sm.blend = mask != FULL;
-    let o = std::array::from_fn(|n| (n * ROW) as u32);
+    let operands = std::array::from_fn(|n| (n * ROW) as u32);
     let inst = Inst {
-        run: op.run.alone,
-        o,
-        x: 0,
-        y: 0,
+        run: op.run.warp,
+        operands,
+        arg0: 0,
+        arg1: 0,
         imm,
-        common: 0,
-        reach: crate::exec::gang::Reach::Warps,
-        back: 0,
+        uniform: 0,
+        gang_scope: crate::exec::gang::GangScope::Warps,
+        reuse_distance: 0,
     };
-    // SAFETY: every operand is a row of the frame, as wide as any type.
-    let next = unsafe { (op.run.alone)(sm, &inst) };
+    // SAFETY: each operand is the offset of a row of `ROW` bytes inside `frame`, which is wide enough for any
+    // type, and `frame` outlives the call.
+    let next = unsafe { (op.run.warp)(sm, &inst) };
     assert_eq!(next, inst.next(), "the next instruction follows");
     defs.iter()
         .enumerate()
@@ -138,24 +146,24 @@ fn step(sm: &mut Sm, op: &Op, imm: u64, mask: u32, sources: &[[u64; LANES]]) -> 
         .collect()
 }
 
-/// What the operation answers: a row of destinations for each row of sources.
-pub fn run(written: impl Into<Written>, rows: &[Vec<u64>]) -> Vec<Vec<u64>> {
+/// Returns the operation's results: a row of destinations for each row of sources.
+pub fn run(written: impl Into<TestForm>, rows: &[Vec<u64>]) -> Vec<Vec<u64>> {
     let written = written.into();
     let mut sm = Sm::for_tests();
-    let mut answers: Option<Vec<Vec<u64>>> = None;
+    let mut results: Option<Vec<Vec<u64>>> = None;
     for cpu in cpus() {
         let op = op(&written, cpu).unwrap_or_else(|error| panic!("{}: {error}", written.text));
         let imm = if op.literal { written.literal } else { op.imm };
-        let mut these = Vec::new();
+        let mut cpu_results = Vec::new();
         for (n, warp) in rows.chunks(LANES).enumerate() {
             let sources: Vec<[u64; LANES]> = (0..warp[0].len())
                 .map(|source| std::array::from_fn(|l| warp.get(l).map_or(0, |row| row[source])))
                 .collect();
-            let whole = step(&mut sm, &op, imm, FULL, &sources);
+            let full = execute_warp_inst(&mut sm, &op, imm, FULL, &sources);
             let mask = 0x9e37_79b9u32.rotate_left(n as u32);
-            let partly = step(&mut sm, &op, imm, mask, &sources);
+            let partial = execute_warp_inst(&mut sm, &op, imm, mask, &sources);
             let types = op.defs.iter().chain(op.carries.then_some(&Type::Pred));
-            for ((whole, partly), ty) in whole.iter().zip(&partly).zip(types) {
+            for ((full, partial), ty) in full.iter().zip(&partial).zip(types) {
                 let untouched = match ty {
                     Type::Pred => UNTOUCHED & 1,
                     _ if ty.bytes() == 8 => UNTOUCHED,
@@ -163,54 +171,54 @@ pub fn run(written: impl Into<Written>, rows: &[Vec<u64>]) -> Vec<Vec<u64>> {
                 };
                 for lane in 0..LANES {
                     let expected = if mask >> lane & 1 == 1 {
-                        whole[lane]
+                        full[lane]
                     } else {
                         untouched
                     };
                     assert_eq!(
-                        partly[lane], expected,
+                        partial[lane], expected,
                         "{}, lane {lane} of {mask:x}",
                         written.text
                     );
                 }
             }
-            these.extend((0..warp.len()).map(|l| whole.iter().map(|def| def[l]).collect()));
+            cpu_results.extend((0..warp.len()).map(|l| full.iter().map(|def| def[l]).collect()));
         }
-        match &answers {
-            None => answers = Some(these),
+        match &results {
+            None => results = Some(cpu_results),
             Some(first) => {
-                for ((row, a), b) in rows.iter().zip(first).zip(&these) {
+                for ((row, a), b) in rows.iter().zip(first).zip(&cpu_results) {
                     assert_eq!(a, b, "{} {row:x?} by CPU", written.text);
                 }
             }
         }
     }
-    answers.unwrap_or_default()
+    results.unwrap_or_default()
 }
 
-/// Holds the first destination against a reference, bit for bit.
-pub fn check(written: impl Into<Written>, rows: &[Vec<u64>], reference: impl Fn(&[u64]) -> u64) {
+/// Compares the first destination with a reference, bit for bit.
+pub fn check(written: impl Into<TestForm>, rows: &[Vec<u64>], reference: impl Fn(&[u64]) -> u64) {
     check_all(written, rows, |row| vec![reference(row)]);
 }
 
-/// Holds all destinations against a reference, bit for bit.
+/// Compares all destinations with a reference, bit for bit.
 pub fn check_all(
-    written: impl Into<Written>,
+    written: impl Into<TestForm>,
     rows: &[Vec<u64>],
     reference: impl Fn(&[u64]) -> Vec<u64>,
 ) {
     let written = written.into();
-    for (row, answer) in rows.iter().zip(run(written.clone(), rows)) {
+    for (row, actual) in rows.iter().zip(run(written.clone(), rows)) {
         let expected = reference(row);
         assert_eq!(
-            answer, expected,
-            "{}: {row:x?} -> {answer:x?}, not {expected:x?}",
+            actual, expected,
+            "{}: {row:x?} -> {actual:x?}, not {expected:x?}",
             written.text
         );
     }
 }
 
-/// The values of a type where arithmetic goes wrong first, and a few random ones.
+/// Returns edge values of a type and a few random values.
 pub fn edges(ty: Type) -> Vec<u64> {
     let bits = 8 * ty.bytes();
     let mut values: Vec<u64> = match ty {
@@ -309,19 +317,27 @@ pub fn edges(ty: Type) -> Vec<u64> {
         .collect(),
         Type::Pred => return vec![0, 1],
         _ => {
-            let ones = u64::MAX >> (64 - bits);
+            let singles = u64::MAX >> (64 - bits);
             let top = 1u64 << (bits - 1);
             [
                 0, 1, 2, 3, 5, 7, 8, 10, 31, 32, 33, 63, 64, 100, 127, 128, 255, 256,
             ]
             .into_iter()
-            .chain([top - 2, top - 1, top, top + 1, ones - 2, ones - 1, ones])
+            .chain([
+                top - 2,
+                top - 1,
+                top,
+                top + 1,
+                singles - 2,
+                singles - 1,
+                singles,
+            ])
             .chain([
                 1 << (bits / 2),
                 (1 << (bits / 2)) - 1,
                 (1 << (bits / 2)) + 1,
             ])
-            .map(|x| x & ones)
+            .map(|x| x & singles)
             .collect()
         }
     };
@@ -335,12 +351,12 @@ pub fn edges(ty: Type) -> Vec<u64> {
     values
 }
 
-/// One column of edge values.
-pub fn ones(ty: Type) -> Vec<Vec<u64>> {
+/// Returns one column of edge values.
+pub fn singles(ty: Type) -> Vec<Vec<u64>> {
     edges(ty).into_iter().map(|a| vec![a]).collect()
 }
 
-/// All pairs of edge values.
+/// Returns all pairs of edge values.
 pub fn pairs(a: Type, b: Type) -> Vec<Vec<u64>> {
     let second = edges(b);
     edges(a)
@@ -349,7 +365,7 @@ pub fn pairs(a: Type, b: Type) -> Vec<Vec<u64>> {
         .collect()
 }
 
-/// All pairs of edge values of the first two types, each with several of the third.
+/// Returns all pairs of edge values of the first two types, each with several values of the third.
 pub fn triples(a: Type, b: Type, c: Type) -> Vec<Vec<u64>> {
     let third = edges(c);
     let mut turn = 0;

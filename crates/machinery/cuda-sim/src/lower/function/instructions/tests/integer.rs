@@ -1,6 +1,6 @@
-//! Integer arithmetic against 128-bit arithmetic.
+//! Tests of integer arithmetic against 128-bit arithmetic.
 
-use super::harness::{check, ones, pairs, triples};
+use super::harness::{check, pairs, singles, triples};
 use crate::ptx::ast::Type;
 
 pub const TYPES: [Type; 6] = [
@@ -12,7 +12,7 @@ pub const TYPES: [Type; 6] = [
     Type::S64,
 ];
 
-/// The number a register of type `ty` stands for.
+/// Returns the number that a register of type `ty` represents.
 pub fn number(bits: u64, ty: Type) -> i128 {
     let modulus = 1i128 << (8 * ty.bytes());
     let value = i128::from(bits) % modulus;
@@ -23,12 +23,12 @@ pub fn number(bits: u64, ty: Type) -> i128 {
     }
 }
 
-/// The register of type `ty` that stands for a number, wrapped around.
+/// Returns the register of type `ty` that represents a number modulo its range.
 pub fn register(value: i128, ty: Type) -> u64 {
     value.rem_euclid(1 << (8 * ty.bytes())) as u64
 }
 
-/// The least and the greatest number of a type.
+/// Returns the minimum and maximum of a type.
 pub fn range(ty: Type) -> (i128, i128) {
     let bits = 8 * ty.bytes();
     if ty.is_signed() {
@@ -55,7 +55,7 @@ fn ternary(form: &str, ty: Type, f: impl Fn(i128, i128, i128) -> i128) {
     });
 }
 
-/// The product's high half, by long multiplication: the product itself may need 128 bits unsigned.
+/// Returns the high half of a product by long multiplication, because an unsigned product may need 128 bits.
 fn high(a: i128, b: i128, ty: Type) -> i128 {
     let bits = 8 * ty.bytes();
     let half = bits / 2;
@@ -65,7 +65,7 @@ fn high(a: i128, b: i128, ty: Type) -> i128 {
 }
 
 #[test]
-fn arithmetic() {
+fn integer_arithmetic_matches() {
     for ty in TYPES {
         binary("add", ty, |a, b| a + b);
         binary("sub", ty, |a, b| a - b);
@@ -80,7 +80,9 @@ fn arithmetic() {
     for ty in [Type::S16, Type::S32, Type::S64] {
         let one = |form: &str, f: fn(i128) -> i128| {
             let text = format!("{form}.{}", ty.modifier());
-            check(text, &ones(ty), |row| register(f(number(row[0], ty)), ty));
+            check(text, &singles(ty), |row| {
+                register(f(number(row[0], ty)), ty)
+            });
         };
         one("abs", i128::abs);
         one("neg", |a| -a);
@@ -96,7 +98,7 @@ fn division_by_zero_is_all_ones_and_overflow_wraps() {
 }
 
 #[test]
-fn saturation() {
+fn saturation_matches() {
     let clamp = |x: i128| x.clamp(i32::MIN.into(), i32::MAX.into());
     binary("add.sat", Type::S32, |a, b| clamp(a + b));
     binary("sub.sat", Type::S32, |a, b| clamp(a - b));
@@ -112,7 +114,7 @@ fn saturation() {
 }
 
 #[test]
-fn wide_products() {
+fn wide_products_match() {
     let wide = [
         (Type::U16, Type::U32),
         (Type::S16, Type::S32),
@@ -139,7 +141,7 @@ fn wide_products() {
 }
 
 #[test]
-fn products_of_24_bits() {
+fn products_of_24_bits_match() {
     for ty in [Type::U32, Type::S32] {
         let low24 = |x: i128| {
             let x = x.rem_euclid(1 << 24);
@@ -150,7 +152,7 @@ fn products_of_24_bits() {
             }
         };
         let clamp = |x: i128| x.clamp(i32::MIN.into(), i32::MAX.into());
-        // The high half as the type has it: 32 bits, of which the upper 16 are the sign's.
+        // The high half in the instruction's type: 32 bits, of which the upper 16 are the sign extension.
         let high = |a, b| number(register((low24(a) * low24(b)) >> 16, ty), ty);
         binary("mul24.lo", ty, |a, b| low24(a) * low24(b));
         binary("mul24.hi", ty, |a, b| (low24(a) * low24(b)) >> 16);
@@ -163,7 +165,7 @@ fn products_of_24_bits() {
 }
 
 #[test]
-fn dot_products() {
+fn dot_products_match() {
     let signs = [Type::U32, Type::S32];
     for (a, b) in signs.into_iter().flat_map(|a| signs.map(|b| (a, b))) {
         let types = format!("{}.{}", a.modifier(), b.modifier());

@@ -1,12 +1,12 @@
-//! Logic, shifts and permutations against loops over single bits.
+//! Tests of logic, shifts and permutations against loops over single bits.
 
-use super::harness::{Written, check, edges, ones, pairs, triples};
+use super::harness::{TestForm, check, edges, pairs, singles, triples};
 use super::integer::{number, register};
 use crate::exec::random::random;
 use crate::ptx::ast::Type;
 
 #[test]
-fn bitwise() {
+fn bitwise_operations_match() {
     for ty in [Type::Pred, Type::B16, Type::B32, Type::B64] {
         let width = if ty == Type::Pred { 1 } else { 8 * ty.bytes() };
         let each = |f: &dyn Fn(bool, bool) -> bool, a: u64, b: u64| -> u64 {
@@ -25,20 +25,20 @@ fn bitwise() {
         check(name("xor"), &pairs(ty, ty), |r| {
             each(&|a, b| a != b, r[0], r[1])
         });
-        check(name("not"), &ones(ty), |r| each(&|a, _| !a, r[0], 0));
+        check(name("not"), &singles(ty), |r| each(&|a, _| !a, r[0], 0));
         if ty != Type::Pred {
-            check(name("cnot"), &ones(ty), |r| u64::from(r[0] == 0));
+            check(name("cnot"), &singles(ty), |r| u64::from(r[0] == 0));
         }
     }
 }
 
 #[test]
-fn any_function_of_three_bits() {
+fn lop3_computes_any_function_of_three_bits() {
     let rows = triples(Type::B32, Type::B32, Type::B32);
     for table in [0x00, 0x80, 0xfe, 0x96, 0xca, 0xe8, 0x1b, 0xff] {
-        let written = Written {
+        let written = TestForm {
             literal: table,
-            ..Written::from("lop3.b32")
+            ..TestForm::from("lop3.b32")
         };
         check(written, &rows, |row| {
             (0..32)
@@ -53,7 +53,7 @@ fn any_function_of_three_bits() {
 }
 
 #[test]
-fn shifts_clamp() {
+fn shift_amounts_are_clamped() {
     let amounts = |ty| -> Vec<Vec<u64>> {
         let by = [
             0,
@@ -103,7 +103,7 @@ fn shifts_clamp() {
 }
 
 #[test]
-fn funnel_shifts() {
+fn funnel_shifts_match() {
     let rows = triples(Type::B32, Type::B32, Type::U32);
     for (form, left, wrap) in [
         ("shf.l.clamp.b32", true, false),
@@ -113,13 +113,13 @@ fn funnel_shifts() {
     ] {
         check(form, &rows, |row| {
             let by = if wrap { row[2] % 32 } else { row[2].min(32) };
-            // Bit by bit out of the 64 of [b, a].
+            // Selects bits from the 64 bits of [b, a].
             let start = if left { 32 - by } else { by };
             (0..32)
                 .filter(|n| {
-                    let at = n + start;
-                    let word = if at < 32 { row[0] } else { row[1] };
-                    at < 64 && word >> (at % 32) & 1 == 1
+                    let position = n + start;
+                    let word = if position < 32 { row[0] } else { row[1] };
+                    position < 64 && word >> (position % 32) & 1 == 1
                 })
                 .map(|n| 1 << n)
                 .sum()
@@ -128,7 +128,7 @@ fn funnel_shifts() {
 }
 
 #[test]
-fn permutation() {
+fn permutations_match() {
     let rows: Vec<Vec<u64>> = random(3000)
         .zip(random(6000).skip(3000))
         .zip(random(9000).skip(6000))
@@ -148,7 +148,7 @@ fn permutation() {
     check("prmt.b32", &rows, |row| {
         bytes(row, [0, 1, 2, 3].map(|n| row[2] >> (4 * n) & 15))
     });
-    // The ISA's table of the special modes, by the low two bits of c; least byte first.
+    // The PTX ISA's table of the special modes, indexed by the low two bits of c, least significant byte first.
     let tables: [(&str, [[u64; 4]; 4]); 6] = [
         (
             "f4e",

@@ -1,5 +1,5 @@
-//! Every form of the register instructions against a reference written another way: wide integers, bit
-//! loops, exact software floating point. And what instructions need.
+//! Tests of every form of the register instructions against references with a different method (wide
+//! integers, bit loops, exact software floating point), and of the requirements of instructions.
 
 mod bits;
 mod carry;
@@ -16,5 +16,5 @@ mod harness;
 mod integer;
 mod logic;
 mod moves;
-mod needs;
+mod requirements;
 mod special;

@@ -1,12 +1,12 @@
-//! `mov`: copies, splits and joins.
+//! Tests of `mov`: copies, splits and joins.
 
-use super::harness::{Written, check, check_all, ones, refusal};
+use super::harness::{TestForm, check, check_all, refusal, singles};
 use crate::exec::cpu::Cpu;
 use crate::exec::ops::FormError;
 use crate::ptx::ast::Type;
 
 #[test]
-fn copies() {
+fn copies_preserve_bits() {
     let types = [
         Type::Pred,
         Type::B16,
@@ -22,13 +22,13 @@ fn copies() {
         Type::F64,
     ];
     for ty in types {
-        check(format!("mov.{}", ty.modifier()), &ones(ty), |row| row[0]);
+        check(format!("mov.{}", ty.modifier()), &singles(ty), |row| row[0]);
     }
     assert_eq!(refusal("mov.b8"), FormError::Type("b8".into()));
 }
 
 #[test]
-fn vectors() {
+fn splits_and_joins_match() {
     for (ty, part, parts) in [
         (Type::B32, Type::B16, 2),
         (Type::B64, Type::B32, 2),
@@ -41,13 +41,13 @@ fn vectors() {
                 .collect()
         };
         let text = format!("mov.{}", ty.modifier());
-        let written = Written {
+        let written = TestForm {
             lengths: vec![parts as usize, 1],
             ..text.as_str().into()
         };
-        check_all(written, &ones(ty), |row| split(row[0]));
-        let rows: Vec<Vec<u64>> = ones(ty).iter().map(|row| split(row[0])).collect();
-        let written = Written {
+        check_all(written, &singles(ty), |row| split(row[0]));
+        let rows: Vec<Vec<u64>> = singles(ty).iter().map(|row| split(row[0])).collect();
+        let written = TestForm {
             lengths: vec![1, parts as usize],
             ..text.as_str().into()
         };
@@ -61,14 +61,14 @@ fn vectors() {
 }
 
 #[test]
-fn other_splits_are_refused() {
+fn unsupported_splits_are_rejected() {
     for (text, lengths) in [
         ("mov.b64", vec![3, 1]),
         ("mov.u64", vec![2, 1]),
         ("mov.b32", vec![1, 4]),
     ] {
         let parts = lengths[0].max(lengths[1]);
-        let written = Written {
+        let written = TestForm {
             lengths,
             ..text.into()
         };

@@ -1,13 +1,13 @@
-//! Special functions: the ISA's table of special values, and closeness elsewhere.
+//! Tests of the special functions: the PTX ISA's tables of special values, and accuracy elsewhere.
 
-use super::harness::{ones, run};
+use super::harness::{run, singles};
 use crate::ptx::ast::Type;
 
 const INF: f32 = f32::INFINITY;
 const NAN: u32 = 0x7fff_ffff;
 
 #[test]
-fn special_values() {
+fn special_values_match_the_ptx_isa() {
     let nan = f32::from_bits(NAN);
     let subnormal = f32::from_bits(0x0040_0000);
     let table: [(&str, &[(f32, f32)]); 9] = [
@@ -93,14 +93,14 @@ fn special_values() {
             .iter()
             .map(|(a, _)| vec![a.to_bits().into()])
             .collect();
-        for ((a, expected), answer) in values.iter().zip(run(form, &rows)) {
-            assert_eq!(answer, [u64::from(expected.to_bits())], "{form} of {a}");
+        for ((a, expected), row_result) in values.iter().zip(run(form, &rows)) {
+            assert_eq!(row_result, [u64::from(expected.to_bits())], "{form} of {a}");
         }
     }
 }
 
 #[test]
-fn within_one_ulp() {
+fn results_are_within_one_ulp() {
     type Function = fn(f64) -> f64;
     let functions: [(&str, Function); 5] = [
         ("sin.approx.f32", f64::sin),
@@ -113,38 +113,38 @@ fn within_one_ulp() {
         .map(|n| vec![u64::from((n as f32 * 0.013 - 9.0).to_bits())])
         .collect();
     for (form, exact) in functions {
-        for (row, answer) in rows.iter().zip(run(form, &rows)) {
-            let (a, got) = (
+        for (row, row_result) in rows.iter().zip(run(form, &rows)) {
+            let (a, actual) = (
                 f32::from_bits(row[0] as u32),
-                f32::from_bits(answer[0] as u32),
+                f32::from_bits(row_result[0] as u32),
             );
             let exact = exact(f64::from(a));
             if exact.is_nan() {
-                assert!(got.is_nan(), "{form} of {a} is {got}");
+                assert!(actual.is_nan(), "{form} of {a} is {actual}");
                 continue;
             }
-            let ulp = f64::from((got.abs().next_up() - got.abs()).max(f32::MIN_POSITIVE));
+            let ulp = f64::from((actual.abs().next_up() - actual.abs()).max(f32::MIN_POSITIVE));
             assert!(
-                (f64::from(got) - exact).abs() <= ulp + 1e-15,
-                "{form} of {a} is {got}"
+                (f64::from(actual) - exact).abs() <= ulp + 1e-15,
+                "{form} of {a} is {actual}"
             );
         }
     }
 }
 
 #[test]
-fn edge_values_never_give_another_nan() {
+fn nan_results_are_canonical() {
     for form in [
         "sin.approx.ftz.f32",
         "cos.approx.ftz.f32",
         "tanh.approx.f32",
         "lg2.approx.f32",
     ] {
-        for answer in run(form, &ones(Type::F32)) {
-            let value = f32::from_bits(answer[0] as u32);
+        for row_result in run(form, &singles(Type::F32)) {
+            let value = f32::from_bits(row_result[0] as u32);
             assert!(
-                !value.is_nan() || answer[0] == u64::from(NAN),
-                "{form}: {answer:x?}"
+                !value.is_nan() || row_result[0] == u64::from(NAN),
+                "{form}: {row_result:x?}"
             );
         }
     }

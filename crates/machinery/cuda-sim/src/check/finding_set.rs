@@ -1,0 +1,209 @@
+//! The set of findings of a launch. Occurrences of the same bug, at the same instructions, are counted as one
+//! finding.
+
+use super::evidence::Evidence;
+use super::finding::{Finding, OtherAccess, Severity};
+use super::finding_kind::FindingKind;
+use crate::isa::{Dims, Listing};
+use std::collections::BTreeMap;
+
+/// A placeholder for the second instruction of findings that have only one.
+pub const NO_SITE: u32 = u32::MAX;
+
+/// The identity of a finding: two occurrences with equal keys are the same finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FindingKey {
+    pub severity: Severity,
+    pub kind: FindingKind,
+    /// The instruction's address.
+    pub site: u32,
+    /// The address of the other access's instruction, or [`NO_SITE`].
+    pub other: u32,
+}
+
+/// One occurrence of a bug.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Occurrence {
+    /// The block's index in the launch.
+    pub block: u64,
+    /// The thread's index in its block.
+    pub thread: u32,
+    pub other: Option<OtherThread>,
+    pub evidence: Evidence,
+}
+
+/// The thread that performed the other access of a data race.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OtherThread {
+    pub block: u64,
+    pub thread: u32,
+    pub write: bool,
+}
+
+/// The launched kernel, which maps indices of blocks, threads and instructions to what the user sees.
+#[derive(Clone, Copy)]
+pub struct KernelContext<'a> {
+    pub listing: &'a Listing,
+    /// The kernel's name.
+    pub kernel: &'a str,
+    pub dims: Dims,
+}
+
+/// The findings of one launch, or of one host thread's share of it.
+#[derive(Debug, Default)]
+pub struct FindingSet {
+    entries: BTreeMap<FindingKey, Entry>,
+    /// Candidate races, each with two store instructions. Dropped at the end if each of these instructions
+    /// stored only one value during the launch.
+    conditional: BTreeMap<FindingKey, [u32; 2]>,
+    /// The value that each ordered store wrote; `None` if it wrote different values.
+    stored: BTreeMap<u32, Option<[u8; 16]>>,
+}
+
+/// The occurrences of one finding.
+#[derive(Debug)]
+struct Entry {
+    /// Blocks, each with its number of occurrences.
+    counts: Vec<(u64, u64)>,
+    /// The first occurrence in the lowest of these blocks.
+    first: Occurrence,
+}
+
+impl FindingSet {
+    /// Records `count` occurrences in a block. `describe_first` is called if the finding is new.
+    #[cold]
+    pub fn record(
+        &mut self,
+        key: FindingKey,
+        block: u64,
+        count: u64,
+        describe_first: impl FnOnce() -> Occurrence,
+    ) {
+        let entry = self.entries.entry(key).or_insert_with(|| Entry {
+            counts: Vec::new(),
+            first: describe_first(),
+        });
+        match entry.counts.last_mut() {
+            Some((last, existing)) if *last == block => *existing += count,
+            _ => entry.counts.push((block, count)),
+        }
+    }
+
+    /// Marks a finding as a candidate that counts only if one of `sites` stores different values during the
+    /// launch.
+    #[cold]
+    pub fn mark_conditional(&mut self, key: FindingKey, sites: [u32; 2]) {
+        self.conditional.insert(key, sites);
+    }
+
+    /// Records a value that an instruction stores.
+    pub fn record_stored_value(&mut self, site: u32, value: [u8; 16]) {
+        let stored = self.stored.entry(site).or_insert(Some(value));
+        if *stored != Some(value) {
+            *stored = None;
+        }
+    }
+
+    /// Returns true unless the finding is a candidate whose stores each wrote a single value.
+    fn is_confirmed(&self, key: &FindingKey) -> bool {
+        let varies = |site: &u32| self.stored.get(site) == Some(&None);
+        self.conditional
+            .get(key)
+            .is_none_or(|sites| sites.iter().any(varies))
+    }
+
+    /// Adds the findings of another host thread.
+    pub fn merge(&mut self, other: FindingSet) {
+        self.conditional.extend(other.conditional);
+        for (site, value) in other.stored {
+            match value {
+                Some(value) => self.record_stored_value(site, value),
+                None => drop(self.stored.insert(site, None)),
+            }
+        }
+        for (key, entry) in other.entries {
+            match self.entries.get_mut(&key) {
+                Some(existing) => {
+                    existing.counts.extend(entry.counts);
+                    if entry.first.block < existing.first.block {
+                        existing.first = entry.first;
+                    }
+                }
+                None => {
+                    self.entries.insert(key, entry);
+                }
+            }
+        }
+    }
+
+    /// Discards findings in blocks after `last`. Whether those blocks ran depends on timing.
+    pub fn discard_after(&mut self, last: u64) {
+        self.entries.retain(|_, entry| {
+            entry.counts.retain(|&(block, _)| block <= last);
+            !entry.counts.is_empty()
+        });
+    }
+
+    /// Converts the set into findings, errors first. `describe` formats the evidence.
+    pub fn into_findings(
+        mut self,
+        context: KernelContext,
+        describe: impl Fn(&Evidence) -> String,
+    ) -> Vec<Finding> {
+        let KernelContext {
+            listing,
+            kernel,
+            dims,
+        } = context;
+        let mut findings: Vec<Finding> = Vec::new();
+        let entries = std::mem::take(&mut self.entries);
+        for (key, entry) in entries {
+            if !self.is_confirmed(&key) {
+                continue;
+            }
+            let occurrence = entry.first;
+            let finding = Finding {
+                check: key.kind.check(),
+                kind: key.kind,
+                severity: key.severity,
+                kernel: kernel.to_owned(),
+                block: dims.block_index(occurrence.block),
+                thread: dims.thread_index(occurrence.thread),
+                source: listing.source_of(key.site),
+                other: occurrence.other.map(|other| OtherAccess {
+                    block: dims.block_index(other.block),
+                    thread: dims.thread_index(other.thread),
+                    source: listing.source_of(key.other),
+                    write: other.write,
+                }),
+                details: match occurrence.evidence {
+                    Evidence::PartialArrival {
+                        elsewhere: Some(site),
+                        ..
+                    } => format!(
+                        "{}, one of them at {}",
+                        describe(&occurrence.evidence),
+                        listing.source_of(site)
+                    ),
+                    Evidence::ExitedThreads { after, .. } => format!(
+                        "{}; the first exited at {}",
+                        describe(&occurrence.evidence),
+                        listing.source_of(after)
+                    ),
+                    ref evidence => describe(evidence),
+                },
+                likely_cause: key.kind.likely_cause().to_owned(),
+                count: entry.counts.iter().map(|(_, count)| count).sum(),
+            };
+            // The compiler may duplicate a source line; its copies are one bug.
+            match findings
+                .iter_mut()
+                .find(|existing| existing.is_same_bug(&finding))
+            {
+                Some(existing) => existing.count += finding.count,
+                None => findings.push(finding),
+            }
+        }
+        findings
+    }
+}

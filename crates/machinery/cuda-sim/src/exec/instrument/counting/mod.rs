@@ -1,0 +1,267 @@
+//! The counting copies of a program's code.
+//!
+//! A profiled block runs a copy of the code (see [`crate::exec::sm::Code`]) in which every access, branch and
+//! barrier has a handler of this module: it counts the instruction and then runs the plain handler. Blocks that
+//! are not profiled run the plain copy and pay nothing.
+
+mod cas_loops;
+mod gang;
+
+use crate::exec::async_copy;
+use crate::exec::cpu::Cpu;
+use crate::exec::profiler::{Profiler, Transfer};
+use crate::exec::sm::{Code, CountedSite, Handler, Inst, Next, Sm};
+use crate::isa::sites::SiteKind;
+use crate::isa::{AccessKind, AtomicMethod, Memory};
+use crate::lanes::LANES;
+use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
+use crate::profile::traffic;
+
+/// Creates the counting copies of a complete program.
+pub fn make_copies(code: &mut Code, cpu: Cpu) {
+    code.counting = code.plain.clone();
+    code.counting_gang = code.gang.clone();
+    for counted in code.sites.iter() {
+        let (kind, address) = (counted.site.kind, counted.site.address as usize);
+        code.counting[address].run = handler(kind, cpu);
+        if counted.gang.is_some()
+            && let Some(handler) = gang::handler(kind, cpu)
+        {
+            code.counting_gang[address].run = handler;
+        }
+    }
+}
+
+/// Returns the handler that counts a site and then runs it.
+fn handler(kind: SiteKind, cpu: Cpu) -> Handler {
+    match kind {
+        SiteKind::Access(access) if access.kind.is_async_copy() => async_copy,
+        SiteKind::Access(access) if access.starts_with_load() => match access.update.method {
+            AtomicMethod::CasLoopIfChanged => cas_loops::if_better,
+            _ => cas_loops::always,
+        },
+        SiteKind::Access(access) => match access.memory {
+            Memory::Global => global(cpu),
+            Memory::Shared => shared(cpu),
+            Memory::Constant => constant(cpu),
+            Memory::Local => local(cpu),
+            Memory::Generic => generic(cpu),
+        },
+        SiteKind::Branch => branch,
+        SiteKind::Barrier => barrier,
+    }
+}
+
+/// Returns the site of an instruction and the active lanes' addresses.
+///
+/// # Safety
+/// `inst` must be a counted memory access, whose address operand is a 64-bit row.
+#[inline(always)]
+unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (&'a CountedSite, Transfer, [u64; LANES]) {
+    let (counted, transfer, operand) = site_of(sm, inst);
+    // SAFETY: the caller guarantees that the address operand is a 64-bit row.
+    let row = unsafe { sm.row::<u64>(inst, operand) };
+    (counted, transfer, offset_by(row, counted.site.offset))
+}
+
+/// Returns the site of an instruction and the index of its address operand.
+#[inline(always)]
+fn site_of<'a>(sm: &Sm, inst: &Inst) -> (&'a CountedSite, Transfer, usize) {
+    let counted: *const CountedSite = sm.grid.program.code.sites.at(sm.address_of(inst));
+    // SAFETY: the site belongs to the program, which outlives the launch.
+    let counted = unsafe { &*counted };
+    let SiteKind::Access(access) = counted.site.kind else {
+        unreachable!("only accesses are counted as such");
+    };
+    let transfer = Transfer {
+        kind: access.kind,
+        bytes: access.bytes.into(),
+        update: access.update,
+    };
+    (counted, transfer, access.address)
+}
+
+/// Returns the addresses of a row plus `offset`.
+#[inline(always)]
+fn offset_by(row: &[u64; LANES], offset: u64) -> [u64; LANES] {
+    let mut at = [0; LANES];
+    for (at, address) in at.iter_mut().zip(row) {
+        *at = address.wrapping_add(offset);
+    }
+    at
+}
+
+/// Returns the profiler, which every block that runs counting code has.
+#[inline(always)]
+fn profiler(sm: &mut Sm) -> &mut Profiler {
+    match &mut sm.profiler {
+        Some(profiler) => profiler,
+        None => unreachable!("counted code runs in counted blocks alone"),
+    }
+}
+
+/// Defines `$name`, which returns a handler that counts an instruction and then runs it. The handler has a
+/// version for CPUs with wide registers, on which 32 addresses are handled in a few steps.
+macro_rules! counting_handler {
+    // Counts the active lanes' access by `$count`.
+    ($name:ident, |$sm:ident, $slot:ident, $at:ident, $mask:ident, $transfer:ident| $count:expr) => {
+        counting_handler!($name, |$sm, inst| {
+            // SAFETY: sites of this kind are memory accesses.
+            let (counted, $transfer, $at) = unsafe { access($sm, inst) };
+            let ($slot, $mask) = (counted.site.slot as usize, $sm.mask);
+            $count;
+            // SAFETY: `run` is the uninstrumented handler of this instruction.
+            unsafe { (counted.run)($sm, inst) }
+        });
+    };
+    ($name:ident, |$sm:ident, $inst:ident| $run:expr) => {
+        fn $name(cpu: Cpu) -> Handler {
+            #[inline(always)]
+            fn run($sm: &mut Sm, $inst: &Inst) -> Next {
+                $run
+            }
+            unsafe fn plain(sm: &mut Sm, inst: &Inst) -> Next {
+                run(sm, inst)
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+            unsafe fn avx2(sm: &mut Sm, inst: &Inst) -> Next {
+                // `Cpu::Avx2` is detected only on CPUs with these features.
+                run(sm, inst)
+            }
+            match cpu {
+                #[cfg(target_arch = "x86_64")]
+                Cpu::Avx2 => avx2,
+                _ => plain,
+            }
+        }
+    };
+}
+
+use counting_handler;
+
+counting_handler!(global, |sm, slot, at, mask, transfer| {
+    let warp = sm.block.running;
+    profiler(sm).global(&[warp], slot, &at, mask, transfer);
+});
+counting_handler!(shared, |sm, slot, at, mask, transfer| {
+    let warp = sm.block.running;
+    profiler(sm).shared(&[warp], slot, &at, mask, transfer);
+});
+counting_handler!(constant, |sm, slot, at, mask, transfer| {
+    let warp = sm.block.running;
+    profiler(sm).constant(&[warp], slot, &at, mask, transfer);
+});
+counting_handler!(local, |sm, slot, at, mask, transfer| {
+    let (warp, base) = (sm.block.running, local_rows(sm));
+    profiler(sm).local(warp, slot, &at, mask, transfer, base);
+});
+counting_handler!(generic, |sm, slot, at, mask, transfer| {
+    // Each lane's address determines its state space: one access per space is counted.
+    let within = |window| {
+        let lanes = (0..LANES).filter(|&lane| in_window(at[lane], window));
+        lanes.fold(0, |lanes, lane| lanes | 1 << lane) & mask
+    };
+    let (to_shared, to_local) = (within(SHARED_WINDOW), within(LOCAL_WINDOW));
+    let to_constant = within(PARAM_WINDOW);
+    let to_global = mask & !(to_shared | to_local | to_constant);
+    let less = |window: u64| at.map(|address| address.wrapping_sub(window));
+    let (warp, base) = (sm.block.running, local_rows(sm));
+    let profiler = profiler(sm);
+    if to_global != 0 {
+        profiler.global(&[warp], slot, &at, to_global, transfer);
+    }
+    if to_shared != 0 {
+        profiler.shared(&[warp], slot + 1, &less(SHARED_WINDOW), to_shared, transfer);
+    }
+    if to_local != 0 {
+        profiler.local(
+            warp,
+            slot + 2,
+            &less(LOCAL_WINDOW),
+            to_local,
+            transfer,
+            base,
+        );
+    }
+    if to_constant != 0 {
+        profiler.constant(&[warp], slot + 3, &at, to_constant, transfer);
+    }
+});
+
+/// Returns the address at which this warp's local memory is simulated, far from device memory.
+fn local_rows(sm: &Sm) -> u64 {
+    let warps = sm.grid.dims.threads().div_ceil(32);
+    let warp = sm.block.number * u64::from(warps) + u64::from(sm.block.warp().index);
+    LOCAL_WINDOW + warp * u64::from(sm.locals.bytes).next_multiple_of(4) * LANES as u64
+}
+
+/// Counts an asynchronous copy: a load from global memory by the lanes that read anything, and a store to
+/// shared memory.
+///
+/// # Safety
+/// The requirements of [`Handler`]; the instruction is an asynchronous copy.
+unsafe fn async_copy(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: the site is a copy, whose operands are both address rows and the number of bytes to read.
+    let ((counted, transfer, _), (to, from), sizes) = unsafe {
+        (
+            access(sm, inst),
+            async_copy::addresses(sm, inst),
+            async_copy::sizes(sm, inst),
+        )
+    };
+    let (slot, mask, warp) = (counted.site.slot as usize, sm.mask, sm.block.running);
+    let reading =
+        (0..LANES).fold(0, |lanes, lane| lanes | u32::from(sizes[lane] != 0) << lane) & mask;
+    let profiler = profiler(sm);
+    let traffic = match transfer.kind {
+        AccessKind::AsyncCopyBypassL1 => {
+            let traffic = traffic::copy_past_l1(&from, &to, reading);
+            if reading != 0 {
+                let counts = &mut profiler.sites[slot];
+                counts.add_request(reading);
+                counts.units += u64::from(traffic.sectors);
+            }
+            traffic
+        }
+        _ => {
+            if reading != 0 {
+                profiler.global(&[warp], slot, &from, reading, transfer);
+            }
+            traffic::copy(&from, &to, mask, transfer.bytes)
+        }
+    };
+    let counts = &mut profiler.sites[slot + 1];
+    counts.add_request(mask);
+    counts.wavefronts += u64::from(traffic.shared.wavefronts);
+    counts.conflicts += u64::from(traffic.shared.conflicts);
+    // SAFETY: `run` is the uninstrumented handler of this instruction.
+    unsafe { (counted.run)(sm, inst) }
+}
+
+/// Counts a branch and its divergence.
+///
+/// # Safety
+/// The requirements of [`Handler`]; the instruction is a counted branch.
+unsafe fn branch(sm: &mut Sm, inst: &Inst) -> Next {
+    let counted = *sm.grid.program.code.sites.at(sm.address_of(inst));
+    let before = sm.counts.divergent_branches;
+    // SAFETY: `run` is the uninstrumented handler of this instruction.
+    let next = unsafe { (counted.run)(sm, inst) };
+    let divergent = sm.counts.divergent_branches - before;
+    let counts = &mut profiler(sm).sites[counted.site.slot as usize];
+    counts.requests += 1;
+    counts.conflicts += divergent;
+    next
+}
+
+/// Counts a barrier.
+///
+/// # Safety
+/// The requirements of [`Handler`]; the instruction is a counted barrier.
+unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
+    let counted = *sm.grid.program.code.sites.at(sm.address_of(inst));
+    profiler(sm).sites[counted.site.slot as usize].requests += 1;
+    // SAFETY: `run` is the uninstrumented handler of this instruction.
+    unsafe { (counted.run)(sm, inst) }
+}

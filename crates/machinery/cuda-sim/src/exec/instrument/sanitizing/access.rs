@@ -1,0 +1,359 @@
+//! Checks of memory accesses before they are performed.
+
+use super::{check, put_back, run_base, take};
+use crate::check::accessor::Accessor;
+use crate::check::checker::{Checker, Lanes, Values, WarpAccess};
+use crate::check::lane_runs::Addresses;
+use crate::check::semantics::AccessSemantics;
+use crate::check::shadow::Shadow;
+use crate::exec::async_copy;
+use crate::exec::atomic::Atomic;
+use crate::exec::cpu::Cpu;
+use crate::exec::sm::{Handler, Inst, Next, Sm};
+use crate::isa::check_event::{CheckEvent, CopyGroupOp};
+use crate::isa::{Access, AccessKind};
+use crate::lanes::active;
+use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
+
+/// Returns the access that an instruction performs and the lanes' addresses.
+///
+/// # Safety
+/// The requirements of [`Handler`]; the instruction is an access.
+#[inline(always)]
+unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (WarpAccess, Addresses<'a>) {
+    let site = sm.address_of(inst);
+    let CheckEvent::Access(access) = sm.grid.program.listing.check_events.at(site) else {
+        unreachable!("only accesses are checked as such");
+    };
+    // SAFETY: the address operand is a 64-bit row.
+    let row = unsafe { sm.row::<u64>(inst, access.address) };
+    let (reads, writes) = match access.kind {
+        AccessKind::Store | AccessKind::MatrixStore => (false, true),
+        kind if kind.is_atomic() => (inst.arg0 != Atomic::Exchange as u32, true),
+        _ => (true, false),
+    };
+    let current = WarpAccess {
+        block: sm.block.number,
+        warp: sm.block.running,
+        site,
+        access,
+        reads,
+        writes,
+        semantics: AccessSemantics::of(access),
+    };
+    let offset = inst.imm;
+    (current, Addresses { row, offset })
+}
+
+/// Returns the bytes that a lane stores.
+///
+/// # Safety
+/// The requirements of [`Handler`]; the instruction is a store or an exchange.
+#[inline(always)]
+unsafe fn stored(sm: &Sm, inst: &Inst, access: Access, lane: usize) -> [u8; 16] {
+    let mut value = [0; 16];
+    if access.kind.is_atomic() {
+        // SAFETY: operand 2 is a row as wide as the exchanged value.
+        let new = unsafe {
+            match access.bytes {
+                8 => sm.row::<u64>(inst, 2)[lane],
+                _ => sm.row::<u32>(inst, 2)[lane].into(),
+            }
+        };
+        value[..8].copy_from_slice(&new.to_le_bytes());
+        return value;
+    }
+    let parts = inst.arg0.clamp(1, 4) as usize;
+    let bytes = access.bytes as usize / parts;
+    for (part, value) in value.chunks_exact_mut(bytes).take(parts).enumerate() {
+        // SAFETY: the value rows are as wide as an element, and at least 32 bits.
+        unsafe {
+            let row = match bytes {
+                8 => sm.row::<u64>(inst, 1 + part)[lane],
+                _ => sm.row::<u32>(inst, 1 + part)[lane].into(),
+            };
+            value.copy_from_slice(&row.to_le_bytes()[..bytes]);
+        }
+    }
+    value
+}
+
+/// Checks an access to device memory and performs it.
+///
+/// # Safety
+/// The requirements of [`Handler`]; the instruction is an access.
+#[inline(always)]
+unsafe fn check_device(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: the instruction is an access, as this function requires.
+    let (current, at) = unsafe { access(sm, inst) };
+    // No closure here: it would not be compiled for AVX2, as this function is.
+    if let Some((mut checker, mut shadow)) = take(sm) {
+        // SAFETY: the instruction is an access, as this function requires.
+        unsafe { check_lanes_device(sm, inst, &mut checker, &mut shadow, current, at, sm.mask) };
+        put_back(sm, checker, shadow);
+    }
+    // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
+    unsafe { run_base(sm, inst) }
+}
+
+/// Checks an access to shared memory and performs it.
+///
+/// # Safety
+/// The requirements of [`Handler`]; the instruction is an access.
+#[inline(always)]
+unsafe fn check_shared(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: the instruction is an access, as this function requires.
+    let (current, at) = unsafe { access(sm, inst) };
+    if let Some((mut checker, mut shadow)) = take(sm) {
+        // SAFETY: the instruction is an access, as this function requires.
+        unsafe { check_lanes_shared(sm, inst, &mut checker, &mut shadow, current, at, sm.mask) };
+        put_back(sm, checker, shadow);
+    }
+    // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
+    unsafe { run_base(sm, inst) }
+}
+
+/// Checks the part of an access that goes to shared memory.
+///
+/// # Safety
+/// The requirements of [`Handler`]; the instruction is an access.
+#[inline(always)]
+unsafe fn check_lanes_shared(
+    sm: &Sm,
+    inst: &Inst,
+    checker: &mut Checker,
+    shadow: &mut Shadow,
+    current: WarpAccess,
+    at: Addresses,
+    mask: u32,
+) {
+    // Matrix accesses have one address per row of 16 bytes.
+    let (mask, bytes) = match current.access.kind {
+        AccessKind::MatrixLoad | AccessKind::MatrixStore => {
+            (mask & (u32::MAX >> (32 - current.access.bytes * 2)), 16)
+        }
+        _ => (mask, current.access.bytes.into()),
+    };
+    // SAFETY: the checker calls this only for stores.
+    let stored = |lane| unsafe { stored(sm, inst, current.access, lane) };
+    let before = |at, width| bytes_of(&sm.block.shared, at, width);
+    let checked = &sm.grid.program.listing.check_events;
+    let lanes = Lanes { at, mask, bytes };
+    checker.check_shared(shadow, checked, current, lanes, Values { stored, before });
+}
+
+/// Checks the part of an access that goes to device memory.
+///
+/// # Safety
+/// The requirements of [`Handler`]; the instruction is an access.
+#[inline(always)]
+unsafe fn check_lanes_device(
+    sm: &Sm,
+    inst: &Inst,
+    checker: &mut Checker,
+    shadow: &mut Shadow,
+    current: WarpAccess,
+    at: Addresses,
+    mask: u32,
+) {
+    // SAFETY: the checker calls this only for stores.
+    let stored = |lane| unsafe { stored(sm, inst, current.access, lane) };
+    let before = |at, width| device_bytes(sm, at, width);
+    let checked = &sm.grid.program.listing.check_events;
+    let bytes = current.access.bytes.into();
+    let lanes = Lanes { at, mask, bytes };
+    checker.check_device(shadow, checked, current, lanes, Values { stored, before });
+}
+
+/// Returns `count` bytes of shared memory at `at`, padded with zeros. The bytes must be inside `memory`.
+fn bytes_of(memory: &[u64], at: u64, count: usize) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    for (nth, byte) in bytes[..count].iter_mut().enumerate() {
+        let at = at as usize + nth;
+        *byte = memory[at / 8].to_ne_bytes()[at % 8];
+    }
+    bytes
+}
+
+/// Returns `count` bytes of device memory at `at`, padded with zeros. Returns zeros if the address is invalid.
+fn device_bytes(sm: &Sm, at: u64, count: usize) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    let host = sm.regions.find(at).host(at, count as u64);
+    if !host.is_null() {
+        // SAFETY: `host` is not null, so all `count` bytes are inside an allocation that outlives the launch.
+        unsafe { host.copy_to_nonoverlapping(bytes.as_mut_ptr(), count) };
+    }
+    bytes
+}
+
+/// Defines a function that returns the handler for a CPU: a portable one, or one with wide registers.
+macro_rules! for_cpus {
+    ($name:ident, $check:ident) => {
+        pub fn $name(cpu: Cpu) -> Handler {
+            unsafe fn plain(sm: &mut Sm, inst: &Inst) -> Next {
+                // SAFETY: the requirements of `Handler` are those of `$check`; only accesses get this handler.
+                unsafe { $check(sm, inst) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+            unsafe fn avx2(sm: &mut Sm, inst: &Inst) -> Next {
+                // SAFETY: the requirements of `Handler` are those of `$check`; chosen only on CPUs with AVX2.
+                unsafe { $check(sm, inst) }
+            }
+            match cpu {
+                #[cfg(target_arch = "x86_64")]
+                Cpu::Avx2 => avx2,
+                _ => plain,
+            }
+        }
+    };
+}
+
+for_cpus!(device_access, check_device);
+for_cpus!(shared_access, check_shared);
+
+/// Checks an access to local memory and performs it.
+///
+/// # Safety
+/// The requirements of [`Handler`]; the instruction is an access.
+pub unsafe fn local_access(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: the instruction is an access, as this function requires.
+    let (current, at) = unsafe { access(sm, inst) };
+    let mask = sm.mask;
+    check(sm, |sm, checker, shadow| {
+        check_lanes_local(sm, checker, shadow, current, at, mask)
+    });
+    // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
+    unsafe { run_base(sm, inst) }
+}
+
+fn check_lanes_local(
+    sm: &Sm,
+    checker: &mut Checker,
+    shadow: &mut Shadow,
+    current: WarpAccess,
+    at: Addresses,
+    mask: u32,
+) {
+    let bytes = current.access.bytes.into();
+    let lanes = Lanes { at, mask, bytes };
+    checker.check_local(shadow, current, lanes, sm.locals.bytes.into());
+}
+
+/// Checks an access through generic addresses and performs it. Each lane's address determines its state space.
+///
+/// # Safety
+/// The requirements of [`Handler`]; the instruction is an access.
+pub unsafe fn generic_access(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: the instruction is an access, as this function requires.
+    let (current, at) = unsafe { access(sm, inst) };
+    let mask = sm.mask;
+    let within = |window| {
+        let lanes = active(mask).filter(|&lane| in_window(at.of(lane), window));
+        lanes.fold(0, |lanes, lane| lanes | 1 << lane)
+    };
+    let to_shared = within(SHARED_WINDOW);
+    let to_local = within(LOCAL_WINDOW);
+    let to_device = mask & !(to_shared | to_local | within(PARAM_WINDOW));
+    check(sm, |sm, checker, shadow| {
+        if to_shared != 0 {
+            let offset = at.offset.wrapping_sub(SHARED_WINDOW);
+            let at = Addresses { offset, ..at };
+            // SAFETY: the instruction is an access, as this function requires.
+            unsafe { check_lanes_shared(sm, inst, checker, shadow, current, at, to_shared) };
+        }
+        if to_local != 0 {
+            let offset = at.offset.wrapping_sub(LOCAL_WINDOW);
+            check_lanes_local(
+                sm,
+                checker,
+                shadow,
+                current,
+                Addresses { offset, ..at },
+                to_local,
+            );
+        }
+        if to_device != 0 {
+            // SAFETY: the instruction is an access, as this function requires.
+            unsafe { check_lanes_device(sm, inst, checker, shadow, current, at, to_device) };
+        }
+    });
+    // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
+    unsafe { run_base(sm, inst) }
+}
+
+/// Checks an asynchronous copy and starts it: a load from device memory, and a store that completes later.
+///
+/// # Safety
+/// The requirements of [`Handler`]; the instruction is an asynchronous copy.
+pub unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: a copy's operands are both address rows and the number of bytes to read.
+    let ((current, _), (to, from), sizes) = unsafe {
+        (
+            access(sm, inst),
+            async_copy::addresses(sm, inst),
+            async_copy::sizes(sm, inst),
+        )
+    };
+    check(sm, |sm, checker, shadow| {
+        let (mask, bytes) = (sm.mask, current.access.bytes);
+        let checked = &sm.grid.program.listing.check_events;
+        let whole = active(mask).filter(|&lane| sizes[lane] >= bytes);
+        let whole = whole.fold(0, |lanes, lane| lanes | 1 << lane);
+        let from = Addresses {
+            row: &from,
+            offset: 0,
+        };
+        // A copy stores nothing in device memory.
+        let values = Values {
+            stored: |_| [0; 16],
+            before: |at, width| device_bytes(sm, at, width),
+        };
+        let read = WarpAccess {
+            semantics: AccessSemantics::Load,
+            ..current
+        };
+        let lanes_of = |mask, bytes| Lanes {
+            at: from,
+            mask,
+            bytes,
+        };
+        checker.check_device(shadow, checked, read, lanes_of(whole, bytes.into()), values);
+        for lane in active(mask & !whole).filter(|&lane| sizes[lane] > 0) {
+            let lanes = lanes_of(1 << lane, sizes[lane].into());
+            checker.check_device(shadow, checked, read, lanes, values);
+        }
+        for lane in active(mask) {
+            checker.start_copy(shadow, checked, current, lane, to[lane], bytes.into());
+        }
+    });
+    // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
+    unsafe { run_base(sm, inst) }
+}
+
+/// Completes the asynchronous copies that lanes wait for: their destinations are written now.
+///
+/// # Safety
+/// The requirements of [`Handler`]; the instruction is a wait.
+pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
+    let site = sm.address_of(inst);
+    check(sm, |sm, checker, shadow| {
+        let (pending, all) = match sm.grid.program.listing.check_events.at(site) {
+            CheckEvent::CopyWait(CopyGroupOp::WaitGroups(pending)) => (pending, false),
+            _ => (0, true),
+        };
+        if checker.launch.checks.race {
+            let warp = sm.block.running;
+            let stamp = shadow.order.stamp(warp);
+            let completed = sm.block.warp().copies.completed_by(sm.mask, pending, all);
+            for (lane, to, bytes) in completed {
+                let accessor = Accessor::new(warp, lane, site);
+                shadow
+                    .shared
+                    .copied(stamp, accessor, to.into(), bytes as u64);
+            }
+        }
+    });
+    // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
+    unsafe { run_base(sm, inst) }
+}

@@ -1,0 +1,46 @@
+//! An SM without a launch, for tests of single instructions.
+
+use super::{Grid, Launch, Program, Sm};
+use crate::check::Checks;
+use crate::device::DeviceSpec;
+use crate::exec::Conditions;
+use crate::exec::function::Function;
+use crate::exec::sample::ProfileMode;
+use crate::isa::Kernel;
+use crate::memory::global::Global;
+use std::sync::{Arc, OnceLock};
+
+impl Sm {
+    /// Creates an SM that holds a block of one warp, of a kernel without code.
+    pub fn for_tests() -> Sm {
+        static GRID: OnceLock<Arc<Grid>> = OnceLock::new();
+        let grid = GRID.get_or_init(|| {
+            let mut program = Program::default();
+            program.listing.kernels.push(Kernel::default());
+            program.functions.push(Function::default());
+            let launch = Launch {
+                kernel: 0,
+                grid: [1; 3],
+                block: [32, 1, 1],
+                dynamic_shared: 0,
+                params: &[],
+                stack_limit: 0,
+                cooperative: None,
+                heap: None,
+                images: Arc::default(),
+                time_limit: None,
+                threads: None,
+                watch: None,
+                profile: ProfileMode::Sample,
+                checks: Checks::default(),
+                conditions: Conditions::USUAL,
+            };
+            let device = DeviceSpec::h200();
+            let program = Arc::new(program);
+            Arc::new(Grid::new(&program, &Global::new(0), &device, &launch, 1))
+        });
+        let mut sm = Sm::new(grid.clone());
+        sm.block.reset(0, [0; 3], 32, (0, 0));
+        sm
+    }
+}

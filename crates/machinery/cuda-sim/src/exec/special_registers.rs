@@ -1,0 +1,190 @@
+//! Special registers, for example `%tid` and `%clock`. Source: PTX ISA section 10.
+
+use super::cpu::Cpu;
+use super::lanewise::{GangView, View as _, same};
+use super::sm::{Handler, Handlers, Inst, Next, Sm};
+use crate::lanes::LANES;
+
+macro_rules! specials {
+    ($($variant:ident $name:literal),* $(,)?) => {
+        /// A special register.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(u32)]
+        pub enum Special {
+            $($variant),*
+        }
+
+        impl Special {
+            pub const ALL: &[Special] = &[$(Special::$variant),*];
+
+            /// Returns the register's name in PTX.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Special::$variant => $name),*
+                }
+            }
+        }
+    };
+}
+
+specials! {
+    TidX "%tid.x", TidY "%tid.y", TidZ "%tid.z",
+    NtidX "%ntid.x", NtidY "%ntid.y", NtidZ "%ntid.z",
+    CtaidX "%ctaid.x", CtaidY "%ctaid.y", CtaidZ "%ctaid.z",
+    NctaidX "%nctaid.x", NctaidY "%nctaid.y", NctaidZ "%nctaid.z",
+    LaneId "%laneid", WarpId "%warpid", NwarpId "%nwarpid",
+    SmId "%smid", NsmId "%nsmid", GridId "%gridid",
+    LanemaskEq "%lanemask_eq", LanemaskLe "%lanemask_le", LanemaskLt "%lanemask_lt",
+    LanemaskGe "%lanemask_ge", LanemaskGt "%lanemask_gt",
+    Clock "%clock", ClockHi "%clock_hi", Clock64 "%clock64",
+    GlobalTimer "%globaltimer", GlobalTimerLo "%globaltimer_lo", GlobalTimerHi "%globaltimer_hi",
+    TotalSmemSize "%total_smem_size", DynamicSmemSize "%dynamic_smem_size",
+    // Driver-defined: the address of the grid barrier of a cooperative launch, upper half first.
+    EnvReg1 "%envreg1", EnvReg2 "%envreg2",
+}
+
+impl Special {
+    /// Returns true for clocks and timers.
+    pub fn is_clock(self) -> bool {
+        use Special::*;
+        matches!(
+            self,
+            Clock | ClockHi | Clock64 | GlobalTimer | GlobalTimerLo | GlobalTimerHi
+        )
+    }
+
+    /// Returns the handlers that read this register into operand 0, a row of 64 bits (`wide`) or 32 bits. The
+    /// immediate is the register's number, `arg0` is 1.
+    pub fn reader(self, cpu: Cpu, wide: bool) -> Handlers {
+        use Special::*;
+        let (warp, gang): (Handler, Option<Handler>) = match (self, wide) {
+            (TidX | TidY | TidZ, false) => (read_thread, Some(read_threads)),
+            (TidX | TidY | TidZ, true) => (read_thread_wide, None),
+            (LaneId | LanemaskEq | LanemaskLe | LanemaskLt | LanemaskGe | LanemaskGt, _)
+            | (WarpId, _) => match wide {
+                false => (read_narrow, None),
+                true => (read_wide, None),
+            },
+            (_, false) => return same(cpu, |sm: &Sm, inst: &Inst, _| common(sm, inst) as u32),
+            (_, true) => return same(cpu, |sm: &Sm, inst: &Inst, _| common(sm, inst)),
+        };
+        Handlers {
+            warp,
+            gang,
+            preserves_uniformity: false,
+        }
+    }
+}
+
+/// Returns the running warp's row of `%tid` along the axis given by the immediate.
+#[inline(always)]
+fn thread(sm: &Sm, inst: &Inst) -> [u32; LANES] {
+    sm.threads.rows[sm.block.running][inst.imm as usize % 3]
+}
+
+/// Reads `%tid` into the 32-bit row 0.
+///
+/// # Safety
+/// The requirements of [`Handler`]. All handlers in this file share them.
+unsafe fn read_thread(sm: &mut Sm, inst: &Inst) -> Next {
+    let row = thread(sm, inst);
+    // SAFETY: operand 0 is a 32-bit row.
+    unsafe { sm.write(inst, 0, row) };
+    inst.next()
+}
+
+/// Reads `%tid` into the 32-bit row 0 of each warp of a gang.
+///
+/// # Safety
+/// The requirements of [`read_thread`].
+unsafe fn read_threads(sm: &mut Sm, inst: &Inst) -> Next {
+    for turn in 0..sm.gang.count {
+        sm.select_warp(turn);
+        let row = thread(sm, inst);
+        // SAFETY: operand 0 is a 32-bit row.
+        unsafe { GangView::of(&sm.gang, turn).write(sm, inst, 0, row) };
+    }
+    inst.next()
+}
+
+/// Reads `%tid` into the 64-bit row 0.
+///
+/// # Safety
+/// The requirements of [`read_thread`].
+unsafe fn read_thread_wide(sm: &mut Sm, inst: &Inst) -> Next {
+    let row = thread(sm, inst).map(u64::from);
+    // SAFETY: operand 0 is a 64-bit row.
+    unsafe { sm.write(inst, 0, row) };
+    inst.next()
+}
+
+/// Reads a special register of a warp or its lanes into the 32-bit row 0.
+///
+/// # Safety
+/// The requirements of [`read_thread`].
+unsafe fn read_narrow(sm: &mut Sm, inst: &Inst) -> Next {
+    let row = of_warp(sm, inst);
+    // SAFETY: operand 0 is a 32-bit row.
+    unsafe { sm.write(inst, 0, row) };
+    inst.next()
+}
+
+/// Reads a special register of a warp or its lanes into the 64-bit row 0.
+///
+/// # Safety
+/// The requirements of [`read_thread`].
+unsafe fn read_wide(sm: &mut Sm, inst: &Inst) -> Next {
+    let row = of_warp(sm, inst).map(u64::from);
+    // SAFETY: operand 0 is a 64-bit row.
+    unsafe { sm.write(inst, 0, row) };
+    inst.next()
+}
+
+fn of_warp(sm: &Sm, inst: &Inst) -> [u32; LANES] {
+    let each = |f: &dyn Fn(u32) -> u32| std::array::from_fn(|lane| f(lane as u32));
+    match Special::ALL[inst.imm as usize] {
+        Special::WarpId => [sm.block.warp().index; LANES],
+        Special::LanemaskEq => each(&|lane| 1 << lane),
+        Special::LanemaskLe => each(&|lane| u32::MAX >> (31 - lane)),
+        Special::LanemaskLt => each(&|lane| (1 << lane) - 1),
+        Special::LanemaskGe => each(&|lane| u32::MAX << lane),
+        Special::LanemaskGt => each(&|lane| (u32::MAX << lane) << 1),
+        _ => each(&|lane| lane),
+    }
+}
+
+/// Returns a special register that is uniform over the block.
+fn common(sm: &Sm, inst: &Inst) -> u64 {
+    // `clock` advances by a whole basic block on entry; `arg1` of its instructions have not run yet.
+    let clock = sm
+        .clock
+        .wrapping_sub(sm.block_start)
+        .wrapping_sub(u64::from(inst.arg1));
+    let grid = &*sm.grid;
+    let block = &*sm.block;
+    u64::from(match Special::ALL[inst.imm as usize] {
+        Special::NtidX => grid.dims.block[0],
+        Special::NtidY => grid.dims.block[1],
+        Special::NtidZ => grid.dims.block[2],
+        Special::CtaidX => block.id[0],
+        Special::CtaidY => block.id[1],
+        Special::CtaidZ => block.id[2],
+        Special::NctaidX => grid.dims.grid[0],
+        Special::NctaidY => grid.dims.grid[1],
+        Special::NctaidZ => grid.dims.grid[2],
+        Special::NwarpId => 64,
+        // Blocks are assigned to SMs in turn, so that the number does not depend on timing.
+        Special::SmId => (block.number % u64::from(grid.multiprocessors)) as u32,
+        Special::NsmId => grid.multiprocessors,
+        Special::GridId => return grid.id(),
+        // Simulated time advances by one per instruction, because it must not depend on the host. The timers
+        // count the same steps as nanoseconds.
+        Special::Clock | Special::GlobalTimerLo => clock as u32,
+        Special::ClockHi | Special::GlobalTimerHi => (clock >> 32) as u32,
+        Special::Clock64 | Special::GlobalTimer => return clock,
+        Special::TotalSmemSize => grid.shared_bytes,
+        Special::EnvReg1 => (grid.cooperative >> 32) as u32,
+        Special::EnvReg2 => grid.cooperative as u32,
+        _ => grid.dynamic_shared,
+    })
+}

@@ -1,0 +1,224 @@
+//! State spaces: the translation of addresses to memory.
+//!
+//! Source: PTX ISA section 5.1. Bounds are always checked.
+
+use super::sm::Sm;
+use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
+
+/// A state space, used as the type parameter of loads and stores.
+pub trait SpaceAccess {
+    const NAME: &'static str;
+    /// True if every lane sees the same bytes at the same address.
+    const UNIFORM_ADDRESSES: bool;
+
+    /// Returns true if kernels may write at `address`.
+    #[inline(always)]
+    fn writable(_sm: &Sm, _address: u64) -> bool {
+        true
+    }
+
+    /// Returns true if `address` is in device memory, whose atomics round and treat NaNs differently.
+    #[inline(always)]
+    fn in_device(_address: u64) -> bool {
+        false
+    }
+
+    /// Returns the host address of `bytes` bytes at `address`, or null unless all of them are valid.
+    fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8;
+
+    /// Marks bytes as read or written. They must be among those that [`SpaceAccess::host`] last found at
+    /// `found`.
+    #[inline(always)]
+    fn touch(_sm: &Sm, _found: u64, _address: u64, _bytes: u64, _write: bool) {}
+
+    /// Counts a load or store by `warps` warps with `threads` threads in total.
+    fn count(sm: &mut Sm, write: bool, warps: u64, threads: u64);
+}
+
+pub struct GlobalSpace;
+pub struct ConstantSpace;
+pub struct SharedSpace;
+pub struct LocalSpace;
+/// Arguments and results of calls: local memory here, registers on a GPU.
+pub struct ArgumentSpace;
+pub struct ParamSpace;
+pub struct GenericSpace;
+
+impl SpaceAccess for GlobalSpace {
+    const NAME: &'static str = "device memory";
+    const UNIFORM_ADDRESSES: bool = true;
+
+    #[inline(always)]
+    fn writable(sm: &Sm, address: u64) -> bool {
+        // Constant memory is part of device memory, but only the host may write it.
+        !sm.constants.contains(address)
+    }
+
+    #[inline(always)]
+    fn in_device(_: u64) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
+        let slot = Sm::recent_slot(address);
+        let host = sm.recent[slot].host(address, bytes);
+        if !host.is_null() {
+            return host;
+        }
+        let region = sm.regions.find(address);
+        if region.bytes > 0 {
+            sm.recent[slot] = region;
+        }
+        region.host(address, bytes)
+    }
+
+    #[inline(always)]
+    fn touch(sm: &Sm, found: u64, address: u64, bytes: u64, write: bool) {
+        // SAFETY: `host` found the bytes in this region, whose allocation table lives as long as the launch.
+        unsafe { sm.recent[Sm::recent_slot(found)].touch(address, bytes, write, sm.epoch) }
+    }
+
+    #[inline(always)]
+    fn count(sm: &mut Sm, write: bool, warps: u64, threads: u64) {
+        if write {
+            sm.counts.global_stores += threads;
+        } else {
+            sm.counts.global_loads += threads;
+            sm.counts.reads += warps;
+        }
+    }
+}
+
+impl SpaceAccess for ConstantSpace {
+    const NAME: &'static str = "constant memory";
+    const UNIFORM_ADDRESSES: bool = true;
+
+    #[inline(always)]
+    fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
+        sm.constants.host(address, bytes)
+    }
+
+    #[inline(always)]
+    fn count(_: &mut Sm, _: bool, _: u64, _: u64) {}
+}
+
+impl SpaceAccess for SharedSpace {
+    const NAME: &'static str = "shared memory";
+    const UNIFORM_ADDRESSES: bool = true;
+
+    #[inline(always)]
+    fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
+        let size = u64::from(sm.block.shared_bytes);
+        if address < size && size - address >= bytes {
+            sm.block
+                .shared
+                .as_mut_ptr()
+                .cast::<u8>()
+                .wrapping_add(address as usize)
+        } else {
+            std::ptr::null_mut()
+        }
+    }
+
+    #[inline(always)]
+    fn count(sm: &mut Sm, write: bool, warps: u64, _: u64) {
+        sm.counts.reads += if write { 0 } else { warps };
+    }
+}
+
+impl SpaceAccess for LocalSpace {
+    const NAME: &'static str = "local memory";
+    const UNIFORM_ADDRESSES: bool = false;
+
+    #[inline(always)]
+    fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8 {
+        let size = u64::from(sm.locals.bytes);
+        if address < size
+            && size - address >= bytes
+            && let Some(local) = sm.block.warp_mut().local.as_mut()
+        {
+            return local
+                .as_mut_ptr()
+                .wrapping_add(lane * size as usize + address as usize);
+        }
+        std::ptr::null_mut()
+    }
+
+    #[inline(always)]
+    fn count(_: &mut Sm, _: bool, _: u64, _: u64) {}
+}
+
+impl SpaceAccess for ArgumentSpace {
+    const NAME: &'static str = "local memory";
+    const UNIFORM_ADDRESSES: bool = false;
+
+    #[inline(always)]
+    fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8 {
+        LocalSpace::host(sm, lane, address, bytes)
+    }
+
+    #[inline(always)]
+    fn count(_: &mut Sm, _: bool, _: u64, _: u64) {}
+}
+
+impl SpaceAccess for ParamSpace {
+    const NAME: &'static str = "kernel parameters";
+    const UNIFORM_ADDRESSES: bool = true;
+
+    #[inline(always)]
+    fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
+        let params = &sm.grid.params;
+        let size = params.len() as u64;
+        if address < size && size - address >= bytes {
+            // The space has only loads, so the pointer is never written through.
+            params.as_ptr().wrapping_add(address as usize).cast_mut()
+        } else {
+            std::ptr::null_mut()
+        }
+    }
+
+    #[inline(always)]
+    fn count(_: &mut Sm, _: bool, _: u64, _: u64) {}
+}
+
+impl SpaceAccess for GenericSpace {
+    const NAME: &'static str = "memory";
+    const UNIFORM_ADDRESSES: bool = false;
+
+    #[inline(always)]
+    fn writable(sm: &Sm, address: u64) -> bool {
+        !in_window(address, PARAM_WINDOW) && GlobalSpace::writable(sm, address)
+    }
+
+    #[inline(always)]
+    fn in_device(address: u64) -> bool {
+        !in_window(address, SHARED_WINDOW)
+    }
+
+    #[inline(always)]
+    fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8 {
+        match address {
+            a if in_window(a, SHARED_WINDOW) => {
+                SharedSpace::host(sm, lane, a - SHARED_WINDOW, bytes)
+            }
+            a if in_window(a, LOCAL_WINDOW) => LocalSpace::host(sm, lane, a - LOCAL_WINDOW, bytes),
+            a if in_window(a, PARAM_WINDOW) => ParamSpace::host(sm, lane, a - PARAM_WINDOW, bytes),
+            _ => GlobalSpace::host(sm, lane, address, bytes),
+        }
+    }
+
+    #[inline(always)]
+    fn touch(sm: &Sm, found: u64, address: u64, bytes: u64, write: bool) {
+        let windows = [SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW];
+        if !windows.iter().any(|&window| in_window(address, window)) {
+            GlobalSpace::touch(sm, found, address, bytes, write);
+        }
+    }
+
+    #[inline(always)]
+    fn count(sm: &mut Sm, write: bool, warps: u64, threads: u64) {
+        // Most generic accesses reach device memory; all are counted as such.
+        GlobalSpace::count(sm, write, warps, threads);
+    }
+}

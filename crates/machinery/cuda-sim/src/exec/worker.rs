@@ -1,0 +1,121 @@
+//! The work of one host thread in a launch.
+
+use super::block::Block;
+use super::block_queue::{BlockQueue, NextBlock};
+use super::instrument::sanitizing;
+use super::launch_cache;
+use super::sm::{Grid, Sm};
+use super::time_limit::{SHORT_LAUNCH, WakeTime};
+use super::trace::Trace;
+use crate::check::FindingSet;
+use crate::profile::collect::{LaunchCounts, LaunchPart};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Maximum number of warp instructions of a block after another has faulted: it may be waiting for that one.
+const MAX_AFTER_FAILURE: u64 = 1 << 24;
+
+/// Counters, output and findings of one host thread.
+pub struct WorkerResult {
+    pub counted: LaunchCounts,
+    pub printed: Vec<(u64, Vec<u8>)>,
+    pub trace: Option<Box<Trace>>,
+    pub findings: FindingSet,
+}
+
+/// Runs blocks until none remain. Up to `resident` blocks that do not end within their quantum take turns, so
+/// that a block may wait for another. If `can_wake_workers` is true, wakes other workers when the launch takes
+/// long.
+pub fn run_blocks(grid: &Arc<Grid>, resident: usize, can_wake_workers: bool) -> WorkerResult {
+    let is_cacheable = launch_cache::is_cacheable(grid);
+    let (parts, counted, block) = launch_cache::with(&grid.program, |cached| match is_cacheable {
+        true => (
+            cached.parts.take(),
+            cached.counted.take(),
+            cached.block.take(),
+        ),
+        false => Default::default(),
+    })
+    .unwrap_or_default();
+    let mut sm = match parts {
+        Some(parts) => Sm::with_parts(grid.clone(), *parts),
+        None => Sm::new(grid.clone()),
+    };
+    if can_wake_workers {
+        sm.watchdog.wake = WakeTime::AfterNextPoll;
+    }
+    let mut counted = counted.unwrap_or_else(|| LaunchCounts::new(&grid.program.listing));
+    let mut queue = BlockQueue::new(resident);
+    let mut spare: Vec<Box<Block>> = block.into_iter().collect();
+    while let Some(next) = queue.next(grid, sm.schedule.as_deref_mut()) {
+        let starts = matches!(next, NextBlock::Fresh(_));
+        let mut block = match next {
+            NextBlock::Fresh(number) => {
+                let mut block = spare.pop().unwrap_or_else(|| Box::new(Block::empty()));
+                let threads = grid.dims.threads();
+                block.reset(
+                    number,
+                    grid.dims.block_index(number),
+                    threads,
+                    (grid.shared_bytes, grid.poison),
+                );
+                if let Some(checks) = &grid.checks {
+                    let shadow = block.shadow.get_or_insert_with(|| checks.shadow());
+                    shadow.begin(threads.div_ceil(32) as usize);
+                }
+                block
+            }
+            NextBlock::Paused(block) => block,
+        };
+        let number = block.number;
+        let part = grid.sample.part(number);
+        // After the first turn of a profiled block, the next block may have the caches, or empty ones if this
+        // block continues to use them.
+        let pass_on = |caches| {
+            if starts && part != LaunchPart::Plain {
+                grid.sample.pass_on(number, caches);
+            }
+        };
+        let failed = grid.lowest_failed();
+        if number > failed || failed < u64::MAX && block.clock > MAX_AFTER_FAILURE {
+            pass_on(None);
+            continue;
+        }
+        if starts && part != LaunchPart::Plain {
+            block.caches = Some(grid.sample.take(number));
+        }
+        std::mem::swap(&mut sm.block, &mut block);
+        let finished = !sm.is_timed_out_at_block_start() && sm.run_block(part, &mut counted);
+        if finished || sm.fault.is_some() {
+            sanitizing::close(&mut sm);
+        }
+        std::mem::swap(&mut sm.block, &mut block);
+        if let Some(fault) = sm.fault.take() {
+            pass_on(None);
+            grid.record_fault(number, fault);
+        } else if finished {
+            pass_on(block.caches.take());
+            grid.progress.done.value.fetch_add(1, Ordering::Relaxed);
+            spare.push(block);
+        } else {
+            pass_on(None);
+            queue.push_paused(block);
+        }
+    }
+    let done = WorkerResult {
+        counted,
+        printed: std::mem::take(&mut sm.printed),
+        trace: sm.trace.take(),
+        findings: sm
+            .checker
+            .take()
+            .map_or_else(Default::default, |checker| checker.findings),
+    };
+    if is_cacheable && sm.clock <= SHORT_LAUNCH && grid.lowest_failed() == u64::MAX {
+        launch_cache::with(&grid.program, |cached| {
+            cached.parts = Some(Box::new(sm.into_parts()));
+            cached.block = spare.pop();
+        });
+    }
+    done
+}

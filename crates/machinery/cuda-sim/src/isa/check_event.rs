@@ -1,0 +1,210 @@
+//! Events that the sanitizer observes, per instruction of a program.
+
+use super::{Access, AccessKind, Memory};
+
+/// The event that an instruction causes for the sanitizer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckEvent {
+    None,
+    Access(Access),
+    /// Arrival at a barrier of the block.
+    Barrier(Aligned),
+    /// Synchronization of the lanes of a warp.
+    WarpSync(WarpSync),
+    /// A memory fence.
+    Fence(FenceScope),
+    /// A branch, taken where its predicate is true or, with `unless`, where it is false.
+    Branch {
+        unless: bool,
+    },
+    /// A branch one of whose sides only ends the thread.
+    ExitBranch(ExitBranch),
+    /// A wait for asynchronous copies.
+    CopyWait(CopyGroupOp),
+    /// A `wgmma`, which multiplies matrices in shared memory asynchronously.
+    Wgmma,
+    /// A wait for `wgmma` operations.
+    WgmmaWait,
+    /// The end of the thread.
+    Exit,
+}
+
+/// The alignment requirement of a barrier: `bar.sync` requires all lanes of a warp to arrive together, while
+/// `barrier.sync` lets them arrive separately.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Aligned(pub bool);
+
+/// The scope of a fence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FenceScope {
+    /// The threads of the block.
+    Block,
+    /// All threads of the device.
+    Device,
+}
+
+/// The lanes that a branch sends to the end of the thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExitBranch {
+    /// True if lanes whose predicate (operand 0) is true exit; false if the others do.
+    pub when_true: bool,
+}
+
+/// A warp-level synchronization.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WarpSync {
+    /// The index of the operand that holds the member mask.
+    pub members: usize,
+    /// True if the lanes may wait at different instructions of this kind with the same mask; false if all
+    /// must be at this one.
+    pub any_instruction: bool,
+    /// The data exchange, if the instruction is a shuffle.
+    pub shuffle: Option<ShuffleExchange>,
+}
+
+/// The data exchange of a shuffle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShuffleExchange {
+    /// True if each lane computes its source lane as an index or an XOR (`idx`, `bfly`); false if values
+    /// shift (`up`, `down`), so that lanes at one end have no source lane.
+    pub indexed: bool,
+    /// True if every lane uses the value it receives.
+    pub result_used: bool,
+}
+
+/// The byte range of an array in shared memory, half open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SharedArray {
+    pub start: u32,
+    pub end: u32,
+}
+
+impl SharedArray {
+    /// The whole of shared memory.
+    const ANY: SharedArray = SharedArray {
+        start: 0,
+        end: u32::MAX,
+    };
+
+    /// Returns true if the array contains all of the `bytes` bytes at `at`.
+    #[inline(always)]
+    pub fn contains(self, at: u64, bytes: u64) -> bool {
+        at >= self.start.into() && at + bytes <= self.end.into()
+    }
+}
+
+/// The effect of an instruction on groups of asynchronous copies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CopyGroupOp {
+    None,
+    /// Closes the current group.
+    Commit,
+    /// Waits for all groups except for the given number of most recent ones.
+    WaitGroups(u32),
+    /// Waits for all asynchronous copies.
+    WaitAll,
+}
+
+/// The sanitizer's view of a program, indexed by instruction address.
+#[derive(Default)]
+pub struct CheckEvents {
+    /// The event of each instruction.
+    list: Vec<CheckEvent>,
+    /// The shared-memory array that each instruction accesses.
+    arrays: Vec<SharedArray>,
+    /// The number of device-memory accesses that precede each instruction.
+    numbers: Vec<u32>,
+    /// The addresses of the device-memory accesses, in order.
+    device: Vec<u32>,
+}
+
+impl CheckEvents {
+    /// Appends the event of the next instruction.
+    pub fn push(&mut self, event: CheckEvent) {
+        self.numbers.push(self.device.len() as u32);
+        if let CheckEvent::Access(Access {
+            memory: Memory::Global | Memory::Generic,
+            ..
+        }) = event
+        {
+            self.device.push(self.list.len() as u32);
+        }
+        self.list.push(event);
+        self.arrays.push(SharedArray::ANY);
+    }
+
+    /// Sets the array that the last appended instruction accesses.
+    pub fn set_array(&mut self, array: SharedArray) {
+        if let Some(last) = self.arrays.last_mut() {
+            *last = array;
+        }
+    }
+
+    /// Returns the array that the instruction at `address` accesses; all of shared memory if its provenance
+    /// is unknown.
+    #[inline(always)]
+    pub fn array(&self, address: u32) -> SharedArray {
+        self.arrays[address as usize]
+    }
+
+    /// Returns true if a thread at `address` has nothing left to execute but its exit.
+    pub fn only_exits(&self, address: u32) -> bool {
+        let at = |address: u32| self.list.get(address as usize).copied();
+        at(address) == Some(CheckEvent::Exit)
+            || at(address) == Some(CheckEvent::None) && at(address + 1) == Some(CheckEvent::Exit)
+    }
+
+    /// Returns the ordinal of a device-memory access among all of the program's.
+    #[inline(always)]
+    pub fn device_access_ordinal(&self, address: u32) -> u32 {
+        self.numbers[address as usize]
+    }
+
+    /// Returns the address of the device-memory access with an ordinal.
+    pub fn device_access_address(&self, number: u32) -> u32 {
+        self.device
+            .get(number as usize)
+            .copied()
+            .unwrap_or(u32::MAX)
+    }
+
+    /// Returns the address of the first device-memory access whose ordinal modulo 32 is in the mask and which
+    /// is a store (or, if `writes` is false, is not).
+    pub fn first_device_access(&self, (numbers, writes): (u32, bool)) -> u32 {
+        let mut sites = (0u32..).zip(&self.device);
+        let found = sites.find(|&(number, &address)| {
+            let stores = matches!(
+                self.at(address),
+                CheckEvent::Access(Access {
+                    kind: AccessKind::Store,
+                    ..
+                })
+            );
+            numbers >> (number % 32) & 1 == 1 && stores == writes
+        });
+        found.map_or(u32::MAX, |(_, &address)| address)
+    }
+
+    /// Iterates over the events of all instructions, in code order.
+    pub fn iter(&self) -> impl Iterator<Item = CheckEvent> {
+        self.list.iter().copied()
+    }
+
+    /// Returns the event of the instruction at `address`.
+    #[inline(always)]
+    pub fn at(&self, address: u32) -> CheckEvent {
+        self.list[address as usize]
+    }
+
+    /// Returns the shadow granularity in bytes for shared or device memory: 4, or 1 if the program has
+    /// narrower accesses.
+    pub fn shadow_granularity(&self, of: Memory) -> u32 {
+        let narrow = |event: &CheckEvent| match event {
+            CheckEvent::Access(Access { memory, bytes, .. }) => {
+                (*memory == of || *memory == Memory::Generic) && *bytes < 4
+            }
+            _ => false,
+        };
+        if self.list.iter().any(narrow) { 1 } else { 4 }
+    }
+}

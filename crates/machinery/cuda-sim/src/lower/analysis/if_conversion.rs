@@ -1,0 +1,204 @@
+//! If-conversion: finds short blocks that NVIDIA's assembler predicates instead of branching around them.
+//!
+//! Every warp issues the instructions of such a block under a predicate, and lanes that would have branched
+//! around it do nothing. The block costs its issue slots each time the branch before it is reached, however
+//! few lanes need it.
+//!
+//! The rules were derived from the code that NVIDIA's assembler (CUDA 13.0) generates for this repository's
+//! kernels.
+
+use crate::isa::{Class, Memory};
+use crate::lower::cfg::Cfg;
+use crate::lower::ir::{Flow, IrInst};
+use petgraph::algo::dominators;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+/// The length in PTX instructions of the longest predicated block observed: the stencil's halo has 17.
+const MAX_PREDICATED_INSTRUCTIONS: u32 = 17;
+
+/// Maximum number of blocks that are followed along a chain.
+const MAX_CHAIN_BLOCKS: usize = 64;
+
+/// Returns, for each predicated block, the block with whose branch it is issued; `None` for all other blocks.
+pub fn issued_by(insts: &[IrInst], cfg: &Cfg) -> Vec<Option<usize>> {
+    let in_degrees = cfg.in_degrees();
+    let above = DominatorTree::of(cfg);
+    let mut issued_by = vec![None; cfg.ranges.len()];
+    for (block, range) in cfg.ranges.iter().enumerate() {
+        let branches_here = insts[range.clone()]
+            .last()
+            .is_some_and(|inst| matches!(inst.flow, Flow::Branch(_)));
+        let [first, second] = cfg.successors[block][..] else {
+            continue;
+        };
+        if !branches_here {
+            continue;
+        }
+        let sides = [first, second].map(|start| Side::from(start, insts, cfg, &in_degrees));
+        if sides[0].end != sides[1].end || cfg.only_exits(sides[0].end, insts) {
+            continue;
+        }
+        // At the end of a loop body there is no other work to overlap with a load in flight, so lanes that do
+        // not need the load skip it.
+        let stalls =
+            sides.iter().any(|side| side.loads) && ends_in_back_edge(sides[0].end, cfg, &above);
+        if !stalls
+            && sides
+                .iter()
+                .all(|side| side.instructions <= MAX_PREDICATED_INSTRUCTIONS)
+        {
+            for side in sides {
+                for inside in side.blocks {
+                    issued_by[inside] = Some(block);
+                }
+            }
+        }
+    }
+    issued_by
+}
+
+/// Returns, for each block, whether a branch at its end remains a branch in machine code: its sides are not
+/// predicated and neither side only ends the thread.
+pub fn machine_branches(issued_by: &[Option<usize>], insts: &[IrInst], cfg: &Cfg) -> Vec<bool> {
+    let mut machine_branches: Vec<bool> = cfg
+        .successors
+        .iter()
+        .map(|sides| !sides.iter().any(|&side| cfg.only_exits(side, insts)))
+        .collect();
+    for &block in issued_by.iter().flatten() {
+        machine_branches[block] = false;
+    }
+    machine_branches
+}
+
+/// One side of a branch: the blocks reachable only through it, and the block where it ends.
+struct Side {
+    blocks: Vec<usize>,
+    instructions: u32,
+    /// True if the arm loads from global memory.
+    loads: bool,
+    end: usize,
+}
+
+impl Side {
+    fn from(start: usize, insts: &[IrInst], cfg: &Cfg, in_degrees: &[u32]) -> Side {
+        let mut side = Side {
+            blocks: Vec::new(),
+            instructions: 0,
+            loads: false,
+            end: start,
+        };
+        while let [next] = cfg.successors[side.end][..]
+            && in_degrees[side.end] == 1
+            && side.instructions <= MAX_PREDICATED_INSTRUCTIONS
+        {
+            let inside = &insts[cfg.ranges[side.end].clone()];
+            let stops = (0..inside.len()).any(|index| !can_be_predicated(inside, index));
+            if stops {
+                break;
+            }
+            let counted = inside
+                .iter()
+                .filter(|inst| inst.starts_ptx_inst && inst.flow == Flow::Next);
+            side.instructions += counted.count() as u32;
+            side.loads |= inside.iter().filter_map(|inst| inst.access).any(|access| {
+                access.kind.is_load() && matches!(access.memory, Memory::Global | Memory::Generic)
+            });
+            side.blocks.push(side.end);
+            side.end = next;
+        }
+        side
+    }
+}
+
+/// Returns true if the instruction can be predicated. Barriers, calls and atomics cannot; square roots and
+/// divisions are short routines with branches of their own.
+fn can_be_predicated(block: &[IrInst], index: usize) -> bool {
+    let inst = &block[index];
+    let is_guard = block.get(index + 1).is_some_and(|next| next.predicated);
+    let jumps = matches!(inst.flow, Flow::Jump(_));
+    let has_side_effect = inst.class == Class::Control && !is_guard && !jumps;
+    let atomic = inst.access.is_some_and(|access| access.kind.is_atomic());
+    let is_routine = inst.class == Class::Special && inst.flops > 0;
+    !(has_side_effect || atomic || is_routine || inst.barrier)
+}
+
+/// Skips empty blocks, which arise where a label follows a branch, and returns the next block that has
+/// instructions.
+fn skip_empty_blocks(mut block: usize, cfg: &Cfg) -> usize {
+    for _ in 0..MAX_CHAIN_BLOCKS {
+        match cfg.successors[block][..] {
+            [next] if cfg.ranges[block].is_empty() && next > block => block = next,
+            _ => break,
+        }
+    }
+    block
+}
+
+/// The dominator tree, as the entry and exit times of a depth-first traversal.
+struct DominatorTree {
+    /// The times at which the traversal enters and leaves each block; `None` for unreachable blocks.
+    visits: Vec<Option<(usize, usize)>>,
+}
+
+impl DominatorTree {
+    fn of(cfg: &Cfg) -> DominatorTree {
+        let mut graph = DiGraph::<(), ()>::new();
+        let nodes: Vec<NodeIndex> = cfg.ranges.iter().map(|_| graph.add_node(())).collect();
+        for (block, next) in cfg.successors.iter().enumerate() {
+            for &successor in next {
+                graph.add_edge(nodes[block], nodes[successor], ());
+            }
+        }
+        let dominators = dominators::simple_fast(&graph, nodes[0]);
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+        for &node in &nodes {
+            if let Some(above) = dominators.immediate_dominator(node) {
+                children[above.index()].push(node.index());
+            }
+        }
+        let mut visits = vec![None; nodes.len()];
+        let mut time = 0;
+        let mut open = vec![0];
+        while let Some(&block) = open.last() {
+            time += 1;
+            match &mut visits[block] {
+                // All children have been visited.
+                Some((_, exit)) => {
+                    *exit = time;
+                    open.pop();
+                }
+                entry => {
+                    *entry = Some((time, time));
+                    open.extend(&children[block]);
+                }
+            }
+        }
+        DominatorTree { visits }
+    }
+
+    /// Returns true if `dominator` dominates `block`.
+    fn dominates(&self, dominator: usize, block: usize) -> bool {
+        match (self.visits[dominator], self.visits[block]) {
+            (Some((entry, exit)), Some((time, _))) => (entry..=exit).contains(&time),
+            _ => false,
+        }
+    }
+}
+
+/// Returns true if the straight-line code from `start` ends in a back edge to a loop header.
+fn ends_in_back_edge(start: usize, cfg: &Cfg, above: &DominatorTree) -> bool {
+    let mut block = start;
+    for _ in 0..MAX_CHAIN_BLOCKS {
+        let is_back_edge = |next: usize| above.dominates(skip_empty_blocks(next, cfg), block);
+        match cfg.successors[block][..] {
+            [next] if next != start && !is_back_edge(next) => block = next,
+            ref next => return next.iter().any(|&next| is_back_edge(next)),
+        }
+    }
+    // An irreducible loop has no header.
+    false
+}
+
+#[cfg(test)]
+mod tests;

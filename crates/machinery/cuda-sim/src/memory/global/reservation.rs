@@ -1,0 +1,205 @@
+//! Virtual memory management: address ranges are reserved, and memory is mapped into them piece by piece. The
+//! pages of a reserved range are contiguous on the host, so that adjacent mappings form one range.
+
+use super::addresses::AddressRange;
+use super::allocation::LiveAllocation;
+use super::{ALIGNMENT, Allocation, AllocationKind, Global, NotAllocated, OutOfMemory};
+use std::sync::Mutex;
+
+/// A reserved address range.
+pub(super) struct Reservation {
+    pub size: u64,
+    addresses: AddressRange,
+}
+
+impl Global {
+    /// Reserves `bytes` addresses at a multiple of `alignment`, which must be a power of two. The range takes
+    /// neither device memory nor host memory until memory is mapped into it.
+    pub fn reserve(&mut self, bytes: u64, alignment: u64) -> Result<u64, OutOfMemory> {
+        let (address, past) = self.next_address(bytes, alignment.max(ALIGNMENT))?;
+        let addresses = AddressRange::new(bytes).ok_or_else(|| self.out_of_memory(bytes))?;
+        self.next = past;
+        let reservation = Reservation {
+            size: bytes,
+            addresses,
+        };
+        self.reservations.insert(address, reservation);
+        Ok(address)
+    }
+
+    /// Releases a reservation allocation_count by [`Global::reserve`] with this address and length. Fails if there is no
+    /// such reservation or if memory is still mapped into it.
+    pub fn free_reservation(&mut self, address: u64, bytes: u64) -> Result<(), NotAllocated> {
+        let reservation = self.reservations.get(&address);
+        let is_reserved = reservation.is_some_and(|reservation| reservation.size == bytes);
+        let is_empty = self.mappings(address, bytes).is_empty();
+        if !is_reserved || !is_empty {
+            return Err(NotAllocated(address));
+        }
+        self.reservations.remove(&address);
+        Ok(())
+    }
+
+    /// Allocates memory of the current device that is not mapped anywhere yet.
+    pub fn allocate_unmapped(&mut self, bytes: u64) -> Result<(), OutOfMemory> {
+        if bytes > self.free_bytes() {
+            return Err(self.out_of_memory(bytes));
+        }
+        self.used[self.device as usize] += bytes;
+        Ok(())
+    }
+
+    /// Frees memory that [`Global::allocate_unmapped`] allocated on the same device.
+    pub fn free_unmapped(&mut self, bytes: u64) {
+        self.used[self.device as usize] -= bytes;
+    }
+
+    /// Returns the host pointer to a range inside one reservation. The range is inaccessible until
+    /// [`Global::commit_pages`] commits host memory to it.
+    pub fn reserved_host(&self, address: u64, bytes: u64) -> Option<*mut u8> {
+        let (reservation, offset) = self.find_reservation(address, bytes)?;
+        Some(reservation.addresses.start.wrapping_add(offset as usize))
+    }
+
+    /// Commits host memory to whole pages of a reservation. Fails if the host is out of memory.
+    pub fn commit_pages(&self, address: u64, bytes: u64) -> Result<(), OutOfMemory> {
+        let filled = self
+            .find_reservation(address, bytes)
+            .is_some_and(|(reservation, offset)| {
+                // SAFETY: `find_reservation` has checked that the range is inside the reservation.
+                unsafe { reservation.addresses.commit(offset, bytes) }
+            });
+        match filled {
+            true => Ok(()),
+            false => Err(self.out_of_memory(bytes)),
+        }
+    }
+
+    /// Returns the host memory of whole pages of a reservation to the system. The pages must not be in use.
+    pub fn decommit_pages(&self, address: u64, bytes: u64) {
+        if let Some((reservation, offset)) = self.find_reservation(address, bytes) {
+            // SAFETY: `find_reservation` has checked that the range is inside the reservation, and callers do not
+            // use the pages any more.
+            unsafe { reservation.addresses.decommit(offset, bytes) }
+        }
+    }
+
+    /// Returns the reservation that contains all of these addresses, and the offset of the first.
+    fn find_reservation(&self, address: u64, bytes: u64) -> Option<(&Reservation, u64)> {
+        let (&start, reservation) = self.reservations.range(..=address).next_back()?;
+        let offset = address - start;
+        (offset.checked_add(bytes)? <= reservation.size).then_some((reservation, offset))
+    }
+
+    /// Maps memory of the current device into part of a reservation. No kernel can access it before
+    /// [`Global::set_access`]. Fails if the range is not reserved or memory is mapped there already.
+    pub fn map_reserved(&mut self, address: u64, bytes: u64) -> Result<(), NotAllocated> {
+        let host = self
+            .reserved_host(address, bytes)
+            .ok_or(NotAllocated(address))?;
+        if !self.mappings(address, bytes).is_empty() {
+            return Err(NotAllocated(address));
+        }
+        self.allocation_count += 1;
+        let entry = LiveAllocation {
+            size: bytes,
+            host,
+            kind: AllocationKind::Mapped,
+            owner: self.device,
+            access: AllocationKind::Mapped.access(),
+            backing: None,
+            touched: Mutex::default(),
+            order: self.allocation_count,
+            name: None,
+            written: None,
+        };
+        self.entries.insert(address, entry);
+        Ok(())
+    }
+
+    /// Removes the mapping allocation_count by [`Global::map_reserved`] at `address`.
+    pub fn unmap_reserved(&mut self, address: u64) -> Result<(), NotAllocated> {
+        self.remove(address, |kind| kind == AllocationKind::Mapped)
+    }
+
+    /// Returns the mappings in an address range.
+    fn mappings(&self, address: u64, bytes: u64) -> Vec<Allocation> {
+        let end = address.saturating_add(bytes);
+        let mappings = self.entries.range(address..end);
+        mappings
+            .map(|(&base, entry)| entry.to_allocation(base))
+            .collect()
+    }
+
+    /// Returns the end of the host-contiguous memory that starts at `found`: the end of the allocation,
+    /// extended over adjacent mappings until at least `bytes` bytes are covered.
+    pub(super) fn contiguous_end(&self, allocation: Allocation, bytes: u64) -> u64 {
+        let mut end = allocation.base + allocation.size;
+        if allocation.kind != AllocationKind::Mapped {
+            return end;
+        }
+        while end - allocation.base < bytes {
+            match self.entries.get(&end) {
+                Some(next) if next.kind == AllocationKind::Mapped => end += next.size,
+                _ => break,
+            }
+        }
+        end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adjacent_mappings_are_contiguous_on_the_host() {
+        const PIECE: u64 = 4096;
+        let mut global = Global::new(1 << 20);
+        let range = global.reserve(4 * PIECE, 2 * PIECE).unwrap();
+        assert_eq!(range % (2 * PIECE), 0);
+        assert_eq!(global.free_bytes(), 1 << 20, "addresses are no memory");
+        assert_eq!(global.host(range, 1), None);
+        global.map_reserved(range, PIECE).unwrap();
+        global.map_reserved(range + PIECE, PIECE).unwrap();
+        global.map_reserved(range + 3 * PIECE, PIECE).unwrap();
+        let host = global.host(range, 2 * PIECE).unwrap();
+        assert_eq!(
+            global.host(range + 1, 2 * PIECE - 1),
+            Some(host.wrapping_add(1))
+        );
+        assert_eq!(global.host(range, 2 * PIECE + 1), None, "a hole");
+        assert_eq!(
+            global.map_reserved(range + PIECE, 1),
+            Err(NotAllocated(range + PIECE))
+        );
+        let past = range + 4 * PIECE;
+        assert_eq!(global.map_reserved(past, 1), Err(NotAllocated(past)));
+        assert_eq!(global.free(range), Err(NotAllocated(range)));
+        assert_eq!(
+            global.free_reservation(range, 4 * PIECE),
+            Err(NotAllocated(range))
+        );
+        for piece in [0, 1, 3] {
+            global.unmap_reserved(range + piece * PIECE).unwrap();
+        }
+        assert_eq!(
+            global.free_reservation(range, PIECE),
+            Err(NotAllocated(range))
+        );
+        assert_eq!(global.free_reservation(range, 4 * PIECE), Ok(()));
+        assert_eq!(global.map_reserved(range, 1), Err(NotAllocated(range)));
+    }
+
+    #[test]
+    fn unmapped_memory_counts_as_allocated() {
+        let mut global = Global::new(1000);
+        global.allocate_unmapped(600).unwrap();
+        assert_eq!(global.free_bytes(), 400);
+        assert!(global.allocate_unmapped(401).is_err());
+        global.free_unmapped(600);
+        assert_eq!(global.free_bytes(), 1000);
+        assert!(global.reserve(u64::MAX, 1).is_err());
+        assert!(global.reserve(1, 1 << 63).is_err());
+    }
+}

@@ -1,0 +1,234 @@
+//! Random schedules of warps and blocks: correct kernels give correct results in any order, and kernels that
+//! depend on the order give wrong results with most seeds.
+
+use crate::harness::{Machine, module_of};
+use crate::params;
+use cuda_sim::check::{Checks, FindingKind};
+use cuda_sim::exec::{Conditions, FaultKind};
+use std::cell::RefCell;
+use std::time::Duration;
+
+const PTX: &str = include_str!("../../kernels/ptx/order.ptx");
+
+/// Launch sizes of a few blocks with a few warps each.
+const SIZES: [(u32, u32); 3] = [(4, 128), (6, 64), (3, 256)];
+
+/// Calls `f` with a device that has loaded the kernels, once per thread of the test program.
+fn with_machine<T>(seed: Option<u64>, f: impl FnOnce(&mut Machine) -> T) -> T {
+    thread_local! {
+        static MACHINE: RefCell<Machine> = RefCell::new(Machine::new(PTX));
+    }
+    MACHINE.with_borrow_mut(|machine| {
+        machine.conditions = Conditions {
+            shuffle: seed,
+            ..Conditions::USUAL
+        };
+        f(machine)
+    })
+}
+
+/// Returns the result of a kernel that counts the threads of its grid.
+fn thread_count(seed: Option<u64>, kernel: &str, (grid, block): (u32, u32)) -> u32 {
+    with_machine(seed, |machine| {
+        let out = machine.buffer(&vec![0u32; 2 + grid as usize]);
+        machine.run(kernel, grid, block, params![out]);
+        machine.read(out, 1)[0]
+    })
+}
+
+/// Returns the words that a kernel writes, `words_per_thread` for each of its threads.
+fn kernel_words(
+    seed: Option<u64>,
+    kernel: &str,
+    (grid, block): (u32, u32),
+    words_per_thread: u32,
+) -> Vec<u32> {
+    with_machine(seed, |machine| {
+        let count = (words_per_thread * grid * block) as usize;
+        let out = machine.out::<u32>(count);
+        machine.run(kernel, grid, block, params![out]);
+        machine.read(out, count)
+    })
+}
+
+/// Returns the number of seeds, out of 50, for which `predicate` is true.
+fn count_seeds(predicate: impl Fn(u64) -> bool) -> usize {
+    (0..50)
+        .filter(|&seed| predicate(seed * 0x9e37_79b9))
+        .count()
+}
+
+#[test]
+fn correct_sums_are_correct_in_every_schedule() {
+    let kernels = [
+        "add_right",
+        "add_locked",
+        "add_spinning",
+        "add_in_last_block",
+        "add_in_a_row",
+    ];
+    for kernel in kernels {
+        for size in SIZES {
+            let is_correct = |seed| thread_count(seed, kernel, size) == size.0 * size.1;
+            assert_eq!(
+                count_seeds(|seed| is_correct(Some(seed))),
+                50,
+                "{kernel}, {size:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn lost_updates_are_exposed() {
+    let kernels = [
+        "add_plain",
+        "add_volatile",
+        "add_by_warp",
+        "add_in_halves",
+        "add_in_shared",
+    ];
+    for kernel in kernels {
+        for size in SIZES {
+            let is_correct = |seed| thread_count(seed, kernel, size) == size.0 * size.1;
+            let wrong_count = count_seeds(|seed| !is_correct(Some(seed)));
+            assert!(wrong_count >= 47, "{kernel}, {size:?}: {wrong_count} of 50");
+        }
+    }
+    // One update per block, and no other shared state.
+    let kernels = [
+        "add_by_block",
+        "add_by_block_with_fence",
+        "add_by_block_volatile",
+        "add_by_block_in_halves",
+    ];
+    for kernel in kernels {
+        for (size, min_wrong) in [((4, 64), 30), ((12, 64), 47)] {
+            let is_correct = |seed| thread_count(seed, kernel, size) == size.0 * size.1;
+            let wrong_count = count_seeds(|seed| !is_correct(Some(seed)));
+            assert!(
+                wrong_count >= min_wrong,
+                "{kernel}, {size:?}: {wrong_count} of 50"
+            );
+        }
+    }
+}
+
+#[test]
+fn missing_barriers_are_exposed() {
+    let is_correct = |seed, kernel, size| {
+        kernel_words(seed, kernel, size, 4)
+            .iter()
+            .all(|&word| word == 1)
+    };
+    for kernel in [
+        "pass_on_unwritten",
+        "pass_on_overwritten",
+        "pass_on_without",
+    ] {
+        for size in SIZES {
+            let wrong_count = count_seeds(|seed| !is_correct(Some(seed), kernel, size));
+            assert!(wrong_count >= 45, "{kernel}, {size:?}: {wrong_count} of 50");
+        }
+    }
+    for size in SIZES {
+        let is_correct = |seed| is_correct(seed, "pass_on_right", size);
+        assert!(is_correct(None), "{size:?}, in the usual order");
+        assert_eq!(count_seeds(|seed| is_correct(Some(seed))), 50, "{size:?}");
+    }
+}
+
+#[test]
+fn last_writer_is_exposed() {
+    for size in SIZES {
+        let is_correct = |seed| {
+            kernel_words(seed, "write_twice", size, 1)
+                .iter()
+                .all(|&word| word == 1)
+        };
+        let wrong_count = count_seeds(|seed| !is_correct(Some(seed)));
+        assert!(wrong_count >= 47, "{size:?}: {wrong_count} of 50");
+    }
+}
+
+#[test]
+fn lanes_that_wait_for_each_other_make_progress() {
+    for size in SIZES {
+        let is_correct = |seed| {
+            kernel_words(Some(seed), "within_a_warp", size, 1)
+                .iter()
+                .all(|&word| word == 1)
+        };
+        assert_eq!(count_seeds(is_correct), 50, "{size:?}");
+    }
+}
+
+#[test]
+fn seed_determines_the_schedule() {
+    let size = (4, 128);
+    for kernel in ["add_volatile", "add_in_halves"] {
+        let sums: Vec<u32> = (0..20)
+            .map(|seed| thread_count(Some(seed), kernel, size))
+            .collect();
+        let repeated: Vec<u32> = (0..20)
+            .map(|seed| thread_count(Some(seed), kernel, size))
+            .collect();
+        assert_eq!(sums, repeated, "{kernel}");
+        assert!(
+            sums.iter().any(|thread_count| *thread_count != sums[0]),
+            "{kernel}: {sums:?}"
+        );
+    }
+}
+
+#[test]
+fn random_schedules_work_with_checks() {
+    let mut machine = Machine::new(PTX);
+    machine.conditions.shuffle = Some(3);
+    machine.checks = Checks::ALL;
+    let out = machine.buffer(&[0u32; 6]);
+    let report = machine.run("add_in_last_block", 4, 128, params![out]);
+    assert_eq!(machine.read::<u32>(out, 1), [512]);
+    assert_eq!(report.findings, []);
+    let mut machine = Machine::new(&module_of(
+        ".shared .b32 tile[64];",
+        "mul.lo.u32 %r1, %t, 4;
+        mov.u32 %r2, tile;
+        add.u32 %r3, %r2, %r1;
+        xor.b32 %r1, %r1, 128;
+        add.u32 %r4, %r2, %r1;
+        st.shared.u32 [%r3], %t;
+        ld.shared.u32 %r5, [%r4];
+        st.global.u32 [%mine], %r5;",
+    ));
+    machine.conditions.shuffle = Some(3);
+    machine.checks = Checks::ALL;
+    let out = machine.out::<u32>(64);
+    let report = machine.run("k", 1, 64, params![out]);
+    let kinds: Vec<FindingKind> = report.findings.iter().map(|finding| finding.kind).collect();
+    assert!(kinds.contains(&FindingKind::ReadAfterWrite), "{kinds:?}");
+}
+
+#[test]
+fn random_schedules_have_no_profile() {
+    let mut machine = Machine::profiling(PTX);
+    let out = machine.buffer(&[0u32; 6]);
+    for seed in [None, Some(3)] {
+        machine.conditions.shuffle = seed;
+        let report = machine.run("add_right", 4, 128, params![out]);
+        assert_eq!(report.profile.is_none(), seed.is_some());
+    }
+}
+
+#[test]
+fn endless_launch_is_stopped() {
+    let mut machine = Machine::new(PTX);
+    machine.time_limit = Duration::from_millis(200);
+    for seed in [None, Some(3)] {
+        machine.conditions.shuffle = seed;
+        // The lock is already taken.
+        let out = machine.buffer(&[0u32, 1]);
+        let fault = machine.fault("add_spinning", 4, 64, params![out]);
+        assert!(matches!(fault.kind, FaultKind::Timeout { .. }), "{fault}");
+    }
+}

@@ -1,0 +1,324 @@
+//! PTX syntax other than instructions: vectors of registers, functions with register parameters, aliases of
+//! functions, variables in functions, single bytes of addresses.
+
+use crate::harness::{BLOCK_SIZES, kernel_of, module_of, words};
+
+/// Returns the word that each thread of the kernel with this body stores.
+fn run(before: &str, body: &str, threads: u32) -> Vec<u32> {
+    words(&module_of(before, body), threads).expect("no fault")
+}
+
+/// Returns the expected word of each thread.
+fn expected_words(threads: u32, f: impl Fn(u32) -> u32) -> Vec<u32> {
+    (0..threads).map(f).collect()
+}
+
+#[test]
+fn register_vectors_are_read_and_written() {
+    for threads in BLOCK_SIZES {
+        let body = "
+            .reg .v4 .b32 v, %w<3>;
+            .reg .v2 .u32 pair;
+            .shared .align 16 .b32 tile[1024];
+            shl.b32 %r1, %t, 4; mov.u32 %r2, tile; add.u32 %r2, %r2, %r1;
+            mov.b32 v.x, %t; add.u32 v.y, %t, 10; add.u32 v.b, v.y, 10; mov.b32 v.w, 7;
+            st.shared.v4.b32 [%r2], v;
+            ld.shared.v4.b32 %w2, [%r2];
+            ld.shared.v2.u32 pair, [%r2+8];
+            mad.lo.u32 %r3, %w2.r, 1000000, pair.x;
+            mad.lo.u32 %r3, %w2.y, 1000, %r3;
+            add.u32 %r3, %r3, pair.y;
+            setp.gt.u32 %p1, %t, 3;
+            @%p1 add.u32 %r3, %r3, %w2.a;
+            st.global.u32 [%mine], %r3;";
+        let expected = expected_words(threads, |t| {
+            let sum = t * 1_000_000 + t + 20 + (t + 10) * 1000 + 7;
+            if t > 3 { sum + 7 } else { sum }
+        });
+        assert_eq!(run("", body, threads), expected, "{threads}");
+    }
+}
+
+#[test]
+fn invalid_vector_elements_are_rejected() {
+    for body in [
+        ".reg .v2 .b32 v; mov.b32 %r1, v.z;",
+        ".reg .v2 .b32 v; mov.b32 %r1, v.q;",
+        ".reg .v2 .b32 %v<2>; mov.b32 %r1, %v2.x;",
+        ".reg .v4 .b32 v; ld.global.v2.b32 v, [%out];",
+        ".reg .v4 .b32 v; add.u32 v, %r1, %r2;",
+        ".reg .v4 .b32 v; .reg .v2 .b32 v;",
+        "mov.b32 %r1, %r2.x;",
+    ] {
+        let error = crate::harness::load_error(&kernel_of(body)).to_string();
+        assert!(error.starts_with("line "), "{body}: {error}");
+    }
+}
+
+const SPLIT_PTX: &str = "
+    .func (.reg .u32 quotient, .reg .u32 rest, .reg .pred even) split(
+        .reg .u32 a, .reg .u32 b, .reg .pred swap) {
+        @swap add.u32 b, b, 1;
+        div.u32 quotient, a, b;
+        rem.u32 rest, a, b;
+        and.b32 a, quotient, 1;
+        setp.eq.u32 even, a, 0;
+        @even ret;
+        add.u32 rest, rest, 100;
+        ret;
+    }";
+
+/// Returns the results of `split_reference`, combined into one number.
+fn split_reference(a: u32, b: u32, swap: bool) -> u32 {
+    let b = b + u32::from(swap);
+    let (quotient, remainder) = (a / b, a % b);
+    let even = quotient % 2 == 0;
+    quotient * 1_000_000 + (if even { remainder } else { remainder + 100 }) * 10 + u32::from(even)
+}
+
+#[test]
+fn functions_take_and_return_registers() {
+    for threads in BLOCK_SIZES {
+        let body = "
+            and.b32 %r1, %t, 1; setp.eq.u32 %p1, %r1, 1;
+            add.u32 %r2, %t, 500;
+            call (%r3, %r4, %p2), split, (%r2, 7, %p1);
+            selp.u32 %r5, 1, 0, %p2;
+            mad.lo.u32 %r5, %r4, 10, %r5;
+            mad.lo.u32 %r5, %r3, 1000000, %r5;
+            st.global.u32 [%mine], %r5;";
+        let expected = expected_words(threads, |t| split_reference(t + 500, 7, t % 2 == 1));
+        assert_eq!(run(SPLIT_PTX, body, threads), expected, "{threads}");
+    }
+}
+
+#[test]
+fn register_parameters_work_in_indirect_and_nested_calls() {
+    let before = format!(
+        "{SPLIT_PTX}
+        .func (.reg .b64 wide) again(.reg .b16 small, .reg .f64 real) {{
+            .reg .b32 %q<4>; .reg .pred %p<3>; .reg .b64 %l;
+            cvt.u32.u16 %q1, small;
+            setp.ne.b32 %p1, %q1, %q1;
+            call (%q2, %q3, %p2), split, (%q1, 3, %p1);
+            mad.wide.u32 %l, %q2, 1000, 0;
+            cvt.rni.u64.f64 wide, real;
+            add.u64 wide, wide, %l;
+        }}"
+    );
+    let body = "
+        mov.u64 %d1, again;
+        cvt.u16.u32 %h1, %t;
+        call (%d2), %d1, (%h1, 0d4010000000000000), NAMED;
+        NAMED: .callprototype (.reg .b64 _) _ (.reg .b16 _, .reg .f64 _);
+        cvt.u32.u64 %r1, %d2;
+        st.global.u32 [%mine], %r1;";
+    // The prototype must precede the call.
+    let (call, remainder) = body.split_once("NAMED;").expect("the call");
+    let (prototype, remainder) = remainder.split_once("_);").expect("the prototype");
+    let (moves, call) = call.split_once("call").expect("the call");
+    let body = format!("{moves} {prototype}_); call{call}NAMED; {remainder}");
+    assert_eq!(
+        run(&before, &body, 100),
+        expected_words(100, |t| t / 3 * 1000 + 4)
+    );
+}
+
+#[test]
+fn alias_calls_the_aliased_function() {
+    let before = "
+        .visible .func (.param .b32 r) twice(.param .b32 a) {
+            .reg .b32 %q; ld.param.b32 %q, [a]; shl.b32 %q, %q, 1; st.param.b32 [r], %q; ret; }
+        .visible .func (.param .b32 r) doubled(.param .b32 a);
+        .alias doubled, twice;";
+    let body = "{ .param .b32 x; .param .b32 y;
+        st.param.b32 [x], %t; call (y), doubled, (x); ld.param.b32 %r1, [y]; }
+        st.global.u32 [%mine], %r1;";
+    assert_eq!(run(before, body, 33), expected_words(33, |t| 2 * t));
+    let before = ".func f() { ret; } .func g; .alias g, nobody;";
+    let error = crate::harness::load_error(&module_of(before, "")).to_string();
+    assert!(error.contains("`nobody` is not a function"), "{error}");
+}
+
+#[test]
+fn function_global_variables_are_shared_and_scoped() {
+    let before = "
+        .func (.param .b32 r) count() {
+            .global .u32 calls = 40; .reg .b32 %q;
+            atom.global.add.u32 %q, [calls], 1; st.param.b32 [r], %q; ret; }";
+    let body = "
+        .global .align 4 .u32 calls[2] = {5, 6};
+        { .param .b32 x; call (x), count; ld.param.b32 %r1, [x]; }
+        mov.u64 %d1, calls; ld.global.u32 %r2, [%d1+4];
+        mad.lo.u32 %r1, %r2, 100, %r1;
+        st.global.u32 [%mine], %r1;";
+    let mut sums = run(before, body, 32);
+    sums.sort_unstable();
+    assert_eq!(sums, expected_words(32, |t| 640 + t));
+}
+
+#[test]
+fn initializers_may_use_single_address_bytes() {
+    let before = "
+        .visible .global .attribute(.managed) .align 8 .u32 there[4] = {1, 2, 77, 4};
+        .global .align 1 .b8 packed[9] = {9, 0xFF(there+8), 0xFF00(there+8), 0xFF0000(there+8),
+            0xFF000000(there+8), 0xFF00000000(generic(there)+8), 0xFF0000000000(there+8),
+            0xFF000000000000(there+8), 0xFF00000000000000(there+8)};";
+    let mut body = "mov.u64 %d1, packed; mov.u64 %d2, 0;".to_owned();
+    for byte in 0..8 {
+        body += &format!(
+            "ld.global.u8 %d3, [%d1+{}]; shl.b64 %d3, %d3, {}; or.b64 %d2, %d2, %d3;",
+            byte + 1,
+            8 * byte
+        );
+    }
+    body += "ld.global.u32 %r1, [%d2]; st.global.u32 [%mine], %r1;";
+    assert_eq!(run(before, &body, 1), [77]);
+}
+
+#[test]
+fn driver_defined_registers_read_zero() {
+    for name in [
+        "%envreg0",
+        "%envreg31",
+        "%tid.w",
+        "%ntid.w",
+        "%nctaid.w",
+        "%pm7",
+    ] {
+        let body = format!("mov.u32 %r1, {name}; st.global.u32 [%mine], %r1;");
+        assert_eq!(run("", &body, 2), [0, 0], "{name}");
+    }
+    let error = crate::harness::load_error(&kernel_of("mov.u32 %r1, %envreg32;")).to_string();
+    assert!(error.contains("%envreg32"), "{error}");
+}
+
+#[test]
+fn file_names_may_contain_quotes_and_backslashes() {
+    for name in [r#"C:\kernels\"#, r#"a\"b.cu"#, r"C:\kernels\k.cu"] {
+        let file = format!(".file 1 \"{name}\"\n.file 2 \"other.cu\"");
+        let body = ".loc 1 2 3\nst.global.u32 [%mine], %t;";
+        assert_eq!(run(&file, body, 3), [0, 1, 2], "{name}");
+    }
+}
+
+#[test]
+fn cache_policies_change_no_result() {
+    let body = "
+        createpolicy.fractional.L2::evict_last.b64 %d1, 0.5;
+        createpolicy.fractional.L2::evict_first.L2::evict_unchanged.b64 %d1;
+        createpolicy.range.global.L2::evict_last.L2::evict_first.b64 %d2, [%out], 64, 128;
+        createpolicy.cvt.L2.b64 %d3, %d2;
+        st.global.L2::cache_hint.u32 [%mine], %t, %d1;
+        red.global.add.L2::cache_hint.u32 [%mine], 5, %d1;
+        atom.global.add.L2::cache_hint.u32 %r1, [%mine], 5, %d2;
+        ld.global.L1::evict_last.L2::cache_hint.u32 %r2, [%mine], %d3;
+        add.u32 %r1, %r1, %r2;
+        st.global.L2::evict_last.u32 [%mine], %r1;";
+    assert_eq!(run("", body, 33), expected_words(33, |t| 2 * t + 15));
+    for body in [
+        "ld.global.L2::cache_hint.u32 %r1, [%out];",
+        "ld.global.L2::cache_hint.u32 %r1, [%out], %r2;",
+        "st.global.u32 [%out], %r1, %d1;",
+        "createpolicy.fractional.L2::evict_last.b64;",
+        "createpolicy.L2::evict_last.b64 %d1;",
+        "createpolicy.range.L2::evict_last.b64 %d1, 5;",
+    ] {
+        let error = crate::harness::load_error(&kernel_of(body)).to_string();
+        assert!(error.starts_with("line "), "{body}: {error}");
+    }
+}
+
+#[test]
+fn ldmatrix_takes_generic_addresses() {
+    let body = |space: &str, address: &str| {
+        format!(
+            ".shared .align 16 .b32 tile[32];
+            mov.u32 %r1, tile; shl.b32 %r2, %t, 2; add.u32 %r2, %r1, %r2;
+            mul.lo.u32 %r3, %t, 65537; st.shared.u32 [%r2], %r3;
+            bar.warp.sync -1;
+            and.b32 %r4, %t, 7; shl.b32 %r4, %r4, 4; add.u32 %r4, %r1, %r4;
+            cvt.u64.u32 %d1, %r4; cvta.shared.u64 %d2, %d1;
+            ldmatrix.sync.aligned.m8n8.x1{space}.b16 {{%r5}}, [{address}];
+            st.global.u32 [%mine], %r5;"
+        )
+    };
+    let explicit = run("", &body(".shared", "%d1"), 32);
+    assert_eq!(run("", &body("", "%d2"), 32), explicit);
+    assert_eq!(explicit, expected_words(32, |t| t * 65537));
+    let fault = words(&kernel_of(&body("", "%out")), 32).expect_err("device memory");
+    crate::harness::illegal(&fault);
+}
+
+#[test]
+fn f32x2_and_three_input_min_max_are_correct() {
+    let body = "
+        cvt.rn.f32.u32 %r1, %t; mov.b64 %d1, {%r1, 0f3F000000};
+        mov.b64 %d2, {0f40000000, 0f40400000};
+        add.f32x2 %d3, %d1, %d2; mul.rn.f32x2 %d3, %d3, %d2;
+        sub.rz.ftz.f32x2 %d3, %d3, %d1; fma.rn.f32x2 %d3, %d3, %d2, %d1;
+        mov.b64 {%r2, %r3}, %d3;
+        max.f32 %r4, %r2, %r3, 0f42C80000; min.NaN.abs.f32 %r5, %r2, %r3, 0fC1100000;
+        add.f32 %r4, %r4, %r5;
+        cvt.rzi.u32.f32 %r4, %r4; st.global.u32 [%mine], %r4;";
+    let ptx = kernel_of(body).replace("sm_80", "sm_100a");
+    let expected = expected_words(33, |t| {
+        let packed_result = |a: f32, b: f32| ((a + b) * b - a).mul_add(b, a);
+        let (low, high) = (packed_result(t as f32, 2.0), packed_result(0.5, 3.0));
+        (low.max(high).max(100.0) + low.min(high).min(9.0)) as u32
+    });
+    assert_eq!(words(&ptx, 33).expect("no fault"), expected);
+}
+
+#[test]
+fn redux_of_floats_is_correct() {
+    let run = |form: &str| {
+        let body = format!(
+            "cvt.rn.f32.u32 %r1, %t; sub.f32 %r1, %r1, 0f41A00000;
+            setp.eq.u32 %p1, %t, 5; @%p1 mov.b32 %r1, 0x7fc00001;
+            redux.sync.{form}.f32 %r2, %r1, -1;
+            st.global.u32 [%mine], %r2;"
+        );
+        let ptx = kernel_of(&body).replace("sm_80", "sm_100a");
+        let results = words(&ptx, 32).expect("no fault");
+        assert!(
+            results.iter().all(|word| *word == results[0]),
+            "{form}: {results:x?}"
+        );
+        results[0]
+    };
+    // The values are -20 to 11, and a NaN.
+    assert_eq!(run("max"), 11f32.to_bits());
+    assert_eq!(run("min"), (-20f32).to_bits());
+    assert_eq!(run("max.abs"), 20f32.to_bits());
+    assert_eq!(run("min.abs"), 0f32.to_bits());
+    assert_eq!(run("max.NaN"), 0x7fff_ffff);
+    assert_eq!(run("min.abs.NaN"), 0x7fff_ffff);
+    let error = crate::harness::load_error(&kernel_of("redux.sync.max.abs.s32 %r1, %r2, -1;"));
+    assert!(error.to_string().contains("redux"), "{error}");
+}
+
+#[test]
+fn mixed_precision_sums_are_correct() {
+    let body = "
+        cvt.rn.f32.u32 %r1, %t; cvt.rn.f16.f32 %h1, %r1; cvt.rn.bf16.f32 %h2, %r1;
+        add.rn.f32.f16 %r2, %h1, 0f3E800000; sub.rz.f32.bf16 %r3, %h2, %r2;
+        fma.rn.f32.f16 %r4, %h1, %h1, %r2; fma.rp.f32.bf16 %r5, %h2, %h2, %r3;
+        add.sat.f32.bf16 %r6, %h2, %r3;
+        add.f32 %r4, %r4, %r5; add.f32 %r4, %r4, %r6; st.global.f32 [%mine], %r4;";
+    let expected = expected_words(33, |t| {
+        let t = t as f32;
+        let (positive, negative) = (t + 0.25, -0.25);
+        ((t * t + positive) + (t * t + negative) + (t + negative).clamp(0.0, 1.0)).to_bits()
+    });
+    let ptx = kernel_of(body).replace("sm_80", "sm_100a");
+    assert_eq!(words(&ptx, 33).expect("no fault"), expected);
+    for body in [
+        "add.f32.f64 %r1, %d1, %r2;",
+        "fma.f32.f16 %r1, %h1, %h2, %r2;",
+        "mul.f32.f16 %r1, %h1, %r2;",
+    ] {
+        let error = crate::harness::load_error(&kernel_of(body)).to_string();
+        assert!(error.starts_with("line "), "{body}: {error}");
+    }
+}
