@@ -1,5 +1,6 @@
-//! The book's page on what differs from hardware lists instructions that the simulator lacks, and a page of the
-//! records its functions. These tests compare the lists with the code. In a page a list stands between
+//! Tests that compare documentation with code. The book's page on differences from hardware lists the
+//! unsupported
+//! instructions, and a page of the records lists the unsupported functions; each list lies between
 //! `<!-- lacking: NAME -->` and `<!-- end -->`.
 
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ fn pages() -> [String; 2] {
     ["en/differences.md", "zh/differences.md"].map(page)
 }
 
-/// The code spans in the list `name` of the page.
+/// Returns the code spans in the list `name` of the page.
 fn listed<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
     let (_, list) = page
         .split_once(&format!("<!-- lacking: {name} -->"))
@@ -30,7 +31,8 @@ fn listed<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
     list.split('`').skip(1).step_by(2).collect()
 }
 
-/// All functions by their names without a version, and whether the simulator does any form of them.
+/// Returns the functions by unversioned name, with true for those of which the simulator implements at least
+/// one version.
 fn functions() -> BTreeMap<&'static str, bool> {
     let mut functions = BTreeMap::new();
     for function in all() {
@@ -50,7 +52,7 @@ fn the_functions_that_are_not_simulated_are_listed() {
     assert!(listed == lacking, "the list is to be\n{}", list.join("\n"));
 }
 
-/// But for what is newer than the version that the header says it is, and for older forms of functions.
+/// Exempts functions that are newer than the header's CUDA version, and per-thread variants.
 #[test]
 fn what_is_simulated_is_in_the_header() {
     const VERSION: u32 = 12080;

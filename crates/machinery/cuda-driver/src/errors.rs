@@ -7,7 +7,7 @@ use cuda_sim::driver::CudaError;
 
 use crate::status::{Answer, Code};
 
-/// Every `CUresult` of CUDA 13.0: its number, its C name and what it means.
+/// All `CUresult` codes of CUDA 13.0: number, C name and description.
 const ERRORS: &[(Code, &CStr, &CStr)] = &[
     (0, c"CUDA_SUCCESS", c"no error"),
     (1, c"CUDA_ERROR_INVALID_VALUE", c"invalid argument"),
@@ -230,23 +230,23 @@ const ERRORS: &[(Code, &CStr, &CStr)] = &[
 
 /// `cuGetErrorName`.
 pub unsafe fn name(error: Code, text: *mut *const c_char) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `text` is null or writable, as `cuGetErrorName` requires of its caller.
     unsafe { tell(text, find(error).map(|(_, name, _)| *name)) }
 }
 
 /// `cuGetErrorString`.
 pub unsafe fn string(error: Code, text: *mut *const c_char) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `text` is null or writable, as `cuGetErrorString` requires of its caller.
     unsafe { tell(text, find(error).map(|(_, _, meaning)| *meaning)) }
 }
 
-/// The row of [`ERRORS`] with this number.
+/// Returns the row of [`ERRORS`] with this number.
 fn find(error: Code) -> Option<&'static (Code, &'static CStr, &'static CStr)> {
     ERRORS.iter().find(|(code, ..)| *code == error)
 }
 
-/// Writes a string's address to `text`. `None` is for an unknown code: a null pointer is written, and
-/// the answer is `CUDA_ERROR_INVALID_VALUE`.
+/// Writes a string's address to `text`. For `None`, an unknown code, writes a null pointer and returns
+/// `CUDA_ERROR_INVALID_VALUE`.
 ///
 /// # Safety
 /// `text` must be null or writable.
@@ -254,7 +254,7 @@ unsafe fn tell(text: *mut *const c_char, found: Option<&'static CStr>) -> Answer
     if text.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: not null, so the caller's to write to.
+    // SAFETY: `text` is not null, so it is writable by this function's contract.
     unsafe { *text = found.map_or(null(), CStr::as_ptr) };
     found.map(|_| ()).ok_or(CudaError::InvalidValue.into())
 }
@@ -269,7 +269,7 @@ mod tests {
         error: Code,
     ) -> Result<&'static str, Status> {
         let mut text = null();
-        // SAFETY: `text` is writable, and a string answered lasts.
+        // SAFETY: `text` is writable, and a returned string is static.
         unsafe {
             function(error, &mut text)?;
             Ok(CStr::from_ptr(text).to_str().unwrap())
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(ask(name, 0), Ok("CUDA_SUCCESS"));
         assert_eq!(ask(string, 2), Ok("out of memory"));
         assert_eq!(ask(string, 12345), Err(Status(1)));
-        // SAFETY: null is refused.
+        // SAFETY: a null pointer is rejected before any write.
         assert_eq!(unsafe { name(0, std::ptr::null_mut()) }, Err(Status(1)));
     }
 

@@ -1,14 +1,15 @@
-//! Kernels' names as their authors wrote them.
+//! Demangling of kernel names.
 
 use cpp_demangle::{DemangleOptions, Symbol};
 
-/// A kernel's name without its parameters: `add<float>` for `_Z3addIfEvPT_`. A name that C++ has not
-/// mangled stays as it is.
+/// Returns a kernel's name without its parameters: `add<float>` for `_Z3addIfEvPT_`. A name that is not
+/// mangled is
+/// returned unchanged.
 pub fn plain(symbol: &str) -> String {
     demangled(symbol, DemangleOptions::new().no_params().no_return_type())
 }
 
-/// With its parameters: `add(float*, int)`.
+/// Returns a kernel's name with its parameter types: `add(float*, int)`.
 pub fn in_full(symbol: &str) -> String {
     demangled(symbol, DemangleOptions::new().no_return_type())
 }
@@ -20,8 +21,7 @@ fn demangled(symbol: &str, how: DemangleOptions) -> String {
     text.unwrap_or_else(|| symbol.to_owned())
 }
 
-/// Where the kernels of several files are linked, clang ends the names of static ones with a number of their
-/// file.
+/// Strips the file suffix that clang appends to the names of static kernels when it links several files.
 fn without_file(symbol: &str) -> &str {
     let ends = ["__intern__", "__static__"].into_iter();
     let split = ends.filter_map(|end| symbol.rsplit_once(end));

@@ -1,4 +1,4 @@
-//! NVIDIA's driver library.
+//! Loading of NVIDIA's driver library.
 
 use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::fmt;
@@ -9,11 +9,11 @@ use libloading::{Library, Symbol};
 use crate::functions::{self, Erased};
 use crate::status::{Code, SUCCESS, Status};
 
-/// Where NVIDIA's driver library is, by system.
+/// The file names of NVIDIA's driver library on this system, in search order.
 const LIBRARIES: &[&str] = if cfg!(windows) {
     &["nvcuda.dll"]
 } else {
-    // The last is where Windows puts it for the Linux that runs inside it (WSL).
+    // WSL, the Linux that runs inside Windows, has the library in the last place.
     &[
         "libcuda.so.1",
         "libcuda.so",
@@ -21,27 +21,27 @@ const LIBRARIES: &[&str] = if cfg!(windows) {
     ]
 };
 
-/// A name that the crate `libcuda` exports: who has it is not NVIDIA's.
+/// A symbol that only this workspace's `libcuda` exports: a library that has it is not NVIDIA's.
 const OURS: &str = "warpbook_is_here\0";
 
-/// Why NVIDIA's driver cannot be used.
+/// The reason why NVIDIA's driver cannot be used.
 #[derive(Debug)]
 pub enum Missing {
-    /// No library loads.
+    /// No library could be loaded.
     Library,
-    /// What loads is this simulator's library, which somebody has put in front of NVIDIA's: who does so
-    /// asks for the simulator.
+    /// The loaded library is this workspace's `libcuda`, installed in front of NVIDIA's to select the
+    /// simulator.
     Ours,
-    /// The library lacks this function, so it is not that of a driver.
+    /// The library lacks this function, so it is not a CUDA driver.
     Function(&'static str),
-    /// The library's `cuInit` failed with this code; the string is the library's name for it.
+    /// The library's `cuInit` failed with this code; the string is the library's name for the code.
     Initialisation(Code, String),
     /// The library found no GPU.
     Device,
 }
 
 impl Missing {
-    /// What `cuInit` answers where `CUDA_BACKEND=gpu` asks for a GPU.
+    /// Returns the result of `cuInit` if `CUDA_BACKEND=gpu` requires a GPU.
     pub fn status(&self) -> Status {
         match self {
             Self::Initialisation(code, _) => Status(*code),
@@ -65,17 +65,18 @@ impl fmt::Display for Missing {
     }
 }
 
-/// Opens NVIDIA's driver, initialises it, and lets it answer from now on.
+/// Opens and initializes NVIDIA's driver, and directs all functions to it.
 pub fn connect() -> Result<(), Missing> {
     let library = open().ok_or(Missing::Library)?;
-    // SAFETY: what the name stands for is not used.
+    // SAFETY: the symbol is only looked up, never dereferenced.
     if unsafe { library.get::<*const u8>(OURS.as_bytes()) }.is_ok() {
         return Err(Missing::Ours);
     }
     initialise(&library)?;
     for function in functions::all() {
-        // SAFETY: the symbol of this name in NVIDIA's driver is the driver API's function, and
-        // the library is never unloaded (below).
+        // SAFETY: the symbol with this name in NVIDIA's driver is the driver API's function, and the library
+        // is never
+        // unloaded: `forget` below leaks it.
         unsafe {
             let found: Option<Symbol<Erased>> = library.get(function.name.as_bytes()).ok();
             function.forward(found.map(|found| *found));
@@ -85,30 +86,30 @@ pub fn connect() -> Result<(), Missing> {
     Ok(())
 }
 
-/// The first of [`LIBRARIES`] that loads.
+/// Loads the first library of [`LIBRARIES`] that can be loaded.
 fn open() -> Option<Library> {
-    // SAFETY: NVIDIA's library may be loaded by any program at any time.
+    // SAFETY: the initialization code of NVIDIA's library has no preconditions.
     LIBRARIES
         .iter()
         .find_map(|name| unsafe { Library::new(*name) }.ok())
 }
 
-/// Calls the library's own `cuInit` and counts its GPUs.
+/// Calls the library's `cuInit` and counts its GPUs.
 fn initialise(library: &Library) -> Result<(), Missing> {
     type Init = unsafe extern "C" fn(c_uint) -> Code;
     type Count = unsafe extern "C" fn(*mut c_int) -> Code;
 
-    // SAFETY: `cuInit` has this signature in every driver.
+    // SAFETY: `Init` is the signature of `cuInit` in every driver version.
     let init: Symbol<Init> = unsafe { symbol(library, "cuInit\0") }?;
-    // SAFETY: so has `cuDeviceGetCount`.
+    // SAFETY: `Count` is the signature of `cuDeviceGetCount` in every driver version.
     let count: Symbol<Count> = unsafe { symbol(library, "cuDeviceGetCount\0") }?;
-    // SAFETY: the driver may be initialised at any time, with no flags.
+    // SAFETY: `cuInit` may be called at any time; 0 is the only valid flag value.
     let code = unsafe { init(0) };
     if code != SUCCESS {
         return Err(Missing::Initialisation(code, error_name(library, code)));
     }
     let mut devices = 0;
-    // SAFETY: the driver is initialised, and writes one number.
+    // SAFETY: the driver is initialized, and `devices` is writable.
     let code = unsafe { count(&mut devices) };
     match (code, devices) {
         (SUCCESS, 1..) => Ok(()),
@@ -116,24 +117,27 @@ fn initialise(library: &Library) -> Result<(), Missing> {
     }
 }
 
+/// Looks up a function of the library. Returns [`Missing::Function`] if the library lacks it.
+///
 /// # Safety
 /// `T` must be the type of the library's function `name`, which ends in NUL.
 unsafe fn symbol<'a, T>(
     library: &'a Library,
     name: &'static str,
 ) -> Result<Symbol<'a, T>, Missing> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `T` is the function's type, by this function's contract.
     let found = unsafe { library.get(name.as_bytes()) };
     found.map_err(|_| Missing::Function(name.trim_end_matches('\0')))
 }
 
-/// What the driver calls `code`.
+/// Returns the driver's name for `code`.
 fn error_name(library: &Library, code: Code) -> String {
     type ErrorName = unsafe extern "C" fn(Code, *mut *const c_char) -> Code;
 
     let mut name = std::ptr::null();
-    // SAFETY: `cuGetErrorName` has this signature, works before `cuInit`, and gives a string that
-    // lasts, or none.
+    // SAFETY: `cuGetErrorName` has this signature and works before `cuInit`. It writes the address of a
+    // static string, or
+    // null.
     let told = unsafe {
         symbol::<ErrorName>(library, "cuGetErrorName\0")
             .is_ok_and(|tell| tell(code, &mut name) == SUCCESS)
@@ -141,7 +145,7 @@ fn error_name(library: &Library, code: Code) -> String {
     if !told || name.is_null() {
         return format!("error {code}");
     }
-    // SAFETY: the driver said that it is a string.
+    // SAFETY: the call succeeded and `name` is not null, so it is a static NUL-terminated string.
     let name = unsafe { CStr::from_ptr(name) };
     name.to_string_lossy().into_owned()
 }

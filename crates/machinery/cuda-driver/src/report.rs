@@ -1,4 +1,4 @@
-//! What goes to stderr, and panics stopped before they reach C.
+//! Messages on stderr, and the results of calls that panic or that have no implementation.
 
 use std::collections::BTreeSet;
 use std::fmt::Arguments;
@@ -13,12 +13,14 @@ use crate::simulator::watch::{Event, tell};
 use crate::start::{Backend, backend};
 use crate::status::{Answer, Code, code};
 
-/// One message on stderr. A closed stderr is no reason to fail.
+/// Prints one message on stderr. Ignores errors: a closed stderr is no reason to fail.
 pub fn say(message: Arguments) {
     let _ = writeln!(std::io::stderr().lock(), "warpbook: {message}");
 }
 
-/// Runs what is behind the C function `name`; a panic in it becomes `CUDA_ERROR_UNKNOWN`.
+/// Runs the implementation of the C function `name`. A panic becomes `CUDA_ERROR_UNKNOWN`, because unwinding
+/// into C is
+/// undefined behaviour.
 pub fn guarded(name: &str, call: impl FnOnce() -> Answer) -> Code {
     let answer = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| {
         say(format_args!(
@@ -29,7 +31,8 @@ pub fn guarded(name: &str, call: impl FnOnce() -> Answer) -> Code {
     code(answer)
 }
 
-/// The answer for a function that the simulator lacks. Each is named on stderr once.
+/// Returns the error for a function that the simulator does not implement, and prints each function's name
+/// once.
 pub fn not_simulated(name: &'static str) -> Answer {
     static NAMED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
     let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,7 +45,7 @@ pub fn not_simulated(name: &'static str) -> Answer {
     Err(CudaError::NotSupported.into())
 }
 
-/// The answer for a function whose arguments are unknown here, so that it cannot even be handed on.
+/// Returns the error for a function whose signature is unknown here, so that it cannot be forwarded either.
 pub fn not_done(name: &'static str) -> Code {
     match backend() {
         None => CudaError::NotInitialized.code(),
@@ -59,7 +62,7 @@ pub fn not_done(name: &'static str) -> Code {
     }
 }
 
-/// The answer for a function that the installed driver lacks.
+/// Returns the error for a function that the installed driver lacks.
 pub fn not_in_library(name: &str) -> Code {
     say(format_args!(
         "NVIDIA's driver on this machine has no {name}; a newer one may"

@@ -1,4 +1,4 @@
-//! The choice between NVIDIA's driver and the simulator, made once.
+//! Selection of the backend: NVIDIA's driver or the simulator, decided once per process.
 
 use std::env::{VarError, var};
 use std::ffi::{c_int, c_uint};
@@ -14,7 +14,7 @@ use crate::report::say;
 use crate::status::{Answer, Status};
 use crate::{fork, functions, nvidia, simulator};
 
-/// Who answers the driver API's functions.
+/// The implementation that executes the driver API's functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
     /// NVIDIA's driver: times are measured.
@@ -23,20 +23,21 @@ pub enum Backend {
     Simulator,
 }
 
-/// A launch of which no block ends for so long is taken for one that never ends, where nobody says
-/// anything else: blocks of the chapters and their exercises end within a second.
+/// Default timeout: a launch in which no block finishes for this long is reported as endless. Blocks of the
+/// chapters and
+/// exercises finish within a second.
 const USUAL: Duration = Duration::from_secs(60);
 const USUAL_LIMIT: TimeLimit = TimeLimit::Standstill(USUAL);
 
-/// The choice, once it is made; an error where there is nobody to choose.
+/// The selected backend, or the error that `cuInit` returned; empty before the first `cuInit`.
 static CHOICE: OnceLock<Result<Backend, Status>> = OnceLock::new();
 
-/// Who answers, once `cuInit` has chosen; `None` before, and after a `cuInit` that failed.
+/// Returns the backend selected by `cuInit`; `None` before it succeeds.
 pub fn backend() -> Option<Backend> {
     CHOICE.get().and_then(|choice| choice.ok())
 }
 
-/// `cuInit`: chooses at the first call, and answers the same at every one.
+/// `cuInit`: selects the backend at the first call; later calls return the same result.
 pub unsafe fn init(flags: c_uint) -> Answer {
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
@@ -45,7 +46,7 @@ pub unsafe fn init(flags: c_uint) -> Answer {
     Ok(())
 }
 
-/// Who answers. It is chosen now if it has not been before.
+/// Returns the backend, and selects it first if no call has done so yet.
 pub fn chosen() -> Result<Backend, Status> {
     if fork::in_child() {
         return Err(CudaError::NotInitialized.into());
@@ -53,8 +54,9 @@ pub fn chosen() -> Result<Backend, Status> {
     *CHOICE.get_or_init(choose)
 }
 
-/// Chooses as `CUDA_BACKEND` asks. Unset, NVIDIA's driver where it can be used, else the simulator.
-/// The reason goes to stderr.
+/// Selects the backend that `CUDA_BACKEND` requests. If it is unset, selects NVIDIA's driver if it is usable,
+/// otherwise
+/// the simulator. Prints the reason on stderr.
 fn choose() -> Result<Backend, Status> {
     let wanted = match setting("CUDA_BACKEND")?.as_deref() {
         None => None,
@@ -90,17 +92,17 @@ fn choose() -> Result<Backend, Status> {
     }
 }
 
-/// Is asked before the simulator is switched on; an error, with its reason, keeps it off.
+/// A hook that runs before the simulator starts. An error, which is printed, keeps the simulator from starting.
 pub type Preparation = fn(&'static DeviceSpec) -> Result<(), String>;
 
 static PREPARATION: OnceLock<Preparation> = OnceLock::new();
 
-/// Has `cuInit` ask `preparation` before it switches the simulator on. Only the first counts.
+/// Registers a hook that `cuInit` runs before it starts the simulator. Only the first registration counts.
 pub fn before_simulating(preparation: Preparation) {
     let _ = PREPARATION.set(preparation);
 }
 
-/// Asks who wants to be asked.
+/// Runs the registered start-up hook.
 fn prepare(device: &'static DeviceSpec) -> Result<(), Status> {
     let Some(preparation) = PREPARATION.get() else {
         return Ok(());
@@ -111,7 +113,7 @@ fn prepare(device: &'static DeviceSpec) -> Result<(), Status> {
     })
 }
 
-/// Makes the simulator answer from now on; returns the GPU that it models.
+/// Starts the simulator and directs all functions to it. Returns the GPU model.
 fn simulate() -> Result<&'static DeviceSpec, Status> {
     let device = modelled()?;
     checks()?;
@@ -124,22 +126,24 @@ fn simulate() -> Result<&'static DeviceSpec, Status> {
     unsafe extern "C" {
         fn atexit(function: extern "C" fn()) -> c_int;
     }
-    // SAFETY: `atexit` is in C's library on every platform, and the function given to it is there as
-    // long as the program. If C has no room for it, leaks at the program's end are not reported.
+    // SAFETY: the signature is that of `atexit` in every C library, and `at_exit` is a static function. If
+    // the C library
+    // cannot register it, leaks at exit are not reported.
     unsafe { atexit(simulator::check::at_exit) };
     Ok(device)
 }
 
-/// The GPU that the simulator models, and how many of it, as the environment asks; it is not switched on.
+/// Returns the GPU model and the number of GPUs that the environment configures, without starting the
+/// simulator.
 ///
 /// # Errors
 ///
-/// Where the environment asks for what there is not, which is said on stderr.
+/// Fails if a variable has an invalid value; the reason is printed on stderr.
 pub fn simulated() -> Result<(&'static DeviceSpec, u32), Status> {
     Ok((modelled()?, devices()?))
 }
 
-/// `CUDA_SIM_DEVICE`: the GPU to model. Unset, the first preset.
+/// Returns the GPU model that `CUDA_SIM_DEVICE` names; the first preset if it is unset.
 fn modelled() -> Result<&'static DeviceSpec, Status> {
     let Some(name) = setting("CUDA_SIM_DEVICE")? else {
         return Ok(&PRESETS[0].1);
@@ -154,7 +158,7 @@ fn modelled() -> Result<&'static DeviceSpec, Status> {
     })
 }
 
-/// `CUDA_SIM_DEVICES`: how many such GPUs the machine has. Unset, one.
+/// Returns the number of GPUs that `CUDA_SIM_DEVICES` sets; 1 if it is unset.
 fn devices() -> Result<u32, Status> {
     let Some(text) = setting("CUDA_SIM_DEVICES")? else {
         return Ok(1);
@@ -169,7 +173,7 @@ fn devices() -> Result<u32, Status> {
     })
 }
 
-/// Turns on the checks that `CUDA_SIM_CHECK` names.
+/// Enables the checks that `CUDA_SIM_CHECK` names.
 fn checks() -> Result<(), Status> {
     let Some(text) = setting("CUDA_SIM_CHECK")? else {
         return Ok(());
@@ -186,7 +190,7 @@ fn checks() -> Result<(), Status> {
     }
 }
 
-/// How long a launch may run, as `CUDA_SIM_TIME_LIMIT` says; `None` where it may run for ever.
+/// Returns the time limit of launches that `CUDA_SIM_TIME_LIMIT` sets; `None` for no limit.
 fn time_limit() -> Result<Option<TimeLimit>, Status> {
     let Some(text) = setting("CUDA_SIM_TIME_LIMIT")? else {
         return Ok(Some(USUAL_LIMIT));
@@ -201,8 +205,9 @@ fn time_limit() -> Result<Option<TimeLimit>, Status> {
     })
 }
 
-/// Whether the sample of a launch is counted that its modelled time is made of. `CUDA_SIM_SAMPLE=none` is for measuring
-/// what that costs.
+/// Returns true if launches are sampled for their modelled time. `CUDA_SIM_SAMPLE=none` turns sampling off,
+/// to measure
+/// its cost.
 fn sampled() -> Result<bool, Status> {
     match setting("CUDA_SIM_SAMPLE")?.as_deref() {
         None => Ok(true),
@@ -216,11 +221,11 @@ fn sampled() -> Result<bool, Status> {
     }
 }
 
-/// A text that is no time limit.
+/// The error for a text that is not a time limit.
 #[derive(Debug, PartialEq)]
 struct NoLimit;
 
-/// A launch's limit in words: seconds, or `none`.
+/// Parses a time limit: a number of seconds, or `none`.
 fn read_limit(text: &str) -> Result<Option<TimeLimit>, NoLimit> {
     if text == "none" {
         return Ok(None);
@@ -232,7 +237,7 @@ fn read_limit(text: &str) -> Result<Option<TimeLimit>, NoLimit> {
     }
 }
 
-/// An environment variable; an empty one counts as unset.
+/// Returns the value of an environment variable; `None` if it is unset or empty.
 fn setting(name: &str) -> Result<Option<String>, Status> {
     match var(name) {
         Ok(value) if value.is_empty() => Ok(None),

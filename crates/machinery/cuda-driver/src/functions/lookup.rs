@@ -1,23 +1,24 @@
-//! A function by its name without a version, as `cuGetProcAddress` asks for it.
+//! Lookup of a function by unversioned name, for `cuGetProcAddress`.
 
 use super::entry::{DefaultStream, EntryPoint};
 use super::table::all;
 
-/// Functions that a header calls by the name of an older one: from that version on.
+/// Names that newer headers map to another function: unversioned name, first CUDA version, function.
 const CALLED: &[(&str, u32, &str)] =
     &[("cuGraphInstantiate", 12000, "cuGraphInstantiateWithFlags")];
 
-/// Why there is no function for a name.
+/// The reason why a lookup failed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NotFound {
-    /// No version of CUDA has it.
+    /// No version of CUDA has this function.
     Name,
-    /// A version of CUDA that is newer than the one asked for has it.
+    /// Only CUDA versions newer than the requested one have it.
     Version,
 }
 
-/// The newest form of the function `name` that a program for this version of CUDA may call. For
-/// [`DefaultStream::PerThread`] it is one for which a null stream is the thread's own, if there is one.
+/// Returns the newest version of the function `name` in this version of CUDA. For
+/// [`DefaultStream::PerThread`], prefers
+/// the variant that treats a null stream as the calling thread's default stream, if there is one.
 pub(crate) fn find(
     name: &str,
     version: u32,
@@ -41,7 +42,7 @@ pub(crate) fn find(
         .ok_or(NotFound::Version)
 }
 
-/// A function's name without what tells its forms apart: `_v2` and the like, `_ptsz` and `_ptds`.
+/// Strips the version (`_v2` etc.) and the stream suffix (`_ptsz`, `_ptds`) from a function's name.
 pub(crate) fn base(name: &str) -> &str {
     let own = ["_ptsz", "_ptds"];
     let name = own

@@ -1,19 +1,21 @@
-//! From a line of the table to the function that C calls, and to all who may answer it.
+//! The macros that generate exported functions and their entry points from the rows of the table.
 
-/// What the simulator does for one line of the table.
+/// Calls the simulator's implementation of one row.
 macro_rules! simulate {
     ($name:ident ($($argument:ident)*) []) => {{
         let _ = ($($argument,)*);
         not_simulated(stringify!($name))
     }};
     ($name:ident ($($argument:ident)*) [$implementation:path $(, always)?]) => {
-        // SAFETY: the C caller's promises about its pointers are the implementation's too.
+        // SAFETY: the arguments are the C caller's, and the implementation requires what the C function
+        // documents.
         unsafe { $implementation($($argument),*) }
     };
 }
 
-/// Ends a function with an error where the calling thread may not call the driver. A line that says
-/// `always` is a function that any thread may call at any time, so nothing is asked for it.
+/// Returns an error if the calling thread may not call the driver. Skipped for rows marked `always`, which
+/// any thread
+/// may call at any time.
 macro_rules! permitted {
     ([$implementation:path, always]) => {};
     ([$($implementation:path)?]) => {
@@ -21,7 +23,7 @@ macro_rules! permitted {
     };
 }
 
-/// Has a null handle mean the calling thread's own stream while the function runs, if it is one of those.
+/// Makes a null handle denote the calling thread's default stream during the call, for `per_thread` functions.
 macro_rules! default_stream {
     (legacy) => {};
     (per_thread) => {
@@ -29,8 +31,9 @@ macro_rules! default_stream {
     };
 }
 
-/// Who answers a function before `cuInit` has chosen: the simulator where it may be called at any
-/// time, or else an error.
+/// The function in the slot before `cuInit`: the simulator's implementation for rows marked `always`,
+/// otherwise one that
+/// returns an error.
 macro_rules! initial {
     ([$implementation:path, always]) => {
         simulated
@@ -40,7 +43,8 @@ macro_rules! initial {
     };
 }
 
-/// The function that answers before `cuInit` has chosen, for those that have to wait for it.
+/// Defines the function that returns `CUDA_ERROR_NOT_INITIALIZED` before `cuInit`; rows marked `always` need
+/// none.
 macro_rules! before {
     (($($type:ty),*) [$implementation:path, always]) => {};
     (($($type:ty),*) [$($implementation:path)?]) => {
@@ -50,7 +54,7 @@ macro_rules! before {
     };
 }
 
-/// Whether a line of the table says what the simulator does.
+/// Expands to true if a row names an implementation in the simulator.
 #[cfg(test)]
 macro_rules! is_given {
     ([]) => {
@@ -61,7 +65,7 @@ macro_rules! is_given {
     };
 }
 
-/// Which stream a null handle means to a function.
+/// The [`DefaultStream`] that a null handle denotes.
 macro_rules! default_of {
     (legacy) => {
         DefaultStream::Legacy
@@ -71,22 +75,23 @@ macro_rules! default_of {
     };
 }
 
-/// One function: what C calls, and a module of the same name with those who may answer.
+/// Generates one function: the exported C function, and a module of the same name with its slot and entry
+/// point.
 macro_rules! function {
     ($since:literal $name:ident $default:ident
         ($($argument:ident: $type:ty),* $(,)?) $done:tt) => {
         /// The driver API's function of this name.
         ///
         /// # Safety
-        /// As its documentation asks of the C caller.
+        /// The caller must meet the requirements in the driver API's documentation.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> Code {
             let function = $name::SLOT.load(Ordering::Acquire);
-            // SAFETY: only functions of this very signature are ever stored in this slot.
+            // SAFETY: only functions of exactly this signature are stored in this slot.
             let function = unsafe {
                 std::mem::transmute::<*mut (), unsafe extern "C" fn($($type),*) -> Code>(function)
             };
-            // SAFETY: the caller's promise.
+            // SAFETY: the C caller's arguments are forwarded unchanged to a function with the same contract.
             unsafe { function($($argument),*) }
         }
 
@@ -95,7 +100,7 @@ macro_rules! function {
 
             type Function = unsafe extern "C" fn($($type),*) -> Code;
 
-            /// The function that answers now.
+            /// The current implementation.
             pub static SLOT: AtomicPtr<()> = AtomicPtr::new(initial!($done) as *mut ());
 
             before!(($($type),*) $done);
@@ -119,14 +124,14 @@ macro_rules! function {
                 name: concat!(stringify!($name), "\0"),
                 since: $since,
                 default_stream: default_of!($default),
-                // SAFETY: one function pointer is like another; nobody calls it as it is here.
+                // SAFETY: function pointers have one size, and the type is restored before every call.
                 exported: unsafe { std::mem::transmute::<Function, Erased>(super::$name) },
                 calls: &CALLS,
                 answers: Some(Answers {
                     slot: &SLOT,
-                    // SAFETY: as above; a slot's reader restores the type.
+                    // SAFETY: function pointers have one size; the exported function restores the slot's type.
                     simulated: unsafe { std::mem::transmute::<Function, Erased>(simulated) },
-                    // SAFETY: as above.
+                    // SAFETY: function pointers have one size; the exported function restores the slot's type.
                     absent: unsafe { std::mem::transmute::<Function, Erased>(absent) },
                 }),
                 #[cfg(test)]
@@ -138,10 +143,10 @@ macro_rules! function {
     };
 }
 
-/// A function whose arguments are unknown here: whoever answers, it is not done.
+/// An entry point with unknown arguments; always reports that it is not implemented.
 macro_rules! lacking {
     ($since:literal $name:ident $default:ident) => {
-        /// The driver API's function of this name, whose arguments are left where they are.
+        /// The driver API's function of this name. The arguments are ignored: their types are unknown here.
         #[unsafe(no_mangle)]
         pub extern "C" fn $name() -> Code {
             $name::CALLS.fetch_add(1, Ordering::Relaxed);
@@ -158,7 +163,7 @@ macro_rules! lacking {
                 since: $since,
                 default_stream: default_of!($default),
                 calls: &CALLS,
-                // SAFETY: one function pointer is like another; nobody calls it as it is here.
+                // SAFETY: function pointers have one size, and the type is restored before every call.
                 exported: unsafe {
                     std::mem::transmute::<extern "C" fn() -> Code, Erased>(super::$name)
                 },
@@ -172,7 +177,7 @@ macro_rules! lacking {
     };
 }
 
-/// Makes of a table's lines what C calls, what may answer, and the list of all.
+/// Generates the exported functions, entry points and the list `FUNCTIONS` from the rows of one file.
 macro_rules! functions {
     (
         $(

@@ -1,5 +1,7 @@
-//! Every function, called wrongly in each way that its arguments allow: null pointers, handles of what is gone,
-//! handles of something else, live handles and no place for the result. Whatever it answers, it answers.
+//! A robustness sweep: calls every function with each kind of invalid argument that its signature allows
+//! (null pointers,
+//! stale handles, handles of another type, live handles without room for a result) and requires that it
+//! returns.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -10,7 +12,7 @@ use std::ptr::null_mut;
 use super::entry::EntryPoint;
 use super::table::*;
 
-/// A call of any function: no function has more arguments, and one that has fewer leaves the rest alone.
+/// The signature used for all calls. No function has more than 12 arguments, and C functions ignore extra ones.
 type Any = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> i32;
 
 const PTX: &str = ".version 6.4
@@ -19,7 +21,7 @@ const PTX: &str = ".version 6.4
 .visible .global .u32 variable;
 .visible .entry kernel(.param .u64 p) { ret; }\0";
 
-/// Live objects, each by the type of its handle.
+/// Live objects: handles by handle type.
 struct Live(BTreeMap<&'static str, u64>);
 
 impl Live {
@@ -29,7 +31,8 @@ impl Live {
             handles.insert(kind, handle as u64);
         };
         let none = null_mut();
-        // SAFETY: places to write to, a text that ends in NUL, and no options.
+        // SAFETY: all outputs are local variables, the PTX and the name are NUL-terminated, and no options
+        // are passed.
         unsafe {
             let (mut context, mut module, mut kernel) = (null_mut(), null_mut(), null_mut());
             let (mut stream, mut event, mut array) = (null_mut(), null_mut(), null_mut());
@@ -84,9 +87,9 @@ impl Live {
         Self(handles)
     }
 
-    /// Ends all of them, as far as nobody else has.
+    /// Destroys all objects that still exist.
     fn end(&self) {
-        // SAFETY: any handle may be asked about.
+        // SAFETY: the driver validates handles, so a stale one is allowed; popping with a null output is too.
         unsafe {
             cuMemPoolDestroy(self.0["CUmemoryPool"] as *mut _);
             cuLibraryUnload(self.0["CUlibrary"] as *mut c_void);
@@ -96,25 +99,25 @@ impl Live {
     }
 }
 
-/// What is given for a handle.
+/// The handle passed for a handle argument.
 #[derive(Clone, Copy, Debug)]
 enum Handles {
     Null,
     Stale,
     Live,
-    /// Another kind's.
+    /// A live handle of another type.
     Other,
 }
 
-/// What is given for a pointer.
+/// The pointer passed for a pointer argument.
 #[derive(Clone, Copy, Debug)]
 enum Pointers {
     Null,
-    /// To so many zeros that there is room for everything.
+    /// A zeroed buffer large enough for any structure.
     Zeros,
 }
 
-/// An argument of a type, in one of the ways.
+/// Returns an argument of type `kind`.
 fn argument(kind: &str, live: &Live, gone: &Live, how: (Handles, Pointers, u64)) -> u64 {
     let (handles, pointers, number) = how;
     let next = |kind: &str| {
@@ -140,13 +143,13 @@ fn argument(kind: &str, live: &Live, gone: &Live, how: (Handles, Pointers, u64))
             Handles::Null => 0,
             Handles::Stale => gone.0.get(kind).copied().unwrap_or(0x70),
             Handles::Live => live.0.get(kind).copied().unwrap_or(0),
-            // Any other number may be the program's own memory, which copies take.
+            // Any other number could be an address in this process, which unified copies accept.
             Handles::Other if kind == "CUdeviceptr" => gone.0[kind],
             Handles::Other => next(kind),
         };
     }
     match kind {
-        // Functions of the program's, and places: none.
+        // Function pointers and memory locations: null.
         "CUhostFn" | "CUstreamCallback" | "CUoccupancyB2DSize" | "CUmemLocation" => 0,
         "CUdevice" => 0,
         _ => number,
@@ -168,8 +171,9 @@ fn call(function: &EntryPoint, arguments: &[u64]) -> i32 {
     let mut all = [0; 12];
     all[..arguments.len()].copy_from_slice(arguments);
     let [a, b, c, d, e, f, g, h, i, j, k, l] = all;
-    // SAFETY: every argument of every function is a whole number or a pointer, passed as one of 64 bits, and the
-    // caller of a C function takes all of them away again.
+    // SAFETY: every argument of every function is an integer or pointer passed in a 64-bit slot, and in the C
+    // calling
+    // convention the caller removes the arguments, so extra ones do no harm.
     unsafe {
         let function = std::mem::transmute::<super::Erased, Any>(function.exported());
         function(a, b, c, d, e, f, g, h, i, j, k, l)
@@ -180,7 +184,7 @@ fn call(function: &EntryPoint, arguments: &[u64]) -> i32 {
 #[ignore = "the test after it runs it in a process of its own"]
 fn everything_is_called_wrongly() {
     let mut out = std::io::stdout();
-    // SAFETY: no flags.
+    // SAFETY: `cuInit` takes no pointers.
     assert_eq!(unsafe { cuInit(0) }, 0);
     let gone = Live::new();
     gone.end();
@@ -193,7 +197,7 @@ fn everything_is_called_wrongly() {
                 .iter()
                 .map(|kind| argument(kind, &live, &gone, how))
                 .collect();
-            // Written before the call, for the case that it is the last thing that is.
+            // Printed before the call, so that the output names a call that crashes.
             writeln!(out, "{}{arguments:x?} {how:?}", function.name()).unwrap();
             let code = call(function, &arguments);
             assert!((0..=999).contains(&code), "{}: {code}", function.name());

@@ -1,4 +1,4 @@
-//! Checks of what the simulator runs: which are on, and what they found.
+//! The sanitizer's checks: which are active, and their findings.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -12,21 +12,20 @@ use super::{driver, host, idle_driver, lock};
 use crate::fork;
 use crate::report::{guarded, say};
 
-/// The checks that are on.
+/// The active checks.
 static ON: Mutex<Checks> = Mutex::new(Checks::NONE);
 
-/// What was found and not taken yet.
+/// Findings that have not been taken yet.
 static FOUND: Mutex<Vec<Finding>> = Mutex::new(Vec::new());
 
-/// Whether findings go to stderr: they do where the environment asked for the checks.
+/// True if findings are printed on stderr, which `CUDA_SIM_CHECK` enables.
 static TO_STDERR: AtomicBool = AtomicBool::new(false);
 
-/// The most findings of one launch that go to stderr.
+/// Maximum number of findings per launch printed on stderr.
 const MAX_TO_STDERR: usize = 20;
 
-/// Has the simulator look for mistakes in what runs on it from now on; see
-/// [`cuda_sim::check`]. A launch takes several times as long. [`Checks::init`] looks at memory
-/// allocated from now on. On a GPU it changes nothing.
+/// Enables checks of what runs on the simulator; see [`cuda_sim::check`]. Launches take several times as long.
+/// [`Checks::init`] covers only memory allocated after this call. Has no effect on a GPU.
 pub fn check(checks: Checks) {
     queue::wait(Awaited::All);
     host::collect();
@@ -37,33 +36,35 @@ pub fn check(checks: Checks) {
     }
 }
 
-/// Which checks are on.
+/// Returns the active checks.
 pub fn checking() -> Checks {
     *lock(&ON)
 }
 
-/// What checks found since this was last asked: each mistake of a launch once, and memory that was
-/// still allocated when its context was destroyed.
+/// Returns the findings since the last call: each error of a launch once, and memory that was still allocated
+/// when its
+/// context was destroyed.
 pub fn take_findings() -> Vec<Finding> {
     queue::wait(Awaited::All);
     host::collect();
     std::mem::take(&mut lock(&FOUND))
 }
 
-/// Turns on the checks that `CUDA_SIM_CHECK` asks for: what they find goes to stderr.
+/// Enables the checks that `CUDA_SIM_CHECK` names, and prints their findings on stderr.
 pub fn check_aloud(checks: Checks) {
     TO_STDERR.store(true, Ordering::Relaxed);
     host::set(checks.host);
     *lock(&ON) = checks;
 }
 
-/// From now on what checks find goes to nobody but who observes, or asks for it.
+/// Stops printing findings; the observer and [`take_findings`] still get them.
 pub fn check_quietly() {
     TO_STDERR.store(false, Ordering::Relaxed);
 }
 
-/// Keeps what was found in a launch or when a context was destroyed, and prints it if that is wanted.
-/// Not `said` again, which went to stderr already.
+/// Stores findings of a launch or of a destroyed context, and prints them if printing is enabled, except
+/// `printed`, which
+/// is on stderr already.
 pub fn report(findings: Vec<Finding>, said: Option<&Finding>) {
     if TO_STDERR.load(Ordering::Relaxed) {
         let new = findings.iter().filter(|&finding| Some(finding) != said);
@@ -84,17 +85,19 @@ pub fn report(findings: Vec<Finding>, said: Option<&Finding>) {
     lock(&FOUND).extend(findings);
 }
 
-/// Reports what was still allocated when a context was destroyed, if that was looked for, and gives
-/// the machine back before, so that nobody has to wait for the report.
+/// Reports allocations that were leaked when a context was destroyed, if leaks are checked. Unlocks the
+/// driver first, so
+/// that no other thread waits for the report.
 pub fn report_leaks(mut driver: MutexGuard<Driver>) {
     let leaks = driver.take_leaks();
     drop(driver);
     report(leaks, None);
 }
 
-/// Reports what has leaked: all that is still allocated when the program ends. Nothing where the
-/// program ends in the middle of a call, as Ctrl-C ends it, for that call keeps the machine. Nor in a child
-/// that `fork` has made: its parent reports.
+/// Reports leaks at program exit: everything that is still allocated. Does nothing if the program exits
+/// during a call, as
+/// on Ctrl-C, because that call holds the driver's lock; and nothing in a forked child, because its parent
+/// reports.
 pub extern "C" fn at_exit() {
     guarded("exit", || {
         let others = idle_driver().is_none() && !queue::in_background();

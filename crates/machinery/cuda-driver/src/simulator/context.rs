@@ -1,4 +1,4 @@
-//! Contexts: primary, created, current; their limits and settings.
+//! Contexts: primary contexts, created contexts, the current context, limits and settings.
 
 use std::ffi::{c_int, c_uint, c_ulonglong};
 use std::sync::MutexGuard;
@@ -16,13 +16,13 @@ use super::{contexts, current, current_machine, driver, machine, require_current
 use crate::status::Answer;
 use crate::types::{CUctxCreateParams, CUexecAffinityParam};
 
-/// What `cuCtxGetApiVersion` has answered since CUDA 3.2.
+/// The result of `cuCtxGetApiVersion` since CUDA 3.2.
 const API_VERSION: c_uint = 3020;
 
 /// `cuDevicePrimaryCtxRetain`.
 pub unsafe fn retain_primary(context: *mut CUcontext, device: CUdevice) -> Answer {
     let device = check_device(device)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `context` is null or writable, as `cuDevicePrimaryCtxRetain` requires of its caller.
     let context = unsafe { Out::new(context) }?;
     let found = known_contexts::made(machine()?.retain_primary(device)?);
     context.set(handle(found.0));
@@ -58,7 +58,8 @@ pub unsafe fn set_primary_flags(device: CUdevice, flags: c_uint) -> Answer {
 /// `cuDevicePrimaryCtxGetState`.
 pub unsafe fn primary_state(device: CUdevice, flags: *mut c_uint, active: *mut c_int) -> Answer {
     let device = check_device(device)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `flags` and `active` are null or writable, as `cuDevicePrimaryCtxGetState` requires of its
+    // caller.
     let (flags, active) = unsafe { (Out::new(flags)?, Out::new(active)?) };
     let (set, exists) = driver()?.primary_state(device)?;
     flags.set(set);
@@ -69,7 +70,7 @@ pub unsafe fn primary_state(device: CUdevice, flags: *mut c_uint, active: *mut c
 /// `cuCtxCreate`.
 pub unsafe fn create(context: *mut CUcontext, flags: c_uint, device: CUdevice) -> Answer {
     let device = check_device(device)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `context` is null or writable, as `cuCtxCreate` requires of its caller.
     let context = unsafe { Out::new(context) }?;
     let created = known_contexts::made(driver()?.create_context(device, flags)?);
     contexts(|contexts| contexts.push(created));
@@ -77,7 +78,7 @@ pub unsafe fn create(context: *mut CUcontext, flags: c_uint, device: CUdevice) -
     Ok(())
 }
 
-/// `cuCtxCreate` of CUDA 11.4: with a list of affinities, which has to be empty.
+/// `cuCtxCreate_v3` of CUDA 11.4: with a list of execution affinities, which must be empty.
 pub unsafe fn create_with_affinity(
     context: *mut CUcontext,
     _affinities: *const CUexecAffinityParam,
@@ -88,18 +89,18 @@ pub unsafe fn create_with_affinity(
     if count != 0 {
         return Err(CudaError::UnsupportedExecAffinity.into());
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `context` is null or writable, as `cuCtxCreate_v3` requires of its caller.
     unsafe { create(context, flags, device) }
 }
 
-/// `cuCtxCreate` of CUDA 12.5.
+/// `cuCtxCreate_v4` of CUDA 12.5.
 pub unsafe fn create_with_parameters(
     context: *mut CUcontext,
     parameters: *const CUctxCreateParams,
     flags: c_uint,
     device: CUdevice,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `parameters` is null or readable, as `cuCtxCreate_v4` requires of its caller.
     if let Some(parameters) = unsafe { parameters.as_ref() } {
         if parameters.affinity_count != 0 {
             return Err(CudaError::UnsupportedExecAffinity.into());
@@ -108,15 +109,15 @@ pub unsafe fn create_with_parameters(
             return Err(CudaError::NotSupported.into());
         }
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `context` is null or writable, as `cuCtxCreate_v4` requires of its caller.
     unsafe { create(context, flags, device) }
 }
 
-/// `cuCtxGetExecAffinity`: a context has all multiprocessors.
+/// `cuCtxGetExecAffinity`: every context has all SMs.
 pub unsafe fn affinity(affinity: *mut CUexecAffinityParam, kind: c_int) -> Answer {
-    /// `CU_EXEC_AFFINITY_TYPE_SM_COUNT`, the only kind there is.
+    /// `CU_EXEC_AFFINITY_TYPE_SM_COUNT`, the only type.
     const MULTIPROCESSORS: c_int = 0;
-    // SAFETY: the caller's promise.
+    // SAFETY: `affinity` is null or writable, as `cuCtxGetExecAffinity` requires of its caller.
     let affinity = unsafe { Out::new(affinity) }?;
     let (driver, _) = current()?;
     if kind != MULTIPROCESSORS {
@@ -156,7 +157,7 @@ pub unsafe fn push(context: CUcontext) -> Answer {
 /// `cuCtxPopCurrent`.
 pub unsafe fn pop(context: *mut CUcontext) -> Answer {
     let popped = contexts(|contexts| contexts.pop())?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `context` is null or writable, as `cuCtxPopCurrent` requires of its caller.
     unsafe { set_if_wanted(context, handle(popped.0)) };
     Ok(())
 }
@@ -173,7 +174,7 @@ pub unsafe fn set_current(context: CUcontext) -> Answer {
 
 /// `cuCtxGetCurrent`.
 pub unsafe fn get_current(context: *mut CUcontext) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `context` is null or writable, as `cuCtxGetCurrent` requires of its caller.
     let context = unsafe { Out::new(context) }?;
     let number = contexts(|contexts| contexts.current()).map_or(0, |current| current.0);
     context.set(handle(number));
@@ -182,21 +183,21 @@ pub unsafe fn get_current(context: *mut CUcontext) -> Answer {
 
 /// `cuCtxGetDevice`.
 pub unsafe fn device(device: *mut CUdevice) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `device` is null or writable, as `cuCtxGetDevice` requires; the null context is allowed.
     unsafe { device_of(device, std::ptr::null_mut()) }
 }
 
-/// `cuCtxGetDevice` of CUDA 13: a null context means the current one.
+/// `cuCtxGetDevice` of CUDA 13: a null handle means the current context.
 pub unsafe fn device_of(device: *mut CUdevice, context: CUcontext) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `device` is null or writable, as `cuCtxGetDevice` requires of its caller.
     let device = unsafe { Out::new(device) }?;
     let (driver, context) = named(context)?;
     device.set(driver.context_device(context)? as CUdevice);
     Ok(())
 }
 
-/// The machine, and the context that a handle names: the current one for null.
-/// [`CudaError::InvalidContext`] where there is none.
+/// Locks the driver and resolves a context handle; a null handle means the current context. Returns
+/// [`CudaError::InvalidContext`] if there is none.
 fn named(handle: CUcontext) -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
     let context = match raw::context(handle) {
         Some(context) => context,
@@ -209,9 +210,9 @@ fn named(handle: CUcontext) -> Result<(MutexGuard<'static, Driver>, ContextId), 
     Ok((driver, context))
 }
 
-/// `cuCtxGetId`: a number that no other context has had. A handle's is one.
+/// `cuCtxGetId`: a number that is never reused. The handle's number is unique, so it serves as the ID.
 pub unsafe fn id(context: CUcontext, id: *mut c_ulonglong) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `id` is null or writable, as `cuCtxGetId` requires of its caller.
     let id = unsafe { Out::new(id) }?;
     id.set(named(context)?.1.0);
     Ok(())
@@ -223,7 +224,7 @@ pub unsafe fn set_flags(flags: c_uint) -> Answer {
     Ok(driver.set_context_flags(context, flags)?)
 }
 
-/// `cuCtxResetPersistingL2Cache`: no cache keeps anything.
+/// `cuCtxResetPersistingL2Cache`: a no-op, because no cache lines persist.
 pub unsafe fn reset_persisting_cache() -> Answer {
     let (driver, context) = current()?;
     driver.memory_info(context)?;
@@ -249,16 +250,16 @@ pub unsafe fn disable_peer(peer: CUcontext) -> Answer {
 
 /// `cuCtxGetFlags`.
 pub unsafe fn flags(flags: *mut c_uint) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `flags` is null or writable, as `cuCtxGetFlags` requires of its caller.
     let flags = unsafe { Out::new(flags) }?;
     let (driver, context) = current_machine()?;
     flags.set(driver.context_flags(context)?);
     Ok(())
 }
 
-/// `cuCtxGetApiVersion`: a null context means the current one.
+/// `cuCtxGetApiVersion`: a null handle means the current context.
 pub unsafe fn api_version(context: CUcontext, version: *mut c_uint) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `version` is null or writable, as `cuCtxGetApiVersion` requires of its caller.
     let version = unsafe { Out::new(version) }?;
     let _known = named(context)?;
     version.set(API_VERSION);
@@ -275,7 +276,7 @@ pub unsafe fn synchronize() -> Answer {
     Ok(driver.synchronize_context(context)?)
 }
 
-/// `cuCtxSynchronize` of CUDA 13: a null context means the current one.
+/// `cuCtxSynchronize_v2` of CUDA 13: a null handle means the current context.
 pub unsafe fn synchronize_one(context: CUcontext) -> Answer {
     let (mut driver, context) = named(context)?;
     Ok(driver.synchronize_context(context)?)
@@ -283,7 +284,7 @@ pub unsafe fn synchronize_one(context: CUcontext) -> Answer {
 
 /// `cuCtxGetLimit`.
 pub unsafe fn limit(value: *mut usize, limit: c_int) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `value` is null or writable, as `cuCtxGetLimit` requires of its caller.
     let value = unsafe { Out::new(value) }?;
     let (driver, context) = current()?;
     value.set(driver.limit(context, Limit::from_number(limit)?)?);
@@ -298,7 +299,7 @@ pub unsafe fn set_limit(limit: c_int, value: usize) -> Answer {
 
 /// `cuCtxGetCacheConfig`.
 pub unsafe fn cache_config(config: *mut c_int) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `config` is null or writable, as `cuCtxGetCacheConfig` requires of its caller.
     let config = unsafe { Out::new(config) }?;
     let (driver, context) = current()?;
     config.set(driver.cache_preference(context)?);
@@ -313,7 +314,7 @@ pub unsafe fn set_cache_config(config: c_int) -> Answer {
 
 /// `cuCtxGetSharedMemConfig`.
 pub unsafe fn shared_config(config: *mut c_int) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `config` is null or writable, as `cuCtxGetSharedMemConfig` requires of its caller.
     let config = unsafe { Out::new(config) }?;
     let (driver, context) = current()?;
     config.set(driver.bank_size(context)?);
@@ -329,7 +330,8 @@ pub unsafe fn set_shared_config(config: c_int) -> Answer {
 /// `cuCtxGetStreamPriorityRange`.
 pub unsafe fn stream_priority_range(least: *mut c_int, greatest: *mut c_int) -> Answer {
     require_current()?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `least` and `greatest` are null or writable, as `cuCtxGetStreamPriorityRange` requires of its
+    // caller.
     unsafe {
         set_if_wanted(least, PRIORITIES.0);
         set_if_wanted(greatest, PRIORITIES.1);

@@ -1,4 +1,4 @@
-//! Events and the time between them.
+//! Events and elapsed time.
 
 use std::ffi::c_uint;
 
@@ -15,7 +15,7 @@ use crate::status::Answer;
 
 /// `cuEventCreate`.
 pub unsafe fn create(event: *mut CUevent, flags: c_uint) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `event` is null or writable, as `cuEventCreate` requires of its caller.
     let event = unsafe { Out::new(event) }?;
     let (mut driver, context) = current_machine()?;
     event.set(handle(driver.create_event(context, flags)?.0));
@@ -31,12 +31,13 @@ pub unsafe fn destroy(event: CUevent) -> Answer {
 
 /// `cuEventRecord`.
 pub unsafe fn record(event: CUevent, stream: CUstream) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `record_with_flags` dereferences no pointer: both handles are only looked up.
     unsafe { record_with_flags(event, stream, 0) }
 }
 
-/// `cuEventRecordWithFlags`: the one flag says that a capture records the event with each launch of its
-/// graph.
+/// `cuEventRecordWithFlags`: with the only flag, `CU_EVENT_RECORD_EXTERNAL`, a capture makes a node that
+/// records the event
+/// at each launch of its graph.
 pub unsafe fn record_with_flags(event: CUevent, stream: CUstream, flags: c_uint) -> Answer {
     if flags > 1 {
         return Err(CudaError::InvalidValue.into());
@@ -52,7 +53,7 @@ pub unsafe fn record_with_flags(event: CUevent, stream: CUstream, flags: c_uint)
     Ok(submit(driver, context, stream, Work::RecordEvent(event))?)
 }
 
-/// `cuEventQuery`. A capture may forbid to ask about any event.
+/// `cuEventQuery`. Fails if a capture forbids queries of events.
 pub unsafe fn query(event: CUevent) -> Answer {
     let event = raw::event(event);
     rules::may_wait_for(event)?;
@@ -64,7 +65,7 @@ pub unsafe fn query(event: CUevent) -> Answer {
     Ok(machine()?.query_event(event)?)
 }
 
-/// `cuEventSynchronize`. A capture may forbid to wait for any event.
+/// `cuEventSynchronize`. Fails if a capture forbids waiting for events.
 pub unsafe fn synchronize(event: CUevent) -> Answer {
     let event = raw::event(event);
     rules::may_wait_for(event)?;
@@ -76,7 +77,7 @@ pub unsafe fn synchronize(event: CUevent) -> Answer {
 
 /// `cuEventElapsedTime`.
 pub unsafe fn elapsed_time(milliseconds: *mut f32, start: CUevent, end: CUevent) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `milliseconds` is null or writable, as `cuEventElapsedTime` requires of its caller.
     let milliseconds = unsafe { Out::new(milliseconds) }?;
     rules::may_wait_for(raw::event(start))?;
     rules::may_wait_for(raw::event(end))?;

@@ -1,7 +1,8 @@
-//! Fat binaries: machine code and PTX for several GPUs in one image, in memory or in a file. The PTX in one is taken
-//! out, where it is not compressed.
+//! Fat binaries: images with machine code and PTX for several GPUs, in memory or in a file. This module
+//! extracts
+//! uncompressed PTX.
 //!
-//! The form is undocumented; this is how fat binaries of CUDA 9 to 13 lie.
+//! The format is undocumented; this code reads the fat binaries of CUDA 9 to 13.
 
 use std::ffi::c_void;
 
@@ -10,41 +11,45 @@ use cuda_sim::driver::CudaError;
 use super::watch::{Event, tell};
 use crate::report::say;
 
-/// How the structure begins that a compiler leaves in a program for its fat binary, and where that has the address.
+/// The magic number of the wrapper structure that a compiler places in a program, and the offset of the
+/// image's address.
 const WRAPPER: [u8; 4] = 0x4662_43b1_u32.to_le_bytes();
 const WRAPPED: usize = 8;
 
-/// How a fat binary begins.
+/// The magic number of a fat binary.
 const MAGIC: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
 
-/// The kind of an entry that is PTX, and not machine code.
+/// The kind of an entry that contains PTX instead of machine code.
 const PTX: u16 = 1;
 
-/// The head of a fat binary, behind its magic number: the bytes of this head, and those of all entries.
+/// Offsets in a fat binary's header: size of the header, size of all entries.
 const HEAD_BYTES: usize = 6;
 const ALL_BYTES: usize = 8;
 
-/// The bytes of that head that are read here.
+/// Size of the part of the header that is read here.
 const HEAD: usize = 16;
 
-/// The head of an entry: its kind, the bytes of this head and of what follows it, for which GPU it is, and how many
-/// bytes it has where it is compressed; 0 where it is not.
+/// Offsets in an entry's header: kind, size of the header, size of the content, GPU architecture, and
+/// uncompressed size,
+/// which is 0 for uncompressed content.
 const KIND: usize = 0;
 const ENTRY_HEAD_BYTES: usize = 4;
 const CONTENT_BYTES: usize = 8;
 const GPU: usize = 28;
 const UNCOMPRESSED_BYTES: usize = 56;
 
-/// The shortest head of an entry that has all of it.
+/// The smallest entry header that has all these fields.
 const LEAST_HEAD: usize = 64;
 
-/// The PTX in an image that is a fat binary, for the newest GPU of all in it. `None`: it is no fat binary.
-/// [`CudaError::NotSupported`], with a line that says why, for one without PTX.
+/// Returns the PTX for the newest GPU in an image that is a fat binary; `None` if it is not one. Returns
+/// [`CudaError::NotSupported`] and prints the reason if it contains no usable PTX.
 ///
 /// # Safety
-/// `image` must be an image as `cuModuleLoadData` and `cuModuleLoadFatBinary` take it, and outlive the result.
+/// `image` must be an image for `cuModuleLoadData` or `cuModuleLoadFatBinary` that outlives the result.
 pub unsafe fn ptx<'a>(image: *const c_void) -> Result<Option<&'a [u8]>, CudaError> {
-    // SAFETY: the caller's promise: what begins so has the rest.
+    // SAFETY: `image` is a valid image, by this function's contract: if it starts with a magic number, it has
+    // the complete
+    // header and all entries.
     unsafe {
         let mut image = image;
         if begins(image, WRAPPER) {
@@ -64,8 +69,9 @@ pub unsafe fn ptx<'a>(image: *const c_void) -> Result<Option<&'a [u8]>, CudaErro
     }
 }
 
-/// The same of an image in a file, whose length is known: what its numbers say is held to that.
-/// [`CudaError::InvalidImage`] where they say that there is more.
+/// Same as [`ptx`], for an image in a file of known length. Returns [`CudaError::InvalidImage`] if its sizes
+/// exceed the
+/// file.
 pub fn ptx_in(file: &[u8]) -> Result<Option<&[u8]>, CudaError> {
     if !file.starts_with(&MAGIC) {
         return Ok(None);
@@ -74,25 +80,26 @@ pub fn ptx_in(file: &[u8]) -> Result<Option<&[u8]>, CudaError> {
         return Err(CudaError::InvalidImage);
     }
     let image = file.as_ptr().cast();
-    // SAFETY: the whole head is there.
+    // SAFETY: the file has at least `HEADER` bytes.
     let (head, bytes) = unsafe { lengths(image) };
     let end = head.checked_add(bytes).filter(|&end| end <= file.len());
     let all = &file[head..end.ok_or(CudaError::InvalidImage)?];
     newest(entries(all)).map(Some)
 }
 
-/// Whether an image begins with these bytes, of which none is NUL. It is read as far as they are the same: a text may
-/// be shorter.
+/// Returns true if an image starts with these bytes, none of which is NUL. Stops reading at the first
+/// difference, because
+/// a text may be shorter.
 ///
 /// # Safety
 /// `image` must be readable up to its first NUL.
 unsafe fn begins(image: *const c_void, with: [u8; 4]) -> bool {
     let mut bytes = with.into_iter().enumerate();
-    // SAFETY: the caller's promise.
+    // SAFETY: `image` is readable up to its first NUL, and all bytes before `offset` are equal and not NUL.
     bytes.all(|(place, byte)| unsafe { number::<u8>(image, place) } == byte)
 }
 
-/// One of the images in a fat binary.
+/// One entry of a fat binary.
 #[derive(Clone, Copy)]
 struct Entry<'a> {
     kind: u16,
@@ -101,12 +108,12 @@ struct Entry<'a> {
     content: &'a [u8],
 }
 
-/// The bytes of a fat binary's head, and of all its entries.
+/// Returns the size of a fat binary's header and of all its entries.
 ///
 /// # Safety
-/// It has [`HEAD`] bytes at least.
+/// `image` must have at least [`HEADER`] bytes.
 unsafe fn lengths(image: *const c_void) -> (usize, usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: both fields are in the first `HEADER` bytes, which are readable by this function's contract.
     unsafe {
         (
             number::<u16>(image, HEAD_BYTES).into(),
@@ -115,12 +122,12 @@ unsafe fn lengths(image: *const c_void) -> (usize, usize) {
     }
 }
 
-/// The entries of a fat binary, as far as they lie in it.
+/// Returns the entries of a fat binary; stops at one that exceeds it.
 fn entries(mut rest: &[u8]) -> Vec<Entry<'_>> {
     let mut found = Vec::new();
     while rest.len() >= LEAST_HEAD {
         let start = rest.as_ptr().cast::<c_void>();
-        // SAFETY: there are so many bytes.
+        // SAFETY: at least `MIN_ENTRY_HEADER` bytes are left, which contain all five fields.
         let (kind, head, bytes, gpu, uncompressed) = unsafe {
             (
                 number::<u16>(start, KIND),
@@ -164,11 +171,11 @@ fn newest<'a>(entries: Vec<Entry<'a>>) -> Result<&'a [u8], CudaError> {
     Err(CudaError::NotSupported)
 }
 
-/// A number at a place, aligned or not.
+/// Reads a number at an offset, aligned or not.
 ///
 /// # Safety
-/// It must be readable.
+/// The number must be readable.
 unsafe fn number<T: Copy>(at: *const c_void, place: usize) -> T {
-    // SAFETY: the caller's promise.
+    // SAFETY: the number is readable, by this function's contract.
     unsafe { at.cast::<u8>().add(place).cast::<T>().read_unaligned() }
 }

@@ -1,4 +1,4 @@
-//! Attributes and preferences of single kernels.
+//! Attributes and preferences of kernels.
 
 use std::ffi::{c_char, c_int};
 
@@ -12,7 +12,7 @@ use crate::status::Answer;
 
 /// `cuFuncGetAttribute`.
 pub unsafe fn attribute(value: *mut c_int, attribute: c_int, function: CUfunction) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `value` is null or writable, as `cuFuncGetAttribute` requires of its caller.
     let value = unsafe { Out::new(value) }?;
     let (driver, function) = with_function(function)?;
     value.set(driver.function_attribute(function, attribute)?);
@@ -21,27 +21,28 @@ pub unsafe fn attribute(value: *mut c_int, attribute: c_int, function: CUfunctio
 
 /// `cuFuncSetAttribute`.
 pub unsafe fn set_attribute(function: CUfunction, attribute: c_int, value: c_int) -> Answer {
-    // What waits was checked with the value before.
+    // Pending launches were validated with the old value.
     queue::wait(Awaited::All);
     let (mut driver, function) = with_function(function)?;
     Ok(driver.set_function_attribute(function, attribute, value)?)
 }
 
-/// `cuFuncSetCacheConfig`: how to divide cache and shared memory. It is checked and changes nothing
-/// here.
+/// `cuFuncSetCacheConfig`: the preferred split between L1 cache and shared memory. Validated, but without
+/// effect.
 pub unsafe fn set_cache_config(function: CUfunction, config: c_int) -> Answer {
     check_preference(function, config, 3)
 }
 
-/// `cuFuncSetSharedMemConfig`: the shared-memory bank size. It is checked and changes nothing, for
-/// since Maxwell GPUs have one size only.
+/// `cuFuncSetSharedMemConfig`: the shared-memory bank size. Validated, but without effect: since Maxwell,
+/// GPUs have only
+/// one size.
 pub unsafe fn set_shared_config(function: CUfunction, config: c_int) -> Answer {
     check_preference(function, config, 2)
 }
 
 /// `cuFuncGetModule`.
 pub unsafe fn module(module: *mut CUmodule, function: CUfunction) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `module` is null or writable, as `cuFuncGetModule` requires of its caller.
     let module = unsafe { Out::new(module) }?;
     let (driver, function) = with_function(function)?;
     module.set(handle(driver.function_module(function)?.0));
@@ -50,7 +51,7 @@ pub unsafe fn module(module: *mut CUmodule, function: CUfunction) -> Answer {
 
 /// `cuFuncGetName`.
 pub unsafe fn name(name: *mut *const c_char, function: CUfunction) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `name` is null or writable, as `cuFuncGetName` requires of its caller.
     let name = unsafe { Out::new(name) }?;
     let (driver, function) = with_function(function)?;
     name.set(lasting(driver.function_name(function)?));
@@ -64,39 +65,39 @@ pub unsafe fn parameter(
     offset: *mut usize,
     size: *mut usize,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `offset` is null or writable, as `cuFuncGetParamInfo` requires of its caller.
     let offset = unsafe { Out::new(offset) }?;
     let (driver, function) = with_function(function)?;
     let parameters = driver.parameters(function)?.0;
     let found = parameters.get(index).ok_or(CudaError::InvalidValue)?;
     offset.set(found.offset as usize);
-    // SAFETY: the caller's promise.
+    // SAFETY: `size` is null or writable, as `cuFuncGetParamInfo` requires of its caller.
     unsafe { set_if_wanted(size, found.size as usize) };
     Ok(())
 }
 
-/// `cuFuncIsLoaded`: always, for a module is loaded at once.
+/// `cuFuncIsLoaded`: always true, because modules are loaded eagerly.
 pub unsafe fn is_loaded(state: *mut c_int, function: CUfunction) -> Answer {
     /// `CU_FUNCTION_LOADING_STATE_LOADED`.
     const LOADED: c_int = 1;
-    // SAFETY: the caller's promise.
+    // SAFETY: `state` is null or writable, as `cuFuncIsLoaded` requires of its caller.
     let state = unsafe { Out::new(state) }?;
-    // SAFETY: any handle may be asked about.
+    // SAFETY: `load` dereferences no pointer: a function handle is only looked up.
     unsafe { load(function) }?;
     state.set(LOADED);
     Ok(())
 }
 
-/// `cuFuncLoad`: it is loaded already.
+/// `cuFuncLoad`: a no-op, because modules are loaded eagerly.
 pub unsafe fn load(function: CUfunction) -> Answer {
     let (driver, function) = with_function(function)?;
     driver.function_module(function)?;
     Ok(())
 }
 
-/// Refuses an unknown function, and a preference that is not one of 0 to `last`.
+/// Rejects an unknown function, and a preference outside 0 to `last`.
 fn check_preference(function: CUfunction, preference: c_int, last: c_int) -> Answer {
-    // SAFETY: any handle may be asked about.
+    // SAFETY: `load` dereferences no pointer: a function handle is only looked up.
     unsafe { load(function) }?;
     if !(0..=last).contains(&preference) {
         return Err(CudaError::InvalidValue.into());

@@ -15,7 +15,7 @@ use super::{current, driver, lock};
 use crate::report::say;
 use crate::status::Answer;
 
-/// The numbers of `CUarray_format`.
+/// Values of `CUarray_format`.
 const FORMATS: [(c_int, Channel); 8] = [
     (1, Channel::U8),
     (2, Channel::U16),
@@ -27,20 +27,21 @@ const FORMATS: [(c_int, Channel); 8] = [
     (32, Channel::F32),
 ];
 
-/// The numbers of `CUresourcetype`.
+/// Values of `CUresourcetype`.
 const ARRAY: c_int = 0;
 const MIPMAPPED: c_int = 1;
 const LINEAR: c_int = 2;
 const PITCHED: c_int = 3;
 
-/// The flags of a texture: whole numbers as they are, coordinates from 0 to 1; and, which changes nothing
-/// here, no shortcut in filtering; cubes mixed across their edges. sRGB is not simulated.
+/// Flags of a texture: integer reads without conversion, and normalized coordinates. Disabled trilinear
+/// optimization and
+/// seamless cube maps are accepted without effect on the result. sRGB is not supported.
 const AS_WHOLE: c_uint = 1;
 const NORMALISED: c_uint = 2;
 const NO_TRILINEAR: c_uint = 0x20;
 const SEAMLESS: c_uint = 0x40;
 
-/// What objects were made of, for those who ask.
+/// The descriptors of all objects, for the functions that return them.
 static MADE: Mutex<Vec<Made>> = Mutex::new(Vec::new());
 
 struct Made {
@@ -49,11 +50,11 @@ struct Made {
     how: Option<CUDA_TEXTURE_DESC>,
 }
 
-/// A description as C gave it. Its pointers are never followed.
+/// A descriptor from C. Its pointers are never dereferenced.
 #[derive(Clone, Copy)]
 struct Described<T>(T);
 
-// SAFETY: it is data to give back; nothing in it is used.
+// SAFETY: the pointers in it are returned to the program and never dereferenced.
 unsafe impl<T> Send for Described<T> {}
 
 fn made() -> MutexGuard<'static, Vec<Made>> {
@@ -62,7 +63,8 @@ fn made() -> MutexGuard<'static, Vec<Made>> {
 
 /// `cuArrayCreate`.
 pub unsafe fn create(to: *mut CUarray, from: *const CUDA_ARRAY_DESCRIPTOR) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, and `from` is null or readable, as `cuArrayCreate` requires of its
+    // caller.
     let (to, from) = unsafe { (Out::new(to)?, from.as_ref()) };
     let from = from.ok_or(CudaError::InvalidValue)?;
     let (mut driver, context) = current()?;
@@ -81,7 +83,8 @@ pub unsafe fn create(to: *mut CUarray, from: *const CUDA_ARRAY_DESCRIPTOR) -> An
 
 /// `cuArray3DCreate`.
 pub unsafe fn create_3d(to: *mut CUarray, from: *const CUDA_ARRAY3D_DESCRIPTOR) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, and `from` is null or readable, as `cuArray3DCreate` requires of its
+    // caller.
     let (to, from) = unsafe { (Out::new(to)?, from.as_ref()) };
     let from = from.ok_or(CudaError::InvalidValue)?;
     let (mut driver, context) = current()?;
@@ -104,7 +107,8 @@ pub unsafe fn descriptor(to: *mut CUDA_ARRAY_DESCRIPTOR, array: CUarray) -> Answ
         return Err(CudaError::InvalidValue.into());
     }
     let found = driver()?.array(number(array))?;
-    // SAFETY: not null, so writable by the caller's promise; the format's number is one of C's.
+    // SAFETY: `to` is not null, so it is writable as `cuArrayGetDescriptor` requires; the format is a valid
+    // enum value.
     unsafe {
         (*to).Width = found.size[0] as usize;
         (*to).Height = found.size[1] as usize;
@@ -122,7 +126,8 @@ pub unsafe fn descriptor_3d(to: *mut CUDA_ARRAY3D_DESCRIPTOR, array: CUarray) ->
         return Err(CudaError::InvalidValue.into());
     }
     let found = driver()?.array(number(array))?;
-    // SAFETY: as in `descriptor`.
+    // SAFETY: `to` is not null, so it is writable as `cuArray3DGetDescriptor` requires; the format is a valid
+    // enum value.
     unsafe {
         (*to).Width = found.size[0] as usize;
         (*to).Height = found.size[1] as usize;
@@ -156,11 +161,13 @@ pub unsafe fn create_texture(
         say(format_args!("the simulator does not do resource views"));
         return Err(CudaError::NotSupported.into());
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuTexObjectCreate` requires; `resource` and `params` are not
+    // null, so they are
+    // readable.
     let (to, of, read) = unsafe { (Out::new(to)?, read_resource(resource)?, read_texture(how)?) };
     let (mut driver, context) = current()?;
     let object = driver.create_texture(context, of, &read)?;
-    // SAFETY: not null, so readable.
+    // SAFETY: neither pointer is null, so both are readable as `cuTexObjectCreate` requires of its caller.
     let (resource, how) = unsafe { (Described(resource.read()), how.read()) };
     made().push(Made {
         object,
@@ -181,7 +188,7 @@ pub unsafe fn destroy_texture(texture: CUtexObject) -> Answer {
 
 /// `cuTexObjectGetResourceDesc`, `cuSurfObjectGetResourceDesc`.
 pub unsafe fn resource_of(to: *mut CUDA_RESOURCE_DESC, object: u64) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuTexObjectGetResourceDesc` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     let made = made();
     let found = made.iter().find(|made| made.object == object);
@@ -191,7 +198,7 @@ pub unsafe fn resource_of(to: *mut CUDA_RESOURCE_DESC, object: u64) -> Answer {
 
 /// `cuTexObjectGetTextureDesc`.
 pub unsafe fn texture_of(to: *mut CUDA_TEXTURE_DESC, texture: CUtexObject) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuTexObjectGetTextureDesc` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     let made = made();
     let found = made.iter().find(|made| made.object == texture);
@@ -205,14 +212,15 @@ pub unsafe fn create_surface(to: *mut CUsurfObject, resource: *const CUDA_RESOUR
     if resource.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuSurfObjectCreate` requires; `resource` is not null, so it is
+    // readable.
     let (to, of) = unsafe { (Out::new(to)?, read_resource(resource)?) };
     let Resource::Array(array) = of else {
         return Err(CudaError::InvalidValue.into());
     };
     let (mut driver, context) = current()?;
     let object = driver.create_surface(context, array)?;
-    // SAFETY: not null, so readable.
+    // SAFETY: `resource` is not null, so it is readable as `cuSurfObjectCreate` requires of its caller.
     let resource = unsafe { Described(resource.read()) };
     made().push(Made {
         object,
@@ -231,9 +239,9 @@ pub unsafe fn destroy_surface(surface: CUsurfObject) -> Answer {
     Ok(())
 }
 
-/// A format's number, which may be one that the enum lacks.
+/// Reads an enum as an integer, because it may hold a value that the Rust enum lacks.
 fn format_of<T>(format: *const T) -> c_int {
-    // SAFETY: callers point to an enum of C's, which is such a number.
+    // SAFETY: all callers pass a pointer to a readable C enum, which has the size of an `int`.
     unsafe { format.cast::<c_int>().read() }
 }
 
@@ -249,10 +257,12 @@ fn format(channel: Channel) -> c_int {
     found.map_or(0, |(number, _)| *number)
 }
 
+/// Reads a resource descriptor.
+///
 /// # Safety
 /// `from` must be readable.
 unsafe fn read_resource(from: *const CUDA_RESOURCE_DESC) -> Result<Resource, CudaError> {
-    // SAFETY: the caller's promise; the kind says which part of the union counts.
+    // SAFETY: `from` is readable, by this function's contract; `resType` selects the valid part of the union.
     unsafe {
         match format_of(&raw const (*from).resType) {
             ARRAY => Ok(Resource::Array(number((*from).res.array.hArray))),
@@ -285,6 +295,8 @@ unsafe fn read_resource(from: *const CUDA_RESOURCE_DESC) -> Result<Resource, Cud
     }
 }
 
+/// Reads a texture descriptor.
+///
 /// # Safety
 /// `from` must be readable.
 unsafe fn read_texture(from: *const CUDA_TEXTURE_DESC) -> Result<Texture, CudaError> {
@@ -294,7 +306,7 @@ unsafe fn read_texture(from: *const CUDA_TEXTURE_DESC) -> Result<Texture, CudaEr
         AddressMode::Mirror,
         AddressMode::Border,
     ];
-    // SAFETY: the caller's promise; enums are read as the numbers that they are in C.
+    // SAFETY: `from` is readable, by this function's contract; enums are read as integers.
     let (modes, filter, flags, border) = unsafe {
         (
             (&raw const (*from).addressMode).cast::<[c_int; 3]>().read(),

@@ -1,4 +1,6 @@
-//! Which contexts may be made current, beside the machine: who asks need not wait for a launch that has that.
+//! The set of contexts that may be made current. It has its own lock, so that lookups do not wait for a
+//! running launch,
+//! which holds the driver's.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -7,21 +9,22 @@ use cuda_sim::driver::{ContextId, CudaError};
 
 use super::lock;
 
-/// Those that were made and not destroyed, and the primary ones, which may come back.
+/// Contexts that were created and not destroyed. Primary contexts stay in the set, since they can be retained
+/// again.
 static KNOWN: Mutex<BTreeSet<ContextId>> = Mutex::new(BTreeSet::new());
 
-/// A context has been made. Returns it.
+/// Registers a new context. Returns it.
 pub fn made(context: ContextId) -> ContextId {
     lock(&KNOWN).insert(context);
     context
 }
 
-/// A context has been destroyed that is no primary one.
+/// Removes a destroyed context that is not a primary context.
 pub fn destroyed(context: ContextId) {
     lock(&KNOWN).remove(&context);
 }
 
-/// [`CudaError::InvalidContext`] for what may not be made current.
+/// Returns [`CudaError::InvalidContext`] for a context that may not be made current.
 pub fn check(context: ContextId) -> Result<(), CudaError> {
     match lock(&KNOWN).contains(&context) {
         true => Ok(()),

@@ -1,4 +1,5 @@
-//! Kernel launches: the two ways C passes parameters, and what a kernel prints.
+//! Kernel launches: reading of parameters in the two forms that C passes them, execution, and device `printf`
+//! output.
 
 use std::ffi::{c_uint, c_void};
 use std::io::Write;
@@ -17,7 +18,7 @@ use crate::names;
 use crate::report::say;
 use crate::status::Answer;
 
-/// The tags in a launch's `extra` list (`CU_LAUNCH_PARAM_…`).
+/// Tags in a launch's `extra` list (`CU_LAUNCH_PARAM_…`).
 const END: usize = 0;
 const BUFFER: usize = 1;
 const BUFFER_SIZE: usize = 2;
@@ -45,7 +46,7 @@ pub unsafe fn kernel(
         on,
         cooperative: false,
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: `parameters` and `extra` are null or hold the kernel's parameters, as `cuLaunchKernel` requires.
     unsafe { launch(asked, parameters, extra) }
 }
 
@@ -71,11 +72,11 @@ pub unsafe fn cooperative_kernel(
         on,
         cooperative: true,
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: `parameters` is null or holds the kernel's parameters, as `cuLaunchCooperativeKernel` requires.
     unsafe { launch(asked, parameters, std::ptr::null_mut()) }
 }
 
-/// A launch, but for its parameters.
+/// A launch as requested by the program, without its parameters.
 pub struct Asked {
     pub function: CUfunction,
     pub grid: [c_uint; 3],
@@ -85,8 +86,10 @@ pub struct Asked {
     pub cooperative: bool,
 }
 
+/// Checks a launch and enqueues it in its stream.
+///
 /// # Safety
-/// One of `parameters` and `extra` has to hold the kernel's parameters, or the kernel to have none.
+/// `parameters` or `extra` must hold the kernel's parameters, unless the kernel has none.
 pub unsafe fn launch(
     asked: Asked,
     parameters: *mut *mut c_void,
@@ -99,7 +102,7 @@ pub unsafe fn launch(
         grid: asked.grid,
         block: asked.block,
         dynamic_shared: asked.dynamic_shared,
-        // SAFETY: the caller's promise.
+        // SAFETY: `parameters` and `extra` meet this function's contract, which is the same.
         arguments: unsafe { pack(&driver, function, parameters, extra) }?,
         cooperative: asked.cooperative,
         priority: 0,
@@ -108,10 +111,10 @@ pub unsafe fn launch(
     Ok(submit(driver, context, stream, Work::Kernel(kernel))?)
 }
 
-/// A kernel's arguments as they lie in its parameter space, from either form in which C passes them.
+/// Packs a kernel's arguments in the layout of its parameter space, from either form in which C passes them.
 ///
 /// # Safety
-/// As [`launch`].
+/// Same as [`launch`].
 pub unsafe fn pack(
     driver: &Driver,
     function: FunctionId,
@@ -125,23 +128,23 @@ pub unsafe fn pack(
         (false, true) => {
             for (i, part) in layout.iter().enumerate() {
                 let to = &mut packed[part.offset as usize..][..part.size as usize];
-                // SAFETY: the caller promises a pointer for each of the kernel's parameters.
+                // SAFETY: `parameters` has one pointer per kernel parameter, and `i` counts these parameters.
                 let from = unsafe { *parameters.add(i) }.cast::<u8>();
                 if from.is_null() {
                     return Err(CudaError::InvalidValue);
                 }
-                // SAFETY: each points to a value of its parameter's size.
+                // SAFETY: `from` points to a value of the parameter's size, and `packed` is a separate buffer.
                 unsafe { from.copy_to_nonoverlapping(to.as_mut_ptr(), to.len()) };
             }
         }
-        // SAFETY: the caller's promise about `extra`.
+        // SAFETY: `extra` is not null, so it is a tagged list by this function's contract.
         (true, false) => unsafe { unpack(extra, &mut packed) }?,
         (_, _) => return Err(CudaError::InvalidValue),
     }
     Ok(packed.into())
 }
 
-/// Runs a kernel to its end, and says what it printed and what was found in it.
+/// Runs a kernel to completion, then prints its output and its findings.
 pub fn run(context: ContextId, stream: StreamId, kernel: &Kernel) -> Result<(), CudaError> {
     let mut driver = machine()?;
     let interruptible = Interruptible::begin();
@@ -157,7 +160,7 @@ pub fn run(context: ContextId, stream: StreamId, kernel: &Kernel) -> Result<(), 
     if !launched.printed.is_empty() {
         flush_c();
         let mut stdout = std::io::stdout().lock();
-        // If nobody reads the output, the launch has not failed, as with C's printf.
+        // Ignore errors: as with C's `printf`, a closed stdout does not fail the launch.
         let _ = stdout
             .write_all(&launched.printed)
             .and_then(|()| stdout.flush());
@@ -169,7 +172,7 @@ pub fn run(context: ContextId, stream: StreamId, kernel: &Kernel) -> Result<(), 
     Ok(())
 }
 
-/// Has what is told of a launch call its kernel as the reader's source does.
+/// Replaces mangled kernel names with source names.
 fn name_kernels(launched: &mut LaunchOutcome) {
     let place = launched.fault.as_mut().and_then(|it| it.place.as_mut());
     let names = place.map(|place| &mut place.kernel);
@@ -179,44 +182,44 @@ fn name_kernels(launched: &mut LaunchOutcome) {
     }
 }
 
-/// Sends on what the program has printed with C's functions, which keep it: it was printed before.
+/// Flushes C's stdout so that earlier host output precedes the kernel's.
 fn flush_c() {
     unsafe extern "C" {
         fn fflush(stream: *mut c_void) -> std::ffi::c_int;
     }
-    // SAFETY: `fflush` is in C's library on every platform; a null pointer means all streams.
+    // SAFETY: `fflush` has this signature in every C library; a null pointer means all streams.
     unsafe { fflush(std::ptr::null_mut()) };
 }
 
-/// Fills `packed` from a list of tags and values ended by [`END`].
+/// Fills `packed` from a list of tags and values that ends with [`END`].
 ///
 /// # Safety
-/// `extra` must be such a list; its buffer must be as long as it says.
+/// `extra` must be such a list, and its buffer must have the size that the list states.
 unsafe fn unpack(extra: *mut *mut c_void, packed: &mut [u8]) -> Result<(), CudaError> {
     let mut buffer = std::ptr::null::<u8>();
     let mut size = None;
     let mut at = extra;
     loop {
-        // SAFETY: the list has not ended.
+        // SAFETY: `at` points to a tag: the list continues until its `END` tag.
         let tag = unsafe { *at }.addr();
         if tag == END {
             break;
         }
-        // SAFETY: a value follows every tag but the last.
+        // SAFETY: every tag except `END` is followed by a value.
         let value = unsafe { *at.add(1) };
         match tag {
             BUFFER => buffer = value.cast(),
-            // SAFETY: this tag's value points to a size.
+            // SAFETY: the value of `BUFFER_SIZE` points to a `size_t`, and it is not null.
             BUFFER_SIZE if !value.is_null() => size = Some(unsafe { *value.cast::<usize>() }),
             _ => return Err(CudaError::InvalidValue),
         }
-        // SAFETY: the list goes on.
+        // SAFETY: the tag was not `END`, so the list has another tag.
         at = unsafe { at.add(2) };
     }
     if buffer.is_null() || size.is_none_or(|size| size < packed.len()) {
         return Err(CudaError::InvalidValue);
     }
-    // SAFETY: the buffer holds `size` bytes, which are at least as many.
+    // SAFETY: the buffer has `size` bytes, at least `packed.len()`; `packed` is a separate buffer.
     unsafe { buffer.copy_to_nonoverlapping(packed.as_mut_ptr(), packed.len()) };
     Ok(())
 }

@@ -12,11 +12,11 @@ use super::{contexts, driver, require_current};
 use crate::status::Answer;
 use crate::types::{CUkernel, CUlibrary};
 
-/// The numbers of `CUfunc_cache`.
+/// Values of `CUfunc_cache`.
 const CACHE_PREFERENCES: std::ops::RangeInclusive<c_int> = 0..=3;
 
-/// `cuLibraryLoadData`. The options of a library are about host functions in it and about who keeps the text:
-/// both change nothing here.
+/// `cuLibraryLoadData`. Library options concern host functions and the ownership of the image; they have no
+/// effect here.
 #[expect(clippy::too_many_arguments, reason = "they are C's")]
 pub unsafe fn load(
     library: *mut CUlibrary,
@@ -28,10 +28,10 @@ pub unsafe fn load(
     _library_values: *mut *mut c_void,
     library_count: c_uint,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `library` is null or writable and `image` null or a valid image, as `cuLibraryLoadData` requires.
     let (library, image) = unsafe { (Out::new(library)?, module::image_bytes(image)?) };
     check_options(library_options, library_count)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `options` and `values` have `count` elements, as `cuLibraryLoadData` requires of its caller.
     let log = unsafe { module::options(count, options, values) }?;
     load_image(library, image, log)
 }
@@ -48,10 +48,11 @@ pub unsafe fn load_file(
     _library_values: *mut *mut c_void,
     library_count: c_uint,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `library` is null or writable, and `path` is null or a NUL-terminated string, as
+    // `cuLibraryLoadFromFile` requires of its caller.
     let (library, path) = unsafe { (Out::new(library)?, text(path)?) };
     check_options(library_options, library_count)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `options` and `values` have `count` elements, as `cuLibraryLoadFromFile` requires of its caller.
     let log = unsafe { module::options(count, options, values) }?;
     let image = module::file(path)?;
     load_image(library, &image, log)
@@ -78,7 +79,8 @@ pub unsafe fn unload(library: CUlibrary) -> Answer {
 
 /// `cuLibraryGetKernel`.
 pub unsafe fn kernel(kernel: *mut CUkernel, library: CUlibrary, name: *const c_char) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `kernel` is null or writable, and `name` is null or a NUL-terminated string, as
+    // `cuLibraryGetKernel` requires of its caller.
     let (kernel, name) = unsafe { (Out::new(kernel)?, text(name)?) };
     kernel.set(handle(driver()?.library_kernel(id(library), name)?.0));
     Ok(())
@@ -86,20 +88,21 @@ pub unsafe fn kernel(kernel: *mut CUkernel, library: CUlibrary, name: *const c_c
 
 /// `cuLibraryGetKernelCount`.
 pub unsafe fn kernel_count(count: *mut c_uint, library: CUlibrary) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `count` is null or writable, as `cuLibraryGetKernelCount` requires of its caller.
     let count = unsafe { Out::new(count) }?;
     count.set(driver()?.library_kernels(id(library))?.len() as c_uint);
     Ok(())
 }
 
-/// `cuLibraryEnumerateKernels`: as many as there is room for.
+/// `cuLibraryEnumerateKernels`: writes at most `room` handles.
 pub unsafe fn kernels(kernels: *mut CUkernel, room: c_uint, library: CUlibrary) -> Answer {
     if kernels.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
     let found = driver()?.library_kernels(id(library))?;
     for (i, kernel) in found.into_iter().take(room as usize).enumerate() {
-        // SAFETY: the caller promises room for so many.
+        // SAFETY: `kernels` has room for `room` handles, as `cuLibraryEnumerateKernels` requires, and `i` is
+        // less.
         unsafe { kernels.add(i).write(handle(kernel.0)) };
     }
     Ok(())
@@ -107,7 +110,7 @@ pub unsafe fn kernels(kernels: *mut CUkernel, room: c_uint, library: CUlibrary) 
 
 /// `cuLibraryGetModule`.
 pub unsafe fn module(module: *mut CUmodule, library: CUlibrary) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `module` is null or writable, as `cuLibraryGetModule` requires of its caller.
     let module = unsafe { Out::new(module) }?;
     let context = require_current()?;
     let found = driver()?.library_module(id(library), context)?;
@@ -115,20 +118,20 @@ pub unsafe fn module(module: *mut CUmodule, library: CUlibrary) -> Answer {
     Ok(())
 }
 
-/// `cuLibraryGetGlobal`: a variable as it is in the current context.
+/// `cuLibraryGetGlobal`: a variable's address in the current context.
 pub unsafe fn global(
     address: *mut CUdeviceptr,
     bytes: *mut usize,
     library: CUlibrary,
     name: *const c_char,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `name` is null or a NUL-terminated string, as `cuLibraryGetGlobal` requires of its caller.
     let name = unsafe { text(name) }?;
     let context = require_current()?;
     let mut driver = driver()?;
     let module = driver.library_module(id(library), context)?;
     let found = driver.variable(context, module, name)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `address` and `bytes` are null or writable, as `cuLibraryGetGlobal` requires of its caller.
     unsafe {
         set_if_wanted(address, found.0);
         set_if_wanted(bytes, found.1 as usize);
@@ -136,14 +139,14 @@ pub unsafe fn global(
     Ok(())
 }
 
-/// `cuLibraryGetManaged`: no variable of a module can be reached from the host, whatever it says.
+/// `cuLibraryGetManaged`: always fails, because managed variables are not supported.
 pub unsafe fn managed(
     _address: *mut CUdeviceptr,
     _bytes: *mut usize,
     library: CUlibrary,
     name: *const c_char,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `name` is null or a NUL-terminated string, as `cuLibraryGetManaged` requires of its caller.
     unsafe { text(name) }?;
     driver()?.library_kernels(id(library))?;
     Err(CudaError::NotFound.into())
@@ -151,7 +154,7 @@ pub unsafe fn managed(
 
 /// `cuKernelGetFunction`.
 pub unsafe fn kernel_function(function: *mut CUfunction, kernel: CUkernel) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `function` is null or writable, as `cuKernelGetFunction` requires of its caller.
     let function = unsafe { Out::new(function) }?;
     let context = require_current()?;
     let found = driver()?.kernel_function(KernelId(number(kernel)), context)?;
@@ -161,7 +164,7 @@ pub unsafe fn kernel_function(function: *mut CUfunction, kernel: CUkernel) -> An
 
 /// `cuKernelGetLibrary`.
 pub unsafe fn kernel_library(library: *mut CUlibrary, kernel: CUkernel) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `library` is null or writable, as `cuKernelGetLibrary` requires of its caller.
     let library = unsafe { Out::new(library) }?;
     library.set(handle(
         driver()?.kernel_library(KernelId(number(kernel)))?.0,
@@ -171,7 +174,7 @@ pub unsafe fn kernel_library(library: *mut CUlibrary, kernel: CUkernel) -> Answe
 
 /// `cuKernelGetName`.
 pub unsafe fn kernel_name(name: *mut *const c_char, kernel: CUkernel) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `name` is null or writable, as `cuKernelGetName` requires of its caller.
     let name = unsafe { Out::new(name) }?;
     name.set(lasting(driver()?.kernel_name(KernelId(number(kernel)))?));
     Ok(())
@@ -184,13 +187,13 @@ pub unsafe fn kernel_parameter(
     offset: *mut usize,
     size: *mut usize,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `offset` is null or writable, as `cuKernelGetParamInfo` requires of its caller.
     let offset = unsafe { Out::new(offset) }?;
     let driver = driver()?;
     let parameters = driver.kernel_parameters(KernelId(number(kernel)))?;
     let found = parameters.get(index).ok_or(CudaError::InvalidValue)?;
     offset.set(found.offset as usize);
-    // SAFETY: the caller's promise.
+    // SAFETY: `size` is null or writable, as `cuKernelGetParamInfo` requires of its caller.
     unsafe { set_if_wanted(size, found.size as usize) };
     Ok(())
 }
@@ -202,7 +205,7 @@ pub unsafe fn kernel_attribute(
     kernel: CUkernel,
     device: CUdevice,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `value` is null or writable, as `cuKernelGetAttribute` requires of its caller.
     let value = unsafe { Out::new(value) }?;
     let driver = known_kernel(kernel, device)?;
     value.set(driver.kernel_attribute(KernelId(number(kernel)), attribute)?);
@@ -220,7 +223,7 @@ pub unsafe fn set_kernel_attribute(
     Ok(driver.set_kernel_attribute(KernelId(number(kernel)), attribute, value)?)
 }
 
-/// `cuKernelSetCacheConfig`: checked, and changes nothing here.
+/// `cuKernelSetCacheConfig`: validated, but without effect.
 pub unsafe fn set_cache_config(kernel: CUkernel, config: c_int, device: CUdevice) -> Answer {
     let _known = known_kernel(kernel, device)?;
     if !CACHE_PREFERENCES.contains(&config) {
@@ -229,7 +232,7 @@ pub unsafe fn set_cache_config(kernel: CUkernel, config: c_int, device: CUdevice
     Ok(())
 }
 
-/// The machine, once it is known that there are such a kernel and such a device.
+/// Locks the driver, after a check that the kernel and the device exist.
 fn known_kernel(
     kernel: CUkernel,
     device: CUdevice,

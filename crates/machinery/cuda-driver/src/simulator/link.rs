@@ -1,4 +1,4 @@
-//! The linker (`cuLink…`): several PTX texts made one, which is what its "cubin" is here.
+//! The linker (`cuLink…`): combines PTX texts into one, which serves as its "cubin".
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
@@ -15,12 +15,12 @@ use super::{lock, require_current};
 use crate::report::say;
 use crate::status::Answer;
 
-/// `CU_JIT_INPUT_PTX`: the one kind of input that links. The others are machine code, and LLVM's bitcode.
+/// `CU_JIT_INPUT_PTX`: the only supported input type. The others are machine code, and LLVM bitcode.
 const PTX: c_int = 1;
-/// The last of the kinds.
+/// The largest input type.
 const LAST_KIND: c_int = 5;
 
-/// Where the handles of links begin: above those of the simulator's other objects.
+/// The first link handle, above those of the simulator's other objects.
 const FIRST: u64 = 1 << 40;
 
 static LINKS: Mutex<Links> = Mutex::new(Links {
@@ -33,13 +33,13 @@ struct Links {
     links: BTreeMap<u64, Link>,
 }
 
-/// What a `CUlinkState` stands for.
+/// The state of a link (`CUlinkState`).
 struct Link {
-    /// The texts so far, each with its name.
+    /// The inputs so far: name and text.
     texts: Vec<(String, String)>,
-    /// Where the caller wants to be told of errors.
+    /// The caller's error log.
     log: Option<Log>,
-    /// What came of it. The caller may use it until the link is destroyed.
+    /// The result, which the caller may use until the link is destroyed.
     linked: Option<CString>,
 }
 
@@ -61,7 +61,9 @@ pub unsafe fn create(
     values: *mut *mut c_void,
     state: *mut CUlinkState,
 ) -> Answer {
-    // SAFETY: the caller's promise; the log's buffer stays until the link is destroyed.
+    // SAFETY: `state` is null or writable, and `options` and `values` have `count` elements, as
+    // `cuLinkCreate` requires.
+    // The caller keeps the log's buffer until the link is destroyed.
     let (state, log) = unsafe { (Out::new(state)?, module::options(count, options, values)?) };
     require_current()?;
     let mut links = links();
@@ -77,7 +79,7 @@ pub unsafe fn create(
     Ok(())
 }
 
-/// `cuLinkAddData`. The options of one input are for an assembler.
+/// `cuLinkAddData`. The options of single inputs concern the assembler and are ignored.
 #[expect(clippy::too_many_arguments, reason = "they are C's")]
 pub unsafe fn add(
     state: CUlinkState,
@@ -92,11 +94,12 @@ pub unsafe fn add(
     if data.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: the caller promises so many bytes.
+    // SAFETY: `data` is not null and has `size` bytes, as `cuLinkAddData` requires of its caller.
     let bytes = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), size) };
     let name = match name.is_null() {
         true => "input",
-        // SAFETY: the caller promises a string.
+        // SAFETY: `name` is not null, so it is a NUL-terminated string, as `cuLinkAddData` requires of its
+        // caller.
         false => unsafe { text(name) }?,
     };
     Ok(take(state, kind, name, bytes)?)
@@ -111,14 +114,14 @@ pub unsafe fn add_file(
     _options: *mut c_int,
     _values: *mut *mut c_void,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `path` is null or a NUL-terminated string, as `cuLinkAddFile` requires of its caller.
     let path = unsafe { text(path) }?;
     links().link(state)?;
     let bytes = module::file(path)?;
     Ok(take(state, kind, path, &bytes)?)
 }
 
-/// One more text for a link.
+/// Adds an input to a link.
 fn take(state: CUlinkState, kind: c_int, name: &str, bytes: &[u8]) -> Result<(), CudaError> {
     let mut links = links();
     let link = links.link(state)?;
@@ -135,7 +138,7 @@ fn take(state: CUlinkState, kind: c_int, name: &str, bytes: &[u8]) -> Result<(),
     if let Err(error) = check_source(ptx) {
         return Err(link.refuse(error.code(), &error.to_string()));
     }
-    // What is no PTX is refused here, with its name, and not where all are linked.
+    // Parse each input now, so that the error names it; later only the combination is known.
     let one = (name.to_owned(), ptx.to_owned());
     if let Err(error) = ptx::link(std::slice::from_ref(&one)) {
         return Err(link.refuse(CudaError::InvalidPtx, &error.to_string()));
@@ -145,7 +148,7 @@ fn take(state: CUlinkState, kind: c_int, name: &str, bytes: &[u8]) -> Result<(),
 }
 
 impl Link {
-    /// Tells why something does not link: in the caller's log, or on stderr where there is none.
+    /// Reports why an input does not link: in the caller's log, or on stderr if there is none.
     fn refuse(&self, code: CudaError, why: &str) -> CudaError {
         tell(Event::Refused(why));
         match &self.log {
@@ -158,7 +161,7 @@ impl Link {
 
 /// `cuLinkComplete`.
 pub unsafe fn complete(state: CUlinkState, linked: *mut *mut c_void, size: *mut usize) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `linked` is null or writable, as `cuLinkComplete` requires of its caller.
     let to = unsafe { Out::new(linked) }?;
     let mut links = links();
     let link = links.link(state)?;
@@ -170,10 +173,10 @@ pub unsafe fn complete(state: CUlinkState, linked: *mut *mut c_void, size: *mut 
                 .into());
         }
     };
-    // A text that was read has no NUL.
+    // A parsed text contains no NUL.
     let text = link.linked.insert(CString::new(text).unwrap_or_default());
     to.set(text.as_ptr().cast_mut().cast());
-    // SAFETY: the caller's promise.
+    // SAFETY: `size` is null or writable, as `cuLinkComplete` requires of its caller.
     unsafe { set_if_wanted(size, text.as_bytes_with_nul().len()) };
     Ok(())
 }

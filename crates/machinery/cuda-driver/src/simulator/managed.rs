@@ -1,5 +1,6 @@
-//! Hints about managed memory. It is in one place here, and everybody reaches it from there, so that a hint changes
-//! nothing; what was said last of a range is kept for who asks.
+//! Hints about managed memory. The simulator's managed memory never migrates, so hints have no effect; they
+//! are stored
+//! for `cuMemRangeGetAttribute`.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ops::Range;
@@ -13,15 +14,15 @@ use super::{current, device::check_device, driver, in_live_stream, lock};
 use crate::status::Answer;
 use crate::types::CUmemLocation;
 
-/// `CU_DEVICE_CPU` and `CU_DEVICE_INVALID`: the host, and no place at all.
+/// `CU_DEVICE_CPU` and `CU_DEVICE_INVALID`: the host, and no device.
 const CPU: c_int = -1;
 const NOWHERE: c_int = -2;
 
-/// The numbers of `CUmemLocationType`.
+/// Values of `CUmemLocationType`.
 const DEVICE: c_int = 1;
 const HOST: Range<c_int> = 2..5;
 
-/// The numbers of `CUmem_range_attribute`.
+/// Values of `CUmem_range_attribute`.
 const READ_MOSTLY: c_int = 1;
 const PREFERRED: c_int = 2;
 const ACCESSED_BY: c_int = 3;
@@ -31,7 +32,7 @@ const PREFERRED_ID: c_int = 6;
 const PREFETCH_KIND: c_int = 7;
 const PREFETCH_ID: c_int = 8;
 
-/// What was said of a range of addresses.
+/// A hint for a range of addresses.
 struct Hint {
     range: Range<u64>,
     said: Said,
@@ -46,7 +47,7 @@ enum Said {
 }
 
 impl Said {
-    /// Whether a later word of this kind takes the place of `other`.
+    /// Returns true if this hint supersedes `other`.
     fn replaces(self, other: Self) -> bool {
         match (self, other) {
             (Self::Accessed { by, .. }, Self::Accessed { by: other, .. }) => by == other,
@@ -55,10 +56,10 @@ impl Said {
     }
 }
 
-/// All hints, the newest last. Those that nothing is left of are gone.
+/// All hints, the newest last. Hints that are fully superseded are removed.
 static HINTS: Mutex<Vec<Hint>> = Mutex::new(Vec::new());
 
-/// Keeps a hint, which those before it of the same kind give way to.
+/// Adds a hint, which supersedes earlier ones of the same kind in its range.
 fn keep(range: Range<u64>, said: Said) {
     let mut hints = lock(&HINTS);
     let (same, mut rest): (Vec<_>, Vec<_>) = hints
@@ -87,12 +88,12 @@ fn overlap(one: &Range<u64>, other: &Range<u64>) -> bool {
     one.start < other.end && other.start < one.end
 }
 
-/// Forgets what was said of memory that is freed.
+/// Removes the hints for freed memory.
 pub fn forget(range: Range<u64>) {
     lock(&HINTS).retain(|hint| !overlap(&hint.range, &range));
 }
 
-/// What was said of all of a range, if the same was said of all of it.
+/// Returns the hint that applies to all of a range; `None` if parts have none or differ.
 fn said<T: PartialEq + Copy>(range: &Range<u64>, of: impl Fn(Said) -> Option<T>) -> Option<T> {
     let hints = lock(&HINTS);
     let mut found = hints
@@ -143,12 +144,12 @@ pub unsafe fn advise_at(
     advice: c_int,
     location: CUmemLocation,
 ) -> Answer {
-    // The place is not looked at where it does not matter.
+    // The location is ignored by the other kinds of advice.
     let device = match advice {
         3 | 5 | 6 => device_of(location)?,
         _ => CPU,
     };
-    // SAFETY: any address may be asked about.
+    // SAFETY: `advise` dereferences no pointer: `address` is only looked up in the table of allocations.
     unsafe { advise(address, bytes, advice, device) }
 }
 
@@ -179,11 +180,11 @@ pub unsafe fn prefetch_to(
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: any address may be asked about.
+    // SAFETY: `prefetch` dereferences no pointer: `address` is only looked up in the table of allocations.
     unsafe { prefetch(address, bytes, device_of(location)?, on) }
 }
 
-/// Refuses devices that managed memory cannot be on: it may be on any device or on the host.
+/// Checks that managed memory can be on `device`: any device, or the host.
 fn place(device: CUdevice) -> Result<c_int, CudaError> {
     if device != CPU {
         check_device(device)?;
@@ -191,7 +192,7 @@ fn place(device: CUdevice) -> Result<c_int, CudaError> {
     Ok(device)
 }
 
-/// The device that a place is on: [`CPU`] for the host's.
+/// Returns the device of a location; [`CPU`] for the host.
 fn device_of(location: CUmemLocation) -> Result<CUdevice, CudaError> {
     match location.kind {
         DEVICE => Ok(location.id),
@@ -209,7 +210,7 @@ pub unsafe fn attribute(
     bytes: usize,
 ) -> Answer {
     let driver = driver()?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `data` is null or has `size` bytes, as `cuMemRangeGetAttribute` requires of its caller.
     Ok(unsafe { answer(&driver, data, size, attribute, address, bytes) }?)
 }
 
@@ -227,7 +228,9 @@ pub unsafe fn attributes(
     }
     let driver = driver()?;
     for i in 0..count {
-        // SAFETY: the caller promises so many of each.
+        // SAFETY: the three arrays have `count` elements and each buffer has its size, as
+        // `cuMemRangeGetAttributes`
+        // requires of its caller.
         unsafe {
             let (data, size, attribute) = (*data.add(i), *sizes.add(i), *attributes.add(i));
             answer(&driver, data, size, attribute, address, bytes)?;
@@ -236,8 +239,10 @@ pub unsafe fn attributes(
     Ok(())
 }
 
+/// Writes one attribute of a range to `data`.
+///
 /// # Safety
-/// `data` must have room for `size` bytes.
+/// `data` must be null or have room for `size` bytes.
 unsafe fn answer(
     driver: &Driver,
     data: *mut c_void,
@@ -291,19 +296,19 @@ unsafe fn answer(
                 .filter(|&place| accessed(&range, place));
             let places = places.chain(std::iter::repeat(NOWHERE));
             for (i, place) in places.take(room).enumerate() {
-                // SAFETY: there is room for so many.
+                // SAFETY: `data` has room for `capacity` values, and `i` is less than that.
                 unsafe { data.cast::<c_int>().add(i).write(place) };
             }
             return Ok(());
         }
         _ => return Err(CudaError::InvalidValue),
     };
-    // SAFETY: there is room for one.
+    // SAFETY: `size` is the size of one value, and `data` is not null.
     unsafe { data.cast::<c_int>().write(first) };
     Ok(())
 }
 
-/// Whether somebody said of all of a range that it is used from a place.
+/// Returns true if `location` was advised to access all of a range.
 fn accessed(range: &Range<u64>, place: c_int) -> bool {
     let found = said(range, |said| match said {
         Said::Accessed { by, yes } if by == place => Some(yes),
@@ -312,7 +317,7 @@ fn accessed(range: &Range<u64>, place: c_int) -> bool {
     found == Some(true)
 }
 
-/// The `CUmemLocationType` of a place.
+/// Returns the `CUmemLocationType` of a location.
 fn kind_of(place: c_int) -> c_int {
     match place {
         NOWHERE => 0,

@@ -1,4 +1,4 @@
-//! Memory and addresses apart: made, reserved, mapped.
+//! Virtual memory management: physical memory, reserved addresses, and mappings between them.
 
 use std::ffi::{c_int, c_ulonglong, c_void};
 
@@ -16,20 +16,20 @@ use crate::types::{CUmemAccessDesc, CUmemAllocationProp, CUmemLocation};
 const PINNED: c_int = 1;
 const DEVICE: c_int = 1;
 
-/// The numbers of `CUmemAccess_flags`.
+/// Values of `CUmemAccess_flags`.
 const NOTHING: c_int = 0;
 const READ: c_int = 1;
 const READ_AND_WRITE: c_int = 3;
 
-/// `cuMemGetAllocationGranularity`: the least and the best are the same.
+/// `cuMemGetAllocationGranularity`: minimum and recommended granularity are equal.
 pub unsafe fn granularity(
     bytes: *mut usize,
     properties: *const CUmemAllocationProp,
     which: c_int,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `bytes` is null or writable, as `cuMemGetAllocationGranularity` requires of its caller.
     let bytes = unsafe { Out::new(bytes) }?;
-    // SAFETY: as above.
+    // SAFETY: `properties` is null or readable, as `cuMemGetAllocationGranularity` requires of its caller.
     unsafe { check(properties) }?;
     if !(0..=1).contains(&which) {
         return Err(CudaError::InvalidValue.into());
@@ -38,12 +38,12 @@ pub unsafe fn granularity(
     Ok(())
 }
 
-/// The device that memory is to be of. Refuses memory that is not a device's own.
+/// Returns the device of the memory to create. Rejects memory that is not device memory.
 ///
 /// # Safety
 /// `properties` must be null or readable.
 unsafe fn check(properties: *const CUmemAllocationProp) -> Result<u32, CudaError> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `properties` is null or readable, by this function's contract.
     let properties = unsafe { properties.as_ref() }.ok_or(CudaError::InvalidValue)?;
     if properties.kind != PINNED {
         return Err(CudaError::InvalidValue);
@@ -58,7 +58,7 @@ unsafe fn check(properties: *const CUmemAllocationProp) -> Result<u32, CudaError
     Ok(device)
 }
 
-/// The device at a place. Refuses other places.
+/// Returns the device at a location. Rejects other locations.
 fn check_place(location: CUmemLocation) -> Result<u32, CudaError> {
     match location.kind {
         DEVICE => check_device(location.id),
@@ -74,9 +74,9 @@ pub unsafe fn create(
     properties: *const CUmemAllocationProp,
     flags: c_ulonglong,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `memory` is null or writable, as `cuMemCreate` requires of its caller.
     let memory = unsafe { Out::new(memory) }?;
-    // SAFETY: as above.
+    // SAFETY: `properties` is null or readable, as `cuMemCreate` requires of its caller.
     let device = unsafe { check(properties) }?;
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
@@ -90,7 +90,7 @@ pub unsafe fn release(memory: c_ulonglong) -> Answer {
     Ok(driver()?.release_memory(memory)?)
 }
 
-/// `cuMemAddressReserve`: where the caller would like it to be is a wish, which is not followed.
+/// `cuMemAddressReserve`: ignores the requested address, which is only a hint.
 pub unsafe fn reserve(
     address: *mut CUdeviceptr,
     bytes: usize,
@@ -98,7 +98,7 @@ pub unsafe fn reserve(
     _wished: CUdeviceptr,
     flags: c_ulonglong,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `address` is null or writable, as `cuMemAddressReserve` requires of its caller.
     let address = unsafe { Out::new(address) }?;
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
@@ -112,7 +112,7 @@ pub unsafe fn free(address: CUdeviceptr, bytes: usize) -> Answer {
     Ok(driver()?.free_addresses(address, bytes as u64)?)
 }
 
-/// `cuMemMap`: from the memory's beginning, as CUDA asks for.
+/// `cuMemMap`: `offset` must be 0, as CUDA requires.
 pub unsafe fn map(
     address: CUdeviceptr,
     bytes: usize,
@@ -137,7 +137,7 @@ pub unsafe fn unmap(address: CUdeviceptr, bytes: usize) -> Answer {
     Ok(driver()?.unmap_memory(address, bytes as u64)?)
 }
 
-/// `cuMemSetAccess`: memory that a device may read it may write here.
+/// `cuMemSetAccess`: the simulator does not enforce read-only access.
 pub unsafe fn set_access(
     address: CUdeviceptr,
     bytes: usize,
@@ -148,7 +148,7 @@ pub unsafe fn set_access(
         return Err(CudaError::InvalidValue.into());
     }
     for i in 0..count {
-        // SAFETY: the caller promises as many.
+        // SAFETY: `list` has `count` elements, as `cuMemSetAccess` requires of its caller.
         let CUmemAccessDesc { location, flags } = unsafe { list.add(i).read() };
         let device = check_place(location)?;
         let open = match flags {
@@ -167,7 +167,8 @@ pub unsafe fn access(
     location: *const CUmemLocation,
     address: CUdeviceptr,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `flags` is null or writable and `location` null or readable, as `cuMemGetAccess` requires of
+    // its caller.
     let (flags, location) = unsafe { (Out::new(flags)?, location.as_ref()) };
     let device = check_place(*location.ok_or(CudaError::InvalidValue)?)?;
     let open = driver()?.access(address, device)?;
@@ -177,15 +178,16 @@ pub unsafe fn access(
 
 /// `cuMemRetainAllocationHandle`.
 pub unsafe fn hold(memory: *mut c_ulonglong, address: *mut c_void) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `memory` is null or writable, as `cuMemRetainAllocationHandle` requires of its caller.
     let memory = unsafe { Out::new(memory) }?;
     memory.set(driver()?.hold_memory(address as u64)?);
     Ok(())
 }
 
-/// `cuMemGetAllocationPropertiesFromHandle`: memory differs in the device that it is of alone.
+/// `cuMemGetAllocationPropertiesFromHandle`: allocations differ only in their device.
 pub unsafe fn properties(properties: *mut CUmemAllocationProp, memory: c_ulonglong) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `properties` is null or writable, as `cuMemGetAllocationPropertiesFromHandle` requires of its
+    // caller.
     let properties = unsafe { Out::new(properties) }?;
     let device = driver()?.memory_device(memory)?;
     properties.set(CUmemAllocationProp {

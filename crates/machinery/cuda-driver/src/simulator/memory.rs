@@ -1,4 +1,4 @@
-//! Allocation and what is known about an address.
+//! Memory allocation.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_uint, c_void};
@@ -16,24 +16,25 @@ use super::{
 };
 use crate::status::Answer;
 
-/// The flags that `cuMemAllocManaged` takes: one of `CU_MEM_ATTACH_GLOBAL` and `CU_MEM_ATTACH_HOST`.
+/// The flags that `cuMemAllocManaged` accepts: `CU_MEM_ATTACH_GLOBAL` or `CU_MEM_ATTACH_HOST`.
 const ATTACH: std::ops::RangeInclusive<c_uint> = 1..=2;
 
-/// The flags that `cuMemHostAlloc` takes: portable, device-mapped, write-combined. All memory is
-/// portable and mapped here, and write-combining makes no difference.
+/// The flags that `cuMemHostAlloc` accepts: portable, device-mapped, write-combined. In the simulator all
+/// host memory is
+/// portable and mapped, and write-combining has no effect.
 const HOST_ALLOC_FLAGS: c_uint = 0x7;
 
-/// The flags that `cuMemHostRegister` takes: portable, device-mapped.
+/// The flags that `cuMemHostRegister` accepts: portable, device-mapped.
 const REGISTER_FLAGS: c_uint = 0x3;
 
-/// The flags that page-locked memory was allocated with, by its address.
+/// The allocation flags of page-locked memory, by address.
 static HOST_FLAGS: Mutex<BTreeMap<u64, c_uint>> = Mutex::new(BTreeMap::new());
 
 /// `cuMemGetInfo`.
 pub unsafe fn info(free: *mut usize, total: *mut usize) -> Answer {
     let (driver, context) = current()?;
     let info = driver.memory_info(context)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `free` and `total` are null or writable, as `cuMemGetInfo` requires of its caller.
     unsafe {
         set_if_wanted(free, info.0 as usize);
         set_if_wanted(total, info.1 as usize);
@@ -44,7 +45,7 @@ pub unsafe fn info(free: *mut usize, total: *mut usize) -> Answer {
 /// `cuMemAlloc`.
 pub unsafe fn allocate(address: *mut CUdeviceptr, bytes: usize) -> Answer {
     capture::rules::safe()?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `address` is null or writable, as `cuMemAlloc` requires of its caller.
     let address = unsafe { Out::new(address) }?;
     let (mut driver, context) = current()?;
     address.set(driver.allocate(context, bytes as u64)?);
@@ -60,7 +61,7 @@ pub unsafe fn allocate_pitched(
     element: c_uint,
 ) -> Answer {
     capture::rules::safe()?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `address` and `pitch` are null or writable, as `cuMemAllocPitch` requires of its caller.
     let (address, pitch) = unsafe { (Out::new(address)?, Out::new(pitch)?) };
     let (mut driver, context) = current()?;
     let found = driver.allocate_pitched(context, width as u64, height as u64, element)?;
@@ -72,7 +73,7 @@ pub unsafe fn allocate_pitched(
 /// `cuMemAllocManaged`.
 pub unsafe fn allocate_managed(address: *mut CUdeviceptr, bytes: usize, flags: c_uint) -> Answer {
     capture::rules::safe()?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `address` is null or writable, as `cuMemAllocManaged` requires of its caller.
     let address = unsafe { Out::new(address) }?;
     let (mut driver, context) = current()?;
     if !ATTACH.contains(&flags) {
@@ -84,7 +85,7 @@ pub unsafe fn allocate_managed(address: *mut CUdeviceptr, bytes: usize, flags: c
 
 /// `cuMemAllocAsync`.
 pub unsafe fn allocate_async(address: *mut CUdeviceptr, bytes: usize, on: CUstream) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `address` is null or writable, as `cuMemAllocAsync` requires of its caller.
     let address = unsafe { Out::new(address) }?;
     address.set(allocate_in_stream(bytes as u64, None, on)?);
     Ok(())
@@ -97,15 +98,16 @@ pub unsafe fn allocate_from_pool(
     from: CUmemoryPool,
     on: CUstream,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `address` is null or writable, as `cuMemAllocFromPoolAsync` requires of its caller.
     let address = unsafe { Out::new(address) }?;
     let from = pool::known(from)?;
     address.set(allocate_in_stream(bytes as u64, Some(from), on)?);
     Ok(())
 }
 
-/// New memory of a pool, or of that of the stream's device, from now on; or of a graph, where the stream is
-/// captured.
+/// Allocates memory from a pool, by default the pool of the stream's device. The memory is usable
+/// immediately. If the
+/// stream is capturing, reserves an address for an allocation node of the graph instead.
 fn allocate_in_stream(bytes: u64, from: Option<u64>, on: CUstream) -> Result<u64, CudaError> {
     let (mut driver, context, stream) = in_live_stream(on)?;
     if capture::rules::is_captured(stream) {
@@ -124,7 +126,7 @@ fn allocate_in_stream(bytes: u64, from: Option<u64>, on: CUstream) -> Result<u64
     let (device, reached_by) = pool::reach(from)?;
     let made = match driver.allocate_of_pool(context, bytes, device, reached_by) {
         Err(CudaError::OutOfMemory) => {
-            // What waits in streams may free some.
+            // Pending operations may free some.
             drop(driver);
             self::driver()?.allocate_of_pool(context, bytes, device, reached_by)?
         }
@@ -154,21 +156,21 @@ pub unsafe fn free(address: CUdeviceptr) -> Answer {
     }
 }
 
-/// The context in which the allocation at `address` was made, whatever context is current. Where
-/// there is no such allocation, the current context.
+/// Returns the context that owns the allocation at `address`, whatever context is current. If there is no such
+/// allocation, returns the current context.
 fn owner_or_current(driver: &Driver, address: u64) -> Option<ContextId> {
     let owner = driver.owner(address);
     owner.or_else(|| contexts(|contexts| contexts.current()))
 }
 
-/// The machine, once it is known that the current context lives and has not faulted.
+/// Locks the driver, after a check that the current context exists and has not faulted.
 fn with_live_context() -> Result<MutexGuard<'static, Driver>, CudaError> {
     let (driver, context) = current()?;
     driver.memory_info(context)?;
     Ok(driver)
 }
 
-/// `cuMemFreeAsync`: frees memory once all that is before it in the stream has been done.
+/// `cuMemFreeAsync`: frees memory when all earlier operations of the stream have completed.
 pub unsafe fn free_async(address: CUdeviceptr, on: CUstream) -> Answer {
     let (driver, context, stream) = in_live_stream(on)?;
     let known = driver.owner(address).is_some() || graph::memory::is_reserved(address);
@@ -181,7 +183,7 @@ pub unsafe fn free_async(address: CUdeviceptr, on: CUstream) -> Answer {
 /// `cuMemAllocHost`.
 pub unsafe fn allocate_host(host: *mut *mut c_void, bytes: usize) -> Answer {
     capture::rules::safe()?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `host` is null or writable, as `cuMemAllocHost` requires of its caller.
     let host = unsafe { Out::new(host) }?;
     let (mut driver, context) = current()?;
     let address = driver.allocate_host(context, bytes as u64)?;
@@ -198,19 +200,20 @@ pub unsafe fn allocate_host_with_flags(
     if flags & !HOST_ALLOC_FLAGS != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `host` is null or writable, as `cuMemHostAlloc` requires of its caller.
     unsafe { allocate_host(host, bytes) }?;
-    // SAFETY: it was written just now.
+    // SAFETY: `allocate_host` succeeded, so `host` is not null and was just written.
     let address = unsafe { *host } as u64;
     lock(&HOST_FLAGS).insert(address, flags);
     Ok(())
 }
 
-/// `cuMemHostGetFlags`: the flags that memory was allocated with, and that the device reaches it.
+/// `cuMemHostGetFlags`: returns the allocation flags plus `CU_MEMHOSTALLOC_DEVICEMAP`, since all host memory
+/// is mapped.
 pub unsafe fn host_flags(flags: *mut c_uint, host: *mut c_void) -> Answer {
     /// `CU_MEMHOSTALLOC_DEVICEMAP`.
     const DEVICE_MAP: c_uint = 2;
-    // SAFETY: the caller's promise.
+    // SAFETY: `flags` is null or writable, as `cuMemHostGetFlags` requires of its caller.
     let flags = unsafe { Out::new(flags) }?;
     let driver = with_live_context()?;
     let found = driver.allocation(host as u64)?;
@@ -239,7 +242,7 @@ pub unsafe fn host_device_pointer(
     host: *mut c_void,
     flags: c_uint,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `address` is null or writable, as `cuMemHostGetDevicePointer` requires of its caller.
     let address = unsafe { Out::new(address) }?;
     let driver = with_live_context()?;
     let found = driver.allocation(host as u64)?;
@@ -262,7 +265,7 @@ pub unsafe fn register_host(host: *mut c_void, length: usize, flags: c_uint) -> 
     if flags & !REGISTER_FLAGS != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: the caller's promise: the memory stays until it is unregistered.
+    // SAFETY: the memory stays valid until it is unregistered, as `cuMemHostRegister` requires of its caller.
     unsafe { driver.register_host(context, host_pointer(host), length as u64) }?;
     Ok(())
 }
@@ -284,7 +287,7 @@ pub unsafe fn address_range(
     let found = driver
         .allocation(address)
         .map_err(|_| CudaError::NotFound)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `base` and `size` are null or writable, as `cuMemGetAddressRange` requires of its caller.
     unsafe {
         set_if_wanted(base, found.base);
         set_if_wanted(size, found.size as usize);

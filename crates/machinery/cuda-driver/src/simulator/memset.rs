@@ -1,4 +1,4 @@
-//! Fills (`cuMemset…`) of rows and of blocks of rows.
+//! Fills (`cuMemset…`) of one row or several rows.
 
 use cuda_sim::driver::{Memset, MemsetValue};
 use cust_raw::{CUdeviceptr, CUstream};
@@ -10,11 +10,12 @@ use super::submit::submit;
 use super::work::Work;
 use crate::status::Answer;
 
-/// The default stream.
+/// A null stream handle: the default stream.
 const DEFAULT: CUstream = std::ptr::null_mut();
 
-/// The four functions that fill memory with values of one type: of a row and of several rows, in the
-/// default stream and in one that the caller names.
+/// Generates the four functions that fill memory with values of one type: one row or several rows, in the
+/// default stream
+/// or in a given stream.
 macro_rules! memsets {
     (
         $bits:literal $type:ty, $value:path,
@@ -78,7 +79,7 @@ memsets!(
     rows_d32_async
 );
 
-/// Fills memory in the stream `on`. `pitch` is in bytes, `width` in values.
+/// Enqueues a fill in the stream `h_stream`. `pitch` is in bytes, `width` in values.
 fn run(
     on: CUstream,
     address: CUdeviceptr,

@@ -1,5 +1,5 @@
-//! The simulator behind the C functions: raw pointers and handles in, [`cuda_sim::driver`] called,
-//! results out. One file a topic, as in the table of functions.
+//! The simulator's implementations of the C functions: they convert raw pointers and handles, call
+//! [`cuda_sim::driver`] and write the results. One file per topic, as in the table of functions.
 
 mod callback;
 pub mod capture;
@@ -52,20 +52,21 @@ use queue::Awaited;
 pub use raw::OwnDefault;
 use raw::Stream;
 
-/// The simulated machine, from when `cuInit` has chosen the simulator.
+/// The simulated driver; empty until `cuInit` has selected the simulator.
 static MACHINE: OnceLock<Mutex<Driver>> = OnceLock::new();
 
 thread_local! {
-    /// The calling thread's contexts. They are never dropped: when the thread ends, the destructors
-    /// of its other variables may still call the driver, and so may what runs when the program ends.
+    /// The calling thread's context stack. It is never dropped: destructors of other thread-local variables
+    /// and exit
+    /// handlers may still call the driver while the thread ends.
     static CONTEXTS: RefCell<ManuallyDrop<ContextStack>> =
         const { RefCell::new(ManuallyDrop::new(ContextStack::new())) };
 
-    /// Dropped when the thread ends.
+    /// Runs its destructor when the thread ends.
     static END: End = const { End };
 }
 
-/// Gives back what memory it can when a thread ends.
+/// Shrinks the context stack of a thread that ends.
 struct End;
 
 impl Drop for End {
@@ -74,8 +75,9 @@ impl Drop for End {
     }
 }
 
-/// Switches the simulated machine on: so many equal devices. Where launches are not `sampled`, their modelled
-/// times leave out memory.
+/// Starts the simulated driver with `devices` identical devices. If launches are not `sampled`, modelled
+/// times do not
+/// include the memory system.
 pub fn start(devices: u32, device: DeviceSpec, time_limit: Option<TimeLimit>, sampled: bool) {
     MACHINE.get_or_init(|| {
         let mut driver = Driver::with_devices(devices, device, time_limit);
@@ -87,27 +89,26 @@ pub fn start(devices: u32, device: DeviceSpec, time_limit: Option<TimeLimit>, sa
     });
 }
 
-/// What `mutex` guards. That a thread has panicked with it changes nothing: no change is left half
-/// done that later calls could not live with.
+/// Locks `mutex`, ignoring poisoning: a panic leaves no change half-made that later calls could not handle.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The machine, for the calling thread alone until the guard is dropped, and so while a launch runs
-/// too. Work may be waiting in streams.
+/// Locks the driver. The lock is also held while a launch runs. Streams may have pending work.
 fn machine() -> Result<MutexGuard<'static, Driver>, CudaError> {
     let machine = MACHINE.get().ok_or(CudaError::NotInitialized)?;
     Ok(lock(machine))
 }
 
-/// The machine, once all work in streams is done: what a function asks for that changes what such work may
-/// need, or tells of it.
+/// Completes all pending stream work, then locks the driver. For functions that change or report what pending
+/// work may
+/// depend on.
 fn driver() -> Result<MutexGuard<'static, Driver>, CudaError> {
     queue::wait(Awaited::All);
     machine()
 }
 
-/// The machine, unless it is not switched on or another thread has it.
+/// Locks the driver without waiting. Returns `None` if it has not started or another thread holds the lock.
 fn idle_driver() -> Option<MutexGuard<'static, Driver>> {
     match MACHINE.get()?.try_lock() {
         Ok(driver) => Some(driver),
@@ -116,15 +117,16 @@ fn idle_driver() -> Option<MutexGuard<'static, Driver>> {
     }
 }
 
-/// What `use_them` makes of the calling thread's contexts.
+/// Calls `f` with the calling thread's context stack.
 fn contexts<T>(use_them: impl FnOnce(&mut ContextStack) -> T) -> T {
-    // Using `END` once has it dropped when the thread ends. Where the thread is ending now, it may have
-    // been dropped, which is no error.
+    // The first access registers the destructor of `THREAD_EXIT`. It fails while the thread is ending, which
+    // is no
+    // error.
     let _ = END.try_with(|_| ());
     CONTEXTS.with_borrow_mut(|contexts| use_them(contexts))
 }
 
-/// The function that a handle names, which may be that of a library's kernel too, as it is in `context`.
+/// Returns the function of a handle. A library's kernel is resolved to its function in `context`.
 fn function(
     driver: &mut Driver,
     context: Option<ContextId>,
@@ -133,7 +135,8 @@ fn function(
     driver.function_named(raw::number(handle), context)
 }
 
-/// The machine, and the function that a handle names: of a library's kernel, that of the current context.
+/// Locks the driver and resolves a function handle; a library's kernel resolves to its function in the
+/// current context.
 fn with_function(
     handle: CUfunction,
 ) -> Result<(MutexGuard<'static, Driver>, FunctionId), CudaError> {
@@ -143,25 +146,27 @@ fn with_function(
     Ok((driver, function))
 }
 
-/// The calling thread's current context, or [`CudaError::InvalidContext`].
+/// Returns the calling thread's current context, or [`CudaError::InvalidContext`].
 fn require_current() -> Result<ContextId, CudaError> {
     contexts(|contexts| contexts.require_current())
 }
 
-/// The machine and the calling thread's current context. Work may be waiting in streams.
+/// Locks the driver. Returns it with the calling thread's current context. Streams may have pending work.
 fn current_machine() -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
     let context = require_current()?;
     Ok((machine()?, context))
 }
 
-/// The machine and the calling thread's current context, once all work in streams is done.
+/// Completes all pending stream work, then locks the driver. Returns it with the calling thread's current
+/// context.
 fn current() -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
     let context = require_current()?;
     Ok((driver()?, context))
 }
 
-/// The machine, the context that a stream's work belongs to, and the stream. A stream has its own
-/// context, whatever is current; the default stream is the current context's. Work may be waiting in streams.
+/// Locks the driver. Returns it with the context and the number of the stream `h_stream`. A stream belongs to
+/// the context
+/// it was created in; the default stream to the current context. Streams may have pending work.
 fn in_stream(
     on: CUstream,
 ) -> Result<(MutexGuard<'static, Driver>, ContextId, StreamId), CudaError> {
@@ -183,7 +188,7 @@ fn in_stream(
     }
 }
 
-/// [`in_stream`], once it is known that the stream is there and its context has not faulted.
+/// [`lock_stream`], after a check that the stream exists and its context has not faulted.
 fn in_live_stream(
     on: CUstream,
 ) -> Result<(MutexGuard<'static, Driver>, ContextId, StreamId), CudaError> {
@@ -192,10 +197,10 @@ fn in_live_stream(
     Ok((driver, context, stream))
 }
 
-/// The calling thread's own default stream in a context, which is made when it is first named.
+/// Returns the calling thread's default stream in a context, and creates it at first use.
 fn own_stream(driver: &mut Driver, context: ContextId) -> Result<StreamId, CudaError> {
     thread_local! {
-        /// The last such stream of this thread, and its context.
+        /// The most recent such stream of this thread, with its context.
         static OWN: Cell<Option<(ContextId, StreamId)>> = const { Cell::new(None) };
     }
     if let Some((of, stream)) = OWN.get()

@@ -1,4 +1,4 @@
-//! Modules: PTX in, kernels and variables out.
+//! Modules: loading of PTX, and lookup of kernels and variables.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::MutexGuard;
@@ -13,24 +13,26 @@ use super::{driver, fat_binary, machine, require_current};
 use crate::report::say;
 use crate::status::{Answer, Status};
 
-/// The options of `cuModuleLoadDataEx` (`CUjit_option`) that the simulator reads. The others are for
-/// an assembler, which it does not have.
+/// The options of `cuModuleLoadDataEx` (`CUjit_option`) that the simulator reads. The others concern the
+/// assembler, which
+/// it does not have.
 const INFO_LOG_SIZE: c_int = 4;
 const ERROR_LOG: c_int = 5;
 const ERROR_LOG_SIZE: c_int = 6;
 
-/// How the images begin that hold machine code: an ELF file and a fat binary.
+/// The magic numbers of images with machine code: an ELF file and a fat binary.
 const ELF: [u8; 4] = *b"\x7fELF";
 const FAT_BINARY: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
 
 /// `cuModuleLoad`.
 pub unsafe fn load_file(module: *mut CUmodule, path: *const c_char) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `module` is null or writable, and `path` is null or a NUL-terminated string, as `cuModuleLoad`
+    // requires of its caller.
     let (module, path) = unsafe { (Out::new(module)?, text(path)?) };
     load_image(module, &file(path)?, None)
 }
 
-/// What is in the file of a module: of a fat binary, the PTX in it.
+/// Reads a module's file; from a fat binary, the PTX in it.
 pub fn file(path: &str) -> Result<Vec<u8>, CudaError> {
     let image = std::fs::read(path).map_err(|error| {
         say(format_args!("{path}: {error}"));
@@ -44,7 +46,7 @@ pub fn file(path: &str) -> Result<Vec<u8>, CudaError> {
 
 /// `cuModuleLoadData`.
 pub unsafe fn load(module: *mut CUmodule, image: *const c_void) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `module` is null or writable and `image` null or a valid image, as `cuModuleLoadData` requires.
     let (module, image) = unsafe { (Out::new(module)?, image_bytes(image)?) };
     load_image(module, image, None)
 }
@@ -57,17 +59,17 @@ pub unsafe fn load_with_options(
     options: *mut c_int,
     values: *mut *mut c_void,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `module` is null or writable and `image` null or a valid image, as `cuModuleLoadDataEx` requires.
     let (module, image) = unsafe { (Out::new(module)?, image_bytes(image)?) };
-    // SAFETY: as above.
+    // SAFETY: `options` and `values` have `count` elements, as `cuModuleLoadDataEx` requires of its caller.
     let log = unsafe { self::options(count, options, values) }?;
     load_image(module, image, log)
 }
 
-/// What is read of the options that a module is loaded with: where errors are to be told.
+/// Reads the options of a load. Returns the error log, if the caller passed one.
 ///
 /// # Safety
-/// There must be `count` options, and a value for each that is read here.
+/// `options` and `values` must be null or have `count` elements.
 pub unsafe fn options(
     count: c_uint,
     options: *mut c_int,
@@ -79,12 +81,12 @@ pub unsafe fn options(
     let mut log = None;
     let mut log_size = None;
     for i in 0..count as usize {
-        // SAFETY: the caller promises `count` options, and a value for each option read here.
+        // SAFETY: both arrays have `count` elements, by this function's contract.
         unsafe {
             match *options.add(i) {
                 ERROR_LOG => log = Some((*values.add(i)).cast::<u8>()),
                 ERROR_LOG_SIZE => log_size = Some(values.add(i)),
-                // Nothing is written to the log of a module that loads.
+                // The info log stays empty.
                 INFO_LOG_SIZE => *values.add(i) = std::ptr::null_mut(),
                 _ => {}
             }
@@ -105,7 +107,8 @@ pub unsafe fn unload(module: CUmodule) -> Answer {
 
 /// `cuModuleGetFunction`.
 pub unsafe fn function(function: *mut CUfunction, module: CUmodule, name: *const c_char) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `function` is null or writable, and `name` is null or a NUL-terminated string, as
+    // `cuModuleGetFunction` requires of its caller.
     let (function, name) = unsafe { (Out::new(function)?, text(name)?) };
     let (mut driver, context, module) = in_module(module)?;
     let FunctionId(found) = driver.function(context, module, name)?;
@@ -115,14 +118,14 @@ pub unsafe fn function(function: *mut CUfunction, module: CUmodule, name: *const
 
 /// `cuModuleGetFunctionCount`.
 pub unsafe fn function_count(count: *mut c_uint, module: CUmodule) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `count` is null or writable, as `cuModuleGetFunctionCount` requires of its caller.
     let count = unsafe { Out::new(count) }?;
     let (mut driver, context, module) = in_module(module)?;
     count.set(driver.functions(context, module)?.len() as c_uint);
     Ok(())
 }
 
-/// `cuModuleEnumerateFunctions`: as many as there is room for.
+/// `cuModuleEnumerateFunctions`: writes at most `room` handles.
 pub unsafe fn functions(functions: *mut CUfunction, room: c_uint, module: CUmodule) -> Answer {
     if functions.is_null() {
         return Err(CudaError::InvalidValue.into());
@@ -130,17 +133,18 @@ pub unsafe fn functions(functions: *mut CUfunction, room: c_uint, module: CUmodu
     let (mut driver, context, module) = in_module(module)?;
     let found = driver.functions(context, module)?;
     for (i, function) in found.into_iter().take(room as usize).enumerate() {
-        // SAFETY: the caller promises room for so many.
+        // SAFETY: `functions` has room for `room` handles, as `cuModuleEnumerateFunctions` requires, and `i`
+        // is less.
         unsafe { functions.add(i).write(handle(function.0)) };
     }
     Ok(())
 }
 
-/// `cuModuleGetLoadingMode`: a module's kernels are all loaded with it.
+/// `cuModuleGetLoadingMode`: modules are loaded eagerly.
 pub unsafe fn loading_mode(mode: *mut c_int) -> Answer {
     /// `CU_MODULE_EAGER_LOADING`.
     const EAGER: c_int = 1;
-    // SAFETY: the caller's promise.
+    // SAFETY: `mode` is null or writable, as `cuModuleGetLoadingMode` requires of its caller.
     unsafe { Out::new(mode) }?.set(EAGER);
     Ok(())
 }
@@ -152,11 +156,11 @@ pub unsafe fn global(
     module: CUmodule,
     name: *const c_char,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `name` is null or a NUL-terminated string, as `cuModuleGetGlobal` requires of its caller.
     let name = unsafe { text(name) }?;
     let (driver, context, module) = in_module(module)?;
     let found = driver.variable(context, module, name)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `address` and `bytes` are null or writable, as `cuModuleGetGlobal` requires of its caller.
     unsafe {
         set_if_wanted(address, found.0);
         set_if_wanted(bytes, found.1 as usize);
@@ -164,8 +168,9 @@ pub unsafe fn global(
     Ok(())
 }
 
-/// The machine, the context that a module was loaded into, whatever context is current, and the
-/// module.
+/// Locks the driver. Returns it with the context and the number of a module: the context it was loaded into,
+/// whatever
+/// context is current.
 fn in_module(
     module: CUmodule,
 ) -> Result<(MutexGuard<'static, Driver>, ContextId, ModuleId), CudaError> {
@@ -178,18 +183,21 @@ fn in_module(
 /// The error log buffer of `cuModuleLoadDataEx`.
 pub struct Log {
     text: *mut u8,
-    /// The value of `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`: on entry how many bytes the buffer has, on
-    /// return how many are used. The number is kept in place of the pointer.
+    /// The value of `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`: the buffer's size on entry, the bytes used on
+    /// return. The number
+    /// is stored in place of the pointer.
     size: *mut *mut c_void,
 }
 
-// SAFETY: who gives a log keeps it until the work is done or the link destroyed, and one thread at a time writes.
+// SAFETY: the program keeps the buffer until the load returns or the link is destroyed, and one thread writes
+// at a time.
 unsafe impl Send for Log {}
 
 impl Log {
-    /// Writes as much of `message` as fits, and a NUL.
+    /// Writes `message` and a NUL, truncated to the buffer's size.
     pub fn write(&self, message: &str) {
-        // SAFETY: the caller promised a size, and as many bytes to write to.
+        // SAFETY: `size` is readable and writable, and `text` has that many bytes, by the contract of
+        // `options`.
         unsafe {
             let room = (*self.size).addr() as u32 as usize;
             let kept = message.floor_char_boundary(room.saturating_sub(1));
@@ -209,8 +217,7 @@ fn load_image(module: Out<CUmodule>, image: &[u8], log: Option<Log>) -> Answer {
     Ok(())
 }
 
-/// Has `load` load PTX. If it does not load, the reason goes to the caller's log, or to stderr where there is
-/// no log.
+/// Loads PTX with `load`. On failure, writes the reason to the caller's log, or to stderr if there is none.
 pub fn load_source<T>(
     image: &[u8],
     log: Option<Log>,
@@ -232,7 +239,7 @@ pub fn load_source<T>(
             format!("this is no text: byte {} is not UTF-8", error.valid_up_to()),
         )),
     };
-    // Others may have the machine while this one writes its message.
+    // Unlock the driver before writing messages.
     drop(driver);
     match loaded {
         Ok(loaded) => {
@@ -252,19 +259,20 @@ pub fn load_source<T>(
     }
 }
 
-/// A module image up to its first NUL: of a fat binary, the PTX in it. Machine code goes on after that, but its
-/// first bytes, by which it is recognised, come before it.
+/// Returns a module image up to its first NUL; for a fat binary, the PTX in it. Machine code continues after
+/// the NUL, but
+/// its magic number, which identifies it, comes before.
 ///
 /// # Safety
-/// `image` must be null or a PTX text ending in NUL, a cubin or a fat binary.
+/// `image` must be null or a NUL-terminated PTX text, a cubin or a fat binary.
 pub unsafe fn image_bytes<'a>(image: *const c_void) -> Result<&'a [u8], CudaError> {
     if image.is_null() {
         return Err(CudaError::InvalidValue);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `image` is not null, so it is a valid image by this function's contract.
     if let Some(ptx) = unsafe { fat_binary::ptx(image) }? {
         return Ok(ptx);
     }
-    // SAFETY: the caller's promise; an ELF file has a NUL in its first 16 bytes.
+    // SAFETY: `image` is a NUL-terminated text, or an ELF file, which has a NUL in its first 16 bytes.
     Ok(unsafe { CStr::from_ptr(image.cast()) }.to_bytes())
 }

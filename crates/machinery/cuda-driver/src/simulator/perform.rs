@@ -1,5 +1,6 @@
-//! Carries work out. The machine is locked for as long as a piece of it takes, but not while a function of
-//! the program's runs or while something is printed.
+//! Execution of operations. The driver is locked while an operation runs, but not while a host function runs
+//! or output is
+//! printed.
 
 use cuda_sim::driver::{ContextId, CudaError, StreamId};
 use cust_raw::CUresult;
@@ -8,17 +9,18 @@ use super::work::{HostFunction, Work};
 use super::{callback, graph, launch, machine, pool};
 use crate::report::say;
 
-/// What the work is part of.
+/// The origin of an operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Within {
-    /// A stream's own: the host waits for some copies.
+    /// Submitted to a stream: the host waits for some copies.
     Stream,
-    /// A node of a graph, for which the host does not wait.
+    /// A graph node: the host never waits for it.
     Graph,
 }
 
-/// Does `work`, which was checked when it was put into the stream. A kernel that faults is no error here:
-/// its context says so at the next call.
+/// Executes `op`, which was checked when it was submitted. A kernel that faults is not an error here: its
+/// context reports
+/// the fault at the next call.
 pub fn perform(
     context: ContextId,
     stream: StreamId,
@@ -30,8 +32,9 @@ pub fn perform(
         Work::Kernel(kernel) => launch::run(context, stream, kernel),
         Work::Memcpy(copy) => {
             let mut driver = machine()?;
-            // SAFETY: who put the copy into the stream promised that its host memory is good until it is
-            // done.
+            // SAFETY: the program keeps the copy's host memory valid until the copy completes, as
+            // `cuMemcpyAsync` and
+            // `cuGraphLaunch` require.
             unsafe {
                 match within {
                     Within::Stream => driver.memcpy_async(context, stream, copy),
@@ -61,8 +64,8 @@ pub fn perform(
     }
 }
 
-/// A node of a launched graph could not be done. That is the context's error, unless it has one already:
-/// the fault of a kernel before.
+/// Reports a graph node that failed. The error becomes the context's, unless an earlier fault is already
+/// recorded there.
 fn graph_failed(context: ContextId, error: CudaError) -> Result<(), CudaError> {
     let mut driver = machine()?;
     if driver.memory_info(context).is_ok() {
@@ -75,10 +78,10 @@ fn graph_failed(context: ContextId, error: CudaError) -> Result<(), CudaError> {
     Ok(())
 }
 
-/// What a function of the program's is called with, on its way to the thread that it runs on.
+/// A host function on its way to the thread that runs it.
 struct Call(HostFunction);
 
-// SAFETY: that thread alone uses it, while the thread that made it waits.
+// SAFETY: only the receiving thread uses it, while the sending thread waits.
 unsafe impl Send for Call {}
 
 impl Call {
@@ -90,8 +93,9 @@ impl Call {
 fn call(function: HostFunction) -> Result<(), CudaError> {
     let call = Call(function);
     callback::run(move || {
-        // SAFETY: the caller of the driver promised that the function may be called once with this, on a
-        // thread of the driver's. The machine is not locked: others may go on meanwhile.
+        // SAFETY: `cuLaunchHostFunc` and `cuStreamAddCallback` require that the function may be called once
+        // with this
+        // argument on a thread of the driver. The driver is not locked, so other threads can proceed.
         unsafe {
             match call.take() {
                 HostFunction::Plain { function, data } => {

@@ -1,4 +1,4 @@
-//! What is known of an address: its attributes.
+//! Pointer attributes.
 
 use std::collections::BTreeSet;
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
@@ -11,7 +11,7 @@ use cust_raw::CUdeviceptr;
 use super::{lock, machine, pool};
 use crate::status::Answer;
 
-/// The numbers of `CUpointer_attribute`.
+/// Values of `CUpointer_attribute`.
 const CONTEXT: c_int = 1;
 const MEMORY_TYPE: c_int = 2;
 const DEVICE_POINTER: c_int = 3;
@@ -37,10 +37,10 @@ const IS_DECOMPRESSED: c_int = 21;
 /// `CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE`.
 const READ_AND_WRITE: c_uint = 3;
 
-/// The allocations, by address, of which somebody has set that copies wait.
+/// The base addresses of allocations with `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` set.
 static SYNCHRONOUS_ONES: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 
-/// The value of an attribute, as wide as C's type for it.
+/// The value of an attribute, with the width of its C type.
 #[derive(Clone, Copy)]
 enum Value {
     /// A `bool`, of one byte.
@@ -50,10 +50,12 @@ enum Value {
 }
 
 impl Value {
+    /// Writes the value.
+    ///
     /// # Safety
-    /// There must be room for it.
+    /// `to` must be writable for a value of this width.
     unsafe fn write(self, to: *mut c_void) {
-        // SAFETY: the caller's promise.
+        // SAFETY: `to` is writable for a value of this width, by this function's contract.
         unsafe {
             match self {
                 Self::Flag(value) => to.cast::<bool>().write(value),
@@ -63,7 +65,7 @@ impl Value {
         }
     }
 
-    /// What is answered of an address that belongs to nothing.
+    /// Returns the value reported for an address that belongs to no allocation: zero, with the same width.
     fn nothing(self) -> Self {
         match self {
             Self::Flag(_) => Self::Flag(false),
@@ -80,12 +82,14 @@ pub unsafe fn attribute(data: *mut c_void, attribute: c_int, address: CUdevicept
     }
     let (found, owner) = allocation(address)?;
     let value = value(attribute, address, found, owner)?;
-    // SAFETY: for each attribute the caller promises room for a value of its documented type.
+    // SAFETY: `data` is not null and has room for a value of the attribute's documented type, as
+    // `cuPointerGetAttribute` requires of its caller.
     unsafe { value.write(data) };
     Ok(())
 }
 
-/// `cuPointerGetAttributes`: of an address that belongs to nothing, and of what an allocation does not have, zeros.
+/// `cuPointerGetAttributes`: reports zero for an address outside all allocations and for attributes that do
+/// not apply.
 pub unsafe fn attributes(
     count: c_uint,
     attributes: *mut c_int,
@@ -95,7 +99,7 @@ pub unsafe fn attributes(
     if attributes.is_null() || data.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    // What an allocation would answer, for the width of its values.
+    // A sample allocation, which determines the width of each attribute's value.
     let example = Allocation {
         base: 0,
         size: 0,
@@ -105,25 +109,27 @@ pub unsafe fn attributes(
     };
     let known = allocation(address).ok();
     for i in 0..count as usize {
-        // SAFETY: the caller promises so many, here and below.
+        // SAFETY: both arrays have `count` elements, as `cuPointerGetAttributes` requires of its caller.
         let (attribute, to) = unsafe { (*attributes.add(i), *data.add(i)) };
         if to.is_null() {
             return Err(CudaError::InvalidValue.into());
         }
         let nothing = match attribute {
             PEER_TOKENS => return Err(CudaError::NotSupported.into()),
-            // No device.
+            // `CU_DEVICE_INVALID`.
             DEVICE_ORDINAL => Value::Int(-2_i32 as c_uint),
             _ => value(attribute, 0, example, None)?.nothing(),
         };
         let found = known.and_then(|(found, owner)| value(attribute, address, found, owner).ok());
-        // SAFETY: as above.
+        // SAFETY: `to` is not null and has room for a value of the attribute's type, as
+        // `cuPointerGetAttributes` requires.
         unsafe { found.unwrap_or(nothing).write(to) };
     }
     Ok(())
 }
 
-/// `cuPointerSetAttribute`: the one that can be set is whether copies wait, which all do here.
+/// `cuPointerSetAttribute`: only `SYNC_MEMOPS` can be set. It has no effect: all such operations are
+/// synchronous here.
 pub unsafe fn set_attribute(
     value: *const c_void,
     attribute: c_int,
@@ -133,7 +139,7 @@ pub unsafe fn set_attribute(
         return Err(CudaError::InvalidValue.into());
     }
     let (found, _) = allocation(address)?;
-    // SAFETY: the attribute's value is an `unsigned int`.
+    // SAFETY: `value` is not null and points to an `unsigned int` for this attribute.
     let on = unsafe { value.cast::<c_uint>().read() } != 0;
     let mut all = lock(&SYNCHRONOUS_ONES);
     match on {
@@ -143,15 +149,16 @@ pub unsafe fn set_attribute(
     Ok(())
 }
 
-/// The allocation that an address is in, and the context that it was made in.
+/// Returns the allocation at an address, and the context that owns it.
 fn allocation(address: u64) -> Result<(Allocation, Option<ContextId>), CudaError> {
     let driver = machine()?;
     let found = driver.allocation(address)?;
     Ok((found, driver.owner(found.base)))
 }
 
-/// An attribute of an address in an allocation. [`CudaError::InvalidValue`] for one that there is not, or that such
-/// an allocation does not have; [`CudaError::NotSupported`] for what shares memory with other programs.
+/// Returns an attribute of an address in an allocation. Returns [`CudaError::InvalidValue`] for an unknown
+/// attribute or one
+/// that such an allocation lacks, [`CudaError::NotSupported`] for attributes of interprocess sharing.
 fn value(
     attribute: c_int,
     address: u64,
@@ -168,7 +175,7 @@ fn value(
         HOST_POINTER => Value::Long(address),
         PEER_TOKENS => return Err(CudaError::NotSupported),
         SYNCHRONOUS => Value::Int(lock(&SYNCHRONOUS_ONES).contains(&found.base).into()),
-        // No address is handed out twice.
+        // Addresses are never reused, so the base address identifies the allocation.
         BUFFER_ID | BLOCK_ID => Value::Long(found.base),
         IS_MANAGED => Value::Flag(found.kind == AllocationKind::Managed),
         DEVICE_ORDINAL => Value::Int(found.home),
@@ -183,8 +190,9 @@ fn value(
     })
 }
 
-/// The `CUmemorytype` of an allocation: 1 for the host's memory, 2 for the device's. Managed memory
-/// counts as the device's.
+/// Returns the `CUmemorytype` of an allocation: 1 for host memory, 2 for device memory. Managed memory counts
+/// as device
+/// memory.
 fn memory_type(found: Allocation) -> c_uint {
     match found.kind {
         AllocationKind::Host | AllocationKind::Registered => 1,

@@ -1,6 +1,6 @@
-//! Pools that memory is allocated from in the order of a stream's work. Memory is there from the call on, and
-//! given back as soon as the stream comes to where it is freed; so a pool is what is known of it: its
-//! settings, and how much of the device's memory it has.
+//! Memory pools for stream-ordered allocation. An allocation is usable as soon as the call returns, and its
+//! memory is
+//! released when the stream reaches the free; so a pool consists only of its settings and its statistics.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
@@ -18,13 +18,14 @@ use super::{driver, lock};
 use crate::status::Answer;
 use crate::types;
 
-/// The default pool of the first device; those of the others follow it.
+/// The default pool of device 0; those of the other devices have the following numbers.
 const DEFAULT: u64 = 1;
-/// The last number that is a default pool's.
+/// The last number of a default pool.
 const LAST_DEFAULT: u64 = DEFAULT + MAX_DEVICES as u64 - 1;
 
-/// The numbers of `CUmemPool_attribute`: three settings that are on or off, how much memory is kept when
-/// it is freed, and how much the pool has, now and at most.
+/// Values of `CUmemPool_attribute`: three reuse policies, the release threshold, and the reserved and used
+/// bytes, current
+/// and peak.
 const REUSE: std::ops::RangeInclusive<c_int> = 1..=3;
 const THRESHOLD: c_int = 4;
 const RESERVED_NOW: c_int = 5;
@@ -32,15 +33,15 @@ const RESERVED_MOST: c_int = 6;
 const USED_NOW: c_int = 7;
 const USED_MOST: c_int = 8;
 
-/// `CU_MEM_ALLOCATION_TYPE_PINNED` and `CU_MEM_LOCATION_TYPE_DEVICE`: all memory of pools is so.
+/// `CU_MEM_ALLOCATION_TYPE_PINNED` and `CU_MEM_LOCATION_TYPE_DEVICE`: the only kind of pool memory.
 const PINNED: c_int = 1;
 const DEVICE: c_int = 1;
 
-/// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`, what a device may do with its own pools, and `_NONE`.
+/// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`, the access of a device to its own pools, and `_NONE`.
 const READ_AND_WRITE: c_int = 3;
 const NOTHING: c_int = 0;
 
-/// Whether any memory was ever allocated from a pool: programs without pools need not ask.
+/// True once memory has been allocated from a pool: programs without pools skip the lookups.
 static USED: AtomicBool = AtomicBool::new(false);
 
 static POOLS: Mutex<Pools> = Mutex::new(Pools {
@@ -51,25 +52,25 @@ static POOLS: Mutex<Pools> = Mutex::new(Pools {
 });
 
 struct Pools {
-    /// The last number given to a pool.
+    /// The last number assigned to a pool.
     made: u64,
-    /// Each device's pool for allocations that name none, where it is not the default one.
+    /// Each device's current pool, if it is not the default pool.
     current: BTreeMap<u32, u64>,
     pools: BTreeMap<u64, Pool>,
-    /// The pool and the size of each allocation, by its address.
+    /// The pool and the size of each allocation, by address.
     allocations: BTreeMap<u64, (u64, u64)>,
 }
 
 #[derive(Clone)]
 struct Pool {
-    /// The device that its memory is of, and those whose kernels reach it, a bit each.
+    /// The device of the memory, and a bit mask of the devices that can access it.
     device: u32,
     reached_by: Devices,
     reuse: [c_int; 3],
     threshold: u64,
     used: u64,
     most: u64,
-    /// The most that was reserved since somebody set it back.
+    /// Peak of the reserved bytes since the program last reset it.
     most_reserved: u64,
 }
 
@@ -87,7 +88,7 @@ impl Pool {
     }
 }
 
-/// All pools; the default ones are there from the beginning.
+/// Locks all pools; creates the default pools at first use.
 fn pools() -> MutexGuard<'static, Pools> {
     let mut pools = lock(&POOLS);
     if pools.pools.is_empty() {
@@ -98,48 +99,48 @@ fn pools() -> MutexGuard<'static, Pools> {
 }
 
 impl Pools {
-    /// The pool that a handle names.
+    /// Returns the pool of a handle.
     fn pool(&mut self, pool: CUmemoryPool) -> Result<&mut Pool, CudaError> {
         let found = self.pools.get_mut(&number(pool));
         found.ok_or(CudaError::InvalidValue)
     }
 }
 
-/// The number of a device's default pool.
+/// Returns the number of a device's default pool.
 fn default_of(device: u32) -> u64 {
     DEFAULT + u64::from(device)
 }
 
-/// The number of the pool that a handle names.
+/// Returns the number of the pool of a handle, after a check that it exists.
 pub fn known(pool: CUmemoryPool) -> Result<u64, CudaError> {
     pools().pool(pool)?;
     Ok(number(pool))
 }
 
-/// A device's pool for allocations that name none.
+/// Returns a device's current pool.
 pub fn current(device: u32) -> u64 {
     let own = pools().current.get(&device).copied();
     own.unwrap_or(default_of(device))
 }
 
-/// The device that a pool's memory is of, and those whose kernels reach it, a bit each.
+/// Returns the device of a pool's memory, and a bit mask of the devices that can access it.
 pub fn reach(pool: u64) -> Result<(u32, Devices), CudaError> {
     let pools = pools();
     let found = pools.pools.get(&pool).ok_or(CudaError::InvalidValue)?;
     Ok((found.device, found.reached_by))
 }
 
-/// The pool that the allocation at an address is from; 0 where it is from none.
+/// Returns the pool of the allocation at an address; 0 if it is not from a pool.
 pub fn of(address: u64) -> u64 {
     let pools = pools();
     pools.allocations.get(&address).map_or(0, |found| found.0)
 }
 
-/// Takes note of an allocation from a pool.
+/// Records an allocation from a pool.
 pub fn allocated(from: u64, address: u64, bytes: u64) {
     USED.store(true, Ordering::Relaxed);
     let mut pools = pools();
-    // An allocation that was at this address has gone with its context.
+    // An earlier allocation at this address was freed with its context.
     forget(&mut pools, address);
     pools.allocations.insert(address, (from, bytes));
     if let Some(pool) = pools.pools.get_mut(&from) {
@@ -149,7 +150,7 @@ pub fn allocated(from: u64, address: u64, bytes: u64) {
     }
 }
 
-/// Takes note that memory was freed, which may be a pool's.
+/// Records a free of memory that may belong to a pool.
 pub fn freed(address: u64) {
     if USED.load(Ordering::Relaxed) {
         forget(&mut pools(), address);
@@ -167,7 +168,7 @@ fn forget(pools: &mut Pools, address: u64) {
 /// `cuDeviceGetDefaultMemPool`.
 pub unsafe fn default(to: *mut CUmemoryPool, device: CUdevice) -> Answer {
     let device = check_device(device)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuDeviceGetDefaultMemPool` requires of its caller.
     unsafe { Out::new(to) }?.set(handle(default_of(device)));
     Ok(())
 }
@@ -175,12 +176,12 @@ pub unsafe fn default(to: *mut CUmemoryPool, device: CUdevice) -> Answer {
 /// `cuDeviceGetMemPool`.
 pub unsafe fn get(to: *mut CUmemoryPool, device: CUdevice) -> Answer {
     let device = check_device(device)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuDeviceGetMemPool` requires of its caller.
     unsafe { Out::new(to) }?.set(handle(current(device)));
     Ok(())
 }
 
-/// `cuDeviceSetMemPool`: a pool of the device's own memory.
+/// `cuDeviceSetMemPool`: the pool must be on the device.
 pub unsafe fn set(device: CUdevice, pool: CUmemoryPool) -> Answer {
     let device = check_device(device)?;
     let mut pools = pools();
@@ -191,23 +192,24 @@ pub unsafe fn set(device: CUdevice, pool: CUmemoryPool) -> Answer {
     Ok(())
 }
 
-/// `cuMemGetDefaultMemPool` and `cuMemGetMemPool` of CUDA 13: pools by the place and the kind of memory.
+/// `cuMemGetDefaultMemPool` of CUDA 13: the default pool of a location.
 pub unsafe fn default_at(
     to: *mut CUmemoryPool,
     location: *const types::CUmemLocation,
     kind: c_int,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable and `location` null or readable, as `cuMemGetDefaultMemPool` requires.
     unsafe { default(to, device_at(location, kind)?) }
 }
 
-/// As [`default_at`].
+/// `cuMemGetMemPool` of CUDA 13: the current pool of a location.
 pub unsafe fn get_at(
     to: *mut CUmemoryPool,
     location: *const types::CUmemLocation,
     kind: c_int,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable and `location` null or readable, as `cuMemGetMemPool` requires of its
+    // caller.
     unsafe { get(to, device_at(location, kind)?) }
 }
 
@@ -217,12 +219,13 @@ pub unsafe fn set_at(
     kind: c_int,
     pool: CUmemoryPool,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `location` is null or readable, as `cuMemSetMemPool` requires of its caller.
     unsafe { set(device_at(location, kind)?, pool) }
 }
 
-/// The device at a place. [`CudaError::NotSupported`] for other memory than the device's own, of which there are no
-/// pools.
+/// Returns the device at a location. Returns [`CudaError::NotSupported`] for other memory than pinned device
+/// memory: only
+/// that has pools.
 ///
 /// # Safety
 /// `location` must be null or readable.
@@ -230,7 +233,7 @@ unsafe fn device_at(
     location: *const types::CUmemLocation,
     kind: c_int,
 ) -> Result<CUdevice, CudaError> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `location` is null or readable, by this function's contract.
     let location = unsafe { location.as_ref() }.ok_or(CudaError::InvalidValue)?;
     if kind != PINNED || location.kind != DEVICE {
         return Err(CudaError::NotSupported);
@@ -240,12 +243,13 @@ unsafe fn device_at(
 
 /// `cuMemPoolCreate`.
 pub unsafe fn create(to: *mut CUmemoryPool, how: *const CUmemPoolProps) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuMemPoolCreate` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     if how.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: not null, so readable; enums are read as the numbers that they are in C.
+    // SAFETY: `properties` is not null, so it is readable as `cuMemPoolCreate` requires; enums are read as
+    // integers.
     let (kind, shared, place, device) = unsafe {
         (
             (&raw const (*how).allocType).cast::<c_int>().read(),
@@ -259,7 +263,7 @@ pub unsafe fn create(to: *mut CUmemoryPool, how: *const CUmemPoolProps) -> Answe
     }
     let device = check_device(device)?;
     if shared != 0 {
-        // No memory is shared with other processes.
+        // The simulator shares no memory with other processes.
         return Err(CudaError::NotSupported.into());
     }
     let mut pools = pools();
@@ -270,7 +274,7 @@ pub unsafe fn create(to: *mut CUmemoryPool, how: *const CUmemPoolProps) -> Answe
     Ok(())
 }
 
-/// `cuMemPoolDestroy`: what is allocated from it stays. A default pool cannot be destroyed.
+/// `cuMemPoolDestroy`: allocations stay valid. A default pool cannot be destroyed.
 pub unsafe fn destroy(pool: CUmemoryPool) -> Answer {
     let pool = known(pool)?;
     if pool <= LAST_DEFAULT {
@@ -282,7 +286,7 @@ pub unsafe fn destroy(pool: CUmemoryPool) -> Answer {
     Ok(())
 }
 
-/// `cuMemPoolTrimTo`: nothing is kept that was freed.
+/// `cuMemPoolTrimTo`: a no-op, because pools do not cache freed memory.
 pub unsafe fn trim(pool: CUmemoryPool, _keep: usize) -> Answer {
     known(pool)?;
     Ok(())
@@ -295,15 +299,16 @@ pub unsafe fn set_attribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_
     if value.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: the caller promises a value of the attribute's type.
+    // SAFETY: `value` is not null and points to a value of the attribute's type, as `cuMemPoolSetAttribute`
+    // requires.
     let number = |value: *mut c_void| unsafe { value.cast::<u64>().read() };
     match attribute {
         _ if REUSE.contains(&attribute) => {
-            // SAFETY: as above.
+            // SAFETY: `value` is not null and points to an `int` for this attribute.
             pool.reuse[attribute as usize - 1] = unsafe { value.cast::<c_int>().read() };
         }
         THRESHOLD => pool.threshold = number(value),
-        // What there was at most can be set back.
+        // A peak can only be reset, to the current value.
         RESERVED_MOST if number(value) == 0 => pool.most_reserved = pool.used,
         USED_MOST if number(value) == 0 => pool.most = pool.used,
         _ => return Err(CudaError::InvalidValue.into()),
@@ -321,7 +326,7 @@ pub unsafe fn attribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_void
     }
     let number = match attribute {
         _ if REUSE.contains(&attribute) => {
-            // SAFETY: the caller promises room for the attribute's type.
+            // SAFETY: `value` is not null and has room for an `int`, the type of this attribute.
             unsafe {
                 value
                     .cast::<c_int>()
@@ -335,13 +340,12 @@ pub unsafe fn attribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_void
         USED_MOST => pool.most,
         _ => return Err(CudaError::InvalidValue.into()),
     };
-    // SAFETY: as above.
+    // SAFETY: `value` is not null and has room for a `cuuint64_t`, the type of these attributes.
     unsafe { value.cast::<u64>().write(number) };
     Ok(())
 }
 
-/// `cuMemPoolSetAccess`: a device reads and writes its own pools in any case. What is allocated of them already is
-/// opened or closed too.
+/// `cuMemPoolSetAccess`: a device can always access its own pools. Existing allocations of the pool change too.
 pub unsafe fn set_access(pool: CUmemoryPool, list: *const CUmemAccessDesc, count: usize) -> Answer {
     let driver = driver()?;
     let mut pools = pools();
@@ -350,7 +354,7 @@ pub unsafe fn set_access(pool: CUmemoryPool, list: *const CUmemAccessDesc, count
         return Err(CudaError::InvalidValue.into());
     }
     for i in 0..count {
-        // SAFETY: the caller promises as many; enums are read as the numbers that they are in C.
+        // SAFETY: `list` has `count` elements, as `cuMemPoolSetAccess` requires; enums are read as integers.
         let (place, device, flags) = unsafe {
             let one = list.add(i);
             (
@@ -386,13 +390,13 @@ pub unsafe fn access(to: *mut c_int, pool: CUmemoryPool, at: *mut CUmemLocation)
     if at.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: not null, so readable.
+    // SAFETY: `at` is not null, so it is readable as `cuMemPoolGetAccess` requires of its caller.
     let device = check_device(unsafe { (*at).id })?;
     let may = match reached_by & (1 << device) {
         0 => NOTHING,
         _ => READ_AND_WRITE,
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuMemPoolGetAccess` requires of its caller.
     unsafe { Out::new(to) }?.set(may);
     Ok(())
 }

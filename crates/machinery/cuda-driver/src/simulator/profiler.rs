@@ -1,4 +1,4 @@
-//! The profiler of NVIDIA's tools, which a program may switch on and off: none is there.
+//! Profiler control, which NVIDIA's tools use: the simulator has no external profiler.
 
 use std::ffi::{c_char, c_int};
 
@@ -7,13 +7,13 @@ use cuda_sim::driver::CudaError;
 use super::require_current;
 use crate::status::Answer;
 
-/// `cuProfilerStart` and `cuProfilerStop`: without a tool that profiles they do nothing, as on a GPU.
+/// `cuProfilerStart` and `cuProfilerStop`: no-ops without an attached tool, as on a GPU.
 pub unsafe fn switch() -> Answer {
     require_current()?;
     Ok(())
 }
 
-/// `cuProfilerInitialize`, which no driver of today does.
+/// `cuProfilerInitialize`, which current drivers do not support either.
 pub unsafe fn initialise(_config: *const c_char, _output: *const c_char, _format: c_int) -> Answer {
     Err(CudaError::NotSupported.into())
 }

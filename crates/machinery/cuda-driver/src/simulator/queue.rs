@@ -1,10 +1,10 @@
-//! Work that was put into streams and is not done yet. It is done when something has to wait for it, in the
-//! thread that waits, or after a short while in which the program has called nothing, in a thread of the
-//! queue's own.
+//! The queue of pending stream operations. An operation executes when a call has to wait for it, on the
+//! waiting thread,
+//! or after a short time in which the program has made no driver call, on the queue's background thread.
 //!
-//! The order is that in which work was put in, whatever stream it is in, unless launches are shuffled: then
-//! a seed chooses among all orders that streams and events allow, and who waits for a stream has no more
-//! done than that takes.
+//! Operations execute in submission order across all streams, unless launches are shuffled: then a seed
+//! chooses among all
+//! orders that streams and events allow, and a wait for a stream executes only what that stream depends on.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -22,49 +22,52 @@ use super::work::Work;
 use super::{callback, host, lock, machine};
 use crate::report::say;
 
-/// So much work may wait; who puts in more does some of it first.
+/// Capacity of the queue; a thread that submits to a full queue executes operations first.
 const MOST: usize = 4096;
 
-/// How long the program has called nothing when work is done that nobody waits for.
+/// Idle time before background work: the background thread starts when the program has made no driver call
+/// for this long.
 const QUIET: Duration = Duration::from_millis(2);
 
-/// The same where launches are shuffled, for what a seed chooses from must not depend on how fast the program
-/// is, and where it is looked for touches of what work still uses.
+/// Idle time before background work when launches are shuffled or host accesses are checked. Longer, so that
+/// the seed's
+/// choices do not depend on the host's speed, and so that accesses to memory in use are detected.
 const QUIET_PATIENT: Duration = Duration::from_millis(250);
 
-/// One piece of work that waits, or is being done.
+/// One pending or running operation.
 struct Item {
     context: ContextId,
     stream: StreamId,
     work: Work,
-    /// The numbers of the items that come before it: those that are done are not in the queue any more.
+    /// The numbers of the operations that must complete first. Completed ones are no longer in the queue.
     after: Vec<u64>,
     running: bool,
 }
 
 impl Item {
-    /// Whether nothing else is begun while it is being done.
+    /// Returns true if no other operation may start while this one runs.
     fn keeps_others(&self) -> bool {
         !self.work.calls_program()
     }
 }
 
-/// All that waits, by its number in the order in which it was put in.
+/// The pending operations, by submission number.
 struct Queue {
     last: u64,
     items: BTreeMap<u64, Item>,
-    /// The last item of each stream that has any, and whether the stream and the legacy default stream wait
-    /// for each other.
+    /// The last operation of each stream with pending work, and true if the stream synchronizes with the
+    /// legacy default
+    /// stream.
     tails: BTreeMap<(ContextId, StreamId), (u64, bool)>,
-    /// The item that records an event last.
+    /// The last operation that records each event.
     records: BTreeMap<EventId, u64>,
-    /// How often a seed has chosen since it was set.
+    /// Number of choices made from the seed since it was set.
     chosen: u64,
-    /// How many items are being done that keep others from being begun: all but functions of the program's,
-    /// which may wait for what another thread waits for. So the order does not depend on which threads do
-    /// the work.
+    /// Number of running operations that block others: all except host functions, which may wait for the
+    /// result of
+    /// another thread's operation. Running one at a time makes the order independent of which threads execute.
     busy: usize,
-    /// How many threads wait for a change: telling nobody of one costs a call of the system's too.
+    /// Number of waiting threads. Lets us skip `notify_all`, a system call, when it is zero.
     waiting: usize,
 }
 
@@ -78,41 +81,41 @@ static QUEUE: Mutex<Queue> = Mutex::new(Queue {
     waiting: 0,
 });
 
-/// Told of every item that is put in or done.
+/// Notified of every operation that is enqueued or completed.
 static CHANGED: Condvar = Condvar::new();
 
-/// How many items there are, for those that need not ask further.
+/// Number of operations in the queue, readable without its lock.
 static PENDING: AtomicUsize = AtomicUsize::new(0);
 
-/// How many calls of the driver there have been.
+/// Number of driver calls so far.
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
-/// Whether the queue's own thread does work now.
+/// True while the background thread executes operations.
 static IN_BACKGROUND: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// Whether this thread is doing an item, and so does not wait for others.
+    /// True while this thread executes an operation; it then must not wait for others.
     static PERFORMING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What somebody waits for.
+/// The set of operations that a wait covers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Awaited {
-    /// Everything that was put in so far.
+    /// All operations submitted so far.
     All,
     Stream(ContextId, StreamId),
     Event(EventId),
 }
 
-/// Takes note that the program is calling the driver.
+/// Counts a driver call, so that the background thread knows that the program is active.
 pub fn called() {
     CALLS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Puts work into a stream. `blocking`: the stream and the legacy default stream wait for each other.
+/// Enqueues an operation. `blocking` is true if the stream synchronizes with the legacy default stream.
 pub fn put(context: ContextId, stream: StreamId, blocking: bool, work: Work) {
     static BACKGROUND: Once = Once::new();
-    // Where there is no thread, work waits until somebody waits for it.
+    // If the thread cannot be created, operations execute when a call waits for them.
     BACKGROUND.call_once(|| {
         let _ = thread::Builder::new()
             .name("streams".into())
@@ -138,7 +141,7 @@ pub fn put(context: ContextId, stream: StreamId, blocking: bool, work: Work) {
         running: false,
     };
     queue.items.insert(number, item);
-    // Before anybody can begin with it.
+    // Before another thread can start the operation.
     host::add(number, uses);
     PENDING.store(queue.items.len(), Ordering::Release);
     if queue.items.len() == 1 {
@@ -146,7 +149,7 @@ pub fn put(context: ContextId, stream: StreamId, blocking: bool, work: Work) {
     }
 }
 
-/// Waits until an item is put in or done.
+/// Waits until an operation is enqueued or completed.
 fn changed(mut queue: MutexGuard<'static, Queue>) -> MutexGuard<'static, Queue> {
     queue.waiting += 1;
     let mut queue = CHANGED.wait(queue).unwrap_or_else(PoisonError::into_inner);
@@ -154,8 +157,9 @@ fn changed(mut queue: MutexGuard<'static, Queue>) -> MutexGuard<'static, Queue> 
     queue
 }
 
-/// Waits until what is awaited is done, doing it. All that was put in before is done too, unless launches
-/// are shuffled, so that counters and modelled times are those of work done at once.
+/// Executes operations until `target` is complete. Completes all earlier operations too, unless launches are
+/// shuffled, so
+/// that counters and modelled times equal those of immediate execution.
 pub fn wait(awaited: Awaited) {
     if !may_wait() {
         return;
@@ -167,8 +171,9 @@ pub fn wait(awaited: Awaited) {
     });
 }
 
-/// Whether what is awaited is done. If not, one item is done first, or begun, so that a program that asks again
-/// and again comes to its end.
+/// Returns true if `target` is complete. If it is not, first executes or starts one operation, so that a
+/// program that
+/// polls makes progress.
 pub fn is_done(awaited: Awaited) -> bool {
     if !may_wait() {
         return true;
@@ -187,22 +192,22 @@ pub fn is_done(awaited: Awaited) -> bool {
     done
 }
 
-/// Whether what is awaited is not done yet. Nothing is done for it.
+/// Returns true if `target` is not complete. Executes nothing.
 pub fn is_pending(awaited: Awaited) -> bool {
     PENDING.load(Ordering::Acquire) > 0 && lock(&QUEUE).has(awaited, u64::MAX)
 }
 
-/// From now on a seed chooses as if it had not chosen before.
+/// Restarts the sequence of choices made from the seed.
 pub fn restart() {
     lock(&QUEUE).chosen = 0;
 }
 
-/// Whether the queue's own thread does work now, which no call of the program's is about.
+/// Returns true if the background thread is executing operations.
 pub fn in_background() -> bool {
     IN_BACKGROUND.load(Ordering::Acquire)
 }
 
-/// Whether work waits that frees the memory at an address.
+/// Returns true if a pending operation frees the memory at an address.
 pub fn frees(address: u64) -> bool {
     PENDING.load(Ordering::Acquire) > 0
         && lock(&QUEUE)
@@ -211,21 +216,22 @@ pub fn frees(address: u64) -> bool {
             .any(|item| matches!(item.work, Work::Free(at) if at == address))
 }
 
-/// Whether there is something to wait for, and this thread may: one that does an item waits for no other.
+/// Returns true if there is pending work and this thread may wait for it; a thread that executes an operation
+/// may not.
 fn may_wait() -> bool {
     PENDING.load(Ordering::Acquire) > 0 && !PERFORMING.get() && !callback::in_callback()
 }
 
 impl Queue {
-    /// Tells those who wait that something has changed.
+    /// Wakes all waiting threads.
     fn tell(&self) {
         if self.waiting > 0 {
             CHANGED.notify_all();
         }
     }
 
-    /// The items that new work of a stream comes after: the stream's last, those of the streams that wait
-    /// for it or that it waits for, and those that record the events it waits for.
+    /// Returns the operations that a new one must follow: the last of its stream, the last of each stream that
+    /// synchronizes with it, and those that record the events it waits for.
     fn before(
         &self,
         context: ContextId,
@@ -254,12 +260,12 @@ impl Queue {
             .collect()
     }
 
-    /// Whether anything that is awaited is among the items up to `last`.
+    /// Returns true if an operation of `target` is among those up to `last`.
     fn has(&self, awaited: Awaited, last: u64) -> bool {
         match awaited {
             Awaited::All => self.items.keys().next().is_some_and(|first| *first <= last),
             Awaited::Event(event) => self.records.get(&event).is_some_and(|item| *item <= last),
-            // The default stream has those of all streams that it waits for in it.
+            // The legacy default stream waits for all blocking streams of its context.
             Awaited::Stream(context, StreamId::LEGACY) => {
                 self.items.range(..=last).any(|(_, item)| {
                     let blocking = self.tails.get(&(item.context, item.stream));
@@ -273,14 +279,15 @@ impl Queue {
         }
     }
 
-    /// Whether an item can be begun now, if nothing else is being done.
+    /// Returns true if an item can start as soon as no blocking operation runs.
     fn is_ready(&self, item: &Item) -> bool {
         let mut before = item.after.iter();
         !item.running && !before.any(|before| self.items.contains_key(before))
     }
 
-    /// Whether more can be done of the items up to `last`, now or when one ends that is being done: functions
-    /// of the program's, and what comes after them, are not counted.
+    /// Returns true if operations up to `last` can make progress, now or when a running one completes.
+    /// Running host
+    /// functions and their successors do not count.
     fn has_more(&self, last: u64) -> bool {
         let mut items = self.items.range(..=last);
         items.any(|(_, item)| match item.running {
@@ -289,8 +296,9 @@ impl Queue {
         })
     }
 
-    /// The number of an item that can be done now and has a number up to `last`: the first, or, with a seed,
-    /// any.
+    /// Chooses an operation up to `last` that can start now: the first, or with a seed, a random one. Returns
+    /// `None` if
+    /// there is none.
     fn choose(&mut self, last: u64, seed: Option<u64>) -> Option<u64> {
         if self.busy > 0 {
             return None;
@@ -309,7 +317,7 @@ impl Queue {
         Some(found[random.below(found.len())])
     }
 
-    /// Has an item as one that is being done.
+    /// Marks an item as running.
     fn begin(&mut self, number: u64) -> Option<Begun> {
         let item = self.items.get_mut(&number)?;
         item.running = true;
@@ -322,7 +330,7 @@ impl Queue {
         })
     }
 
-    /// Takes an item that is done out.
+    /// Removes a completed item.
     fn remove(&mut self, number: u64) {
         let Some(item) = self.items.remove(&number) else {
             return;
@@ -347,7 +355,7 @@ impl Queue {
     }
 }
 
-/// Does items up to `last` until it is enough; waits for other threads where it depends on them.
+/// Executes operations up to `last` until `is_enough` returns true; waits for other threads if none can start.
 fn work_until(last: u64, enough: impl Fn(&Queue) -> bool) {
     let mut queue = lock(&QUEUE);
     while !enough(&queue) {
@@ -361,8 +369,9 @@ fn work_until(last: u64, enough: impl Fn(&Queue) -> bool) {
     }
 }
 
-/// Does one item up to `last`; false where none can be done now. A function of the program's gets a thread of
-/// its own, for it may wait for what the program does next.
+/// Executes one operation up to `last`; returns false if none can start now. A host function gets its own
+/// thread, because
+/// it may wait for the program's next call.
 fn step(last: u64) -> bool {
     let mut queue = lock(&QUEUE);
     let Some(number) = queue.choose(last, conditions().shuffle) else {
@@ -384,7 +393,7 @@ fn step(last: u64) -> bool {
     true
 }
 
-/// Does an item.
+/// Executes an operation.
 fn run(mut queue: MutexGuard<'static, Queue>, number: u64) {
     let begun = queue.begin(number);
     drop(queue);
@@ -393,7 +402,7 @@ fn run(mut queue: MutexGuard<'static, Queue>, number: u64) {
     }
 }
 
-/// An item that nobody else begins.
+/// A running operation, owned by one thread.
 #[derive(Clone)]
 struct Begun {
     number: u64,
@@ -403,7 +412,7 @@ struct Begun {
 }
 
 impl Begun {
-    /// Does it, and takes it out of the queue, even where a fault of the simulator ends it.
+    /// Executes the operation and removes it from the queue, even if it panics.
     fn finish(self) {
         struct Removed(u64);
         impl Drop for Removed {
@@ -425,8 +434,9 @@ impl Begun {
     }
 }
 
-/// Work could not be done that could have been when it was put in. That is its context's error, unless it
-/// has one already: the fault of a kernel before.
+/// Reports an operation that failed although it was valid when submitted. The error becomes its context's,
+/// unless an
+/// earlier fault is already recorded there.
 fn failed(context: ContextId, error: CudaError) {
     if let Ok(mut driver) = machine()
         && driver.memory_info(context).is_ok()
@@ -439,7 +449,7 @@ fn failed(context: ContextId, error: CudaError) {
     }
 }
 
-/// Does what nobody waits for, when the program has called nothing for a while.
+/// Executes pending operations whenever the program has made no driver call for a while.
 fn background() {
     loop {
         let mut queue = lock(&QUEUE);

@@ -1,4 +1,4 @@
-//! Streams, and functions of the program's that run in them.
+//! Streams, and host functions in them.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -15,7 +15,7 @@ use crate::status::Answer;
 
 /// `cuStreamCreate`.
 pub unsafe fn create(stream: *mut CUstream, flags: c_uint) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `stream` is null or writable, as `cuStreamCreate` requires of its caller.
     unsafe { create_with_priority(stream, flags, 0) }
 }
 
@@ -25,7 +25,7 @@ pub unsafe fn create_with_priority(
     flags: c_uint,
     priority: c_int,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `stream` is null or writable, as `cuStreamCreateWithPriority` requires of its caller.
     let stream = unsafe { Out::new(stream) }?;
     let (mut driver, context) = current_machine()?;
     stream.set(handle(driver.create_stream(context, flags, priority)?.0));
@@ -46,7 +46,7 @@ pub unsafe fn destroy(stream: CUstream) -> Answer {
 
 /// `cuStreamGetFlags`.
 pub unsafe fn flags(stream: CUstream, flags: *mut c_uint) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `flags` is null or writable, as `cuStreamGetFlags` requires of its caller.
     let flags = unsafe { Out::new(flags) }?;
     let (driver, context, stream) = in_stream(stream)?;
     flags.set(driver.stream_flags(context, stream)?);
@@ -55,14 +55,14 @@ pub unsafe fn flags(stream: CUstream, flags: *mut c_uint) -> Answer {
 
 /// `cuStreamGetPriority`.
 pub unsafe fn priority(stream: CUstream, priority: *mut c_int) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `priority` is null or writable, as `cuStreamGetPriority` requires of its caller.
     let priority = unsafe { Out::new(priority) }?;
     let (driver, context, stream) = in_stream(stream)?;
     priority.set(driver.stream_priority(context, stream)?);
     Ok(())
 }
 
-/// `cuStreamQuery`. A capture may forbid to ask about any stream.
+/// `cuStreamQuery`. Fails if a capture forbids queries of streams.
 pub unsafe fn query(stream: CUstream) -> Answer {
     let (driver, context, stream) = in_live_stream(stream)?;
     rules::may_wait(context, stream)?;
@@ -86,7 +86,7 @@ pub unsafe fn synchronize(stream: CUstream) -> Answer {
 /// `cuStreamWaitEvent`.
 pub unsafe fn wait_event(stream: CUstream, event: CUevent, flags: c_uint) -> Answer {
     let (driver, context, stream) = in_stream(stream)?;
-    // CU_EVENT_WAIT_DEFAULT or CU_EVENT_WAIT_EXTERNAL, which means something to captures alone.
+    // `CU_EVENT_WAIT_DEFAULT` or `CU_EVENT_WAIT_EXTERNAL`, which only affects captures.
     if flags > 1 {
         return Err(CudaError::InvalidValue.into());
     }
@@ -99,8 +99,9 @@ pub unsafe fn wait_event(stream: CUstream, event: CUevent, flags: c_uint) -> Ans
     Ok(submit(driver, context, stream, Work::WaitEvent(event))?)
 }
 
-/// `cuLaunchHostFunc`: calls the function once all that is before it in the stream has been done. It takes
-/// no modelled time.
+/// `cuLaunchHostFunc`: calls the function when all earlier operations of the stream have completed. Takes no
+/// modelled
+/// time.
 pub unsafe fn host_function(stream: CUstream, function: CUhostFn, data: *mut c_void) -> Answer {
     if function.is_none() {
         return Err(CudaError::InvalidValue.into());
@@ -110,7 +111,7 @@ pub unsafe fn host_function(stream: CUstream, function: CUhostFn, data: *mut c_v
     Ok(submit(driver, context, stream, work)?)
 }
 
-/// `cuStreamAddCallback`: the older form of [`host_function`], which no capture takes.
+/// `cuStreamAddCallback`: the older form of [`host_function`], which cannot be captured.
 pub unsafe fn callback(
     stream: CUstream,
     function: CUstreamCallback,

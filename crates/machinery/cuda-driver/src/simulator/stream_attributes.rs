@@ -1,4 +1,4 @@
-//! What is known of a stream besides its work: its context, its number, its attributes.
+//! Properties of streams: context, device, number and attributes.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
@@ -13,30 +13,31 @@ use super::{in_stream, lock};
 use crate::status::Answer;
 use crate::types::CUlaunchAttributeValue;
 
-/// The numbers of `CUstreamAttrID`: a window of memory that the L2 cache is to keep, how the host waits, the
-/// priority, and two for domains of memory order. All are hints here.
+/// The values of `CUstreamAttrID`: access policy window of the L2 cache, synchronization policy, priority,
+/// and two for
+/// memory synchronization domains. All are hints without effect.
 const ATTRIBUTES: [c_int; 5] = [1, 3, 8, 9, 10];
 const PRIORITY: c_int = 8;
 
-/// What was set of streams.
+/// The attributes that the program has set, by stream.
 static SET: Mutex<BTreeMap<(StreamId, c_int), CUlaunchAttributeValue>> =
     Mutex::new(BTreeMap::new());
 
 /// `cuStreamGetCtx`.
 pub unsafe fn context(stream: CUstream, context: *mut CUcontext) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `context` is null or writable, as `cuStreamGetCtx` requires of its caller.
     let context = unsafe { Out::new(context) }?;
     context.set(handle(live(stream)?.0));
     Ok(())
 }
 
-/// `cuStreamGetCtx` of CUDA 12.5: no stream belongs to a part of a device.
+/// `cuStreamGetCtx_v2` of CUDA 12.5: there are no green contexts.
 pub unsafe fn contexts(
     stream: CUstream,
     context: *mut CUcontext,
     green: *mut *mut c_void,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `context` and `green` are null or writable, as `cuStreamGetCtx_v2` requires of its caller.
     unsafe {
         self::context(stream, context)?;
         set_if_wanted(green, std::ptr::null_mut());
@@ -46,16 +47,17 @@ pub unsafe fn contexts(
 
 /// `cuStreamGetDevice`.
 pub unsafe fn device(stream: CUstream, device: *mut CUdevice) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `device` is null or writable, as `cuStreamGetDevice` requires of its caller.
     let device = unsafe { Out::new(device) }?;
     live(stream)?;
     device.set(0);
     Ok(())
 }
 
-/// `cuStreamGetId`: a number that no other stream has. A handle's is one; a default stream has its context's.
+/// `cuStreamGetId`: a unique number. The handle's number serves as the ID; a default stream has its context's
+/// number.
 pub unsafe fn id(stream: CUstream, id: *mut c_ulonglong) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `id` is null or writable, as `cuStreamGetId` requires of its caller.
     let id = unsafe { Out::new(id) }?;
     let (context, stream) = live(stream)?;
     id.set(match stream {
@@ -65,20 +67,20 @@ pub unsafe fn id(stream: CUstream, id: *mut c_ulonglong) -> Answer {
     Ok(())
 }
 
-/// A stream that lives, and its context's number.
+/// Returns the context's number and the number of a stream, after a check that the stream exists.
 fn live(stream: CUstream) -> Result<(u64, StreamId), CudaError> {
     let (driver, context, stream) = in_stream(stream)?;
     driver.stream_flags(context, stream)?;
     Ok((context.0, stream))
 }
 
-/// `cuStreamGetAttribute`: zeros where nobody has set it; the priority is the stream's.
+/// `cuStreamGetAttribute`: zeros for attributes that are not set, except the stream's priority.
 pub unsafe fn attribute(
     stream: CUstream,
     attribute: c_int,
     value: *mut CUlaunchAttributeValue,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `value` is null or writable, as `cuStreamGetAttribute` requires of its caller.
     let value = unsafe { Out::new(value) }?;
     let (driver, context, stream) = in_stream(stream)?;
     let priority = driver.stream_priority(context, stream)?;
@@ -99,7 +101,7 @@ pub unsafe fn set_attribute(
     attribute: c_int,
     value: *const CUlaunchAttributeValue,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `value` is null or readable, as `cuStreamSetAttribute` requires of its caller.
     let value = unsafe { value.as_ref() }.ok_or(CudaError::InvalidValue)?;
     let (_, stream) = live(stream)?;
     check(attribute)?;
@@ -124,8 +126,9 @@ pub unsafe fn copy_attributes(to: CUstream, from: CUstream) -> Answer {
     Ok(())
 }
 
-/// `cuStreamAttachMemAsync`: all managed memory can be reached from everywhere at any time, so that it is checked
-/// alone. A length of 0 means all of an allocation.
+/// `cuStreamAttachMemAsync`: validated, but without effect, because managed memory is always accessible from
+/// everywhere. A
+/// length of 0 means the entire allocation.
 pub unsafe fn attach(
     stream: CUstream,
     address: CUdeviceptr,

@@ -1,5 +1,5 @@
-//! Puts work into streams: into the graph of a capture where the stream is captured, else into the
-//! queue of what is to be done.
+//! Submission of operations to streams: into a capture's graph if the stream is capturing, otherwise into the
+//! queue.
 
 use std::sync::MutexGuard;
 
@@ -10,7 +10,7 @@ use super::machine;
 use super::queue::{self, Awaited};
 use super::work::Work;
 
-/// Puts `work`, which is known to be possible, into a stream. The machine is let go of.
+/// Submits `op`, which the caller has validated, to a stream. Unlocks the driver.
 pub fn submit(
     driver: MutexGuard<'static, Driver>,
     context: ContextId,
@@ -18,7 +18,7 @@ pub fn submit(
     work: Work,
 ) -> Result<(), CudaError> {
     let blocking = is_blocking(&driver, context, stream)?;
-    // The driver itself reads and writes memory that is not page-locked, before it returns.
+    // Copies of pageable host memory complete before the call returns.
     let waits = match &work {
         Work::Memcpy(copy) => driver.host_waits(copy),
         _ => false,
@@ -35,7 +35,7 @@ pub fn submit(
     Ok(())
 }
 
-/// Whether work in a stream and work in the legacy default stream wait for each other.
+/// Returns true if a stream synchronizes with the legacy default stream.
 pub fn is_blocking(
     driver: &Driver,
     context: ContextId,

@@ -1,4 +1,4 @@
-//! What a program can ask of the simulator's launches that the driver API has no function for.
+//! Observation of launches beyond the driver API: records, progress, faults and access traces.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -11,79 +11,82 @@ use cuda_sim::launch::LaunchRecord;
 use super::queue::{self, Awaited};
 use super::{lock, machine};
 
-/// Shows how far the launch under way is. It can be read without the machine's lock, which the
-/// launch holds.
+/// The progress of the running launch. Readable without the driver's lock, which the launch holds.
 pub static WATCH: Watch = Watch::new();
 
-/// What the last launch did, until it is taken.
+/// The record of the last launch, until it is taken.
 static LAST: Mutex<Option<LaunchRecord>> = Mutex::new(None);
 
-/// What launches did, where they are kept, since they were last taken.
+/// The records of launches since they were last taken; `None` if they are not recorded.
 static KEPT: Mutex<Option<Vec<LaunchRecord>>> = Mutex::new(None);
 
-/// Accesses of launches, with the kernel's name, since they were last taken.
+/// The access traces of launches with kernel names, since they were last taken.
 static TRACES: Mutex<Vec<(String, Vec<Traced>)>> = Mutex::new(Vec::new());
 
-/// The last fault that was not taken.
+/// The last fault, until it is taken.
 static FAULT: Mutex<Option<Fault>> = Mutex::new(None);
 
-/// Whether launches count everything, line by line.
+/// True if launches collect all counters, per source line.
 static PROFILE: AtomicBool = AtomicBool::new(false);
 
-/// Who is told of launches.
+/// The receiver of events, if one is set.
 static OBSERVER: OnceLock<Observer> = OnceLock::new();
 
-/// Is told of what happens on the simulator, at once, and must not call it.
+/// A function that receives each event synchronously. It must not call the simulator.
 pub type Observer = Box<dyn Fn(Event<'_>) + Send + Sync>;
 
-/// What happens on the simulator.
+/// An event of the simulator.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
-    /// A launch has ended well.
+    /// A launch completed without a fault.
     Launched(&'a LaunchRecord),
-    /// A fault has ended a launch.
+    /// A launch ended with a fault.
     Faulted(&'a Fault),
-    /// Checks have found mistakes.
+    /// Checks reported findings.
     Found(&'a [Finding]),
-    /// A module was refused, and why.
+    /// A module was rejected; the string is the reason.
     Refused(&'a str),
-    /// A function was called that the simulator does not do; each is told once.
+    /// The program called a function that the simulator does not implement; emitted once per function.
     NotSimulated(&'a str),
 }
 
-/// From now on `observer` is told of every launch as soon as it is over: a program that keeps what it is
-/// told has it even where it crashes later. Only the first observer counts.
+/// Sets the observer of events. It receives every launch as soon as the launch ends, so that a program can
+/// save records
+/// even if it crashes later. Only the first observer counts.
 pub fn observe(observer: Observer) {
     let _ = OBSERVER.set(observer);
 }
 
-/// Tells whoever observes.
+/// Sends an event to the observer, if one is set.
 pub fn tell(event: Event<'_>) {
     if let Some(observer) = OBSERVER.get() {
         observer(event);
     }
 }
 
-/// How far the launch is that is under way on the simulator now, whatever thread it is from; `None`
-/// when there is none and on a GPU.
+/// Returns the progress of the launch that is running on the simulator, whichever thread started it; `None`
+/// if none is
+/// running, and on a GPU.
 pub fn progress() -> Option<Progress> {
     WATCH.progress()
 }
 
-/// Sets whether launches on the simulator count everything from now on, line by line. They take up to
-/// twice as long. On a GPU it changes nothing.
+/// Enables or disables profiling: later launches on the simulator collect all counters, per source line, and
+/// take up to
+/// twice as long. Has no effect on a GPU.
 pub fn profile(on: bool) {
     queue::wait(Awaited::All);
     PROFILE.store(on, Ordering::Relaxed);
 }
 
-/// Whether [`profile`] is on.
+/// Returns true if [`profile`] is on.
 pub fn profiling() -> bool {
     PROFILE.load(Ordering::Relaxed)
 }
 
-/// Sets which accesses launches on the simulator tell of from now on: the addresses of a warp, and what they
-/// come to. They take several times as long. On a GPU it changes nothing.
+/// Sets which accesses later launches on the simulator trace: the addresses of a warp and the resulting
+/// requests. Tracing
+/// launches take several times as long. Has no effect on a GPU.
 pub fn trace(tracing: Option<Tracing>) {
     queue::wait(Awaited::All);
     if let Ok(mut driver) = machine() {
@@ -91,54 +94,58 @@ pub fn trace(tracing: Option<Tracing>) {
     }
 }
 
-/// Those of the launches since this was last asked, in order, each with its kernel's name; of launches that
-/// faulted, and of those before [`trace`], there are none.
+/// Returns the traces of the launches since the last call, in order, each with its kernel's name. Launches
+/// that faulted
+/// or that ran before [`trace`] have none.
 pub fn take_traces() -> Vec<(String, Vec<Traced>)> {
     queue::wait(Awaited::All);
     std::mem::take(&mut lock(&TRACES))
 }
 
-/// Keeps what a launch told of its accesses.
+/// Stores the access trace of a launch.
 pub fn traced(kernel: &str, trace: Vec<Traced>) {
     if !trace.is_empty() {
         lock(&TRACES).push((kernel.to_owned(), trace));
     }
 }
 
-/// What the last launch on the simulator did, whatever thread it was from; `None` before any,
-/// after one that faulted and on a GPU.
+/// Returns the record of the last launch on the simulator, whichever thread started it; `None` before any
+/// launch, after
+/// one that faulted, and on a GPU.
 pub fn last_launch() -> Option<LaunchRecord> {
     queue::wait(Awaited::All);
     lock(&LAST).clone()
 }
 
-/// [`last_launch`], which is forgotten then: until the next launch it is `None`.
+/// Returns [`last_launch`] and clears it: until the next launch it is `None`.
 pub fn take_last_launch() -> Option<LaunchRecord> {
     queue::wait(Awaited::All);
     lock(&LAST).take()
 }
 
-/// From now on every launch is kept until [`take_launches`] asks for it.
+/// Starts recording: every launch is stored until [`take_launches`] takes it.
 pub fn keep_launches() {
     queue::wait(Awaited::All);
     lock(&KEPT).get_or_insert_default();
 }
 
-/// The launches on the simulator since this was last asked, or since [`keep_launches`], in order;
-/// those that faulted are not among them. None where launches are not kept.
+/// Returns the records of the launches on the simulator since the last call, or since [`record_launches`], in
+/// order.
+/// Launches that faulted are not included. Returns an empty list if launches are not recorded.
 pub fn take_launches() -> Vec<LaunchRecord> {
     queue::wait(Awaited::All);
     lock(&KEPT).as_mut().map(std::mem::take).unwrap_or_default()
 }
 
-/// The fault that ended the last launch on the simulator that did not run to its end; `None` if there
-/// has been none since this was last asked.
+/// Returns the fault that ended the most recent faulting launch on the simulator; `None` if there has been
+/// none since the
+/// last call.
 pub fn take_fault() -> Option<Fault> {
     queue::wait(Awaited::All);
     lock(&FAULT).take()
 }
 
-/// Keeps what a launch did that is over, or the fault that ended it.
+/// Stores the record of a completed launch or its fault, and emits the events.
 pub fn finished(record: Option<LaunchRecord>, fault: Option<&Fault>) {
     if let Some(record) = &record {
         tell(Event::Launched(record));

@@ -1,4 +1,4 @@
-//! What can be put into a stream: streams carry it out, graphs hold it, captures collect it.
+//! The operations of streams and graph nodes: streams execute them, graphs store them, captures collect them.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use cust_raw::{CUhostFn, CUstream, CUstreamCallback};
 use super::graph::Body;
 use super::watch;
 
-/// One piece of work.
+/// One operation.
 #[derive(Clone)]
 pub enum Work {
-    /// Nothing: a node that others wait for.
+    /// No operation: an empty graph node, used as a dependency.
     Empty,
     Kernel(Kernel),
     Memcpy(Memcpy),
@@ -21,19 +21,20 @@ pub enum Work {
     RecordEvent(EventId),
     WaitEvent(EventId),
     Allocate(Reserved),
-    /// Frees the memory that begins at this address.
+    /// Frees the allocation at this address.
     Free(u64),
     Graph(Arc<Body>),
 }
 
-// SAFETY: the pointers in it are the program's, which promises that they are good on the thread that
-// carries the work out; nobody follows them before.
+// SAFETY: the pointers in an operation are only dereferenced when it executes. The driver API requires them
+// to be valid
+// until then, on whichever thread executes the operation.
 unsafe impl Send for Work {}
-// SAFETY: as above; reading work follows no pointer.
+// SAFETY: shared access to an operation dereferences no pointer.
 unsafe impl Sync for Work {}
 
 impl Work {
-    /// The events that it records.
+    /// Returns the events that it records.
     pub fn recorded(&self) -> Vec<EventId> {
         let mut found = Vec::new();
         self.each(&mut |work| {
@@ -44,7 +45,7 @@ impl Work {
         found
     }
 
-    /// The events that it waits for.
+    /// Returns the events that it waits for.
     pub fn waited(&self) -> Vec<EventId> {
         let mut found = Vec::new();
         self.each(&mut |work| {
@@ -55,14 +56,14 @@ impl Work {
         found
     }
 
-    /// Whether it calls a function of the program's.
+    /// Returns true if it calls a host function.
     pub fn calls_program(&self) -> bool {
         let mut calls = false;
         self.each(&mut |work| calls |= matches!(work, Work::Host(_)));
         calls
     }
 
-    /// Shows each piece: of a graph its nodes'.
+    /// Calls `f` for each operation: for a graph, for those of its nodes.
     fn each(&self, look: &mut impl FnMut(&Work)) {
         match self {
             Work::Graph(body) => {
@@ -75,22 +76,22 @@ impl Work {
     }
 }
 
-/// A kernel launch, with a copy of its arguments.
+/// A kernel launch with a copy of its arguments.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Kernel {
     pub function: FunctionId,
     pub grid: [u32; 3],
     pub block: [u32; 3],
     pub dynamic_shared: u32,
-    /// The arguments as they lie in the kernel's parameter space.
+    /// The arguments in the layout of the kernel's parameter space.
     pub arguments: Arc<[u8]>,
     pub cooperative: bool,
-    /// A node's priority among those of its graph.
+    /// A graph node's priority.
     pub priority: i32,
 }
 
 impl Kernel {
-    /// The launch as the simulated driver takes it.
+    /// Returns the launch in the form that the simulated driver takes.
     pub fn config(&self) -> LaunchConfig<'_> {
         LaunchConfig {
             function: self.function,
@@ -105,15 +106,15 @@ impl Kernel {
     }
 }
 
-/// A function of the program's.
+/// A host function and its argument.
 #[derive(Clone, Copy)]
 pub enum HostFunction {
-    /// Of `cuLaunchHostFunc`.
+    /// From `cuLaunchHostFunc`.
     Plain {
         function: CUhostFn,
         data: *mut c_void,
     },
-    /// Of `cuStreamAddCallback`, which is told the stream.
+    /// From `cuStreamAddCallback`; also receives the stream.
     Callback {
         function: CUstreamCallback,
         stream: CUstream,
@@ -121,7 +122,9 @@ pub enum HostFunction {
     },
 }
 
-/// Memory of a graph: its address is known as long as the graph is there, its bytes are not.
+/// An allocation of a graph: its address is valid as long as the graph exists, its memory only between an
+/// allocation node
+/// and a free.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Reserved {
     pub address: u64,

@@ -1,4 +1,4 @@
-//! The capture of streams.
+//! Stream capture.
 
 use std::ffi::{c_int, c_uint, c_ulonglong};
 

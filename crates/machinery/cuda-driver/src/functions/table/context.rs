@@ -1,4 +1,4 @@
-//! Contexts.
+//! Context management.
 
 use std::ffi::{c_int, c_uint, c_ulonglong};
 

@@ -1,4 +1,4 @@
-//! Copies.
+//! Memory copies.
 
 use std::ffi::c_void;
 

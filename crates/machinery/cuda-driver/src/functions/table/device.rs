@@ -1,4 +1,4 @@
-//! Starting, errors, and the device.
+//! Initialization, error handling and device management.
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 

@@ -1,4 +1,4 @@
-//! Fills.
+//! Memory fills.
 
 use std::ffi::{c_uchar, c_uint, c_ushort};
 

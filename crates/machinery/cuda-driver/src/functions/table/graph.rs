@@ -1,4 +1,4 @@
-//! Graphs: their nodes, what these do, and their shape.
+//! Graphs: nodes, their parameters, and dependencies.
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
@@ -94,7 +94,7 @@ functions! {
         to: *mut c_ulonglong, graph: CUgraph, context: CUcontext, value: c_uint, flags: c_uint,
     ) [];
 
-    // What nodes do
+    // Parameters of nodes
     10000 cuGraphKernelNodeGetParams(
         node: CUgraphNode, to: *mut CUDA_KERNEL_NODE_PARAMS,
     ) [params::old_kernel];
@@ -129,7 +129,7 @@ functions! {
     ) [params::set_attribute];
     11000 cuGraphKernelNodeCopyAttributes(to: CUgraphNode, from: CUgraphNode) [params::copy_attributes];
 
-    // The shape of graphs
+    // Nodes and edges of graphs
     10000 cuGraphNodeGetType(node: CUgraphNode, to: *mut c_int) [shape::node_type];
     10000 cuGraphGetNodes(graph: CUgraph, to: *mut CUgraphNode, count: *mut usize) [shape::nodes];
     10000 cuGraphGetRootNodes(graph: CUgraph, to: *mut CUgraphNode, count: *mut usize) [shape::roots];

@@ -1,4 +1,4 @@
-//! Executable graphs, and what graphs hold.
+//! Executable graphs, and the objects and memory that graphs own.
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
@@ -66,7 +66,7 @@ functions! {
         exec: CUgraphExec, node: CUgraphNode, how: *mut NodeParams,
     ) [update::set_any];
 
-    // What graphs hold
+    // Objects and memory that graphs own
     11030 cuUserObjectCreate(
         to: *mut CUuserObject, data: *mut c_void, destroy: CUhostFn, references: c_uint, flags: c_uint,
     ) [objects::create];

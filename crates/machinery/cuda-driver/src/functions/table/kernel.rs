@@ -1,4 +1,4 @@
-//! Kernels: launches, attributes, occupancy, the profiler.
+//! Execution control: launches, attributes, occupancy, the profiler.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 

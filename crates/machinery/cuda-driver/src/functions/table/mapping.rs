@@ -1,4 +1,4 @@
-//! Memory and addresses apart from each other, and memory that processes share.
+//! Virtual memory management and interprocess memory.
 
 use std::ffi::{c_int, c_ulonglong, c_void};
 

@@ -1,4 +1,4 @@
-//! Allocation, and what is known of an address.
+//! Memory allocation and pointer attributes.
 
 use std::ffi::{c_int, c_uint, c_void};
 

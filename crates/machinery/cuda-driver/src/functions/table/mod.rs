@@ -1,8 +1,9 @@
-//! The table of the driver API's functions: all that CUDA 12 and 13.0 have, by subject.
+//! The table of the driver API's functions: all of CUDA 12 and 13.0, by subject.
 //!
-//! A line is the version of CUDA that a function came with, its signature, and in brackets what the simulator
-//! does; empty brackets where it does nothing yet. Behind a slash is the form of the function for which a null
-//! stream is the calling thread's own. `lacking` has the functions whose arguments are unknown here.
+//! A row is the CUDA version that introduced the function, its signature, and in brackets the simulator's
+//! implementation; empty brackets if there is none. After a slash follows the variant for which a null stream
+//! is the
+//! calling thread's default stream. `unsupported` lists functions whose signatures are unknown here.
 
 #![expect(non_snake_case, reason = "the names are those of C")]
 
@@ -64,7 +65,7 @@ static SUBJECTS: &[&[&EntryPoint]] = &[
     others::FUNCTIONS,
 ];
 
-/// All functions.
+/// Returns all functions.
 pub(crate) fn all() -> impl Iterator<Item = &'static EntryPoint> {
     SUBJECTS.iter().copied().flatten().copied()
 }

@@ -1,4 +1,4 @@
-//! Memory, semaphores and images of other interfaces; what serves a driver of several programs.
+//! Interoperability with graphics and other external interfaces; logs, core dumps and checkpoints.
 
 use cust_raw::{
     CUDA_EXTERNAL_MEMORY_BUFFER_DESC, CUDA_EXTERNAL_MEMORY_HANDLE_DESC, CUdeviceptr,

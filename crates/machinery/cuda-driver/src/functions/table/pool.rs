@@ -1,4 +1,4 @@
-//! Pools of memory.
+//! Memory pools.
 
 use std::ffi::{c_int, c_void};
 

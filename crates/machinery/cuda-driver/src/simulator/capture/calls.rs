@@ -1,4 +1,4 @@
-//! The driver API's functions of stream capture.
+//! The driver API's functions for stream capture.
 
 use std::ffi::{c_int, c_uint, c_ulonglong};
 use std::thread;
@@ -19,14 +19,14 @@ use crate::simulator::submit::is_blocking;
 use crate::status::Answer;
 use crate::types::graph::EdgeData;
 
-/// The numbers of `CUstreamCaptureStatus`.
+/// Values of `CUstreamCaptureStatus`.
 const NONE: c_int = 0;
 const ACTIVE: c_int = 1;
 const INVALIDATED: c_int = 2;
 
 /// `cuStreamBeginCapture` before CUDA 10.1, which had one mode.
 pub unsafe fn begin_global(on: CUstream) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `begin` dereferences no pointer: a stream handle is only looked up.
     unsafe { begin(on, 0) }
 }
 
@@ -36,7 +36,7 @@ pub unsafe fn begin(on: CUstream, mode: c_int) -> Answer {
     start(on, mode, None)
 }
 
-/// `cuStreamBeginCaptureToGraph`: what is captured goes to a graph that is there, behind nodes of it.
+/// `cuStreamBeginCaptureToGraph`: captures into an existing graph, after the given nodes.
 pub unsafe fn begin_to_graph(
     on: CUstream,
     graph: CUgraph,
@@ -46,7 +46,9 @@ pub unsafe fn begin_to_graph(
     mode: c_int,
 ) -> Answer {
     let mode = Mode::new(mode)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `edges` is null or has `count` elements, and so has `dependencies`, as
+    // `cuStreamBeginCaptureToGraph`
+    // requires of its caller.
     let after = unsafe {
         check_edges(edges, count)?;
         list(after, count)?
@@ -55,7 +57,7 @@ pub unsafe fn begin_to_graph(
     start(on, mode, Some((graph_id(graph), after)))
 }
 
-/// Begins a capture, in a new graph or in one that is there.
+/// Begins a capture into a new or an existing graph.
 fn start(on: CUstream, mode: Mode, to: Option<(GraphId, Vec<NodeId>)>) -> Answer {
     let (driver, context, stream) = in_live_stream(on)?;
     let blocking = is_blocking(&driver, context, stream)?;
@@ -100,10 +102,10 @@ fn start(on: CUstream, mode: Mode, to: Option<(GraphId, Vec<NodeId>)>) -> Answer
     Ok(())
 }
 
-/// `cuStreamEndCapture`. Where an error is answered but for a wrong thread or stream, the capture is over
-/// all the same, and there is no graph.
+/// `cuStreamEndCapture`. Except for a wrong thread or stream, an error also ends the capture, and there is no
+/// graph.
 pub unsafe fn end(on: CUstream, to: *mut CUgraph) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuStreamEndCapture` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     let stream = known(on)?.1;
     let (mut captures, id) = of_stream(stream).ok_or(CudaError::IllegalState)?;
@@ -121,7 +123,7 @@ pub unsafe fn end(on: CUstream, to: *mut CUgraph) -> Answer {
         false => Some(CudaError::StreamCaptureInvalidated),
     };
     let mut graphs = graphs();
-    // The program may have destroyed a graph of its own that was captured to.
+    // The program may have destroyed the graph that it passed to `cuStreamBeginCaptureToGraph`.
     let done = match graphs.graph(graph) {
         Ok(body) => body.ancestors(&captures.streams[&stream].tail),
         Err(_) => {
@@ -151,15 +153,16 @@ pub unsafe fn end(on: CUstream, to: *mut CUgraph) -> Answer {
     }
 }
 
-/// The context and the stream that a handle names.
+/// Returns the context and the number of a stream.
 fn known(on: CUstream) -> Result<(ContextId, StreamId), CudaError> {
     let (driver, context, stream) = in_live_stream(on)?;
     drop(driver);
     Ok((context, stream))
 }
 
-/// Whether a stream is captured, its capture's number, and the graph. The legacy default stream cannot be
-/// asked about where it would wait for a stream that is captured, which goes on.
+/// Returns a stream's capture status, its capture's number and graph, and its own number. Fails for the
+/// legacy default
+/// stream if it would wait for a capturing stream; that capture stays valid.
 fn status(on: CUstream) -> Result<(c_int, u64, GraphId, StreamId), CudaError> {
     let (context, stream) = known(on)?;
     let captures = captures();
@@ -182,7 +185,7 @@ fn status(on: CUstream) -> Result<(c_int, u64, GraphId, StreamId), CudaError> {
 
 /// `cuStreamIsCapturing`.
 pub unsafe fn is_capturing(on: CUstream, to: *mut c_int) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuStreamIsCapturing` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     to.set(status(on)?.0);
     Ok(())
@@ -191,11 +194,12 @@ pub unsafe fn is_capturing(on: CUstream, to: *mut c_int) -> Answer {
 /// `cuStreamGetCaptureInfo` before CUDA 11.3.
 pub unsafe fn info(on: CUstream, to: *mut c_int, id: *mut c_ulonglong) -> Answer {
     let none = std::ptr::null_mut();
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` and `id` are null or writable, as `cuStreamGetCaptureInfo` requires; null outputs are
+    // allowed.
     unsafe { info_with_nodes(on, to, id, none, std::ptr::null_mut(), std::ptr::null_mut()) }
 }
 
-/// `cuStreamGetCaptureInfo` before CUDA 13. The list of nodes stays until the stream is used again.
+/// `cuStreamGetCaptureInfo` before CUDA 13. The list of nodes is valid until the stream is next used.
 pub unsafe fn info_with_nodes(
     on: CUstream,
     to: *mut c_int,
@@ -204,7 +208,7 @@ pub unsafe fn info_with_nodes(
     nodes: *mut *const CUgraphNode,
     count: *mut usize,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuStreamGetCaptureInfo` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     let (found, number, of, stream) = status(on)?;
     to.set(found);
@@ -215,7 +219,9 @@ pub unsafe fn info_with_nodes(
     let member = captures.streams.get_mut(&stream);
     let member = member.ok_or(CudaError::InvalidHandle)?;
     member.shown = member.tail.iter().map(|node| node.0).collect();
-    // SAFETY: the caller's promise. A handle is a pointer with the node's number.
+    // SAFETY: each output is null or writable, as `cuStreamGetCaptureInfo` requires. A handle is a
+    // pointer-sized number,
+    // so the list of numbers is a list of handles.
     unsafe {
         set_if_wanted(id, number);
         set_if_wanted(graph, handle(of.0));
@@ -225,7 +231,7 @@ pub unsafe fn info_with_nodes(
     Ok(())
 }
 
-/// `cuStreamGetCaptureInfo`, with data of edges: there is none but the usual, which is not listed.
+/// `cuStreamGetCaptureInfo`, with edge data: null, because all edges are full dependencies.
 pub unsafe fn info_with_edges(
     on: CUstream,
     to: *mut c_int,
@@ -235,7 +241,7 @@ pub unsafe fn info_with_edges(
     edges: *mut *const EdgeData,
     count: *mut usize,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: each output is null or writable, as `cuStreamGetCaptureInfo` requires of its caller.
     unsafe {
         info_with_nodes(on, to, id, graph, nodes, count)?;
         set_if_wanted(edges, std::ptr::null());
@@ -243,12 +249,11 @@ pub unsafe fn info_with_edges(
     Ok(())
 }
 
-/// `cuStreamUpdateCaptureDependencies`: adds to the nodes that the stream's next one waits for, or sets
-/// them.
+/// `cuStreamUpdateCaptureDependencies`: adds or replaces the dependencies of the stream's next node.
 pub unsafe fn update(on: CUstream, nodes: *mut CUgraphNode, count: usize, flags: c_uint) -> Answer {
     /// `CU_STREAM_SET_CAPTURE_DEPENDENCIES`.
     const SET: c_uint = 1;
-    // SAFETY: the caller's promise.
+    // SAFETY: `nodes` has `count` elements, as `cuStreamUpdateCaptureDependencies` requires of its caller.
     let nodes = unsafe { list(nodes.cast_const(), count) }?;
     let nodes: Vec<NodeId> = nodes.into_iter().map(node_id).collect();
     let stream = known(on)?.1;
@@ -268,7 +273,7 @@ pub unsafe fn update(on: CUstream, nodes: *mut CUgraphNode, count: usize, flags:
     Ok(())
 }
 
-/// `cuStreamUpdateCaptureDependencies` with data of edges.
+/// `cuStreamUpdateCaptureDependencies` with edge data.
 pub unsafe fn update_with_edges(
     on: CUstream,
     nodes: *mut CUgraphNode,
@@ -276,7 +281,9 @@ pub unsafe fn update_with_edges(
     count: usize,
     flags: c_uint,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `nodes` has `count` elements, and `edges` is null or has as many, as
+    // `cuStreamUpdateCaptureDependencies`
+    // requires of its caller.
     unsafe {
         check_edges(edges, count)?;
         update(on, nodes, count, flags)
@@ -285,10 +292,10 @@ pub unsafe fn update_with_edges(
 
 /// `cuThreadExchangeStreamCaptureMode`.
 pub unsafe fn exchange_mode(mode: *mut c_int) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `mode` is null or readable, as `cuThreadExchangeStreamCaptureMode` requires of its caller.
     let new = Mode::new(unsafe { read(mode) }?)?;
     let before = rules::exchange(new);
-    // SAFETY: it was read just now, so it is not null.
+    // SAFETY: `mode` was read above, so it is not null; the C function requires it to be writable.
     unsafe { mode.write(before as c_int) };
     Ok(())
 }

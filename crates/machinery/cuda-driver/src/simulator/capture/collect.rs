@@ -1,4 +1,5 @@
-//! What is put into captured streams, and the events by which captures spread to other streams.
+//! Collection of operations from capturing streams, and propagation of captures to other streams through
+//! events.
 
 use std::collections::BTreeSet;
 use std::sync::MutexGuard;
@@ -10,10 +11,10 @@ use super::state::{Captures, Mark, Member, any, captures};
 use crate::simulator::graph::{NodeId, graphs, objects};
 use crate::simulator::work::Work;
 
-/// Makes a node of `work`, where its stream is captured. Else the work is given back, to be done.
-/// [`CudaError::StreamCaptureInvalidated`] for a capture that an error has ended,
-/// [`CudaError::StreamCaptureImplicit`] for the legacy default stream where it would wait for one that is
-/// captured.
+/// Makes a node of `op` if its stream is capturing; otherwise returns the operation, to be enqueued. Returns
+/// [`CudaError::StreamCaptureInvalidated`] for an invalidated capture, and
+/// [`CudaError::StreamCaptureImplicit`] for the
+/// legacy default stream if it would wait for a capturing stream.
 pub fn collect(
     context: ContextId,
     stream: StreamId,
@@ -33,7 +34,7 @@ pub fn collect(
     Ok(None)
 }
 
-/// Makes `work` the next node of a stream that is captured.
+/// Appends `op` as the next node of a capturing stream.
 fn append(captures: &mut Captures, stream: StreamId, work: Work) -> Result<(), CudaError> {
     let member = captures.streams.get(&stream);
     let member = member.ok_or(CudaError::InvalidHandle)?;
@@ -42,7 +43,7 @@ fn append(captures: &mut Captures, stream: StreamId, work: Work) -> Result<(), C
     let graph = captures.active(id)?.graph;
     let mut graphs = graphs();
     let refused = match &work {
-        // Such a graph cannot be in another.
+        // A graph that allocates memory cannot be a child graph.
         Work::Graph(body) if body.has_memory() => Err(CudaError::NotSupported),
         _ => graphs.add(graph, work, tail),
     };
@@ -57,8 +58,9 @@ fn append(captures: &mut Captures, stream: StreamId, work: Work) -> Result<(), C
     }
 }
 
-/// The captures, where there are any. The legacy default stream may not be used while streams that wait for it
-/// are captured.
+/// Returns the captures, if there are any. Fails for the legacy default stream while a stream that it
+/// synchronizes with
+/// is capturing.
 fn beside(
     context: ContextId,
     stream: StreamId,
@@ -69,8 +71,9 @@ fn beside(
     Ok(any())
 }
 
-/// `cuEventRecord` in a stream: whether a capture took it. An `external` one becomes a node, by which a
-/// launch of the graph records the event; any other stands for what the stream has been given so far.
+/// `cuEventRecord`: returns true if a capture took it. An `external` record becomes a node, so that launches
+/// of the graph
+/// record the event; any other marks the current position in the captured stream.
 pub fn record_event(
     context: ContextId,
     stream: StreamId,
@@ -81,7 +84,7 @@ pub fn record_event(
         return Ok(false);
     };
     let Some(member) = captures.streams.get(&stream) else {
-        // From now on the event is one that happens.
+        // The event is no longer a captured one.
         captures.events.remove(&event);
         captures.changed();
         return Ok(false);
@@ -98,8 +101,8 @@ pub fn record_event(
     Ok(true)
 }
 
-/// `cuStreamWaitEvent`: whether a capture took it. A stream that waits for an event of a capture is captured
-/// from then on.
+/// `cuStreamWaitEvent`: returns true if a capture took it. A stream that waits for a captured event joins the
+/// capture.
 pub fn wait_event(
     context: ContextId,
     stream: StreamId,
@@ -132,7 +135,7 @@ pub fn wait_event(
             let both = BTreeSet::from([member, capture]);
             Err(captures.invalidate(&both, CudaError::StreamCaptureMerge))
         }
-        // It never happens, for its capture has ended.
+        // The event's capture has ended, so nothing will ever record it.
         None if !captures.captures.contains_key(&capture) => Err(CudaError::CapturedEvent),
         None if stream == StreamId::LEGACY => {
             let error = CudaError::StreamCaptureImplicit;
@@ -159,7 +162,7 @@ pub fn wait_event(
     }
 }
 
-/// Adds nodes to those that the next one waits for, each once.
+/// Adds nodes to a list of dependencies, without duplicates.
 pub fn join(tail: &mut Vec<NodeId>, more: Vec<NodeId>) {
     for node in more {
         if !tail.contains(&node) {
@@ -168,7 +171,7 @@ pub fn join(tail: &mut Vec<NodeId>, more: Vec<NodeId>) {
     }
 }
 
-/// An event is destroyed: no capture knows it any more.
+/// Removes a destroyed event from all captures.
 pub fn forget_event(event: EventId) {
     if let Some(mut captures) = any() {
         captures.events.remove(&event);
@@ -176,8 +179,9 @@ pub fn forget_event(event: EventId) {
     }
 }
 
-/// A stream is destroyed. A capture that began in it is over. Another one keeps what was done in it, which has
-/// to be joined as before: NVIDIA's sample graphMemoryNodes destroys a stream between joining it and the end.
+/// Removes a destroyed stream. Ends the capture that began in it. In any other capture its nodes remain and
+/// must still be
+/// joined: NVIDIA's sample graphMemoryNodes destroys a stream between joining it and ending the capture.
 pub fn forget_stream(stream: StreamId) {
     let Some(mut captures) = any() else { return };
     let Some(member) = captures.streams.get(&stream) else {
@@ -191,12 +195,12 @@ pub fn forget_stream(stream: StreamId) {
     {
         drop(captures);
         let calls = graphs().destroy(ended.graph).unwrap_or_default();
-        // Where there is no thread to call them, nobody is left to be told.
+        // If the destructors' thread cannot be created, there is no caller left to report the error to.
         let _ = objects::call(calls);
     }
 }
 
-/// Contexts are destroyed: so are their streams, for captures too.
+/// Removes the streams of destroyed contexts.
 pub fn forget_streams(driver: &Driver) {
     let Some(captures) = any() else { return };
     let streams = captures.streams.keys().copied();
@@ -207,7 +211,7 @@ pub fn forget_streams(driver: &Driver) {
     gone.into_iter().for_each(forget_stream);
 }
 
-/// What is asked of all captures at their end.
+/// Returns true if all nodes of the capture are among `done`, the nodes that its origin stream depends on.
 pub fn is_joined(captures: &Captures, stream: StreamId, done: &BTreeSet<NodeId>) -> bool {
     let capture = captures.streams.get(&stream).map(|member| member.capture);
     let others = captures.streams.values();
@@ -215,7 +219,7 @@ pub fn is_joined(captures: &Captures, stream: StreamId, done: &BTreeSet<NodeId>)
     others.all(|other| other.tail.iter().all(|node| done.contains(node)))
 }
 
-/// All captures, where a stream is known to be one of them.
+/// Returns all captures and the number of the stream's capture; `None` if the stream is not capturing.
 pub fn of_stream(
     stream: StreamId,
 ) -> Option<(

@@ -1,5 +1,6 @@
-//! Which calls are not allowed while something is captured. One that is made all the same answers an error
-//! and ends what the captures that forbid it collect.
+//! The calls that are forbidden during a capture. A forbidden call returns an error and invalidates the
+//! captures that
+//! forbid it.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -10,18 +11,18 @@ use cuda_sim::driver::{ContextId, CudaError, EventId, StreamId};
 use super::state::{CaptureId, Mode, any};
 
 thread_local! {
-    /// The calling thread's own mode (`cuThreadExchangeStreamCaptureMode`).
+    /// The calling thread's capture mode (`cuThreadExchangeStreamCaptureMode`).
     static MODE: Cell<Mode> = const { Cell::new(Mode::Global) };
 }
 
-/// Sets the calling thread's mode; returns the one before.
+/// Sets the calling thread's mode; returns the previous one.
 pub fn exchange(mode: Mode) -> Mode {
     MODE.replace(mode)
 }
 
-/// Refuses a call that could do what a capture cannot collect, such as an allocation or a question whether work
-/// is done, where this thread captures a stream, or any thread does so globally. An NVIDIA H200 answered so
-/// (driver 580.159.04).
+/// Rejects a potentially unsafe call, such as an allocation or a query of completion, if this thread is
+/// capturing, or any
+/// thread is capturing in global mode. An NVIDIA H200 behaves the same (driver 580.159.04).
 pub fn safe() -> Result<(), CudaError> {
     let own = MODE.get();
     let Some(mut captures) = any() else {
@@ -39,8 +40,7 @@ pub fn safe() -> Result<(), CudaError> {
     refuse(&mut captures, found, CudaError::StreamCaptureUnsupported)
 }
 
-/// Refuses what waits for, or asks about, a stream that is captured, or the default stream that waits for
-/// such a one.
+/// Rejects waiting for, or querying, a capturing stream, or a default stream that waits for one.
 pub fn may_wait(context: ContextId, stream: StreamId) -> Result<(), CudaError> {
     if stream == StreamId::LEGACY {
         return legacy(context);
@@ -53,7 +53,7 @@ pub fn may_wait(context: ContextId, stream: StreamId) -> Result<(), CudaError> {
     refuse(&mut captures, found, CudaError::StreamCaptureUnsupported)
 }
 
-/// Refuses what waits for a whole context in which a stream is captured.
+/// Rejects waiting for a context in which a stream is capturing.
 pub fn may_wait_for_all(context: ContextId) -> Result<(), CudaError> {
     let Some(mut captures) = any() else {
         return Ok(());
@@ -64,7 +64,7 @@ pub fn may_wait_for_all(context: ContextId) -> Result<(), CudaError> {
     refuse(&mut captures, found, CudaError::StreamCaptureUnsupported)
 }
 
-/// Refuses work in the legacy default stream, where it would wait for a stream that is captured.
+/// Rejects operations in the legacy default stream if it would wait for a capturing stream.
 pub fn legacy(context: ContextId) -> Result<(), CudaError> {
     let Some(mut captures) = any() else {
         return Ok(());
@@ -75,7 +75,7 @@ pub fn legacy(context: ContextId) -> Result<(), CudaError> {
     refuse(&mut captures, found, CudaError::StreamCaptureImplicit)
 }
 
-/// Refuses to wait for, or ask about, an event that was recorded in a capture.
+/// Rejects waiting for, or querying, an event recorded in a capture.
 pub fn may_wait_for(event: EventId) -> Result<(), CudaError> {
     let Some(mut captures) = any() else {
         return Ok(());
@@ -90,12 +90,12 @@ pub fn may_wait_for(event: EventId) -> Result<(), CudaError> {
     Err(CudaError::CapturedEvent)
 }
 
-/// Whether a stream is captured.
+/// Returns true if a stream is capturing.
 pub fn is_captured(stream: StreamId) -> bool {
     any().is_some_and(|captures| captures.streams.contains_key(&stream))
 }
 
-/// Refuses a function that no capture can collect, in a stream that is captured.
+/// Rejects an operation that cannot be captured, if its stream is capturing.
 pub fn uncapturable(context: ContextId, stream: StreamId) -> Result<(), CudaError> {
     may_wait(context, stream)
 }

@@ -1,4 +1,4 @@
-//! Which streams are captured, and what each has been given so far.
+//! The state of all captures: capturing streams and the nodes collected so far.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use cuda_sim::driver::{ContextId, CudaError, EventId, StreamId};
 use crate::simulator::graph::{GraphId, NodeId};
 use crate::simulator::lock;
 
-/// Which calls a capture forbids (`CUstreamCaptureMode`).
+/// The restrictions that a capture imposes on other calls (`CUstreamCaptureMode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     Global,
@@ -19,7 +19,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// The mode with a number, or [`CudaError::InvalidValue`].
+    /// Converts a `CUstreamCaptureMode`, or returns [`CudaError::InvalidValue`].
     pub fn new(number: i32) -> Result<Self, CudaError> {
         match number {
             0 => Ok(Self::Global),
@@ -30,35 +30,35 @@ impl Mode {
     }
 }
 
-/// A capture's number, by which programs tell captures apart.
+/// The number of a capture, which identifies it to programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CaptureId(pub u64);
 
-/// One capture: of the stream it began in, and of all that wait for work in it.
+/// One capture: the stream in which it began, and all streams that joined it.
 pub struct Capture {
     pub origin: StreamId,
     pub graph: GraphId,
-    /// Whether the graph was there before, and so stays whatever becomes of the capture.
+    /// True if the program passed the graph, which then survives errors of the capture.
     pub given: bool,
     pub mode: Mode,
     pub thread: ThreadId,
-    /// False once an error has ended it: nothing but its end is possible then.
+    /// False once an error has invalidated it: it can only be ended then.
     pub valid: bool,
 }
 
-/// A stream that is captured.
+/// A capturing stream.
 pub struct Member {
     pub capture: CaptureId,
     pub context: ContextId,
-    /// Whether the legacy default stream waits for it.
+    /// True if the stream synchronizes with the legacy default stream.
     pub blocking: bool,
-    /// The nodes that its next one waits for.
+    /// The dependencies of its next node.
     pub tail: Vec<NodeId>,
-    /// The handles of those nodes, as they were shown to the program.
+    /// The handles of those nodes, as returned to the program.
     pub shown: Vec<u64>,
 }
 
-/// An event that was recorded in a stream that is captured.
+/// An event recorded in a capturing stream.
 pub struct Mark {
     pub capture: CaptureId,
     pub tail: Vec<NodeId>,
@@ -79,34 +79,33 @@ static CAPTURES: Mutex<Captures> = Mutex::new(Captures {
     events: BTreeMap::new(),
 });
 
-/// How many captures and captured events there are: programs without need not ask further.
+/// Number of captures and captured events: programs without captures skip the lock.
 static ANY: AtomicUsize = AtomicUsize::new(0);
 
-/// All captures, for the calling thread alone. Who locks the machine too does so before, and who locks the
-/// graphs does so after.
+/// Locks all captures. A thread that also locks the driver must lock it first; one that also locks the
+/// graphs, after.
 pub fn captures() -> MutexGuard<'static, Captures> {
     lock(&CAPTURES)
 }
 
-/// [`captures`], if there are any.
+/// Locks all captures, if there are any; otherwise returns `None`.
 pub fn any() -> Option<MutexGuard<'static, Captures>> {
     (ANY.load(Ordering::Acquire) > 0).then(captures)
 }
 
 impl Captures {
-    /// A number that no capture has had.
+    /// Returns an unused capture number.
     pub fn next(&mut self) -> CaptureId {
         self.last += 1;
         CaptureId(self.last)
     }
 
-    /// To be called after every change of what is captured.
+    /// Updates the counter of captures; required after every change.
     pub fn changed(&self) {
         ANY.store(self.captures.len() + self.events.len(), Ordering::Release);
     }
 
-    /// The capture of a stream that is captured, and whether it is still valid:
-    /// [`CudaError::StreamCaptureInvalidated`] if it is not.
+    /// Returns a capture, or [`CudaError::StreamCaptureInvalidated`] if it is not valid any more.
     pub fn active(&self, id: CaptureId) -> Result<&Capture, CudaError> {
         let capture = self.captures.get(&id);
         let capture = capture.ok_or(CudaError::StreamCaptureInvalidated)?;
@@ -116,8 +115,9 @@ impl Captures {
         }
     }
 
-    /// Ends what captures collect, for a call was made that they forbid. Returns `error`, or that they had
-    /// ended before, if all had.
+    /// Invalidates captures after a forbidden call. Returns `error`, or
+    /// [`CudaError::StreamCaptureInvalidated`] if all of
+    /// them were invalid already.
     pub fn invalidate(&mut self, captures: &BTreeSet<CaptureId>, error: CudaError) -> CudaError {
         let mut ended_before = true;
         for id in captures {
@@ -132,7 +132,7 @@ impl Captures {
         }
     }
 
-    /// Takes a capture's streams out of it.
+    /// Removes a capture and its streams.
     pub fn end(&mut self, id: CaptureId) -> Option<Capture> {
         self.streams.retain(|_, member| member.capture != id);
         let ended = self.captures.remove(&id);

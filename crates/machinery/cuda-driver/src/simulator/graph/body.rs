@@ -1,4 +1,4 @@
-//! Graphs as data: nodes, each with its work and the nodes that it waits for.
+//! The graph data structure: nodes with their operations and dependencies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_void;
@@ -6,45 +6,46 @@ use std::sync::Arc;
 
 use crate::simulator::work::{Reserved, Work};
 
-/// A graph (`CUgraph`).
+/// The number of a graph (`CUgraph`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GraphId(pub u64);
 
-/// A node (`CUgraphNode`). Later nodes have greater numbers.
+/// The number of a node (`CUgraphNode`). Later nodes have greater numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeId(pub u64);
 
-/// A graph's nodes. An executable graph is a copy of them, in which they have the same numbers.
+/// The nodes of a graph. An executable graph is a copy in which the nodes keep their numbers.
 #[derive(Clone)]
 pub struct Body {
     pub id: GraphId,
-    /// In the order in which they were added.
+    /// The nodes, in the order in which they were added.
     pub nodes: BTreeMap<NodeId, Node>,
-    /// How often the graph holds each of the program's objects, by their numbers.
+    /// Number of references that the graph holds to each user object, by object number.
     pub objects: BTreeMap<u64, u64>,
 }
 
+/// A node: an operation and its dependencies.
 #[derive(Clone)]
 pub struct Node {
     pub work: Work,
-    /// The nodes that it waits for.
+    /// The nodes that it depends on.
     pub after: Vec<NodeId>,
-    /// The node that it is a copy of, where its graph was cloned.
+    /// The node that it was cloned from, in a cloned graph.
     pub original: Option<NodeId>,
-    /// Whether it is done at a launch; a node that is not still keeps its place.
+    /// True if launches execute the node. A disabled node still orders its neighbours.
     pub enabled: bool,
-    /// Where a kernel's arguments lie, once somebody has asked for them.
+    /// Pointers to a kernel's arguments, created when the program reads the node's parameters.
     pub pointers: Vec<Pointer>,
 }
 
-/// A pointer that the program was given.
+/// A pointer handed out to the program.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Pointer(pub *mut c_void);
 
-// SAFETY: it is not followed.
+// SAFETY: the pointer is never dereferenced here.
 unsafe impl Send for Pointer {}
-// SAFETY: as above.
+// SAFETY: the pointer is never dereferenced here.
 unsafe impl Sync for Pointer {}
 
 impl Node {
@@ -68,9 +69,9 @@ impl Body {
         }
     }
 
-    /// All nodes in an order in which each comes after those that it waits for: of several that could be
-    /// next the one that was added first, or, with a seed, any of them. None where nodes wait for each
-    /// other.
+    /// Returns all nodes in a topological order. Among several nodes that could be next, chooses the one that
+    /// was added
+    /// first, or with a seed, a random one. Returns `None` if the graph has a cycle.
     pub fn order(&self, seed: Option<u64>) -> Option<Vec<NodeId>> {
         let mut followers: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
         let mut waiting: BTreeMap<NodeId, usize> = BTreeMap::new();
@@ -108,15 +109,15 @@ impl Body {
         (order.len() == self.nodes.len()).then_some(order)
     }
 
-    /// A node of this graph, or of a graph in one of its nodes.
+    /// Returns a node of this graph or of a child graph.
     pub fn find(&self, id: NodeId) -> Option<&Node> {
         let inside = || self.children().find_map(|child| child.find(id));
         self.nodes.get(&id).or_else(inside)
     }
 
-    /// [`Body::find`], to change it.
+    /// Same as [`Body::find`], but mutable.
     pub fn find_mut(&mut self, id: NodeId) -> Option<&mut Node> {
-        // Twice, for a borrow that may be returned lasts to the end.
+        // Looks up twice to satisfy the borrow checker (Polonius case 3).
         if self.nodes.contains_key(&id) {
             return self.nodes.get_mut(&id);
         }
@@ -129,7 +130,7 @@ impl Body {
             .find_map(|child| child.find_mut(id))
     }
 
-    /// The graphs in nodes of this one.
+    /// Returns the child graphs in its nodes.
     pub fn children(&self) -> impl Iterator<Item = &Body> {
         self.nodes.values().filter_map(|node| match &node.work {
             Work::Graph(body) => Some(&**body),
@@ -137,13 +138,14 @@ impl Body {
         })
     }
 
-    /// Whether nodes here or below allocate or free memory, which forbids a graph several things.
+    /// Returns true if a node here or in a child graph allocates or frees memory, which restricts what a
+    /// graph can do.
     pub fn has_memory(&self) -> bool {
         let memory = |node: &Node| matches!(node.work, Work::Allocate(_) | Work::Free(_));
         self.nodes.values().any(memory) || self.children().any(Body::has_memory)
     }
 
-    /// What its nodes allocate.
+    /// Returns the allocations of its nodes.
     pub fn allocations(&self) -> impl Iterator<Item = Reserved> {
         self.nodes.values().filter_map(|node| match node.work {
             Work::Allocate(reserved) => Some(reserved),
@@ -151,7 +153,7 @@ impl Body {
         })
     }
 
-    /// Every node of `nodes` and all that they wait for.
+    /// Returns `nodes` and all their transitive dependencies.
     pub fn ancestors(&self, nodes: &[NodeId]) -> BTreeSet<NodeId> {
         let mut found = BTreeSet::new();
         let mut next = nodes.to_vec();
@@ -165,11 +167,11 @@ impl Body {
     }
 }
 
-/// Numbers that a seed determines (SplitMix64).
+/// A pseudorandom number generator (SplitMix64).
 pub struct Random(pub u64);
 
 impl Random {
-    /// A number below `limit`, which is not 0.
+    /// Returns a number below `limit`, which must not be 0.
     pub fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -206,7 +208,7 @@ mod tests {
             assert!(place(2) < place(4) && place(3) < place(4));
             seen.insert(order);
         }
-        // Two orders of the diamond, and five places for the node beside it.
+        // Two orders of the diamond, with five positions for the independent node.
         assert_eq!(seen.len(), 10);
     }
 

@@ -1,4 +1,4 @@
-//! Graphs as text for `dot`, which draws them.
+//! Export of graphs in the DOT language of Graphviz.
 
 use std::ffi::{c_char, c_uint};
 use std::fmt::Write as _;
@@ -15,13 +15,13 @@ use crate::simulator::work::Work;
 use crate::simulator::{driver, raw};
 use crate::status::Answer;
 
-/// All flags there are; each asks for one kind of detail. Verbose is the first.
+/// All valid flags. Each selects one kind of detail; the first, verbose, selects all.
 const FLAGS: c_uint = 0xffff;
 const HANDLES: c_uint = 1 << 10 | 1;
 
 /// `cuGraphDebugDotPrint`.
 pub unsafe fn print(graph: CUgraph, path: *const c_char, flags: c_uint) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `path` is null or a NUL-terminated string, as `cuGraphDebugDotPrint` requires of its caller.
     let path = unsafe { raw::text(path) }?;
     if flags & !FLAGS != 0 {
         return Err(CudaError::InvalidValue.into());
@@ -35,10 +35,10 @@ pub unsafe fn print(graph: CUgraph, path: *const c_char, flags: c_uint) -> Answe
     Ok(())
 }
 
-/// Writes a graph, and then those in its nodes.
+/// Writes a graph, then the child graphs in its nodes.
 fn describe(driver: &Driver, body: &Body, flags: c_uint, text: &mut String) {
     let name = |id: NodeId| format!("graph_{:x}_node_{:x}", body.id.0, id.0);
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = writeln!(text, "subgraph cluster_{:x} {{", body.id.0);
     for (&id, node) in &body.nodes {
         let mut label = words(driver, node);
@@ -60,7 +60,7 @@ fn describe(driver: &Driver, body: &Body, flags: c_uint, text: &mut String) {
     }
 }
 
-/// What a node does, in words that `dot` takes as they are.
+/// Returns the label of a node, escaped for DOT.
 fn words(driver: &Driver, node: &Node) -> String {
     match &node.work {
         Work::Empty => "EMPTY".into(),

@@ -1,4 +1,4 @@
-//! Executable graphs: made of graphs, launched, destroyed.
+//! Executable graphs: instantiation, launch and destruction.
 
 use std::ffi::{CStr, c_char, c_uint, c_ulonglong};
 use std::sync::Arc;
@@ -19,29 +19,29 @@ use crate::simulator::{driver, in_live_stream, machine};
 use crate::status::Answer;
 use crate::types::graph::InstantiateParams;
 
-/// The flags of executable graphs.
+/// Flags of executable graphs.
 const AUTO_FREE: u64 = 1;
 const UPLOAD: u64 = 2;
 const DEVICE_LAUNCH: u64 = 4;
 const USE_NODE_PRIORITY: u64 = 8;
 
-/// The numbers of `CUgraphInstantiateResult`.
+/// Values of `CUgraphInstantiateResult`.
 const SUCCESS: i32 = 0;
 const ERROR: i32 = 1;
 const INVALID_STRUCTURE: i32 = 2;
 const NOT_SUPPORTED: i32 = 3;
 
-/// Why a graph cannot be made executable.
+/// The reason why a graph cannot be instantiated.
 struct Refusal {
     error: CudaError,
-    /// Its `CUgraphInstantiateResult`.
+    /// The `CUgraphInstantiateResult`.
     result: i32,
-    /// A node that it is about.
+    /// The node that causes the error, if there is one.
     node: Option<NodeId>,
     why: &'static CStr,
 }
 
-/// An executable graph of `graph`, if it can be launched.
+/// Instantiates `graph`, after a check that it can be launched.
 fn instantiate(graph: CUgraph, flags: u64) -> Result<ExecId, Refusal> {
     let plain = |error| Refusal {
         error,
@@ -49,7 +49,8 @@ fn instantiate(graph: CUgraph, flags: u64) -> Result<ExecId, Refusal> {
         node: None,
         why: c"invalid graph or flags",
     };
-    // Memory that a graph left is freed by the host's launch of it: the two exclude each other.
+    // AUTO_FREE frees a launch's remaining memory at the next launch from the host, so device launches
+    // exclude it.
     let both = AUTO_FREE | DEVICE_LAUNCH;
     let known = both | UPLOAD | USE_NODE_PRIORITY;
     if flags & !known != 0 || flags & both == both {
@@ -87,7 +88,7 @@ fn instantiate(graph: CUgraph, flags: u64) -> Result<ExecId, Refusal> {
     graphs.instantiate(graph_id(graph), flags).map_err(plain)
 }
 
-/// A node of a circle of nodes that wait for each other, here or in a graph below.
+/// Returns a node of a dependency cycle, here or in a child graph.
 fn stuck(body: &Body) -> Option<NodeId> {
     if body.order(None).is_none() {
         let waits_for_itself =
@@ -97,7 +98,7 @@ fn stuck(body: &Body) -> Option<NodeId> {
     body.children().find_map(stuck)
 }
 
-/// `cuGraphInstantiate` before CUDA 12: what is wrong is told by a node and in words.
+/// `cuGraphInstantiate` before CUDA 12: reports errors as a node and as text.
 pub unsafe fn instantiate_with_log(
     to: *mut CUgraphExec,
     graph: CUgraph,
@@ -105,18 +106,18 @@ pub unsafe fn instantiate_with_log(
     log: *mut c_char,
     room: usize,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuGraphInstantiate` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     let made = instantiate(graph, 0);
     let (node, why) = match &made {
         Ok(_) => (None, c""),
         Err(refusal) => (refusal.node, refusal.why),
     };
-    // SAFETY: the caller's promise, here and below.
+    // SAFETY: `error_node` is null or writable, as `cuGraphInstantiate` requires of its caller.
     unsafe { set_if_wanted(error_node, handle(node.map_or(0, |node| node.0))) };
     if !log.is_null() && room > 0 {
         let shown = why.count_bytes().min(room - 1);
-        // SAFETY: so many bytes and a zero byte have room.
+        // SAFETY: `log` has room for `capacity` bytes, and `length` plus the NUL are no more.
         unsafe {
             log.copy_from_nonoverlapping(why.as_ptr(), shown);
             log.add(shown).write(0);
@@ -126,13 +127,13 @@ pub unsafe fn instantiate_with_log(
     Ok(())
 }
 
-/// `cuGraphInstantiateWithFlags`, which is `cuGraphInstantiate` since CUDA 12.
+/// `cuGraphInstantiateWithFlags`, which is named `cuGraphInstantiate` since CUDA 12.
 pub unsafe fn instantiate_with_flags(
     to: *mut CUgraphExec,
     graph: CUgraph,
     flags: c_ulonglong,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuGraphInstantiateWithFlags` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     let made = instantiate(graph, flags).map_err(|refusal| refusal.error)?;
     to.set(handle(made.0));
@@ -145,7 +146,9 @@ pub unsafe fn instantiate_with_params(
     graph: CUgraph,
     how: *mut InstantiateParams,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable and `params` null or a valid structure, as
+    // `cuGraphInstantiateWithParams` requires
+    // of its caller.
     let (to, how) = unsafe { (Out::new(to)?, how.as_mut().ok_or(CudaError::InvalidValue)?) };
     if how.flags & UPLOAD != 0 {
         drop(in_live_stream(how.upload_stream)?);
@@ -161,7 +164,7 @@ pub unsafe fn instantiate_with_params(
 
 /// `cuGraphExecGetFlags`.
 pub unsafe fn flags(exec: CUgraphExec, to: *mut c_ulonglong) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuGraphExecGetFlags` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     to.set(graphs().exec(exec_id(exec))?.flags);
     Ok(())
@@ -169,13 +172,13 @@ pub unsafe fn flags(exec: CUgraphExec, to: *mut c_ulonglong) -> Answer {
 
 /// `cuGraphExecDestroy`.
 pub unsafe fn destroy(exec: CUgraphExec) -> Answer {
-    // What it holds of the program's stays until its launches are over.
+    // User objects stay alive until the graph's launches have completed.
     queue::wait(Awaited::All);
     let calls = graphs().destroy_exec(exec_id(exec))?;
     Ok(objects::call(calls)?)
 }
 
-/// `cuGraphUpload`: there is nothing to send ahead.
+/// `cuGraphUpload`: a no-op, because there is nothing to upload.
 pub unsafe fn upload(exec: CUgraphExec, on: CUstream) -> Answer {
     drop(in_live_stream(on)?);
     graphs().exec(exec_id(exec))?;
@@ -191,7 +194,7 @@ pub unsafe fn launch(exec: CUgraphExec, on: CUstream) -> Answer {
         let exec = graphs.exec(exec_id(exec))?;
         (Arc::clone(&exec.body), exec.flags)
     };
-    // Whether there is room can be said when the launch before is over.
+    // Memory availability is known only after the previous launch has completed.
     let mut driver = match body.has_memory() {
         true => driver()?,
         false => machine()?,
@@ -200,7 +203,7 @@ pub unsafe fn launch(exec: CUgraphExec, on: CUstream) -> Answer {
     Ok(submit(driver, context, stream, Work::Graph(body))?)
 }
 
-/// `cuGraphNodeSetEnabled`: for kernels, copies and fills.
+/// `cuGraphNodeSetEnabled`: for kernel, memcpy and memset nodes.
 pub unsafe fn set_enabled(exec: CUgraphExec, node: CUgraphNode, enabled: c_uint) -> Answer {
     let mut graphs = graphs();
     let node = graphs.exec_node(exec_id(exec), node_id(node))?;
@@ -213,7 +216,7 @@ pub unsafe fn set_enabled(exec: CUgraphExec, node: CUgraphNode, enabled: c_uint)
 
 /// `cuGraphNodeGetEnabled`.
 pub unsafe fn enabled(exec: CUgraphExec, node: CUgraphNode, to: *mut c_uint) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuGraphNodeGetEnabled` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     let graphs = graphs();
     let exec = graphs.exec(exec_id(exec))?;
@@ -230,7 +233,7 @@ fn can_be_disabled(work: &Work) -> bool {
     matches!(work, Work::Kernel(_) | Work::Memcpy(_) | Work::Memset(_))
 }
 
-/// The executable graph that a handle names.
+/// Returns the number of an executable graph's handle.
 pub fn exec_id(exec: CUgraphExec) -> ExecId {
     ExecId(number(exec))
 }

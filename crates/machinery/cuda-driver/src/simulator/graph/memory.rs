@@ -1,4 +1,5 @@
-//! Memory that nodes of graphs allocate: its address is dealt out with the node, its bytes come with each
+//! Memory that graph nodes allocate: the address is reserved when the node is created, the memory is
+//! allocated at each
 //! launch.
 
 use std::collections::BTreeMap;
@@ -14,30 +15,31 @@ use crate::simulator::work::Reserved;
 use crate::simulator::{driver, lock, machine, pool};
 use crate::status::Answer;
 
-/// The numbers of `CUgraphMem_attribute`.
+/// Values of `CUgraphMem_attribute`.
 const USED: c_int = 0;
 const USED_MOST: c_int = 1;
 const RESERVED: c_int = 2;
 const RESERVED_MOST: c_int = 3;
 
-/// The addresses that nodes were given, and the bytes from there on.
+/// The reserved addresses, with the size of each reservation in bytes.
 static RESERVED_AT: Mutex<BTreeMap<u64, u64>> = Mutex::new(BTreeMap::new());
 
-/// What nodes allocated that may be there now.
+/// The allocations of graph nodes, some of which may have been freed since.
 static ALLOCATED: Mutex<Allocated> = Mutex::new(Allocated {
     bytes: BTreeMap::new(),
     most: BTreeMap::new(),
 });
 
 struct Allocated {
-    /// By address.
+    /// Size in bytes, by address.
     bytes: BTreeMap<u64, u64>,
-    /// Of each device.
+    /// Peak of the used bytes, by device.
     most: BTreeMap<u32, u64>,
 }
 
 impl Allocated {
-    /// The bytes of a device that are there now. Memory of a graph may be freed by any function that frees.
+    /// Returns the bytes in use on a device. Skips memory that was freed since: any free function may have
+    /// done so.
     fn used(&mut self, driver: &Driver, device: u32) -> u64 {
         self.bytes.retain(|&at, _| driver.owner(at).is_some());
         let of_device = self.bytes.iter().filter(|(at, _)| {
@@ -48,22 +50,22 @@ impl Allocated {
     }
 }
 
-/// An address for a node that allocates `bytes` bytes.
+/// Reserves an address for a node that allocates `bytes` bytes.
 pub fn reserve(driver: &mut Driver, context: ContextId, bytes: u64) -> Result<u64, CudaError> {
     let address = driver.reserve(context, bytes)?;
     lock(&RESERVED_AT).insert(address, bytes);
     Ok(address)
 }
 
-/// Whether an address lies in what a node of some graph allocates.
+/// Returns true if an address lies in the reservation of a graph node.
 pub fn is_reserved(address: u64) -> bool {
     let reserved = lock(&RESERVED_AT);
     let before = reserved.range(..=address).next_back();
     before.is_some_and(|(start, bytes)| address - start < *bytes)
 }
 
-/// Refuses a copy that is to be a node and that could never be done. Memory that a node allocates may not be
-/// there yet.
+/// Checks the copy of a new node. Skips the address check for memory of allocation nodes, which may not exist
+/// yet.
 pub fn check_copy(driver: &Driver, context: ContextId, copy: &Memcpy) -> Result<(), CudaError> {
     let ends = [copy.dst.array, copy.src.array];
     let later = ends.iter().any(|end| match end {
@@ -76,7 +78,7 @@ pub fn check_copy(driver: &Driver, context: ContextId, copy: &Memcpy) -> Result<
     }
 }
 
-/// [`check_copy`], of a fill.
+/// Checks the fill of a new node, as [`check_copy`] does for copies.
 pub fn check_fill(driver: &Driver, context: ContextId, memset: &Memset) -> Result<(), CudaError> {
     match is_reserved(memset.address) {
         true => driver.memory_info(context).map(|_| ()),
@@ -84,7 +86,7 @@ pub fn check_fill(driver: &Driver, context: ContextId, memset: &Memset) -> Resul
     }
 }
 
-/// Does the work of a node that allocates.
+/// Executes an allocation node.
 pub fn allocate(context: ContextId, reserved: &Reserved) -> Result<(), CudaError> {
     let mut driver = machine()?;
     driver.allocate_reserved(context, reserved.address, reserved.bytes)?;
@@ -97,8 +99,9 @@ pub fn allocate(context: ContextId, reserved: &Reserved) -> Result<(), CudaError
     Ok(())
 }
 
-/// Makes room for the memory that a launch allocates. What is left of the launch before is freed where
-/// `free` says so; else it is [`CudaError::InvalidValue`].
+/// Prepares the memory that a launch allocates. If memory of the previous launch is still allocated, frees it
+/// if `free`
+/// is true; otherwise returns [`CudaError::InvalidValue`].
 pub fn make_room(
     driver: &mut Driver,
     context: ContextId,
@@ -128,23 +131,23 @@ pub unsafe fn attribute(device: CUdevice, attribute: c_int, value: *mut c_void) 
     let driver = driver()?;
     let mut allocated = lock(&ALLOCATED);
     let bytes = match attribute {
-        // Nothing is kept that was freed, so what is reserved is what is used.
+        // Freed memory is not cached, so the reserved bytes are the used bytes.
         USED | RESERVED => allocated.used(&driver, device),
         USED_MOST | RESERVED_MOST => allocated.most.get(&device).copied().unwrap_or(0),
         _ => return Err(CudaError::InvalidValue.into()),
     };
-    // SAFETY: the caller promises room for the attribute, which is of 64 bits.
+    // SAFETY: `value` is not null and has room for a `cuuint64_t`, the type of all these attributes.
     unsafe { value.cast::<u64>().write(bytes) };
     Ok(())
 }
 
-/// `cuDeviceSetGraphMemAttribute`: what there was at most can be set back.
+/// `cuDeviceSetGraphMemAttribute`: a peak can only be reset.
 pub unsafe fn set_attribute(device: CUdevice, attribute: c_int, value: *mut c_void) -> Answer {
     let device = check_device(device)?;
     if value.is_null() || !matches!(attribute, USED_MOST | RESERVED_MOST) {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: the caller promises a number of 64 bits.
+    // SAFETY: `value` is not null and points to a `cuuint64_t`, the type of all these attributes.
     if unsafe { value.cast::<u64>().read() } != 0 {
         return Err(CudaError::InvalidValue.into());
     }
@@ -155,7 +158,7 @@ pub unsafe fn set_attribute(device: CUdevice, attribute: c_int, value: *mut c_vo
     Ok(())
 }
 
-/// `cuDeviceGraphMemTrim`: nothing is kept that was freed.
+/// `cuDeviceGraphMemTrim`: a no-op, because freed memory is not cached.
 pub unsafe fn trim(device: CUdevice) -> Answer {
     check_device(device)?;
     Ok(())

@@ -1,4 +1,4 @@
-//! Graphs made by hand: what makes and destroys graphs and nodes.
+//! Creation and destruction of graphs and nodes.
 
 use std::ffi::{c_int, c_uint};
 
@@ -22,7 +22,7 @@ use crate::types::graph::{EdgeData, KernelNodeParams, MemsetNodeParams, NodePara
 
 /// `cuGraphCreate`.
 pub unsafe fn create(to: *mut CUgraph, flags: c_uint) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuGraphCreate` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
@@ -39,7 +39,7 @@ pub unsafe fn destroy(graph: CUgraph) -> Answer {
 
 /// `cuGraphClone`.
 pub unsafe fn clone(to: *mut CUgraph, graph: CUgraph) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuGraphClone` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     let mut graphs = graphs();
     if graphs.graph(graph_id(graph))?.has_memory() {
@@ -51,7 +51,7 @@ pub unsafe fn clone(to: *mut CUgraph, graph: CUgraph) -> Answer {
 
 /// `cuGraphNodeFindInClone`.
 pub unsafe fn find_in_clone(to: *mut CUgraphNode, node: CUgraphNode, clone: CUgraph) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuGraphNodeFindInClone` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     let graphs = graphs();
     let mut nodes = graphs.graph(graph_id(clone))?.nodes.iter();
@@ -67,7 +67,7 @@ pub unsafe fn destroy_node(node: CUgraphNode) -> Answer {
     Ok(objects::call(calls)?)
 }
 
-/// Where a new node goes: its graph, and what it waits for.
+/// The output for a new node's handle, its graph and its dependencies.
 struct Place {
     to: *mut CUgraphNode,
     graph: CUgraph,
@@ -76,12 +76,12 @@ struct Place {
 }
 
 impl Place {
-    /// A new node with the work that is made once it is known where the node's handle goes.
+    /// Adds a node with the operation that `op` returns. Calls `op` only after the output pointer is validated.
     ///
     /// # Safety
-    /// The handle must be null or writable, the list as long as it says.
+    /// `to` must be null or writable, and `dependencies` must have `count` elements.
     unsafe fn add(self, work: impl FnOnce() -> Result<Work, CudaError>) -> Answer {
-        // SAFETY: the caller's promise.
+        // SAFETY: `to` is null or writable and the list has `count` elements, by this function's contract.
         let (to, after) = unsafe { (Out::new(self.to)?, list(self.after, self.count)?) };
         graphs().graph(graph_id(self.graph))?;
         let work = work()?;
@@ -92,7 +92,7 @@ impl Place {
     }
 }
 
-/// The functions that add a node of one type. What makes the node's work is given for each.
+/// Generates the functions that add a node of one type, from the expression that creates the node's operation.
 macro_rules! adders {
     ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) $work:expr;)*) => {$(
         $(#[$doc])*
@@ -104,7 +104,8 @@ macro_rules! adders {
             $($argument: $type),*
         ) -> Answer {
             let place = Place { to, graph, after, count };
-            // SAFETY: the caller's promise.
+            // SAFETY: `to`, `after` and the node's parameters meet the C function's contract, which the
+            // callees share.
             unsafe { place.add(|| $work) }
         }
     )*};
@@ -137,7 +138,7 @@ adders! {
     add_any(how: *mut NodeParams) any(how);
 }
 
-/// `cuGraphAddNode`, with data of the edges.
+/// `cuGraphAddNode`, with edge data.
 pub unsafe fn add_any_with_edges(
     to: *mut CUgraphNode,
     graph: CUgraph,
@@ -146,14 +147,16 @@ pub unsafe fn add_any_with_edges(
     count: usize,
     how: *mut NodeParams,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `edges` is null or has `count` elements; the other arguments are those of `cuGraphAddNode`,
+    // whose caller
+    // guarantees the same for both versions.
     unsafe {
         check_edges(edges, count)?;
         add_any(to, graph, after, count, how)
     }
 }
 
-/// The types that the simulator does not do, by their numbers.
+/// Node types that the simulator does not support, by `CUgraphNodeType`.
 const MISSING: [(c_int, &str); 4] = [
     (8, "nodes that signal external semaphores"),
     (9, "nodes that wait for external semaphores"),
@@ -161,15 +164,15 @@ const MISSING: [(c_int, &str); 4] = [
     (13, "conditional nodes"),
 ];
 
-/// The work of a node of any type. A node that allocates has its address written to the structure.
+/// Creates the operation of a node of any type. For an allocation node, writes its address to the structure.
 ///
 /// # Safety
-/// `how` must be null or the structure, which can be written to.
+/// `params` must be null or a valid, writable structure.
 pub unsafe fn any(how: *mut NodeParams) -> Result<Work, CudaError> {
     if how.is_null() {
         return Err(CudaError::InvalidValue);
     }
-    // SAFETY: not null, so the structure, whose type says what of the union is there.
+    // SAFETY: `params` is not null, so it is a valid structure, whose `kind` selects the field of the union.
     unsafe {
         let of = &raw mut (*how).of;
         match (*how).kind {
@@ -188,7 +191,7 @@ pub unsafe fn any(how: *mut NodeParams) -> Result<Work, CudaError> {
     }
 }
 
-/// The answer for a type of node that the simulator does not do, or that there is not.
+/// Returns the error for a node type that the simulator does not support or that does not exist.
 fn missing(kind: c_int) -> CudaError {
     match MISSING.iter().find(|(number, _)| *number == kind) {
         Some((_, name)) => {
@@ -199,19 +202,19 @@ fn missing(kind: c_int) -> CudaError {
     }
 }
 
-/// An event that is there.
+/// Returns the event of a handle, after a check that it exists.
 pub fn known_event(event: CUevent) -> Result<cuda_sim::driver::EventId, CudaError> {
     let event = raw::event(event);
     driver()?.event_context(event)?;
     Ok(event)
 }
 
-/// The graph that a handle names.
+/// Returns the number of a graph's handle.
 pub fn graph_id(graph: CUgraph) -> GraphId {
     GraphId(number(graph))
 }
 
-/// The node that a handle names.
+/// Returns the number of a node's handle.
 pub fn node_id(node: CUgraphNode) -> NodeId {
     NodeId(number(node))
 }

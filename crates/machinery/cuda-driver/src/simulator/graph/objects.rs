@@ -1,4 +1,4 @@
-//! User objects: what of the program's is destroyed once no graph needs it any more.
+//! User objects: resources of the program with reference counts, destroyed when no graph needs them any more.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_uint, c_void};
@@ -12,39 +12,39 @@ use crate::simulator::callback;
 use crate::simulator::raw::{Out, handle, number};
 use crate::status::Answer;
 
-/// `CU_USER_OBJECT_NO_DESTRUCTOR_SYNC`, which every object has to have.
+/// `CU_USER_OBJECT_NO_DESTRUCTOR_SYNC`, which CUDA requires for every object.
 const NO_SYNC: c_uint = 1;
 
-/// `CU_GRAPH_USER_OBJECT_MOVE`: the caller's references become the graph's.
+/// `CU_GRAPH_USER_OBJECT_MOVE`: transfers the caller's references to the graph.
 const MOVE: c_uint = 1;
 
-/// All user objects, by their numbers.
+/// All user objects, by number.
 pub struct Objects(BTreeMap<u64, Object>);
 
 struct Object {
-    /// How often it is held: by the program, and by graphs.
+    /// Number of references held by the program and by graphs.
     references: u64,
     destructor: Destructor,
 }
 
-/// What is called once nobody holds an object.
+/// The function to call when an object's last reference is released.
 #[derive(Clone, Copy)]
 pub struct Destructor {
     function: CUhostFn,
     data: *mut c_void,
 }
 
-// SAFETY: the program promises that any thread may call it.
+// SAFETY: `cuUserObjectCreate` requires a destructor that any thread may call.
 unsafe impl Send for Destructor {}
 
 impl Destructor {
-    /// The function and its argument, in one piece: they cross to another thread together.
+    /// Returns the function and its argument together, so that a closure captures the whole `Send` struct.
     fn parts(self) -> (CUhostFn, *mut c_void) {
         (self.function, self.data)
     }
 }
 
-/// Calls them, on a thread of the driver's. No lock is held.
+/// Calls destructors on a thread of the driver. The caller must not hold a lock.
 pub fn call(destructors: Vec<Destructor>) -> Result<(), CudaError> {
     if destructors.is_empty() {
         return Ok(());
@@ -52,7 +52,8 @@ pub fn call(destructors: Vec<Destructor>) -> Result<(), CudaError> {
     callback::run(move || {
         for destructor in destructors {
             if let (Some(function), data) = destructor.parts() {
-                // SAFETY: the program gave it for this, and it is called once.
+                // SAFETY: the program registered the destructor with this argument, and it is called exactly
+                // once.
                 unsafe { function(data) }
             }
         }
@@ -64,7 +65,7 @@ impl Objects {
         Self(BTreeMap::new())
     }
 
-    /// One more reference for each that is counted.
+    /// Adds references, by object.
     pub fn hold(&mut self, counts: &BTreeMap<u64, u64>) {
         for (object, count) in counts {
             if let Some(object) = self.0.get_mut(object) {
@@ -73,7 +74,7 @@ impl Objects {
         }
     }
 
-    /// So many references less; the destructors of those that have none left.
+    /// Drops references and returns the destructors of objects that reached zero.
     pub fn let_go(&mut self, counts: &BTreeMap<u64, u64>) -> Vec<Destructor> {
         let mut calls = Vec::new();
         for (&object, &count) in counts {
@@ -105,7 +106,7 @@ pub unsafe fn create(
     references: c_uint,
     flags: c_uint,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuUserObjectCreate` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     if destroy.is_none() || references == 0 || flags != NO_SYNC {
         return Err(CudaError::InvalidValue.into());

@@ -1,4 +1,4 @@
-//! What nodes of graphs do, asked and changed, and the attributes of kernels' nodes.
+//! Queries and changes of node parameters and kernel node attributes.
 
 use std::ffi::{c_int, c_void};
 
@@ -19,7 +19,7 @@ use crate::simulator::work::{Kernel, Work};
 use crate::status::Answer;
 use crate::types::graph::{KernelNodeParams, NodeParams};
 
-/// Gives a node other work of the same type. A kernel keeps what its attributes say.
+/// Replaces a node's operation by one of the same type. A kernel node keeps its attributes.
 pub fn replace(node: &mut Node, work: Work) -> Result<(), CudaError> {
     if kind(&node.work) != kind(&work) {
         return Err(CudaError::InvalidValue);
@@ -36,14 +36,14 @@ pub fn replace(node: &mut Node, work: Work) -> Result<(), CudaError> {
     Ok(())
 }
 
-/// Gives the node that a handle names other work.
+/// Replaces the operation of the node of a handle.
 fn set(node: CUgraphNode, work: Work) -> Answer {
     Ok(replace(graphs().node_mut(node_id(node))?, work)?)
 }
 
 /// `cuGraphKernelNodeGetParams`, before CUDA 12.
 pub unsafe fn old_kernel(node: CUgraphNode, to: *mut CUDA_KERNEL_NODE_PARAMS) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuGraphKernelNodeGetParams` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     let new = shown(node)?;
     to.set(CUDA_KERNEL_NODE_PARAMS {
@@ -63,7 +63,7 @@ pub unsafe fn old_kernel(node: CUgraphNode, to: *mut CUDA_KERNEL_NODE_PARAMS) ->
 
 /// `cuGraphKernelNodeGetParams`.
 pub unsafe fn kernel(node: CUgraphNode, to: *mut KernelNodeParams) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuGraphKernelNodeGetParams` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     to.set(shown(node)?);
     Ok(())
@@ -76,19 +76,19 @@ fn shown(node: CUgraphNode) -> Result<KernelNodeParams, CudaError> {
 
 /// `cuGraphKernelNodeSetParams`, before CUDA 12.
 pub unsafe fn set_old_kernel(node: CUgraphNode, how: *const CUDA_KERNEL_NODE_PARAMS) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `how` is null or a valid structure, as `cuGraphKernelNodeSetParams` requires of its caller.
     set(node, Work::Kernel(unsafe { reading::old_kernel(how) }?))
 }
 
 /// `cuGraphKernelNodeSetParams`.
 pub unsafe fn set_kernel(node: CUgraphNode, how: *const KernelNodeParams) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `how` is null or a valid structure, as `cuGraphKernelNodeSetParams` requires of its caller.
     set(node, Work::Kernel(unsafe { reading::kernel(how) }?))
 }
 
 /// `cuGraphMemcpyNodeGetParams`.
 pub unsafe fn memcpy(node: CUgraphNode, to: *mut CUDA_MEMCPY3D) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuGraphMemcpyNodeGetParams` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     to.set(showing::copy(graphs().node(node_id(node))?)?);
     Ok(())
@@ -96,13 +96,13 @@ pub unsafe fn memcpy(node: CUgraphNode, to: *mut CUDA_MEMCPY3D) -> Answer {
 
 /// `cuGraphMemcpyNodeSetParams`.
 pub unsafe fn set_memcpy(node: CUgraphNode, how: *const CUDA_MEMCPY3D) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `how` is null or a valid structure, as `cuGraphMemcpyNodeSetParams` requires of its caller.
     set(node, unsafe { reading::copy(how) }?)
 }
 
 /// `cuGraphMemsetNodeGetParams`.
 pub unsafe fn memset(node: CUgraphNode, to: *mut CUDA_MEMSET_NODE_PARAMS) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuGraphMemsetNodeGetParams` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     to.set(showing::fill(graphs().node(node_id(node))?)?);
     Ok(())
@@ -110,13 +110,13 @@ pub unsafe fn memset(node: CUgraphNode, to: *mut CUDA_MEMSET_NODE_PARAMS) -> Ans
 
 /// `cuGraphMemsetNodeSetParams`.
 pub unsafe fn set_memset(node: CUgraphNode, how: *const CUDA_MEMSET_NODE_PARAMS) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `how` is null or a valid structure, as `cuGraphMemsetNodeSetParams` requires of its caller.
     set(node, unsafe { reading::old_fill(how) }?)
 }
 
 /// `cuGraphHostNodeGetParams`.
 pub unsafe fn host(node: CUgraphNode, to: *mut CUDA_HOST_NODE_PARAMS) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuGraphHostNodeGetParams` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     to.set(showing::host(graphs().node(node_id(node))?)?);
     Ok(())
@@ -124,13 +124,13 @@ pub unsafe fn host(node: CUgraphNode, to: *mut CUDA_HOST_NODE_PARAMS) -> Answer 
 
 /// `cuGraphHostNodeSetParams`.
 pub unsafe fn set_host(node: CUgraphNode, how: *const CUDA_HOST_NODE_PARAMS) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `how` is null or a valid structure, as `cuGraphHostNodeSetParams` requires of its caller.
     set(node, unsafe { reading::host(how) }?)
 }
 
 /// `cuGraphChildGraphNodeGetGraph`: the graph in the node, which belongs to it.
 pub unsafe fn child(node: CUgraphNode, to: *mut CUgraph) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuGraphChildGraphNodeGetGraph` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     match &graphs().node(node_id(node))?.work {
         Work::Graph(body) => to.set(handle(body.id.0)),
@@ -141,22 +141,22 @@ pub unsafe fn child(node: CUgraphNode, to: *mut CUgraph) -> Answer {
 
 /// `cuGraphEventRecordNodeGetEvent`.
 pub unsafe fn recorded(node: CUgraphNode, to: *mut CUevent) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuGraphEventRecordNodeGetEvent` requires of its caller.
     unsafe { event(node, to, |work| matches!(work, Work::RecordEvent(_))) }
 }
 
 /// `cuGraphEventWaitNodeGetEvent`.
 pub unsafe fn waited(node: CUgraphNode, to: *mut CUevent) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuGraphEventWaitNodeGetEvent` requires of its caller.
     unsafe { event(node, to, |work| matches!(work, Work::WaitEvent(_))) }
 }
 
-/// The event of a node that is of the type asked for.
+/// Returns the event of an event node of the requested type.
 ///
 /// # Safety
 /// `to` must be null or writable.
 unsafe fn event(node: CUgraphNode, to: *mut CUevent, is: impl Fn(&Work) -> bool) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, by this function's contract.
     let to = unsafe { Out::new(to) }?;
     match &graphs().node(node_id(node))?.work {
         work @ (Work::RecordEvent(EventId(event)) | Work::WaitEvent(EventId(event)))
@@ -181,7 +181,7 @@ pub unsafe fn set_waited(node: CUgraphNode, event: CUevent) -> Answer {
 
 /// `cuGraphMemAllocNodeGetParams`.
 pub unsafe fn alloc(node: CUgraphNode, to: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuGraphMemAllocNodeGetParams` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     to.set(showing::allocation(graphs().node(node_id(node))?)?);
     Ok(())
@@ -189,7 +189,7 @@ pub unsafe fn alloc(node: CUgraphNode, to: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> A
 
 /// `cuGraphMemFreeNodeGetParams`.
 pub unsafe fn free(node: CUgraphNode, to: *mut CUdeviceptr) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuGraphMemFreeNodeGetParams` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     match graphs().node(node_id(node))?.work {
         Work::Free(address) => to.set(address),
@@ -198,32 +198,32 @@ pub unsafe fn free(node: CUgraphNode, to: *mut CUdeviceptr) -> Answer {
     Ok(())
 }
 
-/// `cuGraphNodeSetParams`: the parameters of a node of any type. Memory of graphs cannot be changed.
+/// `cuGraphNodeSetParams`: for all node types except allocation and free, whose memory is fixed.
 pub unsafe fn set_any(node: CUgraphNode, how: *mut NodeParams) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `how` is null or a valid structure, as `cuGraphNodeSetParams` requires of its caller.
     set(node, unsafe { changed(how) }?)
 }
 
-/// The new work of a node of any type but those that allocate and free.
+/// Creates the new operation of a node of any type except allocation and free.
 ///
 /// # Safety
-/// As [`any`].
+/// Same as [`any`].
 pub unsafe fn changed(how: *mut NodeParams) -> Result<Work, CudaError> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `params` is null or valid, by this function's contract.
     if let 10 | 11 = unsafe { reading::read(&raw const (*how).kind) }? {
         return Err(CudaError::NotSupported);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `params` is null or valid, by this function's contract.
     unsafe { any(how) }
 }
 
-/// The numbers of `CUlaunchAttributeID` that nodes have here.
+/// The values of `CUlaunchAttributeID` that kernel nodes support.
 const COOPERATIVE: c_int = 2;
 const PRIORITY: c_int = 8;
 
 /// `cuGraphKernelNodeGetAttribute`.
 pub unsafe fn attribute(node: CUgraphNode, attribute: c_int, to: *mut c_void) -> Answer {
-    // SAFETY: the caller promises room for the attribute, which is a number.
+    // SAFETY: `to` is null or has room for the attribute's value, an `int` or a priority of the same size.
     let to = unsafe { Out::new(to.cast::<c_int>()) }?;
     let graphs = graphs();
     let Work::Kernel(kernel) = &graphs.node(node_id(node))?.work else {
@@ -239,7 +239,7 @@ pub unsafe fn attribute(node: CUgraphNode, attribute: c_int, to: *mut c_void) ->
 
 /// `cuGraphKernelNodeSetAttribute`.
 pub unsafe fn set_attribute(node: CUgraphNode, attribute: c_int, from: *const c_void) -> Answer {
-    // SAFETY: the caller promises the attribute, which is a number.
+    // SAFETY: `from` is null or points to the attribute's value, an `int` or a priority of the same size.
     let value = unsafe { reading::read(from.cast::<c_int>()) }?;
     change_kernel(node, |kernel| {
         match attribute {
@@ -264,7 +264,7 @@ pub unsafe fn copy_attributes(to: CUgraphNode, from: CUgraphNode) -> Answer {
     })
 }
 
-/// Changes a kernel's node, if the kernel can be launched so.
+/// Changes a kernel node, after a check that the changed kernel can be launched.
 fn change_kernel(
     node: CUgraphNode,
     change: impl FnOnce(&mut Kernel) -> Result<(), CudaError>,

@@ -1,4 +1,4 @@
-//! The parameters of nodes as C gives them, made into work that is known to be possible.
+//! Conversion of node parameters from C into validated operations.
 
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::simulator::work::{HostFunction, Kernel, Reserved, Work};
 use crate::simulator::{contexts, current, driver, function, launch, memcpy};
 use crate::types::graph::{KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
 
-/// What a pointer points to. [`CudaError::InvalidValue`] for a null pointer.
+/// Reads through a pointer. Returns [`CudaError::InvalidValue`] for a null pointer.
 ///
 /// # Safety
 /// `from` must be null or readable.
@@ -25,16 +25,16 @@ pub unsafe fn read<T: Copy>(from: *const T) -> Result<T, CudaError> {
     if from.is_null() {
         return Err(CudaError::InvalidValue);
     }
-    // SAFETY: not null, so readable by the caller's promise.
+    // SAFETY: `from` is not null, so it is readable by this function's contract.
     Ok(unsafe { from.read() })
 }
 
-/// A kernel node's parameters in the older structure, which names no context.
+/// Reads a kernel node's parameters from the structure before CUDA 12, which has no context.
 ///
 /// # Safety
-/// `from` must be null or the structure, with the kernel's arguments.
+/// `from` must be null or a valid structure with the kernel's arguments.
 pub unsafe fn old_kernel(from: *const CUDA_KERNEL_NODE_PARAMS) -> Result<Kernel, CudaError> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `from` is null or valid, and its arguments are those of the kernel, by this function's contract.
     unsafe {
         let old = read(from)?;
         kernel(&KernelNodeParams {
@@ -50,12 +50,12 @@ pub unsafe fn old_kernel(from: *const CUDA_KERNEL_NODE_PARAMS) -> Result<Kernel,
     }
 }
 
-/// A kernel node's parameters.
+/// Reads a kernel node's parameters.
 ///
 /// # Safety
-/// As [`old_kernel`].
+/// Same as [`kernel_v1`].
 pub unsafe fn kernel(from: *const KernelNodeParams) -> Result<Kernel, CudaError> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `from` is null or valid, by this function's contract.
     let how = unsafe { read(from) }?;
     let handle = match how.func.is_null() {
         true => how.kern.cast(),
@@ -69,7 +69,7 @@ pub unsafe fn kernel(from: *const KernelNodeParams) -> Result<Kernel, CudaError>
         grid: how.grid,
         block: how.block,
         dynamic_shared: how.shared_mem_bytes,
-        // SAFETY: the caller's promise.
+        // SAFETY: the structure holds the kernel's arguments, by this function's contract.
         arguments: unsafe { launch::pack(&driver, function, how.kernel_params, how.extra) }?,
         cooperative: false,
         priority: 0,
@@ -78,30 +78,30 @@ pub unsafe fn kernel(from: *const KernelNodeParams) -> Result<Kernel, CudaError>
     Ok(made)
 }
 
-/// Whether the kernel could be launched in the context that it was loaded into.
+/// Checks that the kernel can be launched in the context of its module.
 pub fn check_kernel(driver: &Driver, kernel: &Kernel) -> Result<(), CudaError> {
     let context = driver.module_context(driver.function_module(kernel.function)?)?;
     driver.check_launch(context, &kernel.config())
 }
 
-/// A memcpy node's parameters.
+/// Reads a memcpy node's parameters.
 ///
 /// # Safety
-/// `from` must be null or the structure.
+/// `from` must be null or a valid structure.
 pub unsafe fn copy(from: *const CUDA_MEMCPY3D) -> Result<Work, CudaError> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `from` is null or valid, by this function's contract.
     let copy = unsafe { memcpy::read_three_d(from) }?;
     let (driver, context) = current()?;
     memory::check_copy(&driver, context, &copy)?;
     Ok(Work::Memcpy(copy))
 }
 
-/// A memcpy node's parameters, of any node.
+/// Reads a memcpy node's parameters from the structure for nodes of any type.
 ///
 /// # Safety
 /// `how` must be readable.
 pub unsafe fn any_copy(how: *const MemcpyNodeParams) -> Result<Work, CudaError> {
-    // SAFETY: the caller's promise; the copy's enums are read as the numbers that they are in C.
+    // SAFETY: `params` is readable, by this function's contract; the copy's enums are read as integers.
     unsafe {
         if (&raw const (*how).flags).read() != 0 {
             return Err(CudaError::InvalidValue);
@@ -110,12 +110,12 @@ pub unsafe fn any_copy(how: *const MemcpyNodeParams) -> Result<Work, CudaError> 
     }
 }
 
-/// A memset node's parameters in the structure without a context.
+/// Reads a memset node's parameters from the structure without a context.
 ///
 /// # Safety
-/// `from` must be null or the structure.
+/// `from` must be null or a valid structure.
 pub unsafe fn old_fill(from: *const CUDA_MEMSET_NODE_PARAMS) -> Result<Work, CudaError> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `from` is null or valid, by this function's contract.
     let old = unsafe { read(from) }?;
     fill(&MemsetNodeParams {
         dst: old.dst,
@@ -128,7 +128,7 @@ pub unsafe fn old_fill(from: *const CUDA_MEMSET_NODE_PARAMS) -> Result<Work, Cud
     })
 }
 
-/// A memset node's parameters.
+/// Creates the operation of a memset node.
 pub fn fill(how: &MemsetNodeParams) -> Result<Work, CudaError> {
     let value = match how.element_size {
         1 => MemsetValue::U8(u8::try_from(how.value).map_err(|_| CudaError::InvalidValue)?),
@@ -148,12 +148,12 @@ pub fn fill(how: &MemsetNodeParams) -> Result<Work, CudaError> {
     Ok(Work::Memset(memset))
 }
 
-/// A host node's parameters.
+/// Reads a host node's parameters.
 ///
 /// # Safety
-/// `from` must be null or the structure.
+/// `from` must be null or a valid structure.
 pub unsafe fn host(from: *const CUDA_HOST_NODE_PARAMS) -> Result<Work, CudaError> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `from` is null or valid, by this function's contract.
     let how = unsafe { read(from) }?;
     if how.fn_.is_none() {
         return Err(CudaError::InvalidValue);
@@ -164,7 +164,7 @@ pub unsafe fn host(from: *const CUDA_HOST_NODE_PARAMS) -> Result<Work, CudaError
     }))
 }
 
-/// The graph that a node is to hold. One whose nodes allocate or free memory cannot be in another.
+/// Creates the operation of a child graph node. A graph that allocates or frees memory cannot be a child.
 pub fn child(graph: CUgraph) -> Result<Work, CudaError> {
     let graphs = graphs();
     let body = graphs.graph(GraphId(number(graph)))?;
@@ -174,10 +174,10 @@ pub fn child(graph: CUgraph) -> Result<Work, CudaError> {
     Ok(Work::Graph(Arc::new(body.clone())))
 }
 
-/// Memory for a node that allocates, whose address is written to the structure.
+/// Reserves the memory of an allocation node, and writes its address to the structure.
 ///
 /// # Safety
-/// `how` must be null or the structure, which can be written to.
+/// `params` must be null or a valid, writable structure.
 pub unsafe fn allocation(how: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Work, CudaError> {
     /// `CU_MEM_ALLOCATION_TYPE_PINNED` and `CU_MEM_LOCATION_TYPE_DEVICE`.
     const PINNED: c_int = 1;
@@ -185,7 +185,7 @@ pub unsafe fn allocation(how: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Work, C
     if how.is_null() {
         return Err(CudaError::InvalidValue);
     }
-    // SAFETY: not null, so readable; enums are read as the numbers that they are in C.
+    // SAFETY: `params` is not null, so it is readable by this function's contract; enums are read as integers.
     let (kind, place, device, bytes) = unsafe {
         (
             (&raw const (*how).poolProps.allocType)
@@ -203,7 +203,7 @@ pub unsafe fn allocation(how: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Work, C
     }
     let (mut driver, context) = current()?;
     let address = memory::reserve(&mut driver, context, bytes as u64)?;
-    // SAFETY: as above.
+    // SAFETY: `params` is not null, so it is writable by this function's contract.
     unsafe { (*how).dptr = address };
     Ok(Work::Allocate(Reserved {
         address,
@@ -211,7 +211,7 @@ pub unsafe fn allocation(how: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Work, C
     }))
 }
 
-/// The memory that a node is to free.
+/// Creates the operation of a free node.
 pub fn freed(address: u64) -> Result<Work, CudaError> {
     let driver = driver()?;
     if !memory::is_reserved(address) && driver.owner(address).is_none() {
@@ -220,7 +220,7 @@ pub fn freed(address: u64) -> Result<Work, CudaError> {
     Ok(Work::Free(address))
 }
 
-/// Whether a copy or a fill has more than one row: those of an executable graph cannot be changed.
+/// Returns true if a copy or fill has more than one row: such nodes of an executable graph cannot be changed.
 pub fn has_rows(work: &Work) -> bool {
     match work {
         Work::Memcpy(Memcpy { height, depth, .. }) => *height > 1 || *depth > 1,
@@ -229,7 +229,7 @@ pub fn has_rows(work: &Work) -> bool {
     }
 }
 
-/// The number of a type of node (`CUgraphNodeType`).
+/// Returns the `CUgraphNodeType` of a node with this operation.
 pub fn kind(work: &Work) -> c_int {
     match work {
         Work::Kernel(_) => 0,
@@ -245,15 +245,15 @@ pub fn kind(work: &Work) -> c_int {
     }
 }
 
-/// A list of handles.
+/// Copies a list of handles.
 ///
 /// # Safety
-/// `list` must be null or hold `count` of them.
+/// `list` must be null or have `count` elements.
 pub unsafe fn list<T: Copy>(list: *const T, count: usize) -> Result<Vec<T>, CudaError> {
     match (list.is_null(), count) {
         (_, 0) => Ok(Vec::new()),
         (true, _) => Err(CudaError::InvalidValue),
-        // SAFETY: the caller's promise.
+        // SAFETY: `list` is not null, so it has `count` elements by this function's contract.
         (false, count) => Ok(unsafe { std::slice::from_raw_parts(list, count) }.to_vec()),
     }
 }

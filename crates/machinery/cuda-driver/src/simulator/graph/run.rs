@@ -1,4 +1,4 @@
-//! A launch of a graph: its nodes one after another, in modelled time beside each other.
+//! Execution of a launched graph: one node after another, concurrently in modelled time.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,9 @@ use crate::simulator::machine;
 use crate::simulator::perform::{Within, perform};
 use crate::simulator::work::Work;
 
-/// Does all nodes of a graph in a stream. In modelled time each begins when the last of those that it waits
-/// for ends; the stream goes on when all have ended.
+/// Executes all nodes of a graph in a stream. In modelled time, each node starts when the last of its
+/// dependencies ends,
+/// and the stream continues when all nodes have ended.
 pub fn run(context: ContextId, stream: StreamId, body: &Body) -> Result<(), CudaError> {
     let order = body.order(conditions().shuffle);
     let order = order.ok_or(CudaError::InvalidValue)?;
@@ -33,14 +34,16 @@ pub fn run(context: ContextId, stream: StreamId, body: &Body) -> Result<(), Cuda
     machine()?.place_stream(context, stream, last)
 }
 
-/// Where a node is done that is not done where the graph is launched: a kernel runs in the context that its module
-/// was loaded into, on another device perhaps. It takes that context's time, which no other's is compared with.
+/// Returns the context and stream of a node that does not run where the graph was launched: a kernel runs in
+/// the context
+/// of its module, possibly on another device. Its modelled time is that context's, which is not compared with
+/// others.
 fn home(launched: ContextId, work: &Work) -> Result<Option<(ContextId, StreamId)>, CudaError> {
     let Work::Kernel(kernel) = work else {
         return Ok(None);
     };
     let driver = machine()?;
-    // Of one that is not there any more the launch says so.
+    // If the function was unloaded, the launch reports it.
     let module = driver.function_module(kernel.function);
     let context = module.and_then(|module| driver.module_context(module));
     let other = context.ok().filter(|&context| context != launched);

@@ -1,4 +1,4 @@
-//! Which nodes a graph has, and which of them wait for which.
+//! The topology of graphs: their nodes and edges.
 
 use std::ffi::c_int;
 
@@ -16,7 +16,7 @@ use crate::types::graph::EdgeData;
 
 /// `cuGraphNodeGetType`.
 pub unsafe fn node_type(node: CUgraphNode, to: *mut c_int) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuGraphNodeGetType` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     to.set(kind(&graphs().node(node_id(node))?.work));
     Ok(())
@@ -30,39 +30,41 @@ pub unsafe fn nodes(graph: CUgraph, to: *mut CUgraphNode, count: *mut usize) -> 
         .keys()
         .copied()
         .collect();
-    // SAFETY: the caller's promise.
+    // SAFETY: `count` is null or writable and `to` null or of that capacity, as `cuGraphGetNodes` requires.
     Ok(unsafe { give(found, to, count) }?)
 }
 
-/// `cuGraphGetRootNodes`: those that wait for no other.
+/// `cuGraphGetRootNodes`: the nodes without dependencies.
 pub unsafe fn roots(graph: CUgraph, to: *mut CUgraphNode, count: *mut usize) -> Answer {
     let graphs = graphs();
     let nodes = graphs.graph(graph_id(graph))?.nodes.iter();
     let found = nodes.filter(|(_, node)| node.after.is_empty());
     let found = found.map(|(id, _)| *id).collect();
-    // SAFETY: the caller's promise.
+    // SAFETY: `count` is null or writable and `to` null or of that capacity, as `cuGraphGetRootNodes` requires.
     Ok(unsafe { give(found, to, count) }?)
 }
 
-/// `cuGraphNodeGetDependencies`: the nodes that this one waits for.
+/// `cuGraphNodeGetDependencies`: the nodes that `node` depends on.
 pub unsafe fn dependencies(node: CUgraphNode, to: *mut CUgraphNode, count: *mut usize) -> Answer {
     let found = graphs().node(node_id(node))?.after.clone();
-    // SAFETY: the caller's promise.
+    // SAFETY: `count` is null or writable and `to` null or of that capacity, as `cuGraphNodeGetDependencies`
+    // requires.
     Ok(unsafe { give(found, to, count) }?)
 }
 
-/// `cuGraphNodeGetDependentNodes`: the nodes that wait for this one.
+/// `cuGraphNodeGetDependentNodes`: the nodes that depend on `node`.
 pub unsafe fn dependents(node: CUgraphNode, to: *mut CUgraphNode, count: *mut usize) -> Answer {
     let graphs = graphs();
     let node = node_id(node);
     let nodes = graphs.graph(graphs.owner(node)?)?.nodes.iter();
     let found = nodes.filter(|(_, other)| other.after.contains(&node));
     let found = found.map(|(id, _)| *id).collect();
-    // SAFETY: the caller's promise.
+    // SAFETY: `count` is null or writable and `to` null or of that capacity, as
+    // `cuGraphNodeGetDependentNodes` requires.
     Ok(unsafe { give(found, to, count) }?)
 }
 
-/// `cuGraphGetEdges`: each node that is waited for, and the one that waits for it.
+/// `cuGraphGetEdges`: each edge from a node to a dependent node.
 pub unsafe fn edges(
     graph: CUgraph,
     from: *mut CUgraphNode,
@@ -76,7 +78,9 @@ pub unsafe fn edges(
     }
     let room = read_room(count)?;
     let (befores, afters): (Vec<NodeId>, Vec<NodeId>) = edges.into_iter().unzip();
-    // SAFETY: the caller's promise; the count is written twice, to say the same.
+    // SAFETY: `from` and `to` are null or have `capacity` elements, as `cuGraphGetEdges` requires. `count` is
+    // writable; it
+    // is restored, so that the second list gets the same capacity.
     unsafe {
         give(befores, from, count)?;
         count.write(room);
@@ -84,7 +88,7 @@ pub unsafe fn edges(
     }
 }
 
-/// All edges, by the node that is waited for.
+/// Returns all edges, sorted by source node.
 pub fn edges_of(body: &Body) -> Vec<(NodeId, NodeId)> {
     let edges = |(&id, node): (&NodeId, &super::body::Node)| -> Vec<_> {
         node.after.iter().map(|&before| (before, id)).collect()
@@ -94,7 +98,7 @@ pub fn edges_of(body: &Body) -> Vec<(NodeId, NodeId)> {
     all
 }
 
-/// The functions that give edges with their data, which is always the usual: all zero.
+/// Generates the functions that return edges with edge data, which is always all zero.
 macro_rules! with_data {
     ($($(#[$doc:meta])* $name:ident = $plain:ident($($argument:ident: $type:ty),*);)*) => {$(
         $(#[$doc])*
@@ -104,7 +108,9 @@ macro_rules! with_data {
             count: *mut usize,
         ) -> Answer {
             let room = read_room(count)?;
-            // SAFETY: the caller's promise.
+            // SAFETY: `data` is null or has `capacity` elements; the other arguments are those of the
+            // function without
+            // edge data, whose contract is the same.
             unsafe {
                 $plain($($argument,)* count)?;
                 if !data.is_null() {
@@ -119,11 +125,11 @@ macro_rules! with_data {
 }
 
 with_data! {
-    /// `cuGraphGetEdges` with data.
+    /// `cuGraphGetEdges` with edge data.
     edges_with_data = edges(graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode);
-    /// `cuGraphNodeGetDependencies` with data.
+    /// `cuGraphNodeGetDependencies` with edge data.
     dependencies_with_data = dependencies(node: CUgraphNode, to: *mut CUgraphNode);
-    /// `cuGraphNodeGetDependentNodes` with data.
+    /// `cuGraphNodeGetDependentNodes` with edge data.
     dependents_with_data = dependents(node: CUgraphNode, to: *mut CUgraphNode);
 }
 
@@ -134,7 +140,7 @@ pub unsafe fn add_edges(
     to: *const CUgraphNode,
     count: usize,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `from` and `to` have `count` elements, as `cuGraphAddDependencies` requires of its caller.
     let (body, edges) = unsafe { (graph_id(graph), pairs(graph, from, to, count)?) };
     let mut graphs = graphs();
     let known = edges_of(graphs.graph(body)?);
@@ -156,7 +162,7 @@ pub unsafe fn remove_edges(
     to: *const CUgraphNode,
     count: usize,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `from` and `to` have `count` elements, as `cuGraphRemoveDependencies` requires of its caller.
     let (body, edges) = unsafe { (graph_id(graph), pairs(graph, from, to, count)?) };
     let mut graphs = graphs();
     let found = graphs.graph(body)?;
@@ -176,7 +182,7 @@ pub unsafe fn remove_edges(
     Ok(())
 }
 
-/// Functions that change edges by a list with data, each after the one without.
+/// Generates the functions that change edges with edge data from those without.
 macro_rules! changes_with_data {
     ($($(#[$doc:meta])* $name:ident = $plain:ident;)*) => {$(
         $(#[$doc])*
@@ -187,7 +193,9 @@ macro_rules! changes_with_data {
             data: *const EdgeData,
             count: usize,
         ) -> Answer {
-            // SAFETY: the caller's promise.
+            // SAFETY: `data` is null or has `count` elements; the other arguments are those of the function
+            // without edge
+            // data, whose contract is the same.
             unsafe {
                 check_edges(data, count)?;
                 $plain(graph, from, to, count)
@@ -197,21 +205,21 @@ macro_rules! changes_with_data {
 }
 
 changes_with_data! {
-    /// `cuGraphAddDependencies` with data of the edges.
+    /// `cuGraphAddDependencies` with edge data.
     add_edges_with_data = add_edges;
-    /// `cuGraphRemoveDependencies` with data of the edges.
+    /// `cuGraphRemoveDependencies` with edge data.
     remove_edges_with_data = remove_edges;
 }
 
-/// Refuses edges of another type than the usual: a kernel's end alone is waited for.
+/// Rejects edge data other than the default, a full dependency: programmatic dependencies are not supported.
 ///
 /// # Safety
-/// `data` must be null or hold as many.
+/// `data` must be null or have `count` elements.
 pub unsafe fn check_edges(data: *const EdgeData, count: usize) -> Result<(), CudaError> {
     if data.is_null() {
         return Ok(());
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `data` has `count` elements, by this function's contract.
     let data = unsafe { list(data, count) }?;
     if data.iter().any(|edge| *edge != EdgeData::default()) {
         say(format_args!(
@@ -222,17 +230,17 @@ pub unsafe fn check_edges(data: *const EdgeData, count: usize) -> Result<(), Cud
     Ok(())
 }
 
-/// Edges as C gives them, all between nodes of one graph.
+/// Reads a list of edges from C, and checks that their nodes belong to `graph`.
 ///
 /// # Safety
-/// The lists must be as long as is said.
+/// `from` and `to` must be null or have `count` elements.
 unsafe fn pairs(
     graph: CUgraph,
     from: *const CUgraphNode,
     to: *const CUgraphNode,
     count: usize,
 ) -> Result<Vec<(NodeId, NodeId)>, CudaError> {
-    // SAFETY: the caller's promise.
+    // SAFETY: both lists have `count` elements, by this function's contract.
     let (from, to) = unsafe { (list(from, count)?, list(to, count)?) };
     let pairs = from.into_iter().zip(to);
     let pairs: Vec<_> = pairs
@@ -247,24 +255,27 @@ unsafe fn pairs(
     }
 }
 
-/// How many handles the caller has room for.
+/// Reads the capacity of the caller's array.
 fn read_room(count: *const usize) -> Result<usize, CudaError> {
-    // SAFETY: the functions' callers promise a null pointer or a readable number.
+    // SAFETY: `count` is null or readable, as all C functions that reach this require of their callers.
     unsafe { super::reading::read(count) }
 }
 
-/// Writes handles where the caller has room for so many, and how many there were; what is left of the room
-/// is filled with null. With a null pointer the number alone is asked for.
+/// Writes handles to the caller's array of `*count` elements and their number to `count`; fills unused
+/// elements with null.
+/// If `to` is null, writes only the number of handles.
 ///
 /// # Safety
-/// `count` must be null or writable; `to` must be null or have room for as many as it says.
+/// `count` must be null or writable; `to` must be null or have `*count` elements.
 unsafe fn give(
     found: Vec<NodeId>,
     to: *mut CUgraphNode,
     count: *mut usize,
 ) -> Result<(), CudaError> {
     let room = read_room(count)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `count` is not null, else reading it failed; `to` is null or has `capacity` elements, by this
+    // function's
+    // contract.
     unsafe {
         if to.is_null() {
             count.write(found.len());

@@ -1,4 +1,4 @@
-//! The parameters of nodes as C wants to see them.
+//! Conversion of operations into node parameters for C.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -15,7 +15,8 @@ use crate::simulator::raw::handle;
 use crate::simulator::work::{HostFunction, Work};
 use crate::types::graph::KernelNodeParams;
 
-/// A kernel node's parameters. The list of its arguments is the node's, until its parameters change.
+/// Returns a kernel node's parameters. The list of arguments belongs to the node and is valid until its
+/// parameters change.
 pub fn kernel(driver: &Driver, node: &mut Node) -> Result<KernelNodeParams, CudaError> {
     let Work::Kernel(kernel) = &node.work else {
         return Err(CudaError::InvalidValue);
@@ -35,7 +36,7 @@ pub fn kernel(driver: &Driver, node: &mut Node) -> Result<KernelNodeParams, Cuda
         grid: kernel.grid,
         block: kernel.block,
         shared_mem_bytes: kernel.dynamic_shared,
-        // A `Pointer` is nothing but a pointer.
+        // `Pointer` is `repr(transparent)`.
         kernel_params: first.cast::<*mut c_void>(),
         extra: null_mut(),
         kern: null_mut(),
@@ -43,7 +44,7 @@ pub fn kernel(driver: &Driver, node: &mut Node) -> Result<KernelNodeParams, Cuda
     })
 }
 
-/// A memcpy node's parameters.
+/// Returns a memcpy node's parameters.
 pub fn copy(node: &Node) -> Result<CUDA_MEMCPY3D, CudaError> {
     let Work::Memcpy(Memcpy {
         dst,
@@ -85,7 +86,7 @@ pub fn copy(node: &Node) -> Result<CUDA_MEMCPY3D, CudaError> {
     })
 }
 
-/// Where one end of a copy starts: its kind of memory says which of the three addresses counts.
+/// The start of one side of a copy: `kind` selects the valid address.
 struct Start {
     kind: CUmemorytype,
     host: *mut c_void,
@@ -121,7 +122,7 @@ fn start(end: &MemcpyOperand) -> Start {
     }
 }
 
-/// A memset node's parameters.
+/// Returns a memset node's parameters.
 pub fn fill(node: &Node) -> Result<CUDA_MEMSET_NODE_PARAMS, CudaError> {
     let Work::Memset(memset) = &node.work else {
         return Err(CudaError::InvalidValue);
@@ -141,7 +142,7 @@ pub fn fill(node: &Node) -> Result<CUDA_MEMSET_NODE_PARAMS, CudaError> {
     })
 }
 
-/// A host node's parameters.
+/// Returns a host node's parameters.
 pub fn host(node: &Node) -> Result<CUDA_HOST_NODE_PARAMS, CudaError> {
     match node.work {
         Work::Host(HostFunction::Plain { function, data }) => Ok(CUDA_HOST_NODE_PARAMS {
@@ -152,8 +153,9 @@ pub fn host(node: &Node) -> Result<CUDA_HOST_NODE_PARAMS, CudaError> {
     }
 }
 
-/// The parameters of a node that allocates, as it was made with; who may use the memory is not kept, for
-/// there is one device.
+/// Returns an allocation node's parameters as at its creation. Access descriptors are not stored, because
+/// graphs allocate
+/// only on device 0.
 pub fn allocation(node: &Node) -> Result<CUDA_MEM_ALLOC_NODE_PARAMS, CudaError> {
     let Work::Allocate(reserved) = &node.work else {
         return Err(CudaError::InvalidValue);

@@ -1,5 +1,6 @@
-//! All graphs and executable graphs there are, by their handles. Numbers that name them are not those of
-//! anything else, so that a handle of another kind is simply not found.
+//! The table of all graphs and executable graphs. Their numbers are unique across object types, so that a
+//! handle of
+//! another type is simply not found.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -11,23 +12,23 @@ use super::objects::{Destructor, Objects};
 use crate::simulator::lock;
 use crate::simulator::work::Work;
 
-/// An executable graph (`CUgraphExec`).
+/// The number of an executable graph (`CUgraphExec`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ExecId(pub u64);
 
-/// What an executable graph is.
+/// An executable graph.
 pub struct Exec {
     pub body: Arc<Body>,
-    /// What `cuGraphInstantiateWithFlags` was given.
+    /// The flags of `cuGraphInstantiateWithFlags`.
     pub flags: u64,
 }
 
-/// All graphs.
+/// All graphs, executable graphs and user objects.
 pub struct Graphs {
     last: u64,
-    /// Those that are in no node of another.
+    /// The graphs that are not child graphs.
     graphs: BTreeMap<GraphId, Body>,
-    /// The node that a graph is in, for the others.
+    /// The parent node of each child graph.
     nested: BTreeMap<GraphId, NodeId>,
     /// The graph of each node.
     owners: BTreeMap<NodeId, GraphId>,
@@ -35,7 +36,7 @@ pub struct Graphs {
     pub objects: Objects,
 }
 
-/// Where the numbers of graphs start: far above those that the simulated driver deals out.
+/// The first graph number, far above the simulated driver's numbers.
 const FIRST: u64 = 1 << 40;
 
 static GRAPHS: Mutex<Graphs> = Mutex::new(Graphs {
@@ -47,27 +48,28 @@ static GRAPHS: Mutex<Graphs> = Mutex::new(Graphs {
     objects: Objects::new(),
 });
 
-/// All graphs, for the calling thread alone. Who locks the machine too does so before.
+/// Locks all graphs. A thread that also locks the driver must lock it first.
 pub fn graphs() -> MutexGuard<'static, Graphs> {
     lock(&GRAPHS)
 }
 
 impl Graphs {
-    /// A number that nothing has had.
+    /// Returns an unused number.
     pub fn next(&mut self) -> u64 {
         self.last += 0x10;
         self.last
     }
 
-    /// A new graph without nodes.
+    /// Creates an empty graph.
     pub fn create(&mut self) -> GraphId {
         let id = GraphId(self.next());
         self.graphs.insert(id, Body::new(id));
         id
     }
 
-    /// A graph by its handle, in a node of another or not. [`CudaError::InvalidValue`], here and below, for
-    /// one that is not there.
+    /// Returns a graph or child graph. This method and those below return [`CudaError::InvalidValue`] for an
+    /// object that
+    /// does not exist.
     pub fn graph(&self, id: GraphId) -> Result<&Body, CudaError> {
         if let Some(found) = self.graphs.get(&id) {
             return Ok(found);
@@ -79,7 +81,7 @@ impl Graphs {
         }
     }
 
-    /// [`Graphs::graph`], to change it.
+    /// Same as [`Graphs::graph`], but mutable.
     pub fn graph_mut(&mut self, id: GraphId) -> Result<&mut Body, CudaError> {
         if self.graphs.contains_key(&id) {
             return self.graphs.get_mut(&id).ok_or(CudaError::InvalidValue);
@@ -91,7 +93,7 @@ impl Graphs {
         }
     }
 
-    /// The graph that a node is in.
+    /// Returns the graph that contains a node.
     pub fn owner(&self, node: NodeId) -> Result<GraphId, CudaError> {
         self.owners
             .get(&node)
@@ -99,19 +101,19 @@ impl Graphs {
             .ok_or(CudaError::InvalidValue)
     }
 
-    /// A node of any graph.
+    /// Returns a node of any graph.
     pub fn node(&self, id: NodeId) -> Result<&Node, CudaError> {
         let graph = self.graph(self.owner(id)?)?;
         graph.nodes.get(&id).ok_or(CudaError::InvalidValue)
     }
 
-    /// [`Graphs::node`], to change it.
+    /// Same as [`Graphs::node`], but mutable.
     pub fn node_mut(&mut self, id: NodeId) -> Result<&mut Node, CudaError> {
         let graph = self.graph_mut(self.owner(id)?)?;
         graph.nodes.get_mut(&id).ok_or(CudaError::InvalidValue)
     }
 
-    /// A new node of `graph`, which waits for other nodes of it, each named once.
+    /// Adds a node to `graph`. Its dependencies must be distinct nodes of the graph.
     pub fn add(
         &mut self,
         graph: GraphId,
@@ -141,7 +143,7 @@ impl Graphs {
         Ok(id)
     }
 
-    /// `cuGraphClone`: a graph of its own with copies of all nodes.
+    /// Clones a graph, for `cuGraphClone`.
     pub fn duplicate(&mut self, graph: GraphId) -> Result<GraphId, CudaError> {
         let body = self.graph(graph)?.clone();
         let copy = self.copy(&body);
@@ -150,7 +152,7 @@ impl Graphs {
         Ok(id)
     }
 
-    /// A copy of a graph, with new numbers for itself, its nodes and the graphs in them.
+    /// Copies a graph, with new numbers for the graph, its nodes and its child graphs.
     pub fn copy(&mut self, body: &Body) -> Body {
         let id = GraphId(self.next());
         let numbers: BTreeMap<NodeId, NodeId> = body
@@ -169,7 +171,7 @@ impl Graphs {
                 }
                 other => other.clone(),
             };
-            // An edge from a node that was destroyed is not there.
+            // Skip edges from destroyed nodes.
             let after = node
                 .after
                 .iter()
@@ -187,14 +189,15 @@ impl Graphs {
         copy
     }
 
-    /// `cuGraphDestroy`; a graph in a node of another goes with that node alone. Returns what is to be
-    /// called then.
+    /// Destroys a graph, for `cuGraphDestroy`; a child graph is destroyed only with its node. Returns the
+    /// destructors to
+    /// call.
     pub fn destroy(&mut self, graph: GraphId) -> Result<Vec<Destructor>, CudaError> {
         let removed = self.graphs.remove(&graph).ok_or(CudaError::InvalidValue)?;
         Ok(self.forget(&removed))
     }
 
-    /// `cuGraphDestroyNode`: removes a node and its edges. Returns what is to be called then.
+    /// Removes a node and its edges, for `cuGraphDestroyNode`. Returns the destructors to call.
     pub fn destroy_node(&mut self, node: NodeId) -> Result<Vec<Destructor>, CudaError> {
         let graph = self.graph_mut(self.owner(node)?)?;
         if graph.has_memory() {
@@ -211,7 +214,7 @@ impl Graphs {
         }
     }
 
-    /// Forgets the numbers of a graph that is gone, and lets go of its objects.
+    /// Removes a destroyed graph's numbers, and releases its user objects.
     fn forget(&mut self, body: &Body) -> Vec<Destructor> {
         self.nested.remove(&body.id);
         for node in body.nodes.keys() {
@@ -224,7 +227,7 @@ impl Graphs {
         calls
     }
 
-    /// `cuGraphInstantiate`: an executable graph of `graph`.
+    /// Creates an executable graph of `graph`, for `cuGraphInstantiate`.
     pub fn instantiate(&mut self, graph: GraphId, flags: u64) -> Result<ExecId, CudaError> {
         let body = self.graph(graph)?.clone();
         self.hold_all(&body);
@@ -234,13 +237,14 @@ impl Graphs {
         Ok(id)
     }
 
-    /// An executable graph by its handle.
+    /// Returns an executable graph.
     pub fn exec(&self, id: ExecId) -> Result<&Exec, CudaError> {
         self.execs.get(&id).ok_or(CudaError::InvalidValue)
     }
 
-    /// A node of an executable graph, to change it; it has the number of the graph's node. What was launched
-    /// before stays as it was.
+    /// Returns a node of an executable graph to change it; it has the number of the original node. Pending
+    /// launches are
+    /// not affected.
     pub fn exec_node(&mut self, exec: ExecId, node: NodeId) -> Result<&mut Node, CudaError> {
         let exec = self.execs.get_mut(&exec).ok_or(CudaError::InvalidValue)?;
         if exec.body.find(node).is_none() {
@@ -250,19 +254,19 @@ impl Graphs {
         found.ok_or(CudaError::InvalidValue)
     }
 
-    /// `cuGraphExecDestroy`. Returns what is to be called then.
+    /// Destroys an executable graph, for `cuGraphExecDestroy`. Returns the destructors to call.
     pub fn destroy_exec(&mut self, exec: ExecId) -> Result<Vec<Destructor>, CudaError> {
         let removed = self.execs.remove(&exec).ok_or(CudaError::InvalidValue)?;
         Ok(self.let_go_all(&removed.body))
     }
 
-    /// Holds the objects of a graph and of those in it once more.
+    /// Adds references to the user objects of a graph and its child graphs.
     pub fn hold_all(&mut self, body: &Body) {
         self.objects.hold(&body.objects);
         body.children().for_each(|child| self.hold_all(child));
     }
 
-    /// Lets go of the objects of a graph and of those in it.
+    /// Releases the user objects of a graph and its child graphs. Returns the destructors to call.
     pub fn let_go_all(&mut self, body: &Body) -> Vec<Destructor> {
         let mut calls = self.objects.let_go(&body.objects);
         for child in body.children() {

@@ -1,4 +1,4 @@
-//! Changes of executable graphs: of one node, or of all to those of another graph of the same shape.
+//! Updates of executable graphs: of one node, or of all nodes from another graph with the same topology.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -22,13 +22,13 @@ use crate::simulator::work::Work;
 use crate::status::Answer;
 use crate::types::graph::{KernelNodeParams, NodeParams, UpdateResult};
 
-/// Gives a node of an executable graph other work; the graph it was made of stays as it is.
+/// Replaces the operation of an executable graph's node; the original graph does not change.
 fn set(exec: CUgraphExec, node: CUgraphNode, work: Work) -> Answer {
     let mut graphs = graphs();
     let node = graphs.exec_node(exec_id(exec), node_id(node))?;
     match (&mut node.work, work) {
         (Work::Graph(old), Work::Graph(new)) => {
-            // The nodes keep their numbers, by which the program knows them.
+            // The nodes keep their numbers, which the program holds as handles.
             let changed = merged(old, &new).map_err(|_| CudaError::InvalidValue)?;
             node.work = Work::Graph(Arc::new(changed));
         }
@@ -46,7 +46,7 @@ pub unsafe fn set_old_kernel(
     node: CUgraphNode,
     how: *const CUDA_KERNEL_NODE_PARAMS,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `how` is null or a valid structure, as `cuGraphExecKernelNodeSetParams` requires of its caller.
     let kernel = unsafe { reading::old_kernel(how) }?;
     set(exec, node, Work::Kernel(kernel))
 }
@@ -57,30 +57,30 @@ pub unsafe fn set_kernel(
     node: CUgraphNode,
     how: *const KernelNodeParams,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `how` is null or a valid structure, as `cuGraphExecKernelNodeSetParams` requires of its caller.
     let kernel = unsafe { reading::kernel(how) }?;
     set(exec, node, Work::Kernel(kernel))
 }
 
-/// `cuGraphExecMemcpyNodeSetParams`: for copies of one row.
+/// `cuGraphExecMemcpyNodeSetParams`: only for copies of one row.
 pub unsafe fn set_memcpy(
     exec: CUgraphExec,
     node: CUgraphNode,
     how: *const CUDA_MEMCPY3D,
     _context: CUcontext,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `how` is null or a valid structure, as `cuGraphExecMemcpyNodeSetParams` requires of its caller.
     set(exec, node, unsafe { reading::copy(how) }?)
 }
 
-/// `cuGraphExecMemsetNodeSetParams`: for fills of one row.
+/// `cuGraphExecMemsetNodeSetParams`: only for fills of one row.
 pub unsafe fn set_memset(
     exec: CUgraphExec,
     node: CUgraphNode,
     how: *const CUDA_MEMSET_NODE_PARAMS,
     _context: CUcontext,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `how` is null or a valid structure, as `cuGraphExecMemsetNodeSetParams` requires of its caller.
     set(exec, node, unsafe { reading::old_fill(how) }?)
 }
 
@@ -90,11 +90,11 @@ pub unsafe fn set_host(
     node: CUgraphNode,
     how: *const CUDA_HOST_NODE_PARAMS,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `how` is null or a valid structure, as `cuGraphExecHostNodeSetParams` requires of its caller.
     set(exec, node, unsafe { reading::host(how) }?)
 }
 
-/// `cuGraphExecChildGraphNodeSetParams`: the new graph must have the shape of the old one.
+/// `cuGraphExecChildGraphNodeSetParams`: the new graph must have the topology of the old one.
 pub unsafe fn set_child(exec: CUgraphExec, node: CUgraphNode, graph: CUgraph) -> Answer {
     set(exec, node, reading::child(graph)?)
 }
@@ -109,20 +109,21 @@ pub unsafe fn set_waited(exec: CUgraphExec, node: CUgraphNode, event: CUevent) -
     set(exec, node, Work::WaitEvent(known_event(event)?))
 }
 
-/// `cuGraphExecNodeSetParams`: of a node of any type.
+/// `cuGraphExecNodeSetParams`: for nodes of any type.
 pub unsafe fn set_any(exec: CUgraphExec, node: CUgraphNode, how: *mut NodeParams) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `how` is null or a valid structure, as `cuGraphExecNodeSetParams` requires of its caller.
     set(exec, node, unsafe { changed(how) }?)
 }
 
-/// Why an executable graph cannot be made into another: its `CUgraphExecUpdateResult`, and the node of
-/// the new graph that it is about.
+/// The reason why an executable graph cannot be updated: a `CUgraphExecUpdateResult`, and the node of the new
+/// graph that
+/// differs.
 struct Difference {
     result: c_int,
     node: Option<NodeId>,
 }
 
-/// The numbers of `CUgraphExecUpdateResult`.
+/// Values of `CUgraphExecUpdateResult`.
 const SUCCESS: c_int = 0;
 const ERROR: c_int = 1;
 const TOPOLOGY_CHANGED: c_int = 2;
@@ -138,7 +139,7 @@ pub unsafe fn update(
     error_node: *mut CUgraphNode,
     result: *mut c_int,
 ) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `error_node` and `result` are null or writable, as `cuGraphExecUpdate` requires of its caller.
     let (error_node, result) = unsafe { (Out::new(error_node)?, Out::new(result)?) };
     let answer = apply(exec, graph);
     let (code, node) = told(&answer);
@@ -149,7 +150,7 @@ pub unsafe fn update(
 
 /// `cuGraphExecUpdate`.
 pub unsafe fn update_with_info(exec: CUgraphExec, graph: CUgraph, to: *mut UpdateResult) -> Answer {
-    // SAFETY: the caller's promise.
+    // SAFETY: `to` is null or writable, as `cuGraphExecUpdate` requires of its caller.
     let to = unsafe { Out::new(to) }?;
     let answer = apply(exec, graph);
     let (result, node) = told(&answer);
@@ -161,7 +162,7 @@ pub unsafe fn update_with_info(exec: CUgraphExec, graph: CUgraph, to: *mut Updat
     judged(answer)
 }
 
-/// The result and the node that the program is told.
+/// Returns the result code and the node that the program receives.
 fn told(answer: &Result<(), Difference>) -> (c_int, u64) {
     match answer {
         Ok(()) => (SUCCESS, 0),
@@ -176,7 +177,7 @@ fn judged(answer: Result<(), Difference>) -> Answer {
     })
 }
 
-/// Has an executable graph do from now on what `graph` does.
+/// Updates an executable graph to the operations of `graph`.
 fn apply(exec: CUgraphExec, graph: CUgraph) -> Result<(), Difference> {
     let unknown = |_| Difference {
         result: ERROR,
@@ -186,7 +187,7 @@ fn apply(exec: CUgraphExec, graph: CUgraph) -> Result<(), Difference> {
     let new = graphs.graph(graph_id(graph)).map_err(unknown)?.clone();
     let old = graphs.exec(exec_id(exec)).map_err(unknown)?.body.clone();
     let changed = merged(&old, &new)?;
-    // The objects that the new graph holds, in place of the old one's.
+    // Release the old graph's objects only after the new one's are retained.
     graphs.hold_all(&changed);
     let calls = graphs.let_go_all(&old);
     if let Some(exec) = graphs.execs.get_mut(&exec_id(exec)) {
@@ -196,8 +197,9 @@ fn apply(exec: CUgraphExec, graph: CUgraph) -> Result<(), Difference> {
     objects::call(calls).map_err(unknown)
 }
 
-/// The nodes of `old`, by their numbers, with the work of those of `new`. Nodes are paired in the order in
-/// which they were added.
+/// Returns `old`, with its node numbers, and the operations of `new`. Nodes are paired in the order in which
+/// they were
+/// added.
 fn merged(old: &Body, new: &Body) -> Result<Body, Difference> {
     let topology = |node| Difference {
         result: TOPOLOGY_CHANGED,
@@ -224,7 +226,7 @@ fn merged(old: &Body, new: &Body) -> Result<Body, Difference> {
             return Err(topology(Some(*id)));
         }
         let work = paired(pair, node).map_err(|mut found| {
-            // Of a graph below, the node that it is in.
+            // For a difference in a child graph, report the parent node.
             found.node.get_or_insert(*id);
             found
         })?;
@@ -238,7 +240,7 @@ fn merged(old: &Body, new: &Body) -> Result<Body, Difference> {
     Ok(result)
 }
 
-/// The work that a node of an executable graph gets from its pair.
+/// Returns the operation that a node of an executable graph gets from its pair.
 fn paired(old: &Node, new: &Node) -> Result<Work, Difference> {
     let found = |result| Difference { result, node: None };
     if kind(&old.work) != kind(&new.work) {

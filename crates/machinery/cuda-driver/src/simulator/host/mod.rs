@@ -1,10 +1,14 @@
-//! The check of the host's memory: while work waits in a stream, the pages of page-locked and managed
-//! memory that it uses are guarded, and who touches them is told of. `pages.rs` guards them; here is what
+//! The host-access check: while an operation is pending, the pages of page-locked and managed memory that it
+//! uses are
+//! protected, and accesses of the program are reported. `page_guard.rs` protects pages; this file tracks
+//! which operation
 //! uses which memory.
 //!
-//! Work that is being done opens all pages: the simulator itself uses them then. What a program touches in
-//! that time is not seen, and neither is what the system reads or writes for it: there a call such as
-//! `write` fails with `EFAULT`.
+//! All pages are unprotected while an operation runs, because the simulator accesses them itself. Accesses of
+//! the program
+//! in that time are not detected. System calls on protected memory, such as `write`, are not reported but
+//! fail with
+//! `EFAULT`.
 
 #[cfg_attr(unix, path = "pages.rs")]
 #[cfg_attr(not(unix), path = "no_pages.rs")]
@@ -21,36 +25,36 @@ use super::check::report;
 use super::work::Work;
 use super::{lock, machine};
 
-/// Memory that an item of the queue uses.
+/// A range of memory that a pending operation accesses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Use {
     pub start: u64,
     pub end: u64,
-    /// The item only reads there, so the program may too.
+    /// True if the operation only reads the range, so that the program may read it too.
     pub reads: bool,
     pub severity: Severity,
-    /// What the item does: "a copy of 4 bytes writes".
+    /// Text for findings: "a copy of 4 bytes writes".
     pub work: String,
 }
 
-/// Memory that a graph is to copy and that nobody guards, and a number made of what was in it.
+/// Unprotected memory that a graph will copy from, with a hash of its contents at submission.
 struct Source {
     start: u64,
     bytes: u64,
     hash: u64,
 }
 
-/// What an item uses.
+/// The memory that an operation uses.
 #[derive(Default)]
 pub struct Uses {
     guarded: Vec<Use>,
     sources: Vec<Source>,
 }
 
-/// What the items of the queue use, each with its item's number.
+/// The memory that pending operations use, with their numbers.
 struct State {
     items: Vec<(u64, Uses)>,
-    /// Items that are being done now.
+    /// Number of operations that are running.
     running: usize,
 }
 
@@ -59,20 +63,20 @@ static STATE: Mutex<State> = Mutex::new(State {
     running: 0,
 });
 
-/// Whether the check is on.
+/// True if the check is enabled.
 static ON: AtomicBool = AtomicBool::new(false);
 
-/// Switches the check on or off. No work waits.
+/// Enables or disables the check. No operation may be pending.
 pub fn set(on: bool) {
     ON.store(on, Ordering::Relaxed);
 }
 
-/// Whether the check is on.
+/// Returns true if the check is enabled.
 pub fn is_on() -> bool {
     ON.load(Ordering::Relaxed)
 }
 
-/// What new work uses; nothing where the check is off.
+/// Returns the memory that a new operation uses; nothing if the check is disabled.
 pub fn of(work: &Work) -> Uses {
     let mut found = Uses::default();
     if is_on() {
@@ -84,7 +88,7 @@ pub fn of(work: &Work) -> Uses {
     found
 }
 
-/// From now on an item uses this.
+/// Adds the memory of a pending operation.
 pub fn add(item: u64, uses: Uses) {
     if uses.guarded.is_empty() && uses.sources.is_empty() {
         return;
@@ -94,7 +98,7 @@ pub fn add(item: u64, uses: Uses) {
     state.guard();
 }
 
-/// An item begins: everything may be touched.
+/// Unprotects all pages, because an operation starts, and reports sources that the program has changed.
 pub fn begin(item: u64) {
     if !is_on() {
         return;
@@ -107,7 +111,7 @@ pub fn begin(item: u64) {
         Some(found) => found,
         None => return,
     };
-    // SAFETY: the program promised that what a graph copies can be read until it has been.
+    // SAFETY: the source of a copy must stay readable until the copy has executed, as `cuGraphLaunch` requires.
     let changed = |source: &&Source| unsafe { hash(source.start, source.bytes) } != source.hash;
     let changed = own.sources.iter().filter(changed);
     let changed: Vec<(u64, u64)> = changed.map(|source| (source.start, source.bytes)).collect();
@@ -123,7 +127,7 @@ pub fn begin(item: u64) {
     }
 }
 
-/// An item is done: what the others use is guarded again.
+/// Removes a completed operation, and protects the memory of the others again.
 pub fn end(item: u64) {
     if !is_on() {
         return;
@@ -134,7 +138,7 @@ pub fn end(item: u64) {
     state.guard();
 }
 
-/// The program frees memory: a finding where an item still uses it.
+/// Reports an error if the program frees memory that a pending operation uses.
 pub fn freed(address: u64) {
     if !is_on() {
         return;
@@ -160,7 +164,7 @@ pub fn freed(address: u64) {
     }
 }
 
-/// Reports what was touched since this was last called.
+/// Reports the accesses since the last call.
 pub fn collect() {
     if !is_on() {
         return;
@@ -198,7 +202,7 @@ fn tell(kind: FindingKind, severity: Severity, what: (&str, u64), work: &str) {
 }
 
 impl State {
-    /// Guards what the items use, unless one is being done.
+    /// Protects the memory of all pending operations, unless one is running.
     fn guard(&self) {
         if self.running == 0 {
             let uses = self.items.iter().flat_map(|(_, uses)| &uses.guarded);
@@ -207,14 +211,14 @@ impl State {
     }
 }
 
-/// A number made of bytes, which is another one for most others.
+/// Returns a 64-bit hash of `bytes` bytes at `start`.
 ///
 /// # Safety
 /// The bytes must be readable.
 unsafe fn hash(start: u64, bytes: u64) -> u64 {
     let start = std::ptr::with_exposed_provenance::<u8>(start as usize);
     let mut hasher = DefaultHasher::new();
-    // SAFETY: the caller's promise.
+    // SAFETY: the range is readable, by this function's contract.
     hasher.write(unsafe { std::slice::from_raw_parts(start, bytes as usize) });
     hasher.finish()
 }

@@ -1,20 +1,20 @@
-//! Where pages cannot be guarded: nothing is seen to be touched.
+//! The page guard on systems without memory protection: it detects nothing.
 
 use super::Use;
 
-/// What was touched.
+/// An access to a protected page.
 pub struct Touch {
     pub address: u64,
     pub writes: bool,
 }
 
-/// Guards nothing.
+/// Does nothing.
 pub fn guard<'a>(_: impl Iterator<Item = &'a Use>) {}
 
-/// Nothing is guarded.
+/// Does nothing.
 pub fn open() {}
 
-/// Nothing was seen.
+/// Returns an empty list.
 pub fn take() -> Vec<Touch> {
     Vec::new()
 }

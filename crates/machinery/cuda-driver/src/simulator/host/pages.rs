@@ -1,8 +1,10 @@
-//! Pages that nobody may touch unseen: a touch is a fault, whose handler notes it, opens the page and lets
-//! the program go on.
+//! Detection of accesses with protected pages: an access raises a signal, whose handler records it,
+//! unprotects the page
+//! and resumes the program.
 //!
-//! The handler runs in the middle of anything, so it takes no lock and allocates nothing: what is guarded,
-//! and what was touched, lies in fixed tables of atomics.
+//! The handler may interrupt any code, so it takes no lock and does not allocate: the protected ranges and
+//! the recorded
+//! accesses are in fixed-size tables of atomics.
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
@@ -14,21 +16,21 @@ use super::Use;
 use crate::report::guarded;
 use crate::simulator::lock;
 
-/// What was touched.
+/// An access to a protected page.
 #[derive(Debug)]
 pub struct Touch {
     pub address: u64,
     pub writes: bool,
 }
 
-/// The pages of host memory, as `mprotect` takes them, are this long or a part of it.
+/// The page size for `mprotect`, or a multiple of it.
 const PAGE: u64 = 4096;
 
-/// So many ranges are guarded at a time, and so many touches kept.
+/// Capacity of the table of protected ranges and of the table of recorded accesses.
 const RANGES: usize = 1024;
 const TOUCHES: usize = 64;
 
-/// One range of pages that is guarded; from 0 to 0 where there is none.
+/// A range of protected pages; from 0 to 0 if unused.
 struct Range {
     start: AtomicU64,
     end: AtomicU64,
@@ -41,29 +43,30 @@ static GUARDED: [Range; RANGES] = [const {
     }
 }; RANGES];
 
-/// How many of [`GUARDED`] count. Whoever changes them holds the lock.
+/// Number of used entries in [`GUARDED`], which only the holder of the lock changes.
 static COUNT: Mutex<usize> = Mutex::new(0);
 
-/// The addresses that were touched.
+/// The addresses of recorded accesses.
 static ADDRESSES: [AtomicU64; TOUCHES] = [const { AtomicU64::new(0) }; TOUCHES];
-/// Whether each touch was a write.
+/// For each recorded access, true if it was a write.
 static WRITES: [AtomicBool; TOUCHES] = [const { AtomicBool::new(false) }; TOUCHES];
 static TOUCHED: AtomicUsize = AtomicUsize::new(0);
 
-/// The signals of a touch: which one it is depends on the system.
+/// The signals for an access violation; which one is raised depends on the system.
 const SIGNALS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
-/// What the program did at these signals before.
+/// The program's actions for these signals.
 static BEFORE: [OnceLock<libc::sigaction>; 2] = [const { OnceLock::new() }; 2];
 
-/// Guards the pages of all these uses, and opens all others. Where work only reads, the program may too.
+/// Protects the pages of these accesses and unprotects all others. Pages that operations only read stay
+/// readable.
 pub fn guard<'a>(uses: impl Iterator<Item = &'a Use>) {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(install);
     let mut count = lock(&COUNT);
     open_all(&mut count);
     let mut uses: Vec<&Use> = uses.take(RANGES).collect();
-    // What may not be read at all comes last, for pages that two uses share.
+    // Inaccessible ranges come last, so that they win on pages that two operations share.
     uses.sort_by_key(|one| !one.reads);
     for one in uses {
         let start = one.start / PAGE * PAGE;
@@ -81,7 +84,7 @@ pub fn guard<'a>(uses: impl Iterator<Item = &'a Use>) {
     }
 }
 
-/// Opens all pages.
+/// Unprotects all pages.
 pub fn open() {
     open_all(&mut lock(&COUNT));
 }
@@ -95,7 +98,7 @@ fn open_all(count: &mut usize) {
     *count = 0;
 }
 
-/// What was touched since this was last asked.
+/// Returns the accesses recorded since the last call.
 pub fn take() -> Vec<Touch> {
     let count = TOUCHED.swap(0, Ordering::AcqRel).min(TOUCHES);
     let addresses = ADDRESSES[..count].iter().zip(&WRITES);
@@ -107,19 +110,21 @@ pub fn take() -> Vec<Touch> {
         .collect()
 }
 
-/// Sets what may be done with pages. They are whole pages of an allocation of the driver's that lives: who
-/// frees one waits for all work before, and then no page is guarded.
+/// Sets the protection of whole pages. They belong to a live allocation of the driver: freeing one first
+/// waits for all
+/// earlier operations, after which no page is protected.
 fn protect(start: u64, end: u64, may: c_int) {
     let bytes = (end - start) as usize;
-    // SAFETY: see above; a touch that is not allowed is handled below.
+    // SAFETY: the pages belong to a live allocation, see above; an access violation is handled by `touched`.
     unsafe { libc::mprotect(without_provenance_mut(start as usize), bytes, may) };
 }
 
-/// Has touches handled here.
+/// Installs the signal handler.
 fn install() {
     for (signal, before) in SIGNALS.into_iter().zip(&BEFORE) {
-        // SAFETY: an action of all zero is a whole one, whose fields are then set; the handler does nothing
-        // that a handler may not do.
+        // SAFETY: an all-zero `sigaction` is valid, and its fields are then set. The handler is
+        // async-signal-safe: it
+        // takes no lock and does not allocate.
         unsafe {
             let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
             action.sa_sigaction = touched as *const () as usize;
@@ -132,10 +137,10 @@ fn install() {
     }
 }
 
-/// Called by the system at a fault. Who guards allocates nothing, as long as nothing is wrong.
+/// Handles an access violation. `catch_panic` does not allocate unless a panic occurs.
 extern "C" fn touched(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     guarded("a touched page", || {
-        // SAFETY: the system gives what it says it gives.
+        // SAFETY: with `SA_SIGINFO`, the system passes a valid `siginfo_t`.
         let address = unsafe { (*info).si_addr() }.addr() as u64;
         match is_guarded(address) {
             true => note(address, context),
@@ -145,7 +150,7 @@ extern "C" fn touched(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
     });
 }
 
-/// Whether an address is in one of the pages that are guarded.
+/// Returns true if an address lies in a protected page.
 fn is_guarded(address: u64) -> bool {
     GUARDED.iter().any(|range| {
         let start = range.start.load(Ordering::Acquire);
@@ -153,7 +158,7 @@ fn is_guarded(address: u64) -> bool {
     })
 }
 
-/// Keeps that an address was touched, and opens its page.
+/// Records an access, and unprotects its page.
 fn note(address: u64, context: *mut c_void) {
     let at = TOUCHED.fetch_add(1, Ordering::AcqRel);
     if at < TOUCHES {
@@ -164,14 +169,14 @@ fn note(address: u64, context: *mut c_void) {
     protect(page, page + PAGE, libc::PROT_READ | libc::PROT_WRITE);
 }
 
-/// Whether the instruction that made a fault writes. Where that is not known it counts as a write.
+/// Returns true if the faulting instruction writes. If that is unknown, assumes a write.
 fn writes(context: *mut c_void) -> bool {
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     {
-        /// The bit of a page fault's error code that says so.
+        /// The write bit of a page fault's error code.
         const WRITE: i64 = 2;
         let context = context.cast::<libc::ucontext_t>();
-        // SAFETY: the system gives the context of the fault.
+        // SAFETY: with `SA_SIGINFO`, the system passes the `ucontext_t` of the fault.
         let code = unsafe { (*context).uc_mcontext.gregs[libc::REG_ERR as usize] };
         code & WRITE != 0
     }
@@ -182,14 +187,14 @@ fn writes(context: *mut c_void) -> bool {
     }
 }
 
-/// A fault that is none of these: what the program did about it before is done.
+/// Runs the program's own action for a fault at an unprotected address.
 fn earlier(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let which = usize::from(signal == libc::SIGBUS);
     let before = BEFORE[which].get().filter(|before| {
         before.sa_sigaction != libc::SIG_DFL && before.sa_sigaction != libc::SIG_IGN
     });
     let Some(before) = before else {
-        // SAFETY: the usual action; the fault comes again and ends the program.
+        // SAFETY: `SIG_DFL` is a valid action; the faulting instruction is executed again and ends the program.
         unsafe {
             let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
             action.sa_sigaction = libc::SIG_DFL;
@@ -197,7 +202,8 @@ fn earlier(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
         }
         return;
     };
-    // SAFETY: it was installed as a handler, of the form that its flag says.
+    // SAFETY: the action is neither `SIG_DFL` nor `SIG_IGN`, so it is a handler with the signature that its
+    // flags state.
     unsafe {
         match before.sa_flags & libc::SA_SIGINFO {
             0 => {

@@ -1,4 +1,4 @@
-//! Which of the host's memory a piece of work uses.
+//! The host memory that an operation accesses.
 
 use cuda_sim::check::Severity;
 use cuda_sim::driver::{Driver, Memcpy};
@@ -8,8 +8,9 @@ use super::{Source, Use, Uses, hash};
 use crate::names;
 use crate::simulator::work::{Kernel, Work};
 
-/// Adds what `work` uses of page-locked and managed memory that was allocated here, and, of a graph's
-/// copies, what they read of other memory.
+/// Adds the page-locked and managed allocations that `op` accesses, and for a graph's copies the pageable
+/// memory that
+/// they read.
 pub fn find(driver: &Driver, work: &Work, in_graph: bool, found: &mut Uses) {
     match work {
         Work::Memcpy(copy) => of_copy(driver, copy, in_graph, found),
@@ -46,7 +47,9 @@ pub fn find(driver: &Driver, work: &Work, in_graph: bool, found: &mut Uses) {
     }
 }
 
-/// The kind of the allocation that an address is in, if the host uses it too and it was allocated here.
+/// Returns the kind of the allocation at an address if the host can access it; `None` for memory not
+/// allocated by the
+/// driver.
 fn shared(driver: &Driver, address: u64) -> Option<AllocationKind> {
     let kind = driver.allocation(address).ok()?.kind;
     matches!(kind, AllocationKind::Host | AllocationKind::Managed).then_some(kind)
@@ -73,13 +76,13 @@ fn of_copy(driver: &Driver, copy: &Memcpy, in_graph: bool, found: &mut Uses) {
         found.sources.push(Source {
             start,
             bytes,
-            // SAFETY: who launches a graph promises that what it copies can be read.
+            // SAFETY: the source of a graph's copy must be readable when the graph is launched.
             hash: unsafe { hash(start, bytes) },
         });
     }
 }
 
-/// A kernel may use all of the memory whose address it is given.
+/// Adds the allocations whose addresses are in a kernel's arguments: the kernel may access all of their memory.
 fn of_kernel(driver: &Driver, kernel: &Kernel, found: &mut Uses) {
     let name = driver.function_name(kernel.function).unwrap_or_default();
     let words = kernel.arguments.chunks_exact(8);
@@ -94,7 +97,7 @@ fn of_kernel(driver: &Driver, kernel: &Kernel, found: &mut Uses) {
             start: whole.base,
             end: whole.base + whole.size,
             reads: false,
-            // Page-locked memory may be where kernel and program tell each other something.
+            // Only a warning: kernel and host may communicate through page-locked memory.
             severity: match kind {
                 AllocationKind::Managed => Severity::Error,
                 _ => Severity::Warning,
