@@ -5,7 +5,7 @@ use std::ptr::null;
 
 use cuda_sim::driver::CudaError;
 
-use crate::status::{Answer, Code};
+use crate::status::{CallResult, Code};
 
 /// All `CUresult` codes of CUDA 13.0: number, C name and description.
 const ERRORS: &[(Code, &CStr, &CStr)] = &[
@@ -229,34 +229,34 @@ const ERRORS: &[(Code, &CStr, &CStr)] = &[
 ];
 
 /// `cuGetErrorName`.
-pub unsafe fn name(error: Code, text: *mut *const c_char) -> Answer {
+pub unsafe fn name(code: Code, text: *mut *const c_char) -> CallResult {
     // SAFETY: `text` is null or writable, as `cuGetErrorName` requires of its caller.
-    unsafe { tell(text, find(error).map(|(_, name, _)| *name)) }
+    unsafe { write_string(text, find(code).map(|(_, name, _)| *name)) }
 }
 
 /// `cuGetErrorString`.
-pub unsafe fn string(error: Code, text: *mut *const c_char) -> Answer {
+pub unsafe fn string(code: Code, text: *mut *const c_char) -> CallResult {
     // SAFETY: `text` is null or writable, as `cuGetErrorString` requires of its caller.
-    unsafe { tell(text, find(error).map(|(_, _, meaning)| *meaning)) }
+    unsafe { write_string(text, find(code).map(|(_, _, meaning)| *meaning)) }
 }
 
 /// Returns the row of [`ERRORS`] with this number.
-fn find(error: Code) -> Option<&'static (Code, &'static CStr, &'static CStr)> {
-    ERRORS.iter().find(|(code, ..)| *code == error)
+fn find(code: Code) -> Option<&'static (Code, &'static CStr, &'static CStr)> {
+    ERRORS.iter().find(|(number, ..)| *number == code)
 }
 
-/// Writes a string's address to `text`. For `None`, an unknown code, writes a null pointer and returns
+/// Writes a string's address to `out`. For `None`, an unknown code, writes a null pointer and returns
 /// `CUDA_ERROR_INVALID_VALUE`.
 ///
 /// # Safety
-/// `text` must be null or writable.
-unsafe fn tell(text: *mut *const c_char, found: Option<&'static CStr>) -> Answer {
-    if text.is_null() {
+/// `out` must be null or writable.
+unsafe fn write_string(out: *mut *const c_char, text: Option<&'static CStr>) -> CallResult {
+    if out.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: `text` is not null, so it is writable by this function's contract.
-    unsafe { *text = found.map_or(null(), CStr::as_ptr) };
-    found.map(|_| ()).ok_or(CudaError::InvalidValue.into())
+    // SAFETY: `out` is not null, so it is writable by this function's contract.
+    unsafe { *out = text.map_or(null(), CStr::as_ptr) };
+    text.map(|_| ()).ok_or(CudaError::InvalidValue.into())
 }
 
 #[cfg(test)]
@@ -264,23 +264,23 @@ mod tests {
     use super::*;
     use crate::status::Status;
 
-    fn ask(
-        function: unsafe fn(Code, *mut *const c_char) -> Answer,
-        error: Code,
+    fn message(
+        function: unsafe fn(Code, *mut *const c_char) -> CallResult,
+        code: Code,
     ) -> Result<&'static str, Status> {
         let mut text = null();
         // SAFETY: `text` is writable, and a returned string is static.
         unsafe {
-            function(error, &mut text)?;
+            function(code, &mut text)?;
             Ok(CStr::from_ptr(text).to_str().unwrap())
         }
     }
 
     #[test]
     fn codes_have_names_and_meanings() {
-        assert_eq!(ask(name, 0), Ok("CUDA_SUCCESS"));
-        assert_eq!(ask(string, 2), Ok("out of memory"));
-        assert_eq!(ask(string, 12345), Err(Status(1)));
+        assert_eq!(message(name, 0), Ok("CUDA_SUCCESS"));
+        assert_eq!(message(string, 2), Ok("out of memory"));
+        assert_eq!(message(string, 12345), Err(Status(1)));
         // SAFETY: a null pointer is rejected before any write.
         assert_eq!(unsafe { name(0, std::ptr::null_mut()) }, Err(Status(1)));
     }
@@ -296,7 +296,7 @@ mod tests {
             CudaError::NotSupported,
             CudaError::Unknown,
         ] {
-            assert_eq!(ask(name, error.code()), Ok(error.to_string().as_str()));
+            assert_eq!(message(name, error.code()), Ok(error.to_string().as_str()));
         }
     }
 }

@@ -1,8 +1,6 @@
 //! Detection of child processes that `fork` creates. A child has a copy of the memory but none of the
-//! threads, so every
-//! call of the simulator returns `CUDA_ERROR_NOT_INITIALIZED` there, as NVIDIA's driver does. A child that
-//! was forked
-//! before `cuInit` may call `cuInit` itself.
+//! threads, so every call of the simulator returns `CUDA_ERROR_NOT_INITIALIZED` there, as NVIDIA's driver
+//! does. A child that was forked before `cuInit` may call `cuInit` itself.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,7 +13,7 @@ pub fn in_child() -> bool {
 
 /// Registers a fork handler so that `in_child` works.
 #[cfg(unix)]
-pub fn watch() {
+pub fn install_handler() {
     use std::ffi::c_int;
 
     type Handler = Option<extern "C" fn()>;
@@ -29,12 +27,11 @@ pub fn watch() {
     }
 
     // SAFETY: `pthread_atfork` has this signature in the C library of every Unix, and the handler only stores
-    // to an
-    // atomic, which is allowed after `fork`. If registration fails, a child that calls the simulator may
-    // deadlock.
+    // to an atomic, which is allowed after `fork`. If registration fails, a child that calls the simulator
+    // may deadlock.
     unsafe { pthread_atfork(None, None, Some(after_fork)) };
 }
 
 /// Does nothing: there is no `fork` on this system.
 #[cfg(not(unix))]
-pub fn watch() {}
+pub fn install_handler() {}

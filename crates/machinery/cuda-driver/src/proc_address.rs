@@ -6,13 +6,12 @@ use cuda_sim::driver::CudaError;
 use cust_raw::CUuuid;
 
 use crate::functions::{DefaultStream, NotFound, find};
-use crate::simulator::raw::{Out, set_if_wanted, text};
-use crate::status::Answer;
+use crate::simulator::raw::{Out, c_str, write_if_not_null};
+use crate::status::CallResult;
 
 /// Values of `CUdriverProcAddress_flags`. `CU_GET_PROC_ADDRESS_DEFAULT` leaves the choice to the compile-time
-/// headers of
-/// the program; here it means the legacy default stream.
-const UNSAID: c_ulonglong = 0;
+/// headers of the program; here it means the legacy default stream.
+const DEFAULT: c_ulonglong = 0;
 const LEGACY: c_ulonglong = 1;
 const PER_THREAD: c_ulonglong = 2;
 
@@ -28,25 +27,24 @@ pub unsafe fn with_status(
     version: c_int,
     flags: c_ulonglong,
     status: *mut c_int,
-) -> Answer {
+) -> CallResult {
     // SAFETY: `name` is null or a NUL-terminated string and `function` is null or writable, as
-    // `cuGetProcAddress`
-    // requires of its caller.
-    let (name, function) = unsafe { (text(name)?, Out::new(function)?) };
+    // `cuGetProcAddress` requires of its caller.
+    let (name, function) = unsafe { (c_str(name)?, Out::new(function)?) };
     let default_stream = match flags {
-        UNSAID | LEGACY => DefaultStream::Legacy,
+        DEFAULT | LEGACY => DefaultStream::Legacy,
         PER_THREAD => DefaultStream::PerThread,
         _ => return Err(CudaError::InvalidValue.into()),
     };
     let version = u32::try_from(version).map_err(|_| CudaError::InvalidValue)?;
     let (address, result) = match find(name, version, default_stream) {
-        Ok(found) => (found.exported() as *mut c_void, FOUND),
+        Ok(entry) => (entry.exported() as *mut c_void, FOUND),
         Err(NotFound::Name) => (std::ptr::null_mut(), NO_SUCH_NAME),
         Err(NotFound::Version) => (std::ptr::null_mut(), TOO_OLD),
     };
     function.set(address);
     // SAFETY: `status` is null or writable, as `cuGetProcAddress` requires of its caller.
-    unsafe { set_if_wanted(status, result) };
+    unsafe { write_if_not_null(status, result) };
     match result {
         FOUND => Ok(()),
         _ => Err(CudaError::NotFound.into()),
@@ -59,19 +57,18 @@ pub unsafe fn without_status(
     function: *mut *mut c_void,
     version: c_int,
     flags: c_ulonglong,
-) -> Answer {
+) -> CallResult {
     // SAFETY: the arguments meet the same contract in both versions of `cuGetProcAddress`; a null `status` is
     // allowed.
     unsafe { with_status(name, function, version, flags, std::ptr::null_mut()) }
 }
 
 /// `cuGetExportTable`: undocumented function tables for NVIDIA's own libraries. The simulator has none.
-/// Programs probe
-/// for them, so a missing table prints no warning.
-pub unsafe fn export_table(table: *mut *const c_void, which: *const CUuuid) -> Answer {
+/// Programs probe for them, so a missing table prints no warning.
+pub unsafe fn export_table(table: *mut *const c_void, id: *const CUuuid) -> CallResult {
     // SAFETY: `table` is null or writable, as `cuGetExportTable` requires of its caller.
     let table = unsafe { Out::new(table) }?;
-    if which.is_null() {
+    if id.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
     table.set(std::ptr::null());

@@ -16,7 +16,7 @@ pub const SUCCESS: Code = 0;
 pub struct Status(pub Code);
 
 /// The result type of the Rust implementations behind the C functions.
-pub type Answer = Result<(), Status>;
+pub type CallResult = Result<(), Status>;
 
 impl From<CudaError> for Status {
     fn from(error: CudaError) -> Self {
@@ -25,8 +25,8 @@ impl From<CudaError> for Status {
 }
 
 /// Converts a result to the code that C receives.
-pub fn code(answer: Answer) -> Code {
-    match answer {
+pub fn to_code(result: CallResult) -> Code {
+    match result {
         Ok(()) => SUCCESS,
         Err(Status(code)) => code,
     }

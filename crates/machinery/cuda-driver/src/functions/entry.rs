@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 /// A function pointer with its signature erased.
-pub(crate) type Erased = unsafe extern "C" fn();
+pub(crate) type ErasedFn = unsafe extern "C" fn();
 
 /// The stream that a null handle denotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,9 +24,9 @@ pub(crate) struct EntryPoint {
     /// The number of calls that the simulator executed.
     pub(super) calls: &'static AtomicU64,
     /// The exported C function.
-    pub(super) exported: Erased,
+    pub(super) exported: ErasedFn,
     /// The implementations; `None` for a function whose signature is unknown here.
-    pub(super) answers: Option<Answers>,
+    pub(super) implementations: Option<Implementations>,
     /// True if the simulator implements it.
     #[cfg(test)]
     pub(crate) simulated: bool,
@@ -36,13 +36,13 @@ pub(crate) struct EntryPoint {
 }
 
 /// The implementations of a function.
-pub(super) struct Answers {
+pub(super) struct Implementations {
     /// The current implementation.
     pub slot: &'static AtomicPtr<()>,
     /// The simulator's implementation.
-    pub simulated: Erased,
+    pub simulated: ErasedFn,
     /// The fallback for a function that NVIDIA's library lacks.
-    pub absent: Erased,
+    pub missing: ErasedFn,
 }
 
 impl EntryPoint {
@@ -52,15 +52,15 @@ impl EntryPoint {
     }
 
     /// Returns the exported C function.
-    pub fn exported(&self) -> Erased {
+    pub fn exported(&self) -> ErasedFn {
         self.exported
     }
 
     /// Directs calls to the simulator.
-    pub fn simulate(&self) {
-        if let Some(answers) = &self.answers {
-            let function = answers.simulated as *mut ();
-            answers.slot.store(function, Ordering::Release);
+    pub fn use_simulator(&self) {
+        if let Some(implementations) = &self.implementations {
+            let function = implementations.simulated as *mut ();
+            implementations.slot.store(function, Ordering::Release);
         }
     }
 
@@ -68,10 +68,12 @@ impl EntryPoint {
     ///
     /// # Safety
     /// `function` must be the driver API's function of this name, for as long as the process runs.
-    pub unsafe fn forward(&self, function: Option<Erased>) {
-        if let Some(answers) = &self.answers {
-            let function = function.unwrap_or(answers.absent);
-            answers.slot.store(function as *mut (), Ordering::Release);
+    pub unsafe fn forward(&self, function: Option<ErasedFn>) {
+        if let Some(implementations) = &self.implementations {
+            let function = function.unwrap_or(implementations.missing);
+            implementations
+                .slot
+                .store(function as *mut (), Ordering::Release);
         }
     }
 }

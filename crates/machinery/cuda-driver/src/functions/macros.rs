@@ -1,7 +1,7 @@
 //! The macros that generate exported functions and their entry points from the rows of the table.
 
 /// Calls the simulator's implementation of one row.
-macro_rules! simulate {
+macro_rules! call_simulator {
     ($name:ident ($($argument:ident)*) []) => {{
         let _ = ($($argument,)*);
         not_simulated(stringify!($name))
@@ -14,12 +14,11 @@ macro_rules! simulate {
 }
 
 /// Returns an error if the calling thread may not call the driver. Skipped for rows marked `always`, which
-/// any thread
-/// may call at any time.
-macro_rules! permitted {
+/// any thread may call at any time.
+macro_rules! check_permitted {
     ([$implementation:path, always]) => {};
     ([$($implementation:path)?]) => {
-        permitted()?;
+        check_permitted()?;
     };
 }
 
@@ -27,28 +26,27 @@ macro_rules! permitted {
 macro_rules! default_stream {
     (legacy) => {};
     (per_thread) => {
-        let _until_the_end = OwnDefault::begin();
+        let _guard = PerThreadDefault::enable();
     };
 }
 
 /// The function in the slot before `cuInit`: the simulator's implementation for rows marked `always`,
-/// otherwise one that
-/// returns an error.
-macro_rules! initial {
+/// otherwise one that returns an error.
+macro_rules! initial_function {
     ([$implementation:path, always]) => {
         simulated
     };
     ([$($implementation:path)?]) => {
-        before
+        before_init
     };
 }
 
 /// Defines the function that returns `CUDA_ERROR_NOT_INITIALIZED` before `cuInit`; rows marked `always` need
 /// none.
-macro_rules! before {
+macro_rules! before_init {
     (($($type:ty),*) [$implementation:path, always]) => {};
     (($($type:ty),*) [$($implementation:path)?]) => {
-        unsafe extern "C" fn before($(_: $type),*) -> Code {
+        unsafe extern "C" fn before_init($(_: $type),*) -> Code {
             cuda_sim::driver::CudaError::NotInitialized.code()
         }
     };
@@ -56,7 +54,7 @@ macro_rules! before {
 
 /// Expands to true if a row names an implementation in the simulator.
 #[cfg(test)]
-macro_rules! is_given {
+macro_rules! is_implemented {
     ([]) => {
         false
     };
@@ -66,7 +64,7 @@ macro_rules! is_given {
 }
 
 /// The [`DefaultStream`] that a null handle denotes.
-macro_rules! default_of {
+macro_rules! default_stream_kind {
     (legacy) => {
         DefaultStream::Legacy
     };
@@ -79,7 +77,7 @@ macro_rules! default_of {
 /// point.
 macro_rules! function {
     ($since:literal $name:ident $default:ident
-        ($($argument:ident: $type:ty),* $(,)?) $done:tt) => {
+        ($($argument:ident: $type:ty),* $(,)?) $simulator:tt) => {
         /// The driver API's function of this name.
         ///
         /// # Safety
@@ -101,41 +99,41 @@ macro_rules! function {
             type Function = unsafe extern "C" fn($($type),*) -> Code;
 
             /// The current implementation.
-            pub static SLOT: AtomicPtr<()> = AtomicPtr::new(initial!($done) as *mut ());
+            pub static SLOT: AtomicPtr<()> = AtomicPtr::new(initial_function!($simulator) as *mut ());
 
-            before!(($($type),*) $done);
+            before_init!(($($type),*) $simulator);
 
             static CALLS: AtomicU64 = AtomicU64::new(0);
 
             unsafe extern "C" fn simulated($($argument: $type),*) -> Code {
-                guarded(stringify!($name), || {
+                catch_panic(stringify!($name), || {
                     CALLS.fetch_add(1, Ordering::Relaxed);
-                    permitted!($done);
+                    check_permitted!($simulator);
                     default_stream!($default);
-                    simulate!($name ($($argument)*) $done)
+                    call_simulator!($name ($($argument)*) $simulator)
                 })
             }
 
-            unsafe extern "C" fn absent($(_: $type),*) -> Code {
+            unsafe extern "C" fn missing($(_: $type),*) -> Code {
                 not_in_library(stringify!($name))
             }
 
             pub static ENTRY: EntryPoint = EntryPoint {
                 name: concat!(stringify!($name), "\0"),
                 since: $since,
-                default_stream: default_of!($default),
+                default_stream: default_stream_kind!($default),
                 // SAFETY: function pointers have one size, and the type is restored before every call.
-                exported: unsafe { std::mem::transmute::<Function, Erased>(super::$name) },
+                exported: unsafe { std::mem::transmute::<Function, ErasedFn>(super::$name) },
                 calls: &CALLS,
-                answers: Some(Answers {
+                implementations: Some(Implementations {
                     slot: &SLOT,
                     // SAFETY: function pointers have one size; the exported function restores the slot's type.
-                    simulated: unsafe { std::mem::transmute::<Function, Erased>(simulated) },
+                    simulated: unsafe { std::mem::transmute::<Function, ErasedFn>(simulated) },
                     // SAFETY: function pointers have one size; the exported function restores the slot's type.
-                    absent: unsafe { std::mem::transmute::<Function, Erased>(absent) },
+                    missing: unsafe { std::mem::transmute::<Function, ErasedFn>(missing) },
                 }),
                 #[cfg(test)]
-                simulated: is_given!($done),
+                simulated: is_implemented!($simulator),
                 #[cfg(test)]
                 arguments: &[$(stringify!($type)),*],
             };
@@ -144,13 +142,13 @@ macro_rules! function {
 }
 
 /// An entry point with unknown arguments; always reports that it is not implemented.
-macro_rules! lacking {
+macro_rules! unsupported {
     ($since:literal $name:ident $default:ident) => {
         /// The driver API's function of this name. The arguments are ignored: their types are unknown here.
         #[unsafe(no_mangle)]
         pub extern "C" fn $name() -> Code {
             $name::CALLS.fetch_add(1, Ordering::Relaxed);
-            not_done(stringify!($name))
+            not_implemented(stringify!($name))
         }
 
         mod $name {
@@ -161,13 +159,13 @@ macro_rules! lacking {
             pub static ENTRY: EntryPoint = EntryPoint {
                 name: concat!(stringify!($name), "\0"),
                 since: $since,
-                default_stream: default_of!($default),
+                default_stream: default_stream_kind!($default),
                 calls: &CALLS,
                 // SAFETY: function pointers have one size, and the type is restored before every call.
                 exported: unsafe {
-                    std::mem::transmute::<extern "C" fn() -> Code, Erased>(super::$name)
+                    std::mem::transmute::<extern "C" fn() -> Code, ErasedFn>(super::$name)
                 },
-                answers: None,
+                implementations: None,
                 #[cfg(test)]
                 simulated: false,
                 #[cfg(test)]
@@ -181,24 +179,24 @@ macro_rules! lacking {
 macro_rules! functions {
     (
         $(
-            $since:literal $name:ident $arguments:tt $done:tt
-                $(/ $own_since:literal $own:ident)?;
+            $since:literal $name:ident $arguments:tt $simulator:tt
+                $(/ $ptsz_since:literal $ptsz:ident)?;
         )*
-        $(lacking { $($lacking_since:literal $lacking:ident $(/ $lacking_own_since:literal $lacking_own:ident)?,)* })?
+        $(unsupported { $($unsupported_since:literal $unsupported:ident $(/ $unsupported_ptsz_since:literal $unsupported_ptsz:ident)?,)* })?
     ) => {
         $(
-            function!($since $name legacy $arguments $done);
-            $(function!($own_since $own per_thread $arguments $done);)?
+            function!($since $name legacy $arguments $simulator);
+            $(function!($ptsz_since $ptsz per_thread $arguments $simulator);)?
         )*
         $($(
-            lacking!($lacking_since $lacking legacy);
-            $(lacking!($lacking_own_since $lacking_own per_thread);)?
+            unsupported!($unsupported_since $unsupported legacy);
+            $(unsupported!($unsupported_ptsz_since $unsupported_ptsz per_thread);)?
         )*)?
 
         /// The functions of this file.
         pub(super) static FUNCTIONS: &[&EntryPoint] = &[
-            $(&$name::ENTRY, $(&$own::ENTRY,)?)*
-            $($(&$lacking::ENTRY, $(&$lacking_own::ENTRY,)?)*)?
+            $(&$name::ENTRY, $(&$ptsz::ENTRY,)?)*
+            $($(&$unsupported::ENTRY, $(&$unsupported_ptsz::ENTRY,)?)*)?
         ];
     };
 }

@@ -1,10 +1,8 @@
 //! All functions of the driver API, by C name.
 //!
 //! Each function is one row of the table in `table/`: its C signature as in `cust_raw` (an enum is a plain
-//! `c_int`,
-//! because a caller may pass a value the enum lacks) and its implementation in the simulator. The macros in
-//! `macros.rs`
-//! generate the functions from the rows.
+//! `c_int`, because a caller may pass a value the enum lacks) and its implementation in the simulator. The
+//! macros in `macros.rs` generate the functions from the rows.
 
 mod entry;
 mod lookup;
@@ -16,16 +14,15 @@ mod table;
 
 use std::sync::atomic::Ordering;
 
-pub(crate) use self::entry::{DefaultStream, EntryPoint, Erased};
+pub(crate) use self::entry::{DefaultStream, EntryPoint, ErasedFn};
 #[cfg(test)]
-pub(crate) use self::lookup::base;
+pub(crate) use self::lookup::base_name;
 pub(crate) use self::lookup::{NotFound, find};
 pub use self::table::*;
 
 /// Returns the number of functions. A program that calls this links all of them, so that shared libraries it
-/// loads can
-/// resolve them.
-pub fn kept() -> usize {
+/// loads can resolve them.
+pub fn force_link() -> usize {
     all()
         .filter(|function| !std::hint::black_box(function.exported() as *const ()).is_null())
         .count()

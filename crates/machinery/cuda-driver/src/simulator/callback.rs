@@ -13,8 +13,7 @@ thread_local! {
 }
 
 /// Runs `function` as NVIDIA's driver does: on a separate thread that has no current context and may not call
-/// the driver.
-/// The thread that executes the stream's operations waits for it.
+/// the driver. The thread that executes the stream's operations waits for it.
 pub fn run(function: impl FnOnce() + Send) -> Result<(), CudaError> {
     let body = || {
         IN_CALLBACK.set(true);
@@ -34,15 +33,14 @@ pub fn in_callback() -> bool {
 }
 
 /// Checks that the calling thread may call the driver, and counts the call. Returns
-/// [`CudaError::NotPermitted`] inside a
-/// host function and [`CudaError::NotInitialized`] in a forked child.
-pub fn permitted() -> Result<(), CudaError> {
+/// [`CudaError::NotPermitted`] inside a host function and [`CudaError::NotInitialized`] in a forked child.
+pub fn check_permitted() -> Result<(), CudaError> {
     if fork::in_child() {
         return Err(CudaError::NotInitialized);
     }
     if in_callback() {
         return Err(CudaError::NotPermitted);
     }
-    super::queue::called();
+    super::queue::count_api_call();
     Ok(())
 }

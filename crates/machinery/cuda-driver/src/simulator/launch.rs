@@ -10,13 +10,13 @@ use cuda_sim::exec::Fault;
 use cust_raw::{CUfunction, CUstream};
 
 use super::check::report;
-use super::interrupt::Interruptible;
+use super::interrupt::InterruptGuard;
+use super::stream_op::{Kernel, StreamOp};
 use super::submit::submit;
-use super::work::{Kernel, Work};
-use super::{function, in_live_stream, machine, watch};
+use super::{lock, lock_live_stream, resolve_function, telemetry};
+use crate::log::warn;
 use crate::names;
-use crate::report::say;
-use crate::status::Answer;
+use crate::status::CallResult;
 
 /// Tags in a launch's `extra` list (`CU_LAUNCH_PARAM_…`).
 const END: usize = 0;
@@ -34,20 +34,20 @@ pub unsafe fn kernel(
     block_y: c_uint,
     block_z: c_uint,
     dynamic_shared: c_uint,
-    on: CUstream,
+    h_stream: CUstream,
     parameters: *mut *mut c_void,
     extra: *mut *mut c_void,
-) -> Answer {
-    let asked = Asked {
+) -> CallResult {
+    let request = LaunchRequest {
         function,
         grid: [grid_x, grid_y, grid_z],
         block: [block_x, block_y, block_z],
         dynamic_shared,
-        on,
+        h_stream,
         cooperative: false,
     };
     // SAFETY: `parameters` and `extra` are null or hold the kernel's parameters, as `cuLaunchKernel` requires.
-    unsafe { launch(asked, parameters, extra) }
+    unsafe { launch(request, parameters, extra) }
 }
 
 /// `cuLaunchCooperativeKernel`.
@@ -61,28 +61,28 @@ pub unsafe fn cooperative_kernel(
     block_y: c_uint,
     block_z: c_uint,
     dynamic_shared: c_uint,
-    on: CUstream,
+    h_stream: CUstream,
     parameters: *mut *mut c_void,
-) -> Answer {
-    let asked = Asked {
+) -> CallResult {
+    let request = LaunchRequest {
         function,
         grid: [grid_x, grid_y, grid_z],
         block: [block_x, block_y, block_z],
         dynamic_shared,
-        on,
+        h_stream,
         cooperative: true,
     };
     // SAFETY: `parameters` is null or holds the kernel's parameters, as `cuLaunchCooperativeKernel` requires.
-    unsafe { launch(asked, parameters, std::ptr::null_mut()) }
+    unsafe { launch(request, parameters, std::ptr::null_mut()) }
 }
 
 /// A launch as requested by the program, without its parameters.
-pub struct Asked {
+pub struct LaunchRequest {
     pub function: CUfunction,
     pub grid: [c_uint; 3],
     pub block: [c_uint; 3],
     pub dynamic_shared: c_uint,
-    pub on: CUstream,
+    pub h_stream: CUstream,
     pub cooperative: bool,
 }
 
@@ -91,24 +91,24 @@ pub struct Asked {
 /// # Safety
 /// `parameters` or `extra` must hold the kernel's parameters, unless the kernel has none.
 pub unsafe fn launch(
-    asked: Asked,
+    request: LaunchRequest,
     parameters: *mut *mut c_void,
     extra: *mut *mut c_void,
-) -> Answer {
-    let (mut driver, context, stream) = in_live_stream(asked.on)?;
-    let function = function(&mut driver, Some(context), asked.function)?;
+) -> CallResult {
+    let (mut driver, context, stream) = lock_live_stream(request.h_stream)?;
+    let function = resolve_function(&mut driver, Some(context), request.function)?;
     let kernel = Kernel {
         function,
-        grid: asked.grid,
-        block: asked.block,
-        dynamic_shared: asked.dynamic_shared,
+        grid: request.grid,
+        block: request.block,
+        dynamic_shared: request.dynamic_shared,
         // SAFETY: `parameters` and `extra` meet this function's contract, which is the same.
         arguments: unsafe { pack(&driver, function, parameters, extra) }?,
-        cooperative: asked.cooperative,
+        cooperative: request.cooperative,
         priority: 0,
     };
     driver.check_launch(context, &kernel.config())?;
-    Ok(submit(driver, context, stream, Work::Kernel(kernel))?)
+    Ok(submit(driver, context, stream, StreamOp::Kernel(kernel))?)
 }
 
 /// Packs a kernel's arguments in the layout of its parameter space, from either form in which C passes them.
@@ -126,15 +126,15 @@ pub unsafe fn pack(
     match (parameters.is_null(), extra.is_null()) {
         (true, true) if layout.is_empty() => {}
         (false, true) => {
-            for (i, part) in layout.iter().enumerate() {
-                let to = &mut packed[part.offset as usize..][..part.size as usize];
+            for (i, parameter) in layout.iter().enumerate() {
+                let dst = &mut packed[parameter.offset as usize..][..parameter.size as usize];
                 // SAFETY: `parameters` has one pointer per kernel parameter, and `i` counts these parameters.
-                let from = unsafe { *parameters.add(i) }.cast::<u8>();
-                if from.is_null() {
+                let src = unsafe { *parameters.add(i) }.cast::<u8>();
+                if src.is_null() {
                     return Err(CudaError::InvalidValue);
                 }
-                // SAFETY: `from` points to a value of the parameter's size, and `packed` is a separate buffer.
-                unsafe { from.copy_to_nonoverlapping(to.as_mut_ptr(), to.len()) };
+                // SAFETY: `src` points to a value of the parameter's size, and `packed` is a separate buffer.
+                unsafe { src.copy_to_nonoverlapping(dst.as_mut_ptr(), dst.len()) };
             }
         }
         // SAFETY: `extra` is not null, so it is a tagged list by this function's contract.
@@ -146,39 +146,45 @@ pub unsafe fn pack(
 
 /// Runs a kernel to completion, then prints its output and its findings.
 pub fn run(context: ContextId, stream: StreamId, kernel: &Kernel) -> Result<(), CudaError> {
-    let mut driver = machine()?;
-    let interruptible = Interruptible::begin();
-    let mut launched = driver.launch(context, stream, &kernel.config())?;
-    drop(interruptible);
-    name_kernels(&mut launched);
-    if let Some(record) = &launched.record {
-        watch::traced(&record.kernel, std::mem::take(&mut launched.trace));
+    let mut driver = lock()?;
+    let interrupt_guard = InterruptGuard::enable();
+    let mut outcome = driver.launch(context, stream, &kernel.config())?;
+    drop(interrupt_guard);
+    demangle_kernels(&mut outcome);
+    if let Some(record) = &outcome.record {
+        telemetry::store_trace(&record.kernel, std::mem::take(&mut outcome.trace));
     }
-    watch::finished(launched.record, launched.fault.as_ref());
+    telemetry::store_result(outcome.record, outcome.fault.as_ref());
     drop(driver);
-    let said = launched.fault.as_ref().and_then(Fault::finding);
-    if !launched.printed.is_empty() {
+    let reported = outcome.fault.as_ref().and_then(Fault::finding);
+    if !outcome.printed.is_empty() {
         flush_c();
         let mut stdout = std::io::stdout().lock();
         // Ignore errors: as with C's `printf`, a closed stdout does not fail the launch.
         let _ = stdout
-            .write_all(&launched.printed)
+            .write_all(&outcome.printed)
             .and_then(|()| stdout.flush());
     }
-    if let Some(fault) = launched.fault {
-        say(format_args!("{fault}"));
+    if let Some(fault) = outcome.fault {
+        warn(format_args!("{fault}"));
     }
-    report(launched.findings, said.as_ref());
+    report(outcome.findings, reported.as_ref());
     Ok(())
 }
 
 /// Replaces mangled kernel names with source names.
-fn name_kernels(launched: &mut LaunchOutcome) {
-    let place = launched.fault.as_mut().and_then(|it| it.place.as_mut());
-    let names = place.map(|place| &mut place.kernel);
-    let found = launched.findings.iter_mut().map(|it| &mut it.kernel);
-    for name in names.into_iter().chain(found) {
-        *name = names::plain(name);
+fn demangle_kernels(outcome: &mut LaunchOutcome) {
+    let place = outcome
+        .fault
+        .as_mut()
+        .and_then(|fault| fault.place.as_mut());
+    let in_fault = place.map(|place| &mut place.kernel);
+    let in_findings = outcome
+        .findings
+        .iter_mut()
+        .map(|finding| &mut finding.kernel);
+    for name in in_fault.into_iter().chain(in_findings) {
+        *name = names::short(name);
     }
 }
 
@@ -198,15 +204,15 @@ fn flush_c() {
 unsafe fn unpack(extra: *mut *mut c_void, packed: &mut [u8]) -> Result<(), CudaError> {
     let mut buffer = std::ptr::null::<u8>();
     let mut size = None;
-    let mut at = extra;
+    let mut entry = extra;
     loop {
-        // SAFETY: `at` points to a tag: the list continues until its `END` tag.
-        let tag = unsafe { *at }.addr();
+        // SAFETY: `entry` points to a tag: the list continues until its `END` tag.
+        let tag = unsafe { *entry }.addr();
         if tag == END {
             break;
         }
         // SAFETY: every tag except `END` is followed by a value.
-        let value = unsafe { *at.add(1) };
+        let value = unsafe { *entry.add(1) };
         match tag {
             BUFFER => buffer = value.cast(),
             // SAFETY: the value of `BUFFER_SIZE` points to a `size_t`, and it is not null.
@@ -214,7 +220,7 @@ unsafe fn unpack(extra: *mut *mut c_void, packed: &mut [u8]) -> Result<(), CudaE
             _ => return Err(CudaError::InvalidValue),
         }
         // SAFETY: the tag was not `END`, so the list has another tag.
-        at = unsafe { at.add(2) };
+        entry = unsafe { entry.add(2) };
     }
     if buffer.is_null() || size.is_none_or(|size| size < packed.len()) {
         return Err(CudaError::InvalidValue);

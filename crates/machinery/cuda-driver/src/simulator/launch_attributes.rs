@@ -6,9 +6,9 @@ use cuda_sim::driver::CudaError;
 use cust_raw::{CUevent, CUfunction};
 
 use super::event;
-use super::launch::{Asked, launch};
-use crate::report::say;
-use crate::status::Answer;
+use super::launch::{LaunchRequest, launch};
+use crate::log::warn;
+use crate::status::CallResult;
 use crate::types::{CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig};
 
 /// The values of `CUlaunchAttributeID` that have an effect.
@@ -19,15 +19,13 @@ const COMPLETION_EVENT: c_int = 12;
 const DEVICE_UPDATABLE: c_int = 13;
 
 /// Attributes without effect in the simulator: hints about caches, waiting, smaller clusters, priorities,
-/// memory
-/// synchronization domains and the link to other devices; and programmatic stream serialization, which
-/// permits an overlap
-/// of launches that the simulator never uses, because it runs one launch at a time.
+/// memory synchronization domains and the link to other devices; and programmatic stream serialization, which
+/// permits an overlap of launches that the simulator never uses, because it runs one launch at a time.
 const HARMLESS: [c_int; 12] = [0, 1, 3, 5, 6, 8, 9, 10, 11, 14, 15, 16];
 
 /// The effective attributes of a launch.
 #[derive(Default)]
-pub struct Wanted {
+pub struct LaunchAttributes {
     cooperative: bool,
     /// Events to record after the launch.
     events: Vec<CUevent>,
@@ -39,25 +37,24 @@ pub unsafe fn kernel(
     function: CUfunction,
     parameters: *mut *mut c_void,
     extra: *mut *mut c_void,
-) -> Answer {
+) -> CallResult {
     // SAFETY: `config` is null or readable, as `cuLaunchKernelEx` requires of its caller.
     let config = unsafe { config.as_ref() }.ok_or(CudaError::InvalidValue)?;
     // SAFETY: `attributes` has `attribute_count` elements, as `cuLaunchKernelEx` requires of its caller.
-    let wanted = unsafe { read(config.attributes, config.attribute_count) }?;
-    let asked = Asked {
+    let attributes = unsafe { read(config.attributes, config.attribute_count) }?;
+    let request = LaunchRequest {
         function,
         grid: config.grid,
         block: config.block,
         dynamic_shared: config.dynamic_shared,
-        on: config.stream,
-        cooperative: wanted.cooperative,
+        h_stream: config.stream,
+        cooperative: attributes.cooperative,
     };
     // SAFETY: `parameters` and `extra` are null or hold the kernel's parameters, as `cuLaunchKernelEx`
-    // requires. `record`
-    // dereferences no pointer.
+    // requires. `record` dereferences no pointer.
     unsafe {
-        launch(asked, parameters, extra)?;
-        for recorded in wanted.events {
+        launch(request, parameters, extra)?;
+        for recorded in attributes.events {
             event::record(recorded, config.stream)?;
         }
     }
@@ -65,31 +62,33 @@ pub unsafe fn kernel(
 }
 
 /// Reads a list of attributes. Returns [`CudaError::NotSupported`] and prints a message for one that the
-/// simulator does
-/// not support, [`CudaError::InvalidValue`] for an unknown one.
+/// simulator does not support, [`CudaError::InvalidValue`] for an unknown one.
 ///
 /// # Safety
 /// `list` must be null or have `count` elements.
-pub unsafe fn read(list: *const CUlaunchAttribute, count: c_uint) -> Result<Wanted, CudaError> {
+pub unsafe fn read(
+    list: *const CUlaunchAttribute,
+    count: c_uint,
+) -> Result<LaunchAttributes, CudaError> {
     if list.is_null() && count > 0 {
         return Err(CudaError::InvalidValue);
     }
-    let mut wanted = Wanted::default();
+    let mut attributes = LaunchAttributes::default();
     for i in 0..count as usize {
         // SAFETY: `list` has `count` elements, by this function's contract.
         let CUlaunchAttribute { id, value } = unsafe { &*list.add(i) };
         match *id {
-            COOPERATIVE => wanted.cooperative = value.0[0] != 0,
+            COOPERATIVE => attributes.cooperative = value.0[0] != 0,
             CLUSTER if value.0[..3].iter().all(|&size| size == 1) => {}
-            CLUSTER => return Err(refused("clusters of more than one block")),
-            PROGRAMMATIC_EVENT | COMPLETION_EVENT => wanted.events.push(first_pointer(value)),
+            CLUSTER => return Err(unsupported("clusters of more than one block")),
+            PROGRAMMATIC_EVENT | COMPLETION_EVENT => attributes.events.push(first_pointer(value)),
             DEVICE_UPDATABLE if value.0[0] == 0 => {}
-            DEVICE_UPDATABLE => return Err(refused("launches that kernels change")),
+            DEVICE_UPDATABLE => return Err(unsupported("launches that kernels change")),
             id if HARMLESS.contains(&id) => {}
             _ => return Err(CudaError::InvalidValue),
         }
     }
-    Ok(wanted)
+    Ok(attributes)
 }
 
 /// Returns the handle at the start of a value.
@@ -98,7 +97,7 @@ fn first_pointer<T>(value: &CUlaunchAttributeValue) -> *mut T {
     super::raw::handle(number)
 }
 
-fn refused(what: &str) -> CudaError {
-    say(format_args!("the simulator does not do {what}"));
+fn unsupported(feature: &str) -> CudaError {
+    warn(format_args!("the simulator does not do {feature}"));
     CudaError::NotSupported
 }

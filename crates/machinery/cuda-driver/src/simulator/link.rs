@@ -1,4 +1,4 @@
-//! The linker (`cuLink…`): combines PTX texts into one, which serves as its "cubin".
+//! The linker (`cuLink…`): combines PTX inputs into one, which serves as its "cubin".
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
@@ -9,34 +9,34 @@ use cuda_sim::ptx;
 use cust_raw::CUlinkState;
 
 use super::module::{self, Log};
-use super::raw::{Out, handle, number, set_if_wanted, text};
-use super::watch::{Event, tell};
-use super::{lock, require_current};
-use crate::report::say;
-use crate::status::Answer;
+use super::raw::{Out, c_str, handle, number, write_if_not_null};
+use super::telemetry::{Event, emit};
+use super::{lock_mutex, require_current};
+use crate::log::warn;
+use crate::status::CallResult;
 
 /// `CU_JIT_INPUT_PTX`: the only supported input type. The others are machine code, and LLVM bitcode.
 const PTX: c_int = 1;
 /// The largest input type.
-const LAST_KIND: c_int = 5;
+const MAX_KIND: c_int = 5;
 
 /// The first link handle, above those of the simulator's other objects.
-const FIRST: u64 = 1 << 40;
+const FIRST_HANDLE: u64 = 1 << 40;
 
 static LINKS: Mutex<Links> = Mutex::new(Links {
-    made: 0,
+    last: 0,
     links: BTreeMap::new(),
 });
 
 struct Links {
-    made: u64,
+    last: u64,
     links: BTreeMap<u64, Link>,
 }
 
 /// The state of a link (`CUlinkState`).
 struct Link {
     /// The inputs so far: name and text.
-    texts: Vec<(String, String)>,
+    inputs: Vec<(String, String)>,
     /// The caller's error log.
     log: Option<Log>,
     /// The result, which the caller may use until the link is destroyed.
@@ -44,13 +44,13 @@ struct Link {
 }
 
 fn links() -> MutexGuard<'static, Links> {
-    lock(&LINKS)
+    lock_mutex(&LINKS)
 }
 
 impl Links {
     fn link(&mut self, state: CUlinkState) -> Result<&mut Link, CudaError> {
-        let found = self.links.get_mut(&number(state));
-        found.ok_or(CudaError::InvalidHandle)
+        let link = self.links.get_mut(&number(state));
+        link.ok_or(CudaError::InvalidHandle)
     }
 }
 
@@ -60,22 +60,21 @@ pub unsafe fn create(
     options: *mut c_int,
     values: *mut *mut c_void,
     state: *mut CUlinkState,
-) -> Answer {
+) -> CallResult {
     // SAFETY: `state` is null or writable, and `options` and `values` have `count` elements, as
-    // `cuLinkCreate` requires.
-    // The caller keeps the log's buffer until the link is destroyed.
+    // `cuLinkCreate` requires. The caller keeps the log's buffer until the link is destroyed.
     let (state, log) = unsafe { (Out::new(state)?, module::options(count, options, values)?) };
     require_current()?;
     let mut links = links();
-    links.made += 1;
-    let made = FIRST + 0x10 * links.made;
+    links.last += 1;
+    let id = FIRST_HANDLE + 0x10 * links.last;
     let link = Link {
-        texts: Vec::new(),
+        inputs: Vec::new(),
         log,
         linked: None,
     };
-    links.links.insert(made, link);
-    state.set(handle(made));
+    links.links.insert(id, link);
+    state.set(handle(id));
     Ok(())
 }
 
@@ -90,7 +89,7 @@ pub unsafe fn add(
     _count: c_uint,
     _options: *mut c_int,
     _values: *mut *mut c_void,
-) -> Answer {
+) -> CallResult {
     if data.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
@@ -100,9 +99,9 @@ pub unsafe fn add(
         true => "input",
         // SAFETY: `name` is not null, so it is a NUL-terminated string, as `cuLinkAddData` requires of its
         // caller.
-        false => unsafe { text(name) }?,
+        false => unsafe { c_str(name) }?,
     };
-    Ok(take(state, kind, name, bytes)?)
+    Ok(add_input(state, kind, name, bytes)?)
 }
 
 /// `cuLinkAddFile`.
@@ -113,76 +112,80 @@ pub unsafe fn add_file(
     _count: c_uint,
     _options: *mut c_int,
     _values: *mut *mut c_void,
-) -> Answer {
+) -> CallResult {
     // SAFETY: `path` is null or a NUL-terminated string, as `cuLinkAddFile` requires of its caller.
-    let path = unsafe { text(path) }?;
+    let path = unsafe { c_str(path) }?;
     links().link(state)?;
-    let bytes = module::file(path)?;
-    Ok(take(state, kind, path, &bytes)?)
+    let bytes = module::read_file(path)?;
+    Ok(add_input(state, kind, path, &bytes)?)
 }
 
 /// Adds an input to a link.
-fn take(state: CUlinkState, kind: c_int, name: &str, bytes: &[u8]) -> Result<(), CudaError> {
+fn add_input(state: CUlinkState, kind: c_int, name: &str, bytes: &[u8]) -> Result<(), CudaError> {
     let mut links = links();
     let link = links.link(state)?;
-    if !(0..=LAST_KIND).contains(&kind) || link.linked.is_some() {
+    if !(0..=MAX_KIND).contains(&kind) || link.linked.is_some() {
         return Err(CudaError::InvalidValue);
     }
     if kind != PTX {
-        return Err(link.refuse(CudaError::NotSupported, "the simulator links PTX alone"));
+        return Err(link.reject(CudaError::NotSupported, "the simulator links PTX alone"));
     }
     let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
     let Ok(ptx) = str::from_utf8(bytes) else {
-        return Err(link.refuse(CudaError::InvalidImage, "this is no text"));
+        return Err(link.reject(CudaError::InvalidImage, "this is no text"));
     };
     if let Err(error) = check_source(ptx) {
-        return Err(link.refuse(error.code(), &error.to_string()));
+        return Err(link.reject(error.code(), &error.to_string()));
     }
     // Parse each input now, so that the error names it; later only the combination is known.
-    let one = (name.to_owned(), ptx.to_owned());
-    if let Err(error) = ptx::link(std::slice::from_ref(&one)) {
-        return Err(link.refuse(CudaError::InvalidPtx, &error.to_string()));
+    let input = (name.to_owned(), ptx.to_owned());
+    if let Err(error) = ptx::link(std::slice::from_ref(&input)) {
+        return Err(link.reject(CudaError::InvalidPtx, &error.to_string()));
     }
-    link.texts.push(one);
+    link.inputs.push(input);
     Ok(())
 }
 
 impl Link {
     /// Reports why an input does not link: in the caller's log, or on stderr if there is none.
-    fn refuse(&self, code: CudaError, why: &str) -> CudaError {
-        tell(Event::Refused(why));
+    fn reject(&self, code: CudaError, reason: &str) -> CudaError {
+        emit(Event::ModuleRejected(reason));
         match &self.log {
-            Some(log) => log.write(why),
-            None => say(format_args!("it does not link: {why}")),
+            Some(log) => log.write(reason),
+            None => warn(format_args!("it does not link: {reason}")),
         }
         code
     }
 }
 
 /// `cuLinkComplete`.
-pub unsafe fn complete(state: CUlinkState, linked: *mut *mut c_void, size: *mut usize) -> Answer {
+pub unsafe fn complete(
+    state: CUlinkState,
+    linked: *mut *mut c_void,
+    size: *mut usize,
+) -> CallResult {
     // SAFETY: `linked` is null or writable, as `cuLinkComplete` requires of its caller.
-    let to = unsafe { Out::new(linked) }?;
+    let out = unsafe { Out::new(linked) }?;
     let mut links = links();
     let link = links.link(state)?;
-    let text = match ptx::link(&link.texts) {
+    let text = match ptx::link(&link.inputs) {
         Ok(text) => text,
         Err(error) => {
             return Err(link
-                .refuse(CudaError::InvalidImage, &error.to_string())
+                .reject(CudaError::InvalidImage, &error.to_string())
                 .into());
         }
     };
     // A parsed text contains no NUL.
     let text = link.linked.insert(CString::new(text).unwrap_or_default());
-    to.set(text.as_ptr().cast_mut().cast());
+    out.set(text.as_ptr().cast_mut().cast());
     // SAFETY: `size` is null or writable, as `cuLinkComplete` requires of its caller.
-    unsafe { set_if_wanted(size, text.as_bytes_with_nul().len()) };
+    unsafe { write_if_not_null(size, text.as_bytes_with_nul().len()) };
     Ok(())
 }
 
 /// `cuLinkDestroy`.
-pub unsafe fn destroy(state: CUlinkState) -> Answer {
+pub unsafe fn destroy(state: CUlinkState) -> CallResult {
     let removed = links().links.remove(&number(state));
     removed.map(drop).ok_or(CudaError::InvalidHandle.into())
 }

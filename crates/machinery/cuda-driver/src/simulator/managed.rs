@@ -1,6 +1,5 @@
 //! Hints about managed memory. The simulator's managed memory never migrates, so hints have no effect; they
-//! are stored
-//! for `cuMemRangeGetAttribute`.
+//! are stored for `cuMemRangeGetAttribute`.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ops::Range;
@@ -10,13 +9,15 @@ use cuda_sim::driver::{CudaError, Driver};
 use cust_raw::{CUdevice, CUdeviceptr, CUstream};
 
 use super::capture::rules;
-use super::{current, device::check_device, driver, in_live_stream, lock};
-use crate::status::Answer;
+use super::{
+    device::check_device, lock_live_stream, lock_mutex, lock_synchronized, synchronized_context,
+};
+use crate::status::CallResult;
 use crate::types::CUmemLocation;
 
 /// `CU_DEVICE_CPU` and `CU_DEVICE_INVALID`: the host, and no device.
 const CPU: c_int = -1;
-const NOWHERE: c_int = -2;
+const INVALID_DEVICE: c_int = -2;
 
 /// Values of `CUmemLocationType`.
 const DEVICE: c_int = 1;
@@ -35,20 +36,20 @@ const PREFETCH_ID: c_int = 8;
 /// A hint for a range of addresses.
 struct Hint {
     range: Range<u64>,
-    said: Said,
+    advice: Advice,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Said {
+enum Advice {
     ReadMostly(bool),
     Preferred(c_int),
     Accessed { by: c_int, yes: bool },
     Prefetched(c_int),
 }
 
-impl Said {
+impl Advice {
     /// Returns true if this hint supersedes `other`.
-    fn replaces(self, other: Self) -> bool {
+    fn supersedes(self, other: Self) -> bool {
         match (self, other) {
             (Self::Accessed { by, .. }, Self::Accessed { by: other, .. }) => by == other,
             _ => std::mem::discriminant(&self) == std::mem::discriminant(&other),
@@ -60,56 +61,59 @@ impl Said {
 static HINTS: Mutex<Vec<Hint>> = Mutex::new(Vec::new());
 
 /// Adds a hint, which supersedes earlier ones of the same kind in its range.
-fn keep(range: Range<u64>, said: Said) {
-    let mut hints = lock(&HINTS);
-    let (same, mut rest): (Vec<_>, Vec<_>) = hints
+fn add_hint(range: Range<u64>, advice: Advice) {
+    let mut hints = lock_mutex(&HINTS);
+    let (superseded, mut kept): (Vec<_>, Vec<_>) = hints
         .drain(..)
-        .partition(|old| said.replaces(old.said) && overlap(&old.range, &range));
-    for old in same {
+        .partition(|hint| advice.supersedes(hint.advice) && overlap(&hint.range, &range));
+    for hint in superseded {
         let parts = [
-            old.range.start..range.start.min(old.range.end),
-            range.end.max(old.range.start)..old.range.end,
+            hint.range.start..range.start.min(hint.range.end),
+            range.end.max(hint.range.start)..hint.range.end,
         ];
-        rest.extend(
+        kept.extend(
             parts
                 .into_iter()
                 .filter(|part| !part.is_empty())
                 .map(|part| Hint {
                     range: part,
-                    said: old.said,
+                    advice: hint.advice,
                 }),
         );
     }
-    rest.push(Hint { range, said });
-    *hints = rest;
+    kept.push(Hint { range, advice });
+    *hints = kept;
 }
 
-fn overlap(one: &Range<u64>, other: &Range<u64>) -> bool {
-    one.start < other.end && other.start < one.end
+fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
+    a.start < b.end && b.start < a.end
 }
 
 /// Removes the hints for freed memory.
-pub fn forget(range: Range<u64>) {
-    lock(&HINTS).retain(|hint| !overlap(&hint.range, &range));
+pub fn remove_hints(range: Range<u64>) {
+    lock_mutex(&HINTS).retain(|hint| !overlap(&hint.range, &range));
 }
 
 /// Returns the hint that applies to all of a range; `None` if parts have none or differ.
-fn said<T: PartialEq + Copy>(range: &Range<u64>, of: impl Fn(Said) -> Option<T>) -> Option<T> {
-    let hints = lock(&HINTS);
-    let mut found = hints
+fn hint_for<T: PartialEq + Copy>(
+    range: &Range<u64>,
+    select: impl Fn(Advice) -> Option<T>,
+) -> Option<T> {
+    let hints = lock_mutex(&HINTS);
+    let mut parts = hints
         .iter()
         .filter(|hint| overlap(&hint.range, range))
-        .filter_map(|hint| Some((hint.range.clone(), of(hint.said)?)))
+        .filter_map(|hint| Some((hint.range.clone(), select(hint.advice)?)))
         .collect::<Vec<_>>();
-    found.sort_by_key(|(part, _)| part.start);
-    let (mut reached, value) = (range.start, found.first()?.1);
-    for (part, other) in found {
-        if part.start > reached || other != value {
+    parts.sort_by_key(|(part, _)| part.start);
+    let (mut covered_to, value) = (range.start, parts.first()?.1);
+    for (part, other) in parts {
+        if part.start > covered_to || other != value {
             return None;
         }
-        reached = part.end;
+        covered_to = part.end;
     }
-    (reached >= range.end).then_some(value)
+    (covered_to >= range.end).then_some(value)
 }
 
 /// `cuMemAdvise`.
@@ -118,22 +122,22 @@ pub unsafe fn advise(
     bytes: usize,
     advice: c_int,
     device: CUdevice,
-) -> Answer {
-    let said = match advice {
-        1 => Said::ReadMostly(true),
-        2 => Said::ReadMostly(false),
-        3 => Said::Preferred(place(device)?),
-        4 => Said::Preferred(NOWHERE),
-        5 | 6 => Said::Accessed {
-            by: place(device)?,
+) -> CallResult {
+    let hint = match advice {
+        1 => Advice::ReadMostly(true),
+        2 => Advice::ReadMostly(false),
+        3 => Advice::Preferred(check_location(device)?),
+        4 => Advice::Preferred(INVALID_DEVICE),
+        5 | 6 => Advice::Accessed {
+            by: check_location(device)?,
             yes: advice == 5,
         },
         _ => return Err(CudaError::InvalidValue.into()),
     };
-    let (driver, context) = current()?;
+    let (driver, context) = synchronized_context()?;
     driver.advise(context, address, bytes as u64)?;
     drop(driver);
-    keep(address..address + bytes as u64, said);
+    add_hint(address..address + bytes as u64, hint);
     Ok(())
 }
 
@@ -143,7 +147,7 @@ pub unsafe fn advise_at(
     bytes: usize,
     advice: c_int,
     location: CUmemLocation,
-) -> Answer {
+) -> CallResult {
     // The location is ignored by the other kinds of advice.
     let device = match advice {
         3 | 5 | 6 => device_of(location)?,
@@ -158,14 +162,17 @@ pub unsafe fn prefetch(
     address: CUdeviceptr,
     bytes: usize,
     device: CUdevice,
-    on: CUstream,
-) -> Answer {
-    let place = place(device)?;
-    let (driver, context, stream) = in_live_stream(on)?;
-    rules::uncapturable(context, stream)?;
+    h_stream: CUstream,
+) -> CallResult {
+    let location = check_location(device)?;
+    let (driver, context, stream) = lock_live_stream(h_stream)?;
+    rules::check_uncapturable(context, stream)?;
     driver.advise(context, address, bytes as u64)?;
     drop(driver);
-    keep(address..address + bytes as u64, Said::Prefetched(place));
+    add_hint(
+        address..address + bytes as u64,
+        Advice::Prefetched(location),
+    );
     Ok(())
 }
 
@@ -175,17 +182,17 @@ pub unsafe fn prefetch_to(
     bytes: usize,
     location: CUmemLocation,
     flags: c_uint,
-    on: CUstream,
-) -> Answer {
+    h_stream: CUstream,
+) -> CallResult {
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
     // SAFETY: `prefetch` dereferences no pointer: `address` is only looked up in the table of allocations.
-    unsafe { prefetch(address, bytes, device_of(location)?, on) }
+    unsafe { prefetch(address, bytes, device_of(location)?, h_stream) }
 }
 
 /// Checks that managed memory can be on `device`: any device, or the host.
-fn place(device: CUdevice) -> Result<c_int, CudaError> {
+fn check_location(device: CUdevice) -> Result<c_int, CudaError> {
     if device != CPU {
         check_device(device)?;
     }
@@ -208,10 +215,10 @@ pub unsafe fn attribute(
     attribute: c_int,
     address: CUdeviceptr,
     bytes: usize,
-) -> Answer {
-    let driver = driver()?;
+) -> CallResult {
+    let driver = lock_synchronized()?;
     // SAFETY: `data` is null or has `size` bytes, as `cuMemRangeGetAttribute` requires of its caller.
-    Ok(unsafe { answer(&driver, data, size, attribute, address, bytes) }?)
+    Ok(unsafe { write_attribute(&driver, data, size, attribute, address, bytes) }?)
 }
 
 /// `cuMemRangeGetAttributes`.
@@ -222,18 +229,17 @@ pub unsafe fn attributes(
     count: usize,
     address: CUdeviceptr,
     bytes: usize,
-) -> Answer {
+) -> CallResult {
     if data.is_null() || sizes.is_null() || attributes.is_null() || count == 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    let driver = driver()?;
+    let driver = lock_synchronized()?;
     for i in 0..count {
         // SAFETY: the three arrays have `count` elements and each buffer has its size, as
-        // `cuMemRangeGetAttributes`
-        // requires of its caller.
+        // `cuMemRangeGetAttributes` requires of its caller.
         unsafe {
             let (data, size, attribute) = (*data.add(i), *sizes.add(i), *attributes.add(i));
-            answer(&driver, data, size, attribute, address, bytes)?;
+            write_attribute(&driver, data, size, attribute, address, bytes)?;
         }
     }
     Ok(())
@@ -243,7 +249,7 @@ pub unsafe fn attributes(
 ///
 /// # Safety
 /// `data` must be null or have room for `size` bytes.
-unsafe fn answer(
+unsafe fn write_attribute(
     driver: &Driver,
     data: *mut c_void,
     size: usize,
@@ -251,38 +257,38 @@ unsafe fn answer(
     address: u64,
     bytes: usize,
 ) -> Result<(), CudaError> {
-    const NUMBER: usize = size_of::<c_int>();
+    const VALUE_SIZE: usize = size_of::<c_int>();
     driver.managed(address, bytes as u64)?;
-    let room = size / NUMBER;
+    let capacity = size / VALUE_SIZE;
     let fits = match attribute {
-        ACCESSED_BY => room >= 1 && size.is_multiple_of(NUMBER),
-        _ => size == NUMBER,
+        ACCESSED_BY => capacity >= 1 && size.is_multiple_of(VALUE_SIZE),
+        _ => size == VALUE_SIZE,
     };
     if data.is_null() || !fits {
         return Err(CudaError::InvalidValue);
     }
     let range = address..address + bytes as u64;
     let preferred = || {
-        let found = said(&range, |said| match said {
-            Said::Preferred(place) => Some(place),
+        let value = hint_for(&range, |advice| match advice {
+            Advice::Preferred(location) => Some(location),
             _ => None,
         });
-        found.unwrap_or(NOWHERE)
+        value.unwrap_or(INVALID_DEVICE)
     };
     let prefetched = || {
-        let found = said(&range, |said| match said {
-            Said::Prefetched(place) => Some(place),
+        let value = hint_for(&range, |advice| match advice {
+            Advice::Prefetched(location) => Some(location),
             _ => None,
         });
-        found.unwrap_or(NOWHERE)
+        value.unwrap_or(INVALID_DEVICE)
     };
     let first = match attribute {
         READ_MOSTLY => {
-            let found = said(&range, |said| match said {
-                Said::ReadMostly(yes) => Some(yes),
+            let value = hint_for(&range, |advice| match advice {
+                Advice::ReadMostly(yes) => Some(yes),
                 _ => None,
             });
-            found.unwrap_or(false).into()
+            value.unwrap_or(false).into()
         }
         PREFERRED => preferred(),
         LAST_PREFETCH => prefetched(),
@@ -291,13 +297,13 @@ unsafe fn answer(
         PREFERRED_ID => preferred().max(0),
         PREFETCH_ID => prefetched().max(0),
         ACCESSED_BY => {
-            let places = std::iter::once(CPU)
+            let locations = std::iter::once(CPU)
                 .chain(super::device::all())
-                .filter(|&place| accessed(&range, place));
-            let places = places.chain(std::iter::repeat(NOWHERE));
-            for (i, place) in places.take(room).enumerate() {
+                .filter(|&location| is_accessed_by(&range, location));
+            let locations = locations.chain(std::iter::repeat(INVALID_DEVICE));
+            for (i, location) in locations.take(capacity).enumerate() {
                 // SAFETY: `data` has room for `capacity` values, and `i` is less than that.
-                unsafe { data.cast::<c_int>().add(i).write(place) };
+                unsafe { data.cast::<c_int>().add(i).write(location) };
             }
             return Ok(());
         }
@@ -309,18 +315,18 @@ unsafe fn answer(
 }
 
 /// Returns true if `location` was advised to access all of a range.
-fn accessed(range: &Range<u64>, place: c_int) -> bool {
-    let found = said(range, |said| match said {
-        Said::Accessed { by, yes } if by == place => Some(yes),
+fn is_accessed_by(range: &Range<u64>, location: c_int) -> bool {
+    let value = hint_for(range, |advice| match advice {
+        Advice::Accessed { by, yes } if by == location => Some(yes),
         _ => None,
     });
-    found == Some(true)
+    value == Some(true)
 }
 
 /// Returns the `CUmemLocationType` of a location.
-fn kind_of(place: c_int) -> c_int {
-    match place {
-        NOWHERE => 0,
+fn kind_of(location: c_int) -> c_int {
+    match location {
+        INVALID_DEVICE => 0,
         CPU => HOST.start,
         _ => DEVICE,
     }

@@ -9,11 +9,11 @@ use cust_raw::{
 
 use super::capture::rules;
 use super::graph::memory;
-use super::raw::{OwnDefault, context, host_pointer, number};
+use super::raw::{PerThreadDefault, context, host_pointer, number};
+use super::stream_op::StreamOp;
 use super::submit::submit;
-use super::work::Work;
-use super::{current, driver, in_live_stream, stream};
-use crate::status::Answer;
+use super::{lock_live_stream, lock_synchronized, stream, synchronized_context};
+use crate::status::CallResult;
 
 /// Values of `CUmemorytype`.
 const HOST: c_int = 1;
@@ -25,15 +25,14 @@ const UNIFIED: c_int = 4;
 const DEFAULT: CUstream = std::ptr::null_mut();
 
 /// Generates the two functions that copy `size` bytes from one kind of memory to another: the synchronous and
-/// the
-/// asynchronous one.
+/// the asynchronous one.
 macro_rules! linear_copies {
     (
         $c_name:literal $name:ident $name_async:ident,
         $dst:ident: $dst_type:ty, $src:ident: $src_type:ty
     ) => {
         #[doc = concat!("`", $c_name, "`.")]
-        pub unsafe fn $name(dst: $dst_type, src: $src_type, size: usize) -> Answer {
+        pub unsafe fn $name(dst: $dst_type, src: $src_type, size: usize) -> CallResult {
             // SAFETY: the host range is valid for `size` bytes, as the C function requires; device ranges are
             // checked.
             unsafe { run(&Memcpy::linear($dst(dst), $src(src), size as u64)) }
@@ -44,12 +43,11 @@ macro_rules! linear_copies {
             dst: $dst_type,
             src: $src_type,
             size: usize,
-            on: CUstream,
-        ) -> Answer {
+            h_stream: CUstream,
+        ) -> CallResult {
             // SAFETY: the host range stays valid until the copy completes, as the C function requires; device
-            // ranges are
-            // checked.
-            unsafe { run_in(on, &Memcpy::linear($dst(dst), $src(src), size as u64)) }
+            // ranges are checked.
+            unsafe { run_in(h_stream, &Memcpy::linear($dst(dst), $src(src), size as u64)) }
         }
     };
 }
@@ -72,7 +70,12 @@ linear_copies!(
 );
 
 /// `cuMemcpyHtoA`.
-pub unsafe fn host_to_array(to: CUarray, at: usize, from: *const c_void, bytes: usize) -> Answer {
+pub unsafe fn host_to_array(
+    to: CUarray,
+    at: usize,
+    from: *const c_void,
+    bytes: usize,
+) -> CallResult {
     // SAFETY: `from` is readable for `bytes` bytes, as `cuMemcpyHtoA` requires; the array's bounds are checked.
     unsafe {
         run(&row(
@@ -89,11 +92,11 @@ pub unsafe fn host_to_array_async(
     at: usize,
     from: *const c_void,
     bytes: usize,
-    on: CUstream,
-) -> Answer {
+    h_stream: CUstream,
+) -> CallResult {
     let copy = row(texels(to, at), MemcpyOperand::linear(host(from)), bytes);
     // SAFETY: `from` stays readable until the copy completes, as `cuMemcpyHtoAAsync` requires.
-    unsafe { run_in(on, &copy) }
+    unsafe { run_in(h_stream, &copy) }
 }
 
 /// `cuMemcpyAtoHAsync`.
@@ -102,11 +105,11 @@ pub unsafe fn array_to_host_async(
     from: CUarray,
     at: usize,
     bytes: usize,
-    on: CUstream,
-) -> Answer {
+    h_stream: CUstream,
+) -> CallResult {
     let copy = row(MemcpyOperand::linear(host(to)), texels(from, at), bytes);
     // SAFETY: `to` stays writable until the copy completes, as `cuMemcpyAtoHAsync` requires.
-    unsafe { run_in(on, &copy) }
+    unsafe { run_in(h_stream, &copy) }
 }
 
 /// `cuMemcpyPeer`: a copy between two contexts. Addresses are unique across devices, so the contexts are only
@@ -117,7 +120,7 @@ pub unsafe fn peer(
     from: CUdeviceptr,
     from_context: CUcontext,
     bytes: usize,
-) -> Answer {
+) -> CallResult {
     check_contexts([to_context, from_context])?;
     // SAFETY: both addresses are device addresses, whose ranges the simulated driver checks.
     unsafe { run(&Memcpy::linear(device(to), device(from), bytes as u64)) }
@@ -130,26 +133,33 @@ pub unsafe fn peer_async(
     from: CUdeviceptr,
     from_context: CUcontext,
     bytes: usize,
-    on: CUstream,
-) -> Answer {
+    h_stream: CUstream,
+) -> CallResult {
     check_contexts([to_context, from_context])?;
     // SAFETY: both addresses are device addresses, whose ranges the simulated driver checks.
-    unsafe { run_in(on, &Memcpy::linear(device(to), device(from), bytes as u64)) }
+    unsafe {
+        run_in(
+            h_stream,
+            &Memcpy::linear(device(to), device(from), bytes as u64),
+        )
+    }
 }
 
 /// `cuMemcpy3DPeer`.
-pub unsafe fn three_d_peer(copy: *const CUDA_MEMCPY3D_PEER) -> Answer {
+pub unsafe fn three_d_peer(copy: *const CUDA_MEMCPY3D_PEER) -> CallResult {
     // SAFETY: `copy` is null or points to a valid structure, and its host ranges are valid, as
     // `cuMemcpy3DPeer` requires.
     unsafe { run(&read_peer(copy)?) }
 }
 
 /// `cuMemcpy3DPeerAsync`.
-pub unsafe fn three_d_peer_async(copy: *const CUDA_MEMCPY3D_PEER, on: CUstream) -> Answer {
+pub unsafe fn three_d_peer_async(
+    copy: *const CUDA_MEMCPY3D_PEER,
+    h_stream: CUstream,
+) -> CallResult {
     // SAFETY: `copy` is null or points to a valid structure, and its host ranges stay valid until the copy
-    // completes, as
-    // `cuMemcpy3DPeerAsync` requires.
-    unsafe { run_in(on, &read_peer(copy)?) }
+    // completes, as `cuMemcpy3DPeerAsync` requires.
+    unsafe { run_in(h_stream, &read_peer(copy)?) }
 }
 
 /// Reads a peer copy. The structure is a [`CUDA_MEMCPY3D`] with two context handles in its reserved fields.
@@ -169,7 +179,7 @@ unsafe fn read_peer(copy: *const CUDA_MEMCPY3D_PEER) -> Result<Memcpy, CudaError
 
 /// Returns [`CudaError::InvalidContext`] unless both handles are contexts.
 fn check_contexts(contexts: [CUcontext; 2]) -> Result<(), CudaError> {
-    let driver = driver()?;
+    let driver = lock_synchronized()?;
     let known = |handle| context(handle).is_some_and(|context| driver.is_context(context));
     contexts
         .into_iter()
@@ -179,7 +189,7 @@ fn check_contexts(contexts: [CUcontext; 2]) -> Result<(), CudaError> {
 }
 
 /// `cuMemcpyAtoH`.
-pub unsafe fn array_to_host(to: *mut c_void, from: CUarray, at: usize, bytes: usize) -> Answer {
+pub unsafe fn array_to_host(to: *mut c_void, from: CUarray, at: usize, bytes: usize) -> CallResult {
     // SAFETY: `to` is writable for `bytes` bytes, as `cuMemcpyAtoH` requires; the array's bounds are checked.
     unsafe {
         run(&row(
@@ -191,7 +201,12 @@ pub unsafe fn array_to_host(to: *mut c_void, from: CUarray, at: usize, bytes: us
 }
 
 /// `cuMemcpyDtoA`.
-pub unsafe fn device_to_array(to: CUarray, at: usize, from: CUdeviceptr, bytes: usize) -> Answer {
+pub unsafe fn device_to_array(
+    to: CUarray,
+    at: usize,
+    from: CUdeviceptr,
+    bytes: usize,
+) -> CallResult {
     // SAFETY: no host memory is involved; the simulated driver checks the address range and the array's bounds.
     unsafe {
         run(&row(
@@ -203,7 +218,12 @@ pub unsafe fn device_to_array(to: CUarray, at: usize, from: CUdeviceptr, bytes: 
 }
 
 /// `cuMemcpyAtoD`.
-pub unsafe fn array_to_device(to: CUdeviceptr, from: CUarray, at: usize, bytes: usize) -> Answer {
+pub unsafe fn array_to_device(
+    to: CUdeviceptr,
+    from: CUarray,
+    at: usize,
+    bytes: usize,
+) -> CallResult {
     // SAFETY: no host memory is involved; the simulated driver checks the address range and the array's bounds.
     unsafe {
         run(&row(
@@ -221,7 +241,7 @@ pub unsafe fn array_to_array(
     from: CUarray,
     from_at: usize,
     bytes: usize,
-) -> Answer {
+) -> CallResult {
     // SAFETY: no host memory is involved; the simulated driver checks the bounds of both arrays.
     unsafe { run(&row(texels(to, to_at), texels(from, from_at), bytes)) }
 }
@@ -246,48 +266,45 @@ fn row(dst: MemcpyOperand, src: MemcpyOperand, bytes: usize) -> Memcpy {
 }
 
 /// `cuMemcpy2D` and `cuMemcpy2DUnaligned`.
-pub unsafe fn two_d(copy: *const CUDA_MEMCPY2D) -> Answer {
+pub unsafe fn two_d(copy: *const CUDA_MEMCPY2D) -> CallResult {
     // SAFETY: `copy` is null or points to a valid structure, and its host ranges are valid, as `cuMemcpy2D`
     // requires.
     unsafe { run(&read_two_d(copy)?) }
 }
 
 /// `cuMemcpy2DAsync`.
-pub unsafe fn two_d_async(copy: *const CUDA_MEMCPY2D, on: CUstream) -> Answer {
+pub unsafe fn two_d_async(copy: *const CUDA_MEMCPY2D, h_stream: CUstream) -> CallResult {
     // SAFETY: `copy` is null or points to a valid structure, and its host ranges stay valid until the copy
-    // completes, as
-    // `cuMemcpy2DAsync` requires.
-    unsafe { run_in(on, &read_two_d(copy)?) }
+    // completes, as `cuMemcpy2DAsync` requires.
+    unsafe { run_in(h_stream, &read_two_d(copy)?) }
 }
 
 /// `cuMemcpy3D`.
-pub unsafe fn three_d(copy: *const CUDA_MEMCPY3D) -> Answer {
+pub unsafe fn three_d(copy: *const CUDA_MEMCPY3D) -> CallResult {
     // SAFETY: `copy` is null or points to a valid structure, and its host ranges are valid, as `cuMemcpy3D`
     // requires.
     unsafe { run(&read_three_d(copy)?) }
 }
 
 /// `cuMemcpy3DAsync`.
-pub unsafe fn three_d_async(copy: *const CUDA_MEMCPY3D, on: CUstream) -> Answer {
+pub unsafe fn three_d_async(copy: *const CUDA_MEMCPY3D, h_stream: CUstream) -> CallResult {
     // SAFETY: `copy` is null or points to a valid structure, and its host ranges stay valid until the copy
-    // completes, as
-    // `cuMemcpy3DAsync` requires.
-    unsafe { run_in(on, &read_three_d(copy)?) }
+    // completes, as `cuMemcpy3DAsync` requires.
+    unsafe { run_in(h_stream, &read_three_d(copy)?) }
 }
 
 /// Copies synchronously in the default stream of the current context.
 ///
 /// # Safety
 /// The copy's host ranges must be valid, as for [`cuda_sim::driver::Driver::memcpy`].
-unsafe fn run(copy: &Memcpy) -> Answer {
-    if OwnDefault::is_on() {
+unsafe fn run(copy: &Memcpy) -> CallResult {
+    if PerThreadDefault::is_active() {
         // SAFETY: the copy's host ranges are valid by this function's contract, and the wait keeps them in
-        // use no longer
-        // than the call.
+        // use no longer than the call.
         return unsafe { run_in(DEFAULT, copy).and_then(|()| stream::synchronize(DEFAULT)) };
     }
-    let (mut driver, context) = current()?;
-    rules::legacy(context)?;
+    let (mut driver, context) = synchronized_context()?;
+    rules::check_legacy_stream(context)?;
     // SAFETY: the copy's host ranges are valid by this function's contract.
     unsafe { driver.memcpy(context, copy) }?;
     Ok(())
@@ -297,13 +314,13 @@ unsafe fn run(copy: &Memcpy) -> Answer {
 ///
 /// # Safety
 /// The copy's host ranges must stay valid until it completes, as for [`cuda_sim::driver::Driver::memcpy`].
-unsafe fn run_in(on: CUstream, copy: &Memcpy) -> Answer {
-    let (driver, context, stream) = in_live_stream(on)?;
+unsafe fn run_in(h_stream: CUstream, copy: &Memcpy) -> CallResult {
+    let (driver, context, stream) = lock_live_stream(h_stream)?;
     match rules::is_captured(stream) {
-        true => memory::check_copy(&driver, context, copy)?,
+        true => memory::check_memcpy(&driver, context, copy)?,
         false => driver.check_memcpy(context, copy)?,
     }
-    Ok(submit(driver, context, stream, Work::Memcpy(*copy))?)
+    Ok(submit(driver, context, stream, StreamOp::Memcpy(*copy))?)
 }
 
 /// Returns the operand for a host address.
@@ -322,8 +339,8 @@ fn either(address: CUdeviceptr) -> MemcpyAddress {
 }
 
 /// Returns the start address of one side of a copy: `memory_type`, a `CUmemorytype`, selects one of the
-/// structure's
-/// addresses. It is an integer, because a structure from C or `zeroed` may hold a value that the enum lacks.
+/// structure's addresses. It is an integer, because a structure from C or `zeroed` may hold a value that the
+/// enum lacks.
 fn array_start(
     memory_type: c_int,
     at_host: *const c_void,
@@ -340,8 +357,7 @@ fn array_start(
 }
 
 /// Reads the source or destination of the structure at `$copy` from the named fields. `$z` and `$height` are
-/// expressions,
-/// because the two-dimensional structure has no such fields.
+/// expressions, because the two-dimensional structure has no such fields.
 macro_rules! operand {
     (
         $copy:ident: $memory_type:ident, $at_host:ident, $at_device:ident, $in_array:ident,
@@ -372,8 +388,7 @@ unsafe fn read_two_d(copy: *const CUDA_MEMCPY2D) -> Result<Memcpy, CudaError> {
         return Err(CudaError::InvalidValue);
     }
     // SAFETY: `copy` is not null, so it is readable by this function's contract. Every field except the
-    // memory types may
-    // hold any value, and those are read as integers.
+    // memory types may hold any value, and those are read as integers.
     unsafe {
         Ok(Memcpy {
             dst: operand!(

@@ -6,8 +6,8 @@ use cuda_sim::driver::{CudaError, OccupancyCalculator};
 use cust_raw::{CUfunction, CUoccupancyB2DSize};
 
 use super::raw::Out;
-use super::{launch_attributes, machine, with_function};
-use crate::status::Answer;
+use super::{launch_attributes, lock, lock_function};
+use crate::status::CallResult;
 use crate::types::CUlaunchConfig;
 
 /// `CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE`, the only flag; it has no effect.
@@ -19,12 +19,12 @@ pub unsafe fn active_blocks(
     function: CUfunction,
     threads: c_int,
     dynamic_shared: usize,
-) -> Answer {
+) -> CallResult {
     // SAFETY: `blocks` is null or writable, as `cuOccupancyMaxActiveBlocksPerMultiprocessor` requires of its
     // caller.
     let blocks = unsafe { Out::new(blocks) }?;
-    let found = calculator(function)?.max_active_blocks(threads, dynamic_shared as u64)?;
-    blocks.set(found as c_int);
+    let blocks_per_sm = calculator(function)?.max_active_blocks(threads, dynamic_shared as u64)?;
+    blocks.set(blocks_per_sm as c_int);
     Ok(())
 }
 
@@ -35,7 +35,7 @@ pub unsafe fn active_blocks_with_flags(
     threads: c_int,
     dynamic_shared: usize,
     flags: c_uint,
-) -> Answer {
+) -> CallResult {
     check_flags(flags)?;
     // SAFETY: `blocks` is null or writable, as `cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags` requires.
     unsafe { active_blocks(blocks, function, threads, dynamic_shared) }
@@ -49,7 +49,7 @@ pub unsafe fn potential_block_size(
     dynamic_shared_of: CUoccupancyB2DSize,
     dynamic_shared: usize,
     limit: c_int,
-) -> Answer {
+) -> CallResult {
     // SAFETY: `blocks` and `threads` are null or writable, as `cuOccupancyMaxPotentialBlockSize` requires of
     // its caller.
     let (blocks, threads) = unsafe { (Out::new(blocks)?, Out::new(threads)?) };
@@ -75,7 +75,7 @@ pub unsafe fn potential_block_size_with_flags(
     dynamic_shared: usize,
     limit: c_int,
     flags: c_uint,
-) -> Answer {
+) -> CallResult {
     check_flags(flags)?;
     // SAFETY: `blocks` and `threads` are null or writable, as `cuOccupancyMaxPotentialBlockSizeWithFlags`
     // requires.
@@ -97,7 +97,7 @@ pub unsafe fn available_dynamic_shared(
     function: CUfunction,
     blocks: c_int,
     threads: c_int,
-) -> Answer {
+) -> CallResult {
     // SAFETY: `bytes` is null or writable, as `cuOccupancyAvailableDynamicSMemPerBlock` requires of its caller.
     let bytes = unsafe { Out::new(bytes) }?;
     bytes.set(calculator(function)?.available_dynamic_shared(blocks, threads)? as usize);
@@ -109,7 +109,7 @@ pub unsafe fn active_clusters(
     clusters: *mut c_int,
     function: CUfunction,
     config: *const CUlaunchConfig,
-) -> Answer {
+) -> CallResult {
     // SAFETY: `clusters` is null or writable and `config` null or readable, as `cuOccupancyMaxActiveClusters`
     // requires.
     let (clusters, config) = unsafe { (Out::new(clusters)?, config.as_ref()) };
@@ -121,8 +121,8 @@ pub unsafe fn active_clusters(
     let threads = sizes.into_iter().fold(1, u64::saturating_mul);
     let threads = c_int::try_from(threads).map_err(|_| CudaError::InvalidValue)?;
     let blocks = calculator(function)?.max_active_blocks(threads, config.dynamic_shared.into())?;
-    let multiprocessors = machine()?.device().multiprocessors;
-    clusters.set((blocks * multiprocessors) as c_int);
+    let sm_count = lock()?.device().multiprocessors;
+    clusters.set((blocks * sm_count) as c_int);
     Ok(())
 }
 
@@ -131,7 +131,7 @@ pub unsafe fn cluster_size(
     size: *mut c_int,
     function: CUfunction,
     config: *const CUlaunchConfig,
-) -> Answer {
+) -> CallResult {
     // SAFETY: `size` is null or writable, as `cuOccupancyMaxPotentialClusterSize` requires of its caller.
     let size = unsafe { Out::new(size) }?;
     if config.is_null() {
@@ -144,7 +144,7 @@ pub unsafe fn cluster_size(
 
 /// Returns a function's occupancy calculator, which does not keep the driver locked.
 fn calculator(function: CUfunction) -> Result<OccupancyCalculator, CudaError> {
-    let (driver, function) = with_function(function)?;
+    let (driver, function) = lock_function(function)?;
     driver.occupancy_calculator(function)
 }
 

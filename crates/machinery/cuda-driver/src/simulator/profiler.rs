@@ -5,15 +5,19 @@ use std::ffi::{c_char, c_int};
 use cuda_sim::driver::CudaError;
 
 use super::require_current;
-use crate::status::Answer;
+use crate::status::CallResult;
 
 /// `cuProfilerStart` and `cuProfilerStop`: no-ops without an attached tool, as on a GPU.
-pub unsafe fn switch() -> Answer {
+pub unsafe fn switch() -> CallResult {
     require_current()?;
     Ok(())
 }
 
 /// `cuProfilerInitialize`, which current drivers do not support either.
-pub unsafe fn initialise(_config: *const c_char, _output: *const c_char, _format: c_int) -> Answer {
+pub unsafe fn initialise(
+    _config: *const c_char,
+    _output: *const c_char,
+    _format: c_int,
+) -> CallResult {
     Err(CudaError::NotSupported.into())
 }

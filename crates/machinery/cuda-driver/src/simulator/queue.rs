@@ -1,10 +1,10 @@
 //! The queue of pending stream operations. An operation executes when a call has to wait for it, on the
-//! waiting thread,
-//! or after a short time in which the program has made no driver call, on the queue's background thread.
+//! waiting thread, or after a short time in which the program has made no driver call, on the queue's
+//! background thread.
 //!
 //! Operations execute in submission order across all streams, unless launches are shuffled: then a seed
-//! chooses among all
-//! orders that streams and events allow, and a wait for a stream executes only what that stream depends on.
+//! chooses among all orders that streams and events allow, and a wait for a stream executes only what that
+//! stream depends on.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -16,38 +16,37 @@ use std::time::Duration;
 use cuda_sim::driver::{ContextId, CudaError, EventId, StreamId};
 
 use super::conditions::conditions;
+use super::execute::{Origin, execute};
 use super::graph::Random;
-use super::perform::{Within, perform};
-use super::work::Work;
-use super::{callback, host, lock, machine};
-use crate::report::say;
+use super::stream_op::StreamOp;
+use super::{callback, host_access, lock, lock_mutex};
+use crate::log::warn;
 
 /// Capacity of the queue; a thread that submits to a full queue executes operations first.
-const MOST: usize = 4096;
+const CAPACITY: usize = 4096;
 
 /// Idle time before background work: the background thread starts when the program has made no driver call
 /// for this long.
-const QUIET: Duration = Duration::from_millis(2);
+const IDLE_TIME: Duration = Duration::from_millis(2);
 
 /// Idle time before background work when launches are shuffled or host accesses are checked. Longer, so that
-/// the seed's
-/// choices do not depend on the host's speed, and so that accesses to memory in use are detected.
-const QUIET_PATIENT: Duration = Duration::from_millis(250);
+/// the seed's choices do not depend on the host's speed, and so that accesses to memory in use are detected.
+const LONG_IDLE_TIME: Duration = Duration::from_millis(250);
 
 /// One pending or running operation.
 struct Item {
     context: ContextId,
     stream: StreamId,
-    work: Work,
+    op: StreamOp,
     /// The numbers of the operations that must complete first. Completed ones are no longer in the queue.
-    after: Vec<u64>,
+    dependencies: Vec<u64>,
     running: bool,
 }
 
 impl Item {
     /// Returns true if no other operation may start while this one runs.
-    fn keeps_others(&self) -> bool {
-        !self.work.calls_program()
+    fn blocks_others(&self) -> bool {
+        !self.op.calls_host_function()
     }
 }
 
@@ -56,19 +55,18 @@ struct Queue {
     last: u64,
     items: BTreeMap<u64, Item>,
     /// The last operation of each stream with pending work, and true if the stream synchronizes with the
-    /// legacy default
-    /// stream.
+    /// legacy default stream.
     tails: BTreeMap<(ContextId, StreamId), (u64, bool)>,
     /// The last operation that records each event.
     records: BTreeMap<EventId, u64>,
     /// Number of choices made from the seed since it was set.
-    chosen: u64,
+    draws: u64,
     /// Number of running operations that block others: all except host functions, which may wait for the
-    /// result of
-    /// another thread's operation. Running one at a time makes the order independent of which threads execute.
-    busy: usize,
+    /// result of another thread's operation. Running one at a time makes the order independent of which
+    /// threads execute.
+    blocking_running: usize,
     /// Number of waiting threads. Lets us skip `notify_all`, a system call, when it is zero.
-    waiting: usize,
+    waiters: usize,
 }
 
 static QUEUE: Mutex<Queue> = Mutex::new(Queue {
@@ -76,9 +74,9 @@ static QUEUE: Mutex<Queue> = Mutex::new(Queue {
     items: BTreeMap::new(),
     tails: BTreeMap::new(),
     records: BTreeMap::new(),
-    chosen: 0,
-    busy: 0,
-    waiting: 0,
+    draws: 0,
+    blocking_running: 0,
+    waiters: 0,
 });
 
 /// Notified of every operation that is enqueued or completed.
@@ -95,12 +93,12 @@ static IN_BACKGROUND: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     /// True while this thread executes an operation; it then must not wait for others.
-    static PERFORMING: Cell<bool> = const { Cell::new(false) };
+    static EXECUTING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The set of operations that a wait covers.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Awaited {
+pub enum WaitTarget {
     /// All operations submitted so far.
     All,
     Stream(ContextId, StreamId),
@@ -108,12 +106,12 @@ pub enum Awaited {
 }
 
 /// Counts a driver call, so that the background thread knows that the program is active.
-pub fn called() {
+pub fn count_api_call() {
     CALLS.fetch_add(1, Ordering::Relaxed);
 }
 
 /// Enqueues an operation. `blocking` is true if the stream synchronizes with the legacy default stream.
-pub fn put(context: ContextId, stream: StreamId, blocking: bool, work: Work) {
+pub fn enqueue(context: ContextId, stream: StreamId, blocking: bool, op: StreamOp) {
     static BACKGROUND: Once = Once::new();
     // If the thread cannot be created, operations execute when a call waits for them.
     BACKGROUND.call_once(|| {
@@ -121,85 +119,83 @@ pub fn put(context: ContextId, stream: StreamId, blocking: bool, work: Work) {
             .name("streams".into())
             .spawn(background);
     });
-    if PENDING.load(Ordering::Acquire) >= MOST {
-        work_until(u64::MAX, |queue| queue.items.len() < MOST);
+    if PENDING.load(Ordering::Acquire) >= CAPACITY {
+        execute_until(u64::MAX, |queue| queue.items.len() < CAPACITY);
     }
-    let uses = host::of(&work);
-    let mut queue = lock(&QUEUE);
+    let accesses = host_access::accesses_of(&op);
+    let mut queue = lock_mutex(&QUEUE);
     queue.last += 1;
     let number = queue.last;
-    let after = queue.before(context, stream, blocking, &work);
-    for event in work.recorded() {
+    let dependencies = queue.predecessors(context, stream, blocking, &op);
+    for event in op.recorded_events() {
         queue.records.insert(event, number);
     }
     queue.tails.insert((context, stream), (number, blocking));
     let item = Item {
         context,
         stream,
-        work,
-        after,
+        op,
+        dependencies,
         running: false,
     };
     queue.items.insert(number, item);
     // Before another thread can start the operation.
-    host::add(number, uses);
+    host_access::add_pending(number, accesses);
     PENDING.store(queue.items.len(), Ordering::Release);
     if queue.items.len() == 1 {
-        queue.tell();
+        queue.notify_waiters();
     }
 }
 
 /// Waits until an operation is enqueued or completed.
-fn changed(mut queue: MutexGuard<'static, Queue>) -> MutexGuard<'static, Queue> {
-    queue.waiting += 1;
+fn wait_for_change(mut queue: MutexGuard<'static, Queue>) -> MutexGuard<'static, Queue> {
+    queue.waiters += 1;
     let mut queue = CHANGED.wait(queue).unwrap_or_else(PoisonError::into_inner);
-    queue.waiting -= 1;
+    queue.waiters -= 1;
     queue
 }
 
 /// Executes operations until `target` is complete. Completes all earlier operations too, unless launches are
-/// shuffled, so
-/// that counters and modelled times equal those of immediate execution.
-pub fn wait(awaited: Awaited) {
-    if !may_wait() {
+/// shuffled, so that counters and modelled times equal those of immediate execution.
+pub fn wait(target: WaitTarget) {
+    if !can_wait() {
         return;
     }
-    let last = lock(&QUEUE).last;
+    let last = lock_mutex(&QUEUE).last;
     let all = conditions().shuffle.is_none();
-    work_until(last, |queue| {
-        !(queue.has(awaited, last) || all && queue.has_more(last))
+    execute_until(last, |queue| {
+        !(queue.contains(target, last) || all && queue.can_progress(last))
     });
 }
 
 /// Returns true if `target` is complete. If it is not, first executes or starts one operation, so that a
-/// program that
-/// polls makes progress.
-pub fn is_done(awaited: Awaited) -> bool {
-    if !may_wait() {
+/// program that polls makes progress.
+pub fn is_done(target: WaitTarget) -> bool {
+    if !can_wait() {
         return true;
     }
     let (last, waits) = {
-        let queue = lock(&QUEUE);
-        (queue.last, queue.has(awaited, queue.last))
+        let queue = lock_mutex(&QUEUE);
+        (queue.last, queue.contains(target, queue.last))
     };
     if waits {
-        step(last);
+        execute_one(last);
     }
-    let done = !waits || !lock(&QUEUE).has(awaited, last);
+    let done = !waits || !lock_mutex(&QUEUE).contains(target, last);
     if done {
-        wait(awaited);
+        wait(target);
     }
     done
 }
 
 /// Returns true if `target` is not complete. Executes nothing.
-pub fn is_pending(awaited: Awaited) -> bool {
-    PENDING.load(Ordering::Acquire) > 0 && lock(&QUEUE).has(awaited, u64::MAX)
+pub fn is_pending(target: WaitTarget) -> bool {
+    PENDING.load(Ordering::Acquire) > 0 && lock_mutex(&QUEUE).contains(target, u64::MAX)
 }
 
 /// Restarts the sequence of choices made from the seed.
-pub fn restart() {
-    lock(&QUEUE).chosen = 0;
+pub fn restart_shuffle() {
+    lock_mutex(&QUEUE).draws = 0;
 }
 
 /// Returns true if the background thread is executing operations.
@@ -208,43 +204,44 @@ pub fn in_background() -> bool {
 }
 
 /// Returns true if a pending operation frees the memory at an address.
-pub fn frees(address: u64) -> bool {
+pub fn has_pending_free(address: u64) -> bool {
     PENDING.load(Ordering::Acquire) > 0
-        && lock(&QUEUE)
+        && lock_mutex(&QUEUE)
             .items
             .values()
-            .any(|item| matches!(item.work, Work::Free(at) if at == address))
+            .any(|item| matches!(item.op, StreamOp::Free(freed) if freed == address))
 }
 
 /// Returns true if there is pending work and this thread may wait for it; a thread that executes an operation
 /// may not.
-fn may_wait() -> bool {
-    PENDING.load(Ordering::Acquire) > 0 && !PERFORMING.get() && !callback::in_callback()
+fn can_wait() -> bool {
+    PENDING.load(Ordering::Acquire) > 0 && !EXECUTING.get() && !callback::in_callback()
 }
 
 impl Queue {
     /// Wakes all waiting threads.
-    fn tell(&self) {
-        if self.waiting > 0 {
+    fn notify_waiters(&self) {
+        if self.waiters > 0 {
             CHANGED.notify_all();
         }
     }
 
     /// Returns the operations that a new one must follow: the last of its stream, the last of each stream that
     /// synchronizes with it, and those that record the events it waits for.
-    fn before(
+    fn predecessors(
         &self,
         context: ContextId,
         stream: StreamId,
         blocking: bool,
-        work: &Work,
+        op: &StreamOp,
     ) -> Vec<u64> {
-        let own = self.tails.get(&(context, stream)).map(|(tail, _)| *tail);
+        let tail_of_stream = self.tails.get(&(context, stream)).map(|(tail, _)| *tail);
         let legacy = match (stream, blocking) {
             (StreamId::LEGACY, _) => {
-                let others = self.tails.iter();
-                let others = others.filter(|((of, _), (_, blocking))| *of == context && *blocking);
-                others.map(|(_, (tail, _))| *tail).collect()
+                let streams = self.tails.iter();
+                let streams =
+                    streams.filter(|((owner, _), (_, blocking))| *owner == context && *blocking);
+                streams.map(|(_, (tail, _))| *tail).collect()
             }
             (_, true) => {
                 let tail = self.tails.get(&(context, StreamId::LEGACY));
@@ -252,27 +249,28 @@ impl Queue {
             }
             (_, false) => Vec::new(),
         };
-        let events = work.waited();
+        let events = op.awaited_events();
         let events = events.iter().filter_map(|event| self.records.get(event));
-        own.into_iter()
+        tail_of_stream
+            .into_iter()
             .chain(legacy)
             .chain(events.copied())
             .collect()
     }
 
     /// Returns true if an operation of `target` is among those up to `last`.
-    fn has(&self, awaited: Awaited, last: u64) -> bool {
-        match awaited {
-            Awaited::All => self.items.keys().next().is_some_and(|first| *first <= last),
-            Awaited::Event(event) => self.records.get(&event).is_some_and(|item| *item <= last),
+    fn contains(&self, target: WaitTarget, last: u64) -> bool {
+        match target {
+            WaitTarget::All => self.items.keys().next().is_some_and(|first| *first <= last),
+            WaitTarget::Event(event) => self.records.get(&event).is_some_and(|item| *item <= last),
             // The legacy default stream waits for all blocking streams of its context.
-            Awaited::Stream(context, StreamId::LEGACY) => {
+            WaitTarget::Stream(context, StreamId::LEGACY) => {
                 self.items.range(..=last).any(|(_, item)| {
                     let blocking = self.tails.get(&(item.context, item.stream));
                     item.context == context && blocking.is_none_or(|(_, blocking)| *blocking)
                 })
             }
-            Awaited::Stream(context, stream) => self
+            WaitTarget::Stream(context, stream) => self
                 .items
                 .range(..=last)
                 .any(|(_, item)| item.context == context && item.stream == stream),
@@ -281,52 +279,50 @@ impl Queue {
 
     /// Returns true if an item can start as soon as no blocking operation runs.
     fn is_ready(&self, item: &Item) -> bool {
-        let mut before = item.after.iter();
-        !item.running && !before.any(|before| self.items.contains_key(before))
+        let mut predecessors = item.dependencies.iter();
+        !item.running && !predecessors.any(|id| self.items.contains_key(id))
     }
 
     /// Returns true if operations up to `last` can make progress, now or when a running one completes.
-    /// Running host
-    /// functions and their successors do not count.
-    fn has_more(&self, last: u64) -> bool {
+    /// Running host functions and their successors do not count.
+    fn can_progress(&self, last: u64) -> bool {
         let mut items = self.items.range(..=last);
         items.any(|(_, item)| match item.running {
-            true => item.keeps_others(),
+            true => item.blocks_others(),
             false => self.is_ready(item),
         })
     }
 
     /// Chooses an operation up to `last` that can start now: the first, or with a seed, a random one. Returns
-    /// `None` if
-    /// there is none.
+    /// `None` if there is none.
     fn choose(&mut self, last: u64, seed: Option<u64>) -> Option<u64> {
-        if self.busy > 0 {
+        if self.blocking_running > 0 {
             return None;
         }
         let ready = |(_, item): &(&u64, &Item)| self.is_ready(item);
-        let mut found = self.items.range(..=last).filter(ready).map(|(at, _)| *at);
+        let mut candidates = self.items.range(..=last).filter(ready).map(|(id, _)| *id);
         let Some(seed) = seed else {
-            return found.next();
+            return candidates.next();
         };
-        let found: Vec<u64> = found.collect();
-        if found.is_empty() {
+        let candidates: Vec<u64> = candidates.collect();
+        if candidates.is_empty() {
             return None;
         }
-        self.chosen += 1;
-        let mut random = Random(seed ^ self.chosen.rotate_left(32));
-        Some(found[random.below(found.len())])
+        self.draws += 1;
+        let mut random = Random(seed ^ self.draws.rotate_left(32));
+        Some(candidates[random.below(candidates.len())])
     }
 
     /// Marks an item as running.
-    fn begin(&mut self, number: u64) -> Option<Begun> {
+    fn start_item(&mut self, number: u64) -> Option<RunningOp> {
         let item = self.items.get_mut(&number)?;
         item.running = true;
-        self.busy += usize::from(item.keeps_others());
-        Some(Begun {
+        self.blocking_running += usize::from(item.blocks_others());
+        Some(RunningOp {
             number,
             context: item.context,
             stream: item.stream,
-            work: item.work.clone(),
+            op: item.op.clone(),
         })
     }
 
@@ -335,8 +331,8 @@ impl Queue {
         let Some(item) = self.items.remove(&number) else {
             return;
         };
-        if item.running && item.keeps_others() {
-            self.busy -= 1;
+        if item.running && item.blocks_others() {
+            self.blocking_running -= 1;
         }
         let key = (item.context, item.stream);
         if self
@@ -346,7 +342,7 @@ impl Queue {
         {
             self.tails.remove(&key);
         }
-        for event in item.work.recorded() {
+        for event in item.op.recorded_events() {
             if self.records.get(&event) == Some(&number) {
                 self.records.remove(&event);
             }
@@ -356,92 +352,90 @@ impl Queue {
 }
 
 /// Executes operations up to `last` until `is_enough` returns true; waits for other threads if none can start.
-fn work_until(last: u64, enough: impl Fn(&Queue) -> bool) {
-    let mut queue = lock(&QUEUE);
-    while !enough(&queue) {
+fn execute_until(last: u64, is_enough: impl Fn(&Queue) -> bool) {
+    let mut queue = lock_mutex(&QUEUE);
+    while !is_enough(&queue) {
         match queue.choose(last, conditions().shuffle) {
             Some(number) => {
-                run(queue, number);
-                queue = lock(&QUEUE);
+                execute_item(queue, number);
+                queue = lock_mutex(&QUEUE);
             }
-            None => queue = changed(queue),
+            None => queue = wait_for_change(queue),
         }
     }
 }
 
 /// Executes one operation up to `last`; returns false if none can start now. A host function gets its own
-/// thread, because
-/// it may wait for the program's next call.
-fn step(last: u64) -> bool {
-    let mut queue = lock(&QUEUE);
+/// thread, because it may wait for the program's next call.
+fn execute_one(last: u64) -> bool {
+    let mut queue = lock_mutex(&QUEUE);
     let Some(number) = queue.choose(last, conditions().shuffle) else {
         return false;
     };
-    let Some(begun) = queue.begin(number) else {
+    let Some(running_op) = queue.start_item(number) else {
         return true;
     };
     drop(queue);
-    if !begun.work.calls_program() {
-        begun.finish();
+    if !running_op.op.calls_host_function() {
+        running_op.finish();
         return true;
     }
-    let here = begun.clone();
+    let here = running_op.clone();
     let thread = thread::Builder::new().name("host function".into());
-    if thread.spawn(move || begun.finish()).is_err() {
+    if thread.spawn(move || running_op.finish()).is_err() {
         here.finish();
     }
     true
 }
 
 /// Executes an operation.
-fn run(mut queue: MutexGuard<'static, Queue>, number: u64) {
-    let begun = queue.begin(number);
+fn execute_item(mut queue: MutexGuard<'static, Queue>, number: u64) {
+    let running_op = queue.start_item(number);
     drop(queue);
-    if let Some(begun) = begun {
-        begun.finish();
+    if let Some(running_op) = running_op {
+        running_op.finish();
     }
 }
 
 /// A running operation, owned by one thread.
 #[derive(Clone)]
-struct Begun {
+struct RunningOp {
     number: u64,
     context: ContextId,
     stream: StreamId,
-    work: Work,
+    op: StreamOp,
 }
 
-impl Begun {
+impl RunningOp {
     /// Executes the operation and removes it from the queue, even if it panics.
     fn finish(self) {
-        struct Removed(u64);
-        impl Drop for Removed {
+        struct RemoveOnDrop(u64);
+        impl Drop for RemoveOnDrop {
             fn drop(&mut self) {
-                PERFORMING.set(false);
-                host::end(self.0);
-                let mut queue = lock(&QUEUE);
+                EXECUTING.set(false);
+                host_access::end_operation(self.0);
+                let mut queue = lock_mutex(&QUEUE);
                 queue.remove(self.0);
-                queue.tell();
+                queue.notify_waiters();
             }
         }
-        PERFORMING.set(true);
-        let removed = Removed(self.number);
-        host::begin(self.number);
-        if let Err(error) = perform(self.context, self.stream, &self.work, Within::Stream) {
-            failed(self.context, error);
+        EXECUTING.set(true);
+        let guard = RemoveOnDrop(self.number);
+        host_access::begin_operation(self.number);
+        if let Err(error) = execute(self.context, self.stream, &self.op, Origin::Stream) {
+            report_failure(self.context, error);
         }
-        drop(removed);
+        drop(guard);
     }
 }
 
 /// Reports an operation that failed although it was valid when submitted. The error becomes its context's,
-/// unless an
-/// earlier fault is already recorded there.
-fn failed(context: ContextId, error: CudaError) {
-    if let Ok(mut driver) = machine()
+/// unless an earlier fault is already recorded there.
+fn report_failure(context: ContextId, error: CudaError) {
+    if let Ok(mut driver) = lock()
         && driver.memory_info(context).is_ok()
     {
-        say(format_args!(
+        warn(format_args!(
             "work in a stream could not be done ({error}): the memory, the kernel or the event that it \
              names is not there any more"
         ));
@@ -452,16 +446,16 @@ fn failed(context: ContextId, error: CudaError) {
 /// Executes pending operations whenever the program has made no driver call for a while.
 fn background() {
     loop {
-        let mut queue = lock(&QUEUE);
+        let mut queue = lock_mutex(&QUEUE);
         while queue.items.is_empty() {
-            queue = changed(queue);
+            queue = wait_for_change(queue);
         }
         drop(queue);
-        let before = CALLS.load(Ordering::Relaxed);
-        let patient = conditions().shuffle.is_some() || host::is_on();
-        thread::sleep(if patient { QUIET_PATIENT } else { QUIET });
+        let predecessors = CALLS.load(Ordering::Relaxed);
+        let is_long = conditions().shuffle.is_some() || host_access::is_enabled();
+        thread::sleep(if is_long { LONG_IDLE_TIME } else { IDLE_TIME });
         IN_BACKGROUND.store(true, Ordering::Release);
-        while CALLS.load(Ordering::Relaxed) == before && step(u64::MAX) {}
+        while CALLS.load(Ordering::Relaxed) == predecessors && execute_one(u64::MAX) {}
         IN_BACKGROUND.store(false, Ordering::Release);
     }
 }

@@ -18,39 +18,38 @@ const PER_THREAD: u64 = 2;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// A stream by its number, or the legacy default stream.
-    Known(StreamId),
+    Id(StreamId),
     PerThread,
 }
 
 thread_local! {
     /// True while a null handle denotes this thread's default stream.
-    static OWN_DEFAULT: Cell<bool> = const { Cell::new(false) };
+    static PER_THREAD_DEFAULT: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A guard: while it lives, a null stream handle denotes the calling thread's default stream.
-pub struct OwnDefault(());
+pub struct PerThreadDefault(());
 
-impl OwnDefault {
-    pub fn begin() -> Self {
-        OWN_DEFAULT.set(true);
+impl PerThreadDefault {
+    pub fn enable() -> Self {
+        PER_THREAD_DEFAULT.set(true);
         Self(())
     }
 
     /// Returns true if a guard lives on this thread.
-    pub fn is_on() -> bool {
-        OWN_DEFAULT.get()
+    pub fn is_active() -> bool {
+        PER_THREAD_DEFAULT.get()
     }
 }
 
-impl Drop for OwnDefault {
+impl Drop for PerThreadDefault {
     fn drop(&mut self) {
-        OWN_DEFAULT.set(false);
+        PER_THREAD_DEFAULT.set(false);
     }
 }
 
 /// A non-null output pointer. It is created before a function does its work, so that a null pointer is
-/// rejected while
-/// there is nothing to undo.
+/// rejected while there is nothing to undo.
 pub struct Out<T>(NonNull<T>);
 
 impl<T> Out<T> {
@@ -73,7 +72,7 @@ impl<T> Out<T> {
 ///
 /// # Safety
 /// `to` must be null or writable.
-pub unsafe fn set_if_wanted<T>(to: *mut T, value: T) {
+pub unsafe fn write_if_not_null<T>(to: *mut T, value: T) {
     if !to.is_null() {
         // SAFETY: `to` is not null, so it is writable by this function's contract.
         unsafe { to.write(value) }
@@ -101,14 +100,13 @@ pub fn event(handle: CUevent) -> EventId {
 }
 
 /// Returns the stream of a handle. A null handle denotes the legacy default stream, or inside a `_ptsz` or
-/// `_ptds` function
-/// the per-thread default stream.
+/// `_ptds` function the per-thread default stream.
 pub fn stream(handle: CUstream) -> Stream {
     match number(handle) {
-        0 if OwnDefault::is_on() => Stream::PerThread,
-        LEGACY => Stream::Known(StreamId::LEGACY),
+        0 if PerThreadDefault::is_active() => Stream::PerThread,
+        LEGACY => Stream::Id(StreamId::LEGACY),
         PER_THREAD => Stream::PerThread,
-        number => Stream::Known(StreamId(number)),
+        number => Stream::Id(StreamId(number)),
     }
 }
 
@@ -116,7 +114,7 @@ pub fn stream(handle: CUstream) -> Stream {
 ///
 /// # Safety
 /// `text` must be null or a NUL-terminated string that outlives the result.
-pub unsafe fn text<'a>(text: *const c_char) -> Result<&'a str, CudaError> {
+pub unsafe fn c_str<'a>(text: *const c_char) -> Result<&'a str, CudaError> {
     if text.is_null() {
         return Err(CudaError::InvalidValue);
     }
@@ -127,13 +125,13 @@ pub unsafe fn text<'a>(text: *const c_char) -> Result<&'a str, CudaError> {
 }
 
 /// Interns a string for C: returns the same pointer for equal strings, valid until the process ends.
-pub fn lasting(text: &str) -> *const c_char {
+pub fn intern(text: &str) -> *const c_char {
     static TEXTS: Mutex<BTreeSet<CString>> = Mutex::new(BTreeSet::new());
     // Names in PTX contain no NUL.
     let text = CString::new(text).unwrap_or_default();
     let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = texts.get(&text) {
-        return known.as_ptr();
+    if let Some(interned) = texts.get(&text) {
+        return interned.as_ptr();
     }
     // Moving a `CString` does not move its contents, and the set never removes an entry.
     let pointer = text.as_ptr();

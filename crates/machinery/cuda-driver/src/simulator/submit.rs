@@ -6,31 +6,31 @@ use std::sync::MutexGuard;
 use cuda_sim::driver::{ContextId, CudaError, Driver, StreamId};
 
 use super::capture;
-use super::machine;
-use super::queue::{self, Awaited};
-use super::work::Work;
+use super::lock;
+use super::queue::{self, WaitTarget};
+use super::stream_op::StreamOp;
 
 /// Submits `op`, which the caller has validated, to a stream. Unlocks the driver.
 pub fn submit(
     driver: MutexGuard<'static, Driver>,
     context: ContextId,
     stream: StreamId,
-    work: Work,
+    op: StreamOp,
 ) -> Result<(), CudaError> {
     let blocking = is_blocking(&driver, context, stream)?;
     // Copies of pageable host memory complete before the call returns.
-    let waits = match &work {
-        Work::Memcpy(copy) => driver.host_waits(copy),
+    let is_synchronous = match &op {
+        StreamOp::Memcpy(copy) => driver.host_waits(copy),
         _ => false,
     };
     drop(driver);
-    let Some(work) = capture::collect(context, stream, work)? else {
+    let Some(op) = capture::collect(context, stream, op)? else {
         return Ok(());
     };
-    queue::put(context, stream, blocking, work);
-    if waits {
-        queue::wait(Awaited::Stream(context, stream));
-        machine()?.stream_flags(context, stream)?;
+    queue::enqueue(context, stream, blocking, op);
+    if is_synchronous {
+        queue::wait(WaitTarget::Stream(context, stream));
+        lock()?.stream_flags(context, stream)?;
     }
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! Structures and handles of the driver API that are newer than `cust_raw`. Enums are plain integers, because
-//! a caller
-//! may pass a value that the enum lacks.
+//! a caller may pass a value that the enum lacks.
 
 pub mod graph;
 
@@ -51,7 +50,7 @@ pub struct CUctxCreateParams {
 #[repr(C)]
 pub struct CUexecAffinityParam {
     pub kind: c_int,
-    pub multiprocessors: c_uint,
+    pub sm_count: c_uint,
 }
 
 /// `CUmemLocation`: a memory location. `kind` 1 is the device with the number `id`; 2 and above are on the

@@ -2,49 +2,48 @@
 //!
 //! A row is the CUDA version that introduced the function, its signature, and in brackets the simulator's
 //! implementation; empty brackets if there is none. After a slash follows the variant for which a null stream
-//! is the
-//! calling thread's default stream. `unsupported` lists functions whose signatures are unknown here.
+//! is the calling thread's default stream. `unsupported` lists functions whose signatures are unknown here.
 
 #![expect(non_snake_case, reason = "the names are those of C")]
 
 mod capture;
 mod context;
-mod copies;
 mod device;
-mod fills;
 mod graph;
 mod graph_exec;
 mod image;
+mod interop;
 mod kernel;
-mod mapping;
+mod memcpy;
 mod memory;
+mod memset;
 mod module;
-mod others;
 mod pool;
 mod stream;
+mod virtual_memory;
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use super::entry::{Answers, DefaultStream, EntryPoint, Erased};
-use crate::report::{guarded, not_done, not_in_library, not_simulated};
-use crate::simulator::{OwnDefault, permitted};
+use super::entry::{DefaultStream, EntryPoint, ErasedFn, Implementations};
+use crate::log::{catch_panic, not_implemented, not_in_library, not_simulated};
+use crate::simulator::{PerThreadDefault, check_permitted};
 use crate::status::Code;
 
 pub use capture::*;
 pub use context::*;
-pub use copies::*;
 pub use device::*;
-pub use fills::*;
 pub use graph::*;
 pub use graph_exec::*;
 pub use image::*;
+pub use interop::*;
 pub use kernel::*;
-pub use mapping::*;
+pub use memcpy::*;
 pub use memory::*;
+pub use memset::*;
 pub use module::*;
-pub use others::*;
 pub use pool::*;
 pub use stream::*;
+pub use virtual_memory::*;
 
 /// All functions, by subject.
 static SUBJECTS: &[&[&EntryPoint]] = &[
@@ -53,16 +52,16 @@ static SUBJECTS: &[&[&EntryPoint]] = &[
     module::FUNCTIONS,
     memory::FUNCTIONS,
     pool::FUNCTIONS,
-    mapping::FUNCTIONS,
-    copies::FUNCTIONS,
-    fills::FUNCTIONS,
+    virtual_memory::FUNCTIONS,
+    memcpy::FUNCTIONS,
+    memset::FUNCTIONS,
     stream::FUNCTIONS,
     kernel::FUNCTIONS,
     graph::FUNCTIONS,
     graph_exec::FUNCTIONS,
     capture::FUNCTIONS,
     image::FUNCTIONS,
-    others::FUNCTIONS,
+    interop::FUNCTIONS,
 ];
 
 /// Returns all functions.

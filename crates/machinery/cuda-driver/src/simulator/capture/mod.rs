@@ -1,10 +1,8 @@
 //! Stream capture: operations submitted to a capturing stream become graph nodes and do not execute.
-//! `state.rs` has the
-//! active captures, `collect.rs` adds nodes to them, `rules.rs` checks which calls a capture forbids, and
-//! `calls.rs`
-//! implements the driver API's functions.
+//! `state.rs` has the active captures, `collect.rs` adds nodes to them, `rules.rs` checks which calls a
+//! capture forbids, and `api.rs` implements the driver API's functions.
 
-pub mod calls;
+pub mod api;
 mod collect;
 pub mod rules;
 mod state;

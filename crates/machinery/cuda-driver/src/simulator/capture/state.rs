@@ -8,7 +8,7 @@ use std::thread::ThreadId;
 use cuda_sim::driver::{ContextId, CudaError, EventId, StreamId};
 
 use crate::simulator::graph::{GraphId, NodeId};
-use crate::simulator::lock;
+use crate::simulator::lock_mutex;
 
 /// The restrictions that a capture imposes on other calls (`CUstreamCaptureMode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub enum Mode {
 
 impl Mode {
     /// Converts a `CUstreamCaptureMode`, or returns [`CudaError::InvalidValue`].
-    pub fn new(number: i32) -> Result<Self, CudaError> {
-        match number {
+    pub fn new(value: i32) -> Result<Self, CudaError> {
+        match value {
             0 => Ok(Self::Global),
             1 => Ok(Self::ThreadLocal),
             2 => Ok(Self::Relaxed),
@@ -39,7 +39,7 @@ pub struct Capture {
     pub origin: StreamId,
     pub graph: GraphId,
     /// True if the program passed the graph, which then survives errors of the capture.
-    pub given: bool,
+    pub is_external_graph: bool,
     pub mode: Mode,
     pub thread: ThreadId,
     /// False once an error has invalidated it: it can only be ended then.
@@ -55,11 +55,11 @@ pub struct Member {
     /// The dependencies of its next node.
     pub tail: Vec<NodeId>,
     /// The handles of those nodes, as returned to the program.
-    pub shown: Vec<u64>,
+    pub returned_handles: Vec<u64>,
 }
 
 /// An event recorded in a capturing stream.
-pub struct Mark {
+pub struct CapturedEvent {
     pub capture: CaptureId,
     pub tail: Vec<NodeId>,
 }
@@ -69,7 +69,7 @@ pub struct Captures {
     last: u64,
     pub captures: BTreeMap<CaptureId, Capture>,
     pub streams: BTreeMap<StreamId, Member>,
-    pub events: BTreeMap<EventId, Mark>,
+    pub events: BTreeMap<EventId, CapturedEvent>,
 }
 
 static CAPTURES: Mutex<Captures> = Mutex::new(Captures {
@@ -85,11 +85,11 @@ static ANY: AtomicUsize = AtomicUsize::new(0);
 /// Locks all captures. A thread that also locks the driver must lock it first; one that also locks the
 /// graphs, after.
 pub fn captures() -> MutexGuard<'static, Captures> {
-    lock(&CAPTURES)
+    lock_mutex(&CAPTURES)
 }
 
 /// Locks all captures, if there are any; otherwise returns `None`.
-pub fn any() -> Option<MutexGuard<'static, Captures>> {
+pub fn try_captures() -> Option<MutexGuard<'static, Captures>> {
     (ANY.load(Ordering::Acquire) > 0).then(captures)
 }
 
@@ -101,7 +101,7 @@ impl Captures {
     }
 
     /// Updates the counter of captures; required after every change.
-    pub fn changed(&self) {
+    pub fn update_count(&self) {
         ANY.store(self.captures.len() + self.events.len(), Ordering::Release);
     }
 
@@ -116,27 +116,26 @@ impl Captures {
     }
 
     /// Invalidates captures after a forbidden call. Returns `error`, or
-    /// [`CudaError::StreamCaptureInvalidated`] if all of
-    /// them were invalid already.
+    /// [`CudaError::StreamCaptureInvalidated`] if all of them were invalid already.
     pub fn invalidate(&mut self, captures: &BTreeSet<CaptureId>, error: CudaError) -> CudaError {
-        let mut ended_before = true;
+        let mut all_invalid = true;
         for id in captures {
             if let Some(capture) = self.captures.get_mut(id) {
-                ended_before &= !capture.valid;
+                all_invalid &= !capture.valid;
                 capture.valid = false;
             }
         }
-        match ended_before {
+        match all_invalid {
             true => CudaError::StreamCaptureInvalidated,
             false => error,
         }
     }
 
     /// Removes a capture and its streams.
-    pub fn end(&mut self, id: CaptureId) -> Option<Capture> {
+    pub fn remove(&mut self, id: CaptureId) -> Option<Capture> {
         self.streams.retain(|_, member| member.capture != id);
         let ended = self.captures.remove(&id);
-        self.changed();
+        self.update_count();
         ended
     }
 }

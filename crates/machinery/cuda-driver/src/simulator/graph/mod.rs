@@ -1,8 +1,6 @@
 //! Graphs: operations that are assembled once, by hand or by stream capture, and launched repeatedly.
-//! `body.rs` has the
-//! data structure, `store.rs` the table of all graphs; the other files implement the driver API's functions,
-//! one topic
-//! each.
+//! `body.rs` has the data structure, `store.rs` the table of all graphs; the other files implement the driver
+//! API's functions, one topic each.
 
 mod body;
 pub mod dot;
@@ -11,11 +9,11 @@ pub mod memory;
 pub mod nodes;
 pub mod objects;
 pub mod params;
-pub mod reading;
+pub mod params_in;
+mod params_out;
 pub mod run;
-pub mod shape;
-mod showing;
 mod store;
+pub mod topology;
 pub mod update;
 
 pub use body::{Body, GraphId, NodeId, Random};

@@ -10,7 +10,7 @@ use super::body::GraphId;
 use super::store::graphs;
 use crate::simulator::callback;
 use crate::simulator::raw::{Out, handle, number};
-use crate::status::Answer;
+use crate::status::CallResult;
 
 /// `CU_USER_OBJECT_NO_DESTRUCTOR_SYNC`, which CUDA requires for every object.
 const NO_SYNC: c_uint = 1;
@@ -45,7 +45,7 @@ impl Destructor {
 }
 
 /// Calls destructors on a thread of the driver. The caller must not hold a lock.
-pub fn call(destructors: Vec<Destructor>) -> Result<(), CudaError> {
+pub fn call_destructors(destructors: Vec<Destructor>) -> Result<(), CudaError> {
     if destructors.is_empty() {
         return Ok(());
     }
@@ -66,7 +66,7 @@ impl Objects {
     }
 
     /// Adds references, by object.
-    pub fn hold(&mut self, counts: &BTreeMap<u64, u64>) {
+    pub fn retain_all(&mut self, counts: &BTreeMap<u64, u64>) {
         for (object, count) in counts {
             if let Some(object) = self.0.get_mut(object) {
                 object.references += count;
@@ -75,23 +75,23 @@ impl Objects {
     }
 
     /// Drops references and returns the destructors of objects that reached zero.
-    pub fn let_go(&mut self, counts: &BTreeMap<u64, u64>) -> Vec<Destructor> {
-        let mut calls = Vec::new();
+    pub fn release_all(&mut self, counts: &BTreeMap<u64, u64>) -> Vec<Destructor> {
+        let mut destructors = Vec::new();
         for (&object, &count) in counts {
             if let Ok(Some(destructor)) = self.release(object, count) {
-                calls.push(destructor);
+                destructors.push(destructor);
             }
         }
-        calls
+        destructors
     }
 
     fn release(&mut self, object: u64, count: u64) -> Result<Option<Destructor>, CudaError> {
-        let found = self.0.get_mut(&object).ok_or(CudaError::InvalidValue)?;
-        found.references = found
+        let entry = self.0.get_mut(&object).ok_or(CudaError::InvalidValue)?;
+        entry.references = entry
             .references
             .checked_sub(count)
             .ok_or(CudaError::InvalidValue)?;
-        if found.references > 0 {
+        if entry.references > 0 {
             return Ok(None);
         }
         Ok(self.0.remove(&object).map(|object| object.destructor))
@@ -100,14 +100,14 @@ impl Objects {
 
 /// `cuUserObjectCreate`.
 pub unsafe fn create(
-    to: *mut CUuserObject,
+    out: *mut CUuserObject,
     data: *mut c_void,
     destroy: CUhostFn,
     references: c_uint,
     flags: c_uint,
-) -> Answer {
-    // SAFETY: `to` is null or writable, as `cuUserObjectCreate` requires of its caller.
-    let to = unsafe { Out::new(to) }?;
+) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuUserObjectCreate` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
     if destroy.is_none() || references == 0 || flags != NO_SYNC {
         return Err(CudaError::InvalidValue.into());
     }
@@ -121,24 +121,24 @@ pub unsafe fn create(
         },
     };
     graphs.objects.0.insert(id, object);
-    to.set(handle(id));
+    out.set(handle(id));
     Ok(())
 }
 
 /// `cuUserObjectRetain`.
-pub unsafe fn retain(object: CUuserObject, count: c_uint) -> Answer {
+pub unsafe fn retain(object: CUuserObject, count: c_uint) -> CallResult {
     let mut graphs = graphs();
     let object = graphs.objects.0.get_mut(&number(object));
     let object = object.ok_or(CudaError::InvalidValue)?;
-    object.references += u64::from(not_zero(count)?);
+    object.references += u64::from(check_nonzero(count)?);
     Ok(())
 }
 
 /// `cuUserObjectRelease`.
-pub unsafe fn release(object: CUuserObject, count: c_uint) -> Answer {
-    let count = not_zero(count)?;
-    let last = graphs().objects.release(number(object), count.into())?;
-    Ok(call(last.into_iter().collect())?)
+pub unsafe fn release(object: CUuserObject, count: c_uint) -> CallResult {
+    let count = check_nonzero(count)?;
+    let destructor = graphs().objects.release(number(object), count.into())?;
+    Ok(call_destructors(destructor.into_iter().collect())?)
 }
 
 /// `cuGraphRetainUserObject`.
@@ -147,20 +147,20 @@ pub unsafe fn retain_in_graph(
     object: CUuserObject,
     count: c_uint,
     flags: c_uint,
-) -> Answer {
-    let count = u64::from(not_zero(count)?);
+) -> CallResult {
+    let count = u64::from(check_nonzero(count)?);
     if flags & !MOVE != 0 {
         return Err(CudaError::InvalidValue.into());
     }
     let (graph, object) = (GraphId(number(graph)), number(object));
     let mut graphs = graphs();
     graphs.graph(graph)?;
-    let held = graphs.objects.0.get_mut(&object);
-    let held = held.ok_or(CudaError::InvalidValue)?;
+    let entry = graphs.objects.0.get_mut(&object);
+    let entry = entry.ok_or(CudaError::InvalidValue)?;
     match flags {
-        MOVE if held.references < count => return Err(CudaError::InvalidValue.into()),
+        MOVE if entry.references < count => return Err(CudaError::InvalidValue.into()),
         MOVE => {}
-        _ => held.references += count,
+        _ => entry.references += count,
     }
     let objects = &mut graphs.graph_mut(graph)?.objects;
     *objects.entry(object).or_default() += count;
@@ -168,22 +168,22 @@ pub unsafe fn retain_in_graph(
 }
 
 /// `cuGraphReleaseUserObject`.
-pub unsafe fn release_in_graph(graph: CUgraph, object: CUuserObject, count: c_uint) -> Answer {
-    let count = u64::from(not_zero(count)?);
+pub unsafe fn release_in_graph(graph: CUgraph, object: CUuserObject, count: c_uint) -> CallResult {
+    let count = u64::from(check_nonzero(count)?);
     let object = number(object);
     let mut graphs = graphs();
     let objects = &mut graphs.graph_mut(GraphId(number(graph)))?.objects;
-    let held = objects.get_mut(&object).ok_or(CudaError::InvalidValue)?;
-    *held = held.checked_sub(count).ok_or(CudaError::InvalidValue)?;
-    if *held == 0 {
+    let entry = objects.get_mut(&object).ok_or(CudaError::InvalidValue)?;
+    *entry = entry.checked_sub(count).ok_or(CudaError::InvalidValue)?;
+    if *entry == 0 {
         objects.remove(&object);
     }
-    let last = graphs.objects.release(object, count)?;
+    let destructor = graphs.objects.release(object, count)?;
     drop(graphs);
-    Ok(call(last.into_iter().collect())?)
+    Ok(call_destructors(destructor.into_iter().collect())?)
 }
 
-fn not_zero(count: c_uint) -> Result<c_uint, CudaError> {
+fn check_nonzero(count: c_uint) -> Result<c_uint, CudaError> {
     if count == 0 {
         return Err(CudaError::InvalidValue);
     }

@@ -1,6 +1,5 @@
 //! The table of all graphs and executable graphs. Their numbers are unique across object types, so that a
-//! handle of
-//! another type is simply not found.
+//! handle of another type is simply not found.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -9,8 +8,8 @@ use cuda_sim::driver::CudaError;
 
 use super::body::{Body, GraphId, Node, NodeId};
 use super::objects::{Destructor, Objects};
-use crate::simulator::lock;
-use crate::simulator::work::Work;
+use crate::simulator::lock_mutex;
+use crate::simulator::stream_op::StreamOp;
 
 /// The number of an executable graph (`CUgraphExec`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,7 +49,7 @@ static GRAPHS: Mutex<Graphs> = Mutex::new(Graphs {
 
 /// Locks all graphs. A thread that also locks the driver must lock it first.
 pub fn graphs() -> MutexGuard<'static, Graphs> {
-    lock(&GRAPHS)
+    lock_mutex(&GRAPHS)
 }
 
 impl Graphs {
@@ -68,15 +67,14 @@ impl Graphs {
     }
 
     /// Returns a graph or child graph. This method and those below return [`CudaError::InvalidValue`] for an
-    /// object that
-    /// does not exist.
+    /// object that does not exist.
     pub fn graph(&self, id: GraphId) -> Result<&Body, CudaError> {
-        if let Some(found) = self.graphs.get(&id) {
-            return Ok(found);
+        if let Some(graph) = self.graphs.get(&id) {
+            return Ok(graph);
         }
         let parent = self.nested.get(&id).ok_or(CudaError::InvalidValue)?;
-        match &self.node(*parent)?.work {
-            Work::Graph(body) => Ok(body),
+        match &self.node(*parent)?.op {
+            StreamOp::Graph(body) => Ok(body),
             _ => Err(CudaError::InvalidValue),
         }
     }
@@ -87,8 +85,8 @@ impl Graphs {
             return self.graphs.get_mut(&id).ok_or(CudaError::InvalidValue);
         }
         let parent = *self.nested.get(&id).ok_or(CudaError::InvalidValue)?;
-        match &mut self.node_mut(parent)?.work {
-            Work::Graph(body) => Ok(Arc::make_mut(body)),
+        match &mut self.node_mut(parent)?.op {
+            StreamOp::Graph(body) => Ok(Arc::make_mut(body)),
             _ => Err(CudaError::InvalidValue),
         }
     }
@@ -117,29 +115,29 @@ impl Graphs {
     pub fn add(
         &mut self,
         graph: GraphId,
-        work: Work,
-        after: Vec<NodeId>,
+        op: StreamOp,
+        dependencies: Vec<NodeId>,
     ) -> Result<NodeId, CudaError> {
         let body = self.graph(graph)?;
-        let known = |(at, before): (usize, &NodeId)| {
-            body.nodes.contains_key(before) && !after[..at].contains(before)
+        let is_valid = |(i, dependency): (usize, &NodeId)| {
+            body.nodes.contains_key(dependency) && !dependencies[..i].contains(dependency)
         };
-        if !after.iter().enumerate().all(known) {
+        if !dependencies.iter().enumerate().all(is_valid) {
             return Err(CudaError::InvalidValue);
         }
         let id = NodeId(self.next());
-        let work = match work {
-            Work::Graph(body) => {
+        let op = match op {
+            StreamOp::Graph(body) => {
                 let copy = self.copy(&body);
                 self.nested.insert(copy.id, id);
-                Work::Graph(Arc::new(copy))
+                StreamOp::Graph(Arc::new(copy))
             }
             other => other,
         };
         self.owners.insert(id, graph);
         self.graph_mut(graph)?
             .nodes
-            .insert(id, Node::new(work, after));
+            .insert(id, Node::new(op, dependencies));
         Ok(id)
     }
 
@@ -155,46 +153,45 @@ impl Graphs {
     /// Copies a graph, with new numbers for the graph, its nodes and its child graphs.
     pub fn copy(&mut self, body: &Body) -> Body {
         let id = GraphId(self.next());
-        let numbers: BTreeMap<NodeId, NodeId> = body
+        let new_ids: BTreeMap<NodeId, NodeId> = body
             .nodes
             .keys()
             .map(|&old| (old, NodeId(self.next())))
             .collect();
         let mut copy = Body::new(id);
         for (old, node) in &body.nodes {
-            let new = numbers[old];
-            let work = match &node.work {
-                Work::Graph(child) => {
+            let new = new_ids[old];
+            let op = match &node.op {
+                StreamOp::Graph(child) => {
                     let child = self.copy(child);
                     self.nested.insert(child.id, new);
-                    Work::Graph(Arc::new(child))
+                    StreamOp::Graph(Arc::new(child))
                 }
                 other => other.clone(),
             };
             // Skip edges from destroyed nodes.
-            let after = node
-                .after
+            let dependencies = node
+                .dependencies
                 .iter()
-                .filter_map(|old| numbers.get(old).copied());
-            let made = Node {
+                .filter_map(|old| new_ids.get(old).copied());
+            let copied = Node {
                 original: Some(*old),
                 enabled: node.enabled,
-                ..Node::new(work, after.collect())
+                ..Node::new(op, dependencies.collect())
             };
             self.owners.insert(new, id);
-            copy.nodes.insert(new, made);
+            copy.nodes.insert(new, copied);
         }
-        self.objects.hold(&body.objects);
+        self.objects.retain_all(&body.objects);
         copy.objects.clone_from(&body.objects);
         copy
     }
 
     /// Destroys a graph, for `cuGraphDestroy`; a child graph is destroyed only with its node. Returns the
-    /// destructors to
-    /// call.
+    /// destructors to call.
     pub fn destroy(&mut self, graph: GraphId) -> Result<Vec<Destructor>, CudaError> {
         let removed = self.graphs.remove(&graph).ok_or(CudaError::InvalidValue)?;
-        Ok(self.forget(&removed))
+        Ok(self.remove_ids(&removed))
     }
 
     /// Removes a node and its edges, for `cuGraphDestroyNode`. Returns the destructors to call.
@@ -205,32 +202,32 @@ impl Graphs {
         }
         let removed = graph.nodes.remove(&node);
         for other in graph.nodes.values_mut() {
-            other.after.retain(|before| *before != node);
+            other.dependencies.retain(|dependency| *dependency != node);
         }
         self.owners.remove(&node);
-        match removed.map(|node| node.work) {
-            Some(Work::Graph(body)) => Ok(self.forget(&body)),
+        match removed.map(|node| node.op) {
+            Some(StreamOp::Graph(body)) => Ok(self.remove_ids(&body)),
             _ => Ok(Vec::new()),
         }
     }
 
     /// Removes a destroyed graph's numbers, and releases its user objects.
-    fn forget(&mut self, body: &Body) -> Vec<Destructor> {
+    fn remove_ids(&mut self, body: &Body) -> Vec<Destructor> {
         self.nested.remove(&body.id);
         for node in body.nodes.keys() {
             self.owners.remove(node);
         }
-        let mut calls = self.objects.let_go(&body.objects);
+        let mut destructors = self.objects.release_all(&body.objects);
         for child in body.children() {
-            calls.extend(self.forget(child));
+            destructors.extend(self.remove_ids(child));
         }
-        calls
+        destructors
     }
 
     /// Creates an executable graph of `graph`, for `cuGraphInstantiate`.
     pub fn instantiate(&mut self, graph: GraphId, flags: u64) -> Result<ExecId, CudaError> {
         let body = self.graph(graph)?.clone();
-        self.hold_all(&body);
+        self.retain_objects(&body);
         let id = ExecId(self.next());
         let body = Arc::new(body);
         self.execs.insert(id, Exec { body, flags });
@@ -243,35 +240,34 @@ impl Graphs {
     }
 
     /// Returns a node of an executable graph to change it; it has the number of the original node. Pending
-    /// launches are
-    /// not affected.
+    /// launches are not affected.
     pub fn exec_node(&mut self, exec: ExecId, node: NodeId) -> Result<&mut Node, CudaError> {
         let exec = self.execs.get_mut(&exec).ok_or(CudaError::InvalidValue)?;
         if exec.body.find(node).is_none() {
             return Err(CudaError::InvalidValue);
         }
-        let found = Arc::make_mut(&mut exec.body).find_mut(node);
-        found.ok_or(CudaError::InvalidValue)
+        let node = Arc::make_mut(&mut exec.body).find_mut(node);
+        node.ok_or(CudaError::InvalidValue)
     }
 
     /// Destroys an executable graph, for `cuGraphExecDestroy`. Returns the destructors to call.
     pub fn destroy_exec(&mut self, exec: ExecId) -> Result<Vec<Destructor>, CudaError> {
         let removed = self.execs.remove(&exec).ok_or(CudaError::InvalidValue)?;
-        Ok(self.let_go_all(&removed.body))
+        Ok(self.release_objects(&removed.body))
     }
 
     /// Adds references to the user objects of a graph and its child graphs.
-    pub fn hold_all(&mut self, body: &Body) {
-        self.objects.hold(&body.objects);
-        body.children().for_each(|child| self.hold_all(child));
+    pub fn retain_objects(&mut self, body: &Body) {
+        self.objects.retain_all(&body.objects);
+        body.children().for_each(|child| self.retain_objects(child));
     }
 
     /// Releases the user objects of a graph and its child graphs. Returns the destructors to call.
-    pub fn let_go_all(&mut self, body: &Body) -> Vec<Destructor> {
-        let mut calls = self.objects.let_go(&body.objects);
+    pub fn release_objects(&mut self, body: &Body) -> Vec<Destructor> {
+        let mut destructors = self.objects.release_all(&body.objects);
         for child in body.children() {
-            calls.extend(self.let_go_all(child));
+            destructors.extend(self.release_objects(child));
         }
-        calls
+        destructors
     }
 }

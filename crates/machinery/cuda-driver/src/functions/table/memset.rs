@@ -42,7 +42,7 @@ functions! {
         CUstream,
     ) [memset::rows_d32_async] / 7000 cuMemsetD2D32Async_ptsz;
 
-    lacking {
+    unsupported {
         2000 cuMemsetD16, 2000 cuMemsetD2D16, 2000 cuMemsetD2D32, 2000 cuMemsetD2D8, 2000 cuMemsetD32,
         2000 cuMemsetD8,
     }

@@ -77,7 +77,7 @@ functions! {
         copy: *const CUDA_MEMCPY3D_PEER, stream: CUstream,
     ) [memcpy::three_d_peer_async] / 7000 cuMemcpy3DPeerAsync_ptsz;
 
-    lacking {
+    unsupported {
         12060 cuMemBatchDecompressAsync / 12060 cuMemBatchDecompressAsync_ptsz, 2000 cuMemcpy2D,
         2000 cuMemcpy2DAsync, 2000 cuMemcpy2DUnaligned, 2000 cuMemcpy3D, 2000 cuMemcpy3DAsync,
         12080 cuMemcpy3DBatchAsync / 12080 cuMemcpy3DBatchAsync_ptsz,

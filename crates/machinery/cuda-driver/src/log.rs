@@ -8,53 +8,52 @@ use std::sync::{Mutex, PoisonError};
 
 use cuda_sim::driver::CudaError;
 
-use crate::simulator::permitted;
-use crate::simulator::watch::{Event, tell};
-use crate::start::{Backend, backend};
-use crate::status::{Answer, Code, code};
+use crate::backend::{Backend, backend};
+use crate::simulator::check_permitted;
+use crate::simulator::telemetry::{Event, emit};
+use crate::status::{CallResult, Code, to_code};
 
 /// Prints one message on stderr. Ignores errors: a closed stderr is no reason to fail.
-pub fn say(message: Arguments) {
+pub fn warn(message: Arguments) {
     let _ = writeln!(std::io::stderr().lock(), "warpbook: {message}");
 }
 
 /// Runs the implementation of the C function `name`. A panic becomes `CUDA_ERROR_UNKNOWN`, because unwinding
-/// into C is
-/// undefined behaviour.
-pub fn guarded(name: &str, call: impl FnOnce() -> Answer) -> Code {
-    let answer = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| {
-        say(format_args!(
+/// into C is undefined behaviour.
+pub fn catch_panic(name: &str, call: impl FnOnce() -> CallResult) -> Code {
+    let result = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| {
+        warn(format_args!(
             "a fault of the simulator itself in {name}; please report it"
         ));
         Err(CudaError::Unknown.into())
     });
-    code(answer)
+    to_code(result)
 }
 
 /// Returns the error for a function that the simulator does not implement, and prints each function's name
 /// once.
-pub fn not_simulated(name: &'static str) -> Answer {
+pub fn not_simulated(name: &'static str) -> CallResult {
     static NAMED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
     let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
     if named.insert(name) {
-        say(format_args!(
+        warn(format_args!(
             "the simulator does not do {name}; it needs an NVIDIA GPU"
         ));
-        tell(Event::NotSimulated(name));
+        emit(Event::NotSimulated(name));
     }
     Err(CudaError::NotSupported.into())
 }
 
 /// Returns the error for a function whose signature is unknown here, so that it cannot be forwarded either.
-pub fn not_done(name: &'static str) -> Code {
+pub fn not_implemented(name: &'static str) -> Code {
     match backend() {
         None => CudaError::NotInitialized.code(),
-        Some(Backend::Simulator) => guarded(name, || {
-            permitted()?;
+        Some(Backend::Simulator) => catch_panic(name, || {
+            check_permitted()?;
             not_simulated(name)
         }),
         Some(Backend::Gpu) => {
-            say(format_args!(
+            warn(format_args!(
                 "{name} is not handed on to NVIDIA's driver: a program that needs it has to load that itself"
             ));
             CudaError::NotSupported.code()
@@ -64,7 +63,7 @@ pub fn not_done(name: &'static str) -> Code {
 
 /// Returns the error for a function that the installed driver lacks.
 pub fn not_in_library(name: &str) -> Code {
-    say(format_args!(
+    warn(format_args!(
         "NVIDIA's driver on this machine has no {name}; a newer one may"
     ));
     CudaError::NotSupported.code()
@@ -77,8 +76,8 @@ mod tests {
 
     #[test]
     fn a_panic_becomes_an_unknown_error() {
-        assert_eq!(guarded("cuTest", || panic!("on purpose")), 999);
-        assert_eq!(guarded("cuTest", || Err(Status(7))), 7);
-        assert_eq!(guarded("cuTest", || Ok(())), 0);
+        assert_eq!(catch_panic("cuTest", || panic!("on purpose")), 999);
+        assert_eq!(catch_panic("cuTest", || Err(Status(7))), 7);
+        assert_eq!(catch_panic("cuTest", || Ok(())), 0);
     }
 }

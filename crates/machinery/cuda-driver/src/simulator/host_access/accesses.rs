@@ -4,17 +4,16 @@ use cuda_sim::check::Severity;
 use cuda_sim::driver::{Driver, Memcpy};
 use cuda_sim::memory::global::AllocationKind;
 
-use super::{Source, Use, Uses, hash};
+use super::{HostAccess, HostAccesses, Source, hash};
 use crate::names;
-use crate::simulator::work::{Kernel, Work};
+use crate::simulator::stream_op::{Kernel, StreamOp};
 
 /// Adds the page-locked and managed allocations that `op` accesses, and for a graph's copies the pageable
-/// memory that
-/// they read.
-pub fn find(driver: &Driver, work: &Work, in_graph: bool, found: &mut Uses) {
-    match work {
-        Work::Memcpy(copy) => of_copy(driver, copy, in_graph, found),
-        Work::Memset(memset) => {
+/// memory that they read.
+pub fn add_accesses(driver: &Driver, op: &StreamOp, in_graph: bool, accesses: &mut HostAccesses) {
+    match op {
+        StreamOp::Memcpy(copy) => add_copy(driver, copy, in_graph, accesses),
+        StreamOp::Memset(memset) => {
             let value = match memset.value {
                 cuda_sim::driver::MemsetValue::U8(_) => 1,
                 cuda_sim::driver::MemsetValue::U16(_) => 2,
@@ -22,58 +21,57 @@ pub fn find(driver: &Driver, work: &Work, in_graph: bool, found: &mut Uses) {
             };
             let row = memset.width * value;
             let bytes = memset.pitch * memset.height.saturating_sub(1) + row;
-            if shared(driver, memset.address).is_some() {
-                found.guarded.push(Use {
+            if host_accessible(driver, memset.address).is_some() {
+                accesses.ranges.push(HostAccess {
                     start: memset.address,
                     end: memset.address + bytes,
-                    reads: false,
+                    read_only: false,
                     severity: Severity::Error,
-                    work: format!("a fill of {bytes} bytes writes"),
+                    description: format!("a fill of {bytes} bytes writes"),
                 });
             }
         }
-        Work::Kernel(kernel) => of_kernel(driver, kernel, found),
-        Work::Graph(body) => {
+        StreamOp::Kernel(kernel) => add_kernel(driver, kernel, accesses),
+        StreamOp::Graph(body) => {
             for node in body.nodes.values().filter(|node| node.enabled) {
-                find(driver, &node.work, true, found);
+                add_accesses(driver, &node.op, true, accesses);
             }
         }
-        Work::Empty
-        | Work::Host(_)
-        | Work::RecordEvent(_)
-        | Work::WaitEvent(_)
-        | Work::Allocate(_)
-        | Work::Free(_) => {}
+        StreamOp::Empty
+        | StreamOp::Host(_)
+        | StreamOp::RecordEvent(_)
+        | StreamOp::WaitEvent(_)
+        | StreamOp::Allocate(_)
+        | StreamOp::Free(_) => {}
     }
 }
 
 /// Returns the kind of the allocation at an address if the host can access it; `None` for memory not
-/// allocated by the
-/// driver.
-fn shared(driver: &Driver, address: u64) -> Option<AllocationKind> {
+/// allocated by the driver.
+fn host_accessible(driver: &Driver, address: u64) -> Option<AllocationKind> {
     let kind = driver.allocation(address).ok()?.kind;
     matches!(kind, AllocationKind::Host | AllocationKind::Managed).then_some(kind)
 }
 
-fn of_copy(driver: &Driver, copy: &Memcpy, in_graph: bool, found: &mut Uses) {
+fn add_copy(driver: &Driver, copy: &Memcpy, in_graph: bool, accesses: &mut HostAccesses) {
     let Some([dst, src]) = driver.copy_spans(copy) else {
         return;
     };
     let bytes = copy.width * copy.height * copy.depth;
-    for ((start, span), reads, does) in [(dst, false, "writes"), (src, true, "reads")] {
-        if shared(driver, start).is_some() {
-            found.guarded.push(Use {
+    for ((start, span), read_only, verb) in [(dst, false, "writes"), (src, true, "reads")] {
+        if host_accessible(driver, start).is_some() {
+            accesses.ranges.push(HostAccess {
                 start,
                 end: start + span,
-                reads,
+                read_only,
                 severity: Severity::Error,
-                work: format!("a copy of {bytes} bytes {does}"),
+                description: format!("a copy of {bytes} bytes {verb}"),
             });
         }
     }
     let (start, span) = src;
     if in_graph && span == bytes && driver.allocation(start).is_err() {
-        found.sources.push(Source {
+        accesses.sources.push(Source {
             start,
             bytes,
             // SAFETY: the source of a graph's copy must be readable when the graph is launched.
@@ -83,26 +81,26 @@ fn of_copy(driver: &Driver, copy: &Memcpy, in_graph: bool, found: &mut Uses) {
 }
 
 /// Adds the allocations whose addresses are in a kernel's arguments: the kernel may access all of their memory.
-fn of_kernel(driver: &Driver, kernel: &Kernel, found: &mut Uses) {
+fn add_kernel(driver: &Driver, kernel: &Kernel, accesses: &mut HostAccesses) {
     let name = driver.function_name(kernel.function).unwrap_or_default();
     let words = kernel.arguments.chunks_exact(8);
     for word in words.filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?))) {
-        let Some(kind) = shared(driver, word) else {
+        let Some(kind) = host_accessible(driver, word) else {
             continue;
         };
-        let Ok(whole) = driver.allocation(word) else {
+        let Ok(allocation) = driver.allocation(word) else {
             continue;
         };
-        found.guarded.push(Use {
-            start: whole.base,
-            end: whole.base + whole.size,
-            reads: false,
+        accesses.ranges.push(HostAccess {
+            start: allocation.base,
+            end: allocation.base + allocation.size,
+            read_only: false,
             // Only a warning: kernel and host may communicate through page-locked memory.
             severity: match kind {
                 AllocationKind::Managed => Severity::Error,
                 _ => Severity::Warning,
             },
-            work: format!("kernel {} may use", names::plain(name)),
+            description: format!("kernel {} may use", names::short(name)),
         });
     }
 }

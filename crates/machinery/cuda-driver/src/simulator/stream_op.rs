@@ -7,11 +7,11 @@ use cuda_sim::driver::{EventId, FunctionId, LaunchConfig, Memcpy, Memset};
 use cust_raw::{CUhostFn, CUstream, CUstreamCallback};
 
 use super::graph::Body;
-use super::watch;
+use super::telemetry;
 
 /// One operation.
 #[derive(Clone)]
-pub enum Work {
+pub enum StreamOp {
     /// No operation: an empty graph node, used as a dependency.
     Empty,
     Kernel(Kernel),
@@ -20,58 +20,57 @@ pub enum Work {
     Host(HostFunction),
     RecordEvent(EventId),
     WaitEvent(EventId),
-    Allocate(Reserved),
+    Allocate(Reservation),
     /// Frees the allocation at this address.
     Free(u64),
     Graph(Arc<Body>),
 }
 
 // SAFETY: the pointers in an operation are only dereferenced when it executes. The driver API requires them
-// to be valid
-// until then, on whichever thread executes the operation.
-unsafe impl Send for Work {}
+// to be valid until then, on whichever thread executes the operation.
+unsafe impl Send for StreamOp {}
 // SAFETY: shared access to an operation dereferences no pointer.
-unsafe impl Sync for Work {}
+unsafe impl Sync for StreamOp {}
 
-impl Work {
+impl StreamOp {
     /// Returns the events that it records.
-    pub fn recorded(&self) -> Vec<EventId> {
-        let mut found = Vec::new();
-        self.each(&mut |work| {
-            if let Work::RecordEvent(event) = work {
-                found.push(*event);
+    pub fn recorded_events(&self) -> Vec<EventId> {
+        let mut events = Vec::new();
+        self.visit(&mut |op| {
+            if let StreamOp::RecordEvent(event) = op {
+                events.push(*event);
             }
         });
-        found
+        events
     }
 
     /// Returns the events that it waits for.
-    pub fn waited(&self) -> Vec<EventId> {
-        let mut found = Vec::new();
-        self.each(&mut |work| {
-            if let Work::WaitEvent(event) = work {
-                found.push(*event);
+    pub fn awaited_events(&self) -> Vec<EventId> {
+        let mut events = Vec::new();
+        self.visit(&mut |op| {
+            if let StreamOp::WaitEvent(event) = op {
+                events.push(*event);
             }
         });
-        found
+        events
     }
 
     /// Returns true if it calls a host function.
-    pub fn calls_program(&self) -> bool {
+    pub fn calls_host_function(&self) -> bool {
         let mut calls = false;
-        self.each(&mut |work| calls |= matches!(work, Work::Host(_)));
+        self.visit(&mut |op| calls |= matches!(op, StreamOp::Host(_)));
         calls
     }
 
     /// Calls `f` for each operation: for a graph, for those of its nodes.
-    fn each(&self, look: &mut impl FnMut(&Work)) {
+    fn visit(&self, f: &mut impl FnMut(&StreamOp)) {
         match self {
-            Work::Graph(body) => {
+            StreamOp::Graph(body) => {
                 for node in body.nodes.values() {
-                    node.work.each(look);
+                    node.op.visit(f);
                 }
             }
-            other => look(other),
+            single => f(single),
         }
     }
 }
@@ -100,8 +99,8 @@ impl Kernel {
             dynamic_shared: self.dynamic_shared,
             parameters: &self.arguments,
             cooperative: self.cooperative,
-            watch: Some(&watch::WATCH),
-            profile: watch::profiling(),
+            watch: Some(&telemetry::WATCH),
+            profile: telemetry::is_profiling(),
         }
     }
 }
@@ -123,10 +122,9 @@ pub enum HostFunction {
 }
 
 /// An allocation of a graph: its address is valid as long as the graph exists, its memory only between an
-/// allocation node
-/// and a free.
+/// allocation node and a free.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Reserved {
+pub struct Reservation {
     pub address: u64,
     pub bytes: u64,
 }

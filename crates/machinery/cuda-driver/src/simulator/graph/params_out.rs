@@ -12,32 +12,35 @@ use cust_raw::{
 
 use super::body::{Node, Pointer};
 use crate::simulator::raw::handle;
-use crate::simulator::work::{HostFunction, Work};
+use crate::simulator::stream_op::{HostFunction, StreamOp};
 use crate::types::graph::KernelNodeParams;
 
 /// Returns a kernel node's parameters. The list of arguments belongs to the node and is valid until its
 /// parameters change.
 pub fn kernel(driver: &Driver, node: &mut Node) -> Result<KernelNodeParams, CudaError> {
-    let Work::Kernel(kernel) = &node.work else {
+    let StreamOp::Kernel(kernel) = &node.op else {
         return Err(CudaError::InvalidValue);
     };
     let context = driver.module_context(driver.function_module(kernel.function)?)?;
     let (layout, _) = driver.parameters(kernel.function)?;
-    let at = |offset: u32| {
+    let pointer_at = |offset: u32| {
         kernel.arguments[offset as usize..]
             .as_ptr()
             .cast_mut()
             .cast()
     };
-    node.pointers = layout.iter().map(|part| Pointer(at(part.offset))).collect();
-    let first: *mut Pointer = node.pointers.as_mut_ptr();
+    node.argument_pointers = layout
+        .iter()
+        .map(|parameter| Pointer(pointer_at(parameter.offset)))
+        .collect();
+    let list: *mut Pointer = node.argument_pointers.as_mut_ptr();
     Ok(KernelNodeParams {
         func: handle(kernel.function.0),
         grid: kernel.grid,
         block: kernel.block,
         shared_mem_bytes: kernel.dynamic_shared,
         // `Pointer` is `repr(transparent)`.
-        kernel_params: first.cast::<*mut c_void>(),
+        kernel_params: list.cast::<*mut c_void>(),
         extra: null_mut(),
         kern: null_mut(),
         ctx: handle(context.0),
@@ -45,27 +48,27 @@ pub fn kernel(driver: &Driver, node: &mut Node) -> Result<KernelNodeParams, Cuda
 }
 
 /// Returns a memcpy node's parameters.
-pub fn copy(node: &Node) -> Result<CUDA_MEMCPY3D, CudaError> {
-    let Work::Memcpy(Memcpy {
+pub fn memcpy(node: &Node) -> Result<CUDA_MEMCPY3D, CudaError> {
+    let StreamOp::Memcpy(Memcpy {
         dst,
         src,
         width,
         height,
         depth,
-    }) = &node.work
+    }) = &node.op
     else {
         return Err(CudaError::InvalidValue);
     };
-    let (from, to) = (start(src), start(dst));
+    let (src_base, dst_base) = (base(src), base(dst));
     Ok(CUDA_MEMCPY3D {
         srcXInBytes: src.x as usize,
         srcY: src.y as usize,
         srcZ: src.z as usize,
         srcLOD: 0,
-        srcMemoryType: from.kind,
-        srcHost: from.host,
-        srcDevice: from.device,
-        srcArray: handle(from.array),
+        srcMemoryType: src_base.kind,
+        srcHost: src_base.host,
+        srcDevice: src_base.device,
+        srcArray: handle(src_base.array),
         reserved0: null_mut(),
         srcPitch: src.pitch as usize,
         srcHeight: src.height as usize,
@@ -73,10 +76,10 @@ pub fn copy(node: &Node) -> Result<CUDA_MEMCPY3D, CudaError> {
         dstY: dst.y as usize,
         dstZ: dst.z as usize,
         dstLOD: 0,
-        dstMemoryType: to.kind,
-        dstHost: to.host,
-        dstDevice: to.device,
-        dstArray: handle(to.array),
+        dstMemoryType: dst_base.kind,
+        dstHost: dst_base.host,
+        dstDevice: dst_base.device,
+        dstArray: handle(dst_base.array),
         reserved1: null_mut(),
         dstPitch: dst.pitch as usize,
         dstHeight: dst.height as usize,
@@ -87,34 +90,34 @@ pub fn copy(node: &Node) -> Result<CUDA_MEMCPY3D, CudaError> {
 }
 
 /// The start of one side of a copy: `kind` selects the valid address.
-struct Start {
+struct Base {
     kind: CUmemorytype,
     host: *mut c_void,
     device: u64,
     array: u64,
 }
 
-fn start(end: &MemcpyOperand) -> Start {
+fn base(operand: &MemcpyOperand) -> Base {
     let (mut host, mut device, mut array) = (null_mut(), 0, 0);
-    let kind = match end.array {
-        MemcpyAddress::Host(at) => {
-            host = at.cast();
+    let kind = match operand.array {
+        MemcpyAddress::Host(pointer_at) => {
+            host = pointer_at.cast();
             CUmemorytype::CU_MEMORYTYPE_HOST
         }
-        MemcpyAddress::Device(at) => {
-            device = at;
+        MemcpyAddress::Device(pointer_at) => {
+            device = pointer_at;
             CUmemorytype::CU_MEMORYTYPE_DEVICE
         }
-        MemcpyAddress::Array(at) => {
-            array = at;
+        MemcpyAddress::Array(pointer_at) => {
+            array = pointer_at;
             CUmemorytype::CU_MEMORYTYPE_ARRAY
         }
-        MemcpyAddress::Unified(at) => {
-            device = at;
+        MemcpyAddress::Unified(pointer_at) => {
+            device = pointer_at;
             CUmemorytype::CU_MEMORYTYPE_UNIFIED
         }
     };
-    Start {
+    Base {
         kind,
         host,
         device,
@@ -123,8 +126,8 @@ fn start(end: &MemcpyOperand) -> Start {
 }
 
 /// Returns a memset node's parameters.
-pub fn fill(node: &Node) -> Result<CUDA_MEMSET_NODE_PARAMS, CudaError> {
-    let Work::Memset(memset) = &node.work else {
+pub fn memset(node: &Node) -> Result<CUDA_MEMSET_NODE_PARAMS, CudaError> {
+    let StreamOp::Memset(memset) = &node.op else {
         return Err(CudaError::InvalidValue);
     };
     let (value, element) = match memset.value {
@@ -144,8 +147,8 @@ pub fn fill(node: &Node) -> Result<CUDA_MEMSET_NODE_PARAMS, CudaError> {
 
 /// Returns a host node's parameters.
 pub fn host(node: &Node) -> Result<CUDA_HOST_NODE_PARAMS, CudaError> {
-    match node.work {
-        Work::Host(HostFunction::Plain { function, data }) => Ok(CUDA_HOST_NODE_PARAMS {
+    match node.op {
+        StreamOp::Host(HostFunction::Plain { function, data }) => Ok(CUDA_HOST_NODE_PARAMS {
             fn_: function,
             userData: data,
         }),
@@ -154,10 +157,9 @@ pub fn host(node: &Node) -> Result<CUDA_HOST_NODE_PARAMS, CudaError> {
 }
 
 /// Returns an allocation node's parameters as at its creation. Access descriptors are not stored, because
-/// graphs allocate
-/// only on device 0.
+/// graphs allocate only on device 0.
 pub fn allocation(node: &Node) -> Result<CUDA_MEM_ALLOC_NODE_PARAMS, CudaError> {
-    let Work::Allocate(reserved) = &node.work else {
+    let StreamOp::Allocate(reserved) = &node.op else {
         return Err(CudaError::InvalidValue);
     };
     Ok(CUDA_MEM_ALLOC_NODE_PARAMS {

@@ -7,61 +7,69 @@ use cust_raw::{CUgraph, CUgraphNode};
 
 use super::body::{Body, GraphId, NodeId};
 use super::nodes::{graph_id, node_id};
-use super::reading::{kind, list};
+use super::params_in::{list, node_type};
 use super::store::graphs;
-use crate::report::say;
+use crate::log::warn;
 use crate::simulator::raw::{Out, handle};
-use crate::status::Answer;
+use crate::status::CallResult;
 use crate::types::graph::EdgeData;
 
 /// `cuGraphNodeGetType`.
-pub unsafe fn node_type(node: CUgraphNode, to: *mut c_int) -> Answer {
-    // SAFETY: `to` is null or writable, as `cuGraphNodeGetType` requires of its caller.
-    let to = unsafe { Out::new(to) }?;
-    to.set(kind(&graphs().node(node_id(node))?.work));
+pub unsafe fn type_of_node(node: CUgraphNode, out: *mut c_int) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuGraphNodeGetType` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
+    out.set(node_type(&graphs().node(node_id(node))?.op));
     Ok(())
 }
 
 /// `cuGraphGetNodes`.
-pub unsafe fn nodes(graph: CUgraph, to: *mut CUgraphNode, count: *mut usize) -> Answer {
-    let found = graphs()
+pub unsafe fn nodes(graph: CUgraph, out: *mut CUgraphNode, count: *mut usize) -> CallResult {
+    let nodes = graphs()
         .graph(graph_id(graph))?
         .nodes
         .keys()
         .copied()
         .collect();
-    // SAFETY: `count` is null or writable and `to` null or of that capacity, as `cuGraphGetNodes` requires.
-    Ok(unsafe { give(found, to, count) }?)
+    // SAFETY: `count` is null or writable and `out` null or of that capacity, as `cuGraphGetNodes` requires.
+    Ok(unsafe { write_nodes(nodes, out, count) }?)
 }
 
 /// `cuGraphGetRootNodes`: the nodes without dependencies.
-pub unsafe fn roots(graph: CUgraph, to: *mut CUgraphNode, count: *mut usize) -> Answer {
+pub unsafe fn roots(graph: CUgraph, out: *mut CUgraphNode, count: *mut usize) -> CallResult {
     let graphs = graphs();
     let nodes = graphs.graph(graph_id(graph))?.nodes.iter();
-    let found = nodes.filter(|(_, node)| node.after.is_empty());
-    let found = found.map(|(id, _)| *id).collect();
-    // SAFETY: `count` is null or writable and `to` null or of that capacity, as `cuGraphGetRootNodes` requires.
-    Ok(unsafe { give(found, to, count) }?)
+    let nodes = nodes.filter(|(_, node)| node.dependencies.is_empty());
+    let nodes = nodes.map(|(id, _)| *id).collect();
+    // SAFETY: `count` is null or writable and `out` null or of that capacity, as `cuGraphGetRootNodes` requires.
+    Ok(unsafe { write_nodes(nodes, out, count) }?)
 }
 
 /// `cuGraphNodeGetDependencies`: the nodes that `node` depends on.
-pub unsafe fn dependencies(node: CUgraphNode, to: *mut CUgraphNode, count: *mut usize) -> Answer {
-    let found = graphs().node(node_id(node))?.after.clone();
-    // SAFETY: `count` is null or writable and `to` null or of that capacity, as `cuGraphNodeGetDependencies`
+pub unsafe fn dependencies(
+    node: CUgraphNode,
+    out: *mut CUgraphNode,
+    count: *mut usize,
+) -> CallResult {
+    let nodes = graphs().node(node_id(node))?.dependencies.clone();
+    // SAFETY: `count` is null or writable and `out` null or of that capacity, as `cuGraphNodeGetDependencies`
     // requires.
-    Ok(unsafe { give(found, to, count) }?)
+    Ok(unsafe { write_nodes(nodes, out, count) }?)
 }
 
 /// `cuGraphNodeGetDependentNodes`: the nodes that depend on `node`.
-pub unsafe fn dependents(node: CUgraphNode, to: *mut CUgraphNode, count: *mut usize) -> Answer {
+pub unsafe fn dependents(
+    node: CUgraphNode,
+    out: *mut CUgraphNode,
+    count: *mut usize,
+) -> CallResult {
     let graphs = graphs();
     let node = node_id(node);
     let nodes = graphs.graph(graphs.owner(node)?)?.nodes.iter();
-    let found = nodes.filter(|(_, other)| other.after.contains(&node));
-    let found = found.map(|(id, _)| *id).collect();
-    // SAFETY: `count` is null or writable and `to` null or of that capacity, as
+    let nodes = nodes.filter(|(_, other)| other.dependencies.contains(&node));
+    let nodes = nodes.map(|(id, _)| *id).collect();
+    // SAFETY: `count` is null or writable and `out` null or of that capacity, as
     // `cuGraphNodeGetDependentNodes` requires.
-    Ok(unsafe { give(found, to, count) }?)
+    Ok(unsafe { write_nodes(nodes, out, count) }?)
 }
 
 /// `cuGraphGetEdges`: each edge from a node to a dependent node.
@@ -70,28 +78,30 @@ pub unsafe fn edges(
     from: *mut CUgraphNode,
     to: *mut CUgraphNode,
     count: *mut usize,
-) -> Answer {
+) -> CallResult {
     let graphs = graphs();
     let edges = edges_of(graphs.graph(graph_id(graph))?);
     if from.is_null() != to.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    let room = read_room(count)?;
-    let (befores, afters): (Vec<NodeId>, Vec<NodeId>) = edges.into_iter().unzip();
+    let capacity = read_capacity(count)?;
+    let (sources, targets): (Vec<NodeId>, Vec<NodeId>) = edges.into_iter().unzip();
     // SAFETY: `from` and `to` are null or have `capacity` elements, as `cuGraphGetEdges` requires. `count` is
-    // writable; it
-    // is restored, so that the second list gets the same capacity.
+    // writable; it is restored, so that the second list gets the same capacity.
     unsafe {
-        give(befores, from, count)?;
-        count.write(room);
-        Ok(give(afters, to, count)?)
+        write_nodes(sources, from, count)?;
+        count.write(capacity);
+        Ok(write_nodes(targets, to, count)?)
     }
 }
 
 /// Returns all edges, sorted by source node.
 pub fn edges_of(body: &Body) -> Vec<(NodeId, NodeId)> {
     let edges = |(&id, node): (&NodeId, &super::body::Node)| -> Vec<_> {
-        node.after.iter().map(|&before| (before, id)).collect()
+        node.dependencies
+            .iter()
+            .map(|&source| (source, id))
+            .collect()
     };
     let mut all: Vec<_> = body.nodes.iter().flat_map(edges).collect();
     all.sort();
@@ -99,23 +109,22 @@ pub fn edges_of(body: &Body) -> Vec<(NodeId, NodeId)> {
 }
 
 /// Generates the functions that return edges with edge data, which is always all zero.
-macro_rules! with_data {
-    ($($(#[$doc:meta])* $name:ident = $plain:ident($($argument:ident: $type:ty),*);)*) => {$(
+macro_rules! with_edge_data {
+    ($($(#[$doc:meta])* $name:ident = $base_function:ident($($argument:ident: $type:ty),*);)*) => {$(
         $(#[$doc])*
         pub unsafe fn $name(
             $($argument: $type,)*
             data: *mut EdgeData,
             count: *mut usize,
-        ) -> Answer {
-            let room = read_room(count)?;
+        ) -> CallResult {
+            let capacity = read_capacity(count)?;
             // SAFETY: `data` is null or has `capacity` elements; the other arguments are those of the
-            // function without
-            // edge data, whose contract is the same.
+            // function without edge data, whose contract is the same.
             unsafe {
-                $plain($($argument,)* count)?;
+                $base_function($($argument,)* count)?;
                 if !data.is_null() {
-                    for at in 0..room {
-                        data.add(at).write(EdgeData::default());
+                    for i in 0..capacity {
+                        data.add(i).write(EdgeData::default());
                     }
                 }
             }
@@ -124,13 +133,13 @@ macro_rules! with_data {
     )*};
 }
 
-with_data! {
+with_edge_data! {
     /// `cuGraphGetEdges` with edge data.
-    edges_with_data = edges(graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode);
+    edges_with_data = edges(graph: CUgraph, from: *mut CUgraphNode, to:  *mut CUgraphNode);
     /// `cuGraphNodeGetDependencies` with edge data.
-    dependencies_with_data = dependencies(node: CUgraphNode, to: *mut CUgraphNode);
+    dependencies_with_data = dependencies(node: CUgraphNode, out: *mut CUgraphNode);
     /// `cuGraphNodeGetDependentNodes` with edge data.
-    dependents_with_data = dependents(node: CUgraphNode, to: *mut CUgraphNode);
+    dependents_with_data = dependents(node: CUgraphNode, out: *mut CUgraphNode);
 }
 
 /// `cuGraphAddDependencies`.
@@ -139,18 +148,18 @@ pub unsafe fn add_edges(
     from: *const CUgraphNode,
     to: *const CUgraphNode,
     count: usize,
-) -> Answer {
+) -> CallResult {
     // SAFETY: `from` and `to` have `count` elements, as `cuGraphAddDependencies` requires of its caller.
-    let (body, edges) = unsafe { (graph_id(graph), pairs(graph, from, to, count)?) };
+    let (graph, edges) = unsafe { (graph_id(graph), read_edges(graph, from, to, count)?) };
     let mut graphs = graphs();
-    let known = edges_of(graphs.graph(body)?);
-    for (at, edge) in edges.iter().enumerate() {
-        if edge.0 == edge.1 || known.contains(edge) || edges[..at].contains(edge) {
+    let existing = edges_of(graphs.graph(graph)?);
+    for (i, edge) in edges.iter().enumerate() {
+        if edge.0 == edge.1 || existing.contains(edge) || edges[..i].contains(edge) {
             return Err(CudaError::InvalidValue.into());
         }
     }
-    for (before, node) in edges {
-        graphs.node_mut(node)?.after.push(before);
+    for (source, node) in edges {
+        graphs.node_mut(node)?.dependencies.push(source);
     }
     Ok(())
 }
@@ -161,30 +170,30 @@ pub unsafe fn remove_edges(
     from: *const CUgraphNode,
     to: *const CUgraphNode,
     count: usize,
-) -> Answer {
+) -> CallResult {
     // SAFETY: `from` and `to` have `count` elements, as `cuGraphRemoveDependencies` requires of its caller.
-    let (body, edges) = unsafe { (graph_id(graph), pairs(graph, from, to, count)?) };
+    let (graph, edges) = unsafe { (graph_id(graph), read_edges(graph, from, to, count)?) };
     let mut graphs = graphs();
-    let found = graphs.graph(body)?;
-    if found.has_memory() {
+    let body = graphs.graph(graph)?;
+    if body.has_memory() {
         return Err(CudaError::NotSupported.into());
     }
-    let known = edges_of(found);
-    if !edges.iter().all(|edge| known.contains(edge)) {
+    let existing = edges_of(body);
+    if !edges.iter().all(|edge| existing.contains(edge)) {
         return Err(CudaError::InvalidValue.into());
     }
-    for (before, node) in edges {
+    for (source, node) in edges {
         graphs
             .node_mut(node)?
-            .after
-            .retain(|other| *other != before);
+            .dependencies
+            .retain(|other| *other != source);
     }
     Ok(())
 }
 
 /// Generates the functions that change edges with edge data from those without.
-macro_rules! changes_with_data {
-    ($($(#[$doc:meta])* $name:ident = $plain:ident;)*) => {$(
+macro_rules! edge_changes_with_data {
+    ($($(#[$doc:meta])* $name:ident = $base_function:ident;)*) => {$(
         $(#[$doc])*
         pub unsafe fn $name(
             graph: CUgraph,
@@ -192,19 +201,18 @@ macro_rules! changes_with_data {
             to: *const CUgraphNode,
             data: *const EdgeData,
             count: usize,
-        ) -> Answer {
+        ) -> CallResult {
             // SAFETY: `data` is null or has `count` elements; the other arguments are those of the function
-            // without edge
-            // data, whose contract is the same.
+            // without edge data, whose contract is the same.
             unsafe {
                 check_edges(data, count)?;
-                $plain(graph, from, to, count)
+                $base_function(graph, from, to, count)
             }
         }
     )*};
 }
 
-changes_with_data! {
+edge_changes_with_data! {
     /// `cuGraphAddDependencies` with edge data.
     add_edges_with_data = add_edges;
     /// `cuGraphRemoveDependencies` with edge data.
@@ -222,7 +230,7 @@ pub unsafe fn check_edges(data: *const EdgeData, count: usize) -> Result<(), Cud
     // SAFETY: `data` has `count` elements, by this function's contract.
     let data = unsafe { list(data, count) }?;
     if data.iter().any(|edge| *edge != EdgeData::default()) {
-        say(format_args!(
+        warn(format_args!(
             "the simulator does not do programmatic dependencies in graphs"
         ));
         return Err(CudaError::NotSupported);
@@ -234,7 +242,7 @@ pub unsafe fn check_edges(data: *const EdgeData, count: usize) -> Result<(), Cud
 ///
 /// # Safety
 /// `from` and `to` must be null or have `count` elements.
-unsafe fn pairs(
+unsafe fn read_edges(
     graph: CUgraph,
     from: *const CUgraphNode,
     to: *const CUgraphNode,
@@ -243,49 +251,50 @@ unsafe fn pairs(
     // SAFETY: both lists have `count` elements, by this function's contract.
     let (from, to) = unsafe { (list(from, count)?, list(to, count)?) };
     let pairs = from.into_iter().zip(to);
-    let pairs: Vec<_> = pairs
+    let edges: Vec<_> = pairs
         .map(|(from, to)| (node_id(from), node_id(to)))
         .collect();
     let graphs = graphs();
     let graph: GraphId = graphs.graph(graph_id(graph))?.id;
-    let inside = |node| graphs.owner(node) == Ok(graph);
-    match pairs.iter().all(|(from, to)| inside(*from) && inside(*to)) {
-        true => Ok(pairs),
+    let in_graph = |node| graphs.owner(node) == Ok(graph);
+    match edges
+        .iter()
+        .all(|(from, to)| in_graph(*from) && in_graph(*to))
+    {
+        true => Ok(edges),
         false => Err(CudaError::InvalidValue),
     }
 }
 
 /// Reads the capacity of the caller's array.
-fn read_room(count: *const usize) -> Result<usize, CudaError> {
+fn read_capacity(count: *const usize) -> Result<usize, CudaError> {
     // SAFETY: `count` is null or readable, as all C functions that reach this require of their callers.
-    unsafe { super::reading::read(count) }
+    unsafe { super::params_in::read(count) }
 }
 
 /// Writes handles to the caller's array of `*count` elements and their number to `count`; fills unused
-/// elements with null.
-/// If `to` is null, writes only the number of handles.
+/// elements with null. If `out` is null, writes only the number of handles.
 ///
 /// # Safety
-/// `count` must be null or writable; `to` must be null or have `*count` elements.
-unsafe fn give(
-    found: Vec<NodeId>,
-    to: *mut CUgraphNode,
+/// `count` must be null or writable; `out` must be null or have `*count` elements.
+unsafe fn write_nodes(
+    nodes: Vec<NodeId>,
+    out: *mut CUgraphNode,
     count: *mut usize,
 ) -> Result<(), CudaError> {
-    let room = read_room(count)?;
-    // SAFETY: `count` is not null, else reading it failed; `to` is null or has `capacity` elements, by this
-    // function's
-    // contract.
+    let capacity = read_capacity(count)?;
+    // SAFETY: `count` is not null, else reading it failed; `out` is null or has `capacity` elements, by this
+    // function's contract.
     unsafe {
-        if to.is_null() {
-            count.write(found.len());
+        if out.is_null() {
+            count.write(nodes.len());
             return Ok(());
         }
-        for at in 0..room {
-            to.add(at)
-                .write(handle(found.get(at).map_or(0, |node| node.0)));
+        for i in 0..capacity {
+            out.add(i)
+                .write(handle(nodes.get(i).map_or(0, |node| node.0)));
         }
-        count.write(found.len().min(room));
+        count.write(nodes.len().min(capacity));
     }
     Ok(())
 }

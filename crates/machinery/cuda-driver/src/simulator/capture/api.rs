@@ -6,17 +6,17 @@ use std::thread;
 use cuda_sim::driver::{ContextId, CudaError, StreamId};
 use cust_raw::{CUgraph, CUgraphNode, CUstream};
 
-use super::collect::{is_joined, join, of_stream};
+use super::collect::{all_joined, join, of_stream};
 use super::rules;
 use super::state::{Capture, Member, Mode, captures};
 use crate::simulator::graph::nodes::{graph_id, node_id};
-use crate::simulator::graph::reading::{list, read};
-use crate::simulator::graph::shape::check_edges;
+use crate::simulator::graph::params_in::{list, read};
+use crate::simulator::graph::topology::check_edges;
 use crate::simulator::graph::{GraphId, NodeId, graphs, objects};
-use crate::simulator::in_live_stream;
-use crate::simulator::raw::{Out, handle, set_if_wanted};
+use crate::simulator::lock_live_stream;
+use crate::simulator::raw::{Out, handle, write_if_not_null};
 use crate::simulator::submit::is_blocking;
-use crate::status::Answer;
+use crate::status::CallResult;
 use crate::types::graph::EdgeData;
 
 /// Values of `CUstreamCaptureStatus`.
@@ -25,41 +25,44 @@ const ACTIVE: c_int = 1;
 const INVALIDATED: c_int = 2;
 
 /// `cuStreamBeginCapture` before CUDA 10.1, which had one mode.
-pub unsafe fn begin_global(on: CUstream) -> Answer {
+pub unsafe fn begin_global(h_stream: CUstream) -> CallResult {
     // SAFETY: `begin` dereferences no pointer: a stream handle is only looked up.
-    unsafe { begin(on, 0) }
+    unsafe { begin(h_stream, 0) }
 }
 
 /// `cuStreamBeginCapture`.
-pub unsafe fn begin(on: CUstream, mode: c_int) -> Answer {
+pub unsafe fn begin(h_stream: CUstream, mode: c_int) -> CallResult {
     let mode = Mode::new(mode)?;
-    start(on, mode, None)
+    begin_capture(h_stream, mode, None)
 }
 
 /// `cuStreamBeginCaptureToGraph`: captures into an existing graph, after the given nodes.
 pub unsafe fn begin_to_graph(
-    on: CUstream,
+    h_stream: CUstream,
     graph: CUgraph,
-    after: *const CUgraphNode,
+    dependencies: *const CUgraphNode,
     edges: *const EdgeData,
     count: usize,
     mode: c_int,
-) -> Answer {
+) -> CallResult {
     let mode = Mode::new(mode)?;
     // SAFETY: `edges` is null or has `count` elements, and so has `dependencies`, as
-    // `cuStreamBeginCaptureToGraph`
-    // requires of its caller.
-    let after = unsafe {
+    // `cuStreamBeginCaptureToGraph` requires of its caller.
+    let dependencies = unsafe {
         check_edges(edges, count)?;
-        list(after, count)?
+        list(dependencies, count)?
     };
-    let after = after.into_iter().map(node_id).collect();
-    start(on, mode, Some((graph_id(graph), after)))
+    let dependencies = dependencies.into_iter().map(node_id).collect();
+    begin_capture(h_stream, mode, Some((graph_id(graph), dependencies)))
 }
 
 /// Begins a capture into a new or an existing graph.
-fn start(on: CUstream, mode: Mode, to: Option<(GraphId, Vec<NodeId>)>) -> Answer {
-    let (driver, context, stream) = in_live_stream(on)?;
+fn begin_capture(
+    h_stream: CUstream,
+    mode: Mode,
+    target: Option<(GraphId, Vec<NodeId>)>,
+) -> CallResult {
+    let (driver, context, stream) = lock_live_stream(h_stream)?;
     let blocking = is_blocking(&driver, context, stream)?;
     if stream == StreamId::LEGACY {
         return Err(CudaError::StreamCaptureUnsupported.into());
@@ -68,15 +71,15 @@ fn start(on: CUstream, mode: Mode, to: Option<(GraphId, Vec<NodeId>)>) -> Answer
     if captures.streams.contains_key(&stream) {
         return Err(CudaError::IllegalState.into());
     }
-    let given = to.is_some();
+    let is_external_graph = target.is_some();
     let mut graphs = graphs();
-    let (graph, tail) = match to {
-        Some((graph, after)) => {
+    let (graph, tail) = match target {
+        Some((graph, dependencies)) => {
             let nodes = &graphs.graph(graph)?.nodes;
-            if !after.iter().all(|node| nodes.contains_key(node)) {
+            if !dependencies.iter().all(|node| nodes.contains_key(node)) {
                 return Err(CudaError::InvalidValue.into());
             }
-            (graph, after)
+            (graph, dependencies)
         }
         None => (graphs.create(), Vec::new()),
     };
@@ -84,7 +87,7 @@ fn start(on: CUstream, mode: Mode, to: Option<(GraphId, Vec<NodeId>)>) -> Answer
     let capture = Capture {
         origin: stream,
         graph,
-        given,
+        is_external_graph,
         mode,
         thread: thread::current().id(),
         valid: true,
@@ -94,20 +97,20 @@ fn start(on: CUstream, mode: Mode, to: Option<(GraphId, Vec<NodeId>)>) -> Answer
         context,
         blocking,
         tail,
-        shown: Vec::new(),
+        returned_handles: Vec::new(),
     };
     captures.captures.insert(id, capture);
     captures.streams.insert(stream, member);
-    captures.changed();
+    captures.update_count();
     Ok(())
 }
 
 /// `cuStreamEndCapture`. Except for a wrong thread or stream, an error also ends the capture, and there is no
 /// graph.
-pub unsafe fn end(on: CUstream, to: *mut CUgraph) -> Answer {
-    // SAFETY: `to` is null or writable, as `cuStreamEndCapture` requires of its caller.
-    let to = unsafe { Out::new(to) }?;
-    let stream = known(on)?.1;
+pub unsafe fn end(h_stream: CUstream, out: *mut CUgraph) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuStreamEndCapture` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
+    let stream = resolve(h_stream)?.1;
     let (mut captures, id) = of_stream(stream).ok_or(CudaError::IllegalState)?;
     let capture = &captures.captures[&id];
     if capture.mode != Mode::Relaxed && capture.thread != thread::current().id() {
@@ -117,7 +120,7 @@ pub unsafe fn end(on: CUstream, to: *mut CUgraph) -> Answer {
         let error = CudaError::StreamCaptureUnmatched;
         return Err(captures.invalidate(&[id].into(), error).into());
     }
-    let (graph, given) = (capture.graph, capture.given);
+    let (graph, is_external_graph) = (capture.graph, capture.is_external_graph);
     let mut error = match capture.valid {
         true => None,
         false => Some(CudaError::StreamCaptureInvalidated),
@@ -131,40 +134,39 @@ pub unsafe fn end(on: CUstream, to: *mut CUgraph) -> Answer {
             Default::default()
         }
     };
-    if error.is_none() && !is_joined(&captures, stream, &done) {
+    if error.is_none() && !all_joined(&captures, stream, &done) {
         error = Some(CudaError::StreamCaptureUnjoined);
     }
-    captures.end(id);
+    captures.remove(id);
     match error {
         None => {
-            to.set(handle(graph.0));
+            out.set(handle(graph.0));
             Ok(())
         }
         Some(error) => {
-            to.set(std::ptr::null_mut());
-            let calls = match given {
+            out.set(std::ptr::null_mut());
+            let destructors = match is_external_graph {
                 true => Vec::new(),
                 false => graphs.destroy(graph)?,
             };
             drop((captures, graphs));
-            objects::call(calls)?;
+            objects::call_destructors(destructors)?;
             Err(error.into())
         }
     }
 }
 
 /// Returns the context and the number of a stream.
-fn known(on: CUstream) -> Result<(ContextId, StreamId), CudaError> {
-    let (driver, context, stream) = in_live_stream(on)?;
+fn resolve(h_stream: CUstream) -> Result<(ContextId, StreamId), CudaError> {
+    let (driver, context, stream) = lock_live_stream(h_stream)?;
     drop(driver);
     Ok((context, stream))
 }
 
 /// Returns a stream's capture status, its capture's number and graph, and its own number. Fails for the
-/// legacy default
-/// stream if it would wait for a capturing stream; that capture stays valid.
-fn status(on: CUstream) -> Result<(c_int, u64, GraphId, StreamId), CudaError> {
-    let (context, stream) = known(on)?;
+/// legacy default stream if it would wait for a capturing stream; that capture stays valid.
+fn status(h_stream: CUstream) -> Result<(c_int, u64, GraphId, StreamId), CudaError> {
+    let (context, stream) = resolve(h_stream)?;
     let captures = captures();
     if stream == StreamId::LEGACY {
         let mut members = captures.streams.values();
@@ -184,84 +186,97 @@ fn status(on: CUstream) -> Result<(c_int, u64, GraphId, StreamId), CudaError> {
 }
 
 /// `cuStreamIsCapturing`.
-pub unsafe fn is_capturing(on: CUstream, to: *mut c_int) -> Answer {
-    // SAFETY: `to` is null or writable, as `cuStreamIsCapturing` requires of its caller.
-    let to = unsafe { Out::new(to) }?;
-    to.set(status(on)?.0);
+pub unsafe fn is_capturing(h_stream: CUstream, out: *mut c_int) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuStreamIsCapturing` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
+    out.set(status(h_stream)?.0);
     Ok(())
 }
 
 /// `cuStreamGetCaptureInfo` before CUDA 11.3.
-pub unsafe fn info(on: CUstream, to: *mut c_int, id: *mut c_ulonglong) -> Answer {
-    let none = std::ptr::null_mut();
-    // SAFETY: `to` and `id` are null or writable, as `cuStreamGetCaptureInfo` requires; null outputs are
+pub unsafe fn info(h_stream: CUstream, out: *mut c_int, id: *mut c_ulonglong) -> CallResult {
+    let null = std::ptr::null_mut();
+    // SAFETY: `out` and `id` are null or writable, as `cuStreamGetCaptureInfo` requires; null outputs are
     // allowed.
-    unsafe { info_with_nodes(on, to, id, none, std::ptr::null_mut(), std::ptr::null_mut()) }
+    unsafe {
+        info_with_nodes(
+            h_stream,
+            out,
+            id,
+            null,
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+        )
+    }
 }
 
 /// `cuStreamGetCaptureInfo` before CUDA 13. The list of nodes is valid until the stream is next used.
 pub unsafe fn info_with_nodes(
-    on: CUstream,
-    to: *mut c_int,
+    h_stream: CUstream,
+    out: *mut c_int,
     id: *mut c_ulonglong,
     graph: *mut CUgraph,
     nodes: *mut *const CUgraphNode,
     count: *mut usize,
-) -> Answer {
-    // SAFETY: `to` is null or writable, as `cuStreamGetCaptureInfo` requires of its caller.
-    let to = unsafe { Out::new(to) }?;
-    let (found, number, of, stream) = status(on)?;
-    to.set(found);
-    if found == NONE {
+) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuStreamGetCaptureInfo` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
+    let (status, id_value, graph_id_value, stream) = status(h_stream)?;
+    out.set(status);
+    if status == NONE {
         return Ok(());
     }
     let mut captures = captures();
     let member = captures.streams.get_mut(&stream);
     let member = member.ok_or(CudaError::InvalidHandle)?;
-    member.shown = member.tail.iter().map(|node| node.0).collect();
+    member.returned_handles = member.tail.iter().map(|node| node.0).collect();
     // SAFETY: each output is null or writable, as `cuStreamGetCaptureInfo` requires. A handle is a
-    // pointer-sized number,
-    // so the list of numbers is a list of handles.
+    // pointer-sized number, so the list of numbers is a list of handles.
     unsafe {
-        set_if_wanted(id, number);
-        set_if_wanted(graph, handle(of.0));
-        set_if_wanted(nodes, member.shown.as_ptr().cast());
-        set_if_wanted(count, member.shown.len());
+        write_if_not_null(id, id_value);
+        write_if_not_null(graph, handle(graph_id_value.0));
+        write_if_not_null(nodes, member.returned_handles.as_ptr().cast());
+        write_if_not_null(count, member.returned_handles.len());
     }
     Ok(())
 }
 
 /// `cuStreamGetCaptureInfo`, with edge data: null, because all edges are full dependencies.
 pub unsafe fn info_with_edges(
-    on: CUstream,
-    to: *mut c_int,
+    h_stream: CUstream,
+    out: *mut c_int,
     id: *mut c_ulonglong,
     graph: *mut CUgraph,
     nodes: *mut *const CUgraphNode,
     edges: *mut *const EdgeData,
     count: *mut usize,
-) -> Answer {
+) -> CallResult {
     // SAFETY: each output is null or writable, as `cuStreamGetCaptureInfo` requires of its caller.
     unsafe {
-        info_with_nodes(on, to, id, graph, nodes, count)?;
-        set_if_wanted(edges, std::ptr::null());
+        info_with_nodes(h_stream, out, id, graph, nodes, count)?;
+        write_if_not_null(edges, std::ptr::null());
     }
     Ok(())
 }
 
 /// `cuStreamUpdateCaptureDependencies`: adds or replaces the dependencies of the stream's next node.
-pub unsafe fn update(on: CUstream, nodes: *mut CUgraphNode, count: usize, flags: c_uint) -> Answer {
+pub unsafe fn update(
+    h_stream: CUstream,
+    nodes: *mut CUgraphNode,
+    count: usize,
+    flags: c_uint,
+) -> CallResult {
     /// `CU_STREAM_SET_CAPTURE_DEPENDENCIES`.
     const SET: c_uint = 1;
     // SAFETY: `nodes` has `count` elements, as `cuStreamUpdateCaptureDependencies` requires of its caller.
     let nodes = unsafe { list(nodes.cast_const(), count) }?;
     let nodes: Vec<NodeId> = nodes.into_iter().map(node_id).collect();
-    let stream = known(on)?.1;
+    let stream = resolve(h_stream)?.1;
     let (mut captures, id) = of_stream(stream).ok_or(CudaError::IllegalState)?;
     let graph = captures.active(id)?.graph;
     let graphs = graphs();
-    let known = &graphs.graph(graph)?.nodes;
-    if flags > SET || !nodes.iter().all(|node| known.contains_key(node)) {
+    let graph_nodes = &graphs.graph(graph)?.nodes;
+    if flags > SET || !nodes.iter().all(|node| graph_nodes.contains_key(node)) {
         return Err(CudaError::InvalidValue.into());
     }
     if let Some(member) = captures.streams.get_mut(&stream) {
@@ -275,27 +290,26 @@ pub unsafe fn update(on: CUstream, nodes: *mut CUgraphNode, count: usize, flags:
 
 /// `cuStreamUpdateCaptureDependencies` with edge data.
 pub unsafe fn update_with_edges(
-    on: CUstream,
+    h_stream: CUstream,
     nodes: *mut CUgraphNode,
     edges: *const EdgeData,
     count: usize,
     flags: c_uint,
-) -> Answer {
+) -> CallResult {
     // SAFETY: `nodes` has `count` elements, and `edges` is null or has as many, as
-    // `cuStreamUpdateCaptureDependencies`
-    // requires of its caller.
+    // `cuStreamUpdateCaptureDependencies` requires of its caller.
     unsafe {
         check_edges(edges, count)?;
-        update(on, nodes, count, flags)
+        update(h_stream, nodes, count, flags)
     }
 }
 
 /// `cuThreadExchangeStreamCaptureMode`.
-pub unsafe fn exchange_mode(mode: *mut c_int) -> Answer {
+pub unsafe fn exchange_mode(mode: *mut c_int) -> CallResult {
     // SAFETY: `mode` is null or readable, as `cuThreadExchangeStreamCaptureMode` requires of its caller.
     let new = Mode::new(unsafe { read(mode) }?)?;
-    let before = rules::exchange(new);
+    let previous = rules::exchange_mode(new);
     // SAFETY: `mode` was read above, so it is not null; the C function requires it to be writable.
-    unsafe { mode.write(before as c_int) };
+    unsafe { mode.write(previous as c_int) };
     Ok(())
 }

@@ -8,8 +8,8 @@ use cuda_sim::driver::Tracing;
 use cuda_sim::exec::{Fault, Progress, Traced, Watch};
 use cuda_sim::launch::LaunchRecord;
 
-use super::queue::{self, Awaited};
-use super::{lock, machine};
+use super::queue::{self, WaitTarget};
+use super::{lock, lock_mutex};
 
 /// The progress of the running launch. Readable without the driver's lock, which the launch holds.
 pub static WATCH: Watch = Watch::new();
@@ -18,7 +18,7 @@ pub static WATCH: Watch = Watch::new();
 static LAST: Mutex<Option<LaunchRecord>> = Mutex::new(None);
 
 /// The records of launches since they were last taken; `None` if they are not recorded.
-static KEPT: Mutex<Option<Vec<LaunchRecord>>> = Mutex::new(None);
+static RECORDED: Mutex<Option<Vec<LaunchRecord>>> = Mutex::new(None);
 
 /// The access traces of launches with kernel names, since they were last taken.
 static TRACES: Mutex<Vec<(String, Vec<Traced>)>> = Mutex::new(Vec::new());
@@ -43,121 +43,116 @@ pub enum Event<'a> {
     /// A launch ended with a fault.
     Faulted(&'a Fault),
     /// Checks reported findings.
-    Found(&'a [Finding]),
+    Findings(&'a [Finding]),
     /// A module was rejected; the string is the reason.
-    Refused(&'a str),
+    ModuleRejected(&'a str),
     /// The program called a function that the simulator does not implement; emitted once per function.
     NotSimulated(&'a str),
 }
 
 /// Sets the observer of events. It receives every launch as soon as the launch ends, so that a program can
-/// save records
-/// even if it crashes later. Only the first observer counts.
-pub fn observe(observer: Observer) {
+/// save records even if it crashes later. Only the first observer counts.
+pub fn set_observer(observer: Observer) {
     let _ = OBSERVER.set(observer);
 }
 
 /// Sends an event to the observer, if one is set.
-pub fn tell(event: Event<'_>) {
+pub fn emit(event: Event<'_>) {
     if let Some(observer) = OBSERVER.get() {
         observer(event);
     }
 }
 
 /// Returns the progress of the launch that is running on the simulator, whichever thread started it; `None`
-/// if none is
-/// running, and on a GPU.
+/// if none is running, and on a GPU.
 pub fn progress() -> Option<Progress> {
     WATCH.progress()
 }
 
 /// Enables or disables profiling: later launches on the simulator collect all counters, per source line, and
-/// take up to
-/// twice as long. Has no effect on a GPU.
+/// take up to twice as long. Has no effect on a GPU.
 pub fn profile(on: bool) {
-    queue::wait(Awaited::All);
+    queue::wait(WaitTarget::All);
     PROFILE.store(on, Ordering::Relaxed);
 }
 
 /// Returns true if [`profile`] is on.
-pub fn profiling() -> bool {
+pub fn is_profiling() -> bool {
     PROFILE.load(Ordering::Relaxed)
 }
 
 /// Sets which accesses later launches on the simulator trace: the addresses of a warp and the resulting
-/// requests. Tracing
-/// launches take several times as long. Has no effect on a GPU.
+/// requests. Tracing launches take several times as long. Has no effect on a GPU.
 pub fn trace(tracing: Option<Tracing>) {
-    queue::wait(Awaited::All);
-    if let Ok(mut driver) = machine() {
+    queue::wait(WaitTarget::All);
+    if let Ok(mut driver) = lock() {
         driver.trace(tracing);
     }
 }
 
 /// Returns the traces of the launches since the last call, in order, each with its kernel's name. Launches
-/// that faulted
-/// or that ran before [`trace`] have none.
+/// that faulted or that ran before [`trace`] have none.
 pub fn take_traces() -> Vec<(String, Vec<Traced>)> {
-    queue::wait(Awaited::All);
-    std::mem::take(&mut lock(&TRACES))
+    queue::wait(WaitTarget::All);
+    std::mem::take(&mut lock_mutex(&TRACES))
 }
 
 /// Stores the access trace of a launch.
-pub fn traced(kernel: &str, trace: Vec<Traced>) {
+pub fn store_trace(kernel: &str, trace: Vec<Traced>) {
     if !trace.is_empty() {
-        lock(&TRACES).push((kernel.to_owned(), trace));
+        lock_mutex(&TRACES).push((kernel.to_owned(), trace));
     }
 }
 
 /// Returns the record of the last launch on the simulator, whichever thread started it; `None` before any
-/// launch, after
-/// one that faulted, and on a GPU.
+/// launch, after one that faulted, and on a GPU.
 pub fn last_launch() -> Option<LaunchRecord> {
-    queue::wait(Awaited::All);
-    lock(&LAST).clone()
+    queue::wait(WaitTarget::All);
+    lock_mutex(&LAST).clone()
 }
 
 /// Returns [`last_launch`] and clears it: until the next launch it is `None`.
 pub fn take_last_launch() -> Option<LaunchRecord> {
-    queue::wait(Awaited::All);
-    lock(&LAST).take()
+    queue::wait(WaitTarget::All);
+    lock_mutex(&LAST).take()
 }
 
 /// Starts recording: every launch is stored until [`take_launches`] takes it.
-pub fn keep_launches() {
-    queue::wait(Awaited::All);
-    lock(&KEPT).get_or_insert_default();
+pub fn record_launches() {
+    queue::wait(WaitTarget::All);
+    lock_mutex(&RECORDED).get_or_insert_default();
 }
 
 /// Returns the records of the launches on the simulator since the last call, or since [`record_launches`], in
-/// order.
-/// Launches that faulted are not included. Returns an empty list if launches are not recorded.
+/// order. Launches that faulted are not included. Returns an empty list if launches are not recorded.
 pub fn take_launches() -> Vec<LaunchRecord> {
-    queue::wait(Awaited::All);
-    lock(&KEPT).as_mut().map(std::mem::take).unwrap_or_default()
+    queue::wait(WaitTarget::All);
+    lock_mutex(&RECORDED)
+        .as_mut()
+        .map(std::mem::take)
+        .unwrap_or_default()
 }
 
 /// Returns the fault that ended the most recent faulting launch on the simulator; `None` if there has been
-/// none since the
-/// last call.
+/// none since the last call.
 pub fn take_fault() -> Option<Fault> {
-    queue::wait(Awaited::All);
-    lock(&FAULT).take()
+    queue::wait(WaitTarget::All);
+    lock_mutex(&FAULT).take()
 }
 
 /// Stores the record of a completed launch or its fault, and emits the events.
-pub fn finished(record: Option<LaunchRecord>, fault: Option<&Fault>) {
+pub fn store_result(record: Option<LaunchRecord>, fault: Option<&Fault>) {
     if let Some(record) = &record {
-        tell(Event::Launched(record));
+        emit(Event::Launched(record));
     }
     if let Some(fault) = fault {
-        tell(Event::Faulted(fault));
+        emit(Event::Faulted(fault));
     }
-    if let (Some(kept), Some(record)) = (lock(&KEPT).as_mut(), &record) {
-        kept.push(record.clone());
+    if let (Some(records), Some(record)) = (lock_mutex(&RECORDED).as_mut(), &record) {
+        records.push(record.clone());
     }
     if let Some(fault) = fault {
-        *lock(&FAULT) = Some(fault.clone());
+        *lock_mutex(&FAULT) = Some(fault.clone());
     }
-    *lock(&LAST) = record;
+    *lock_mutex(&LAST) = record;
 }

@@ -1,10 +1,8 @@
 //! Detection of accesses with protected pages: an access raises a signal, whose handler records it,
-//! unprotects the page
-//! and resumes the program.
+//! unprotects the page and resumes the program.
 //!
 //! The handler may interrupt any code, so it takes no lock and does not allocate: the protected ranges and
-//! the recorded
-//! accesses are in fixed-size tables of atomics.
+//! the recorded accesses are in fixed-size tables of atomics.
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
@@ -12,15 +10,15 @@ use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, OnceLock};
 
-use super::Use;
-use crate::report::guarded;
-use crate::simulator::lock;
+use super::HostAccess;
+use crate::log::catch_panic;
+use crate::simulator::lock_mutex;
 
 /// An access to a protected page.
 #[derive(Debug)]
 pub struct Touch {
     pub address: u64,
-    pub writes: bool,
+    pub is_write: bool,
 }
 
 /// The page size for `mprotect`, or a multiple of it.
@@ -56,40 +54,40 @@ static TOUCHED: AtomicUsize = AtomicUsize::new(0);
 const SIGNALS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
 /// The program's actions for these signals.
-static BEFORE: [OnceLock<libc::sigaction>; 2] = [const { OnceLock::new() }; 2];
+static PREVIOUS_ACTIONS: [OnceLock<libc::sigaction>; 2] = [const { OnceLock::new() }; 2];
 
 /// Protects the pages of these accesses and unprotects all others. Pages that operations only read stay
 /// readable.
-pub fn guard<'a>(uses: impl Iterator<Item = &'a Use>) {
+pub fn guard<'a>(accesses: impl Iterator<Item = &'a HostAccess>) {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(install);
-    let mut count = lock(&COUNT);
-    open_all(&mut count);
-    let mut uses: Vec<&Use> = uses.take(RANGES).collect();
+    let mut count = lock_mutex(&COUNT);
+    unprotect_all(&mut count);
+    let mut accesses: Vec<&HostAccess> = accesses.take(RANGES).collect();
     // Inaccessible ranges come last, so that they win on pages that two operations share.
-    uses.sort_by_key(|one| !one.reads);
-    for one in uses {
-        let start = one.start / PAGE * PAGE;
-        let end = one.end.next_multiple_of(PAGE);
+    accesses.sort_by_key(|access| !access.read_only);
+    for access in accesses {
+        let start = access.start / PAGE * PAGE;
+        let end = access.end.next_multiple_of(PAGE);
         let range = &GUARDED[*count];
         range.end.store(end, Ordering::Relaxed);
         range.start.store(start, Ordering::Release);
         *count += 1;
-        let may = if one.reads {
+        let protection = if access.read_only {
             libc::PROT_READ
         } else {
             libc::PROT_NONE
         };
-        protect(start, end, may);
+        protect(start, end, protection);
     }
 }
 
 /// Unprotects all pages.
-pub fn open() {
-    open_all(&mut lock(&COUNT));
+pub fn unprotect() {
+    unprotect_all(&mut lock_mutex(&COUNT));
 }
 
-fn open_all(count: &mut usize) {
+fn unprotect_all(count: &mut usize) {
     for range in &GUARDED[..*count] {
         let start = range.start.swap(0, Ordering::AcqRel);
         let end = range.end.swap(0, Ordering::AcqRel);
@@ -99,39 +97,37 @@ fn open_all(count: &mut usize) {
 }
 
 /// Returns the accesses recorded since the last call.
-pub fn take() -> Vec<Touch> {
+pub fn take_touches() -> Vec<Touch> {
     let count = TOUCHED.swap(0, Ordering::AcqRel).min(TOUCHES);
     let addresses = ADDRESSES[..count].iter().zip(&WRITES);
     addresses
-        .map(|(address, writes)| Touch {
+        .map(|(address, is_write)| Touch {
             address: address.load(Ordering::Acquire),
-            writes: writes.load(Ordering::Acquire),
+            is_write: is_write.load(Ordering::Acquire),
         })
         .collect()
 }
 
 /// Sets the protection of whole pages. They belong to a live allocation of the driver: freeing one first
-/// waits for all
-/// earlier operations, after which no page is protected.
-fn protect(start: u64, end: u64, may: c_int) {
+/// waits for all earlier operations, after which no page is protected.
+fn protect(start: u64, end: u64, protection: c_int) {
     let bytes = (end - start) as usize;
     // SAFETY: the pages belong to a live allocation, see above; an access violation is handled by `touched`.
-    unsafe { libc::mprotect(without_provenance_mut(start as usize), bytes, may) };
+    unsafe { libc::mprotect(without_provenance_mut(start as usize), bytes, protection) };
 }
 
 /// Installs the signal handler.
 fn install() {
-    for (signal, before) in SIGNALS.into_iter().zip(&BEFORE) {
+    for (signal, previous) in SIGNALS.into_iter().zip(&PREVIOUS_ACTIONS) {
         // SAFETY: an all-zero `sigaction` is valid, and its fields are then set. The handler is
-        // async-signal-safe: it
-        // takes no lock and does not allocate.
+        // async-signal-safe: it takes no lock and does not allocate.
         unsafe {
             let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
             action.sa_sigaction = touched as *const () as usize;
             action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
             let mut old: libc::sigaction = MaybeUninit::zeroed().assume_init();
             if libc::sigaction(signal, &action, &mut old) == 0 {
-                let _ = before.set(old);
+                let _ = previous.set(old);
             }
         }
     }
@@ -139,12 +135,12 @@ fn install() {
 
 /// Handles an access violation. `catch_panic` does not allocate unless a panic occurs.
 extern "C" fn touched(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    guarded("a touched page", || {
+    catch_panic("a touched page", || {
         // SAFETY: with `SA_SIGINFO`, the system passes a valid `siginfo_t`.
         let address = unsafe { (*info).si_addr() }.addr() as u64;
         match is_guarded(address) {
-            true => note(address, context),
-            false => earlier(signal, info, context),
+            true => record(address, context),
+            false => run_previous_action(signal, info, context),
         }
         Ok(())
     });
@@ -159,10 +155,10 @@ fn is_guarded(address: u64) -> bool {
 }
 
 /// Records an access, and unprotects its page.
-fn note(address: u64, context: *mut c_void) {
+fn record(address: u64, context: *mut c_void) {
     let at = TOUCHED.fetch_add(1, Ordering::AcqRel);
     if at < TOUCHES {
-        WRITES[at].store(writes(context), Ordering::Release);
+        WRITES[at].store(is_write(context), Ordering::Release);
         ADDRESSES[at].store(address, Ordering::Release);
     }
     let page = address / PAGE * PAGE;
@@ -170,7 +166,7 @@ fn note(address: u64, context: *mut c_void) {
 }
 
 /// Returns true if the faulting instruction writes. If that is unknown, assumes a write.
-fn writes(context: *mut c_void) -> bool {
+fn is_write(context: *mut c_void) -> bool {
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     {
         /// The write bit of a page fault's error code.
@@ -188,12 +184,12 @@ fn writes(context: *mut c_void) -> bool {
 }
 
 /// Runs the program's own action for a fault at an unprotected address.
-fn earlier(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    let which = usize::from(signal == libc::SIGBUS);
-    let before = BEFORE[which].get().filter(|before| {
-        before.sa_sigaction != libc::SIG_DFL && before.sa_sigaction != libc::SIG_IGN
+fn run_previous_action(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let index = usize::from(signal == libc::SIGBUS);
+    let previous = PREVIOUS_ACTIONS[index].get().filter(|previous| {
+        previous.sa_sigaction != libc::SIG_DFL && previous.sa_sigaction != libc::SIG_IGN
     });
-    let Some(before) = before else {
+    let Some(previous) = previous else {
         // SAFETY: `SIG_DFL` is a valid action; the faulting instruction is executed again and ends the program.
         unsafe {
             let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
@@ -205,14 +201,14 @@ fn earlier(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the action is neither `SIG_DFL` nor `SIG_IGN`, so it is a handler with the signature that its
     // flags state.
     unsafe {
-        match before.sa_flags & libc::SA_SIGINFO {
+        match previous.sa_flags & libc::SA_SIGINFO {
             0 => {
-                let handler: extern "C" fn(c_int) = std::mem::transmute(before.sa_sigaction);
+                let handler: extern "C" fn(c_int) = std::mem::transmute(previous.sa_sigaction);
                 handler(signal);
             }
             _ => {
                 let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
-                    std::mem::transmute(before.sa_sigaction);
+                    std::mem::transmute(previous.sa_sigaction);
                 handler(signal, info, context);
             }
         }

@@ -10,8 +10,8 @@ use cuda_sim::driver::CudaError;
 use cuda_sim::exec::TimeLimit;
 use cuda_sim::memory::global::MAX_DEVICES;
 
-use crate::report::say;
-use crate::status::{Answer, Status};
+use crate::log::warn;
+use crate::status::{CallResult, Status};
 use crate::{fork, functions, nvidia, simulator};
 
 /// The implementation that executes the driver API's functions.
@@ -24,68 +24,66 @@ pub enum Backend {
 }
 
 /// Default timeout: a launch in which no block finishes for this long is reported as endless. Blocks of the
-/// chapters and
-/// exercises finish within a second.
-const USUAL: Duration = Duration::from_secs(60);
-const USUAL_LIMIT: TimeLimit = TimeLimit::Standstill(USUAL);
+/// chapters and exercises finish within a second.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+const DEFAULT_TIME_LIMIT: TimeLimit = TimeLimit::Standstill(DEFAULT_TIMEOUT);
 
 /// The selected backend, or the error that `cuInit` returned; empty before the first `cuInit`.
-static CHOICE: OnceLock<Result<Backend, Status>> = OnceLock::new();
+static BACKEND: OnceLock<Result<Backend, Status>> = OnceLock::new();
 
 /// Returns the backend selected by `cuInit`; `None` before it succeeds.
 pub fn backend() -> Option<Backend> {
-    CHOICE.get().and_then(|choice| choice.ok())
+    BACKEND.get().and_then(|choice| choice.ok())
 }
 
 /// `cuInit`: selects the backend at the first call; later calls return the same result.
-pub unsafe fn init(flags: c_uint) -> Answer {
+pub unsafe fn init(flags: c_uint) -> CallResult {
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    chosen()?;
+    select()?;
     Ok(())
 }
 
 /// Returns the backend, and selects it first if no call has done so yet.
-pub fn chosen() -> Result<Backend, Status> {
+pub fn select() -> Result<Backend, Status> {
     if fork::in_child() {
         return Err(CudaError::NotInitialized.into());
     }
-    *CHOICE.get_or_init(choose)
+    *BACKEND.get_or_init(select_from_env)
 }
 
 /// Selects the backend that `CUDA_BACKEND` requests. If it is unset, selects NVIDIA's driver if it is usable,
-/// otherwise
-/// the simulator. Prints the reason on stderr.
-fn choose() -> Result<Backend, Status> {
-    let wanted = match setting("CUDA_BACKEND")?.as_deref() {
+/// otherwise the simulator. Prints the reason on stderr.
+fn select_from_env() -> Result<Backend, Status> {
+    let requested = match env_setting("CUDA_BACKEND")?.as_deref() {
         None => None,
         Some("gpu") => Some(Backend::Gpu),
         Some("sim") => Some(Backend::Simulator),
         Some(other) => {
-            say(format_args!(
+            warn(format_args!(
                 "CUDA_BACKEND={other} is neither gpu nor sim; unset, it chooses itself"
             ));
             return Err(CudaError::InvalidValue.into());
         }
     };
-    if wanted == Some(Backend::Simulator) {
-        simulate()?;
+    if requested == Some(Backend::Simulator) {
+        start_simulator()?;
         return Ok(Backend::Simulator);
     }
-    match (nvidia::connect(), wanted) {
+    match (nvidia::connect(), requested) {
         (Ok(()), _) => Ok(Backend::Gpu),
-        (Err(missing), Some(_)) => {
-            say(format_args!(
-                "no NVIDIA GPU ({missing}), and CUDA_BACKEND=gpu asks for one; \
+        (Err(unavailable), Some(_)) => {
+            warn(format_args!(
+                "no NVIDIA GPU ({unavailable}), and CUDA_BACKEND=gpu asks for one; \
                  install NVIDIA's driver, or unset it to run on the simulator"
             ));
-            Err(missing.status())
+            Err(unavailable.status())
         }
-        (Err(missing), None) => {
-            let models = simulate()?.models;
-            say(format_args!(
-                "no NVIDIA GPU ({missing}); running on the built-in simulator ({models}, modelled)"
+        (Err(unavailable), None) => {
+            let models = start_simulator()?.models;
+            warn(format_args!(
+                "no NVIDIA GPU ({unavailable}); running on the built-in simulator ({models}, modelled)"
             ));
             Ok(Backend::Simulator)
         }
@@ -93,42 +91,46 @@ fn choose() -> Result<Backend, Status> {
 }
 
 /// A hook that runs before the simulator starts. An error, which is printed, keeps the simulator from starting.
-pub type Preparation = fn(&'static DeviceSpec) -> Result<(), String>;
+pub type OnSimulatorStart = fn(&'static DeviceSpec) -> Result<(), String>;
 
-static PREPARATION: OnceLock<Preparation> = OnceLock::new();
+static START_HOOK: OnceLock<OnSimulatorStart> = OnceLock::new();
 
 /// Registers a hook that `cuInit` runs before it starts the simulator. Only the first registration counts.
-pub fn before_simulating(preparation: Preparation) {
-    let _ = PREPARATION.set(preparation);
+pub fn on_simulator_start(hook: OnSimulatorStart) {
+    let _ = START_HOOK.set(hook);
 }
 
 /// Runs the registered start-up hook.
-fn prepare(device: &'static DeviceSpec) -> Result<(), Status> {
-    let Some(preparation) = PREPARATION.get() else {
+fn run_start_hook(device: &'static DeviceSpec) -> Result<(), Status> {
+    let Some(hook) = START_HOOK.get() else {
         return Ok(());
     };
-    preparation(device).map_err(|why| {
-        say(format_args!("{why}"));
+    hook(device).map_err(|reason| {
+        warn(format_args!("{reason}"));
         CudaError::InvalidValue.into()
     })
 }
 
 /// Starts the simulator and directs all functions to it. Returns the GPU model.
-fn simulate() -> Result<&'static DeviceSpec, Status> {
-    let device = modelled()?;
-    checks()?;
-    prepare(device)?;
-    simulator::start(devices()?, device.clone(), time_limit()?, sampled()?);
-    fork::watch();
+fn start_simulator() -> Result<&'static DeviceSpec, Status> {
+    let device = device_from_env()?;
+    enable_checks()?;
+    run_start_hook(device)?;
+    simulator::start(
+        device_count_from_env()?,
+        device.clone(),
+        time_limit_from_env()?,
+        sampling_from_env()?,
+    );
+    fork::install_handler();
     for function in functions::all() {
-        function.simulate();
+        function.use_simulator();
     }
     unsafe extern "C" {
         fn atexit(function: extern "C" fn()) -> c_int;
     }
     // SAFETY: the signature is that of `atexit` in every C library, and `at_exit` is a static function. If
-    // the C library
-    // cannot register it, leaks at exit are not reported.
+    // the C library cannot register it, leaks at exit are not reported.
     unsafe { atexit(simulator::check::at_exit) };
     Ok(device)
 }
@@ -139,18 +141,18 @@ fn simulate() -> Result<&'static DeviceSpec, Status> {
 /// # Errors
 ///
 /// Fails if a variable has an invalid value; the reason is printed on stderr.
-pub fn simulated() -> Result<(&'static DeviceSpec, u32), Status> {
-    Ok((modelled()?, devices()?))
+pub fn configured_devices() -> Result<(&'static DeviceSpec, u32), Status> {
+    Ok((device_from_env()?, device_count_from_env()?))
 }
 
 /// Returns the GPU model that `CUDA_SIM_DEVICE` names; the first preset if it is unset.
-fn modelled() -> Result<&'static DeviceSpec, Status> {
-    let Some(name) = setting("CUDA_SIM_DEVICE")? else {
+fn device_from_env() -> Result<&'static DeviceSpec, Status> {
+    let Some(name) = env_setting("CUDA_SIM_DEVICE")? else {
         return Ok(&PRESETS[0].1);
     };
     DeviceSpec::named(&name).ok_or_else(|| {
         let names = PRESETS.each_ref().map(|(short, _)| *short);
-        say(format_args!(
+        warn(format_args!(
             "CUDA_SIM_DEVICE={name} is no GPU that can be modelled; there are {}",
             names.join(", ")
         ));
@@ -159,14 +161,14 @@ fn modelled() -> Result<&'static DeviceSpec, Status> {
 }
 
 /// Returns the number of GPUs that `CUDA_SIM_DEVICES` sets; 1 if it is unset.
-fn devices() -> Result<u32, Status> {
-    let Some(text) = setting("CUDA_SIM_DEVICES")? else {
+fn device_count_from_env() -> Result<u32, Status> {
+    let Some(text) = env_setting("CUDA_SIM_DEVICES")? else {
         return Ok(1);
     };
     let count = text.parse().ok();
     let count = count.filter(|count| (1..=MAX_DEVICES).contains(count));
     count.ok_or_else(|| {
-        say(format_args!(
+        warn(format_args!(
             "CUDA_SIM_DEVICES={text} is no number of GPUs from 1 to {MAX_DEVICES}; unset, there is one"
         ));
         CudaError::InvalidValue.into()
@@ -174,46 +176,45 @@ fn devices() -> Result<u32, Status> {
 }
 
 /// Enables the checks that `CUDA_SIM_CHECK` names.
-fn checks() -> Result<(), Status> {
-    let Some(text) = setting("CUDA_SIM_CHECK")? else {
+fn enable_checks() -> Result<(), Status> {
+    let Some(text) = env_setting("CUDA_SIM_CHECK")? else {
         return Ok(());
     };
     match text.parse() {
         Ok(checks) => {
-            simulator::check::check_aloud(checks);
+            simulator::check::enable_printed(checks);
             Ok(())
         }
         Err(error) => {
-            say(format_args!("CUDA_SIM_CHECK={text}: {error}"));
+            warn(format_args!("CUDA_SIM_CHECK={text}: {error}"));
             Err(CudaError::InvalidValue.into())
         }
     }
 }
 
 /// Returns the time limit of launches that `CUDA_SIM_TIME_LIMIT` sets; `None` for no limit.
-fn time_limit() -> Result<Option<TimeLimit>, Status> {
-    let Some(text) = setting("CUDA_SIM_TIME_LIMIT")? else {
-        return Ok(Some(USUAL_LIMIT));
+fn time_limit_from_env() -> Result<Option<TimeLimit>, Status> {
+    let Some(text) = env_setting("CUDA_SIM_TIME_LIMIT")? else {
+        return Ok(Some(DEFAULT_TIME_LIMIT));
     };
-    read_limit(&text).map_err(|NoLimit| {
-        say(format_args!(
+    parse_time_limit(&text).map_err(|InvalidTimeLimit| {
+        warn(format_args!(
             "CUDA_SIM_TIME_LIMIT={text} is neither a number of seconds above 0 nor none; unset, a launch \
              is ended when none of its blocks has ended for {} s",
-            USUAL.as_secs()
+            DEFAULT_TIMEOUT.as_secs()
         ));
         CudaError::InvalidValue.into()
     })
 }
 
 /// Returns true if launches are sampled for their modelled time. `CUDA_SIM_SAMPLE=none` turns sampling off,
-/// to measure
-/// its cost.
-fn sampled() -> Result<bool, Status> {
-    match setting("CUDA_SIM_SAMPLE")?.as_deref() {
+/// to measure its cost.
+fn sampling_from_env() -> Result<bool, Status> {
+    match env_setting("CUDA_SIM_SAMPLE")?.as_deref() {
         None => Ok(true),
         Some("none") => Ok(false),
         Some(other) => {
-            say(format_args!(
+            warn(format_args!(
                 "CUDA_SIM_SAMPLE={other} is not none; unset, each launch's time is modelled by a sample of its blocks"
             ));
             Err(CudaError::InvalidValue.into())
@@ -223,28 +224,28 @@ fn sampled() -> Result<bool, Status> {
 
 /// The error for a text that is not a time limit.
 #[derive(Debug, PartialEq)]
-struct NoLimit;
+struct InvalidTimeLimit;
 
 /// Parses a time limit: a number of seconds, or `none`.
-fn read_limit(text: &str) -> Result<Option<TimeLimit>, NoLimit> {
+fn parse_time_limit(text: &str) -> Result<Option<TimeLimit>, InvalidTimeLimit> {
     if text == "none" {
         return Ok(None);
     }
-    let seconds = text.parse().map_err(|_| NoLimit)?;
+    let seconds = text.parse().map_err(|_| InvalidTimeLimit)?;
     match Duration::try_from_secs_f64(seconds) {
         Ok(limit) if !limit.is_zero() => Ok(Some(TimeLimit::Launch(limit))),
-        _ => Err(NoLimit),
+        _ => Err(InvalidTimeLimit),
     }
 }
 
 /// Returns the value of an environment variable; `None` if it is unset or empty.
-fn setting(name: &str) -> Result<Option<String>, Status> {
+fn env_setting(name: &str) -> Result<Option<String>, Status> {
     match var(name) {
         Ok(value) if value.is_empty() => Ok(None),
         Ok(value) => Ok(Some(value)),
         Err(VarError::NotPresent) => Ok(None),
         Err(VarError::NotUnicode(_)) => {
-            say(format_args!("{name} is not readable text"));
+            warn(format_args!("{name} is not readable text"));
             Err(CudaError::InvalidValue.into())
         }
     }
@@ -257,11 +258,11 @@ mod tests {
     #[test]
     fn a_limit_is_a_number_of_seconds_or_none() {
         let seconds = |seconds| Ok(Some(TimeLimit::Launch(Duration::from_secs_f64(seconds))));
-        assert_eq!(read_limit("2.5"), seconds(2.5));
-        assert_eq!(read_limit("90"), seconds(90.0));
-        assert_eq!(read_limit("none"), Ok(None));
+        assert_eq!(parse_time_limit("2.5"), seconds(2.5));
+        assert_eq!(parse_time_limit("90"), seconds(90.0));
+        assert_eq!(parse_time_limit("none"), Ok(None));
         for text in ["soon", "-1", "0", "NaN", "inf", "1e-12", "None"] {
-            assert_eq!(read_limit(text), Err(NoLimit), "{text}");
+            assert_eq!(parse_time_limit(text), Err(InvalidTimeLimit), "{text}");
         }
     }
 }

@@ -17,7 +17,7 @@ functions! {
         CUDA_EXTERNAL_MEMORY_BUFFER_DESC,
     ) [];
 
-    lacking {
+    unsupported {
         12080 cuCheckpointProcessCheckpoint, 12080 cuCheckpointProcessGetRestoreThreadId,
         12080 cuCheckpointProcessGetState, 12080 cuCheckpointProcessLock, 12080 cuCheckpointProcessRestore,
         12080 cuCheckpointProcessUnlock, 12010 cuCoredumpGetAttribute, 12010 cuCoredumpGetAttributeGlobal,

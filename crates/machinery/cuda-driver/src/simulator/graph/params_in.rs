@@ -13,8 +13,10 @@ use super::body::GraphId;
 use super::memory;
 use super::store::graphs;
 use crate::simulator::raw::number;
-use crate::simulator::work::{HostFunction, Kernel, Reserved, Work};
-use crate::simulator::{contexts, current, driver, function, launch, memcpy};
+use crate::simulator::stream_op::{HostFunction, Kernel, Reservation, StreamOp};
+use crate::simulator::{
+    launch, lock_synchronized, memcpy, resolve_function, synchronized_context, with_contexts,
+};
 use crate::types::graph::{KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
 
 /// Reads through a pointer. Returns [`CudaError::InvalidValue`] for a null pointer.
@@ -33,17 +35,17 @@ pub unsafe fn read<T: Copy>(from: *const T) -> Result<T, CudaError> {
 ///
 /// # Safety
 /// `from` must be null or a valid structure with the kernel's arguments.
-pub unsafe fn old_kernel(from: *const CUDA_KERNEL_NODE_PARAMS) -> Result<Kernel, CudaError> {
+pub unsafe fn kernel_v1(from: *const CUDA_KERNEL_NODE_PARAMS) -> Result<Kernel, CudaError> {
     // SAFETY: `from` is null or valid, and its arguments are those of the kernel, by this function's contract.
     unsafe {
-        let old = read(from)?;
+        let v1 = read(from)?;
         kernel(&KernelNodeParams {
-            func: old.func,
-            grid: [old.gridDimX, old.gridDimY, old.gridDimZ],
-            block: [old.blockDimX, old.blockDimY, old.blockDimZ],
-            shared_mem_bytes: old.sharedMemBytes,
-            kernel_params: old.kernelParams,
-            extra: old.extra,
+            func: v1.func,
+            grid: [v1.gridDimX, v1.gridDimY, v1.gridDimZ],
+            block: [v1.blockDimX, v1.blockDimY, v1.blockDimZ],
+            shared_mem_bytes: v1.sharedMemBytes,
+            kernel_params: v1.kernelParams,
+            extra: v1.extra,
             kern: std::ptr::null_mut(),
             ctx: std::ptr::null_mut(),
         })
@@ -56,26 +58,26 @@ pub unsafe fn old_kernel(from: *const CUDA_KERNEL_NODE_PARAMS) -> Result<Kernel,
 /// Same as [`kernel_v1`].
 pub unsafe fn kernel(from: *const KernelNodeParams) -> Result<Kernel, CudaError> {
     // SAFETY: `from` is null or valid, by this function's contract.
-    let how = unsafe { read(from) }?;
-    let handle = match how.func.is_null() {
-        true => how.kern.cast(),
-        false => how.func,
+    let params = unsafe { read(from) }?;
+    let handle = match params.func.is_null() {
+        true => params.kern.cast(),
+        false => params.func,
     };
-    let context = contexts(|contexts| contexts.current());
-    let mut driver = driver()?;
-    let function = function(&mut driver, context, handle)?;
-    let made = Kernel {
+    let context = with_contexts(|contexts| contexts.current());
+    let mut driver = lock_synchronized()?;
+    let function = resolve_function(&mut driver, context, handle)?;
+    let kernel = Kernel {
         function,
-        grid: how.grid,
-        block: how.block,
-        dynamic_shared: how.shared_mem_bytes,
+        grid: params.grid,
+        block: params.block,
+        dynamic_shared: params.shared_mem_bytes,
         // SAFETY: the structure holds the kernel's arguments, by this function's contract.
-        arguments: unsafe { launch::pack(&driver, function, how.kernel_params, how.extra) }?,
+        arguments: unsafe { launch::pack(&driver, function, params.kernel_params, params.extra) }?,
         cooperative: false,
         priority: 0,
     };
-    check_kernel(&driver, &made)?;
-    Ok(made)
+    check_kernel(&driver, &kernel)?;
+    Ok(kernel)
 }
 
 /// Checks that the kernel can be launched in the context of its module.
@@ -88,25 +90,25 @@ pub fn check_kernel(driver: &Driver, kernel: &Kernel) -> Result<(), CudaError> {
 ///
 /// # Safety
 /// `from` must be null or a valid structure.
-pub unsafe fn copy(from: *const CUDA_MEMCPY3D) -> Result<Work, CudaError> {
+pub unsafe fn memcpy(from: *const CUDA_MEMCPY3D) -> Result<StreamOp, CudaError> {
     // SAFETY: `from` is null or valid, by this function's contract.
-    let copy = unsafe { memcpy::read_three_d(from) }?;
-    let (driver, context) = current()?;
-    memory::check_copy(&driver, context, &copy)?;
-    Ok(Work::Memcpy(copy))
+    let memcpy = unsafe { memcpy::read_three_d(from) }?;
+    let (driver, context) = synchronized_context()?;
+    memory::check_memcpy(&driver, context, &memcpy)?;
+    Ok(StreamOp::Memcpy(memcpy))
 }
 
 /// Reads a memcpy node's parameters from the structure for nodes of any type.
 ///
 /// # Safety
-/// `how` must be readable.
-pub unsafe fn any_copy(how: *const MemcpyNodeParams) -> Result<Work, CudaError> {
+/// `params` must be readable.
+pub unsafe fn memcpy_any(params: *const MemcpyNodeParams) -> Result<StreamOp, CudaError> {
     // SAFETY: `params` is readable, by this function's contract; the copy's enums are read as integers.
     unsafe {
-        if (&raw const (*how).flags).read() != 0 {
+        if (&raw const (*params).flags).read() != 0 {
             return Err(CudaError::InvalidValue);
         }
-        copy(&raw const (*how).copy_params)
+        memcpy(&raw const (*params).copy_params)
     }
 }
 
@@ -114,134 +116,134 @@ pub unsafe fn any_copy(how: *const MemcpyNodeParams) -> Result<Work, CudaError> 
 ///
 /// # Safety
 /// `from` must be null or a valid structure.
-pub unsafe fn old_fill(from: *const CUDA_MEMSET_NODE_PARAMS) -> Result<Work, CudaError> {
+pub unsafe fn memset_v1(from: *const CUDA_MEMSET_NODE_PARAMS) -> Result<StreamOp, CudaError> {
     // SAFETY: `from` is null or valid, by this function's contract.
-    let old = unsafe { read(from) }?;
-    fill(&MemsetNodeParams {
-        dst: old.dst,
-        pitch: old.pitch,
-        value: old.value,
-        element_size: old.elementSize,
-        width: old.width,
-        height: old.height,
+    let v1 = unsafe { read(from) }?;
+    memset(&MemsetNodeParams {
+        dst: v1.dst,
+        pitch: v1.pitch,
+        value: v1.value,
+        element_size: v1.elementSize,
+        width: v1.width,
+        height: v1.height,
         ctx: std::ptr::null_mut(),
     })
 }
 
 /// Creates the operation of a memset node.
-pub fn fill(how: &MemsetNodeParams) -> Result<Work, CudaError> {
-    let value = match how.element_size {
-        1 => MemsetValue::U8(u8::try_from(how.value).map_err(|_| CudaError::InvalidValue)?),
-        2 => MemsetValue::U16(u16::try_from(how.value).map_err(|_| CudaError::InvalidValue)?),
-        4 => MemsetValue::U32(how.value),
+pub fn memset(params: &MemsetNodeParams) -> Result<StreamOp, CudaError> {
+    let value = match params.element_size {
+        1 => MemsetValue::U8(u8::try_from(params.value).map_err(|_| CudaError::InvalidValue)?),
+        2 => MemsetValue::U16(u16::try_from(params.value).map_err(|_| CudaError::InvalidValue)?),
+        4 => MemsetValue::U32(params.value),
         _ => return Err(CudaError::InvalidValue),
     };
     let memset = Memset {
-        address: how.dst,
-        pitch: how.pitch as u64,
+        address: params.dst,
+        pitch: params.pitch as u64,
         value,
-        width: how.width as u64,
-        height: how.height as u64,
+        width: params.width as u64,
+        height: params.height as u64,
     };
-    let (driver, context) = current()?;
-    memory::check_fill(&driver, context, &memset)?;
-    Ok(Work::Memset(memset))
+    let (driver, context) = synchronized_context()?;
+    memory::check_memset(&driver, context, &memset)?;
+    Ok(StreamOp::Memset(memset))
 }
 
 /// Reads a host node's parameters.
 ///
 /// # Safety
 /// `from` must be null or a valid structure.
-pub unsafe fn host(from: *const CUDA_HOST_NODE_PARAMS) -> Result<Work, CudaError> {
+pub unsafe fn host(from: *const CUDA_HOST_NODE_PARAMS) -> Result<StreamOp, CudaError> {
     // SAFETY: `from` is null or valid, by this function's contract.
-    let how = unsafe { read(from) }?;
-    if how.fn_.is_none() {
+    let params = unsafe { read(from) }?;
+    if params.fn_.is_none() {
         return Err(CudaError::InvalidValue);
     }
-    Ok(Work::Host(HostFunction::Plain {
-        function: how.fn_,
-        data: how.userData,
+    Ok(StreamOp::Host(HostFunction::Plain {
+        function: params.fn_,
+        data: params.userData,
     }))
 }
 
 /// Creates the operation of a child graph node. A graph that allocates or frees memory cannot be a child.
-pub fn child(graph: CUgraph) -> Result<Work, CudaError> {
+pub fn child(graph: CUgraph) -> Result<StreamOp, CudaError> {
     let graphs = graphs();
     let body = graphs.graph(GraphId(number(graph)))?;
     if body.has_memory() {
         return Err(CudaError::NotSupported);
     }
-    Ok(Work::Graph(Arc::new(body.clone())))
+    Ok(StreamOp::Graph(Arc::new(body.clone())))
 }
 
 /// Reserves the memory of an allocation node, and writes its address to the structure.
 ///
 /// # Safety
 /// `params` must be null or a valid, writable structure.
-pub unsafe fn allocation(how: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Work, CudaError> {
+pub unsafe fn allocation(params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<StreamOp, CudaError> {
     /// `CU_MEM_ALLOCATION_TYPE_PINNED` and `CU_MEM_LOCATION_TYPE_DEVICE`.
     const PINNED: c_int = 1;
     const DEVICE: c_int = 1;
-    if how.is_null() {
+    if params.is_null() {
         return Err(CudaError::InvalidValue);
     }
     // SAFETY: `params` is not null, so it is readable by this function's contract; enums are read as integers.
-    let (kind, place, device, bytes) = unsafe {
+    let (allocation_type, location_kind, device, bytes) = unsafe {
         (
-            (&raw const (*how).poolProps.allocType)
+            (&raw const (*params).poolProps.allocType)
                 .cast::<c_int>()
                 .read(),
-            (&raw const (*how).poolProps.location.type_)
+            (&raw const (*params).poolProps.location.type_)
                 .cast::<c_int>()
                 .read(),
-            (*how).poolProps.location.id,
-            (*how).bytesize,
+            (*params).poolProps.location.id,
+            (*params).bytesize,
         )
     };
-    if kind != PINNED || place != DEVICE || device != 0 {
+    if allocation_type != PINNED || location_kind != DEVICE || device != 0 {
         return Err(CudaError::InvalidValue);
     }
-    let (mut driver, context) = current()?;
+    let (mut driver, context) = synchronized_context()?;
     let address = memory::reserve(&mut driver, context, bytes as u64)?;
     // SAFETY: `params` is not null, so it is writable by this function's contract.
-    unsafe { (*how).dptr = address };
-    Ok(Work::Allocate(Reserved {
+    unsafe { (*params).dptr = address };
+    Ok(StreamOp::Allocate(Reservation {
         address,
         bytes: bytes as u64,
     }))
 }
 
 /// Creates the operation of a free node.
-pub fn freed(address: u64) -> Result<Work, CudaError> {
-    let driver = driver()?;
+pub fn free_op(address: u64) -> Result<StreamOp, CudaError> {
+    let driver = lock_synchronized()?;
     if !memory::is_reserved(address) && driver.owner(address).is_none() {
         return Err(CudaError::InvalidValue);
     }
-    Ok(Work::Free(address))
+    Ok(StreamOp::Free(address))
 }
 
 /// Returns true if a copy or fill has more than one row: such nodes of an executable graph cannot be changed.
-pub fn has_rows(work: &Work) -> bool {
-    match work {
-        Work::Memcpy(Memcpy { height, depth, .. }) => *height > 1 || *depth > 1,
-        Work::Memset(memset) => memset.height > 1,
+pub fn is_multi_row(op: &StreamOp) -> bool {
+    match op {
+        StreamOp::Memcpy(Memcpy { height, depth, .. }) => *height > 1 || *depth > 1,
+        StreamOp::Memset(memset) => memset.height > 1,
         _ => false,
     }
 }
 
 /// Returns the `CUgraphNodeType` of a node with this operation.
-pub fn kind(work: &Work) -> c_int {
-    match work {
-        Work::Kernel(_) => 0,
-        Work::Memcpy(_) => 1,
-        Work::Memset(_) => 2,
-        Work::Host(_) => 3,
-        Work::Graph(_) => 4,
-        Work::Empty => 5,
-        Work::WaitEvent(_) => 6,
-        Work::RecordEvent(_) => 7,
-        Work::Allocate(_) => 10,
-        Work::Free(_) => 11,
+pub fn node_type(op: &StreamOp) -> c_int {
+    match op {
+        StreamOp::Kernel(_) => 0,
+        StreamOp::Memcpy(_) => 1,
+        StreamOp::Memset(_) => 2,
+        StreamOp::Host(_) => 3,
+        StreamOp::Graph(_) => 4,
+        StreamOp::Empty => 5,
+        StreamOp::WaitEvent(_) => 6,
+        StreamOp::RecordEvent(_) => 7,
+        StreamOp::Allocate(_) => 10,
+        StreamOp::Free(_) => 11,
     }
 }
 
