@@ -62,7 +62,7 @@ fn select_from_env() -> Result<Backend, Status> {
         Some("sim") => Some(Backend::Simulator),
         Some(other) => {
             warn(format_args!(
-                "CUDA_BACKEND={other} is neither gpu nor sim; unset, it chooses itself"
+                "CUDA_BACKEND={other} is neither gpu nor sim; leave it unset for automatic selection"
             ));
             return Err(CudaError::InvalidValue.into());
         }
@@ -75,8 +75,8 @@ fn select_from_env() -> Result<Backend, Status> {
         (Ok(()), _) => Ok(Backend::Gpu),
         (Err(unavailable), Some(_)) => {
             warn(format_args!(
-                "no NVIDIA GPU ({unavailable}), and CUDA_BACKEND=gpu asks for one; \
-                 install NVIDIA's driver, or unset it to run on the simulator"
+                "no NVIDIA GPU ({unavailable}), but CUDA_BACKEND=gpu requires one; \
+                 install NVIDIA's driver, or unset CUDA_BACKEND to run on the simulator"
             ));
             Err(unavailable.status())
         }
@@ -153,7 +153,7 @@ fn device_from_env() -> Result<&'static DeviceSpec, Status> {
     DeviceSpec::named(&name).ok_or_else(|| {
         let names = PRESETS.each_ref().map(|(short, _)| *short);
         warn(format_args!(
-            "CUDA_SIM_DEVICE={name} is no GPU that can be modelled; there are {}",
+            "CUDA_SIM_DEVICE={name} is not a known GPU model; available models: {}",
             names.join(", ")
         ));
         CudaError::InvalidValue.into()
@@ -169,7 +169,7 @@ fn device_count_from_env() -> Result<u32, Status> {
     let count = count.filter(|count| (1..=MAX_DEVICES).contains(count));
     count.ok_or_else(|| {
         warn(format_args!(
-            "CUDA_SIM_DEVICES={text} is no number of GPUs from 1 to {MAX_DEVICES}; unset, there is one"
+            "CUDA_SIM_DEVICES={text} is not a number from 1 to {MAX_DEVICES}; the default is 1"
         ));
         CudaError::InvalidValue.into()
     })
@@ -199,8 +199,8 @@ fn time_limit_from_env() -> Result<Option<TimeLimit>, Status> {
     };
     parse_time_limit(&text).map_err(|InvalidTimeLimit| {
         warn(format_args!(
-            "CUDA_SIM_TIME_LIMIT={text} is neither a number of seconds above 0 nor none; unset, a launch \
-             is ended when none of its blocks has ended for {} s",
+            "CUDA_SIM_TIME_LIMIT={text} is neither a positive number of seconds nor none; by default, a launch \
+             is ended when no block finishes for {} s",
             DEFAULT_TIMEOUT.as_secs()
         ));
         CudaError::InvalidValue.into()
@@ -215,7 +215,7 @@ fn sampling_from_env() -> Result<bool, Status> {
         Some("none") => Ok(false),
         Some(other) => {
             warn(format_args!(
-                "CUDA_SIM_SAMPLE={other} is not none; unset, each launch's time is modelled by a sample of its blocks"
+                "CUDA_SIM_SAMPLE={other} is not none; leave it unset to model times from a sample of blocks"
             ));
             Err(CudaError::InvalidValue.into())
         }
@@ -245,7 +245,7 @@ fn env_setting(name: &str) -> Result<Option<String>, Status> {
         Ok(value) => Ok(Some(value)),
         Err(VarError::NotPresent) => Ok(None),
         Err(VarError::NotUnicode(_)) => {
-            warn(format_args!("{name} is not readable text"));
+            warn(format_args!("{name} is not valid UTF-8"));
             Err(CudaError::InvalidValue.into())
         }
     }

@@ -23,7 +23,7 @@ pub fn warn(message: Arguments) {
 pub fn catch_panic(name: &str, call: impl FnOnce() -> CallResult) -> Code {
     let result = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| {
         warn(format_args!(
-            "a fault of the simulator itself in {name}; please report it"
+            "internal error of the simulator in {name}; please report it"
         ));
         Err(CudaError::Unknown.into())
     });
@@ -37,7 +37,7 @@ pub fn not_simulated(name: &'static str) -> CallResult {
     let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
     if named.insert(name) {
         warn(format_args!(
-            "the simulator does not do {name}; it needs an NVIDIA GPU"
+            "the simulator does not support {name}; it requires an NVIDIA GPU"
         ));
         emit(Event::NotSimulated(name));
     }
@@ -54,7 +54,7 @@ pub fn not_implemented(name: &'static str) -> Code {
         }),
         Some(Backend::Gpu) => {
             warn(format_args!(
-                "{name} is not handed on to NVIDIA's driver: a program that needs it has to load that itself"
+                "{name} is not forwarded to NVIDIA's driver; a program that needs it must load the driver itself"
             ));
             CudaError::NotSupported.code()
         }
@@ -64,7 +64,7 @@ pub fn not_implemented(name: &'static str) -> Code {
 /// Returns the error for a function that the installed driver lacks.
 pub fn not_in_library(name: &str) -> Code {
     warn(format_args!(
-        "NVIDIA's driver on this machine has no {name}; a newer one may"
+        "NVIDIA's driver on this machine lacks {name}; a newer driver may provide it"
     ));
     CudaError::NotSupported.code()
 }

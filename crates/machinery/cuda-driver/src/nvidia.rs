@@ -57,10 +57,10 @@ impl fmt::Display for Unavailable {
         let library = LIBRARIES[0];
         match self {
             Self::Library => write!(f, "{library} not found"),
-            Self::Warpbook => write!(f, "{library} is Warpbook's own"),
+            Self::Warpbook => write!(f, "{library} is Warpbook's simulator library"),
             Self::Function(name) => write!(f, "{library} has no {name}"),
-            Self::Initialization(_, name) => write!(f, "{library} is there, but says {name}"),
-            Self::Device => write!(f, "{library} is there, but finds no GPU"),
+            Self::Initialization(_, name) => write!(f, "{library} was found, but cuInit returned {name}"),
+            Self::Device => write!(f, "{library} was found, but it finds no GPU"),
         }
     }
 }

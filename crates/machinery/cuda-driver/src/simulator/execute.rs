@@ -67,8 +67,7 @@ fn report_graph_failure(context: ContextId, error: CudaError) -> Result<(), Cuda
     let mut driver = lock()?;
     if driver.memory_info(context).is_ok() {
         warn(format_args!(
-            "a node of a graph could not be done ({error}): the memory, the kernel or the event that it \
-             names is not there any more"
+            "a graph node failed ({error}): its memory, kernel or event no longer exists"
         ));
         driver.fail(context, CudaError::IllegalAddress);
     }

@@ -162,10 +162,10 @@ fn newest_ptx<'a>(entries: Vec<Entry<'a>>) -> Result<&'a [u8], CudaError> {
     }
     let contents = match ptx.count() {
         0 => "no PTX",
-        _ => "compressed PTX alone",
+        _ => "only compressed PTX",
     };
     let message = format!(
-        "the simulator loads PTX, not machine code: in this fat binary there is {contents}"
+        "the simulator loads PTX, not machine code: this fat binary contains {contents}"
     );
     warn(format_args!("{message}"));
     emit(Event::ModuleRejected(&message));

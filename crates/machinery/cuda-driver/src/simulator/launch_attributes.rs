@@ -83,7 +83,7 @@ pub unsafe fn read(
             CLUSTER => return Err(unsupported("clusters of more than one block")),
             PROGRAMMATIC_EVENT | COMPLETION_EVENT => attributes.events.push(first_pointer(value)),
             DEVICE_UPDATABLE if value.0[0] == 0 => {}
-            DEVICE_UPDATABLE => return Err(unsupported("launches that kernels change")),
+            DEVICE_UPDATABLE => return Err(unsupported("device-updatable kernel nodes")),
             id if HARMLESS.contains(&id) => {}
             _ => return Err(CudaError::InvalidValue),
         }
@@ -98,6 +98,6 @@ fn first_pointer<T>(value: &CUlaunchAttributeValue) -> *mut T {
 }
 
 fn unsupported(feature: &str) -> CudaError {
-    warn(format_args!("the simulator does not do {feature}"));
+    warn(format_args!("the simulator does not support {feature}"));
     CudaError::NotSupported
 }

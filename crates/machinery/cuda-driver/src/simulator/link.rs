@@ -128,11 +128,11 @@ fn add_input(state: CUlinkState, kind: c_int, name: &str, bytes: &[u8]) -> Resul
         return Err(CudaError::InvalidValue);
     }
     if kind != PTX {
-        return Err(link.reject(CudaError::NotSupported, "the simulator links PTX alone"));
+        return Err(link.reject(CudaError::NotSupported, "the simulator links only PTX"));
     }
     let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
     let Ok(ptx) = str::from_utf8(bytes) else {
-        return Err(link.reject(CudaError::InvalidImage, "this is no text"));
+        return Err(link.reject(CudaError::InvalidImage, "the input is not text"));
     };
     if let Err(error) = check_source(ptx) {
         return Err(link.reject(error.code(), &error.to_string()));
@@ -152,7 +152,7 @@ impl Link {
         emit(Event::ModuleRejected(reason));
         match &self.log {
             Some(log) => log.write(reason),
-            None => warn(format_args!("it does not link: {reason}")),
+            None => warn(format_args!("linking failed: {reason}")),
         }
         code
     }

@@ -436,8 +436,7 @@ fn report_failure(context: ContextId, error: CudaError) {
         && driver.memory_info(context).is_ok()
     {
         warn(format_args!(
-            "work in a stream could not be done ({error}): the memory, the kernel or the event that it \
-             names is not there any more"
+            "a stream operation failed ({error}): its memory, kernel or event no longer exists"
         ));
         driver.fail(context, CudaError::IllegalAddress);
     }

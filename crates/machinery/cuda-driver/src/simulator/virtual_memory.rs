@@ -51,7 +51,7 @@ unsafe fn check_properties(properties: *const CUmemAllocationProp) -> Result<u32
     let device = check_location(properties.location)?;
     if properties.shared != 0 {
         warn(format_args!(
-            "the simulator shares no memory with other programs"
+            "the simulator does not support memory shared with other processes"
         ));
         return Err(CudaError::NotSupported);
     }
@@ -126,7 +126,7 @@ pub unsafe fn map(
     let mapped = lock_synchronized()?.map_memory(address, bytes as u64, memory);
     if mapped == Err(CudaError::NotSupported) {
         warn(format_args!(
-            "the simulator maps memory to one place at a time"
+            "the simulator supports only one mapping per allocation at a time"
         ));
     }
     Ok(mapped?)

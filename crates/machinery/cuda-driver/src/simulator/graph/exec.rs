@@ -58,7 +58,7 @@ fn instantiate(graph: CUgraph, flags: u64) -> Result<ExecId, InstantiateError> {
     }
     if flags & DEVICE_LAUNCH != 0 {
         warn(format_args!(
-            "the simulator does not do graphs that kernels launch"
+            "the simulator does not support device-side graph launches"
         ));
         return Err(InstantiateError {
             result: NOT_SUPPORTED,
@@ -72,7 +72,7 @@ fn instantiate(graph: CUgraph, flags: u64) -> Result<ExecId, InstantiateError> {
         return Err(InstantiateError {
             result: INVALID_STRUCTURE,
             node: Some(node),
-            message: c"nodes of the graph wait for each other",
+            message: c"the graph has a dependency cycle",
             ..error_only(CudaError::InvalidValue)
         });
     }
@@ -80,7 +80,7 @@ fn instantiate(graph: CUgraph, flags: u64) -> Result<ExecId, InstantiateError> {
         let id = body.id;
         if graphs.execs.values().any(|exec| exec.body.id == id) {
             return Err(InstantiateError {
-                message: c"a graph that allocates memory can have one executable graph",
+                message: c"a graph that allocates memory can have only one executable graph",
                 ..error_only(CudaError::NotSupported)
             });
         }

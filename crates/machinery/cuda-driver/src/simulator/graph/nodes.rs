@@ -162,9 +162,9 @@ pub unsafe fn add_any_with_edges(
 
 /// Node types that the simulator does not support, by `CUgraphNodeType`.
 const UNSUPPORTED: [(c_int, &str); 4] = [
-    (8, "nodes that signal external semaphores"),
-    (9, "nodes that wait for external semaphores"),
-    (12, "nodes of memory operations"),
+    (8, "external semaphore signal nodes"),
+    (9, "external semaphore wait nodes"),
+    (12, "batch memory operation nodes"),
     (13, "conditional nodes"),
 ];
 
@@ -199,7 +199,7 @@ pub unsafe fn read_any(params: *mut NodeParams) -> Result<StreamOp, CudaError> {
 fn unsupported_node(kind: c_int) -> CudaError {
     match UNSUPPORTED.iter().find(|(number, _)| *number == kind) {
         Some((_, name)) => {
-            warn(format_args!("the simulator does not do {name} in graphs"));
+            warn(format_args!("the simulator does not support {name} in graphs"));
             CudaError::NotSupported
         }
         None => CudaError::InvalidValue,

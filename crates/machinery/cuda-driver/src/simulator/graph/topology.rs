@@ -231,7 +231,7 @@ pub unsafe fn check_edges(data: *const EdgeData, count: usize) -> Result<(), Cud
     let data = unsafe { list(data, count) }?;
     if data.iter().any(|edge| *edge != EdgeData::default()) {
         warn(format_args!(
-            "the simulator does not do programmatic dependencies in graphs"
+            "the simulator does not support programmatic dependencies in graphs"
         ));
         return Err(CudaError::NotSupported);
     }

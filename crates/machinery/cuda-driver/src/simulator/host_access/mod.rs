@@ -113,7 +113,7 @@ pub fn begin_operation(item: u64) {
     let changed: Vec<(u64, u64)> = changed.map(|source| (source.start, source.bytes)).collect();
     drop(state);
     for (start, bytes) in changed {
-        let description = format!("a launched graph was still to copy: {bytes} bytes");
+        let description = format!("a launched graph has not copied yet ({bytes} bytes)");
         report_finding(
             FindingKind::HostChanged,
             Severity::Error,

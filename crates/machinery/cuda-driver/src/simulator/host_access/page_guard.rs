@@ -135,7 +135,7 @@ fn install() {
 
 /// Handles an access violation. `catch_panic` does not allocate unless a panic occurs.
 extern "C" fn touched(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    catch_panic("a touched page", || {
+    catch_panic("the page-access handler", || {
         // SAFETY: with `SA_SIGINFO`, the system passes a valid `siginfo_t`.
         let address = unsafe { (*info).si_addr() }.addr() as u64;
         match is_guarded(address) {
