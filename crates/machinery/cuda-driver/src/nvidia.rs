@@ -59,7 +59,9 @@ impl fmt::Display for Unavailable {
             Self::Library => write!(f, "{library} not found"),
             Self::Warpbook => write!(f, "{library} is Warpbook's simulator library"),
             Self::Function(name) => write!(f, "{library} has no {name}"),
-            Self::Initialization(_, name) => write!(f, "{library} was found, but cuInit returned {name}"),
+            Self::Initialization(_, name) => {
+                write!(f, "{library} was found, but cuInit returned {name}")
+            }
             Self::Device => write!(f, "{library} was found, but it finds no GPU"),
         }
     }

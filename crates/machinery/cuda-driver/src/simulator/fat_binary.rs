@@ -164,9 +164,8 @@ fn newest_ptx<'a>(entries: Vec<Entry<'a>>) -> Result<&'a [u8], CudaError> {
         0 => "no PTX",
         _ => "only compressed PTX",
     };
-    let message = format!(
-        "the simulator loads PTX, not machine code: this fat binary contains {contents}"
-    );
+    let message =
+        format!("the simulator loads PTX, not machine code: this fat binary contains {contents}");
     warn(format_args!("{message}"));
     emit(Event::ModuleRejected(&message));
     Err(CudaError::NotSupported)

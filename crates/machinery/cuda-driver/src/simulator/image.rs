@@ -157,7 +157,9 @@ pub unsafe fn create_texture(
         return Err(CudaError::InvalidValue.into());
     }
     if !view.is_null() {
-        warn(format_args!("the simulator does not support resource views"));
+        warn(format_args!(
+            "the simulator does not support resource views"
+        ));
         return Err(CudaError::NotSupported.into());
     }
     // SAFETY: `out` is null or writable, as `cuTexObjectCreate` requires; `resource` and `params` are not
@@ -274,7 +276,9 @@ unsafe fn read_resource(from: *const CUDA_RESOURCE_DESC) -> Result<Resource, Cud
         match format_of(&raw const (*from).resType) {
             ARRAY => Ok(Resource::Array(number((*from).res.array.hArray))),
             MIPMAPPED => {
-                warn(format_args!("the simulator does not support mipmapped arrays"));
+                warn(format_args!(
+                    "the simulator does not support mipmapped arrays"
+                ));
                 Err(CudaError::NotSupported)
             }
             LINEAR => {

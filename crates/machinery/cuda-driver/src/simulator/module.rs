@@ -241,7 +241,10 @@ pub fn load_source<T>(
         Ok(ptx) => load(&mut driver, ptx).map_err(|error| (error.code(), error.to_string())),
         Err(error) => Err((
             CudaError::InvalidImage,
-            format!("the image is not text: byte {} is not UTF-8", error.valid_up_to()),
+            format!(
+                "the image is not text: byte {} is not UTF-8",
+                error.valid_up_to()
+            ),
         )),
     };
     // Unlock the driver before writing messages.

@@ -199,7 +199,9 @@ pub unsafe fn read_any(params: *mut NodeParams) -> Result<StreamOp, CudaError> {
 fn unsupported_node(kind: c_int) -> CudaError {
     match UNSUPPORTED.iter().find(|(number, _)| *number == kind) {
         Some((_, name)) => {
-            warn(format_args!("the simulator does not support {name} in graphs"));
+            warn(format_args!(
+                "the simulator does not support {name} in graphs"
+            ));
             CudaError::NotSupported
         }
         None => CudaError::InvalidValue,

@@ -14,7 +14,7 @@ use super::*;
 fn library(ptx: &CStr) -> CUlibrary {
     let mut library = null_mut();
     let none = null_mut();
-    // SAFETY: a text that ends in NUL, and no options.
+    // SAFETY: the PTX is NUL-terminated, no options are passed, and `library` is writable.
     let code = unsafe {
         cuLibraryLoadData(
             &mut library,
@@ -33,17 +33,18 @@ fn library(ptx: &CStr) -> CUlibrary {
 
 fn kernel(library: CUlibrary, name: &CStr) -> Result<CUkernel, i32> {
     let mut kernel = null_mut();
-    // SAFETY: a name, and a handle to write to.
+    // SAFETY: the name is NUL-terminated, and the output is writable.
     match unsafe { cuLibraryGetKernel(&mut kernel, library, name.as_ptr()) } {
         0 => Ok(kernel),
         code => Err(code),
     }
 }
 
-/// Sets the `factor` of the library in the current context.
+/// Sets the variable `factor` of the library in the current context.
 fn set_factor(library: CUlibrary, factor: f32) {
     let (mut address, mut bytes) = (0, 0);
-    // SAFETY: places to write to, and 4 bytes to read.
+    // SAFETY: `address` and `bytes` are writable, the name is NUL-terminated, and `factor` is a readable
+    // float; `library` is an opaque handle that the driver looks up, never dereferences.
     unsafe {
         assert_eq!(
             cuLibraryGetGlobal(&mut address, &mut bytes, library, c"factor".as_ptr()),
@@ -63,7 +64,7 @@ fn attribute(id: i32, value: [u32; 3]) -> CUlaunchAttribute {
     }
 }
 
-/// One block of three threads, with attributes.
+/// Returns a launch configuration of one block of three threads, with attributes.
 fn config(attributes: &[CUlaunchAttribute]) -> CUlaunchConfig {
     CUlaunchConfig {
         grid: [1; 3],
@@ -75,7 +76,7 @@ fn config(attributes: &[CUlaunchAttribute]) -> CUlaunchConfig {
     }
 }
 
-/// Launches saxpy of three numbers with attributes.
+/// Launches saxpy over three numbers with attributes.
 fn launch(function: CUfunction, x: u64, y: u64, attributes: &[CUlaunchAttribute]) -> i32 {
     let (mut x, mut y, mut n) = (x, y, 3_u32);
     let mut parameters: [*mut c_void; 3] = [
@@ -83,7 +84,7 @@ fn launch(function: CUfunction, x: u64, y: u64, attributes: &[CUlaunchAttribute]
         (&raw mut y).cast(),
         (&raw mut n).cast(),
     ];
-    // SAFETY: the kernel's three parameters.
+    // SAFETY: the parameter list matches the kernel's signature of three parameters.
     unsafe {
         cuLaunchKernelEx(
             &config(attributes),
@@ -95,38 +96,40 @@ fn launch(function: CUfunction, x: u64, y: u64, attributes: &[CUlaunchAttribute]
 }
 
 #[test]
-fn a_kernel_of_a_library_runs_in_every_context() {
-    let first = Own::new();
+fn library_kernels_run_in_every_context() {
+    let first = OwnContext::new();
     let library = library(SAXPY);
     let saxpy = kernel(library, c"saxpy").unwrap();
     for factor in [2.0, 3.0] {
-        let _context = Own::new();
+        let _context = OwnContext::new();
         set_factor(library, factor);
         let (x, y) = (floats(&[1.0, 2.0, 3.0]), floats(&[0.0; 3]));
-        // A library's kernel is launched as a function is.
+        // A library's kernel can be launched like a function.
         assert_eq!(launch(saxpy.cast(), x, y, &[]), 0);
         assert_eq!(read(y, 3), [factor, 2.0 * factor, 3.0 * factor]);
         let mut function = null_mut();
-        // SAFETY: a handle to write to.
+        // SAFETY: `function` is writable; `saxpy` is an opaque handle that the driver looks up, never
+        // dereferences.
         assert_eq!(unsafe { cuKernelGetFunction(&mut function, saxpy) }, 0);
         assert_eq!(launch(function, x, y, &[]), 0);
         assert_eq!(read(y, 3)[0], 2.0 * factor);
     }
     drop(first);
-    // SAFETY: any handle may be asked about.
+    // SAFETY: `function` is writable; `library` and `saxpy` are handles or addresses that the driver looks
+    // up, never dereferences.
     unsafe {
         assert_eq!(cuLibraryUnload(library), 0);
         assert_eq!(cuLibraryUnload(library), INVALID_HANDLE);
         let mut function = null_mut();
-        let _context = Own::new();
+        let _context = OwnContext::new();
         assert_eq!(cuKernelGetFunction(&mut function, saxpy), INVALID_HANDLE);
         assert_eq!(kernel(library, c"saxpy"), Err(INVALID_HANDLE));
     }
 }
 
 #[test]
-fn attributes_of_a_launch_are_done_ignored_or_refused() {
-    let _context = Own::new();
+fn launch_attributes_are_applied_ignored_or_rejected() {
+    let _context = OwnContext::new();
     let library = library(SAXPY);
     let saxpy: CUfunction = kernel(library, c"saxpy").unwrap().cast();
     set_factor(library, 1.0);
@@ -148,19 +151,20 @@ fn attributes_of_a_launch_are_done_ignored_or_refused() {
     );
     assert_eq!(launch(saxpy, x, y, &[attribute(99, [0; 3])]), INVALID_VALUE);
     assert_eq!(read(y, 3), [2.0; 3], "what is refused does not run");
-    // SAFETY: null is refused.
+    // SAFETY: the parameters match the kernel's signature; the driver rejects null pointers and invalid
+    // arguments.
     let null_config = unsafe { cuLaunchKernelEx(null(), saxpy, null_mut(), null_mut()) };
     assert_eq!(null_config, INVALID_VALUE);
 }
 
 #[test]
-fn parameters_come_in_a_buffer_too() {
-    let _context = Own::new();
+fn extra_buffer_parameters_work_with_attributes() {
+    let _context = OwnContext::new();
     let library = library(SAXPY);
     let saxpy: CUfunction = kernel(library, c"saxpy").unwrap().cast();
     set_factor(library, 2.0);
     let (x, y) = (floats(&[1.0, 2.0, 3.0]), floats(&[0.0; 3]));
-    // As the kernel's parameters lie: two addresses and a number.
+    // The layout of the kernel's parameters: two addresses and a number.
     let mut buffer = [x, y, 3];
     let mut bytes = 20_usize;
     let tag = |tag: usize| std::ptr::without_provenance_mut::<c_void>(tag);
@@ -172,7 +176,7 @@ fn parameters_come_in_a_buffer_too() {
         tag(0),
     ];
     for (i, attributes) in [&[][..], &[attribute(2, [1, 0, 0])]].iter().enumerate() {
-        // SAFETY: the buffer is as long as it says.
+        // SAFETY: the buffer has the length passed.
         let launched =
             unsafe { cuLaunchKernelEx(&config(attributes), saxpy, null_mut(), extra.as_mut_ptr()) };
         assert_eq!(launched, 0);
@@ -182,13 +186,13 @@ fn parameters_come_in_a_buffer_too() {
 }
 
 #[test]
-fn an_event_of_a_launch_is_recorded_behind_it() {
-    let _context = Own::new();
+fn launch_events_are_recorded_after_the_launch() {
+    let _context = OwnContext::new();
     let library = library(SAXPY);
     let saxpy: CUfunction = kernel(library, c"saxpy").unwrap().cast();
     let (x, y) = (floats(&[1.0; 3]), floats(&[0.0; 3]));
     let (mut before, mut after) = (null_mut(), null_mut());
-    // SAFETY: handles to write to.
+    // SAFETY: `before` and `after` are writable.
     unsafe {
         assert_eq!(cuEventCreate(&mut before, 0), 0);
         assert_eq!(cuEventCreate(&mut after, 0), 0);
@@ -199,7 +203,8 @@ fn an_event_of_a_launch_is_recorded_behind_it() {
     let recorded = attribute(12, [number as u32, (number >> 32) as u32, 0]);
     assert_eq!(launch(saxpy, x, y, &[recorded]), 0);
     let mut milliseconds = -1.0;
-    // SAFETY: a number to write to.
+    // SAFETY: `milliseconds` is writable; `after` and `before` are handles or addresses that the driver looks
+    // up, never dereferences.
     unsafe {
         assert_eq!(cuEventSynchronize(after), 0);
         assert_eq!(cuEventElapsedTime_v2(&mut milliseconds, before, after), 0);
@@ -208,8 +213,8 @@ fn an_event_of_a_launch_is_recorded_behind_it() {
 }
 
 #[test]
-fn kernels_and_functions_say_what_they_are() {
-    let _context = Own::new();
+fn kernel_and_function_properties_are_reported() {
+    let _context = OwnContext::new();
     let library = library(SAXPY);
     let saxpy = kernel(library, c"saxpy").unwrap();
     assert_eq!(kernel(library, c"nothing"), Err(NOT_FOUND));
@@ -217,7 +222,8 @@ fn kernels_and_functions_say_what_they_are() {
     let (mut count, mut all) = (0, [null_mut(); 2]);
     let mut module = null_mut();
     let mut owner = null_mut();
-    // SAFETY: places to write to, here and below.
+    // SAFETY: all outputs are writable locals; `library` and `saxpy` are handles or addresses that the driver
+    // looks up, never dereferences.
     unsafe {
         assert_eq!(cuLibraryGetKernelCount(&mut count, library), 0);
         assert_eq!(cuLibraryEnumerateKernels(all.as_mut_ptr(), 2, library), 0);
@@ -236,7 +242,7 @@ fn kernels_and_functions_say_what_they_are() {
         assert_eq!((count, functions), (1, [function, null_mut()]));
     }
     let mut names: [*const c_char; 2] = [null(); 2];
-    // SAFETY: as above; the names last.
+    // SAFETY: all outputs are writable locals; kernel and function handles are looked up, never dereferenced.
     unsafe {
         assert_eq!(cuKernelGetName(&mut names[0], saxpy), 0);
         assert_eq!(cuFuncGetName(&mut names[1], function), 0);
@@ -247,7 +253,8 @@ fn kernels_and_functions_say_what_they_are() {
     let places = [(0, 8), (8, 8), (16, 4)];
     for (i, place) in places.into_iter().enumerate() {
         let (mut offset, mut size) = (0, 0);
-        // SAFETY: as above; the size need not be wanted.
+        // SAFETY: `offset` and `size` are writable; kernel and function handles are looked up, never
+        // dereferenced.
         unsafe {
             assert_eq!(cuKernelGetParamInfo(saxpy, i, &mut offset, &mut size), 0);
             assert_eq!((offset, size), place);
@@ -265,7 +272,8 @@ fn kernels_and_functions_say_what_they_are() {
         attributes: null(),
         attribute_count: 0,
     };
-    // SAFETY: as above.
+    // SAFETY: all outputs are writable locals; the strings are NUL-terminated; handles and addresses are
+    // looked up by the driver, never dereferenced.
     unsafe {
         let mut offset = 0;
         let past = cuFuncGetParamInfo(function, 3, &mut offset, null_mut());
@@ -284,7 +292,7 @@ fn kernels_and_functions_say_what_they_are() {
         assert_eq!(cuFuncLoad(function), 0);
         assert_eq!(cuModuleGetLoadingMode(&mut mode), 0);
         assert_eq!((loaded, mode), (1, 1));
-        // 2 blocks of 1024 threads on each of 132 multiprocessors.
+        // 2 blocks of 1024 threads on each of 132 SMs.
         assert_eq!(
             cuOccupancyMaxActiveClusters(&mut clusters, function, &config),
             0
@@ -304,14 +312,14 @@ fn kernels_and_functions_say_what_they_are() {
 }
 
 #[test]
-fn a_library_is_loaded_without_a_context_and_from_a_file() {
-    drop(Own::new());
+fn libraries_load_without_a_context_and_from_files() {
+    drop(OwnContext::new());
     let file = std::env::temp_dir().join(format!("warpbook-library-{}.ptx", std::process::id()));
     std::fs::write(&file, SAXPY.to_bytes()).unwrap();
     let path = std::ffi::CString::new(file.to_str().unwrap()).unwrap();
     let (mut library, none) = (null_mut(), null_mut());
     let options = null_mut();
-    // SAFETY: a path, a handle to write to, and no options.
+    // SAFETY: the path is NUL-terminated, the output is writable, and no options are passed.
     unsafe {
         let load = |library: &mut CUlibrary, path: &CStr| {
             cuLibraryLoadFromFile(library, path.as_ptr(), options, none, 0, options, none, 0)

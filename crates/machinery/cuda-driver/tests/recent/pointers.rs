@@ -1,4 +1,4 @@
-//! What is known of addresses.
+//! Pointer attributes.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -7,10 +7,10 @@ use cuda_driver::functions::*;
 
 use super::*;
 
-/// An attribute of an address, of which so many bytes count.
+/// Returns an attribute of an address; unused high bytes are zero.
 fn attribute(id: i32, address: u64) -> Result<u64, i32> {
     let mut value = 0_u64;
-    // SAFETY: no attribute but 5 is wider.
+    // SAFETY: every attribute except 5 fits in a `u64`.
     match unsafe { cuPointerGetAttribute((&raw mut value).cast(), id, address) } {
         0 => Ok(value),
         code => Err(code),
@@ -18,8 +18,8 @@ fn attribute(id: i32, address: u64) -> Result<u64, i32> {
 }
 
 #[test]
-fn device_memory_has_every_attribute_but_what_is_the_hosts() {
-    let context = Own::new();
+fn device_memory_has_all_attributes_except_host_pointers() {
+    let context = OwnContext::new();
     let start = floats(&[0.0; 64]);
     let inside = start + 16;
     let expected = [
@@ -54,29 +54,29 @@ fn device_memory_has_every_attribute_but_what_is_the_hosts() {
 }
 
 #[test]
-fn memory_of_a_pool_names_it() {
-    let _context = Own::new();
+fn pool_memory_reports_its_pool() {
+    let _context = OwnContext::new();
     let (mut address, mut pool) = (0, null_mut());
-    // SAFETY: places to write to.
+    // SAFETY: `address`, `pool` and `actual` are writable.
     unsafe {
         assert_eq!(cuMemAllocAsync(&mut address, 64, null_mut()), 0);
         assert_eq!(cuDeviceGetDefaultMemPool(&mut pool, 0), 0);
         assert_eq!(attribute(17, address), Ok(pool as u64));
         let here = cuda_driver::types::CUmemLocation { kind: 1, id: 0 };
         let there = cuda_driver::types::CUmemLocation { kind: 2, id: 0 };
-        let mut found = null_mut();
-        assert_eq!(cuMemGetDefaultMemPool(&mut found, &here, 1), 0);
-        assert_eq!(found, pool);
-        assert_eq!(cuMemGetMemPool(&mut found, &here, 1), 0);
-        assert_eq!(cuMemSetMemPool(&here, 1, found), 0);
-        assert_eq!(cuMemGetMemPool(&mut found, &there, 1), NOT_SUPPORTED);
-        assert_eq!(cuMemGetMemPool(&mut found, null(), 1), INVALID_VALUE);
+        let mut actual = null_mut();
+        assert_eq!(cuMemGetDefaultMemPool(&mut actual, &here, 1), 0);
+        assert_eq!(actual, pool);
+        assert_eq!(cuMemGetMemPool(&mut actual, &here, 1), 0);
+        assert_eq!(cuMemSetMemPool(&here, 1, actual), 0);
+        assert_eq!(cuMemGetMemPool(&mut actual, &there, 1), NOT_SUPPORTED);
+        assert_eq!(cuMemGetMemPool(&mut actual, null(), 1), INVALID_VALUE);
     }
 }
 
 #[test]
-fn several_attributes_are_asked_at_once_of_any_address() {
-    let _context = Own::new();
+fn several_attributes_can_be_queried_at_once() {
+    let _context = OwnContext::new();
     let address = floats(&[0.0; 4]);
     let mut ids = [2, 4, 12, 9];
     let ask = |address, ids: &mut [i32; 4]| {
@@ -87,7 +87,7 @@ fn several_attributes_are_asked_at_once_of_any_address() {
             (&raw mut size).cast(),
             (&raw mut device).cast(),
         ];
-        // SAFETY: room for each.
+        // SAFETY: `ids` and `data` are writable; `address` is a device address that the driver looks up.
         let code =
             unsafe { cuPointerGetAttributes(4, ids.as_mut_ptr(), data.as_mut_ptr(), address) };
         (code, kind, host, size, device)
@@ -96,22 +96,22 @@ fn several_attributes_are_asked_at_once_of_any_address() {
     assert_eq!(ask(64, &mut ids), (0, 0, 0, 0, -2), "nobody's address");
     ids[0] = 99;
     assert_eq!(ask(address, &mut ids).0, INVALID_VALUE);
-    // SAFETY: null is refused.
+    // SAFETY: the driver rejects null pointers and invalid arguments.
     let null_list = unsafe { cuPointerGetAttributes(1, null_mut(), null_mut(), address) };
     assert_eq!(null_list, INVALID_VALUE);
 }
 
 #[test]
-fn copies_of_an_allocation_can_be_made_to_wait() {
-    let _context = Own::new();
+fn sync_memops_can_be_set() {
+    let _context = OwnContext::new();
     let address = floats(&[0.0; 4]);
     for on in [1_u32, 0] {
-        // SAFETY: a number to read.
+        // SAFETY: the value is a readable `u32`.
         let set = unsafe { cuPointerSetAttribute((&raw const on).cast(), 6, address + 4) };
         assert_eq!(set, 0);
         assert_eq!(attribute(6, address), Ok(on.into()));
     }
-    // SAFETY: null is refused.
+    // SAFETY: the driver rejects null pointers and invalid arguments.
     unsafe {
         assert_eq!(cuPointerSetAttribute(null(), 6, address), INVALID_VALUE);
         let one = 1_u32;

@@ -9,18 +9,18 @@ use super::*;
 
 const SIZE: usize = 4096;
 const CPU: i32 = -1;
-const NOWHERE: i32 = -2;
+const INVALID_DEVICE: i32 = -2;
 
 fn managed() -> u64 {
     let mut address = 0;
-    // SAFETY: a place to write to.
+    // SAFETY: `address` is writable.
     assert_eq!(unsafe { cuMemAllocManaged(&mut address, SIZE, 1) }, 0);
     address
 }
 
 fn attribute(id: i32, address: u64, bytes: usize) -> Result<i32, i32> {
     let mut value = 7;
-    // SAFETY: a number to write to.
+    // SAFETY: `value` is writable; `address` is a device address that the driver looks up.
     match unsafe { cuMemRangeGetAttribute((&raw mut value).cast(), 4, id, address, bytes) } {
         0 => Ok(value),
         code => Err(code),
@@ -28,16 +28,16 @@ fn attribute(id: i32, address: u64, bytes: usize) -> Result<i32, i32> {
 }
 
 #[test]
-fn what_was_said_of_a_range_is_answered_of_all_of_it() {
-    let _context = Own::new();
+fn hints_are_reported_only_for_fully_covered_ranges() {
+    let _context = OwnContext::new();
     let all = managed();
     let half = SIZE / 2;
     for id in [1, 5, 6, 7, 8] {
         assert_eq!(attribute(id, all, SIZE), Ok(0), "attribute {id}");
     }
-    assert_eq!(attribute(2, all, SIZE), Ok(NOWHERE));
-    assert_eq!(attribute(4, all, SIZE), Ok(NOWHERE));
-    // SAFETY: no pointers.
+    assert_eq!(attribute(2, all, SIZE), Ok(INVALID_DEVICE));
+    assert_eq!(attribute(4, all, SIZE), Ok(INVALID_DEVICE));
+    // SAFETY: handles and addresses are looked up by the driver, never dereferenced.
     unsafe {
         assert_eq!(cuMemAdvise(all, SIZE, 1, 0), 0);
         assert_eq!(attribute(1, all, SIZE), Ok(1));
@@ -54,12 +54,12 @@ fn what_was_said_of_a_range_is_answered_of_all_of_it() {
         assert_eq!(attribute(2, all, SIZE), Ok(CPU));
         assert_eq!(attribute(5, all, SIZE), Ok(2));
         assert_eq!(cuMemAdvise(all, SIZE, 4, 0), 0);
-        assert_eq!(attribute(2, all, SIZE), Ok(NOWHERE));
+        assert_eq!(attribute(2, all, SIZE), Ok(INVALID_DEVICE));
 
         let stream = null_mut();
         assert_eq!(cuMemPrefetchAsync(all, half, CPU, stream), 0);
         assert_eq!(attribute(4, all, half), Ok(CPU));
-        assert_eq!(attribute(4, all, SIZE), Ok(NOWHERE));
+        assert_eq!(attribute(4, all, SIZE), Ok(INVALID_DEVICE));
         assert_eq!(cuMemPrefetchAsync_v2(all, SIZE, device, 0, stream), 0);
         assert_eq!(attribute(4, all, SIZE), Ok(0));
         assert_eq!(attribute(7, all, SIZE), Ok(1));
@@ -78,22 +78,22 @@ fn what_was_said_of_a_range_is_answered_of_all_of_it() {
 }
 
 #[test]
-fn who_uses_a_range_is_listed() {
-    let _context = Own::new();
+fn accessing_devices_of_a_range_are_listed() {
+    let _context = OwnContext::new();
     let all = managed();
-    let list = |room: usize| {
+    let list = |capacity: usize| {
         let mut list = [7_i32; 4];
-        // SAFETY: as much room as is said.
+        // SAFETY: the array has the size passed.
         let code =
-            unsafe { cuMemRangeGetAttribute(list.as_mut_ptr().cast(), 4 * room, 3, all, SIZE) };
+            unsafe { cuMemRangeGetAttribute(list.as_mut_ptr().cast(), 4 * capacity, 3, all, SIZE) };
         (code, list)
     };
-    assert_eq!(list(2), (0, [NOWHERE, NOWHERE, 7, 7]));
-    // SAFETY: no pointers.
+    assert_eq!(list(2), (0, [INVALID_DEVICE, INVALID_DEVICE, 7, 7]));
+    // SAFETY: `all` is an opaque handle that the driver looks up, never dereferences.
     unsafe {
         assert_eq!(cuMemAdvise(all, SIZE, 5, 0), 0);
         assert_eq!(cuMemAdvise(all, SIZE, 5, CPU), 0);
-        assert_eq!(list(3), (0, [CPU, 0, NOWHERE, 7]));
+        assert_eq!(list(3), (0, [CPU, 0, INVALID_DEVICE, 7]));
         assert_eq!(cuMemAdvise(all, SIZE, 6, CPU), 0);
         assert_eq!(list(1), (0, [0, 7, 7, 7]));
     }
@@ -101,20 +101,20 @@ fn who_uses_a_range_is_listed() {
 }
 
 #[test]
-fn hints_end_with_their_memory_and_other_memory_has_none() {
-    let _context = Own::new();
+fn hints_are_removed_with_their_memory() {
+    let _context = OwnContext::new();
     let device = floats(&[0.0; 4]);
     assert_eq!(attribute(1, device, 16), Err(INVALID_VALUE));
     let all = managed();
     assert_eq!(attribute(9, all, SIZE), Err(INVALID_VALUE));
     assert_eq!(attribute(1, all, SIZE + 1), Err(INVALID_VALUE));
-    let (mut one, mut two) = (7, 7);
-    let mut data = [(&raw mut one).cast(), (&raw mut two).cast()];
+    let (mut first, mut second) = (7, 7);
+    let mut data = [(&raw mut first).cast(), (&raw mut second).cast()];
     let (mut sizes, mut ids) = ([4, 4], [1, 2]);
-    // SAFETY: as many of each as is said.
+    // SAFETY: the three arrays have the length passed.
     unsafe {
         assert_eq!(cuMemAdvise(all, SIZE, 1, 0), 0);
-        let asked = cuMemRangeGetAttributes(
+        let code = cuMemRangeGetAttributes(
             data.as_mut_ptr(),
             sizes.as_mut_ptr(),
             ids.as_mut_ptr(),
@@ -122,9 +122,9 @@ fn hints_end_with_their_memory_and_other_memory_has_none() {
             all,
             SIZE,
         );
-        assert_eq!(asked, 0);
+        assert_eq!(code, 0);
         assert_eq!(cuMemFree_v2(all), 0);
     }
-    assert_eq!((one, two), (1, NOWHERE));
+    assert_eq!((first, second), (1, INVALID_DEVICE));
     assert_eq!(attribute(1, all, SIZE), Err(INVALID_VALUE));
 }

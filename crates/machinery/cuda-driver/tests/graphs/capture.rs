@@ -1,4 +1,4 @@
-//! Streams that are captured: of what they are given becomes a graph.
+//! Stream capture: operations of a capturing stream become a graph.
 
 use super::*;
 use std::thread;
@@ -6,49 +6,49 @@ use std::thread;
 /// Ends the capture of a stream, which must succeed.
 fn end(stream: CUstream) -> CUgraph {
     let mut graph = null_mut();
-    // SAFETY: the handle can be written to.
+    // SAFETY: `graph` is writable; `stream` is an opaque handle that the driver looks up, never dereferences.
     ok(unsafe { cu::cuStreamEndCapture(stream, &mut graph) });
     assert!(!graph.is_null());
     graph
 }
 
-/// A stream's capture status.
+/// Returns a stream's capture status.
 fn status(stream: CUstream) -> c_int {
     let mut status = -1;
-    // SAFETY: the number can be written to.
+    // SAFETY: `status` is writable; `stream` is an opaque handle that the driver looks up, never dereferences.
     ok(unsafe { cu::cuStreamIsCapturing(stream, &mut status) });
     status
 }
 
 #[test]
-fn everything_that_a_stream_takes_becomes_a_node() {
+fn all_stream_operations_become_nodes() {
     let simulator = Simulator::new();
-    let (on, mut calls, mut words) = (stream(1), 0_u32, [0_u32; WORDS]);
+    let (h_stream, mut calls, mut words) = (stream(1), 0_u32, [0_u32; WORDS]);
     let (bytes, to) = (4 * WORDS, words.as_mut_ptr());
     let graph = {
-        // SAFETY: host memory outlives the launches.
+        // SAFETY: the host memory outlives the launches.
         unsafe {
-            ok(cu::cuStreamBeginCapture_v2(on, 0));
-            assert_eq!(status(on), 1);
-            ok(cu::cuMemsetD32Async(simulator.words, 4, WORDS, on));
-            ok(simulator.launch(simulator.add, 6, on));
-            ok(simulator.launch(simulator.times, 2, on));
+            ok(cu::cuStreamBeginCapture_v2(h_stream, 0));
+            assert_eq!(status(h_stream), 1);
+            ok(cu::cuMemsetD32Async(simulator.words, 4, WORDS, h_stream));
+            ok(simulator.launch(simulator.add, 6, h_stream));
+            ok(simulator.launch(simulator.times, 2, h_stream));
             ok(cu::cuMemcpyDtoHAsync_v2(
                 to.cast(),
                 simulator.words,
                 bytes,
-                on,
+                h_stream,
             ));
             ok(cu::cuLaunchHostFunc(
-                on,
+                h_stream,
                 Some(count),
                 (&raw mut calls).cast(),
             ));
         }
-        end(on)
+        end(h_stream)
     };
-    assert_eq!(status(on), 0);
-    // Nothing was done.
+    assert_eq!(status(h_stream), 0);
+    // Nothing was executed.
     assert_eq!((simulator.value(), calls, words), (0, 0, [0; WORDS]));
     let captured = nodes(graph);
     let types: Vec<_> = captured.iter().map(|node| node_type(*node)).collect();
@@ -56,29 +56,29 @@ fn everything_that_a_stream_takes_becomes_a_node() {
     for pair in captured.windows(2) {
         assert_eq!(dependencies(pair[1]), [pair[0]]);
     }
-    let made = executable(graph);
+    let exec = executable(graph);
     for launches in 1..=10 {
-        // SAFETY: any handles may be named.
+        // SAFETY: `exec` and `h_stream` are handles or addresses that the driver looks up, never dereferences.
         unsafe {
-            ok(cu::cuGraphLaunch(made, on));
-            ok(cu::cuStreamSynchronize(on));
+            ok(cu::cuGraphLaunch(exec, h_stream));
+            ok(cu::cuStreamSynchronize(h_stream));
             assert_eq!(to.cast::<[u32; WORDS]>().read_volatile(), [20; WORDS]);
             assert_eq!((&raw const calls).read_volatile(), launches);
         }
     }
-    // The stream does work again.
-    ok(simulator.launch(simulator.add, 1, on));
-    // SAFETY: any handle may be named.
-    ok(unsafe { cu::cuStreamSynchronize(on) });
+    // The stream executes operations again.
+    ok(simulator.launch(simulator.add, 1, h_stream));
+    // SAFETY: `h_stream` is an opaque handle that the driver looks up, never dereferences.
+    ok(unsafe { cu::cuStreamSynchronize(h_stream) });
     assert_eq!(simulator.value(), 21);
 }
 
 #[test]
-fn events_spread_a_capture_to_other_streams_and_back() {
+fn events_fork_and_join_captures() {
     let simulator = Simulator::new();
     let (first, second) = (stream(1), stream(0));
     let (fork, join) = (event(), event());
-    // SAFETY: any handles may be named.
+    // SAFETY: handles and addresses are looked up by the driver, never dereferenced.
     let graph = unsafe {
         ok(cu::cuStreamBeginCapture_v2(first, 1));
         ok(cu::cuMemsetD32Async(simulator.words, 1, WORDS, first));
@@ -102,15 +102,15 @@ fn events_spread_a_capture_to_other_streams_and_back() {
 }
 
 #[test]
-fn branches_of_a_graph_are_beside_each_other_in_modelled_time() {
+fn graph_branches_overlap_in_modelled_time() {
     let simulator = Simulator::new();
     let (from, to) = (event(), event());
-    let time = |made: CUgraphExec| {
+    let time = |exec: CUgraphExec| {
         let mut milliseconds = 0.0;
-        // SAFETY: any handles may be named.
+        // SAFETY: `milliseconds` is writable; all handles are only looked up, never dereferenced.
         unsafe {
             ok(cu::cuEventRecord(from, null_mut()));
-            ok(cu::cuGraphLaunch(made, null_mut()));
+            ok(cu::cuGraphLaunch(exec, null_mut()));
             ok(cu::cuEventRecord(to, null_mut()));
             ok(cu::cuEventSynchronize(to));
             ok(cu::cuEventElapsedTime(&mut milliseconds, from, to));
@@ -120,14 +120,14 @@ fn branches_of_a_graph_are_beside_each_other_in_modelled_time() {
     let mut words = vec![0_u32; 1 << 20];
     let bytes = 4 * words.len();
     let mut large = 0;
-    // SAFETY: the address can be written to.
+    // SAFETY: `large` is writable.
     ok(unsafe { cu::cuMemAlloc_v2(&mut large, 2 * bytes) });
     let graph_of = |beside: bool| {
         let graph = graph();
         let (mut out, mut back) = (null_mut(), null_mut());
         let mut copy = read_back(large, words.as_ptr().cast_mut());
         copy.WidthInBytes = bytes;
-        // SAFETY: the lists are as long as is said, and host memory outlives the launches.
+        // SAFETY: the arrays have the lengths passed, and the host memory outlives the launches.
         unsafe {
             ok(cu::cuGraphAddMemcpyNode(
                 &mut out,
@@ -158,19 +158,20 @@ fn branches_of_a_graph_are_beside_each_other_in_modelled_time() {
 }
 
 #[test]
-fn a_capture_tells_of_itself_and_takes_other_nodes_in() {
+fn capture_info_and_dependencies_can_be_read_and_updated() {
     let simulator = Simulator::new();
-    let on = stream(1);
+    let h_stream = stream(1);
     let (mut id, mut graph, mut tail, mut count) = (0, null_mut(), null(), 9);
     let (mut status, mut edges) = (-1, (&raw const id).cast());
-    // SAFETY: the results can be written to, and the list is as long as is said.
+    // SAFETY: all outputs are writable locals; `h_stream` and `simulator.words` are handles or addresses that the
+    // driver looks up, never dereferences.
     unsafe {
-        ok(cu::cuStreamGetCaptureInfo(on, &mut status, &mut id));
+        ok(cu::cuStreamGetCaptureInfo(h_stream, &mut status, &mut id));
         assert_eq!((status, id), (0, 0));
-        ok(cu::cuStreamBeginCapture_v2(on, 2));
-        ok(cu::cuMemsetD32Async(simulator.words, 3, WORDS, on));
+        ok(cu::cuStreamBeginCapture_v2(h_stream, 2));
+        ok(cu::cuMemsetD32Async(simulator.words, 3, WORDS, h_stream));
         ok(cu::cuStreamGetCaptureInfo_v3(
-            on,
+            h_stream,
             &mut status,
             &mut id,
             &mut graph,
@@ -181,86 +182,91 @@ fn a_capture_tells_of_itself_and_takes_other_nodes_in() {
         assert!(status == 1 && id > 0 && count == 1 && edges.is_null());
         let fill = *tail;
         assert_eq!(nodes(graph), [fill]);
-        // A node that the program adds itself, which the stream waits for from now on.
-        let mut own = simulator.kernel_node(graph, &[fill], simulator.add, 4);
-        ok(cu::cuStreamUpdateCaptureDependencies(on, &mut own, 1, 1));
-        ok(simulator.launch(simulator.times, 2, on));
-        // Adding, without what was there going.
+        // A node that the program adds itself and that the stream depends on afterwards.
+        let mut added_node = simulator.kernel_node(graph, &[fill], simulator.add, 4);
+        ok(cu::cuStreamUpdateCaptureDependencies(
+            h_stream,
+            &mut added_node,
+            1,
+            1,
+        ));
+        ok(simulator.launch(simulator.times, 2, h_stream));
+        // Adds dependencies without replacing the existing ones.
         ok(cu::cuStreamUpdateCaptureDependencies_v2(
-            on,
-            &mut own,
+            h_stream,
+            &mut added_node,
             null(),
             1,
             0,
         ));
         ok(cu::cuStreamGetCaptureInfo_v2(
-            on,
+            h_stream,
             &mut status,
             null_mut(),
             null_mut(),
             &mut tail,
             &mut count,
         ));
-        assert_eq!((count, *tail.add(1)), (2, own));
+        assert_eq!((count, *tail.add(1)), (2, added_node));
         let mut no_node = null_mut();
         assert_eq!(
-            cu::cuStreamUpdateCaptureDependencies(on, &mut no_node, 1, 0),
+            cu::cuStreamUpdateCaptureDependencies(h_stream, &mut no_node, 1, 0),
             1
         );
     }
-    assert_eq!(end(on), graph);
+    assert_eq!(end(h_stream), graph);
     run(executable(graph));
     assert_eq!(simulator.value(), 14);
     let mut none = null_mut();
-    // SAFETY: any handles may be named.
-    let after = unsafe { cu::cuStreamUpdateCaptureDependencies(on, &mut none, 0, 0) };
+    // SAFETY: `none` is writable; `h_stream` is an opaque handle that the driver looks up, never dereferences.
+    let after = unsafe { cu::cuStreamUpdateCaptureDependencies(h_stream, &mut none, 0, 0) };
     assert_eq!(after, 401);
 }
 
 #[test]
-fn a_capture_goes_on_in_a_graph_that_is_there() {
+fn captures_can_extend_an_existing_graph() {
     let simulator = Simulator::new();
-    let (on, graph) = (stream(1), graph());
+    let (h_stream, graph) = (stream(1), graph());
     let fill = simulator.fill_node(graph, &[], 3);
-    // SAFETY: the lists are as long as is said.
+    // SAFETY: `h_stream` and `graph` are handles or addresses that the driver looks up, never dereferences.
     unsafe {
         ok(cu::cuStreamBeginCaptureToGraph(
-            on,
+            h_stream,
             graph,
             &fill,
             null(),
             1,
             0,
         ));
-        ok(simulator.launch(simulator.add, 4, on));
+        ok(simulator.launch(simulator.add, 4, h_stream));
     }
-    assert_eq!(end(on), graph);
+    assert_eq!(end(h_stream), graph);
     assert_eq!(dependencies(nodes(graph)[1]), [fill]);
     run(executable(graph));
     assert_eq!(simulator.value(), 7);
-    // SAFETY: as above.
+    // SAFETY: `h_stream`, `other` and `graph` are handles or addresses that the driver looks up, never dereferences.
     unsafe {
         let other = fill.cast();
         assert_eq!(
-            cu::cuStreamBeginCaptureToGraph(on, other, null(), null(), 0, 0),
+            cu::cuStreamBeginCaptureToGraph(h_stream, other, null(), null(), 0, 0),
             1
         );
         let none = null_mut();
         assert_eq!(
-            cu::cuStreamBeginCaptureToGraph(on, graph, &none, null(), 1, 0),
+            cu::cuStreamBeginCaptureToGraph(h_stream, graph, &none, null(), 1, 0),
             1
         );
     }
-    assert_eq!(status(on), 0);
+    assert_eq!(status(h_stream), 0);
 }
 
-/// NVIDIA's sample graphMemoryNodes does so.
+/// Repeats a sequence from NVIDIA's sample graphMemoryNodes.
 #[test]
-fn a_stream_that_was_joined_may_go_before_the_end() {
+fn joined_streams_may_be_destroyed_before_the_capture_ends() {
     let simulator = Simulator::new();
     let (first, second) = (stream(1), stream(1));
     let (fork, join) = (event(), event());
-    // SAFETY: any handles may be named.
+    // SAFETY: handles and addresses are looked up by the driver, never dereferenced.
     let graph = unsafe {
         ok(cu::cuStreamBeginCapture_v2(first, 0));
         ok(cu::cuMemsetD32Async(simulator.words, 1, WORDS, first));
@@ -278,39 +284,44 @@ fn a_stream_that_was_joined_may_go_before_the_end() {
 }
 
 #[test]
-fn events_that_others_know_become_nodes() {
+fn external_events_become_nodes() {
     let _simulator = Simulator::new();
-    let (on, known) = (stream(1), event());
-    // SAFETY: any handles may be named.
+    let (h_stream, external_event) = (stream(1), event());
+    // SAFETY: `milliseconds` is writable; `h_stream` and `external_event` are handles or addresses that the driver looks up,
+    // never dereferences.
     unsafe {
-        ok(cu::cuStreamBeginCapture_v2(on, 0));
-        ok(cu::cuStreamWaitEvent(on, known, 1));
-        ok(cu::cuEventRecordWithFlags(known, on, 1));
-        let graph = end(on);
+        ok(cu::cuStreamBeginCapture_v2(h_stream, 0));
+        ok(cu::cuStreamWaitEvent(h_stream, external_event, 1));
+        ok(cu::cuEventRecordWithFlags(external_event, h_stream, 1));
+        let graph = end(h_stream);
         let types: Vec<_> = nodes(graph).into_iter().map(node_type).collect();
         assert_eq!(types, [6, 7]);
-        // It is an event that happens.
-        ok(cu::cuEventQuery(known));
+        // The event is an ordinary one, not a captured one.
+        ok(cu::cuEventQuery(external_event));
         run(executable(graph));
-        ok(cu::cuEventSynchronize(known));
+        ok(cu::cuEventSynchronize(external_event));
         let mut milliseconds = -1.0;
-        ok(cu::cuEventElapsedTime(&mut milliseconds, known, known));
+        ok(cu::cuEventElapsedTime(
+            &mut milliseconds,
+            external_event,
+            external_event,
+        ));
         assert_eq!(milliseconds, 0.0);
     }
 }
 
 #[test]
-fn a_graph_launched_in_a_captured_stream_becomes_a_child() {
+fn graph_launches_in_a_capture_become_child_graphs() {
     let simulator = Simulator::new();
-    let (on, inner) = (stream(1), graph());
+    let (h_stream, inner) = (stream(1), graph());
     simulator.fill_node(inner, &[], 5);
     let inner = executable(inner);
-    // SAFETY: any handles may be named.
+    // SAFETY: `h_stream` and `inner` are handles or addresses that the driver looks up, never dereferences.
     let outer = unsafe {
-        ok(cu::cuStreamBeginCapture_v2(on, 0));
-        ok(cu::cuGraphLaunch(inner, on));
-        ok(simulator.launch(simulator.add, 1, on));
-        end(on)
+        ok(cu::cuStreamBeginCapture_v2(h_stream, 0));
+        ok(cu::cuGraphLaunch(inner, h_stream));
+        ok(simulator.launch(simulator.add, 1, h_stream));
+        end(h_stream)
     };
     assert_eq!(simulator.value(), 0);
     assert_eq!(node_type(nodes(outer)[0]), 4);
@@ -319,23 +330,23 @@ fn a_graph_launched_in_a_captured_stream_becomes_a_child() {
 }
 
 #[test]
-fn each_thread_captures_its_own_stream() {
+fn threads_capture_independent_streams() {
     let simulator = Simulator::new();
     let mut context = null_mut();
-    // SAFETY: the handle can be written to.
+    // SAFETY: `context` is writable.
     ok(unsafe { cu::cuCtxGetCurrent(&mut context) });
     let number = context.addr();
     let captured: Vec<usize> = thread::scope(|scope| {
         let capture = |by: u32| {
             let simulator = (simulator.words, simulator.add.addr());
             move || {
-                // SAFETY: the context is the main thread's, which waits.
+                // SAFETY: the context belongs to the main thread, which waits for this one.
                 unsafe {
                     let context = std::ptr::without_provenance_mut(number);
                     ok(cu::cuCtxSetCurrent(context));
-                    // CU_STREAM_PER_THREAD
-                    let on = std::ptr::without_provenance_mut(2);
-                    ok(cu::cuStreamBeginCapture_v2(on, 1));
+                    // `CU_STREAM_PER_THREAD`
+                    let h_stream = std::ptr::without_provenance_mut(2);
+                    ok(cu::cuStreamBeginCapture_v2(h_stream, 1));
                     let (mut at, mut by) = (simulator.0, by);
                     let mut arguments: [*mut c_void; 2] =
                         [(&raw mut at).cast(), (&raw mut by).cast()];
@@ -351,12 +362,12 @@ fn each_thread_captures_its_own_stream() {
                             1,
                             1,
                             0,
-                            on,
+                            h_stream,
                             parameters,
                             null_mut(),
                         ));
                     }
-                    end(on).addr()
+                    end(h_stream).addr()
                 }
             }
         };

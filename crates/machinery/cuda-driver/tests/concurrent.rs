@@ -1,6 +1,6 @@
-//! Several threads, each with a context of its own, under what is the whole process's: checks, the
-//! time limit, and the program's end. Each case is a child process, for the environment is read
-//! once in each: this test program again, with [`child`] alone.
+//! Several threads, each with its own context, sharing what is per process: checks, the time limit, and
+//! program exit. The environment is read once per process, so each case runs this test program again as a
+//! child process, with [`child`] alone.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -16,8 +16,8 @@ use cust::memory::DeviceBuffer;
 use cust::module::Module;
 use cust::stream::{Stream, StreamFlags};
 
-/// A kernel that reads a word of `in` that nobody has written, and one that does not end. `NAME` is
-/// the kernels' own.
+/// A kernel that reads an uninitialized word of `in`, and one that never ends. `NAME` is replaced by a prefix
+/// per thread.
 const PTX: &str = "
 .version 6.4
 .target sm_52
@@ -43,8 +43,8 @@ AGAIN:
 
 const THREADS: u32 = 4;
 
-/// A context and a module of the thread's own.
-fn begin(number: u32) -> (legacy::Context, Module) {
+/// Creates a context and loads a module for the thread.
+fn create_context(number: u32) -> (legacy::Context, Module) {
     cust::init(cust::CudaFlags::empty()).unwrap();
     let device = Device::get_device(0).unwrap();
     let flags = legacy::ContextFlags::SCHED_AUTO;
@@ -53,24 +53,24 @@ fn begin(number: u32) -> (legacy::Context, Module) {
     (context, module)
 }
 
-/// Reads what nobody has written, and forgets buffer and context.
+/// Reads uninitialized memory, and leaks buffer and context.
 fn read(number: u32) {
-    let (context, module) = begin(number);
+    let (context, module) = create_context(number);
     let kernel = module.get_function(format!("reads_{number}")).unwrap();
     let stream = Stream::new(StreamFlags::NON_BLOCKING, None).unwrap();
-    // SAFETY: to be read all the same is what is tried.
+    // SAFETY: the access is intended to be detected: the guard resumes it after recording.
     let buffer = unsafe { DeviceBuffer::<u32>::uninitialized(8) }.unwrap();
-    // SAFETY: the parameter is the kernel's, and there is a word for each block.
+    // SAFETY: the parameter matches the kernel's signature, and the buffer has one word per block.
     unsafe { launch!(kernel<<<8, 1, 0, stream>>>(buffer.as_device_ptr())) }.unwrap();
     std::mem::forget((buffer, context));
 }
 
-/// Launches the kernel that does not end; says how that ended.
-fn run_on(number: u32) -> Result<(), CudaError> {
-    let (_context, module) = begin(number);
+/// Launches the endless kernel. Returns how it ended.
+fn launch_endless(number: u32) -> Result<(), CudaError> {
+    let (_context, module) = create_context(number);
     let kernel = module.get_function(format!("endless_{number}")).unwrap();
     let stream = Stream::new(StreamFlags::NON_BLOCKING, None).unwrap();
-    // SAFETY: it has no parameters.
+    // SAFETY: the kernel has no parameters.
     unsafe { launch!(kernel<<<2, 32, 0, stream>>>()) }?;
     let ended = stream.synchronize();
     assert_eq!(CurrentContext::synchronize(), ended);
@@ -78,22 +78,22 @@ fn run_on(number: u32) -> Result<(), CudaError> {
     ended
 }
 
-/// What the threads of this test do, by the environment.
+/// Runs the threads of the test that the environment names.
 #[test]
-#[ignore = "the other tests run it in a process of its own"]
+#[ignore = "run by the other tests in a separate process"]
 fn child() {
-    let what = std::env::var("CHILD").unwrap();
+    let case = std::env::var("CHILD").unwrap();
     thread::scope(|scope| {
-        let threads = (0..THREADS).map(|number| match what.as_str() {
+        let threads = (0..THREADS).map(|number| match case.as_str() {
             "read" => scope.spawn(move || {
                 read(number);
                 Ok(())
             }),
-            _ => scope.spawn(move || run_on(number)),
+            _ => scope.spawn(move || launch_endless(number)),
         });
         let threads: Vec<_> = threads.collect();
-        if what == "exit" {
-            // Some launch is under way, and the others wait for it.
+        if case == "exit" {
+            // Some launch is running, and the others wait for it.
             while progress().is_none() {
                 thread::yield_now();
             }
@@ -103,30 +103,30 @@ fn child() {
             println!("ended: {:?}", thread.join().unwrap());
         }
     });
-    let found = take_findings();
-    let unwritten = found
+    let findings = take_findings();
+    let uninitialized = findings
         .iter()
         .filter(|one| one.kind == FindingKind::UnwrittenDevice);
-    println!("found: {}", unwritten.count());
+    println!("found: {}", uninitialized.count());
 }
 
-/// Runs [`child`]: its exit code, stdout and stderr.
-fn run(what: &str, settings: &[(&str, &str)]) -> (Option<i32>, String, String) {
+/// Runs [`child`]. Returns its exit code, stdout and stderr.
+fn run(case: &str, settings: &[(&str, &str)]) -> (Option<i32>, String, String) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "child", "--ignored", "--nocapture"]);
     command.env_remove("CUDA_SIM_CHECK");
-    command.envs([("CUDA_BACKEND", "sim"), ("CHILD", what)]);
+    command.envs([("CUDA_BACKEND", "sim"), ("CHILD", case)]);
     command.envs(settings.iter().copied());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // What hangs is to fail.
+    // Fail instead of hanging.
     let late = Instant::now() + Duration::from_secs(300);
     let status = loop {
         match child.try_wait().unwrap() {
             Some(status) => break status,
             None if Instant::now() > late => {
                 child.kill().unwrap();
-                panic!("{what} does not end");
+                panic!("{case} does not end");
             }
             None => thread::sleep(Duration::from_millis(20)),
         }
@@ -137,10 +137,10 @@ fn run(what: &str, settings: &[(&str, &str)]) -> (Option<i32>, String, String) {
     (status.code(), stdout, stderr)
 }
 
-/// Each mistake is found once, in the kernel of the thread that made it; what is still allocated at
-/// the end is told once, of every context.
+/// Each error is reported once, for the kernel of the thread that made it; memory that is still allocated at
+/// exit is reported once, for all contexts.
 #[test]
-fn findings_are_of_the_kernel_that_ran() {
+fn findings_name_the_kernel_of_their_thread() {
     let (code, stdout, stderr) = run("read", &[("CUDA_SIM_CHECK", "all")]);
     assert_eq!(code, Some(0), "{stdout}\n{stderr}");
     let times = |text: &str| stderr.matches(text).count();
@@ -161,22 +161,22 @@ fn findings_are_of_the_kernel_that_ran() {
     assert!(stdout.contains("found: 4"), "{stdout}");
 }
 
-/// Each launch has the whole of the limit, however long it waited for the others.
+/// Each launch has the full time limit, no matter how long it waited for the others.
 #[test]
-fn the_time_limit_ends_every_launch() {
+fn time_limit_applies_to_each_launch() {
     let (code, stdout, stderr) = run("endless", &[("CUDA_SIM_TIME_LIMIT", "0.2")]);
     assert_eq!(code, Some(0), "{stdout}\n{stderr}");
     let ended = stdout.matches("ended: Err(LaunchTimeout)").count();
     assert_eq!(ended, THREADS as usize, "{stdout}\n{stderr}");
-    let said = stderr
+    let message = stderr
         .matches("warpbook: the kernel ran past its time limit of 0.2 s")
         .count();
-    assert_eq!(said, THREADS as usize, "{stderr}");
+    assert_eq!(message, THREADS as usize, "{stderr}");
 }
 
-/// As Ctrl-C ends a program: nobody waits for a launch.
+/// Exits as Ctrl-C does, without waiting for launches.
 #[test]
-fn the_program_ends_though_threads_are_in_launches() {
+fn program_exits_while_threads_are_in_launches() {
     for checks in ["", "all"] {
         let (code, stdout, stderr) = run("exit", &[("CUDA_SIM_CHECK", checks)]);
         assert_eq!(code, Some(130), "{stdout}\n{stderr}");

@@ -1,11 +1,11 @@
-//! Graphs that are made by hand.
+//! Graphs assembled by hand.
 
 use super::*;
 use cuda_driver::types::graph::{EdgeData, NodeParams};
 use cust::sys::CUDA_KERNEL_NODE_PARAMS;
 
 #[test]
-fn nodes_are_done_in_the_order_of_their_edges_as_often_as_launched() {
+fn nodes_run_in_dependency_order_at_every_launch() {
     let simulator = Simulator::new();
     let (graph, mut calls, mut words) = (graph(), 0, [0_u32; WORDS]);
     let fill = simulator.fill_node(graph, &[], 7);
@@ -13,8 +13,8 @@ fn nodes_are_done_in_the_order_of_their_edges_as_often_as_launched() {
     let times = simulator.kernel_node(graph, &[add], simulator.times, 3);
     let (mut read, mut host, mut empty) = (null_mut(), null_mut(), null_mut());
     let copy = read_back(simulator.words, words.as_mut_ptr());
-    let call = counting(&mut calls);
-    // SAFETY: the lists are as long as is said, and host memory outlives the launches.
+    let call = counting_node(&mut calls);
+    // SAFETY: the arrays have the lengths passed, and the host memory outlives the launches.
     unsafe {
         ok(cu::cuGraphAddMemcpyNode(
             &mut read,
@@ -32,52 +32,53 @@ fn nodes_are_done_in_the_order_of_their_edges_as_often_as_launched() {
             2,
         ));
     }
-    let made = executable(graph);
+    let exec = executable(graph);
     for launches in 1..=20 {
         words = [0; WORDS];
-        run(made);
+        run(exec);
         assert_eq!(words, [(7 + 5) * 3; WORDS]);
-        // SAFETY: the graph's launch has ended.
+        // SAFETY: the graph's launch has completed, so the number is not accessed concurrently.
         assert_eq!(unsafe { (&raw const calls).read_volatile() }, launches);
     }
     let all = [fill, add, times, read, host, empty];
     assert_eq!(nodes(graph), all);
     assert_eq!(all.map(node_type), [2, 0, 0, 1, 3, 5]);
     assert_eq!(dependencies(empty), [host, fill]);
-    // SAFETY: any handles may be named.
+    // SAFETY: `exec` and `graph` are handles or addresses that the driver looks up, never dereferences.
     unsafe {
-        ok(cu::cuGraphExecDestroy(made));
+        ok(cu::cuGraphExecDestroy(exec));
         ok(cu::cuGraphDestroy(graph));
-        assert_eq!(cu::cuGraphLaunch(made, null_mut()), 1);
+        assert_eq!(cu::cuGraphLaunch(exec, null_mut()), 1);
         assert_eq!(cu::cuGraphDestroy(graph), 1);
     }
 }
 
 #[test]
-fn an_executable_graph_stays_when_its_graph_changes_or_goes() {
+fn executable_graphs_are_independent_of_their_graph() {
     let simulator = Simulator::new();
     let graph = graph();
     let fill = simulator.fill_node(graph, &[], 7);
-    let made = executable(graph);
+    let exec = executable(graph);
     simulator.kernel_node(graph, &[fill], simulator.add, 5);
-    run(made);
+    run(exec);
     assert_eq!(simulator.value(), 7);
     run(executable(graph));
     assert_eq!(simulator.value(), 12);
-    // SAFETY: any handle may be named.
+    // SAFETY: `graph` is an opaque handle that the driver looks up, never dereferences.
     ok(unsafe { cu::cuGraphDestroy(graph) });
-    run(made);
+    run(exec);
     assert_eq!(simulator.value(), 7);
 }
 
 #[test]
-fn a_child_graph_is_a_copy_that_its_node_owns() {
+fn child_graphs_are_copies_owned_by_their_node() {
     let simulator = Simulator::new();
     let (outer, inner) = (graph(), graph());
     let before = simulator.fill_node(outer, &[], 2);
     let inside = simulator.kernel_node(inner, &[], simulator.times, 10);
     let (mut child, mut owned) = (null_mut(), null_mut());
-    // SAFETY: the lists are as long as is said.
+    // SAFETY: `child` and `owned` are writable; `outer` and `inner` are handles or addresses that the driver
+    // looks up, never dereferences.
     unsafe {
         ok(cu::cuGraphAddChildGraphNode(
             &mut child, outer, &before, 1, inner,
@@ -85,9 +86,9 @@ fn a_child_graph_is_a_copy_that_its_node_owns() {
         ok(cu::cuGraphChildGraphNodeGetGraph(child, &mut owned));
     }
     simulator.kernel_node(outer, &[child], simulator.add, 1);
-    // The graph that it was copied from may change and go.
+    // The original graph may change and be destroyed.
     simulator.kernel_node(inner, &[inside], simulator.add, 100);
-    // SAFETY: any handle may be named.
+    // SAFETY: `inner` is an opaque handle that the driver looks up, never dereferences.
     ok(unsafe { cu::cuGraphDestroy(inner) });
     run(executable(outer));
     assert_eq!(simulator.value(), 21);
@@ -97,7 +98,8 @@ fn a_child_graph_is_a_copy_that_its_node_owns() {
     run(executable(outer));
     assert_eq!(simulator.value(), 121);
     assert_eq!(node_type(child), 4);
-    // SAFETY: any handles may be named.
+    // SAFETY: `kind` is writable; `owned`, `child` and `last` are handles or addresses that the driver looks
+    // up, never dereferences.
     unsafe {
         assert_eq!(cu::cuGraphDestroy(owned), 1);
         ok(cu::cuGraphDestroyNode(child));
@@ -110,34 +112,36 @@ fn a_child_graph_is_a_copy_that_its_node_owns() {
 }
 
 #[test]
-fn a_clone_is_a_graph_of_its_own() {
+fn clones_are_independent_graphs() {
     let simulator = Simulator::new();
     let original = graph();
     let fill = simulator.fill_node(original, &[], 7);
     let add = simulator.kernel_node(original, &[fill], simulator.add, 5);
-    let (mut copy, mut found) = (null_mut(), null_mut());
-    // SAFETY: the handles can be written to.
+    let (mut copy, mut actual) = (null_mut(), null_mut());
+    // SAFETY: `copy` and `actual` are writable; `original` and `add` are handles that the driver looks up,
+    // never dereferences.
     unsafe {
         ok(cu::cuGraphClone(&mut copy, original));
-        ok(cu::cuGraphNodeFindInClone(&mut found, add, copy));
-        assert_eq!(cu::cuGraphNodeFindInClone(&mut found, add, original), 1);
+        ok(cu::cuGraphNodeFindInClone(&mut actual, add, copy));
+        assert_eq!(cu::cuGraphNodeFindInClone(&mut actual, add, original), 1);
     }
-    assert!(nodes(copy).contains(&found) && !nodes(original).contains(&found));
-    assert_eq!(dependencies(found), [nodes(copy)[0]]);
-    simulator.params(simulator.times, 5, |how| {
-        // SAFETY: the parameters live.
-        ok(unsafe { cu::cuGraphKernelNodeSetParams_v2(found, how) });
+    assert!(nodes(copy).contains(&actual) && !nodes(original).contains(&actual));
+    assert_eq!(dependencies(actual), [nodes(copy)[0]]);
+    simulator.params(simulator.times, 5, |params| {
+        // SAFETY: `params` is a valid structure with the kernel's parameters; `actual` is an opaque handle that
+        // the driver looks up, never dereferences.
+        ok(unsafe { cu::cuGraphKernelNodeSetParams_v2(actual, params) });
     });
     run(executable(original));
     assert_eq!(simulator.value(), 12);
-    // SAFETY: any handles may be named, and results written to.
+    // SAFETY: `original` is an opaque handle that the driver looks up, never dereferences.
     ok(unsafe { cu::cuGraphDestroy(original) });
     run(executable(copy));
     assert_eq!(simulator.value(), 35);
 }
 
 #[test]
-fn edges_are_listed_added_and_removed() {
+fn edges_can_be_listed_added_and_removed() {
     let simulator = Simulator::new();
     let graph = graph();
     let fill = simulator.fill_node(graph, &[], 1);
@@ -149,7 +153,8 @@ fn edges_are_listed_added_and_removed() {
         ..EdgeData::default()
     }; 4];
     let mut count = 4;
-    // SAFETY: the lists are as long as is said.
+    // SAFETY: all outputs are writable locals; handles and addresses are looked up by the driver, never
+    // dereferenced.
     unsafe {
         ok(cu::cuGraphAddDependencies(graph, &fill, &add, 1));
         ok(cu::cuGraphGetEdges(
@@ -181,7 +186,7 @@ fn edges_are_listed_added_and_removed() {
             &mut count,
         ));
         assert_eq!((count, one[0]), (1, times));
-        // An edge that is there, one of a node to itself, and one that is not there.
+        // An existing edge, an edge from a node to itself, and one that does not exist.
         assert_eq!(cu::cuGraphAddDependencies(graph, &fill, &add, 1), 1);
         assert_eq!(cu::cuGraphAddDependencies(graph, &fill, &fill, 1), 1);
         assert_eq!(cu::cuGraphRemoveDependencies(graph, &fill, &times, 1), 1);
@@ -211,12 +216,13 @@ fn edges_are_listed_added_and_removed() {
 }
 
 #[test]
-fn what_nodes_do_can_be_asked_and_changed() {
+fn kernel_and_memset_params_can_be_read_and_changed() {
     let simulator = Simulator::new();
     let graph = graph();
     let fill = simulator.fill_node(graph, &[], 3);
     let add = simulator.kernel_node(graph, &[fill], simulator.add, 4);
-    // SAFETY: the structures can be written to; the node's arguments are there while it is.
+    // SAFETY: `shown`, `old` and `memset` are writable; all-zero bytes are valid for the structures; `add`
+    // and `fill` are handles or addresses that the driver looks up, never dereferences.
     unsafe {
         let mut shown = std::mem::zeroed();
         ok(cu::cuGraphKernelNodeGetParams_v2(add, &mut shown));
@@ -224,7 +230,7 @@ fn what_nodes_do_can_be_asked_and_changed() {
         assert_eq!(*(*shown.kernel_params).cast::<u64>(), simulator.words);
         assert_eq!(*(*shown.kernel_params.add(1)).cast::<u32>(), 4);
         assert!(!shown.ctx.is_null());
-        // What was shown can be given back.
+        // The returned parameters can be passed back.
         shown.func = simulator.times;
         ok(cu::cuGraphKernelNodeSetParams_v2(add, &shown));
         let mut old: CUDA_KERNEL_NODE_PARAMS = std::mem::zeroed();
@@ -248,7 +254,7 @@ fn what_nodes_do_can_be_asked_and_changed() {
 }
 
 #[test]
-fn copies_host_functions_and_events_can_be_asked_and_changed() {
+fn memcpy_host_and_event_params_can_be_read_and_changed() {
     let simulator = Simulator::new();
     let graph = graph();
     let (mut first, mut second) = ([9_u32; WORDS], [9_u32; WORDS]);
@@ -256,7 +262,7 @@ fn copies_host_functions_and_events_can_be_asked_and_changed() {
     let (mut read, mut host, mut record, mut wait) =
         (null_mut(), null_mut(), null_mut(), null_mut());
     let (here, there) = (event(), event());
-    // SAFETY: the lists are as long as is said, and host memory outlives the launches.
+    // SAFETY: the arrays have the lengths passed, and the host memory outlives the launches.
     unsafe {
         let copy = read_back(simulator.words, first.as_mut_ptr());
         ok(cu::cuGraphAddMemcpyNode(
@@ -267,7 +273,7 @@ fn copies_host_functions_and_events_can_be_asked_and_changed() {
             &copy,
             null_mut(),
         ));
-        let call = counting(&mut calls);
+        let call = counting_node(&mut calls);
         ok(cu::cuGraphAddHostNode(&mut host, graph, &read, 1, &call));
         ok(cu::cuGraphAddEventRecordNode(
             &mut record,
@@ -291,25 +297,25 @@ fn copies_host_functions_and_events_can_be_asked_and_changed() {
         );
         copy.dstHost = second.as_mut_ptr().cast();
         ok(cu::cuGraphMemcpyNodeSetParams(read, &copy));
-        let mut shown = counting(&mut others);
+        let mut shown = counting_node(&mut others);
         ok(cu::cuGraphHostNodeSetParams(host, &shown));
         ok(cu::cuGraphHostNodeGetParams(host, &mut shown));
         assert_eq!(shown.userData, (&raw mut others).cast());
-        let mut found = null_mut();
-        ok(cu::cuGraphEventRecordNodeGetEvent(record, &mut found));
-        assert_eq!(found, here);
+        let mut actual = null_mut();
+        ok(cu::cuGraphEventRecordNodeGetEvent(record, &mut actual));
+        assert_eq!(actual, here);
         ok(cu::cuGraphEventRecordNodeSetEvent(record, there));
-        ok(cu::cuGraphEventRecordNodeGetEvent(record, &mut found));
-        assert_eq!(found, there);
+        ok(cu::cuGraphEventRecordNodeGetEvent(record, &mut actual));
+        assert_eq!(actual, there);
         ok(cu::cuGraphEventWaitNodeSetEvent(wait, there));
-        ok(cu::cuGraphEventWaitNodeGetEvent(wait, &mut found));
-        assert_eq!(found, there);
-        assert_eq!(cu::cuGraphEventWaitNodeGetEvent(record, &mut found), 1);
+        ok(cu::cuGraphEventWaitNodeGetEvent(wait, &mut actual));
+        assert_eq!(actual, there);
+        assert_eq!(cu::cuGraphEventWaitNodeGetEvent(record, &mut actual), 1);
         assert_eq!([record, wait].map(node_type), [7, 6]);
         run(executable(graph));
         assert_eq!((first, second), ([9; WORDS], [0; WORDS]));
         assert_eq!((calls, (&raw const others).read_volatile()), (0, 1));
-        // The event was recorded by the launch.
+        // The launch recorded the event.
         let (mut milliseconds, after) = (-1.0, event());
         ok(cu::cuEventRecord(after, null_mut()));
         ok(cu::cuEventSynchronize(after));
@@ -320,72 +326,78 @@ fn copies_host_functions_and_events_can_be_asked_and_changed() {
 }
 
 #[test]
-fn nodes_of_any_type_have_one_function() {
+fn generic_node_functions_support_every_type() {
     let simulator = Simulator::new();
     let graph = graph();
     let (mut fill, mut add, mut empty) = (null_mut(), null_mut(), null_mut());
-    // SAFETY: all zero is an empty node; each type's own parameters are written, and the lists are as long
-    // as is said.
+    // SAFETY: all-zero bytes are a valid empty node; the parameters of each type are set, and the arrays have
+    // the lengths passed.
     unsafe {
-        let mut how: NodeParams = std::mem::zeroed();
-        how.kind = 2;
+        let mut params: NodeParams = std::mem::zeroed();
+        params.kind = 2;
         let memset = simulator.fill(6);
-        (how.of.memset.dst, how.of.memset.value) = (memset.dst, memset.value);
+        (params.of.memset.dst, params.of.memset.value) = (memset.dst, memset.value);
         (
-            how.of.memset.element_size,
-            how.of.memset.width,
-            how.of.memset.height,
+            params.of.memset.element_size,
+            params.of.memset.width,
+            params.of.memset.height,
         ) = (4, WORDS, 1);
-        ok(cu::cuGraphAddNode(&mut fill, graph, null(), 0, &mut how));
-        how.kind = 0;
+        ok(cu::cuGraphAddNode(&mut fill, graph, null(), 0, &mut params));
+        params.kind = 0;
         simulator.params(simulator.times, 7, |kernel| {
-            how.of.kernel = *kernel;
+            params.of.kernel = *kernel;
             ok(cu::cuGraphAddNode_v2(
                 &mut add,
                 graph,
                 &fill,
                 null(),
                 1,
-                &mut how,
+                &mut params,
             ));
             run(executable(graph));
             assert_eq!(simulator.value(), 42);
         });
-        let made = executable(graph);
+        let exec = executable(graph);
         simulator.params(simulator.add, 1, |kernel| {
-            how.of.kernel = *kernel;
-            ok(cu::cuGraphNodeSetParams(add, &mut how));
-            run(made);
+            params.of.kernel = *kernel;
+            ok(cu::cuGraphNodeSetParams(add, &mut params));
+            run(exec);
             assert_eq!(simulator.value(), 42);
-            ok(cu::cuGraphExecNodeSetParams(made, add, &mut how));
-            run(made);
+            ok(cu::cuGraphExecNodeSetParams(exec, add, &mut params));
+            run(exec);
             assert_eq!(simulator.value(), 7);
         });
-        how.kind = 5;
-        ok(cu::cuGraphAddNode(&mut empty, graph, null(), 0, &mut how));
-        assert_eq!(cu::cuGraphNodeSetParams(add, &mut how), 1);
-        // Conditional nodes, and a type that there is not.
-        how.kind = 13;
+        params.kind = 5;
+        ok(cu::cuGraphAddNode(
+            &mut empty,
+            graph,
+            null(),
+            0,
+            &mut params,
+        ));
+        assert_eq!(cu::cuGraphNodeSetParams(add, &mut params), 1);
+        // Conditional nodes, and an unknown type.
+        params.kind = 13;
         assert_eq!(
-            cu::cuGraphAddNode(&mut empty, graph, null(), 0, &mut how),
+            cu::cuGraphAddNode(&mut empty, graph, null(), 0, &mut params),
             801
         );
-        how.kind = 99;
+        params.kind = 99;
         assert_eq!(
-            cu::cuGraphAddNode(&mut empty, graph, null(), 0, &mut how),
+            cu::cuGraphAddNode(&mut empty, graph, null(), 0, &mut params),
             1
         );
     }
 }
 
 #[test]
-fn kernels_have_attributes() {
+fn kernel_nodes_have_attributes() {
     let simulator = Simulator::new();
     let graph = graph();
     let add = simulator.kernel_node(graph, &[], simulator.add, 1);
     let other = simulator.kernel_node(graph, &[add], simulator.add, 1);
     let (mut value, one) = ([0_i32; 16], [1_i32; 16]);
-    // SAFETY: an attribute has 64 bytes.
+    // SAFETY: an attribute's value has 64 bytes, as the arrays do.
     unsafe {
         let to = value.as_mut_ptr().cast();
         ok(cu::cuGraphKernelNodeGetAttribute(add, 2, to));
@@ -405,14 +417,15 @@ fn kernels_have_attributes() {
 }
 
 #[test]
-fn a_graph_is_drawn() {
+fn graphs_are_printed_as_dot() {
     let simulator = Simulator::new();
     let graph = graph();
     let fill = simulator.fill_node(graph, &[], 1);
     simulator.kernel_node(graph, &[fill], simulator.add, 1);
     let path = std::env::temp_dir().join(format!("graph-{}.dot", std::process::id()));
     let name = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
-    // SAFETY: the text ends in a zero byte.
+    // SAFETY: `name` is NUL-terminated; `graph` is an opaque handle that the driver looks up, never
+    // dereferences.
     ok(unsafe { cu::cuGraphDebugDotPrint(graph, name.as_ptr(), 1) });
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
@@ -422,7 +435,8 @@ fn a_graph_is_drawn() {
         "{text}"
     );
     assert_eq!(text.matches(" -> ").count(), 1);
-    // SAFETY: as above.
+    // SAFETY: the strings are NUL-terminated; handles and addresses are looked up by the driver, never
+    // dereferenced.
     let nowhere = unsafe { cu::cuGraphDebugDotPrint(graph, c"/nowhere/at/all".as_ptr(), 0) };
     assert_eq!(nowhere, 304);
 }

@@ -1,5 +1,5 @@
-//! What the simulator tells of its launches: how far one is, and what the last one counted. A test
-//! program of its own, for both are of the whole process; its tests take turns.
+//! Observation of launches: progress and counters of the last launch. A separate test program, because both
+//! are per process; its tests run one after another.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,8 +8,8 @@ use std::thread;
 
 use cuda_driver::counters::Counters;
 use cuda_driver::{
-    AccessClass, FaultKind, keep_launches, last_launch, profile, profiling, progress, take_fault,
-    take_last_launch, take_launches,
+    AccessClass, FaultKind, is_profiling, last_launch, profile, progress, record_launches,
+    take_fault, take_last_launch, take_launches,
 };
 use cust::context::{Context, CurrentContext, legacy};
 use cust::device::Device;
@@ -21,8 +21,7 @@ use cust::stream::{Stream, StreamFlags};
 
 type Test = Result<(), Box<dyn Error>>;
 
-/// `copy`: thread i of each block moves a word, if i is odd. `gate`: block n ends when the word
-/// exceeds n.
+/// `copy`: thread i of each block copies a word if i is odd. `gate`: block n ends when the word exceeds n.
 const PTX: &str = "
 .version 6.4
 .target sm_52
@@ -58,18 +57,18 @@ WAIT:
     ret;
 }";
 
-/// The primary context on the simulator, for one test at a time.
+/// Returns the primary context on the simulator, for one test at a time.
 fn simulator() -> (MutexGuard<'static, ()>, Context) {
     static TURN: Mutex<()> = Mutex::new(());
     static FORCED: Once = Once::new();
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     FORCED.call_once(|| {
         assert_eq!((progress(), counters()), (None, None));
-        // SAFETY: before any call of the driver, which alone reads them; Rust's own reading of the
-        // environment waits.
+        // SAFETY: set before any driver call, and only the driver reads them; Rust's own reading of the
+        // environment takes a lock.
         unsafe {
             std::env::set_var("CUDA_BACKEND", "sim");
-            // A kernel that waits for a test that failed ends.
+            // Ends a kernel that waits for a test that has failed.
             std::env::set_var("CUDA_SIM_TIME_LIMIT", "60");
         }
     });
@@ -77,24 +76,25 @@ fn simulator() -> (MutexGuard<'static, ()>, Context) {
 }
 
 #[test]
-fn counters_are_the_last_launchs() -> Test {
+fn counters_belong_to_the_last_launch() -> Test {
     let (_turn, _context) = simulator();
     let device = Device::get_device(0)?;
-    // A context of its own: one launch here faults.
-    let own = legacy::Context::create_and_push(legacy::ContextFlags::SCHED_AUTO, device)?;
+    // A separate context, because one launch here faults.
+    let own_context = legacy::Context::create_and_push(legacy::ContextFlags::SCHED_AUTO, device)?;
     let module = Module::from_ptx(PTX, &[])?;
     let copy = module.get_function("copy")?;
     let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
     let from = DeviceBuffer::from_slice(&[7u32; 64])?;
     let to = DeviceBuffer::from_slice(&[0u32; 64])?;
     for (blocks, threads) in [(3u32, 64u32), (1, 2), (2, 33)] {
-        // SAFETY: the parameters are the kernel's, and both buffers are as long as a block.
+        // SAFETY: the parameters match the kernel's signature, and both buffers have one element per thread
+        // of a block.
         unsafe {
             launch!(copy<<<blocks, threads, 0, stream>>>(from.as_device_ptr(), to.as_device_ptr()))?;
         }
         let blocks = u64::from(blocks);
         let moved = blocks * u64::from(threads / 2);
-        // The last warp of 33 threads has no odd one.
+        // The last warp of the 33 threads has no odd thread.
         let warps = blocks * u64::from((threads / 2).div_ceil(16));
         let sectors = blocks * u64::from((threads / 2).div_ceil(4));
         let expected = Counters {
@@ -103,40 +103,41 @@ fn counters_are_the_last_launchs() -> Test {
             thread_instructions: blocks * u64::from(threads) * 11,
             ..Counters::default()
         };
-        let found = counters().ok_or("no counters")?;
-        assert_eq!(found, expected);
-        // Other calls leave them as they are, and so does a launch that is refused.
+        let actual = counters().ok_or("no counters")?;
+        assert_eq!(actual, expected);
+        // Other calls, and rejected launches, do not change the counters.
         assert_eq!(to.as_host_vec()?[1], 7);
-        // SAFETY: refused: no block has 2000 threads.
+        // SAFETY: the driver rejects the launch: blocks are limited to 1024 threads.
         let refused = unsafe {
             launch!(copy<<<1, 2000, 0, stream>>>(from.as_device_ptr(), to.as_device_ptr()))
         };
         assert_eq!(refused, Err(CudaError::InvalidValue));
-        assert_eq!(counters(), Some(found));
-        // Only a profiled launch counts requests and sectors. It is the same launch.
+        assert_eq!(counters(), Some(actual));
+        // Only a profiled launch counts requests and sectors.
         let plain = take_last_launch().ok_or("no record")?;
         assert_eq!((&*plain.kernel, plain.block), ("copy", [threads, 1, 1]));
         assert_eq!(plain.profile, None);
         assert_eq!(last_launch(), None, "it was taken");
         profile(true);
-        // SAFETY: as above.
+        // SAFETY: the callee passes its handles only to the driver, which looks them up and never
+        // dereferences them.
         unsafe {
             launch!(copy<<<blocks as u32, threads, 0, stream>>>(from.as_device_ptr(), to.as_device_ptr()))?;
         }
-        assert!(profiling());
+        assert!(is_profiling());
         profile(false);
         let record = last_launch().ok_or("no record")?;
-        assert_eq!((record.counters, &record.time), (found, &plain.time));
+        assert_eq!((record.counters, &record.time), (actual, &plain.time));
         let total = record.profile.ok_or("no profile")?.total;
         for access in [
             total[AccessClass::GlobalLoad],
             total[AccessClass::GlobalStore],
         ] {
-            let found = (access.requests, access.sectors, access.threads);
-            assert_eq!(found, (warps, sectors, moved));
+            let actual = (access.requests, access.sectors, access.threads);
+            assert_eq!(actual, (warps, sectors, moved));
         }
     }
-    // SAFETY: the simulator stops the kernel at its first access out of bounds.
+    // SAFETY: the simulator faults the kernel at its first out-of-bounds access, so the host is not affected.
     unsafe {
         launch!(copy<<<1, 128, 0, stream>>>(from.as_device_ptr(), to.as_device_ptr()))?;
     }
@@ -145,12 +146,12 @@ fn counters_are_the_last_launchs() -> Test {
     assert!(matches!(fault.kind, FaultKind::IllegalAddress { .. }));
     assert_eq!(take_fault(), None, "it was taken");
     assert_eq!(stream.synchronize(), Err(CudaError::IllegalAddress));
-    drop(own);
+    drop(own_context);
     Ok(())
 }
 
 #[test]
-fn launches_are_kept_where_that_was_asked_for() -> Test {
+fn launches_are_recorded_when_enabled() -> Test {
     let (_turn, _context) = simulator();
     let module = Module::from_ptx(PTX, &[])?;
     let copy = module.get_function("copy")?;
@@ -158,30 +159,31 @@ fn launches_are_kept_where_that_was_asked_for() -> Test {
     let from = DeviceBuffer::from_slice(&[7u32; 64])?;
     let to = DeviceBuffer::from_slice(&[0u32; 64])?;
     assert_eq!(take_launches(), []);
-    keep_launches();
+    record_launches();
     for threads in [64u32, 32] {
-        // SAFETY: the parameters are the kernel's, and both buffers are as long as a block.
+        // SAFETY: the parameters match the kernel's signature, and both buffers have one element per thread
+        // of a block.
         unsafe {
             launch!(copy<<<1, threads, 0, stream>>>(from.as_device_ptr(), to.as_device_ptr()))?;
         }
     }
-    let kept = take_launches();
-    let blocks: Vec<u32> = kept.iter().map(|launch| launch.block[0]).collect();
+    let records = take_launches();
+    let blocks: Vec<u32> = records.iter().map(|launch| launch.block[0]).collect();
     assert_eq!(blocks, [64, 32]);
-    assert_eq!(kept.last(), last_launch().as_ref());
+    assert_eq!(records.last(), last_launch().as_ref());
     assert_eq!(take_launches(), []);
     Ok(())
 }
 
-/// While one thread is in a launch, which holds the driver, another sees how far it is.
+/// While one thread is in a launch, which holds the driver's lock, another thread observes the progress.
 #[test]
-fn a_launch_shows_how_far_it_is() -> Test {
+fn progress_of_a_running_launch_is_visible() -> Test {
     const BLOCKS: u32 = 4;
     let (_turn, context) = simulator();
     let mut word = LockedBuffer::new(&0u32, 1)?;
     let host = word.as_mut_ptr();
     let device = host as u64;
-    // SAFETY: the buffer outlives this reference, and everyone's accesses to it are atomic.
+    // SAFETY: the buffer outlives this reference, and all accesses to it are atomic.
     let opened = unsafe { AtomicU32::from_ptr(host) };
     assert_eq!(progress(), None);
     let launch = thread::spawn(move || {
@@ -189,7 +191,7 @@ fn a_launch_shows_how_far_it_is() -> Test {
         let module = Module::from_ptx(PTX, &[])?;
         let gate = module.get_function("gate")?;
         let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
-        // SAFETY: the parameter is the kernel's, an address of one word.
+        // SAFETY: the parameter matches the kernel's signature: the address of one word.
         unsafe { launch!(gate<<<BLOCKS, 32, 0, stream>>>(device)) }?;
         stream.synchronize()
     });
@@ -211,7 +213,7 @@ fn a_launch_shows_how_far_it_is() -> Test {
     opened.store(BLOCKS, Ordering::Relaxed);
     launch.join().map_err(|_| "the launch panicked")??;
     assert_eq!(progress(), None);
-    assert_eq!(counters().map(|found| found.barriers), Some(0));
+    assert_eq!(counters().map(|actual| actual.barriers), Some(0));
     Ok(())
 }
 

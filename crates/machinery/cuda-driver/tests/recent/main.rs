@@ -1,13 +1,12 @@
-//! Functions of the driver that came after those which `cust` knows, as programs call them that nobody here has
-//! written. The functions are called by what C calls.
+//! Driver functions newer than those in `cust`, called through the exported C functions as foreign programs do.
 
 mod contexts;
 mod libraries;
 mod linking;
 mod managed;
-mod mapping;
 mod pointers;
 mod streams;
+mod virtual_memory;
 
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
@@ -31,17 +30,17 @@ const INVALID_HANDLE: i32 = 400;
 const NOT_FOUND: i32 = 500;
 const NOT_SUPPORTED: i32 = 801;
 
-/// A context of the simulator, current in this thread until it is dropped.
-struct Own(CUcontext);
+/// A context on the simulator, current in this thread until it is dropped.
+struct OwnContext(CUcontext);
 
-impl Own {
+impl OwnContext {
     fn new() -> Self {
         static FORCED: Once = Once::new();
-        // SAFETY: before any call of the driver, which alone reads it; Rust's own reading of the
-        // environment waits.
+        // SAFETY: set before any driver call, and only the driver reads it; Rust's own reading of the
+        // environment takes a lock.
         FORCED.call_once(|| unsafe { std::env::set_var("CUDA_BACKEND", "sim") });
         let mut context = null_mut();
-        // SAFETY: a handle to write to.
+        // SAFETY: `context` is writable.
         unsafe {
             assert_eq!(cuInit(0), 0);
             assert_eq!(cuCtxCreate_v2(&mut context, 0, 0), 0);
@@ -50,17 +49,17 @@ impl Own {
     }
 }
 
-impl Drop for Own {
+impl Drop for OwnContext {
     fn drop(&mut self) {
-        // SAFETY: it was created above.
+        // SAFETY: `self.0` is an opaque handle that the driver looks up, never dereferences.
         assert_eq!(unsafe { cuCtxDestroy_v2(self.0) }, 0);
     }
 }
 
-/// Device memory with these numbers.
+/// Allocates device memory with these numbers.
 fn floats(values: &[f32]) -> CUdeviceptr {
     let mut address = 0;
-    // SAFETY: as many bytes as are allocated and there are.
+    // SAFETY: `values` has as many bytes as are allocated and copied.
     unsafe {
         assert_eq!(cuMemAlloc_v2(&mut address, size_of_val(values)), 0);
         assert_eq!(
@@ -71,10 +70,11 @@ fn floats(values: &[f32]) -> CUdeviceptr {
     address
 }
 
-/// The numbers in device memory.
+/// Returns the numbers in device memory.
 fn read(address: CUdeviceptr, count: usize) -> Vec<f32> {
     let mut values = vec![0.0; count];
-    // SAFETY: as many bytes as there are.
+    // SAFETY: `values` is writable; `c_void`, `address` and `f32` are handles or addresses that the driver
+    // looks up, never dereferences.
     let code = unsafe {
         cuMemcpyDtoH_v2(
             values.as_mut_ptr().cast::<c_void>(),

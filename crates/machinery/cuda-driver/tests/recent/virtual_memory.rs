@@ -1,4 +1,4 @@
-//! Memory that is made without an address and mapped to one.
+//! Virtual memory management: physical memory mapped to reserved addresses.
 
 use std::ptr::{null, null_mut};
 
@@ -7,7 +7,7 @@ use cuda_driver::types::{CUmemAccessDesc, CUmemAllocationProp, CUmemLocation};
 
 use super::*;
 
-const HERE: CUmemLocation = CUmemLocation { kind: 1, id: 0 };
+const DEVICE_0: CUmemLocation = CUmemLocation { kind: 1, id: 0 };
 
 fn properties(location: CUmemLocation, shared: i32) -> CUmemAllocationProp {
     CUmemAllocationProp {
@@ -21,18 +21,19 @@ fn properties(location: CUmemLocation, shared: i32) -> CUmemAllocationProp {
 
 fn access(flags: i32) -> CUmemAccessDesc {
     CUmemAccessDesc {
-        location: HERE,
+        location: DEVICE_0,
         flags,
     }
 }
 
-/// What programs do that let a buffer grow: addresses for all of it, memory a piece at a time.
+/// A growing buffer as programs use it: addresses for the maximum size, memory for one piece at a time.
 #[test]
-fn a_buffer_grows_where_it_is() {
-    let _context = Own::new();
-    let made = properties(HERE, 0);
+fn buffers_grow_in_place() {
+    let _context = OwnContext::new();
+    let made = properties(DEVICE_0, 0);
     let (mut size, mut buffer, mut memories, mut flags) = (0, 0, [0; 3], 9);
-    // SAFETY: places to write to and to read.
+    // SAFETY: all outputs are writable locals; handles and addresses are looked up by the driver, never
+    // dereferenced.
     unsafe {
         assert_eq!(cuMemGetAllocationGranularity(&mut size, &made, 0), 0);
         assert_eq!(size, 2 << 20);
@@ -41,15 +42,15 @@ fn a_buffer_grows_where_it_is() {
             assert_eq!(cuMemCreate(memory, size, &made, 0), 0);
             let at = buffer + (i * size) as u64;
             assert_eq!(cuMemMap(at, size, 0, *memory, 0), 0);
-            assert_eq!(cuMemGetAccess(&mut flags, &HERE, at), 0);
+            assert_eq!(cuMemGetAccess(&mut flags, &DEVICE_0, at), 0);
             assert_eq!(flags, 0);
             assert_eq!(cuMemsetD32_v2(at, 1, 1), INVALID_VALUE, "nobody may yet");
             assert_eq!(cuMemSetAccess(at, size, &access(3), 1), 0);
-            assert_eq!(cuMemGetAccess(&mut flags, &HERE, at + 5), 0);
+            assert_eq!(cuMemGetAccess(&mut flags, &DEVICE_0, at + 5), 0);
             assert_eq!(flags, 3);
             assert_eq!(cuMemRelease(*memory), 0);
         }
-        // From one piece into the next, by a fill, a kernel and a copy.
+        // From one piece into the next, with a fill, a kernel and a copy.
         let middle = buffer + size as u64 - 8;
         assert_eq!(cuMemsetD32_v2(middle, 1.0_f32.to_bits(), 4), 0);
         assert_eq!(saxpy(middle, buffer + 2 * size as u64 - 8, 4), 0);
@@ -59,9 +60,12 @@ fn a_buffer_grows_where_it_is() {
         let inside = (buffer + 7) as *mut c_void;
         assert_eq!(cuMemRetainAllocationHandle(&mut held, inside), 0);
         assert_eq!(held, memories[0]);
-        let mut found = properties(HERE, 7);
-        assert_eq!(cuMemGetAllocationPropertiesFromHandle(&mut found, held), 0);
-        assert_eq!((found.kind, found.shared, found.location.kind), (1, 0, 1));
+        let mut actual = properties(DEVICE_0, 7);
+        assert_eq!(cuMemGetAllocationPropertiesFromHandle(&mut actual, held), 0);
+        assert_eq!(
+            (actual.kind, actual.shared, actual.location.kind),
+            (1, 0, 1)
+        );
         assert_eq!(cuMemRelease(held), 0);
 
         assert_eq!(cuMemUnmap(buffer, 3 * size), 0);
@@ -71,7 +75,7 @@ fn a_buffer_grows_where_it_is() {
     }
 }
 
-/// Adds three times `x` to `y`, of so many numbers.
+/// Adds three times `x` to `y`, for `n` numbers.
 fn saxpy(mut x: u64, mut y: u64, mut n: u32) -> i32 {
     let (mut module, mut function) = (null_mut(), null_mut());
     let (mut factor, mut bytes) = (0, 0);
@@ -81,7 +85,8 @@ fn saxpy(mut x: u64, mut y: u64, mut n: u32) -> i32 {
         (&raw mut y).cast(),
         (&raw mut n).cast(),
     ];
-    // SAFETY: a text that ends in NUL, places to write to, the kernel's parameters.
+    // SAFETY: the PTX is NUL-terminated, the outputs are writable, and the parameters match the kernel's
+    // signature.
     unsafe {
         assert_eq!(cuMemsetD32_v2(y, 0, n as usize), 0);
         assert_eq!(cuModuleLoadData(&mut module, SAXPY.as_ptr().cast()), 0);
@@ -114,15 +119,16 @@ fn saxpy(mut x: u64, mut y: u64, mut n: u32) -> i32 {
 }
 
 #[test]
-fn what_cannot_be_made_or_mapped_is_refused() {
-    let _context = Own::new();
-    let here = properties(HERE, 0);
+fn invalid_allocations_and_mappings_are_rejected() {
+    let _context = OwnContext::new();
+    let here = properties(DEVICE_0, 0);
     let host = properties(CUmemLocation { kind: 2, id: 0 }, 0);
-    let shared = properties(HERE, 1);
+    let shared = properties(DEVICE_0, 1);
     let second = properties(CUmemLocation { kind: 1, id: 1 }, 0);
     let size = 2 << 20;
     let (mut memory, mut range) = (0, 0);
-    // SAFETY: places to write to and to read.
+    // SAFETY: `memory` and `range` are writable; `second_place` is an opaque handle that the driver looks up,
+    // never dereferences.
     unsafe {
         assert_eq!(cuMemCreate(&mut memory, 100, &here, 0), INVALID_VALUE);
         assert_eq!(cuMemCreate(&mut memory, size, &here, 1), INVALID_VALUE);

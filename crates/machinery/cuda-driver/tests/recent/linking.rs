@@ -11,9 +11,9 @@ use super::*;
 const INVALID_IMAGE: i32 = 200;
 const INVALID_PTX: i32 = 218;
 
-const HEAD: &str = ".version 6.4\n.target sm_52\n.address_size 64\n";
+const HEADER: &str = ".version 6.4\n.target sm_52\n.address_size 64\n";
 
-/// A kernel that stores what `answer` gives, with a variable that another module has.
+/// A kernel that stores the result of `answer`, with a variable of another module.
 const CALLER: &str = ".extern .func (.param .b32 r) answer();
 .extern .global .u32 more;
 .visible .entry k(.param .u64 out) {
@@ -26,10 +26,10 @@ const CALLER: &str = ".extern .func (.param .b32 r) answer();
     ret;
 }";
 
-const CALLED: &str = ".visible .global .u32 more = 2;
+const CALLEE: &str = ".visible .global .u32 more = 2;
 .visible .func (.param .b32 r) answer() { st.param.b32 [r], 40; ret; }";
 
-/// A link, with a buffer for its errors.
+/// A link with a buffer for its errors.
 struct Link {
     state: CUlinkState,
     log: Box<[u8; 256]>,
@@ -43,7 +43,7 @@ impl Link {
         let size = std::ptr::without_provenance_mut(256);
         let mut options = Box::new(([5, 6], [log.as_mut_ptr().cast(), size]));
         let mut state = null_mut();
-        // SAFETY: two options and two values, which stay.
+        // SAFETY: both option arrays have two elements, which outlive the link.
         let code = unsafe {
             cuLinkCreate_v2(
                 2,
@@ -61,7 +61,7 @@ impl Link {
     }
 
     fn add(&self, kind: c_int, name: &CStr, text: &str) -> i32 {
-        // SAFETY: as many bytes as are said, and no options.
+        // SAFETY: the text has the size passed, and no options are passed.
         unsafe {
             cuLinkAddData_v2(
                 self.state,
@@ -78,7 +78,8 @@ impl Link {
 
     fn complete(&self) -> Result<&CStr, i32> {
         let (mut linked, mut size) = (null_mut(), 0);
-        // SAFETY: places to write to; what is answered ends in NUL.
+        // SAFETY: `linked` and `size` are writable; `self.state` is an opaque handle that the driver looks
+        // up, never dereferences.
         unsafe {
             match cuLinkComplete(self.state, &mut linked, &mut size) {
                 0 => {
@@ -91,7 +92,7 @@ impl Link {
         }
     }
 
-    fn told(&self) -> &str {
+    fn log_text(&self) -> &str {
         CStr::from_bytes_until_nul(&self.log[..])
             .unwrap()
             .to_str()
@@ -101,7 +102,7 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        // SAFETY: any handle may be asked about.
+        // SAFETY: `self.state` is an opaque handle that the driver looks up, never dereferences.
         unsafe {
             assert_eq!(cuLinkDestroy(self.state), 0);
             assert_eq!(cuLinkDestroy(self.state), INVALID_HANDLE);
@@ -109,12 +110,12 @@ impl Drop for Link {
     }
 }
 
-/// What the kernel `k` of a module stores.
-fn stored(module: CUmodule) -> u32 {
+/// Returns the value that the kernel `k` of a module stores.
+fn run_stored(module: CUmodule) -> u32 {
     let mut function = null_mut();
     let mut out = floats(&[0.0]);
     let mut parameters = [(&raw mut out).cast::<c_void>()];
-    // SAFETY: the kernel has one parameter.
+    // SAFETY: the parameter list matches the kernel's signature of one parameter.
     unsafe {
         assert_eq!(cuModuleGetFunction(&mut function, module, c"k".as_ptr()), 0);
         let launched = cuLaunchKernel(
@@ -137,7 +138,7 @@ fn stored(module: CUmodule) -> u32 {
 
 fn load(image: *const c_void) -> Result<CUmodule, i32> {
     let mut module = null_mut();
-    // SAFETY: an image, and a handle to write to.
+    // SAFETY: every caller passes a valid image, and `module` is writable.
     match unsafe { cuModuleLoadData(&mut module, image) } {
         0 => Ok(module),
         code => Err(code),
@@ -145,15 +146,15 @@ fn load(image: *const c_void) -> Result<CUmodule, i32> {
 }
 
 #[test]
-fn modules_that_need_each_other_are_linked_and_run() {
-    let _context = Own::new();
+fn mutually_dependent_modules_link_and_run() {
+    let _context = OwnContext::new();
     let link = Link::new();
-    assert_eq!(link.add(1, c"caller", &format!("{HEAD}{CALLER}\0")), 0);
+    assert_eq!(link.add(1, c"caller", &format!("{HEADER}{CALLER}\0")), 0);
     let file = std::env::temp_dir().join(format!("warpbook-called-{}.ptx", std::process::id()));
-    std::fs::write(&file, format!("{HEAD}{CALLED}")).unwrap();
+    std::fs::write(&file, format!("{HEADER}{CALLEE}")).unwrap();
     let path = CString::new(file.to_str().unwrap()).unwrap();
     let none = null_mut();
-    // SAFETY: a path and no options.
+    // SAFETY: the path is NUL-terminated, and no options are passed.
     unsafe {
         let add = || cuLinkAddFile_v2(link.state, 1, path.as_ptr(), 0, none, null_mut());
         assert_eq!(add(), 0);
@@ -162,24 +163,32 @@ fn modules_that_need_each_other_are_linked_and_run() {
     }
     let linked = link.complete().unwrap();
     let module = load(linked.as_ptr().cast()).unwrap();
-    assert_eq!(stored(module), 42);
-    assert_eq!(link.add(1, c"late", HEAD), INVALID_VALUE, "it is complete");
+    assert_eq!(run_stored(module), 42);
+    assert_eq!(
+        link.add(1, c"late", HEADER),
+        INVALID_VALUE,
+        "it is complete"
+    );
 }
 
 #[test]
-fn what_does_not_link_is_told_in_the_log() {
-    let _context = Own::new();
+fn link_errors_are_written_to_the_log() {
+    let _context = OwnContext::new();
     let link = Link::new();
     assert_eq!(link.add(1, c"wrong", "nonsense"), INVALID_IMAGE);
-    assert!(link.told().contains("no PTX"), "{}", link.told());
+    assert!(link.log_text().contains("no PTX"), "{}", link.log_text());
     let link = Link::new();
-    let wrong = format!("{HEAD}.visible .entry k( {{ ret; }}");
+    let wrong = format!("{HEADER}.visible .entry k( {{ ret; }}");
     assert_eq!(link.add(1, c"wrong", &wrong), INVALID_PTX);
-    assert!(link.told().starts_with("wrong: line 4"), "{}", link.told());
+    assert!(
+        link.log_text().starts_with("wrong: line 4"),
+        "{}",
+        link.log_text()
+    );
     let link = Link::new();
-    let nvidia = format!("// Generated by NVIDIA NVVM Compiler\n{HEAD}");
+    let nvidia = format!("// Generated by NVIDIA NVVM Compiler\n{HEADER}");
     assert_eq!(link.add(1, c"theirs", &nvidia), INVALID_PTX);
-    assert!(link.told().contains("NVIDIA"), "{}", link.told());
+    assert!(link.log_text().contains("NVIDIA"), "{}", link.log_text());
     let link = Link::new();
     for kind in [0, 2, 3, 4, 5] {
         assert_eq!(link.add(kind, c"code", "code"), NOT_SUPPORTED);
@@ -188,14 +197,14 @@ fn what_does_not_link_is_told_in_the_log() {
     assert_eq!(link.complete(), Err(INVALID_IMAGE), "nothing to link");
     let link = Link::new();
     for name in [c"one", c"two"] {
-        assert_eq!(link.add(1, name, &format!("{HEAD}{CALLED}")), 0);
+        assert_eq!(link.add(1, name, &format!("{HEADER}{CALLEE}")), 0);
     }
     assert_eq!(link.complete(), Err(INVALID_IMAGE));
-    assert_eq!(link.told(), "`more` is defined in one and in two");
+    assert_eq!(link.log_text(), "`more` is defined in one and in two");
 }
 
-/// A fat binary with these entries: kind, GPU, whether it is compressed, and its content.
-fn fat(entries: &[(u16, u32, bool, &[u8])]) -> Vec<u8> {
+/// Returns a fat binary with these entries: kind, GPU, true if compressed, content.
+fn fat_binary(entries: &[(u16, u32, bool, &[u8])]) -> Vec<u8> {
     let mut all = Vec::new();
     for (kind, gpu, compressed, content) in entries {
         let padded = content.len().next_multiple_of(8);
@@ -210,45 +219,45 @@ fn fat(entries: &[(u16, u32, bool, &[u8])]) -> Vec<u8> {
         all.extend(*content);
         all.resize(all.len() + padded - content.len(), 0);
     }
-    let mut fat = Vec::new();
-    fat.extend(0xba55_ed50_u32.to_le_bytes());
-    fat.extend([1, 0, 16, 0]);
-    fat.extend((all.len() as u64).to_le_bytes());
-    fat.extend(all);
-    fat
+    let mut fat_binary = Vec::new();
+    fat_binary.extend(0xba55_ed50_u32.to_le_bytes());
+    fat_binary.extend([1, 0, 16, 0]);
+    fat_binary.extend((all.len() as u64).to_le_bytes());
+    fat_binary.extend(all);
+    fat_binary
 }
 
-fn storing(value: u32) -> String {
+fn storing_ptx(value: u32) -> String {
     format!(
-        "{HEAD}.visible .entry k(.param .u64 out) {{ .reg .b64 %d; ld.param.u64 %d, [out];
+        "{HEADER}.visible .entry k(.param .u64 out) {{ .reg .b64 %d; ld.param.u64 %d, [out];
         st.global.u32 [%d], {value}; ret; }}\0"
     )
 }
 
 #[test]
-fn the_newest_ptx_of_a_fat_binary_is_loaded() {
-    let _context = Own::new();
-    let (old, new) = (storing(1), storing(2));
-    let image = fat(&[
+fn newest_ptx_of_a_fat_binary_is_loaded() {
+    let _context = OwnContext::new();
+    let (old, new) = (storing_ptx(1), storing_ptx(2));
+    let image = fat_binary(&[
         (2, 90, false, b"machine code"),
         (1, 52, false, old.as_bytes()),
         (1, 80, false, new.as_bytes()),
         (1, 90, true, b"compressed"),
     ]);
-    assert_eq!(stored(load(image.as_ptr().cast()).unwrap()), 2);
+    assert_eq!(run_stored(load(image.as_ptr().cast()).unwrap()), 2);
     let mut module = null_mut();
-    // What a compiler leaves in a program points to it.
+    // The wrapper that a compiler places in a program points to it.
     let parts: [u64; 3] = [0x4662_43b1 | 1 << 32, image.as_ptr() as u64, 0];
-    // SAFETY: a wrapper, and a handle to write to.
+    // SAFETY: `wrapper` points to a complete fat binary, and the output is writable.
     let code = unsafe { cuModuleLoadFatBinary(&mut module, parts.as_ptr().cast()) };
     assert_eq!(code, 0);
-    assert_eq!(stored(module), 2);
+    assert_eq!(run_stored(module), 2);
 }
 
-/// A file that goes with this.
-struct Saved(CString, std::path::PathBuf);
+/// A file that is deleted on drop.
+struct TempImage(CString, std::path::PathBuf);
 
-impl Saved {
+impl TempImage {
     fn new(name: &str, image: &[u8]) -> Self {
         let name = format!("warpbook-{}-{name}.fatbin", std::process::id());
         let path = std::env::temp_dir().join(name);
@@ -256,11 +265,11 @@ impl Saved {
         Self(CString::new(path.to_str().unwrap()).unwrap(), path)
     }
 
-    /// What it loads as, by itself and as a library.
+    /// Loads the file as a module and as a library.
     fn load(&self) -> [Result<CUmodule, i32>; 2] {
         let (mut module, mut library, mut of_library) = (null_mut(), null_mut(), null_mut());
         let none = null_mut();
-        // SAFETY: a path that ends in a NUL, no options, and handles to write to.
+        // SAFETY: the path is NUL-terminated, no options are passed, and the outputs are writable.
         unsafe {
             let code = cuModuleLoad(&mut module, self.0.as_ptr());
             let alone = if code == 0 { Ok(module) } else { Err(code) };
@@ -284,44 +293,44 @@ impl Saved {
     }
 }
 
-impl Drop for Saved {
+impl Drop for TempImage {
     fn drop(&mut self) {
         std::fs::remove_file(&self.1).unwrap();
     }
 }
 
 #[test]
-fn a_fat_binary_is_loaded_from_a_file() {
-    let _context = Own::new();
-    let image = fat(&[
+fn fat_binaries_are_loaded_from_files() {
+    let _context = OwnContext::new();
+    let image = fat_binary(&[
         (2, 90, false, b"machine code"),
-        (1, 52, false, storing(1).as_bytes()),
-        (1, 80, false, storing(2).as_bytes()),
+        (1, 52, false, storing_ptx(1).as_bytes()),
+        (1, 80, false, storing_ptx(2).as_bytes()),
     ]);
-    for module in Saved::new("whole", &image).load() {
-        assert_eq!(stored(module.unwrap()), 2);
+    for module in TempImage::new("whole", &image).load() {
+        assert_eq!(run_stored(module.unwrap()), 2);
     }
-    let nvidia = format!("// Generated by NVIDIA NVVM Compiler\n{}", storing(1));
-    let theirs = Saved::new("theirs", &fat(&[(1, 80, false, nvidia.as_bytes())]));
+    let nvidia = format!("// Generated by NVIDIA NVVM Compiler\n{}", storing_ptx(1));
+    let theirs = TempImage::new("theirs", &fat_binary(&[(1, 80, false, nvidia.as_bytes())]));
     assert_eq!(theirs.load(), [Err(INVALID_PTX), Err(INVALID_PTX)]);
 }
 
 #[test]
-fn a_fat_binary_without_plain_ptx_is_refused() {
-    let _context = Own::new();
+fn fat_binaries_without_uncompressed_ptx_are_rejected() {
+    let _context = OwnContext::new();
     for image in [
-        fat(&[(2, 90, false, b"machine code")]),
-        fat(&[(1, 90, true, b"compressed")]),
-        fat(&[]),
+        fat_binary(&[(2, 90, false, b"machine code")]),
+        fat_binary(&[(1, 90, true, b"compressed")]),
+        fat_binary(&[]),
     ] {
         assert_eq!(load(image.as_ptr().cast()), Err(NOT_SUPPORTED));
-        let file = Saved::new("without", &image);
+        let file = TempImage::new("without", &image);
         assert_eq!(file.load(), [Err(NOT_SUPPORTED), Err(NOT_SUPPORTED)]);
     }
-    // A file that holds less than it says, and one without its head.
-    let cut = fat(&[(1, 80, false, storing(1).as_bytes())]);
+    // A file shorter than its header states, and one without a header.
+    let cut = fat_binary(&[(1, 80, false, storing_ptx(1).as_bytes())]);
     for bytes in [10, cut.len() - 8] {
-        let file = Saved::new("cut", &cut[..bytes]);
+        let file = TempImage::new("cut", &cut[..bytes]);
         assert_eq!(file.load(), [Err(INVALID_IMAGE), Err(INVALID_IMAGE)]);
     }
     let nowhere: [u64; 3] = [0x4662_43b1 | 1 << 32, 0, 0];

@@ -1,4 +1,4 @@
-//! Contexts as CUDA 11.4 to 13 make them and ask about them, and the device.
+//! Creation and queries of contexts as of CUDA 11.4 to 13, and of the device.
 
 use std::ptr::{null, null_mut};
 
@@ -11,19 +11,19 @@ const UNSUPPORTED_LIMIT: i32 = 215;
 const UNSUPPORTED_AFFINITY: i32 = 224;
 
 #[test]
-fn contexts_are_made_by_every_form_of_the_function() {
-    let _first = Own::new();
+fn every_version_of_context_creation_works() {
+    let _first = OwnContext::new();
     let mut context = null_mut();
     let affinity = CUexecAffinityParam {
         kind: 0,
-        multiprocessors: 4,
+        sm_count: 4,
     };
     let parameters = |affinity_count, graphics| CUctxCreateParams {
         affinities: &affinity,
         affinity_count,
         graphics,
     };
-    // SAFETY: handles to write to, and what is pointed to is there.
+    // SAFETY: `context` is writable.
     unsafe {
         assert_eq!(cuCtxCreate_v3(&mut context, null(), 0, 0, 0), 0);
         assert_eq!(cuCtxDestroy_v2(context), 0);
@@ -43,15 +43,15 @@ fn contexts_are_made_by_every_form_of_the_function() {
 }
 
 #[test]
-fn a_context_has_a_number_flags_and_a_device() {
-    let first = Own::new();
-    let second = Own::new();
+fn contexts_report_id_flags_and_device() {
+    let first = OwnContext::new();
+    let second = OwnContext::new();
     let (mut ids, mut flags, mut device) = ([0; 3], 0, -1);
     let mut affinity = CUexecAffinityParam {
         kind: -1,
-        multiprocessors: 0,
+        sm_count: 0,
     };
-    // SAFETY: places to write to.
+    // SAFETY: all outputs are writable locals; context handles are looked up, never dereferenced.
     unsafe {
         for (id, context) in ids.iter_mut().zip([first.0, second.0, null_mut()]) {
             assert_eq!(cuCtxGetId(context, id), 0);
@@ -67,7 +67,7 @@ fn a_context_has_a_number_flags_and_a_device() {
         assert_eq!(cuCtxSynchronize_v2(first.0), 0);
         assert_eq!(cuCtxSynchronize_v2(null_mut()), 0);
         assert_eq!(cuCtxGetExecAffinity(&mut affinity, 0), 0);
-        assert_eq!((affinity.kind, affinity.multiprocessors), (0, 132));
+        assert_eq!((affinity.kind, affinity.sm_count), (0, 132));
         let other = cuCtxGetExecAffinity(&mut affinity, 1);
         assert_eq!(other, UNSUPPORTED_AFFINITY);
         assert_eq!(cuCtxResetPersistingL2Cache(), 0);
@@ -79,8 +79,8 @@ fn a_context_has_a_number_flags_and_a_device() {
 }
 
 #[test]
-fn every_limit_is_answered() {
-    let _context = Own::new();
+fn every_limit_can_be_queried() {
+    let _context = OwnContext::new();
     let mut value = 0;
     let expected = [
         (0, Ok(1024)),
@@ -94,22 +94,22 @@ fn every_limit_is_answered() {
         (10, Err(INVALID_VALUE)),
     ];
     for (limit, expected) in expected {
-        // SAFETY: a number to write to.
+        // SAFETY: `value` is writable.
         let code = unsafe { cuCtxGetLimit(&mut value, limit) };
-        let found = if code == 0 { Ok(value) } else { Err(code) };
-        assert_eq!(found, expected, "limit {limit}");
-        // SAFETY: no pointers.
+        let actual = if code == 0 { Ok(value) } else { Err(code) };
+        assert_eq!(actual, expected, "limit {limit}");
+        // SAFETY: `cuCtxSetLimit` takes no pointers.
         let set = unsafe { cuCtxSetLimit(limit, 32) };
         assert_eq!(set, expected.err().unwrap_or(0), "limit {limit}");
     }
 }
 
 #[test]
-fn there_are_no_peers() {
-    let first = Own::new();
-    let second = Own::new();
+fn a_single_device_has_no_peers() {
+    let first = OwnContext::new();
+    let second = OwnContext::new();
     let mut value = 0;
-    // SAFETY: any handle may be asked about.
+    // SAFETY: `value` is writable; handles and addresses are looked up by the driver, never dereferenced.
     unsafe {
         assert_eq!(cuCtxEnablePeerAccess(first.0, 0), 217);
         assert_eq!(cuCtxEnablePeerAccess(first.0, 1), INVALID_VALUE);
@@ -119,7 +119,7 @@ fn there_are_no_peers() {
         assert_eq!(cuDeviceGetP2PAttribute(&mut value, 1, 0, 1), 101);
         assert_eq!(cuDeviceGetP2PAttribute(&mut value, 9, 0, 0), INVALID_VALUE);
         let (from, to) = (floats(&[1.0, 2.0]), floats(&[0.0; 2]));
-        // Between two contexts of one device, though, memory is copied.
+        // Between two contexts of one device, memory is copied nevertheless.
         assert_eq!(cuMemcpyPeer(to, second.0, from, first.0, 8), 0);
         assert_eq!(read(to, 2), [1.0, 2.0]);
         assert_eq!(cuMemsetD32_v2(to, 0, 2), 0);
@@ -132,12 +132,12 @@ fn there_are_no_peers() {
 }
 
 #[test]
-fn the_device_is_found_by_its_place_on_the_bus() {
-    let _context = Own::new();
+fn devices_are_found_by_pci_bus_id() {
+    let _context = OwnContext::new();
     let (mut text, mut device) = ([1 as std::ffi::c_char; 32], -1);
     let mut properties = CUdevprop([0; 14]);
     let mut supported = -1;
-    // SAFETY: as much room as is said, and texts that end in NUL.
+    // SAFETY: the buffers have the lengths passed, and the strings are NUL-terminated.
     unsafe {
         assert_eq!(cuDeviceGetPCIBusId(text.as_mut_ptr(), 32, 0), 0);
         assert_eq!(cuDeviceGetByPCIBusId(&mut device, text.as_ptr()), 0);
