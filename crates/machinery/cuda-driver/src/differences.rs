@@ -1,6 +1,6 @@
-//! The book's page on what differs from hardware lists instructions that the simulator lacks, and a page of the
-//! records its functions. These tests compare the lists with the code. In a page a list stands between
-//! `<!-- lacking: NAME -->` and `<!-- end -->`.
+//! Tests that compare documentation with code. The book's page on differences from hardware lists the
+//! unsupported instructions, and a page of the records lists the unsupported functions; each list lies
+//! between `<!-- unsupported: NAME -->` and `<!-- end -->`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use cuda_sim::device::DeviceSpec;
 use cuda_sim::lower::LoadError;
 use cuda_sim::memory::global::Global;
 
-use crate::functions::{DefaultStream, all, base};
+use crate::functions::{DefaultStream, all, base_name};
 
 fn page(name: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
@@ -21,7 +21,7 @@ fn pages() -> [String; 2] {
     ["en/differences.md", "zh/differences.md"].map(page)
 }
 
-/// The code spans in the list `name` of the page.
+/// Returns the code spans in the list `name` of the page.
 fn listed<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
     let (_, list) = page
         .split_once(&format!("<!-- lacking: {name} -->"))
@@ -30,29 +30,37 @@ fn listed<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
     list.split('`').skip(1).step_by(2).collect()
 }
 
-/// All functions by their names without a version, and whether the simulator does any form of them.
+/// Returns the functions by unversioned name, with true for those of which the simulator implements at least
+/// one version.
 fn functions() -> BTreeMap<&'static str, bool> {
     let mut functions = BTreeMap::new();
     for function in all() {
-        *functions.entry(base(function.name())).or_default() |= function.simulated;
+        *functions.entry(base_name(function.name())).or_default() |= function.simulated;
     }
     functions
 }
 
 #[test]
-fn the_functions_that_are_not_simulated_are_listed() {
+fn unsupported_functions_are_listed() {
     let all = functions();
-    let lacking = all.iter().filter(|(_, simulated)| !**simulated);
-    let lacking: Vec<&str> = lacking.map(|(function, _)| *function).collect();
+    let unsupported = all.iter().filter(|(_, simulated)| !**simulated);
+    let unsupported: Vec<&str> = unsupported.map(|(function, _)| *function).collect();
     let page = page("records/driver-functions.md");
     let listed = listed(&page, "functions");
-    let list: Vec<_> = lacking.iter().map(|name| format!("- `{name}`")).collect();
-    assert!(listed == lacking, "the list is to be\n{}", list.join("\n"));
+    let list: Vec<_> = unsupported
+        .iter()
+        .map(|name| format!("- `{name}`"))
+        .collect();
+    assert!(
+        listed == unsupported,
+        "the list is to be\n{}",
+        list.join("\n")
+    );
 }
 
-/// But for what is newer than the version that the header says it is, and for older forms of functions.
+/// Exempts functions that are newer than the header's CUDA version, and per-thread variants.
 #[test]
-fn what_is_simulated_is_in_the_header() {
+fn supported_functions_are_in_the_header() {
     const VERSION: u32 = 12080;
     let include = "../kernels/include";
     let files = [
@@ -64,9 +72,9 @@ fn what_is_simulated_is_in_the_header() {
         .map(|file| page(&format!("{include}/{file}")))
         .concat();
     assert!(header.contains(&format!("#define CUDA_VERSION {VERSION}\n")));
-    let asked = all().filter(|it| it.simulated && it.since <= VERSION);
-    let asked = asked.filter(|it| it.default_stream == DefaultStream::Legacy);
-    let missing: Vec<&str> = asked
+    let required = all().filter(|entry| entry.simulated && entry.since <= VERSION);
+    let required = required.filter(|entry| entry.default_stream == DefaultStream::Legacy);
+    let missing: Vec<&str> = required
         .map(|function| function.name())
         .filter(|name| !header.contains(&format!(" {name}(")))
         .filter(|name| !header.contains(&format!("#define {name} ")))
@@ -75,7 +83,7 @@ fn what_is_simulated_is_in_the_header() {
 }
 
 #[test]
-fn the_page_lists_instructions_that_are_not_simulated() {
+fn listed_instructions_are_unsupported() {
     for page in pages() {
         let listed = listed(&page, "instructions");
         assert!(listed.len() > 20, "{listed:?}");
@@ -94,7 +102,7 @@ fn the_page_lists_instructions_that_are_not_simulated() {
 }
 
 #[test]
-fn both_languages_have_the_same_lists_and_as_many_headings() {
+fn languages_have_equal_lists_and_headings() {
     let [english, chinese] = pages();
     let name = "instructions";
     assert_eq!(listed(&english, name), listed(&chinese, name));

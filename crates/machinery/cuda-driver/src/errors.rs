@@ -5,9 +5,9 @@ use std::ptr::null;
 
 use cuda_sim::driver::CudaError;
 
-use crate::status::{Answer, Code};
+use crate::status::{CallResult, Code};
 
-/// Every `CUresult` of CUDA 13.0: its number, its C name and what it means.
+/// All `CUresult` codes of CUDA 13.0: number, C name and description.
 const ERRORS: &[(Code, &CStr, &CStr)] = &[
     (0, c"CUDA_SUCCESS", c"no error"),
     (1, c"CUDA_ERROR_INVALID_VALUE", c"invalid argument"),
@@ -74,7 +74,7 @@ const ERRORS: &[(Code, &CStr, &CStr)] = &[
     (
         225,
         c"CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC",
-        c"the PTX waits on the device for launches of its own, which is not supported",
+        c"the PTX synchronizes on device-side launches, which is not supported",
     ),
     (226, c"CUDA_ERROR_CONTAINED", c"an error on the device was contained"),
     (300, c"CUDA_ERROR_INVALID_SOURCE", c"device kernel image is invalid"),
@@ -84,7 +84,7 @@ const ERRORS: &[(Code, &CStr, &CStr)] = &[
     (304, c"CUDA_ERROR_OPERATING_SYSTEM", c"OS call failed or operation not supported on this OS"),
     (400, c"CUDA_ERROR_INVALID_HANDLE", c"invalid resource handle"),
     (401, c"CUDA_ERROR_ILLEGAL_STATE", c"the operation cannot be performed in the present state"),
-    (402, c"CUDA_ERROR_LOSSY_QUERY", c"the answer leaves out part of what was asked"),
+    (402, c"CUDA_ERROR_LOSSY_QUERY", c"the result omits part of the requested information"),
     (500, c"CUDA_ERROR_NOT_FOUND", c"named symbol not found"),
     (600, c"CUDA_ERROR_NOT_READY", c"device not ready"),
     (700, c"CUDA_ERROR_ILLEGAL_ADDRESS", c"an illegal memory access was encountered"),
@@ -122,7 +122,7 @@ const ERRORS: &[(Code, &CStr, &CStr)] = &[
     (718, c"CUDA_ERROR_INVALID_PC", c"invalid program counter"),
     (719, c"CUDA_ERROR_LAUNCH_FAILED", c"unspecified launch failure"),
     (720, c"CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", c"too many blocks in cooperative launch"),
-    (721, c"CUDA_ERROR_TENSOR_MEMORY_LEAK", c"tensor memory was not given back"),
+    (721, c"CUDA_ERROR_TENSOR_MEMORY_LEAK", c"tensor memory was not freed"),
     (800, c"CUDA_ERROR_NOT_PERMITTED", c"operation not permitted"),
     (801, c"CUDA_ERROR_NOT_SUPPORTED", c"operation not supported"),
     (802, c"CUDA_ERROR_SYSTEM_NOT_READY", c"system not yet initialized"),
@@ -162,8 +162,8 @@ const ERRORS: &[(Code, &CStr, &CStr)] = &[
         c"the hardware resources required to support device connections have been exhausted",
     ),
     (810, c"CUDA_ERROR_MPS_CLIENT_TERMINATED", c"the MPS client was terminated by its server"),
-    (811, c"CUDA_ERROR_CDP_NOT_SUPPORTED", c"launches by kernels are not supported"),
-    (812, c"CUDA_ERROR_CDP_VERSION_MISMATCH", c"modules launch kernels in ways of different versions"),
+    (811, c"CUDA_ERROR_CDP_NOT_SUPPORTED", c"dynamic parallelism is not supported"),
+    (812, c"CUDA_ERROR_CDP_VERSION_MISMATCH", c"modules use different versions of dynamic parallelism"),
     (
         900,
         c"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
@@ -229,34 +229,34 @@ const ERRORS: &[(Code, &CStr, &CStr)] = &[
 ];
 
 /// `cuGetErrorName`.
-pub unsafe fn name(error: Code, text: *mut *const c_char) -> Answer {
-    // SAFETY: the caller's promise.
-    unsafe { tell(text, find(error).map(|(_, name, _)| *name)) }
+pub unsafe fn name(code: Code, text: *mut *const c_char) -> CallResult {
+    // SAFETY: `text` is null or writable, as `cuGetErrorName` requires of its caller.
+    unsafe { write_string(text, find(code).map(|(_, name, _)| *name)) }
 }
 
 /// `cuGetErrorString`.
-pub unsafe fn string(error: Code, text: *mut *const c_char) -> Answer {
-    // SAFETY: the caller's promise.
-    unsafe { tell(text, find(error).map(|(_, _, meaning)| *meaning)) }
+pub unsafe fn string(code: Code, text: *mut *const c_char) -> CallResult {
+    // SAFETY: `text` is null or writable, as `cuGetErrorString` requires of its caller.
+    unsafe { write_string(text, find(code).map(|(_, _, meaning)| *meaning)) }
 }
 
-/// The row of [`ERRORS`] with this number.
-fn find(error: Code) -> Option<&'static (Code, &'static CStr, &'static CStr)> {
-    ERRORS.iter().find(|(code, ..)| *code == error)
+/// Returns the row of [`ERRORS`] with this number.
+fn find(code: Code) -> Option<&'static (Code, &'static CStr, &'static CStr)> {
+    ERRORS.iter().find(|(number, ..)| *number == code)
 }
 
-/// Writes a string's address to `text`. `None` is for an unknown code: a null pointer is written, and
-/// the answer is `CUDA_ERROR_INVALID_VALUE`.
+/// Writes a string's address to `out`. For `None`, an unknown code, writes a null pointer and returns
+/// `CUDA_ERROR_INVALID_VALUE`.
 ///
 /// # Safety
-/// `text` must be null or writable.
-unsafe fn tell(text: *mut *const c_char, found: Option<&'static CStr>) -> Answer {
-    if text.is_null() {
+/// `out` must be null or writable.
+unsafe fn write_string(out: *mut *const c_char, text: Option<&'static CStr>) -> CallResult {
+    if out.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: not null, so the caller's to write to.
-    unsafe { *text = found.map_or(null(), CStr::as_ptr) };
-    found.map(|_| ()).ok_or(CudaError::InvalidValue.into())
+    // SAFETY: `out` is not null, so it is writable by this function's contract.
+    unsafe { *out = text.map_or(null(), CStr::as_ptr) };
+    text.map(|_| ()).ok_or(CudaError::InvalidValue.into())
 }
 
 #[cfg(test)]
@@ -264,24 +264,24 @@ mod tests {
     use super::*;
     use crate::status::Status;
 
-    fn ask(
-        function: unsafe fn(Code, *mut *const c_char) -> Answer,
-        error: Code,
+    fn message(
+        function: unsafe fn(Code, *mut *const c_char) -> CallResult,
+        code: Code,
     ) -> Result<&'static str, Status> {
         let mut text = null();
-        // SAFETY: `text` is writable, and a string answered lasts.
+        // SAFETY: `text` is writable, and a returned string is static.
         unsafe {
-            function(error, &mut text)?;
+            function(code, &mut text)?;
             Ok(CStr::from_ptr(text).to_str().unwrap())
         }
     }
 
     #[test]
     fn codes_have_names_and_meanings() {
-        assert_eq!(ask(name, 0), Ok("CUDA_SUCCESS"));
-        assert_eq!(ask(string, 2), Ok("out of memory"));
-        assert_eq!(ask(string, 12345), Err(Status(1)));
-        // SAFETY: null is refused.
+        assert_eq!(message(name, 0), Ok("CUDA_SUCCESS"));
+        assert_eq!(message(string, 2), Ok("out of memory"));
+        assert_eq!(message(string, 12345), Err(Status(1)));
+        // SAFETY: a null pointer is rejected before any write.
         assert_eq!(unsafe { name(0, std::ptr::null_mut()) }, Err(Status(1)));
     }
 
@@ -296,7 +296,7 @@ mod tests {
             CudaError::NotSupported,
             CudaError::Unknown,
         ] {
-            assert_eq!(ask(name, error.code()), Ok(error.to_string().as_str()));
+            assert_eq!(message(name, error.code()), Ok(error.to_string().as_str()));
         }
     }
 }

@@ -1,19 +1,19 @@
-//! Children that `fork` makes of a program on the simulator. A child has a copy of the memory and none of
-//! the threads: as NVIDIA's driver does, the simulator answers `CUDA_ERROR_NOT_INITIALIZED` there. A child that
-//! is made before `cuInit` may call it itself.
+//! Detection of child processes that `fork` creates. A child has a copy of the memory but none of the
+//! threads, so every call of the simulator returns `CUDA_ERROR_NOT_INITIALIZED` there, as NVIDIA's driver
+//! does. A child that was forked before `cuInit` may call `cuInit` itself.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static IN_CHILD: AtomicBool = AtomicBool::new(false);
 
-/// Whether this process is a child of the one that the simulator was switched on in.
+/// Returns true if this process was forked from the one that started the simulator.
 pub fn in_child() -> bool {
     IN_CHILD.load(Ordering::Relaxed)
 }
 
-/// From now on children know that they are.
+/// Registers a fork handler so that `in_child` works.
 #[cfg(unix)]
-pub fn watch() {
+pub fn install_handler() {
     use std::ffi::c_int;
 
     type Handler = Option<extern "C" fn()>;
@@ -26,11 +26,12 @@ pub fn watch() {
         IN_CHILD.store(true, Ordering::Relaxed);
     }
 
-    // SAFETY: it is in C's library on every Unix, and the handler does what a child with copies of locks may. If
-    // C has no room for it, a child that calls the simulator may wait for ever.
+    // SAFETY: `pthread_atfork` has this signature in the C library of every Unix, and the handler only stores
+    // to an atomic, which is allowed after `fork`. If registration fails, a child that calls the simulator
+    // may deadlock.
     unsafe { pthread_atfork(None, None, Some(after_fork)) };
 }
 
-/// There is no `fork`.
+/// Does nothing: there is no `fork` on this system.
 #[cfg(not(unix))]
-pub fn watch() {}
+pub fn install_handler() {}

@@ -1,49 +1,50 @@
-//! The CUDA driver API's functions (`cuInit` and its sisters), defined here so that `cust` links
-//! and runs on any machine.
+//! The functions of the CUDA driver API (`cuInit` and the rest), exported under their C names so that
+//! programs that use `cust` link and run on any machine.
 //!
-//! `extern crate cuda_driver as _;` in a program that uses `cust` is all it takes. The first
-//! `cuInit` chooses, once, who answers: NVIDIA's driver if it loads, initialises and finds a GPU,
-//! else the built-in simulator, with one line on stderr that says so and why.
-//! `CUDA_BACKEND=gpu` or `CUDA_BACKEND=sim` forces the choice. `CUDA_SIM_DEVICE` names the GPU that
-//! the simulator models, one of [`device::PRESETS`], and `CUDA_SIM_DEVICES` how many of it the machine has, 1 to 16;
-//! they say nothing to a real GPU.
+//! A program that uses `cust` needs only `extern crate cuda_driver as _;`. The first `cuInit` selects the
+//! backend for the whole process: NVIDIA's driver if it loads, initializes and finds a GPU, otherwise the
+//! built-in simulator; one line on stderr then gives the reason. `CUDA_BACKEND=gpu` or `CUDA_BACKEND=sim`
+//! forces a backend. `CUDA_SIM_DEVICE` names the GPU model to simulate, one of [`device::PRESETS`];
+//! `CUDA_SIM_DEVICES` sets the number of GPUs, 1 to 16. Neither affects a real GPU.
 //!
-//! With NVIDIA's driver, a call is one indirect jump into its library. What the simulator does not do answers
-//! `CUDA_ERROR_NOT_SUPPORTED` and says its name on stderr.
+//! With NVIDIA's driver, each call is one indirect jump into its library. Functions that the simulator does not
+//! implement return `CUDA_ERROR_NOT_SUPPORTED` and print their name on stderr.
 //!
-//! `CUDA_SIM_CHECK=mem,init,race,sync,leak,host`, or `all`, has the simulator look for mistakes in what
-//! runs on it, and say on stderr what it finds; [`check()`] does so from inside a program.
+//! `CUDA_SIM_CHECK=mem,init,race,sync,leak,host`, or `all`, makes the simulator check the programs it runs
+//! and print its findings on stderr; [`check()`] does the same from inside a program.
 //!
-//! The simulator knows more of its launches than the driver API asks for: [`progress`] says how far
-//! one is, and [`last_launch`] and [`take_fault`] what came of it.
+//! The simulator records more about launches than the driver API can report: [`progress`] returns the
+//! progress of the running launch, [`last_launch`] and [`take_fault`] its results.
 //!
-//! It can run launches under other conditions than the usual ones, to see whether a kernel is right by
-//! itself: [`shuffle()`], [`poison()`], [`watch_blocks()`].
+//! Launches can run under unusual conditions, which reveal kernels whose results depend on timing or on
+//! uninitialized memory: [`shuffle()`], [`poison()`], [`set_sample_seed()`].
 //!
-//! Any thread may call, rayon's workers included. The simulator takes one call at a time; a launch
-//! runs on threads of its own while who does it sleeps.
+//! Any thread may call the driver, including rayon's workers. The simulator executes one call at a time; a
+//! launch runs on the simulator's own threads while the calling thread sleeps.
 //!
-//! Work of streams is done when something waits for it, or the program has called nothing for a short while:
-//! in the order of the calls, unless it is shuffled. What this crate tells of launches waits for them first.
+//! The work of streams is executed when a call waits for it, or after the program has made no driver call for
+//! a short while: in submission order, unless launches are shuffled. This crate's functions that report on
+//! launches wait for pending work first.
 
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("CUDA has 64-bit addresses: build for a 64-bit target");
 
+mod backend;
 #[cfg(test)]
 mod differences;
 mod errors;
 mod fork;
 pub mod functions;
+mod log;
 pub mod names;
 mod nvidia;
 mod proc_address;
-mod report;
 mod simulator;
-mod start;
 mod status;
 mod timed;
 pub mod types;
 
+pub use backend::{Backend, OnSimulatorStart, backend, configured_devices, on_simulator_start};
 pub use cuda_sim::check::{Check, Checks, Finding, FindingKind, OtherAccess, Severity};
 pub use cuda_sim::driver::Tracing;
 pub use cuda_sim::exec::Progress;
@@ -56,16 +57,15 @@ pub use cuda_sim::launch::LaunchRecord;
 pub use cuda_sim::memory::global::MAX_DEVICES;
 pub use cuda_sim::{device, model, profile as counters};
 pub use fork::in_child;
-pub use report::say;
-pub use simulator::check::{check, check_quietly, checking, take_findings};
-pub use simulator::conditions::{poison, shuffle, watch_blocks};
+pub use log::warn;
+pub use simulator::check::{active_checks, check, silence_findings, take_findings};
+pub use simulator::conditions::{poison, set_sample_seed, shuffle};
 pub use simulator::device::VERSION as SIMULATED_VERSION;
 pub use simulator::device::{device_bus_id, device_memory, device_uuid};
-pub use simulator::interrupt::end_launches_at_ctrl_c;
-pub use simulator::watch::{
-    Event, Observer, keep_launches, last_launch, observe, profile, profiling, progress, take_fault,
-    take_last_launch, take_launches, take_traces, trace,
+pub use simulator::interrupt::interrupt_launches_on_ctrl_c;
+pub use simulator::telemetry::{
+    Event, Observer, is_profiling, last_launch, profile, progress, record_launches, set_observer,
+    take_fault, take_last_launch, take_launches, take_traces, trace,
 };
-pub use start::{Backend, Preparation, backend, before_simulating, simulated};
 pub use status::Status;
 pub use timed::TimedLaunch;

@@ -1,30 +1,29 @@
-//! Kernels' names as their authors wrote them.
+//! Demangling of kernel names.
 
 use cpp_demangle::{DemangleOptions, Symbol};
 
-/// A kernel's name without its parameters: `add<float>` for `_Z3addIfEvPT_`. A name that C++ has not
-/// mangled stays as it is.
-pub fn plain(symbol: &str) -> String {
-    demangled(symbol, DemangleOptions::new().no_params().no_return_type())
+/// Returns a kernel's name without its parameters: `add<float>` for `_Z3addIfEvPT_`. A name that is not
+/// mangled is returned unchanged.
+pub fn short(symbol: &str) -> String {
+    demangle(symbol, DemangleOptions::new().no_params().no_return_type())
 }
 
-/// With its parameters: `add(float*, int)`.
-pub fn in_full(symbol: &str) -> String {
-    demangled(symbol, DemangleOptions::new().no_return_type())
+/// Returns a kernel's name with its parameter types: `add(float*, int)`.
+pub fn with_parameters(symbol: &str) -> String {
+    demangle(symbol, DemangleOptions::new().no_return_type())
 }
 
-fn demangled(symbol: &str, how: DemangleOptions) -> String {
-    let symbol = without_file(symbol);
-    let read = Symbol::new(symbol).ok();
-    let text = read.and_then(|symbol| symbol.demangle_with_options(&how).ok());
+fn demangle(symbol: &str, options: DemangleOptions) -> String {
+    let symbol = strip_file_suffix(symbol);
+    let parsed = Symbol::new(symbol).ok();
+    let text = parsed.and_then(|symbol| symbol.demangle_with_options(&options).ok());
     text.unwrap_or_else(|| symbol.to_owned())
 }
 
-/// Where the kernels of several files are linked, clang ends the names of static ones with a number of their
-/// file.
-fn without_file(symbol: &str) -> &str {
-    let ends = ["__intern__", "__static__"].into_iter();
-    let split = ends.filter_map(|end| symbol.rsplit_once(end));
+/// Strips the file suffix that clang appends to the names of static kernels when it links several files.
+fn strip_file_suffix(symbol: &str) -> &str {
+    let separators = ["__intern__", "__static__"].into_iter();
+    let split = separators.filter_map(|separator| symbol.rsplit_once(separator));
     let is_number = |text: &str| text.chars().all(|c| c.is_ascii_hexdigit() || c == '_');
     split
         .filter(|(name, number)| !name.is_empty() && is_number(number))
@@ -38,16 +37,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kernels_are_called_as_in_the_source() {
-        assert_eq!(plain("add"), "add");
-        assert_eq!(plain("_Z9vectorAddPKfS0_Pfi"), "vectorAdd");
-        assert_eq!(plain("_Z3addIfLi4EEvPT_"), "add<float, 4>");
-        assert_eq!(in_full("_Z3addPfi"), "add(float*, int)");
+    fn kernel_names_are_demangled() {
+        assert_eq!(short("add"), "add");
+        assert_eq!(short("_Z9vectorAddPKfS0_Pfi"), "vectorAdd");
+        assert_eq!(short("_Z3addIfLi4EEvPT_"), "add<float, 4>");
+        assert_eq!(with_parameters("_Z3addPfi"), "add(float*, int)");
         let linked = "_ZL3addPfi__intern__3fa3c9e2b67021b2";
         assert_eq!(
-            [plain(linked), in_full(linked)],
+            [short(linked), with_parameters(linked)],
             ["add", "add(float*, int)"]
         );
-        assert_eq!(plain("my__intern__x"), "my__intern__x");
+        assert_eq!(short("my__intern__x"), "my__intern__x");
     }
 }

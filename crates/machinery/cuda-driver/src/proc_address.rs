@@ -1,4 +1,4 @@
-//! `cuGetProcAddress`: the driver's functions by name.
+//! `cuGetProcAddress`: lookup of driver functions by name.
 
 use std::ffi::{c_char, c_int, c_ulonglong, c_void};
 
@@ -6,44 +6,45 @@ use cuda_sim::driver::CudaError;
 use cust_raw::CUuuid;
 
 use crate::functions::{DefaultStream, NotFound, find};
-use crate::simulator::raw::{Out, set_if_wanted, text};
-use crate::status::Answer;
+use crate::simulator::raw::{Out, c_str, write_if_not_null};
+use crate::status::CallResult;
 
-/// The numbers of `CUdriverProcAddress_flags`. The first leaves it to the header that a program was compiled
-/// with, and means the second here.
-const UNSAID: c_ulonglong = 0;
+/// Values of `CUdriverProcAddress_flags`. `CU_GET_PROC_ADDRESS_DEFAULT` leaves the choice to the compile-time
+/// headers of the program; here it means the legacy default stream.
+const DEFAULT: c_ulonglong = 0;
 const LEGACY: c_ulonglong = 1;
 const PER_THREAD: c_ulonglong = 2;
 
-/// The numbers of `CUdriverProcAddressQueryResult`.
+/// Values of `CUdriverProcAddressQueryResult`.
 const FOUND: c_int = 0;
 const NO_SUCH_NAME: c_int = 1;
 const TOO_OLD: c_int = 2;
 
-/// `cuGetProcAddress` of CUDA 12.
+/// `cuGetProcAddress_v2`, since CUDA 12.0.
 pub unsafe fn with_status(
     name: *const c_char,
     function: *mut *mut c_void,
     version: c_int,
     flags: c_ulonglong,
     status: *mut c_int,
-) -> Answer {
-    // SAFETY: the caller's promise.
-    let (name, function) = unsafe { (text(name)?, Out::new(function)?) };
+) -> CallResult {
+    // SAFETY: `name` is null or a NUL-terminated string and `function` is null or writable, as
+    // `cuGetProcAddress` requires of its caller.
+    let (name, function) = unsafe { (c_str(name)?, Out::new(function)?) };
     let default_stream = match flags {
-        UNSAID | LEGACY => DefaultStream::Legacy,
+        DEFAULT | LEGACY => DefaultStream::Legacy,
         PER_THREAD => DefaultStream::PerThread,
         _ => return Err(CudaError::InvalidValue.into()),
     };
     let version = u32::try_from(version).map_err(|_| CudaError::InvalidValue)?;
     let (address, result) = match find(name, version, default_stream) {
-        Ok(found) => (found.exported() as *mut c_void, FOUND),
+        Ok(entry) => (entry.exported() as *mut c_void, FOUND),
         Err(NotFound::Name) => (std::ptr::null_mut(), NO_SUCH_NAME),
         Err(NotFound::Version) => (std::ptr::null_mut(), TOO_OLD),
     };
     function.set(address);
-    // SAFETY: the caller's promise.
-    unsafe { set_if_wanted(status, result) };
+    // SAFETY: `status` is null or writable, as `cuGetProcAddress` requires of its caller.
+    unsafe { write_if_not_null(status, result) };
     match result {
         FOUND => Ok(()),
         _ => Err(CudaError::NotFound.into()),
@@ -56,17 +57,18 @@ pub unsafe fn without_status(
     function: *mut *mut c_void,
     version: c_int,
     flags: c_ulonglong,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> CallResult {
+    // SAFETY: the arguments meet the same contract in both versions of `cuGetProcAddress`; a null `status` is
+    // allowed.
     unsafe { with_status(name, function, version, flags, std::ptr::null_mut()) }
 }
 
-/// `cuGetExportTable`: tables of functions that NVIDIA's own libraries know and no document tells of. None is
-/// here, and nothing is said of it: programs ask whether there is one.
-pub unsafe fn export_table(table: *mut *const c_void, which: *const CUuuid) -> Answer {
-    // SAFETY: the caller's promise.
+/// `cuGetExportTable`: undocumented function tables for NVIDIA's own libraries. The simulator has none.
+/// Programs probe for them, so a missing table prints no warning.
+pub unsafe fn export_table(table: *mut *const c_void, id: *const CUuuid) -> CallResult {
+    // SAFETY: `table` is null or writable, as `cuGetExportTable` requires of its caller.
     let table = unsafe { Out::new(table) }?;
-    if which.is_null() {
+    if id.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
     table.set(std::ptr::null());

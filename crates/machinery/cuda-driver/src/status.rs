@@ -1,11 +1,11 @@
-//! What a function of the driver API answers.
+//! Result codes of the driver API.
 
 use std::ffi::c_int;
 
 use cuda_sim::driver::CudaError;
 
-/// A `CUresult` as C sees it. A plain number, because a newer driver may answer with one that
-/// `cust_raw`'s enum does not have.
+/// A `CUresult` as C sees it. A plain integer, because a newer driver may return a code that `cust_raw`'s
+/// enum lacks.
 pub type Code = c_int;
 
 /// `CUDA_SUCCESS`.
@@ -15,8 +15,8 @@ pub const SUCCESS: Code = 0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status(pub Code);
 
-/// What the Rust functions return that are called by those that C calls.
-pub type Answer = Result<(), Status>;
+/// The result type of the Rust implementations behind the C functions.
+pub type CallResult = Result<(), Status>;
 
 impl From<CudaError> for Status {
     fn from(error: CudaError) -> Self {
@@ -24,9 +24,9 @@ impl From<CudaError> for Status {
     }
 }
 
-/// An answer as the number that C is given.
-pub fn code(answer: Answer) -> Code {
-    match answer {
+/// Converts a result to the code that C receives.
+pub fn to_code(result: CallResult) -> Code {
+    match result {
         Ok(()) => SUCCESS,
         Err(Status(code)) => code,
     }

@@ -1,5 +1,5 @@
-//! Who answers: `CUDA_BACKEND`, and what NVIDIA's library is like. Each case is a child process,
-//! for the choice is made once in each: this test program again, with [`child`] alone.
+//! Selection of the backend by `CUDA_BACKEND` and the state of NVIDIA's library. The selection is made once
+//! per process, so each case runs this test program again as a child process, with [`child`] alone.
 
 extern crate cuda_driver as _;
 
@@ -8,20 +8,20 @@ use std::process::{Command, Output};
 use cust::device::Device;
 use cust::sys;
 
-/// What the child found, line by line on stdout. Every case runs this.
+/// Prints the selected backend, line by line on stdout. All cases run this.
 #[test]
-#[ignore = "the other tests run it in a process of its own"]
+#[ignore = "run by the other tests in a separate process"]
 fn child() {
     let mut count = 0;
-    // SAFETY: a number to write to.
+    // SAFETY: `count` is writable.
     let early = unsafe { sys::cuDeviceGetCount(&mut count) };
     println!("before cuInit: {}", early as i32);
     assert_eq!(cuda_driver::backend(), None);
 
-    // SAFETY: no flags.
+    // SAFETY: `cuInit` takes no pointers.
     let init = unsafe { sys::cuInit(0) } as i32;
     println!("cuInit: {init}");
-    // SAFETY: no flags.
+    // SAFETY: `cuInit` takes no pointers.
     let again = unsafe { sys::cuInit(0) } as i32;
     assert_eq!(init, again);
     println!("backend: {:?}", cuda_driver::backend());
@@ -30,12 +30,12 @@ fn child() {
     }
     println!("name: {}", Device::get_device(0).unwrap().name().unwrap());
     println!("version: {}", cust::CudaApiVersion::get().unwrap().major());
-    // SAFETY: any handle may be named.
+    // SAFETY: null is a valid argument or is rejected by the driver.
     let lacking = unsafe { sys::cuDestroyExternalMemory(std::ptr::null_mut()) } as i32;
     println!("cuDestroyExternalMemory: {lacking}");
 }
 
-/// Runs [`child`] with these environment variables, and none of ours besides.
+/// Runs [`child`] with these environment variables and no other CUDA variables.
 fn run(settings: &[(&str, &str)]) -> (String, String) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "child", "--ignored", "--nocapture"]);
@@ -60,8 +60,8 @@ fn run(settings: &[(&str, &str)]) -> (String, String) {
     (stdout, stderr)
 }
 
-/// The lines on stderr that are ours.
-fn ours(stderr: &str) -> Vec<&str> {
+/// Returns Warpbook's lines on stderr.
+fn warpbook_lines(stderr: &str) -> Vec<&str> {
     let lines = stderr.lines();
     lines
         .filter(|line| line.starts_with("warpbook: "))
@@ -70,32 +70,32 @@ fn ours(stderr: &str) -> Vec<&str> {
 
 #[track_caller]
 fn assert_has(stdout: &str, line: &str) {
-    // libtest leaves no line break before the first line of a test's output.
-    let found = stdout.lines().any(|found| found.ends_with(line));
-    assert!(found, "no line {line:?} in\n{stdout}");
+    // libtest prints no line break before the first line of a test's output.
+    let actual = stdout.lines().any(|actual| actual.ends_with(line));
+    assert!(actual, "no line {line:?} in\n{stdout}");
 }
 
 #[test]
-fn sim_forces_the_simulator_without_a_word() {
+fn sim_selects_the_simulator_silently() {
     let (stdout, stderr) = run(&[("CUDA_BACKEND", "sim")]);
     assert_has(&stdout, "before cuInit: 3");
     assert_has(&stdout, "cuInit: 0");
     assert_has(&stdout, "backend: Some(Simulator)");
     assert_has(&stdout, "name: NVIDIA H200 (simulated)");
     assert_has(&stdout, "version: 13");
-    // What is not simulated says so, by its name.
+    // A function that is not simulated is reported by name.
     assert_has(&stdout, "cuDestroyExternalMemory: 801");
-    let lines = ours(&stderr);
+    let lines = warpbook_lines(&stderr);
     assert_eq!(lines.len(), 1, "{stderr}");
     assert!(lines[0].contains("cuDestroyExternalMemory"), "{stderr}");
 }
 
 #[test]
-fn an_unknown_backend_is_refused_with_the_known_ones() {
+fn unknown_backends_are_rejected_with_a_list() {
     let (stdout, stderr) = run(&[("CUDA_BACKEND", "cpu")]);
     assert_has(&stdout, "cuInit: 1");
     assert_has(&stdout, "backend: None");
-    let lines = ours(&stderr);
+    let lines = warpbook_lines(&stderr);
     assert_eq!(lines.len(), 1, "{stderr}");
     for word in ["CUDA_BACKEND=cpu", "gpu", "sim"] {
         assert!(lines[0].contains(word), "{stderr}");
@@ -103,12 +103,15 @@ fn an_unknown_backend_is_refused_with_the_known_ones() {
 }
 
 #[test]
-fn what_is_no_time_limit_is_refused() {
+fn invalid_time_limits_are_rejected() {
     for limit in ["soon", "-1", "0", "NaN", "inf"] {
         let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_TIME_LIMIT", limit)];
         let (stdout, stderr) = run(&settings);
         assert_has(&stdout, "cuInit: 1");
-        assert!(ours(&stderr)[0].contains("CUDA_SIM_TIME_LIMIT"), "{stderr}");
+        assert!(
+            warpbook_lines(&stderr)[0].contains("CUDA_SIM_TIME_LIMIT"),
+            "{stderr}"
+        );
     }
     for limit in ["2.5", "none"] {
         let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_TIME_LIMIT", limit)];
@@ -117,12 +120,12 @@ fn what_is_no_time_limit_is_refused() {
 }
 
 #[test]
-fn a_check_that_is_none_is_refused_with_those_there_are() {
+fn unknown_checks_are_rejected_with_a_list() {
     for list in ["memory", "mem;race", "race,"] {
         let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_CHECK", list)];
         let (stdout, stderr) = run(&settings);
         assert_has(&stdout, "cuInit: 1");
-        let line = ours(&stderr)[0];
+        let line = warpbook_lines(&stderr)[0];
         for part in [
             "CUDA_SIM_CHECK=",
             list,
@@ -138,7 +141,7 @@ fn a_check_that_is_none_is_refused_with_those_there_are() {
 }
 
 #[test]
-fn the_modelled_gpu_can_be_chosen_by_any_of_its_names() {
+fn gpu_models_are_selected_by_any_of_their_names() {
     for (name, answer) in [
         ("rtx3090", "NVIDIA GeForce RTX 3090 (simulated)"),
         (
@@ -153,7 +156,7 @@ fn the_modelled_gpu_can_be_chosen_by_any_of_its_names() {
         let (stdout, stderr) = run(&settings);
         assert_has(&stdout, &format!("name: {answer}"));
         assert_eq!(
-            ours(&stderr).len(),
+            warpbook_lines(&stderr).len(),
             1,
             "only of cuDestroyExternalMemory:\n{stderr}"
         );
@@ -161,12 +164,12 @@ fn the_modelled_gpu_can_be_chosen_by_any_of_its_names() {
 }
 
 #[test]
-fn a_gpu_that_cannot_be_modelled_is_refused_with_those_that_can() {
+fn unknown_gpu_models_are_rejected_with_a_list() {
     let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_DEVICE", "RTX 9090")];
     let (stdout, stderr) = run(&settings);
     assert_has(&stdout, "cuInit: 1");
     assert_has(&stdout, "backend: None");
-    let lines = ours(&stderr);
+    let lines = warpbook_lines(&stderr);
     assert_eq!(lines.len(), 1, "{stderr}");
     assert!(lines[0].contains("CUDA_SIM_DEVICE=RTX 9090"), "{stderr}");
     for (short, _) in &cuda_driver::device::PRESETS {
@@ -175,12 +178,12 @@ fn a_gpu_that_cannot_be_modelled_is_refused_with_those_that_can() {
 }
 
 #[test]
-fn a_number_of_devices_that_there_cannot_be_is_refused() {
+fn invalid_device_counts_are_rejected() {
     for count in ["0", "17", "-1", "two", "1.5"] {
         let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_DEVICES", count)];
         let (stdout, stderr) = run(&settings);
         assert_has(&stdout, "cuInit: 1");
-        let lines = ours(&stderr);
+        let lines = warpbook_lines(&stderr);
         assert_eq!(lines.len(), 1, "{stderr}");
         let expected = format!("CUDA_SIM_DEVICES={count} is no number of GPUs from 1 to 16");
         assert!(lines[0].contains(&expected), "{stderr}");
@@ -188,14 +191,14 @@ fn a_number_of_devices_that_there_cannot_be_is_refused() {
 }
 
 #[test]
-fn a_sample_is_there_or_none() {
+fn invalid_sample_settings_are_rejected() {
     let with = |sample| run(&[("CUDA_BACKEND", "sim"), ("CUDA_SIM_SAMPLE", sample)]);
     for sample in ["", "none"] {
         assert_has(&with(sample).0, "backend: Some(Simulator)");
     }
     let (stdout, stderr) = with("half");
     assert_has(&stdout, "cuInit: 1");
-    let lines = ours(&stderr);
+    let lines = warpbook_lines(&stderr);
     assert_eq!(lines.len(), 1, "{stderr}");
     assert!(
         lines[0].contains("CUDA_SIM_SAMPLE=half is not none"),
@@ -203,29 +206,29 @@ fn a_sample_is_there_or_none() {
     );
 }
 
-/// On a machine with a GPU the first branch of each is taken, elsewhere the second.
+/// The first branch runs on machines with a GPU, the second elsewhere.
 #[test]
-fn this_machine_is_taken_as_it_is() {
+fn backend_matches_this_machine() {
     let (stdout, stderr) = run(&[]);
     let (forced, forced_stderr) = run(&[("CUDA_BACKEND", "gpu")]);
     if stdout.contains("backend: Some(Gpu)") {
-        assert_eq!(ours(&stderr), [""; 0]);
+        assert_eq!(warpbook_lines(&stderr), [""; 0]);
         assert_has(&forced, "backend: Some(Gpu)");
     } else {
         assert_has(&stdout, "backend: Some(Simulator)");
-        let why = ours(&stderr)[0];
+        let why = warpbook_lines(&stderr)[0];
         assert!(
             why.contains("no NVIDIA GPU (") && why.contains("simulator"),
             "{why}"
         );
         assert_has(&forced, "backend: None");
-        let lines = ours(&forced_stderr);
+        let lines = warpbook_lines(&forced_stderr);
         assert_eq!(lines.len(), 1, "{forced_stderr}");
         assert!(lines[0].contains("CUDA_BACKEND=gpu"), "{}", lines[0]);
     }
 }
 
-/// The cases that need an NVIDIA library of a certain kind, with one made for the purpose.
+/// Cases that need an NVIDIA library with a certain behaviour; they compile a fake one.
 #[cfg(target_os = "linux")]
 mod fake {
     use std::path::{Path, PathBuf};
@@ -233,7 +236,7 @@ mod fake {
 
     use super::*;
 
-    /// The folder of the fake `libcuda.so.1`, compiled once.
+    /// Returns the folder of the fake `libcuda.so.1`, which is compiled once.
     fn library() -> &'static Path {
         static FOLDER: OnceLock<PathBuf> = OnceLock::new();
         FOLDER.get_or_init(|| {
@@ -257,7 +260,7 @@ mod fake {
     }
 
     #[test]
-    fn a_gpu_is_used_and_what_its_library_lacks_is_said() {
+    fn a_gpu_is_used_and_missing_functions_are_reported() {
         for settings in [&[][..], &[("CUDA_BACKEND", "gpu")]] {
             let (stdout, stderr) = run_with("gpu", settings);
             assert_has(&stdout, "before cuInit: 3");
@@ -265,14 +268,14 @@ mod fake {
             assert_has(&stdout, "name: Fake GPU");
             assert_has(&stdout, "version: 9");
             assert_has(&stdout, "cuDestroyExternalMemory: 801");
-            let lines = ours(&stderr);
+            let lines = warpbook_lines(&stderr);
             assert_eq!(lines.len(), 1, "{stderr}");
             assert!(lines[0].contains("no cuDestroyExternalMemory"), "{stderr}");
         }
     }
 
     #[test]
-    fn a_gpu_is_used_whatever_would_be_modelled() {
+    fn a_gpu_is_used_despite_simulator_settings() {
         for device in ["rtx3090", "no such GPU"] {
             let (stdout, _) = run_with("gpu", &[("CUDA_SIM_DEVICE", device)]);
             assert_has(&stdout, "name: Fake GPU");
@@ -280,9 +283,9 @@ mod fake {
     }
 
     #[test]
-    fn the_line_that_gives_way_names_the_modelled_gpu() {
+    fn fallback_message_names_the_simulated_gpu() {
         let (_, stderr) = run_with("empty", &[("CUDA_SIM_DEVICE", "gtx970")]);
-        let line = ours(&stderr)[0];
+        let line = warpbook_lines(&stderr)[0];
         assert!(
             line.contains("(NVIDIA GeForce GTX 970, modelled)"),
             "{line}"
@@ -290,13 +293,13 @@ mod fake {
     }
 
     #[test]
-    fn sim_wins_over_a_gpu() {
+    fn sim_takes_precedence_over_a_gpu() {
         let (stdout, _) = run_with("gpu", &[("CUDA_BACKEND", "sim")]);
         assert_has(&stdout, "backend: Some(Simulator)");
     }
 
     #[test]
-    fn a_library_without_a_gpu_gives_way_or_its_reason() {
+    fn a_library_without_a_gpu_falls_back_or_reports_the_reason() {
         let cases = [
             ("stub", 34, "CUDA_ERROR_STUB_LIBRARY"),
             ("empty", 100, "finds no GPU"),
@@ -304,10 +307,10 @@ mod fake {
         for (behaviour, code, reason) in cases {
             let (stdout, stderr) = run_with(behaviour, &[]);
             assert_has(&stdout, "backend: Some(Simulator)");
-            assert!(ours(&stderr)[0].contains(reason), "{stderr}");
+            assert!(warpbook_lines(&stderr)[0].contains(reason), "{stderr}");
             let (stdout, stderr) = run_with(behaviour, &[("CUDA_BACKEND", "gpu")]);
             assert_has(&stdout, &format!("cuInit: {code}"));
-            assert!(ours(&stderr)[0].contains(reason), "{stderr}");
+            assert!(warpbook_lines(&stderr)[0].contains(reason), "{stderr}");
         }
     }
 }

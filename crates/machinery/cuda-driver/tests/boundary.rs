@@ -1,26 +1,26 @@
-//! No panic crosses into C: whatever C may call runs behind `report::guarded`.
+//! Panics never cross into C: every function that C can call runs its body in `log::catch_panic`.
 
 use std::fs::{read_dir, read_to_string};
 use std::path::{Path, PathBuf};
 
-/// All of the crate's sources.
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+/// Collects all source files below a folder.
+fn sources(folder: &Path, functions: &mut Vec<PathBuf>) {
     for entry in read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            sources(&path, found);
+            sources(&path, functions);
         } else {
-            found.push(path);
+            functions.push(path);
         }
     }
 }
 
-/// The functions that C may call, each with the file it is in and the line after its first.
-fn called_from_c() -> Vec<(String, String, String)> {
+/// Returns the functions that C can call, each with its file and the second line of its text.
+fn c_functions() -> Vec<(String, String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     sources(&root, &mut files);
-    let mut found = Vec::new();
+    let mut functions = Vec::new();
     for file in files {
         let text = read_to_string(&file).unwrap();
         let name = file.file_name().unwrap().to_str().unwrap().to_owned();
@@ -28,27 +28,27 @@ fn called_from_c() -> Vec<(String, String, String)> {
         while let Some(line) = lines.next() {
             let defines = line.contains("extern \"C\" fn ") && line.ends_with('{');
             if defines {
-                let (_, rest) = line.split_once("extern \"C\" fn ").unwrap();
-                let function = rest.split('(').next().unwrap().to_owned();
-                let next = lines.peek().copied().unwrap_or_default().to_owned();
-                found.push((name.clone(), function, next));
+                let (_, after_fn) = line.split_once("extern \"C\" fn ").unwrap();
+                let function = after_fn.split('(').next().unwrap().to_owned();
+                let second_line = lines.peek().copied().unwrap_or_default().to_owned();
+                functions.push((name.clone(), function, second_line));
             }
         }
     }
-    found.sort();
-    found
+    functions.sort();
+    functions
 }
 
-/// A new one belongs into the table in `functions/table/`: `functions/macros.rs` guards all of its
-/// lines.
+/// A new C function belongs in the table in `functions/table/`, whose rows `functions/macros.rs` wraps in
+/// `catch_panic`.
 #[test]
-fn whatever_c_calls_is_guarded() {
-    let wanted = [
-        ("check.rs", "at_exit", "guarded("),
+fn c_functions_catch_panics() {
+    let expected = [
+        ("check.rs", "at_exit", "catch_panic("),
         ("fork.rs", "after_fork", "IN_CHILD.store("),
         ("interrupt.rs", "handler", "cuda_sim::exec::interrupt();"),
-        // Those of each line of the table: what C calls, the same where the arguments are unknown, where
-        // NVIDIA's library lacks it, before `cuInit`, and the simulator.
+        // Generated for each row of the table: the exported function, the same with an unknown signature, the
+        // fallback for functions that NVIDIA's library lacks, the one before `cuInit`, and the simulator's.
         (
             "macros.rs",
             "$name",
@@ -59,20 +59,28 @@ fn whatever_c_calls_is_guarded() {
             "$name",
             "let function = $name::SLOT.load(Ordering::Acquire);",
         ),
-        ("macros.rs", "absent", "not_in_library(stringify!($name))"),
         (
             "macros.rs",
-            "before",
+            "before_init",
             "cuda_sim::driver::CudaError::NotInitialized.code()",
         ),
-        ("macros.rs", "simulated", "guarded(stringify!($name), "),
-        // The handler of faults at guarded pages.
-        ("pages.rs", "touched", "guarded("),
+        ("macros.rs", "missing", "not_in_library(stringify!($name))"),
+        ("macros.rs", "simulated", "catch_panic(stringify!($name), "),
+        // The handler of access violations at protected pages.
+        ("page_guard.rs", "touched", "catch_panic("),
     ];
-    let found = called_from_c();
-    assert_eq!(found.len(), wanted.len(), "{found:#?}");
-    for ((file, name, next), (wanted_file, wanted_name, begins)) in found.iter().zip(wanted) {
-        assert_eq!((file.as_str(), name.as_str()), (wanted_file, wanted_name));
-        assert!(next.starts_with(begins), "{file}: {name}: {next}");
+    let functions = c_functions();
+    assert_eq!(functions.len(), expected.len(), "{functions:#?}");
+    for ((file, name, second_line), (expected_file, expected_name, expected_start)) in
+        functions.iter().zip(expected)
+    {
+        assert_eq!(
+            (file.as_str(), name.as_str()),
+            (expected_file, expected_name)
+        );
+        assert!(
+            second_line.starts_with(expected_start),
+            "{file}: {name}: {second_line}"
+        );
     }
 }

@@ -1,17 +1,16 @@
-//! Checks of what runs on the simulator, through unmodified cust: what goes to stderr with
-//! `CUDA_SIM_CHECK`, and what a program is told. Each case is a child process, for the environment
-//! is read once in each: this test program again, with [`child`] alone.
+//! The sanitizer's checks through unmodified cust: the output on stderr with `CUDA_SIM_CHECK`, and the
+//! findings that a program receives. The environment is read once per process, so each case runs this test
+//! program again as a child process, with [`child`] alone.
 
 use std::process::Command;
 
-use cuda_driver::{Checks, FindingKind, checking, take_findings};
+use cuda_driver::{Checks, FindingKind, active_checks, take_findings};
 use cust::launch;
 use cust::memory::DeviceBuffer;
 use cust::module::Module;
 use cust::stream::{Stream, StreamFlags};
 
-/// `sum`: each thread adds its neighbour's word of shared memory, which it has not waited for, to
-/// its word of `in`.
+/// `sum`: each thread adds its neighbour's word of shared memory to its word of `in`, without a barrier.
 const PTX: &str = "
 .version 6.4
 .target sm_52
@@ -39,10 +38,10 @@ const PTX: &str = "
     ret;
 }";
 
-/// Launches [`PTX`] on memory that nobody has written to, `LAUNCHES` times, and forgets a buffer;
-/// every case runs this. It prints the kinds of what was found.
+/// Launches [`PTX`] on uninitialized memory, `LAUNCHES` times, and leaks a buffer. All cases run this. Prints
+/// the kinds of the findings.
 #[test]
-#[ignore = "the other tests run it in a process of its own"]
+#[ignore = "run by the other tests in a separate process"]
 fn child() {
     let context = cust::quick_init().unwrap();
     if let Ok(checks) = std::env::var("CHECK_INSIDE") {
@@ -51,13 +50,13 @@ fn child() {
     let module = Module::from_ptx(PTX, &[]).unwrap();
     let sum = module.get_function("sum").unwrap();
     let stream = Stream::new(StreamFlags::NON_BLOCKING, None).unwrap();
-    // SAFETY: to be read all the same is what is tried.
+    // SAFETY: the access is intended to be detected: the guard resumes it after recording.
     let buffer = unsafe { DeviceBuffer::<u32>::uninitialized(64) }.unwrap();
-    // SAFETY: the parameter is the kernel's, and there is a word for each thread.
+    // SAFETY: the parameter matches the kernel's signature, and the buffer has one word per thread.
     unsafe { launch!(sum<<<1, 64, 0, stream>>>(buffer.as_device_ptr())) }.unwrap();
-    let kinds: Vec<FindingKind> = take_findings().iter().map(|found| found.kind).collect();
+    let kinds: Vec<FindingKind> = take_findings().iter().map(|actual| actual.kind).collect();
     println!("found: {kinds:?}");
-    println!("checking: {}", checking());
+    println!("active_checks: {}", active_checks());
     match std::env::var("FORGET").as_deref() {
         Ok("buffer") => std::mem::forget(buffer),
         Ok("context") => {
@@ -68,7 +67,7 @@ fn child() {
     }
 }
 
-/// Runs [`child`] with these environment variables: its stdout and stderr.
+/// Runs [`child`] with these environment variables. Returns its stdout and stderr.
 fn run(settings: &[(&str, &str)]) -> (String, String) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "child", "--ignored", "--nocapture"]);
@@ -81,24 +80,24 @@ fn run(settings: &[(&str, &str)]) -> (String, String) {
     (stdout, stderr)
 }
 
-/// How often a program's stderr says this.
+/// Returns the number of occurrences of `text` in stderr.
 fn times(stderr: &str, text: &str) -> usize {
     stderr.matches(text).count()
 }
 
 #[test]
-fn without_a_word_nothing_is_looked_for() {
+fn checks_are_off_by_default() {
     let (stdout, stderr) = run(&[("FORGET", "buffer")]);
     assert!(stdout.contains("found: []"), "{stdout}");
     assert_eq!(times(&stderr, "warpbook: "), 0, "{stderr}");
 }
 
 #[test]
-fn the_environment_asks_and_stderr_tells() {
+fn environment_variable_enables_checks_and_prints_findings() {
     let (stdout, stderr) = run(&[("CUDA_SIM_CHECK", "all"), ("FORGET", "buffer")]);
     assert!(stdout.contains("UnwrittenDevice"), "{stdout}");
     assert!(
-        stdout.contains("checking: mem,init,race,sync,leak,host"),
+        stdout.contains("active_checks: mem,init,race,sync,leak,host"),
         "{stdout}"
     );
     for (text, count) in [
@@ -113,7 +112,7 @@ fn the_environment_asks_and_stderr_tells() {
 }
 
 #[test]
-fn what_is_allocated_when_the_program_ends_has_leaked() {
+fn memory_allocated_at_exit_is_a_leak() {
     for (forget, leaks) in [("context", 1), ("nothing", 0)] {
         let (_, stderr) = run(&[("CUDA_SIM_CHECK", "leak"), ("FORGET", forget)]);
         assert_eq!(times(&stderr, "warpbook: error: leak: "), leaks, "{stderr}");
@@ -122,13 +121,13 @@ fn what_is_allocated_when_the_program_ends_has_leaked() {
 }
 
 #[test]
-fn a_program_that_asks_is_told_and_stderr_is_not() {
+fn checks_enabled_by_the_program_print_nothing() {
     let (stdout, stderr) = run(&[("CHECK_INSIDE", "init")]);
     assert!(
         stdout.contains("found: [UnwrittenDevice, UnwrittenShared]"),
         "{stdout}"
     );
-    assert!(stdout.contains("checking: init"), "{stdout}");
+    assert!(stdout.contains("active_checks: init"), "{stdout}");
     assert_eq!(times(&stderr, "warpbook: "), 0, "{stderr}");
     assert_eq!(Checks::default(), Checks::NONE);
 }

@@ -1,10 +1,10 @@
-//! The conditions that launches run under, through unmodified cust. A test program of its own, for they
-//! are of the whole process; its tests take turns.
+//! The conditions under which launches run, tested through unmodified cust. A separate test program, because
+//! conditions are per process; its tests run one after another.
 
 use std::error::Error;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-use cuda_driver::{poison, profile, shuffle, take_last_launch, watch_blocks};
+use cuda_driver::{poison, profile, set_sample_seed, shuffle, take_last_launch};
 use cust::context::Context;
 use cust::launch;
 use cust::memory::{CopyDestination, DeviceBuffer, DeviceCopy};
@@ -15,7 +15,7 @@ use cust::sys;
 type Test = Result<(), Box<dyn Error>>;
 
 /// `add`: the first thread of each warp adds one to the first word of `to`, without an atomic. `keep`: each
-/// thread copies a word of `from`, shared memory before anybody has written it, and a variable.
+/// thread copies a word of `from`, an uninitialized word of shared memory, and a variable.
 const PTX: &str = "
 .version 6.4
 .target sm_52
@@ -60,38 +60,38 @@ END:
     ret;
 }";
 
-/// The primary context on the simulator, for one test at a time, under the usual conditions.
+/// Returns the primary context on the simulator, for one test at a time, with the default conditions.
 fn simulator() -> (MutexGuard<'static, ()>, Context) {
     static TURN: Mutex<()> = Mutex::new(());
     static FORCED: Once = Once::new();
-    static KEPT: Once = Once::new();
+    static CONTEXT: Once = Once::new();
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     FORCED.call_once(|| {
-        // SAFETY: before any call of the driver, which alone reads it; Rust's own reading of the
-        // environment waits.
+        // SAFETY: set before any driver call, and only the driver reads it; Rust's own reading of the
+        // environment takes a lock.
         unsafe { std::env::set_var("CUDA_BACKEND", "sim") };
-        // What is asked for before there is a device holds for it.
+        // Conditions set before the simulator starts apply to it.
         poison(Some(0xbad));
     });
     let context = cust::quick_init().unwrap();
-    KEPT.call_once(|| {
-        assert_eq!(unwritten::<u32>(2).unwrap(), [0xbad; 2]);
+    CONTEXT.call_once(|| {
+        assert_eq!(uninitialized::<u32>(2).unwrap(), [0xbad; 2]);
         poison(None);
     });
     (turn, context)
 }
 
-/// What a buffer of `count` words holds that nobody has written.
-fn unwritten<T: DeviceCopy + Default>(count: usize) -> Result<Vec<T>, Box<dyn Error>> {
-    // SAFETY: to be read all the same is what is tried.
+/// Returns the contents of an uninitialized buffer of `count` words.
+fn uninitialized<T: DeviceCopy + Default>(count: usize) -> Result<Vec<T>, Box<dyn Error>> {
+    // SAFETY: the access is intended to be detected: the guard resumes it after recording.
     let buffer = unsafe { DeviceBuffer::<T>::uninitialized(count) }?;
-    let mut found: Vec<T> = std::iter::repeat_with(T::default).take(count).collect();
-    buffer.copy_to(&mut found)?;
-    Ok(found)
+    let mut actual: Vec<T> = std::iter::repeat_with(T::default).take(count).collect();
+    buffer.copy_to(&mut actual)?;
+    Ok(actual)
 }
 
 #[test]
-fn a_shuffled_order_shows_lost_updates() -> Test {
+fn shuffled_launches_reveal_lost_updates() -> Test {
     let (_turn, _context) = simulator();
     let module = Module::from_ptx(PTX, &[])?;
     let add = module.get_function("add")?;
@@ -99,12 +99,12 @@ fn a_shuffled_order_shows_lost_updates() -> Test {
     let sum = |seed| -> Result<u32, Box<dyn Error>> {
         shuffle(seed);
         let buffer = DeviceBuffer::from_slice(&[0u32])?;
-        // SAFETY: the parameter is the kernel's.
+        // SAFETY: the parameter list matches the kernel's signature.
         unsafe { launch!(add<<<1, 256, 0, stream>>>(buffer.as_device_ptr())) }?;
-        let mut found = [0];
-        buffer.copy_to(&mut found)?;
+        let mut actual = [0];
+        buffer.copy_to(&mut actual)?;
         shuffle(None);
-        Ok(found[0])
+        Ok(actual[0])
     };
     assert_eq!(sum(None)?, 8);
     let sums = (0..20)
@@ -120,7 +120,7 @@ fn a_shuffled_order_shows_lost_updates() -> Test {
 }
 
 #[test]
-fn memory_that_nobody_wrote_holds_a_word() -> Test {
+fn poison_fills_uninitialized_memory() -> Test {
     let (_turn, _context) = simulator();
     let module = Module::from_ptx(PTX, &[])?;
     let keep = module.get_function("keep")?;
@@ -128,19 +128,19 @@ fn memory_that_nobody_wrote_holds_a_word() -> Test {
     for word in [Some(0x7fc0_0001), Some(9), None] {
         poison(word);
         let expected = word.unwrap_or(0);
-        assert_eq!(unwritten::<u32>(5)?, [expected; 5]);
-        // The last word is not whole.
+        assert_eq!(uninitialized::<u32>(5)?, [expected; 5]);
+        // The last word is incomplete.
         let bytes = expected.to_le_bytes();
         let expected_bytes = [bytes[0], bytes[1], bytes[2], bytes[3], bytes[0], bytes[1]];
-        assert_eq!(unwritten::<u8>(6)?, expected_bytes);
-        // SAFETY: to be read all the same is what is tried.
+        assert_eq!(uninitialized::<u8>(6)?, expected_bytes);
+        // SAFETY: the access is intended to be detected: the guard resumes it after recording.
         let from = unsafe { DeviceBuffer::<u32>::uninitialized(32) }?;
         let to = DeviceBuffer::from_slice(&[1u32; 96])?;
-        // SAFETY: the parameters are the kernel's, and there are words for each thread.
+        // SAFETY: the parameters match the kernel's signature, and the buffers have one word per thread.
         unsafe { launch!(keep<<<1, 32, 0, stream>>>(from.as_device_ptr(), to.as_device_ptr())) }?;
-        let mut found = [0; 96];
-        to.copy_to(&mut found)?;
-        for words in found.chunks(3) {
+        let mut actual = [0; 96];
+        to.copy_to(&mut actual)?;
+        for words in actual.chunks(3) {
             assert_eq!(words, [expected, expected, 0]);
         }
     }
@@ -148,28 +148,27 @@ fn memory_that_nobody_wrote_holds_a_word() -> Test {
 }
 
 #[test]
-fn padding_that_nobody_wrote_holds_it_too() -> Test {
+fn poison_fills_padding() -> Test {
     let (_turn, _context) = simulator();
     poison(Some(77));
-    let (mut address, mut pitch, mut found) = (0, 0, [0u32; 2]);
-    // SAFETY: the places are for what is answered, and the second row and what follows it are of the
-    // allocation.
+    let (mut address, mut pitch, mut actual) = (0, 0, [0u32; 2]);
+    // SAFETY: the outputs are writable, and the second row and its padding are part of the allocation.
     unsafe {
         let made = sys::cuMemAllocPitch_v2(&mut address, &mut pitch, 60, 2, 4);
         assert_eq!(made, sys::CUresult::CUDA_SUCCESS);
         let end = address + 2 * pitch as u64 - 8;
-        let copied = sys::cuMemcpyDtoH_v2(found.as_mut_ptr().cast(), end, 8);
+        let copied = sys::cuMemcpyDtoH_v2(actual.as_mut_ptr().cast(), end, 8);
         assert_eq!(copied, sys::CUresult::CUDA_SUCCESS);
         let freed = sys::cuMemFree_v2(address);
         assert_eq!(freed, sys::CUresult::CUDA_SUCCESS);
     }
     poison(None);
-    assert_eq!(found, [77; 2]);
+    assert_eq!(actual, [77; 2]);
     Ok(())
 }
 
 #[test]
-fn blocks_that_are_watched_change_no_results() -> Test {
+fn sampling_changes_no_results() -> Test {
     let (_turn, _context) = simulator();
     poison(None);
     let module = Module::from_ptx(PTX, &[])?;
@@ -181,8 +180,8 @@ fn blocks_that_are_watched_change_no_results() -> Test {
     );
     let mut counters = Vec::new();
     for seed in [None, Some(1), Some(2)] {
-        watch_blocks(seed);
-        // SAFETY: the parameters are the kernel's, and there are words for each thread.
+        set_sample_seed(seed);
+        // SAFETY: the parameters match the kernel's signature, and the buffers have one word per thread.
         unsafe {
             launch!(keep<<<1000, 32, 0, stream>>>(from.as_device_ptr(), to.as_device_ptr()))
         }?;
@@ -190,11 +189,12 @@ fn blocks_that_are_watched_change_no_results() -> Test {
         assert!(record.time.milliseconds > 0.0);
         counters.push(record.counters);
     }
-    watch_blocks(None);
-    assert!(counters.windows(2).all(|pair| pair[0] == pair[1]));
+    set_sample_seed(None);
+    assert!(counters.windows(2).all(|buffers| buffers[0] == buffers[1]));
     profile(true);
     shuffle(Some(1));
-    // SAFETY: as above.
+    // SAFETY: the callee passes its handles only to the driver, which looks them up and never dereferences
+    // them.
     unsafe { launch!(keep<<<10, 32, 0, stream>>>(from.as_device_ptr(), to.as_device_ptr())) }?;
     profile(false);
     shuffle(None);

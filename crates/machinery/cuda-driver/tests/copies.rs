@@ -1,5 +1,5 @@
-//! The copy functions as C has them, on the simulator: which end is where is told by the address,
-//! by the function or by the structure.
+//! The copy functions through the C API on the simulator: the address, the function or the structure
+//! determines the kind of memory on each side.
 
 extern crate cuda_driver as _;
 
@@ -15,26 +15,26 @@ const DONE: Code = Code::CUDA_SUCCESS;
 
 fn simulator() -> Context {
     static FORCED: Once = Once::new();
-    // SAFETY: before any call of the driver, which alone reads it; Rust's own reading of the
-    // environment waits.
+    // SAFETY: set before any driver call, and only the driver reads it; Rust's own reading of the environment
+    // takes a lock.
     FORCED.call_once(|| unsafe { std::env::set_var("CUDA_BACKEND", "sim") });
     cust::quick_init().unwrap()
 }
 
-/// What is copied: no two bytes in a row are alike.
+/// Returns test data in which no two neighbouring bytes are equal.
 fn pattern(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|i| (i % 251) as u8).collect()
 }
 
 #[test]
-fn the_addresses_alone_say_which_way_a_copy_goes() {
+fn unified_addresses_determine_the_copy_direction() {
     const BYTES: usize = 1000;
     let _context = simulator();
     let mut pageable = [vec![0u8; BYTES], vec![0u8; BYTES]];
     let mut locked = LockedBuffer::new(&0u8, 2 * BYTES).unwrap();
     let mut unified = UnifiedBuffer::new(&0u8, 2 * BYTES).unwrap();
     let device = DeviceBuffer::from_slice(&[0u8; 2 * BYTES]).unwrap();
-    // Two places in each kind of memory.
+    // Two addresses in each kind of memory.
     let places = [
         pageable.each_mut().map(|part| part.as_mut_ptr() as u64),
         [locked.as_mut_ptr() as u64; 2],
@@ -56,7 +56,7 @@ fn the_addresses_alone_say_which_way_a_copy_goes() {
                 let mut result = vec![0xee; BYTES];
                 let (sent, got) = (source.as_ptr() as u64, result.as_mut_ptr() as u64);
                 let legacy = std::ptr::null_mut();
-                // SAFETY: all places have as many bytes, and the stream's work is waited for.
+                // SAFETY: all memory has `BYTES` bytes, and the stream is synchronized.
                 unsafe {
                     let copy = |to: u64, from: u64| match asynchronous {
                         true => sys::cuMemcpyAsync(to, from, BYTES, legacy),
@@ -74,13 +74,13 @@ fn the_addresses_alone_say_which_way_a_copy_goes() {
 }
 
 #[test]
-fn an_address_that_is_nothings_is_refused() {
+fn unallocated_addresses_are_rejected() {
     let _context = simulator();
     let mut host = [0u8; 16];
     let device = DeviceBuffer::from_slice(&[0u8; 16]).unwrap();
     let (host, device) = (host.as_mut_ptr() as u64, device.as_device_ptr().as_raw());
     for (to, from) in [(0, host), (host, 0), (device + 1, host), (host, device + 1)] {
-        // SAFETY: refused.
+        // SAFETY: the driver rejects null pointers and invalid arguments.
         let refused = unsafe { sys::cuMemcpy(to, from, 16) };
         assert_eq!(
             refused,
@@ -90,16 +90,16 @@ fn an_address_that_is_nothings_is_refused() {
     }
 }
 
-/// One end of a two- or three-dimensional copy.
+/// One side of a two- or three-dimensional copy.
 #[derive(Clone, Copy)]
-struct End {
+struct Side {
     kind: Type,
     address: u64,
     pitch: usize,
     rows: usize,
 }
 
-impl End {
+impl Side {
     fn host(memory: *const u8, pitch: usize, rows: usize) -> Self {
         Self {
             kind: Type::CU_MEMORYTYPE_HOST,
@@ -109,7 +109,7 @@ impl End {
         }
     }
 
-    /// The same memory, to be found by its address.
+    /// Returns the same memory as a unified address.
     fn unified(self) -> Self {
         Self {
             kind: Type::CU_MEMORYTYPE_UNIFIED,
@@ -117,88 +117,88 @@ impl End {
         }
     }
 
-    /// The address as the host's; only an end in host memory is read there.
+    /// Returns the address as a host pointer; only used for sides in host memory.
     fn as_host(self) -> *mut c_void {
         std::ptr::with_exposed_provenance_mut(self.address as usize)
     }
 }
 
-/// `height` rows of `width` bytes from byte 3, row 1 of `from` to byte 1, row 2 of `to`.
-fn two_d(to: End, from: End, [width, height]: [usize; 2]) -> sys::CUDA_MEMCPY2D {
+/// Returns a copy of `height` rows of `width` bytes, from byte 3 in row 1 of `from` to byte 1 in row 2 of `to`.
+fn two_d(to: Side, from: Side, [width, height]: [usize; 2]) -> sys::CUDA_MEMCPY2D {
     let mut copy = MaybeUninit::<sys::CUDA_MEMCPY2D>::zeroed();
-    let at = copy.as_mut_ptr();
-    // SAFETY: zero is a value of every field but the memory types, which are set.
+    let offset = copy.as_mut_ptr();
+    // SAFETY: all-zero bytes are valid for every field except the memory types, which are set below.
     unsafe {
-        (*at).srcMemoryType = from.kind;
-        (*at).srcHost = from.as_host();
-        (*at).srcDevice = from.address;
-        (*at).srcPitch = from.pitch;
-        (*at).srcXInBytes = 3;
-        (*at).srcY = 1;
-        (*at).dstMemoryType = to.kind;
-        (*at).dstHost = to.as_host();
-        (*at).dstDevice = to.address;
-        (*at).dstPitch = to.pitch;
-        (*at).dstXInBytes = 1;
-        (*at).dstY = 2;
-        (*at).WidthInBytes = width;
-        (*at).Height = height;
+        (*offset).srcMemoryType = from.kind;
+        (*offset).srcHost = from.as_host();
+        (*offset).srcDevice = from.address;
+        (*offset).srcPitch = from.pitch;
+        (*offset).srcXInBytes = 3;
+        (*offset).srcY = 1;
+        (*offset).dstMemoryType = to.kind;
+        (*offset).dstHost = to.as_host();
+        (*offset).dstDevice = to.address;
+        (*offset).dstPitch = to.pitch;
+        (*offset).dstXInBytes = 1;
+        (*offset).dstY = 2;
+        (*offset).WidthInBytes = width;
+        (*offset).Height = height;
         copy.assume_init()
     }
 }
 
-/// `depth` slices of such rows, from slice 1 of `from` to slice 0 of `to`.
-fn three_d(to: End, from: End, [width, height, depth]: [usize; 3]) -> sys::CUDA_MEMCPY3D {
+/// Returns a copy of `depth` slices of such rows, from slice 1 of `from` to slice 0 of `to`.
+fn three_d(to: Side, from: Side, [width, height, depth]: [usize; 3]) -> sys::CUDA_MEMCPY3D {
     let mut copy = MaybeUninit::<sys::CUDA_MEMCPY3D>::zeroed();
-    let at = copy.as_mut_ptr();
-    // SAFETY: as in `two_d`.
+    let offset = copy.as_mut_ptr();
+    // SAFETY: all-zero bytes are valid for every field except the memory types, which are set below.
     unsafe {
-        (*at).srcMemoryType = from.kind;
-        (*at).srcHost = from.as_host();
-        (*at).srcDevice = from.address;
-        (*at).srcPitch = from.pitch;
-        (*at).srcHeight = from.rows;
-        (*at).srcXInBytes = 3;
-        (*at).srcY = 1;
-        (*at).srcZ = 1;
-        (*at).dstMemoryType = to.kind;
-        (*at).dstHost = to.as_host();
-        (*at).dstDevice = to.address;
-        (*at).dstPitch = to.pitch;
-        (*at).dstHeight = to.rows;
-        (*at).dstXInBytes = 1;
-        (*at).dstY = 2;
-        (*at).WidthInBytes = width;
-        (*at).Height = height;
-        (*at).Depth = depth;
+        (*offset).srcMemoryType = from.kind;
+        (*offset).srcHost = from.as_host();
+        (*offset).srcDevice = from.address;
+        (*offset).srcPitch = from.pitch;
+        (*offset).srcHeight = from.rows;
+        (*offset).srcXInBytes = 3;
+        (*offset).srcY = 1;
+        (*offset).srcZ = 1;
+        (*offset).dstMemoryType = to.kind;
+        (*offset).dstHost = to.as_host();
+        (*offset).dstDevice = to.address;
+        (*offset).dstPitch = to.pitch;
+        (*offset).dstHeight = to.rows;
+        (*offset).dstXInBytes = 1;
+        (*offset).dstY = 2;
+        (*offset).WidthInBytes = width;
+        (*offset).Height = height;
+        (*offset).Depth = depth;
         copy.assume_init()
     }
 }
 
-/// Boxes from host to host, to the device, within it and back, each end with a pitch and a height
-/// of its own, by every function there is for it.
+/// Copies boxes from host to host, to the device, within it and back, with a different pitch and height on
+/// each side and with every function for the purpose.
 #[test]
-fn boxes_go_through_device_memory_unharmed() {
+fn boxes_round_trip_through_device_memory() {
     const BYTES: usize = 4 * 8 * 64;
     let _context = simulator();
     let source = pattern(BYTES);
     let (mut address, mut pitch) = (0, 0);
-    // SAFETY: the addresses of two numbers.
+    // SAFETY: `address` and `pitch` are writable.
     let allocated = unsafe { sys::cuMemAllocPitch_v2(&mut address, &mut pitch, 60, 4 * 9, 16) };
     assert_eq!((allocated, pitch), (DONE, 512));
-    let sent = End::host(source.as_ptr(), 64, 8);
-    let on_device = End {
+    let sent = Side::host(source.as_ptr(), 64, 8);
+    let on_device = Side {
         kind: Type::CU_MEMORYTYPE_DEVICE,
         address,
         pitch,
         rows: 9,
     };
-    let expected = |width: usize, height: usize, depth: usize, result: End| {
+    let expected = |width: usize, height: usize, depth: usize, result: Side| {
         let mut expected = vec![0xee; BYTES];
         for (z, y, x) in (0..depth)
             .flat_map(|z| (0..height).flat_map(move |y| (0..width).map(move |x| (z, y, x))))
         {
-            // In two dimensions there is no slice 1 to begin at.
+            // Two-dimensional copies have no slice 1 to start from.
             let from = (y + 1) * sent.pitch + x + 3;
             let slice = if result.rows == 0 {
                 0
@@ -212,12 +212,13 @@ fn boxes_go_through_device_memory_unharmed() {
     };
     let legacy = std::ptr::null_mut();
     for by_address in [false, true] {
-        let named = |end: End| if by_address { end.unified() } else { end };
+        let named = |end: Side| if by_address { end.unified() } else { end };
         for asynchronous in [false, true] {
             let mut bytes = vec![0xee; BYTES];
-            let result = named(End::host(bytes.as_mut_ptr(), 37, 0));
+            let result = named(Side::host(bytes.as_mut_ptr(), 37, 0));
             let run = |copy: &sys::CUDA_MEMCPY2D| {
-                // SAFETY: the boxes are within their arrays, and the stream's work is waited for.
+                // SAFETY: the boxes are within their arrays, and the stream is synchronized before the arrays
+                // are used.
                 let code = unsafe {
                     match asynchronous {
                         true => sys::cuMemcpy2DAsync_v2(copy, legacy),
@@ -226,29 +227,30 @@ fn boxes_go_through_device_memory_unharmed() {
                 };
                 assert_eq!(code, DONE);
             };
-            // Straight from host to host.
+            // Directly from host to host.
             run(&two_d(result, named(sent), [33, 5]));
             assert_eq!(bytes, expected(33, 5, 1, result));
 
-            // To the device, whose row 2 then is what row 1 of the copy back is to be.
+            // To the device, so that its row 2 is row 1 of the copy back.
             bytes.fill(0xee);
-            let there = End {
+            let there = Side {
                 address: on_device.address + 2,
                 ..on_device
             };
             run(&two_d(named(there), named(sent), [33, 5]));
-            let back = End {
+            let back = Side {
                 address: there.address + pitch as u64 - 2,
                 ..on_device
             };
             run(&two_d(result, named(back), [33, 5]));
             assert_eq!(bytes, expected(33, 5, 1, result));
 
-            // The same in three dimensions, slice 1 of the device being slice 0 of the copy there.
+            // In three dimensions: slice 1 on the device is slice 0 of the copy to it.
             bytes.fill(0xee);
-            let result = named(End::host(bytes.as_mut_ptr(), 41, 7));
+            let result = named(Side::host(bytes.as_mut_ptr(), 41, 7));
             let run = |copy: &sys::CUDA_MEMCPY3D| {
-                // SAFETY: as above.
+                // SAFETY: `copy` and `legacy` are handles or addresses that the driver looks up, never
+                // dereferences.
                 let code = unsafe {
                     match asynchronous {
                         true => sys::cuMemcpy3DAsync_v2(copy, legacy),
@@ -262,12 +264,12 @@ fn boxes_go_through_device_memory_unharmed() {
 
             bytes.fill(0xee);
             let slice = (pitch * on_device.rows) as u64;
-            let there = End {
+            let there = Side {
                 address: on_device.address + slice,
                 ..on_device
             };
             run(&three_d(named(there), named(sent), [33, 5, 2]));
-            let back = End {
+            let back = Side {
                 address: there.address - slice + pitch as u64 - 2,
                 ..on_device
             };
@@ -275,6 +277,6 @@ fn boxes_go_through_device_memory_unharmed() {
             assert_eq!(bytes, expected(33, 5, 2, result));
         }
     }
-    // SAFETY: allocated above, and used no more.
+    // SAFETY: allocated above, and no longer used.
     assert_eq!(unsafe { sys::cuMemFree_v2(address) }, DONE);
 }

@@ -1,5 +1,5 @@
-//! A machine with several devices, each with its memory and its contexts, as `CUDA_SIM_DEVICES` asks for. The
-//! functions are called by what C calls.
+//! A machine with several devices, each with its own memory and contexts, configured by `CUDA_SIM_DEVICES`.
+//! The tests call the exported C functions.
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -12,7 +12,7 @@ use cuda_driver::types::graph::KernelNodeParams;
 use cuda_driver::types::{CUmemAccessDesc, CUmemAllocationProp, CUmemLocation};
 use cust::sys::{CUcontext, CUdeviceptr, CUfunction, CUgraphNode, CUmemoryPool, CUuuid};
 
-/// Writes what it reads at `from` to `to`.
+/// A kernel that copies a word from `from` to `to`.
 const COPY: &CStr = c"
 .version 6.4
 .target sm_52
@@ -31,64 +31,64 @@ const COPY: &CStr = c"
 const DEVICES: c_int = 3;
 const MEMORY: usize = 1 << 20;
 
-/// The contexts of a test: the machine is its alone while it lives.
+/// The contexts of a test, which has the machine to itself while this value lives.
 struct Machine {
     contexts: Vec<CUcontext>,
     _alone: MutexGuard<'static, ()>,
 }
 
 impl Machine {
-    /// A context of each device, that of the first current.
+    /// Creates a context on each device and makes the first one current.
     fn new() -> Self {
         static FORCED: Once = Once::new();
         static ALONE: Mutex<()> = Mutex::new(());
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: before any call of the driver, which alone reads it; Rust's own reading of the
-        // environment waits.
+        // SAFETY: set before any driver call, and only the driver reads it; Rust's own reading of the
+        // environment takes a lock.
         FORCED.call_once(|| unsafe {
             std::env::set_var("CUDA_BACKEND", "sim");
             std::env::set_var("CUDA_SIM_DEVICES", DEVICES.to_string());
         });
         let create = |device| {
             let mut context = null_mut();
-            // SAFETY: a handle to write to.
+            // SAFETY: `context` is writable.
             unsafe {
                 assert_eq!(cuInit(0), 0);
                 assert_eq!(cuCtxCreate_v2(&mut context, 0, device), 0);
             }
             context
         };
-        let made = Self {
+        let added = Self {
             contexts: (0..DEVICES).map(create).collect(),
             _alone: alone,
         };
-        made.on(0);
-        made
+        added.make_current(0);
+        added
     }
 
     /// Makes the context of a device current.
-    fn on(&self, device: usize) {
-        // SAFETY: it was created above.
+    fn make_current(&self, device: usize) {
+        // SAFETY: `cuCtxSetCurrent` takes no pointers.
         assert_eq!(unsafe { cuCtxSetCurrent(self.contexts[device]) }, 0);
     }
 
-    /// The kernel, loaded into the current context.
+    /// Loads the kernel into the current context.
     fn kernel(&self) -> CUfunction {
         let (mut module, mut kernel) = (null_mut(), null_mut());
-        // SAFETY: PTX with a NUL; handles to write to.
+        // SAFETY: the PTX is NUL-terminated, and the outputs are writable.
         unsafe {
             assert_eq!(cuModuleLoadData(&mut module, COPY.as_ptr().cast()), 0);
-            let found = cuModuleGetFunction(&mut kernel, module, c"copy".as_ptr());
-            assert_eq!(found, 0);
+            let actual = cuModuleGetFunction(&mut kernel, module, c"copy".as_ptr());
+            assert_eq!(actual, 0);
         }
         kernel
     }
 
-    /// Copies a word with a kernel of the current device, and waits: what the driver answers.
+    /// Copies a word with a kernel on the current device, and waits. Returns the driver's result.
     fn copy(&self, mut to: CUdeviceptr, mut from: CUdeviceptr) -> c_int {
         let kernel = self.kernel();
         let mut words = [&raw mut to, &raw mut from].map(<*mut u64>::cast::<c_void>);
-        // SAFETY: as many parameters as the kernel has.
+        // SAFETY: the parameter list matches the kernel's signature.
         unsafe {
             let (none, words) = (null_mut(), words.as_mut_ptr());
             let launched = cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, null_mut(), words, none);
@@ -101,16 +101,16 @@ impl Machine {
 impl Drop for Machine {
     fn drop(&mut self) {
         for &context in &self.contexts {
-            // SAFETY: it was created above.
+            // SAFETY: `context` is an opaque handle that the driver looks up, never dereferences.
             assert_eq!(unsafe { cuCtxDestroy_v2(context) }, 0);
         }
     }
 }
 
-/// Memory of the current device that begins with a number.
-fn memory(value: u32) -> CUdeviceptr {
+/// Allocates memory on the current device, and stores a number there.
+fn allocate_word(value: u32) -> CUdeviceptr {
     let mut address = 0;
-    // SAFETY: a number to write to, and as many bytes as are allocated.
+    // SAFETY: `address` is writable.
     unsafe {
         assert_eq!(cuMemAlloc_v2(&mut address, MEMORY), 0);
         assert_eq!(cuMemsetD32_v2(address, value, MEMORY / 4), 0);
@@ -118,19 +118,19 @@ fn memory(value: u32) -> CUdeviceptr {
     address
 }
 
-/// The number at an address.
-fn word(address: CUdeviceptr) -> u32 {
-    let mut word = 0_u32;
-    // SAFETY: four bytes to write to.
-    let code = unsafe { cuMemcpyDtoH_v2((&raw mut word).cast(), address, 4) };
+/// Returns the number at an address.
+fn read_word(address: CUdeviceptr) -> u32 {
+    let mut read_word = 0_u32;
+    // SAFETY: `read_word` is writable; `address` is a device address that the driver looks up.
+    let code = unsafe { cuMemcpyDtoH_v2((&raw mut read_word).cast(), address, 4) };
     assert_eq!(code, 0);
-    word
+    read_word
 }
 
-/// The device that an address says it is of.
-fn home(address: CUdeviceptr) -> c_int {
+/// Returns the device of an address.
+fn device_of(address: CUdeviceptr) -> c_int {
     let mut device = -1;
-    // SAFETY: the ordinal is an `int`.
+    // SAFETY: the attribute's value is an `int`, and `ordinal` is writable.
     let code = unsafe { cuPointerGetAttribute((&raw mut device).cast(), 9, address) };
     assert_eq!(code, 0);
     device
@@ -138,17 +138,18 @@ fn home(address: CUdeviceptr) -> c_int {
 
 fn free_bytes() -> usize {
     let (mut free, mut total) = (0, 0);
-    // SAFETY: two numbers to write to.
+    // SAFETY: `free` and `total` are writable.
     assert_eq!(unsafe { cuMemGetInfo_v2(&mut free, &mut total) }, 0);
     free
 }
 
 #[test]
-fn every_device_is_there_under_its_own_name() {
+fn devices_have_distinct_names() {
     let _machine = Machine::new();
     let mut count = 0;
     let (mut uuids, mut places, mut buses) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    // SAFETY: what is written to is as large as C says.
+    // SAFETY: all outputs are writable locals; `nowhere` is an opaque handle that the driver looks up, never
+    // dereferences.
     unsafe {
         assert_eq!(cuDeviceGetCount(&mut count), 0);
         assert_eq!(count, DEVICES);
@@ -157,12 +158,12 @@ fn every_device_is_there_under_its_own_name() {
             assert_eq!(cuDeviceGet(&mut device, ordinal), 0);
             assert_eq!(cuDeviceGetUuid(&mut uuid, device), 0);
             uuids.insert(uuid.bytes);
-            let mut place = [0 as c_char; 16];
-            assert_eq!(cuDeviceGetPCIBusId(place.as_mut_ptr(), 16, device), 0);
-            let mut found = -1;
-            assert_eq!(cuDeviceGetByPCIBusId(&mut found, place.as_ptr()), 0);
-            assert_eq!(found, device);
-            places.insert(place);
+            let mut bus_id = [0 as c_char; 16];
+            assert_eq!(cuDeviceGetPCIBusId(bus_id.as_mut_ptr(), 16, device), 0);
+            let mut actual = -1;
+            assert_eq!(cuDeviceGetByPCIBusId(&mut actual, bus_id.as_ptr()), 0);
+            assert_eq!(actual, device);
+            places.insert(bus_id);
             assert_eq!(cuDeviceGetAttribute(&mut bus, 33, device), 0);
             buses.insert(bus);
         }
@@ -179,17 +180,18 @@ fn every_device_is_there_under_its_own_name() {
 }
 
 #[test]
-fn each_device_has_its_primary_context() {
+fn devices_have_separate_primary_contexts() {
     let _machine = Machine::new();
     let mut contexts = [null_mut(); 2];
-    // SAFETY: handles and numbers to write to.
+    // SAFETY: all outputs are writable locals; `context` is an opaque handle that the driver looks up, never
+    // dereferences.
     unsafe {
         for (device, context) in (1..).zip(&mut contexts) {
             assert_eq!(cuDevicePrimaryCtxRetain(context, device), 0);
             assert_eq!(cuCtxSetCurrent(*context), 0);
-            let mut found = -1;
-            assert_eq!(cuCtxGetDevice(&mut found), 0);
-            assert_eq!(found, device);
+            let mut actual = -1;
+            assert_eq!(cuCtxGetDevice(&mut actual), 0);
+            assert_eq!(actual, device);
         }
         assert_ne!(contexts[0], contexts[1]);
         assert_eq!(cuDevicePrimaryCtxRelease_v2(1), 0);
@@ -204,34 +206,34 @@ fn each_device_has_its_primary_context() {
 }
 
 #[test]
-fn memory_is_its_devices_own() {
+fn memory_belongs_to_one_device() {
     let machine = Machine::new();
     let before: Vec<_> = (0..3)
         .map(|device| {
-            machine.on(device);
+            machine.make_current(device);
             free_bytes()
         })
         .collect();
-    machine.on(1);
-    let address = memory(5);
-    assert_eq!(home(address), 1);
+    machine.make_current(1);
+    let address = allocate_word(5);
+    assert_eq!(device_of(address), 1);
     for (device, before) in before.into_iter().enumerate() {
-        machine.on(device);
+        machine.make_current(device);
         let taken = if device == 1 { MEMORY } else { 0 };
         assert_eq!(free_bytes(), before - taken, "device {device}");
     }
 }
 
 #[test]
-fn a_kernel_reaches_another_devices_memory_when_it_was_let_in() {
+fn peer_access_allows_kernels_to_use_peer_memory() {
     let machine = Machine::new();
-    let to = memory(0);
-    machine.on(1);
-    let from = memory(7);
-    machine.on(0);
+    let to = allocate_word(0);
+    machine.make_current(1);
+    let from = allocate_word(7);
+    machine.make_current(0);
     let peer = machine.contexts[1];
     let mut can = 0;
-    // SAFETY: handles of contexts, and numbers to write to.
+    // SAFETY: `can` is writable; `machine` is an opaque handle that the driver looks up, never dereferences.
     unsafe {
         assert_eq!(cuDeviceCanAccessPeer(&mut can, 0, 1), 0);
         assert_eq!(can, 1);
@@ -246,29 +248,29 @@ fn a_kernel_reaches_another_devices_memory_when_it_was_let_in() {
         assert_eq!(cuCtxEnablePeerAccess(peer, 0), 704);
     }
     assert_eq!(machine.copy(to, from), 0);
-    assert_eq!(word(to), 7);
-    // The way back was not opened.
-    machine.on(1);
+    assert_eq!(read_word(to), 7);
+    // Access in the opposite direction was not enabled.
+    machine.make_current(1);
     assert_eq!(machine.copy(to, from), 700);
-    machine.on(0);
-    // SAFETY: a context's handle.
+    machine.make_current(0);
+    // SAFETY: `cuCtxDisablePeerAccess` takes no pointers.
     assert_eq!(unsafe { cuCtxDisablePeerAccess(peer) }, 0);
     assert_eq!(machine.copy(to, from), 700);
 }
 
-/// As tinygrad makes one of what it does on all devices.
+/// tinygrad builds such a graph from its operations on all devices.
 #[test]
-fn a_graph_has_kernels_of_several_devices() {
+fn graphs_run_kernels_on_several_devices() {
     let machine = Machine::new();
     let (mut graph, mut exec) = (null_mut(), null_mut());
-    // SAFETY: a handle to write to.
+    // SAFETY: `graph` is writable.
     assert_eq!(unsafe { cuGraphCreate(&mut graph, 0) }, 0);
     let mut before: CUgraphNode = null_mut();
     let copies = [2, 0, 1].map(|device| {
-        machine.on(device);
-        let (mut to, mut from) = (memory(0), memory(7 + device as u32));
+        machine.make_current(device);
+        let (mut to, mut from) = (allocate_word(0), allocate_word(7 + device as u32));
         let mut words = [&raw mut to, &raw mut from].map(<*mut u64>::cast::<c_void>);
-        let how = KernelNodeParams {
+        let params = KernelNodeParams {
             func: machine.kernel(),
             grid: [1; 3],
             block: [1; 3],
@@ -279,23 +281,24 @@ fn a_graph_has_kernels_of_several_devices() {
             ctx: null_mut(),
         };
         let (after, count) = (before, usize::from(!before.is_null()));
-        // SAFETY: a handle to write to, a list of one node or none, and the kernel's parameters.
-        let made = unsafe { cuGraphAddKernelNode_v2(&mut before, graph, &after, count, &how) };
-        assert_eq!(made, 0);
+        // SAFETY: `before` is writable; `graph` is an opaque handle that the driver looks up, never
+        // dereferences.
+        let added = unsafe { cuGraphAddKernelNode_v2(&mut before, graph, &after, count, &params) };
+        assert_eq!(added, 0);
         (device, to)
     });
-    machine.on(1);
-    // SAFETY: handles to write to, and such as were made.
+    machine.make_current(1);
+    // SAFETY: the outputs are writable, and the driver validates handles.
     unsafe {
         assert_eq!(cuGraphInstantiateWithFlags(&mut exec, graph, 0), 0);
         assert_eq!(cuGraphLaunch(exec, null_mut()), 0);
         assert_eq!(cuCtxSynchronize(), 0);
     }
     for (device, to) in copies {
-        machine.on(device);
-        assert_eq!(word(to), 7 + device as u32);
+        machine.make_current(device);
+        assert_eq!(read_word(to), 7 + device as u32);
     }
-    // SAFETY: handles that were made.
+    // SAFETY: `exec` and `graph` are handles or addresses that the driver looks up, never dereferences.
     unsafe {
         assert_eq!(cuGraphExecDestroy(exec), 0);
         assert_eq!(cuGraphDestroy(graph), 0);
@@ -303,38 +306,43 @@ fn a_graph_has_kernels_of_several_devices() {
 }
 
 #[test]
-fn managed_and_host_memory_are_everybodys() {
+fn managed_and_host_memory_are_shared_by_all_devices() {
     let machine = Machine::new();
     let (mut managed, mut host) = (0, null_mut());
-    // SAFETY: addresses to write to; both are the host's as well.
+    // SAFETY: the outputs are writable, and the host can access both allocations.
     unsafe {
         assert_eq!(cuMemAllocManaged(&mut managed, 4, 1), 0);
         assert_eq!(cuMemAllocHost_v2(&mut host, 4), 0);
         host.cast::<u32>().write(9);
     }
-    machine.on(2);
+    machine.make_current(2);
     assert_eq!(machine.copy(managed, host as u64), 0);
-    // SAFETY: it was written as a number.
+    // SAFETY: the callee passes its handles only to the driver, which looks them up and never dereferences
+    // them.
     assert_eq!(unsafe { (managed as *const u32).read() }, 9);
 }
 
 #[test]
-fn memory_is_copied_between_devices_that_do_not_reach_each_other() {
+fn copies_between_devices_need_no_peer_access() {
     let machine = Machine::new();
-    let to = memory(0);
-    machine.on(2);
-    let from = memory(11);
+    let to = allocate_word(0);
+    machine.make_current(2);
+    let from = allocate_word(11);
     let [first, _, third] = machine.contexts[..] else {
         panic!("three contexts")
     };
-    // SAFETY: as many bytes as there are.
+    // SAFETY: `copy` is writable; all-zero bytes are valid for the structures; handles and addresses are
+    // looked up by the driver, never dereferenced.
     unsafe {
         assert_eq!(cuMemcpyPeer(to, first, from, third, 4), 0);
-        assert_eq!([word(to), word(to + 4)], [11, 0]);
+        assert_eq!([read_word(to), read_word(to + 4)], [11, 0]);
         assert_eq!(cuMemcpyDtoD_v2(to + 4, from, 4), 0);
-        let on = null_mut();
-        assert_eq!(cuMemcpyPeerAsync(to + 8, first, from, third, 4, on), 0);
-        // The kinds of memory are enums, of which none is zero.
+        let make_current = null_mut();
+        assert_eq!(
+            cuMemcpyPeerAsync(to + 8, first, from, third, 4, make_current),
+            0
+        );
+        // The memory types are enums without a zero value.
         let mut copy = MaybeUninit::<cust::sys::CUDA_MEMCPY3D_PEER>::zeroed();
         let device = cust::sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
         (*copy.as_mut_ptr()).srcMemoryType = device;
@@ -345,70 +353,71 @@ fn memory_is_copied_between_devices_that_do_not_reach_each_other() {
         (copy.WidthInBytes, copy.Height, copy.Depth) = (4, 1, 1);
         assert_eq!(cuMemcpy3DPeer(&copy), 0);
         copy.dstDevice = to + 16;
-        assert_eq!(cuMemcpy3DPeerAsync(&copy, on), 0);
+        assert_eq!(cuMemcpy3DPeerAsync(&copy, make_current), 0);
         copy.dstContext = null_mut();
         assert_eq!(cuMemcpy3DPeer(&copy), 201);
     }
-    let copied: Vec<_> = (0..6).map(|i| word(to + 4 * i)).collect();
+    let copied: Vec<_> = (0..6).map(|i| read_word(to + 4 * i)).collect();
     assert_eq!(copied, [11, 11, 11, 11, 11, 0]);
 }
 
 #[test]
-fn a_pool_is_its_devices_and_opened_by_itself() {
+fn pools_have_their_own_access_rights() {
     let machine = Machine::new();
     let (mut pools, mut of_pool) = ([null_mut(); 2], 0);
     let stream = null_mut();
-    // SAFETY: handles and addresses to write to.
+    // SAFETY: `pools` and `of_pool` are writable; `pool` and `stream` are handles or addresses that the
+    // driver looks up, never dereferences.
     unsafe {
         for (device, pool) in (0..).zip(&mut pools) {
             assert_eq!(cuDeviceGetDefaultMemPool(pool, device), 0);
         }
         assert_ne!(pools[0], pools[1]);
         assert_eq!(cuDeviceSetMemPool(0, pools[1]), 1, "another device's pool");
-        machine.on(1);
+        machine.make_current(1);
         assert_eq!(cuMemAllocAsync(&mut of_pool, MEMORY, stream), 0);
         assert_eq!(cuMemsetD32_v2(of_pool, 13, 1), 0);
     }
-    assert_eq!(home(of_pool), 1);
-    machine.on(0);
-    let to = memory(0);
-    // SAFETY: a handle and a list of one.
+    assert_eq!(device_of(of_pool), 1);
+    machine.make_current(0);
+    let to = allocate_word(0);
+    // SAFETY: `pool` is writable, and the list has one element.
     unsafe {
-        assert_eq!(may(0, pools[1]), 0);
-        assert_eq!(open_pool(pools[1], 0), 0);
-        assert_eq!(may(0, pools[1]), 3);
+        assert_eq!(access_rights(0, pools[1]), 0);
+        assert_eq!(grant_pool_access(pools[1], 0), 0);
+        assert_eq!(access_rights(0, pools[1]), 3);
     }
     assert_eq!(machine.copy(to, of_pool), 0);
-    assert_eq!(word(to), 13);
-    // Access to all else of the device does not open a pool.
-    machine.on(2);
-    // SAFETY: a context's handle.
+    assert_eq!(read_word(to), 13);
+    // Peer access to the device does not extend to a pool.
+    machine.make_current(2);
+    // SAFETY: `machine` is an opaque handle that the driver looks up, never dereferences.
     assert_eq!(unsafe { cuCtxEnablePeerAccess(machine.contexts[1], 0) }, 0);
-    let own = memory(0);
-    assert_eq!(machine.copy(own, of_pool), 700);
+    let allocation = allocate_word(0);
+    assert_eq!(machine.copy(allocation, of_pool), 700);
 }
 
-/// What a device may do with a pool.
-unsafe fn may(device: c_int, pool: CUmemoryPool) -> c_int {
+/// Returns a device's access rights to a pool.
+unsafe fn access_rights(device: c_int, pool: CUmemoryPool) -> c_int {
     let mut flags = -1;
     let mut at = CUmemLocation {
         kind: 1,
         id: device,
     };
-    // SAFETY: the caller's promise; the structures are laid out alike.
+    // SAFETY: the pool's handle is only looked up; both versions of the structure have the same layout.
     let code = unsafe { cuMemPoolGetAccess(&mut flags, pool, (&raw mut at).cast()) };
     assert_eq!(code, 0);
     flags
 }
 
-/// Lets a device read and write a pool.
-unsafe fn open_pool(pool: CUmemoryPool, device: c_int) -> c_int {
-    let access = to_read_and_write(device);
-    // SAFETY: the caller's promise; the structures are laid out alike.
+/// Grants a device read and write access to a pool.
+unsafe fn grant_pool_access(pool: CUmemoryPool, device: c_int) -> c_int {
+    let access = read_write_access(device);
+    // SAFETY: the pool's handle is only looked up; both versions of the structure have the same layout.
     unsafe { cuMemPoolSetAccess(pool, (&raw const access).cast(), 1) }
 }
 
-fn to_read_and_write(device: c_int) -> CUmemAccessDesc {
+fn read_write_access(device: c_int) -> CUmemAccessDesc {
     CUmemAccessDesc {
         location: CUmemLocation {
             kind: 1,
@@ -419,45 +428,46 @@ fn to_read_and_write(device: c_int) -> CUmemAccessDesc {
 }
 
 #[test]
-fn mapped_memory_is_open_to_the_devices_that_are_named() {
+fn mapped_memory_is_accessible_to_listed_devices() {
     let machine = Machine::new();
     let size = 2 << 20;
-    let how = CUmemAllocationProp {
+    let params = CUmemAllocationProp {
         kind: 1,
         shared: 0,
         location: CUmemLocation { kind: 1, id: 1 },
         windows: null_mut(),
         flags: [0; 8],
     };
-    let (mut handle, mut range, mut found) = (0, 0, how);
-    machine.on(1);
+    let (mut handle, mut range, mut actual) = (0, 0, params);
+    machine.make_current(1);
     let before = free_bytes();
-    // SAFETY: handles, addresses and structures to write to.
+    // SAFETY: `handle`, `actual` and `range` are writable, and the list has one element; handles and addresses
+    // are only looked up.
     unsafe {
-        assert_eq!(cuMemCreate(&mut handle, size, &how, 0), 0);
+        assert_eq!(cuMemCreate(&mut handle, size, &params, 0), 0);
         assert_eq!(free_bytes(), before - size);
-        found.location.id = -1;
+        actual.location.id = -1;
         assert_eq!(
-            cuMemGetAllocationPropertiesFromHandle(&mut found, handle),
+            cuMemGetAllocationPropertiesFromHandle(&mut actual, handle),
             0
         );
-        assert_eq!(found.location.id, 1);
+        assert_eq!(actual.location.id, 1);
         assert_eq!(cuMemAddressReserve(&mut range, size, 0, 0, 0), 0);
         assert_eq!(cuMemMap(range, size, 0, handle, 0), 0);
-        let list = [0, 1].map(to_read_and_write);
+        let list = [0, 1].map(read_write_access);
         assert_eq!(cuMemSetAccess(range, size, list.as_ptr(), 2), 0);
         assert_eq!(cuMemsetD32_v2(range, 17, 1), 0);
     }
-    assert_eq!(home(range), 1);
-    machine.on(0);
-    let to = memory(0);
+    assert_eq!(device_of(range), 1);
+    machine.make_current(0);
+    let to = allocate_word(0);
     assert_eq!(machine.copy(to, range), 0);
-    assert_eq!(word(to), 17);
-    machine.on(2);
-    let own = memory(0);
-    assert_eq!(machine.copy(own, range), 700);
-    machine.on(1);
-    // SAFETY: what was made above.
+    assert_eq!(read_word(to), 17);
+    machine.make_current(2);
+    let allocation = allocate_word(0);
+    assert_eq!(machine.copy(allocation, range), 700);
+    machine.make_current(1);
+    // SAFETY: `range` and `handle` are handles or addresses that the driver looks up, never dereferences.
     unsafe {
         assert_eq!(cuMemUnmap(range, size), 0);
         assert_eq!(cuMemRelease(handle), 0);
@@ -467,24 +477,25 @@ fn mapped_memory_is_open_to_the_devices_that_are_named() {
 }
 
 #[test]
-fn a_stream_waits_for_another_devices_event() {
+fn streams_wait_for_events_of_other_devices() {
     let machine = Machine::new();
     let (mut producer, mut consumer, mut event) = (null_mut(), null_mut(), null_mut());
-    // SAFETY: handles to write to, and as many bytes as there are.
+    // SAFETY: `producer`, `event` and `consumer` are writable; all other handles are only looked up, never
+    // dereferenced.
     unsafe {
         assert_eq!(cuStreamCreate(&mut producer, 1), 0);
         assert_eq!(cuEventCreate(&mut event, 0), 0);
-        let from = memory(1);
-        machine.on(1);
-        let to = memory(2);
+        let from = allocate_word(1);
+        machine.make_current(1);
+        let to = allocate_word(2);
         assert_eq!(cuStreamCreate(&mut consumer, 1), 0);
-        // An event is recorded where it was made, and waited for anywhere.
+        // An event is recorded on its own device, and can be waited for on any.
         assert_eq!(cuEventRecord(event, consumer), 400);
         assert_eq!(cuMemsetD32Async(from, 19, 1, producer), 0);
         assert_eq!(cuEventRecord(event, producer), 0);
         assert_eq!(cuStreamWaitEvent(consumer, event, 0), 0);
         assert_eq!(cuMemcpyDtoDAsync_v2(to, from, 4, consumer), 0);
         assert_eq!(cuStreamSynchronize(consumer), 0);
-        assert_eq!(word(to), 19);
+        assert_eq!(read_word(to), 19);
     }
 }

@@ -31,7 +31,7 @@ impl Settings {
                 .map(|value| {
                     value
                         .into_string()
-                        .map_err(|_| format!("{name} is not readable text"))
+                        .map_err(|_| format!("{name} is not valid UTF-8"))
                 })
                 .transpose()
         })

@@ -1,77 +1,79 @@
-//! A function of the driver API, and who answers it.
+//! The entry point of a driver API function and its implementations.
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-/// A function of any signature.
-pub(crate) type Erased = unsafe extern "C" fn();
+/// A function pointer with its signature erased.
+pub(crate) type ErasedFn = unsafe extern "C" fn();
 
-/// Which stream a null handle means.
+/// The stream that a null handle denotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DefaultStream {
-    /// The one that all threads share.
+    /// The legacy default stream, which all threads share.
     Legacy,
-    /// The calling thread's own: functions whose names end in `_ptsz` or `_ptds`.
+    /// The calling thread's default stream: for functions whose names end in `_ptsz` or `_ptds`.
     PerThread,
 }
 
 /// One function of the driver API.
 pub(crate) struct EntryPoint {
-    /// Its C name, ending in NUL.
+    /// The C name, NUL-terminated.
     pub name: &'static str,
-    /// The first version of CUDA that has it, as `cuDriverGetVersion` writes it: 12040 for 12.4.
+    /// The first CUDA version with this function, in the encoding of `cuDriverGetVersion`: 12040 for 12.4.
     pub since: u32,
     pub default_stream: DefaultStream,
-    /// How often it was called and the simulator answered.
+    /// The number of calls that the simulator executed.
     pub(super) calls: &'static AtomicU64,
-    /// What C calls.
-    pub(super) exported: Erased,
-    /// Who may answer it; `None` for a function whose arguments are unknown here, which nobody does.
-    pub(super) answers: Option<Answers>,
-    /// Whether the simulator does it.
+    /// The exported C function.
+    pub(super) exported: ErasedFn,
+    /// The implementations; `None` for a function whose signature is unknown here.
+    pub(super) implementations: Option<Implementations>,
+    /// True if the simulator implements it.
     #[cfg(test)]
     pub(crate) simulated: bool,
-    /// The types of its arguments, as the table writes them.
+    /// The argument types as written in the table.
     #[cfg(test)]
     pub(super) arguments: &'static [&'static str],
 }
 
-/// Who may answer a function.
-pub(super) struct Answers {
-    /// The function that answers now.
+/// The implementations of a function.
+pub(super) struct Implementations {
+    /// The current implementation.
     pub slot: &'static AtomicPtr<()>,
-    /// The simulator's answer.
-    pub simulated: Erased,
-    /// The answer where NVIDIA's library lacks the function.
-    pub absent: Erased,
+    /// The simulator's implementation.
+    pub simulated: ErasedFn,
+    /// The fallback for a function that NVIDIA's library lacks.
+    pub missing: ErasedFn,
 }
 
 impl EntryPoint {
-    /// Its name as it is linked, without the NUL.
+    /// Returns the link name, without the NUL.
     pub fn name(&self) -> &'static str {
         self.name.trim_end_matches('\0')
     }
 
-    /// What C calls.
-    pub fn exported(&self) -> Erased {
+    /// Returns the exported C function.
+    pub fn exported(&self) -> ErasedFn {
         self.exported
     }
 
-    /// From now on the simulator answers.
-    pub fn simulate(&self) {
-        if let Some(answers) = &self.answers {
-            let function = answers.simulated as *mut ();
-            answers.slot.store(function, Ordering::Release);
+    /// Directs calls to the simulator.
+    pub fn use_simulator(&self) {
+        if let Some(implementations) = &self.implementations {
+            let function = implementations.simulated as *mut ();
+            implementations.slot.store(function, Ordering::Release);
         }
     }
 
-    /// From now on NVIDIA's `function` answers, or, where its library has none, an error.
+    /// Directs calls to NVIDIA's `function`, or to an error if NVIDIA's library lacks it.
     ///
     /// # Safety
     /// `function` must be the driver API's function of this name, for as long as the process runs.
-    pub unsafe fn forward(&self, function: Option<Erased>) {
-        if let Some(answers) = &self.answers {
-            let function = function.unwrap_or(answers.absent);
-            answers.slot.store(function as *mut (), Ordering::Release);
+    pub unsafe fn forward(&self, function: Option<ErasedFn>) {
+        if let Some(implementations) = &self.implementations {
+            let function = function.unwrap_or(implementations.missing);
+            implementations
+                .slot
+                .store(function as *mut (), Ordering::Release);
         }
     }
 }

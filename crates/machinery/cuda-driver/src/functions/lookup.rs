@@ -1,55 +1,58 @@
-//! A function by its name without a version, as `cuGetProcAddress` asks for it.
+//! Lookup of a function by unversioned name, for `cuGetProcAddress`.
 
 use super::entry::{DefaultStream, EntryPoint};
 use super::table::all;
 
-/// Functions that a header calls by the name of an older one: from that version on.
-const CALLED: &[(&str, u32, &str)] =
+/// Names that newer headers map to another function: unversioned name, first CUDA version, function.
+const RENAMED: &[(&str, u32, &str)] =
     &[("cuGraphInstantiate", 12000, "cuGraphInstantiateWithFlags")];
 
-/// Why there is no function for a name.
+/// The reason why a lookup failed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NotFound {
-    /// No version of CUDA has it.
+    /// No version of CUDA has this function.
     Name,
-    /// A version of CUDA that is newer than the one asked for has it.
+    /// Only CUDA versions newer than the requested one have it.
     Version,
 }
 
-/// The newest form of the function `name` that a program for this version of CUDA may call. For
-/// [`DefaultStream::PerThread`] it is one for which a null stream is the thread's own, if there is one.
+/// Returns the newest version of the function `name` in this version of CUDA. For
+/// [`DefaultStream::PerThread`], prefers the variant that treats a null stream as the calling thread's
+/// default stream, if there is one.
 pub(crate) fn find(
     name: &str,
     version: u32,
     default_stream: DefaultStream,
 ) -> Result<&'static EntryPoint, NotFound> {
-    let called = CALLED
+    let target = RENAMED
         .iter()
         .find(|(old, since, _)| *old == name && version >= *since);
-    let name = called.map_or(name, |called| called.2);
-    let forms = || all().filter(|function| base(function.name()) == name);
+    let name = target.map_or(name, |target| target.2);
+    let forms = || all().filter(|function| base_name(function.name()) == name);
     if forms().next().is_none() {
         return Err(NotFound::Name);
     }
-    let newest = |default| {
+    let newest_for = |default| {
         forms()
             .filter(|form| form.default_stream == default && form.since <= version)
             .max_by_key(|form| form.since)
     };
-    newest(default_stream)
-        .or_else(|| newest(DefaultStream::Legacy))
+    newest_for(default_stream)
+        .or_else(|| newest_for(DefaultStream::Legacy))
         .ok_or(NotFound::Version)
 }
 
-/// A function's name without what tells its forms apart: `_v2` and the like, `_ptsz` and `_ptds`.
-pub(crate) fn base(name: &str) -> &str {
-    let own = ["_ptsz", "_ptds"];
-    let name = own
+/// Strips the version (`_v2` etc.) and the stream suffix (`_ptsz`, `_ptds`) from a function's name.
+pub(crate) fn base_name(name: &str) -> &str {
+    let suffixes = ["_ptsz", "_ptds"];
+    let name = suffixes
         .iter()
         .find_map(|end| name.strip_suffix(end))
         .unwrap_or(name);
     match name.rsplit_once("_v") {
-        Some((base, number)) if number.bytes().all(|digit| digit.is_ascii_digit()) => base,
+        Some((base_name, number)) if number.bytes().all(|digit| digit.is_ascii_digit()) => {
+            base_name
+        }
         _ => name,
     }
 }
@@ -58,13 +61,17 @@ pub(crate) fn base(name: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn found(name: &str, version: u32, default: DefaultStream) -> Result<&'static str, NotFound> {
+    fn found_name(
+        name: &str,
+        version: u32,
+        default: DefaultStream,
+    ) -> Result<&'static str, NotFound> {
         find(name, version, default).map(EntryPoint::name)
     }
 
     #[test]
-    fn the_version_asked_for_decides() {
-        let find = |name, version| found(name, version, DefaultStream::Legacy);
+    fn requested_version_selects_the_function() {
+        let find = |name, version| found_name(name, version, DefaultStream::Legacy);
         assert_eq!(find("cuCtxCreate", 13000), Ok("cuCtxCreate_v4"));
         assert_eq!(find("cuCtxCreate", 12049), Ok("cuCtxCreate_v3"));
         assert_eq!(find("cuCtxCreate", 11039), Ok("cuCtxCreate_v2"));
@@ -84,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn names_have_no_versions_and_no_streams() {
+    fn versioned_names_are_not_found() {
         for name in [
             "",
             "cuNothing",
@@ -93,14 +100,14 @@ mod tests {
             "cuMemcpyHtoD_v2_ptds",
             "cuinit",
         ] {
-            let found = found(name, 13000, DefaultStream::Legacy);
-            assert_eq!(found, Err(NotFound::Name), "{name}");
+            let found_name = found_name(name, 13000, DefaultStream::Legacy);
+            assert_eq!(found_name, Err(NotFound::Name), "{name}");
         }
     }
 
     #[test]
-    fn a_threads_own_stream_is_asked_for() {
-        let find = |name, version| found(name, version, DefaultStream::PerThread);
+    fn per_thread_variant_is_preferred() {
+        let find = |name, version| found_name(name, version, DefaultStream::PerThread);
         assert_eq!(find("cuMemcpyHtoD", 12000), Ok("cuMemcpyHtoD_v2_ptds"));
         assert_eq!(find("cuMemcpyHtoD", 6050), Ok("cuMemcpyHtoD_v2"));
         assert_eq!(find("cuLaunchKernel", 12000), Ok("cuLaunchKernel_ptsz"));

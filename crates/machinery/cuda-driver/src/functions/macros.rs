@@ -1,58 +1,60 @@
-//! From a line of the table to the function that C calls, and to all who may answer it.
+//! The macros that generate exported functions and their entry points from the rows of the table.
 
-/// What the simulator does for one line of the table.
-macro_rules! simulate {
+/// Calls the simulator's implementation of one row.
+macro_rules! call_simulator {
     ($name:ident ($($argument:ident)*) []) => {{
         let _ = ($($argument,)*);
         not_simulated(stringify!($name))
     }};
     ($name:ident ($($argument:ident)*) [$implementation:path $(, always)?]) => {
-        // SAFETY: the C caller's promises about its pointers are the implementation's too.
+        // SAFETY: the arguments are the C caller's, and the implementation requires what the C function
+        // documents.
         unsafe { $implementation($($argument),*) }
     };
 }
 
-/// Ends a function with an error where the calling thread may not call the driver. A line that says
-/// `always` is a function that any thread may call at any time, so nothing is asked for it.
-macro_rules! permitted {
+/// Returns an error if the calling thread may not call the driver. Skipped for rows marked `always`, which
+/// any thread may call at any time.
+macro_rules! check_permitted {
     ([$implementation:path, always]) => {};
     ([$($implementation:path)?]) => {
-        permitted()?;
+        check_permitted()?;
     };
 }
 
-/// Has a null handle mean the calling thread's own stream while the function runs, if it is one of those.
+/// Makes a null handle denote the calling thread's default stream during the call, for `per_thread` functions.
 macro_rules! default_stream {
     (legacy) => {};
     (per_thread) => {
-        let _until_the_end = OwnDefault::begin();
+        let _guard = PerThreadDefault::enable();
     };
 }
 
-/// Who answers a function before `cuInit` has chosen: the simulator where it may be called at any
-/// time, or else an error.
-macro_rules! initial {
+/// The function in the slot before `cuInit`: the simulator's implementation for rows marked `always`,
+/// otherwise one that returns an error.
+macro_rules! initial_function {
     ([$implementation:path, always]) => {
         simulated
     };
     ([$($implementation:path)?]) => {
-        before
+        before_init
     };
 }
 
-/// The function that answers before `cuInit` has chosen, for those that have to wait for it.
-macro_rules! before {
+/// Defines the function that returns `CUDA_ERROR_NOT_INITIALIZED` before `cuInit`; rows marked `always` need
+/// none.
+macro_rules! before_init {
     (($($type:ty),*) [$implementation:path, always]) => {};
     (($($type:ty),*) [$($implementation:path)?]) => {
-        unsafe extern "C" fn before($(_: $type),*) -> Code {
+        unsafe extern "C" fn before_init($(_: $type),*) -> Code {
             cuda_sim::driver::CudaError::NotInitialized.code()
         }
     };
 }
 
-/// Whether a line of the table says what the simulator does.
+/// Expands to true if a row names an implementation in the simulator.
 #[cfg(test)]
-macro_rules! is_given {
+macro_rules! is_implemented {
     ([]) => {
         false
     };
@@ -61,8 +63,8 @@ macro_rules! is_given {
     };
 }
 
-/// Which stream a null handle means to a function.
-macro_rules! default_of {
+/// The [`DefaultStream`] that a null handle denotes.
+macro_rules! default_stream_kind {
     (legacy) => {
         DefaultStream::Legacy
     };
@@ -71,22 +73,23 @@ macro_rules! default_of {
     };
 }
 
-/// One function: what C calls, and a module of the same name with those who may answer.
+/// Generates one function: the exported C function, and a module of the same name with its slot and entry
+/// point.
 macro_rules! function {
     ($since:literal $name:ident $default:ident
-        ($($argument:ident: $type:ty),* $(,)?) $done:tt) => {
+        ($($argument:ident: $type:ty),* $(,)?) $simulator:tt) => {
         /// The driver API's function of this name.
         ///
         /// # Safety
-        /// As its documentation asks of the C caller.
+        /// The caller must meet the requirements in the driver API's documentation.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> Code {
             let function = $name::SLOT.load(Ordering::Acquire);
-            // SAFETY: only functions of this very signature are ever stored in this slot.
+            // SAFETY: only functions of exactly this signature are stored in this slot.
             let function = unsafe {
                 std::mem::transmute::<*mut (), unsafe extern "C" fn($($type),*) -> Code>(function)
             };
-            // SAFETY: the caller's promise.
+            // SAFETY: the C caller's arguments are forwarded unchanged to a function with the same contract.
             unsafe { function($($argument),*) }
         }
 
@@ -95,42 +98,42 @@ macro_rules! function {
 
             type Function = unsafe extern "C" fn($($type),*) -> Code;
 
-            /// The function that answers now.
-            pub static SLOT: AtomicPtr<()> = AtomicPtr::new(initial!($done) as *mut ());
+            /// The current implementation.
+            pub static SLOT: AtomicPtr<()> = AtomicPtr::new(initial_function!($simulator) as *mut ());
 
-            before!(($($type),*) $done);
+            before_init!(($($type),*) $simulator);
 
             static CALLS: AtomicU64 = AtomicU64::new(0);
 
             unsafe extern "C" fn simulated($($argument: $type),*) -> Code {
-                guarded(stringify!($name), || {
+                catch_panic(stringify!($name), || {
                     CALLS.fetch_add(1, Ordering::Relaxed);
-                    permitted!($done);
+                    check_permitted!($simulator);
                     default_stream!($default);
-                    simulate!($name ($($argument)*) $done)
+                    call_simulator!($name ($($argument)*) $simulator)
                 })
             }
 
-            unsafe extern "C" fn absent($(_: $type),*) -> Code {
+            unsafe extern "C" fn missing($(_: $type),*) -> Code {
                 not_in_library(stringify!($name))
             }
 
             pub static ENTRY: EntryPoint = EntryPoint {
                 name: concat!(stringify!($name), "\0"),
                 since: $since,
-                default_stream: default_of!($default),
-                // SAFETY: one function pointer is like another; nobody calls it as it is here.
-                exported: unsafe { std::mem::transmute::<Function, Erased>(super::$name) },
+                default_stream: default_stream_kind!($default),
+                // SAFETY: function pointers have one size, and the type is restored before every call.
+                exported: unsafe { std::mem::transmute::<Function, ErasedFn>(super::$name) },
                 calls: &CALLS,
-                answers: Some(Answers {
+                implementations: Some(Implementations {
                     slot: &SLOT,
-                    // SAFETY: as above; a slot's reader restores the type.
-                    simulated: unsafe { std::mem::transmute::<Function, Erased>(simulated) },
-                    // SAFETY: as above.
-                    absent: unsafe { std::mem::transmute::<Function, Erased>(absent) },
+                    // SAFETY: function pointers have one size; the exported function restores the slot's type.
+                    simulated: unsafe { std::mem::transmute::<Function, ErasedFn>(simulated) },
+                    // SAFETY: function pointers have one size; the exported function restores the slot's type.
+                    missing: unsafe { std::mem::transmute::<Function, ErasedFn>(missing) },
                 }),
                 #[cfg(test)]
-                simulated: is_given!($done),
+                simulated: is_implemented!($simulator),
                 #[cfg(test)]
                 arguments: &[$(stringify!($type)),*],
             };
@@ -138,14 +141,14 @@ macro_rules! function {
     };
 }
 
-/// A function whose arguments are unknown here: whoever answers, it is not done.
-macro_rules! lacking {
+/// An entry point with unknown arguments; always reports that it is not implemented.
+macro_rules! unsupported {
     ($since:literal $name:ident $default:ident) => {
-        /// The driver API's function of this name, whose arguments are left where they are.
+        /// The driver API's function of this name. The arguments are ignored: their types are unknown here.
         #[unsafe(no_mangle)]
         pub extern "C" fn $name() -> Code {
             $name::CALLS.fetch_add(1, Ordering::Relaxed);
-            not_done(stringify!($name))
+            not_implemented(stringify!($name))
         }
 
         mod $name {
@@ -156,13 +159,13 @@ macro_rules! lacking {
             pub static ENTRY: EntryPoint = EntryPoint {
                 name: concat!(stringify!($name), "\0"),
                 since: $since,
-                default_stream: default_of!($default),
+                default_stream: default_stream_kind!($default),
                 calls: &CALLS,
-                // SAFETY: one function pointer is like another; nobody calls it as it is here.
+                // SAFETY: function pointers have one size, and the type is restored before every call.
                 exported: unsafe {
-                    std::mem::transmute::<extern "C" fn() -> Code, Erased>(super::$name)
+                    std::mem::transmute::<extern "C" fn() -> Code, ErasedFn>(super::$name)
                 },
-                answers: None,
+                implementations: None,
                 #[cfg(test)]
                 simulated: false,
                 #[cfg(test)]
@@ -172,28 +175,28 @@ macro_rules! lacking {
     };
 }
 
-/// Makes of a table's lines what C calls, what may answer, and the list of all.
+/// Generates the exported functions, entry points and the list `FUNCTIONS` from the rows of one file.
 macro_rules! functions {
     (
         $(
-            $since:literal $name:ident $arguments:tt $done:tt
-                $(/ $own_since:literal $own:ident)?;
+            $since:literal $name:ident $arguments:tt $simulator:tt
+                $(/ $ptsz_since:literal $ptsz:ident)?;
         )*
-        $(lacking { $($lacking_since:literal $lacking:ident $(/ $lacking_own_since:literal $lacking_own:ident)?,)* })?
+        $(unsupported { $($unsupported_since:literal $unsupported:ident $(/ $unsupported_ptsz_since:literal $unsupported_ptsz:ident)?,)* })?
     ) => {
         $(
-            function!($since $name legacy $arguments $done);
-            $(function!($own_since $own per_thread $arguments $done);)?
+            function!($since $name legacy $arguments $simulator);
+            $(function!($ptsz_since $ptsz per_thread $arguments $simulator);)?
         )*
         $($(
-            lacking!($lacking_since $lacking legacy);
-            $(lacking!($lacking_own_since $lacking_own per_thread);)?
+            unsupported!($unsupported_since $unsupported legacy);
+            $(unsupported!($unsupported_ptsz_since $unsupported_ptsz per_thread);)?
         )*)?
 
         /// The functions of this file.
         pub(super) static FUNCTIONS: &[&EntryPoint] = &[
-            $(&$name::ENTRY, $(&$own::ENTRY,)?)*
-            $($(&$lacking::ENTRY, $(&$lacking_own::ENTRY,)?)*)?
+            $(&$name::ENTRY, $(&$ptsz::ENTRY,)?)*
+            $($(&$unsupported::ENTRY, $(&$unsupported_ptsz::ENTRY,)?)*)?
         ];
     };
 }

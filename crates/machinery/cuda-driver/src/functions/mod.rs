@@ -1,8 +1,8 @@
-//! Every function of the driver API, by its C name.
+//! All functions of the driver API, by C name.
 //!
-//! Each is one line of the table in `table/`: its C signature as in `cust_raw` (an enum is a plain
-//! `c_int`, for a caller may pass a number the enum lacks), and what the simulator does.
-//! `macros.rs` makes functions of the lines.
+//! Each function is one row of the table in `table/`: its C signature as in `cust_raw` (an enum is a plain
+//! `c_int`, because a caller may pass a value the enum lacks) and its implementation in the simulator. The
+//! macros in `macros.rs` generate the functions from the rows.
 
 mod entry;
 mod lookup;
@@ -14,26 +14,27 @@ mod table;
 
 use std::sync::atomic::Ordering;
 
-pub(crate) use self::entry::{DefaultStream, EntryPoint, Erased};
+pub(crate) use self::entry::{DefaultStream, EntryPoint, ErasedFn};
 #[cfg(test)]
-pub(crate) use self::lookup::base;
+pub(crate) use self::lookup::base_name;
 pub(crate) use self::lookup::{NotFound, find};
 pub use self::table::*;
 
-/// How many functions there are. Who calls this has them all in the program, for libraries that it loads.
-pub fn kept() -> usize {
+/// Returns the number of functions. A program that calls this links all of them, so that shared libraries it
+/// loads can resolve them.
+pub fn force_link() -> usize {
     all()
         .filter(|function| !std::hint::black_box(function.exported() as *const ()).is_null())
         .count()
 }
 
-/// The functions that were called and that the simulator answered, each with how often.
+/// Returns the functions that the simulator has executed, each with its number of calls.
 pub fn calls() -> impl Iterator<Item = (&'static str, u64)> {
     let counts = all().map(|function| (function.name(), function.calls.load(Ordering::Relaxed)));
     counts.filter(|(_, count)| *count > 0)
 }
 
-/// The names of all functions, as they are linked.
+/// Returns the link names of all functions.
 pub fn names() -> impl Iterator<Item = &'static str> {
     all().map(EntryPoint::name)
 }

@@ -1,5 +1,6 @@
-//! Every function, called wrongly in each way that its arguments allow: null pointers, handles of what is gone,
-//! handles of something else, live handles and no place for the result. Whatever it answers, it answers.
+//! A robustness sweep: calls every function with each kind of invalid argument that its signature allows
+//! (null pointers, stale handles, handles of another type, live handles without room for a result) and
+//! requires that it returns.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -10,7 +11,7 @@ use std::ptr::null_mut;
 use super::entry::EntryPoint;
 use super::table::*;
 
-/// A call of any function: no function has more arguments, and one that has fewer leaves the rest alone.
+/// The signature used for all calls. No function has more than 12 arguments, and C functions ignore extra ones.
 type Any = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> i32;
 
 const PTX: &str = ".version 6.4
@@ -19,17 +20,18 @@ const PTX: &str = ".version 6.4
 .visible .global .u32 variable;
 .visible .entry kernel(.param .u64 p) { ret; }\0";
 
-/// Live objects, each by the type of its handle.
+/// Live objects: handles by handle type.
 struct Live(BTreeMap<&'static str, u64>);
 
 impl Live {
     fn new() -> Self {
         let mut handles = BTreeMap::new();
-        let mut keep = |kind, handle: *mut c_void| {
+        let mut insert = |kind, handle: *mut c_void| {
             handles.insert(kind, handle as u64);
         };
         let none = null_mut();
-        // SAFETY: places to write to, a text that ends in NUL, and no options.
+        // SAFETY: all outputs are local variables, the PTX and the name are NUL-terminated, and no options
+        // are passed.
         unsafe {
             let (mut context, mut module, mut kernel) = (null_mut(), null_mut(), null_mut());
             let (mut stream, mut event, mut array) = (null_mut(), null_mut(), null_mut());
@@ -65,18 +67,18 @@ impl Live {
             (&raw mut properties.allocType).cast::<i32>().write(1);
             (&raw mut properties.location.type_).cast::<i32>().write(1);
             assert_eq!(cuMemPoolCreate(&mut pool, &properties), 0);
-            keep("CUcontext", context.cast());
-            keep("CUmodule", module.cast());
-            keep("CUfunction", kernel.cast());
-            keep("CUstream", stream.cast());
-            keep("CUevent", event.cast());
-            keep("CUarray", array.cast());
-            keep("CUmemoryPool", pool.cast());
-            keep("CUlibrary", library);
-            keep("CUkernel", of_library);
+            insert("CUcontext", context.cast());
+            insert("CUmodule", module.cast());
+            insert("CUfunction", kernel.cast());
+            insert("CUstream", stream.cast());
+            insert("CUevent", event.cast());
+            insert("CUarray", array.cast());
+            insert("CUmemoryPool", pool.cast());
+            insert("CUlibrary", library);
+            insert("CUkernel", of_library);
             let mut address = 0;
             assert_eq!(cuMemAlloc_v2(&mut address, 64), 0);
-            keep(
+            insert(
                 "CUdeviceptr",
                 std::ptr::without_provenance_mut(address as usize),
             );
@@ -84,9 +86,9 @@ impl Live {
         Self(handles)
     }
 
-    /// Ends all of them, as far as nobody else has.
-    fn end(&self) {
-        // SAFETY: any handle may be asked about.
+    /// Destroys all objects that still exist.
+    fn destroy_all(&self) {
+        // SAFETY: the driver validates handles, so a stale one is allowed; popping with a null output is too.
         unsafe {
             cuMemPoolDestroy(self.0["CUmemoryPool"] as *mut _);
             cuLibraryUnload(self.0["CUlibrary"] as *mut c_void);
@@ -96,31 +98,31 @@ impl Live {
     }
 }
 
-/// What is given for a handle.
+/// The handle passed for a handle argument.
 #[derive(Clone, Copy, Debug)]
 enum Handles {
     Null,
     Stale,
     Live,
-    /// Another kind's.
+    /// A live handle of another type.
     Other,
 }
 
-/// What is given for a pointer.
+/// The pointer passed for a pointer argument.
 #[derive(Clone, Copy, Debug)]
 enum Pointers {
     Null,
-    /// To so many zeros that there is room for everything.
+    /// A zeroed buffer large enough for any structure.
     Zeros,
 }
 
-/// An argument of a type, in one of the ways.
-fn argument(kind: &str, live: &Live, gone: &Live, how: (Handles, Pointers, u64)) -> u64 {
-    let (handles, pointers, number) = how;
-    let next = |kind: &str| {
-        let all: Vec<_> = live.0.iter().collect();
-        let place = all.iter().position(|(name, _)| **name == kind);
-        *all[(place.unwrap_or(0) + 1) % all.len()].1
+/// Returns an argument of type `kind`.
+fn argument(kind: &str, live: &Live, stale: &Live, case: (Handles, Pointers, u64)) -> u64 {
+    let (handles, pointers, number) = case;
+    let other_handle = |kind: &str| {
+        let padded: Vec<_> = live.0.iter().collect();
+        let index = padded.iter().position(|(name, _)| **name == kind);
+        *padded[(index.unwrap_or(0) + 1) % padded.len()].1
     };
     let is_handle = |kind: &str| {
         live.0.contains_key(kind)
@@ -138,22 +140,22 @@ fn argument(kind: &str, live: &Live, gone: &Live, how: (Handles, Pointers, u64))
     if is_handle(kind) {
         return match handles {
             Handles::Null => 0,
-            Handles::Stale => gone.0.get(kind).copied().unwrap_or(0x70),
+            Handles::Stale => stale.0.get(kind).copied().unwrap_or(0x70),
             Handles::Live => live.0.get(kind).copied().unwrap_or(0),
-            // Any other number may be the program's own memory, which copies take.
-            Handles::Other if kind == "CUdeviceptr" => gone.0[kind],
-            Handles::Other => next(kind),
+            // Any other number could be an address in this process, which unified copies accept.
+            Handles::Other if kind == "CUdeviceptr" => stale.0[kind],
+            Handles::Other => other_handle(kind),
         };
     }
     match kind {
-        // Functions of the program's, and places: none.
+        // Function pointers and memory locations: null.
         "CUhostFn" | "CUstreamCallback" | "CUoccupancyB2DSize" | "CUmemLocation" => 0,
         "CUdevice" => 0,
         _ => number,
     }
 }
 
-const WAYS: [(Handles, Pointers, u64); 8] = [
+const CASES: [(Handles, Pointers, u64); 8] = [
     (Handles::Null, Pointers::Null, 0),
     (Handles::Null, Pointers::Null, u64::MAX),
     (Handles::Live, Pointers::Null, 0),
@@ -165,77 +167,82 @@ const WAYS: [(Handles, Pointers, u64); 8] = [
 ];
 
 fn call(function: &EntryPoint, arguments: &[u64]) -> i32 {
-    let mut all = [0; 12];
-    all[..arguments.len()].copy_from_slice(arguments);
-    let [a, b, c, d, e, f, g, h, i, j, k, l] = all;
-    // SAFETY: every argument of every function is a whole number or a pointer, passed as one of 64 bits, and the
-    // caller of a C function takes all of them away again.
+    let mut padded = [0; 12];
+    padded[..arguments.len()].copy_from_slice(arguments);
+    let [a, b, c, d, e, f, g, h, i, j, k, l] = padded;
+    // SAFETY: every argument of every function is an integer or pointer passed in a 64-bit slot, and in the C
+    // calling convention the caller removes the arguments, so extra ones do no harm.
     unsafe {
-        let function = std::mem::transmute::<super::Erased, Any>(function.exported());
+        let function = std::mem::transmute::<super::ErasedFn, Any>(function.exported());
         function(a, b, c, d, e, f, g, h, i, j, k, l)
     }
 }
 
 #[test]
-#[ignore = "the test after it runs it in a process of its own"]
-fn everything_is_called_wrongly() {
-    let mut out = std::io::stdout();
-    // SAFETY: no flags.
+#[ignore = "run by the next test in a separate process"]
+fn call_everything_with_invalid_arguments() {
+    let mut stdout = std::io::stdout();
+    // SAFETY: `cuInit` takes no pointers.
     assert_eq!(unsafe { cuInit(0) }, 0);
-    let gone = Live::new();
-    gone.end();
+    let stale = Live::new();
+    stale.destroy_all();
     for function in all() {
         assert!(function.arguments.len() <= 12, "{}", function.name());
-        for how in WAYS {
+        for case in CASES {
             let live = Live::new();
             let arguments: Vec<u64> = function
                 .arguments
                 .iter()
-                .map(|kind| argument(kind, &live, &gone, how))
+                .map(|kind| argument(kind, &live, &stale, case))
                 .collect();
-            // Written before the call, for the case that it is the last thing that is.
-            writeln!(out, "{}{arguments:x?} {how:?}", function.name()).unwrap();
+            // Printed before the call, so that the output names a call that crashes.
+            writeln!(stdout, "{}{arguments:x?} {case:?}", function.name()).unwrap();
             let code = call(function, &arguments);
             assert!((0..=999).contains(&code), "{}: {code}", function.name());
             let takes_handle = function
                 .arguments
                 .iter()
-                .any(|kind| gone.0.contains_key(kind));
-            let any = [
+                .any(|kind| stale.0.contains_key(kind));
+            let accepts_stale = [
                 "cuCtxSetCurrent",
                 "cuMemcpy",
                 "cuMemset",
                 "cuStreamWaitEvent",
             ];
-            let any = any.iter().any(|name| function.name().starts_with(name));
-            if matches!(how.0, Handles::Stale) && takes_handle && !any && how.2 == 64 {
-                assert_ne!(code, 0, "{} takes what is gone", function.name());
+            let accepts_stale = accepts_stale
+                .iter()
+                .any(|name| function.name().starts_with(name));
+            if matches!(case.0, Handles::Stale) && takes_handle && !accepts_stale && case.2 == 64 {
+                assert_ne!(code, 0, "{} accepts a stale handle", function.name());
             }
-            live.end();
+            live.destroy_all();
         }
     }
     let live = Live::new();
-    live.end();
+    live.destroy_all();
 }
 
 #[test]
-fn whatever_a_function_is_called_with_it_answers() {
-    let ended = Command::new(std::env::current_exe().unwrap())
-        .args(["functions::sweep::everything_is_called_wrongly", "--exact"])
+fn invalid_arguments_never_crash() {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "functions::sweep::call_everything_with_invalid_arguments",
+            "--exact",
+        ])
         .args(["--ignored", "--nocapture"])
         .env("CUDA_BACKEND", "sim")
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&ended.stdout);
-    let last: Vec<&str> = said.lines().rev().take(3).collect();
-    let why = String::from_utf8_lossy(&ended.stderr);
-    let why: Vec<&str> = why
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let last: Vec<&str> = stdout.lines().rev().take(3).collect();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let stderr: Vec<&str> = stderr
         .lines()
         .filter(|line| !line.starts_with("warpbook"))
         .collect();
     assert!(
-        ended.status.success(),
-        "{}: {last:?}\n{why:#?}",
-        ended.status
+        output.status.success(),
+        "{}: {last:?}\n{stderr:#?}",
+        output.status
     );
 }

@@ -1,4 +1,4 @@
-//! Functions of the program's that run in a stream, on the host.
+//! Execution of host functions that the program has enqueued in streams.
 
 use std::cell::Cell;
 use std::thread;
@@ -8,12 +8,12 @@ use cuda_sim::driver::CudaError;
 use crate::fork;
 
 thread_local! {
-    /// Whether this thread is running a function that was put in a stream.
+    /// True while this thread runs a host function.
     static IN_CALLBACK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `function` as NVIDIA's driver does: on a thread of the driver's own, which has no current
-/// context and may not call the driver. Who does the stream's work waits for it.
+/// Runs `function` as NVIDIA's driver does: on a separate thread that has no current context and may not call
+/// the driver. The thread that executes the stream's operations waits for it.
 pub fn run(function: impl FnOnce() + Send) -> Result<(), CudaError> {
     let body = || {
         IN_CALLBACK.set(true);
@@ -21,26 +21,26 @@ pub fn run(function: impl FnOnce() + Send) -> Result<(), CudaError> {
     };
     thread::scope(|scope| {
         let thread = thread::Builder::new().spawn_scoped(scope, body);
-        // Whether it panicked is not asked: functions of C do not.
+        // The result of `join` is ignored: C functions do not panic.
         let _ = thread.map_err(|_| CudaError::OperatingSystem)?.join();
         Ok(())
     })
 }
 
-/// Whether this thread runs such a function.
+/// Returns true if this thread runs a host function.
 pub fn in_callback() -> bool {
     IN_CALLBACK.get()
 }
 
-/// [`CudaError::NotPermitted`] on a thread that [`run`] runs a function on, which may not call the
-/// driver, and [`CudaError::NotInitialized`] in a child that `fork` has made.
-pub fn permitted() -> Result<(), CudaError> {
+/// Checks that the calling thread may call the driver, and counts the call. Returns
+/// [`CudaError::NotPermitted`] inside a host function and [`CudaError::NotInitialized`] in a forked child.
+pub fn check_permitted() -> Result<(), CudaError> {
     if fork::in_child() {
         return Err(CudaError::NotInitialized);
     }
     if in_callback() {
         return Err(CudaError::NotPermitted);
     }
-    super::queue::called();
+    super::queue::count_api_call();
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Checks of what the simulator runs: which are on, and what they found.
+//! The sanitizer's checks: which are active, and their findings.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -6,104 +6,103 @@ use std::sync::{Mutex, MutexGuard};
 use cuda_sim::check::{Checks, Finding};
 use cuda_sim::driver::Driver;
 
-use super::queue::{self, Awaited};
-use super::watch::{Event, tell};
-use super::{driver, host, idle_driver, lock};
+use super::queue::{self, WaitTarget};
+use super::telemetry::{Event, emit};
+use super::{host_access, lock_mutex, lock_synchronized, try_lock};
 use crate::fork;
-use crate::report::{guarded, say};
+use crate::log::{catch_panic, warn};
 
-/// The checks that are on.
-static ON: Mutex<Checks> = Mutex::new(Checks::NONE);
+/// The active checks.
+static ACTIVE: Mutex<Checks> = Mutex::new(Checks::NONE);
 
-/// What was found and not taken yet.
-static FOUND: Mutex<Vec<Finding>> = Mutex::new(Vec::new());
+/// Findings that have not been taken yet.
+static PENDING: Mutex<Vec<Finding>> = Mutex::new(Vec::new());
 
-/// Whether findings go to stderr: they do where the environment asked for the checks.
+/// True if findings are printed on stderr, which `CUDA_SIM_CHECK` enables.
 static TO_STDERR: AtomicBool = AtomicBool::new(false);
 
-/// The most findings of one launch that go to stderr.
+/// Maximum number of findings per launch printed on stderr.
 const MAX_TO_STDERR: usize = 20;
 
-/// Has the simulator look for mistakes in what runs on it from now on; see
-/// [`cuda_sim::check`]. A launch takes several times as long. [`Checks::init`] looks at memory
-/// allocated from now on. On a GPU it changes nothing.
+/// Enables checks of what runs on the simulator; see [`cuda_sim::check`]. Launches take several times as long.
+/// [`Checks::init`] covers only memory allocated after this call. Has no effect on a GPU.
 pub fn check(checks: Checks) {
-    queue::wait(Awaited::All);
-    host::collect();
-    host::set(checks.host);
-    *lock(&ON) = checks;
-    if let Ok(mut driver) = driver() {
+    queue::wait(WaitTarget::All);
+    host_access::report_touches();
+    host_access::set_enabled(checks.host);
+    *lock_mutex(&ACTIVE) = checks;
+    if let Ok(mut driver) = lock_synchronized() {
         driver.set_checks(checks);
     }
 }
 
-/// Which checks are on.
-pub fn checking() -> Checks {
-    *lock(&ON)
+/// Returns the active checks.
+pub fn active_checks() -> Checks {
+    *lock_mutex(&ACTIVE)
 }
 
-/// What checks found since this was last asked: each mistake of a launch once, and memory that was
-/// still allocated when its context was destroyed.
+/// Returns the findings since the last call: each error of a launch once, and memory that was still allocated
+/// when its context was destroyed.
 pub fn take_findings() -> Vec<Finding> {
-    queue::wait(Awaited::All);
-    host::collect();
-    std::mem::take(&mut lock(&FOUND))
+    queue::wait(WaitTarget::All);
+    host_access::report_touches();
+    std::mem::take(&mut lock_mutex(&PENDING))
 }
 
-/// Turns on the checks that `CUDA_SIM_CHECK` asks for: what they find goes to stderr.
-pub fn check_aloud(checks: Checks) {
+/// Enables the checks that `CUDA_SIM_CHECK` names, and prints their findings on stderr.
+pub fn enable_printed(checks: Checks) {
     TO_STDERR.store(true, Ordering::Relaxed);
-    host::set(checks.host);
-    *lock(&ON) = checks;
+    host_access::set_enabled(checks.host);
+    *lock_mutex(&ACTIVE) = checks;
 }
 
-/// From now on what checks find goes to nobody but who observes, or asks for it.
-pub fn check_quietly() {
+/// Stops printing findings; the observer and [`take_findings`] still get them.
+pub fn silence_findings() {
     TO_STDERR.store(false, Ordering::Relaxed);
 }
 
-/// Keeps what was found in a launch or when a context was destroyed, and prints it if that is wanted.
-/// Not `said` again, which went to stderr already.
-pub fn report(findings: Vec<Finding>, said: Option<&Finding>) {
+/// Stores findings of a launch or of a destroyed context, and prints them if printing is enabled, except
+/// `printed`, which is on stderr already.
+pub fn report(findings: Vec<Finding>, printed: Option<&Finding>) {
     if TO_STDERR.load(Ordering::Relaxed) {
-        let new = findings.iter().filter(|&finding| Some(finding) != said);
-        let new: Vec<&Finding> = new.collect();
-        for finding in new.iter().take(MAX_TO_STDERR) {
-            say(format_args!("{finding}"));
+        let unprinted = findings.iter().filter(|&finding| Some(finding) != printed);
+        let unprinted: Vec<&Finding> = unprinted.collect();
+        for finding in unprinted.iter().take(MAX_TO_STDERR) {
+            warn(format_args!("{finding}"));
         }
-        if new.len() > MAX_TO_STDERR {
-            say(format_args!(
+        if unprinted.len() > MAX_TO_STDERR {
+            warn(format_args!(
                 "and {} more findings",
-                new.len() - MAX_TO_STDERR
+                unprinted.len() - MAX_TO_STDERR
             ));
         }
     }
     if !findings.is_empty() {
-        tell(Event::Found(&findings));
+        emit(Event::Findings(&findings));
     }
-    lock(&FOUND).extend(findings);
+    lock_mutex(&PENDING).extend(findings);
 }
 
-/// Reports what was still allocated when a context was destroyed, if that was looked for, and gives
-/// the machine back before, so that nobody has to wait for the report.
+/// Reports allocations that were leaked when a context was destroyed, if leaks are checked. Unlocks the
+/// driver first, so that no other thread waits for the report.
 pub fn report_leaks(mut driver: MutexGuard<Driver>) {
     let leaks = driver.take_leaks();
     drop(driver);
     report(leaks, None);
 }
 
-/// Reports what has leaked: all that is still allocated when the program ends. Nothing where the
-/// program ends in the middle of a call, as Ctrl-C ends it, for that call keeps the machine. Nor in a child
-/// that `fork` has made: its parent reports.
+/// Reports leaks at program exit: everything that is still allocated. Does nothing if the program exits
+/// during a call, as on Ctrl-C, because that call holds the driver's lock; and nothing in a forked child,
+/// because its parent reports.
 pub extern "C" fn at_exit() {
-    guarded("exit", || {
-        let others = idle_driver().is_none() && !queue::in_background();
-        if fork::in_child() || others {
+    catch_panic("exit", || {
+        let driver_is_busy = try_lock().is_none() && !queue::in_background();
+        if fork::in_child() || driver_is_busy {
             return Ok(());
         }
-        queue::wait(Awaited::All);
-        host::collect();
-        if let Some(mut driver) = idle_driver() {
+        queue::wait(WaitTarget::All);
+        host_access::report_touches();
+        if let Some(mut driver) = try_lock() {
             let leaks = driver.take_leaks_at_exit();
             drop(driver);
             report(leaks, None);

@@ -1,59 +1,58 @@
-//! The conditions that the simulator runs launches under: a program may ask for others than the usual
-//! ones, to see whether a kernel's results depend on them.
+//! The conditions under which launches run. A program may request unusual ones, to find out whether a
+//! kernel's results depend on them.
 
 use std::sync::Mutex;
 
 use cuda_sim::exec::Conditions;
 
-use super::queue::{self, Awaited};
-use super::{lock, machine};
+use super::queue::{self, WaitTarget};
+use super::{lock, lock_mutex};
 
-/// The conditions of the launches to come.
+/// The conditions of later launches.
 static CONDITIONS: Mutex<Conditions> = Mutex::new(Conditions::USUAL);
 
-/// Has launches on the simulator run, from now on, in an order that nobody can foretell: all blocks that
-/// the device could hold at a time are under way at once, and a warp may have to wait before any access
-/// of memory that others see, for as long as others have anything to do. Lanes of a warp stay in step.
+/// Runs later launches on the simulator in a random order (seeded): all blocks that fit on the device at a
+/// time are resident at once, and before any access to memory shared with other threads a warp may be delayed
+/// for as long as others can make progress. The lanes of a warp stay in lockstep.
 ///
-/// A kernel that is right comes out right; one that lacks an atomic or a barrier comes out wrong with
-/// most seeds. The same seed gives the same order. Launches take several times as long, on one host
-/// thread; their counters and times say nothing, and they have no profile.
+/// A correct kernel still gives correct results; one that lacks an atomic or a barrier gives wrong results
+/// with most seeds. The same seed gives the same order. Launches take several times as long, on one host
+/// thread. Their counters and modelled times are meaningless, and they have no profile.
 ///
-/// Work of streams, and nodes of graphs, are done in another order too: any that streams, events and edges
-/// allow. Who waits for a stream finds no more of the others done than that takes.
+/// Stream operations and graph nodes are shuffled too, within the order that streams, events and edges allow.
+/// A wait for a stream completes no more operations of other streams than it needs.
 ///
-/// `None`: the usual order. On a GPU it changes nothing.
+/// `None` restores the default order. Has no effect on a GPU.
 pub fn shuffle(seed: Option<u64>) {
-    change(|conditions| conditions.shuffle = seed);
+    update(|conditions| conditions.shuffle = seed);
 }
 
-/// Sets the word that memory on the simulator holds, from now on, where nobody has written it: device
-/// memory that is allocated from now on, shared memory when a block begins, local memory when a thread
-/// does. A result that differs between two such words depends on memory that nobody has written.
-/// Variables of a module begin with zero or their value in any case. `None`: zero. On a GPU it changes
-/// nothing.
+/// Sets the word that fills uninitialized memory on the simulator: device memory allocated after this call,
+/// shared memory when a block starts, local memory when a thread starts. A result that differs between two
+/// such words depends on uninitialized memory. Module variables always start with their initializer or zero.
+/// `None` fills with zero. Has no effect on a GPU.
 pub fn poison(word: Option<u32>) {
-    change(|conditions| conditions.poison = word);
+    update(|conditions| conditions.poison = word);
 }
 
-/// Has the simulator's time model look, from now on, at blocks that a kernel cannot foretell: at all of
-/// them, or, in large grids, at those of multiprocessors drawn from the seed. `None`: it looks at the
-/// blocks of the same few multiprocessors each time. On a GPU it changes nothing.
-pub fn watch_blocks(seed: Option<u64>) {
-    change(|conditions| conditions.watched = seed);
+/// Randomizes the sample of blocks whose caches are simulated for the time model, so that a kernel cannot
+/// predict it: all blocks, or in large grids those of SMs drawn from the seed. `None` samples the blocks of
+/// the same few SMs each time. Has no effect on a GPU.
+pub fn set_sample_seed(seed: Option<u64>) {
+    update(|conditions| conditions.watched = seed);
 }
 
-/// The conditions of the launches to come.
+/// Returns the conditions of later launches.
 pub fn conditions() -> Conditions {
-    *lock(&CONDITIONS)
+    *lock_mutex(&CONDITIONS)
 }
 
-fn change(change: impl FnOnce(&mut Conditions)) {
-    queue::wait(Awaited::All);
-    queue::restart();
-    let mut conditions = lock(&CONDITIONS);
+fn update(change: impl FnOnce(&mut Conditions)) {
+    queue::wait(WaitTarget::All);
+    queue::restart_shuffle();
+    let mut conditions = lock_mutex(&CONDITIONS);
     change(&mut conditions);
-    if let Ok(mut driver) = machine() {
+    if let Ok(mut driver) = lock() {
         driver.set_conditions(*conditions);
     }
 }

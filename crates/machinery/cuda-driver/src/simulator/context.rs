@@ -1,4 +1,4 @@
-//! Contexts: primary, created, current; their limits and settings.
+//! Contexts: primary contexts, created contexts, the current context, limits and settings.
 
 use std::ffi::{c_int, c_uint, c_ulonglong};
 use std::sync::MutexGuard;
@@ -9,30 +9,32 @@ use cust_raw::{CUcontext, CUdevice};
 use super::capture::{forget_streams, rules};
 use super::check::report_leaks;
 use super::device::check_device;
-use super::known_contexts;
-use super::queue::{self, Awaited};
-use super::raw::{self, Out, handle, set_if_wanted};
-use super::{contexts, current, current_machine, driver, machine, require_current};
-use crate::status::Answer;
+use super::live_contexts;
+use super::queue::{self, WaitTarget};
+use super::raw::{self, Out, handle, write_if_not_null};
+use super::{
+    current_context, lock, lock_synchronized, require_current, synchronized_context, with_contexts,
+};
+use crate::status::CallResult;
 use crate::types::{CUctxCreateParams, CUexecAffinityParam};
 
-/// What `cuCtxGetApiVersion` has answered since CUDA 3.2.
+/// The result of `cuCtxGetApiVersion` since CUDA 3.2.
 const API_VERSION: c_uint = 3020;
 
 /// `cuDevicePrimaryCtxRetain`.
-pub unsafe fn retain_primary(context: *mut CUcontext, device: CUdevice) -> Answer {
+pub unsafe fn retain_primary(context: *mut CUcontext, device: CUdevice) -> CallResult {
     let device = check_device(device)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `context` is null or writable, as `cuDevicePrimaryCtxRetain` requires of its caller.
     let context = unsafe { Out::new(context) }?;
-    let found = known_contexts::made(machine()?.retain_primary(device)?);
-    context.set(handle(found.0));
+    let primary = live_contexts::register(lock()?.retain_primary(device)?);
+    context.set(handle(primary.0));
     Ok(())
 }
 
 /// `cuDevicePrimaryCtxRelease`.
-pub unsafe fn release_primary(device: CUdevice) -> Answer {
+pub unsafe fn release_primary(device: CUdevice) -> CallResult {
     let device = check_device(device)?;
-    let mut driver = driver()?;
+    let mut driver = lock_synchronized()?;
     driver.release_primary(device)?;
     forget_streams(&driver);
     report_leaks(driver);
@@ -40,9 +42,9 @@ pub unsafe fn release_primary(device: CUdevice) -> Answer {
 }
 
 /// `cuDevicePrimaryCtxReset`.
-pub unsafe fn reset_primary(device: CUdevice) -> Answer {
+pub unsafe fn reset_primary(device: CUdevice) -> CallResult {
     let device = check_device(device)?;
-    let mut driver = driver()?;
+    let mut driver = lock_synchronized()?;
     driver.reset_primary(device)?;
     forget_streams(&driver);
     report_leaks(driver);
@@ -50,56 +52,61 @@ pub unsafe fn reset_primary(device: CUdevice) -> Answer {
 }
 
 /// `cuDevicePrimaryCtxSetFlags`.
-pub unsafe fn set_primary_flags(device: CUdevice, flags: c_uint) -> Answer {
+pub unsafe fn set_primary_flags(device: CUdevice, flags: c_uint) -> CallResult {
     let device = check_device(device)?;
-    Ok(driver()?.set_primary_flags(device, flags)?)
+    Ok(lock_synchronized()?.set_primary_flags(device, flags)?)
 }
 
 /// `cuDevicePrimaryCtxGetState`.
-pub unsafe fn primary_state(device: CUdevice, flags: *mut c_uint, active: *mut c_int) -> Answer {
+pub unsafe fn primary_state(
+    device: CUdevice,
+    flags: *mut c_uint,
+    active: *mut c_int,
+) -> CallResult {
     let device = check_device(device)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `flags` and `active` are null or writable, as `cuDevicePrimaryCtxGetState` requires of its
+    // caller.
     let (flags, active) = unsafe { (Out::new(flags)?, Out::new(active)?) };
-    let (set, exists) = driver()?.primary_state(device)?;
+    let (set, exists) = lock_synchronized()?.primary_state(device)?;
     flags.set(set);
     active.set(exists.into());
     Ok(())
 }
 
 /// `cuCtxCreate`.
-pub unsafe fn create(context: *mut CUcontext, flags: c_uint, device: CUdevice) -> Answer {
+pub unsafe fn create(context: *mut CUcontext, flags: c_uint, device: CUdevice) -> CallResult {
     let device = check_device(device)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `context` is null or writable, as `cuCtxCreate` requires of its caller.
     let context = unsafe { Out::new(context) }?;
-    let created = known_contexts::made(driver()?.create_context(device, flags)?);
-    contexts(|contexts| contexts.push(created));
+    let created = live_contexts::register(lock_synchronized()?.create_context(device, flags)?);
+    with_contexts(|contexts| contexts.push(created));
     context.set(handle(created.0));
     Ok(())
 }
 
-/// `cuCtxCreate` of CUDA 11.4: with a list of affinities, which has to be empty.
+/// `cuCtxCreate_v3` of CUDA 11.4: with a list of execution affinities, which must be empty.
 pub unsafe fn create_with_affinity(
     context: *mut CUcontext,
     _affinities: *const CUexecAffinityParam,
     count: c_int,
     flags: c_uint,
     device: CUdevice,
-) -> Answer {
+) -> CallResult {
     if count != 0 {
         return Err(CudaError::UnsupportedExecAffinity.into());
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `context` is null or writable, as `cuCtxCreate_v3` requires of its caller.
     unsafe { create(context, flags, device) }
 }
 
-/// `cuCtxCreate` of CUDA 12.5.
+/// `cuCtxCreate_v4` of CUDA 12.5.
 pub unsafe fn create_with_parameters(
     context: *mut CUcontext,
     parameters: *const CUctxCreateParams,
     flags: c_uint,
     device: CUdevice,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> CallResult {
+    // SAFETY: `parameters` is null or readable, as `cuCtxCreate_v4` requires of its caller.
     if let Some(parameters) = unsafe { parameters.as_ref() } {
         if parameters.affinity_count != 0 {
             return Err(CudaError::UnsupportedExecAffinity.into());
@@ -108,36 +115,36 @@ pub unsafe fn create_with_parameters(
             return Err(CudaError::NotSupported.into());
         }
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `context` is null or writable, as `cuCtxCreate_v4` requires of its caller.
     unsafe { create(context, flags, device) }
 }
 
-/// `cuCtxGetExecAffinity`: a context has all multiprocessors.
-pub unsafe fn affinity(affinity: *mut CUexecAffinityParam, kind: c_int) -> Answer {
-    /// `CU_EXEC_AFFINITY_TYPE_SM_COUNT`, the only kind there is.
-    const MULTIPROCESSORS: c_int = 0;
-    // SAFETY: the caller's promise.
+/// `cuCtxGetExecAffinity`: every context has all SMs.
+pub unsafe fn affinity(affinity: *mut CUexecAffinityParam, kind: c_int) -> CallResult {
+    /// `CU_EXEC_AFFINITY_TYPE_SM_COUNT`, the only type.
+    const SM_COUNT: c_int = 0;
+    // SAFETY: `affinity` is null or writable, as `cuCtxGetExecAffinity` requires of its caller.
     let affinity = unsafe { Out::new(affinity) }?;
-    let (driver, _) = current()?;
-    if kind != MULTIPROCESSORS {
+    let (driver, _) = synchronized_context()?;
+    if kind != SM_COUNT {
         return Err(CudaError::UnsupportedExecAffinity.into());
     }
     affinity.set(CUexecAffinityParam {
         kind,
-        multiprocessors: driver.device().multiprocessors,
+        sm_count: driver.device().multiprocessors,
     });
     Ok(())
 }
 
 /// `cuCtxDestroy`.
-pub unsafe fn destroy(context: CUcontext) -> Answer {
+pub unsafe fn destroy(context: CUcontext) -> CallResult {
     let context = raw::context(context).ok_or(CudaError::InvalidValue)?;
-    let mut driver = driver()?;
+    let mut driver = lock_synchronized()?;
     driver.destroy_context(context)?;
-    known_contexts::destroyed(context);
+    live_contexts::unregister(context);
     forget_streams(&driver);
     report_leaks(driver);
-    contexts(|contexts| {
+    with_contexts(|contexts| {
         if contexts.current() == Some(context) {
             contexts.set_current(None);
         }
@@ -146,93 +153,93 @@ pub unsafe fn destroy(context: CUcontext) -> Answer {
 }
 
 /// `cuCtxPushCurrent`.
-pub unsafe fn push(context: CUcontext) -> Answer {
+pub unsafe fn push(context: CUcontext) -> CallResult {
     let context = raw::context(context).ok_or(CudaError::InvalidValue)?;
-    known_contexts::check(context)?;
-    contexts(|contexts| contexts.push(context));
+    live_contexts::check(context)?;
+    with_contexts(|contexts| contexts.push(context));
     Ok(())
 }
 
 /// `cuCtxPopCurrent`.
-pub unsafe fn pop(context: *mut CUcontext) -> Answer {
-    let popped = contexts(|contexts| contexts.pop())?;
-    // SAFETY: the caller's promise.
-    unsafe { set_if_wanted(context, handle(popped.0)) };
+pub unsafe fn pop(context: *mut CUcontext) -> CallResult {
+    let popped = with_contexts(|contexts| contexts.pop())?;
+    // SAFETY: `context` is null or writable, as `cuCtxPopCurrent` requires of its caller.
+    unsafe { write_if_not_null(context, handle(popped.0)) };
     Ok(())
 }
 
 /// `cuCtxSetCurrent`.
-pub unsafe fn set_current(context: CUcontext) -> Answer {
+pub unsafe fn set_current(context: CUcontext) -> CallResult {
     let context = raw::context(context);
     if let Some(context) = context {
-        known_contexts::check(context)?;
+        live_contexts::check(context)?;
     }
-    contexts(|contexts| contexts.set_current(context));
+    with_contexts(|contexts| contexts.set_current(context));
     Ok(())
 }
 
 /// `cuCtxGetCurrent`.
-pub unsafe fn get_current(context: *mut CUcontext) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn get_current(context: *mut CUcontext) -> CallResult {
+    // SAFETY: `context` is null or writable, as `cuCtxGetCurrent` requires of its caller.
     let context = unsafe { Out::new(context) }?;
-    let number = contexts(|contexts| contexts.current()).map_or(0, |current| current.0);
+    let number = with_contexts(|contexts| contexts.current()).map_or(0, |current| current.0);
     context.set(handle(number));
     Ok(())
 }
 
 /// `cuCtxGetDevice`.
-pub unsafe fn device(device: *mut CUdevice) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn device(device: *mut CUdevice) -> CallResult {
+    // SAFETY: `device` is null or writable, as `cuCtxGetDevice` requires; the null context is allowed.
     unsafe { device_of(device, std::ptr::null_mut()) }
 }
 
-/// `cuCtxGetDevice` of CUDA 13: a null context means the current one.
-pub unsafe fn device_of(device: *mut CUdevice, context: CUcontext) -> Answer {
-    // SAFETY: the caller's promise.
+/// `cuCtxGetDevice` of CUDA 13: a null handle means the current context.
+pub unsafe fn device_of(device: *mut CUdevice, context: CUcontext) -> CallResult {
+    // SAFETY: `device` is null or writable, as `cuCtxGetDevice` requires of its caller.
     let device = unsafe { Out::new(device) }?;
-    let (driver, context) = named(context)?;
+    let (driver, context) = lock_context(context)?;
     device.set(driver.context_device(context)? as CUdevice);
     Ok(())
 }
 
-/// The machine, and the context that a handle names: the current one for null.
-/// [`CudaError::InvalidContext`] where there is none.
-fn named(handle: CUcontext) -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
+/// Locks the driver and resolves a context handle; a null handle means the current context. Returns
+/// [`CudaError::InvalidContext`] if there is none.
+fn lock_context(handle: CUcontext) -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
     let context = match raw::context(handle) {
         Some(context) => context,
         None => require_current()?,
     };
-    let driver = driver()?;
+    let driver = lock_synchronized()?;
     if !driver.is_context(context) {
         return Err(CudaError::InvalidContext);
     }
     Ok((driver, context))
 }
 
-/// `cuCtxGetId`: a number that no other context has had. A handle's is one.
-pub unsafe fn id(context: CUcontext, id: *mut c_ulonglong) -> Answer {
-    // SAFETY: the caller's promise.
+/// `cuCtxGetId`: a number that is never reused. The handle's number is unique, so it serves as the ID.
+pub unsafe fn id(context: CUcontext, id: *mut c_ulonglong) -> CallResult {
+    // SAFETY: `id` is null or writable, as `cuCtxGetId` requires of its caller.
     let id = unsafe { Out::new(id) }?;
-    id.set(named(context)?.1.0);
+    id.set(lock_context(context)?.1.0);
     Ok(())
 }
 
 /// `cuCtxSetFlags`.
-pub unsafe fn set_flags(flags: c_uint) -> Answer {
-    let (mut driver, context) = current()?;
+pub unsafe fn set_flags(flags: c_uint) -> CallResult {
+    let (mut driver, context) = synchronized_context()?;
     Ok(driver.set_context_flags(context, flags)?)
 }
 
-/// `cuCtxResetPersistingL2Cache`: no cache keeps anything.
-pub unsafe fn reset_persisting_cache() -> Answer {
-    let (driver, context) = current()?;
+/// `cuCtxResetPersistingL2Cache`: a no-op, because no cache lines persist.
+pub unsafe fn reset_persisting_cache() -> CallResult {
+    let (driver, context) = synchronized_context()?;
     driver.memory_info(context)?;
     Ok(())
 }
 
 /// `cuCtxEnablePeerAccess`.
-pub unsafe fn enable_peer(peer: CUcontext, flags: c_uint) -> Answer {
-    let (mut driver, context) = current()?;
+pub unsafe fn enable_peer(peer: CUcontext, flags: c_uint) -> CallResult {
+    let (mut driver, context) = synchronized_context()?;
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
@@ -241,98 +248,99 @@ pub unsafe fn enable_peer(peer: CUcontext, flags: c_uint) -> Answer {
 }
 
 /// `cuCtxDisablePeerAccess`.
-pub unsafe fn disable_peer(peer: CUcontext) -> Answer {
-    let (mut driver, context) = current()?;
+pub unsafe fn disable_peer(peer: CUcontext) -> CallResult {
+    let (mut driver, context) = synchronized_context()?;
     let peer = raw::context(peer).ok_or(CudaError::InvalidContext)?;
     Ok(driver.disable_peer(context, peer)?)
 }
 
 /// `cuCtxGetFlags`.
-pub unsafe fn flags(flags: *mut c_uint) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn flags(flags: *mut c_uint) -> CallResult {
+    // SAFETY: `flags` is null or writable, as `cuCtxGetFlags` requires of its caller.
     let flags = unsafe { Out::new(flags) }?;
-    let (driver, context) = current_machine()?;
+    let (driver, context) = current_context()?;
     flags.set(driver.context_flags(context)?);
     Ok(())
 }
 
-/// `cuCtxGetApiVersion`: a null context means the current one.
-pub unsafe fn api_version(context: CUcontext, version: *mut c_uint) -> Answer {
-    // SAFETY: the caller's promise.
+/// `cuCtxGetApiVersion`: a null handle means the current context.
+pub unsafe fn api_version(context: CUcontext, version: *mut c_uint) -> CallResult {
+    // SAFETY: `version` is null or writable, as `cuCtxGetApiVersion` requires of its caller.
     let version = unsafe { Out::new(version) }?;
-    let _known = named(context)?;
+    let _context_check = lock_context(context)?;
     version.set(API_VERSION);
     Ok(())
 }
 
 /// `cuCtxSynchronize`.
-pub unsafe fn synchronize() -> Answer {
-    let (driver, context) = current_machine()?;
-    rules::may_wait_for_all(context)?;
+pub unsafe fn synchronize() -> CallResult {
+    let (driver, context) = current_context()?;
+    rules::check_context_wait(context)?;
     drop(driver);
-    queue::wait(Awaited::All);
-    let mut driver = machine()?;
+    queue::wait(WaitTarget::All);
+    let mut driver = lock()?;
     Ok(driver.synchronize_context(context)?)
 }
 
-/// `cuCtxSynchronize` of CUDA 13: a null context means the current one.
-pub unsafe fn synchronize_one(context: CUcontext) -> Answer {
-    let (mut driver, context) = named(context)?;
+/// `cuCtxSynchronize_v2` of CUDA 13: a null handle means the current context.
+pub unsafe fn synchronize_one(context: CUcontext) -> CallResult {
+    let (mut driver, context) = lock_context(context)?;
     Ok(driver.synchronize_context(context)?)
 }
 
 /// `cuCtxGetLimit`.
-pub unsafe fn limit(value: *mut usize, limit: c_int) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn limit(value: *mut usize, limit: c_int) -> CallResult {
+    // SAFETY: `value` is null or writable, as `cuCtxGetLimit` requires of its caller.
     let value = unsafe { Out::new(value) }?;
-    let (driver, context) = current()?;
+    let (driver, context) = synchronized_context()?;
     value.set(driver.limit(context, Limit::from_number(limit)?)?);
     Ok(())
 }
 
 /// `cuCtxSetLimit`.
-pub unsafe fn set_limit(limit: c_int, value: usize) -> Answer {
-    let (mut driver, context) = current()?;
+pub unsafe fn set_limit(limit: c_int, value: usize) -> CallResult {
+    let (mut driver, context) = synchronized_context()?;
     Ok(driver.set_limit(context, Limit::from_number(limit)?, value)?)
 }
 
 /// `cuCtxGetCacheConfig`.
-pub unsafe fn cache_config(config: *mut c_int) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn cache_config(config: *mut c_int) -> CallResult {
+    // SAFETY: `config` is null or writable, as `cuCtxGetCacheConfig` requires of its caller.
     let config = unsafe { Out::new(config) }?;
-    let (driver, context) = current()?;
+    let (driver, context) = synchronized_context()?;
     config.set(driver.cache_preference(context)?);
     Ok(())
 }
 
 /// `cuCtxSetCacheConfig`.
-pub unsafe fn set_cache_config(config: c_int) -> Answer {
-    let (mut driver, context) = current()?;
+pub unsafe fn set_cache_config(config: c_int) -> CallResult {
+    let (mut driver, context) = synchronized_context()?;
     Ok(driver.set_cache_preference(context, config)?)
 }
 
 /// `cuCtxGetSharedMemConfig`.
-pub unsafe fn shared_config(config: *mut c_int) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn shared_config(config: *mut c_int) -> CallResult {
+    // SAFETY: `config` is null or writable, as `cuCtxGetSharedMemConfig` requires of its caller.
     let config = unsafe { Out::new(config) }?;
-    let (driver, context) = current()?;
+    let (driver, context) = synchronized_context()?;
     config.set(driver.bank_size(context)?);
     Ok(())
 }
 
 /// `cuCtxSetSharedMemConfig`.
-pub unsafe fn set_shared_config(config: c_int) -> Answer {
-    let (mut driver, context) = current()?;
+pub unsafe fn set_shared_config(config: c_int) -> CallResult {
+    let (mut driver, context) = synchronized_context()?;
     Ok(driver.set_bank_size(context, config)?)
 }
 
 /// `cuCtxGetStreamPriorityRange`.
-pub unsafe fn stream_priority_range(least: *mut c_int, greatest: *mut c_int) -> Answer {
+pub unsafe fn stream_priority_range(least: *mut c_int, greatest: *mut c_int) -> CallResult {
     require_current()?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `least` and `greatest` are null or writable, as `cuCtxGetStreamPriorityRange` requires of its
+    // caller.
     unsafe {
-        set_if_wanted(least, PRIORITIES.0);
-        set_if_wanted(greatest, PRIORITIES.1);
+        write_if_not_null(least, PRIORITIES.0);
+        write_if_not_null(greatest, PRIORITIES.1);
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The devices: which there are and what they can do.
+//! Device management: enumeration and attributes.
 
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,33 +7,33 @@ use cuda_sim::device::DeviceSpec;
 use cuda_sim::driver::{CudaError, Driver, capacity};
 use cust_raw::{CUdevice, CUuuid};
 
-use super::machine;
-use super::raw::{Out, text};
+use super::lock;
+use super::raw::{Out, c_str};
+use crate::backend::{Backend, select};
 use crate::functions::cuDriverGetVersion;
-use crate::start::{Backend, chosen};
-use crate::status::{Answer, SUCCESS, Status};
+use crate::status::{CallResult, SUCCESS, Status};
 use crate::types::CUdevprop;
 
-/// The CUDA version the simulator answers as: 13.0.
+/// The CUDA version that the simulator reports: 13.0.
 pub const VERSION: c_int = 13000;
 
-/// The sixteen bytes that tell the first simulated GPU from others. Those after it count the last one up.
+/// The UUID of simulated GPU 0. The others increment the last byte.
 const UUID: &[u8; 16] = b"Warpbook sim GPU";
 
-/// How many devices there are, from when the simulator was chosen.
+/// Number of devices, set when the simulator starts.
 static COUNT: AtomicU32 = AtomicU32::new(1);
 
-/// Says how many devices there are.
+/// Sets the number of devices.
 pub fn set_count(count: u32) {
     COUNT.store(count, Ordering::Relaxed);
 }
 
-/// All devices.
+/// Returns all device ordinals.
 pub fn all() -> std::ops::Range<CUdevice> {
     0..COUNT.load(Ordering::Relaxed) as CUdevice
 }
 
-/// A device's number, or [`CudaError::InvalidDevice`].
+/// Returns a device's number, or [`CudaError::InvalidDevice`].
 pub fn check_device(device: CUdevice) -> Result<u32, CudaError> {
     match all().contains(&device) {
         true => Ok(device as u32),
@@ -41,47 +41,48 @@ pub fn check_device(device: CUdevice) -> Result<u32, CudaError> {
     }
 }
 
-/// Where a simulated device would be on the PCI bus: domain, bus, device and function. The attributes say the same numbers.
+/// Returns a simulated device's PCI bus ID: domain, bus, device and function. The device attributes match it.
 pub fn device_bus_id(device: u32) -> String {
     format!("0000:{device:02x}:00.0")
 }
 
-/// The sixteen bytes that tell a device from others.
+/// Returns a device's UUID.
 pub fn device_uuid(device: u32) -> [u8; 16] {
     let mut bytes = *UUID;
     bytes[15] += device as u8;
     bytes
 }
 
-/// Free and total memory of a device, in bytes: of the machine where it is switched on in this process, or of one that
-/// has `count` of `spec`.
+/// Returns free and total memory of a device, in bytes: from the simulator if it has started in this process,
+/// otherwise for a device with `count` GPUs of model `spec`.
 pub fn device_memory(spec: &DeviceSpec, count: u32, device: u32) -> (u64, u64) {
-    let known = machine()
+    let simulated = lock()
         .ok()
         .and_then(|driver| driver.device_memory(device).ok());
     let total = capacity(spec, count);
-    known.unwrap_or((total, total))
+    simulated.unwrap_or((total, total))
 }
 
-/// The attributes that devices differ in: the number of the bus, and that of the board.
-const NUMBERED: [c_int; 2] = [33, 85];
+/// The attributes that differ between devices: PCI bus ID and multi-GPU board group ID.
+const PER_DEVICE: [c_int; 2] = [33, 85];
 
-/// An attribute of a device.
+/// Returns an attribute of a device.
 fn attribute_of(driver: &Driver, attribute: c_int, device: CUdevice) -> Result<c_int, CudaError> {
-    match NUMBERED.contains(&attribute) {
+    match PER_DEVICE.contains(&attribute) {
         true => Ok(device),
         false => driver.device_attribute(attribute),
     }
 }
 
 /// `cuDriverGetVersion`.
-pub unsafe fn driver_version(version: *mut c_int) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn driver_version(version: *mut c_int) -> CallResult {
+    // SAFETY: `version` is null or writable, as `cuDriverGetVersion` requires of its caller.
     let version_out = unsafe { Out::new(version) }?;
-    match chosen()? {
+    match select()? {
         Backend::Simulator => version_out.set(VERSION),
         Backend::Gpu => {
-            // SAFETY: by now NVIDIA's driver answers this call; the caller's promise is its.
+            // SAFETY: `version` is not null, so it is writable; NVIDIA's driver has the same contract and is
+            // in the slot by now.
             let code = unsafe { cuDriverGetVersion(version) };
             if code != SUCCESS {
                 return Err(Status(code));
@@ -92,8 +93,8 @@ pub unsafe fn driver_version(version: *mut c_int) -> Answer {
 }
 
 /// `cuDeviceGet`.
-pub unsafe fn get(device: *mut CUdevice, ordinal: c_int) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn get(device: *mut CUdevice, ordinal: c_int) -> CallResult {
+    // SAFETY: `device` is null or writable, as `cuDeviceGet` requires of its caller.
     let device = unsafe { Out::new(device) }?;
     check_device(ordinal)?;
     device.set(ordinal);
@@ -101,41 +102,41 @@ pub unsafe fn get(device: *mut CUdevice, ordinal: c_int) -> Answer {
 }
 
 /// `cuDeviceGetCount`.
-pub unsafe fn count(count: *mut c_int) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn count(count: *mut c_int) -> CallResult {
+    // SAFETY: `count` is null or writable, as `cuDeviceGetCount` requires of its caller.
     unsafe { Out::new(count) }?.set(all().end);
     Ok(())
 }
 
 /// `cuDeviceGetName`.
-pub unsafe fn name(name: *mut c_char, length: c_int, device: CUdevice) -> Answer {
+pub unsafe fn name(name: *mut c_char, length: c_int, device: CUdevice) -> CallResult {
     check_device(device)?;
-    let driver = machine()?;
-    // SAFETY: the caller's promise.
+    let driver = lock()?;
+    // SAFETY: `name` is null or has room for `length` bytes, as `cuDeviceGetName` requires of its caller.
     unsafe { write_text(name, length, driver.device().name) }
 }
 
-/// Writes as much of a text as there is room for, and a NUL.
+/// Writes a text and a NUL, truncated to `length` bytes.
 ///
 /// # Safety
 /// `to` must be null or have room for `length` bytes.
-unsafe fn write_text(to: *mut c_char, length: c_int, text: &str) -> Answer {
+unsafe fn write_text(to: *mut c_char, length: c_int, text: &str) -> CallResult {
     if to.is_null() || length < 1 {
         return Err(CudaError::InvalidValue.into());
     }
-    let kept = text.len().min(length as usize - 1);
-    // SAFETY: `length` bytes are the caller's to write to; the text and its NUL are no more.
+    let copied = text.len().min(length as usize - 1);
+    // SAFETY: `to` is not null and has room for `length` bytes; `copied` bytes and the NUL are no more.
     unsafe {
-        std::ptr::copy_nonoverlapping(text.as_ptr(), to.cast(), kept);
-        to.add(kept).write(0);
+        std::ptr::copy_nonoverlapping(text.as_ptr(), to.cast(), copied);
+        to.add(copied).write(0);
     }
     Ok(())
 }
 
 /// `cuDeviceGetUuid`.
-pub unsafe fn uuid(uuid: *mut CUuuid, device: CUdevice) -> Answer {
+pub unsafe fn uuid(uuid: *mut CUuuid, device: CUdevice) -> CallResult {
     let device = check_device(device)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `uuid` is null or writable, as `cuDeviceGetUuid` requires of its caller.
     let uuid = unsafe { Out::new(uuid) }?;
     let bytes = device_uuid(device).map(|byte| byte as c_char);
     uuid.set(CUuuid { bytes });
@@ -143,67 +144,68 @@ pub unsafe fn uuid(uuid: *mut CUuuid, device: CUdevice) -> Answer {
 }
 
 /// `cuDeviceTotalMem`.
-pub unsafe fn total_memory(bytes: *mut usize, device: CUdevice) -> Answer {
+pub unsafe fn total_memory(bytes: *mut usize, device: CUdevice) -> CallResult {
     check_device(device)?;
-    // SAFETY: the caller's promise.
-    unsafe { Out::new(bytes) }?.set(machine()?.total_memory() as usize);
+    // SAFETY: `bytes` is null or writable, as `cuDeviceTotalMem` requires of its caller.
+    unsafe { Out::new(bytes) }?.set(lock()?.total_memory() as usize);
     Ok(())
 }
 
 /// `cuDeviceGetAttribute`.
-pub unsafe fn attribute(value: *mut c_int, attribute: c_int, device: CUdevice) -> Answer {
+pub unsafe fn attribute(value: *mut c_int, attribute: c_int, device: CUdevice) -> CallResult {
     check_device(device)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `value` is null or writable, as `cuDeviceGetAttribute` requires of its caller.
     let value = unsafe { Out::new(value) }?;
-    let driver = machine()?;
+    let driver = lock()?;
     value.set(attribute_of(&driver, attribute, device)?);
     Ok(())
 }
 
-/// `cuDeviceGetProperties`, as it was before there were attributes.
-pub unsafe fn properties(properties: *mut CUdevprop, device: CUdevice) -> Answer {
+/// `cuDeviceGetProperties`, the predecessor of device attributes.
+pub unsafe fn properties(properties: *mut CUdevprop, device: CUdevice) -> CallResult {
     check_device(device)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `properties` is null or writable, as `cuDeviceGetProperties` requires of its caller.
     let properties = unsafe { Out::new(properties) }?;
-    let driver = machine()?;
-    let mut numbers = [0; NUMBERS.len()];
-    for (to, number) in numbers.iter_mut().zip(NUMBERS) {
+    let driver = lock()?;
+    let mut numbers = [0; PROPERTY_ATTRIBUTES.len()];
+    for (to, number) in numbers.iter_mut().zip(PROPERTY_ATTRIBUTES) {
         *to = attribute_of(&driver, number, device)?;
     }
     properties.set(CUdevprop(numbers));
     Ok(())
 }
 
-/// The attributes that [`CUdevprop`] has, in its order: threads of a block, in all and by dimension; blocks of a grid
-/// by dimension; shared and constant memory; threads of a warp; pitch; registers; clock; alignment of textures.
-const NUMBERS: [c_int; 14] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
+/// The attributes in [`CUdevprop`], in order: threads per block, in total and by dimension; blocks per grid
+/// by dimension; shared and constant memory; warp size; pitch; registers; clock rate; texture alignment.
+const PROPERTY_ATTRIBUTES: [c_int; 14] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
 
 /// `cuDeviceGetPCIBusId`.
-pub unsafe fn bus_id(text: *mut c_char, length: c_int, device: CUdevice) -> Answer {
+pub unsafe fn bus_id(text: *mut c_char, length: c_int, device: CUdevice) -> CallResult {
     let device = check_device(device)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `text` is null or has room for `length` bytes, as `cuDeviceGetPCIBusId` requires of its caller.
     unsafe { write_text(text, length, &device_bus_id(device)) }
 }
 
-/// `cuDeviceGetByPCIBusId`: with or without the numbers of the domain and of the function.
-pub unsafe fn by_bus_id(device: *mut CUdevice, bus_id: *const c_char) -> Answer {
-    // SAFETY: the caller's promise.
-    let (device, asked) = unsafe { (Out::new(device)?, text(bus_id)?) };
-    let asked = asked.to_lowercase();
-    let is_there = |candidate: &CUdevice| {
-        let whole = device_bus_id(*candidate as u32);
-        let (_, within_domain) = whole.split_once(':').unwrap_or_default();
-        let short = within_domain.strip_suffix(".0").unwrap_or_default();
-        [&whole, within_domain, short].contains(&asked.as_str())
+/// `cuDeviceGetByPCIBusId`: accepts IDs with and without the domain and the function.
+pub unsafe fn by_bus_id(device: *mut CUdevice, bus_id: *const c_char) -> CallResult {
+    // SAFETY: `device` is null or writable and `bus_id` null or a NUL-terminated string, as
+    // `cuDeviceGetByPCIBusId` requires of its caller.
+    let (device, requested) = unsafe { (Out::new(device)?, c_str(bus_id)?) };
+    let requested = requested.to_lowercase();
+    let matches = |candidate: &CUdevice| {
+        let full = device_bus_id(*candidate as u32);
+        let (_, within_domain) = full.split_once(':').unwrap_or_default();
+        let without_function = within_domain.strip_suffix(".0").unwrap_or_default();
+        [&full, within_domain, without_function].contains(&requested.as_str())
     };
-    device.set(all().find(is_there).ok_or(CudaError::InvalidDevice)?);
+    device.set(all().find(matches).ok_or(CudaError::InvalidDevice)?);
     Ok(())
 }
 
-/// `cuDeviceGetExecAffinitySupport`: a context's work cannot be kept to some multiprocessors.
-pub unsafe fn affinity_support(supported: *mut c_int, kind: c_int, device: CUdevice) -> Answer {
+/// `cuDeviceGetExecAffinitySupport`: execution affinity is not supported.
+pub unsafe fn affinity_support(supported: *mut c_int, kind: c_int, device: CUdevice) -> CallResult {
     check_device(device)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `supported` is null or writable, as `cuDeviceGetExecAffinitySupport` requires of its caller.
     let supported = unsafe { Out::new(supported) }?;
     if kind != 0 {
         return Err(CudaError::InvalidValue.into());
@@ -212,51 +214,59 @@ pub unsafe fn affinity_support(supported: *mut c_int, kind: c_int, device: CUdev
     Ok(())
 }
 
-/// `cuDeviceGetP2PAttribute`: it takes two devices. Between all of them everything is the same: access, atomics
-/// and arrays, or nothing where a device cannot reach another's memory.
+/// `cuDeviceGetP2PAttribute`: for two different devices. All pairs of devices are equal: they support access,
+/// atomics and arrays, or nothing if peer access is not possible.
 pub unsafe fn peer_attribute(
     value: *mut c_int,
     attribute: c_int,
     from: CUdevice,
     to: CUdevice,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> CallResult {
+    // SAFETY: `value` is null or writable, as `cuDeviceGetP2PAttribute` requires of its caller.
     let value = unsafe { Out::new(value) }?;
-    let can = can_reach(from, to)?;
-    // The numbers of `CUdevice_P2PAttribute`: the rank of the link, of which there is one kind; access, atomics and
-    // arrays; and whether only some atomics are done.
-    let found = match attribute {
+    let accessible = can_access(from, to)?;
+    // Values of `CUdevice_P2PAttribute`: performance rank, which is the same for all links; access, atomics
+    // and array access; only partial atomics.
+    let result = match attribute {
         1 | 5 => false,
-        2..=4 => can,
+        2..=4 => accessible,
         _ => return Err(CudaError::InvalidValue.into()),
     };
     if from == to {
         return Err(CudaError::InvalidDevice.into());
     }
-    value.set(found.into());
+    value.set(result.into());
     Ok(())
 }
 
 /// `cuDeviceComputeCapability`.
-pub unsafe fn compute_capability(major: *mut c_int, minor: *mut c_int, device: CUdevice) -> Answer {
+pub unsafe fn compute_capability(
+    major: *mut c_int,
+    minor: *mut c_int,
+    device: CUdevice,
+) -> CallResult {
     check_device(device)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `major` and `minor` are null or writable, as `cuDeviceComputeCapability` requires of its caller.
     let (major, minor) = unsafe { (Out::new(major)?, Out::new(minor)?) };
-    let capability = machine()?.device().compute_capability;
+    let capability = lock()?.device().compute_capability;
     major.set(capability.0 as c_int);
     minor.set(capability.1 as c_int);
     Ok(())
 }
 
 /// `cuDeviceCanAccessPeer`.
-pub unsafe fn can_access_peer(can: *mut c_int, device: CUdevice, peer: CUdevice) -> Answer {
-    // SAFETY: the caller's promise.
-    let can = unsafe { Out::new(can) }?;
-    can.set(can_reach(device, peer)?.into());
+pub unsafe fn can_access_peer(
+    accessible: *mut c_int,
+    device: CUdevice,
+    peer: CUdevice,
+) -> CallResult {
+    // SAFETY: `accessible` is null or writable, as `cuDeviceCanAccessPeer` requires of its caller.
+    let accessible = unsafe { Out::new(accessible) }?;
+    accessible.set(can_access(device, peer)?.into());
     Ok(())
 }
 
-/// Whether kernels of a device can be let into the memory of another one.
-fn can_reach(device: CUdevice, peer: CUdevice) -> Result<bool, CudaError> {
-    machine()?.can_access_peer(check_device(device)?, check_device(peer)?)
+/// Returns true if kernels of `device` can access the memory of `peer`.
+fn can_access(device: CUdevice, peer: CUdevice) -> Result<bool, CudaError> {
+    lock()?.can_access_peer(check_device(device)?, check_device(peer)?)
 }

@@ -1,4 +1,4 @@
-//! Events and the time between them.
+//! Events and elapsed time.
 
 use std::ffi::c_uint;
 
@@ -6,42 +6,42 @@ use cuda_sim::driver::CudaError;
 use cust_raw::{CUevent, CUstream};
 
 use super::capture::{self, rules};
-use super::queue::{self, Awaited};
+use super::queue::{self, WaitTarget};
 use super::raw::{self, Out, handle};
+use super::stream_op::StreamOp;
 use super::submit::submit;
-use super::work::Work;
-use super::{current_machine, driver, in_live_stream, machine};
-use crate::status::Answer;
+use super::{current_context, lock, lock_live_stream, lock_synchronized};
+use crate::status::CallResult;
 
 /// `cuEventCreate`.
-pub unsafe fn create(event: *mut CUevent, flags: c_uint) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn create(event: *mut CUevent, flags: c_uint) -> CallResult {
+    // SAFETY: `event` is null or writable, as `cuEventCreate` requires of its caller.
     let event = unsafe { Out::new(event) }?;
-    let (mut driver, context) = current_machine()?;
+    let (mut driver, context) = current_context()?;
     event.set(handle(driver.create_event(context, flags)?.0));
     Ok(())
 }
 
 /// `cuEventDestroy`.
-pub unsafe fn destroy(event: CUevent) -> Answer {
-    driver()?.destroy_event(raw::event(event))?;
+pub unsafe fn destroy(event: CUevent) -> CallResult {
+    lock_synchronized()?.destroy_event(raw::event(event))?;
     capture::forget_event(raw::event(event));
     Ok(())
 }
 
 /// `cuEventRecord`.
-pub unsafe fn record(event: CUevent, stream: CUstream) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn record(event: CUevent, stream: CUstream) -> CallResult {
+    // SAFETY: `record_with_flags` dereferences no pointer: both handles are only looked up.
     unsafe { record_with_flags(event, stream, 0) }
 }
 
-/// `cuEventRecordWithFlags`: the one flag says that a capture records the event with each launch of its
-/// graph.
-pub unsafe fn record_with_flags(event: CUevent, stream: CUstream, flags: c_uint) -> Answer {
+/// `cuEventRecordWithFlags`: with the only flag, `CU_EVENT_RECORD_EXTERNAL`, a capture makes a node that
+/// records the event at each launch of its graph.
+pub unsafe fn record_with_flags(event: CUevent, stream: CUstream, flags: c_uint) -> CallResult {
     if flags > 1 {
         return Err(CudaError::InvalidValue.into());
     }
-    let (driver, context, stream) = in_live_stream(stream)?;
+    let (driver, context, stream) = lock_live_stream(stream)?;
     let event = raw::event(event);
     if driver.event_context(event)? != context {
         return Err(CudaError::InvalidHandle.into());
@@ -49,43 +49,48 @@ pub unsafe fn record_with_flags(event: CUevent, stream: CUstream, flags: c_uint)
     if capture::record_event(context, stream, event, flags == 1)? {
         return Ok(());
     }
-    Ok(submit(driver, context, stream, Work::RecordEvent(event))?)
+    Ok(submit(
+        driver,
+        context,
+        stream,
+        StreamOp::RecordEvent(event),
+    )?)
 }
 
-/// `cuEventQuery`. A capture may forbid to ask about any event.
-pub unsafe fn query(event: CUevent) -> Answer {
+/// `cuEventQuery`. Fails if a capture forbids queries of events.
+pub unsafe fn query(event: CUevent) -> CallResult {
     let event = raw::event(event);
-    rules::may_wait_for(event)?;
-    machine()?.event_context(event)?;
-    rules::safe()?;
-    if !queue::is_done(Awaited::Event(event)) {
+    rules::check_event_wait(event)?;
+    lock()?.event_context(event)?;
+    rules::check_safe()?;
+    if !queue::is_done(WaitTarget::Event(event)) {
         return Err(CudaError::NotReady.into());
     }
-    Ok(machine()?.query_event(event)?)
+    Ok(lock()?.query_event(event)?)
 }
 
-/// `cuEventSynchronize`. A capture may forbid to wait for any event.
-pub unsafe fn synchronize(event: CUevent) -> Answer {
+/// `cuEventSynchronize`. Fails if a capture forbids waiting for events.
+pub unsafe fn synchronize(event: CUevent) -> CallResult {
     let event = raw::event(event);
-    rules::may_wait_for(event)?;
-    machine()?.event_context(event)?;
-    rules::safe()?;
-    queue::wait(Awaited::Event(event));
-    Ok(machine()?.synchronize_event(event)?)
+    rules::check_event_wait(event)?;
+    lock()?.event_context(event)?;
+    rules::check_safe()?;
+    queue::wait(WaitTarget::Event(event));
+    Ok(lock()?.synchronize_event(event)?)
 }
 
 /// `cuEventElapsedTime`.
-pub unsafe fn elapsed_time(milliseconds: *mut f32, start: CUevent, end: CUevent) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn elapsed_time(milliseconds: *mut f32, start: CUevent, end: CUevent) -> CallResult {
+    // SAFETY: `milliseconds` is null or writable, as `cuEventElapsedTime` requires of its caller.
     let milliseconds = unsafe { Out::new(milliseconds) }?;
-    rules::may_wait_for(raw::event(start))?;
-    rules::may_wait_for(raw::event(end))?;
-    machine()?.check_elapsed(raw::event(start), raw::event(end))?;
+    rules::check_event_wait(raw::event(start))?;
+    rules::check_event_wait(raw::event(end))?;
+    lock()?.check_elapsed(raw::event(start), raw::event(end))?;
     for event in [start, end] {
-        if queue::is_pending(Awaited::Event(raw::event(event))) {
+        if queue::is_pending(WaitTarget::Event(raw::event(event))) {
             return Err(CudaError::NotReady.into());
         }
     }
-    milliseconds.set(machine()?.elapsed_time(raw::event(start), raw::event(end))?);
+    milliseconds.set(lock()?.elapsed_time(raw::event(start), raw::event(end))?);
     Ok(())
 }

@@ -1,98 +1,102 @@
-//! Fat binaries: machine code and PTX for several GPUs in one image, in memory or in a file. The PTX in one is taken
-//! out, where it is not compressed.
+//! Fat binaries: images with machine code and PTX for several GPUs, in memory or in a file. This module
+//! extracts uncompressed PTX.
 //!
-//! The form is undocumented; this is how fat binaries of CUDA 9 to 13 lie.
+//! The format is undocumented; this code reads the fat binaries of CUDA 9 to 13.
 
 use std::ffi::c_void;
 
 use cuda_sim::driver::CudaError;
 
-use super::watch::{Event, tell};
-use crate::report::say;
+use super::telemetry::{Event, emit};
+use crate::log::warn;
 
-/// How the structure begins that a compiler leaves in a program for its fat binary, and where that has the address.
-const WRAPPER: [u8; 4] = 0x4662_43b1_u32.to_le_bytes();
-const WRAPPED: usize = 8;
+/// The magic number of the wrapper structure that a compiler places in a program, and the offset of the
+/// image's address.
+const WRAPPER_MAGIC: [u8; 4] = 0x4662_43b1_u32.to_le_bytes();
+const WRAPPED_IMAGE: usize = 8;
 
-/// How a fat binary begins.
+/// The magic number of a fat binary.
 const MAGIC: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
 
-/// The kind of an entry that is PTX, and not machine code.
+/// The kind of an entry that contains PTX instead of machine code.
 const PTX: u16 = 1;
 
-/// The head of a fat binary, behind its magic number: the bytes of this head, and those of all entries.
-const HEAD_BYTES: usize = 6;
-const ALL_BYTES: usize = 8;
+/// Offsets in a fat binary's header: size of the header, size of all entries.
+const HEADER_SIZE: usize = 6;
+const ENTRIES_SIZE: usize = 8;
 
-/// The bytes of that head that are read here.
-const HEAD: usize = 16;
+/// Size of the part of the header that is read here.
+const HEADER_BYTES_READ: usize = 16;
 
-/// The head of an entry: its kind, the bytes of this head and of what follows it, for which GPU it is, and how many
-/// bytes it has where it is compressed; 0 where it is not.
-const KIND: usize = 0;
-const ENTRY_HEAD_BYTES: usize = 4;
-const CONTENT_BYTES: usize = 8;
-const GPU: usize = 28;
-const UNCOMPRESSED_BYTES: usize = 56;
+/// Offsets in an entry's header: kind, size of the header, size of the content, GPU architecture, and
+/// uncompressed size, which is 0 for uncompressed content.
+const ENTRY_KIND: usize = 0;
+const ENTRY_HEADER_SIZE: usize = 4;
+const CONTENT_SIZE: usize = 8;
+const ENTRY_GPU: usize = 28;
+const UNCOMPRESSED_SIZE: usize = 56;
 
-/// The shortest head of an entry that has all of it.
-const LEAST_HEAD: usize = 64;
+/// The smallest entry header that has all these fields.
+const MIN_ENTRY_HEADER: usize = 64;
 
-/// The PTX in an image that is a fat binary, for the newest GPU of all in it. `None`: it is no fat binary.
-/// [`CudaError::NotSupported`], with a line that says why, for one without PTX.
+/// Returns the PTX for the newest GPU in an image that is a fat binary; `None` if it is not one. Returns
+/// [`CudaError::NotSupported`] and prints the reason if it contains no usable PTX.
 ///
 /// # Safety
-/// `image` must be an image as `cuModuleLoadData` and `cuModuleLoadFatBinary` take it, and outlive the result.
+/// `image` must be an image for `cuModuleLoadData` or `cuModuleLoadFatBinary` that outlives the result.
 pub unsafe fn ptx<'a>(image: *const c_void) -> Result<Option<&'a [u8]>, CudaError> {
-    // SAFETY: the caller's promise: what begins so has the rest.
+    // SAFETY: `image` is a valid image, by this function's contract: if it starts with a magic number, it has
+    // the complete header and all entries.
     unsafe {
         let mut image = image;
-        if begins(image, WRAPPER) {
-            image = number::<*const c_void>(image, WRAPPED);
-            if image.is_null() || !begins(image, MAGIC) {
+        if starts_with(image, WRAPPER_MAGIC) {
+            image = read_at::<*const c_void>(image, WRAPPED_IMAGE);
+            if image.is_null() || !starts_with(image, MAGIC) {
                 return Err(CudaError::InvalidImage);
             }
         }
-        match begins(image, MAGIC) {
+        match starts_with(image, MAGIC) {
             true => {
-                let (head, bytes) = lengths(image);
-                let all = image.cast::<u8>().add(head);
-                newest(entries(std::slice::from_raw_parts(all, bytes))).map(Some)
+                let (header_size, size) = sizes(image);
+                let entries_bytes = image.cast::<u8>().add(header_size);
+                newest_ptx(entries(std::slice::from_raw_parts(entries_bytes, size))).map(Some)
             }
             false => Ok(None),
         }
     }
 }
 
-/// The same of an image in a file, whose length is known: what its numbers say is held to that.
-/// [`CudaError::InvalidImage`] where they say that there is more.
-pub fn ptx_in(file: &[u8]) -> Result<Option<&[u8]>, CudaError> {
+/// Same as [`ptx`], for an image in a file of known length. Returns [`CudaError::InvalidImage`] if its sizes
+/// exceed the file.
+pub fn ptx_in_file(file: &[u8]) -> Result<Option<&[u8]>, CudaError> {
     if !file.starts_with(&MAGIC) {
         return Ok(None);
     }
-    if file.len() < HEAD {
+    if file.len() < HEADER_BYTES_READ {
         return Err(CudaError::InvalidImage);
     }
     let image = file.as_ptr().cast();
-    // SAFETY: the whole head is there.
-    let (head, bytes) = unsafe { lengths(image) };
-    let end = head.checked_add(bytes).filter(|&end| end <= file.len());
-    let all = &file[head..end.ok_or(CudaError::InvalidImage)?];
-    newest(entries(all)).map(Some)
+    // SAFETY: the file has at least `HEADER_BYTES_READ` bytes.
+    let (header_size, size) = unsafe { sizes(image) };
+    let end = header_size
+        .checked_add(size)
+        .filter(|&end| end <= file.len());
+    let entries_bytes = &file[header_size..end.ok_or(CudaError::InvalidImage)?];
+    newest_ptx(entries(entries_bytes)).map(Some)
 }
 
-/// Whether an image begins with these bytes, of which none is NUL. It is read as far as they are the same: a text may
-/// be shorter.
+/// Returns true if an image starts with these bytes, none of which is NUL. Stops reading at the first
+/// difference, because a text may be shorter.
 ///
 /// # Safety
 /// `image` must be readable up to its first NUL.
-unsafe fn begins(image: *const c_void, with: [u8; 4]) -> bool {
-    let mut bytes = with.into_iter().enumerate();
-    // SAFETY: the caller's promise.
-    bytes.all(|(place, byte)| unsafe { number::<u8>(image, place) } == byte)
+unsafe fn starts_with(image: *const c_void, prefix: [u8; 4]) -> bool {
+    let mut bytes = prefix.into_iter().enumerate();
+    // SAFETY: `image` is readable up to its first NUL, and all bytes before `offset` are equal and not NUL.
+    bytes.all(|(offset, byte)| unsafe { read_at::<u8>(image, offset) } == byte)
 }
 
-/// One of the images in a fat binary.
+/// One entry of a fat binary.
 #[derive(Clone, Copy)]
 struct Entry<'a> {
     kind: u16,
@@ -101,74 +105,77 @@ struct Entry<'a> {
     content: &'a [u8],
 }
 
-/// The bytes of a fat binary's head, and of all its entries.
+/// Returns the size of a fat binary's header and of all its entries.
 ///
 /// # Safety
-/// It has [`HEAD`] bytes at least.
-unsafe fn lengths(image: *const c_void) -> (usize, usize) {
-    // SAFETY: the caller's promise.
+/// `image` must have at least [`HEADER_BYTES_READ`] bytes.
+unsafe fn sizes(image: *const c_void) -> (usize, usize) {
+    // SAFETY: both fields are in the first `HEADER_BYTES_READ` bytes, which are readable by this function's contract.
     unsafe {
         (
-            number::<u16>(image, HEAD_BYTES).into(),
-            number::<u64>(image, ALL_BYTES) as usize,
+            read_at::<u16>(image, HEADER_SIZE).into(),
+            read_at::<u64>(image, ENTRIES_SIZE) as usize,
         )
     }
 }
 
-/// The entries of a fat binary, as far as they lie in it.
-fn entries(mut rest: &[u8]) -> Vec<Entry<'_>> {
-    let mut found = Vec::new();
-    while rest.len() >= LEAST_HEAD {
-        let start = rest.as_ptr().cast::<c_void>();
-        // SAFETY: there are so many bytes.
-        let (kind, head, bytes, gpu, uncompressed) = unsafe {
+/// Returns the entries of a fat binary; stops at one that exceeds it.
+fn entries(mut bytes_left: &[u8]) -> Vec<Entry<'_>> {
+    let mut entries = Vec::new();
+    while bytes_left.len() >= MIN_ENTRY_HEADER {
+        let start = bytes_left.as_ptr().cast::<c_void>();
+        // SAFETY: at least `MIN_ENTRY_HEADER` bytes are left, which contain all five fields.
+        let (kind, header_size, size, gpu, uncompressed) = unsafe {
             (
-                number::<u16>(start, KIND),
-                number::<u32>(start, ENTRY_HEAD_BYTES) as usize,
-                number::<u64>(start, CONTENT_BYTES) as usize,
-                number::<u32>(start, GPU),
-                number::<u64>(start, UNCOMPRESSED_BYTES),
+                read_at::<u16>(start, ENTRY_KIND),
+                read_at::<u32>(start, ENTRY_HEADER_SIZE) as usize,
+                read_at::<u64>(start, CONTENT_SIZE) as usize,
+                read_at::<u32>(start, ENTRY_GPU),
+                read_at::<u64>(start, UNCOMPRESSED_SIZE),
             )
         };
-        let Some(end) = head.checked_add(bytes).filter(|&end| end <= rest.len()) else {
+        let Some(end) = header_size
+            .checked_add(size)
+            .filter(|&end| end <= bytes_left.len())
+        else {
             break;
         };
-        if head < LEAST_HEAD {
+        if header_size < MIN_ENTRY_HEADER {
             break;
         }
-        found.push(Entry {
+        entries.push(Entry {
             kind,
             gpu,
             is_compressed: uncompressed != 0,
-            content: &rest[head..end],
+            content: &bytes_left[header_size..end],
         });
-        rest = &rest[end..];
+        bytes_left = &bytes_left[end..];
     }
-    found
+    entries
 }
 
-fn newest<'a>(entries: Vec<Entry<'a>>) -> Result<&'a [u8], CudaError> {
+fn newest_ptx<'a>(entries: Vec<Entry<'a>>) -> Result<&'a [u8], CudaError> {
     let ptx = entries.iter().filter(|entry| entry.kind == PTX);
-    let plain = ptx.clone().filter(|entry| !entry.is_compressed);
-    if let Some(found) = plain.max_by_key(|entry| entry.gpu) {
-        return Ok(found.content);
+    let uncompressed_ptx = ptx.clone().filter(|entry| !entry.is_compressed);
+    if let Some(entry) = uncompressed_ptx.max_by_key(|entry| entry.gpu) {
+        return Ok(entry.content);
     }
-    let has = match ptx.count() {
+    let contents = match ptx.count() {
         0 => "no PTX",
-        _ => "compressed PTX alone",
+        _ => "only compressed PTX",
     };
-    let why =
-        format!("the simulator loads PTX, not machine code: in this fat binary there is {has}");
-    say(format_args!("{why}"));
-    tell(Event::Refused(&why));
+    let message =
+        format!("the simulator loads PTX, not machine code: this fat binary contains {contents}");
+    warn(format_args!("{message}"));
+    emit(Event::ModuleRejected(&message));
     Err(CudaError::NotSupported)
 }
 
-/// A number at a place, aligned or not.
+/// Reads a number at an offset, aligned or not.
 ///
 /// # Safety
-/// It must be readable.
-unsafe fn number<T: Copy>(at: *const c_void, place: usize) -> T {
-    // SAFETY: the caller's promise.
-    unsafe { at.cast::<u8>().add(place).cast::<T>().read_unaligned() }
+/// The number must be readable.
+unsafe fn read_at<T: Copy>(base: *const c_void, offset: usize) -> T {
+    // SAFETY: the number is readable, by this function's contract.
+    unsafe { base.cast::<u8>().add(offset).cast::<T>().read_unaligned() }
 }

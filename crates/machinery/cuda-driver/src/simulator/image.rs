@@ -11,11 +11,11 @@ use cust_raw::{
 };
 
 use super::raw::{Out, handle, number};
-use super::{current, driver, lock};
-use crate::report::say;
-use crate::status::Answer;
+use super::{lock_mutex, lock_synchronized, synchronized_context};
+use crate::log::warn;
+use crate::status::CallResult;
 
-/// The numbers of `CUarray_format`.
+/// Values of `CUarray_format`.
 const FORMATS: [(c_int, Channel); 8] = [
     (1, Channel::U8),
     (2, Channel::U16),
@@ -27,45 +27,46 @@ const FORMATS: [(c_int, Channel); 8] = [
     (32, Channel::F32),
 ];
 
-/// The numbers of `CUresourcetype`.
+/// Values of `CUresourcetype`.
 const ARRAY: c_int = 0;
 const MIPMAPPED: c_int = 1;
 const LINEAR: c_int = 2;
 const PITCHED: c_int = 3;
 
-/// The flags of a texture: whole numbers as they are, coordinates from 0 to 1; and, which changes nothing
-/// here, no shortcut in filtering; cubes mixed across their edges. sRGB is not simulated.
-const AS_WHOLE: c_uint = 1;
-const NORMALISED: c_uint = 2;
-const NO_TRILINEAR: c_uint = 0x20;
-const SEAMLESS: c_uint = 0x40;
+/// Flags of a texture: integer reads without conversion, and normalized coordinates. Disabled trilinear
+/// optimization and seamless cube maps are accepted without effect on the result. sRGB is not supported.
+const READ_AS_INTEGER: c_uint = 1;
+const NORMALIZED_COORDINATES: c_uint = 2;
+const DISABLE_TRILINEAR: c_uint = 0x20;
+const SEAMLESS_CUBEMAP: c_uint = 0x40;
 
-/// What objects were made of, for those who ask.
-static MADE: Mutex<Vec<Made>> = Mutex::new(Vec::new());
+/// The descriptors of all objects, for the functions that return them.
+static DESCRIPTORS: Mutex<Vec<ObjectDescriptors>> = Mutex::new(Vec::new());
 
-struct Made {
+struct ObjectDescriptors {
     object: u64,
-    resource: Described<CUDA_RESOURCE_DESC>,
-    how: Option<CUDA_TEXTURE_DESC>,
+    resource: OpaqueDescriptor<CUDA_RESOURCE_DESC>,
+    params: Option<CUDA_TEXTURE_DESC>,
 }
 
-/// A description as C gave it. Its pointers are never followed.
+/// A descriptor from C. Its pointers are never dereferenced.
 #[derive(Clone, Copy)]
-struct Described<T>(T);
+struct OpaqueDescriptor<T>(T);
 
-// SAFETY: it is data to give back; nothing in it is used.
-unsafe impl<T> Send for Described<T> {}
+// SAFETY: the pointers in it are returned to the program and never dereferenced.
+unsafe impl<T> Send for OpaqueDescriptor<T> {}
 
-fn made() -> MutexGuard<'static, Vec<Made>> {
-    lock(&MADE)
+fn descriptors() -> MutexGuard<'static, Vec<ObjectDescriptors>> {
+    lock_mutex(&DESCRIPTORS)
 }
 
 /// `cuArrayCreate`.
-pub unsafe fn create(to: *mut CUarray, from: *const CUDA_ARRAY_DESCRIPTOR) -> Answer {
-    // SAFETY: the caller's promise.
-    let (to, from) = unsafe { (Out::new(to)?, from.as_ref()) };
+pub unsafe fn create(out: *mut CUarray, from: *const CUDA_ARRAY_DESCRIPTOR) -> CallResult {
+    // SAFETY: `out` is null or writable, and `from` is null or readable, as `cuArrayCreate` requires of its
+    // caller.
+    let (out, from) = unsafe { (Out::new(out)?, from.as_ref()) };
     let from = from.ok_or(CudaError::InvalidValue)?;
-    let (mut driver, context) = current()?;
+    let (mut driver, context) = synchronized_context()?;
     let array = driver.create_array(
         context,
         &ArrayDescription {
@@ -75,16 +76,17 @@ pub unsafe fn create(to: *mut CUarray, from: *const CUDA_ARRAY_DESCRIPTOR) -> An
             flags: 0,
         },
     )?;
-    to.set(handle(array));
+    out.set(handle(array));
     Ok(())
 }
 
 /// `cuArray3DCreate`.
-pub unsafe fn create_3d(to: *mut CUarray, from: *const CUDA_ARRAY3D_DESCRIPTOR) -> Answer {
-    // SAFETY: the caller's promise.
-    let (to, from) = unsafe { (Out::new(to)?, from.as_ref()) };
+pub unsafe fn create_3d(out: *mut CUarray, from: *const CUDA_ARRAY3D_DESCRIPTOR) -> CallResult {
+    // SAFETY: `out` is null or writable, and `from` is null or readable, as `cuArray3DCreate` requires of its
+    // caller.
+    let (out, from) = unsafe { (Out::new(out)?, from.as_ref()) };
     let from = from.ok_or(CudaError::InvalidValue)?;
-    let (mut driver, context) = current()?;
+    let (mut driver, context) = synchronized_context()?;
     let array = driver.create_array(
         context,
         &ArrayDescription {
@@ -94,170 +96,189 @@ pub unsafe fn create_3d(to: *mut CUarray, from: *const CUDA_ARRAY3D_DESCRIPTOR) 
             flags: from.Flags,
         },
     )?;
-    to.set(handle(array));
+    out.set(handle(array));
     Ok(())
 }
 
 /// `cuArrayGetDescriptor`.
-pub unsafe fn descriptor(to: *mut CUDA_ARRAY_DESCRIPTOR, array: CUarray) -> Answer {
-    if to.is_null() {
+pub unsafe fn descriptor(out: *mut CUDA_ARRAY_DESCRIPTOR, array: CUarray) -> CallResult {
+    if out.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    let found = driver()?.array(number(array))?;
-    // SAFETY: not null, so writable by the caller's promise; the format's number is one of C's.
+    let description = lock_synchronized()?.array(number(array))?;
+    // SAFETY: `out` is not null, so it is writable as `cuArrayGetDescriptor` requires; the format is a valid
+    // enum value.
     unsafe {
-        (*to).Width = found.size[0] as usize;
-        (*to).Height = found.size[1] as usize;
-        (&raw mut (*to).Format)
+        (*out).Width = description.size[0] as usize;
+        (*out).Height = description.size[1] as usize;
+        (&raw mut (*out).Format)
             .cast::<c_int>()
-            .write(format(found.channel));
-        (*to).NumChannels = found.channels;
+            .write(format(description.channel));
+        (*out).NumChannels = description.channels;
     }
     Ok(())
 }
 
 /// `cuArray3DGetDescriptor`.
-pub unsafe fn descriptor_3d(to: *mut CUDA_ARRAY3D_DESCRIPTOR, array: CUarray) -> Answer {
-    if to.is_null() {
+pub unsafe fn descriptor_3d(out: *mut CUDA_ARRAY3D_DESCRIPTOR, array: CUarray) -> CallResult {
+    if out.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    let found = driver()?.array(number(array))?;
-    // SAFETY: as in `descriptor`.
+    let description = lock_synchronized()?.array(number(array))?;
+    // SAFETY: `out` is not null, so it is writable as `cuArray3DGetDescriptor` requires; the format is a valid
+    // enum value.
     unsafe {
-        (*to).Width = found.size[0] as usize;
-        (*to).Height = found.size[1] as usize;
-        (*to).Depth = found.size[2] as usize;
-        (&raw mut (*to).Format)
+        (*out).Width = description.size[0] as usize;
+        (*out).Height = description.size[1] as usize;
+        (*out).Depth = description.size[2] as usize;
+        (&raw mut (*out).Format)
             .cast::<c_int>()
-            .write(format(found.channel));
-        (*to).NumChannels = found.channels;
-        (*to).Flags = found.flags;
+            .write(format(description.channel));
+        (*out).NumChannels = description.channels;
+        (*out).Flags = description.flags;
     }
     Ok(())
 }
 
 /// `cuArrayDestroy`.
-pub unsafe fn destroy(array: CUarray) -> Answer {
-    let (mut driver, context) = current()?;
+pub unsafe fn destroy(array: CUarray) -> CallResult {
+    let (mut driver, context) = synchronized_context()?;
     Ok(driver.destroy_array(context, number(array))?)
 }
 
 /// `cuTexObjectCreate`.
 pub unsafe fn create_texture(
-    to: *mut CUtexObject,
+    out: *mut CUtexObject,
     resource: *const CUDA_RESOURCE_DESC,
-    how: *const CUDA_TEXTURE_DESC,
+    params: *const CUDA_TEXTURE_DESC,
     view: *const CUDA_RESOURCE_VIEW_DESC,
-) -> Answer {
-    if resource.is_null() || how.is_null() {
+) -> CallResult {
+    if resource.is_null() || params.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
     if !view.is_null() {
-        say(format_args!("the simulator does not do resource views"));
+        warn(format_args!(
+            "the simulator does not support resource views"
+        ));
         return Err(CudaError::NotSupported.into());
     }
-    // SAFETY: the caller's promise.
-    let (to, of, read) = unsafe { (Out::new(to)?, read_resource(resource)?, read_texture(how)?) };
-    let (mut driver, context) = current()?;
-    let object = driver.create_texture(context, of, &read)?;
-    // SAFETY: not null, so readable.
-    let (resource, how) = unsafe { (Described(resource.read()), how.read()) };
-    made().push(Made {
+    // SAFETY: `out` is null or writable, as `cuTexObjectCreate` requires; `resource` and `params` are not
+    // null, so they are readable.
+    let (out, parsed, texture) = unsafe {
+        (
+            Out::new(out)?,
+            read_resource(resource)?,
+            read_texture(params)?,
+        )
+    };
+    let (mut driver, context) = synchronized_context()?;
+    let object = driver.create_texture(context, parsed, &texture)?;
+    // SAFETY: neither pointer is null, so both are readable as `cuTexObjectCreate` requires of its caller.
+    let (resource, params) = unsafe { (OpaqueDescriptor(resource.read()), params.read()) };
+    descriptors().push(ObjectDescriptors {
         object,
         resource,
-        how: Some(how),
+        params: Some(params),
     });
-    to.set(object);
+    out.set(object);
     Ok(())
 }
 
 /// `cuTexObjectDestroy`.
-pub unsafe fn destroy_texture(texture: CUtexObject) -> Answer {
-    let (mut driver, context) = current()?;
+pub unsafe fn destroy_texture(texture: CUtexObject) -> CallResult {
+    let (mut driver, context) = synchronized_context()?;
     driver.destroy_texture(context, texture)?;
-    made().retain(|made| made.object != texture);
+    descriptors().retain(|entry| entry.object != texture);
     Ok(())
 }
 
 /// `cuTexObjectGetResourceDesc`, `cuSurfObjectGetResourceDesc`.
-pub unsafe fn resource_of(to: *mut CUDA_RESOURCE_DESC, object: u64) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(to) }?;
-    let made = made();
-    let found = made.iter().find(|made| made.object == object);
-    to.set(found.ok_or(CudaError::InvalidValue)?.resource.0);
+pub unsafe fn resource_of(out: *mut CUDA_RESOURCE_DESC, object: u64) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuTexObjectGetResourceDesc` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
+    let descriptors = descriptors();
+    let entry = descriptors.iter().find(|entry| entry.object == object);
+    out.set(entry.ok_or(CudaError::InvalidValue)?.resource.0);
     Ok(())
 }
 
 /// `cuTexObjectGetTextureDesc`.
-pub unsafe fn texture_of(to: *mut CUDA_TEXTURE_DESC, texture: CUtexObject) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(to) }?;
-    let made = made();
-    let found = made.iter().find(|made| made.object == texture);
-    let how = found.and_then(|made| made.how);
-    to.set(how.ok_or(CudaError::InvalidValue)?);
+pub unsafe fn texture_of(out: *mut CUDA_TEXTURE_DESC, texture: CUtexObject) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuTexObjectGetTextureDesc` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
+    let descriptors = descriptors();
+    let entry = descriptors.iter().find(|entry| entry.object == texture);
+    let params = entry.and_then(|entry| entry.params);
+    out.set(params.ok_or(CudaError::InvalidValue)?);
     Ok(())
 }
 
 /// `cuSurfObjectCreate`.
-pub unsafe fn create_surface(to: *mut CUsurfObject, resource: *const CUDA_RESOURCE_DESC) -> Answer {
+pub unsafe fn create_surface(
+    out: *mut CUsurfObject,
+    resource: *const CUDA_RESOURCE_DESC,
+) -> CallResult {
     if resource.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: the caller's promise.
-    let (to, of) = unsafe { (Out::new(to)?, read_resource(resource)?) };
-    let Resource::Array(array) = of else {
+    // SAFETY: `out` is null or writable, as `cuSurfObjectCreate` requires; `resource` is not null, so it is
+    // readable.
+    let (out, parsed) = unsafe { (Out::new(out)?, read_resource(resource)?) };
+    let Resource::Array(array) = parsed else {
         return Err(CudaError::InvalidValue.into());
     };
-    let (mut driver, context) = current()?;
+    let (mut driver, context) = synchronized_context()?;
     let object = driver.create_surface(context, array)?;
-    // SAFETY: not null, so readable.
-    let resource = unsafe { Described(resource.read()) };
-    made().push(Made {
+    // SAFETY: `resource` is not null, so it is readable as `cuSurfObjectCreate` requires of its caller.
+    let resource = unsafe { OpaqueDescriptor(resource.read()) };
+    descriptors().push(ObjectDescriptors {
         object,
         resource,
-        how: None,
+        params: None,
     });
-    to.set(object);
+    out.set(object);
     Ok(())
 }
 
 /// `cuSurfObjectDestroy`.
-pub unsafe fn destroy_surface(surface: CUsurfObject) -> Answer {
-    let (mut driver, context) = current()?;
+pub unsafe fn destroy_surface(surface: CUsurfObject) -> CallResult {
+    let (mut driver, context) = synchronized_context()?;
     driver.destroy_surface(context, surface)?;
-    made().retain(|made| made.object != surface);
+    descriptors().retain(|entry| entry.object != surface);
     Ok(())
 }
 
-/// A format's number, which may be one that the enum lacks.
+/// Reads an enum as an integer, because it may hold a value that the Rust enum lacks.
 fn format_of<T>(format: *const T) -> c_int {
-    // SAFETY: callers point to an enum of C's, which is such a number.
+    // SAFETY: all callers pass a pointer to a readable C enum, which has the size of an `int`.
     unsafe { format.cast::<c_int>().read() }
 }
 
 fn channel(number: c_int) -> Result<Channel, CudaError> {
-    let found = FORMATS.iter().find(|(known, _)| *known == number);
-    found
+    let entry = FORMATS.iter().find(|(format, _)| *format == number);
+    entry
         .map(|(_, channel)| *channel)
         .ok_or(CudaError::InvalidValue)
 }
 
 fn format(channel: Channel) -> c_int {
-    let found = FORMATS.iter().find(|(_, known)| *known == channel);
-    found.map_or(0, |(number, _)| *number)
+    let entry = FORMATS.iter().find(|(_, entry)| *entry == channel);
+    entry.map_or(0, |(number, _)| *number)
 }
 
+/// Reads a resource descriptor.
+///
 /// # Safety
 /// `from` must be readable.
 unsafe fn read_resource(from: *const CUDA_RESOURCE_DESC) -> Result<Resource, CudaError> {
-    // SAFETY: the caller's promise; the kind says which part of the union counts.
+    // SAFETY: `from` is readable, by this function's contract; `resType` selects the valid part of the union.
     unsafe {
         match format_of(&raw const (*from).resType) {
             ARRAY => Ok(Resource::Array(number((*from).res.array.hArray))),
             MIPMAPPED => {
-                say(format_args!("the simulator does not do mipmapped arrays"));
+                warn(format_args!(
+                    "the simulator does not support mipmapped arrays"
+                ));
                 Err(CudaError::NotSupported)
             }
             LINEAR => {
@@ -270,14 +291,14 @@ unsafe fn read_resource(from: *const CUDA_RESOURCE_DESC) -> Result<Resource, Cud
                 })
             }
             PITCHED => {
-                let rows = &raw const (*from).res.pitch2D;
+                let pitched = &raw const (*from).res.pitch2D;
                 Ok(Resource::Pitched {
-                    address: (*rows).devPtr,
-                    channel: channel(format_of(&raw const (*rows).format))?,
-                    channels: (*rows).numChannels,
-                    width: (*rows).width as u64,
-                    height: (*rows).height as u64,
-                    pitch: (*rows).pitchInBytes as u64,
+                    address: (*pitched).devPtr,
+                    channel: channel(format_of(&raw const (*pitched).format))?,
+                    channels: (*pitched).numChannels,
+                    width: (*pitched).width as u64,
+                    height: (*pitched).height as u64,
+                    pitch: (*pitched).pitchInBytes as u64,
                 })
             }
             _ => Err(CudaError::InvalidValue),
@@ -285,6 +306,8 @@ unsafe fn read_resource(from: *const CUDA_RESOURCE_DESC) -> Result<Resource, Cud
     }
 }
 
+/// Reads a texture descriptor.
+///
 /// # Safety
 /// `from` must be readable.
 unsafe fn read_texture(from: *const CUDA_TEXTURE_DESC) -> Result<Texture, CudaError> {
@@ -294,7 +317,7 @@ unsafe fn read_texture(from: *const CUDA_TEXTURE_DESC) -> Result<Texture, CudaEr
         AddressMode::Mirror,
         AddressMode::Border,
     ];
-    // SAFETY: the caller's promise; enums are read as the numbers that they are in C.
+    // SAFETY: `from` is readable, by this function's contract; enums are read as integers.
     let (modes, filter, flags, border) = unsafe {
         (
             (&raw const (*from).addressMode).cast::<[c_int; 3]>().read(),
@@ -303,13 +326,14 @@ unsafe fn read_texture(from: *const CUDA_TEXTURE_DESC) -> Result<Texture, CudaEr
             (*from).borderColor,
         )
     };
-    let mut of = [AddressMode::Wrap; 3];
-    for (of, mode) in of.iter_mut().zip(modes) {
-        let found = usize::try_from(mode).ok().and_then(|mode| MODES.get(mode));
-        *of = *found.ok_or(CudaError::InvalidValue)?;
+    let mut address_modes = [AddressMode::Wrap; 3];
+    for (address_mode, mode) in address_modes.iter_mut().zip(modes) {
+        let decoded = usize::try_from(mode).ok().and_then(|mode| MODES.get(mode));
+        *address_mode = *decoded.ok_or(CudaError::InvalidValue)?;
     }
-    let known = AS_WHOLE | NORMALISED | NO_TRILINEAR | SEAMLESS;
-    if !(0..=1).contains(&filter) || flags & !known != 0 {
+    let valid_flags =
+        READ_AS_INTEGER | NORMALIZED_COORDINATES | DISABLE_TRILINEAR | SEAMLESS_CUBEMAP;
+    if !(0..=1).contains(&filter) || flags & !valid_flags != 0 {
         return Err(CudaError::InvalidValue);
     }
     Ok(Texture {
@@ -322,11 +346,11 @@ unsafe fn read_texture(from: *const CUDA_TEXTURE_DESC) -> Result<Texture, CudaEr
             pitch: 0,
             linear: false,
         },
-        modes: of,
+        modes: address_modes,
         linear_filter: filter == 1,
-        normalised: flags & NORMALISED != 0,
-        as_whole: flags & AS_WHOLE != 0,
-        seamless: flags & SEAMLESS != 0,
+        normalised: flags & NORMALIZED_COORDINATES != 0,
+        as_whole: flags & READ_AS_INTEGER != 0,
+        seamless: flags & SEAMLESS_CUBEMAP != 0,
         border,
     })
 }

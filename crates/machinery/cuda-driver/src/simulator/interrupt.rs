@@ -1,31 +1,32 @@
-//! Ctrl-C while a launch runs. A program that handles it itself, as Python does, hears of it when its call
-//! returns, which for a kernel that never ends would be never: the launch is ended, and then the program's own
-//! handler has its say. Our own programs end by themselves, launch and all, and do not ask for it.
+//! Ctrl-C during a launch. A program that handles SIGINT itself, as Python does, acts on it only after its
+//! driver call returns, which an endless kernel never does. So the simulator ends the launch first and then
+//! runs the program's handler. Warpbook's own programs terminate on Ctrl-C without this, so they do not
+//! enable it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-static WANTED: AtomicBool = AtomicBool::new(false);
+static ENABLED: AtomicBool = AtomicBool::new(false);
 
-/// From now on Ctrl-C ends the launch that is under way where the program handles the signal itself: for programs
-/// that expect NVIDIA's driver and know nothing of the simulator.
-pub fn end_launches_at_ctrl_c() {
-    WANTED.store(true, Ordering::Relaxed);
+/// Makes Ctrl-C end the running launch if the program handles the signal itself. For programs that expect
+/// NVIDIA's driver and know nothing about the simulator.
+pub fn interrupt_launches_on_ctrl_c() {
+    ENABLED.store(true, Ordering::Relaxed);
 }
 
-/// While it lives, Ctrl-C ends the launch that is under way, where that is wanted.
-pub struct Interruptible {
+/// A guard: while it lives, Ctrl-C ends the running launch, if that is enabled.
+pub struct InterruptGuard {
     #[cfg(unix)]
-    _until_the_end: Option<unix::Previous>,
+    _previous: Option<unix::PreviousAction>,
 }
 
-impl Interruptible {
-    pub fn begin() -> Self {
+impl InterruptGuard {
+    pub fn enable() -> Self {
         cuda_sim::exec::forget_interrupts();
         Self {
             #[cfg(unix)]
-            _until_the_end: WANTED
+            _previous: ENABLED
                 .load(Ordering::Relaxed)
-                .then(unix::Previous::replace)
+                .then(unix::PreviousAction::replace)
                 .flatten(),
         }
     }
@@ -40,61 +41,65 @@ mod unix {
 
     use libc::{SA_SIGINFO, SIG_DFL, SIG_IGN, SIGINT, sigaction, siginfo_t};
 
-    /// The handler that the program has set, while it is replaced: launches are one at a time.
-    static BEFORE: AtomicPtr<sigaction> = AtomicPtr::new(null_mut());
+    /// The program's signal action while it is replaced. One is enough, because launches run one at a time.
+    static PREVIOUS_ACTION: AtomicPtr<sigaction> = AtomicPtr::new(null_mut());
 
-    /// The program's own handler, which comes back when this is dropped.
+    /// The program's signal action, which is restored on drop.
     #[must_use]
-    pub struct Previous(Box<sigaction>);
+    pub struct PreviousAction(Box<sigaction>);
 
-    impl Previous {
-        /// Nothing where the program has none: then Ctrl-C ends it, or nothing at all.
+    impl PreviousAction {
+        /// Replaces the program's handler. Returns `None` if it has none: then Ctrl-C terminates it or is
+        /// ignored.
         pub fn replace() -> Option<Self> {
-            let mut found = MaybeUninit::<sigaction>::uninit();
-            // SAFETY: the action is written where there is room for it.
-            let found = unsafe {
-                if sigaction(SIGINT, null(), found.as_mut_ptr()) != 0 {
+            let mut action = MaybeUninit::<sigaction>::uninit();
+            // SAFETY: `action` is large enough for the action, which `sigaction` fully writes on success.
+            let action = unsafe {
+                if sigaction(SIGINT, null(), action.as_mut_ptr()) != 0 {
                     return None;
                 }
-                found.assume_init()
+                action.assume_init()
             };
-            if [SIG_DFL, SIG_IGN].contains(&found.sa_sigaction) {
+            if [SIG_DFL, SIG_IGN].contains(&action.sa_sigaction) {
                 return None;
             }
-            let mut before = Box::new(found);
-            BEFORE.store(&mut *before, Ordering::Release);
-            let mut ours = found;
-            ours.sa_sigaction = handler as *const () as usize;
-            ours.sa_flags |= SA_SIGINFO;
-            // SAFETY: the handler is of the kind that the flags say.
-            unsafe { sigaction(SIGINT, &ours, null_mut()) };
-            Some(Self(before))
+            let mut previous = Box::new(action);
+            PREVIOUS_ACTION.store(&mut *previous, Ordering::Release);
+            let mut replacement = action;
+            replacement.sa_sigaction = handler as *const () as usize;
+            replacement.sa_flags |= SA_SIGINFO;
+            // SAFETY: `handler` has the signature that `SA_SIGINFO` requires.
+            unsafe { sigaction(SIGINT, &replacement, null_mut()) };
+            Some(Self(previous))
         }
     }
 
-    impl Drop for Previous {
+    impl Drop for PreviousAction {
         fn drop(&mut self) {
-            // SAFETY: it was the program's before. Only then is what the handler reads gone.
+            // SAFETY: the action came from `sigaction` itself. The pointer that the handler reads is cleared
+            // afterwards.
             unsafe { sigaction(SIGINT, &*self.0, null_mut()) };
-            BEFORE.store(null_mut(), Ordering::Release);
+            PREVIOUS_ACTION.store(null_mut(), Ordering::Release);
         }
     }
 
-    extern "C" fn handler(signal: c_int, information: *mut siginfo_t, context: *mut c_void) {
+    extern "C" fn handler(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         cuda_sim::exec::interrupt();
-        // SAFETY: it points to what lives as long as this handler is set.
-        let Some(before) = (unsafe { BEFORE.load(Ordering::Acquire).as_ref() }) else {
+        // SAFETY: the pointer is null or points into the box of `PreviousAction`, which lives while this
+        // handler is installed.
+        let Some(previous) = (unsafe { PREVIOUS_ACTION.load(Ordering::Acquire).as_ref() }) else {
             return;
         };
-        type Plain = extern "C" fn(c_int);
-        type Informed = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
-        let function = before.sa_sigaction as *const ();
-        // SAFETY: a handler that is neither of the two that are numbers is a function of the kind that its flags say.
+        type SimpleHandler = extern "C" fn(c_int);
+        type InfoHandler = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
+        let function = previous.sa_sigaction as *const ();
+        // SAFETY: a handler other than `SIG_DFL` and `SIG_IGN` is a function with the signature that its
+        // flags state.
         unsafe {
-            if before.sa_flags & SA_SIGINFO != 0 {
-                std::mem::transmute::<*const (), Informed>(function)(signal, information, context);
+            if previous.sa_flags & SA_SIGINFO != 0 {
+                std::mem::transmute::<*const (), InfoHandler>(function)(signal, info, context);
             } else {
-                std::mem::transmute::<*const (), Plain>(function)(signal);
+                std::mem::transmute::<*const (), SimpleHandler>(function)(signal);
             }
         }
     }

@@ -1,4 +1,5 @@
-//! Kernel launches: the two ways C passes parameters, and what a kernel prints.
+//! Kernel launches: reading of parameters in the two forms that C passes them, execution, and device `printf`
+//! output.
 
 use std::ffi::{c_uint, c_void};
 use std::io::Write;
@@ -9,15 +10,15 @@ use cuda_sim::exec::Fault;
 use cust_raw::{CUfunction, CUstream};
 
 use super::check::report;
-use super::interrupt::Interruptible;
+use super::interrupt::InterruptGuard;
+use super::stream_op::{Kernel, StreamOp};
 use super::submit::submit;
-use super::work::{Kernel, Work};
-use super::{function, in_live_stream, machine, watch};
+use super::{lock, lock_live_stream, resolve_function, telemetry};
+use crate::log::warn;
 use crate::names;
-use crate::report::say;
-use crate::status::Answer;
+use crate::status::CallResult;
 
-/// The tags in a launch's `extra` list (`CU_LAUNCH_PARAM_…`).
+/// Tags in a launch's `extra` list (`CU_LAUNCH_PARAM_…`).
 const END: usize = 0;
 const BUFFER: usize = 1;
 const BUFFER_SIZE: usize = 2;
@@ -33,20 +34,20 @@ pub unsafe fn kernel(
     block_y: c_uint,
     block_z: c_uint,
     dynamic_shared: c_uint,
-    on: CUstream,
+    h_stream: CUstream,
     parameters: *mut *mut c_void,
     extra: *mut *mut c_void,
-) -> Answer {
-    let asked = Asked {
+) -> CallResult {
+    let request = LaunchRequest {
         function,
         grid: [grid_x, grid_y, grid_z],
         block: [block_x, block_y, block_z],
         dynamic_shared,
-        on,
+        h_stream,
         cooperative: false,
     };
-    // SAFETY: the caller's promise.
-    unsafe { launch(asked, parameters, extra) }
+    // SAFETY: `parameters` and `extra` are null or hold the kernel's parameters, as `cuLaunchKernel` requires.
+    unsafe { launch(request, parameters, extra) }
 }
 
 /// `cuLaunchCooperativeKernel`.
@@ -60,58 +61,60 @@ pub unsafe fn cooperative_kernel(
     block_y: c_uint,
     block_z: c_uint,
     dynamic_shared: c_uint,
-    on: CUstream,
+    h_stream: CUstream,
     parameters: *mut *mut c_void,
-) -> Answer {
-    let asked = Asked {
+) -> CallResult {
+    let request = LaunchRequest {
         function,
         grid: [grid_x, grid_y, grid_z],
         block: [block_x, block_y, block_z],
         dynamic_shared,
-        on,
+        h_stream,
         cooperative: true,
     };
-    // SAFETY: the caller's promise.
-    unsafe { launch(asked, parameters, std::ptr::null_mut()) }
+    // SAFETY: `parameters` is null or holds the kernel's parameters, as `cuLaunchCooperativeKernel` requires.
+    unsafe { launch(request, parameters, std::ptr::null_mut()) }
 }
 
-/// A launch, but for its parameters.
-pub struct Asked {
+/// A launch as requested by the program, without its parameters.
+pub struct LaunchRequest {
     pub function: CUfunction,
     pub grid: [c_uint; 3],
     pub block: [c_uint; 3],
     pub dynamic_shared: c_uint,
-    pub on: CUstream,
+    pub h_stream: CUstream,
     pub cooperative: bool,
 }
 
+/// Checks a launch and enqueues it in its stream.
+///
 /// # Safety
-/// One of `parameters` and `extra` has to hold the kernel's parameters, or the kernel to have none.
+/// `parameters` or `extra` must hold the kernel's parameters, unless the kernel has none.
 pub unsafe fn launch(
-    asked: Asked,
+    request: LaunchRequest,
     parameters: *mut *mut c_void,
     extra: *mut *mut c_void,
-) -> Answer {
-    let (mut driver, context, stream) = in_live_stream(asked.on)?;
-    let function = function(&mut driver, Some(context), asked.function)?;
+) -> CallResult {
+    let (mut driver, context, stream) = lock_live_stream(request.h_stream)?;
+    let function = resolve_function(&mut driver, Some(context), request.function)?;
     let kernel = Kernel {
         function,
-        grid: asked.grid,
-        block: asked.block,
-        dynamic_shared: asked.dynamic_shared,
-        // SAFETY: the caller's promise.
+        grid: request.grid,
+        block: request.block,
+        dynamic_shared: request.dynamic_shared,
+        // SAFETY: `parameters` and `extra` meet this function's contract, which is the same.
         arguments: unsafe { pack(&driver, function, parameters, extra) }?,
-        cooperative: asked.cooperative,
+        cooperative: request.cooperative,
         priority: 0,
     };
     driver.check_launch(context, &kernel.config())?;
-    Ok(submit(driver, context, stream, Work::Kernel(kernel))?)
+    Ok(submit(driver, context, stream, StreamOp::Kernel(kernel))?)
 }
 
-/// A kernel's arguments as they lie in its parameter space, from either form in which C passes them.
+/// Packs a kernel's arguments in the layout of its parameter space, from either form in which C passes them.
 ///
 /// # Safety
-/// As [`launch`].
+/// Same as [`launch`].
 pub unsafe fn pack(
     driver: &Driver,
     function: FunctionId,
@@ -123,100 +126,106 @@ pub unsafe fn pack(
     match (parameters.is_null(), extra.is_null()) {
         (true, true) if layout.is_empty() => {}
         (false, true) => {
-            for (i, part) in layout.iter().enumerate() {
-                let to = &mut packed[part.offset as usize..][..part.size as usize];
-                // SAFETY: the caller promises a pointer for each of the kernel's parameters.
-                let from = unsafe { *parameters.add(i) }.cast::<u8>();
-                if from.is_null() {
+            for (i, parameter) in layout.iter().enumerate() {
+                let dst = &mut packed[parameter.offset as usize..][..parameter.size as usize];
+                // SAFETY: `parameters` has one pointer per kernel parameter, and `i` counts these parameters.
+                let src = unsafe { *parameters.add(i) }.cast::<u8>();
+                if src.is_null() {
                     return Err(CudaError::InvalidValue);
                 }
-                // SAFETY: each points to a value of its parameter's size.
-                unsafe { from.copy_to_nonoverlapping(to.as_mut_ptr(), to.len()) };
+                // SAFETY: `src` points to a value of the parameter's size, and `packed` is a separate buffer.
+                unsafe { src.copy_to_nonoverlapping(dst.as_mut_ptr(), dst.len()) };
             }
         }
-        // SAFETY: the caller's promise about `extra`.
+        // SAFETY: `extra` is not null, so it is a tagged list by this function's contract.
         (true, false) => unsafe { unpack(extra, &mut packed) }?,
         (_, _) => return Err(CudaError::InvalidValue),
     }
     Ok(packed.into())
 }
 
-/// Runs a kernel to its end, and says what it printed and what was found in it.
+/// Runs a kernel to completion, then prints its output and its findings.
 pub fn run(context: ContextId, stream: StreamId, kernel: &Kernel) -> Result<(), CudaError> {
-    let mut driver = machine()?;
-    let interruptible = Interruptible::begin();
-    let mut launched = driver.launch(context, stream, &kernel.config())?;
-    drop(interruptible);
-    name_kernels(&mut launched);
-    if let Some(record) = &launched.record {
-        watch::traced(&record.kernel, std::mem::take(&mut launched.trace));
+    let mut driver = lock()?;
+    let interrupt_guard = InterruptGuard::enable();
+    let mut outcome = driver.launch(context, stream, &kernel.config())?;
+    drop(interrupt_guard);
+    demangle_kernels(&mut outcome);
+    if let Some(record) = &outcome.record {
+        telemetry::store_trace(&record.kernel, std::mem::take(&mut outcome.trace));
     }
-    watch::finished(launched.record, launched.fault.as_ref());
+    telemetry::store_result(outcome.record, outcome.fault.as_ref());
     drop(driver);
-    let said = launched.fault.as_ref().and_then(Fault::finding);
-    if !launched.printed.is_empty() {
+    let reported = outcome.fault.as_ref().and_then(Fault::finding);
+    if !outcome.printed.is_empty() {
         flush_c();
         let mut stdout = std::io::stdout().lock();
-        // If nobody reads the output, the launch has not failed, as with C's printf.
+        // Ignore errors: as with C's `printf`, a closed stdout does not fail the launch.
         let _ = stdout
-            .write_all(&launched.printed)
+            .write_all(&outcome.printed)
             .and_then(|()| stdout.flush());
     }
-    if let Some(fault) = launched.fault {
-        say(format_args!("{fault}"));
+    if let Some(fault) = outcome.fault {
+        warn(format_args!("{fault}"));
     }
-    report(launched.findings, said.as_ref());
+    report(outcome.findings, reported.as_ref());
     Ok(())
 }
 
-/// Has what is told of a launch call its kernel as the reader's source does.
-fn name_kernels(launched: &mut LaunchOutcome) {
-    let place = launched.fault.as_mut().and_then(|it| it.place.as_mut());
-    let names = place.map(|place| &mut place.kernel);
-    let found = launched.findings.iter_mut().map(|it| &mut it.kernel);
-    for name in names.into_iter().chain(found) {
-        *name = names::plain(name);
+/// Replaces mangled kernel names with source names.
+fn demangle_kernels(outcome: &mut LaunchOutcome) {
+    let place = outcome
+        .fault
+        .as_mut()
+        .and_then(|fault| fault.place.as_mut());
+    let in_fault = place.map(|place| &mut place.kernel);
+    let in_findings = outcome
+        .findings
+        .iter_mut()
+        .map(|finding| &mut finding.kernel);
+    for name in in_fault.into_iter().chain(in_findings) {
+        *name = names::short(name);
     }
 }
 
-/// Sends on what the program has printed with C's functions, which keep it: it was printed before.
+/// Flushes C's stdout so that earlier host output precedes the kernel's.
 fn flush_c() {
     unsafe extern "C" {
         fn fflush(stream: *mut c_void) -> std::ffi::c_int;
     }
-    // SAFETY: `fflush` is in C's library on every platform; a null pointer means all streams.
+    // SAFETY: `fflush` has this signature in every C library; a null pointer means all streams.
     unsafe { fflush(std::ptr::null_mut()) };
 }
 
-/// Fills `packed` from a list of tags and values ended by [`END`].
+/// Fills `packed` from a list of tags and values that ends with [`END`].
 ///
 /// # Safety
-/// `extra` must be such a list; its buffer must be as long as it says.
+/// `extra` must be such a list, and its buffer must have the size that the list states.
 unsafe fn unpack(extra: *mut *mut c_void, packed: &mut [u8]) -> Result<(), CudaError> {
     let mut buffer = std::ptr::null::<u8>();
     let mut size = None;
-    let mut at = extra;
+    let mut entry = extra;
     loop {
-        // SAFETY: the list has not ended.
-        let tag = unsafe { *at }.addr();
+        // SAFETY: `entry` points to a tag: the list continues until its `END` tag.
+        let tag = unsafe { *entry }.addr();
         if tag == END {
             break;
         }
-        // SAFETY: a value follows every tag but the last.
-        let value = unsafe { *at.add(1) };
+        // SAFETY: every tag except `END` is followed by a value.
+        let value = unsafe { *entry.add(1) };
         match tag {
             BUFFER => buffer = value.cast(),
-            // SAFETY: this tag's value points to a size.
+            // SAFETY: the value of `BUFFER_SIZE` points to a `size_t`, and it is not null.
             BUFFER_SIZE if !value.is_null() => size = Some(unsafe { *value.cast::<usize>() }),
             _ => return Err(CudaError::InvalidValue),
         }
-        // SAFETY: the list goes on.
-        at = unsafe { at.add(2) };
+        // SAFETY: the tag was not `END`, so the list has another tag.
+        entry = unsafe { entry.add(2) };
     }
     if buffer.is_null() || size.is_none_or(|size| size < packed.len()) {
         return Err(CudaError::InvalidValue);
     }
-    // SAFETY: the buffer holds `size` bytes, which are at least as many.
+    // SAFETY: the buffer has `size` bytes, at least `packed.len()`; `packed` is a separate buffer.
     unsafe { buffer.copy_to_nonoverlapping(packed.as_mut_ptr(), packed.len()) };
     Ok(())
 }

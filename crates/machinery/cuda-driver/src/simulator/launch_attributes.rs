@@ -1,4 +1,4 @@
-//! `cuLaunchKernelEx`: launches with a list of attributes.
+//! `cuLaunchKernelEx`: launches with attributes.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -6,28 +6,28 @@ use cuda_sim::driver::CudaError;
 use cust_raw::{CUevent, CUfunction};
 
 use super::event;
-use super::launch::{Asked, launch};
-use crate::report::say;
-use crate::status::Answer;
+use super::launch::{LaunchRequest, launch};
+use crate::log::warn;
+use crate::status::CallResult;
 use crate::types::{CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig};
 
-/// The numbers of `CUlaunchAttributeID` that mean something here.
+/// The values of `CUlaunchAttributeID` that have an effect.
 const COOPERATIVE: c_int = 2;
 const CLUSTER: c_int = 4;
 const PROGRAMMATIC_EVENT: c_int = 7;
 const COMPLETION_EVENT: c_int = 12;
 const DEVICE_UPDATABLE: c_int = 13;
 
-/// Those that change nothing here: hints about caches, waiting, clusters that may also be smaller, priorities,
-/// domains of memory order and the link to other devices; and launches that may begin before the one before them has
-/// ended, which on a simulator that ends each before the next begins is always obeyed.
+/// Attributes without effect in the simulator: hints about caches, waiting, smaller clusters, priorities,
+/// memory synchronization domains and the link to other devices; and programmatic stream serialization, which
+/// permits an overlap of launches that the simulator never uses, because it runs one launch at a time.
 const HARMLESS: [c_int; 12] = [0, 1, 3, 5, 6, 8, 9, 10, 11, 14, 15, 16];
 
-/// What the attributes of a launch ask for.
+/// The effective attributes of a launch.
 #[derive(Default)]
-pub struct Wanted {
+pub struct LaunchAttributes {
     cooperative: bool,
-    /// Events that are recorded behind the launch.
+    /// Events to record after the launch.
     events: Vec<CUevent>,
 }
 
@@ -37,63 +37,67 @@ pub unsafe fn kernel(
     function: CUfunction,
     parameters: *mut *mut c_void,
     extra: *mut *mut c_void,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> CallResult {
+    // SAFETY: `config` is null or readable, as `cuLaunchKernelEx` requires of its caller.
     let config = unsafe { config.as_ref() }.ok_or(CudaError::InvalidValue)?;
-    // SAFETY: as above.
-    let wanted = unsafe { read(config.attributes, config.attribute_count) }?;
-    let asked = Asked {
+    // SAFETY: `attributes` has `attribute_count` elements, as `cuLaunchKernelEx` requires of its caller.
+    let attributes = unsafe { read(config.attributes, config.attribute_count) }?;
+    let request = LaunchRequest {
         function,
         grid: config.grid,
         block: config.block,
         dynamic_shared: config.dynamic_shared,
-        on: config.stream,
-        cooperative: wanted.cooperative,
+        h_stream: config.stream,
+        cooperative: attributes.cooperative,
     };
-    // SAFETY: the caller's promise about the parameters.
+    // SAFETY: `parameters` and `extra` are null or hold the kernel's parameters, as `cuLaunchKernelEx`
+    // requires. `record` dereferences no pointer.
     unsafe {
-        launch(asked, parameters, extra)?;
-        for recorded in wanted.events {
+        launch(request, parameters, extra)?;
+        for recorded in attributes.events {
             event::record(recorded, config.stream)?;
         }
     }
     Ok(())
 }
 
-/// What a list of attributes asks for. [`CudaError::NotSupported`] for what cannot be done here, with a line that
-/// names it, [`CudaError::InvalidValue`] for what no attribute is.
+/// Reads a list of attributes. Returns [`CudaError::NotSupported`] and prints a message for one that the
+/// simulator does not support, [`CudaError::InvalidValue`] for an unknown one.
 ///
 /// # Safety
-/// `list` must hold `count` attributes.
-pub unsafe fn read(list: *const CUlaunchAttribute, count: c_uint) -> Result<Wanted, CudaError> {
+/// `list` must be null or have `count` elements.
+pub unsafe fn read(
+    list: *const CUlaunchAttribute,
+    count: c_uint,
+) -> Result<LaunchAttributes, CudaError> {
     if list.is_null() && count > 0 {
         return Err(CudaError::InvalidValue);
     }
-    let mut wanted = Wanted::default();
+    let mut attributes = LaunchAttributes::default();
     for i in 0..count as usize {
-        // SAFETY: the caller's promise.
+        // SAFETY: `list` has `count` elements, by this function's contract.
         let CUlaunchAttribute { id, value } = unsafe { &*list.add(i) };
         match *id {
-            COOPERATIVE => wanted.cooperative = value.0[0] != 0,
+            COOPERATIVE => attributes.cooperative = value.0[0] != 0,
             CLUSTER if value.0[..3].iter().all(|&size| size == 1) => {}
-            CLUSTER => return Err(refused("clusters of more than one block")),
-            PROGRAMMATIC_EVENT | COMPLETION_EVENT => wanted.events.push(first_pointer(value)),
+            CLUSTER => return Err(unsupported("clusters of more than one block")),
+            PROGRAMMATIC_EVENT | COMPLETION_EVENT => attributes.events.push(first_pointer(value)),
             DEVICE_UPDATABLE if value.0[0] == 0 => {}
-            DEVICE_UPDATABLE => return Err(refused("launches that kernels change")),
+            DEVICE_UPDATABLE => return Err(unsupported("device-updatable kernel nodes")),
             id if HARMLESS.contains(&id) => {}
             _ => return Err(CudaError::InvalidValue),
         }
     }
-    Ok(wanted)
+    Ok(attributes)
 }
 
-/// The handle at the beginning of a value.
+/// Returns the handle at the start of a value.
 fn first_pointer<T>(value: &CUlaunchAttributeValue) -> *mut T {
     let number = u64::from(value.0[1]) << 32 | u64::from(value.0[0]);
     super::raw::handle(number)
 }
 
-fn refused(what: &str) -> CudaError {
-    say(format_args!("the simulator does not do {what}"));
+fn unsupported(feature: &str) -> CudaError {
+    warn(format_args!("the simulator does not support {feature}"));
     CudaError::NotSupported
 }

@@ -7,16 +7,16 @@ use cust_raw::{CUdevice, CUdeviceptr, CUfunction, CUmodule};
 
 use super::device::check_device;
 use super::module::{self, Log};
-use super::raw::{Out, handle, lasting, number, set_if_wanted, text};
-use super::{contexts, driver, require_current};
-use crate::status::Answer;
+use super::raw::{Out, c_str, handle, intern, number, write_if_not_null};
+use super::{lock_synchronized, require_current, with_contexts};
+use crate::status::CallResult;
 use crate::types::{CUkernel, CUlibrary};
 
-/// The numbers of `CUfunc_cache`.
+/// Values of `CUfunc_cache`.
 const CACHE_PREFERENCES: std::ops::RangeInclusive<c_int> = 0..=3;
 
-/// `cuLibraryLoadData`. The options of a library are about host functions in it and about who keeps the text:
-/// both change nothing here.
+/// `cuLibraryLoadData`. Library options concern host functions and the ownership of the image; they have no
+/// effect here.
 #[expect(clippy::too_many_arguments, reason = "they are C's")]
 pub unsafe fn load(
     library: *mut CUlibrary,
@@ -27,11 +27,11 @@ pub unsafe fn load(
     library_options: *mut c_int,
     _library_values: *mut *mut c_void,
     library_count: c_uint,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> CallResult {
+    // SAFETY: `library` is null or writable and `image` null or a valid image, as `cuLibraryLoadData` requires.
     let (library, image) = unsafe { (Out::new(library)?, module::image_bytes(image)?) };
     check_options(library_options, library_count)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `options` and `values` have `count` elements, as `cuLibraryLoadData` requires of its caller.
     let log = unsafe { module::options(count, options, values) }?;
     load_image(library, image, log)
 }
@@ -47,13 +47,14 @@ pub unsafe fn load_file(
     library_options: *mut c_int,
     _library_values: *mut *mut c_void,
     library_count: c_uint,
-) -> Answer {
-    // SAFETY: the caller's promise.
-    let (library, path) = unsafe { (Out::new(library)?, text(path)?) };
+) -> CallResult {
+    // SAFETY: `library` is null or writable, and `path` is null or a NUL-terminated string, as
+    // `cuLibraryLoadFromFile` requires of its caller.
+    let (library, path) = unsafe { (Out::new(library)?, c_str(path)?) };
     check_options(library_options, library_count)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `options` and `values` have `count` elements, as `cuLibraryLoadFromFile` requires of its caller.
     let log = unsafe { module::options(count, options, values) }?;
-    let image = module::file(path)?;
+    let image = module::read_file(path)?;
     load_image(library, &image, log)
 }
 
@@ -64,116 +65,124 @@ fn check_options(options: *mut c_int, count: c_uint) -> Result<(), CudaError> {
     Ok(())
 }
 
-fn load_image(library: Out<CUlibrary>, image: &[u8], log: Option<Log>) -> Answer {
-    let current = contexts(|contexts| contexts.current());
+fn load_image(library: Out<CUlibrary>, image: &[u8], log: Option<Log>) -> CallResult {
+    let current = with_contexts(|contexts| contexts.current());
     let loaded = module::load_source(image, log, |driver, ptx| driver.load_library(current, ptx))?;
     library.set(handle(loaded.0));
     Ok(())
 }
 
 /// `cuLibraryUnload`.
-pub unsafe fn unload(library: CUlibrary) -> Answer {
-    Ok(driver()?.unload_library(id(library))?)
+pub unsafe fn unload(library: CUlibrary) -> CallResult {
+    Ok(lock_synchronized()?.unload_library(id(library))?)
 }
 
 /// `cuLibraryGetKernel`.
-pub unsafe fn kernel(kernel: *mut CUkernel, library: CUlibrary, name: *const c_char) -> Answer {
-    // SAFETY: the caller's promise.
-    let (kernel, name) = unsafe { (Out::new(kernel)?, text(name)?) };
-    kernel.set(handle(driver()?.library_kernel(id(library), name)?.0));
+pub unsafe fn kernel(kernel: *mut CUkernel, library: CUlibrary, name: *const c_char) -> CallResult {
+    // SAFETY: `kernel` is null or writable, and `name` is null or a NUL-terminated string, as
+    // `cuLibraryGetKernel` requires of its caller.
+    let (kernel, name) = unsafe { (Out::new(kernel)?, c_str(name)?) };
+    kernel.set(handle(
+        lock_synchronized()?.library_kernel(id(library), name)?.0,
+    ));
     Ok(())
 }
 
 /// `cuLibraryGetKernelCount`.
-pub unsafe fn kernel_count(count: *mut c_uint, library: CUlibrary) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn kernel_count(count: *mut c_uint, library: CUlibrary) -> CallResult {
+    // SAFETY: `count` is null or writable, as `cuLibraryGetKernelCount` requires of its caller.
     let count = unsafe { Out::new(count) }?;
-    count.set(driver()?.library_kernels(id(library))?.len() as c_uint);
+    count.set(lock_synchronized()?.library_kernels(id(library))?.len() as c_uint);
     Ok(())
 }
 
-/// `cuLibraryEnumerateKernels`: as many as there is room for.
-pub unsafe fn kernels(kernels: *mut CUkernel, room: c_uint, library: CUlibrary) -> Answer {
+/// `cuLibraryEnumerateKernels`: writes at most `capacity` handles.
+pub unsafe fn kernels(kernels: *mut CUkernel, capacity: c_uint, library: CUlibrary) -> CallResult {
     if kernels.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    let found = driver()?.library_kernels(id(library))?;
-    for (i, kernel) in found.into_iter().take(room as usize).enumerate() {
-        // SAFETY: the caller promises room for so many.
+    let kernel_ids = lock_synchronized()?.library_kernels(id(library))?;
+    for (i, kernel) in kernel_ids.into_iter().take(capacity as usize).enumerate() {
+        // SAFETY: `kernels` has room for `capacity` handles, as `cuLibraryEnumerateKernels` requires, and `i` is
+        // less.
         unsafe { kernels.add(i).write(handle(kernel.0)) };
     }
     Ok(())
 }
 
 /// `cuLibraryGetModule`.
-pub unsafe fn module(module: *mut CUmodule, library: CUlibrary) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn module(module: *mut CUmodule, library: CUlibrary) -> CallResult {
+    // SAFETY: `module` is null or writable, as `cuLibraryGetModule` requires of its caller.
     let module = unsafe { Out::new(module) }?;
     let context = require_current()?;
-    let found = driver()?.library_module(id(library), context)?;
-    module.set(handle(found.0));
+    let module_id = lock_synchronized()?.library_module(id(library), context)?;
+    module.set(handle(module_id.0));
     Ok(())
 }
 
-/// `cuLibraryGetGlobal`: a variable as it is in the current context.
+/// `cuLibraryGetGlobal`: a variable's address in the current context.
 pub unsafe fn global(
     address: *mut CUdeviceptr,
     bytes: *mut usize,
     library: CUlibrary,
     name: *const c_char,
-) -> Answer {
-    // SAFETY: the caller's promise.
-    let name = unsafe { text(name) }?;
+) -> CallResult {
+    // SAFETY: `name` is null or a NUL-terminated string, as `cuLibraryGetGlobal` requires of its caller.
+    let name = unsafe { c_str(name) }?;
     let context = require_current()?;
-    let mut driver = driver()?;
+    let mut driver = lock_synchronized()?;
     let module = driver.library_module(id(library), context)?;
-    let found = driver.variable(context, module, name)?;
-    // SAFETY: the caller's promise.
+    let (base, size) = driver.variable(context, module, name)?;
+    // SAFETY: `address` and `bytes` are null or writable, as `cuLibraryGetGlobal` requires of its caller.
     unsafe {
-        set_if_wanted(address, found.0);
-        set_if_wanted(bytes, found.1 as usize);
+        write_if_not_null(address, base);
+        write_if_not_null(bytes, size as usize);
     }
     Ok(())
 }
 
-/// `cuLibraryGetManaged`: no variable of a module can be reached from the host, whatever it says.
+/// `cuLibraryGetManaged`: always fails, because managed variables are not supported.
 pub unsafe fn managed(
     _address: *mut CUdeviceptr,
     _bytes: *mut usize,
     library: CUlibrary,
     name: *const c_char,
-) -> Answer {
-    // SAFETY: the caller's promise.
-    unsafe { text(name) }?;
-    driver()?.library_kernels(id(library))?;
+) -> CallResult {
+    // SAFETY: `name` is null or a NUL-terminated string, as `cuLibraryGetManaged` requires of its caller.
+    unsafe { c_str(name) }?;
+    lock_synchronized()?.library_kernels(id(library))?;
     Err(CudaError::NotFound.into())
 }
 
 /// `cuKernelGetFunction`.
-pub unsafe fn kernel_function(function: *mut CUfunction, kernel: CUkernel) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn kernel_function(function: *mut CUfunction, kernel: CUkernel) -> CallResult {
+    // SAFETY: `function` is null or writable, as `cuKernelGetFunction` requires of its caller.
     let function = unsafe { Out::new(function) }?;
     let context = require_current()?;
-    let found = driver()?.kernel_function(KernelId(number(kernel)), context)?;
-    function.set(handle(found.0));
+    let function_id = lock_synchronized()?.kernel_function(KernelId(number(kernel)), context)?;
+    function.set(handle(function_id.0));
     Ok(())
 }
 
 /// `cuKernelGetLibrary`.
-pub unsafe fn kernel_library(library: *mut CUlibrary, kernel: CUkernel) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn kernel_library(library: *mut CUlibrary, kernel: CUkernel) -> CallResult {
+    // SAFETY: `library` is null or writable, as `cuKernelGetLibrary` requires of its caller.
     let library = unsafe { Out::new(library) }?;
     library.set(handle(
-        driver()?.kernel_library(KernelId(number(kernel)))?.0,
+        lock_synchronized()?
+            .kernel_library(KernelId(number(kernel)))?
+            .0,
     ));
     Ok(())
 }
 
 /// `cuKernelGetName`.
-pub unsafe fn kernel_name(name: *mut *const c_char, kernel: CUkernel) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn kernel_name(name: *mut *const c_char, kernel: CUkernel) -> CallResult {
+    // SAFETY: `name` is null or writable, as `cuKernelGetName` requires of its caller.
     let name = unsafe { Out::new(name) }?;
-    name.set(lasting(driver()?.kernel_name(KernelId(number(kernel)))?));
+    name.set(intern(
+        lock_synchronized()?.kernel_name(KernelId(number(kernel)))?,
+    ));
     Ok(())
 }
 
@@ -183,15 +192,15 @@ pub unsafe fn kernel_parameter(
     index: usize,
     offset: *mut usize,
     size: *mut usize,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> CallResult {
+    // SAFETY: `offset` is null or writable, as `cuKernelGetParamInfo` requires of its caller.
     let offset = unsafe { Out::new(offset) }?;
-    let driver = driver()?;
+    let driver = lock_synchronized()?;
     let parameters = driver.kernel_parameters(KernelId(number(kernel)))?;
-    let found = parameters.get(index).ok_or(CudaError::InvalidValue)?;
-    offset.set(found.offset as usize);
-    // SAFETY: the caller's promise.
-    unsafe { set_if_wanted(size, found.size as usize) };
+    let parameter = parameters.get(index).ok_or(CudaError::InvalidValue)?;
+    offset.set(parameter.offset as usize);
+    // SAFETY: `size` is null or writable, as `cuKernelGetParamInfo` requires of its caller.
+    unsafe { write_if_not_null(size, parameter.size as usize) };
     Ok(())
 }
 
@@ -201,10 +210,10 @@ pub unsafe fn kernel_attribute(
     attribute: c_int,
     kernel: CUkernel,
     device: CUdevice,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> CallResult {
+    // SAFETY: `value` is null or writable, as `cuKernelGetAttribute` requires of its caller.
     let value = unsafe { Out::new(value) }?;
-    let driver = known_kernel(kernel, device)?;
+    let driver = lock_kernel(kernel, device)?;
     value.set(driver.kernel_attribute(KernelId(number(kernel)), attribute)?);
     Ok(())
 }
@@ -215,27 +224,27 @@ pub unsafe fn set_kernel_attribute(
     value: c_int,
     kernel: CUkernel,
     device: CUdevice,
-) -> Answer {
-    let mut driver = known_kernel(kernel, device)?;
+) -> CallResult {
+    let mut driver = lock_kernel(kernel, device)?;
     Ok(driver.set_kernel_attribute(KernelId(number(kernel)), attribute, value)?)
 }
 
-/// `cuKernelSetCacheConfig`: checked, and changes nothing here.
-pub unsafe fn set_cache_config(kernel: CUkernel, config: c_int, device: CUdevice) -> Answer {
-    let _known = known_kernel(kernel, device)?;
+/// `cuKernelSetCacheConfig`: validated, but without effect.
+pub unsafe fn set_cache_config(kernel: CUkernel, config: c_int, device: CUdevice) -> CallResult {
+    let _guard = lock_kernel(kernel, device)?;
     if !CACHE_PREFERENCES.contains(&config) {
         return Err(CudaError::InvalidValue.into());
     }
     Ok(())
 }
 
-/// The machine, once it is known that there are such a kernel and such a device.
-fn known_kernel(
+/// Locks the driver, after a check that the kernel and the device exist.
+fn lock_kernel(
     kernel: CUkernel,
     device: CUdevice,
 ) -> Result<std::sync::MutexGuard<'static, Driver>, CudaError> {
     check_device(device)?;
-    let driver = driver()?;
+    let driver = lock_synchronized()?;
     driver.kernel_library(KernelId(number(kernel)))?;
     Ok(driver)
 }

@@ -1,4 +1,4 @@
-//! The linker (`cuLink…`): several PTX texts made one, which is what its "cubin" is here.
+//! The linker (`cuLink…`): combines PTX inputs into one, which serves as its "cubin".
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
@@ -9,48 +9,48 @@ use cuda_sim::ptx;
 use cust_raw::CUlinkState;
 
 use super::module::{self, Log};
-use super::raw::{Out, handle, number, set_if_wanted, text};
-use super::watch::{Event, tell};
-use super::{lock, require_current};
-use crate::report::say;
-use crate::status::Answer;
+use super::raw::{Out, c_str, handle, number, write_if_not_null};
+use super::telemetry::{Event, emit};
+use super::{lock_mutex, require_current};
+use crate::log::warn;
+use crate::status::CallResult;
 
-/// `CU_JIT_INPUT_PTX`: the one kind of input that links. The others are machine code, and LLVM's bitcode.
+/// `CU_JIT_INPUT_PTX`: the only supported input type. The others are machine code, and LLVM bitcode.
 const PTX: c_int = 1;
-/// The last of the kinds.
-const LAST_KIND: c_int = 5;
+/// The largest input type.
+const MAX_KIND: c_int = 5;
 
-/// Where the handles of links begin: above those of the simulator's other objects.
-const FIRST: u64 = 1 << 40;
+/// The first link handle, above those of the simulator's other objects.
+const FIRST_HANDLE: u64 = 1 << 40;
 
 static LINKS: Mutex<Links> = Mutex::new(Links {
-    made: 0,
+    last: 0,
     links: BTreeMap::new(),
 });
 
 struct Links {
-    made: u64,
+    last: u64,
     links: BTreeMap<u64, Link>,
 }
 
-/// What a `CUlinkState` stands for.
+/// The state of a link (`CUlinkState`).
 struct Link {
-    /// The texts so far, each with its name.
-    texts: Vec<(String, String)>,
-    /// Where the caller wants to be told of errors.
+    /// The inputs so far: name and text.
+    inputs: Vec<(String, String)>,
+    /// The caller's error log.
     log: Option<Log>,
-    /// What came of it. The caller may use it until the link is destroyed.
+    /// The result, which the caller may use until the link is destroyed.
     linked: Option<CString>,
 }
 
 fn links() -> MutexGuard<'static, Links> {
-    lock(&LINKS)
+    lock_mutex(&LINKS)
 }
 
 impl Links {
     fn link(&mut self, state: CUlinkState) -> Result<&mut Link, CudaError> {
-        let found = self.links.get_mut(&number(state));
-        found.ok_or(CudaError::InvalidHandle)
+        let link = self.links.get_mut(&number(state));
+        link.ok_or(CudaError::InvalidHandle)
     }
 }
 
@@ -60,24 +60,25 @@ pub unsafe fn create(
     options: *mut c_int,
     values: *mut *mut c_void,
     state: *mut CUlinkState,
-) -> Answer {
-    // SAFETY: the caller's promise; the log's buffer stays until the link is destroyed.
+) -> CallResult {
+    // SAFETY: `state` is null or writable, and `options` and `values` have `count` elements, as
+    // `cuLinkCreate` requires. The caller keeps the log's buffer until the link is destroyed.
     let (state, log) = unsafe { (Out::new(state)?, module::options(count, options, values)?) };
     require_current()?;
     let mut links = links();
-    links.made += 1;
-    let made = FIRST + 0x10 * links.made;
+    links.last += 1;
+    let id = FIRST_HANDLE + 0x10 * links.last;
     let link = Link {
-        texts: Vec::new(),
+        inputs: Vec::new(),
         log,
         linked: None,
     };
-    links.links.insert(made, link);
-    state.set(handle(made));
+    links.links.insert(id, link);
+    state.set(handle(id));
     Ok(())
 }
 
-/// `cuLinkAddData`. The options of one input are for an assembler.
+/// `cuLinkAddData`. The options of single inputs concern the assembler and are ignored.
 #[expect(clippy::too_many_arguments, reason = "they are C's")]
 pub unsafe fn add(
     state: CUlinkState,
@@ -88,18 +89,19 @@ pub unsafe fn add(
     _count: c_uint,
     _options: *mut c_int,
     _values: *mut *mut c_void,
-) -> Answer {
+) -> CallResult {
     if data.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: the caller promises so many bytes.
+    // SAFETY: `data` is not null and has `size` bytes, as `cuLinkAddData` requires of its caller.
     let bytes = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), size) };
     let name = match name.is_null() {
         true => "input",
-        // SAFETY: the caller promises a string.
-        false => unsafe { text(name) }?,
+        // SAFETY: `name` is not null, so it is a NUL-terminated string, as `cuLinkAddData` requires of its
+        // caller.
+        false => unsafe { c_str(name) }?,
     };
-    Ok(take(state, kind, name, bytes)?)
+    Ok(add_input(state, kind, name, bytes)?)
 }
 
 /// `cuLinkAddFile`.
@@ -110,76 +112,80 @@ pub unsafe fn add_file(
     _count: c_uint,
     _options: *mut c_int,
     _values: *mut *mut c_void,
-) -> Answer {
-    // SAFETY: the caller's promise.
-    let path = unsafe { text(path) }?;
+) -> CallResult {
+    // SAFETY: `path` is null or a NUL-terminated string, as `cuLinkAddFile` requires of its caller.
+    let path = unsafe { c_str(path) }?;
     links().link(state)?;
-    let bytes = module::file(path)?;
-    Ok(take(state, kind, path, &bytes)?)
+    let bytes = module::read_file(path)?;
+    Ok(add_input(state, kind, path, &bytes)?)
 }
 
-/// One more text for a link.
-fn take(state: CUlinkState, kind: c_int, name: &str, bytes: &[u8]) -> Result<(), CudaError> {
+/// Adds an input to a link.
+fn add_input(state: CUlinkState, kind: c_int, name: &str, bytes: &[u8]) -> Result<(), CudaError> {
     let mut links = links();
     let link = links.link(state)?;
-    if !(0..=LAST_KIND).contains(&kind) || link.linked.is_some() {
+    if !(0..=MAX_KIND).contains(&kind) || link.linked.is_some() {
         return Err(CudaError::InvalidValue);
     }
     if kind != PTX {
-        return Err(link.refuse(CudaError::NotSupported, "the simulator links PTX alone"));
+        return Err(link.reject(CudaError::NotSupported, "the simulator links only PTX"));
     }
     let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
     let Ok(ptx) = str::from_utf8(bytes) else {
-        return Err(link.refuse(CudaError::InvalidImage, "this is no text"));
+        return Err(link.reject(CudaError::InvalidImage, "the input is not text"));
     };
     if let Err(error) = check_source(ptx) {
-        return Err(link.refuse(error.code(), &error.to_string()));
+        return Err(link.reject(error.code(), &error.to_string()));
     }
-    // What is no PTX is refused here, with its name, and not where all are linked.
-    let one = (name.to_owned(), ptx.to_owned());
-    if let Err(error) = ptx::link(std::slice::from_ref(&one)) {
-        return Err(link.refuse(CudaError::InvalidPtx, &error.to_string()));
+    // Parse each input now, so that the error names it; later only the combination is known.
+    let input = (name.to_owned(), ptx.to_owned());
+    if let Err(error) = ptx::link(std::slice::from_ref(&input)) {
+        return Err(link.reject(CudaError::InvalidPtx, &error.to_string()));
     }
-    link.texts.push(one);
+    link.inputs.push(input);
     Ok(())
 }
 
 impl Link {
-    /// Tells why something does not link: in the caller's log, or on stderr where there is none.
-    fn refuse(&self, code: CudaError, why: &str) -> CudaError {
-        tell(Event::Refused(why));
+    /// Reports why an input does not link: in the caller's log, or on stderr if there is none.
+    fn reject(&self, code: CudaError, reason: &str) -> CudaError {
+        emit(Event::ModuleRejected(reason));
         match &self.log {
-            Some(log) => log.write(why),
-            None => say(format_args!("it does not link: {why}")),
+            Some(log) => log.write(reason),
+            None => warn(format_args!("linking failed: {reason}")),
         }
         code
     }
 }
 
 /// `cuLinkComplete`.
-pub unsafe fn complete(state: CUlinkState, linked: *mut *mut c_void, size: *mut usize) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(linked) }?;
+pub unsafe fn complete(
+    state: CUlinkState,
+    linked: *mut *mut c_void,
+    size: *mut usize,
+) -> CallResult {
+    // SAFETY: `linked` is null or writable, as `cuLinkComplete` requires of its caller.
+    let out = unsafe { Out::new(linked) }?;
     let mut links = links();
     let link = links.link(state)?;
-    let text = match ptx::link(&link.texts) {
+    let text = match ptx::link(&link.inputs) {
         Ok(text) => text,
         Err(error) => {
             return Err(link
-                .refuse(CudaError::InvalidImage, &error.to_string())
+                .reject(CudaError::InvalidImage, &error.to_string())
                 .into());
         }
     };
-    // A text that was read has no NUL.
+    // A parsed text contains no NUL.
     let text = link.linked.insert(CString::new(text).unwrap_or_default());
-    to.set(text.as_ptr().cast_mut().cast());
-    // SAFETY: the caller's promise.
-    unsafe { set_if_wanted(size, text.as_bytes_with_nul().len()) };
+    out.set(text.as_ptr().cast_mut().cast());
+    // SAFETY: `size` is null or writable, as `cuLinkComplete` requires of its caller.
+    unsafe { write_if_not_null(size, text.as_bytes_with_nul().len()) };
     Ok(())
 }
 
 /// `cuLinkDestroy`.
-pub unsafe fn destroy(state: CUlinkState) -> Answer {
+pub unsafe fn destroy(state: CUlinkState) -> CallResult {
     let removed = links().links.remove(&number(state));
     removed.map(drop).ok_or(CudaError::InvalidHandle.into())
 }

@@ -1,5 +1,5 @@
-//! Hints about managed memory. It is in one place here, and everybody reaches it from there, so that a hint changes
-//! nothing; what was said last of a range is kept for who asks.
+//! Hints about managed memory. The simulator's managed memory never migrates, so hints have no effect; they
+//! are stored for `cuMemRangeGetAttribute`.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ops::Range;
@@ -9,19 +9,21 @@ use cuda_sim::driver::{CudaError, Driver};
 use cust_raw::{CUdevice, CUdeviceptr, CUstream};
 
 use super::capture::rules;
-use super::{current, device::check_device, driver, in_live_stream, lock};
-use crate::status::Answer;
+use super::{
+    device::check_device, lock_live_stream, lock_mutex, lock_synchronized, synchronized_context,
+};
+use crate::status::CallResult;
 use crate::types::CUmemLocation;
 
-/// `CU_DEVICE_CPU` and `CU_DEVICE_INVALID`: the host, and no place at all.
+/// `CU_DEVICE_CPU` and `CU_DEVICE_INVALID`: the host, and no device.
 const CPU: c_int = -1;
-const NOWHERE: c_int = -2;
+const INVALID_DEVICE: c_int = -2;
 
-/// The numbers of `CUmemLocationType`.
+/// Values of `CUmemLocationType`.
 const DEVICE: c_int = 1;
 const HOST: Range<c_int> = 2..5;
 
-/// The numbers of `CUmem_range_attribute`.
+/// Values of `CUmem_range_attribute`.
 const READ_MOSTLY: c_int = 1;
 const PREFERRED: c_int = 2;
 const ACCESSED_BY: c_int = 3;
@@ -31,23 +33,23 @@ const PREFERRED_ID: c_int = 6;
 const PREFETCH_KIND: c_int = 7;
 const PREFETCH_ID: c_int = 8;
 
-/// What was said of a range of addresses.
+/// A hint for a range of addresses.
 struct Hint {
     range: Range<u64>,
-    said: Said,
+    advice: Advice,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Said {
+enum Advice {
     ReadMostly(bool),
     Preferred(c_int),
     Accessed { by: c_int, yes: bool },
     Prefetched(c_int),
 }
 
-impl Said {
-    /// Whether a later word of this kind takes the place of `other`.
-    fn replaces(self, other: Self) -> bool {
+impl Advice {
+    /// Returns true if this hint supersedes `other`.
+    fn supersedes(self, other: Self) -> bool {
         match (self, other) {
             (Self::Accessed { by, .. }, Self::Accessed { by: other, .. }) => by == other,
             _ => std::mem::discriminant(&self) == std::mem::discriminant(&other),
@@ -55,60 +57,63 @@ impl Said {
     }
 }
 
-/// All hints, the newest last. Those that nothing is left of are gone.
+/// All hints, the newest last. Hints that are fully superseded are removed.
 static HINTS: Mutex<Vec<Hint>> = Mutex::new(Vec::new());
 
-/// Keeps a hint, which those before it of the same kind give way to.
-fn keep(range: Range<u64>, said: Said) {
-    let mut hints = lock(&HINTS);
-    let (same, mut rest): (Vec<_>, Vec<_>) = hints
+/// Adds a hint, which supersedes earlier ones of the same kind in its range.
+fn add_hint(range: Range<u64>, advice: Advice) {
+    let mut hints = lock_mutex(&HINTS);
+    let (superseded, mut kept): (Vec<_>, Vec<_>) = hints
         .drain(..)
-        .partition(|old| said.replaces(old.said) && overlap(&old.range, &range));
-    for old in same {
+        .partition(|hint| advice.supersedes(hint.advice) && overlap(&hint.range, &range));
+    for hint in superseded {
         let parts = [
-            old.range.start..range.start.min(old.range.end),
-            range.end.max(old.range.start)..old.range.end,
+            hint.range.start..range.start.min(hint.range.end),
+            range.end.max(hint.range.start)..hint.range.end,
         ];
-        rest.extend(
+        kept.extend(
             parts
                 .into_iter()
                 .filter(|part| !part.is_empty())
                 .map(|part| Hint {
                     range: part,
-                    said: old.said,
+                    advice: hint.advice,
                 }),
         );
     }
-    rest.push(Hint { range, said });
-    *hints = rest;
+    kept.push(Hint { range, advice });
+    *hints = kept;
 }
 
-fn overlap(one: &Range<u64>, other: &Range<u64>) -> bool {
-    one.start < other.end && other.start < one.end
+fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
+    a.start < b.end && b.start < a.end
 }
 
-/// Forgets what was said of memory that is freed.
-pub fn forget(range: Range<u64>) {
-    lock(&HINTS).retain(|hint| !overlap(&hint.range, &range));
+/// Removes the hints for freed memory.
+pub fn remove_hints(range: Range<u64>) {
+    lock_mutex(&HINTS).retain(|hint| !overlap(&hint.range, &range));
 }
 
-/// What was said of all of a range, if the same was said of all of it.
-fn said<T: PartialEq + Copy>(range: &Range<u64>, of: impl Fn(Said) -> Option<T>) -> Option<T> {
-    let hints = lock(&HINTS);
-    let mut found = hints
+/// Returns the hint that applies to all of a range; `None` if parts have none or differ.
+fn hint_for<T: PartialEq + Copy>(
+    range: &Range<u64>,
+    select: impl Fn(Advice) -> Option<T>,
+) -> Option<T> {
+    let hints = lock_mutex(&HINTS);
+    let mut parts = hints
         .iter()
         .filter(|hint| overlap(&hint.range, range))
-        .filter_map(|hint| Some((hint.range.clone(), of(hint.said)?)))
+        .filter_map(|hint| Some((hint.range.clone(), select(hint.advice)?)))
         .collect::<Vec<_>>();
-    found.sort_by_key(|(part, _)| part.start);
-    let (mut reached, value) = (range.start, found.first()?.1);
-    for (part, other) in found {
-        if part.start > reached || other != value {
+    parts.sort_by_key(|(part, _)| part.start);
+    let (mut covered_to, value) = (range.start, parts.first()?.1);
+    for (part, other) in parts {
+        if part.start > covered_to || other != value {
             return None;
         }
-        reached = part.end;
+        covered_to = part.end;
     }
-    (reached >= range.end).then_some(value)
+    (covered_to >= range.end).then_some(value)
 }
 
 /// `cuMemAdvise`.
@@ -117,22 +122,22 @@ pub unsafe fn advise(
     bytes: usize,
     advice: c_int,
     device: CUdevice,
-) -> Answer {
-    let said = match advice {
-        1 => Said::ReadMostly(true),
-        2 => Said::ReadMostly(false),
-        3 => Said::Preferred(place(device)?),
-        4 => Said::Preferred(NOWHERE),
-        5 | 6 => Said::Accessed {
-            by: place(device)?,
+) -> CallResult {
+    let hint = match advice {
+        1 => Advice::ReadMostly(true),
+        2 => Advice::ReadMostly(false),
+        3 => Advice::Preferred(check_location(device)?),
+        4 => Advice::Preferred(INVALID_DEVICE),
+        5 | 6 => Advice::Accessed {
+            by: check_location(device)?,
             yes: advice == 5,
         },
         _ => return Err(CudaError::InvalidValue.into()),
     };
-    let (driver, context) = current()?;
+    let (driver, context) = synchronized_context()?;
     driver.advise(context, address, bytes as u64)?;
     drop(driver);
-    keep(address..address + bytes as u64, said);
+    add_hint(address..address + bytes as u64, hint);
     Ok(())
 }
 
@@ -142,13 +147,13 @@ pub unsafe fn advise_at(
     bytes: usize,
     advice: c_int,
     location: CUmemLocation,
-) -> Answer {
-    // The place is not looked at where it does not matter.
+) -> CallResult {
+    // The location is ignored by the other kinds of advice.
     let device = match advice {
         3 | 5 | 6 => device_of(location)?,
         _ => CPU,
     };
-    // SAFETY: any address may be asked about.
+    // SAFETY: `advise` dereferences no pointer: `address` is only looked up in the table of allocations.
     unsafe { advise(address, bytes, advice, device) }
 }
 
@@ -157,14 +162,17 @@ pub unsafe fn prefetch(
     address: CUdeviceptr,
     bytes: usize,
     device: CUdevice,
-    on: CUstream,
-) -> Answer {
-    let place = place(device)?;
-    let (driver, context, stream) = in_live_stream(on)?;
-    rules::uncapturable(context, stream)?;
+    h_stream: CUstream,
+) -> CallResult {
+    let location = check_location(device)?;
+    let (driver, context, stream) = lock_live_stream(h_stream)?;
+    rules::check_uncapturable(context, stream)?;
     driver.advise(context, address, bytes as u64)?;
     drop(driver);
-    keep(address..address + bytes as u64, Said::Prefetched(place));
+    add_hint(
+        address..address + bytes as u64,
+        Advice::Prefetched(location),
+    );
     Ok(())
 }
 
@@ -174,24 +182,24 @@ pub unsafe fn prefetch_to(
     bytes: usize,
     location: CUmemLocation,
     flags: c_uint,
-    on: CUstream,
-) -> Answer {
+    h_stream: CUstream,
+) -> CallResult {
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: any address may be asked about.
-    unsafe { prefetch(address, bytes, device_of(location)?, on) }
+    // SAFETY: `prefetch` dereferences no pointer: `address` is only looked up in the table of allocations.
+    unsafe { prefetch(address, bytes, device_of(location)?, h_stream) }
 }
 
-/// Refuses devices that managed memory cannot be on: it may be on any device or on the host.
-fn place(device: CUdevice) -> Result<c_int, CudaError> {
+/// Checks that managed memory can be on `device`: any device, or the host.
+fn check_location(device: CUdevice) -> Result<c_int, CudaError> {
     if device != CPU {
         check_device(device)?;
     }
     Ok(device)
 }
 
-/// The device that a place is on: [`CPU`] for the host's.
+/// Returns the device of a location; [`CPU`] for the host.
 fn device_of(location: CUmemLocation) -> Result<CUdevice, CudaError> {
     match location.kind {
         DEVICE => Ok(location.id),
@@ -207,10 +215,10 @@ pub unsafe fn attribute(
     attribute: c_int,
     address: CUdeviceptr,
     bytes: usize,
-) -> Answer {
-    let driver = driver()?;
-    // SAFETY: the caller's promise.
-    Ok(unsafe { answer(&driver, data, size, attribute, address, bytes) }?)
+) -> CallResult {
+    let driver = lock_synchronized()?;
+    // SAFETY: `data` is null or has `size` bytes, as `cuMemRangeGetAttribute` requires of its caller.
+    Ok(unsafe { write_attribute(&driver, data, size, attribute, address, bytes) }?)
 }
 
 /// `cuMemRangeGetAttributes`.
@@ -221,24 +229,27 @@ pub unsafe fn attributes(
     count: usize,
     address: CUdeviceptr,
     bytes: usize,
-) -> Answer {
+) -> CallResult {
     if data.is_null() || sizes.is_null() || attributes.is_null() || count == 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    let driver = driver()?;
+    let driver = lock_synchronized()?;
     for i in 0..count {
-        // SAFETY: the caller promises so many of each.
+        // SAFETY: the three arrays have `count` elements and each buffer has its size, as
+        // `cuMemRangeGetAttributes` requires of its caller.
         unsafe {
             let (data, size, attribute) = (*data.add(i), *sizes.add(i), *attributes.add(i));
-            answer(&driver, data, size, attribute, address, bytes)?;
+            write_attribute(&driver, data, size, attribute, address, bytes)?;
         }
     }
     Ok(())
 }
 
+/// Writes one attribute of a range to `data`.
+///
 /// # Safety
-/// `data` must have room for `size` bytes.
-unsafe fn answer(
+/// `data` must be null or have room for `size` bytes.
+unsafe fn write_attribute(
     driver: &Driver,
     data: *mut c_void,
     size: usize,
@@ -246,38 +257,38 @@ unsafe fn answer(
     address: u64,
     bytes: usize,
 ) -> Result<(), CudaError> {
-    const NUMBER: usize = size_of::<c_int>();
+    const VALUE_SIZE: usize = size_of::<c_int>();
     driver.managed(address, bytes as u64)?;
-    let room = size / NUMBER;
+    let capacity = size / VALUE_SIZE;
     let fits = match attribute {
-        ACCESSED_BY => room >= 1 && size.is_multiple_of(NUMBER),
-        _ => size == NUMBER,
+        ACCESSED_BY => capacity >= 1 && size.is_multiple_of(VALUE_SIZE),
+        _ => size == VALUE_SIZE,
     };
     if data.is_null() || !fits {
         return Err(CudaError::InvalidValue);
     }
     let range = address..address + bytes as u64;
     let preferred = || {
-        let found = said(&range, |said| match said {
-            Said::Preferred(place) => Some(place),
+        let value = hint_for(&range, |advice| match advice {
+            Advice::Preferred(location) => Some(location),
             _ => None,
         });
-        found.unwrap_or(NOWHERE)
+        value.unwrap_or(INVALID_DEVICE)
     };
     let prefetched = || {
-        let found = said(&range, |said| match said {
-            Said::Prefetched(place) => Some(place),
+        let value = hint_for(&range, |advice| match advice {
+            Advice::Prefetched(location) => Some(location),
             _ => None,
         });
-        found.unwrap_or(NOWHERE)
+        value.unwrap_or(INVALID_DEVICE)
     };
     let first = match attribute {
         READ_MOSTLY => {
-            let found = said(&range, |said| match said {
-                Said::ReadMostly(yes) => Some(yes),
+            let value = hint_for(&range, |advice| match advice {
+                Advice::ReadMostly(yes) => Some(yes),
                 _ => None,
             });
-            found.unwrap_or(false).into()
+            value.unwrap_or(false).into()
         }
         PREFERRED => preferred(),
         LAST_PREFETCH => prefetched(),
@@ -286,36 +297,36 @@ unsafe fn answer(
         PREFERRED_ID => preferred().max(0),
         PREFETCH_ID => prefetched().max(0),
         ACCESSED_BY => {
-            let places = std::iter::once(CPU)
+            let locations = std::iter::once(CPU)
                 .chain(super::device::all())
-                .filter(|&place| accessed(&range, place));
-            let places = places.chain(std::iter::repeat(NOWHERE));
-            for (i, place) in places.take(room).enumerate() {
-                // SAFETY: there is room for so many.
-                unsafe { data.cast::<c_int>().add(i).write(place) };
+                .filter(|&location| is_accessed_by(&range, location));
+            let locations = locations.chain(std::iter::repeat(INVALID_DEVICE));
+            for (i, location) in locations.take(capacity).enumerate() {
+                // SAFETY: `data` has room for `capacity` values, and `i` is less than that.
+                unsafe { data.cast::<c_int>().add(i).write(location) };
             }
             return Ok(());
         }
         _ => return Err(CudaError::InvalidValue),
     };
-    // SAFETY: there is room for one.
+    // SAFETY: `size` is the size of one value, and `data` is not null.
     unsafe { data.cast::<c_int>().write(first) };
     Ok(())
 }
 
-/// Whether somebody said of all of a range that it is used from a place.
-fn accessed(range: &Range<u64>, place: c_int) -> bool {
-    let found = said(range, |said| match said {
-        Said::Accessed { by, yes } if by == place => Some(yes),
+/// Returns true if `location` was advised to access all of a range.
+fn is_accessed_by(range: &Range<u64>, location: c_int) -> bool {
+    let value = hint_for(range, |advice| match advice {
+        Advice::Accessed { by, yes } if by == location => Some(yes),
         _ => None,
     });
-    found == Some(true)
+    value == Some(true)
 }
 
-/// The `CUmemLocationType` of a place.
-fn kind_of(place: c_int) -> c_int {
-    match place {
-        NOWHERE => 0,
+/// Returns the `CUmemLocationType` of a location.
+fn kind_of(location: c_int) -> c_int {
+    match location {
+        INVALID_DEVICE => 0,
         CPU => HOST.start,
         _ => DEVICE,
     }

@@ -1,4 +1,4 @@
-//! Copies (`cuMemcpy…`) of one, two and three dimensions.
+//! Copies (`cuMemcpy…`) in one, two and three dimensions.
 
 use std::ffi::{c_int, c_void};
 
@@ -9,31 +9,32 @@ use cust_raw::{
 
 use super::capture::rules;
 use super::graph::memory;
-use super::raw::{OwnDefault, context, host_pointer, number};
+use super::raw::{PerThreadDefault, context, host_pointer, number};
+use super::stream_op::StreamOp;
 use super::submit::submit;
-use super::work::Work;
-use super::{current, driver, in_live_stream, stream};
-use crate::status::Answer;
+use super::{lock_live_stream, lock_synchronized, stream, synchronized_context};
+use crate::status::CallResult;
 
-/// The numbers of `CUmemorytype`.
+/// Values of `CUmemorytype`.
 const HOST: c_int = 1;
 const DEVICE: c_int = 2;
 const ARRAY: c_int = 3;
 const UNIFIED: c_int = 4;
 
-/// The default stream.
+/// A null stream handle: the default stream.
 const DEFAULT: CUstream = std::ptr::null_mut();
 
-/// The two functions that copy `size` bytes from one kind of memory to another: one that waits, and
-/// one in a stream.
+/// Generates the two functions that copy `size` bytes from one kind of memory to another: the synchronous and
+/// the asynchronous one.
 macro_rules! linear_copies {
     (
         $c_name:literal $name:ident $name_async:ident,
         $dst:ident: $dst_type:ty, $src:ident: $src_type:ty
     ) => {
         #[doc = concat!("`", $c_name, "`.")]
-        pub unsafe fn $name(dst: $dst_type, src: $src_type, size: usize) -> Answer {
-            // SAFETY: the caller's promise.
+        pub unsafe fn $name(dst: $dst_type, src: $src_type, size: usize) -> CallResult {
+            // SAFETY: the host range is valid for `size` bytes, as the C function requires; device ranges are
+            // checked.
             unsafe { run(&Memcpy::linear($dst(dst), $src(src), size as u64)) }
         }
 
@@ -42,10 +43,11 @@ macro_rules! linear_copies {
             dst: $dst_type,
             src: $src_type,
             size: usize,
-            on: CUstream,
-        ) -> Answer {
-            // SAFETY: the caller's promise.
-            unsafe { run_in(on, &Memcpy::linear($dst(dst), $src(src), size as u64)) }
+            h_stream: CUstream,
+        ) -> CallResult {
+            // SAFETY: the host range stays valid until the copy completes, as the C function requires; device
+            // ranges are checked.
+            unsafe { run_in(h_stream, &Memcpy::linear($dst(dst), $src(src), size as u64)) }
         }
     };
 }
@@ -68,8 +70,13 @@ linear_copies!(
 );
 
 /// `cuMemcpyHtoA`.
-pub unsafe fn host_to_array(to: CUarray, at: usize, from: *const c_void, bytes: usize) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn host_to_array(
+    to: CUarray,
+    at: usize,
+    from: *const c_void,
+    bytes: usize,
+) -> CallResult {
+    // SAFETY: `from` is readable for `bytes` bytes, as `cuMemcpyHtoA` requires; the array's bounds are checked.
     unsafe {
         run(&row(
             texels(to, at),
@@ -85,11 +92,11 @@ pub unsafe fn host_to_array_async(
     at: usize,
     from: *const c_void,
     bytes: usize,
-    on: CUstream,
-) -> Answer {
+    h_stream: CUstream,
+) -> CallResult {
     let copy = row(texels(to, at), MemcpyOperand::linear(host(from)), bytes);
-    // SAFETY: the caller's promise.
-    unsafe { run_in(on, &copy) }
+    // SAFETY: `from` stays readable until the copy completes, as `cuMemcpyHtoAAsync` requires.
+    unsafe { run_in(h_stream, &copy) }
 }
 
 /// `cuMemcpyAtoHAsync`.
@@ -98,23 +105,24 @@ pub unsafe fn array_to_host_async(
     from: CUarray,
     at: usize,
     bytes: usize,
-    on: CUstream,
-) -> Answer {
+    h_stream: CUstream,
+) -> CallResult {
     let copy = row(MemcpyOperand::linear(host(to)), texels(from, at), bytes);
-    // SAFETY: the caller's promise.
-    unsafe { run_in(on, &copy) }
+    // SAFETY: `to` stays writable until the copy completes, as `cuMemcpyAtoHAsync` requires.
+    unsafe { run_in(h_stream, &copy) }
 }
 
-/// `cuMemcpyPeer`: between two contexts. Addresses say themselves which device they are of.
+/// `cuMemcpyPeer`: a copy between two contexts. Addresses are unique across devices, so the contexts are only
+/// validated.
 pub unsafe fn peer(
     to: CUdeviceptr,
     to_context: CUcontext,
     from: CUdeviceptr,
     from_context: CUcontext,
     bytes: usize,
-) -> Answer {
+) -> CallResult {
     check_contexts([to_context, from_context])?;
-    // SAFETY: the caller's promise.
+    // SAFETY: both addresses are device addresses, whose ranges the simulated driver checks.
     unsafe { run(&Memcpy::linear(device(to), device(from), bytes as u64)) }
 }
 
@@ -125,26 +133,36 @@ pub unsafe fn peer_async(
     from: CUdeviceptr,
     from_context: CUcontext,
     bytes: usize,
-    on: CUstream,
-) -> Answer {
+    h_stream: CUstream,
+) -> CallResult {
     check_contexts([to_context, from_context])?;
-    // SAFETY: the caller's promise.
-    unsafe { run_in(on, &Memcpy::linear(device(to), device(from), bytes as u64)) }
+    // SAFETY: both addresses are device addresses, whose ranges the simulated driver checks.
+    unsafe {
+        run_in(
+            h_stream,
+            &Memcpy::linear(device(to), device(from), bytes as u64),
+        )
+    }
 }
 
 /// `cuMemcpy3DPeer`.
-pub unsafe fn three_d_peer(copy: *const CUDA_MEMCPY3D_PEER) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn three_d_peer(copy: *const CUDA_MEMCPY3D_PEER) -> CallResult {
+    // SAFETY: `copy` is null or points to a valid structure, and its host ranges are valid, as
+    // `cuMemcpy3DPeer` requires.
     unsafe { run(&read_peer(copy)?) }
 }
 
 /// `cuMemcpy3DPeerAsync`.
-pub unsafe fn three_d_peer_async(copy: *const CUDA_MEMCPY3D_PEER, on: CUstream) -> Answer {
-    // SAFETY: the caller's promise.
-    unsafe { run_in(on, &read_peer(copy)?) }
+pub unsafe fn three_d_peer_async(
+    copy: *const CUDA_MEMCPY3D_PEER,
+    h_stream: CUstream,
+) -> CallResult {
+    // SAFETY: `copy` is null or points to a valid structure, and its host ranges stay valid until the copy
+    // completes, as `cuMemcpy3DPeerAsync` requires.
+    unsafe { run_in(h_stream, &read_peer(copy)?) }
 }
 
-/// The copy of a structure that differs from [`CUDA_MEMCPY3D`] in that it names two contexts where that has nothing.
+/// Reads a peer copy. The structure is a [`CUDA_MEMCPY3D`] with two context handles in its reserved fields.
 ///
 /// # Safety
 /// `copy` must be null or readable.
@@ -152,16 +170,16 @@ unsafe fn read_peer(copy: *const CUDA_MEMCPY3D_PEER) -> Result<Memcpy, CudaError
     if copy.is_null() {
         return Err(CudaError::InvalidValue);
     }
-    // SAFETY: not null, so readable.
+    // SAFETY: `copy` is not null, so it is readable by this function's contract.
     let contexts = unsafe { [(*copy).dstContext, (*copy).srcContext] };
     check_contexts(contexts)?;
-    // SAFETY: the structures are laid out alike.
+    // SAFETY: `copy` is readable, and both structures have the same layout.
     unsafe { read_three_d(copy.cast()) }
 }
 
-/// [`CudaError::InvalidContext`] unless all of them are contexts.
+/// Returns [`CudaError::InvalidContext`] unless both handles are contexts.
 fn check_contexts(contexts: [CUcontext; 2]) -> Result<(), CudaError> {
-    let driver = driver()?;
+    let driver = lock_synchronized()?;
     let known = |handle| context(handle).is_some_and(|context| driver.is_context(context));
     contexts
         .into_iter()
@@ -171,8 +189,8 @@ fn check_contexts(contexts: [CUcontext; 2]) -> Result<(), CudaError> {
 }
 
 /// `cuMemcpyAtoH`.
-pub unsafe fn array_to_host(to: *mut c_void, from: CUarray, at: usize, bytes: usize) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn array_to_host(to: *mut c_void, from: CUarray, at: usize, bytes: usize) -> CallResult {
+    // SAFETY: `to` is writable for `bytes` bytes, as `cuMemcpyAtoH` requires; the array's bounds are checked.
     unsafe {
         run(&row(
             MemcpyOperand::linear(host(to)),
@@ -183,8 +201,13 @@ pub unsafe fn array_to_host(to: *mut c_void, from: CUarray, at: usize, bytes: us
 }
 
 /// `cuMemcpyDtoA`.
-pub unsafe fn device_to_array(to: CUarray, at: usize, from: CUdeviceptr, bytes: usize) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn device_to_array(
+    to: CUarray,
+    at: usize,
+    from: CUdeviceptr,
+    bytes: usize,
+) -> CallResult {
+    // SAFETY: no host memory is involved; the simulated driver checks the address range and the array's bounds.
     unsafe {
         run(&row(
             texels(to, at),
@@ -195,8 +218,13 @@ pub unsafe fn device_to_array(to: CUarray, at: usize, from: CUdeviceptr, bytes: 
 }
 
 /// `cuMemcpyAtoD`.
-pub unsafe fn array_to_device(to: CUdeviceptr, from: CUarray, at: usize, bytes: usize) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn array_to_device(
+    to: CUdeviceptr,
+    from: CUarray,
+    at: usize,
+    bytes: usize,
+) -> CallResult {
+    // SAFETY: no host memory is involved; the simulated driver checks the address range and the array's bounds.
     unsafe {
         run(&row(
             MemcpyOperand::linear(device(to)),
@@ -213,12 +241,12 @@ pub unsafe fn array_to_array(
     from: CUarray,
     from_at: usize,
     bytes: usize,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> CallResult {
+    // SAFETY: no host memory is involved; the simulated driver checks the bounds of both arrays.
     unsafe { run(&row(texels(to, to_at), texels(from, from_at), bytes)) }
 }
 
-/// The first row of an array, from a byte on.
+/// Returns the first row of an array, starting at byte `at`.
 fn texels(array: CUarray, at: usize) -> MemcpyOperand {
     MemcpyOperand {
         x: at as u64,
@@ -226,7 +254,7 @@ fn texels(array: CUarray, at: usize) -> MemcpyOperand {
     }
 }
 
-/// A copy of so many bytes of a row.
+/// Returns a copy of `bytes` bytes within one row.
 fn row(dst: MemcpyOperand, src: MemcpyOperand, bytes: usize) -> Memcpy {
     Memcpy {
         dst,
@@ -238,76 +266,81 @@ fn row(dst: MemcpyOperand, src: MemcpyOperand, bytes: usize) -> Memcpy {
 }
 
 /// `cuMemcpy2D` and `cuMemcpy2DUnaligned`.
-pub unsafe fn two_d(copy: *const CUDA_MEMCPY2D) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn two_d(copy: *const CUDA_MEMCPY2D) -> CallResult {
+    // SAFETY: `copy` is null or points to a valid structure, and its host ranges are valid, as `cuMemcpy2D`
+    // requires.
     unsafe { run(&read_two_d(copy)?) }
 }
 
 /// `cuMemcpy2DAsync`.
-pub unsafe fn two_d_async(copy: *const CUDA_MEMCPY2D, on: CUstream) -> Answer {
-    // SAFETY: the caller's promise.
-    unsafe { run_in(on, &read_two_d(copy)?) }
+pub unsafe fn two_d_async(copy: *const CUDA_MEMCPY2D, h_stream: CUstream) -> CallResult {
+    // SAFETY: `copy` is null or points to a valid structure, and its host ranges stay valid until the copy
+    // completes, as `cuMemcpy2DAsync` requires.
+    unsafe { run_in(h_stream, &read_two_d(copy)?) }
 }
 
 /// `cuMemcpy3D`.
-pub unsafe fn three_d(copy: *const CUDA_MEMCPY3D) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn three_d(copy: *const CUDA_MEMCPY3D) -> CallResult {
+    // SAFETY: `copy` is null or points to a valid structure, and its host ranges are valid, as `cuMemcpy3D`
+    // requires.
     unsafe { run(&read_three_d(copy)?) }
 }
 
 /// `cuMemcpy3DAsync`.
-pub unsafe fn three_d_async(copy: *const CUDA_MEMCPY3D, on: CUstream) -> Answer {
-    // SAFETY: the caller's promise.
-    unsafe { run_in(on, &read_three_d(copy)?) }
+pub unsafe fn three_d_async(copy: *const CUDA_MEMCPY3D, h_stream: CUstream) -> CallResult {
+    // SAFETY: `copy` is null or points to a valid structure, and its host ranges stay valid until the copy
+    // completes, as `cuMemcpy3DAsync` requires.
+    unsafe { run_in(h_stream, &read_three_d(copy)?) }
 }
 
-/// Copies in the default stream of the current context, and waits.
+/// Copies synchronously in the default stream of the current context.
 ///
 /// # Safety
-/// As [`cuda_sim::driver::Driver::memcpy`].
-unsafe fn run(copy: &Memcpy) -> Answer {
-    if OwnDefault::is_on() {
-        // SAFETY: the caller's promise; the stream is the thread's own.
+/// The copy's host ranges must be valid, as for [`cuda_sim::driver::Driver::memcpy`].
+unsafe fn run(copy: &Memcpy) -> CallResult {
+    if PerThreadDefault::is_active() {
+        // SAFETY: the copy's host ranges are valid by this function's contract, and the wait keeps them in
+        // use no longer than the call.
         return unsafe { run_in(DEFAULT, copy).and_then(|()| stream::synchronize(DEFAULT)) };
     }
-    let (mut driver, context) = current()?;
-    rules::legacy(context)?;
-    // SAFETY: the caller's promise.
+    let (mut driver, context) = synchronized_context()?;
+    rules::check_legacy_stream(context)?;
+    // SAFETY: the copy's host ranges are valid by this function's contract.
     unsafe { driver.memcpy(context, copy) }?;
     Ok(())
 }
 
-/// Copies in the stream `on`.
+/// Enqueues a copy in the stream `h_stream`.
 ///
 /// # Safety
-/// As [`cuda_sim::driver::Driver::memcpy`].
-unsafe fn run_in(on: CUstream, copy: &Memcpy) -> Answer {
-    let (driver, context, stream) = in_live_stream(on)?;
+/// The copy's host ranges must stay valid until it completes, as for [`cuda_sim::driver::Driver::memcpy`].
+unsafe fn run_in(h_stream: CUstream, copy: &Memcpy) -> CallResult {
+    let (driver, context, stream) = lock_live_stream(h_stream)?;
     match rules::is_captured(stream) {
-        true => memory::check_copy(&driver, context, copy)?,
+        true => memory::check_memcpy(&driver, context, copy)?,
         false => driver.check_memcpy(context, copy)?,
     }
-    Ok(submit(driver, context, stream, Work::Memcpy(*copy))?)
+    Ok(submit(driver, context, stream, StreamOp::Memcpy(*copy))?)
 }
 
-/// An address of the host's.
+/// Returns the operand for a host address.
 fn host(memory: *const c_void) -> MemcpyAddress {
     MemcpyAddress::Host(host_pointer(memory.cast_mut()))
 }
 
-/// An address of the device's.
+/// Returns the operand for a device address.
 fn device(address: CUdeviceptr) -> MemcpyAddress {
     MemcpyAddress::Device(address)
 }
 
-/// An address of the host's or the device's, which says itself whose it is.
+/// Returns the operand for a unified address, which identifies the memory it belongs to.
 fn either(address: CUdeviceptr) -> MemcpyAddress {
     MemcpyAddress::Unified(address)
 }
 
-/// Where an array starts, of the addresses that a structure has for it: `memory_type` is a
-/// `CUmemorytype` and says which counts. It is a number, for a structure that C or `zeroed` made may
-/// hold one that the enum lacks.
+/// Returns the start address of one side of a copy: `memory_type`, a `CUmemorytype`, selects one of the
+/// structure's addresses. It is an integer, because a structure from C or `zeroed` may hold a value that the
+/// enum lacks.
 fn array_start(
     memory_type: c_int,
     at_host: *const c_void,
@@ -323,8 +356,8 @@ fn array_start(
     }
 }
 
-/// The source or the destination in the structure at `$copy`, from the fields named. `$z` and
-/// `$height` are values, because a structure of two dimensions has no such fields.
+/// Reads the source or destination of the structure at `$copy` from the named fields. `$z` and `$height` are
+/// expressions, because the two-dimensional structure has no such fields.
 macro_rules! operand {
     (
         $copy:ident: $memory_type:ident, $at_host:ident, $at_device:ident, $in_array:ident,
@@ -346,14 +379,16 @@ macro_rules! operand {
     };
 }
 
+/// Reads a two-dimensional copy.
+///
 /// # Safety
 /// `copy` must be null or readable.
 unsafe fn read_two_d(copy: *const CUDA_MEMCPY2D) -> Result<Memcpy, CudaError> {
     if copy.is_null() {
         return Err(CudaError::InvalidValue);
     }
-    // SAFETY: not null, so readable; every field but the memory types may hold anything, and
-    // those are read as the plain numbers they are in C.
+    // SAFETY: `copy` is not null, so it is readable by this function's contract. Every field except the
+    // memory types may hold any value, and those are read as integers.
     unsafe {
         Ok(Memcpy {
             dst: operand!(
@@ -371,7 +406,7 @@ unsafe fn read_two_d(copy: *const CUDA_MEMCPY2D) -> Result<Memcpy, CudaError> {
     }
 }
 
-/// A copy as C describes it.
+/// Reads a three-dimensional copy.
 ///
 /// # Safety
 /// `copy` must be null or readable.
@@ -379,9 +414,10 @@ pub unsafe fn read_three_d(copy: *const CUDA_MEMCPY3D) -> Result<Memcpy, CudaErr
     if copy.is_null() {
         return Err(CudaError::InvalidValue);
     }
-    // SAFETY: as in `read_two_d`.
+    // SAFETY: `copy` is not null, so it is readable by this function's contract; the memory types are read as
+    // integers.
     unsafe {
-        // CUDA asks for zero here: there are no levels of detail.
+        // CUDA requires zero: there are no levels of detail.
         if (*copy).srcLOD != 0 || (*copy).dstLOD != 0 {
             return Err(CudaError::InvalidValue);
         }

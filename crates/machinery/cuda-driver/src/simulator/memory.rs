@@ -1,4 +1,4 @@
-//! Allocation and what is known about an address.
+//! Memory allocation.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_uint, c_void};
@@ -8,45 +8,46 @@ use cuda_sim::driver::{ContextId, CudaError, Driver, StreamId};
 use cuda_sim::memory::global::AllocationKind;
 use cust_raw::{CUdeviceptr, CUmemoryPool, CUstream};
 
-use super::raw::{Out, host_pointer, set_if_wanted};
+use super::raw::{Out, host_pointer, write_if_not_null};
+use super::stream_op::{Reservation, StreamOp};
 use super::submit::submit;
-use super::work::{Reserved, Work};
 use super::{
-    capture, contexts, current, driver, graph, host, in_live_stream, lock, managed, pool, queue,
+    capture, graph, host_access, lock_live_stream, lock_mutex, lock_synchronized, managed, pool,
+    queue, synchronized_context, with_contexts,
 };
-use crate::status::Answer;
+use crate::status::CallResult;
 
-/// The flags that `cuMemAllocManaged` takes: one of `CU_MEM_ATTACH_GLOBAL` and `CU_MEM_ATTACH_HOST`.
+/// The flags that `cuMemAllocManaged` accepts: `CU_MEM_ATTACH_GLOBAL` or `CU_MEM_ATTACH_HOST`.
 const ATTACH: std::ops::RangeInclusive<c_uint> = 1..=2;
 
-/// The flags that `cuMemHostAlloc` takes: portable, device-mapped, write-combined. All memory is
-/// portable and mapped here, and write-combining makes no difference.
+/// The flags that `cuMemHostAlloc` accepts: portable, device-mapped, write-combined. In the simulator all
+/// host memory is portable and mapped, and write-combining has no effect.
 const HOST_ALLOC_FLAGS: c_uint = 0x7;
 
-/// The flags that `cuMemHostRegister` takes: portable, device-mapped.
+/// The flags that `cuMemHostRegister` accepts: portable, device-mapped.
 const REGISTER_FLAGS: c_uint = 0x3;
 
-/// The flags that page-locked memory was allocated with, by its address.
+/// The allocation flags of page-locked memory, by address.
 static HOST_FLAGS: Mutex<BTreeMap<u64, c_uint>> = Mutex::new(BTreeMap::new());
 
 /// `cuMemGetInfo`.
-pub unsafe fn info(free: *mut usize, total: *mut usize) -> Answer {
-    let (driver, context) = current()?;
+pub unsafe fn info(free: *mut usize, total: *mut usize) -> CallResult {
+    let (driver, context) = synchronized_context()?;
     let info = driver.memory_info(context)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `free` and `total` are null or writable, as `cuMemGetInfo` requires of its caller.
     unsafe {
-        set_if_wanted(free, info.0 as usize);
-        set_if_wanted(total, info.1 as usize);
+        write_if_not_null(free, info.0 as usize);
+        write_if_not_null(total, info.1 as usize);
     }
     Ok(())
 }
 
 /// `cuMemAlloc`.
-pub unsafe fn allocate(address: *mut CUdeviceptr, bytes: usize) -> Answer {
-    capture::rules::safe()?;
-    // SAFETY: the caller's promise.
+pub unsafe fn allocate(address: *mut CUdeviceptr, bytes: usize) -> CallResult {
+    capture::rules::check_safe()?;
+    // SAFETY: `address` is null or writable, as `cuMemAlloc` requires of its caller.
     let address = unsafe { Out::new(address) }?;
-    let (mut driver, context) = current()?;
+    let (mut driver, context) = synchronized_context()?;
     address.set(driver.allocate(context, bytes as u64)?);
     Ok(())
 }
@@ -58,23 +59,28 @@ pub unsafe fn allocate_pitched(
     width: usize,
     height: usize,
     element: c_uint,
-) -> Answer {
-    capture::rules::safe()?;
-    // SAFETY: the caller's promise.
+) -> CallResult {
+    capture::rules::check_safe()?;
+    // SAFETY: `address` and `pitch` are null or writable, as `cuMemAllocPitch` requires of its caller.
     let (address, pitch) = unsafe { (Out::new(address)?, Out::new(pitch)?) };
-    let (mut driver, context) = current()?;
-    let found = driver.allocate_pitched(context, width as u64, height as u64, element)?;
-    address.set(found.0);
-    pitch.set(found.1 as usize);
+    let (mut driver, context) = synchronized_context()?;
+    let (base, row_pitch) =
+        driver.allocate_pitched(context, width as u64, height as u64, element)?;
+    address.set(base);
+    pitch.set(row_pitch as usize);
     Ok(())
 }
 
 /// `cuMemAllocManaged`.
-pub unsafe fn allocate_managed(address: *mut CUdeviceptr, bytes: usize, flags: c_uint) -> Answer {
-    capture::rules::safe()?;
-    // SAFETY: the caller's promise.
+pub unsafe fn allocate_managed(
+    address: *mut CUdeviceptr,
+    bytes: usize,
+    flags: c_uint,
+) -> CallResult {
+    capture::rules::check_safe()?;
+    // SAFETY: `address` is null or writable, as `cuMemAllocManaged` requires of its caller.
     let address = unsafe { Out::new(address) }?;
-    let (mut driver, context) = current()?;
+    let (mut driver, context) = synchronized_context()?;
     if !ATTACH.contains(&flags) {
         return Err(CudaError::InvalidValue.into());
     }
@@ -83,10 +89,14 @@ pub unsafe fn allocate_managed(address: *mut CUdeviceptr, bytes: usize, flags: c
 }
 
 /// `cuMemAllocAsync`.
-pub unsafe fn allocate_async(address: *mut CUdeviceptr, bytes: usize, on: CUstream) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn allocate_async(
+    address: *mut CUdeviceptr,
+    bytes: usize,
+    h_stream: CUstream,
+) -> CallResult {
+    // SAFETY: `address` is null or writable, as `cuMemAllocAsync` requires of its caller.
     let address = unsafe { Out::new(address) }?;
-    address.set(allocate_in_stream(bytes as u64, None, on)?);
+    address.set(allocate_in_stream(bytes as u64, None, h_stream)?);
     Ok(())
 }
 
@@ -94,58 +104,58 @@ pub unsafe fn allocate_async(address: *mut CUdeviceptr, bytes: usize, on: CUstre
 pub unsafe fn allocate_from_pool(
     address: *mut CUdeviceptr,
     bytes: usize,
-    from: CUmemoryPool,
-    on: CUstream,
-) -> Answer {
-    // SAFETY: the caller's promise.
+    pool: CUmemoryPool,
+    h_stream: CUstream,
+) -> CallResult {
+    // SAFETY: `address` is null or writable, as `cuMemAllocFromPoolAsync` requires of its caller.
     let address = unsafe { Out::new(address) }?;
-    let from = pool::known(from)?;
-    address.set(allocate_in_stream(bytes as u64, Some(from), on)?);
+    let pool = pool::validate(pool)?;
+    address.set(allocate_in_stream(bytes as u64, Some(pool), h_stream)?);
     Ok(())
 }
 
-/// New memory of a pool, or of that of the stream's device, from now on; or of a graph, where the stream is
-/// captured.
-fn allocate_in_stream(bytes: u64, from: Option<u64>, on: CUstream) -> Result<u64, CudaError> {
-    let (mut driver, context, stream) = in_live_stream(on)?;
+/// Allocates memory from a pool, by default the pool of the stream's device. The memory is usable
+/// immediately. If the stream is capturing, reserves an address for an allocation node of the graph instead.
+fn allocate_in_stream(bytes: u64, pool: Option<u64>, h_stream: CUstream) -> Result<u64, CudaError> {
+    let (mut driver, context, stream) = lock_live_stream(h_stream)?;
     if capture::rules::is_captured(stream) {
         let address = graph::memory::reserve(&mut driver, context, bytes)?;
-        let work = Work::Allocate(Reserved { address, bytes });
-        submit(driver, context, stream, work)?;
+        let op = StreamOp::Allocate(Reservation { address, bytes });
+        submit(driver, context, stream, op)?;
         return Ok(address);
     }
     if stream == StreamId::LEGACY {
-        capture::rules::legacy(context)?;
+        capture::rules::check_legacy_stream(context)?;
     }
-    let from = match from {
-        Some(from) => from,
-        None => pool::current(driver.context_device(context)?),
+    let pool = match pool {
+        Some(pool) => pool,
+        None => pool::current_pool(driver.context_device(context)?),
     };
-    let (device, reached_by) = pool::reach(from)?;
-    let made = match driver.allocate_of_pool(context, bytes, device, reached_by) {
+    let (device, accessible_by) = pool::accessibility(pool)?;
+    let address = match driver.allocate_of_pool(context, bytes, device, accessible_by) {
         Err(CudaError::OutOfMemory) => {
-            // What waits in streams may free some.
+            // Pending operations may free some.
             drop(driver);
-            self::driver()?.allocate_of_pool(context, bytes, device, reached_by)?
+            lock_synchronized()?.allocate_of_pool(context, bytes, device, accessible_by)?
         }
         other => other?,
     };
-    pool::allocated(from, made, bytes);
-    Ok(made)
+    pool::record_allocation(pool, address, bytes);
+    Ok(address)
 }
 
 /// `cuMemFree`.
-pub unsafe fn free(address: CUdeviceptr) -> Answer {
-    capture::rules::safe()?;
-    host::freed(address);
-    let mut driver = driver()?;
+pub unsafe fn free(address: CUdeviceptr) -> CallResult {
+    capture::rules::check_safe()?;
+    host_access::report_free(address);
+    let mut driver = lock_synchronized()?;
     match owner_or_current(&driver, address) {
         Some(context) => {
-            let found = driver.allocation(address);
+            let allocation = driver.allocation(address);
             driver.free(context, address)?;
-            pool::freed(address);
-            if let Ok(found) = found {
-                managed::forget(found.base..found.base + found.size);
+            pool::record_free(address);
+            if let Ok(allocation) = allocation {
+                managed::remove_hints(allocation.base..allocation.base + allocation.size);
             }
             Ok(())
         }
@@ -154,36 +164,36 @@ pub unsafe fn free(address: CUdeviceptr) -> Answer {
     }
 }
 
-/// The context in which the allocation at `address` was made, whatever context is current. Where
-/// there is no such allocation, the current context.
+/// Returns the context that owns the allocation at `address`, whatever context is current. If there is no such
+/// allocation, returns the current context.
 fn owner_or_current(driver: &Driver, address: u64) -> Option<ContextId> {
     let owner = driver.owner(address);
-    owner.or_else(|| contexts(|contexts| contexts.current()))
+    owner.or_else(|| with_contexts(|contexts| contexts.current()))
 }
 
-/// The machine, once it is known that the current context lives and has not faulted.
-fn with_live_context() -> Result<MutexGuard<'static, Driver>, CudaError> {
-    let (driver, context) = current()?;
+/// Locks the driver, after a check that the current context exists and has not faulted.
+fn lock_live_context() -> Result<MutexGuard<'static, Driver>, CudaError> {
+    let (driver, context) = synchronized_context()?;
     driver.memory_info(context)?;
     Ok(driver)
 }
 
-/// `cuMemFreeAsync`: frees memory once all that is before it in the stream has been done.
-pub unsafe fn free_async(address: CUdeviceptr, on: CUstream) -> Answer {
-    let (driver, context, stream) = in_live_stream(on)?;
-    let known = driver.owner(address).is_some() || graph::memory::is_reserved(address);
-    if !known || queue::frees(address) {
+/// `cuMemFreeAsync`: frees memory when all earlier operations of the stream have completed.
+pub unsafe fn free_async(address: CUdeviceptr, h_stream: CUstream) -> CallResult {
+    let (driver, context, stream) = lock_live_stream(h_stream)?;
+    let exists = driver.owner(address).is_some() || graph::memory::is_reserved(address);
+    if !exists || queue::has_pending_free(address) {
         return Err(CudaError::InvalidValue.into());
     }
-    Ok(submit(driver, context, stream, Work::Free(address))?)
+    Ok(submit(driver, context, stream, StreamOp::Free(address))?)
 }
 
 /// `cuMemAllocHost`.
-pub unsafe fn allocate_host(host: *mut *mut c_void, bytes: usize) -> Answer {
-    capture::rules::safe()?;
-    // SAFETY: the caller's promise.
+pub unsafe fn allocate_host(host: *mut *mut c_void, bytes: usize) -> CallResult {
+    capture::rules::check_safe()?;
+    // SAFETY: `host` is null or writable, as `cuMemAllocHost` requires of its caller.
     let host = unsafe { Out::new(host) }?;
-    let (mut driver, context) = current()?;
+    let (mut driver, context) = synchronized_context()?;
     let address = driver.allocate_host(context, bytes as u64)?;
     host.set(std::ptr::with_exposed_provenance_mut(address as usize));
     Ok(())
@@ -194,42 +204,43 @@ pub unsafe fn allocate_host_with_flags(
     host: *mut *mut c_void,
     bytes: usize,
     flags: c_uint,
-) -> Answer {
+) -> CallResult {
     if flags & !HOST_ALLOC_FLAGS != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `host` is null or writable, as `cuMemHostAlloc` requires of its caller.
     unsafe { allocate_host(host, bytes) }?;
-    // SAFETY: it was written just now.
+    // SAFETY: `allocate_host` succeeded, so `host` is not null and was just written.
     let address = unsafe { *host } as u64;
-    lock(&HOST_FLAGS).insert(address, flags);
+    lock_mutex(&HOST_FLAGS).insert(address, flags);
     Ok(())
 }
 
-/// `cuMemHostGetFlags`: the flags that memory was allocated with, and that the device reaches it.
-pub unsafe fn host_flags(flags: *mut c_uint, host: *mut c_void) -> Answer {
+/// `cuMemHostGetFlags`: returns the allocation flags plus `CU_MEMHOSTALLOC_DEVICEMAP`, since all host memory
+/// is mapped.
+pub unsafe fn host_flags(flags: *mut c_uint, host: *mut c_void) -> CallResult {
     /// `CU_MEMHOSTALLOC_DEVICEMAP`.
     const DEVICE_MAP: c_uint = 2;
-    // SAFETY: the caller's promise.
+    // SAFETY: `flags` is null or writable, as `cuMemHostGetFlags` requires of its caller.
     let flags = unsafe { Out::new(flags) }?;
-    let driver = with_live_context()?;
-    let found = driver.allocation(host as u64)?;
-    if found.kind != AllocationKind::Host {
+    let driver = lock_live_context()?;
+    let allocation = driver.allocation(host as u64)?;
+    if allocation.kind != AllocationKind::Host {
         return Err(CudaError::InvalidValue.into());
     }
-    let given = lock(&HOST_FLAGS).get(&found.base).copied();
-    flags.set(given.unwrap_or(0) | DEVICE_MAP);
+    let stored = lock_mutex(&HOST_FLAGS).get(&allocation.base).copied();
+    flags.set(stored.unwrap_or(0) | DEVICE_MAP);
     Ok(())
 }
 
 /// `cuMemFreeHost`.
-pub unsafe fn free_host(host: *mut c_void) -> Answer {
-    capture::rules::safe()?;
-    super::host::freed(host as u64);
-    let mut driver = driver()?;
+pub unsafe fn free_host(host: *mut c_void) -> CallResult {
+    capture::rules::check_safe()?;
+    super::host_access::report_free(host as u64);
+    let mut driver = lock_synchronized()?;
     let context = owner_or_current(&driver, host as u64).ok_or(CudaError::InvalidValue)?;
     driver.free_host(context, host as u64)?;
-    lock(&HOST_FLAGS).remove(&(host as u64));
+    lock_mutex(&HOST_FLAGS).remove(&(host as u64));
     Ok(())
 }
 
@@ -238,14 +249,14 @@ pub unsafe fn host_device_pointer(
     address: *mut CUdeviceptr,
     host: *mut c_void,
     flags: c_uint,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> CallResult {
+    // SAFETY: `address` is null or writable, as `cuMemHostGetDevicePointer` requires of its caller.
     let address = unsafe { Out::new(address) }?;
-    let driver = with_live_context()?;
-    let found = driver.allocation(host as u64)?;
+    let driver = lock_live_context()?;
+    let allocation = driver.allocation(host as u64)?;
     if flags != 0
         || !matches!(
-            found.kind,
+            allocation.kind,
             AllocationKind::Host | AllocationKind::Registered
         )
     {
@@ -256,21 +267,21 @@ pub unsafe fn host_device_pointer(
 }
 
 /// `cuMemHostRegister`.
-pub unsafe fn register_host(host: *mut c_void, length: usize, flags: c_uint) -> Answer {
-    capture::rules::safe()?;
-    let (mut driver, context) = current()?;
+pub unsafe fn register_host(host: *mut c_void, length: usize, flags: c_uint) -> CallResult {
+    capture::rules::check_safe()?;
+    let (mut driver, context) = synchronized_context()?;
     if flags & !REGISTER_FLAGS != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: the caller's promise: the memory stays until it is unregistered.
+    // SAFETY: the memory stays valid until it is unregistered, as `cuMemHostRegister` requires of its caller.
     unsafe { driver.register_host(context, host_pointer(host), length as u64) }?;
     Ok(())
 }
 
 /// `cuMemHostUnregister`.
-pub unsafe fn unregister_host(host: *mut c_void) -> Answer {
-    capture::rules::safe()?;
-    let (mut driver, context) = current()?;
+pub unsafe fn unregister_host(host: *mut c_void) -> CallResult {
+    capture::rules::check_safe()?;
+    let (mut driver, context) = synchronized_context()?;
     Ok(driver.unregister_host(context, host as u64)?)
 }
 
@@ -279,15 +290,15 @@ pub unsafe fn address_range(
     base: *mut CUdeviceptr,
     size: *mut usize,
     address: CUdeviceptr,
-) -> Answer {
-    let driver = with_live_context()?;
-    let found = driver
+) -> CallResult {
+    let driver = lock_live_context()?;
+    let allocation = driver
         .allocation(address)
         .map_err(|_| CudaError::NotFound)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `base` and `size` are null or writable, as `cuMemGetAddressRange` requires of its caller.
     unsafe {
-        set_if_wanted(base, found.base);
-        set_if_wanted(size, found.size as usize);
+        write_if_not_null(base, allocation.base);
+        write_if_not_null(size, allocation.size as usize);
     }
     Ok(())
 }

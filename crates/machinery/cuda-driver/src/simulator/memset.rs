@@ -1,27 +1,27 @@
-//! Fills (`cuMemset…`) of rows and of blocks of rows.
+//! Fills (`cuMemset…`) of one row or several rows.
 
 use cuda_sim::driver::{Memset, MemsetValue};
 use cust_raw::{CUdeviceptr, CUstream};
 
 use super::capture::rules;
 use super::graph::memory;
-use super::in_live_stream;
+use super::lock_live_stream;
+use super::stream_op::StreamOp;
 use super::submit::submit;
-use super::work::Work;
-use crate::status::Answer;
+use crate::status::CallResult;
 
-/// The default stream.
+/// A null stream handle: the default stream.
 const DEFAULT: CUstream = std::ptr::null_mut();
 
-/// The four functions that fill memory with values of one type: of a row and of several rows, in the
-/// default stream and in one that the caller names.
+/// Generates the four functions that fill memory with values of one type: one row or several rows, in the
+/// default stream or in a given stream.
 macro_rules! memsets {
     (
         $bits:literal $type:ty, $value:path,
         $row:ident, $row_async:ident, $rows:ident, $rows_async:ident
     ) => {
         #[doc = concat!("`cuMemsetD", $bits, "`.")]
-        pub unsafe fn $row(address: CUdeviceptr, value: $type, count: usize) -> Answer {
+        pub unsafe fn $row(address: CUdeviceptr, value: $type, count: usize) -> CallResult {
             run(DEFAULT, address, 0, $value(value), count, 1)
         }
 
@@ -30,9 +30,9 @@ macro_rules! memsets {
             address: CUdeviceptr,
             value: $type,
             count: usize,
-            on: CUstream,
-        ) -> Answer {
-            run(on, address, 0, $value(value), count, 1)
+            h_stream: CUstream,
+        ) -> CallResult {
+            run(h_stream, address, 0, $value(value), count, 1)
         }
 
         #[doc = concat!("`cuMemsetD2D", $bits, "`.")]
@@ -42,7 +42,7 @@ macro_rules! memsets {
             value: $type,
             width: usize,
             height: usize,
-        ) -> Answer {
+        ) -> CallResult {
             run(DEFAULT, address, pitch, $value(value), width, height)
         }
 
@@ -53,9 +53,9 @@ macro_rules! memsets {
             value: $type,
             width: usize,
             height: usize,
-            on: CUstream,
-        ) -> Answer {
-            run(on, address, pitch, $value(value), width, height)
+            h_stream: CUstream,
+        ) -> CallResult {
+            run(h_stream, address, pitch, $value(value), width, height)
         }
     };
 }
@@ -78,16 +78,16 @@ memsets!(
     rows_d32_async
 );
 
-/// Fills memory in the stream `on`. `pitch` is in bytes, `width` in values.
+/// Enqueues a fill in the stream `h_stream`. `pitch` is in bytes, `width` in values.
 fn run(
-    on: CUstream,
+    h_stream: CUstream,
     address: CUdeviceptr,
     pitch: usize,
     value: MemsetValue,
     width: usize,
     height: usize,
-) -> Answer {
-    let (driver, context, stream) = in_live_stream(on)?;
+) -> CallResult {
+    let (driver, context, stream) = lock_live_stream(h_stream)?;
     let memset = Memset {
         address,
         pitch: pitch as u64,
@@ -96,8 +96,8 @@ fn run(
         height: height as u64,
     };
     match rules::is_captured(stream) {
-        true => memory::check_fill(&driver, context, &memset)?,
+        true => memory::check_memset(&driver, context, &memset)?,
         false => driver.check_memset(context, &memset)?,
     }
-    Ok(submit(driver, context, stream, Work::Memset(memset))?)
+    Ok(submit(driver, context, stream, StreamOp::Memset(memset))?)
 }

@@ -1,5 +1,5 @@
-//! The simulator behind the C functions: raw pointers and handles in, [`cuda_sim::driver`] called,
-//! results out. One file a topic, as in the table of functions.
+//! The simulator's implementations of the C functions: they convert raw pointers and handles, call
+//! [`cuda_sim::driver`] and write the results. One file per topic, as in the table of functions.
 
 mod callback;
 pub mod capture;
@@ -8,25 +8,24 @@ pub mod conditions;
 pub mod context;
 pub mod device;
 pub mod event;
+mod execute;
 mod fat_binary;
 pub mod function;
 pub mod graph;
-mod host;
+mod host_access;
 pub mod image;
 pub mod interrupt;
-mod known_contexts;
 pub mod launch;
 pub mod launch_attributes;
 pub mod library;
 pub mod link;
+mod live_contexts;
 pub mod managed;
-pub mod mapping;
 pub mod memcpy;
 pub mod memory;
 pub mod memset;
 pub mod module;
 pub mod occupancy;
-mod perform;
 pub mod pointer;
 pub mod pool;
 pub mod profiler;
@@ -34,9 +33,10 @@ mod queue;
 pub mod raw;
 pub mod stream;
 pub mod stream_attributes;
+mod stream_op;
 mod submit;
-pub mod watch;
-mod work;
+pub mod telemetry;
+pub mod virtual_memory;
 
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
@@ -47,85 +47,83 @@ use cuda_sim::driver::{ContextId, ContextStack, CudaError, Driver, FunctionId, S
 use cuda_sim::exec::TimeLimit;
 use cust_raw::{CUfunction, CUstream};
 
-pub use callback::permitted;
-use queue::Awaited;
-pub use raw::OwnDefault;
+pub use callback::check_permitted;
+use queue::WaitTarget;
+pub use raw::PerThreadDefault;
 use raw::Stream;
 
-/// The simulated machine, from when `cuInit` has chosen the simulator.
-static MACHINE: OnceLock<Mutex<Driver>> = OnceLock::new();
+/// The simulated driver; empty until `cuInit` has selected the simulator.
+static DRIVER: OnceLock<Mutex<Driver>> = OnceLock::new();
 
 thread_local! {
-    /// The calling thread's contexts. They are never dropped: when the thread ends, the destructors
-    /// of its other variables may still call the driver, and so may what runs when the program ends.
+    /// The calling thread's context stack. It is never dropped: destructors of other thread-local variables
+    /// and exit handlers may still call the driver while the thread ends.
     static CONTEXTS: RefCell<ManuallyDrop<ContextStack>> =
         const { RefCell::new(ManuallyDrop::new(ContextStack::new())) };
 
-    /// Dropped when the thread ends.
-    static END: End = const { End };
+    /// Runs its destructor when the thread ends.
+    static THREAD_EXIT: ThreadExit = const { ThreadExit };
 }
 
-/// Gives back what memory it can when a thread ends.
-struct End;
+/// Shrinks the context stack of a thread that ends.
+struct ThreadExit;
 
-impl Drop for End {
+impl Drop for ThreadExit {
     fn drop(&mut self) {
         CONTEXTS.with_borrow_mut(|contexts| contexts.shrink());
     }
 }
 
-/// Switches the simulated machine on: so many equal devices. Where launches are not `sampled`, their modelled
-/// times leave out memory.
+/// Starts the simulated driver with `devices` identical devices. If launches are not `sampled`, modelled
+/// times do not include the memory system.
 pub fn start(devices: u32, device: DeviceSpec, time_limit: Option<TimeLimit>, sampled: bool) {
-    MACHINE.get_or_init(|| {
+    DRIVER.get_or_init(|| {
         let mut driver = Driver::with_devices(devices, device, time_limit);
         device::set_count(driver.device_count());
         driver.set_sampled(sampled);
-        driver.set_checks(check::checking());
+        driver.set_checks(check::active_checks());
         driver.set_conditions(conditions::conditions());
         Mutex::new(driver)
     });
 }
 
-/// What `mutex` guards. That a thread has panicked with it changes nothing: no change is left half
-/// done that later calls could not live with.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Locks `mutex`, ignoring poisoning: a panic leaves no change half-made that later calls could not handle.
+fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The machine, for the calling thread alone until the guard is dropped, and so while a launch runs
-/// too. Work may be waiting in streams.
-fn machine() -> Result<MutexGuard<'static, Driver>, CudaError> {
-    let machine = MACHINE.get().ok_or(CudaError::NotInitialized)?;
-    Ok(lock(machine))
+/// Locks the driver. The lock is also held while a launch runs. Streams may have pending work.
+fn lock() -> Result<MutexGuard<'static, Driver>, CudaError> {
+    let driver = DRIVER.get().ok_or(CudaError::NotInitialized)?;
+    Ok(lock_mutex(driver))
 }
 
-/// The machine, once all work in streams is done: what a function asks for that changes what such work may
-/// need, or tells of it.
-fn driver() -> Result<MutexGuard<'static, Driver>, CudaError> {
-    queue::wait(Awaited::All);
-    machine()
+/// Completes all pending stream work, then locks the driver. For functions that change or report what pending
+/// work may depend on.
+fn lock_synchronized() -> Result<MutexGuard<'static, Driver>, CudaError> {
+    queue::wait(WaitTarget::All);
+    lock()
 }
 
-/// The machine, unless it is not switched on or another thread has it.
-fn idle_driver() -> Option<MutexGuard<'static, Driver>> {
-    match MACHINE.get()?.try_lock() {
+/// Locks the driver without waiting. Returns `None` if it has not started or another thread holds the lock.
+fn try_lock() -> Option<MutexGuard<'static, Driver>> {
+    match DRIVER.get()?.try_lock() {
         Ok(driver) => Some(driver),
         Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
         Err(TryLockError::WouldBlock) => None,
     }
 }
 
-/// What `use_them` makes of the calling thread's contexts.
-fn contexts<T>(use_them: impl FnOnce(&mut ContextStack) -> T) -> T {
-    // Using `END` once has it dropped when the thread ends. Where the thread is ending now, it may have
-    // been dropped, which is no error.
-    let _ = END.try_with(|_| ());
-    CONTEXTS.with_borrow_mut(|contexts| use_them(contexts))
+/// Calls `f` with the calling thread's context stack.
+fn with_contexts<T>(f: impl FnOnce(&mut ContextStack) -> T) -> T {
+    // The first access registers the destructor of `THREAD_EXIT`. It fails while the thread is ending, which
+    // is no error.
+    let _ = THREAD_EXIT.try_with(|_| ());
+    CONTEXTS.with_borrow_mut(|contexts| f(contexts))
 }
 
-/// The function that a handle names, which may be that of a library's kernel too, as it is in `context`.
-fn function(
+/// Returns the function of a handle. A library's kernel is resolved to its function in `context`.
+fn resolve_function(
     driver: &mut Driver,
     context: Option<ContextId>,
     handle: CUfunction,
@@ -133,78 +131,80 @@ fn function(
     driver.function_named(raw::number(handle), context)
 }
 
-/// The machine, and the function that a handle names: of a library's kernel, that of the current context.
-fn with_function(
+/// Locks the driver and resolves a function handle; a library's kernel resolves to its function in the
+/// current context.
+fn lock_function(
     handle: CUfunction,
 ) -> Result<(MutexGuard<'static, Driver>, FunctionId), CudaError> {
-    let context = contexts(|contexts| contexts.current());
-    let mut driver = machine()?;
-    let function = function(&mut driver, context, handle)?;
+    let context = with_contexts(|contexts| contexts.current());
+    let mut driver = lock()?;
+    let function = resolve_function(&mut driver, context, handle)?;
     Ok((driver, function))
 }
 
-/// The calling thread's current context, or [`CudaError::InvalidContext`].
+/// Returns the calling thread's current context, or [`CudaError::InvalidContext`].
 fn require_current() -> Result<ContextId, CudaError> {
-    contexts(|contexts| contexts.require_current())
+    with_contexts(|contexts| contexts.require_current())
 }
 
-/// The machine and the calling thread's current context. Work may be waiting in streams.
-fn current_machine() -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
+/// Locks the driver. Returns it with the calling thread's current context. Streams may have pending work.
+fn current_context() -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
     let context = require_current()?;
-    Ok((machine()?, context))
+    Ok((lock()?, context))
 }
 
-/// The machine and the calling thread's current context, once all work in streams is done.
-fn current() -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
+/// Completes all pending stream work, then locks the driver. Returns it with the calling thread's current
+/// context.
+fn synchronized_context() -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
     let context = require_current()?;
-    Ok((driver()?, context))
+    Ok((lock_synchronized()?, context))
 }
 
-/// The machine, the context that a stream's work belongs to, and the stream. A stream has its own
-/// context, whatever is current; the default stream is the current context's. Work may be waiting in streams.
-fn in_stream(
-    on: CUstream,
+/// Locks the driver. Returns it with the context and the number of the stream `h_stream`. A stream belongs to
+/// the context it was created in; the default stream to the current context. Streams may have pending work.
+fn lock_stream(
+    h_stream: CUstream,
 ) -> Result<(MutexGuard<'static, Driver>, ContextId, StreamId), CudaError> {
-    match raw::stream(on) {
-        Stream::Known(StreamId::LEGACY) => {
-            let (driver, context) = current_machine()?;
+    match raw::stream(h_stream) {
+        Stream::Id(StreamId::LEGACY) => {
+            let (driver, context) = current_context()?;
             Ok((driver, context, StreamId::LEGACY))
         }
-        Stream::Known(stream) => {
-            let driver = machine()?;
+        Stream::Id(stream) => {
+            let driver = lock()?;
             let context = driver.stream_context(stream)?;
             Ok((driver, context, stream))
         }
         Stream::PerThread => {
-            let (mut driver, context) = current_machine()?;
-            let stream = own_stream(&mut driver, context)?;
+            let (mut driver, context) = current_context()?;
+            let stream = per_thread_stream(&mut driver, context)?;
             Ok((driver, context, stream))
         }
     }
 }
 
-/// [`in_stream`], once it is known that the stream is there and its context has not faulted.
-fn in_live_stream(
-    on: CUstream,
+/// [`lock_stream`], after a check that the stream exists and its context has not faulted.
+fn lock_live_stream(
+    h_stream: CUstream,
 ) -> Result<(MutexGuard<'static, Driver>, ContextId, StreamId), CudaError> {
-    let (driver, context, stream) = in_stream(on)?;
+    let (driver, context, stream) = lock_stream(h_stream)?;
     driver.stream_flags(context, stream)?;
     Ok((driver, context, stream))
 }
 
-/// The calling thread's own default stream in a context, which is made when it is first named.
-fn own_stream(driver: &mut Driver, context: ContextId) -> Result<StreamId, CudaError> {
+/// Returns the calling thread's default stream in a context, and creates it at first use.
+fn per_thread_stream(driver: &mut Driver, context: ContextId) -> Result<StreamId, CudaError> {
     thread_local! {
-        /// The last such stream of this thread, and its context.
-        static OWN: Cell<Option<(ContextId, StreamId)>> = const { Cell::new(None) };
+        /// The most recent such stream of this thread, with its context.
+        static CACHED: Cell<Option<(ContextId, StreamId)>> = const { Cell::new(None) };
     }
-    if let Some((of, stream)) = OWN.get()
-        && of == context
+    if let Some((owner, stream)) = CACHED.get()
+        && owner == context
         && driver.stream_context(stream) == Ok(context)
     {
         return Ok(stream);
     }
-    let made = driver.create_stream(context, 0, 0)?;
-    OWN.set(Some((context, made)));
-    Ok(made)
+    let created = driver.create_stream(context, 0, 0)?;
+    CACHED.set(Some((context, created)));
+    Ok(created)
 }

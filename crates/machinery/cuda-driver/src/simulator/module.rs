@@ -1,4 +1,4 @@
-//! Modules: PTX in, kernels and variables out.
+//! Modules: loading of PTX, and lookup of kernels and variables.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::MutexGuard;
@@ -6,45 +6,46 @@ use std::sync::MutexGuard;
 use cuda_sim::driver::{ContextId, CudaError, Driver, FunctionId, ModuleError, ModuleId};
 use cust_raw::{CUdeviceptr, CUfunction, CUmodule};
 
-use super::queue::{self, Awaited};
-use super::raw::{Out, handle, number, set_if_wanted, text};
-use super::watch::{Event, tell};
-use super::{driver, fat_binary, machine, require_current};
-use crate::report::say;
-use crate::status::{Answer, Status};
+use super::queue::{self, WaitTarget};
+use super::raw::{Out, c_str, handle, number, write_if_not_null};
+use super::telemetry::{Event, emit};
+use super::{fat_binary, lock, lock_synchronized, require_current};
+use crate::log::warn;
+use crate::status::{CallResult, Status};
 
-/// The options of `cuModuleLoadDataEx` (`CUjit_option`) that the simulator reads. The others are for
-/// an assembler, which it does not have.
+/// The options of `cuModuleLoadDataEx` (`CUjit_option`) that the simulator reads. The others concern the
+/// assembler, which it does not have.
 const INFO_LOG_SIZE: c_int = 4;
 const ERROR_LOG: c_int = 5;
 const ERROR_LOG_SIZE: c_int = 6;
 
-/// How the images begin that hold machine code: an ELF file and a fat binary.
+/// The magic numbers of images with machine code: an ELF file and a fat binary.
 const ELF: [u8; 4] = *b"\x7fELF";
 const FAT_BINARY: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
 
 /// `cuModuleLoad`.
-pub unsafe fn load_file(module: *mut CUmodule, path: *const c_char) -> Answer {
-    // SAFETY: the caller's promise.
-    let (module, path) = unsafe { (Out::new(module)?, text(path)?) };
-    load_image(module, &file(path)?, None)
+pub unsafe fn load_file(module: *mut CUmodule, path: *const c_char) -> CallResult {
+    // SAFETY: `module` is null or writable, and `path` is null or a NUL-terminated string, as `cuModuleLoad`
+    // requires of its caller.
+    let (module, path) = unsafe { (Out::new(module)?, c_str(path)?) };
+    load_image(module, &read_file(path)?, None)
 }
 
-/// What is in the file of a module: of a fat binary, the PTX in it.
-pub fn file(path: &str) -> Result<Vec<u8>, CudaError> {
+/// Reads a module's file; from a fat binary, the PTX in it.
+pub fn read_file(path: &str) -> Result<Vec<u8>, CudaError> {
     let image = std::fs::read(path).map_err(|error| {
-        say(format_args!("{path}: {error}"));
+        warn(format_args!("{path}: {error}"));
         CudaError::FileNotFound
     })?;
-    Ok(match fat_binary::ptx_in(&image)? {
+    Ok(match fat_binary::ptx_in_file(&image)? {
         Some(ptx) => ptx.to_vec(),
         None => image,
     })
 }
 
 /// `cuModuleLoadData`.
-pub unsafe fn load(module: *mut CUmodule, image: *const c_void) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn load(module: *mut CUmodule, image: *const c_void) -> CallResult {
+    // SAFETY: `module` is null or writable and `image` null or a valid image, as `cuModuleLoadData` requires.
     let (module, image) = unsafe { (Out::new(module)?, image_bytes(image)?) };
     load_image(module, image, None)
 }
@@ -56,18 +57,18 @@ pub unsafe fn load_with_options(
     count: c_uint,
     options: *mut c_int,
     values: *mut *mut c_void,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> CallResult {
+    // SAFETY: `module` is null or writable and `image` null or a valid image, as `cuModuleLoadDataEx` requires.
     let (module, image) = unsafe { (Out::new(module)?, image_bytes(image)?) };
-    // SAFETY: as above.
+    // SAFETY: `options` and `values` have `count` elements, as `cuModuleLoadDataEx` requires of its caller.
     let log = unsafe { self::options(count, options, values) }?;
     load_image(module, image, log)
 }
 
-/// What is read of the options that a module is loaded with: where errors are to be told.
+/// Reads the options of a load. Returns the error log, if the caller passed one.
 ///
 /// # Safety
-/// There must be `count` options, and a value for each that is read here.
+/// `options` and `values` must be null or have `count` elements.
 pub unsafe fn options(
     count: c_uint,
     options: *mut c_int,
@@ -79,12 +80,12 @@ pub unsafe fn options(
     let mut log = None;
     let mut log_size = None;
     for i in 0..count as usize {
-        // SAFETY: the caller promises `count` options, and a value for each option read here.
+        // SAFETY: both arrays have `count` elements, by this function's contract.
         unsafe {
             match *options.add(i) {
                 ERROR_LOG => log = Some((*values.add(i)).cast::<u8>()),
                 ERROR_LOG_SIZE => log_size = Some(values.add(i)),
-                // Nothing is written to the log of a module that loads.
+                // The info log stays empty.
                 INFO_LOG_SIZE => *values.add(i) = std::ptr::null_mut(),
                 _ => {}
             }
@@ -97,50 +98,60 @@ pub unsafe fn options(
 }
 
 /// `cuModuleUnload`.
-pub unsafe fn unload(module: CUmodule) -> Answer {
-    queue::wait(Awaited::All);
-    let (mut driver, context, module) = in_module(module)?;
+pub unsafe fn unload(module: CUmodule) -> CallResult {
+    queue::wait(WaitTarget::All);
+    let (mut driver, context, module) = lock_module(module)?;
     Ok(driver.unload_module(context, module)?)
 }
 
 /// `cuModuleGetFunction`.
-pub unsafe fn function(function: *mut CUfunction, module: CUmodule, name: *const c_char) -> Answer {
-    // SAFETY: the caller's promise.
-    let (function, name) = unsafe { (Out::new(function)?, text(name)?) };
-    let (mut driver, context, module) = in_module(module)?;
-    let FunctionId(found) = driver.function(context, module, name)?;
-    function.set(handle(found));
+pub unsafe fn function(
+    function: *mut CUfunction,
+    module: CUmodule,
+    name: *const c_char,
+) -> CallResult {
+    // SAFETY: `function` is null or writable, and `name` is null or a NUL-terminated string, as
+    // `cuModuleGetFunction` requires of its caller.
+    let (function, name) = unsafe { (Out::new(function)?, c_str(name)?) };
+    let (mut driver, context, module) = lock_module(module)?;
+    let FunctionId(number) = driver.function(context, module, name)?;
+    function.set(handle(number));
     Ok(())
 }
 
 /// `cuModuleGetFunctionCount`.
-pub unsafe fn function_count(count: *mut c_uint, module: CUmodule) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn function_count(count: *mut c_uint, module: CUmodule) -> CallResult {
+    // SAFETY: `count` is null or writable, as `cuModuleGetFunctionCount` requires of its caller.
     let count = unsafe { Out::new(count) }?;
-    let (mut driver, context, module) = in_module(module)?;
+    let (mut driver, context, module) = lock_module(module)?;
     count.set(driver.functions(context, module)?.len() as c_uint);
     Ok(())
 }
 
-/// `cuModuleEnumerateFunctions`: as many as there is room for.
-pub unsafe fn functions(functions: *mut CUfunction, room: c_uint, module: CUmodule) -> Answer {
+/// `cuModuleEnumerateFunctions`: writes at most `capacity` handles.
+pub unsafe fn functions(
+    functions: *mut CUfunction,
+    capacity: c_uint,
+    module: CUmodule,
+) -> CallResult {
     if functions.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    let (mut driver, context, module) = in_module(module)?;
-    let found = driver.functions(context, module)?;
-    for (i, function) in found.into_iter().take(room as usize).enumerate() {
-        // SAFETY: the caller promises room for so many.
+    let (mut driver, context, module) = lock_module(module)?;
+    let ids = driver.functions(context, module)?;
+    for (i, function) in ids.into_iter().take(capacity as usize).enumerate() {
+        // SAFETY: `functions` has room for `capacity` handles, as `cuModuleEnumerateFunctions` requires, and `i`
+        // is less.
         unsafe { functions.add(i).write(handle(function.0)) };
     }
     Ok(())
 }
 
-/// `cuModuleGetLoadingMode`: a module's kernels are all loaded with it.
-pub unsafe fn loading_mode(mode: *mut c_int) -> Answer {
+/// `cuModuleGetLoadingMode`: modules are loaded eagerly.
+pub unsafe fn loading_mode(mode: *mut c_int) -> CallResult {
     /// `CU_MODULE_EAGER_LOADING`.
     const EAGER: c_int = 1;
-    // SAFETY: the caller's promise.
+    // SAFETY: `mode` is null or writable, as `cuModuleGetLoadingMode` requires of its caller.
     unsafe { Out::new(mode) }?.set(EAGER);
     Ok(())
 }
@@ -151,26 +162,26 @@ pub unsafe fn global(
     bytes: *mut usize,
     module: CUmodule,
     name: *const c_char,
-) -> Answer {
-    // SAFETY: the caller's promise.
-    let name = unsafe { text(name) }?;
-    let (driver, context, module) = in_module(module)?;
-    let found = driver.variable(context, module, name)?;
-    // SAFETY: the caller's promise.
+) -> CallResult {
+    // SAFETY: `name` is null or a NUL-terminated string, as `cuModuleGetGlobal` requires of its caller.
+    let name = unsafe { c_str(name) }?;
+    let (driver, context, module) = lock_module(module)?;
+    let (base, size) = driver.variable(context, module, name)?;
+    // SAFETY: `address` and `bytes` are null or writable, as `cuModuleGetGlobal` requires of its caller.
     unsafe {
-        set_if_wanted(address, found.0);
-        set_if_wanted(bytes, found.1 as usize);
+        write_if_not_null(address, base);
+        write_if_not_null(bytes, size as usize);
     }
     Ok(())
 }
 
-/// The machine, the context that a module was loaded into, whatever context is current, and the
-/// module.
-fn in_module(
+/// Locks the driver. Returns it with the context and the number of a module: the context it was loaded into,
+/// whatever context is current.
+fn lock_module(
     module: CUmodule,
 ) -> Result<(MutexGuard<'static, Driver>, ContextId, ModuleId), CudaError> {
     let module = ModuleId(number(module));
-    let driver = machine()?;
+    let driver = lock()?;
     let context = driver.module_context(module)?;
     Ok((driver, context, module))
 }
@@ -178,61 +189,65 @@ fn in_module(
 /// The error log buffer of `cuModuleLoadDataEx`.
 pub struct Log {
     text: *mut u8,
-    /// The value of `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`: on entry how many bytes the buffer has, on
-    /// return how many are used. The number is kept in place of the pointer.
+    /// The value of `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`: the buffer's size on entry, the bytes used on
+    /// return. The number is stored in place of the pointer.
     size: *mut *mut c_void,
 }
 
-// SAFETY: who gives a log keeps it until the work is done or the link destroyed, and one thread at a time writes.
+// SAFETY: the program keeps the buffer until the load returns or the link is destroyed, and one thread writes
+// at a time.
 unsafe impl Send for Log {}
 
 impl Log {
-    /// Writes as much of `message` as fits, and a NUL.
+    /// Writes `message` and a NUL, truncated to the buffer's size.
     pub fn write(&self, message: &str) {
-        // SAFETY: the caller promised a size, and as many bytes to write to.
+        // SAFETY: `size` is readable and writable, and `text` has that many bytes, by the contract of
+        // `options`.
         unsafe {
-            let room = (*self.size).addr() as u32 as usize;
-            let kept = message.floor_char_boundary(room.saturating_sub(1));
-            if room > 0 {
-                std::ptr::copy_nonoverlapping(message.as_ptr(), self.text, kept);
-                self.text.add(kept).write(0);
+            let capacity = (*self.size).addr() as u32 as usize;
+            let length = message.floor_char_boundary(capacity.saturating_sub(1));
+            if capacity > 0 {
+                std::ptr::copy_nonoverlapping(message.as_ptr(), self.text, length);
+                self.text.add(length).write(0);
             }
-            *self.size = std::ptr::without_provenance_mut(room.min(kept + 1));
+            *self.size = std::ptr::without_provenance_mut(capacity.min(length + 1));
         }
     }
 }
 
-fn load_image(module: Out<CUmodule>, image: &[u8], log: Option<Log>) -> Answer {
+fn load_image(module: Out<CUmodule>, image: &[u8], log: Option<Log>) -> CallResult {
     let context = require_current()?;
     let loaded = load_source(image, log, |driver, ptx| driver.load_module(context, ptx))?;
     module.set(handle(loaded.0));
     Ok(())
 }
 
-/// Has `load` load PTX. If it does not load, the reason goes to the caller's log, or to stderr where there is
-/// no log.
+/// Loads PTX with `load`. On failure, writes the reason to the caller's log, or to stderr if there is none.
 pub fn load_source<T>(
     image: &[u8],
     log: Option<Log>,
     load: impl FnOnce(&mut Driver, &str) -> Result<T, ModuleError>,
 ) -> Result<T, Status> {
-    let mut driver = driver()?;
+    let mut driver = lock_synchronized()?;
     let image = image.split(|&byte| byte == 0).next().unwrap_or_default();
     if image.starts_with(&ELF) || image.starts_with(&FAT_BINARY) {
         drop(driver);
-        let why = "the simulator loads PTX, not machine code (cubin or fat binary)";
-        say(format_args!("{why}"));
-        tell(Event::Refused(why));
+        let reason = "the simulator loads PTX, not machine code (cubin or fat binary)";
+        warn(format_args!("{reason}"));
+        emit(Event::ModuleRejected(reason));
         return Err(CudaError::NotSupported.into());
     }
     let loaded = match str::from_utf8(image) {
         Ok(ptx) => load(&mut driver, ptx).map_err(|error| (error.code(), error.to_string())),
         Err(error) => Err((
             CudaError::InvalidImage,
-            format!("this is no text: byte {} is not UTF-8", error.valid_up_to()),
+            format!(
+                "the image is not text: byte {} is not UTF-8",
+                error.valid_up_to()
+            ),
         )),
     };
-    // Others may have the machine while this one writes its message.
+    // Unlock the driver before writing messages.
     drop(driver);
     match loaded {
         Ok(loaded) => {
@@ -242,29 +257,29 @@ pub fn load_source<T>(
             Ok(loaded)
         }
         Err((code, message)) => {
-            tell(Event::Refused(&message));
+            emit(Event::ModuleRejected(&message));
             match log {
                 Some(log) => log.write(&message),
-                None => say(format_args!("the PTX does not load: {message}")),
+                None => warn(format_args!("the PTX does not load: {message}")),
             }
             Err(Status::from(code))
         }
     }
 }
 
-/// A module image up to its first NUL: of a fat binary, the PTX in it. Machine code goes on after that, but its
-/// first bytes, by which it is recognised, come before it.
+/// Returns a module image up to its first NUL; for a fat binary, the PTX in it. Machine code continues after
+/// the NUL, but its magic number, which identifies it, comes before.
 ///
 /// # Safety
-/// `image` must be null or a PTX text ending in NUL, a cubin or a fat binary.
+/// `image` must be null or a NUL-terminated PTX text, a cubin or a fat binary.
 pub unsafe fn image_bytes<'a>(image: *const c_void) -> Result<&'a [u8], CudaError> {
     if image.is_null() {
         return Err(CudaError::InvalidValue);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `image` is not null, so it is a valid image by this function's contract.
     if let Some(ptx) = unsafe { fat_binary::ptx(image) }? {
         return Ok(ptx);
     }
-    // SAFETY: the caller's promise; an ELF file has a NUL in its first 16 bytes.
+    // SAFETY: `image` is a NUL-terminated text, or an ELF file, which has a NUL in its first 16 bytes.
     Ok(unsafe { CStr::from_ptr(image.cast()) }.to_bytes())
 }

@@ -1,4 +1,4 @@
-//! How many blocks of a kernel fit.
+//! Occupancy: the number of resident blocks per SM.
 
 use std::ffi::{c_int, c_uint};
 
@@ -6,11 +6,11 @@ use cuda_sim::driver::{CudaError, OccupancyCalculator};
 use cust_raw::{CUfunction, CUoccupancyB2DSize};
 
 use super::raw::Out;
-use super::{launch_attributes, machine, with_function};
-use crate::status::Answer;
+use super::{launch_attributes, lock, lock_function};
+use crate::status::CallResult;
 use crate::types::CUlaunchConfig;
 
-/// `CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE`, the only flag; it changes nothing here.
+/// `CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE`, the only flag; it has no effect.
 const OCCUPANCY_FLAGS: c_uint = 1;
 
 /// `cuOccupancyMaxActiveBlocksPerMultiprocessor`.
@@ -19,11 +19,12 @@ pub unsafe fn active_blocks(
     function: CUfunction,
     threads: c_int,
     dynamic_shared: usize,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> CallResult {
+    // SAFETY: `blocks` is null or writable, as `cuOccupancyMaxActiveBlocksPerMultiprocessor` requires of its
+    // caller.
     let blocks = unsafe { Out::new(blocks) }?;
-    let found = calculator(function)?.max_active_blocks(threads, dynamic_shared as u64)?;
-    blocks.set(found as c_int);
+    let blocks_per_sm = calculator(function)?.max_active_blocks(threads, dynamic_shared as u64)?;
+    blocks.set(blocks_per_sm as c_int);
     Ok(())
 }
 
@@ -34,9 +35,9 @@ pub unsafe fn active_blocks_with_flags(
     threads: c_int,
     dynamic_shared: usize,
     flags: c_uint,
-) -> Answer {
+) -> CallResult {
     check_flags(flags)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `blocks` is null or writable, as `cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags` requires.
     unsafe { active_blocks(blocks, function, threads, dynamic_shared) }
 }
 
@@ -48,13 +49,14 @@ pub unsafe fn potential_block_size(
     dynamic_shared_of: CUoccupancyB2DSize,
     dynamic_shared: usize,
     limit: c_int,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> CallResult {
+    // SAFETY: `blocks` and `threads` are null or writable, as `cuOccupancyMaxPotentialBlockSize` requires of
+    // its caller.
     let (blocks, threads) = unsafe { (Out::new(blocks)?, Out::new(threads)?) };
-    // The machine is not locked while the caller's function runs.
+    // The calculator is a copy, so the driver is not locked while the program's function runs.
     let occupancy = calculator(function)?;
     let dynamic = |threads| match dynamic_shared_of {
-        // SAFETY: the caller promises a function of the block size.
+        // SAFETY: the program passed this function to be called with a block size.
         Some(function) => unsafe { function(threads) as u64 },
         None => dynamic_shared as u64,
     };
@@ -73,9 +75,10 @@ pub unsafe fn potential_block_size_with_flags(
     dynamic_shared: usize,
     limit: c_int,
     flags: c_uint,
-) -> Answer {
+) -> CallResult {
     check_flags(flags)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `blocks` and `threads` are null or writable, as `cuOccupancyMaxPotentialBlockSizeWithFlags`
+    // requires.
     unsafe {
         potential_block_size(
             blocks,
@@ -94,40 +97,42 @@ pub unsafe fn available_dynamic_shared(
     function: CUfunction,
     blocks: c_int,
     threads: c_int,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> CallResult {
+    // SAFETY: `bytes` is null or writable, as `cuOccupancyAvailableDynamicSMemPerBlock` requires of its caller.
     let bytes = unsafe { Out::new(bytes) }?;
     bytes.set(calculator(function)?.available_dynamic_shared(blocks, threads)? as usize);
     Ok(())
 }
 
-/// `cuOccupancyMaxActiveClusters`: a cluster of one block is a block.
+/// `cuOccupancyMaxActiveClusters`: only clusters of one block are supported.
 pub unsafe fn active_clusters(
     clusters: *mut c_int,
     function: CUfunction,
     config: *const CUlaunchConfig,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> CallResult {
+    // SAFETY: `clusters` is null or writable and `config` null or readable, as `cuOccupancyMaxActiveClusters`
+    // requires.
     let (clusters, config) = unsafe { (Out::new(clusters)?, config.as_ref()) };
     let config = config.ok_or(CudaError::InvalidValue)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `attributes` has `attribute_count` elements, as `cuOccupancyMaxActiveClusters` requires of its
+    // caller.
     unsafe { launch_attributes::read(config.attributes, config.attribute_count) }?;
     let sizes = config.block.map(u64::from);
     let threads = sizes.into_iter().fold(1, u64::saturating_mul);
     let threads = c_int::try_from(threads).map_err(|_| CudaError::InvalidValue)?;
     let blocks = calculator(function)?.max_active_blocks(threads, config.dynamic_shared.into())?;
-    let multiprocessors = machine()?.device().multiprocessors;
-    clusters.set((blocks * multiprocessors) as c_int);
+    let sm_count = lock()?.device().multiprocessors;
+    clusters.set((blocks * sm_count) as c_int);
     Ok(())
 }
 
-/// `cuOccupancyMaxPotentialClusterSize`: one block.
+/// `cuOccupancyMaxPotentialClusterSize`: always 1.
 pub unsafe fn cluster_size(
     size: *mut c_int,
     function: CUfunction,
     config: *const CUlaunchConfig,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> CallResult {
+    // SAFETY: `size` is null or writable, as `cuOccupancyMaxPotentialClusterSize` requires of its caller.
     let size = unsafe { Out::new(size) }?;
     if config.is_null() {
         return Err(CudaError::InvalidValue.into());
@@ -137,9 +142,9 @@ pub unsafe fn cluster_size(
     Ok(())
 }
 
-/// The calculator for a function. It has all it needs: nobody has to wait for the machine meanwhile.
+/// Returns a function's occupancy calculator, which does not keep the driver locked.
 fn calculator(function: CUfunction) -> Result<OccupancyCalculator, CudaError> {
-    let (driver, function) = with_function(function)?;
+    let (driver, function) = lock_function(function)?;
     driver.occupancy_calculator(function)
 }
 

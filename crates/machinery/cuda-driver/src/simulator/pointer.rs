@@ -1,4 +1,4 @@
-//! What is known of an address: its attributes.
+//! Pointer attributes.
 
 use std::collections::BTreeSet;
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
@@ -8,16 +8,16 @@ use cuda_sim::driver::{ContextId, CudaError};
 use cuda_sim::memory::global::{Allocation, AllocationKind};
 use cust_raw::CUdeviceptr;
 
-use super::{lock, machine, pool};
-use crate::status::Answer;
+use super::{lock, lock_mutex, pool};
+use crate::status::CallResult;
 
-/// The numbers of `CUpointer_attribute`.
+/// Values of `CUpointer_attribute`.
 const CONTEXT: c_int = 1;
 const MEMORY_TYPE: c_int = 2;
 const DEVICE_POINTER: c_int = 3;
 const HOST_POINTER: c_int = 4;
 const PEER_TOKENS: c_int = 5;
-const SYNCHRONOUS: c_int = 6;
+const SYNC_MEMOPS: c_int = 6;
 const BUFFER_ID: c_int = 7;
 const IS_MANAGED: c_int = 8;
 const DEVICE_ORDINAL: c_int = 9;
@@ -37,10 +37,10 @@ const IS_DECOMPRESSED: c_int = 21;
 /// `CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE`.
 const READ_AND_WRITE: c_uint = 3;
 
-/// The allocations, by address, of which somebody has set that copies wait.
-static SYNCHRONOUS_ONES: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
+/// The base addresses of allocations with `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` set.
+static SYNC_MEMOPS_ALLOCATIONS: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 
-/// The value of an attribute, as wide as C's type for it.
+/// The value of an attribute, with the width of its C type.
 #[derive(Clone, Copy)]
 enum Value {
     /// A `bool`, of one byte.
@@ -50,21 +50,23 @@ enum Value {
 }
 
 impl Value {
+    /// Writes the value.
+    ///
     /// # Safety
-    /// There must be room for it.
-    unsafe fn write(self, to: *mut c_void) {
-        // SAFETY: the caller's promise.
+    /// `out` must be writable for a value of this width.
+    unsafe fn write(self, out: *mut c_void) {
+        // SAFETY: `out` is writable for a value of this width, by this function's contract.
         unsafe {
             match self {
-                Self::Flag(value) => to.cast::<bool>().write(value),
-                Self::Int(value) => to.cast::<c_uint>().write(value),
-                Self::Long(value) => to.cast::<c_ulonglong>().write(value),
+                Self::Flag(value) => out.cast::<bool>().write(value),
+                Self::Int(value) => out.cast::<c_uint>().write(value),
+                Self::Long(value) => out.cast::<c_ulonglong>().write(value),
             }
         }
     }
 
-    /// What is answered of an address that belongs to nothing.
-    fn nothing(self) -> Self {
+    /// Returns the value reported for an address that belongs to no allocation: zero, with the same width.
+    fn zeroed(self) -> Self {
         match self {
             Self::Flag(_) => Self::Flag(false),
             Self::Int(_) => Self::Int(0),
@@ -74,119 +76,134 @@ impl Value {
 }
 
 /// `cuPointerGetAttribute`.
-pub unsafe fn attribute(data: *mut c_void, attribute: c_int, address: CUdeviceptr) -> Answer {
+pub unsafe fn attribute(data: *mut c_void, attribute: c_int, address: CUdeviceptr) -> CallResult {
     if data.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    let (found, owner) = allocation(address)?;
-    let value = value(attribute, address, found, owner)?;
-    // SAFETY: for each attribute the caller promises room for a value of its documented type.
+    let (allocation, owner) = find_allocation(address)?;
+    let value = value(attribute, address, allocation, owner)?;
+    // SAFETY: `data` is not null and has room for a value of the attribute's documented type, as
+    // `cuPointerGetAttribute` requires of its caller.
     unsafe { value.write(data) };
     Ok(())
 }
 
-/// `cuPointerGetAttributes`: of an address that belongs to nothing, and of what an allocation does not have, zeros.
+/// `cuPointerGetAttributes`: reports zero for an address outside all allocations and for attributes that do
+/// not apply.
 pub unsafe fn attributes(
     count: c_uint,
     attributes: *mut c_int,
     data: *mut *mut c_void,
     address: CUdeviceptr,
-) -> Answer {
+) -> CallResult {
     if attributes.is_null() || data.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    // What an allocation would answer, for the width of its values.
-    let example = Allocation {
+    // A sample allocation, which determines the width of each attribute's value.
+    let sample = Allocation {
         base: 0,
         size: 0,
         host: std::ptr::null_mut(),
         kind: AllocationKind::Managed,
         home: 0,
     };
-    let known = allocation(address).ok();
+    let found = find_allocation(address).ok();
     for i in 0..count as usize {
-        // SAFETY: the caller promises so many, here and below.
-        let (attribute, to) = unsafe { (*attributes.add(i), *data.add(i)) };
-        if to.is_null() {
+        // SAFETY: both arrays have `count` elements, as `cuPointerGetAttributes` requires of its caller.
+        let (attribute, out) = unsafe { (*attributes.add(i), *data.add(i)) };
+        if out.is_null() {
             return Err(CudaError::InvalidValue.into());
         }
-        let nothing = match attribute {
+        let zeroed = match attribute {
             PEER_TOKENS => return Err(CudaError::NotSupported.into()),
-            // No device.
+            // `CU_DEVICE_INVALID`.
             DEVICE_ORDINAL => Value::Int(-2_i32 as c_uint),
-            _ => value(attribute, 0, example, None)?.nothing(),
+            _ => value(attribute, 0, sample, None)?.zeroed(),
         };
-        let found = known.and_then(|(found, owner)| value(attribute, address, found, owner).ok());
-        // SAFETY: as above.
-        unsafe { found.unwrap_or(nothing).write(to) };
+        let value =
+            found.and_then(|(allocation, owner)| value(attribute, address, allocation, owner).ok());
+        // SAFETY: `out` is not null and has room for a value of the attribute's type, as
+        // `cuPointerGetAttributes` requires.
+        unsafe { value.unwrap_or(zeroed).write(out) };
     }
     Ok(())
 }
 
-/// `cuPointerSetAttribute`: the one that can be set is whether copies wait, which all do here.
+/// `cuPointerSetAttribute`: only `SYNC_MEMOPS` can be set. It has no effect: all such operations are
+/// synchronous here.
 pub unsafe fn set_attribute(
     value: *const c_void,
     attribute: c_int,
     address: CUdeviceptr,
-) -> Answer {
-    if value.is_null() || attribute != SYNCHRONOUS {
+) -> CallResult {
+    if value.is_null() || attribute != SYNC_MEMOPS {
         return Err(CudaError::InvalidValue.into());
     }
-    let (found, _) = allocation(address)?;
-    // SAFETY: the attribute's value is an `unsigned int`.
+    let (allocation, _) = find_allocation(address)?;
+    // SAFETY: `value` is not null and points to an `unsigned int` for this attribute.
     let on = unsafe { value.cast::<c_uint>().read() } != 0;
-    let mut all = lock(&SYNCHRONOUS_ONES);
+    let mut allocations = lock_mutex(&SYNC_MEMOPS_ALLOCATIONS);
     match on {
-        true => all.insert(found.base),
-        false => all.remove(&found.base),
+        true => allocations.insert(allocation.base),
+        false => allocations.remove(&allocation.base),
     };
     Ok(())
 }
 
-/// The allocation that an address is in, and the context that it was made in.
-fn allocation(address: u64) -> Result<(Allocation, Option<ContextId>), CudaError> {
-    let driver = machine()?;
-    let found = driver.allocation(address)?;
-    Ok((found, driver.owner(found.base)))
+/// Returns the allocation at an address, and the context that owns it.
+fn find_allocation(address: u64) -> Result<(Allocation, Option<ContextId>), CudaError> {
+    let driver = lock()?;
+    let allocation = driver.allocation(address)?;
+    Ok((allocation, driver.owner(allocation.base)))
 }
 
-/// An attribute of an address in an allocation. [`CudaError::InvalidValue`] for one that there is not, or that such
-/// an allocation does not have; [`CudaError::NotSupported`] for what shares memory with other programs.
+/// Returns an attribute of an address in an allocation. Returns [`CudaError::InvalidValue`] for an unknown
+/// attribute or one that such an allocation lacks, [`CudaError::NotSupported`] for attributes of interprocess
+/// sharing.
 fn value(
     attribute: c_int,
     address: u64,
-    found: Allocation,
+    allocation: Allocation,
     owner: Option<ContextId>,
 ) -> Result<Value, CudaError> {
     Ok(match attribute {
         CONTEXT => Value::Long(owner.map_or(0, |context| context.0)),
-        MEMORY_TYPE => Value::Int(memory_type(found)),
+        MEMORY_TYPE => Value::Int(memory_type(allocation)),
         DEVICE_POINTER => Value::Long(address),
-        HOST_POINTER if matches!(found.kind, AllocationKind::Device | AllocationKind::Mapped) => {
+        HOST_POINTER
+            if matches!(
+                allocation.kind,
+                AllocationKind::Device | AllocationKind::Mapped
+            ) =>
+        {
             return Err(CudaError::InvalidValue);
         }
         HOST_POINTER => Value::Long(address),
         PEER_TOKENS => return Err(CudaError::NotSupported),
-        SYNCHRONOUS => Value::Int(lock(&SYNCHRONOUS_ONES).contains(&found.base).into()),
-        // No address is handed out twice.
-        BUFFER_ID | BLOCK_ID => Value::Long(found.base),
-        IS_MANAGED => Value::Flag(found.kind == AllocationKind::Managed),
-        DEVICE_ORDINAL => Value::Int(found.home),
+        SYNC_MEMOPS => Value::Int(
+            lock_mutex(&SYNC_MEMOPS_ALLOCATIONS)
+                .contains(&allocation.base)
+                .into(),
+        ),
+        // Addresses are never reused, so the base address identifies the allocation.
+        BUFFER_ID | BLOCK_ID => Value::Long(allocation.base),
+        IS_MANAGED => Value::Flag(allocation.kind == AllocationKind::Managed),
+        DEVICE_ORDINAL => Value::Int(allocation.home),
         IS_SHAREABLE | IS_DIRECT | IS_DECOMPRESSED => Value::Flag(false),
-        RANGE_START | MAPPING_START => Value::Long(found.base),
-        RANGE_SIZE | MAPPING_SIZE => Value::Long(found.size),
+        RANGE_START | MAPPING_START => Value::Long(allocation.base),
+        RANGE_SIZE | MAPPING_SIZE => Value::Long(allocation.size),
         MAPPED => Value::Flag(true),
         HANDLE_TYPES => Value::Long(0),
         ACCESS => Value::Int(READ_AND_WRITE),
-        POOL => Value::Long(pool::of(found.base)),
+        POOL => Value::Long(pool::pool_of(allocation.base)),
         _ => return Err(CudaError::InvalidValue),
     })
 }
 
-/// The `CUmemorytype` of an allocation: 1 for the host's memory, 2 for the device's. Managed memory
-/// counts as the device's.
-fn memory_type(found: Allocation) -> c_uint {
-    match found.kind {
+/// Returns the `CUmemorytype` of an allocation: 1 for host memory, 2 for device memory. Managed memory counts
+/// as device memory.
+fn memory_type(allocation: Allocation) -> c_uint {
+    match allocation.kind {
         AllocationKind::Host | AllocationKind::Registered => 1,
         AllocationKind::Device | AllocationKind::Managed | AllocationKind::Mapped => 2,
     }

@@ -1,6 +1,6 @@
-//! Pools that memory is allocated from in the order of a stream's work. Memory is there from the call on, and
-//! given back as soon as the stream comes to where it is freed; so a pool is what is known of it: its
-//! settings, and how much of the device's memory it has.
+//! Memory pools for stream-ordered allocation. An allocation is usable as soon as the call returns, and its
+//! memory is released when the stream reaches the free; so a pool consists only of its settings and its
+//! statistics.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
@@ -12,84 +12,84 @@ use cuda_sim::memory::global::{Devices, MAX_DEVICES};
 use cust_raw::{CUdevice, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool};
 
 use super::device::{self, check_device};
-use super::queue::{self, Awaited};
+use super::queue::{self, WaitTarget};
 use super::raw::{Out, handle, number};
-use super::{driver, lock};
-use crate::status::Answer;
+use super::{lock_mutex, lock_synchronized};
+use crate::status::CallResult;
 use crate::types;
 
-/// The default pool of the first device; those of the others follow it.
+/// The default pool of device 0; those of the other devices have the following numbers.
 const DEFAULT: u64 = 1;
-/// The last number that is a default pool's.
+/// The last number of a default pool.
 const LAST_DEFAULT: u64 = DEFAULT + MAX_DEVICES as u64 - 1;
 
-/// The numbers of `CUmemPool_attribute`: three settings that are on or off, how much memory is kept when
-/// it is freed, and how much the pool has, now and at most.
+/// Values of `CUmemPool_attribute`: three reuse policies, the release threshold, and the reserved and used
+/// bytes, current and peak.
 const REUSE: std::ops::RangeInclusive<c_int> = 1..=3;
 const THRESHOLD: c_int = 4;
-const RESERVED_NOW: c_int = 5;
-const RESERVED_MOST: c_int = 6;
-const USED_NOW: c_int = 7;
-const USED_MOST: c_int = 8;
+const RESERVED_CURRENT: c_int = 5;
+const RESERVED_HIGH: c_int = 6;
+const USED_CURRENT: c_int = 7;
+const USED_HIGH: c_int = 8;
 
-/// `CU_MEM_ALLOCATION_TYPE_PINNED` and `CU_MEM_LOCATION_TYPE_DEVICE`: all memory of pools is so.
+/// `CU_MEM_ALLOCATION_TYPE_PINNED` and `CU_MEM_LOCATION_TYPE_DEVICE`: the only kind of pool memory.
 const PINNED: c_int = 1;
 const DEVICE: c_int = 1;
 
-/// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`, what a device may do with its own pools, and `_NONE`.
+/// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`, the access of a device to its own pools, and `_NONE`.
 const READ_AND_WRITE: c_int = 3;
 const NOTHING: c_int = 0;
 
-/// Whether any memory was ever allocated from a pool: programs without pools need not ask.
-static USED: AtomicBool = AtomicBool::new(false);
+/// True once memory has been allocated from a pool: programs without pools skip the lookups.
+static ANY_USED: AtomicBool = AtomicBool::new(false);
 
 static POOLS: Mutex<Pools> = Mutex::new(Pools {
-    made: LAST_DEFAULT,
+    last: LAST_DEFAULT,
     current: BTreeMap::new(),
     pools: BTreeMap::new(),
     allocations: BTreeMap::new(),
 });
 
 struct Pools {
-    /// The last number given to a pool.
-    made: u64,
-    /// Each device's pool for allocations that name none, where it is not the default one.
+    /// The last number assigned to a pool.
+    last: u64,
+    /// Each device's current pool, if it is not the default pool.
     current: BTreeMap<u32, u64>,
     pools: BTreeMap<u64, Pool>,
-    /// The pool and the size of each allocation, by its address.
+    /// The pool and the size of each allocation, by address.
     allocations: BTreeMap<u64, (u64, u64)>,
 }
 
 #[derive(Clone)]
 struct Pool {
-    /// The device that its memory is of, and those whose kernels reach it, a bit each.
+    /// The device of the memory, and a bit mask of the devices that can access it.
     device: u32,
-    reached_by: Devices,
+    accessible_by: Devices,
     reuse: [c_int; 3],
     threshold: u64,
     used: u64,
-    most: u64,
-    /// The most that was reserved since somebody set it back.
-    most_reserved: u64,
+    peak_used: u64,
+    /// Peak of the reserved bytes since the program last reset it.
+    peak_reserved: u64,
 }
 
 impl Pool {
     fn new(device: u32) -> Self {
         Self {
             device,
-            reached_by: 1 << device,
+            accessible_by: 1 << device,
             reuse: [1; 3],
             threshold: 0,
             used: 0,
-            most: 0,
-            most_reserved: 0,
+            peak_used: 0,
+            peak_reserved: 0,
         }
     }
 }
 
-/// All pools; the default ones are there from the beginning.
+/// Locks all pools; creates the default pools at first use.
 fn pools() -> MutexGuard<'static, Pools> {
-    let mut pools = lock(&POOLS);
+    let mut pools = lock_mutex(&POOLS);
     if pools.pools.is_empty() {
         let all = device::all().map(|device| (default_of(device as u32), Pool::new(device as u32)));
         pools.pools.extend(all);
@@ -98,65 +98,65 @@ fn pools() -> MutexGuard<'static, Pools> {
 }
 
 impl Pools {
-    /// The pool that a handle names.
+    /// Returns the pool of a handle.
     fn pool(&mut self, pool: CUmemoryPool) -> Result<&mut Pool, CudaError> {
-        let found = self.pools.get_mut(&number(pool));
-        found.ok_or(CudaError::InvalidValue)
+        let entry = self.pools.get_mut(&number(pool));
+        entry.ok_or(CudaError::InvalidValue)
     }
 }
 
-/// The number of a device's default pool.
+/// Returns the number of a device's default pool.
 fn default_of(device: u32) -> u64 {
     DEFAULT + u64::from(device)
 }
 
-/// The number of the pool that a handle names.
-pub fn known(pool: CUmemoryPool) -> Result<u64, CudaError> {
+/// Returns the number of the pool of a handle, after a check that it exists.
+pub fn validate(pool: CUmemoryPool) -> Result<u64, CudaError> {
     pools().pool(pool)?;
     Ok(number(pool))
 }
 
-/// A device's pool for allocations that name none.
-pub fn current(device: u32) -> u64 {
-    let own = pools().current.get(&device).copied();
-    own.unwrap_or(default_of(device))
+/// Returns a device's current pool.
+pub fn current_pool(device: u32) -> u64 {
+    let current = pools().current.get(&device).copied();
+    current.unwrap_or(default_of(device))
 }
 
-/// The device that a pool's memory is of, and those whose kernels reach it, a bit each.
-pub fn reach(pool: u64) -> Result<(u32, Devices), CudaError> {
+/// Returns the device of a pool's memory, and a bit mask of the devices that can access it.
+pub fn accessibility(pool: u64) -> Result<(u32, Devices), CudaError> {
     let pools = pools();
-    let found = pools.pools.get(&pool).ok_or(CudaError::InvalidValue)?;
-    Ok((found.device, found.reached_by))
+    let entry = pools.pools.get(&pool).ok_or(CudaError::InvalidValue)?;
+    Ok((entry.device, entry.accessible_by))
 }
 
-/// The pool that the allocation at an address is from; 0 where it is from none.
-pub fn of(address: u64) -> u64 {
+/// Returns the pool of the allocation at an address; 0 if it is not from a pool.
+pub fn pool_of(address: u64) -> u64 {
     let pools = pools();
-    pools.allocations.get(&address).map_or(0, |found| found.0)
+    pools.allocations.get(&address).map_or(0, |(pool, _)| *pool)
 }
 
-/// Takes note of an allocation from a pool.
-pub fn allocated(from: u64, address: u64, bytes: u64) {
-    USED.store(true, Ordering::Relaxed);
+/// Records an allocation from a pool.
+pub fn record_allocation(from: u64, address: u64, bytes: u64) {
+    ANY_USED.store(true, Ordering::Relaxed);
     let mut pools = pools();
-    // An allocation that was at this address has gone with its context.
-    forget(&mut pools, address);
+    // An earlier allocation at this address was freed with its context.
+    remove_allocation(&mut pools, address);
     pools.allocations.insert(address, (from, bytes));
     if let Some(pool) = pools.pools.get_mut(&from) {
         pool.used += bytes;
-        pool.most = pool.most.max(pool.used);
-        pool.most_reserved = pool.most_reserved.max(pool.used);
+        pool.peak_used = pool.peak_used.max(pool.used);
+        pool.peak_reserved = pool.peak_reserved.max(pool.used);
     }
 }
 
-/// Takes note that memory was freed, which may be a pool's.
-pub fn freed(address: u64) {
-    if USED.load(Ordering::Relaxed) {
-        forget(&mut pools(), address);
+/// Records a free of memory that may belong to a pool.
+pub fn record_free(address: u64) {
+    if ANY_USED.load(Ordering::Relaxed) {
+        remove_allocation(&mut pools(), address);
     }
 }
 
-fn forget(pools: &mut Pools, address: u64) {
+fn remove_allocation(pools: &mut Pools, address: u64) {
     if let Some((pool, bytes)) = pools.allocations.remove(&address)
         && let Some(pool) = pools.pools.get_mut(&pool)
     {
@@ -165,23 +165,23 @@ fn forget(pools: &mut Pools, address: u64) {
 }
 
 /// `cuDeviceGetDefaultMemPool`.
-pub unsafe fn default(to: *mut CUmemoryPool, device: CUdevice) -> Answer {
+pub unsafe fn default(out: *mut CUmemoryPool, device: CUdevice) -> CallResult {
     let device = check_device(device)?;
-    // SAFETY: the caller's promise.
-    unsafe { Out::new(to) }?.set(handle(default_of(device)));
+    // SAFETY: `out` is null or writable, as `cuDeviceGetDefaultMemPool` requires of its caller.
+    unsafe { Out::new(out) }?.set(handle(default_of(device)));
     Ok(())
 }
 
 /// `cuDeviceGetMemPool`.
-pub unsafe fn get(to: *mut CUmemoryPool, device: CUdevice) -> Answer {
+pub unsafe fn get(out: *mut CUmemoryPool, device: CUdevice) -> CallResult {
     let device = check_device(device)?;
-    // SAFETY: the caller's promise.
-    unsafe { Out::new(to) }?.set(handle(current(device)));
+    // SAFETY: `out` is null or writable, as `cuDeviceGetMemPool` requires of its caller.
+    unsafe { Out::new(out) }?.set(handle(current_pool(device)));
     Ok(())
 }
 
-/// `cuDeviceSetMemPool`: a pool of the device's own memory.
-pub unsafe fn set(device: CUdevice, pool: CUmemoryPool) -> Answer {
+/// `cuDeviceSetMemPool`: the pool must be on the device.
+pub unsafe fn set(device: CUdevice, pool: CUmemoryPool) -> CallResult {
     let device = check_device(device)?;
     let mut pools = pools();
     if pools.pool(pool)?.device != device {
@@ -191,24 +191,25 @@ pub unsafe fn set(device: CUdevice, pool: CUmemoryPool) -> Answer {
     Ok(())
 }
 
-/// `cuMemGetDefaultMemPool` and `cuMemGetMemPool` of CUDA 13: pools by the place and the kind of memory.
+/// `cuMemGetDefaultMemPool` of CUDA 13: the default pool of a location.
 pub unsafe fn default_at(
-    to: *mut CUmemoryPool,
+    out: *mut CUmemoryPool,
     location: *const types::CUmemLocation,
     kind: c_int,
-) -> Answer {
-    // SAFETY: the caller's promise.
-    unsafe { default(to, device_at(location, kind)?) }
+) -> CallResult {
+    // SAFETY: `out` is null or writable and `location` null or readable, as `cuMemGetDefaultMemPool` requires.
+    unsafe { default(out, device_at(location, kind)?) }
 }
 
-/// As [`default_at`].
+/// `cuMemGetMemPool` of CUDA 13: the current pool of a location.
 pub unsafe fn get_at(
-    to: *mut CUmemoryPool,
+    out: *mut CUmemoryPool,
     location: *const types::CUmemLocation,
     kind: c_int,
-) -> Answer {
-    // SAFETY: the caller's promise.
-    unsafe { get(to, device_at(location, kind)?) }
+) -> CallResult {
+    // SAFETY: `out` is null or writable and `location` null or readable, as `cuMemGetMemPool` requires of its
+    // caller.
+    unsafe { get(out, device_at(location, kind)?) }
 }
 
 /// `cuMemSetMemPool`.
@@ -216,13 +217,13 @@ pub unsafe fn set_at(
     location: *const types::CUmemLocation,
     kind: c_int,
     pool: CUmemoryPool,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> CallResult {
+    // SAFETY: `location` is null or readable, as `cuMemSetMemPool` requires of its caller.
     unsafe { set(device_at(location, kind)?, pool) }
 }
 
-/// The device at a place. [`CudaError::NotSupported`] for other memory than the device's own, of which there are no
-/// pools.
+/// Returns the device at a location. Returns [`CudaError::NotSupported`] for other memory than pinned device
+/// memory: only that has pools.
 ///
 /// # Safety
 /// `location` must be null or readable.
@@ -230,7 +231,7 @@ unsafe fn device_at(
     location: *const types::CUmemLocation,
     kind: c_int,
 ) -> Result<CUdevice, CudaError> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `location` is null or readable, by this function's contract.
     let location = unsafe { location.as_ref() }.ok_or(CudaError::InvalidValue)?;
     if kind != PINNED || location.kind != DEVICE {
         return Err(CudaError::NotSupported);
@@ -239,40 +240,45 @@ unsafe fn device_at(
 }
 
 /// `cuMemPoolCreate`.
-pub unsafe fn create(to: *mut CUmemoryPool, how: *const CUmemPoolProps) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(to) }?;
-    if how.is_null() {
+pub unsafe fn create(out: *mut CUmemoryPool, properties: *const CUmemPoolProps) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuMemPoolCreate` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
+    if properties.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: not null, so readable; enums are read as the numbers that they are in C.
-    let (kind, shared, place, device) = unsafe {
+    // SAFETY: `properties` is not null, so it is readable as `cuMemPoolCreate` requires; enums are read as
+    // integers.
+    let (kind, shared, location_kind, device) = unsafe {
         (
-            (&raw const (*how).allocType).cast::<c_int>().read(),
-            (&raw const (*how).handleTypes).cast::<c_int>().read(),
-            (&raw const (*how).location.type_).cast::<c_int>().read(),
-            (*how).location.id,
+            (&raw const (*properties).allocType).cast::<c_int>().read(),
+            (&raw const (*properties).handleTypes)
+                .cast::<c_int>()
+                .read(),
+            (&raw const (*properties).location.type_)
+                .cast::<c_int>()
+                .read(),
+            (*properties).location.id,
         )
     };
-    if kind != PINNED || place != DEVICE {
+    if kind != PINNED || location_kind != DEVICE {
         return Err(CudaError::InvalidValue.into());
     }
     let device = check_device(device)?;
     if shared != 0 {
-        // No memory is shared with other processes.
+        // The simulator shares no memory with other processes.
         return Err(CudaError::NotSupported.into());
     }
     let mut pools = pools();
-    pools.made += 1;
-    let made = pools.made;
-    pools.pools.insert(made, Pool::new(device));
-    to.set(handle(made));
+    pools.last += 1;
+    let created = pools.last;
+    pools.pools.insert(created, Pool::new(device));
+    out.set(handle(created));
     Ok(())
 }
 
-/// `cuMemPoolDestroy`: what is allocated from it stays. A default pool cannot be destroyed.
-pub unsafe fn destroy(pool: CUmemoryPool) -> Answer {
-    let pool = known(pool)?;
+/// `cuMemPoolDestroy`: allocations stay valid. A default pool cannot be destroyed.
+pub unsafe fn destroy(pool: CUmemoryPool) -> CallResult {
+    let pool = validate(pool)?;
     if pool <= LAST_DEFAULT {
         return Err(CudaError::InvalidValue.into());
     }
@@ -282,38 +288,43 @@ pub unsafe fn destroy(pool: CUmemoryPool) -> Answer {
     Ok(())
 }
 
-/// `cuMemPoolTrimTo`: nothing is kept that was freed.
-pub unsafe fn trim(pool: CUmemoryPool, _keep: usize) -> Answer {
-    known(pool)?;
+/// `cuMemPoolTrimTo`: a no-op, because pools do not cache freed memory.
+pub unsafe fn trim(pool: CUmemoryPool, _keep: usize) -> CallResult {
+    validate(pool)?;
     Ok(())
 }
 
 /// `cuMemPoolSetAttribute`.
-pub unsafe fn set_attribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_void) -> Answer {
+pub unsafe fn set_attribute(
+    pool: CUmemoryPool,
+    attribute: c_int,
+    value: *mut c_void,
+) -> CallResult {
     let mut pools = pools();
     let pool = pools.pool(pool)?;
     if value.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: the caller promises a value of the attribute's type.
+    // SAFETY: `value` is not null and points to a value of the attribute's type, as `cuMemPoolSetAttribute`
+    // requires.
     let number = |value: *mut c_void| unsafe { value.cast::<u64>().read() };
     match attribute {
         _ if REUSE.contains(&attribute) => {
-            // SAFETY: as above.
+            // SAFETY: `value` is not null and points to an `int` for this attribute.
             pool.reuse[attribute as usize - 1] = unsafe { value.cast::<c_int>().read() };
         }
         THRESHOLD => pool.threshold = number(value),
-        // What there was at most can be set back.
-        RESERVED_MOST if number(value) == 0 => pool.most_reserved = pool.used,
-        USED_MOST if number(value) == 0 => pool.most = pool.used,
+        // A peak can only be reset, to the current value.
+        RESERVED_HIGH if number(value) == 0 => pool.peak_reserved = pool.used,
+        USED_HIGH if number(value) == 0 => pool.peak_used = pool.used,
         _ => return Err(CudaError::InvalidValue.into()),
     }
     Ok(())
 }
 
 /// `cuMemPoolGetAttribute`.
-pub unsafe fn attribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_void) -> Answer {
-    queue::wait(Awaited::All);
+pub unsafe fn attribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_void) -> CallResult {
+    queue::wait(WaitTarget::All);
     let mut pools = pools();
     let pool = pools.pool(pool)?;
     if value.is_null() {
@@ -321,7 +332,7 @@ pub unsafe fn attribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_void
     }
     let number = match attribute {
         _ if REUSE.contains(&attribute) => {
-            // SAFETY: the caller promises room for the attribute's type.
+            // SAFETY: `value` is not null and has room for an `int`, the type of this attribute.
             unsafe {
                 value
                     .cast::<c_int>()
@@ -330,69 +341,78 @@ pub unsafe fn attribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_void
             return Ok(());
         }
         THRESHOLD => pool.threshold,
-        RESERVED_NOW | USED_NOW => pool.used,
-        RESERVED_MOST => pool.most_reserved,
-        USED_MOST => pool.most,
+        RESERVED_CURRENT | USED_CURRENT => pool.used,
+        RESERVED_HIGH => pool.peak_reserved,
+        USED_HIGH => pool.peak_used,
         _ => return Err(CudaError::InvalidValue.into()),
     };
-    // SAFETY: as above.
+    // SAFETY: `value` is not null and has room for a `cuuint64_t`, the type of these attributes.
     unsafe { value.cast::<u64>().write(number) };
     Ok(())
 }
 
-/// `cuMemPoolSetAccess`: a device reads and writes its own pools in any case. What is allocated of them already is
-/// opened or closed too.
-pub unsafe fn set_access(pool: CUmemoryPool, list: *const CUmemAccessDesc, count: usize) -> Answer {
-    let driver = driver()?;
+/// `cuMemPoolSetAccess`: a device can always access its own pools. Existing allocations of the pool change too.
+pub unsafe fn set_access(
+    pool: CUmemoryPool,
+    descriptors: *const CUmemAccessDesc,
+    count: usize,
+) -> CallResult {
+    let driver = lock_synchronized()?;
     let mut pools = pools();
-    let (own, mut reached_by) = (pools.pool(pool)?.device, pools.pool(pool)?.reached_by);
-    if list.is_null() && count > 0 {
+    let (home, mut accessible_by) = (pools.pool(pool)?.device, pools.pool(pool)?.accessible_by);
+    if descriptors.is_null() && count > 0 {
         return Err(CudaError::InvalidValue.into());
     }
     for i in 0..count {
-        // SAFETY: the caller promises as many; enums are read as the numbers that they are in C.
-        let (place, device, flags) = unsafe {
-            let one = list.add(i);
+        // SAFETY: `descriptors` has `count` elements, as `cuMemPoolSetAccess` requires; enums are read as integers.
+        let (location_kind, device, flags) = unsafe {
+            let descriptor = descriptors.add(i);
             (
-                (&raw const (*one).location.type_).cast::<c_int>().read(),
-                (*one).location.id,
-                (&raw const (*one).flags).cast::<c_int>().read(),
+                (&raw const (*descriptor).location.type_)
+                    .cast::<c_int>()
+                    .read(),
+                (*descriptor).location.id,
+                (&raw const (*descriptor).flags).cast::<c_int>().read(),
             )
         };
         let device = check_device(device)?;
         match flags {
-            _ if place != DEVICE => return Err(CudaError::InvalidValue.into()),
-            READ_AND_WRITE if device == own || driver.can_access_peer(device, own)? => {
-                reached_by |= 1 << device;
+            _ if location_kind != DEVICE => return Err(CudaError::InvalidValue.into()),
+            READ_AND_WRITE if device == home || driver.can_access_peer(device, home)? => {
+                accessible_by |= 1 << device;
             }
             READ_AND_WRITE => return Err(CudaError::InvalidDevice.into()),
-            NOTHING if device != own => reached_by &= !(1 << device),
+            NOTHING if device != home => accessible_by &= !(1 << device),
             _ => return Err(CudaError::InvalidValue.into()),
         }
     }
-    pools.pool(pool)?.reached_by = reached_by;
+    pools.pool(pool)?.accessible_by = accessible_by;
     let of_pool = pools.allocations.iter();
-    let of_pool = of_pool.filter(|(_, found)| found.0 == number(pool));
+    let of_pool = of_pool.filter(|(_, (owner, _))| *owner == number(pool));
     let mut driver = driver;
     for (&address, _) in of_pool {
-        driver.open_to(address, reached_by);
+        driver.open_to(address, accessible_by);
     }
     Ok(())
 }
 
 /// `cuMemPoolGetAccess`.
-pub unsafe fn access(to: *mut c_int, pool: CUmemoryPool, at: *mut CUmemLocation) -> Answer {
-    let (_, reached_by) = reach(number(pool))?;
-    if at.is_null() {
+pub unsafe fn access(
+    out: *mut c_int,
+    pool: CUmemoryPool,
+    location: *mut CUmemLocation,
+) -> CallResult {
+    let (_, accessible_by) = accessibility(number(pool))?;
+    if location.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: not null, so readable.
-    let device = check_device(unsafe { (*at).id })?;
-    let may = match reached_by & (1 << device) {
+    // SAFETY: `location` is not null, so it is readable as `cuMemPoolGetAccess` requires of its caller.
+    let device = check_device(unsafe { (*location).id })?;
+    let flags = match accessible_by & (1 << device) {
         0 => NOTHING,
         _ => READ_AND_WRITE,
     };
-    // SAFETY: the caller's promise.
-    unsafe { Out::new(to) }?.set(may);
+    // SAFETY: `out` is null or writable, as `cuMemPoolGetAccess` requires of its caller.
+    unsafe { Out::new(out) }?.set(flags);
     Ok(())
 }

@@ -1,19 +1,23 @@
-//! The profiler of NVIDIA's tools, which a program may switch on and off: none is there.
+//! Profiler control, which NVIDIA's tools use: the simulator has no external profiler.
 
 use std::ffi::{c_char, c_int};
 
 use cuda_sim::driver::CudaError;
 
 use super::require_current;
-use crate::status::Answer;
+use crate::status::CallResult;
 
-/// `cuProfilerStart` and `cuProfilerStop`: without a tool that profiles they do nothing, as on a GPU.
-pub unsafe fn switch() -> Answer {
+/// `cuProfilerStart` and `cuProfilerStop`: no-ops without an attached tool, as on a GPU.
+pub unsafe fn switch() -> CallResult {
     require_current()?;
     Ok(())
 }
 
-/// `cuProfilerInitialize`, which no driver of today does.
-pub unsafe fn initialise(_config: *const c_char, _output: *const c_char, _format: c_int) -> Answer {
+/// `cuProfilerInitialize`, which current drivers do not support either.
+pub unsafe fn initialise(
+    _config: *const c_char,
+    _output: *const c_char,
+    _format: c_int,
+) -> CallResult {
     Err(CudaError::NotSupported.into())
 }

@@ -1,10 +1,10 @@
-//! Work that was put into streams and is not done yet. It is done when something has to wait for it, in the
-//! thread that waits, or after a short while in which the program has called nothing, in a thread of the
-//! queue's own.
+//! The queue of pending stream operations. An operation executes when a call has to wait for it, on the
+//! waiting thread, or after a short time in which the program has made no driver call, on the queue's
+//! background thread.
 //!
-//! The order is that in which work was put in, whatever stream it is in, unless launches are shuffled: then
-//! a seed chooses among all orders that streams and events allow, and who waits for a stream has no more
-//! done than that takes.
+//! Operations execute in submission order across all streams, unless launches are shuffled: then a seed
+//! chooses among all orders that streams and events allow, and a wait for a stream executes only what that
+//! stream depends on.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -16,56 +16,57 @@ use std::time::Duration;
 use cuda_sim::driver::{ContextId, CudaError, EventId, StreamId};
 
 use super::conditions::conditions;
+use super::execute::{Origin, execute};
 use super::graph::Random;
-use super::perform::{Within, perform};
-use super::work::Work;
-use super::{callback, host, lock, machine};
-use crate::report::say;
+use super::stream_op::StreamOp;
+use super::{callback, host_access, lock, lock_mutex};
+use crate::log::warn;
 
-/// So much work may wait; who puts in more does some of it first.
-const MOST: usize = 4096;
+/// Capacity of the queue; a thread that submits to a full queue executes operations first.
+const CAPACITY: usize = 4096;
 
-/// How long the program has called nothing when work is done that nobody waits for.
-const QUIET: Duration = Duration::from_millis(2);
+/// Idle time before background work: the background thread starts when the program has made no driver call
+/// for this long.
+const IDLE_TIME: Duration = Duration::from_millis(2);
 
-/// The same where launches are shuffled, for what a seed chooses from must not depend on how fast the program
-/// is, and where it is looked for touches of what work still uses.
-const QUIET_PATIENT: Duration = Duration::from_millis(250);
+/// Idle time before background work when launches are shuffled or host accesses are checked. Longer, so that
+/// the seed's choices do not depend on the host's speed, and so that accesses to memory in use are detected.
+const LONG_IDLE_TIME: Duration = Duration::from_millis(250);
 
-/// One piece of work that waits, or is being done.
+/// One pending or running operation.
 struct Item {
     context: ContextId,
     stream: StreamId,
-    work: Work,
-    /// The numbers of the items that come before it: those that are done are not in the queue any more.
-    after: Vec<u64>,
+    op: StreamOp,
+    /// The numbers of the operations that must complete first. Completed ones are no longer in the queue.
+    dependencies: Vec<u64>,
     running: bool,
 }
 
 impl Item {
-    /// Whether nothing else is begun while it is being done.
-    fn keeps_others(&self) -> bool {
-        !self.work.calls_program()
+    /// Returns true if no other operation may start while this one runs.
+    fn blocks_others(&self) -> bool {
+        !self.op.calls_host_function()
     }
 }
 
-/// All that waits, by its number in the order in which it was put in.
+/// The pending operations, by submission number.
 struct Queue {
     last: u64,
     items: BTreeMap<u64, Item>,
-    /// The last item of each stream that has any, and whether the stream and the legacy default stream wait
-    /// for each other.
+    /// The last operation of each stream with pending work, and true if the stream synchronizes with the
+    /// legacy default stream.
     tails: BTreeMap<(ContextId, StreamId), (u64, bool)>,
-    /// The item that records an event last.
+    /// The last operation that records each event.
     records: BTreeMap<EventId, u64>,
-    /// How often a seed has chosen since it was set.
-    chosen: u64,
-    /// How many items are being done that keep others from being begun: all but functions of the program's,
-    /// which may wait for what another thread waits for. So the order does not depend on which threads do
-    /// the work.
-    busy: usize,
-    /// How many threads wait for a change: telling nobody of one costs a call of the system's too.
-    waiting: usize,
+    /// Number of choices made from the seed since it was set.
+    draws: u64,
+    /// Number of running operations that block others: all except host functions, which may wait for the
+    /// result of another thread's operation. Running one at a time makes the order independent of which
+    /// threads execute.
+    blocking_running: usize,
+    /// Number of waiting threads. Lets us skip `notify_all`, a system call, when it is zero.
+    waiters: usize,
 }
 
 static QUEUE: Mutex<Queue> = Mutex::new(Queue {
@@ -73,172 +74,174 @@ static QUEUE: Mutex<Queue> = Mutex::new(Queue {
     items: BTreeMap::new(),
     tails: BTreeMap::new(),
     records: BTreeMap::new(),
-    chosen: 0,
-    busy: 0,
-    waiting: 0,
+    draws: 0,
+    blocking_running: 0,
+    waiters: 0,
 });
 
-/// Told of every item that is put in or done.
+/// Notified of every operation that is enqueued or completed.
 static CHANGED: Condvar = Condvar::new();
 
-/// How many items there are, for those that need not ask further.
+/// Number of operations in the queue, readable without its lock.
 static PENDING: AtomicUsize = AtomicUsize::new(0);
 
-/// How many calls of the driver there have been.
+/// Number of driver calls so far.
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
-/// Whether the queue's own thread does work now.
+/// True while the background thread executes operations.
 static IN_BACKGROUND: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// Whether this thread is doing an item, and so does not wait for others.
-    static PERFORMING: Cell<bool> = const { Cell::new(false) };
+    /// True while this thread executes an operation; it then must not wait for others.
+    static EXECUTING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What somebody waits for.
+/// The set of operations that a wait covers.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Awaited {
-    /// Everything that was put in so far.
+pub enum WaitTarget {
+    /// All operations submitted so far.
     All,
     Stream(ContextId, StreamId),
     Event(EventId),
 }
 
-/// Takes note that the program is calling the driver.
-pub fn called() {
+/// Counts a driver call, so that the background thread knows that the program is active.
+pub fn count_api_call() {
     CALLS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Puts work into a stream. `blocking`: the stream and the legacy default stream wait for each other.
-pub fn put(context: ContextId, stream: StreamId, blocking: bool, work: Work) {
+/// Enqueues an operation. `blocking` is true if the stream synchronizes with the legacy default stream.
+pub fn enqueue(context: ContextId, stream: StreamId, blocking: bool, op: StreamOp) {
     static BACKGROUND: Once = Once::new();
-    // Where there is no thread, work waits until somebody waits for it.
+    // If the thread cannot be created, operations execute when a call waits for them.
     BACKGROUND.call_once(|| {
         let _ = thread::Builder::new()
             .name("streams".into())
             .spawn(background);
     });
-    if PENDING.load(Ordering::Acquire) >= MOST {
-        work_until(u64::MAX, |queue| queue.items.len() < MOST);
+    if PENDING.load(Ordering::Acquire) >= CAPACITY {
+        execute_until(u64::MAX, |queue| queue.items.len() < CAPACITY);
     }
-    let uses = host::of(&work);
-    let mut queue = lock(&QUEUE);
+    let accesses = host_access::accesses_of(&op);
+    let mut queue = lock_mutex(&QUEUE);
     queue.last += 1;
     let number = queue.last;
-    let after = queue.before(context, stream, blocking, &work);
-    for event in work.recorded() {
+    let dependencies = queue.predecessors(context, stream, blocking, &op);
+    for event in op.recorded_events() {
         queue.records.insert(event, number);
     }
     queue.tails.insert((context, stream), (number, blocking));
     let item = Item {
         context,
         stream,
-        work,
-        after,
+        op,
+        dependencies,
         running: false,
     };
     queue.items.insert(number, item);
-    // Before anybody can begin with it.
-    host::add(number, uses);
+    // Before another thread can start the operation.
+    host_access::add_pending(number, accesses);
     PENDING.store(queue.items.len(), Ordering::Release);
     if queue.items.len() == 1 {
-        queue.tell();
+        queue.notify_waiters();
     }
 }
 
-/// Waits until an item is put in or done.
-fn changed(mut queue: MutexGuard<'static, Queue>) -> MutexGuard<'static, Queue> {
-    queue.waiting += 1;
+/// Waits until an operation is enqueued or completed.
+fn wait_for_change(mut queue: MutexGuard<'static, Queue>) -> MutexGuard<'static, Queue> {
+    queue.waiters += 1;
     let mut queue = CHANGED.wait(queue).unwrap_or_else(PoisonError::into_inner);
-    queue.waiting -= 1;
+    queue.waiters -= 1;
     queue
 }
 
-/// Waits until what is awaited is done, doing it. All that was put in before is done too, unless launches
-/// are shuffled, so that counters and modelled times are those of work done at once.
-pub fn wait(awaited: Awaited) {
-    if !may_wait() {
+/// Executes operations until `target` is complete. Completes all earlier operations too, unless launches are
+/// shuffled, so that counters and modelled times equal those of immediate execution.
+pub fn wait(target: WaitTarget) {
+    if !can_wait() {
         return;
     }
-    let last = lock(&QUEUE).last;
+    let last = lock_mutex(&QUEUE).last;
     let all = conditions().shuffle.is_none();
-    work_until(last, |queue| {
-        !(queue.has(awaited, last) || all && queue.has_more(last))
+    execute_until(last, |queue| {
+        !(queue.contains(target, last) || all && queue.can_progress(last))
     });
 }
 
-/// Whether what is awaited is done. If not, one item is done first, or begun, so that a program that asks again
-/// and again comes to its end.
-pub fn is_done(awaited: Awaited) -> bool {
-    if !may_wait() {
+/// Returns true if `target` is complete. If it is not, first executes or starts one operation, so that a
+/// program that polls makes progress.
+pub fn is_done(target: WaitTarget) -> bool {
+    if !can_wait() {
         return true;
     }
     let (last, waits) = {
-        let queue = lock(&QUEUE);
-        (queue.last, queue.has(awaited, queue.last))
+        let queue = lock_mutex(&QUEUE);
+        (queue.last, queue.contains(target, queue.last))
     };
     if waits {
-        step(last);
+        execute_one(last);
     }
-    let done = !waits || !lock(&QUEUE).has(awaited, last);
+    let done = !waits || !lock_mutex(&QUEUE).contains(target, last);
     if done {
-        wait(awaited);
+        wait(target);
     }
     done
 }
 
-/// Whether what is awaited is not done yet. Nothing is done for it.
-pub fn is_pending(awaited: Awaited) -> bool {
-    PENDING.load(Ordering::Acquire) > 0 && lock(&QUEUE).has(awaited, u64::MAX)
+/// Returns true if `target` is not complete. Executes nothing.
+pub fn is_pending(target: WaitTarget) -> bool {
+    PENDING.load(Ordering::Acquire) > 0 && lock_mutex(&QUEUE).contains(target, u64::MAX)
 }
 
-/// From now on a seed chooses as if it had not chosen before.
-pub fn restart() {
-    lock(&QUEUE).chosen = 0;
+/// Restarts the sequence of choices made from the seed.
+pub fn restart_shuffle() {
+    lock_mutex(&QUEUE).draws = 0;
 }
 
-/// Whether the queue's own thread does work now, which no call of the program's is about.
+/// Returns true if the background thread is executing operations.
 pub fn in_background() -> bool {
     IN_BACKGROUND.load(Ordering::Acquire)
 }
 
-/// Whether work waits that frees the memory at an address.
-pub fn frees(address: u64) -> bool {
+/// Returns true if a pending operation frees the memory at an address.
+pub fn has_pending_free(address: u64) -> bool {
     PENDING.load(Ordering::Acquire) > 0
-        && lock(&QUEUE)
+        && lock_mutex(&QUEUE)
             .items
             .values()
-            .any(|item| matches!(item.work, Work::Free(at) if at == address))
+            .any(|item| matches!(item.op, StreamOp::Free(freed) if freed == address))
 }
 
-/// Whether there is something to wait for, and this thread may: one that does an item waits for no other.
-fn may_wait() -> bool {
-    PENDING.load(Ordering::Acquire) > 0 && !PERFORMING.get() && !callback::in_callback()
+/// Returns true if there is pending work and this thread may wait for it; a thread that executes an operation
+/// may not.
+fn can_wait() -> bool {
+    PENDING.load(Ordering::Acquire) > 0 && !EXECUTING.get() && !callback::in_callback()
 }
 
 impl Queue {
-    /// Tells those who wait that something has changed.
-    fn tell(&self) {
-        if self.waiting > 0 {
+    /// Wakes all waiting threads.
+    fn notify_waiters(&self) {
+        if self.waiters > 0 {
             CHANGED.notify_all();
         }
     }
 
-    /// The items that new work of a stream comes after: the stream's last, those of the streams that wait
-    /// for it or that it waits for, and those that record the events it waits for.
-    fn before(
+    /// Returns the operations that a new one must follow: the last of its stream, the last of each stream that
+    /// synchronizes with it, and those that record the events it waits for.
+    fn predecessors(
         &self,
         context: ContextId,
         stream: StreamId,
         blocking: bool,
-        work: &Work,
+        op: &StreamOp,
     ) -> Vec<u64> {
-        let own = self.tails.get(&(context, stream)).map(|(tail, _)| *tail);
+        let tail_of_stream = self.tails.get(&(context, stream)).map(|(tail, _)| *tail);
         let legacy = match (stream, blocking) {
             (StreamId::LEGACY, _) => {
-                let others = self.tails.iter();
-                let others = others.filter(|((of, _), (_, blocking))| *of == context && *blocking);
-                others.map(|(_, (tail, _))| *tail).collect()
+                let streams = self.tails.iter();
+                let streams =
+                    streams.filter(|((owner, _), (_, blocking))| *owner == context && *blocking);
+                streams.map(|(_, (tail, _))| *tail).collect()
             }
             (_, true) => {
                 let tail = self.tails.get(&(context, StreamId::LEGACY));
@@ -246,89 +249,90 @@ impl Queue {
             }
             (_, false) => Vec::new(),
         };
-        let events = work.waited();
+        let events = op.awaited_events();
         let events = events.iter().filter_map(|event| self.records.get(event));
-        own.into_iter()
+        tail_of_stream
+            .into_iter()
             .chain(legacy)
             .chain(events.copied())
             .collect()
     }
 
-    /// Whether anything that is awaited is among the items up to `last`.
-    fn has(&self, awaited: Awaited, last: u64) -> bool {
-        match awaited {
-            Awaited::All => self.items.keys().next().is_some_and(|first| *first <= last),
-            Awaited::Event(event) => self.records.get(&event).is_some_and(|item| *item <= last),
-            // The default stream has those of all streams that it waits for in it.
-            Awaited::Stream(context, StreamId::LEGACY) => {
+    /// Returns true if an operation of `target` is among those up to `last`.
+    fn contains(&self, target: WaitTarget, last: u64) -> bool {
+        match target {
+            WaitTarget::All => self.items.keys().next().is_some_and(|first| *first <= last),
+            WaitTarget::Event(event) => self.records.get(&event).is_some_and(|item| *item <= last),
+            // The legacy default stream waits for all blocking streams of its context.
+            WaitTarget::Stream(context, StreamId::LEGACY) => {
                 self.items.range(..=last).any(|(_, item)| {
                     let blocking = self.tails.get(&(item.context, item.stream));
                     item.context == context && blocking.is_none_or(|(_, blocking)| *blocking)
                 })
             }
-            Awaited::Stream(context, stream) => self
+            WaitTarget::Stream(context, stream) => self
                 .items
                 .range(..=last)
                 .any(|(_, item)| item.context == context && item.stream == stream),
         }
     }
 
-    /// Whether an item can be begun now, if nothing else is being done.
+    /// Returns true if an item can start as soon as no blocking operation runs.
     fn is_ready(&self, item: &Item) -> bool {
-        let mut before = item.after.iter();
-        !item.running && !before.any(|before| self.items.contains_key(before))
+        let mut predecessors = item.dependencies.iter();
+        !item.running && !predecessors.any(|id| self.items.contains_key(id))
     }
 
-    /// Whether more can be done of the items up to `last`, now or when one ends that is being done: functions
-    /// of the program's, and what comes after them, are not counted.
-    fn has_more(&self, last: u64) -> bool {
+    /// Returns true if operations up to `last` can make progress, now or when a running one completes.
+    /// Running host functions and their successors do not count.
+    fn can_progress(&self, last: u64) -> bool {
         let mut items = self.items.range(..=last);
         items.any(|(_, item)| match item.running {
-            true => item.keeps_others(),
+            true => item.blocks_others(),
             false => self.is_ready(item),
         })
     }
 
-    /// The number of an item that can be done now and has a number up to `last`: the first, or, with a seed,
-    /// any.
+    /// Chooses an operation up to `last` that can start now: the first, or with a seed, a random one. Returns
+    /// `None` if there is none.
     fn choose(&mut self, last: u64, seed: Option<u64>) -> Option<u64> {
-        if self.busy > 0 {
+        if self.blocking_running > 0 {
             return None;
         }
         let ready = |(_, item): &(&u64, &Item)| self.is_ready(item);
-        let mut found = self.items.range(..=last).filter(ready).map(|(at, _)| *at);
+        let mut candidates = self.items.range(..=last).filter(ready).map(|(id, _)| *id);
         let Some(seed) = seed else {
-            return found.next();
+            return candidates.next();
         };
-        let found: Vec<u64> = found.collect();
-        if found.is_empty() {
+        let candidates: Vec<u64> = candidates.collect();
+        if candidates.is_empty() {
             return None;
         }
-        self.chosen += 1;
-        let mut random = Random(seed ^ self.chosen.rotate_left(32));
-        Some(found[random.below(found.len())])
+        self.draws += 1;
+        let mut random = Random(seed ^ self.draws.rotate_left(32));
+        Some(candidates[random.below(candidates.len())])
     }
 
-    /// Has an item as one that is being done.
-    fn begin(&mut self, number: u64) -> Option<Begun> {
+    /// Marks an item as running.
+    fn start_item(&mut self, number: u64) -> Option<RunningOp> {
         let item = self.items.get_mut(&number)?;
         item.running = true;
-        self.busy += usize::from(item.keeps_others());
-        Some(Begun {
+        self.blocking_running += usize::from(item.blocks_others());
+        Some(RunningOp {
             number,
             context: item.context,
             stream: item.stream,
-            work: item.work.clone(),
+            op: item.op.clone(),
         })
     }
 
-    /// Takes an item that is done out.
+    /// Removes a completed item.
     fn remove(&mut self, number: u64) {
         let Some(item) = self.items.remove(&number) else {
             return;
         };
-        if item.running && item.keeps_others() {
-            self.busy -= 1;
+        if item.running && item.blocks_others() {
+            self.blocking_running -= 1;
         }
         let key = (item.context, item.stream);
         if self
@@ -338,7 +342,7 @@ impl Queue {
         {
             self.tails.remove(&key);
         }
-        for event in item.work.recorded() {
+        for event in item.op.recorded_events() {
             if self.records.get(&event) == Some(&number) {
                 self.records.remove(&event);
             }
@@ -347,111 +351,110 @@ impl Queue {
     }
 }
 
-/// Does items up to `last` until it is enough; waits for other threads where it depends on them.
-fn work_until(last: u64, enough: impl Fn(&Queue) -> bool) {
-    let mut queue = lock(&QUEUE);
-    while !enough(&queue) {
+/// Executes operations up to `last` until `is_enough` returns true; waits for other threads if none can start.
+fn execute_until(last: u64, is_enough: impl Fn(&Queue) -> bool) {
+    let mut queue = lock_mutex(&QUEUE);
+    while !is_enough(&queue) {
         match queue.choose(last, conditions().shuffle) {
             Some(number) => {
-                run(queue, number);
-                queue = lock(&QUEUE);
+                execute_item(queue, number);
+                queue = lock_mutex(&QUEUE);
             }
-            None => queue = changed(queue),
+            None => queue = wait_for_change(queue),
         }
     }
 }
 
-/// Does one item up to `last`; false where none can be done now. A function of the program's gets a thread of
-/// its own, for it may wait for what the program does next.
-fn step(last: u64) -> bool {
-    let mut queue = lock(&QUEUE);
+/// Executes one operation up to `last`; returns false if none can start now. A host function gets its own
+/// thread, because it may wait for the program's next call.
+fn execute_one(last: u64) -> bool {
+    let mut queue = lock_mutex(&QUEUE);
     let Some(number) = queue.choose(last, conditions().shuffle) else {
         return false;
     };
-    let Some(begun) = queue.begin(number) else {
+    let Some(running_op) = queue.start_item(number) else {
         return true;
     };
     drop(queue);
-    if !begun.work.calls_program() {
-        begun.finish();
+    if !running_op.op.calls_host_function() {
+        running_op.finish();
         return true;
     }
-    let here = begun.clone();
+    let here = running_op.clone();
     let thread = thread::Builder::new().name("host function".into());
-    if thread.spawn(move || begun.finish()).is_err() {
+    if thread.spawn(move || running_op.finish()).is_err() {
         here.finish();
     }
     true
 }
 
-/// Does an item.
-fn run(mut queue: MutexGuard<'static, Queue>, number: u64) {
-    let begun = queue.begin(number);
+/// Executes an operation.
+fn execute_item(mut queue: MutexGuard<'static, Queue>, number: u64) {
+    let running_op = queue.start_item(number);
     drop(queue);
-    if let Some(begun) = begun {
-        begun.finish();
+    if let Some(running_op) = running_op {
+        running_op.finish();
     }
 }
 
-/// An item that nobody else begins.
+/// A running operation, owned by one thread.
 #[derive(Clone)]
-struct Begun {
+struct RunningOp {
     number: u64,
     context: ContextId,
     stream: StreamId,
-    work: Work,
+    op: StreamOp,
 }
 
-impl Begun {
-    /// Does it, and takes it out of the queue, even where a fault of the simulator ends it.
+impl RunningOp {
+    /// Executes the operation and removes it from the queue, even if it panics.
     fn finish(self) {
-        struct Removed(u64);
-        impl Drop for Removed {
+        struct RemoveOnDrop(u64);
+        impl Drop for RemoveOnDrop {
             fn drop(&mut self) {
-                PERFORMING.set(false);
-                host::end(self.0);
-                let mut queue = lock(&QUEUE);
+                EXECUTING.set(false);
+                host_access::end_operation(self.0);
+                let mut queue = lock_mutex(&QUEUE);
                 queue.remove(self.0);
-                queue.tell();
+                queue.notify_waiters();
             }
         }
-        PERFORMING.set(true);
-        let removed = Removed(self.number);
-        host::begin(self.number);
-        if let Err(error) = perform(self.context, self.stream, &self.work, Within::Stream) {
-            failed(self.context, error);
+        EXECUTING.set(true);
+        let guard = RemoveOnDrop(self.number);
+        host_access::begin_operation(self.number);
+        if let Err(error) = execute(self.context, self.stream, &self.op, Origin::Stream) {
+            report_failure(self.context, error);
         }
-        drop(removed);
+        drop(guard);
     }
 }
 
-/// Work could not be done that could have been when it was put in. That is its context's error, unless it
-/// has one already: the fault of a kernel before.
-fn failed(context: ContextId, error: CudaError) {
-    if let Ok(mut driver) = machine()
+/// Reports an operation that failed although it was valid when submitted. The error becomes its context's,
+/// unless an earlier fault is already recorded there.
+fn report_failure(context: ContextId, error: CudaError) {
+    if let Ok(mut driver) = lock()
         && driver.memory_info(context).is_ok()
     {
-        say(format_args!(
-            "work in a stream could not be done ({error}): the memory, the kernel or the event that it \
-             names is not there any more"
+        warn(format_args!(
+            "a stream operation failed ({error}): its memory, kernel or event no longer exists"
         ));
         driver.fail(context, CudaError::IllegalAddress);
     }
 }
 
-/// Does what nobody waits for, when the program has called nothing for a while.
+/// Executes pending operations whenever the program has made no driver call for a while.
 fn background() {
     loop {
-        let mut queue = lock(&QUEUE);
+        let mut queue = lock_mutex(&QUEUE);
         while queue.items.is_empty() {
-            queue = changed(queue);
+            queue = wait_for_change(queue);
         }
         drop(queue);
-        let before = CALLS.load(Ordering::Relaxed);
-        let patient = conditions().shuffle.is_some() || host::is_on();
-        thread::sleep(if patient { QUIET_PATIENT } else { QUIET });
+        let predecessors = CALLS.load(Ordering::Relaxed);
+        let is_long = conditions().shuffle.is_some() || host_access::is_enabled();
+        thread::sleep(if is_long { LONG_IDLE_TIME } else { IDLE_TIME });
         IN_BACKGROUND.store(true, Ordering::Release);
-        while CALLS.load(Ordering::Relaxed) == before && step(u64::MAX) {}
+        while CALLS.load(Ordering::Relaxed) == predecessors && execute_one(u64::MAX) {}
         IN_BACKGROUND.store(false, Ordering::Release);
     }
 }

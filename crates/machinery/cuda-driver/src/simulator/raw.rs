@@ -1,4 +1,4 @@
-//! Pointers and handles as C passes them.
+//! Conversion of pointers and handles from C.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -9,51 +9,51 @@ use std::sync::{Mutex, PoisonError};
 use cuda_sim::driver::{ContextId, CudaError, EventId, StreamId};
 use cust_raw::{CUcontext, CUevent, CUstream};
 
-/// `CU_STREAM_LEGACY`: another way to write the null stream.
+/// `CU_STREAM_LEGACY`: an explicit handle to the legacy default stream.
 const LEGACY: u64 = 1;
-/// `CU_STREAM_PER_THREAD`: the calling thread's own default stream.
+/// `CU_STREAM_PER_THREAD`: the calling thread's default stream.
 const PER_THREAD: u64 = 2;
 
-/// What a `CUstream` means.
+/// The stream that a `CUstream` denotes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// A stream by its number, or the legacy default stream.
-    Known(StreamId),
+    Id(StreamId),
     PerThread,
 }
 
 thread_local! {
-    /// Whether a null stream is this thread's own now.
-    static OWN_DEFAULT: Cell<bool> = const { Cell::new(false) };
+    /// True while a null handle denotes this thread's default stream.
+    static PER_THREAD_DEFAULT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// While it lives, a null stream is the calling thread's own.
-pub struct OwnDefault(());
+/// A guard: while it lives, a null stream handle denotes the calling thread's default stream.
+pub struct PerThreadDefault(());
 
-impl OwnDefault {
-    pub fn begin() -> Self {
-        OWN_DEFAULT.set(true);
+impl PerThreadDefault {
+    pub fn enable() -> Self {
+        PER_THREAD_DEFAULT.set(true);
         Self(())
     }
 
-    /// Whether one lives.
-    pub fn is_on() -> bool {
-        OWN_DEFAULT.get()
+    /// Returns true if a guard lives on this thread.
+    pub fn is_active() -> bool {
+        PER_THREAD_DEFAULT.get()
     }
 }
 
-impl Drop for OwnDefault {
+impl Drop for PerThreadDefault {
     fn drop(&mut self) {
-        OWN_DEFAULT.set(false);
+        PER_THREAD_DEFAULT.set(false);
     }
 }
 
-/// Where a result goes. It is made before the work is done, so that a null pointer is refused while
-/// there is nothing to undo.
+/// A non-null output pointer. It is created before a function does its work, so that a null pointer is
+/// rejected while there is nothing to undo.
 pub struct Out<T>(NonNull<T>);
 
 impl<T> Out<T> {
-    /// [`CudaError::InvalidValue`] for a null pointer.
+    /// Wraps an output pointer. Returns [`CudaError::InvalidValue`] for a null pointer.
     ///
     /// # Safety
     /// `to` must be null or writable until [`Out::set`] is called.
@@ -63,76 +63,77 @@ impl<T> Out<T> {
 
     /// Writes the result.
     pub fn set(self, value: T) {
-        // SAFETY: writable by the promise given to `new`.
+        // SAFETY: the pointer is not null, so it is writable by the contract of `new`.
         unsafe { self.0.as_ptr().write(value) }
     }
 }
 
-/// Writes `value` where the caller wants it, if anywhere.
+/// Writes `value` through an optional output pointer; does nothing if it is null.
 ///
 /// # Safety
 /// `to` must be null or writable.
-pub unsafe fn set_if_wanted<T>(to: *mut T, value: T) {
+pub unsafe fn write_if_not_null<T>(to: *mut T, value: T) {
     if !to.is_null() {
-        // SAFETY: not null, so writable by the caller's promise.
+        // SAFETY: `to` is not null, so it is writable by this function's contract.
         unsafe { to.write(value) }
     }
 }
 
-/// A handle's number as the pointer C knows it by. It is never followed.
+/// Converts a handle's number to the pointer that C sees. It is never dereferenced.
 pub fn handle<T>(number: u64) -> *mut T {
     std::ptr::without_provenance_mut(number as usize)
 }
 
-/// The number of a handle.
+/// Returns the number of a handle.
 pub fn number<T>(handle: *mut T) -> u64 {
     handle.addr() as u64
 }
 
-/// The context a handle names, if it is not null.
+/// Returns the context of a handle; `None` for a null handle.
 pub fn context(handle: CUcontext) -> Option<ContextId> {
     (!handle.is_null()).then(|| ContextId(number(handle)))
 }
 
-/// The event a handle names.
+/// Returns the event of a handle.
 pub fn event(handle: CUevent) -> EventId {
     EventId(number(handle))
 }
 
-/// The stream a handle names: `CU_STREAM_LEGACY` is the legacy default stream, and so is null but for
-/// functions that take it for the thread's own.
+/// Returns the stream of a handle. A null handle denotes the legacy default stream, or inside a `_ptsz` or
+/// `_ptds` function the per-thread default stream.
 pub fn stream(handle: CUstream) -> Stream {
     match number(handle) {
-        0 if OwnDefault::is_on() => Stream::PerThread,
-        LEGACY => Stream::Known(StreamId::LEGACY),
+        0 if PerThreadDefault::is_active() => Stream::PerThread,
+        LEGACY => Stream::Id(StreamId::LEGACY),
         PER_THREAD => Stream::PerThread,
-        number => Stream::Known(StreamId(number)),
+        number => Stream::Id(StreamId(number)),
     }
 }
 
-/// A C string as text.
+/// Converts a C string. Returns [`CudaError::InvalidValue`] if it is null or not UTF-8.
 ///
 /// # Safety
-/// `text` must be null or a string ending in NUL that outlives the result.
-pub unsafe fn text<'a>(text: *const c_char) -> Result<&'a str, CudaError> {
+/// `text` must be null or a NUL-terminated string that outlives the result.
+pub unsafe fn c_str<'a>(text: *const c_char) -> Result<&'a str, CudaError> {
     if text.is_null() {
         return Err(CudaError::InvalidValue);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `text` is not null, so it is a NUL-terminated string that outlives the result, by this
+    // function's contract.
     let text = unsafe { CStr::from_ptr(text) };
     text.to_str().map_err(|_| CudaError::InvalidValue)
 }
 
-/// A text for C that stays as long as the program: the same one for the same text.
-pub fn lasting(text: &str) -> *const c_char {
+/// Interns a string for C: returns the same pointer for equal strings, valid until the process ends.
+pub fn intern(text: &str) -> *const c_char {
     static TEXTS: Mutex<BTreeSet<CString>> = Mutex::new(BTreeSet::new());
-    // A name in PTX has no NUL.
+    // Names in PTX contain no NUL.
     let text = CString::new(text).unwrap_or_default();
     let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = texts.get(&text) {
-        return known.as_ptr();
+    if let Some(interned) = texts.get(&text) {
+        return interned.as_ptr();
     }
-    // What it points to does not move with it, and nothing is taken out.
+    // Moving a `CString` does not move its contents, and the set never removes an entry.
     let pointer = text.as_ptr();
     texts.insert(text);
     pointer

@@ -1,4 +1,4 @@
-//! What is known of a stream besides its work: its context, its number, its attributes.
+//! Properties of streams: context, device, number and attributes.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
@@ -8,56 +8,57 @@ use cuda_sim::driver::{CudaError, StreamId};
 use cuda_sim::memory::global::AllocationKind;
 use cust_raw::{CUcontext, CUdevice, CUdeviceptr, CUstream};
 
-use super::raw::{Out, handle, set_if_wanted};
-use super::{in_stream, lock};
-use crate::status::Answer;
+use super::raw::{Out, handle, write_if_not_null};
+use super::{lock_mutex, lock_stream};
+use crate::status::CallResult;
 use crate::types::CUlaunchAttributeValue;
 
-/// The numbers of `CUstreamAttrID`: a window of memory that the L2 cache is to keep, how the host waits, the
-/// priority, and two for domains of memory order. All are hints here.
+/// The values of `CUstreamAttrID`: access policy window of the L2 cache, synchronization policy, priority,
+/// and two for memory synchronization domains. All are hints without effect.
 const ATTRIBUTES: [c_int; 5] = [1, 3, 8, 9, 10];
 const PRIORITY: c_int = 8;
 
-/// What was set of streams.
-static SET: Mutex<BTreeMap<(StreamId, c_int), CUlaunchAttributeValue>> =
+/// The attributes that the program has set, by stream.
+static STORED: Mutex<BTreeMap<(StreamId, c_int), CUlaunchAttributeValue>> =
     Mutex::new(BTreeMap::new());
 
 /// `cuStreamGetCtx`.
-pub unsafe fn context(stream: CUstream, context: *mut CUcontext) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn context(stream: CUstream, context: *mut CUcontext) -> CallResult {
+    // SAFETY: `context` is null or writable, as `cuStreamGetCtx` requires of its caller.
     let context = unsafe { Out::new(context) }?;
-    context.set(handle(live(stream)?.0));
+    context.set(handle(live_stream(stream)?.0));
     Ok(())
 }
 
-/// `cuStreamGetCtx` of CUDA 12.5: no stream belongs to a part of a device.
+/// `cuStreamGetCtx_v2` of CUDA 12.5: there are no green contexts.
 pub unsafe fn contexts(
     stream: CUstream,
     context: *mut CUcontext,
     green: *mut *mut c_void,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> CallResult {
+    // SAFETY: `context` and `green` are null or writable, as `cuStreamGetCtx_v2` requires of its caller.
     unsafe {
         self::context(stream, context)?;
-        set_if_wanted(green, std::ptr::null_mut());
+        write_if_not_null(green, std::ptr::null_mut());
     }
     Ok(())
 }
 
 /// `cuStreamGetDevice`.
-pub unsafe fn device(stream: CUstream, device: *mut CUdevice) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn device(stream: CUstream, device: *mut CUdevice) -> CallResult {
+    // SAFETY: `device` is null or writable, as `cuStreamGetDevice` requires of its caller.
     let device = unsafe { Out::new(device) }?;
-    live(stream)?;
+    live_stream(stream)?;
     device.set(0);
     Ok(())
 }
 
-/// `cuStreamGetId`: a number that no other stream has. A handle's is one; a default stream has its context's.
-pub unsafe fn id(stream: CUstream, id: *mut c_ulonglong) -> Answer {
-    // SAFETY: the caller's promise.
+/// `cuStreamGetId`: a unique number. The handle's number serves as the ID; a default stream has its context's
+/// number.
+pub unsafe fn id(stream: CUstream, id: *mut c_ulonglong) -> CallResult {
+    // SAFETY: `id` is null or writable, as `cuStreamGetId` requires of its caller.
     let id = unsafe { Out::new(id) }?;
-    let (context, stream) = live(stream)?;
+    let (context, stream) = live_stream(stream)?;
     id.set(match stream {
         StreamId::LEGACY => context,
         StreamId(number) => number,
@@ -65,31 +66,31 @@ pub unsafe fn id(stream: CUstream, id: *mut c_ulonglong) -> Answer {
     Ok(())
 }
 
-/// A stream that lives, and its context's number.
-fn live(stream: CUstream) -> Result<(u64, StreamId), CudaError> {
-    let (driver, context, stream) = in_stream(stream)?;
+/// Returns the context's number and the number of a stream, after a check that the stream exists.
+fn live_stream(stream: CUstream) -> Result<(u64, StreamId), CudaError> {
+    let (driver, context, stream) = lock_stream(stream)?;
     driver.stream_flags(context, stream)?;
     Ok((context.0, stream))
 }
 
-/// `cuStreamGetAttribute`: zeros where nobody has set it; the priority is the stream's.
+/// `cuStreamGetAttribute`: zeros for attributes that are not set, except the stream's priority.
 pub unsafe fn attribute(
     stream: CUstream,
     attribute: c_int,
     value: *mut CUlaunchAttributeValue,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> CallResult {
+    // SAFETY: `value` is null or writable, as `cuStreamGetAttribute` requires of its caller.
     let value = unsafe { Out::new(value) }?;
-    let (driver, context, stream) = in_stream(stream)?;
+    let (driver, context, stream) = lock_stream(stream)?;
     let priority = driver.stream_priority(context, stream)?;
     drop(driver);
-    check(attribute)?;
-    let mut found = CUlaunchAttributeValue([0; 16]);
+    check_attribute(attribute)?;
+    let mut default_value = CUlaunchAttributeValue([0; 16]);
     if attribute == PRIORITY {
-        found.0[0] = priority as c_uint;
+        default_value.0[0] = priority as c_uint;
     }
-    let set = lock(&SET).get(&(stream, attribute)).copied();
-    value.set(set.unwrap_or(found));
+    let stored = lock_mutex(&STORED).get(&(stream, attribute)).copied();
+    value.set(stored.unwrap_or(default_value));
     Ok(())
 }
 
@@ -98,51 +99,52 @@ pub unsafe fn set_attribute(
     stream: CUstream,
     attribute: c_int,
     value: *const CUlaunchAttributeValue,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> CallResult {
+    // SAFETY: `value` is null or readable, as `cuStreamSetAttribute` requires of its caller.
     let value = unsafe { value.as_ref() }.ok_or(CudaError::InvalidValue)?;
-    let (_, stream) = live(stream)?;
-    check(attribute)?;
-    lock(&SET).insert((stream, attribute), *value);
+    let (_, stream) = live_stream(stream)?;
+    check_attribute(attribute)?;
+    lock_mutex(&STORED).insert((stream, attribute), *value);
     Ok(())
 }
 
-fn check(attribute: c_int) -> Result<(), CudaError> {
-    let known = ATTRIBUTES.contains(&attribute);
-    known.then_some(()).ok_or(CudaError::InvalidValue)
+fn check_attribute(attribute: c_int) -> Result<(), CudaError> {
+    let valid = ATTRIBUTES.contains(&attribute);
+    valid.then_some(()).ok_or(CudaError::InvalidValue)
 }
 
 /// `cuStreamCopyAttributes`.
-pub unsafe fn copy_attributes(to: CUstream, from: CUstream) -> Answer {
-    let ((_, to), (_, from)) = (live(to)?, live(from)?);
-    let mut set = lock(&SET);
+pub unsafe fn copy_attributes(to: CUstream, from: CUstream) -> CallResult {
+    let ((_, to), (_, from)) = (live_stream(to)?, live_stream(from)?);
+    let mut stored = lock_mutex(&STORED);
     for attribute in ATTRIBUTES {
-        if let Some(&value) = set.get(&(from, attribute)) {
-            set.insert((to, attribute), value);
+        if let Some(&value) = stored.get(&(from, attribute)) {
+            stored.insert((to, attribute), value);
         }
     }
     Ok(())
 }
 
-/// `cuStreamAttachMemAsync`: all managed memory can be reached from everywhere at any time, so that it is checked
-/// alone. A length of 0 means all of an allocation.
+/// `cuStreamAttachMemAsync`: validated, but without effect, because managed memory is always accessible from
+/// everywhere. A length of 0 means the entire allocation.
 pub unsafe fn attach(
     stream: CUstream,
     address: CUdeviceptr,
     bytes: usize,
     flags: c_uint,
-) -> Answer {
+) -> CallResult {
     /// `CU_MEM_ATTACH_GLOBAL`, `CU_MEM_ATTACH_HOST` and `CU_MEM_ATTACH_SINGLE`.
     const FLAGS: [c_uint; 3] = [1, 2, 4];
-    let (driver, context, stream) = in_stream(stream)?;
+    let (driver, context, stream) = lock_stream(stream)?;
     driver.stream_flags(context, stream)?;
-    let found = driver.allocation(address)?;
-    let all = bytes == 0 || (found.base == address && bytes as u64 == found.size);
-    let shared = matches!(
-        found.kind,
+    let default_value = driver.allocation(address)?;
+    let is_entire =
+        bytes == 0 || (default_value.base == address && bytes as u64 == default_value.size);
+    let is_host_accessible = matches!(
+        default_value.kind,
         AllocationKind::Managed | AllocationKind::Registered
     );
-    if !FLAGS.contains(&flags) || !all || !shared {
+    if !FLAGS.contains(&flags) || !is_entire || !is_host_accessible {
         return Err(CudaError::InvalidValue.into());
     }
     Ok(())

@@ -1,41 +1,41 @@
-//! Puts work into streams: into the graph of a capture where the stream is captured, else into the
-//! queue of what is to be done.
+//! Submission of operations to streams: into a capture's graph if the stream is capturing, otherwise into the
+//! queue.
 
 use std::sync::MutexGuard;
 
 use cuda_sim::driver::{ContextId, CudaError, Driver, StreamId};
 
 use super::capture;
-use super::machine;
-use super::queue::{self, Awaited};
-use super::work::Work;
+use super::lock;
+use super::queue::{self, WaitTarget};
+use super::stream_op::StreamOp;
 
-/// Puts `work`, which is known to be possible, into a stream. The machine is let go of.
+/// Submits `op`, which the caller has validated, to a stream. Unlocks the driver.
 pub fn submit(
     driver: MutexGuard<'static, Driver>,
     context: ContextId,
     stream: StreamId,
-    work: Work,
+    op: StreamOp,
 ) -> Result<(), CudaError> {
     let blocking = is_blocking(&driver, context, stream)?;
-    // The driver itself reads and writes memory that is not page-locked, before it returns.
-    let waits = match &work {
-        Work::Memcpy(copy) => driver.host_waits(copy),
+    // Copies of pageable host memory complete before the call returns.
+    let is_synchronous = match &op {
+        StreamOp::Memcpy(copy) => driver.host_waits(copy),
         _ => false,
     };
     drop(driver);
-    let Some(work) = capture::collect(context, stream, work)? else {
+    let Some(op) = capture::collect(context, stream, op)? else {
         return Ok(());
     };
-    queue::put(context, stream, blocking, work);
-    if waits {
-        queue::wait(Awaited::Stream(context, stream));
-        machine()?.stream_flags(context, stream)?;
+    queue::enqueue(context, stream, blocking, op);
+    if is_synchronous {
+        queue::wait(WaitTarget::Stream(context, stream));
+        lock()?.stream_flags(context, stream)?;
     }
     Ok(())
 }
 
-/// Whether work in a stream and work in the legacy default stream wait for each other.
+/// Returns true if a stream synchronizes with the legacy default stream.
 pub fn is_blocking(
     driver: &Driver,
     context: ContextId,

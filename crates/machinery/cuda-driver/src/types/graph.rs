@@ -1,4 +1,4 @@
-//! Those of graphs.
+//! Structures of the graph API.
 
 use std::ffi::{c_int, c_longlong, c_uchar, c_uint, c_ulonglong, c_void};
 
@@ -55,7 +55,7 @@ pub struct NodeParams {
     pub reserved2: c_longlong,
 }
 
-/// The parameters in a `CUgraphNodeParams`, of which its type says which count.
+/// The parameters in a `CUgraphNodeParams`; its `kind` selects the valid field.
 #[repr(C)]
 pub union NodeParamsOf {
     pub reserved1: [c_longlong; 29],

@@ -1,5 +1,5 @@
-//! Structures and handles of the driver API that are newer than `cust_raw`. An enum is a plain number: a caller
-//! may pass one that the enum lacks.
+//! Structures and handles of the driver API that are newer than `cust_raw`. Enums are plain integers, because
+//! a caller may pass a value that the enum lacks.
 
 pub mod graph;
 
@@ -7,53 +7,54 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use cust_raw::CUstream;
 
-/// A loaded library.
+/// A handle to a loaded library.
 pub type CUlibrary = *mut c_void;
 
-/// A kernel of a library.
+/// A handle to a kernel of a library.
 pub type CUkernel = *mut c_void;
 
-/// How to launch a kernel.
+/// `CUlaunchConfig`: the configuration of a launch.
 #[repr(C)]
 pub struct CUlaunchConfig {
     pub grid: [c_uint; 3],
     pub block: [c_uint; 3],
-    /// Bytes.
+    /// Dynamic shared memory per block, in bytes.
     pub dynamic_shared: c_uint,
     pub stream: CUstream,
     pub attributes: *const CUlaunchAttribute,
     pub attribute_count: c_uint,
 }
 
-/// One of a launch's or a stream's attributes.
+/// One attribute of a launch or a stream.
 #[repr(C)]
 pub struct CUlaunchAttribute {
     pub id: c_int,
     pub value: CUlaunchAttributeValue,
 }
 
-/// What an attribute is set to: a union, of which an attribute reads what is its own.
+/// The value of an attribute: a union in C, of which each attribute reads its own member.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
 pub struct CUlaunchAttributeValue(pub [c_uint; 16]);
 
-/// What a context is made with since CUDA 12.5.
+/// `CUctxCreateParams`: the parameters of `cuCtxCreate_v4`, since CUDA 12.5.
 #[repr(C)]
 pub struct CUctxCreateParams {
     pub affinities: *const CUexecAffinityParam,
     pub affinity_count: c_int,
-    /// What it shares with a graphics interface.
+    /// Parameters for CUDA in Graphics (CIG); null if unused.
     pub graphics: *const c_void,
 }
 
-/// On which multiprocessors a context's work may run: 0 and their number.
+/// `CUexecAffinityParam`: the SMs that a context may use. `kind` 0 limits their number.
 #[repr(C)]
 pub struct CUexecAffinityParam {
     pub kind: c_int,
-    pub multiprocessors: c_uint,
+    pub sm_count: c_uint,
 }
 
-/// Where memory is: 1 and a device's number, or from 2 on the host.
+/// `CUmemLocation`: a memory location. `kind` 1 is the device with the number `id`; 2 and above are on the
+/// host.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct CUmemLocation {
@@ -61,29 +62,29 @@ pub struct CUmemLocation {
     pub id: c_int,
 }
 
-/// What a device has, as programs asked before there were attributes: 14 numbers.
+/// `CUdevprop`: the device properties of the API before device attributes, 14 integers.
 #[repr(C)]
 pub struct CUdevprop(pub [c_int; 14]);
 
-/// What memory is made without an address for.
+/// `CUmemAllocationProp`: the properties of physical memory that `cuMemCreate` allocates.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct CUmemAllocationProp {
-    /// 1: in one place for good.
+    /// 1: pinned, the only kind.
     pub kind: c_int,
-    /// How it is shared with other programs: a set of bits.
+    /// The requested handle types for sharing with other processes, a bit set.
     pub shared: c_int,
     pub location: CUmemLocation,
     pub windows: *mut c_void,
-    /// Compression, direct access for other devices, and what it is used for.
+    /// Compression type, GPUDirect RDMA capability and usage.
     pub flags: [u8; 8],
 }
 
-/// Who may do what with mapped memory.
+/// `CUmemAccessDesc`: the access rights of one location to mapped memory.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct CUmemAccessDesc {
     pub location: CUmemLocation,
-    /// 0: nothing; 1: read; 3: read and write.
+    /// 0: none; 1: read; 3: read and write.
     pub flags: c_int,
 }

@@ -1,4 +1,4 @@
-//! Which context is current, and its limits.
+//! The current context, the context stack and limits.
 
 use cust::context::{CurrentContext, ResourceLimit, legacy};
 use cust::device::Device;
@@ -8,7 +8,7 @@ use cust::memory::DeviceBuffer;
 use super::{Test, simulator};
 
 #[test]
-fn threads_have_their_own_current_context() -> Test {
+fn current_context_is_per_thread() -> Test {
     let context = simulator();
     std::thread::spawn(|| {
         assert_eq!(
@@ -34,22 +34,22 @@ fn threads_have_their_own_current_context() -> Test {
 }
 
 #[test]
-fn contexts_of_ones_own_stack_up_and_go() -> Test {
+fn created_contexts_form_a_stack() -> Test {
     let _primary = simulator();
     let device = Device::get_device(0)?;
-    let own = legacy::Context::create_and_push(legacy::ContextFlags::SCHED_AUTO, device)?;
+    let own_context = legacy::Context::create_and_push(legacy::ContextFlags::SCHED_AUTO, device)?;
     let stack = ResourceLimit::StackSize;
     CurrentContext::set_resource_limit(stack, 2048)?;
     assert_eq!(CurrentContext::get_resource_limit(stack)?, 2048);
     legacy::ContextStack::pop()?;
     assert_eq!(CurrentContext::get_resource_limit(stack)?, 1024);
-    drop(own);
+    drop(own_context);
     CurrentContext::synchronize()?;
     Ok(())
 }
 
 #[test]
-fn limits_are_kept() -> Test {
+fn limits_are_stored() -> Test {
     let _context = simulator();
     CurrentContext::set_resource_limit(ResourceLimit::PrintfFifoSize, 2 << 20)?;
     assert_eq!(

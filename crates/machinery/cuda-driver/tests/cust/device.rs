@@ -1,4 +1,4 @@
-//! The device, and the names of errors.
+//! Device properties and error names.
 
 use std::ffi::CStr;
 use std::ptr;
@@ -11,7 +11,7 @@ use cust::sys;
 use super::{Test, simulator};
 
 #[test]
-fn the_device_says_what_it_is() -> Test {
+fn device_properties_are_reported() -> Test {
     let _context = simulator();
     assert_eq!(
         cuda_driver::backend(),
@@ -27,7 +27,7 @@ fn the_device_says_what_it_is() -> Test {
     assert_eq!(Device::num_devices()?, 1);
     assert_eq!(Device::get_device(1), Err(CudaError::InvalidDevice));
     assert!(device.total_memory()? > 0);
-    // SAFETY: a null pointer is refused.
+    // SAFETY: the driver rejects a null pointer.
     let null = unsafe { sys::cuDeviceGetCount(ptr::null_mut()) };
     assert_eq!(null, sys::CUresult::CUDA_ERROR_INVALID_VALUE);
     Ok(())
@@ -37,12 +37,12 @@ fn the_device_says_what_it_is() -> Test {
 fn errors_have_names() {
     let _context = simulator();
     let mut name = ptr::null();
-    // SAFETY: a string that lasts is written to `name`.
+    // SAFETY: `name` is writable, and the driver stores the address of a static string there.
     let name = unsafe {
         sys::cuGetErrorName(sys::CUresult::CUDA_ERROR_ILLEGAL_ADDRESS, &mut name);
         CStr::from_ptr(name)
     };
     assert_eq!(name, c"CUDA_ERROR_ILLEGAL_ADDRESS");
-    // cust puts quotes round what `cuGetErrorString` says.
+    // cust puts quotation marks around the text from `cuGetErrorString`.
     assert_eq!(CudaError::OutOfMemory.to_string(), "\"out of memory\"");
 }

@@ -1,4 +1,4 @@
-//! Launches that run, that fault and that are refused.
+//! Launches that run, fault, or are rejected.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::{SAXPY, Test, simulator};
 
 #[test]
-fn a_kernel_reads_its_symbol_and_writes_its_result() -> Test {
+fn kernels_read_symbols_and_write_results() -> Test {
     let _context = simulator();
     let module = Module::from_ptx(SAXPY, &[])?;
     let mut factor = module.get_global::<f32>(c"factor")?;
@@ -32,7 +32,7 @@ fn a_kernel_reads_its_symbol_and_writes_its_result() -> Test {
         Event::new(EventFlags::DEFAULT)?,
     );
     start.record(&stream)?;
-    // SAFETY: the parameters are the kernel's, and both buffers hold n floats.
+    // SAFETY: the parameters match the kernel's signature, and both buffers hold n floats.
     unsafe {
         launch!(kernel<<<n.div_ceil(128), 128, 0, stream>>>(
             x.as_device_ptr(), y.as_device_ptr(), n
@@ -61,9 +61,9 @@ fn a_kernel_reads_its_symbol_and_writes_its_result() -> Test {
     Ok(())
 }
 
-/// The other way of passing parameters: one buffer, in the launch's `extra` list.
+/// The second form of passing parameters: one buffer, in the launch's `extra` list.
 #[test]
-fn parameters_may_come_in_one_buffer() -> Test {
+fn parameters_can_be_passed_in_a_buffer() -> Test {
     let _context = simulator();
     let module = Module::from_ptx(SAXPY, &[])?;
     module.get_global::<f32>(c"factor")?.copy_from(&3.0)?;
@@ -83,7 +83,7 @@ fn parameters_may_come_in_one_buffer() -> Test {
             (&raw mut size).cast(),
             ptr::null_mut(),
         ];
-        // SAFETY: the list ends in a null pointer, and the buffer is as long as the good size.
+        // SAFETY: the list ends with `END`, and the buffer has the size passed in the valid case.
         unsafe {
             sys::cuLaunchKernel(
                 kernel,
@@ -102,7 +102,7 @@ fn parameters_may_come_in_one_buffer() -> Test {
     };
     let invalid = sys::CUresult::CUDA_ERROR_INVALID_VALUE;
     assert_eq!(launch(packed.len() - 1, ptr::null_mut()), invalid);
-    // Both ways at once.
+    // Both forms at once.
     assert_eq!(
         launch(packed.len(), [ptr::null_mut(); 3].as_mut_ptr()),
         invalid
@@ -112,7 +112,7 @@ fn parameters_may_come_in_one_buffer() -> Test {
         sys::CUresult::CUDA_SUCCESS
     );
     assert_eq!(y.as_host_vec()?, [3.5; 32]);
-    // SAFETY: refused: parameters are missing.
+    // SAFETY: the driver rejects the call: the parameters are missing.
     let none = unsafe {
         sys::cuLaunchKernel(
             kernel,
@@ -133,7 +133,7 @@ fn parameters_may_come_in_one_buffer() -> Test {
 }
 
 #[test]
-fn launches_that_do_not_fit_are_errors() -> Test {
+fn oversized_launches_are_rejected() -> Test {
     let _context = simulator();
     let module = Module::from_ptx(SAXPY, &[])?;
     let kernel = module.get_function("saxpy")?;
@@ -146,7 +146,8 @@ fn launches_that_do_not_fit_are_errors() -> Test {
         (1, 32, 48 * 1024 + 1),
     ];
     for (grid, block, shared) in shapes {
-        // SAFETY: refused.
+        // SAFETY: the callee passes its handles only to the driver, which looks them up and never
+        // dereferences them.
         let refused = unsafe {
             launch!(kernel<<<grid, block, shared, stream>>>(
                 x.as_device_ptr(), x.as_device_ptr(), 32u32
@@ -162,17 +163,17 @@ fn launches_that_do_not_fit_are_errors() -> Test {
     Ok(())
 }
 
-/// A context of its own, so that the fault stays out of the other tests.
+/// Uses its own context, so that the fault does not affect other tests.
 #[test]
-fn a_fault_shows_at_the_next_call_and_goes_with_the_context() -> Test {
+fn faults_appear_at_the_next_call_and_end_with_the_context() -> Test {
     let _primary = simulator();
     let device = Device::get_device(0)?;
-    let own = legacy::Context::create_and_push(legacy::ContextFlags::SCHED_AUTO, device)?;
+    let own_context = legacy::Context::create_and_push(legacy::ContextFlags::SCHED_AUTO, device)?;
     let module = Module::from_ptx(SAXPY, &[])?;
     let kernel = module.get_function("saxpy")?;
     let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
     let x = DeviceBuffer::from_slice(&[0f32; 8])?;
-    // SAFETY: that the buffer is too short is what is tested.
+    // SAFETY: the buffer is deliberately too short: the simulator rejects the access.
     let launched = unsafe {
         launch!(kernel<<<1, 32, 0, stream>>>(x.as_device_ptr(), x.as_device_ptr(), 32u32))
     };
@@ -181,20 +182,20 @@ fn a_fault_shows_at_the_next_call_and_goes_with_the_context() -> Test {
     assert_eq!(stream.synchronize().err(), fault);
     assert_eq!(x.as_host_vec().err(), fault);
     assert_eq!(DeviceBuffer::from_slice(&[1]).err(), fault);
-    drop(own);
-    // The primary context is current again, and well.
+    drop(own_context);
+    // The primary context is current again and usable.
     CurrentContext::synchronize()?;
     Ok(())
 }
 
-/// Launches of many host threads at once, rayon's workers among them, all come to their end: the
-/// simulator's threads are its own, so that no worker waits for work it would have to do itself.
+/// Many host threads launch at once, including rayon's workers, and all launches complete. The simulator has
+/// its own threads, so no worker waits for work that it would have to execute itself.
 #[test]
-fn host_threads_launch_at_once() -> Test {
+fn host_threads_launch_concurrently() -> Test {
     let context = simulator();
     let module = Module::from_ptx(SAXPY, &[])?;
     module.get_global::<f32>(c"factor")?.copy_from(&2.0)?;
-    // Enough blocks for every launch to be spread over threads.
+    // Enough blocks to spread every launch over several threads.
     const N: u32 = 64 * 128;
     let launch_many = |seed: u32| {
         CurrentContext::set_current(&context).unwrap();
@@ -203,7 +204,7 @@ fn host_threads_launch_at_once() -> Test {
         let x = DeviceBuffer::from_slice(&vec![seed as f32; N as usize]).unwrap();
         let y = DeviceBuffer::from_slice(&vec![0f32; N as usize]).unwrap();
         for _ in 0..10 {
-            // SAFETY: the parameters are the kernel's, and both buffers hold N floats.
+            // SAFETY: the parameters match the kernel's signature, and both buffers hold N floats.
             unsafe {
                 launch!(kernel<<<N / 128, 128, 0, stream>>>(
                     x.as_device_ptr(), y.as_device_ptr(), N
@@ -221,7 +222,7 @@ fn host_threads_launch_at_once() -> Test {
         for seed in 0..8 {
             scope.spawn(move || launch_many(seed));
         }
-        // rayon's workers, more launches than there are workers, and launches within a join.
+        // rayon's workers, more launches than workers, and launches within a join.
         (8..40u32).into_par_iter().for_each(launch_many);
         rayon::join(|| launch_many(40), || launch_many(41));
     });
@@ -229,7 +230,7 @@ fn host_threads_launch_at_once() -> Test {
 }
 
 #[test]
-fn the_occupancy_callback_is_asked() -> Test {
+fn occupancy_callback_is_called() -> Test {
     extern "C" fn shared_per_block(threads: c_int) -> usize {
         if threads > 256 { 1 << 20 } else { 0 }
     }
@@ -237,7 +238,7 @@ fn the_occupancy_callback_is_asked() -> Test {
     let module = Module::from_ptx(SAXPY, &[])?;
     let kernel = module.get_function("saxpy")?.to_raw();
     let (mut grid, mut block) = (0, 0);
-    // SAFETY: two numbers to write to and a function of the documented type.
+    // SAFETY: both outputs are writable, and the callback has the documented type.
     let code = unsafe {
         sys::cuOccupancyMaxPotentialBlockSize(
             &mut grid,
@@ -253,9 +254,9 @@ fn the_occupancy_callback_is_asked() -> Test {
     Ok(())
 }
 
-/// The kernel waits as `cooperative_groups` do, by the driver's own word.
+/// The kernel synchronizes the grid as `cooperative_groups` does, with the workspace that the driver provides.
 #[test]
-fn a_cooperative_launch_has_all_blocks_at_once() -> Test {
+fn cooperative_launches_have_all_blocks_resident() -> Test {
     const PTX: &str = "
         .version 7.0
         .target sm_80
@@ -280,7 +281,7 @@ fn a_cooperative_launch_has_all_blocks_at_once() -> Test {
         }";
     let _context = simulator();
     let mut able = 0;
-    // SAFETY: a number to write to.
+    // SAFETY: `able` is writable.
     let code = unsafe {
         sys::cuDeviceGetAttribute(
             &mut able,
@@ -295,7 +296,7 @@ fn a_cooperative_launch_has_all_blocks_at_once() -> Test {
     let launch = |blocks: u32| {
         let mut address = out.as_device_ptr().as_raw();
         let mut parameters = [ptr::from_mut(&mut address).cast::<c_void>()];
-        // SAFETY: the kernel's one parameter, which it may write to.
+        // SAFETY: the parameter list matches the kernel's signature: one writable address.
         unsafe {
             sys::cuLaunchCooperativeKernel(
                 kernel,
@@ -313,7 +314,7 @@ fn a_cooperative_launch_has_all_blocks_at_once() -> Test {
     };
     assert_eq!(launch(200), 0);
     assert_eq!(out.as_host_vec()?, [200 * 200]);
-    // CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
+    // `CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE`
     assert_eq!(launch(32 * 132 + 1), 720);
     Ok(())
 }

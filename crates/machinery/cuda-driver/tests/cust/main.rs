@@ -1,4 +1,4 @@
-//! The real `cust`, unmodified, on the simulator.
+//! The real `cust` crate, unmodified, on the simulator.
 
 extern crate cuda_driver as _;
 
@@ -18,11 +18,11 @@ const SAXPY: &str = include_str!("../ptx/saxpy.ptx");
 
 type Test = Result<(), Box<dyn Error>>;
 
-/// A context on the simulator. All tests share the one primary context.
+/// Returns a context on the simulator. All tests share the primary context.
 fn simulator() -> Context {
     static FORCED: Once = Once::new();
-    // SAFETY: before any call of the driver, which alone reads it; Rust's own reading of the
-    // environment waits.
+    // SAFETY: set before any driver call, and only the driver reads it; Rust's own reading of the environment
+    // takes a lock.
     FORCED.call_once(|| unsafe { std::env::set_var("CUDA_BACKEND", "sim") });
     cust::quick_init().unwrap()
 }

@@ -14,7 +14,7 @@ use cust::sys;
 use super::{Test, simulator};
 
 #[test]
-fn buffers_go_there_and_back() -> Test {
+fn buffers_round_trip_through_device_memory() -> Test {
     let _context = simulator();
     let data: Vec<u32> = (0..1000).collect();
     let buffer = DeviceBuffer::from_slice(&data)?;
@@ -34,7 +34,7 @@ fn buffers_go_there_and_back() -> Test {
 }
 
 #[test]
-fn host_memory_of_each_kind_works() -> Test {
+fn every_kind_of_host_memory_works() -> Test {
     let _context = simulator();
     let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
     let mut unified = UnifiedBuffer::new(&3u32, 100)?;
@@ -43,7 +43,7 @@ fn host_memory_of_each_kind_works() -> Test {
 
     let locked = LockedBuffer::new(&5u32, 100)?;
     let mut device = DeviceBuffer::from_slice(&[0u32; 100])?;
-    // SAFETY: the stream is waited for before either buffer is used again.
+    // SAFETY: the stream is synchronized before either buffer is used again.
     unsafe { device.async_copy_from(&locked, &stream) }?;
     stream.synchronize()?;
     assert_eq!(device.as_host_vec()?, [5; 100]);
@@ -51,22 +51,22 @@ fn host_memory_of_each_kind_works() -> Test {
 }
 
 #[test]
-fn too_much_memory_is_an_error() {
+fn exhausting_memory_is_an_error() {
     let _context = simulator();
     let (_, total) = mem_get_info().unwrap();
-    // SAFETY: never used.
+    // SAFETY: the address is never dereferenced.
     let refused = unsafe { DeviceBuffer::<u8>::uninitialized(total + 1) };
     assert_eq!(refused.err(), Some(CudaError::OutOfMemory));
 }
 
 #[test]
-fn bad_addresses_are_errors() {
+fn invalid_addresses_are_rejected() {
     let _context = simulator();
     let mut address = 0;
     let mut word = [0u8; 4];
     let host = word.as_mut_ptr().cast::<c_void>();
     let invalid = sys::CUresult::CUDA_ERROR_INVALID_VALUE;
-    // SAFETY: `address` can be written to, and `host` has 4 bytes; all else is refused.
+    // SAFETY: `address` is writable, and `host` has 4 bytes; the driver rejects all other arguments.
     unsafe {
         assert_eq!(sys::cuMemAlloc_v2(&mut address, 0), invalid);
         assert_eq!(sys::cuMemAlloc_v2(ptr::null_mut(), 4), invalid);
@@ -88,8 +88,8 @@ fn bad_addresses_are_errors() {
     }
 }
 
-/// Rows of a pitched table, copied in, filled in part, copied out: the raw functions `cust` has no
-/// wrappers for.
+/// Copies rows of a pitched table in, fills them in part and copies them out, with raw functions for which
+/// `cust` has no wrappers.
 #[test]
 fn pitched_rows_are_copied_and_filled() {
     const WIDTH: usize = 40;
@@ -99,8 +99,8 @@ fn pitched_rows_are_copied_and_filled() {
     let mut result = vec![0u8; WIDTH * HEIGHT];
     let (mut address, mut pitch) = (0, 0);
     let succeeded = sys::CUresult::CUDA_SUCCESS;
-    // SAFETY: the structures are plain data of which zero is a value, once their memory types are
-    // set; the host arrays are as large as the copies say.
+    // SAFETY: all-zero bytes are valid for the structures once their memory types are set; the host arrays
+    // are as large as the copies.
     unsafe {
         let made = sys::cuMemAllocPitch_v2(&mut address, &mut pitch, WIDTH, HEIGHT, 4);
         assert_eq!(made, succeeded);
@@ -108,7 +108,7 @@ fn pitched_rows_are_copied_and_filled() {
 
         let mut copy = std::mem::MaybeUninit::<sys::CUDA_MEMCPY2D>::zeroed();
         let to = copy.as_mut_ptr();
-        // No memory type is 0: refused, not misread.
+        // No memory type is 0, so a zeroed structure is rejected.
         assert_eq!(
             sys::cuMemcpy2D_v2(to),
             sys::CUresult::CUDA_ERROR_INVALID_VALUE
@@ -153,13 +153,14 @@ fn pitched_rows_are_copied_and_filled() {
 }
 
 #[test]
-fn a_pointer_tells_its_attributes() {
+fn pointer_attributes_are_reported() {
     let _context = simulator();
     let buffer = DeviceBuffer::from_slice(&[0u8; 100]).unwrap();
     let start = buffer.as_device_ptr().as_raw();
     let (mut kind, mut size, mut base) = (0u32, 0usize, 0);
     let succeeded = sys::CUresult::CUDA_SUCCESS;
-    // SAFETY: each attribute gets room for a value of its type.
+    // SAFETY: `base`, `kind` and `size` are writable and as large as their attributes; `start` is a device
+    // address that the driver looks up.
     unsafe {
         use sys::CUpointer_attribute::*;
         let ask =

@@ -1,4 +1,4 @@
-//! Images that load as modules, and those that do not.
+//! Images that load as modules, and images that do not.
 
 use std::ffi::{CStr, c_void};
 use std::ptr;
@@ -10,7 +10,7 @@ use cust::sys;
 use super::simulator;
 
 #[test]
-fn images_that_are_no_ptx_are_refused() {
+fn images_without_ptx_are_rejected() {
     let _context = simulator();
     let cases = [
         ("", CudaError::InvalidImage),
@@ -21,21 +21,21 @@ fn images_that_are_no_ptx_are_refused() {
             CudaError::InvalidPtx,
         ),
     ];
-    for (text, error) in cases {
-        assert_eq!(Module::from_ptx(text, &[]).err(), Some(error), "{text}");
+    for (log, error) in cases {
+        assert_eq!(Module::from_ptx(log, &[]).err(), Some(error), "{log}");
     }
     let cubin = Module::from_cubin(b"\x7fELF\x02\x01\x01\0", &[]);
     assert_eq!(cubin.err(), Some(CudaError::NotSupported));
     let missing = Module::from_file("no/such/file.ptx");
     assert_eq!(missing.err(), Some(CudaError::FileNotFound));
-    // SAFETY: null is refused.
+    // SAFETY: `ptr` is writable.
     let null = unsafe { sys::cuModuleLoadData(&mut ptr::null_mut(), ptr::null()) };
     assert_eq!(null, sys::CUresult::CUDA_ERROR_INVALID_VALUE);
 }
 
-/// Bytes that are no text are refused, and everything ends at the first NUL.
+/// Bytes that are not UTF-8 are rejected, and everything ends at the first NUL.
 #[test]
-fn images_of_any_bytes_are_read_or_refused() {
+fn arbitrary_images_are_loaded_or_rejected() {
     let _context = simulator();
     const HEAD: &[u8] = b".version 6.4\n.target sm_52\n.address_size 64\n";
     let kernel = b".visible .entry k() { ret; }";
@@ -63,26 +63,26 @@ fn images_of_any_bytes_are_read_or_refused() {
             "☃",
         ),
     ];
-    for (bytes, wanted, said) in cases {
+    for (bytes, expected, message) in cases {
         let image = [HEAD, kernel, bytes, b"\0"].concat();
         let mut module = ptr::null_mut();
-        // SAFETY: the image ends in NUL.
+        // SAFETY: `module` is writable, and the image is NUL-terminated.
         let code = unsafe { sys::cuModuleLoadData(&mut module, image.as_ptr().cast()) };
-        assert_eq!(code, wanted, "{bytes:?}");
-        for room in 1..200usize {
-            let mut text = [b'x'; 200];
+        assert_eq!(code, expected, "{bytes:?}");
+        for capacity in 1..200usize {
+            let mut log = [b'x'; 200];
             let image = CStr::from_bytes_until_nul(&image).unwrap();
-            let (code, filled) = load_with_log(image, &mut text[..room]);
-            assert_eq!(code, wanted, "{bytes:?}");
-            // Nothing is cut in the middle of a letter.
-            let message = CStr::from_bytes_until_nul(&text).unwrap().to_str().unwrap();
-            assert!(message.len() < room && filled == message.len() + 1);
-            assert!(room < 199 || message.contains(said), "{message}");
+            let (code, filled) = load_with_log(image, &mut log[..capacity]);
+            assert_eq!(code, expected, "{bytes:?}");
+            // The text is never truncated inside a character.
+            let logged = CStr::from_bytes_until_nul(&log).unwrap().to_str().unwrap();
+            assert!(logged.len() < capacity && filled == logged.len() + 1);
+            assert!(capacity < 199 || logged.contains(message), "{logged}");
         }
     }
 }
 
-/// Loads a module with `log` for the error log; with the code, how many bytes of it were filled.
+/// Loads a module with `log` as the error log. Returns the code and the number of bytes written.
 fn load_with_log(image: &CStr, log: &mut [u8]) -> (sys::CUresult, usize) {
     let mut options = [
         sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
@@ -93,7 +93,7 @@ fn load_with_log(image: &CStr, log: &mut [u8]) -> (sys::CUresult, usize) {
         ptr::without_provenance_mut(log.len()),
     ];
     let mut module = ptr::null_mut();
-    // SAFETY: two options with their values, and a buffer of the size given.
+    // SAFETY: both option arrays have two elements, and the buffer has the stated size.
     let code = unsafe {
         sys::cuModuleLoadDataEx(
             &mut module,
@@ -106,25 +106,25 @@ fn load_with_log(image: &CStr, log: &mut [u8]) -> (sys::CUresult, usize) {
     (code, values[1].addr())
 }
 
-/// The loader's message goes into the caller's buffer, cut to its size.
+/// The loader's message is written to the caller's buffer, truncated to its size.
 #[test]
-fn the_error_log_says_why_ptx_does_not_load() {
+fn error_log_contains_the_load_error() {
     let _context = simulator();
     let ptx = c".version 6.4\n.target sm_52\n.address_size 64\n.visible .entry k() { blend.f32 %f1, %f2; ret; }";
-    for room in [200usize, 10, 1] {
-        let mut text = vec![b'x'; room + 1];
-        let (code, filled) = load_with_log(ptx, &mut text[..room]);
+    for capacity in [200usize, 10, 1] {
+        let mut log = vec![b'x'; capacity + 1];
+        let (code, filled) = load_with_log(ptx, &mut log[..capacity]);
         assert_eq!(code, sys::CUresult::CUDA_ERROR_INVALID_PTX);
-        let message = CStr::from_bytes_until_nul(&text).unwrap().to_str().unwrap();
+        let message = CStr::from_bytes_until_nul(&log).unwrap().to_str().unwrap();
         assert_eq!(filled, message.len() + 1);
-        assert_eq!(text[room], b'x');
-        if room == 200 {
+        assert_eq!(log[capacity], b'x');
+        if capacity == 200 {
             assert!(
                 message.contains("blend") && message.contains("line 4"),
                 "{message}"
             );
         } else {
-            assert_eq!(message.len(), room - 1);
+            assert_eq!(message.len(), capacity - 1);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Streams and events, and handles of all kinds that are wrong.
+//! Streams and events, and invalid handles of all kinds.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -14,15 +14,15 @@ use cust::sys;
 use super::{Test, simulator};
 
 #[test]
-fn streams_and_events_keep_order_and_time() -> Test {
+fn streams_and_events_preserve_order_and_time() -> Test {
     let _primary = simulator();
-    // A context of its own: the other tests' work would delay the default stream's, and so this.
+    // A separate context: other tests' operations would delay the default stream, and so this one.
     let device = Device::get_device(0)?;
     let _own = legacy::Context::create_and_push(legacy::ContextFlags::SCHED_AUTO, device)?;
     let stream = Stream::new(StreamFlags::NON_BLOCKING, Some(-1))?;
     let other = Stream::new(StreamFlags::DEFAULT, None)?;
     assert_eq!(stream.get_priority()?, -1);
-    // cust makes no non-blocking streams, whatever one asks for.
+    // cust creates no non-blocking streams, whatever the flags.
     assert_eq!(stream.get_flags()?, StreamFlags::DEFAULT);
     let (start, end) = (
         Event::new(EventFlags::DEFAULT)?,
@@ -32,14 +32,14 @@ fn streams_and_events_keep_order_and_time() -> Test {
     let locked = LockedBuffer::new(&1u8, 1 << 20)?;
     let mut device = DeviceBuffer::<u8>::zeroed(1 << 20)?;
     start.record(&stream)?;
-    // SAFETY: neither buffer is touched before the stream is waited for.
+    // SAFETY: neither buffer is accessed before the stream is synchronized.
     unsafe { device.async_copy_from(&locked, &stream) }?;
     end.record(&stream)?;
     assert_eq!(end.elapsed_time_f32(&start), Err(CudaError::NotReady));
-    // Nobody has waited for it; but who asks on and on is told in the end that it has happened.
+    // No call has waited for it; but polling terminates with success.
     while end.query()? == EventStatus::NotReady {}
     end.synchronize()?;
-    // 1 MiB at 55.5 GB/s and 2.2 µs.
+    // 1 MiB at 55.5 GB/s, plus 2.2 µs.
     let took = end.elapsed_time_f32(&start)?;
     assert!((0.0210..0.0212).contains(&took), "{took} ms");
     other.wait_event(end, StreamWaitEventFlags::DEFAULT)?;
@@ -52,13 +52,14 @@ fn streams_and_events_keep_order_and_time() -> Test {
 }
 
 #[test]
-fn handles_are_checked() {
+fn invalid_handles_are_rejected() {
     let _context = simulator();
     let made_up = ptr::without_provenance_mut::<c_void>(0xdead_beef);
     let stream = Stream::new(StreamFlags::DEFAULT, None).unwrap();
     let wrong_kind = stream.as_inner().cast::<c_void>();
     let invalid = sys::CUresult::CUDA_ERROR_INVALID_HANDLE;
-    // SAFETY: handles are looked up, never followed.
+    // SAFETY: the parameters match the kernel's signature; `handle`, `made_up` and `per_thread` are handles or
+    // addresses that the driver looks up, never dereferences.
     unsafe {
         for handle in [made_up, wrong_kind, ptr::null_mut()] {
             assert_eq!(sys::cuEventRecord(handle.cast(), ptr::null_mut()), invalid);
@@ -84,10 +85,13 @@ fn handles_are_checked() {
             sys::cuCtxSetCurrent(made_up.cast()),
             sys::CUresult::CUDA_ERROR_INVALID_CONTEXT
         );
-        // The calling thread's own default stream is always there, and stays.
-        let own = ptr::without_provenance_mut(2);
-        assert_eq!(sys::cuStreamSynchronize(own), sys::CUresult::CUDA_SUCCESS);
-        assert_eq!(sys::cuStreamDestroy_v2(own), invalid);
-        assert_eq!(sys::cuStreamQuery(own), sys::CUresult::CUDA_SUCCESS);
+        // The per-thread default stream always exists and cannot be destroyed.
+        let per_thread = ptr::without_provenance_mut(2);
+        assert_eq!(
+            sys::cuStreamSynchronize(per_thread),
+            sys::CUresult::CUDA_SUCCESS
+        );
+        assert_eq!(sys::cuStreamDestroy_v2(per_thread), invalid);
+        assert_eq!(sys::cuStreamQuery(per_thread), sys::CUresult::CUDA_SUCCESS);
     }
 }

@@ -1,27 +1,28 @@
-//! Wrong handles, null pointers and parameters that cannot be: an error code each.
+//! Error codes for invalid handles, null pointers and invalid parameters.
 
 use super::*;
 
 #[test]
-fn null_pointers_and_stale_handles_are_refused() {
+fn null_pointers_and_stale_handles_are_rejected() {
     let simulator = Simulator::new();
     let stale = {
         let graph = graph();
-        // SAFETY: any handle may be named, here and below.
+        // SAFETY: `graph` is an opaque handle that the driver looks up, never dereferences.
         ok(unsafe { cu::cuGraphDestroy(graph) });
         graph
     };
     let live = graph();
     let node = simulator.fill_node(live, &[], 1);
-    let made = executable(live);
+    let instantiated = executable(live);
     let none = null_mut();
     let (mut count, mut out, mut graph, mut exec) = (0, null_mut(), null_mut(), null_mut());
-    // SAFETY: any handles may be named, and results written to.
+    // SAFETY: all outputs are writable locals; the strings are NUL-terminated; handles and addresses are
+    // looked up by the driver, never dereferenced.
     unsafe {
         for wrong in [
             stale,
             null_mut(),
-            made.cast(),
+            instantiated.cast(),
             node.cast(),
             std::ptr::dangling_mut(),
         ] {
@@ -39,13 +40,13 @@ fn null_pointers_and_stale_handles_are_refused() {
                 assert_eq!(code, 1);
             }
         }
-        for wrong in [null_mut(), live.cast(), made.cast()] {
+        for wrong in [null_mut(), live.cast(), instantiated.cast()] {
             assert_eq!(cu::cuGraphDestroyNode(wrong), 1);
             assert_eq!(
                 cu::cuGraphNodeGetDependencies(wrong, null_mut(), &mut count),
                 1
             );
-            assert_eq!(cu::cuGraphNodeSetEnabled(made, wrong, 1), 1);
+            assert_eq!(cu::cuGraphNodeSetEnabled(instantiated, wrong, 1), 1);
             assert_eq!(cu::cuGraphAddEmptyNode(&mut out, live, &wrong, 1), 1);
         }
         for wrong in [null_mut(), live.cast(), node.cast()] {
@@ -53,8 +54,8 @@ fn null_pointers_and_stale_handles_are_refused() {
             assert_eq!(cu::cuGraphExecDestroy(wrong), 1);
             assert_eq!(cu::cuGraphUpload(wrong, null_mut()), 1);
         }
-        // A stream that there is not.
-        assert_eq!(cu::cuGraphLaunch(made, live.cast()), 400);
+        // A stream that does not exist.
+        assert_eq!(cu::cuGraphLaunch(instantiated, live.cast()), 400);
         for code in [
             cu::cuGraphCreate(null_mut(), 0),
             cu::cuGraphCreate(&mut graph, 1),
@@ -75,7 +76,7 @@ fn null_pointers_and_stale_handles_are_refused() {
             cu::cuGraphGetEdges(live, &mut out, null_mut(), &mut count),
             cu::cuGraphInstantiateWithFlags(null_mut(), live, 0),
             cu::cuGraphInstantiateWithParams(&mut exec, live, null_mut()),
-            cu::cuGraphExecUpdate_v2(made, live, null_mut()),
+            cu::cuGraphExecUpdate_v2(instantiated, live, null_mut()),
             cu::cuGraphMemsetNodeGetParams(node, null_mut()),
             cu::cuStreamGetCaptureInfo(none, null_mut(), null_mut()),
             cu::cuThreadExchangeStreamCaptureMode(null_mut()),
@@ -88,32 +89,33 @@ fn null_pointers_and_stale_handles_are_refused() {
             400
         );
     }
-    run(made);
+    run(instantiated);
     assert_eq!(simulator.value(), 1);
     assert_eq!(nodes(live), [node]);
 }
 
 #[test]
-fn what_could_not_be_launched_is_refused_when_it_is_added() {
+fn invalid_operations_are_rejected_when_added() {
     let simulator = Simulator::new();
     let (graph, mut node) = (graph(), null_mut());
-    // SAFETY: the structures are whole, and lists as long as is said.
+    // SAFETY: `node` is writable; `graph` and `params` are handles or addresses that the driver looks up, never
+    // dereferences.
     unsafe {
-        simulator.params(simulator.add, 1, |how| {
-            how.block[0] = 0;
+        simulator.params(simulator.add, 1, |params| {
+            params.block[0] = 0;
             assert_eq!(
-                cu::cuGraphAddKernelNode_v2(&mut node, graph, null(), 0, how),
+                cu::cuGraphAddKernelNode_v2(&mut node, graph, null(), 0, params),
                 1
             );
-            how.block[0] = 4096;
+            params.block[0] = 4096;
             assert_eq!(
-                cu::cuGraphAddKernelNode_v2(&mut node, graph, null(), 0, how),
+                cu::cuGraphAddKernelNode_v2(&mut node, graph, null(), 0, params),
                 1
             );
-            how.block[0] = 1;
-            how.func = graph.cast();
+            params.block[0] = 1;
+            params.func = graph.cast();
             assert_eq!(
-                cu::cuGraphAddKernelNode_v2(&mut node, graph, null(), 0, how),
+                cu::cuGraphAddKernelNode_v2(&mut node, graph, null(), 0, params),
                 400
             );
         });
@@ -146,41 +148,43 @@ fn what_could_not_be_launched_is_refused_when_it_is_added() {
 }
 
 #[test]
-fn memory_that_went_after_its_node_was_made_is_the_contexts_error() {
+fn memory_freed_after_node_creation_faults_the_context() {
     let simulator = Simulator::new();
     let graph = graph();
     simulator.fill_node(graph, &[], 1);
-    let made = executable(graph);
-    // SAFETY: any handles may be named.
+    let exec = executable(graph);
+    // SAFETY: `simulator.words` and `exec` are handles or addresses that the driver looks up, never
+    // dereferences.
     unsafe {
         ok(cu::cuMemFree_v2(simulator.words));
-        ok(cu::cuGraphLaunch(made, null_mut()));
+        ok(cu::cuGraphLaunch(exec, null_mut()));
         assert_eq!(cu::cuCtxSynchronize(), 700);
     }
 }
 
 #[test]
-fn a_kernel_that_faults_in_a_graph_says_so_afterwards() {
+fn kernel_faults_in_graphs_are_reported_later() {
     let simulator = Simulator::new();
     let graph = graph();
     let add = simulator.kernel_node(graph, &[], simulator.add, 1);
     simulator.fill_node(graph, &[add], 1);
-    let (made, gone) = (executable(graph), simulator.words);
-    // SAFETY: any handles may be named.
+    let (exec, stale) = (executable(graph), simulator.words);
+    // SAFETY: `other` is writable; `exec`, `graph` and `stale` are handles or addresses that the driver looks
+    // up, never dereferences.
     unsafe {
         let mut other = 0;
         ok(cu::cuMemAlloc_v2(&mut other, 4 * WORDS));
         let mut fill = simulator.fill(1);
         fill.dst = other;
         ok(cu::cuGraphExecMemsetNodeSetParams(
-            made,
+            exec,
             nodes(graph)[1],
             &fill,
             null_mut(),
         ));
-        ok(cu::cuMemFree_v2(gone));
-        ok(cu::cuGraphLaunch(made, null_mut()));
+        ok(cu::cuMemFree_v2(stale));
+        ok(cu::cuGraphLaunch(exec, null_mut()));
         assert_eq!(cu::cuCtxSynchronize(), 700);
-        assert_eq!(cu::cuGraphLaunch(made, null_mut()), 700);
+        assert_eq!(cu::cuGraphLaunch(exec, null_mut()), 700);
     }
 }

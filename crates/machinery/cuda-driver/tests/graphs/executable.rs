@@ -1,11 +1,11 @@
-//! Executable graphs: what is refused, and what can be changed.
+//! Executable graphs: rejected instantiations and updates.
 
 use super::*;
 use cuda_driver::types::graph::{InstantiateParams, UpdateResult};
 use std::ffi::CStr;
 
-/// A graph that fills the words, and adds to them.
-fn filled_and_added(simulator: &Simulator, value: u32, by: u32) -> (CUgraph, [CUgraphNode; 2]) {
+/// Creates a graph that fills the words with `value` and then adds `by` to them.
+fn fill_add_graph(simulator: &Simulator, value: u32, by: u32) -> (CUgraph, [CUgraphNode; 2]) {
     let graph = graph();
     let fill = simulator.fill_node(graph, &[], value);
     let add = simulator.kernel_node(graph, &[fill], simulator.add, by);
@@ -13,56 +13,61 @@ fn filled_and_added(simulator: &Simulator, value: u32, by: u32) -> (CUgraph, [CU
 }
 
 #[test]
-fn nodes_that_wait_for_each_other_are_named() {
+fn dependency_cycles_are_reported_with_a_node() {
     let simulator = Simulator::new();
-    let (graph, [fill, add]) = filled_and_added(&simulator, 1, 1);
-    // SAFETY: the lists are as long as is said, and all results can be written to.
+    let (graph, [fill, add]) = fill_add_graph(&simulator, 1, 1);
+    // SAFETY: all outputs are writable locals; all handles are only looked up, never dereferenced.
     unsafe {
         ok(cu::cuGraphAddDependencies(graph, &add, &fill, 1));
-        let (mut made, mut node, mut log) = (null_mut(), null_mut(), [1; 16]);
+        let (mut exec, mut node, mut log) = (null_mut(), null_mut(), [1; 16]);
         let to = log.as_mut_ptr();
         assert_eq!(
-            cu::cuGraphInstantiate_v2(&mut made, graph, &mut node, to, 16),
+            cu::cuGraphInstantiate_v2(&mut exec, graph, &mut node, to, 16),
             1
         );
         assert_eq!(node, fill);
         assert_eq!(CStr::from_ptr(to), c"nodes of the gr");
-        let mut how = InstantiateParams {
+        let mut params = InstantiateParams {
             flags: 0,
             upload_stream: null_mut(),
             error_node: null_mut(),
             result: -1,
         };
         assert_eq!(
-            cu::cuGraphInstantiateWithParams(&mut made, graph, &mut how),
+            cu::cuGraphInstantiateWithParams(&mut exec, graph, &mut params),
             1
         );
-        assert_eq!((how.result, how.error_node), (2, fill));
+        assert_eq!((params.result, params.error_node), (2, fill));
         ok(cu::cuGraphRemoveDependencies(graph, &add, &fill, 1));
-        ok(cu::cuGraphInstantiateWithParams(&mut made, graph, &mut how));
-        assert_eq!((how.result, how.error_node), (0, null_mut()));
-        ok(cu::cuGraphInstantiate(&mut made, graph, &mut node, to, 16));
+        ok(cu::cuGraphInstantiateWithParams(
+            &mut exec,
+            graph,
+            &mut params,
+        ));
+        assert_eq!((params.result, params.error_node), (0, null_mut()));
+        ok(cu::cuGraphInstantiate(&mut exec, graph, &mut node, to, 16));
         assert_eq!((node, log[0]), (null_mut(), 0));
-        run(made);
+        run(exec);
     }
     assert_eq!(simulator.value(), 2);
 }
 
 #[test]
-fn flags_are_kept_and_what_the_simulator_lacks_is_refused() {
+fn flags_are_stored_and_unsupported_ones_rejected() {
     let simulator = Simulator::new();
-    let (graph, _) = filled_and_added(&simulator, 1, 1);
-    let (mut made, mut flags) = (null_mut(), 0);
-    // SAFETY: the results can be written to.
+    let (graph, _) = fill_add_graph(&simulator, 1, 1);
+    let (mut exec, mut flags) = (null_mut(), 0);
+    // SAFETY: `exec` and `flags` are writable; `graph` is an opaque handle that the driver looks up, never
+    // dereferences.
     unsafe {
-        ok(cu::cuGraphInstantiateWithFlags(&mut made, graph, 1 | 8));
-        ok(cu::cuGraphExecGetFlags(made, &mut flags));
+        ok(cu::cuGraphInstantiateWithFlags(&mut exec, graph, 1 | 8));
+        ok(cu::cuGraphExecGetFlags(exec, &mut flags));
         assert_eq!(flags, 9);
-        ok(cu::cuGraphUpload(made, null_mut()));
-        // A launch by kernels, what excludes it, and a flag that there is not.
+        ok(cu::cuGraphUpload(exec, null_mut()));
+        // Device launch, the flag that excludes it, and an unknown flag.
         for (flags, answer) in [(4, 801), (1 | 4, 1), (16, 1)] {
             assert_eq!(
-                cu::cuGraphInstantiateWithFlags(&mut made, graph, flags),
+                cu::cuGraphInstantiateWithFlags(&mut exec, graph, flags),
                 answer
             );
         }
@@ -70,44 +75,44 @@ fn flags_are_kept_and_what_the_simulator_lacks_is_refused() {
 }
 
 #[test]
-fn nodes_of_an_executable_graph_change_alone() {
+fn executable_graph_nodes_change_independently() {
     let simulator = Simulator::new();
-    let (graph, [fill, add]) = filled_and_added(&simulator, 1, 1);
-    let made = executable(graph);
+    let (graph, [fill, add]) = fill_add_graph(&simulator, 1, 1);
+    let exec = executable(graph);
     let (mut calls, mut others, mut words) = (0, 0, [0_u32; WORDS]);
     let (mut host, mut read) = (null_mut(), null_mut());
     let copy = read_back(simulator.words, words.as_mut_ptr());
-    // SAFETY: the lists are as long as is said, and host memory outlives the launches.
+    // SAFETY: the arrays have the lengths passed, and the host memory outlives the launches.
     unsafe {
-        simulator.params(simulator.times, 9, |how| {
-            ok(cu::cuGraphExecKernelNodeSetParams_v2(made, add, how));
+        simulator.params(simulator.times, 9, |params| {
+            ok(cu::cuGraphExecKernelNodeSetParams_v2(exec, add, params));
         });
         let memset = simulator.fill(2);
         ok(cu::cuGraphExecMemsetNodeSetParams(
-            made,
+            exec,
             fill,
             &memset,
             null_mut(),
         ));
-        run(made);
+        run(exec);
         assert_eq!(simulator.value(), 18);
         run(executable(graph));
         assert_eq!(simulator.value(), 2);
-        // Fills of several rows cannot be put in.
+        // Fills of several rows are rejected.
         let mut rows = memset;
         (rows.width, rows.height, rows.pitch) = (4, 2, 64);
         assert_eq!(
-            cu::cuGraphExecMemsetNodeSetParams(made, fill, &rows, null_mut()),
+            cu::cuGraphExecMemsetNodeSetParams(exec, fill, &rows, null_mut()),
             1
         );
-        // A node of another type, and one that is not of this graph.
+        // A node of another type, and one of another graph.
         assert_eq!(
-            cu::cuGraphExecMemsetNodeSetParams(made, add, &memset, null_mut()),
+            cu::cuGraphExecMemsetNodeSetParams(exec, add, &memset, null_mut()),
             1
         );
-        let call = counting(&mut calls);
+        let call = counting_node(&mut calls);
         ok(cu::cuGraphAddHostNode(&mut host, graph, &add, 1, &call));
-        assert_eq!(cu::cuGraphExecHostNodeSetParams(made, host, &call), 1);
+        assert_eq!(cu::cuGraphExecHostNodeSetParams(exec, host, &call), 1);
         ok(cu::cuGraphAddMemcpyNode(
             &mut read,
             graph,
@@ -116,122 +121,124 @@ fn nodes_of_an_executable_graph_change_alone() {
             &copy,
             null_mut(),
         ));
-        let made = executable(graph);
+        let exec = executable(graph);
         ok(cu::cuGraphExecHostNodeSetParams(
-            made,
+            exec,
             host,
-            &counting(&mut others),
+            &counting_node(&mut others),
         ));
         let mut to = words;
         let copy = read_back(simulator.words, to.as_mut_ptr());
         ok(cu::cuGraphExecMemcpyNodeSetParams(
-            made,
+            exec,
             read,
             &copy,
             null_mut(),
         ));
-        run(made);
+        run(exec);
         assert_eq!((calls, (&raw const others).read_volatile()), (0, 1));
         assert_eq!((words, to), ([0; WORDS], [2; WORDS]));
     }
 }
 
 #[test]
-fn a_disabled_node_is_not_done_and_keeps_its_place() {
+fn disabled_nodes_are_skipped_and_keep_the_order() {
     let simulator = Simulator::new();
-    let (graph, [_, add]) = filled_and_added(&simulator, 1, 1);
+    let (graph, [_, add]) = fill_add_graph(&simulator, 1, 1);
     let times = simulator.kernel_node(graph, &[add], simulator.times, 5);
     let mut empty = null_mut();
-    // SAFETY: the lists are as long as is said, and the results can be written to.
+    // SAFETY: `empty` and `enabled` are writable; handles and addresses are looked up by the driver, never
+    // dereferenced.
     unsafe {
         ok(cu::cuGraphAddEmptyNode(&mut empty, graph, null(), 0));
-        let (made, mut enabled) = (executable(graph), 7);
-        ok(cu::cuGraphNodeSetEnabled(made, add, 0));
-        ok(cu::cuGraphNodeGetEnabled(made, add, &mut enabled));
+        let (exec, mut enabled) = (executable(graph), 7);
+        ok(cu::cuGraphNodeSetEnabled(exec, add, 0));
+        ok(cu::cuGraphNodeGetEnabled(exec, add, &mut enabled));
         assert_eq!(enabled, 0);
-        run(made);
+        run(exec);
         assert_eq!(simulator.value(), 5);
-        ok(cu::cuGraphNodeSetEnabled(made, add, 1));
-        ok(cu::cuGraphNodeGetEnabled(made, times, &mut enabled));
+        ok(cu::cuGraphNodeSetEnabled(exec, add, 1));
+        ok(cu::cuGraphNodeGetEnabled(exec, times, &mut enabled));
         assert_eq!(enabled, 1);
-        run(made);
+        run(exec);
         assert_eq!(simulator.value(), 10);
-        assert_eq!(cu::cuGraphNodeSetEnabled(made, empty, 0), 1);
-        assert_eq!(cu::cuGraphNodeGetEnabled(made, empty, &mut enabled), 1);
+        assert_eq!(cu::cuGraphNodeSetEnabled(exec, empty, 0), 1);
+        assert_eq!(cu::cuGraphNodeGetEnabled(exec, empty, &mut enabled), 1);
     }
 }
 
 #[test]
-fn an_executable_graph_becomes_one_of_the_same_shape() {
+fn executable_graphs_update_to_the_same_topology() {
     let simulator = Simulator::new();
-    let (first, [_, add]) = filled_and_added(&simulator, 1, 1);
-    let (second, _) = filled_and_added(&simulator, 10, 20);
-    let made = executable(first);
+    let (first, [_, add]) = fill_add_graph(&simulator, 1, 1);
+    let (second, _) = fill_add_graph(&simulator, 10, 20);
+    let exec = executable(first);
     let mut info = UpdateResult {
         result: -1,
         error_node: null_mut(),
         error_from_node: null_mut(),
     };
-    // SAFETY: the results can be written to.
+    // SAFETY: `info` is writable; handles and addresses are looked up by the driver, never dereferenced.
     unsafe {
-        ok(cu::cuGraphExecUpdate_v2(made, second, &mut info));
+        ok(cu::cuGraphExecUpdate_v2(exec, second, &mut info));
         assert_eq!(info.result, 0);
-        run(made);
+        run(exec);
         assert_eq!(simulator.value(), 30);
-        // Its nodes are known by the first graph's still.
-        simulator.params(simulator.add, 3, |how| {
-            ok(cu::cuGraphExecKernelNodeSetParams_v2(made, add, how));
+        // The handles of the first graph's nodes stay valid.
+        simulator.params(simulator.add, 3, |params| {
+            ok(cu::cuGraphExecKernelNodeSetParams_v2(exec, add, params));
         });
-        run(made);
+        run(exec);
         assert_eq!(simulator.value(), 13);
     }
 }
 
-/// The update's result and the node it names, for a graph into which no executable graph of `first` can be
-/// made.
-fn refused(first: CUgraph, second: CUgraph) -> (c_int, CUgraphNode) {
+/// Returns the result of a failing update of an executable graph of `first` to `second`, and the node it names.
+fn failed_update(first: CUgraph, second: CUgraph) -> (c_int, CUgraphNode) {
     let (mut node, mut result) = (null_mut(), -1);
-    // SAFETY: the results can be written to.
+    // SAFETY: `node` and `result` are writable; `exec` and `second` are handles or addresses that the driver
+    // looks up, never dereferences.
     unsafe {
-        let made = executable(first);
+        let exec = executable(first);
         assert_eq!(
-            cu::cuGraphExecUpdate(made, second, &mut node, &mut result),
+            cu::cuGraphExecUpdate(exec, second, &mut node, &mut result),
             910
         );
-        ok(cu::cuGraphExecDestroy(made));
+        ok(cu::cuGraphExecDestroy(exec));
     }
     (result, node)
 }
 
 #[test]
-fn a_graph_of_another_shape_is_refused_and_says_why() {
+fn updates_to_another_topology_are_rejected_with_a_reason() {
     let simulator = Simulator::new();
-    let (first, _) = filled_and_added(&simulator, 1, 1);
-    // A node more.
-    let (second, [fill, add]) = filled_and_added(&simulator, 1, 1);
+    let (first, _) = fill_add_graph(&simulator, 1, 1);
+    // An additional node.
+    let (second, [fill, add]) = fill_add_graph(&simulator, 1, 1);
     let more = simulator.kernel_node(second, &[], simulator.add, 1);
-    assert_eq!(refused(first, second), (2, null_mut()));
-    // SAFETY: the lists are as long as is said.
+    assert_eq!(failed_update(first, second), (2, null_mut()));
+    // SAFETY: `fill`, `node` and `result` are writable; handles and addresses are looked up by the driver,
+    // never dereferenced.
     unsafe {
         ok(cu::cuGraphDestroyNode(more));
-        // An edge less.
+        // A missing edge.
         ok(cu::cuGraphRemoveDependencies(second, &fill, &add, 1));
-        assert_eq!(refused(first, second), (2, add));
-        // Another type.
+        assert_eq!(failed_update(first, second), (2, add));
+        // Another node type.
         let third = graph();
         let fill = simulator.fill_node(third, &[], 1);
         let fill = simulator.fill_node(third, &[fill], 1);
-        assert_eq!(refused(first, third), (3, fill));
+        assert_eq!(failed_update(first, third), (3, fill));
         // Another attribute.
-        let (fourth, [_, add]) = filled_and_added(&simulator, 1, 1);
+        let (fourth, [_, add]) = fill_add_graph(&simulator, 1, 1);
         let one = [1_i32; 16];
         ok(cu::cuGraphKernelNodeSetAttribute(
             add,
             2,
             one.as_ptr().cast(),
         ));
-        assert_eq!(refused(first, fourth), (8, add));
-        // A fill that becomes one of several rows.
+        assert_eq!(failed_update(first, fourth), (8, add));
+        // A fill of one row becomes one of several rows.
         let fifth = graph();
         let mut rows = simulator.fill(1);
         (rows.width, rows.height, rows.pitch) = (4, 2, 64);
@@ -245,29 +252,30 @@ fn a_graph_of_another_shape_is_refused_and_says_why() {
             null_mut(),
         ));
         simulator.kernel_node(fifth, &[fill], simulator.add, 1);
-        assert_eq!(refused(first, fifth), (5, fill));
-        // What is refused changes nothing, and no graph is no graph.
-        let (made, mut node, mut result) = (executable(first), null_mut(), -1);
+        assert_eq!(failed_update(first, fifth), (5, fill));
+        // A rejected update changes nothing, and an invalid graph is an error.
+        let (exec, mut node, mut result) = (executable(first), null_mut(), -1);
         assert_eq!(
-            cu::cuGraphExecUpdate(made, null_mut(), &mut node, &mut result),
+            cu::cuGraphExecUpdate(exec, null_mut(), &mut node, &mut result),
             1
         );
         assert_eq!(result, 1);
-        run(made);
+        run(exec);
     }
     assert_eq!(simulator.value(), 2);
 }
 
 #[test]
-fn child_graphs_of_executable_graphs_change_too() {
+fn child_graphs_of_executable_graphs_can_be_updated() {
     let simulator = Simulator::new();
     let outer = graph();
-    let (inner, _) = filled_and_added(&simulator, 1, 1);
-    let (other, _) = filled_and_added(&simulator, 5, 5);
-    let (larger, [_, add]) = filled_and_added(&simulator, 5, 5);
+    let (inner, _) = fill_add_graph(&simulator, 1, 1);
+    let (other, _) = fill_add_graph(&simulator, 5, 5);
+    let (larger, [_, add]) = fill_add_graph(&simulator, 5, 5);
     simulator.kernel_node(larger, &[add], simulator.add, 1);
     let (mut child, mut owned) = (null_mut(), null_mut());
-    // SAFETY: the lists are as long as is said.
+    // SAFETY: `child` and `owned` are writable; handles and addresses are looked up by the driver, never
+    // dereferenced.
     unsafe {
         ok(cu::cuGraphAddChildGraphNode(
             &mut child,
@@ -277,20 +285,20 @@ fn child_graphs_of_executable_graphs_change_too() {
             inner,
         ));
         ok(cu::cuGraphChildGraphNodeGetGraph(child, &mut owned));
-        let made = executable(outer);
-        ok(cu::cuGraphExecChildGraphNodeSetParams(made, child, other));
-        run(made);
+        let exec = executable(outer);
+        ok(cu::cuGraphExecChildGraphNodeSetParams(exec, child, other));
+        run(exec);
         assert_eq!(simulator.value(), 10);
         assert_eq!(
-            cu::cuGraphExecChildGraphNodeSetParams(made, child, larger),
+            cu::cuGraphExecChildGraphNodeSetParams(exec, child, larger),
             1
         );
-        // A node below is known by its number in the graph.
-        simulator.params(simulator.times, 7, |how| {
+        // A child graph's node has the handle that it has in the original graph.
+        simulator.params(simulator.times, 7, |params| {
             let add = nodes(owned)[1];
-            ok(cu::cuGraphExecKernelNodeSetParams_v2(made, add, how));
+            ok(cu::cuGraphExecKernelNodeSetParams_v2(exec, add, params));
         });
-        run(made);
+        run(exec);
         assert_eq!(simulator.value(), 35);
         run(executable(outer));
         assert_eq!(simulator.value(), 2);

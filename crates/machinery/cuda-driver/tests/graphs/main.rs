@@ -2,14 +2,14 @@
 
 extern crate cuda_driver as _;
 
-mod asking;
-mod captured;
+mod capture;
+mod capture_rules;
 mod errors;
 mod executable;
-mod forbidden;
-mod made;
+mod manual;
 mod memory;
 mod objects;
+mod queries;
 
 use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
@@ -25,7 +25,7 @@ use cust::sys::{
     CUgraphExec, CUgraphNode, CUmemorytype, CUstream,
 };
 
-/// A kernel that adds a number to each of the words of its block, and one that multiplies them by it.
+/// Two kernels that add a number to each word of their block, and multiply each word by it.
 const PTX: &str = "
 .version 6.4
 .target sm_52
@@ -58,10 +58,10 @@ const PTX: &str = "
 }
 \0";
 
-/// Words that each kernel works on.
+/// Number of words that each kernel processes.
 const WORDS: usize = 32;
 
-/// A context of one's own, with the two kernels and memory for the words, all zero.
+/// A context with the two kernels and zeroed memory for the words.
 struct Simulator {
     _context: Context,
     add: CUfunction,
@@ -69,7 +69,7 @@ struct Simulator {
     words: u64,
 }
 
-/// A result that is none of the errors.
+/// Asserts success.
 #[track_caller]
 fn ok(code: c_int) {
     assert_eq!(code, 0);
@@ -80,20 +80,20 @@ impl Simulator {
         thread_local! {
             static ALONE: RefCell<Option<MutexGuard<'static, ()>>> = const { RefCell::new(None) };
         }
-        // A capture forbids other threads things too, so tests run one after another.
+        // Captures restrict other threads too, so tests run one after another.
         static TURN: Mutex<()> = Mutex::new(());
         ALONE.with_borrow_mut(|alone| {
             alone.get_or_insert_with(|| TURN.lock().unwrap_or_else(PoisonError::into_inner));
         });
         static FORCED: Once = Once::new();
-        // SAFETY: before any call of the driver, which alone reads it; Rust's own reading of the
-        // environment waits.
+        // SAFETY: set before any driver call, and only the driver reads it; Rust's own reading of the
+        // environment takes a lock.
         FORCED.call_once(|| unsafe { std::env::set_var("CUDA_BACKEND", "sim") });
         cust::init(cust::CudaFlags::empty()).expect("the simulator");
         let device = Device::get_device(0).expect("its device");
         let context = Context::create_and_push(ContextFlags::SCHED_AUTO, device);
         let (mut module, mut add, mut times, mut words) = (null_mut(), null_mut(), null_mut(), 0);
-        // SAFETY: all texts end in zero bytes, and the results can be written to.
+        // SAFETY: all outputs are writable locals, and the PTX and the names are NUL-terminated.
         unsafe {
             ok(cu::cuModuleLoadData(&mut module, PTX.as_ptr().cast()));
             ok(cu::cuModuleGetFunction(&mut add, module, c"add".as_ptr()));
@@ -112,23 +112,23 @@ impl Simulator {
         }
     }
 
-    /// The words, which are all the same.
+    /// Returns the words, after a check that they are all equal.
     fn value(&self) -> u32 {
-        let mut found = [0_u32; WORDS];
-        // SAFETY: so many bytes are there.
+        let mut actual = [0_u32; WORDS];
+        // SAFETY: the vector has as many bytes as the slice.
         unsafe {
-            let to = found.as_mut_ptr().cast();
+            let to = actual.as_mut_ptr().cast();
             ok(cu::cuMemcpyDtoH_v2(to, self.words, 4 * WORDS));
         }
-        assert!(found.iter().all(|word| *word == found[0]), "{found:?}");
-        found[0]
+        assert!(actual.iter().all(|word| *word == actual[0]), "{actual:?}");
+        actual[0]
     }
 
     /// Launches a kernel in a stream.
     fn launch(&self, function: CUfunction, by: u32, stream: CUstream) -> c_int {
         let (mut at, mut by) = (self.words, by);
         let mut arguments: [*mut c_void; 2] = [(&raw mut at).cast(), (&raw mut by).cast()];
-        // SAFETY: both kernels have these two parameters.
+        // SAFETY: the parameter list matches the signature of both kernels.
         unsafe {
             cu::cuLaunchKernel(
                 function,
@@ -146,7 +146,7 @@ impl Simulator {
         }
     }
 
-    /// What `body` makes of the parameters of a kernel's node, which live for so long.
+    /// Calls `body` with the parameters of a kernel node, which live until it returns.
     fn params<T>(
         &self,
         func: CUfunction,
@@ -167,7 +167,7 @@ impl Simulator {
         })
     }
 
-    /// A node of a graph that launches a kernel.
+    /// Adds a node that launches a kernel.
     fn kernel_node(
         &self,
         graph: CUgraph,
@@ -176,16 +176,17 @@ impl Simulator {
         by: u32,
     ) -> CUgraphNode {
         let mut node = null_mut();
-        self.params(function, by, |how| {
-            // SAFETY: the lists are as long as is said.
+        self.params(function, by, |params| {
+            // SAFETY: `node` is writable; `graph`, `after` and `params` are handles or addresses that the driver
+            // looks up, never dereferences.
             ok(unsafe {
-                cu::cuGraphAddKernelNode_v2(&mut node, graph, after.as_ptr(), after.len(), how)
+                cu::cuGraphAddKernelNode_v2(&mut node, graph, after.as_ptr(), after.len(), params)
             });
         });
         node
     }
 
-    /// A node that fills the words.
+    /// Returns the parameters of a node that fills the words.
     fn fill(&self, value: u32) -> CUDA_MEMSET_NODE_PARAMS {
         CUDA_MEMSET_NODE_PARAMS {
             dst: self.words,
@@ -199,17 +200,18 @@ impl Simulator {
 
     fn fill_node(&self, graph: CUgraph, after: &[CUgraphNode], value: u32) -> CUgraphNode {
         let mut node = null_mut();
-        let how = self.fill(value);
-        // SAFETY: the lists are as long as is said.
+        let params = self.fill(value);
+        // SAFETY: `node` is writable, `list` has `count` elements, and `params` is a valid structure; `graph` is
+        // an opaque handle that the driver looks up, never dereferences.
         ok(unsafe {
             let (list, count) = (after.as_ptr(), after.len());
-            cu::cuGraphAddMemsetNode(&mut node, graph, list, count, &how, null_mut())
+            cu::cuGraphAddMemsetNode(&mut node, graph, list, count, &params, null_mut())
         });
         node
     }
 }
 
-/// A copy of the words to host memory.
+/// Returns a copy of the words to host memory.
 fn read_back(from: u64, to: *mut u32) -> CUDA_MEMCPY3D {
     CUDA_MEMCPY3D {
         srcXInBytes: 0,
@@ -242,21 +244,21 @@ fn read_back(from: u64, to: *mut u32) -> CUDA_MEMCPY3D {
 
 fn graph() -> CUgraph {
     let mut graph = null_mut();
-    // SAFETY: the handle can be written to, here and below.
+    // SAFETY: `graph` is writable.
     ok(unsafe { cu::cuGraphCreate(&mut graph, 0) });
     graph
 }
 
 fn executable(graph: CUgraph) -> CUgraphExec {
-    let mut made = null_mut();
-    // SAFETY: as above.
-    ok(unsafe { cu::cuGraphInstantiateWithFlags(&mut made, graph, 0) });
-    made
+    let mut handle = null_mut();
+    // SAFETY: `handle` is writable; `graph` is an opaque handle that the driver looks up, never dereferences.
+    ok(unsafe { cu::cuGraphInstantiateWithFlags(&mut handle, graph, 0) });
+    handle
 }
 
 /// Launches a graph in the default stream and waits for it.
 fn run(graph: CUgraphExec) {
-    // SAFETY: any handles may be named.
+    // SAFETY: `graph` is an opaque handle that the driver looks up, never dereferences.
     unsafe {
         ok(cu::cuGraphLaunch(graph, null_mut()));
         ok(cu::cuCtxSynchronize());
@@ -264,37 +266,37 @@ fn run(graph: CUgraphExec) {
 }
 
 fn stream(flags: u32) -> CUstream {
-    let mut made = null_mut();
-    // SAFETY: the handle can be written to.
-    ok(unsafe { cu::cuStreamCreate(&mut made, flags) });
-    made
+    let mut handle = null_mut();
+    // SAFETY: `handle` is writable.
+    ok(unsafe { cu::cuStreamCreate(&mut handle, flags) });
+    handle
 }
 
 fn event() -> CUevent {
-    let mut made = null_mut();
-    // SAFETY: the handle can be written to.
-    ok(unsafe { cu::cuEventCreate(&mut made, 0) });
-    made
+    let mut handle = null_mut();
+    // SAFETY: `handle` is writable.
+    ok(unsafe { cu::cuEventCreate(&mut handle, 0) });
+    handle
 }
 
-/// A function of the program's that counts.
+/// A host function that increments a counter.
 unsafe extern "C" fn count(number: *mut c_void) {
-    // SAFETY: who gives it as a callback gives a number that outlives the call.
+    // SAFETY: every test that registers this callback passes a number that outlives the call.
     unsafe { *number.cast::<u32>() += 1 };
 }
 
-/// A host node's parameters, for [`count`].
-fn counting(number: &mut u32) -> CUDA_HOST_NODE_PARAMS {
+/// Returns the parameters of a host node that calls [`count`].
+fn counting_node(number: &mut u32) -> CUDA_HOST_NODE_PARAMS {
     CUDA_HOST_NODE_PARAMS {
         fn_: Some(count),
         userData: (&raw mut *number).cast(),
     }
 }
 
-/// The nodes of a graph.
+/// Returns the nodes of a graph.
 fn nodes(graph: CUgraph) -> Vec<CUgraphNode> {
     let mut count = 0;
-    // SAFETY: a null list asks for the number, and then there is room for so many.
+    // SAFETY: a null list requests only the count; then the vector has room for `count` nodes.
     unsafe {
         ok(cu::cuGraphGetNodes(graph, null_mut(), &mut count));
         let mut nodes = vec![null_mut(); count];
@@ -303,19 +305,20 @@ fn nodes(graph: CUgraph) -> Vec<CUgraphNode> {
     }
 }
 
-/// The number of a node's type.
+/// Returns the type of a node.
 fn node_type(node: CUgraphNode) -> c_int {
     let mut kind = -1;
-    // SAFETY: the number can be written to.
+    // SAFETY: `kind` is writable; `node` is an opaque handle that the driver looks up, never dereferences.
     ok(unsafe { cu::cuGraphNodeGetType(node, &mut kind) });
     kind
 }
 
-/// The nodes that a node waits for.
+/// Returns the dependencies of a node.
 fn dependencies(node: CUgraphNode) -> Vec<CUgraphNode> {
-    let mut found = [null_mut(); 8];
-    let mut count = found.len();
-    // SAFETY: there is room for so many.
-    ok(unsafe { cu::cuGraphNodeGetDependencies(node, found.as_mut_ptr(), &mut count) });
-    found[..count].to_vec()
+    let mut actual = [null_mut(); 8];
+    let mut count = actual.len();
+    // SAFETY: `count` and `actual` are writable; `node` is an opaque handle that the driver looks up, never
+    // dereferences.
+    ok(unsafe { cu::cuGraphNodeGetDependencies(node, actual.as_mut_ptr(), &mut count) });
+    actual[..count].to_vec()
 }

@@ -1,42 +1,44 @@
-//! User objects, which live as long as a graph that holds them.
+//! User objects, which live as long as a graph references them.
 
 use super::*;
 use cust::sys::CUuserObject;
 
-/// A user object whose destruction is counted.
-fn object(destroyed: &mut u32, references: u32) -> CUuserObject {
-    let (mut made, data) = (null_mut(), (&raw mut *destroyed).cast());
-    // SAFETY: the handle can be written to, and the number outlives the object.
-    ok(unsafe { cu::cuUserObjectCreate(&mut made, data, Some(count), references, 1) });
-    made
+/// Creates a user object whose destructor increments `destroyed`.
+fn new_object(destroyed: &mut u32, references: u32) -> CUuserObject {
+    let (mut object, data) = (null_mut(), (&raw mut *destroyed).cast());
+    // SAFETY: `object` is writable, and the destructor `count` may be called with `data`, which outlives the
+    // object.
+    ok(unsafe { cu::cuUserObjectCreate(&mut object, data, Some(count), references, 1) });
+    object
 }
 
 #[test]
-fn an_object_goes_with_the_last_that_holds_it() {
+fn objects_are_destroyed_with_their_last_reference() {
     let _simulator = Simulator::new();
     let mut destroyed = 0;
     let number = &raw const destroyed;
-    // SAFETY: any handles may be named; the number is read between calls.
+    // SAFETY: all outputs are writable locals; handles and addresses are looked up by the driver, never
+    // dereferenced.
     unsafe {
         let times = || number.read_volatile();
-        let held = object(&mut destroyed, 2);
-        ok(cu::cuUserObjectRetain(held, 3));
-        ok(cu::cuUserObjectRelease(held, 4));
+        let referenced = new_object(&mut destroyed, 2);
+        ok(cu::cuUserObjectRetain(referenced, 3));
+        ok(cu::cuUserObjectRelease(referenced, 4));
         let original = graph();
-        ok(cu::cuGraphRetainUserObject(original, held, 1, 0));
-        ok(cu::cuUserObjectRelease(held, 1));
+        ok(cu::cuGraphRetainUserObject(original, referenced, 1, 0));
+        ok(cu::cuUserObjectRelease(referenced, 1));
         assert_eq!(times(), 0);
-        let (made, mut copy) = (executable(original), null_mut());
+        let (object, mut copy) = (executable(original), null_mut());
         ok(cu::cuGraphClone(&mut copy, original));
         ok(cu::cuGraphDestroy(original));
-        ok(cu::cuGraphExecDestroy(made));
+        ok(cu::cuGraphExecDestroy(object));
         assert_eq!(times(), 0);
         ok(cu::cuGraphDestroy(copy));
         assert_eq!(times(), 1);
-        assert_eq!(cu::cuUserObjectRetain(held, 1), 1);
+        assert_eq!(cu::cuUserObjectRetain(referenced, 1), 1);
 
-        // The program's reference becomes the graph's.
-        let moved = object(&mut destroyed, 1);
+        // The program's reference moves to the graph.
+        let moved = new_object(&mut destroyed, 1);
         let graph = graph();
         ok(cu::cuGraphRetainUserObject(graph, moved, 1, 1));
         let mut outer = null_mut();
@@ -58,34 +60,35 @@ fn an_object_goes_with_the_last_that_holds_it() {
 }
 
 #[test]
-fn wrong_counts_flags_and_functions_are_refused() {
+fn invalid_counts_flags_and_functions_are_rejected() {
     let _simulator = Simulator::new();
-    let (mut destroyed, mut made) = (0, null_mut());
+    let (mut destroyed, mut object) = (0, null_mut());
     let graph = graph();
-    // SAFETY: any handles may be named.
+    // SAFETY: `object` is writable, and the destructor `count` may be called with `data`; handles are only
+    // looked up.
     unsafe {
         let data = (&raw mut destroyed).cast();
-        assert_eq!(cu::cuUserObjectCreate(&mut made, data, None, 1, 1), 1);
+        assert_eq!(cu::cuUserObjectCreate(&mut object, data, None, 1, 1), 1);
         assert_eq!(
-            cu::cuUserObjectCreate(&mut made, data, Some(count), 0, 1),
+            cu::cuUserObjectCreate(&mut object, data, Some(count), 0, 1),
             1
         );
         assert_eq!(
-            cu::cuUserObjectCreate(&mut made, data, Some(count), 1, 0),
+            cu::cuUserObjectCreate(&mut object, data, Some(count), 1, 0),
             1
         );
         assert_eq!(
             cu::cuUserObjectCreate(null_mut(), data, Some(count), 1, 1),
             1
         );
-        let held = object(&mut destroyed, 1);
-        assert_eq!(cu::cuUserObjectRetain(held, 0), 1);
-        assert_eq!(cu::cuUserObjectRelease(held, 2), 1);
-        assert_eq!(cu::cuGraphRetainUserObject(graph, held, 2, 1), 1);
-        assert_eq!(cu::cuGraphRetainUserObject(graph, held, 1, 2), 1);
-        assert_eq!(cu::cuGraphReleaseUserObject(graph, held, 1), 1);
+        let referenced = new_object(&mut destroyed, 1);
+        assert_eq!(cu::cuUserObjectRetain(referenced, 0), 1);
+        assert_eq!(cu::cuUserObjectRelease(referenced, 2), 1);
+        assert_eq!(cu::cuGraphRetainUserObject(graph, referenced, 2, 1), 1);
+        assert_eq!(cu::cuGraphRetainUserObject(graph, referenced, 1, 2), 1);
+        assert_eq!(cu::cuGraphReleaseUserObject(graph, referenced, 1), 1);
         assert_eq!(cu::cuGraphRetainUserObject(graph, graph.cast(), 1, 0), 1);
-        ok(cu::cuUserObjectRelease(held, 1));
+        ok(cu::cuUserObjectRelease(referenced, 1));
         assert_eq!((&raw const destroyed).read_volatile(), 1);
     }
 }

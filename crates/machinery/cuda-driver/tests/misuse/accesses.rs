@@ -1,17 +1,17 @@
-//! Kernels whose threads access memory at `base + stride × thread`: such a launch works where each of them is
-//! inside an allocation and at a multiple of the size, and is an error elsewhere.
+//! Kernels whose threads access memory at `base + stride × thread`: a launch must succeed if every address is
+//! inside an allocation and aligned, and fault otherwise.
 
 use cust::sys::CUresult;
 
-use crate::{allocated, kernel, launch, loaded, own_context, quietly};
+use crate::{allocate, in_quiet_child, kernel, launch, load_module, own_context};
 
-/// Bytes of the allocation: a multiple of 8 and of nothing more.
+/// Size of the allocation in bytes: a multiple of 8 and of no greater power of two.
 const BYTES: u64 = 8200;
 
-/// Bytes of a block's shared memory.
+/// Size of a block's shared memory in bytes.
 const SHARED: u64 = 4096;
 
-/// An instruction at the address `%a`, and the bytes that it accesses.
+/// An instruction that accesses the address `%a`, and the size of its access in bytes.
 type Form = (&'static str, u64);
 
 const GLOBAL: [Form; 16] = [
@@ -62,8 +62,8 @@ const STRIDES: [u64; 11] = [
 
 const THREADS: [u32; 4] = [1, 5, 33, 64];
 
-/// A kernel with this instruction.
-fn text(instruction: &str) -> String {
+/// Returns a kernel with this instruction.
+fn kernel_ptx(instruction: &str) -> String {
     format!(
         ".version 8.0\n.target sm_90\n.address_size 64\n\
          .visible .entry k(.param .u64 base, .param .u64 stride) {{\n\
@@ -77,9 +77,9 @@ fn text(instruction: &str) -> String {
     )
 }
 
-/// Launches a form with all strides and numbers of threads from all of these, and looks whether those work
-/// that should. After an error the context is another, and so may the allocation be.
-fn all(
+/// Launches a form with all strides and thread counts from all of these offsets, and checks that exactly the
+/// valid launches succeed. After an error, continues with a new context and allocation.
+fn check_all(
     form: Form,
     bases: impl Fn(u64) -> Vec<u64>,
     limit: u64,
@@ -92,8 +92,8 @@ fn all(
             let mut next = 0;
             while next < bases(0).len() {
                 let context = own_context();
-                let function = kernel(loaded(&text(instruction)));
-                let memory = allocated(BYTES as usize);
+                let function = kernel(load_module(&kernel_ptx(instruction)));
+                let memory = allocate(BYTES as usize);
                 let (start, bases) = (at(memory), bases(memory));
                 while let Some(&base) = bases.get(next) {
                     next += 1;
@@ -102,7 +102,7 @@ fn all(
                         let offset = address.wrapping_sub(start);
                         address.is_multiple_of(size) && offset < limit && limit - offset >= size
                     };
-                    let right = (0..threads).all(inside);
+                    let succeeds = (0..threads).all(inside);
                     let moved = match instruction.contains("+1048576") {
                         true => base.wrapping_sub(1 << 20),
                         false => base,
@@ -110,7 +110,7 @@ fn all(
                     let result = launch(function, threads, &mut [moved, stride]);
                     let works = result == CUresult::CUDA_SUCCESS;
                     assert_eq!(
-                        works, right,
+                        works, succeeds,
                         "{instruction} from {base:#x} by {stride:#x}, {threads} threads: {result:?}"
                     );
                     counted[usize::from(works)] += 1;
@@ -126,9 +126,9 @@ fn all(
 }
 
 #[test]
-fn global_memory_ends_where_the_allocation_does() {
-    quietly(
-        "accesses::global_memory_ends_where_the_allocation_does",
+fn accesses_outside_a_global_allocation_fault() {
+    in_quiet_child(
+        "accesses::accesses_outside_a_global_allocation_fault",
         || {
             for form in GLOBAL {
                 let bases = |p: u64| {
@@ -145,7 +145,7 @@ fn global_memory_ends_where_the_allocation_does() {
                     let within = within.map(|bytes| p.wrapping_add(bytes));
                     [&within[..], &before, &nobodys].concat()
                 };
-                let [refused, worked] = all(form, bases, BYTES, |memory| memory);
+                let [refused, worked] = check_all(form, bases, BYTES, |memory| memory);
                 assert!(refused > 100 && worked > 10, "{form:?}: {refused} {worked}");
             }
         },
@@ -153,8 +153,8 @@ fn global_memory_ends_where_the_allocation_does() {
 }
 
 #[test]
-fn shared_memory_ends_where_the_blocks_does() {
-    quietly("accesses::shared_memory_ends_where_the_blocks_does", || {
+fn accesses_outside_shared_memory_fault() {
+    in_quiet_child("accesses::accesses_outside_shared_memory_fault", || {
         for form in IN_SHARED {
             let bases = |_| {
                 vec![
@@ -172,14 +172,14 @@ fn shared_memory_ends_where_the_blocks_does() {
                     u64::MAX - 15,
                 ]
             };
-            let [refused, worked] = all(form, bases, SHARED, |_| 0);
+            let [refused, worked] = check_all(form, bases, SHARED, |_| 0);
             assert!(refused > 100 && worked > 10, "{form:?}: {refused} {worked}");
         }
     });
 }
 
-/// Instructions whose operands may be anything: they work or are a fault, and the simulator knows which.
-const WILD: [&str; 20] = [
+/// Instructions whose operands may have any value: they succeed or fault, but never crash the simulator.
+const ARBITRARY: [&str; 20] = [
     "ld.param.u32 %r1, [%a];",
     "ld.local.u32 %r1, [%a];",
     "st.local.v4.u32 [%a], {%r1, %r2, %r3, %r4};",
@@ -203,9 +203,9 @@ const WILD: [&str; 20] = [
 ];
 
 #[test]
-fn wild_operands_are_right_or_a_fault() {
-    quietly("accesses::wild_operands_are_right_or_a_fault", || {
-        for instruction in WILD {
+fn arbitrary_operands_succeed_or_fault() {
+    in_quiet_child("accesses::arbitrary_operands_succeed_or_fault", || {
+        for instruction in ARBITRARY {
             for base in [
                 0,
                 4,
@@ -220,7 +220,7 @@ fn wild_operands_are_right_or_a_fault() {
             ] {
                 for stride in [0, 1, 16, 4_u64.wrapping_neg(), 1 << 32] {
                     let context = own_context();
-                    let function = kernel(loaded(&text(instruction)));
+                    let function = kernel(load_module(&kernel_ptx(instruction)));
                     let result = launch(function, 64, &mut [base, stride]);
                     assert_ne!(
                         result,

@@ -1,4 +1,4 @@
-//! Calls with wild arguments.
+//! Calls with invalid arguments.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -6,35 +6,35 @@ use std::{ptr, thread};
 
 use cust::sys::{self, CUmemorytype as Type, CUresult};
 
-use crate::{allocated, kernel, launch, loaded, own_context};
+use crate::{allocate, kernel, launch, load_module, own_context};
 
 const OK: CUresult = CUresult::CUDA_SUCCESS;
 const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 const HANDLE: CUresult = CUresult::CUDA_ERROR_INVALID_HANDLE;
 const MEMORY: CUresult = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
 
-/// Bytes of an allocation.
+/// Size of an allocation in bytes.
 const BYTES: usize = 4096;
 
 const STORE: &str = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p) {\n\
     .reg .b64 %a<3>;\n.reg .b32 %r<3>;\nld.param.u64 %a1, [p];\nmov.u32 %r1, %tid.x;\n\
     mul.wide.u32 %a2, %r1, 4;\nadd.u64 %a1, %a1, %a2;\nst.global.u32 [%a1], %r1;\nret;\n}\n\0";
 
-/// Each call's text and what it answered, beside what it should.
+/// Evaluates calls. Returns for each its text, its result and the expected result.
 macro_rules! table {
-    ($($call:expr => $wanted:expr),* $(,)?) => {
-        $(assert_eq!($call, $wanted, "{}", stringify!($call));)*
+    ($($call:expr => $expected:expr),* $(,)?) => {
+        $(assert_eq!($call, $expected, "{}", stringify!($call));)*
     };
 }
 
 #[test]
-fn sizes_that_do_not_fit_are_refused() {
+fn oversized_requests_are_rejected() {
     let _context = own_context();
-    let p = allocated(BYTES);
+    let p = allocate(BYTES);
     let mut address = 0;
     let mut host = vec![0_u8; 2 * BYTES];
     let h = host.as_mut_ptr().cast::<c_void>();
-    // SAFETY: `host` is longer than what is copied where a copy is made; all else is refused.
+    // SAFETY: `host` is longer than every valid copy; the driver rejects all other arguments.
     unsafe {
         table! {
             sys::cuMemAlloc_v2(&mut address, usize::MAX) => MEMORY,
@@ -61,13 +61,13 @@ fn sizes_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn boxes_that_do_not_fit_are_refused() {
+fn oversized_boxes_are_rejected() {
     let _context = own_context();
-    let p = allocated(BYTES);
+    let p = allocate(BYTES);
     let mut host = vec![0_u8; 2 * BYTES];
     let mut flat = MaybeUninit::<sys::CUDA_MEMCPY2D>::zeroed();
     let at = flat.as_mut_ptr();
-    // SAFETY: zero is a value of every field but the memory types, which are set.
+    // SAFETY: all-zero bytes are valid for every field except the memory types, which are set below.
     let mut flat = unsafe {
         (*at).srcMemoryType = Type::CU_MEMORYTYPE_DEVICE;
         (*at).dstMemoryType = Type::CU_MEMORYTYPE_HOST;
@@ -75,16 +75,16 @@ fn boxes_that_do_not_fit_are_refused() {
     };
     flat.srcDevice = p;
     flat.dstHost = host.as_mut_ptr().cast();
-    let most = usize::MAX;
+    let max = usize::MAX;
     // Pitches, width, height, x and y.
     for [from, to, width, height, x, y] in [
         [64, 64, 64, 65, 0, 0],
-        [most, 64, 64, 2, 0, 0],
-        [64, 64, 64, most, 0, 0],
+        [max, 64, 64, 2, 0, 0],
+        [64, 64, 64, max, 0, 0],
         [1 << 63, 64, 64, 3, 0, 0],
         [32, 64, 64, 2, 0, 0],
-        [64, 64, 64, 2, most, most],
-        [64, 64, most, 1, 0, 0],
+        [64, 64, 64, 2, max, max],
+        [64, 64, max, 1, 0, 0],
     ] {
         flat.srcPitch = from;
         flat.dstPitch = to;
@@ -92,7 +92,7 @@ fn boxes_that_do_not_fit_are_refused() {
         flat.Height = height;
         flat.srcXInBytes = x;
         flat.srcY = y;
-        // SAFETY: refused.
+        // SAFETY: the driver rejects null pointers and invalid arguments.
         unsafe {
             table! {
                 sys::cuMemcpy2D_v2(&flat) => INVALID,
@@ -102,24 +102,25 @@ fn boxes_that_do_not_fit_are_refused() {
     }
     let mut deep = MaybeUninit::<sys::CUDA_MEMCPY3D>::zeroed();
     let at = deep.as_mut_ptr();
-    // SAFETY: as above.
+    // SAFETY: the callee passes its handles only to the driver, which looks them up and never dereferences
+    // them.
     let mut deep = unsafe {
         (*at).srcMemoryType = Type::CU_MEMORYTYPE_DEVICE;
         (*at).dstMemoryType = Type::CU_MEMORYTYPE_DEVICE;
         deep.assume_init()
     };
     (deep.srcDevice, deep.dstDevice) = (p, p);
-    // Width, height, depth, pitch and rows of a slice.
+    // Width, height, depth, pitch and rows per slice.
     for [width, height, depth, pitch, rows] in [
         [64, 8, 9, 64, 8],
-        [64, most, most, 64, most],
-        [64, 2, 2, most, most],
+        [64, max, max, 64, max],
+        [64, 2, 2, max, max],
         [1, 1, 1 << 62, 1, 4],
     ] {
         (deep.WidthInBytes, deep.Height, deep.Depth) = (width, height, depth);
         (deep.srcPitch, deep.dstPitch) = (pitch, pitch);
         (deep.srcHeight, deep.dstHeight) = (rows, rows);
-        // SAFETY: refused.
+        // SAFETY: the driver rejects null pointers and invalid arguments.
         let result = unsafe { sys::cuMemcpy3D_v2(&deep) };
         assert_eq!(result, INVALID, "{width} {height} {depth} {pitch} {rows}");
     }
@@ -127,11 +128,11 @@ fn boxes_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn what_is_gone_is_unknown() {
+fn destroyed_objects_are_invalid() {
     let _context = own_context();
-    let module = loaded(STORE);
+    let module = load_module(STORE);
     let function = kernel(module);
-    let mut p = allocated(BYTES);
+    let mut p = allocate(BYTES);
     let (mut event, mut stream, mut other) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
     let mut milliseconds = 0.0;
     let none = ptr::null_mut();
@@ -143,7 +144,8 @@ fn what_is_gone_is_unknown() {
         ptr::from_mut(&mut few).cast(),
         ptr::null_mut::<c_void>(),
     ];
-    // SAFETY: handles are looked up, never followed; all results can be written to.
+    // SAFETY: all outputs are writable locals; the strings are NUL-terminated; the parameters match the
+    // kernel's signature; handles and addresses are looked up by the driver, never dereferenced.
     unsafe {
         table! {
             sys::cuModuleLoadData(&mut other, ptr::null()) => INVALID,
@@ -170,13 +172,13 @@ fn what_is_gone_is_unknown() {
 }
 
 #[test]
-fn host_memory_is_registered_once() {
+fn host_memory_cannot_be_registered_twice() {
     let _context = own_context();
     let mut host = vec![0_u8; 2 * BYTES];
     let h = host.as_mut_ptr().cast::<c_void>();
     let already = CUresult::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     let not = CUresult::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
-    // SAFETY: the memory is there until it is no longer registered; all else is refused.
+    // SAFETY: the memory lives until it is unregistered; the driver rejects all other addresses.
     unsafe {
         table! {
             sys::cuMemHostRegister_v2(h, 2 * BYTES, 0) => OK,
@@ -190,13 +192,13 @@ fn host_memory_is_registered_once() {
     }
 }
 
-/// What a program makes in a loop and never gives back does not end the process.
+/// A program that creates objects in a loop and never destroys them does not crash the process.
 #[test]
-fn many_are_made_and_the_next_call_still_works() {
+fn leaked_objects_do_not_exhaust_the_driver() {
     let _context = own_context();
     let (mut event, mut stream) = (ptr::null_mut(), ptr::null_mut());
     for _ in 0..20_000 {
-        // SAFETY: the handles can be written to.
+        // SAFETY: `event` and `stream` are writable.
         unsafe {
             table! {
                 sys::cuEventCreate(&mut event, 0) => OK,
@@ -204,12 +206,12 @@ fn many_are_made_and_the_next_call_still_works() {
             }
         }
     }
-    let addresses: Vec<u64> = (0..5000).map(|_| allocated(1)).collect();
+    let addresses: Vec<u64> = (0..5000).map(|_| allocate(1)).collect();
     for _ in 0..300 {
-        loaded(STORE);
+        load_module(STORE);
     }
-    let function = kernel(loaded(STORE));
-    assert_eq!(launch(function, 32, &mut [allocated(BYTES)]), OK);
+    let function = kernel(load_module(STORE));
+    assert_eq!(launch(function, 32, &mut [allocate(BYTES)]), OK);
     let mut different = addresses.clone();
     different.sort_unstable();
     different.dedup();
@@ -217,16 +219,16 @@ fn many_are_made_and_the_next_call_still_works() {
 }
 
 #[test]
-fn of_threads_that_free_the_same_one_does() {
+fn concurrent_double_free_succeeds_once() {
     let context = own_context();
-    let p = allocated(BYTES);
+    let p = allocate(BYTES);
     let mut current = ptr::null_mut();
-    // SAFETY: the handle can be written to.
+    // SAFETY: `current` is writable.
     let result = unsafe { sys::cuCtxGetCurrent(&mut current) };
     assert_eq!(result, OK);
     let current = current.expose_provenance();
     let frees = || {
-        // SAFETY: the context is there until all threads have ended; who frees again is refused.
+        // SAFETY: the context lives until all threads have ended; the driver rejects a second free.
         (0..2).filter(|_| unsafe {
             sys::cuCtxSetCurrent(ptr::with_exposed_provenance_mut(current));
             sys::cuMemFree_v2(p) == OK

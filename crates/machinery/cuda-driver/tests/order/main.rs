@@ -1,5 +1,5 @@
-//! The order in which work of streams is done, and when: nothing before somebody waits for it or the
-//! program is quiet, and never against what streams and events say.
+//! The order and time at which stream operations execute: never before a call waits for them or the program
+//! is idle, and never in violation of streams and events.
 
 extern crate cuda_driver as _;
 
@@ -15,7 +15,8 @@ use cust::context::legacy::{Context, ContextFlags};
 use cust::device::Device;
 use cust::sys::{CUevent, CUfunction, CUstream};
 
-/// A kernel that appends a digit to a number: `*at = *at * 10 + digit`. Another stores where nothing is.
+/// A kernel that appends a digit to a number, `*at = *at * 10 + digit`, and one that stores to an unallocated
+/// address.
 const PTX: &str = "
 .version 6.4
 .target sm_52
@@ -39,13 +40,13 @@ const PTX: &str = "
 }
 \0";
 
-/// A context of one's own with the two kernels, and a number in page-locked memory.
+/// A context with the two kernels and a number in page-locked memory.
 struct Simulator {
     append: CUfunction,
     fault: CUfunction,
     number: *mut u64,
     _context: Context,
-    /// Tests run one after another: who waits does what others put in, too.
+    /// Tests run one after another, because a wait also executes the operations of other tests.
     _turn: MutexGuard<'static, ()>,
 }
 
@@ -59,15 +60,15 @@ impl Simulator {
         static TURN: Mutex<()> = Mutex::new(());
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         static FORCED: Once = Once::new();
-        // SAFETY: before any call of the driver, which alone reads it; Rust's own reading of the
-        // environment waits.
+        // SAFETY: set before any driver call, and only the driver reads it; Rust's own reading of the
+        // environment takes a lock.
         FORCED.call_once(|| unsafe { std::env::set_var("CUDA_BACKEND", "sim") });
         cust::init(cust::CudaFlags::empty()).expect("the simulator");
         let device = Device::get_device(0).expect("its device");
         let context = Context::create_and_push(ContextFlags::SCHED_AUTO, device);
         let (mut module, mut append, mut fault) = (null_mut(), null_mut(), null_mut());
         let mut number = null_mut();
-        // SAFETY: all texts end in zero bytes, and the results can be written to.
+        // SAFETY: all outputs are writable locals, and the PTX and the names are NUL-terminated.
         unsafe {
             ok(cu::cuModuleLoadData(&mut module, PTX.as_ptr().cast()));
             ok(cu::cuModuleGetFunction(
@@ -91,18 +92,19 @@ impl Simulator {
         }
     }
 
-    /// The number as it is now: nothing is waited for.
+    /// Returns the current number without waiting.
     fn now(&self) -> u64 {
-        // SAFETY: the driver's memory, which lives as long as the context.
+        // SAFETY: the memory was allocated by the driver and lives as long as the context.
         unsafe { self.number.read_volatile() }
     }
 
     fn set(&self, value: u64) {
-        // SAFETY: as above.
+        // SAFETY: the callee passes its handles only to the driver, which looks them up and never
+        // dereferences them.
         unsafe { self.number.write_volatile(value) }
     }
 
-    /// Puts a kernel that appends a digit into a stream.
+    /// Launches a kernel in a stream that appends a digit.
     fn append(&self, digit: u64, stream: CUstream) {
         let (mut at, mut digit) = (self.number as u64, digit);
         let mut arguments: [*mut c_void; 2] = [(&raw mut at).cast(), (&raw mut digit).cast()];
@@ -112,21 +114,21 @@ impl Simulator {
 
 fn launch(function: CUfunction, arguments: &mut [*mut c_void], stream: CUstream) -> c_int {
     let (list, none) = (arguments.as_mut_ptr(), null_mut());
-    // SAFETY: the arguments are the kernel's.
+    // SAFETY: the parameter list matches the kernel's signature.
     unsafe { cu::cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, list, none) }
 }
 
-/// A stream; with 1, one that does not wait for the default stream.
+/// Creates a stream; with flag 1, one that does not synchronize with the default stream.
 fn stream(flags: u32) -> CUstream {
     let mut made = null_mut();
-    // SAFETY: the handle can be written to, here and below.
+    // SAFETY: `made` is writable.
     ok(unsafe { cu::cuStreamCreate(&mut made, flags) });
     made
 }
 
 fn event() -> CUevent {
     let mut made = null_mut();
-    // SAFETY: as above.
+    // SAFETY: `made` is writable.
     ok(unsafe { cu::cuEventCreate(&mut made, 0) });
     made
 }

@@ -1,29 +1,29 @@
-//! Other orders than that in which work was put in: all that the rules allow, and none besides.
+//! Execution in shuffled order: every order that the rules allow, and no other.
 
 use super::*;
 use std::collections::BTreeSet;
 
-/// The numbers that come of `body` with many seeds; the number is 0 before each.
+/// Returns the numbers that `body` produces with many seeds, starting from 0 each time.
 fn outcomes(simulator: &Simulator, mut body: impl FnMut()) -> BTreeSet<u64> {
-    let mut found = BTreeSet::new();
+    let mut actual = BTreeSet::new();
     for seed in 0..60 {
         let twice = [0; 2].map(|_| {
             simulator.set(0);
             cuda_driver::shuffle(Some(seed));
             body();
-            // SAFETY: nothing is named.
+            // SAFETY: `cuCtxSynchronize` takes no pointers.
             ok(unsafe { cu::cuCtxSynchronize() });
             cuda_driver::shuffle(None);
             simulator.now()
         });
         assert_eq!(twice[0], twice[1], "seed {seed}");
-        found.insert(twice[0]);
+        actual.insert(twice[0]);
     }
-    found
+    actual
 }
 
 #[test]
-fn streams_that_nothing_orders_are_done_in_any_order() {
+fn independent_streams_run_in_every_order() {
     let simulator = Simulator::new();
     let (first, second) = (stream(1), stream(1));
     let free = outcomes(&simulator, || {
@@ -32,23 +32,24 @@ fn streams_that_nothing_orders_are_done_in_any_order() {
         simulator.append(3, first);
     });
     assert_eq!(free, [123, 132, 213].into());
-    // Without a seed it is the order in which work was put in.
+    // Without a seed, the order is that of submission.
     simulator.set(0);
     simulator.append(1, first);
     simulator.append(2, second);
     simulator.append(3, first);
-    // SAFETY: any handle may be named.
+    // SAFETY: `first` is an opaque handle that the driver looks up, never dereferences.
     ok(unsafe { cu::cuStreamSynchronize(first) });
     assert_eq!(simulator.now(), 123);
 }
 
 #[test]
-fn events_and_the_default_stream_are_waited_for() {
+fn events_and_the_default_stream_order_operations() {
     let simulator = Simulator::new();
     let (first, second, done) = (stream(1), stream(1), event());
     let ordered = outcomes(&simulator, || {
         simulator.append(1, first);
-        // SAFETY: any handles may be named, here and below.
+        // SAFETY: `done`, `first` and `second` are handles or addresses that the driver looks up, never
+        // dereferences.
         unsafe {
             ok(cu::cuEventRecord(done, first));
             ok(cu::cuStreamWaitEvent(second, done, 0));
@@ -56,12 +57,12 @@ fn events_and_the_default_stream_are_waited_for() {
         simulator.append(2, second);
     });
     assert_eq!(ordered, [12].into());
-    // An event stands for what was there when it was recorded last.
+    // An event stands for the operations before its last record.
     let later = outcomes(&simulator, || {
-        // SAFETY: any handles may be named, and results written to.
+        // SAFETY: `done` and `first` are handles or addresses that the driver looks up, never dereferences.
         unsafe { ok(cu::cuEventRecord(done, first)) };
         simulator.append(1, first);
-        // SAFETY: any handles may be named, and results written to.
+        // SAFETY: `second` and `done` are handles or addresses that the driver looks up, never dereferences.
         unsafe { ok(cu::cuStreamWaitEvent(second, done, 0)) };
         simulator.append(2, second);
     });
@@ -81,17 +82,17 @@ fn events_and_the_default_stream_are_waited_for() {
 }
 
 #[test]
-fn who_waits_for_one_stream_does_not_wait_for_another() {
+fn waiting_for_a_stream_leaves_others_pending() {
     let simulator = Simulator::new();
     let (first, second) = (stream(1), stream(1));
-    let mut seen = BTreeSet::new();
+    let mut outcomes_seen = BTreeSet::new();
     outcomes(&simulator, || {
         simulator.append(1, first);
         simulator.append(2, second);
-        // SAFETY: any handle may be named.
+        // SAFETY: `second` is an opaque handle that the driver looks up, never dereferences.
         ok(unsafe { cu::cuStreamSynchronize(second) });
-        seen.insert(simulator.now());
+        outcomes_seen.insert(simulator.now());
     });
-    // What comes before the second stream is done with it, or not at all.
-    assert_eq!(seen, [2, 12].into());
+    // The operations before the second stream's are executed with it, or not at all.
+    assert_eq!(outcomes_seen, [2, 12].into());
 }

@@ -1,18 +1,18 @@
-//! When work is done: what waits for it, what asks about it, and what happens when nobody does.
+//! The time of execution: calls that wait for operations, calls that query them, and idle time.
 
 use super::*;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Keeps the program from being quiet while `body` runs: then work is done for who waits alone.
-fn busy<T>(body: impl FnOnce() -> T) -> T {
+/// Makes driver calls while `body` runs, so that no background work starts and only waits execute operations.
+fn while_active<T>(body: impl FnOnce() -> T) -> T {
     use std::sync::atomic::{AtomicBool, Ordering};
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
                 let mut count = 0;
-                // SAFETY: the number can be written to.
+                // SAFETY: `count` is writable.
                 ok(unsafe { cu::cuDeviceGetCount(&mut count) });
             }
         });
@@ -23,22 +23,22 @@ fn busy<T>(body: impl FnOnce() -> T) -> T {
 }
 
 #[test]
-fn work_waits_until_somebody_waits_for_it() {
+fn operations_run_when_a_call_waits_for_them() {
     let simulator = Simulator::new();
-    let (on, recorded) = (stream(1), event());
+    let (h_stream, recorded) = (stream(1), event());
     let waits: [&dyn Fn(); 6] = [
-        // SAFETY: any handles may be named, and results written to.
-        &|| ok(unsafe { cu::cuStreamSynchronize(on) }),
-        // SAFETY: any handles may be named, and results written to.
+        // SAFETY: `h_stream` is an opaque handle that the driver looks up, never dereferences.
+        &|| ok(unsafe { cu::cuStreamSynchronize(h_stream) }),
+        // SAFETY: `cuCtxSynchronize` takes no pointers.
         &|| ok(unsafe { cu::cuCtxSynchronize() }),
-        // SAFETY: any handles may be named, and results written to.
+        // SAFETY: `recorded` is an opaque handle that the driver looks up, never dereferences.
         &|| ok(unsafe { cu::cuEventSynchronize(recorded) }),
         &|| {
             let (mut word, from) = (0_u64, simulator.number as u64);
-            // SAFETY: any handles may be named, and results written to.
+            // SAFETY: `word` has the 8 bytes that are copied; `from` is page-locked memory of the driver.
             ok(unsafe { cu::cuMemcpyDtoH_v2((&raw mut word).cast(), from, 8) });
         },
-        // SAFETY: any handles may be named, and results written to.
+        // SAFETY: `cuStreamDestroy_v2` takes no pointers.
         &|| ok(unsafe { cu::cuStreamDestroy_v2(stream(0)) }),
         &|| {
             cuda_driver::last_launch().expect("a launch");
@@ -46,11 +46,12 @@ fn work_waits_until_somebody_waits_for_it() {
     ];
     for wait in waits {
         simulator.set(0);
-        busy(|| {
-            simulator.append(1, on);
-            simulator.append(2, on);
-            // SAFETY: any handles may be named.
-            ok(unsafe { cu::cuEventRecord(recorded, on) });
+        while_active(|| {
+            simulator.append(1, h_stream);
+            simulator.append(2, h_stream);
+            // SAFETY: `recorded` and `h_stream` are handles or addresses that the driver looks up, never
+            // dereferences.
+            ok(unsafe { cu::cuEventRecord(recorded, h_stream) });
             assert_eq!(simulator.now(), 0);
             wait();
             assert_eq!(simulator.now(), 12);
@@ -59,41 +60,43 @@ fn work_waits_until_somebody_waits_for_it() {
 }
 
 #[test]
-fn what_is_not_done_is_not_ready_and_asking_ends() {
+fn pending_operations_are_not_ready_and_polling_terminates() {
     let simulator = Simulator::new();
-    let (on, recorded) = (stream(1), event());
-    busy(|| {
-        // SAFETY: any handles may be named, here and below.
-        ok(unsafe { cu::cuStreamQuery(on) });
+    let (h_stream, recorded) = (stream(1), event());
+    while_active(|| {
+        // SAFETY: `h_stream` is an opaque handle that the driver looks up, never dereferences.
+        ok(unsafe { cu::cuStreamQuery(h_stream) });
         for digit in 1..=9 {
-            simulator.append(digit, on);
+            simulator.append(digit, h_stream);
         }
-        // SAFETY: any handles may be named, and results written to.
-        ok(unsafe { cu::cuEventRecord(recorded, on) });
+        // SAFETY: `recorded` and `h_stream` are handles or addresses that the driver looks up, never dereferences.
+        ok(unsafe { cu::cuEventRecord(recorded, h_stream) });
         let mut milliseconds = 0.0;
-        // SAFETY: any handles may be named, and results written to.
+        // SAFETY: `milliseconds` is writable; `recorded` is an opaque handle that the driver looks up, never
+        // dereferences.
         let elapsed = unsafe { cu::cuEventElapsedTime(&mut milliseconds, recorded, recorded) };
         assert_eq!(elapsed, 600);
-        // SAFETY: any handles may be named, and results written to.
-        assert_eq!(unsafe { cu::cuStreamQuery(on) }, 600);
+        // SAFETY: `h_stream` is an opaque handle that the driver looks up, never dereferences.
+        assert_eq!(unsafe { cu::cuStreamQuery(h_stream) }, 600);
         assert_eq!(simulator.now(), 1);
-        // SAFETY: any handles may be named, and results written to.
+        // SAFETY: `recorded` is an opaque handle that the driver looks up, never dereferences.
         assert_eq!(unsafe { cu::cuEventQuery(recorded) }, 600);
-        let mut asked = 2;
-        // SAFETY: any handles may be named, and results written to.
+        let mut queried = 2;
+        // SAFETY: `recorded` is an opaque handle that the driver looks up, never dereferences.
         while unsafe { cu::cuEventQuery(recorded) } == 600 {
-            asked += 1;
+            queried += 1;
         }
-        assert_eq!((simulator.now(), asked), (123_456_789, 9));
-        // SAFETY: any handles may be named, and results written to.
-        ok(unsafe { cu::cuStreamQuery(on) });
-        // SAFETY: any handles may be named, and results written to.
+        assert_eq!((simulator.now(), queried), (123_456_789, 9));
+        // SAFETY: `h_stream` is an opaque handle that the driver looks up, never dereferences.
+        ok(unsafe { cu::cuStreamQuery(h_stream) });
+        // SAFETY: `milliseconds` is writable; `recorded` is an opaque handle that the driver looks up, never
+        // dereferences.
         ok(unsafe { cu::cuEventElapsedTime(&mut milliseconds, recorded, recorded) });
     });
 }
 
 #[test]
-fn a_program_that_looks_at_mapped_memory_gets_on() {
+fn polling_mapped_memory_makes_progress() {
     let simulator = Simulator::new();
     simulator.append(7, stream(1));
     let since = Instant::now();
@@ -104,52 +107,52 @@ fn a_program_that_looks_at_mapped_memory_gets_on() {
 }
 
 #[test]
-fn a_full_queue_is_worked_off_from_its_beginning() {
+fn full_queues_execute_their_oldest_operations() {
     let simulator = Simulator::new();
-    let on = stream(1);
+    let h_stream = stream(1);
     let (mut at, mut zero) = (simulator.number as u64, 0_u64);
     let mut arguments: [*mut c_void; 2] = [(&raw mut at).cast(), (&raw mut zero).cast()];
-    busy(|| {
-        simulator.append(5, on);
+    while_active(|| {
+        simulator.append(5, h_stream);
         while simulator.now() == 0 {
-            ok(launch(simulator.append, &mut arguments, on));
+            ok(launch(simulator.append, &mut arguments, h_stream));
         }
     });
-    // SAFETY: any handle may be named.
-    ok(unsafe { cu::cuStreamSynchronize(on) });
+    // SAFETY: `h_stream` is an opaque handle that the driver looks up, never dereferences.
+    ok(unsafe { cu::cuStreamSynchronize(h_stream) });
 }
 
 #[test]
-fn host_functions_are_called_in_order_without_the_machine() {
+fn host_functions_run_in_order_with_the_driver_unlocked() {
     unsafe extern "C" fn append(number: *mut c_void) {
-        // SAFETY: the number is the context's, which lives.
+        // SAFETY: the memory belongs to the context, which is still alive.
         unsafe {
             let number = number.cast::<u64>();
             number.write_volatile(number.read_volatile() * 10 + 2);
         }
-        // A function in a stream may not call the driver.
-        // SAFETY: nothing is named.
+        // A host function may not call the driver.
+        // SAFETY: `cuCtxSynchronize` takes no pointers.
         assert_eq!(unsafe { cu::cuCtxSynchronize() }, 800);
-        // Nor does asking for what the simulator knows wait for the function itself.
+        // Reading the simulator's records does not wait for the host function itself.
         let _ = cuda_driver::last_launch();
     }
     let simulator = Simulator::new();
-    let on = stream(1);
-    busy(|| {
-        simulator.append(1, on);
-        // SAFETY: the number outlives the call.
-        ok(unsafe { cu::cuLaunchHostFunc(on, Some(append), simulator.number.cast()) });
-        simulator.append(3, on);
+    let h_stream = stream(1);
+    while_active(|| {
+        simulator.append(1, h_stream);
+        // SAFETY: the number that the pointer refers to outlives the call.
+        ok(unsafe { cu::cuLaunchHostFunc(h_stream, Some(append), simulator.number.cast()) });
+        simulator.append(3, h_stream);
         assert_eq!(simulator.now(), 0);
-        // SAFETY: any handle may be named.
-        ok(unsafe { cu::cuStreamSynchronize(on) });
+        // SAFETY: `h_stream` is an opaque handle that the driver looks up, never dereferences.
+        ok(unsafe { cu::cuStreamSynchronize(h_stream) });
     });
     assert_eq!(simulator.now(), 123);
 }
 
-/// A function in a stream may wait for what another thread does, which waits for a stream of its own.
+/// A host function may wait for another thread, which waits for its own stream.
 #[test]
-fn a_host_function_keeps_no_other_stream_waiting() {
+fn host_functions_do_not_block_other_streams() {
     use std::sync::atomic::{AtomicBool, Ordering};
     static GO_ON: AtomicBool = AtomicBool::new(false);
     unsafe extern "C" fn wait(_: *mut c_void) {
@@ -160,34 +163,37 @@ fn a_host_function_keeps_no_other_stream_waiting() {
         }
     }
     let simulator = Simulator::new();
-    let (on, other, mut context) = (stream(1), stream(1), null_mut());
-    // SAFETY: the handle can be written to.
+    let (h_stream, other, mut context) = (stream(1), stream(1), null_mut());
+    // SAFETY: `context` is writable.
     ok(unsafe { cu::cuCtxGetCurrent(&mut context) });
     let (context, other) = (context.addr(), other.addr());
     let (number, append) = (simulator.number.addr(), simulator.append.addr());
     let mut graph = null_mut();
     let mut made = null_mut();
-    // SAFETY: any handles may be named, and results written to.
+    // SAFETY: `graph` and `made` are writable; the host function may be called with its argument; `h_stream` and
+    // `wait` are handles or addresses that the driver looks up, never dereferences.
     unsafe {
-        ok(cu::cuStreamBeginCapture_v2(on, 2));
-        ok(cu::cuLaunchHostFunc(on, Some(wait), null_mut()));
-        ok(cu::cuStreamEndCapture(on, &mut graph));
+        ok(cu::cuStreamBeginCapture_v2(h_stream, 2));
+        ok(cu::cuLaunchHostFunc(h_stream, Some(wait), null_mut()));
+        ok(cu::cuStreamEndCapture(h_stream, &mut graph));
         ok(cu::cuGraphInstantiateWithFlags(&mut made, graph, 0));
     }
     for in_graph in [false, true] {
         GO_ON.store(false, Ordering::Release);
         simulator.set(0);
         thread::scope(|scope| {
-            // SAFETY: any handles may be named.
+            // SAFETY: the host function may be called with its argument; `made`, `h_stream` and `wait` are handles
+            // or addresses that the driver looks up, never dereferences.
             ok(unsafe {
                 match in_graph {
-                    true => cu::cuGraphLaunch(made, on),
-                    false => cu::cuLaunchHostFunc(on, Some(wait), null_mut()),
+                    true => cu::cuGraphLaunch(made, h_stream),
+                    false => cu::cuLaunchHostFunc(h_stream, Some(wait), null_mut()),
                 }
             });
             scope.spawn(move || {
                 thread::sleep(Duration::from_millis(20));
-                // SAFETY: the handles are those of the thread that waits; the arguments are the kernel's.
+                // SAFETY: the handles belong to the main thread, which waits for this one; the parameters
+                // match the kernel's signature.
                 unsafe {
                     ok(cu::cuCtxSetCurrent(std::ptr::without_provenance_mut(
                         context,
@@ -202,16 +208,16 @@ fn a_host_function_keeps_no_other_stream_waiting() {
                 }
                 GO_ON.store(true, Ordering::Release);
             });
-            // SAFETY: any handle may be named.
-            ok(unsafe { cu::cuStreamSynchronize(on) });
+            // SAFETY: `h_stream` is an opaque handle that the driver looks up, never dereferences.
+            ok(unsafe { cu::cuStreamSynchronize(h_stream) });
         });
         assert_eq!(simulator.now(), 5);
     }
 }
 
-/// Asking whether something is done does not wait for a function that waits for who asks.
+/// A query does not wait for a host function that waits for the querying thread.
 #[test]
-fn a_program_may_ask_before_it_lets_a_host_function_go_on() {
+fn queries_do_not_wait_for_host_functions() {
     use std::sync::atomic::{AtomicBool, Ordering};
     static GO_ON: AtomicBool = AtomicBool::new(false);
     unsafe extern "C" fn wait(waited: *mut c_void) {
@@ -219,47 +225,49 @@ fn a_program_may_ask_before_it_lets_a_host_function_go_on() {
         while !GO_ON.load(Ordering::Acquire) && since.elapsed() < Duration::from_secs(20) {
             thread::yield_now();
         }
-        // SAFETY: the number is the context's, which lives.
+        // SAFETY: the memory belongs to the context, which is still alive.
         unsafe { waited.cast::<u64>().write_volatile(7) };
     }
     let simulator = Simulator::new();
-    let (on, recorded) = (stream(1), event());
+    let (h_stream, recorded) = (stream(1), event());
     for ask in [0, 1] {
-        // SAFETY: any handles may be named.
-        let asked = || unsafe {
+        // SAFETY: `recorded` and `h_stream` are handles or addresses that the driver looks up, never dereferences.
+        let queried = || unsafe {
             match ask {
                 0 => cu::cuEventQuery(recorded),
-                _ => cu::cuStreamQuery(on),
+                _ => cu::cuStreamQuery(h_stream),
             }
         };
         GO_ON.store(false, Ordering::Release);
         simulator.set(0);
-        // SAFETY: the number outlives the call.
-        ok(unsafe { cu::cuLaunchHostFunc(on, Some(wait), simulator.number.cast()) });
-        // SAFETY: any handles may be named.
-        ok(unsafe { cu::cuEventRecord(recorded, on) });
-        assert_eq!([asked(), asked()], [600, 600]);
+        // SAFETY: the number that the pointer refers to outlives the call.
+        ok(unsafe { cu::cuLaunchHostFunc(h_stream, Some(wait), simulator.number.cast()) });
+        // SAFETY: `recorded` and `h_stream` are handles or addresses that the driver looks up, never dereferences.
+        ok(unsafe { cu::cuEventRecord(recorded, h_stream) });
+        assert_eq!([queried(), queried()], [600, 600]);
         assert_eq!(simulator.now(), 0);
         GO_ON.store(true, Ordering::Release);
-        while asked() == 600 {}
-        assert_eq!((asked(), simulator.now()), (0, 7));
+        while queried() == 600 {}
+        assert_eq!((queried(), simulator.now()), (0, 7));
     }
 }
 
 #[test]
-fn a_wrong_launch_is_refused_at_once_and_a_fault_told_when_waiting() {
+fn invalid_launches_fail_at_once_and_faults_at_the_wait() {
     let simulator = Simulator::new();
-    let on = stream(1);
-    busy(|| {
-        // SAFETY: the kernel has no parameters, and any handles may be named.
+    let h_stream = stream(1);
+    while_active(|| {
+        // SAFETY: the parameters match the kernel's signature; `simulator.fault`, `h_stream` and `none` are handles
+        // or addresses that the driver looks up, never dereferences.
         unsafe {
             let none = null_mut();
-            let wrong = cu::cuLaunchKernel(simulator.fault, 0, 1, 1, 1, 1, 1, 0, on, none, none);
+            let wrong =
+                cu::cuLaunchKernel(simulator.fault, 0, 1, 1, 1, 1, 1, 0, h_stream, none, none);
             assert_eq!(wrong, 1);
-            ok(launch(simulator.fault, &mut [], on));
-            simulator.append(1, on);
-            assert_eq!(cu::cuStreamSynchronize(on), 700);
-            assert_eq!(launch(simulator.fault, &mut [], on), 700);
+            ok(launch(simulator.fault, &mut [], h_stream));
+            simulator.append(1, h_stream);
+            assert_eq!(cu::cuStreamSynchronize(h_stream), 700);
+            assert_eq!(launch(simulator.fault, &mut [], h_stream), 700);
         }
         assert_eq!(simulator.now(), 0);
         cuda_driver::take_fault().expect("the fault");
@@ -267,12 +275,12 @@ fn a_wrong_launch_is_refused_at_once_and_a_fault_told_when_waiting() {
 }
 
 #[test]
-fn a_copy_of_memory_that_is_not_page_locked_is_done_at_once() {
+fn copies_of_pageable_memory_are_synchronous() {
     let simulator = Simulator::new();
-    let (on, mut words) = (stream(1), [0_u64; 2]);
+    let (h_stream, mut words) = (stream(1), [0_u64; 2]);
     let mut device = 0;
-    busy(|| {
-        // SAFETY: host memory is not touched before the streams are waited for.
+    while_active(|| {
+        // SAFETY: the host memory is not accessed before the streams are synchronized.
         unsafe {
             ok(cu::cuMemAlloc_v2(&mut device, 16));
             words[0] = 9;
@@ -280,21 +288,21 @@ fn a_copy_of_memory_that_is_not_page_locked_is_done_at_once() {
                 device,
                 words.as_ptr().cast(),
                 16,
-                on,
+                h_stream,
             ));
             words[0] = 1;
             ok(cu::cuMemcpyDtoDAsync_v2(
                 simulator.number as u64,
                 device,
                 8,
-                on,
+                h_stream,
             ));
             assert_eq!(simulator.now(), 0);
             ok(cu::cuMemcpyDtoHAsync_v2(
                 words.as_mut_ptr().cast(),
                 device,
                 16,
-                on,
+                h_stream,
             ));
         }
         assert_eq!((words[0], simulator.now()), (9, 9));
@@ -302,45 +310,47 @@ fn a_copy_of_memory_that_is_not_page_locked_is_done_at_once() {
 }
 
 #[test]
-fn memory_is_freed_in_the_order_of_the_stream() {
+fn async_frees_follow_stream_order() {
     let simulator = Simulator::new();
-    let (on, mut device) = (stream(1), 0);
-    busy(|| {
-        // SAFETY: any handles may be named.
+    let (h_stream, mut device) = (stream(1), 0);
+    while_active(|| {
+        // SAFETY: `device` is writable; `h_stream` and `simulator.number` are handles or addresses that the driver
+        // looks up, never dereferences.
         unsafe {
-            ok(cu::cuMemAllocAsync(&mut device, 8, on));
-            ok(cu::cuMemsetD8Async(device, 1, 8, on));
+            ok(cu::cuMemAllocAsync(&mut device, 8, h_stream));
+            ok(cu::cuMemsetD8Async(device, 1, 8, h_stream));
             ok(cu::cuMemcpyDtoDAsync_v2(
                 simulator.number as u64,
                 device,
                 8,
-                on,
+                h_stream,
             ));
-            ok(cu::cuMemFreeAsync(device, on));
-            assert_eq!(cu::cuMemFreeAsync(device, on), 1);
-            ok(cu::cuStreamSynchronize(on));
-            assert_eq!(cu::cuMemFreeAsync(device, on), 1);
+            ok(cu::cuMemFreeAsync(device, h_stream));
+            assert_eq!(cu::cuMemFreeAsync(device, h_stream), 1);
+            ok(cu::cuStreamSynchronize(h_stream));
+            assert_eq!(cu::cuMemFreeAsync(device, h_stream), 1);
         }
     });
     assert_eq!(simulator.now(), 0x0101_0101_0101_0101);
 }
 
 #[test]
-fn many_threads_put_in_and_wait() {
+fn many_threads_submit_and_wait() {
     let simulator = Simulator::new();
     let mut context = null_mut();
-    // SAFETY: the handle can be written to.
+    // SAFETY: `context` is writable.
     ok(unsafe { cu::cuCtxGetCurrent(&mut context) });
     let (context, append) = (context.addr(), simulator.append.addr());
     thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(move || {
-                // SAFETY: the context is the main thread's, which waits; the arguments are the kernel's.
+                // SAFETY: the context belongs to the main thread, which waits for this one; the parameters
+                // match the kernel's signature.
                 unsafe {
                     ok(cu::cuCtxSetCurrent(std::ptr::without_provenance_mut(
                         context,
                     )));
-                    let (on, mut number) = (stream(1), null_mut());
+                    let (h_stream, mut number) = (stream(1), null_mut());
                     ok(cu::cuMemAllocHost_v2(&mut number, 8));
                     for round in 1..=20 {
                         *number.cast::<u64>() = 0;
@@ -349,11 +359,11 @@ fn many_threads_put_in_and_wait() {
                             let mut arguments: [*mut c_void; 2] =
                                 [(&raw mut at).cast(), (&raw mut digit).cast()];
                             let append = std::ptr::without_provenance_mut(append);
-                            ok(launch(append, &mut arguments, on));
+                            ok(launch(append, &mut arguments, h_stream));
                         }
                         match round % 2 {
-                            0 => ok(cu::cuStreamSynchronize(on)),
-                            _ => while cu::cuStreamQuery(on) == 600 {},
+                            0 => ok(cu::cuStreamSynchronize(h_stream)),
+                            _ => while cu::cuStreamQuery(h_stream) == 600 {},
                         }
                         assert_eq!(number.cast::<u64>().read_volatile(), 12345);
                     }

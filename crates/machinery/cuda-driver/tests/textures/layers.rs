@@ -1,11 +1,11 @@
-//! Arrays of layers and cube maps: which there are, and what is read and written of them.
+//! Layered arrays and cube maps: valid shapes, reads and writes.
 
 use std::mem::{MaybeUninit, zeroed};
 use std::ptr;
 
 use cust::sys::{self, CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC};
 
-use super::{array, fetched, ok, simulator, texture};
+use super::{array, fetch, ok, simulator, texture};
 
 /// `CUDA_ARRAY3D_LAYERED`, `CUDA_ARRAY3D_SURFACE_LDST`, `CUDA_ARRAY3D_CUBEMAP`,
 /// `CUDA_ARRAY3D_TEXTURE_GATHER`.
@@ -18,12 +18,12 @@ const GATHERED: u32 = 8;
 /// `CU_TRSF_SEAMLESS_CUBEMAP`.
 const WRAP: i32 = 0;
 const CLAMP: i32 = 1;
-const NORMALISED: u32 = 2;
+const NORMALIZED: u32 = 2;
 const SEAMLESS: u32 = 0x40;
 
-/// What making an array of floats answers, and what it is said to be.
-fn created(size: [usize; 3], flags: u32) -> (i32, [usize; 3], u32) {
-    // SAFETY: structures that may be zero, and pointers to write to.
+/// Creates an array of floats. Returns the result code, the reported size and the reported flags.
+fn create_array(size: [usize; 3], flags: u32) -> (i32, [usize; 3], u32) {
+    // SAFETY: `array`, `description` and `blank` are writable; all-zero bytes are valid for the structures.
     unsafe {
         let mut blank = MaybeUninit::<CUDA_ARRAY3D_DESCRIPTOR>::zeroed();
         let description = blank.as_mut_ptr();
@@ -42,15 +42,15 @@ fn created(size: [usize; 3], flags: u32) -> (i32, [usize; 3], u32) {
         }
         let mut blank = MaybeUninit::<CUDA_ARRAY3D_DESCRIPTOR>::zeroed();
         ok(sys::cuArray3DGetDescriptor_v2(blank.as_mut_ptr(), array));
-        let found = blank.assume_init();
+        let actual = blank.assume_init();
         ok(sys::cuArrayDestroy(array));
-        let size = [found.Width, found.Height, found.Depth];
-        (code, size, found.Flags)
+        let size = [actual.Width, actual.Height, actual.Depth];
+        (code, size, actual.Flags)
     }
 }
 
 #[test]
-fn arrays_of_layers_and_cubes_are_made_as_the_driver_says() {
+fn layered_arrays_and_cube_maps_are_validated_like_the_driver() {
     let _context = simulator();
     for (size, flags) in [
         ([5, 0, 10], LAYERED),
@@ -60,53 +60,53 @@ fn arrays_of_layers_and_cubes_are_made_as_the_driver_says() {
         ([8, 8, 30], CUBE | LAYERED),
         ([1, 1, 2046], CUBE | LAYERED),
     ] {
-        assert_eq!(created(size, flags), (0, size, flags));
+        assert_eq!(create_array(size, flags), (0, size, flags));
     }
     for (size, flags) in [
-        // Layers without a number of them, and more than there are.
+        // Layers without a layer count, and more layers than allowed.
         ([5, 0, 0], LAYERED),
         ([5, 5, 0], LAYERED),
         ([5, 0, 2049], LAYERED),
         ([32769, 0, 2], LAYERED),
-        // Without the flag a row has no depth.
+        // Without the flag, a one-dimensional array has no depth.
         ([5, 0, 10], 0),
-        // A cube is as high as wide, and has six faces.
+        // A cube has equal width and height, and six faces.
         ([8, 7, 6], CUBE),
         ([8, 8, 0], CUBE),
         ([8, 8, 5], CUBE),
         ([8, 8, 12], CUBE),
         ([8, 0, 6], CUBE),
-        // So has each of many.
+        // Each cube of an array must be square too.
         ([8, 8, 7], CUBE | LAYERED),
         ([8, 8, 2052], CUBE | LAYERED),
-        // Four texels are gathered of two dimensions.
+        // Gathers need two dimensions.
         ([8, 8, 6], LAYERED | GATHERED),
     ] {
-        assert_eq!(created(size, flags).0, 1, "{size:?} {flags}");
+        assert_eq!(create_array(size, flags).0, 1, "{size:?} {flags}");
     }
 }
 
-/// Floats as bytes.
+/// Returns the bytes of floats.
 fn floats(values: impl Iterator<Item = usize>) -> Vec<u8> {
     values.flat_map(|n| (n as f32).to_ne_bytes()).collect()
 }
 
-/// The first channel of what is read at a place, in a layer; `with` is how the coordinates are written, and
-/// what follows.
-fn first(geometry: &str, with: &str, object: u64, layer: u32, at: [f32; 3]) -> f32 {
+/// Fetches a texel and returns its first channel; `coordinates` contains the coordinates and the rest of the
+/// instruction.
+fn first_channel(geometry: &str, coordinates: &str, object: u64, layer: u32, at: [f32; 3]) -> f32 {
     let body = format!(
         "mov.u32 %r4, {layer};
         cvt.rzi.s32.f32 %r5, %f0; cvt.rzi.s32.f32 %r6, %f1;
-        tex.{geometry} {{%f4, %f5, %f6, %f7}}, [%d1, {with};
+        tex.{geometry} {{%f4, %f5, %f6, %f7}}, [%d1, {coordinates};
         mov.b32 %r0, %f4;"
     );
-    f32::from_bits(fetched(&body, object, &at)[0])
+    f32::from_bits(fetch(&body, object, &at)[0])
 }
 
 #[test]
-fn layers_are_chosen_and_never_mixed() {
+fn layers_are_selected_without_interpolation() {
     let _context = simulator();
-    // 100 a layer, 10 a row, 1 a texel.
+    // The value encodes the texel: 100 per layer, 10 per row, 1 per texel.
     let rows = array([4, 0, 3], "f32", 1, LAYERED, &{
         floats((0..12).map(|n| n / 4 * 100 + n % 4))
     });
@@ -115,41 +115,43 @@ fn layers_are_chosen_and_never_mixed() {
     });
     for linear in [false, true] {
         let [rows, planes] = [rows, planes].map(|array| texture(array, CLAMP, linear, 0));
-        // What lies beyond the last layer is the last one.
-        for (layer, meant) in [(0, 0.0), (1, 100.0), (2, 200.0), (3, 200.0), (!0, 200.0)] {
-            let a1d = |at| first("a1d.v4.f32.f32", "{%r4, %f0}]", rows, layer, [at, 0.0, 0.0]);
+        // Layer numbers are clamped to the last layer.
+        for (layer, expected) in [(0, 0.0), (1, 100.0), (2, 200.0), (3, 200.0), (!0, 200.0)] {
+            let a1d =
+                |at| first_channel("a1d.v4.f32.f32", "{%r4, %f0}]", rows, layer, [at, 0.0, 0.0]);
             let between = if linear { 1.5 } else { 2.0 };
-            assert_eq!([a1d(1.5), a1d(2.0)], [meant + 1.0, meant + between]);
-            assert_eq!([a1d(-9.0), a1d(9.0)], [meant, meant + 3.0]);
-            let whole = |at| first("a1d.v4.f32.s32", "{%r4, %r5}]", rows, layer, [at, 0.0, 0.0]);
-            assert_eq!([whole(3.0), whole(4.0)], [meant + 3.0, 0.0]);
+            assert_eq!([a1d(1.5), a1d(2.0)], [expected + 1.0, expected + between]);
+            assert_eq!([a1d(-9.0), a1d(9.0)], [expected, expected + 3.0]);
+            let fetch_1d =
+                |at| first_channel("a1d.v4.f32.s32", "{%r4, %r5}]", rows, layer, [at, 0.0, 0.0]);
+            assert_eq!([fetch_1d(3.0), fetch_1d(4.0)], [expected + 3.0, 0.0]);
         }
-        for (layer, meant) in [(0, 0.0), (3, 300.0), (4, 400.0), (77, 400.0)] {
+        for (layer, expected) in [(0, 0.0), (3, 300.0), (4, 400.0), (77, 400.0)] {
             let a2d = |x, y| {
-                let with = "{%r4, %f0, %f1, %f1}]";
-                first("a2d.v4.f32.f32", with, planes, layer, [x, y, 0.0])
+                let coordinates = "{%r4, %f0, %f1, %f1}]";
+                first_channel("a2d.v4.f32.f32", coordinates, planes, layer, [x, y, 0.0])
             };
             let between = if linear { 15.0 } else { 20.0 };
-            assert_eq!(a2d(2.5, 1.5), meant + 12.0);
-            assert_eq!(a2d(0.5, 2.0), meant + between);
-            let with = "{%r4, %r5, %r6, %r6}]";
+            assert_eq!(a2d(2.5, 1.5), expected + 12.0);
+            assert_eq!(a2d(0.5, 2.0), expected + between);
+            let coordinates = "{%r4, %r5, %r6, %r6}]";
             let at = [3.0, 2.0, 0.0];
             assert_eq!(
-                first("a2d.v4.f32.s32", with, planes, layer, at),
-                meant + 23.0
+                first_channel("a2d.v4.f32.s32", coordinates, planes, layer, at),
+                expected + 23.0
             );
             // There is one level of detail.
-            let with = "{%r4, %f0, %f1, %f1}], %f1";
+            let coordinates = "{%r4, %f0, %f1, %f1}], %f1";
             let at = [2.5, 1.5, 0.0];
             assert_eq!(
-                first("level.a2d.v4.f32.f32", with, planes, layer, at),
-                meant + 12.0
+                first_channel("level.a2d.v4.f32.f32", coordinates, planes, layer, at),
+                expected + 12.0
             );
         }
     }
 }
 
-/// The direction to a place on each face, from 0 to 1.
+/// Returns the direction to a point on each face, with coordinates from 0 to 1.
 fn directions(s: f32, t: f32) -> [[f32; 3]; 6] {
     let (s, t) = (2.0 * s - 1.0, 2.0 * t - 1.0);
     [
@@ -160,27 +162,37 @@ fn directions(s: f32, t: f32) -> [[f32; 3]; 6] {
         [s, -t, 1.0],
         [-s, -t, -1.0],
     ]
-    // A direction has no length.
+    // The length of a direction does not matter.
     .map(|direction| direction.map(|along| along * 3.0))
 }
 
 #[test]
-fn a_direction_meets_a_face_of_a_cube() {
+fn directions_select_cube_faces() {
     let _context = simulator();
-    // 10 a face, and 1 a texel of two by two; 100 a cube.
+    // 10 per face, 1 per texel of two by two; 100 per cube.
     let bytes = floats((0..72).map(|n| n / 24 * 100 + n / 4 % 6 * 10 + n % 4));
-    let one = array([2, 2, 6], "f32", 1, CUBE, &bytes[..96]);
-    let many = array([2, 2, 18], "f32", 1, CUBE | LAYERED, &bytes);
-    for (linear, flags) in [(false, NORMALISED), (true, NORMALISED), (false, SEAMLESS)] {
-        let [one, many] = [one, many].map(|array| texture(array, CLAMP, linear, flags));
+    let cube_array = array([2, 2, 6], "f32", 1, CUBE, &bytes[..96]);
+    let cubes_array = array([2, 2, 18], "f32", 1, CUBE | LAYERED, &bytes);
+    for (linear, flags) in [(false, NORMALIZED), (true, NORMALIZED), (false, SEAMLESS)] {
+        let [one_cube, many_cubes] =
+            [cube_array, cubes_array].map(|array| texture(array, CLAMP, linear, flags));
         for (texel, (s, t)) in [(0, (0.25, 0.25)), (1, (0.75, 0.25)), (2, (0.25, 0.75))] {
             for (face, at) in directions(s, t).into_iter().enumerate() {
-                let wanted = (10 * face + texel) as f32;
-                let cube = "{%f0, %f1, %f2, %f2}]";
-                assert_eq!(first("cube.v4.f32.f32", cube, one, 0, at), wanted);
-                for (layer, meant) in [(0, 0.0), (2, 200.0), (3, 200.0), (!0, 200.0)] {
-                    let found = first("acube.v4.f32.f32", "{%r4, %f0, %f1, %f2}]", many, layer, at);
-                    assert_eq!(found, meant + wanted);
+                let expected = (10 * face + texel) as f32;
+                let coordinates = "{%f0, %f1, %f2, %f2}]";
+                assert_eq!(
+                    first_channel("cube.v4.f32.f32", coordinates, one_cube, 0, at),
+                    expected
+                );
+                for (layer, base) in [(0, 0.0), (2, 200.0), (3, 200.0), (!0, 200.0)] {
+                    let actual = first_channel(
+                        "acube.v4.f32.f32",
+                        "{%r4, %f0, %f1, %f2}]",
+                        many_cubes,
+                        layer,
+                        at,
+                    );
+                    assert_eq!(actual, base + expected);
                 }
             }
         }
@@ -188,19 +200,19 @@ fn a_direction_meets_a_face_of_a_cube() {
 }
 
 #[test]
-fn a_seamless_cube_is_mixed_across_its_edges() {
+fn seamless_cube_maps_filter_across_edges() {
     let _context = simulator();
-    // Each face is of one number.
+    // Each face has one value.
     let numbers = [1, 2, 4, 8, 16, 32];
     let bytes = floats((0..24).map(|n| numbers[n / 4]));
     let cube = array([2, 2, 6], "f32", 1, CUBE, &bytes);
-    let [seamless, single] = [SEAMLESS | NORMALISED, NORMALISED].map(|flags| {
-        // The address mode says nothing of the one, and wraps round a face of the other.
+    let [seamless, single] = [SEAMLESS | NORMALIZED, NORMALIZED].map(|flags| {
+        // With seamless filtering the address mode has no effect; without it, it wraps around one face.
         texture(cube, WRAP, true, flags)
     });
-    let at = |object, at| first("cube.v4.f32.f32", "{%f0, %f1, %f2, %f2}]", object, 0, at);
+    let at = |object, at| first_channel("cube.v4.f32.f32", "{%f0, %f1, %f2, %f2}]", object, 0, at);
     for (direction, mixed, alone) in [
-        // The middle of a face, an edge of two, and a quarter of a texel from it.
+        // The centre of a face, an edge between two faces, and a quarter of a texel from it.
         ([0.0, 0.0, 5.0], 16.0, 16.0),
         ([0.0, 5.0, 5.0], 10.0, 16.0),
         ([5.0, 0.0, -5.0], 16.5, 32.0),
@@ -209,26 +221,26 @@ fn a_seamless_cube_is_mixed_across_its_edges() {
         assert_eq!(at(seamless, direction), mixed, "{direction:?}");
         assert_eq!(at(single, direction), alone, "{direction:?}");
     }
-    // A corner is a third of each of its faces, as near as parts of 256 come.
+    // A corner has a third of each of its faces, within 1/256.
     let corner = at(seamless, [1.0, 1.0, 1.0]);
     assert!((corner - 7.0).abs() < 0.1, "{corner}");
-    // What is no cube has no edges to mix across.
+    // An array that is not a cube has no edges to filter across.
     let plain = array([2, 2, 6], "f32", 1, LAYERED, &bytes);
-    // SAFETY: structures that may be zero, and a handle to write to.
+    // SAFETY: `object` is writable; all-zero bytes are valid for the structures.
     unsafe {
-        let (mut resource, mut how): (CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC) = zeroed();
+        let (mut resource, mut params): (CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC) = zeroed();
         resource.res.array.hArray = plain;
-        how.flags = SEAMLESS;
+        params.flags = SEAMLESS;
         let mut object = 0;
-        let made = sys::cuTexObjectCreate(&mut object, &resource, &how, ptr::null());
-        assert_eq!(made as i32, 1);
+        let code = sys::cuTexObjectCreate(&mut object, &resource, &params, ptr::null());
+        assert_eq!(code as i32, 1);
     }
 }
 
 #[test]
-fn layers_of_surfaces_are_written_and_read() {
+fn layered_surfaces_can_be_written_and_read() {
     let _context = simulator();
-    for (size, geometry, with) in [
+    for (size, geometry, coordinates) in [
         ([4, 0, 3], "a1d", "{%r5, %r4}"),
         ([4, 2, 3], "a2d", "{%r5, %r4, %r6, %r6}"),
     ] {
@@ -243,20 +255,20 @@ fn layers_of_surfaces_are_written_and_read() {
         };
         let read = |beyond: &str, layer: i32| {
             let set = at(layer);
-            let body = format!("{set} suld.b.{geometry}.b32.{beyond} %r0, [%d1, {with}];");
-            fetched(&body, object, &[0.0; 3])[0]
+            let body = format!("{set} suld.b.{geometry}.b32.{beyond} %r0, [%d1, {coordinates}];");
+            fetch(&body, object, &[0.0; 3])[0]
         };
         let inside = layer - 2;
         assert_eq!(read("trap", 0), inside);
         assert_eq!(read("trap", 2), 2 * layer + inside);
-        // There is a nearest layer, but a number has no sign.
+        // Layer numbers are clamped as unsigned numbers: -1 selects the last layer.
         assert_eq!(read("clamp", 3), 2 * layer + inside);
         assert_eq!(read("clamp", -1), 2 * layer + inside);
         assert_eq!([read("zero", 3), read("zero", -1)], [0, 0]);
         for (beyond, which) in [("trap", 1), ("zero", 3)] {
             let set = at(which);
-            let body = format!("{set} sust.b.{geometry}.b32.{beyond} [%d1, {with}], %r7;");
-            fetched(&body, object, &[0.0; 3]);
+            let body = format!("{set} sust.b.{geometry}.b32.{beyond} [%d1, {coordinates}], %r7;");
+            fetch(&body, object, &[0.0; 3]);
         }
         assert_eq!(
             [0, 1, 2].map(|n| read("trap", n)),
@@ -266,9 +278,9 @@ fn layers_of_surfaces_are_written_and_read() {
 }
 
 #[test]
-fn images_say_how_many_layers_they_have() {
+fn image_queries_report_layer_counts() {
     let _context = simulator();
-    for (size, flags, wanted) in [
+    for (size, flags, expected) in [
         ([4, 0, 3], LAYERED, [4, 0, 0, 3]),
         ([4, 2, 3], LAYERED, [4, 2, 0, 3]),
         ([2, 2, 6], CUBE, [2, 2, 0, 0]),
@@ -280,6 +292,6 @@ fn images_say_how_many_layers_they_have() {
         let object = texture(array, CLAMP, false, 0);
         let body = "txq.width.b32 %r0, [%d1]; txq.height.b32 %r1, [%d1];
             txq.depth.b32 %r2, [%d1]; txq.array_size.b32 %r3, [%d1];";
-        assert_eq!(fetched(body, object, &[0.0; 3]), wanted, "{size:?} {flags}");
+        assert_eq!(fetch(body, object, &[0.0; 3]), expected, "{size:?} {flags}");
     }
 }

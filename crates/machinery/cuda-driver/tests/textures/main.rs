@@ -1,5 +1,5 @@
-//! Textures and surfaces through the driver's functions: what is fetched against an H200's answers, bit for
-//! bit, and what arrays, objects and their copies do.
+//! Textures and surfaces through the driver's functions: fetches are compared bit for bit with an H200's
+//! results; arrays, objects and their copies are tested too.
 
 extern crate cuda_driver as _;
 
@@ -19,27 +19,27 @@ use cust::sys::{
     CUresult, CUtexObject,
 };
 
-/// What `scripts/textures.py` printed.
+/// The output of `scripts/textures.py` on an H200.
 const H200: &str = include_str!("h200.txt");
 
 const SAMPLES: usize = 4096;
 
-/// A result that is none of the error's.
+/// Asserts success.
 #[track_caller]
 pub fn ok(code: CUresult) {
     assert_eq!(code as i32, 0);
 }
 
-/// A context on the simulator. All tests share the one primary context.
+/// Returns a context on the simulator. All tests share the primary context.
 pub fn simulator() -> Context {
     static FORCED: Once = Once::new();
-    // SAFETY: before any call of the driver, which alone reads it; Rust's own reading of the
-    // environment waits.
+    // SAFETY: set before any driver call, and only the driver reads it; Rust's own reading of the environment
+    // takes a lock.
     FORCED.call_once(|| unsafe { std::env::set_var("CUDA_BACKEND", "sim") });
     cust::quick_init().unwrap()
 }
 
-/// A format: its number in C, and bits of a channel.
+/// Returns a format's `CUarray_format` and the number of bits per channel.
 fn format(name: &str) -> (i32, u32) {
     match name {
         "u8" => (1, 8),
@@ -59,7 +59,7 @@ fn random_bits(n: u64) -> u32 {
     (n ^ n >> 32) as u32
 }
 
-/// A float as one of 16 bits; it has no more than 11.
+/// Converts a float with at most 11 significant bits to a 16-bit float.
 fn half(value: f32) -> u16 {
     let bits = value.to_bits();
     let sign = (bits >> 16) as u16 & 0x8000;
@@ -70,7 +70,7 @@ fn half(value: f32) -> u16 {
     sign | exponent << 10 | (bits >> 13) as u16 & 0x3ff
 }
 
-/// The channels of so many texels, as they lie in memory.
+/// Returns the channels of `count` texels in memory layout.
 fn texels(kind: &str, count: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     for n in 0..count as u64 {
@@ -88,7 +88,7 @@ fn texels(kind: &str, count: usize) -> Vec<u8> {
     bytes
 }
 
-/// Places around and in a texture.
+/// Returns coordinates inside and around a texture.
 fn coordinates(size: [usize; 3], normalised: bool) -> Vec<f32> {
     let fine = if normalised { 64.0f32 } else { 8.0 };
     (0..3 * SAMPLES)
@@ -109,10 +109,11 @@ fn coordinates(size: [usize; 3], normalised: bool) -> Vec<f32> {
         .collect()
 }
 
-/// An array, and what is in it.
+/// Creates an array with these contents.
 pub fn array(size: [usize; 3], kind: &str, channels: u32, flags: u32, bytes: &[u8]) -> CUarray {
     let (number, bits) = format(kind);
-    // SAFETY: structures of C, which are filled field by field; enums as the numbers that they are.
+    // SAFETY: all-zero bytes are valid for the structures, whose fields are then set; enums are written as
+    // integers.
     unsafe {
         let mut blank = MaybeUninit::<CUDA_ARRAY3D_DESCRIPTOR>::zeroed();
         let description = blank.as_mut_ptr();
@@ -144,32 +145,35 @@ pub fn array(size: [usize; 3], kind: &str, channels: u32, flags: u32, bytes: &[u
     }
 }
 
-/// A texture object of an array.
+/// Creates a texture object of an array.
 pub fn texture(array: CUarray, mode: i32, linear: bool, flags: u32) -> CUtexObject {
-    // SAFETY: as in `array`.
+    // SAFETY: all-zero bytes are valid for the structures, whose fields are then set; enums are written as
+    // integers.
     unsafe {
         let mut resource: CUDA_RESOURCE_DESC = zeroed();
         resource.res.array.hArray = array;
-        let mut how: CUDA_TEXTURE_DESC = zeroed();
-        (&raw mut how.addressMode)
+        let mut params: CUDA_TEXTURE_DESC = zeroed();
+        (&raw mut params.addressMode)
             .cast::<[i32; 3]>()
             .write([mode; 3]);
-        (&raw mut how.filterMode).cast::<i32>().write(linear.into());
-        how.flags = flags;
-        how.borderColor = [0.25, -2.0, 3.0, 0.75];
+        (&raw mut params.filterMode)
+            .cast::<i32>()
+            .write(linear.into());
+        params.flags = flags;
+        params.borderColor = [0.25, -2.0, 3.0, 0.75];
         let mut object = 0;
         ok(sys::cuTexObjectCreate(
             &mut object,
             &resource,
-            &how,
+            &params,
             ptr::null(),
         ));
         object
     }
 }
 
-/// A kernel of one parameter more than a handle, an input and an output: `body` runs with the handle in
-/// `%d1`, the coordinates in `%f0` to `%f2`, and leaves four words in `%r0` to `%r3`.
+/// Returns a kernel with a handle, an input and an output as parameters: `body` runs with the handle in `%d1`
+/// and the coordinates in `%f0` to `%f2`, and leaves four words in `%r0` to `%r3`.
 fn kernel(body: &str) -> String {
     format!(
         ".version 7.0
@@ -199,15 +203,15 @@ fn kernel(body: &str) -> String {
     )
 }
 
-/// What the kernel answers for each place.
-pub fn fetched(body: &str, object: u64, at: &[f32]) -> Vec<u32> {
-    let (code, found) = try_fetching(body, object, at);
+/// Returns the kernel's results for all coordinates.
+pub fn fetch(body: &str, object: u64, at: &[f32]) -> Vec<u32> {
+    let (code, actual) = try_fetch(body, object, at);
     assert_eq!(code, 0, "{body}");
-    found
+    actual
 }
 
-/// The same, and what waiting for it answers.
-pub fn try_fetching(body: &str, object: u64, at: &[f32]) -> (i32, Vec<u32>) {
+/// Same as [`fetch`], with the result of the synchronization.
+pub fn try_fetch(body: &str, object: u64, at: &[f32]) -> (i32, Vec<u32>) {
     let module = Module::from_ptx(kernel(body), &[]).unwrap();
     let function = module.get_function("fetch").unwrap().to_raw();
     let samples = at.len() / 3;
@@ -222,7 +226,7 @@ pub fn try_fetching(body: &str, object: u64, at: &[f32]) -> (i32, Vec<u32>) {
         .each_mut()
         .map(|argument| ptr::from_mut(argument).cast::<c_void>());
     let threads = samples.min(128) as u32;
-    // SAFETY: the kernel's three parameters, and buffers as long as there are threads.
+    // SAFETY: the parameter list matches the kernel's signature, and the buffers have one element per thread.
     ok(unsafe {
         sys::cuLaunchKernel(
             function,
@@ -238,19 +242,27 @@ pub fn try_fetching(body: &str, object: u64, at: &[f32]) -> (i32, Vec<u32>) {
             ptr::null_mut(),
         )
     });
-    // SAFETY: it has no arguments.
+    // SAFETY: the kernel has no parameters.
     let code = unsafe { sys::cuCtxSynchronize() } as i32;
-    let mut found = vec![0; 4 * samples];
+    let mut actual = vec![0; 4 * samples];
     if code == 0 {
-        output.copy_to(&mut found).unwrap();
+        output.copy_to(&mut actual).unwrap();
     }
-    (code, found)
+    (code, actual)
 }
 
-/// A hash of what is fetched in a case of the record.
+/// Returns a hash of the fetches of one case in the record.
 fn hash(case: &str) -> u64 {
-    let [_, shape, kind, channels, how, filter, mode, coordinates_are] =
-        case.split(' ').collect::<Vec<_>>()[..]
+    let [
+        _,
+        shape,
+        kind,
+        channels,
+        params,
+        filter,
+        mode,
+        coordinate_kind,
+    ] = case.split(' ').collect::<Vec<_>>()[..]
     else {
         panic!("a case: {case}");
     };
@@ -263,44 +275,46 @@ fn hash(case: &str) -> u64 {
     let count = size.iter().map(|&size| size.max(1)).product::<usize>() * channels as usize;
     let array = array(size, kind, channels, 0, &texels(kind, count));
     let modes = ["wrap", "clamp", "mirror", "border"];
-    let mode = modes.iter().position(|known| *known == mode).unwrap();
-    let normalised = coordinates_are == "normalised";
-    let whole = how == "whole";
-    // CU_TRSF_READ_AS_INTEGER and CU_TRSF_NORMALIZED_COORDINATES
-    let flags = u32::from(whole) | u32::from(normalised) << 1;
+    let mode = modes.iter().position(|name| *name == mode).unwrap();
+    let normalised = coordinate_kind == "normalised";
+    let as_integers = params == "whole";
+    // `CU_TRSF_READ_AS_INTEGER` and `CU_TRSF_NORMALIZED_COORDINATES`
+    let flags = u32::from(as_integers) | u32::from(normalised) << 1;
     let object = texture(array, mode as i32, filter == "linear", flags);
-    let ty = match (whole, kind.starts_with('s')) {
+    let ty = match (as_integers, kind.starts_with('s')) {
         (false, _) => "f32",
         (true, true) => "s32",
         (true, false) => "u32",
     };
-    let place = ["{%f0}", "{%f0, %f1}", "{%f0, %f1, %f2, %f2}"][dimensions - 1];
-    let body = match whole {
-        true => format!("tex.{dimensions}d.v4.{ty}.f32 {{%r0, %r1, %r2, %r3}}, [%d1, {place}];"),
+    let coordinate_list = ["{%f0}", "{%f0, %f1}", "{%f0, %f1, %f2, %f2}"][dimensions - 1];
+    let body = match as_integers {
+        true => format!(
+            "tex.{dimensions}d.v4.{ty}.f32 {{%r0, %r1, %r2, %r3}}, [%d1, {coordinate_list}];"
+        ),
         false => format!(
-            "tex.{dimensions}d.v4.f32.f32 {{%f4, %f5, %f6, %f7}}, [%d1, {place}];
+            "tex.{dimensions}d.v4.f32.f32 {{%f4, %f5, %f6, %f7}}, [%d1, {coordinate_list}];
             mov.b32 %r0, %f4; mov.b32 %r1, %f5; mov.b32 %r2, %f6; mov.b32 %r3, %f7;"
         ),
     };
-    let found = fetched(&body, object, &coordinates(size, normalised));
-    // SAFETY: both are this function's own.
+    let actual = fetch(&body, object, &coordinates(size, normalised));
+    // SAFETY: `object` and `array` are handles or addresses that the driver looks up, never dereferences.
     unsafe {
         ok(sys::cuTexObjectDestroy(object));
         ok(sys::cuArrayDestroy(array));
     }
-    found.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &word| {
+    actual.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &word| {
         (hash ^ u64::from(word)).wrapping_mul(0x100_0000_01b3)
     })
 }
 
 #[test]
-fn fetches_are_those_of_an_h200() {
+fn texture_fetches_match_an_h200() {
     let _context = simulator();
     let cases = H200.lines().filter(|line| !line.starts_with('#'));
     let wrong: Vec<&str> = cases
         .filter(|line| {
-            let (case, wanted) = line.split_once(" = ").unwrap();
-            format!("{:016x}", hash(case)) != wanted
+            let (case, expected) = line.split_once(" = ").unwrap();
+            format!("{:016x}", hash(case)) != expected
         })
         .collect();
     assert!(H200.lines().count() > 100);

@@ -1,4 +1,4 @@
-//! Arrays, their copies, objects of each kind, and what an H200 answers where coordinates lie outside.
+//! Arrays, copies, objects of each kind, and an H200's results for coordinates outside an image.
 
 use std::mem::{MaybeUninit, zeroed};
 use std::ptr;
@@ -8,16 +8,16 @@ use cust::sys::{
     self, CUDA_ARRAY3D_DESCRIPTOR, CUDA_MEMCPY2D, CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC, CUarray,
 };
 
-use super::{array, fetched, ok, simulator, texture, try_fetching};
+use super::{array, fetch, ok, simulator, texture, try_fetch};
 
-/// 1 to 84 in twelve columns of seven rows, which kernels may write to.
+/// Creates an array with 1 to 84 in seven rows of twelve, which kernels may write to.
 fn numbers() -> CUarray {
     let bytes: Vec<u8> = (1..=84u32).flat_map(u32::to_ne_bytes).collect();
     array([12, 7, 0], "u32", 1, 2, &bytes)
 }
 
 pub fn surface(array: CUarray) -> u64 {
-    // SAFETY: the structure may be zero; the array is one.
+    // SAFETY: all-zero bytes are valid for the structure, and the handle is that of a live array.
     unsafe {
         let mut resource: CUDA_RESOURCE_DESC = zeroed();
         resource.res.array.hArray = array;
@@ -27,25 +27,25 @@ pub fn surface(array: CUarray) -> u64 {
     }
 }
 
-/// The words of [`numbers`], copied back.
+/// Copies the words of [`numbers`] back.
 fn read_back(array: CUarray) -> Vec<u32> {
-    let mut found = vec![0u32; 84];
-    // SAFETY: the structure may be zero; `found` has as many bytes as are copied.
+    let mut actual = vec![0u32; 84];
+    // SAFETY: all-zero bytes are valid for the structure, and `actual` has as many bytes as are copied.
     unsafe {
         let mut blank = MaybeUninit::<CUDA_MEMCPY2D>::zeroed();
         let copy = blank.as_mut_ptr();
         (&raw mut (*copy).srcMemoryType).cast::<i32>().write(3);
         (&raw mut (*copy).dstMemoryType).cast::<i32>().write(1);
         (*copy).srcArray = array;
-        (*copy).dstHost = found.as_mut_ptr().cast();
+        (*copy).dstHost = actual.as_mut_ptr().cast();
         (*copy).WidthInBytes = 48;
         (*copy).Height = 7;
         ok(sys::cuMemcpy2D_v2(copy));
     }
-    found
+    actual
 }
 
-/// Moves constants into `%r4` and `%r5`, the coordinates.
+/// Returns code that sets the coordinates `%r4` and `%r5`.
 fn at(x: i32, y: i32) -> String {
     format!(
         "mov.s32 %r4, {x}; mov.s32 %r5, {y}; mov.u32 %r0, 7; mov.u32 %r1, 7; mov.u32 %r2, 7; mov.u32 %r3, 7;"
@@ -53,11 +53,11 @@ fn at(x: i32, y: i32) -> String {
 }
 
 #[test]
-fn surfaces_are_read_by_bytes_as_on_an_h200() {
+fn surface_reads_match_an_h200() {
     let _context = simulator();
     let array = numbers();
     let object = surface(array);
-    for (beyond, x, y, wanted) in [
+    for (beyond, x, y, expected) in [
         ("clamp", 0, 0, 1),
         ("clamp", 4, 1, 14),
         ("clamp", -4, 0, 1),
@@ -76,8 +76,8 @@ fn surfaces_are_read_by_bytes_as_on_an_h200() {
             at(x, y)
         );
         assert_eq!(
-            fetched(&body, object, &[0.0; 3])[0],
-            wanted,
+            fetch(&body, object, &[0.0; 3])[0],
+            expected,
             "{beyond} {x} {y}"
         );
     }
@@ -86,26 +86,26 @@ fn surfaces_are_read_by_bytes_as_on_an_h200() {
             "{} suld.b.2d.v2.b32.clamp {{%r0, %r1}}, [%d1, {{%r4, %r5}}];",
             at(x, 1)
         );
-        fetched(&body, object, &[0.0; 3])[..2].to_vec()
+        fetch(&body, object, &[0.0; 3])[..2].to_vec()
     };
     assert_eq!(
         [pair(8), pair(40), pair(-8)],
         [[15, 16], [23, 24], [13, 14]]
     );
-    for (size, wanted) in [("width", 12), ("height", 7), ("depth", 0)] {
+    for (size, expected) in [("width", 12), ("height", 7), ("depth", 0)] {
         let body = format!("{} suq.{size}.b32 %r0, [%d1];", at(0, 0));
-        assert_eq!(fetched(&body, object, &[0.0; 3])[0], wanted, "{size}");
+        assert_eq!(fetch(&body, object, &[0.0; 3])[0], expected, "{size}");
     }
     let texture = texture(array, 1, false, 1);
     let body = format!(
         "{} txq.width.b32 %r0, [%d1]; txq.height.b32 %r1, [%d1];",
         at(0, 0)
     );
-    assert_eq!(fetched(&body, texture, &[0.0; 3])[..2], [12, 7]);
+    assert_eq!(fetch(&body, texture, &[0.0; 3])[..2], [12, 7]);
 }
 
 #[test]
-fn surfaces_are_written_and_changed_as_on_an_h200() {
+fn surface_writes_and_reductions_match_an_h200() {
     let _context = simulator();
     for (instruction, x, y, changed) in [
         (
@@ -168,13 +168,13 @@ fn surfaces_are_written_and_changed_as_on_an_h200() {
         let array = numbers();
         let object = surface(array);
         let body = format!("{} mov.u32 %r6, 1000; {instruction}", at(x, y));
-        fetched(&body, object, &[0.0; 3]);
-        let mut wanted: Vec<u32> = (1..=84).collect();
+        fetch(&body, object, &[0.0; 3]);
+        let mut expected: Vec<u32> = (1..=84).collect();
         if let Some((x, y, value)) = changed {
-            wanted[y * 12 + x] = value;
+            expected[y * 12 + x] = value;
         }
-        assert_eq!(read_back(array), wanted, "{instruction} {x} {y}");
-        // SAFETY: both are this function's own.
+        assert_eq!(read_back(array), expected, "{instruction} {x} {y}");
+        // SAFETY: `object` and `array` are handles or addresses that the driver looks up, never dereferences.
         unsafe {
             ok(sys::cuSurfObjectDestroy(object));
             ok(sys::cuArrayDestroy(array));
@@ -182,9 +182,9 @@ fn surfaces_are_written_and_changed_as_on_an_h200() {
     }
 }
 
-/// The child of the test below: a launch that faults spoils the context.
+/// The child process of the next test: a launch that faults makes its context unusable.
 #[test]
-#[ignore = "the test after it runs it, once for each fault"]
+#[ignore = "run by the next test, once for each fault"]
 fn faults() {
     let _context = simulator();
     let instruction = std::env::var("INSTRUCTION").unwrap();
@@ -192,12 +192,12 @@ fn faults() {
         true => 12345,
         false => surface(numbers()),
     };
-    let (code, _) = try_fetching(&instruction, object, &[0.0; 3]);
+    let (code, _) = try_fetch(&instruction, object, &[0.0; 3]);
     println!("code {code}");
 }
 
 #[test]
-fn what_an_object_cannot_do_is_a_fault() {
+fn unsupported_object_operations_fault() {
     for (instruction, code) in [
         ("suld.b.2d.b32.clamp %r0, [%d1, {5, 1}];", 716),
         ("suld.b.2d.b32.zero %r0, [%d1, {49, 1}];", 716),
@@ -212,22 +212,22 @@ fn what_an_object_cannot_do_is_a_fault() {
             .env("INSTRUCTION", instruction)
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&child.stdout);
+        let stdout = String::from_utf8_lossy(&child.stdout);
         assert!(
-            said.contains(&format!("code {code}")),
-            "{instruction}: {said}"
+            stdout.contains(&format!("code {code}")),
+            "{instruction}: {stdout}"
         );
     }
 }
 
 #[test]
-fn texels_by_number_are_those_inside() {
+fn integer_coordinates_fetch_texels() {
     let _context = simulator();
     let bytes: Vec<u8> = (1..=84).flat_map(|n| (n as f32).to_ne_bytes()).collect();
     let array = array([12, 7, 0], "f32", 1, 0, &bytes);
     for (mode, linear) in [(0, false), (1, true), (2, false), (3, true)] {
         let object = texture(array, mode, linear, 0);
-        for (x, y, wanted) in [
+        for (x, y, expected) in [
             (0, 0, 1.0),
             (1, 0, 2.0),
             (11, 0, 12.0),
@@ -241,28 +241,28 @@ fn texels_by_number_are_those_inside() {
                 mov.b32 %r0, %f4; mov.b32 %r1, %f7;",
                 at(x, y)
             );
-            let found = fetched(&body, object, &[0.0; 3]);
+            let actual = fetch(&body, object, &[0.0; 3]);
             assert_eq!(
-                (f32::from_bits(found[0]), found[1]),
-                (wanted, 0),
+                (f32::from_bits(actual[0]), actual[1]),
+                (expected, 0),
                 "{mode} {x} {y}"
             );
         }
     }
 }
 
-/// Four texels around a place, in the order that an H200 has.
+/// The order of the four gathered texels is that of an H200.
 #[test]
-fn four_texels_are_gathered() {
+fn gather_returns_four_texels() {
     let _context = simulator();
     let bytes: Vec<u8> = (0..128).flat_map(|n| (n as f32).to_ne_bytes()).collect();
     let array = array([8, 4, 0], "f32", 4, 8, &bytes);
-    for (mode, channel, place, wanted) in [
+    for (mode, channel, point, expected) in [
         (1, "r", [4.25, 5.5], [108.0, 112.0, 112.0, 108.0]),
         (1, "r", [1.25, 1.5], [64.0, 68.0, 36.0, 32.0]),
         (1, "g", [1.25, 1.5], [65.0, 69.0, 37.0, 33.0]),
         (1, "r", [-1.0, 5.5], [96.0; 4]),
-        // The border's colour, of which the channel is the first.
+        // The first channel of the border colour.
         (3, "r", [-1.0, 5.5], [0.25; 4]),
         (3, "a", [-1.0, 5.5], [0.75; 4]),
     ] {
@@ -271,20 +271,20 @@ fn four_texels_are_gathered() {
             "tld4.{channel}.2d.v4.f32.f32 {{%f4, %f5, %f6, %f7}}, [%d1, {{%f0, %f1}}];
             mov.b32 %r0, %f4; mov.b32 %r1, %f5; mov.b32 %r2, %f6; mov.b32 %r3, %f7;"
         );
-        let found = fetched(&body, object, &[place[0], place[1], 0.0]);
-        let found: Vec<f32> = found.into_iter().map(f32::from_bits).collect();
-        assert_eq!(found, wanted, "{mode} {channel} {place:?}");
+        let actual = fetch(&body, object, &[point[0], point[1], 0.0]);
+        let actual: Vec<f32> = actual.into_iter().map(f32::from_bits).collect();
+        assert_eq!(actual, expected, "{mode} {channel} {point:?}");
     }
 }
 
-/// As an H200 answers: outside of a row of memory there is nothing.
+/// Coordinates outside a row return zero or follow the address mode, as on an H200.
 #[test]
-fn textures_of_plain_memory() {
+fn linear_and_pitched_textures_are_fetched() {
     let _context = simulator();
     let values: Vec<f32> = (1..=256).map(|n| n as f32).collect();
     let buffer = DeviceBuffer::from_slice(&values).unwrap();
     let address = buffer.as_device_ptr().as_raw();
-    // SAFETY: the structures may be zero, and are filled as their kind asks.
+    // SAFETY: all-zero bytes are valid for both structures, whose fields are then set for the resource type.
     unsafe {
         let mut resource: CUDA_RESOURCE_DESC = zeroed();
         (&raw mut resource.resType).cast::<i32>().write(2);
@@ -294,15 +294,15 @@ fn textures_of_plain_memory() {
             .write(32);
         resource.res.linear.numChannels = 1;
         resource.res.linear.sizeInBytes = 64 * 4;
-        let how: CUDA_TEXTURE_DESC = zeroed();
+        let params: CUDA_TEXTURE_DESC = zeroed();
         let mut object = 0;
         ok(sys::cuTexObjectCreate(
             &mut object,
             &resource,
-            &how,
+            &params,
             ptr::null(),
         ));
-        for (x, wanted) in [
+        for (x, expected) in [
             (-1_000_000_000, 0.0),
             (-1, 0.0),
             (0, 1.0),
@@ -314,12 +314,12 @@ fn textures_of_plain_memory() {
                 "{} tex.1d.v4.f32.s32 {{%f4, %f5, %f6, %f7}}, [%d1, {{%r4}}]; mov.b32 %r0, %f4;",
                 at(x, 0)
             );
-            let found = fetched(&body, object, &[0.0; 3])[0];
-            assert_eq!(f32::from_bits(found), wanted, "{x}");
+            let actual = fetch(&body, object, &[0.0; 3])[0];
+            assert_eq!(f32::from_bits(actual), expected, "{x}");
         }
-        let mut asked: CUDA_RESOURCE_DESC = zeroed();
-        ok(sys::cuTexObjectGetResourceDesc(&mut asked, object));
-        assert_eq!(asked.res.linear.devPtr, address);
+        let mut queried: CUDA_RESOURCE_DESC = zeroed();
+        ok(sys::cuTexObjectGetResourceDesc(&mut queried, object));
+        assert_eq!(queried.res.linear.devPtr, address);
 
         let mut rows: CUDA_RESOURCE_DESC = zeroed();
         (&raw mut rows.resType).cast::<i32>().write(3);
@@ -329,27 +329,29 @@ fn textures_of_plain_memory() {
         rows.res.pitch2D.width = 60;
         rows.res.pitch2D.height = 4;
         rows.res.pitch2D.pitchInBytes = 256;
-        for (mode, linear, wanted) in [
+        for (mode, linear, expected) in [
             (1, false, [1.0, 66.0, 129.0, 252.0, 252.0]),
             (1, true, [1.0, 81.75, 97.0, 252.0, 220.0]),
             (3, true, [1.0, 81.75, 9.0, 252.0, 114.5]),
         ] {
-            let mut how: CUDA_TEXTURE_DESC = zeroed();
-            (&raw mut how.addressMode)
+            let mut params: CUDA_TEXTURE_DESC = zeroed();
+            (&raw mut params.addressMode)
                 .cast::<[i32; 3]>()
                 .write([mode; 3]);
-            (&raw mut how.filterMode).cast::<i32>().write(linear.into());
-            how.borderColor = [9.0, 8.0, 7.0, 6.0];
+            (&raw mut params.filterMode)
+                .cast::<i32>()
+                .write(linear.into());
+            params.borderColor = [9.0, 8.0, 7.0, 6.0];
             ok(sys::cuTexObjectCreate(
                 &mut object,
                 &rows,
-                &how,
+                &params,
                 ptr::null(),
             ));
-            let mut asked: CUDA_TEXTURE_DESC = zeroed();
-            ok(sys::cuTexObjectGetTextureDesc(&mut asked, object));
-            assert_eq!(asked.borderColor, how.borderColor);
-            for ((x, y), wanted) in [
+            let mut queried: CUDA_TEXTURE_DESC = zeroed();
+            ok(sys::cuTexObjectGetTextureDesc(&mut queried, object));
+            assert_eq!(queried.borderColor, params.borderColor);
+            for ((x, y), expected) in [
                 (0.5, 0.5),
                 (1.25, 1.75),
                 (-3.0, 2.0),
@@ -357,30 +359,30 @@ fn textures_of_plain_memory() {
                 (60.0, 3.0),
             ]
             .into_iter()
-            .zip(wanted)
+            .zip(expected)
             {
                 let body =
                     "tex.2d.v4.f32.f32 {%f4, %f5, %f6, %f7}, [%d1, {%f0, %f1}]; mov.b32 %r0, %f4;";
-                let found = fetched(body, object, &[x, y, 0.0])[0];
-                assert_eq!(f32::from_bits(found), wanted, "{mode} {linear} {x} {y}");
+                let actual = fetch(body, object, &[x, y, 0.0])[0];
+                assert_eq!(f32::from_bits(actual), expected, "{mode} {linear} {x} {y}");
             }
         }
     }
 }
 
 #[test]
-fn arrays_are_copied_by_rows_and_described() {
+fn arrays_are_copied_by_rows_and_report_descriptors() {
     let _context = simulator();
     let first = numbers();
     let buffer = DeviceBuffer::from_slice(&[0u32; 12]).unwrap();
-    // SAFETY: arrays and memory of this function, which are as long as is said.
+    // SAFETY: the arrays and buffers are local and have the lengths passed.
     unsafe {
         let mut blank = MaybeUninit::<CUDA_ARRAY3D_DESCRIPTOR>::zeroed();
         ok(sys::cuArray3DGetDescriptor_v2(blank.as_mut_ptr(), first));
         let description = blank.assume_init();
-        let found = (description.Width, description.Height, description.Depth);
+        let actual = (description.Width, description.Height, description.Depth);
         assert_eq!(
-            (found, description.NumChannels, description.Flags),
+            (actual, description.NumChannels, description.Flags),
             ((12, 7, 0), 1, 2)
         );
         let words = [91u32, 92, 93];
@@ -404,7 +406,7 @@ fn arrays_are_copied_by_rows_and_described() {
         ok(sys::cuMemcpyAtoA_v2(first, 4, second, 8, 12));
         ok(sys::cuMemcpyAtoH_v2(back.as_mut_ptr().cast(), first, 0, 16));
         assert_eq!(back, [1, 91, 92, 93]);
-        // Past a row's end, half a texel, and no array.
+        // Past the end of a row, half a texel, and no array.
         for (array, at, bytes, code) in [
             (second, 40, 12, 1),
             (second, 2, 4, 1),
@@ -419,9 +421,9 @@ fn arrays_are_copied_by_rows_and_described() {
 }
 
 #[test]
-fn what_is_no_array_or_object_is_refused() {
+fn invalid_arrays_and_objects_are_rejected() {
     let _context = simulator();
-    // SAFETY: structures that may be zero, and pointers to write to.
+    // SAFETY: all outputs are writable locals; all-zero bytes are valid for the structures.
     unsafe {
         let create = |size: [usize; 3], format: i32, channels: u32, flags: u32| {
             let mut blank = MaybeUninit::<CUDA_ARRAY3D_DESCRIPTOR>::zeroed();
@@ -453,27 +455,29 @@ fn what_is_no_array_or_object_is_refused() {
                 "{size:?} {format} {channels} {flags}"
             );
         }
-        let whole = numbers();
-        let plain = array([4, 0, 0], "f32", 1, 0, &[0; 16]);
+        let writable = numbers();
+        let read_only = array([4, 0, 0], "f32", 1, 0, &[0; 16]);
         let mut resource: CUDA_RESOURCE_DESC = zeroed();
         let mut object = 0;
-        resource.res.array.hArray = plain;
-        // An array that was not made to be written.
+        resource.res.array.hArray = read_only;
+        // An array created without the flag for writes.
         assert_eq!(sys::cuSurfObjectCreate(&mut object, &resource) as i32, 1);
-        let mut how: CUDA_TEXTURE_DESC = zeroed();
-        (&raw mut how.addressMode).cast::<[i32; 3]>().write([7; 3]);
-        let made = sys::cuTexObjectCreate(&mut object, &resource, &how, ptr::null());
-        assert_eq!(made as i32, 1, "an address mode that is none");
-        let mut how: CUDA_TEXTURE_DESC = zeroed();
-        (&raw mut how.filterMode).cast::<i32>().write(1);
-        resource.res.array.hArray = whole;
-        let made = sys::cuTexObjectCreate(&mut object, &resource, &how, ptr::null());
-        assert_eq!(made as i32, 1, "whole numbers are not mixed");
+        let mut params: CUDA_TEXTURE_DESC = zeroed();
+        (&raw mut params.addressMode)
+            .cast::<[i32; 3]>()
+            .write([7; 3]);
+        let code = sys::cuTexObjectCreate(&mut object, &resource, &params, ptr::null());
+        assert_eq!(code as i32, 1, "an address mode that is none");
+        let mut params: CUDA_TEXTURE_DESC = zeroed();
+        (&raw mut params.filterMode).cast::<i32>().write(1);
+        resource.res.array.hArray = writable;
+        let code = sys::cuTexObjectCreate(&mut object, &resource, &params, ptr::null());
+        assert_eq!(code as i32, 1, "whole numbers are not mixed");
         (&raw mut resource.resType).cast::<i32>().write(1);
-        let made = sys::cuTexObjectCreate(&mut object, &resource, &how, ptr::null());
-        assert_eq!(made as i32, 801, "levels of detail");
+        let code = sys::cuTexObjectCreate(&mut object, &resource, &params, ptr::null());
+        assert_eq!(code as i32, 801, "levels of detail");
         assert_eq!(sys::cuTexObjectDestroy(77) as i32, 1);
         assert_eq!(sys::cuSurfObjectDestroy(77) as i32, 1);
-        assert_eq!(sys::cuTexObjectGetTextureDesc(&mut how, 77) as i32, 1);
+        assert_eq!(sys::cuTexObjectGetTextureDesc(&mut params, 77) as i32, 1);
     }
 }

@@ -1,5 +1,5 @@
-//! Threads with contexts of their own, the primary context that they share, and contexts that go
-//! while they are current.
+//! Threads with their own contexts, the shared primary context, and contexts that are destroyed while they
+//! are current.
 
 use std::ffi::c_void;
 use std::sync::Barrier;
@@ -21,7 +21,7 @@ use super::{
 };
 
 #[test]
-fn threads_with_contexts_of_their_own_do_not_see_each_other() {
+fn threads_with_separate_contexts_are_isolated() {
     start();
     const THREADS: u32 = 6;
     let at_once = Barrier::new(THREADS as usize);
@@ -34,7 +34,7 @@ fn threads_with_contexts_of_their_own_do_not_see_each_other() {
                     let context = own_context();
                     let module = Module::from_ptx(PTX, &[]).unwrap();
                     let factor = 3 + 10 * number + round;
-                    // The same name in every context, with a value of its own in each.
+                    // Every context has the same name with a different value.
                     let mut symbol = module.get_global::<u32>(c"factor").unwrap();
                     symbol.copy_from(&factor).unwrap();
                     let kernel = module.get_function("scale").unwrap();
@@ -47,11 +47,11 @@ fn threads_with_contexts_of_their_own_do_not_see_each_other() {
                         let input: Vec<u32> = (0..n).map(|i| i ^ number).collect();
                         let from = DeviceBuffer::from_slice(&input).unwrap();
                         begin.record(&stream).unwrap();
-                        let found = scale(&kernel, &stream, &from, n);
+                        let actual = scale(&kernel, &stream, &from, n);
                         end.record(&stream).unwrap();
                         end.synchronize().unwrap();
                         assert_eq!(
-                            found,
+                            actual,
                             expected(factor, &input),
                             "thread {number}, {n} words"
                         );
@@ -70,9 +70,9 @@ fn threads_with_contexts_of_their_own_do_not_see_each_other() {
     });
 }
 
-/// cust's `Context` counts: the primary context is there while one of them is, in whatever thread.
+/// cust's `Context` counts references: the primary context exists while one of them does, in any thread.
 #[test]
-fn the_primary_context_is_shared_and_counted() -> Test {
+fn primary_context_is_shared_and_reference_counted() -> Test {
     let (_turn, context) = primary();
     let rounds = AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -84,7 +84,7 @@ fn the_primary_context_is_shared_and_counted() -> Test {
                     assert_eq!(mine.as_raw(), again.as_raw());
                     let buffer = DeviceBuffer::from_slice(&[number; 50]).unwrap();
                     drop(mine);
-                    // `again` still holds it.
+                    // `again` still holds a reference.
                     assert_eq!(buffer.as_host_vec().unwrap(), [number; 50]);
                     rounds.fetch_add(1, Ordering::Relaxed);
                 }
@@ -96,67 +96,70 @@ fn the_primary_context_is_shared_and_counted() -> Test {
     Ok(())
 }
 
-/// Whoever has the primary context current still has when it goes and comes back: it is the same.
+/// A thread that has the primary context current keeps it when it is released and retained again: the handle
+/// is the same.
 #[test]
-fn the_primary_context_comes_back_as_itself() {
+fn retaining_again_returns_the_same_primary_context() {
     let (_turn, context) = primary();
     let old = Handle(context.as_raw());
-    let (go, gone) = (Barrier::new(2), Barrier::new(2));
+    let (go, released) = (Barrier::new(2), Barrier::new(2));
     thread::scope(|scope| {
         scope.spawn(|| {
             CurrentContext::set_current(&context).unwrap();
             CurrentContext::synchronize().unwrap();
             go.wait();
-            gone.wait();
+            released.wait();
             let destroyed = CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED;
             let mut address = 0;
-            // SAFETY: a number to write to; handles are looked up.
+            // SAFETY: `address` and `current` are writable; `old` is an opaque handle that the driver looks
+            // up, never dereferences.
             unsafe {
                 assert_eq!(sys::cuCtxSynchronize(), destroyed);
                 assert_eq!(sys::cuMemAlloc_v2(&mut address, 4), destroyed);
                 let mut current = ptr::null_mut();
                 sys::cuCtxGetCurrent(&mut current);
                 assert_eq!(current, old.get());
-                // It may be made current all the same.
+                // The released context may be made current nevertheless.
                 assert_eq!(code(sys::cuCtxPushCurrent_v2(old.get())), 0);
                 assert_eq!(sys::cuCtxSynchronize(), destroyed);
                 assert_eq!(code(sys::cuCtxPopCurrent_v2(&mut current)), 0);
             }
             go.wait();
-            gone.wait();
+            released.wait();
             CurrentContext::synchronize().unwrap();
             let buffer = DeviceBuffer::from_slice(&[5u32; 10]).unwrap();
             assert_eq!(buffer.as_host_vec().unwrap(), [5; 10]);
             go.wait();
         });
         go.wait();
-        // SAFETY: the handle is retained once more below, for `context` to release.
+        // SAFETY: the primary context is retained once more below, so the `context` value releases its own
+        // reference.
         unsafe { assert_eq!(code(sys::cuDevicePrimaryCtxRelease_v2(0)), 0) };
-        gone.wait();
+        released.wait();
         go.wait();
         let mut retained = ptr::null_mut();
-        // SAFETY: a handle to write to.
+        // SAFETY: `retained` is writable.
         unsafe { assert_eq!(code(sys::cuDevicePrimaryCtxRetain(&mut retained, 0)), 0) };
         assert_eq!(retained, old.get());
-        gone.wait();
+        released.wait();
         go.wait();
     });
 }
 
 #[test]
-fn a_destroyed_context_stays_current_where_it_was() {
+fn destroyed_contexts_stay_current_in_other_threads() {
     let context = own_context();
     let module = Module::from_ptx(PTX, &[]).unwrap();
     let (stream, event) = (stream(), Event::new(EventFlags::DEFAULT).unwrap());
     let buffer = DeviceBuffer::from_slice(&[1u32; 4]).unwrap();
     let address = buffer.as_device_ptr().as_raw();
     let mut current = ptr::null_mut();
-    // SAFETY: a handle to write to.
+    // SAFETY: `current` is writable.
     unsafe { sys::cuCtxGetCurrent(&mut current) };
     let current = Handle(current);
     std::mem::forget((module, stream, event, buffer, context));
     let elsewhere = thread::spawn(move || {
-        // SAFETY: nobody else destroys it.
+        // SAFETY: this thread is the only one that destroys it.
         unsafe { code(sys::cuCtxDestroy_v2(current.get())) }
     });
     assert_eq!(elsewhere.join().unwrap(), 0);
@@ -164,7 +167,8 @@ fn a_destroyed_context_stays_current_where_it_was() {
     let mut word = 0u32;
     let host = (&raw mut word).cast::<c_void>();
     let (mut made, mut number) = (ptr::null_mut(), 0);
-    // SAFETY: handles and numbers to write to, a word at `host`.
+    // SAFETY: `number`, `made` and the word at `host` are writable; `address` is a device address that the
+    // driver looks up.
     unsafe {
         assert_eq!(sys::cuCtxSynchronize(), destroyed);
         assert_eq!(sys::cuMemAlloc_v2(&mut number, 4), destroyed);
@@ -178,14 +182,14 @@ fn a_destroyed_context_stays_current_where_it_was() {
         CurrentContext::synchronize(),
         Err(CudaError::InvalidContext)
     );
-    // Nobody else is any the worse.
+    // Other threads are not affected.
     let _next = own_context();
     assert_eq!(CurrentContext::synchronize(), Ok(()));
 }
 
-/// What a GPU's driver does with the handles of what is gone is undefined. Here they are unknown.
+/// With a GPU's driver, using stale handles is undefined. The simulator reports them as invalid.
 #[test]
-fn handles_of_a_destroyed_context_are_unknown() {
+fn handles_of_a_destroyed_context_are_invalid() {
     start();
     if !simulated() {
         return;
@@ -194,23 +198,25 @@ fn handles_of_a_destroyed_context_are_unknown() {
     let raw = context.get_unowned();
     let module = bare_module();
     let mut kernel = ptr::null_mut();
-    // SAFETY: a handle to write to.
-    let found = unsafe { sys::cuModuleGetFunction(&mut kernel, module.get(), c"count".as_ptr()) };
-    assert_eq!(code(found), 0);
+    // SAFETY: `kernel` is writable, and the name is NUL-terminated; `module` is an opaque handle that the
+    // driver looks up, never dereferences.
+    let actual = unsafe { sys::cuModuleGetFunction(&mut kernel, module.get(), c"count".as_ptr()) };
+    assert_eq!(code(actual), 0);
     let (stream, event) = (stream(), Event::new(EventFlags::DEFAULT).unwrap());
     let stream_raw = stream.as_inner();
     drop(context);
     let _other = own_context();
     let handle = CUresult::CUDA_ERROR_INVALID_HANDLE;
     assert_eq!(event.query().err(), Some(CudaError::InvalidHandle));
-    let gone = legacy::CurrentContext::set_current(&raw);
-    assert_eq!(gone, Err(CudaError::InvalidContext));
+    let released = legacy::CurrentContext::set_current(&raw);
+    assert_eq!(released, Err(CudaError::InvalidContext));
     assert_eq!(
         legacy::ContextStack::push(&raw),
         Err(CudaError::InvalidContext)
     );
     let nothing = ptr::null_mut();
-    // SAFETY: handles are looked up, never followed.
+    // SAFETY: the parameters match the kernel's signature; handles and addresses are looked up by the driver,
+    // never dereferenced.
     unsafe {
         assert_eq!(sys::cuStreamQuery(stream_raw), handle);
         assert_eq!(sys::cuStreamDestroy_v2(stream_raw), handle);
@@ -233,9 +239,9 @@ fn handles_of_a_destroyed_context_are_unknown() {
     std::mem::forget(stream);
 }
 
-/// On a GPU a fault ends all work of the process. Here it ends that of its context.
+/// On a GPU, a fault ends all work of the process. In the simulator, it ends the work of its context.
 #[test]
-fn a_fault_is_its_contexts_own() {
+fn faults_affect_only_their_context() {
     start();
     if !simulated() {
         return;
@@ -257,7 +263,7 @@ fn a_fault_is_its_contexts_own() {
                 for round in 0..5 {
                     assert_eq!(scale(&kernel, &stream, &from, 100), expected(1, &input));
                     if number % 2 == 0 && round == 2 {
-                        // SAFETY: that the address is no good is what is tested.
+                        // SAFETY: the address is deliberately invalid: the simulator rejects it.
                         let launched = unsafe {
                             launch!(kernel<<<1, 32, 0, stream>>>(from.as_device_ptr(), 64u64, 32u32))
                         };

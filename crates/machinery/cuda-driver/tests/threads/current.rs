@@ -1,4 +1,4 @@
-//! A context is made current while a kernel runs.
+//! Setting the current context while a kernel runs.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,7 +12,7 @@ use cust::sys::{self, CUresult};
 
 use super::own_context;
 
-/// Says in a word that it runs, and ends when the next one is no more zero.
+/// A kernel that sets a word when it starts, and ends when the next word is no longer zero.
 const PTX: &str = "
 .version 6.4
 .target sm_52
@@ -33,11 +33,11 @@ AGAIN:
 ";
 
 #[test]
-fn making_a_context_current_waits_for_no_kernel() {
+fn setting_the_current_context_does_not_wait_for_kernels() {
     let context = own_context();
     let (unowned, again) = (context.get_unowned(), context.get_unowned());
     let mut host = ptr::null_mut();
-    // SAFETY: an address to write to; two words are there then, which both sides use as atomics.
+    // SAFETY: the output is writable; both sides access the two allocated words only as atomics.
     let words = unsafe {
         let code = sys::cuMemAllocHost_v2(&mut host, 8);
         assert_eq!(code, CUresult::CUDA_SUCCESS);
@@ -53,7 +53,7 @@ fn making_a_context_current_waits_for_no_kernel() {
             let mut address = ptr::from_ref(words) as u64;
             let mut arguments: [*mut c_void; 1] = [(&raw mut address).cast()];
             let (list, null) = (arguments.as_mut_ptr(), ptr::null_mut());
-            // SAFETY: the kernel's one argument.
+            // SAFETY: the parameter list matches the kernel's signature of one parameter.
             unsafe {
                 let code =
                     sys::cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, null, list, ptr::null_mut());

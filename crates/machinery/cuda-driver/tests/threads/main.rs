@@ -1,6 +1,6 @@
-//! Several host threads and several contexts at once, through unmodified cust. A fault is the whole
-//! process's affair on a GPU, and what runs at the same time is not; so those tests are for the
-//! simulator alone. The others hold on a GPU as well: `CUDA_BACKEND=gpu` runs them there.
+//! Several host threads and several contexts at once, through unmodified cust. On a GPU, a fault affects the
+//! whole process and concurrency is not deterministic, so tests that depend on either run only on the
+//! simulator. The others also pass on a GPU: `CUDA_BACKEND=gpu` runs them there.
 
 extern crate cuda_driver as _;
 
@@ -24,9 +24,9 @@ use cust::sys::{self, CUresult};
 
 type Test = Result<(), Box<dyn Error>>;
 
-/// `scale`: `to[i] = factor * from[i] + i`. `count`: adds one to a word, atomically, in every
-/// thread. `relay`: block b waits until the word is b, adds b to the sum behind it with plain loads
-/// and stores, and makes the word b + 1.
+/// `scale`: `to[i] = factor * from[i] + i`. `count`: adds one to a word, atomically, in every thread.
+/// `relay`: block b waits until the word is b, adds b to the sum behind it with plain loads and stores, and
+/// sets the word to b + 1.
 const PTX: &str = "
 .version 6.4
 .target sm_52
@@ -84,7 +84,7 @@ WAIT:
     ret;
 }";
 
-/// The primary context, and the turn of a test that has the primary context to itself.
+/// Returns the primary context and a lock that gives one test exclusive use of it.
 fn primary() -> (MutexGuard<'static, ()>, Context) {
     static TURN: Mutex<()> = Mutex::new(());
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,13 +92,13 @@ fn primary() -> (MutexGuard<'static, ()>, Context) {
     (turn, cust::quick_init().unwrap())
 }
 
-/// Switches the driver on: the simulator, unless the environment wants another.
+/// Initializes the driver: the simulator, unless the environment selects another backend.
 fn start() {
     static FORCED: Once = Once::new();
     FORCED.call_once(|| {
         if std::env::var_os("CUDA_BACKEND").is_none() {
-            // SAFETY: before any call of the driver, which alone reads it; Rust's own reading of
-            // the environment waits.
+            // SAFETY: set before any driver call, and only the driver reads it; Rust's own reading of the
+            // environment takes a lock.
             unsafe { std::env::set_var("CUDA_BACKEND", "sim") }
         }
     });
@@ -109,7 +109,7 @@ fn simulated() -> bool {
     cuda_driver::backend() == Some(cuda_driver::Backend::Simulator)
 }
 
-/// A context of one's own, current in the calling thread.
+/// Creates a context that is current in the calling thread.
 fn own_context() -> legacy::Context {
     start();
     let device = Device::get_device(0).unwrap();
@@ -120,10 +120,10 @@ fn stream() -> Stream {
     Stream::new(StreamFlags::NON_BLOCKING, None).unwrap()
 }
 
-/// Runs `scale` over `n` words with a factor of the module's and says what came of it.
+/// Runs `scale` over `n` words with the module's factor and returns the result.
 fn scale(scale: &Function, stream: &Stream, from: &DeviceBuffer<u32>, n: u32) -> Vec<u32> {
     let to = DeviceBuffer::from_slice(&vec![u32::MAX; n as usize]).unwrap();
-    // SAFETY: the parameters are the kernel's, and both buffers hold n words.
+    // SAFETY: the parameters match the kernel's signature, and both buffers hold n words.
     unsafe {
         launch!(scale<<<n.div_ceil(64), 64, 0, stream>>>(
             from.as_device_ptr(), to.as_device_ptr(), n
@@ -141,27 +141,27 @@ fn expected(factor: u32, input: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// [`PTX`] loaded into the current context, as a bare handle.
+/// Loads [`PTX`] into the current context as a raw handle.
 fn bare_module() -> Handle<sys::CUmod_st> {
     let text = CString::new(PTX).unwrap();
     let mut module = ptr::null_mut();
-    // SAFETY: a handle to write to, and a text that ends in NUL.
+    // SAFETY: `module` is writable, and the PTX is NUL-terminated.
     let loaded = unsafe { sys::cuModuleLoadData(&mut module, text.as_ptr().cast()) };
     assert_eq!(code(loaded), 0);
     Handle(module)
 }
 
-/// The code of a function of the driver.
+/// Returns the code of a driver result.
 fn code(result: CUresult) -> i32 {
     result as i32
 }
 
-/// Handles go from thread to thread as numbers.
+/// A handle that can be sent to other threads.
 #[derive(Clone, Copy)]
 struct Handle<T>(*mut T);
-// SAFETY: the driver's handles may be used from any thread.
+// SAFETY: a driver handle is an opaque number, which any thread may use.
 unsafe impl<T> Send for Handle<T> {}
-// SAFETY: as above.
+// SAFETY: a shared reference to an opaque number may be used on any thread.
 unsafe impl<T> Sync for Handle<T> {}
 impl<T> Handle<T> {
     fn get(self) -> *mut T {

@@ -1,4 +1,4 @@
-//! What several threads and contexts use together: modules, streams, events and memory.
+//! Objects shared by several threads and contexts: modules, streams, events and memory.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ use cust::sys::{self, CUresult};
 use super::{Handle, PTX, bare_module, code, expected, own_context, scale, start, stream};
 
 #[test]
-fn threads_share_a_context_a_module_and_streams() {
+fn threads_share_a_context_module_and_streams() {
     start();
     let context = own_context();
     let module = Module::from_ptx(PTX, &[]).unwrap();
@@ -37,14 +37,18 @@ fn threads_share_a_context_a_module_and_streams() {
                     module.get_function("scale").unwrap(),
                     module.get_function("count").unwrap(),
                 );
-                let own = stream();
+                let private_stream = stream();
                 for launch in 0..LAUNCHES {
                     let input: Vec<u32> = (0..200).map(|i| i * number + launch).collect();
                     let from = DeviceBuffer::from_slice(&input).unwrap();
-                    // In turns in a stream of its own and in the one of all.
-                    let stream = if launch % 2 == 0 { &own } else { shared };
+                    // Alternates between the thread's own stream and the shared one.
+                    let stream = if launch % 2 == 0 {
+                        &private_stream
+                    } else {
+                        shared
+                    };
                     assert_eq!(scale(&kernel, stream, &from, 200), expected(7, &input));
-                    // SAFETY: the parameter is the kernel's.
+                    // SAFETY: the parameter list matches the kernel's signature.
                     unsafe { launch!(count<<<3, 50, 0, shared>>>(word)) }.unwrap();
                 }
             });
@@ -55,10 +59,10 @@ fn threads_share_a_context_a_module_and_streams() {
     assert_eq!(counter.as_host_vec().unwrap(), [total]);
 }
 
-/// A stream, an event, a module and a buffer know their context: what is asked of them is done
-/// there, whatever is current, if anything is.
+/// A stream, event, module or buffer knows its context: operations on it run there, whatever context is
+/// current, if any.
 #[test]
-fn objects_bring_their_own_context() {
+fn objects_are_used_in_their_own_context() {
     let a = own_context();
     let module = Module::from_ptx(PTX, &[]).unwrap();
     module
@@ -73,10 +77,10 @@ fn objects_bring_their_own_context() {
     let b = own_context();
     let (in_b, event_b) = (stream(), Event::new(EventFlags::DEFAULT).unwrap());
 
-    // b is current.
+    // `b` is current.
     let kernel = module.get_function("scale").unwrap();
     let launch = |stream: &Stream| {
-        // SAFETY: the parameters are the kernel's, and both buffers hold 64 words.
+        // SAFETY: the parameters match the kernel's signature, and both buffers hold 64 words.
         unsafe { launch!(kernel<<<1, 64, 0, stream>>>(address, address, 64u32)) }
     };
     assert_eq!(launch(&in_b), Err(CudaError::InvalidHandle));
@@ -91,7 +95,7 @@ fn objects_bring_their_own_context() {
     assert_eq!(refused, Err(CudaError::InvalidHandle));
     let mut words = [0u32; 64];
     let host = words.as_mut_ptr().cast::<c_void>();
-    // SAFETY: 64 words lie at `host`, which nobody else uses, and at `address`.
+    // SAFETY: `host` and `address` have 64 words each, which no other thread uses.
     unsafe {
         let (stream, other) = (in_a.as_inner(), in_b.as_inner());
         for (copied, value) in [(stream, 40), (other, 41)] {
@@ -122,7 +126,7 @@ fn objects_bring_their_own_context() {
         Ok(())
     );
 
-    // Nothing is current.
+    // No context is current.
     let raw = Handle(in_a.as_inner());
     let address_only = thread::spawn(move || {
         let mut event = ptr::null_mut();
@@ -130,7 +134,8 @@ fn objects_bring_their_own_context() {
         let host = (&raw mut word).cast::<c_void>();
         let (mut symbol, mut bytes) = (0, 0);
         let mut function = ptr::null_mut();
-        // SAFETY: handles and numbers to write to, and a word at `host`.
+        // SAFETY: all outputs are writable locals; the strings are NUL-terminated; handles and addresses are
+        // looked up by the driver, never dereferenced.
         unsafe {
             assert_eq!(code(sys::cuStreamQuery(raw.get())), 0);
             assert_eq!(code(sys::cuStreamSynchronize(raw.get())), 0);
@@ -141,11 +146,11 @@ fn objects_bring_their_own_context() {
             assert_eq!(code(sys::cuStreamSynchronize(raw.get())), 0);
             assert_eq!(word, 41);
             let name = c"factor".as_ptr();
-            let found = sys::cuModuleGetGlobal_v2(&mut symbol, &mut bytes, bare.get(), name);
-            assert_eq!((code(found), bytes), (0, 4));
+            let actual = sys::cuModuleGetGlobal_v2(&mut symbol, &mut bytes, bare.get(), name);
+            assert_eq!((code(actual), bytes), (0, 4));
             let name = c"count".as_ptr();
-            let found = sys::cuModuleGetFunction(&mut function, bare.get(), name);
-            assert_eq!(code(found), 0);
+            let actual = sys::cuModuleGetFunction(&mut function, bare.get(), name);
+            assert_eq!(code(actual), 0);
             let none = CUresult::CUDA_ERROR_INVALID_CONTEXT;
             assert_eq!(sys::cuStreamSynchronize(ptr::null_mut()), none);
             assert_eq!(sys::cuMemcpyDtoH_v2(host, address, 4), none);
@@ -159,15 +164,15 @@ fn objects_bring_their_own_context() {
         }
     });
     address_only.join().unwrap();
-    // They are gone already.
+    // They are destroyed already.
     std::mem::forget((buffer, in_a));
     drop((in_b, b));
     drop((module, a));
 }
 
-/// Memory of one context is there for the kernels of another, as it is on a GPU.
+/// Memory of one context is accessible to kernels of another, as on a GPU.
 #[test]
-fn a_kernel_reaches_the_memory_of_another_context() {
+fn kernels_access_memory_of_other_contexts() {
     let _a = own_context();
     let device = DeviceBuffer::from_slice(&[0u32]).unwrap();
     let mut locked = LockedBuffer::new(&0u32, 1).unwrap();
@@ -182,7 +187,7 @@ fn a_kernel_reaches_the_memory_of_another_context() {
         managed.as_ptr() as u64,
     ];
     for address in places {
-        // SAFETY: the parameter is the kernel's, the address of a word.
+        // SAFETY: the parameter matches the kernel's signature: the address of a word.
         unsafe { launch!(count<<<2, 32, 0, stream>>>(address)) }.unwrap();
     }
     stream.synchronize().unwrap();
@@ -190,9 +195,9 @@ fn a_kernel_reaches_the_memory_of_another_context() {
     assert_eq!((locked[0], managed[0]), (64, 64));
 }
 
-/// Memory of one thread goes while another one's kernels run, and kernels come while modules go.
+/// Memory is freed while another thread's kernels run, and kernels are launched while modules are unloaded.
 #[test]
-fn memory_and_modules_come_and_go_while_others_launch() {
+fn memory_and_modules_change_during_other_launches() {
     let context = own_context();
     let unowned = context.get_unowned();
     let counter = DeviceBuffer::from_slice(&[0u32]).unwrap();
@@ -208,7 +213,7 @@ fn memory_and_modules_come_and_go_while_others_launch() {
                     let module = Module::from_ptx(PTX, &[]).unwrap();
                     let count = module.get_function("count").unwrap();
                     let stream = stream();
-                    // SAFETY: the parameter is the kernel's.
+                    // SAFETY: the parameter list matches the kernel's signature.
                     unsafe { launch!(count<<<4, 32, 0, stream>>>(word)) }.unwrap();
                     launches.fetch_add(1, Ordering::Relaxed);
                     stream.synchronize().unwrap();
@@ -229,10 +234,9 @@ fn memory_and_modules_come_and_go_while_others_launch() {
     assert_eq!(counter.as_host_vec().unwrap(), [total]);
 }
 
-/// What a kernel puts in order with fences and volatile accesses is in order: each block sees the sum
-/// of those before it.
+/// Fences and volatile accesses order memory operations: each block sees the sum of all earlier blocks.
 #[test]
-fn blocks_hand_on_what_they_wrote() {
+fn fences_order_writes_between_blocks() {
     const BLOCKS: u32 = 200;
     let _context = own_context();
     let module = Module::from_ptx(PTX, &[]).unwrap();
@@ -240,7 +244,7 @@ fn blocks_hand_on_what_they_wrote() {
     let stream = stream();
     for blocks in [1, 2, BLOCKS] {
         let words = DeviceBuffer::from_slice(&[0u32; 2]).unwrap();
-        // SAFETY: the parameter is the kernel's, the address of two words.
+        // SAFETY: the parameter matches the kernel's signature: the address of two words.
         unsafe { launch!(relay<<<blocks, 1, 0, stream>>>(words.as_device_ptr())) }.unwrap();
         stream.synchronize().unwrap();
         let sum = blocks * (blocks - 1) / 2;

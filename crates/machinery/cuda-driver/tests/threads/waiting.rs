@@ -1,4 +1,4 @@
-//! Calls from a thread that ends and from a callback, and messages while somebody holds stderr.
+//! Driver calls from an ending thread and from a callback, and messages while another thread holds stderr.
 
 use std::cell::RefCell;
 use std::io::Write as _;
@@ -15,10 +15,10 @@ use cust::sys::{self, CUresult};
 
 use super::{own_context, simulated, stream};
 
-/// A thread's own variables may hold what belongs to the driver: it ends with its context current,
-/// and they with it.
+/// Thread-local variables may hold driver objects: the thread ends with its context current, and their
+/// destructors run then.
 #[test]
-fn a_threads_last_calls_find_its_context() {
+fn destructors_of_ending_threads_have_a_current_context() {
     struct AtEnd(
         DeviceBuffer<u32>,
         mpsc::Sender<(u64, Result<Vec<u32>, CudaError>)>,
@@ -41,22 +41,22 @@ fn a_threads_last_calls_find_its_context() {
                 legacy::CurrentContext::set_current(&unowned).unwrap();
                 AtEnd(DeviceBuffer::from_slice(&[9u32; 3]).unwrap(), sender)
             };
-            // Which of the two variables the thread sees first decides which one ends first.
+            // The order of initialization determines the order of destruction.
             if first {
-                let kept = begin();
-                KEPT.set(Some(kept));
+                let value = begin();
+                KEPT.set(Some(value));
             } else {
-                KEPT.with(|kept| *kept.borrow_mut() = Some(begin()));
+                KEPT.with(|value| *value.borrow_mut() = Some(begin()));
             }
         })
         .join()
         .unwrap();
         let (address, read) = receiver.recv().unwrap();
         assert_eq!(read, Ok(vec![9; 3]));
-        // Nor is the buffer left behind; a GPU's driver may have given its address to somebody else.
+        // The buffer is not leaked either; a GPU's driver may have reused its address.
         if simulated() {
             let mut word = 0u32;
-            // SAFETY: a word to write to.
+            // SAFETY: `word` is writable.
             let read = unsafe { sys::cuMemcpyDtoH_v2((&raw mut word).cast(), address, 4) };
             assert_eq!(read, CUresult::CUDA_ERROR_INVALID_VALUE);
         }
@@ -64,7 +64,7 @@ fn a_threads_last_calls_find_its_context() {
     CurrentContext::synchronize().unwrap();
 }
 
-/// A callback runs on a thread of the driver's, where nothing is current and no call is permitted.
+/// A callback runs on a thread of the driver, where no context is current and no driver call is permitted.
 #[test]
 fn callbacks_may_not_call_the_driver() {
     let _context = own_context();
@@ -73,8 +73,8 @@ fn callbacks_may_not_call_the_driver() {
     let here = thread::current().id();
     let ask = move || {
         let (mut address, mut count) = (0, 0);
-        // SAFETY: numbers to write to.
-        let answers = unsafe {
+        // SAFETY: `address` and `count` are writable.
+        let codes = unsafe {
             [
                 sys::cuCtxSynchronize(),
                 sys::cuMemAlloc_v2(&mut address, 4),
@@ -84,21 +84,21 @@ fn callbacks_may_not_call_the_driver() {
             ]
         };
         sender
-            .send((thread::current().id() != here, answers))
+            .send((thread::current().id() != here, codes))
             .unwrap();
     };
     stream.add_callback(Box::new(ask)).unwrap();
     stream.synchronize().unwrap();
     let not_permitted = CUresult::CUDA_ERROR_NOT_PERMITTED;
     assert_eq!(receiver.recv().unwrap(), (true, [not_permitted; 5]));
-    // The thread that added it may go on.
+    // The thread that added it may continue.
     assert_eq!(CurrentContext::synchronize(), Ok(()));
 }
 
-/// A thread that has something to say waits for whoever holds stderr, but nobody who calls the
-/// driver waits for that thread.
+/// A thread with a message waits for the holder of stderr, but other threads that call the driver do not wait
+/// for it.
 #[test]
-fn what_is_said_on_stderr_keeps_nobody_waiting() {
+fn messages_on_stderr_do_not_block_driver_calls() {
     let context = own_context();
     let (unowned, again) = (context.get_unowned(), context.get_unowned());
     let buffer = DeviceBuffer::from_slice(&[0u32]).unwrap();
@@ -113,7 +113,7 @@ fn what_is_said_on_stderr_keeps_nobody_waiting() {
             while !saying.load(Ordering::Relaxed) {
                 thread::yield_now();
             }
-            // The other one says something now, or is about to.
+            // The other thread is printing a message, or is about to.
             for _ in 0..50 {
                 CurrentContext::synchronize().unwrap();
                 thread::sleep(Duration::from_millis(1));
@@ -127,7 +127,8 @@ fn what_is_said_on_stderr_keeps_nobody_waiting() {
             assert!(Module::from_ptx(".version 6.4 nonsense", &[]).is_err());
             assert!(Module::from_cubin(b"\x7fELF\x02\x01\x01\0", &[]).is_err());
             let mut value = 0u64;
-            // SAFETY: there is room for any attribute's value.
+            // SAFETY: `value` is writable and as large as the attribute; `address` is a device address that
+            // the driver looks up.
             unsafe {
                 let to = (&raw mut value).cast();
                 let ids = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_BUFFER_ID;
@@ -135,7 +136,7 @@ fn what_is_said_on_stderr_keeps_nobody_waiting() {
             }
         });
         if receiver.recv_timeout(Duration::from_secs(120)).is_err() {
-            // The threads wait for each other, and for ever: there is no joining them.
+            // The threads are deadlocked, so joining them would hang.
             let _ = writeln!(std::io::stdout(), "threads wait for each other");
             std::process::abort();
         }

@@ -4,7 +4,7 @@
 use super::cuda::{Cuda, child, folder};
 
 #[test]
-#[ignore = "the other tests run it in a process of its own"]
+#[ignore = "run by the other tests in a separate process"]
 fn a_program() {
     let cuda = Cuda::open("libcuda.so.1".as_ref());
     println!("cuInit: {}", cuda.init());

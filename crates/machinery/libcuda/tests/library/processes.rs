@@ -31,7 +31,7 @@ fn counted(cuda: &Cuda) -> Code {
 }
 
 #[test]
-#[ignore = "the test after it runs it in a process of its own"]
+#[ignore = "run by the next test in a separate process"]
 fn opened_again() {
     let first = Cuda::open(&file());
     assert_eq!([first.init(), first.init()], [0, 0], "twice");
@@ -51,7 +51,7 @@ fn a_program_closes_the_library_and_opens_it_again() {
 
 /// At the end of a program, when much of it is gone already, handlers may still call.
 #[test]
-#[ignore = "the test after it runs it in a process of its own"]
+#[ignore = "run by the next test in a separate process"]
 fn calls_at_exit() {
     extern "C" fn at_exit() {
         let cuda = Cuda::open(&file());
@@ -90,7 +90,7 @@ fn what_a_program_calls_when_it_ends_is_answered() {
 
 /// A function in a stream may not call the driver, and says so instead of waiting for it.
 #[test]
-#[ignore = "the test after it runs it in a process of its own"]
+#[ignore = "run by the next test in a separate process"]
 fn calls_in_a_callback() {
     type Launch = unsafe extern "C" fn(
         *mut c_void,
@@ -133,7 +133,7 @@ fn a_callback_is_refused_what_it_may_not_do() {
 }
 
 #[test]
-#[ignore = "the test after it runs it in a process of its own"]
+#[ignore = "run by the next test in a separate process"]
 fn hundreds_of_contexts() {
     type One = unsafe extern "C" fn(*mut c_void) -> Code;
     let cuda = Cuda::open(&file());
@@ -202,7 +202,7 @@ mod unix {
     }
 
     #[test]
-    #[ignore = "the test after it runs it in a process of its own"]
+    #[ignore = "run by the next test in a separate process"]
     fn forks() {
         const NOT_INITIALISED: Code = 3;
         let cuda = Cuda::open(&file());
@@ -247,7 +247,7 @@ mod unix {
 
     /// A program that handles Ctrl-C itself, as Python does.
     #[test]
-    #[ignore = "the test after it runs it in a process of its own"]
+    #[ignore = "run by the next test in a separate process"]
     fn is_interrupted() {
         static HANDLED: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         extern "C" fn handler(_: i32) {

@@ -5,7 +5,7 @@ use std::ffi::c_uint;
 use super::cuda::{Cuda, child, file};
 
 #[test]
-#[ignore = "the other tests run it in a process of its own"]
+#[ignore = "run by the other tests in a separate process"]
 fn a_program() {
     let cuda = Cuda::open(&file());
     let mut count = 0;
@@ -32,7 +32,7 @@ fn a_kernel_is_loaded_launched_and_copied_back() {
 }
 
 #[test]
-#[ignore = "the test after it runs it in a process of its own"]
+#[ignore = "run by the next test in a separate process"]
 fn initialised_again() {
     let cuda = Cuda::open(&file());
     // SAFETY: its signature.

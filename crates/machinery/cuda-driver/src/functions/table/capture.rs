@@ -1,11 +1,11 @@
-//! The capture of streams.
+//! Stream capture.
 
 use std::ffi::{c_int, c_uint, c_ulonglong};
 
 use cust_raw::{CUgraph, CUgraphNode, CUstream};
 
 use super::*;
-use crate::simulator::capture::calls as capture;
+use crate::simulator::capture::api as capture;
 use crate::types::graph::EdgeData;
 
 functions! {

@@ -1,4 +1,4 @@
-//! Contexts.
+//! Context management.
 
 use std::ffi::{c_int, c_uint, c_ulonglong};
 
@@ -58,7 +58,7 @@ functions! {
     7000 cuDevicePrimaryCtxReset(device: CUdevice) [context::reset_primary];
     7000 cuDevicePrimaryCtxSetFlags(device: CUdevice, flags: c_uint) [context::set_primary_flags];
 
-    lacking {
+    unsupported {
         2000 cuCtxAttach, 2000 cuCtxDetach, 12040 cuCtxFromGreenCtx, 12040 cuCtxGetDevResource,
         12050 cuCtxRecordEvent, 12050 cuCtxWaitEvent, 12040 cuDevResourceGenerateDesc,
         12040 cuDevSmResourceSplitByCount, 12040 cuGreenCtxCreate, 12040 cuGreenCtxDestroy,

@@ -1,4 +1,4 @@
-//! Starting, errors, and the device.
+//! Initialization, error handling and device management.
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
@@ -7,10 +7,10 @@ use cust_raw::{CUdevice, CUuuid};
 use super::*;
 use crate::simulator::device;
 use crate::types::CUdevprop;
-use crate::{errors, proc_address, start};
+use crate::{backend, errors, proc_address};
 
 functions! {
-    2000 cuInit(flags: c_uint) [start::init, always];
+    2000 cuInit(flags: c_uint) [backend::init, always];
     2020 cuDriverGetVersion(version: *mut c_int) [device::driver_version, always];
     6000 cuGetErrorString(error: c_int, text: *mut *const c_char) [errors::string, always];
     6000 cuGetErrorName(error: c_int, text: *mut *const c_char) [errors::name, always];
@@ -48,7 +48,7 @@ functions! {
     ) [device::affinity_support];
     2000 cuDeviceGetProperties(properties: *mut CUdevprop, device: CUdevice) [device::properties];
 
-    lacking {
+    unsupported {
         12040 cuDeviceGetDevResource, 13000 cuDeviceGetHostAtomicCapabilities, 10000 cuDeviceGetLuid,
         10020 cuDeviceGetNvSciSyncAttributes, 13000 cuDeviceGetP2PAtomicCapabilities,
         11010 cuDeviceGetTexture1DLinearMaxWidth, 12040 cuDeviceRegisterAsyncNotification,

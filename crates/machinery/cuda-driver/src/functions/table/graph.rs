@@ -1,4 +1,4 @@
-//! Graphs: their nodes, what these do, and their shape.
+//! Graphs: nodes, their parameters, and dependencies.
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
@@ -8,7 +8,7 @@ use cust_raw::{
 };
 
 use super::*;
-use crate::simulator::graph::{dot, nodes, params, shape};
+use crate::simulator::graph::{dot, nodes, params, topology};
 use crate::types::graph::{EdgeData, KernelNodeParams, NodeParams};
 
 functions! {
@@ -23,7 +23,7 @@ functions! {
     10000 cuGraphAddKernelNode(
         to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
         how: *const CUDA_KERNEL_NODE_PARAMS,
-    ) [nodes::add_old_kernel];
+    ) [nodes::add_kernel_v1];
     12000 cuGraphAddKernelNode_v2(
         to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
         how: *const KernelNodeParams,
@@ -94,14 +94,14 @@ functions! {
         to: *mut c_ulonglong, graph: CUgraph, context: CUcontext, value: c_uint, flags: c_uint,
     ) [];
 
-    // What nodes do
+    // Parameters of nodes
     10000 cuGraphKernelNodeGetParams(
         node: CUgraphNode, to: *mut CUDA_KERNEL_NODE_PARAMS,
-    ) [params::old_kernel];
+    ) [params::kernel_v1];
     12000 cuGraphKernelNodeGetParams_v2(node: CUgraphNode, to: *mut KernelNodeParams) [params::kernel];
     10000 cuGraphKernelNodeSetParams(
         node: CUgraphNode, how: *const CUDA_KERNEL_NODE_PARAMS,
-    ) [params::set_old_kernel];
+    ) [params::set_kernel_v1];
     12000 cuGraphKernelNodeSetParams_v2(node: CUgraphNode, how: *const KernelNodeParams) [params::set_kernel];
     10000 cuGraphMemcpyNodeGetParams(node: CUgraphNode, to: *mut CUDA_MEMCPY3D) [params::memcpy];
     10000 cuGraphMemcpyNodeSetParams(node: CUgraphNode, how: *const CUDA_MEMCPY3D) [params::set_memcpy];
@@ -112,10 +112,10 @@ functions! {
     10000 cuGraphHostNodeGetParams(node: CUgraphNode, to: *mut CUDA_HOST_NODE_PARAMS) [params::host];
     10000 cuGraphHostNodeSetParams(node: CUgraphNode, how: *const CUDA_HOST_NODE_PARAMS) [params::set_host];
     10000 cuGraphChildGraphNodeGetGraph(node: CUgraphNode, to: *mut CUgraph) [params::child];
-    11010 cuGraphEventRecordNodeGetEvent(node: CUgraphNode, to: *mut CUevent) [params::recorded];
-    11010 cuGraphEventRecordNodeSetEvent(node: CUgraphNode, event: CUevent) [params::set_recorded];
-    11010 cuGraphEventWaitNodeGetEvent(node: CUgraphNode, to: *mut CUevent) [params::waited];
-    11010 cuGraphEventWaitNodeSetEvent(node: CUgraphNode, event: CUevent) [params::set_waited];
+    11010 cuGraphEventRecordNodeGetEvent(node: CUgraphNode, to: *mut CUevent) [params::recorded_event];
+    11010 cuGraphEventRecordNodeSetEvent(node: CUgraphNode, event: CUevent) [params::set_recorded_event];
+    11010 cuGraphEventWaitNodeGetEvent(node: CUgraphNode, to: *mut CUevent) [params::awaited_event];
+    11010 cuGraphEventWaitNodeSetEvent(node: CUgraphNode, event: CUevent) [params::set_awaited_event];
     11040 cuGraphMemAllocNodeGetParams(
         node: CUgraphNode, to: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
     ) [params::alloc];
@@ -129,42 +129,42 @@ functions! {
     ) [params::set_attribute];
     11000 cuGraphKernelNodeCopyAttributes(to: CUgraphNode, from: CUgraphNode) [params::copy_attributes];
 
-    // The shape of graphs
-    10000 cuGraphNodeGetType(node: CUgraphNode, to: *mut c_int) [shape::node_type];
-    10000 cuGraphGetNodes(graph: CUgraph, to: *mut CUgraphNode, count: *mut usize) [shape::nodes];
-    10000 cuGraphGetRootNodes(graph: CUgraph, to: *mut CUgraphNode, count: *mut usize) [shape::roots];
+    // Nodes and edges of graphs
+    10000 cuGraphNodeGetType(node: CUgraphNode, to: *mut c_int) [topology::type_of_node];
+    10000 cuGraphGetNodes(graph: CUgraph, to: *mut CUgraphNode, count: *mut usize) [topology::nodes];
+    10000 cuGraphGetRootNodes(graph: CUgraph, to: *mut CUgraphNode, count: *mut usize) [topology::roots];
     10000 cuGraphGetEdges(
         graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, count: *mut usize,
-    ) [shape::edges];
+    ) [topology::edges];
     12030 cuGraphGetEdges_v2(
         graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, data: *mut EdgeData,
         count: *mut usize,
-    ) [shape::edges_with_data];
+    ) [topology::edges_with_data];
     10000 cuGraphNodeGetDependencies(
         node: CUgraphNode, to: *mut CUgraphNode, count: *mut usize,
-    ) [shape::dependencies];
+    ) [topology::dependencies];
     12030 cuGraphNodeGetDependencies_v2(
         node: CUgraphNode, to: *mut CUgraphNode, data: *mut EdgeData, count: *mut usize,
-    ) [shape::dependencies_with_data];
+    ) [topology::dependencies_with_data];
     10000 cuGraphNodeGetDependentNodes(
         node: CUgraphNode, to: *mut CUgraphNode, count: *mut usize,
-    ) [shape::dependents];
+    ) [topology::dependents];
     12030 cuGraphNodeGetDependentNodes_v2(
         node: CUgraphNode, to: *mut CUgraphNode, data: *mut EdgeData, count: *mut usize,
-    ) [shape::dependents_with_data];
+    ) [topology::dependents_with_data];
     10000 cuGraphAddDependencies(
         graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, count: usize,
-    ) [shape::add_edges];
+    ) [topology::add_edges];
     12030 cuGraphAddDependencies_v2(
         graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, data: *const EdgeData,
         count: usize,
-    ) [shape::add_edges_with_data];
+    ) [topology::add_edges_with_data];
     10000 cuGraphRemoveDependencies(
         graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, count: usize,
-    ) [shape::remove_edges];
+    ) [topology::remove_edges];
     12030 cuGraphRemoveDependencies_v2(
         graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, data: *const EdgeData,
         count: usize,
-    ) [shape::remove_edges_with_data];
+    ) [topology::remove_edges_with_data];
     11030 cuGraphDebugDotPrint(graph: CUgraph, path: *const c_char, flags: c_uint) [dot::print];
 }

@@ -1,4 +1,4 @@
-//! Executable graphs, and what graphs hold.
+//! Executable graphs, and the objects and memory that graphs own.
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
@@ -40,7 +40,7 @@ functions! {
     ) [update::update_with_info];
     10010 cuGraphExecKernelNodeSetParams(
         exec: CUgraphExec, node: CUgraphNode, how: *const CUDA_KERNEL_NODE_PARAMS,
-    ) [update::set_old_kernel];
+    ) [update::set_kernel_v1];
     12000 cuGraphExecKernelNodeSetParams_v2(
         exec: CUgraphExec, node: CUgraphNode, how: *const KernelNodeParams,
     ) [update::set_kernel];
@@ -58,15 +58,15 @@ functions! {
     ) [update::set_child];
     11010 cuGraphExecEventRecordNodeSetEvent(
         exec: CUgraphExec, node: CUgraphNode, event: CUevent,
-    ) [update::set_recorded];
+    ) [update::set_recorded_event];
     11010 cuGraphExecEventWaitNodeSetEvent(
         exec: CUgraphExec, node: CUgraphNode, event: CUevent,
-    ) [update::set_waited];
+    ) [update::set_awaited_event];
     12020 cuGraphExecNodeSetParams(
         exec: CUgraphExec, node: CUgraphNode, how: *mut NodeParams,
     ) [update::set_any];
 
-    // What graphs hold
+    // Objects and memory that graphs own
     11030 cuUserObjectCreate(
         to: *mut CUuserObject, data: *mut c_void, destroy: CUhostFn, references: c_uint, flags: c_uint,
     ) [objects::create];

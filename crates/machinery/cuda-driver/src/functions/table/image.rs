@@ -32,7 +32,7 @@ functions! {
         res_desc: *mut CUDA_RESOURCE_DESC, surf_object: CUsurfObject,
     ) [image::resource_of];
 
-    lacking {
+    unsupported {
         2000 cuArray3DCreate, 2000 cuArray3DGetDescriptor, 2000 cuArrayCreate, 2000 cuArrayGetDescriptor,
         11060 cuArrayGetMemoryRequirements, 11020 cuArrayGetPlane, 11010 cuArrayGetSparseProperties,
         5000 cuMipmappedArrayCreate, 5000 cuMipmappedArrayDestroy, 5000 cuMipmappedArrayGetLevel,

@@ -1,4 +1,4 @@
-//! Kernels: launches, attributes, occupancy, the profiler.
+//! Execution control: launches, attributes, occupancy, the profiler.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -67,7 +67,7 @@ functions! {
         config: *const c_char, output: *const c_char, format: c_int,
     ) [profiler::initialise];
 
-    lacking {
+    unsupported {
         2000 cuFuncSetBlockShape, 2000 cuFuncSetSharedSize, 2000 cuLaunch,
         9000 cuLaunchCooperativeKernelMultiDevice, 2000 cuLaunchGrid, 2000 cuLaunchGridAsync,
         2000 cuParamSetSize, 2000 cuParamSetTexRef, 2000 cuParamSetf, 2000 cuParamSeti, 2000 cuParamSetv,

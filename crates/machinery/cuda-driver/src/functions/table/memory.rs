@@ -1,4 +1,4 @@
-//! Allocation, and what is known of an address.
+//! Memory allocation and pointer attributes.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -59,7 +59,7 @@ functions! {
     ) [managed::attributes];
     4000 cuMemHostRegister(p: *mut c_void, bytes: usize, flags: c_uint) [memory::register_host];
 
-    lacking {
+    unsupported {
         2000 cuMemAlloc, 2000 cuMemAllocHost, 2000 cuMemAllocPitch,
         13000 cuMemDiscardAndPrefetchBatchAsync / 13000 cuMemDiscardAndPrefetchBatchAsync_ptsz,
         13000 cuMemDiscardBatchAsync / 13000 cuMemDiscardBatchAsync_ptsz, 2000 cuMemFree,

@@ -1,49 +1,49 @@
-//! The table of the driver API's functions: all that CUDA 12 and 13.0 have, by subject.
+//! The table of the driver API's functions: all of CUDA 12 and 13.0, by subject.
 //!
-//! A line is the version of CUDA that a function came with, its signature, and in brackets what the simulator
-//! does; empty brackets where it does nothing yet. Behind a slash is the form of the function for which a null
-//! stream is the calling thread's own. `lacking` has the functions whose arguments are unknown here.
+//! A row is the CUDA version that introduced the function, its signature, and in brackets the simulator's
+//! implementation; empty brackets if there is none. After a slash follows the variant for which a null stream
+//! is the calling thread's default stream. `unsupported` lists functions whose signatures are unknown here.
 
 #![expect(non_snake_case, reason = "the names are those of C")]
 
 mod capture;
 mod context;
-mod copies;
 mod device;
-mod fills;
 mod graph;
 mod graph_exec;
 mod image;
+mod interop;
 mod kernel;
-mod mapping;
+mod memcpy;
 mod memory;
+mod memset;
 mod module;
-mod others;
 mod pool;
 mod stream;
+mod virtual_memory;
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use super::entry::{Answers, DefaultStream, EntryPoint, Erased};
-use crate::report::{guarded, not_done, not_in_library, not_simulated};
-use crate::simulator::{OwnDefault, permitted};
+use super::entry::{DefaultStream, EntryPoint, ErasedFn, Implementations};
+use crate::log::{catch_panic, not_implemented, not_in_library, not_simulated};
+use crate::simulator::{PerThreadDefault, check_permitted};
 use crate::status::Code;
 
 pub use capture::*;
 pub use context::*;
-pub use copies::*;
 pub use device::*;
-pub use fills::*;
 pub use graph::*;
 pub use graph_exec::*;
 pub use image::*;
+pub use interop::*;
 pub use kernel::*;
-pub use mapping::*;
+pub use memcpy::*;
 pub use memory::*;
+pub use memset::*;
 pub use module::*;
-pub use others::*;
 pub use pool::*;
 pub use stream::*;
+pub use virtual_memory::*;
 
 /// All functions, by subject.
 static SUBJECTS: &[&[&EntryPoint]] = &[
@@ -52,19 +52,19 @@ static SUBJECTS: &[&[&EntryPoint]] = &[
     module::FUNCTIONS,
     memory::FUNCTIONS,
     pool::FUNCTIONS,
-    mapping::FUNCTIONS,
-    copies::FUNCTIONS,
-    fills::FUNCTIONS,
+    virtual_memory::FUNCTIONS,
+    memcpy::FUNCTIONS,
+    memset::FUNCTIONS,
     stream::FUNCTIONS,
     kernel::FUNCTIONS,
     graph::FUNCTIONS,
     graph_exec::FUNCTIONS,
     capture::FUNCTIONS,
     image::FUNCTIONS,
-    others::FUNCTIONS,
+    interop::FUNCTIONS,
 ];
 
-/// All functions.
+/// Returns all functions.
 pub(crate) fn all() -> impl Iterator<Item = &'static EntryPoint> {
     SUBJECTS.iter().copied().flatten().copied()
 }

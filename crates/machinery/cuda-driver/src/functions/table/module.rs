@@ -96,7 +96,7 @@ functions! {
         option_values: *mut *mut c_void,
     ) [link::add_file];
 
-    lacking {
+    unsupported {
         12000 cuLibraryGetUnifiedFunction, 2000 cuModuleGetGlobal, 3000 cuModuleGetSurfRef,
         2000 cuModuleGetTexRef,
     }

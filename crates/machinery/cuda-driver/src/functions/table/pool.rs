@@ -1,4 +1,4 @@
-//! Pools of memory.
+//! Memory pools.
 
 use std::ffi::{c_int, c_void};
 
@@ -35,7 +35,7 @@ functions! {
         location: *const types::CUmemLocation, kind: c_int, pool: CUmemoryPool,
     ) [pool::set_at];
 
-    lacking {
+    unsupported {
         11020 cuMemPoolExportPointer, 11020 cuMemPoolExportToShareableHandle,
         11020 cuMemPoolImportFromShareableHandle, 11020 cuMemPoolImportPointer,
     }

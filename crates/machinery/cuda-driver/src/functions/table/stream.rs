@@ -25,7 +25,7 @@ functions! {
     ) [stream::wait_event] / 7000 cuStreamWaitEvent_ptsz;
     10000 cuLaunchHostFunc(
         stream: CUstream, fn_: CUhostFn, user_data: *mut c_void,
-    ) [stream::host_function] / 10000 cuLaunchHostFunc_ptsz;
+    ) [stream::launch_host_func] / 10000 cuLaunchHostFunc_ptsz;
     5000 cuStreamAddCallback(
         stream: CUstream, callback: CUstreamCallback, user_data: *mut c_void, flags: c_uint,
     ) [stream::callback] / 7000 cuStreamAddCallback_ptsz;
@@ -66,7 +66,7 @@ functions! {
     2000 cuStreamDestroy(stream: CUstream) [stream::destroy];
     2000 cuEventDestroy(event: CUevent) [event::destroy];
 
-    lacking {
+    unsupported {
         9000 cuEventCreateFromEGLSync, 8000 cuStreamBatchMemOp / 8000 cuStreamBatchMemOp_ptsz,
         11070 cuStreamBatchMemOp_v2 / 11070 cuStreamBatchMemOp_v2_ptsz, 12040 cuStreamGetGreenCtx,
         8000 cuStreamWaitValue32 / 8000 cuStreamWaitValue32_ptsz,

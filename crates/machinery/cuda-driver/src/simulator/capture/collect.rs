@@ -1,4 +1,5 @@
-//! What is put into captured streams, and the events by which captures spread to other streams.
+//! Collection of operations from capturing streams, and propagation of captures to other streams through
+//! events.
 
 use std::collections::BTreeSet;
 use std::sync::MutexGuard;
@@ -6,47 +7,47 @@ use std::sync::MutexGuard;
 use cuda_sim::driver::{ContextId, CudaError, Driver, EventId, StreamId};
 
 use super::rules;
-use super::state::{Captures, Mark, Member, any, captures};
+use super::state::{CapturedEvent, Captures, Member, captures, try_captures};
 use crate::simulator::graph::{NodeId, graphs, objects};
-use crate::simulator::work::Work;
+use crate::simulator::stream_op::StreamOp;
 
-/// Makes a node of `work`, where its stream is captured. Else the work is given back, to be done.
-/// [`CudaError::StreamCaptureInvalidated`] for a capture that an error has ended,
-/// [`CudaError::StreamCaptureImplicit`] for the legacy default stream where it would wait for one that is
-/// captured.
+/// Makes a node of `op` if its stream is capturing; otherwise returns the operation, to be enqueued. Returns
+/// [`CudaError::StreamCaptureInvalidated`] for an invalidated capture, and
+/// [`CudaError::StreamCaptureImplicit`] for the legacy default stream if it would wait for a capturing
+/// stream.
 pub fn collect(
     context: ContextId,
     stream: StreamId,
-    work: Work,
-) -> Result<Option<Work>, CudaError> {
+    op: StreamOp,
+) -> Result<Option<StreamOp>, CudaError> {
     if stream == StreamId::LEGACY {
-        rules::legacy(context)?;
-        return Ok(Some(work));
+        rules::check_legacy_stream(context)?;
+        return Ok(Some(op));
     }
-    let Some(mut captures) = any() else {
-        return Ok(Some(work));
+    let Some(mut captures) = try_captures() else {
+        return Ok(Some(op));
     };
     if !captures.streams.contains_key(&stream) {
-        return Ok(Some(work));
+        return Ok(Some(op));
     }
-    append(&mut captures, stream, work)?;
+    append(&mut captures, stream, op)?;
     Ok(None)
 }
 
-/// Makes `work` the next node of a stream that is captured.
-fn append(captures: &mut Captures, stream: StreamId, work: Work) -> Result<(), CudaError> {
+/// Appends `op` as the next node of a capturing stream.
+fn append(captures: &mut Captures, stream: StreamId, op: StreamOp) -> Result<(), CudaError> {
     let member = captures.streams.get(&stream);
     let member = member.ok_or(CudaError::InvalidHandle)?;
     let id = member.capture;
     let tail = member.tail.clone();
     let graph = captures.active(id)?.graph;
     let mut graphs = graphs();
-    let refused = match &work {
-        // Such a graph cannot be in another.
-        Work::Graph(body) if body.has_memory() => Err(CudaError::NotSupported),
-        _ => graphs.add(graph, work, tail),
+    let added = match &op {
+        // A graph that allocates memory cannot be a child graph.
+        StreamOp::Graph(body) if body.has_memory() => Err(CudaError::NotSupported),
+        _ => graphs.add(graph, op, tail),
     };
-    match refused {
+    match added {
         Ok(node) => {
             if let Some(member) = captures.streams.get_mut(&stream) {
                 member.tail = vec![node];
@@ -57,49 +58,51 @@ fn append(captures: &mut Captures, stream: StreamId, work: Work) -> Result<(), C
     }
 }
 
-/// The captures, where there are any. The legacy default stream may not be used while streams that wait for it
-/// are captured.
-fn beside(
+/// Returns the captures, if there are any. Fails for the legacy default stream while a stream that it
+/// synchronizes with is capturing.
+fn captures_for(
     context: ContextId,
     stream: StreamId,
 ) -> Result<Option<MutexGuard<'static, Captures>>, CudaError> {
     if stream == StreamId::LEGACY {
-        rules::legacy(context)?;
+        rules::check_legacy_stream(context)?;
     }
-    Ok(any())
+    Ok(try_captures())
 }
 
-/// `cuEventRecord` in a stream: whether a capture took it. An `external` one becomes a node, by which a
-/// launch of the graph records the event; any other stands for what the stream has been given so far.
+/// `cuEventRecord`: returns true if a capture took it. An `external` record becomes a node, so that launches
+/// of the graph record the event; any other marks the current position in the captured stream.
 pub fn record_event(
     context: ContextId,
     stream: StreamId,
     event: EventId,
     external: bool,
 ) -> Result<bool, CudaError> {
-    let Some(mut captures) = beside(context, stream)? else {
+    let Some(mut captures) = captures_for(context, stream)? else {
         return Ok(false);
     };
     let Some(member) = captures.streams.get(&stream) else {
-        // From now on the event is one that happens.
+        // The event is no longer a captured one.
         captures.events.remove(&event);
-        captures.changed();
+        captures.update_count();
         return Ok(false);
     };
     let (capture, tail) = (member.capture, member.tail.clone());
     captures.active(capture)?;
     match external {
-        true => append(&mut captures, stream, Work::RecordEvent(event))?,
+        true => append(&mut captures, stream, StreamOp::RecordEvent(event))?,
         false => {
-            captures.events.insert(event, Mark { capture, tail });
-            captures.changed();
+            captures
+                .events
+                .insert(event, CapturedEvent { capture, tail });
+            captures.update_count();
         }
     }
     Ok(true)
 }
 
-/// `cuStreamWaitEvent`: whether a capture took it. A stream that waits for an event of a capture is captured
-/// from then on.
+/// `cuStreamWaitEvent`: returns true if a capture took it. A stream that waits for a captured event joins the
+/// capture.
 pub fn wait_event(
     context: ContextId,
     stream: StreamId,
@@ -107,7 +110,7 @@ pub fn wait_event(
     event: EventId,
     external: bool,
 ) -> Result<bool, CudaError> {
-    let Some(mut captures) = beside(context, stream)? else {
+    let Some(mut captures) = captures_for(context, stream)? else {
         return Ok(false);
     };
     let member = captures.streams.get(&stream).map(|member| member.capture);
@@ -115,24 +118,24 @@ pub fn wait_event(
         captures.active(member)?;
     }
     if external && member.is_some() {
-        append(&mut captures, stream, Work::WaitEvent(event))?;
+        append(&mut captures, stream, StreamOp::WaitEvent(event))?;
         return Ok(true);
     }
-    let mark = captures.events.get(&event);
-    let (capture, tail) = match (mark, member) {
+    let captured = captures.events.get(&event);
+    let (capture, tail) = match (captured, member) {
         (None, None) => return Ok(false),
         (None, Some(member)) => {
             let error = CudaError::StreamCaptureIsolation;
             return Err(captures.invalidate(&BTreeSet::from([member]), error));
         }
-        (Some(mark), _) => (mark.capture, mark.tail.clone()),
+        (Some(captured), _) => (captured.capture, captured.tail.clone()),
     };
     match member {
         Some(member) if member != capture => {
             let both = BTreeSet::from([member, capture]);
             Err(captures.invalidate(&both, CudaError::StreamCaptureMerge))
         }
-        // It never happens, for its capture has ended.
+        // The event's capture has ended, so nothing will ever record it.
         None if !captures.captures.contains_key(&capture) => Err(CudaError::CapturedEvent),
         None if stream == StreamId::LEGACY => {
             let error = CudaError::StreamCaptureImplicit;
@@ -145,7 +148,7 @@ pub fn wait_event(
                 context,
                 blocking,
                 tail,
-                shown: Vec::new(),
+                returned_handles: Vec::new(),
             };
             captures.streams.insert(stream, joined);
             Ok(true)
@@ -159,63 +162,68 @@ pub fn wait_event(
     }
 }
 
-/// Adds nodes to those that the next one waits for, each once.
-pub fn join(tail: &mut Vec<NodeId>, more: Vec<NodeId>) {
-    for node in more {
+/// Adds nodes to a list of dependencies, without duplicates.
+pub fn join(tail: &mut Vec<NodeId>, nodes: Vec<NodeId>) {
+    for node in nodes {
         if !tail.contains(&node) {
             tail.push(node);
         }
     }
 }
 
-/// An event is destroyed: no capture knows it any more.
+/// Removes a destroyed event from all captures.
 pub fn forget_event(event: EventId) {
-    if let Some(mut captures) = any() {
+    if let Some(mut captures) = try_captures() {
         captures.events.remove(&event);
-        captures.changed();
+        captures.update_count();
     }
 }
 
-/// A stream is destroyed. A capture that began in it is over. Another one keeps what was done in it, which has
-/// to be joined as before: NVIDIA's sample graphMemoryNodes destroys a stream between joining it and the end.
+/// Removes a destroyed stream. Ends the capture that began in it. In any other capture its nodes remain and
+/// must still be joined: NVIDIA's sample graphMemoryNodes destroys a stream between joining it and ending the
+/// capture.
 pub fn forget_stream(stream: StreamId) {
-    let Some(mut captures) = any() else { return };
+    let Some(mut captures) = try_captures() else {
+        return;
+    };
     let Some(member) = captures.streams.get(&stream) else {
         return;
     };
     let id = member.capture;
-    let begun_here = captures.captures.get(&id).map(|capture| capture.origin) == Some(stream);
-    if begun_here
-        && let Some(ended) = captures.end(id)
-        && !ended.given
+    let is_origin = captures.captures.get(&id).map(|capture| capture.origin) == Some(stream);
+    if is_origin
+        && let Some(ended) = captures.remove(id)
+        && !ended.is_external_graph
     {
         drop(captures);
-        let calls = graphs().destroy(ended.graph).unwrap_or_default();
-        // Where there is no thread to call them, nobody is left to be told.
-        let _ = objects::call(calls);
+        let destructors = graphs().destroy(ended.graph).unwrap_or_default();
+        // If the destructors' thread cannot be created, there is no caller left to report the error to.
+        let _ = objects::call_destructors(destructors);
     }
 }
 
-/// Contexts are destroyed: so are their streams, for captures too.
+/// Removes the streams of destroyed contexts.
 pub fn forget_streams(driver: &Driver) {
-    let Some(captures) = any() else { return };
+    let Some(captures) = try_captures() else {
+        return;
+    };
     let streams = captures.streams.keys().copied();
-    let gone: Vec<_> = streams
+    let destroyed: Vec<_> = streams
         .filter(|stream| driver.stream_context(*stream).is_err())
         .collect();
     drop(captures);
-    gone.into_iter().for_each(forget_stream);
+    destroyed.into_iter().for_each(forget_stream);
 }
 
-/// What is asked of all captures at their end.
-pub fn is_joined(captures: &Captures, stream: StreamId, done: &BTreeSet<NodeId>) -> bool {
+/// Returns true if all nodes of the capture are among `done`, the nodes that its origin stream depends on.
+pub fn all_joined(captures: &Captures, stream: StreamId, done: &BTreeSet<NodeId>) -> bool {
     let capture = captures.streams.get(&stream).map(|member| member.capture);
-    let others = captures.streams.values();
-    let mut others = others.filter(|other| Some(other.capture) == capture);
-    others.all(|other| other.tail.iter().all(|node| done.contains(node)))
+    let members = captures.streams.values();
+    let mut members = members.filter(|member| Some(member.capture) == capture);
+    members.all(|member| member.tail.iter().all(|node| done.contains(node)))
 }
 
-/// All captures, where a stream is known to be one of them.
+/// Returns all captures and the number of the stream's capture; `None` if the stream is not capturing.
 pub fn of_stream(
     stream: StreamId,
 ) -> Option<(

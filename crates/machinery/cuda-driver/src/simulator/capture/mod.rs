@@ -1,8 +1,8 @@
-//! Stream capture: work put into a stream that is captured becomes nodes of a graph and is not done.
-//! `state.rs` has what is captured, `rules.rs` which calls a capture forbids, `calls.rs` the driver API's
-//! functions.
+//! Stream capture: operations submitted to a capturing stream become graph nodes and do not execute.
+//! `state.rs` has the active captures, `collect.rs` adds nodes to them, `rules.rs` checks which calls a
+//! capture forbids, and `api.rs` implements the driver API's functions.
 
-pub mod calls;
+pub mod api;
 mod collect;
 pub mod rules;
 mod state;

@@ -1,4 +1,4 @@
-//! Which streams are captured, and what each has been given so far.
+//! The state of all captures: capturing streams and the nodes collected so far.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,9 +8,9 @@ use std::thread::ThreadId;
 use cuda_sim::driver::{ContextId, CudaError, EventId, StreamId};
 
 use crate::simulator::graph::{GraphId, NodeId};
-use crate::simulator::lock;
+use crate::simulator::lock_mutex;
 
-/// Which calls a capture forbids (`CUstreamCaptureMode`).
+/// The restrictions that a capture imposes on other calls (`CUstreamCaptureMode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     Global,
@@ -19,9 +19,9 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// The mode with a number, or [`CudaError::InvalidValue`].
-    pub fn new(number: i32) -> Result<Self, CudaError> {
-        match number {
+    /// Converts a `CUstreamCaptureMode`, or returns [`CudaError::InvalidValue`].
+    pub fn new(value: i32) -> Result<Self, CudaError> {
+        match value {
             0 => Ok(Self::Global),
             1 => Ok(Self::ThreadLocal),
             2 => Ok(Self::Relaxed),
@@ -30,36 +30,36 @@ impl Mode {
     }
 }
 
-/// A capture's number, by which programs tell captures apart.
+/// The number of a capture, which identifies it to programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CaptureId(pub u64);
 
-/// One capture: of the stream it began in, and of all that wait for work in it.
+/// One capture: the stream in which it began, and all streams that joined it.
 pub struct Capture {
     pub origin: StreamId,
     pub graph: GraphId,
-    /// Whether the graph was there before, and so stays whatever becomes of the capture.
-    pub given: bool,
+    /// True if the program passed the graph, which then survives errors of the capture.
+    pub is_external_graph: bool,
     pub mode: Mode,
     pub thread: ThreadId,
-    /// False once an error has ended it: nothing but its end is possible then.
+    /// False once an error has invalidated it: it can only be ended then.
     pub valid: bool,
 }
 
-/// A stream that is captured.
+/// A capturing stream.
 pub struct Member {
     pub capture: CaptureId,
     pub context: ContextId,
-    /// Whether the legacy default stream waits for it.
+    /// True if the stream synchronizes with the legacy default stream.
     pub blocking: bool,
-    /// The nodes that its next one waits for.
+    /// The dependencies of its next node.
     pub tail: Vec<NodeId>,
-    /// The handles of those nodes, as they were shown to the program.
-    pub shown: Vec<u64>,
+    /// The handles of those nodes, as returned to the program.
+    pub returned_handles: Vec<u64>,
 }
 
-/// An event that was recorded in a stream that is captured.
-pub struct Mark {
+/// An event recorded in a capturing stream.
+pub struct CapturedEvent {
     pub capture: CaptureId,
     pub tail: Vec<NodeId>,
 }
@@ -69,7 +69,7 @@ pub struct Captures {
     last: u64,
     pub captures: BTreeMap<CaptureId, Capture>,
     pub streams: BTreeMap<StreamId, Member>,
-    pub events: BTreeMap<EventId, Mark>,
+    pub events: BTreeMap<EventId, CapturedEvent>,
 }
 
 static CAPTURES: Mutex<Captures> = Mutex::new(Captures {
@@ -79,34 +79,33 @@ static CAPTURES: Mutex<Captures> = Mutex::new(Captures {
     events: BTreeMap::new(),
 });
 
-/// How many captures and captured events there are: programs without need not ask further.
+/// Number of captures and captured events: programs without captures skip the lock.
 static ANY: AtomicUsize = AtomicUsize::new(0);
 
-/// All captures, for the calling thread alone. Who locks the machine too does so before, and who locks the
-/// graphs does so after.
+/// Locks all captures. A thread that also locks the driver must lock it first; one that also locks the
+/// graphs, after.
 pub fn captures() -> MutexGuard<'static, Captures> {
-    lock(&CAPTURES)
+    lock_mutex(&CAPTURES)
 }
 
-/// [`captures`], if there are any.
-pub fn any() -> Option<MutexGuard<'static, Captures>> {
+/// Locks all captures, if there are any; otherwise returns `None`.
+pub fn try_captures() -> Option<MutexGuard<'static, Captures>> {
     (ANY.load(Ordering::Acquire) > 0).then(captures)
 }
 
 impl Captures {
-    /// A number that no capture has had.
+    /// Returns an unused capture number.
     pub fn next(&mut self) -> CaptureId {
         self.last += 1;
         CaptureId(self.last)
     }
 
-    /// To be called after every change of what is captured.
-    pub fn changed(&self) {
+    /// Updates the counter of captures; required after every change.
+    pub fn update_count(&self) {
         ANY.store(self.captures.len() + self.events.len(), Ordering::Release);
     }
 
-    /// The capture of a stream that is captured, and whether it is still valid:
-    /// [`CudaError::StreamCaptureInvalidated`] if it is not.
+    /// Returns a capture, or [`CudaError::StreamCaptureInvalidated`] if it is not valid any more.
     pub fn active(&self, id: CaptureId) -> Result<&Capture, CudaError> {
         let capture = self.captures.get(&id);
         let capture = capture.ok_or(CudaError::StreamCaptureInvalidated)?;
@@ -116,27 +115,27 @@ impl Captures {
         }
     }
 
-    /// Ends what captures collect, for a call was made that they forbid. Returns `error`, or that they had
-    /// ended before, if all had.
+    /// Invalidates captures after a forbidden call. Returns `error`, or
+    /// [`CudaError::StreamCaptureInvalidated`] if all of them were invalid already.
     pub fn invalidate(&mut self, captures: &BTreeSet<CaptureId>, error: CudaError) -> CudaError {
-        let mut ended_before = true;
+        let mut all_invalid = true;
         for id in captures {
             if let Some(capture) = self.captures.get_mut(id) {
-                ended_before &= !capture.valid;
+                all_invalid &= !capture.valid;
                 capture.valid = false;
             }
         }
-        match ended_before {
+        match all_invalid {
             true => CudaError::StreamCaptureInvalidated,
             false => error,
         }
     }
 
-    /// Takes a capture's streams out of it.
-    pub fn end(&mut self, id: CaptureId) -> Option<Capture> {
+    /// Removes a capture and its streams.
+    pub fn remove(&mut self, id: CaptureId) -> Option<Capture> {
         self.streams.retain(|_, member| member.capture != id);
         let ended = self.captures.remove(&id);
-        self.changed();
+        self.update_count();
         ended
     }
 }

@@ -1,4 +1,4 @@
-//! Executable graphs: made of graphs, launched, destroyed.
+//! Executable graphs: instantiation, launch and destruction.
 
 use std::ffi::{CStr, c_char, c_uint, c_ulonglong};
 use std::sync::Arc;
@@ -10,201 +10,212 @@ use super::body::{Body, NodeId};
 use super::nodes::{graph_id, node_id};
 use super::store::{ExecId, graphs};
 use super::{memory, objects};
-use crate::report::say;
-use crate::simulator::queue::{self, Awaited};
-use crate::simulator::raw::{Out, handle, number, set_if_wanted};
+use crate::log::warn;
+use crate::simulator::queue::{self, WaitTarget};
+use crate::simulator::raw::{Out, handle, number, write_if_not_null};
+use crate::simulator::stream_op::StreamOp;
 use crate::simulator::submit::submit;
-use crate::simulator::work::Work;
-use crate::simulator::{driver, in_live_stream, machine};
-use crate::status::Answer;
+use crate::simulator::{lock, lock_live_stream, lock_synchronized};
+use crate::status::CallResult;
 use crate::types::graph::InstantiateParams;
 
-/// The flags of executable graphs.
+/// Flags of executable graphs.
 const AUTO_FREE: u64 = 1;
 const UPLOAD: u64 = 2;
 const DEVICE_LAUNCH: u64 = 4;
 const USE_NODE_PRIORITY: u64 = 8;
 
-/// The numbers of `CUgraphInstantiateResult`.
+/// Values of `CUgraphInstantiateResult`.
 const SUCCESS: i32 = 0;
 const ERROR: i32 = 1;
 const INVALID_STRUCTURE: i32 = 2;
 const NOT_SUPPORTED: i32 = 3;
 
-/// Why a graph cannot be made executable.
-struct Refusal {
+/// The reason why a graph cannot be instantiated.
+struct InstantiateError {
     error: CudaError,
-    /// Its `CUgraphInstantiateResult`.
+    /// The `CUgraphInstantiateResult`.
     result: i32,
-    /// A node that it is about.
+    /// The node that causes the error, if there is one.
     node: Option<NodeId>,
-    why: &'static CStr,
+    message: &'static CStr,
 }
 
-/// An executable graph of `graph`, if it can be launched.
-fn instantiate(graph: CUgraph, flags: u64) -> Result<ExecId, Refusal> {
-    let plain = |error| Refusal {
+/// Instantiates `graph`, after a check that it can be launched.
+fn instantiate(graph: CUgraph, flags: u64) -> Result<ExecId, InstantiateError> {
+    let error_only = |error| InstantiateError {
         error,
         result: ERROR,
         node: None,
-        why: c"invalid graph or flags",
+        message: c"invalid graph or flags",
     };
-    // Memory that a graph left is freed by the host's launch of it: the two exclude each other.
-    let both = AUTO_FREE | DEVICE_LAUNCH;
-    let known = both | UPLOAD | USE_NODE_PRIORITY;
-    if flags & !known != 0 || flags & both == both {
-        return Err(plain(CudaError::InvalidValue));
+    // AUTO_FREE frees a launch's remaining memory at the next launch from the host, so device launches
+    // exclude it.
+    let excluded = AUTO_FREE | DEVICE_LAUNCH;
+    let valid_flags = excluded | UPLOAD | USE_NODE_PRIORITY;
+    if flags & !valid_flags != 0 || flags & excluded == excluded {
+        return Err(error_only(CudaError::InvalidValue));
     }
     if flags & DEVICE_LAUNCH != 0 {
-        say(format_args!(
-            "the simulator does not do graphs that kernels launch"
+        warn(format_args!(
+            "the simulator does not support device-side graph launches"
         ));
-        return Err(Refusal {
+        return Err(InstantiateError {
             result: NOT_SUPPORTED,
-            why: c"device launch is not supported",
-            ..plain(CudaError::NotSupported)
+            message: c"device launch is not supported",
+            ..error_only(CudaError::NotSupported)
         });
     }
     let mut graphs = graphs();
-    let body = graphs.graph(graph_id(graph)).map_err(plain)?;
-    if let Some(node) = stuck(body) {
-        return Err(Refusal {
+    let body = graphs.graph(graph_id(graph)).map_err(error_only)?;
+    if let Some(node) = find_cycle(body) {
+        return Err(InstantiateError {
             result: INVALID_STRUCTURE,
             node: Some(node),
-            why: c"nodes of the graph wait for each other",
-            ..plain(CudaError::InvalidValue)
+            message: c"the graph has a dependency cycle",
+            ..error_only(CudaError::InvalidValue)
         });
     }
     if body.has_memory() {
         let id = body.id;
         if graphs.execs.values().any(|exec| exec.body.id == id) {
-            return Err(Refusal {
-                why: c"a graph that allocates memory can have one executable graph",
-                ..plain(CudaError::NotSupported)
+            return Err(InstantiateError {
+                message: c"a graph that allocates memory can have only one executable graph",
+                ..error_only(CudaError::NotSupported)
             });
         }
     }
-    graphs.instantiate(graph_id(graph), flags).map_err(plain)
+    graphs
+        .instantiate(graph_id(graph), flags)
+        .map_err(error_only)
 }
 
-/// A node of a circle of nodes that wait for each other, here or in a graph below.
-fn stuck(body: &Body) -> Option<NodeId> {
+/// Returns a node of a dependency cycle, here or in a child graph.
+fn find_cycle(body: &Body) -> Option<NodeId> {
     if body.order(None).is_none() {
-        let waits_for_itself =
-            |node: &NodeId| body.ancestors(&body.nodes[node].after).contains(node);
+        let waits_for_itself = |node: &NodeId| {
+            body.ancestors(&body.nodes[node].dependencies)
+                .contains(node)
+        };
         return body.nodes.keys().copied().find(waits_for_itself);
     }
-    body.children().find_map(stuck)
+    body.children().find_map(find_cycle)
 }
 
-/// `cuGraphInstantiate` before CUDA 12: what is wrong is told by a node and in words.
+/// `cuGraphInstantiate` before CUDA 12: reports errors as a node and as text.
 pub unsafe fn instantiate_with_log(
-    to: *mut CUgraphExec,
+    out: *mut CUgraphExec,
     graph: CUgraph,
     error_node: *mut CUgraphNode,
     log: *mut c_char,
-    room: usize,
-) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(to) }?;
-    let made = instantiate(graph, 0);
-    let (node, why) = match &made {
+    capacity: usize,
+) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuGraphInstantiate` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
+    let result = instantiate(graph, 0);
+    let (node, message) = match &result {
         Ok(_) => (None, c""),
-        Err(refusal) => (refusal.node, refusal.why),
+        Err(error) => (error.node, error.message),
     };
-    // SAFETY: the caller's promise, here and below.
-    unsafe { set_if_wanted(error_node, handle(node.map_or(0, |node| node.0))) };
-    if !log.is_null() && room > 0 {
-        let shown = why.count_bytes().min(room - 1);
-        // SAFETY: so many bytes and a zero byte have room.
+    // SAFETY: `error_node` is null or writable, as `cuGraphInstantiate` requires of its caller.
+    unsafe { write_if_not_null(error_node, handle(node.map_or(0, |node| node.0))) };
+    if !log.is_null() && capacity > 0 {
+        let length = message.count_bytes().min(capacity - 1);
+        // SAFETY: `log` has room for `capacity` bytes, and `length` plus the NUL are no more.
         unsafe {
-            log.copy_from_nonoverlapping(why.as_ptr(), shown);
-            log.add(shown).write(0);
+            log.copy_from_nonoverlapping(message.as_ptr(), length);
+            log.add(length).write(0);
         }
     }
-    to.set(handle(made.map_err(|refusal| refusal.error)?.0));
+    out.set(handle(result.map_err(|error| error.error)?.0));
     Ok(())
 }
 
-/// `cuGraphInstantiateWithFlags`, which is `cuGraphInstantiate` since CUDA 12.
+/// `cuGraphInstantiateWithFlags`, which is named `cuGraphInstantiate` since CUDA 12.
 pub unsafe fn instantiate_with_flags(
-    to: *mut CUgraphExec,
+    out: *mut CUgraphExec,
     graph: CUgraph,
     flags: c_ulonglong,
-) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(to) }?;
-    let made = instantiate(graph, flags).map_err(|refusal| refusal.error)?;
-    to.set(handle(made.0));
+) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuGraphInstantiateWithFlags` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
+    let result = instantiate(graph, flags).map_err(|error| error.error)?;
+    out.set(handle(result.0));
     Ok(())
 }
 
 /// `cuGraphInstantiateWithParams`.
 pub unsafe fn instantiate_with_params(
-    to: *mut CUgraphExec,
+    out: *mut CUgraphExec,
     graph: CUgraph,
-    how: *mut InstantiateParams,
-) -> Answer {
-    // SAFETY: the caller's promise.
-    let (to, how) = unsafe { (Out::new(to)?, how.as_mut().ok_or(CudaError::InvalidValue)?) };
-    if how.flags & UPLOAD != 0 {
-        drop(in_live_stream(how.upload_stream)?);
+    params: *mut InstantiateParams,
+) -> CallResult {
+    // SAFETY: `out` is null or writable and `params` null or a valid structure, as
+    // `cuGraphInstantiateWithParams` requires of its caller.
+    let (out, params) = unsafe {
+        (
+            Out::new(out)?,
+            params.as_mut().ok_or(CudaError::InvalidValue)?,
+        )
+    };
+    if params.flags & UPLOAD != 0 {
+        drop(lock_live_stream(params.upload_stream)?);
     }
-    let made = instantiate(graph, how.flags);
-    let refusal = made.as_ref().err();
-    how.result = refusal.map_or(SUCCESS, |refusal| refusal.result);
-    let node = refusal.and_then(|refusal| refusal.node);
-    how.error_node = handle(node.map_or(0, |node| node.0));
-    to.set(handle(made.map_err(|refusal| refusal.error)?.0));
+    let result = instantiate(graph, params.flags);
+    let error = result.as_ref().err();
+    params.result = error.map_or(SUCCESS, |error| error.result);
+    let node = error.and_then(|error| error.node);
+    params.error_node = handle(node.map_or(0, |node| node.0));
+    out.set(handle(result.map_err(|error| error.error)?.0));
     Ok(())
 }
 
 /// `cuGraphExecGetFlags`.
-pub unsafe fn flags(exec: CUgraphExec, to: *mut c_ulonglong) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(to) }?;
-    to.set(graphs().exec(exec_id(exec))?.flags);
+pub unsafe fn flags(exec: CUgraphExec, out: *mut c_ulonglong) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuGraphExecGetFlags` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
+    out.set(graphs().exec(exec_id(exec))?.flags);
     Ok(())
 }
 
 /// `cuGraphExecDestroy`.
-pub unsafe fn destroy(exec: CUgraphExec) -> Answer {
-    // What it holds of the program's stays until its launches are over.
-    queue::wait(Awaited::All);
-    let calls = graphs().destroy_exec(exec_id(exec))?;
-    Ok(objects::call(calls)?)
+pub unsafe fn destroy(exec: CUgraphExec) -> CallResult {
+    // User objects stay alive until the graph's launches have completed.
+    queue::wait(WaitTarget::All);
+    let destructors = graphs().destroy_exec(exec_id(exec))?;
+    Ok(objects::call_destructors(destructors)?)
 }
 
-/// `cuGraphUpload`: there is nothing to send ahead.
-pub unsafe fn upload(exec: CUgraphExec, on: CUstream) -> Answer {
-    drop(in_live_stream(on)?);
+/// `cuGraphUpload`: a no-op, because there is nothing to upload.
+pub unsafe fn upload(exec: CUgraphExec, h_stream: CUstream) -> CallResult {
+    drop(lock_live_stream(h_stream)?);
     graphs().exec(exec_id(exec))?;
     Ok(())
 }
 
 /// `cuGraphLaunch`.
-pub unsafe fn launch(exec: CUgraphExec, on: CUstream) -> Answer {
-    let (found, context, stream) = in_live_stream(on)?;
-    drop(found);
+pub unsafe fn launch(exec: CUgraphExec, h_stream: CUstream) -> CallResult {
+    let (driver, context, stream) = lock_live_stream(h_stream)?;
+    drop(driver);
     let (body, flags) = {
         let graphs = graphs();
         let exec = graphs.exec(exec_id(exec))?;
         (Arc::clone(&exec.body), exec.flags)
     };
-    // Whether there is room can be said when the launch before is over.
+    // Memory availability is known only after the previous launch has completed.
     let mut driver = match body.has_memory() {
-        true => driver()?,
-        false => machine()?,
+        true => lock_synchronized()?,
+        false => lock()?,
     };
     memory::make_room(&mut driver, context, &body, flags & AUTO_FREE != 0)?;
-    Ok(submit(driver, context, stream, Work::Graph(body))?)
+    Ok(submit(driver, context, stream, StreamOp::Graph(body))?)
 }
 
-/// `cuGraphNodeSetEnabled`: for kernels, copies and fills.
-pub unsafe fn set_enabled(exec: CUgraphExec, node: CUgraphNode, enabled: c_uint) -> Answer {
+/// `cuGraphNodeSetEnabled`: for kernel, memcpy and memset nodes.
+pub unsafe fn set_enabled(exec: CUgraphExec, node: CUgraphNode, enabled: c_uint) -> CallResult {
     let mut graphs = graphs();
     let node = graphs.exec_node(exec_id(exec), node_id(node))?;
-    if !can_be_disabled(&node.work) {
+    if !can_be_disabled(&node.op) {
         return Err(CudaError::InvalidValue.into());
     }
     node.enabled = enabled != 0;
@@ -212,25 +223,28 @@ pub unsafe fn set_enabled(exec: CUgraphExec, node: CUgraphNode, enabled: c_uint)
 }
 
 /// `cuGraphNodeGetEnabled`.
-pub unsafe fn enabled(exec: CUgraphExec, node: CUgraphNode, to: *mut c_uint) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(to) }?;
+pub unsafe fn enabled(exec: CUgraphExec, node: CUgraphNode, out: *mut c_uint) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuGraphNodeGetEnabled` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
     let graphs = graphs();
     let exec = graphs.exec(exec_id(exec))?;
     let node = exec.body.find(node_id(node));
     let node = node.ok_or(CudaError::InvalidValue)?;
-    if !can_be_disabled(&node.work) {
+    if !can_be_disabled(&node.op) {
         return Err(CudaError::InvalidValue.into());
     }
-    to.set(node.enabled.into());
+    out.set(node.enabled.into());
     Ok(())
 }
 
-fn can_be_disabled(work: &Work) -> bool {
-    matches!(work, Work::Kernel(_) | Work::Memcpy(_) | Work::Memset(_))
+fn can_be_disabled(op: &StreamOp) -> bool {
+    matches!(
+        op,
+        StreamOp::Kernel(_) | StreamOp::Memcpy(_) | StreamOp::Memset(_)
+    )
 }
 
-/// The executable graph that a handle names.
+/// Returns the number of an executable graph's handle.
 pub fn exec_id(exec: CUgraphExec) -> ExecId {
     ExecId(number(exec))
 }

@@ -1,5 +1,5 @@
-//! Memory that nodes of graphs allocate: its address is dealt out with the node, its bytes come with each
-//! launch.
+//! Memory that graph nodes allocate: the address is reserved when the node is created, the memory is
+//! allocated at each launch.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
@@ -10,153 +10,157 @@ use cust_raw::CUdevice;
 
 use super::body::Body;
 use crate::simulator::device::check_device;
-use crate::simulator::work::Reserved;
-use crate::simulator::{driver, lock, machine, pool};
-use crate::status::Answer;
+use crate::simulator::stream_op::Reservation;
+use crate::simulator::{lock, lock_mutex, lock_synchronized, pool};
+use crate::status::CallResult;
 
-/// The numbers of `CUgraphMem_attribute`.
-const USED: c_int = 0;
-const USED_MOST: c_int = 1;
-const RESERVED: c_int = 2;
-const RESERVED_MOST: c_int = 3;
+/// Values of `CUgraphMem_attribute`.
+const USED_CURRENT: c_int = 0;
+const USED_HIGH: c_int = 1;
+const RESERVED_CURRENT: c_int = 2;
+const RESERVED_HIGH: c_int = 3;
 
-/// The addresses that nodes were given, and the bytes from there on.
-static RESERVED_AT: Mutex<BTreeMap<u64, u64>> = Mutex::new(BTreeMap::new());
+/// The reserved addresses, with the size of each reservation in bytes.
+static RESERVATIONS: Mutex<BTreeMap<u64, u64>> = Mutex::new(BTreeMap::new());
 
-/// What nodes allocated that may be there now.
+/// The allocations of graph nodes, some of which may have been freed since.
 static ALLOCATED: Mutex<Allocated> = Mutex::new(Allocated {
     bytes: BTreeMap::new(),
-    most: BTreeMap::new(),
+    peak: BTreeMap::new(),
 });
 
 struct Allocated {
-    /// By address.
+    /// Size in bytes, by address.
     bytes: BTreeMap<u64, u64>,
-    /// Of each device.
-    most: BTreeMap<u32, u64>,
+    /// Peak of the used bytes, by device.
+    peak: BTreeMap<u32, u64>,
 }
 
 impl Allocated {
-    /// The bytes of a device that are there now. Memory of a graph may be freed by any function that frees.
+    /// Returns the bytes in use on a device. Skips memory that was freed since: any free function may have
+    /// done so.
     fn used(&mut self, driver: &Driver, device: u32) -> u64 {
-        self.bytes.retain(|&at, _| driver.owner(at).is_some());
-        let of_device = self.bytes.iter().filter(|(at, _)| {
-            let found = driver.allocation(**at);
-            found.is_ok_and(|found| found.home == device)
+        self.bytes
+            .retain(|&address, _| driver.owner(address).is_some());
+        let of_device = self.bytes.iter().filter(|(address, _)| {
+            let allocation = driver.allocation(**address);
+            allocation.is_ok_and(|allocation| allocation.home == device)
         });
         of_device.map(|(_, bytes)| bytes).sum()
     }
 }
 
-/// An address for a node that allocates `bytes` bytes.
+/// Reserves an address for a node that allocates `bytes` bytes.
 pub fn reserve(driver: &mut Driver, context: ContextId, bytes: u64) -> Result<u64, CudaError> {
     let address = driver.reserve(context, bytes)?;
-    lock(&RESERVED_AT).insert(address, bytes);
+    lock_mutex(&RESERVATIONS).insert(address, bytes);
     Ok(address)
 }
 
-/// Whether an address lies in what a node of some graph allocates.
+/// Returns true if an address lies in the reservation of a graph node.
 pub fn is_reserved(address: u64) -> bool {
-    let reserved = lock(&RESERVED_AT);
-    let before = reserved.range(..=address).next_back();
-    before.is_some_and(|(start, bytes)| address - start < *bytes)
+    let reservations = lock_mutex(&RESERVATIONS);
+    let candidate = reservations.range(..=address).next_back();
+    candidate.is_some_and(|(start, bytes)| address - start < *bytes)
 }
 
-/// Refuses a copy that is to be a node and that could never be done. Memory that a node allocates may not be
-/// there yet.
-pub fn check_copy(driver: &Driver, context: ContextId, copy: &Memcpy) -> Result<(), CudaError> {
-    let ends = [copy.dst.array, copy.src.array];
-    let later = ends.iter().any(|end| match end {
-        MemcpyAddress::Device(at) | MemcpyAddress::Unified(at) => is_reserved(*at),
+/// Checks the copy of a new node. Skips the address check for memory of allocation nodes, which may not exist
+/// yet.
+pub fn check_memcpy(driver: &Driver, context: ContextId, copy: &Memcpy) -> Result<(), CudaError> {
+    let sides = [copy.dst.array, copy.src.array];
+    let is_unallocated = sides.iter().any(|side| match side {
+        MemcpyAddress::Device(address) | MemcpyAddress::Unified(address) => is_reserved(*address),
         MemcpyAddress::Host(_) | MemcpyAddress::Array(_) => false,
     });
-    match later {
+    match is_unallocated {
         true => driver.memory_info(context).map(|_| ()),
         false => driver.check_memcpy(context, copy),
     }
 }
 
-/// [`check_copy`], of a fill.
-pub fn check_fill(driver: &Driver, context: ContextId, memset: &Memset) -> Result<(), CudaError> {
+/// Checks the fill of a new node, as [`check_memcpy`] does for copies.
+pub fn check_memset(driver: &Driver, context: ContextId, memset: &Memset) -> Result<(), CudaError> {
     match is_reserved(memset.address) {
         true => driver.memory_info(context).map(|_| ()),
         false => driver.check_memset(context, memset),
     }
 }
 
-/// Does the work of a node that allocates.
-pub fn allocate(context: ContextId, reserved: &Reserved) -> Result<(), CudaError> {
-    let mut driver = machine()?;
-    driver.allocate_reserved(context, reserved.address, reserved.bytes)?;
-    let mut allocated = lock(&ALLOCATED);
-    allocated.bytes.insert(reserved.address, reserved.bytes);
+/// Executes an allocation node.
+pub fn allocate(context: ContextId, reservation: &Reservation) -> Result<(), CudaError> {
+    let mut driver = lock()?;
+    driver.allocate_reserved(context, reservation.address, reservation.bytes)?;
+    let mut allocated = lock_mutex(&ALLOCATED);
+    allocated
+        .bytes
+        .insert(reservation.address, reservation.bytes);
     let device = driver.context_device(context)?;
     let used = allocated.used(&driver, device);
-    let most = allocated.most.entry(device).or_default();
-    *most = used.max(*most);
+    let peak = allocated.peak.entry(device).or_default();
+    *peak = used.max(*peak);
     Ok(())
 }
 
-/// Makes room for the memory that a launch allocates. What is left of the launch before is freed where
-/// `free` says so; else it is [`CudaError::InvalidValue`].
+/// Prepares the memory that a launch allocates. If memory of the previous launch is still allocated, frees it
+/// if `free` is true; otherwise returns [`CudaError::InvalidValue`].
 pub fn make_room(
     driver: &mut Driver,
     context: ContextId,
     body: &Body,
     free: bool,
 ) -> Result<(), CudaError> {
-    for reserved in body.allocations() {
-        if driver.owner(reserved.address).is_none() {
+    for reservation in body.allocations() {
+        if driver.owner(reservation.address).is_none() {
             continue;
         }
         if !free {
             return Err(CudaError::InvalidValue);
         }
-        driver.free(context, reserved.address)?;
-        pool::freed(reserved.address);
+        driver.free(context, reservation.address)?;
+        pool::record_free(reservation.address);
     }
     let mut children = body.children();
     children.try_for_each(|child| make_room(driver, context, child, free))
 }
 
 /// `cuDeviceGetGraphMemAttribute`.
-pub unsafe fn attribute(device: CUdevice, attribute: c_int, value: *mut c_void) -> Answer {
+pub unsafe fn attribute(device: CUdevice, attribute: c_int, value: *mut c_void) -> CallResult {
     let device = check_device(device)?;
     if value.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
-    let driver = driver()?;
-    let mut allocated = lock(&ALLOCATED);
+    let driver = lock_synchronized()?;
+    let mut allocated = lock_mutex(&ALLOCATED);
     let bytes = match attribute {
-        // Nothing is kept that was freed, so what is reserved is what is used.
-        USED | RESERVED => allocated.used(&driver, device),
-        USED_MOST | RESERVED_MOST => allocated.most.get(&device).copied().unwrap_or(0),
+        // Freed memory is not cached, so the reserved bytes are the used bytes.
+        USED_CURRENT | RESERVED_CURRENT => allocated.used(&driver, device),
+        USED_HIGH | RESERVED_HIGH => allocated.peak.get(&device).copied().unwrap_or(0),
         _ => return Err(CudaError::InvalidValue.into()),
     };
-    // SAFETY: the caller promises room for the attribute, which is of 64 bits.
+    // SAFETY: `value` is not null and has room for a `cuuint64_t`, the type of all these attributes.
     unsafe { value.cast::<u64>().write(bytes) };
     Ok(())
 }
 
-/// `cuDeviceSetGraphMemAttribute`: what there was at most can be set back.
-pub unsafe fn set_attribute(device: CUdevice, attribute: c_int, value: *mut c_void) -> Answer {
+/// `cuDeviceSetGraphMemAttribute`: a peak can only be reset.
+pub unsafe fn set_attribute(device: CUdevice, attribute: c_int, value: *mut c_void) -> CallResult {
     let device = check_device(device)?;
-    if value.is_null() || !matches!(attribute, USED_MOST | RESERVED_MOST) {
+    if value.is_null() || !matches!(attribute, USED_HIGH | RESERVED_HIGH) {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: the caller promises a number of 64 bits.
+    // SAFETY: `value` is not null and points to a `cuuint64_t`, the type of all these attributes.
     if unsafe { value.cast::<u64>().read() } != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    let driver = driver()?;
-    let mut allocated = lock(&ALLOCATED);
+    let driver = lock_synchronized()?;
+    let mut allocated = lock_mutex(&ALLOCATED);
     let used = allocated.used(&driver, device);
-    allocated.most.insert(device, used);
+    allocated.peak.insert(device, used);
     Ok(())
 }
 
-/// `cuDeviceGraphMemTrim`: nothing is kept that was freed.
-pub unsafe fn trim(device: CUdevice) -> Answer {
+/// `cuDeviceGraphMemTrim`: a no-op, because freed memory is not cached.
+pub unsafe fn trim(device: CUdevice) -> CallResult {
     check_device(device)?;
     Ok(())
 }

@@ -1,6 +1,6 @@
-//! Graphs: work that is put together first, by hand or by capturing streams, and launched as often as
-//! wanted. `body.rs` has them as data, `store.rs` all that there are; the other files are the driver API's
-//! functions, one topic each.
+//! Graphs: operations that are assembled once, by hand or by stream capture, and launched repeatedly.
+//! `body.rs` has the data structure, `store.rs` the table of all graphs; the other files implement the driver
+//! API's functions, one topic each.
 
 mod body;
 pub mod dot;
@@ -9,11 +9,11 @@ pub mod memory;
 pub mod nodes;
 pub mod objects;
 pub mod params;
-pub mod reading;
+pub mod params_in;
+mod params_out;
 pub mod run;
-pub mod shape;
-mod showing;
 mod store;
+pub mod topology;
 pub mod update;
 
 pub use body::{Body, GraphId, NodeId, Random};

@@ -1,4 +1,4 @@
-//! Graphs made by hand: what makes and destroys graphs and nodes.
+//! Creation and destruction of graphs and nodes.
 
 use std::ffi::{c_int, c_uint};
 
@@ -10,208 +10,217 @@ use cust_raw::{
 
 use super::body::{GraphId, NodeId};
 use super::objects;
-use super::reading::{self, list};
-use super::shape::check_edges;
+use super::params_in::{self, list};
 use super::store::graphs;
-use crate::report::say;
-use crate::simulator::driver;
+use super::topology::check_edges;
+use crate::log::warn;
+use crate::simulator::lock_synchronized;
 use crate::simulator::raw::{self, Out, handle, number};
-use crate::simulator::work::Work;
-use crate::status::Answer;
+use crate::simulator::stream_op::StreamOp;
+use crate::status::CallResult;
 use crate::types::graph::{EdgeData, KernelNodeParams, MemsetNodeParams, NodeParams};
 
 /// `cuGraphCreate`.
-pub unsafe fn create(to: *mut CUgraph, flags: c_uint) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(to) }?;
+pub unsafe fn create(out: *mut CUgraph, flags: c_uint) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuGraphCreate` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    to.set(handle(graphs().create().0));
+    out.set(handle(graphs().create().0));
     Ok(())
 }
 
 /// `cuGraphDestroy`.
-pub unsafe fn destroy(graph: CUgraph) -> Answer {
-    let calls = graphs().destroy(graph_id(graph))?;
-    Ok(objects::call(calls)?)
+pub unsafe fn destroy(graph: CUgraph) -> CallResult {
+    let destructors = graphs().destroy(graph_id(graph))?;
+    Ok(objects::call_destructors(destructors)?)
 }
 
 /// `cuGraphClone`.
-pub unsafe fn clone(to: *mut CUgraph, graph: CUgraph) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(to) }?;
+pub unsafe fn clone(out: *mut CUgraph, graph: CUgraph) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuGraphClone` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
     let mut graphs = graphs();
     if graphs.graph(graph_id(graph))?.has_memory() {
         return Err(CudaError::NotSupported.into());
     }
-    to.set(handle(graphs.duplicate(graph_id(graph))?.0));
+    out.set(handle(graphs.duplicate(graph_id(graph))?.0));
     Ok(())
 }
 
 /// `cuGraphNodeFindInClone`.
-pub unsafe fn find_in_clone(to: *mut CUgraphNode, node: CUgraphNode, clone: CUgraph) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(to) }?;
+pub unsafe fn find_in_clone(
+    out: *mut CUgraphNode,
+    node: CUgraphNode,
+    clone: CUgraph,
+) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuGraphNodeFindInClone` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
     let graphs = graphs();
     let mut nodes = graphs.graph(graph_id(clone))?.nodes.iter();
-    let found = nodes.find(|(_, copy)| copy.original == Some(node_id(node)));
-    let (found, _) = found.ok_or(CudaError::InvalidValue)?;
-    to.set(handle(found.0));
+    let clone_node = nodes.find(|(_, memcpy)| memcpy.original == Some(node_id(node)));
+    let (clone_node, _) = clone_node.ok_or(CudaError::InvalidValue)?;
+    out.set(handle(clone_node.0));
     Ok(())
 }
 
 /// `cuGraphDestroyNode`.
-pub unsafe fn destroy_node(node: CUgraphNode) -> Answer {
-    let calls = graphs().destroy_node(node_id(node))?;
-    Ok(objects::call(calls)?)
+pub unsafe fn destroy_node(node: CUgraphNode) -> CallResult {
+    let destructors = graphs().destroy_node(node_id(node))?;
+    Ok(objects::call_destructors(destructors)?)
 }
 
-/// Where a new node goes: its graph, and what it waits for.
-struct Place {
-    to: *mut CUgraphNode,
+/// The output for a new node's handle, its graph and its dependencies.
+struct NewNode {
+    out: *mut CUgraphNode,
     graph: CUgraph,
-    after: *const CUgraphNode,
+    dependencies: *const CUgraphNode,
     count: usize,
 }
 
-impl Place {
-    /// A new node with the work that is made once it is known where the node's handle goes.
+impl NewNode {
+    /// Adds a node with the operation that `op` returns. Calls `op` only after the output pointer is validated.
     ///
     /// # Safety
-    /// The handle must be null or writable, the list as long as it says.
-    unsafe fn add(self, work: impl FnOnce() -> Result<Work, CudaError>) -> Answer {
-        // SAFETY: the caller's promise.
-        let (to, after) = unsafe { (Out::new(self.to)?, list(self.after, self.count)?) };
+    /// `out` must be null or writable, and `dependencies` must have `count` elements.
+    unsafe fn add(self, op: impl FnOnce() -> Result<StreamOp, CudaError>) -> CallResult {
+        // SAFETY: `out` is null or writable and the list has `count` elements, by this function's contract.
+        let (out, dependencies) =
+            unsafe { (Out::new(self.out)?, list(self.dependencies, self.count)?) };
         graphs().graph(graph_id(self.graph))?;
-        let work = work()?;
-        let after = after.into_iter().map(node_id).collect();
-        let node = graphs().add(graph_id(self.graph), work, after)?;
-        to.set(handle(node.0));
+        let op = op()?;
+        let dependencies = dependencies.into_iter().map(node_id).collect();
+        let node = graphs().add(graph_id(self.graph), op, dependencies)?;
+        out.set(handle(node.0));
         Ok(())
     }
 }
 
-/// The functions that add a node of one type. What makes the node's work is given for each.
+/// Generates the functions that add a node of one type, from the expression that creates the node's operation.
 macro_rules! adders {
-    ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) $work:expr;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) $op:expr;)*) => {$(
         $(#[$doc])*
         pub unsafe fn $name(
-            to: *mut CUgraphNode,
+            out: *mut CUgraphNode,
             graph: CUgraph,
-            after: *const CUgraphNode,
+            dependencies: *const CUgraphNode,
             count: usize,
             $($argument: $type),*
-        ) -> Answer {
-            let place = Place { to, graph, after, count };
-            // SAFETY: the caller's promise.
-            unsafe { place.add(|| $work) }
+        ) -> CallResult {
+            let new_node = NewNode { out, graph, dependencies, count };
+            // SAFETY: `out`, `dependencies` and the node's parameters meet the C function's contract, which the
+            // callees share.
+            unsafe { new_node.add(|| $op) }
         }
     )*};
 }
 
 adders! {
     /// `cuGraphAddKernelNode`, before CUDA 12.
-    add_old_kernel(how: *const CUDA_KERNEL_NODE_PARAMS) reading::old_kernel(how).map(Work::Kernel);
+    add_kernel_v1(params: *const CUDA_KERNEL_NODE_PARAMS) params_in::kernel_v1(params).map(StreamOp::Kernel);
     /// `cuGraphAddKernelNode`.
-    add_kernel(how: *const KernelNodeParams) reading::kernel(how).map(Work::Kernel);
+    add_kernel(params: *const KernelNodeParams) params_in::kernel(params).map(StreamOp::Kernel);
     /// `cuGraphAddMemcpyNode`.
-    add_memcpy(how: *const CUDA_MEMCPY3D, _context: CUcontext) reading::copy(how);
+    add_memcpy(params: *const CUDA_MEMCPY3D, _context: CUcontext) params_in::memcpy(params);
     /// `cuGraphAddMemsetNode`.
-    add_memset(how: *const CUDA_MEMSET_NODE_PARAMS, _context: CUcontext) reading::old_fill(how);
+    add_memset(params: *const CUDA_MEMSET_NODE_PARAMS, _context: CUcontext) params_in::memset_v1(params);
     /// `cuGraphAddHostNode`.
-    add_host(how: *const CUDA_HOST_NODE_PARAMS) reading::host(how);
+    add_host(params: *const CUDA_HOST_NODE_PARAMS) params_in::host(params);
     /// `cuGraphAddEmptyNode`.
-    add_empty() Ok(Work::Empty);
+    add_empty() Ok(StreamOp::Empty);
     /// `cuGraphAddChildGraphNode`.
-    add_child(child: CUgraph) reading::child(child);
+    add_child(child: CUgraph) params_in::child(child);
     /// `cuGraphAddEventRecordNode`.
-    add_event_record(event: CUevent) known_event(event).map(Work::RecordEvent);
+    add_event_record(event: CUevent) existing_event(event).map(StreamOp::RecordEvent);
     /// `cuGraphAddEventWaitNode`.
-    add_event_wait(event: CUevent) known_event(event).map(Work::WaitEvent);
+    add_event_wait(event: CUevent) existing_event(event).map(StreamOp::WaitEvent);
     /// `cuGraphAddMemAllocNode`.
-    add_alloc(how: *mut CUDA_MEM_ALLOC_NODE_PARAMS) reading::allocation(how);
+    add_alloc(params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) params_in::allocation(params);
     /// `cuGraphAddMemFreeNode`.
-    add_free(address: CUdeviceptr) reading::freed(address);
+    add_free(address: CUdeviceptr) params_in::free_op(address);
     /// `cuGraphAddNode` before CUDA 13.
-    add_any(how: *mut NodeParams) any(how);
+    add_any(params: *mut NodeParams) read_any(params);
 }
 
-/// `cuGraphAddNode`, with data of the edges.
+/// `cuGraphAddNode`, with edge data.
 pub unsafe fn add_any_with_edges(
-    to: *mut CUgraphNode,
+    out: *mut CUgraphNode,
     graph: CUgraph,
-    after: *const CUgraphNode,
+    dependencies: *const CUgraphNode,
     edges: *const EdgeData,
     count: usize,
-    how: *mut NodeParams,
-) -> Answer {
-    // SAFETY: the caller's promise.
+    params: *mut NodeParams,
+) -> CallResult {
+    // SAFETY: `edges` is null or has `count` elements; the other arguments are those of `cuGraphAddNode`,
+    // whose caller guarantees the same for both versions.
     unsafe {
         check_edges(edges, count)?;
-        add_any(to, graph, after, count, how)
+        add_any(out, graph, dependencies, count, params)
     }
 }
 
-/// The types that the simulator does not do, by their numbers.
-const MISSING: [(c_int, &str); 4] = [
-    (8, "nodes that signal external semaphores"),
-    (9, "nodes that wait for external semaphores"),
-    (12, "nodes of memory operations"),
+/// Node types that the simulator does not support, by `CUgraphNodeType`.
+const UNSUPPORTED: [(c_int, &str); 4] = [
+    (8, "external semaphore signal nodes"),
+    (9, "external semaphore wait nodes"),
+    (12, "batch memory operation nodes"),
     (13, "conditional nodes"),
 ];
 
-/// The work of a node of any type. A node that allocates has its address written to the structure.
+/// Creates the operation of a node of any type. For an allocation node, writes its address to the structure.
 ///
 /// # Safety
-/// `how` must be null or the structure, which can be written to.
-pub unsafe fn any(how: *mut NodeParams) -> Result<Work, CudaError> {
-    if how.is_null() {
+/// `params` must be null or a valid, writable structure.
+pub unsafe fn read_any(params: *mut NodeParams) -> Result<StreamOp, CudaError> {
+    if params.is_null() {
         return Err(CudaError::InvalidValue);
     }
-    // SAFETY: not null, so the structure, whose type says what of the union is there.
+    // SAFETY: `params` is not null, so it is a valid structure, whose `kind` selects the field of the union.
     unsafe {
-        let of = &raw mut (*how).of;
-        match (*how).kind {
-            0 => reading::kernel(&raw const (*of).kernel).map(Work::Kernel),
-            1 => reading::any_copy(&raw const (*of).memcpy),
-            2 => reading::fill(&*(&raw const (*of).memset).cast::<MemsetNodeParams>()),
-            3 => reading::host(&raw const (*of).host),
-            4 => reading::child((*of).graph),
-            5 => Ok(Work::Empty),
-            6 => known_event((*of).event).map(Work::WaitEvent),
-            7 => known_event((*of).event).map(Work::RecordEvent),
-            10 => reading::allocation(&raw mut (*of).alloc),
-            11 => reading::freed((*of).free),
-            other => Err(missing(other)),
+        let of = &raw mut (*params).of;
+        match (*params).kind {
+            0 => params_in::kernel(&raw const (*of).kernel).map(StreamOp::Kernel),
+            1 => params_in::memcpy_any(&raw const (*of).memcpy),
+            2 => params_in::memset(&*(&raw const (*of).memset).cast::<MemsetNodeParams>()),
+            3 => params_in::host(&raw const (*of).host),
+            4 => params_in::child((*of).graph),
+            5 => Ok(StreamOp::Empty),
+            6 => existing_event((*of).event).map(StreamOp::WaitEvent),
+            7 => existing_event((*of).event).map(StreamOp::RecordEvent),
+            10 => params_in::allocation(&raw mut (*of).alloc),
+            11 => params_in::free_op((*of).free),
+            other => Err(unsupported_node(other)),
         }
     }
 }
 
-/// The answer for a type of node that the simulator does not do, or that there is not.
-fn missing(kind: c_int) -> CudaError {
-    match MISSING.iter().find(|(number, _)| *number == kind) {
+/// Returns the error for a node type that the simulator does not support or that does not exist.
+fn unsupported_node(kind: c_int) -> CudaError {
+    match UNSUPPORTED.iter().find(|(number, _)| *number == kind) {
         Some((_, name)) => {
-            say(format_args!("the simulator does not do {name} in graphs"));
+            warn(format_args!(
+                "the simulator does not support {name} in graphs"
+            ));
             CudaError::NotSupported
         }
         None => CudaError::InvalidValue,
     }
 }
 
-/// An event that is there.
-pub fn known_event(event: CUevent) -> Result<cuda_sim::driver::EventId, CudaError> {
+/// Returns the event of a handle, after a check that it exists.
+pub fn existing_event(event: CUevent) -> Result<cuda_sim::driver::EventId, CudaError> {
     let event = raw::event(event);
-    driver()?.event_context(event)?;
+    lock_synchronized()?.event_context(event)?;
     Ok(event)
 }
 
-/// The graph that a handle names.
+/// Returns the number of a graph's handle.
 pub fn graph_id(graph: CUgraph) -> GraphId {
     GraphId(number(graph))
 }
 
-/// The node that a handle names.
+/// Returns the number of a node's handle.
 pub fn node_id(node: CUgraphNode) -> NodeId {
     NodeId(number(node))
 }

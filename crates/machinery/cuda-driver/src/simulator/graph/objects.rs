@@ -1,4 +1,4 @@
-//! User objects: what of the program's is destroyed once no graph needs it any more.
+//! User objects: resources of the program with reference counts, destroyed when no graph needs them any more.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_uint, c_void};
@@ -10,49 +10,50 @@ use super::body::GraphId;
 use super::store::graphs;
 use crate::simulator::callback;
 use crate::simulator::raw::{Out, handle, number};
-use crate::status::Answer;
+use crate::status::CallResult;
 
-/// `CU_USER_OBJECT_NO_DESTRUCTOR_SYNC`, which every object has to have.
+/// `CU_USER_OBJECT_NO_DESTRUCTOR_SYNC`, which CUDA requires for every object.
 const NO_SYNC: c_uint = 1;
 
-/// `CU_GRAPH_USER_OBJECT_MOVE`: the caller's references become the graph's.
+/// `CU_GRAPH_USER_OBJECT_MOVE`: transfers the caller's references to the graph.
 const MOVE: c_uint = 1;
 
-/// All user objects, by their numbers.
+/// All user objects, by number.
 pub struct Objects(BTreeMap<u64, Object>);
 
 struct Object {
-    /// How often it is held: by the program, and by graphs.
+    /// Number of references held by the program and by graphs.
     references: u64,
     destructor: Destructor,
 }
 
-/// What is called once nobody holds an object.
+/// The function to call when an object's last reference is released.
 #[derive(Clone, Copy)]
 pub struct Destructor {
     function: CUhostFn,
     data: *mut c_void,
 }
 
-// SAFETY: the program promises that any thread may call it.
+// SAFETY: `cuUserObjectCreate` requires a destructor that any thread may call.
 unsafe impl Send for Destructor {}
 
 impl Destructor {
-    /// The function and its argument, in one piece: they cross to another thread together.
+    /// Returns the function and its argument together, so that a closure captures the whole `Send` struct.
     fn parts(self) -> (CUhostFn, *mut c_void) {
         (self.function, self.data)
     }
 }
 
-/// Calls them, on a thread of the driver's. No lock is held.
-pub fn call(destructors: Vec<Destructor>) -> Result<(), CudaError> {
+/// Calls destructors on a thread of the driver. The caller must not hold a lock.
+pub fn call_destructors(destructors: Vec<Destructor>) -> Result<(), CudaError> {
     if destructors.is_empty() {
         return Ok(());
     }
     callback::run(move || {
         for destructor in destructors {
             if let (Some(function), data) = destructor.parts() {
-                // SAFETY: the program gave it for this, and it is called once.
+                // SAFETY: the program registered the destructor with this argument, and it is called exactly
+                // once.
                 unsafe { function(data) }
             }
         }
@@ -64,8 +65,8 @@ impl Objects {
         Self(BTreeMap::new())
     }
 
-    /// One more reference for each that is counted.
-    pub fn hold(&mut self, counts: &BTreeMap<u64, u64>) {
+    /// Adds references, by object.
+    pub fn retain_all(&mut self, counts: &BTreeMap<u64, u64>) {
         for (object, count) in counts {
             if let Some(object) = self.0.get_mut(object) {
                 object.references += count;
@@ -73,24 +74,24 @@ impl Objects {
         }
     }
 
-    /// So many references less; the destructors of those that have none left.
-    pub fn let_go(&mut self, counts: &BTreeMap<u64, u64>) -> Vec<Destructor> {
-        let mut calls = Vec::new();
+    /// Drops references and returns the destructors of objects that reached zero.
+    pub fn release_all(&mut self, counts: &BTreeMap<u64, u64>) -> Vec<Destructor> {
+        let mut destructors = Vec::new();
         for (&object, &count) in counts {
             if let Ok(Some(destructor)) = self.release(object, count) {
-                calls.push(destructor);
+                destructors.push(destructor);
             }
         }
-        calls
+        destructors
     }
 
     fn release(&mut self, object: u64, count: u64) -> Result<Option<Destructor>, CudaError> {
-        let found = self.0.get_mut(&object).ok_or(CudaError::InvalidValue)?;
-        found.references = found
+        let entry = self.0.get_mut(&object).ok_or(CudaError::InvalidValue)?;
+        entry.references = entry
             .references
             .checked_sub(count)
             .ok_or(CudaError::InvalidValue)?;
-        if found.references > 0 {
+        if entry.references > 0 {
             return Ok(None);
         }
         Ok(self.0.remove(&object).map(|object| object.destructor))
@@ -99,14 +100,14 @@ impl Objects {
 
 /// `cuUserObjectCreate`.
 pub unsafe fn create(
-    to: *mut CUuserObject,
+    out: *mut CUuserObject,
     data: *mut c_void,
     destroy: CUhostFn,
     references: c_uint,
     flags: c_uint,
-) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(to) }?;
+) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuUserObjectCreate` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
     if destroy.is_none() || references == 0 || flags != NO_SYNC {
         return Err(CudaError::InvalidValue.into());
     }
@@ -120,24 +121,24 @@ pub unsafe fn create(
         },
     };
     graphs.objects.0.insert(id, object);
-    to.set(handle(id));
+    out.set(handle(id));
     Ok(())
 }
 
 /// `cuUserObjectRetain`.
-pub unsafe fn retain(object: CUuserObject, count: c_uint) -> Answer {
+pub unsafe fn retain(object: CUuserObject, count: c_uint) -> CallResult {
     let mut graphs = graphs();
     let object = graphs.objects.0.get_mut(&number(object));
     let object = object.ok_or(CudaError::InvalidValue)?;
-    object.references += u64::from(not_zero(count)?);
+    object.references += u64::from(check_nonzero(count)?);
     Ok(())
 }
 
 /// `cuUserObjectRelease`.
-pub unsafe fn release(object: CUuserObject, count: c_uint) -> Answer {
-    let count = not_zero(count)?;
-    let last = graphs().objects.release(number(object), count.into())?;
-    Ok(call(last.into_iter().collect())?)
+pub unsafe fn release(object: CUuserObject, count: c_uint) -> CallResult {
+    let count = check_nonzero(count)?;
+    let destructor = graphs().objects.release(number(object), count.into())?;
+    Ok(call_destructors(destructor.into_iter().collect())?)
 }
 
 /// `cuGraphRetainUserObject`.
@@ -146,20 +147,20 @@ pub unsafe fn retain_in_graph(
     object: CUuserObject,
     count: c_uint,
     flags: c_uint,
-) -> Answer {
-    let count = u64::from(not_zero(count)?);
+) -> CallResult {
+    let count = u64::from(check_nonzero(count)?);
     if flags & !MOVE != 0 {
         return Err(CudaError::InvalidValue.into());
     }
     let (graph, object) = (GraphId(number(graph)), number(object));
     let mut graphs = graphs();
     graphs.graph(graph)?;
-    let held = graphs.objects.0.get_mut(&object);
-    let held = held.ok_or(CudaError::InvalidValue)?;
+    let entry = graphs.objects.0.get_mut(&object);
+    let entry = entry.ok_or(CudaError::InvalidValue)?;
     match flags {
-        MOVE if held.references < count => return Err(CudaError::InvalidValue.into()),
+        MOVE if entry.references < count => return Err(CudaError::InvalidValue.into()),
         MOVE => {}
-        _ => held.references += count,
+        _ => entry.references += count,
     }
     let objects = &mut graphs.graph_mut(graph)?.objects;
     *objects.entry(object).or_default() += count;
@@ -167,22 +168,22 @@ pub unsafe fn retain_in_graph(
 }
 
 /// `cuGraphReleaseUserObject`.
-pub unsafe fn release_in_graph(graph: CUgraph, object: CUuserObject, count: c_uint) -> Answer {
-    let count = u64::from(not_zero(count)?);
+pub unsafe fn release_in_graph(graph: CUgraph, object: CUuserObject, count: c_uint) -> CallResult {
+    let count = u64::from(check_nonzero(count)?);
     let object = number(object);
     let mut graphs = graphs();
     let objects = &mut graphs.graph_mut(GraphId(number(graph)))?.objects;
-    let held = objects.get_mut(&object).ok_or(CudaError::InvalidValue)?;
-    *held = held.checked_sub(count).ok_or(CudaError::InvalidValue)?;
-    if *held == 0 {
+    let entry = objects.get_mut(&object).ok_or(CudaError::InvalidValue)?;
+    *entry = entry.checked_sub(count).ok_or(CudaError::InvalidValue)?;
+    if *entry == 0 {
         objects.remove(&object);
     }
-    let last = graphs.objects.release(object, count)?;
+    let destructor = graphs.objects.release(object, count)?;
     drop(graphs);
-    Ok(call(last.into_iter().collect())?)
+    Ok(call_destructors(destructor.into_iter().collect())?)
 }
 
-fn not_zero(count: c_uint) -> Result<c_uint, CudaError> {
+fn check_nonzero(count: c_uint) -> Result<c_uint, CudaError> {
     if count == 0 {
         return Err(CudaError::InvalidValue);
     }

@@ -1,4 +1,4 @@
-//! What nodes of graphs do, asked and changed, and the attributes of kernels' nodes.
+//! Queries and changes of node parameters and kernel node attributes.
 
 use std::ffi::{c_int, c_void};
 
@@ -9,44 +9,44 @@ use cust_raw::{
 };
 
 use super::body::Node;
-use super::nodes::{any, known_event, node_id};
-use super::reading::{self, check_kernel, kind};
-use super::showing;
+use super::nodes::{existing_event, node_id, read_any};
+use super::params_in::{self, check_kernel, node_type};
+use super::params_out;
 use super::store::graphs;
-use crate::simulator::driver;
+use crate::simulator::lock_synchronized;
 use crate::simulator::raw::{Out, handle};
-use crate::simulator::work::{Kernel, Work};
-use crate::status::Answer;
+use crate::simulator::stream_op::{Kernel, StreamOp};
+use crate::status::CallResult;
 use crate::types::graph::{KernelNodeParams, NodeParams};
 
-/// Gives a node other work of the same type. A kernel keeps what its attributes say.
-pub fn replace(node: &mut Node, work: Work) -> Result<(), CudaError> {
-    if kind(&node.work) != kind(&work) {
+/// Replaces a node's operation by one of the same type. A kernel node keeps its attributes.
+pub fn replace_op(node: &mut Node, op: StreamOp) -> Result<(), CudaError> {
+    if node_type(&node.op) != node_type(&op) {
         return Err(CudaError::InvalidValue);
     }
-    node.work = match (&node.work, work) {
-        (Work::Kernel(before), Work::Kernel(new)) => Work::Kernel(Kernel {
-            cooperative: before.cooperative,
-            priority: before.priority,
+    node.op = match (&node.op, op) {
+        (StreamOp::Kernel(dependency), StreamOp::Kernel(new)) => StreamOp::Kernel(Kernel {
+            cooperative: dependency.cooperative,
+            priority: dependency.priority,
             ..new
         }),
         (_, other) => other,
     };
-    node.pointers.clear();
+    node.argument_pointers.clear();
     Ok(())
 }
 
-/// Gives the node that a handle names other work.
-fn set(node: CUgraphNode, work: Work) -> Answer {
-    Ok(replace(graphs().node_mut(node_id(node))?, work)?)
+/// Replaces the operation of the node of a handle.
+fn set(node: CUgraphNode, op: StreamOp) -> CallResult {
+    Ok(replace_op(graphs().node_mut(node_id(node))?, op)?)
 }
 
 /// `cuGraphKernelNodeGetParams`, before CUDA 12.
-pub unsafe fn old_kernel(node: CUgraphNode, to: *mut CUDA_KERNEL_NODE_PARAMS) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(to) }?;
-    let new = shown(node)?;
-    to.set(CUDA_KERNEL_NODE_PARAMS {
+pub unsafe fn kernel_v1(node: CUgraphNode, out: *mut CUDA_KERNEL_NODE_PARAMS) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuGraphKernelNodeGetParams` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
+    let new = kernel_params(node)?;
+    out.set(CUDA_KERNEL_NODE_PARAMS {
         func: new.func,
         gridDimX: new.grid[0],
         gridDimY: new.grid[1],
@@ -62,107 +62,120 @@ pub unsafe fn old_kernel(node: CUgraphNode, to: *mut CUDA_KERNEL_NODE_PARAMS) ->
 }
 
 /// `cuGraphKernelNodeGetParams`.
-pub unsafe fn kernel(node: CUgraphNode, to: *mut KernelNodeParams) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(to) }?;
-    to.set(shown(node)?);
+pub unsafe fn kernel(node: CUgraphNode, out: *mut KernelNodeParams) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuGraphKernelNodeGetParams` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
+    out.set(kernel_params(node)?);
     Ok(())
 }
 
-fn shown(node: CUgraphNode) -> Result<KernelNodeParams, CudaError> {
-    let driver = driver()?;
-    showing::kernel(&driver, graphs().node_mut(node_id(node))?)
+fn kernel_params(node: CUgraphNode) -> Result<KernelNodeParams, CudaError> {
+    let driver = lock_synchronized()?;
+    params_out::kernel(&driver, graphs().node_mut(node_id(node))?)
 }
 
 /// `cuGraphKernelNodeSetParams`, before CUDA 12.
-pub unsafe fn set_old_kernel(node: CUgraphNode, how: *const CUDA_KERNEL_NODE_PARAMS) -> Answer {
-    // SAFETY: the caller's promise.
-    set(node, Work::Kernel(unsafe { reading::old_kernel(how) }?))
+pub unsafe fn set_kernel_v1(
+    node: CUgraphNode,
+    params: *const CUDA_KERNEL_NODE_PARAMS,
+) -> CallResult {
+    // SAFETY: `params` is null or a valid structure, as `cuGraphKernelNodeSetParams` requires of its caller.
+    set(
+        node,
+        StreamOp::Kernel(unsafe { params_in::kernel_v1(params) }?),
+    )
 }
 
 /// `cuGraphKernelNodeSetParams`.
-pub unsafe fn set_kernel(node: CUgraphNode, how: *const KernelNodeParams) -> Answer {
-    // SAFETY: the caller's promise.
-    set(node, Work::Kernel(unsafe { reading::kernel(how) }?))
+pub unsafe fn set_kernel(node: CUgraphNode, params: *const KernelNodeParams) -> CallResult {
+    // SAFETY: `params` is null or a valid structure, as `cuGraphKernelNodeSetParams` requires of its caller.
+    set(
+        node,
+        StreamOp::Kernel(unsafe { params_in::kernel(params) }?),
+    )
 }
 
 /// `cuGraphMemcpyNodeGetParams`.
-pub unsafe fn memcpy(node: CUgraphNode, to: *mut CUDA_MEMCPY3D) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(to) }?;
-    to.set(showing::copy(graphs().node(node_id(node))?)?);
+pub unsafe fn memcpy(node: CUgraphNode, out: *mut CUDA_MEMCPY3D) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuGraphMemcpyNodeGetParams` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
+    out.set(params_out::memcpy(graphs().node(node_id(node))?)?);
     Ok(())
 }
 
 /// `cuGraphMemcpyNodeSetParams`.
-pub unsafe fn set_memcpy(node: CUgraphNode, how: *const CUDA_MEMCPY3D) -> Answer {
-    // SAFETY: the caller's promise.
-    set(node, unsafe { reading::copy(how) }?)
+pub unsafe fn set_memcpy(node: CUgraphNode, params: *const CUDA_MEMCPY3D) -> CallResult {
+    // SAFETY: `params` is null or a valid structure, as `cuGraphMemcpyNodeSetParams` requires of its caller.
+    set(node, unsafe { params_in::memcpy(params) }?)
 }
 
 /// `cuGraphMemsetNodeGetParams`.
-pub unsafe fn memset(node: CUgraphNode, to: *mut CUDA_MEMSET_NODE_PARAMS) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(to) }?;
-    to.set(showing::fill(graphs().node(node_id(node))?)?);
+pub unsafe fn memset(node: CUgraphNode, out: *mut CUDA_MEMSET_NODE_PARAMS) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuGraphMemsetNodeGetParams` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
+    out.set(params_out::memset(graphs().node(node_id(node))?)?);
     Ok(())
 }
 
 /// `cuGraphMemsetNodeSetParams`.
-pub unsafe fn set_memset(node: CUgraphNode, how: *const CUDA_MEMSET_NODE_PARAMS) -> Answer {
-    // SAFETY: the caller's promise.
-    set(node, unsafe { reading::old_fill(how) }?)
+pub unsafe fn set_memset(node: CUgraphNode, params: *const CUDA_MEMSET_NODE_PARAMS) -> CallResult {
+    // SAFETY: `params` is null or a valid structure, as `cuGraphMemsetNodeSetParams` requires of its caller.
+    set(node, unsafe { params_in::memset_v1(params) }?)
 }
 
 /// `cuGraphHostNodeGetParams`.
-pub unsafe fn host(node: CUgraphNode, to: *mut CUDA_HOST_NODE_PARAMS) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(to) }?;
-    to.set(showing::host(graphs().node(node_id(node))?)?);
+pub unsafe fn host(node: CUgraphNode, out: *mut CUDA_HOST_NODE_PARAMS) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuGraphHostNodeGetParams` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
+    out.set(params_out::host(graphs().node(node_id(node))?)?);
     Ok(())
 }
 
 /// `cuGraphHostNodeSetParams`.
-pub unsafe fn set_host(node: CUgraphNode, how: *const CUDA_HOST_NODE_PARAMS) -> Answer {
-    // SAFETY: the caller's promise.
-    set(node, unsafe { reading::host(how) }?)
+pub unsafe fn set_host(node: CUgraphNode, params: *const CUDA_HOST_NODE_PARAMS) -> CallResult {
+    // SAFETY: `params` is null or a valid structure, as `cuGraphHostNodeSetParams` requires of its caller.
+    set(node, unsafe { params_in::host(params) }?)
 }
 
 /// `cuGraphChildGraphNodeGetGraph`: the graph in the node, which belongs to it.
-pub unsafe fn child(node: CUgraphNode, to: *mut CUgraph) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(to) }?;
-    match &graphs().node(node_id(node))?.work {
-        Work::Graph(body) => to.set(handle(body.id.0)),
+pub unsafe fn child(node: CUgraphNode, out: *mut CUgraph) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuGraphChildGraphNodeGetGraph` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
+    match &graphs().node(node_id(node))?.op {
+        StreamOp::Graph(body) => out.set(handle(body.id.0)),
         _ => return Err(CudaError::InvalidValue.into()),
     }
     Ok(())
 }
 
 /// `cuGraphEventRecordNodeGetEvent`.
-pub unsafe fn recorded(node: CUgraphNode, to: *mut CUevent) -> Answer {
-    // SAFETY: the caller's promise.
-    unsafe { event(node, to, |work| matches!(work, Work::RecordEvent(_))) }
+pub unsafe fn recorded_event(node: CUgraphNode, out: *mut CUevent) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuGraphEventRecordNodeGetEvent` requires of its caller.
+    unsafe { event(node, out, |op| matches!(op, StreamOp::RecordEvent(_))) }
 }
 
 /// `cuGraphEventWaitNodeGetEvent`.
-pub unsafe fn waited(node: CUgraphNode, to: *mut CUevent) -> Answer {
-    // SAFETY: the caller's promise.
-    unsafe { event(node, to, |work| matches!(work, Work::WaitEvent(_))) }
+pub unsafe fn awaited_event(node: CUgraphNode, out: *mut CUevent) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuGraphEventWaitNodeGetEvent` requires of its caller.
+    unsafe { event(node, out, |op| matches!(op, StreamOp::WaitEvent(_))) }
 }
 
-/// The event of a node that is of the type asked for.
+/// Returns the event of an event node of the requested type.
 ///
 /// # Safety
-/// `to` must be null or writable.
-unsafe fn event(node: CUgraphNode, to: *mut CUevent, is: impl Fn(&Work) -> bool) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(to) }?;
-    match &graphs().node(node_id(node))?.work {
-        work @ (Work::RecordEvent(EventId(event)) | Work::WaitEvent(EventId(event)))
-            if is(work) =>
+/// `out` must be null or writable.
+unsafe fn event(
+    node: CUgraphNode,
+    out: *mut CUevent,
+    matches: impl Fn(&StreamOp) -> bool,
+) -> CallResult {
+    // SAFETY: `out` is null or writable, by this function's contract.
+    let out = unsafe { Out::new(out) }?;
+    match &graphs().node(node_id(node))?.op {
+        op @ (StreamOp::RecordEvent(EventId(event)) | StreamOp::WaitEvent(EventId(event)))
+            if matches(op) =>
         {
-            to.set(handle(*event));
+            out.set(handle(*event));
             Ok(())
         }
         _ => Err(CudaError::InvalidValue.into()),
@@ -170,66 +183,66 @@ unsafe fn event(node: CUgraphNode, to: *mut CUevent, is: impl Fn(&Work) -> bool)
 }
 
 /// `cuGraphEventRecordNodeSetEvent`.
-pub unsafe fn set_recorded(node: CUgraphNode, event: CUevent) -> Answer {
-    set(node, Work::RecordEvent(known_event(event)?))
+pub unsafe fn set_recorded_event(node: CUgraphNode, event: CUevent) -> CallResult {
+    set(node, StreamOp::RecordEvent(existing_event(event)?))
 }
 
 /// `cuGraphEventWaitNodeSetEvent`.
-pub unsafe fn set_waited(node: CUgraphNode, event: CUevent) -> Answer {
-    set(node, Work::WaitEvent(known_event(event)?))
+pub unsafe fn set_awaited_event(node: CUgraphNode, event: CUevent) -> CallResult {
+    set(node, StreamOp::WaitEvent(existing_event(event)?))
 }
 
 /// `cuGraphMemAllocNodeGetParams`.
-pub unsafe fn alloc(node: CUgraphNode, to: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(to) }?;
-    to.set(showing::allocation(graphs().node(node_id(node))?)?);
+pub unsafe fn alloc(node: CUgraphNode, out: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuGraphMemAllocNodeGetParams` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
+    out.set(params_out::allocation(graphs().node(node_id(node))?)?);
     Ok(())
 }
 
 /// `cuGraphMemFreeNodeGetParams`.
-pub unsafe fn free(node: CUgraphNode, to: *mut CUdeviceptr) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(to) }?;
-    match graphs().node(node_id(node))?.work {
-        Work::Free(address) => to.set(address),
+pub unsafe fn free(node: CUgraphNode, out: *mut CUdeviceptr) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuGraphMemFreeNodeGetParams` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
+    match graphs().node(node_id(node))?.op {
+        StreamOp::Free(address) => out.set(address),
         _ => return Err(CudaError::InvalidValue.into()),
     }
     Ok(())
 }
 
-/// `cuGraphNodeSetParams`: the parameters of a node of any type. Memory of graphs cannot be changed.
-pub unsafe fn set_any(node: CUgraphNode, how: *mut NodeParams) -> Answer {
-    // SAFETY: the caller's promise.
-    set(node, unsafe { changed(how) }?)
+/// `cuGraphNodeSetParams`: for all node types except allocation and free, whose memory is fixed.
+pub unsafe fn set_any(node: CUgraphNode, params: *mut NodeParams) -> CallResult {
+    // SAFETY: `params` is null or a valid structure, as `cuGraphNodeSetParams` requires of its caller.
+    set(node, unsafe { read_changed(params) }?)
 }
 
-/// The new work of a node of any type but those that allocate and free.
+/// Creates the new operation of a node of any type except allocation and free.
 ///
 /// # Safety
-/// As [`any`].
-pub unsafe fn changed(how: *mut NodeParams) -> Result<Work, CudaError> {
-    // SAFETY: the caller's promise.
-    if let 10 | 11 = unsafe { reading::read(&raw const (*how).kind) }? {
+/// Same as [`read_any`].
+pub unsafe fn read_changed(params: *mut NodeParams) -> Result<StreamOp, CudaError> {
+    // SAFETY: `params` is null or valid, by this function's contract.
+    if let 10 | 11 = unsafe { params_in::read(&raw const (*params).kind) }? {
         return Err(CudaError::NotSupported);
     }
-    // SAFETY: the caller's promise.
-    unsafe { any(how) }
+    // SAFETY: `params` is null or valid, by this function's contract.
+    unsafe { read_any(params) }
 }
 
-/// The numbers of `CUlaunchAttributeID` that nodes have here.
+/// The values of `CUlaunchAttributeID` that kernel nodes support.
 const COOPERATIVE: c_int = 2;
 const PRIORITY: c_int = 8;
 
 /// `cuGraphKernelNodeGetAttribute`.
-pub unsafe fn attribute(node: CUgraphNode, attribute: c_int, to: *mut c_void) -> Answer {
-    // SAFETY: the caller promises room for the attribute, which is a number.
-    let to = unsafe { Out::new(to.cast::<c_int>()) }?;
+pub unsafe fn attribute(node: CUgraphNode, attribute: c_int, out: *mut c_void) -> CallResult {
+    // SAFETY: `out` is null or has room for the attribute's value, an `int` or a priority of the same size.
+    let out = unsafe { Out::new(out.cast::<c_int>()) }?;
     let graphs = graphs();
-    let Work::Kernel(kernel) = &graphs.node(node_id(node))?.work else {
+    let StreamOp::Kernel(kernel) = &graphs.node(node_id(node))?.op else {
         return Err(CudaError::InvalidValue.into());
     };
-    to.set(match attribute {
+    out.set(match attribute {
         COOPERATIVE => kernel.cooperative.into(),
         PRIORITY => kernel.priority,
         _ => return Err(CudaError::NotSupported.into()),
@@ -238,9 +251,9 @@ pub unsafe fn attribute(node: CUgraphNode, attribute: c_int, to: *mut c_void) ->
 }
 
 /// `cuGraphKernelNodeSetAttribute`.
-pub unsafe fn set_attribute(node: CUgraphNode, attribute: c_int, from: *const c_void) -> Answer {
-    // SAFETY: the caller promises the attribute, which is a number.
-    let value = unsafe { reading::read(from.cast::<c_int>()) }?;
+pub unsafe fn set_attribute(node: CUgraphNode, attribute: c_int, src: *const c_void) -> CallResult {
+    // SAFETY: `src` is null or points to the attribute's value, an `int` or a priority of the same size.
+    let value = unsafe { params_in::read(src.cast::<c_int>()) }?;
     change_kernel(node, |kernel| {
         match attribute {
             COOPERATIVE => kernel.cooperative = value != 0,
@@ -252,32 +265,32 @@ pub unsafe fn set_attribute(node: CUgraphNode, attribute: c_int, from: *const c_
 }
 
 /// `cuGraphKernelNodeCopyAttributes`.
-pub unsafe fn copy_attributes(to: CUgraphNode, from: CUgraphNode) -> Answer {
-    let source = match &graphs().node(node_id(from))?.work {
-        Work::Kernel(kernel) => kernel.clone(),
+pub unsafe fn copy_attributes(out: CUgraphNode, src: CUgraphNode) -> CallResult {
+    let source = match &graphs().node(node_id(src))?.op {
+        StreamOp::Kernel(kernel) => kernel.clone(),
         _ => return Err(CudaError::InvalidValue.into()),
     };
-    change_kernel(to, |kernel| {
+    change_kernel(out, |kernel| {
         kernel.cooperative = source.cooperative;
         kernel.priority = source.priority;
         Ok(())
     })
 }
 
-/// Changes a kernel's node, if the kernel can be launched so.
+/// Changes a kernel node, after a check that the changed kernel can be launched.
 fn change_kernel(
     node: CUgraphNode,
     change: impl FnOnce(&mut Kernel) -> Result<(), CudaError>,
-) -> Answer {
-    let driver = driver()?;
+) -> CallResult {
+    let driver = lock_synchronized()?;
     let mut graphs = graphs();
     let node = graphs.node_mut(node_id(node))?;
-    let Work::Kernel(kernel) = &mut node.work else {
+    let StreamOp::Kernel(kernel) = &mut node.op else {
         return Err(CudaError::InvalidValue.into());
     };
-    let mut changed = kernel.clone();
-    change(&mut changed)?;
-    check_kernel(&driver, &changed)?;
-    *kernel = changed;
+    let mut read_changed = kernel.clone();
+    change(&mut read_changed)?;
+    check_kernel(&driver, &read_changed)?;
+    *kernel = read_changed;
     Ok(())
 }

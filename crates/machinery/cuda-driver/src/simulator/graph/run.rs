@@ -1,4 +1,4 @@
-//! A launch of a graph: its nodes one after another, in modelled time beside each other.
+//! Execution of a launched graph: one node after another, concurrently in modelled time.
 
 use std::collections::BTreeMap;
 
@@ -6,43 +6,50 @@ use cuda_sim::driver::{ContextId, CudaError, StreamId};
 
 use super::body::Body;
 use crate::simulator::conditions::conditions;
-use crate::simulator::machine;
-use crate::simulator::perform::{Within, perform};
-use crate::simulator::work::Work;
+use crate::simulator::execute::{Origin, execute};
+use crate::simulator::lock;
+use crate::simulator::stream_op::StreamOp;
 
-/// Does all nodes of a graph in a stream. In modelled time each begins when the last of those that it waits
-/// for ends; the stream goes on when all have ended.
+/// Executes all nodes of a graph in a stream. In modelled time, each node starts when the last of its
+/// dependencies ends, and the stream continues when all nodes have ended.
 pub fn run(context: ContextId, stream: StreamId, body: &Body) -> Result<(), CudaError> {
     let order = body.order(conditions().shuffle);
     let order = order.ok_or(CudaError::InvalidValue)?;
-    let begin = machine()?.stream_time(context, stream)?;
+    let start = lock()?.stream_time(context, stream)?;
     let mut ends = BTreeMap::new();
-    let mut last = begin;
+    let mut last = start;
     for id in order {
         let node = &body.nodes[&id];
-        let before = node.after.iter().filter_map(|id| ends.get(id).copied());
-        machine()?.place_stream(context, stream, before.fold(begin, Ord::max))?;
+        let dependency = node
+            .dependencies
+            .iter()
+            .filter_map(|id| ends.get(id).copied());
+        lock()?.place_stream(context, stream, dependency.fold(start, Ord::max))?;
         if node.enabled {
-            let (context, stream) = home(context, &node.work)?.unwrap_or((context, stream));
-            perform(context, stream, &node.work, Within::Graph)?;
+            let (context, stream) = module_context(context, &node.op)?.unwrap_or((context, stream));
+            execute(context, stream, &node.op, Origin::Graph)?;
         }
-        let end = machine()?.stream_time(context, stream)?;
+        let end = lock()?.stream_time(context, stream)?;
         last = last.max(end);
         ends.insert(id, end);
     }
-    machine()?.place_stream(context, stream, last)
+    lock()?.place_stream(context, stream, last)
 }
 
-/// Where a node is done that is not done where the graph is launched: a kernel runs in the context that its module
-/// was loaded into, on another device perhaps. It takes that context's time, which no other's is compared with.
-fn home(launched: ContextId, work: &Work) -> Result<Option<(ContextId, StreamId)>, CudaError> {
-    let Work::Kernel(kernel) = work else {
+/// Returns the context and stream of a node that does not run where the graph was launched: a kernel runs in
+/// the context of its module, possibly on another device. Its modelled time is that context's, which is not
+/// compared with others.
+fn module_context(
+    launch_context: ContextId,
+    op: &StreamOp,
+) -> Result<Option<(ContextId, StreamId)>, CudaError> {
+    let StreamOp::Kernel(kernel) = op else {
         return Ok(None);
     };
-    let driver = machine()?;
-    // Of one that is not there any more the launch says so.
+    let driver = lock()?;
+    // If the function was unloaded, the launch reports it.
     let module = driver.function_module(kernel.function);
     let context = module.and_then(|module| driver.module_context(module));
-    let other = context.ok().filter(|&context| context != launched);
-    Ok(other.map(|context| (context, StreamId::LEGACY)))
+    let context = context.ok().filter(|&context| context != launch_context);
+    Ok(context.map(|context| (context, StreamId::LEGACY)))
 }

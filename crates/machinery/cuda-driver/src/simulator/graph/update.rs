@@ -1,4 +1,4 @@
-//! Changes of executable graphs: of one node, or of all to those of another graph of the same shape.
+//! Updates of executable graphs: of one node, or of all nodes from another graph with the same topology.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -12,117 +12,125 @@ use cust_raw::{
 
 use super::body::{Body, Node, NodeId};
 use super::exec::exec_id;
-use super::nodes::{graph_id, known_event, node_id};
+use super::nodes::{existing_event, graph_id, node_id};
 use super::objects;
-use super::params::{changed, replace};
-use super::reading::{self, has_rows, kind};
+use super::params::{read_changed, replace_op};
+use super::params_in::{self, is_multi_row, node_type};
 use super::store::graphs;
 use crate::simulator::raw::{Out, handle};
-use crate::simulator::work::Work;
-use crate::status::Answer;
+use crate::simulator::stream_op::StreamOp;
+use crate::status::CallResult;
 use crate::types::graph::{KernelNodeParams, NodeParams, UpdateResult};
 
-/// Gives a node of an executable graph other work; the graph it was made of stays as it is.
-fn set(exec: CUgraphExec, node: CUgraphNode, work: Work) -> Answer {
+/// Replaces the operation of an executable graph's node; the original graph does not change.
+fn set(exec: CUgraphExec, node: CUgraphNode, op: StreamOp) -> CallResult {
     let mut graphs = graphs();
     let node = graphs.exec_node(exec_id(exec), node_id(node))?;
-    match (&mut node.work, work) {
-        (Work::Graph(old), Work::Graph(new)) => {
-            // The nodes keep their numbers, by which the program knows them.
-            let changed = merged(old, &new).map_err(|_| CudaError::InvalidValue)?;
-            node.work = Work::Graph(Arc::new(changed));
+    match (&mut node.op, op) {
+        (StreamOp::Graph(old), StreamOp::Graph(new)) => {
+            // The nodes keep their numbers, which the program holds as handles.
+            let merged = merge(old, &new).map_err(|_| CudaError::InvalidValue)?;
+            node.op = StreamOp::Graph(Arc::new(merged));
         }
-        (old, new) if has_rows(old) || has_rows(&new) => {
+        (old, new) if is_multi_row(old) || is_multi_row(&new) => {
             return Err(CudaError::InvalidValue.into());
         }
-        (_, new) => replace(node, new)?,
+        (_, new) => replace_op(node, new)?,
     }
     Ok(())
 }
 
 /// `cuGraphExecKernelNodeSetParams`, before CUDA 12.
-pub unsafe fn set_old_kernel(
+pub unsafe fn set_kernel_v1(
     exec: CUgraphExec,
     node: CUgraphNode,
-    how: *const CUDA_KERNEL_NODE_PARAMS,
-) -> Answer {
-    // SAFETY: the caller's promise.
-    let kernel = unsafe { reading::old_kernel(how) }?;
-    set(exec, node, Work::Kernel(kernel))
+    params: *const CUDA_KERNEL_NODE_PARAMS,
+) -> CallResult {
+    // SAFETY: `params` is null or a valid structure, as `cuGraphExecKernelNodeSetParams` requires of its caller.
+    let kernel = unsafe { params_in::kernel_v1(params) }?;
+    set(exec, node, StreamOp::Kernel(kernel))
 }
 
 /// `cuGraphExecKernelNodeSetParams`.
 pub unsafe fn set_kernel(
     exec: CUgraphExec,
     node: CUgraphNode,
-    how: *const KernelNodeParams,
-) -> Answer {
-    // SAFETY: the caller's promise.
-    let kernel = unsafe { reading::kernel(how) }?;
-    set(exec, node, Work::Kernel(kernel))
+    params: *const KernelNodeParams,
+) -> CallResult {
+    // SAFETY: `params` is null or a valid structure, as `cuGraphExecKernelNodeSetParams` requires of its caller.
+    let kernel = unsafe { params_in::kernel(params) }?;
+    set(exec, node, StreamOp::Kernel(kernel))
 }
 
-/// `cuGraphExecMemcpyNodeSetParams`: for copies of one row.
+/// `cuGraphExecMemcpyNodeSetParams`: only for copies of one row.
 pub unsafe fn set_memcpy(
     exec: CUgraphExec,
     node: CUgraphNode,
-    how: *const CUDA_MEMCPY3D,
+    params: *const CUDA_MEMCPY3D,
     _context: CUcontext,
-) -> Answer {
-    // SAFETY: the caller's promise.
-    set(exec, node, unsafe { reading::copy(how) }?)
+) -> CallResult {
+    // SAFETY: `params` is null or a valid structure, as `cuGraphExecMemcpyNodeSetParams` requires of its caller.
+    set(exec, node, unsafe { params_in::memcpy(params) }?)
 }
 
-/// `cuGraphExecMemsetNodeSetParams`: for fills of one row.
+/// `cuGraphExecMemsetNodeSetParams`: only for fills of one row.
 pub unsafe fn set_memset(
     exec: CUgraphExec,
     node: CUgraphNode,
-    how: *const CUDA_MEMSET_NODE_PARAMS,
+    params: *const CUDA_MEMSET_NODE_PARAMS,
     _context: CUcontext,
-) -> Answer {
-    // SAFETY: the caller's promise.
-    set(exec, node, unsafe { reading::old_fill(how) }?)
+) -> CallResult {
+    // SAFETY: `params` is null or a valid structure, as `cuGraphExecMemsetNodeSetParams` requires of its caller.
+    set(exec, node, unsafe { params_in::memset_v1(params) }?)
 }
 
 /// `cuGraphExecHostNodeSetParams`.
 pub unsafe fn set_host(
     exec: CUgraphExec,
     node: CUgraphNode,
-    how: *const CUDA_HOST_NODE_PARAMS,
-) -> Answer {
-    // SAFETY: the caller's promise.
-    set(exec, node, unsafe { reading::host(how) }?)
+    params: *const CUDA_HOST_NODE_PARAMS,
+) -> CallResult {
+    // SAFETY: `params` is null or a valid structure, as `cuGraphExecHostNodeSetParams` requires of its caller.
+    set(exec, node, unsafe { params_in::host(params) }?)
 }
 
-/// `cuGraphExecChildGraphNodeSetParams`: the new graph must have the shape of the old one.
-pub unsafe fn set_child(exec: CUgraphExec, node: CUgraphNode, graph: CUgraph) -> Answer {
-    set(exec, node, reading::child(graph)?)
+/// `cuGraphExecChildGraphNodeSetParams`: the new graph must have the topology of the old one.
+pub unsafe fn set_child(exec: CUgraphExec, node: CUgraphNode, graph: CUgraph) -> CallResult {
+    set(exec, node, params_in::child(graph)?)
 }
 
 /// `cuGraphExecEventRecordNodeSetEvent`.
-pub unsafe fn set_recorded(exec: CUgraphExec, node: CUgraphNode, event: CUevent) -> Answer {
-    set(exec, node, Work::RecordEvent(known_event(event)?))
+pub unsafe fn set_recorded_event(
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    event: CUevent,
+) -> CallResult {
+    set(exec, node, StreamOp::RecordEvent(existing_event(event)?))
 }
 
 /// `cuGraphExecEventWaitNodeSetEvent`.
-pub unsafe fn set_waited(exec: CUgraphExec, node: CUgraphNode, event: CUevent) -> Answer {
-    set(exec, node, Work::WaitEvent(known_event(event)?))
+pub unsafe fn set_awaited_event(
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    event: CUevent,
+) -> CallResult {
+    set(exec, node, StreamOp::WaitEvent(existing_event(event)?))
 }
 
-/// `cuGraphExecNodeSetParams`: of a node of any type.
-pub unsafe fn set_any(exec: CUgraphExec, node: CUgraphNode, how: *mut NodeParams) -> Answer {
-    // SAFETY: the caller's promise.
-    set(exec, node, unsafe { changed(how) }?)
+/// `cuGraphExecNodeSetParams`: for nodes of any type.
+pub unsafe fn set_any(exec: CUgraphExec, node: CUgraphNode, params: *mut NodeParams) -> CallResult {
+    // SAFETY: `params` is null or a valid structure, as `cuGraphExecNodeSetParams` requires of its caller.
+    set(exec, node, unsafe { read_changed(params) }?)
 }
 
-/// Why an executable graph cannot be made into another: its `CUgraphExecUpdateResult`, and the node of
-/// the new graph that it is about.
+/// The reason why an executable graph cannot be updated: a `CUgraphExecUpdateResult`, and the node of the new
+/// graph that differs.
 struct Difference {
     result: c_int,
     node: Option<NodeId>,
 }
 
-/// The numbers of `CUgraphExecUpdateResult`.
+/// Values of `CUgraphExecUpdateResult`.
 const SUCCESS: c_int = 0;
 const ERROR: c_int = 1;
 const TOPOLOGY_CHANGED: c_int = 2;
@@ -137,76 +145,80 @@ pub unsafe fn update(
     graph: CUgraph,
     error_node: *mut CUgraphNode,
     result: *mut c_int,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> CallResult {
+    // SAFETY: `error_node` and `result` are null or writable, as `cuGraphExecUpdate` requires of its caller.
     let (error_node, result) = unsafe { (Out::new(error_node)?, Out::new(result)?) };
-    let answer = apply(exec, graph);
-    let (code, node) = told(&answer);
+    let outcome = apply(exec, graph);
+    let (code, node) = result_and_node(&outcome);
     result.set(code);
     error_node.set(handle(node));
-    judged(answer)
+    to_call_result(outcome)
 }
 
 /// `cuGraphExecUpdate`.
-pub unsafe fn update_with_info(exec: CUgraphExec, graph: CUgraph, to: *mut UpdateResult) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(to) }?;
-    let answer = apply(exec, graph);
-    let (result, node) = told(&answer);
-    to.set(UpdateResult {
+pub unsafe fn update_with_info(
+    exec: CUgraphExec,
+    graph: CUgraph,
+    out: *mut UpdateResult,
+) -> CallResult {
+    // SAFETY: `out` is null or writable, as `cuGraphExecUpdate` requires of its caller.
+    let out = unsafe { Out::new(out) }?;
+    let outcome = apply(exec, graph);
+    let (result, node) = result_and_node(&outcome);
+    out.set(UpdateResult {
         result,
         error_node: handle(node),
         error_from_node: std::ptr::null_mut(),
     });
-    judged(answer)
+    to_call_result(outcome)
 }
 
-/// The result and the node that the program is told.
-fn told(answer: &Result<(), Difference>) -> (c_int, u64) {
-    match answer {
+/// Returns the result code and the node that the program receives.
+fn result_and_node(outcome: &Result<(), Difference>) -> (c_int, u64) {
+    match outcome {
         Ok(()) => (SUCCESS, 0),
-        Err(found) => (found.result, found.node.map_or(0, |node| node.0)),
+        Err(difference) => (difference.result, difference.node.map_or(0, |node| node.0)),
     }
 }
 
-fn judged(answer: Result<(), Difference>) -> Answer {
-    answer.map_err(|found| match found.result {
+fn to_call_result(outcome: Result<(), Difference>) -> CallResult {
+    outcome.map_err(|difference| match difference.result {
         ERROR => CudaError::InvalidValue.into(),
         _ => CudaError::GraphExecUpdateFailure.into(),
     })
 }
 
-/// Has an executable graph do from now on what `graph` does.
+/// Updates an executable graph to the operations of `graph`.
 fn apply(exec: CUgraphExec, graph: CUgraph) -> Result<(), Difference> {
-    let unknown = |_| Difference {
+    let error = |_| Difference {
         result: ERROR,
         node: None,
     };
     let mut graphs = graphs();
-    let new = graphs.graph(graph_id(graph)).map_err(unknown)?.clone();
-    let old = graphs.exec(exec_id(exec)).map_err(unknown)?.body.clone();
-    let changed = merged(&old, &new)?;
-    // The objects that the new graph holds, in place of the old one's.
-    graphs.hold_all(&changed);
-    let calls = graphs.let_go_all(&old);
+    let new = graphs.graph(graph_id(graph)).map_err(error)?.clone();
+    let old = graphs.exec(exec_id(exec)).map_err(error)?.body.clone();
+    let merged = merge(&old, &new)?;
+    // Release the old graph's objects only after the new one's are retained.
+    graphs.retain_objects(&merged);
+    let destructors = graphs.release_objects(&old);
     if let Some(exec) = graphs.execs.get_mut(&exec_id(exec)) {
-        exec.body = Arc::new(changed);
+        exec.body = Arc::new(merged);
     }
     drop(graphs);
-    objects::call(calls).map_err(unknown)
+    objects::call_destructors(destructors).map_err(error)
 }
 
-/// The nodes of `old`, by their numbers, with the work of those of `new`. Nodes are paired in the order in
-/// which they were added.
-fn merged(old: &Body, new: &Body) -> Result<Body, Difference> {
-    let topology = |node| Difference {
+/// Returns `old`, with its node numbers, and the operations of `new`. Nodes are paired in the order in which
+/// they were added.
+fn merge(old: &Body, new: &Body) -> Result<Body, Difference> {
+    let topology_changed = |node| Difference {
         result: TOPOLOGY_CHANGED,
         node,
     };
     if old.nodes.len() != new.nodes.len() {
-        return Err(topology(None));
+        return Err(topology_changed(None));
     }
-    let numbers: BTreeMap<NodeId, NodeId> = new
+    let old_ids: BTreeMap<NodeId, NodeId> = new
         .nodes
         .keys()
         .copied()
@@ -215,52 +227,60 @@ fn merged(old: &Body, new: &Body) -> Result<Body, Difference> {
     let mut result = old.clone();
     result.objects.clone_from(&new.objects);
     for (id, node) in &new.nodes {
-        let pair = &old.nodes[&numbers[id]];
-        let mut after: Vec<_> = node.after.iter().map(|before| numbers[before]).collect();
-        let mut before = pair.after.clone();
-        after.sort();
-        before.sort();
-        if after != before {
-            return Err(topology(Some(*id)));
+        let old_node = &old.nodes[&old_ids[id]];
+        let mut dependencies: Vec<_> = node
+            .dependencies
+            .iter()
+            .map(|dependency| old_ids[dependency])
+            .collect();
+        let mut old_dependencies = old_node.dependencies.clone();
+        dependencies.sort();
+        old_dependencies.sort();
+        if dependencies != old_dependencies {
+            return Err(topology_changed(Some(*id)));
         }
-        let work = paired(pair, node).map_err(|mut found| {
-            // Of a graph below, the node that it is in.
-            found.node.get_or_insert(*id);
-            found
+        let op = merge_node(old_node, node).map_err(|mut difference| {
+            // For a difference in a child graph, report the parent node.
+            difference.node.get_or_insert(*id);
+            difference
         })?;
-        let changed = Node {
-            work,
-            pointers: Vec::new(),
-            ..pair.clone()
+        let read_changed = Node {
+            op,
+            argument_pointers: Vec::new(),
+            ..old_node.clone()
         };
-        result.nodes.insert(numbers[id], changed);
+        result.nodes.insert(old_ids[id], read_changed);
     }
     Ok(result)
 }
 
-/// The work that a node of an executable graph gets from its pair.
-fn paired(old: &Node, new: &Node) -> Result<Work, Difference> {
-    let found = |result| Difference { result, node: None };
-    if kind(&old.work) != kind(&new.work) {
-        return Err(found(TYPE_CHANGED));
+/// Returns the operation that a node of an executable graph gets from its pair.
+fn merge_node(old: &Node, new: &Node) -> Result<StreamOp, Difference> {
+    let difference = |result| Difference { result, node: None };
+    if node_type(&old.op) != node_type(&new.op) {
+        return Err(difference(TYPE_CHANGED));
     }
-    match (&old.work, &new.work) {
-        (Work::Graph(old), Work::Graph(new)) => Ok(Work::Graph(Arc::new(merged(old, new)?))),
-        (Work::Kernel(old), Work::Kernel(new)) if old.cooperative != new.cooperative => {
-            Err(found(ATTRIBUTES_CHANGED))
+    match (&old.op, &new.op) {
+        (StreamOp::Graph(old), StreamOp::Graph(new)) => {
+            Ok(StreamOp::Graph(Arc::new(merge(old, new)?)))
         }
-        (Work::Allocate(old), Work::Allocate(new)) if old != new => Err(found(NOT_SUPPORTED)),
-        (Work::Free(old), Work::Free(new)) if old != new => Err(found(NOT_SUPPORTED)),
-        (Work::Memcpy(from), Work::Memcpy(to))
-            if from != to && (has_rows(&old.work) || has_rows(&new.work)) =>
+        (StreamOp::Kernel(old), StreamOp::Kernel(new)) if old.cooperative != new.cooperative => {
+            Err(difference(ATTRIBUTES_CHANGED))
+        }
+        (StreamOp::Allocate(old), StreamOp::Allocate(new)) if old != new => {
+            Err(difference(NOT_SUPPORTED))
+        }
+        (StreamOp::Free(old), StreamOp::Free(new)) if old != new => Err(difference(NOT_SUPPORTED)),
+        (StreamOp::Memcpy(old_copy), StreamOp::Memcpy(new_copy))
+            if old_copy != new_copy && (is_multi_row(&old.op) || is_multi_row(&new.op)) =>
         {
-            Err(found(PARAMETERS_CHANGED))
+            Err(difference(PARAMETERS_CHANGED))
         }
-        (Work::Memset(from), Work::Memset(to))
-            if from != to && (has_rows(&old.work) || has_rows(&new.work)) =>
+        (StreamOp::Memset(old_fill), StreamOp::Memset(new_fill))
+            if old_fill != new_fill && (is_multi_row(&old.op) || is_multi_row(&new.op)) =>
         {
-            Err(found(PARAMETERS_CHANGED))
+            Err(difference(PARAMETERS_CHANGED))
         }
-        (_, work) => Ok(work.clone()),
+        (_, op) => Ok(op.clone()),
     }
 }

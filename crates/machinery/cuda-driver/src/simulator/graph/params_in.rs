@@ -1,0 +1,261 @@
+//! Conversion of node parameters from C into validated operations.
+
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use cuda_sim::driver::{CudaError, Driver, Memcpy, Memset, MemsetValue};
+use cust_raw::{
+    CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D,
+    CUDA_MEMSET_NODE_PARAMS, CUgraph,
+};
+
+use super::body::GraphId;
+use super::memory;
+use super::store::graphs;
+use crate::simulator::raw::number;
+use crate::simulator::stream_op::{HostFunction, Kernel, Reservation, StreamOp};
+use crate::simulator::{
+    launch, lock_synchronized, memcpy, resolve_function, synchronized_context, with_contexts,
+};
+use crate::types::graph::{KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
+
+/// Reads through a pointer. Returns [`CudaError::InvalidValue`] for a null pointer.
+///
+/// # Safety
+/// `from` must be null or readable.
+pub unsafe fn read<T: Copy>(from: *const T) -> Result<T, CudaError> {
+    if from.is_null() {
+        return Err(CudaError::InvalidValue);
+    }
+    // SAFETY: `from` is not null, so it is readable by this function's contract.
+    Ok(unsafe { from.read() })
+}
+
+/// Reads a kernel node's parameters from the structure before CUDA 12, which has no context.
+///
+/// # Safety
+/// `from` must be null or a valid structure with the kernel's arguments.
+pub unsafe fn kernel_v1(from: *const CUDA_KERNEL_NODE_PARAMS) -> Result<Kernel, CudaError> {
+    // SAFETY: `from` is null or valid, and its arguments are those of the kernel, by this function's contract.
+    unsafe {
+        let v1 = read(from)?;
+        kernel(&KernelNodeParams {
+            func: v1.func,
+            grid: [v1.gridDimX, v1.gridDimY, v1.gridDimZ],
+            block: [v1.blockDimX, v1.blockDimY, v1.blockDimZ],
+            shared_mem_bytes: v1.sharedMemBytes,
+            kernel_params: v1.kernelParams,
+            extra: v1.extra,
+            kern: std::ptr::null_mut(),
+            ctx: std::ptr::null_mut(),
+        })
+    }
+}
+
+/// Reads a kernel node's parameters.
+///
+/// # Safety
+/// Same as [`kernel_v1`].
+pub unsafe fn kernel(from: *const KernelNodeParams) -> Result<Kernel, CudaError> {
+    // SAFETY: `from` is null or valid, by this function's contract.
+    let params = unsafe { read(from) }?;
+    let handle = match params.func.is_null() {
+        true => params.kern.cast(),
+        false => params.func,
+    };
+    let context = with_contexts(|contexts| contexts.current());
+    let mut driver = lock_synchronized()?;
+    let function = resolve_function(&mut driver, context, handle)?;
+    let kernel = Kernel {
+        function,
+        grid: params.grid,
+        block: params.block,
+        dynamic_shared: params.shared_mem_bytes,
+        // SAFETY: the structure holds the kernel's arguments, by this function's contract.
+        arguments: unsafe { launch::pack(&driver, function, params.kernel_params, params.extra) }?,
+        cooperative: false,
+        priority: 0,
+    };
+    check_kernel(&driver, &kernel)?;
+    Ok(kernel)
+}
+
+/// Checks that the kernel can be launched in the context of its module.
+pub fn check_kernel(driver: &Driver, kernel: &Kernel) -> Result<(), CudaError> {
+    let context = driver.module_context(driver.function_module(kernel.function)?)?;
+    driver.check_launch(context, &kernel.config())
+}
+
+/// Reads a memcpy node's parameters.
+///
+/// # Safety
+/// `from` must be null or a valid structure.
+pub unsafe fn memcpy(from: *const CUDA_MEMCPY3D) -> Result<StreamOp, CudaError> {
+    // SAFETY: `from` is null or valid, by this function's contract.
+    let memcpy = unsafe { memcpy::read_three_d(from) }?;
+    let (driver, context) = synchronized_context()?;
+    memory::check_memcpy(&driver, context, &memcpy)?;
+    Ok(StreamOp::Memcpy(memcpy))
+}
+
+/// Reads a memcpy node's parameters from the structure for nodes of any type.
+///
+/// # Safety
+/// `params` must be readable.
+pub unsafe fn memcpy_any(params: *const MemcpyNodeParams) -> Result<StreamOp, CudaError> {
+    // SAFETY: `params` is readable, by this function's contract; the copy's enums are read as integers.
+    unsafe {
+        if (&raw const (*params).flags).read() != 0 {
+            return Err(CudaError::InvalidValue);
+        }
+        memcpy(&raw const (*params).copy_params)
+    }
+}
+
+/// Reads a memset node's parameters from the structure without a context.
+///
+/// # Safety
+/// `from` must be null or a valid structure.
+pub unsafe fn memset_v1(from: *const CUDA_MEMSET_NODE_PARAMS) -> Result<StreamOp, CudaError> {
+    // SAFETY: `from` is null or valid, by this function's contract.
+    let v1 = unsafe { read(from) }?;
+    memset(&MemsetNodeParams {
+        dst: v1.dst,
+        pitch: v1.pitch,
+        value: v1.value,
+        element_size: v1.elementSize,
+        width: v1.width,
+        height: v1.height,
+        ctx: std::ptr::null_mut(),
+    })
+}
+
+/// Creates the operation of a memset node.
+pub fn memset(params: &MemsetNodeParams) -> Result<StreamOp, CudaError> {
+    let value = match params.element_size {
+        1 => MemsetValue::U8(u8::try_from(params.value).map_err(|_| CudaError::InvalidValue)?),
+        2 => MemsetValue::U16(u16::try_from(params.value).map_err(|_| CudaError::InvalidValue)?),
+        4 => MemsetValue::U32(params.value),
+        _ => return Err(CudaError::InvalidValue),
+    };
+    let memset = Memset {
+        address: params.dst,
+        pitch: params.pitch as u64,
+        value,
+        width: params.width as u64,
+        height: params.height as u64,
+    };
+    let (driver, context) = synchronized_context()?;
+    memory::check_memset(&driver, context, &memset)?;
+    Ok(StreamOp::Memset(memset))
+}
+
+/// Reads a host node's parameters.
+///
+/// # Safety
+/// `from` must be null or a valid structure.
+pub unsafe fn host(from: *const CUDA_HOST_NODE_PARAMS) -> Result<StreamOp, CudaError> {
+    // SAFETY: `from` is null or valid, by this function's contract.
+    let params = unsafe { read(from) }?;
+    if params.fn_.is_none() {
+        return Err(CudaError::InvalidValue);
+    }
+    Ok(StreamOp::Host(HostFunction::Plain {
+        function: params.fn_,
+        data: params.userData,
+    }))
+}
+
+/// Creates the operation of a child graph node. A graph that allocates or frees memory cannot be a child.
+pub fn child(graph: CUgraph) -> Result<StreamOp, CudaError> {
+    let graphs = graphs();
+    let body = graphs.graph(GraphId(number(graph)))?;
+    if body.has_memory() {
+        return Err(CudaError::NotSupported);
+    }
+    Ok(StreamOp::Graph(Arc::new(body.clone())))
+}
+
+/// Reserves the memory of an allocation node, and writes its address to the structure.
+///
+/// # Safety
+/// `params` must be null or a valid, writable structure.
+pub unsafe fn allocation(params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<StreamOp, CudaError> {
+    /// `CU_MEM_ALLOCATION_TYPE_PINNED` and `CU_MEM_LOCATION_TYPE_DEVICE`.
+    const PINNED: c_int = 1;
+    const DEVICE: c_int = 1;
+    if params.is_null() {
+        return Err(CudaError::InvalidValue);
+    }
+    // SAFETY: `params` is not null, so it is readable by this function's contract; enums are read as integers.
+    let (allocation_type, location_kind, device, bytes) = unsafe {
+        (
+            (&raw const (*params).poolProps.allocType)
+                .cast::<c_int>()
+                .read(),
+            (&raw const (*params).poolProps.location.type_)
+                .cast::<c_int>()
+                .read(),
+            (*params).poolProps.location.id,
+            (*params).bytesize,
+        )
+    };
+    if allocation_type != PINNED || location_kind != DEVICE || device != 0 {
+        return Err(CudaError::InvalidValue);
+    }
+    let (mut driver, context) = synchronized_context()?;
+    let address = memory::reserve(&mut driver, context, bytes as u64)?;
+    // SAFETY: `params` is not null, so it is writable by this function's contract.
+    unsafe { (*params).dptr = address };
+    Ok(StreamOp::Allocate(Reservation {
+        address,
+        bytes: bytes as u64,
+    }))
+}
+
+/// Creates the operation of a free node.
+pub fn free_op(address: u64) -> Result<StreamOp, CudaError> {
+    let driver = lock_synchronized()?;
+    if !memory::is_reserved(address) && driver.owner(address).is_none() {
+        return Err(CudaError::InvalidValue);
+    }
+    Ok(StreamOp::Free(address))
+}
+
+/// Returns true if a copy or fill has more than one row: such nodes of an executable graph cannot be changed.
+pub fn is_multi_row(op: &StreamOp) -> bool {
+    match op {
+        StreamOp::Memcpy(Memcpy { height, depth, .. }) => *height > 1 || *depth > 1,
+        StreamOp::Memset(memset) => memset.height > 1,
+        _ => false,
+    }
+}
+
+/// Returns the `CUgraphNodeType` of a node with this operation.
+pub fn node_type(op: &StreamOp) -> c_int {
+    match op {
+        StreamOp::Kernel(_) => 0,
+        StreamOp::Memcpy(_) => 1,
+        StreamOp::Memset(_) => 2,
+        StreamOp::Host(_) => 3,
+        StreamOp::Graph(_) => 4,
+        StreamOp::Empty => 5,
+        StreamOp::WaitEvent(_) => 6,
+        StreamOp::RecordEvent(_) => 7,
+        StreamOp::Allocate(_) => 10,
+        StreamOp::Free(_) => 11,
+    }
+}
+
+/// Copies a list of handles.
+///
+/// # Safety
+/// `list` must be null or have `count` elements.
+pub unsafe fn list<T: Copy>(list: *const T, count: usize) -> Result<Vec<T>, CudaError> {
+    match (list.is_null(), count) {
+        (_, 0) => Ok(Vec::new()),
+        (true, _) => Err(CudaError::InvalidValue),
+        // SAFETY: `list` is not null, so it has `count` elements by this function's contract.
+        (false, count) => Ok(unsafe { std::slice::from_raw_parts(list, count) }.to_vec()),
+    }
+}

@@ -1,0 +1,231 @@
+//! The host-access check: while an operation is pending, the pages of page-locked and managed memory that it
+//! uses are protected, and accesses of the program are reported. `page_guard.rs` protects pages; this file
+//! tracks which operation uses which memory.
+//!
+//! All pages are unprotected while an operation runs, because the simulator accesses them itself. Accesses of
+//! the program in that time are not detected. System calls on protected memory, such as `write`, are not
+//! reported but fail with `EFAULT`.
+
+mod accesses;
+#[cfg_attr(unix, path = "page_guard.rs")]
+#[cfg_attr(not(unix), path = "page_guard_unsupported.rs")]
+mod page_guard;
+
+use std::hash::{DefaultHasher, Hasher};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cuda_sim::check::{FindingKind, Severity};
+
+use super::check::report;
+use super::stream_op::StreamOp;
+use super::{lock, lock_mutex};
+
+/// A range of memory that a pending operation accesses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostAccess {
+    pub start: u64,
+    pub end: u64,
+    /// True if the operation only reads the range, so that the program may read it too.
+    pub read_only: bool,
+    pub severity: Severity,
+    /// Text for findings: "a copy of 4 bytes writes".
+    pub description: String,
+}
+
+/// Unprotected memory that a graph will copy from, with a hash of its contents at submission.
+struct Source {
+    start: u64,
+    bytes: u64,
+    hash: u64,
+}
+
+/// The memory that an operation uses.
+#[derive(Default)]
+pub struct HostAccesses {
+    ranges: Vec<HostAccess>,
+    sources: Vec<Source>,
+}
+
+/// The memory that pending operations use, with their numbers.
+struct State {
+    items: Vec<(u64, HostAccesses)>,
+    /// Number of operations that are running.
+    running: usize,
+}
+
+static STATE: Mutex<State> = Mutex::new(State {
+    items: Vec::new(),
+    running: 0,
+});
+
+/// True if the check is enabled.
+static ENABLED: AtomicBool = AtomicBool::new(false);
+
+/// Enables or disables the check. No operation may be pending.
+pub fn set_enabled(on: bool) {
+    ENABLED.store(on, Ordering::Relaxed);
+}
+
+/// Returns true if the check is enabled.
+pub fn is_enabled() -> bool {
+    ENABLED.load(Ordering::Relaxed)
+}
+
+/// Returns the memory that a new operation uses; nothing if the check is disabled.
+pub fn accesses_of(op: &StreamOp) -> HostAccesses {
+    let mut accesses = HostAccesses::default();
+    if is_enabled() {
+        report_touches();
+        if let Ok(driver) = lock() {
+            accesses::add_accesses(&driver, op, false, &mut accesses);
+        }
+    }
+    accesses
+}
+
+/// Adds the memory of a pending operation.
+pub fn add_pending(item: u64, accesses: HostAccesses) {
+    if accesses.ranges.is_empty() && accesses.sources.is_empty() {
+        return;
+    }
+    let mut state = lock_mutex(&STATE);
+    state.items.push((item, accesses));
+    state.guard();
+}
+
+/// Unprotects all pages, because an operation starts, and reports sources that the program has changed.
+pub fn begin_operation(item: u64) {
+    if !is_enabled() {
+        return;
+    }
+    report_touches();
+    let mut state = lock_mutex(&STATE);
+    state.running += 1;
+    page_guard::unprotect();
+    let (_, accesses) = match state.items.iter().find(|(id, _)| *id == item) {
+        Some(entry) => entry,
+        None => return,
+    };
+    // SAFETY: the source of a copy must stay readable until the copy has executed, as `cuGraphLaunch` requires.
+    let changed = |source: &&Source| unsafe { hash(source.start, source.bytes) } != source.hash;
+    let changed = accesses.sources.iter().filter(changed);
+    let changed: Vec<(u64, u64)> = changed.map(|source| (source.start, source.bytes)).collect();
+    drop(state);
+    for (start, bytes) in changed {
+        let description = format!("a launched graph has not copied yet ({bytes} bytes)");
+        report_finding(
+            FindingKind::HostChanged,
+            Severity::Error,
+            ("changed", start),
+            &description,
+        );
+    }
+}
+
+/// Removes a completed operation, and protects the memory of the others again.
+pub fn end_operation(item: u64) {
+    if !is_enabled() {
+        return;
+    }
+    let mut state = lock_mutex(&STATE);
+    state.items.retain(|(id, _)| *id != item);
+    state.running = state.running.saturating_sub(1);
+    state.guard();
+}
+
+/// Reports an error if the program frees memory that a pending operation uses.
+pub fn report_free(address: u64) {
+    if !is_enabled() {
+        return;
+    }
+    let Some(allocation) = lock()
+        .ok()
+        .and_then(|driver| driver.allocation(address).ok())
+    else {
+        return;
+    };
+    let state = lock_mutex(&STATE);
+    let accesses = state
+        .items
+        .iter()
+        .flat_map(|(_, accesses)| &accesses.ranges);
+    let overlaps = |access: &&HostAccess| {
+        access.start < allocation.base + allocation.size && access.end > allocation.base
+    };
+    let accesses: Vec<HostAccess> = accesses.filter(overlaps).cloned().collect();
+    drop(state);
+    for access in accesses {
+        report_finding(
+            FindingKind::HostFreed,
+            access.severity,
+            ("frees", access.start),
+            &access.description,
+        );
+    }
+}
+
+/// Reports the accesses since the last call.
+pub fn report_touches() {
+    if !is_enabled() {
+        return;
+    }
+    let touches = page_guard::take_touches();
+    if touches.is_empty() {
+        return;
+    }
+    let state = lock_mutex(&STATE);
+    let accesses: Vec<HostAccess> = state
+        .items
+        .iter()
+        .flat_map(|(_, accesses)| &accesses.ranges)
+        .cloned()
+        .collect();
+    drop(state);
+    for touch in touches {
+        let covers = |access: &&HostAccess| {
+            (access.start..access.end).contains(&touch.address)
+                && (touch.is_write || !access.read_only)
+        };
+        if let Some(access) = accesses.iter().find(covers) {
+            let verb = if touch.is_write { "writes" } else { "reads" };
+            let event = (verb, touch.address);
+            report_finding(
+                FindingKind::HostTouched,
+                access.severity,
+                event,
+                &access.description,
+            );
+        }
+    }
+}
+
+fn report_finding(kind: FindingKind, severity: Severity, event: (&str, u64), description: &str) {
+    if let Ok(driver) = lock() {
+        let finding = driver.host_finding(kind, severity, event, description);
+        drop(driver);
+        report(vec![finding], None);
+    }
+}
+
+impl State {
+    /// Protects the memory of all pending operations, unless one is running.
+    fn guard(&self) {
+        if self.running == 0 {
+            let accesses = self.items.iter().flat_map(|(_, accesses)| &accesses.ranges);
+            page_guard::guard(accesses);
+        }
+    }
+}
+
+/// Returns a 64-bit hash of `bytes` bytes at `start`.
+///
+/// # Safety
+/// The bytes must be readable.
+unsafe fn hash(start: u64, bytes: u64) -> u64 {
+    let start = std::ptr::with_exposed_provenance::<u8>(start as usize);
+    let mut hasher = DefaultHasher::new();
+    // SAFETY: the range is readable, by this function's contract.
+    hasher.write(unsafe { std::slice::from_raw_parts(start, bytes as usize) });
+    hasher.finish()
+}

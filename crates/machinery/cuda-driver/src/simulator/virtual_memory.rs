@@ -1,0 +1,208 @@
+//! Virtual memory management: physical memory, reserved addresses, and mappings between them.
+
+use std::ffi::{c_int, c_ulonglong, c_void};
+
+use cuda_sim::driver::{CudaError, GRANULARITY};
+use cust_raw::CUdeviceptr;
+
+use super::device::check_device;
+use super::lock_synchronized;
+use super::raw::Out;
+use crate::log::warn;
+use crate::status::CallResult;
+use crate::types::{CUmemAccessDesc, CUmemAllocationProp, CUmemLocation};
+
+/// `CU_MEM_ALLOCATION_TYPE_PINNED` and `CU_MEM_LOCATION_TYPE_DEVICE`.
+const PINNED: c_int = 1;
+const DEVICE: c_int = 1;
+
+/// Values of `CUmemAccess_flags`.
+const NO_ACCESS: c_int = 0;
+const READ: c_int = 1;
+const READ_AND_WRITE: c_int = 3;
+
+/// `cuMemGetAllocationGranularity`: minimum and recommended granularity are equal.
+pub unsafe fn granularity(
+    bytes: *mut usize,
+    properties: *const CUmemAllocationProp,
+    option: c_int,
+) -> CallResult {
+    // SAFETY: `bytes` is null or writable, as `cuMemGetAllocationGranularity` requires of its caller.
+    let bytes = unsafe { Out::new(bytes) }?;
+    // SAFETY: `properties` is null or readable, as `cuMemGetAllocationGranularity` requires of its caller.
+    unsafe { check_properties(properties) }?;
+    if !(0..=1).contains(&option) {
+        return Err(CudaError::InvalidValue.into());
+    }
+    bytes.set(GRANULARITY as usize);
+    Ok(())
+}
+
+/// Returns the device of the memory to create. Rejects memory that is not device memory.
+///
+/// # Safety
+/// `properties` must be null or readable.
+unsafe fn check_properties(properties: *const CUmemAllocationProp) -> Result<u32, CudaError> {
+    // SAFETY: `properties` is null or readable, by this function's contract.
+    let properties = unsafe { properties.as_ref() }.ok_or(CudaError::InvalidValue)?;
+    if properties.kind != PINNED {
+        return Err(CudaError::InvalidValue);
+    }
+    let device = check_location(properties.location)?;
+    if properties.shared != 0 {
+        warn(format_args!(
+            "the simulator does not support memory shared with other processes"
+        ));
+        return Err(CudaError::NotSupported);
+    }
+    Ok(device)
+}
+
+/// Returns the device at a location. Rejects other locations.
+fn check_location(location: CUmemLocation) -> Result<u32, CudaError> {
+    match location.kind {
+        DEVICE => check_device(location.id),
+        2..=4 => Err(CudaError::NotSupported),
+        _ => Err(CudaError::InvalidValue),
+    }
+}
+
+/// `cuMemCreate`.
+pub unsafe fn create(
+    memory: *mut c_ulonglong,
+    bytes: usize,
+    properties: *const CUmemAllocationProp,
+    flags: c_ulonglong,
+) -> CallResult {
+    // SAFETY: `memory` is null or writable, as `cuMemCreate` requires of its caller.
+    let memory = unsafe { Out::new(memory) }?;
+    // SAFETY: `properties` is null or readable, as `cuMemCreate` requires of its caller.
+    let device = unsafe { check_properties(properties) }?;
+    if flags != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    memory.set(lock_synchronized()?.create_memory(device, bytes as u64)?);
+    Ok(())
+}
+
+/// `cuMemRelease`.
+pub unsafe fn release(memory: c_ulonglong) -> CallResult {
+    Ok(lock_synchronized()?.release_memory(memory)?)
+}
+
+/// `cuMemAddressReserve`: ignores the requested address, which is only a hint.
+pub unsafe fn reserve(
+    address: *mut CUdeviceptr,
+    bytes: usize,
+    alignment: usize,
+    _requested: CUdeviceptr,
+    flags: c_ulonglong,
+) -> CallResult {
+    // SAFETY: `address` is null or writable, as `cuMemAddressReserve` requires of its caller.
+    let address = unsafe { Out::new(address) }?;
+    if flags != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    address.set(lock_synchronized()?.reserve_addresses(bytes as u64, alignment as u64)?);
+    Ok(())
+}
+
+/// `cuMemAddressFree`.
+pub unsafe fn free(address: CUdeviceptr, bytes: usize) -> CallResult {
+    Ok(lock_synchronized()?.free_addresses(address, bytes as u64)?)
+}
+
+/// `cuMemMap`: `offset` must be 0, as CUDA requires.
+pub unsafe fn map(
+    address: CUdeviceptr,
+    bytes: usize,
+    offset: usize,
+    memory: c_ulonglong,
+    flags: c_ulonglong,
+) -> CallResult {
+    if offset != 0 || flags != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let mapped = lock_synchronized()?.map_memory(address, bytes as u64, memory);
+    if mapped == Err(CudaError::NotSupported) {
+        warn(format_args!(
+            "the simulator supports only one mapping per allocation at a time"
+        ));
+    }
+    Ok(mapped?)
+}
+
+/// `cuMemUnmap`.
+pub unsafe fn unmap(address: CUdeviceptr, bytes: usize) -> CallResult {
+    Ok(lock_synchronized()?.unmap_memory(address, bytes as u64)?)
+}
+
+/// `cuMemSetAccess`: the simulator does not enforce read-only access.
+pub unsafe fn set_access(
+    address: CUdeviceptr,
+    bytes: usize,
+    descriptors: *const CUmemAccessDesc,
+    count: usize,
+) -> CallResult {
+    if descriptors.is_null() || count == 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    for i in 0..count {
+        // SAFETY: `descriptors` has `count` elements, as `cuMemSetAccess` requires of its caller.
+        let CUmemAccessDesc { location, flags } = unsafe { descriptors.add(i).read() };
+        let device = check_location(location)?;
+        let accessible = match flags {
+            NO_ACCESS => false,
+            READ | READ_AND_WRITE => true,
+            _ => return Err(CudaError::InvalidValue.into()),
+        };
+        lock_synchronized()?.set_access(address, bytes as u64, device, accessible)?;
+    }
+    Ok(())
+}
+
+/// `cuMemGetAccess`.
+pub unsafe fn access(
+    flags: *mut c_ulonglong,
+    location: *const CUmemLocation,
+    address: CUdeviceptr,
+) -> CallResult {
+    // SAFETY: `flags` is null or writable and `location` null or readable, as `cuMemGetAccess` requires of
+    // its caller.
+    let (flags, location) = unsafe { (Out::new(flags)?, location.as_ref()) };
+    let device = check_location(*location.ok_or(CudaError::InvalidValue)?)?;
+    let accessible = lock_synchronized()?.access(address, device)?;
+    flags.set(if accessible {
+        READ_AND_WRITE
+    } else {
+        NO_ACCESS
+    } as c_ulonglong);
+    Ok(())
+}
+
+/// `cuMemRetainAllocationHandle`.
+pub unsafe fn retain(memory: *mut c_ulonglong, address: *mut c_void) -> CallResult {
+    // SAFETY: `memory` is null or writable, as `cuMemRetainAllocationHandle` requires of its caller.
+    let memory = unsafe { Out::new(memory) }?;
+    memory.set(lock_synchronized()?.hold_memory(address as u64)?);
+    Ok(())
+}
+
+/// `cuMemGetAllocationPropertiesFromHandle`: allocations differ only in their device.
+pub unsafe fn properties(properties: *mut CUmemAllocationProp, memory: c_ulonglong) -> CallResult {
+    // SAFETY: `properties` is null or writable, as `cuMemGetAllocationPropertiesFromHandle` requires of its
+    // caller.
+    let properties = unsafe { Out::new(properties) }?;
+    let device = lock_synchronized()?.memory_device(memory)?;
+    properties.set(CUmemAllocationProp {
+        kind: PINNED,
+        shared: 0,
+        location: CUmemLocation {
+            kind: DEVICE,
+            id: device as c_int,
+        },
+        windows: std::ptr::null_mut(),
+        flags: [0; 8],
+    });
+    Ok(())
+}

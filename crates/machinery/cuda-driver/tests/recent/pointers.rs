@@ -1,0 +1,121 @@
+//! Pointer attributes.
+
+use std::ffi::c_void;
+use std::ptr::{null, null_mut};
+
+use cuda_driver::functions::*;
+
+use super::*;
+
+/// Returns an attribute of an address; unused high bytes are zero.
+fn attribute(id: i32, address: u64) -> Result<u64, i32> {
+    let mut value = 0_u64;
+    // SAFETY: every attribute except 5 fits in a `u64`.
+    match unsafe { cuPointerGetAttribute((&raw mut value).cast(), id, address) } {
+        0 => Ok(value),
+        code => Err(code),
+    }
+}
+
+#[test]
+fn device_memory_has_all_attributes_except_host_pointers() {
+    let context = OwnContext::new();
+    let start = floats(&[0.0; 64]);
+    let inside = start + 16;
+    let expected = [
+        (1, Ok(context.0 as u64)),
+        (2, Ok(2)),
+        (3, Ok(inside)),
+        (4, Err(INVALID_VALUE)),
+        (5, Err(NOT_SUPPORTED)),
+        (6, Ok(0)),
+        (7, Ok(start)),
+        (8, Ok(0)),
+        (9, Ok(0)),
+        (10, Ok(0)),
+        (11, Ok(start)),
+        (12, Ok(256)),
+        (13, Ok(1)),
+        (14, Ok(0)),
+        (15, Ok(0)),
+        (16, Ok(3)),
+        (17, Ok(0)),
+        (18, Ok(256)),
+        (19, Ok(start)),
+        (20, Ok(start)),
+        (21, Ok(0)),
+        (22, Err(INVALID_VALUE)),
+        (0, Err(INVALID_VALUE)),
+    ];
+    for (id, expected) in expected {
+        assert_eq!(attribute(id, inside), expected, "attribute {id}");
+    }
+    assert_eq!(attribute(2, 64), Err(INVALID_VALUE), "nobody's address");
+}
+
+#[test]
+fn pool_memory_reports_its_pool() {
+    let _context = OwnContext::new();
+    let (mut address, mut pool) = (0, null_mut());
+    // SAFETY: `address`, `pool` and `actual` are writable.
+    unsafe {
+        assert_eq!(cuMemAllocAsync(&mut address, 64, null_mut()), 0);
+        assert_eq!(cuDeviceGetDefaultMemPool(&mut pool, 0), 0);
+        assert_eq!(attribute(17, address), Ok(pool as u64));
+        let here = cuda_driver::types::CUmemLocation { kind: 1, id: 0 };
+        let there = cuda_driver::types::CUmemLocation { kind: 2, id: 0 };
+        let mut actual = null_mut();
+        assert_eq!(cuMemGetDefaultMemPool(&mut actual, &here, 1), 0);
+        assert_eq!(actual, pool);
+        assert_eq!(cuMemGetMemPool(&mut actual, &here, 1), 0);
+        assert_eq!(cuMemSetMemPool(&here, 1, actual), 0);
+        assert_eq!(cuMemGetMemPool(&mut actual, &there, 1), NOT_SUPPORTED);
+        assert_eq!(cuMemGetMemPool(&mut actual, null(), 1), INVALID_VALUE);
+    }
+}
+
+#[test]
+fn several_attributes_can_be_queried_at_once() {
+    let _context = OwnContext::new();
+    let address = floats(&[0.0; 4]);
+    let mut ids = [2, 4, 12, 9];
+    let ask = |address, ids: &mut [i32; 4]| {
+        let (mut kind, mut host, mut size, mut device) = (7_u32, 7_u64, 7_u64, 7_i32);
+        let mut data: [*mut c_void; 4] = [
+            (&raw mut kind).cast(),
+            (&raw mut host).cast(),
+            (&raw mut size).cast(),
+            (&raw mut device).cast(),
+        ];
+        // SAFETY: `ids` and `data` are writable; `address` is a device address that the driver looks up.
+        let code =
+            unsafe { cuPointerGetAttributes(4, ids.as_mut_ptr(), data.as_mut_ptr(), address) };
+        (code, kind, host, size, device)
+    };
+    assert_eq!(ask(address, &mut ids), (0, 2, 0, 16, 0));
+    assert_eq!(ask(64, &mut ids), (0, 0, 0, 0, -2), "nobody's address");
+    ids[0] = 99;
+    assert_eq!(ask(address, &mut ids).0, INVALID_VALUE);
+    // SAFETY: the driver rejects null pointers and invalid arguments.
+    let null_list = unsafe { cuPointerGetAttributes(1, null_mut(), null_mut(), address) };
+    assert_eq!(null_list, INVALID_VALUE);
+}
+
+#[test]
+fn sync_memops_can_be_set() {
+    let _context = OwnContext::new();
+    let address = floats(&[0.0; 4]);
+    for on in [1_u32, 0] {
+        // SAFETY: the value is a readable `u32`.
+        let set = unsafe { cuPointerSetAttribute((&raw const on).cast(), 6, address + 4) };
+        assert_eq!(set, 0);
+        assert_eq!(attribute(6, address), Ok(on.into()));
+    }
+    // SAFETY: the driver rejects null pointers and invalid arguments.
+    unsafe {
+        assert_eq!(cuPointerSetAttribute(null(), 6, address), INVALID_VALUE);
+        let one = 1_u32;
+        let other = cuPointerSetAttribute((&raw const one).cast(), 8, address);
+        assert_eq!(other, INVALID_VALUE);
+    }
+}
