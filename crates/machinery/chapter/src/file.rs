@@ -1,4 +1,4 @@
-//! Files that are there whole, or not at all.
+//! Files that are written atomically: a reader finds the whole file or none.
 
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use tempfile::NamedTempFile;
 
 use crate::interrupt;
 
-/// What a draft is written with.
+/// The writer for the content of a [`Draft`].
 pub type Writer = BufWriter<NamedTempFile>;
 
-/// A file's content beside the place where it will be. It goes with this value, unless it is
-/// [put](Draft::put) there.
+/// A complete temporary file in the folder of its final path. It is deleted on drop unless it was
+/// [renamed](Draft::put) to that path.
 #[derive(Debug)]
 pub struct Draft {
     file: NamedTempFile,
@@ -20,12 +20,11 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Has `fill` write into a file in the folder of `path`, under another name.
+    /// Creates a temporary file in the folder of `path` and lets `fill` write its content.
     ///
     /// # Errors
     ///
-    /// Those of `fill`, and where the folder is not there or cannot be written to, or the disk is
-    /// full.
+    /// Fails if `fill` fails, the folder is missing or not writable, or the disk is full.
     pub fn new<E: From<io::Error>>(
         path: &Path,
         fill: impl FnOnce(&mut Writer) -> Result<(), E>,
@@ -39,34 +38,34 @@ impl Draft {
         })
     }
 
-    /// Puts it in its place, instead of what may be there.
+    /// Renames the file to its path and replaces a file that is already there.
     ///
     /// # Errors
     ///
-    /// Where a folder has that name.
+    /// Fails if a folder has that name.
     pub fn put(self) -> io::Result<()> {
         let put = self.file.persist(&self.path);
-        // The draft itself goes now, not with the error.
+        // Drops the temporary file now instead of keeping it in the error.
         put.map(drop).map_err(|refused| refused.error)
     }
 
-    /// Puts it in its place, where nothing has that name.
+    /// Renames the file to its path unless that path exists.
     ///
     /// # Errors
     ///
-    /// Where something has.
+    /// Fails if the path exists.
     pub fn put_new(self) -> io::Result<()> {
         let put = self.file.persist_noclobber(&self.path);
         put.map(drop).map_err(|refused| refused.error)
     }
 }
 
-/// Has `fill` write a file: beside its place first, then in it, so that nobody finds half of it.
-/// Ctrl-C waits for it.
+/// Writes a file atomically: `fill` writes a temporary file, which is then renamed to `path`, so that nobody
+/// reads half a file. Ctrl-C is deferred until it is done.
 ///
 /// # Errors
 ///
-/// Where it cannot be written; what was there then still is.
+/// Fails if the file cannot be written; an existing file at `path` is then unchanged.
 pub fn write<E: From<io::Error>>(
     path: &Path,
     fill: impl FnOnce(&mut Writer) -> Result<(), E>,
@@ -75,12 +74,12 @@ pub fn write<E: From<io::Error>>(
     Ok(Draft::new(path, fill)?.put()?)
 }
 
-/// Checks that a file can be written to `path`, so that it does not turn out after the work;
-/// `shown` is the flag and its value.
+/// Checks that a file can be written to `path`, so that the error appears before the work and not after it.
+/// `shown` is the flag with its value, for the error.
 ///
 /// # Errors
 ///
-/// Where its folder is missing or cannot be written to.
+/// Fails if the folder is missing or not writable.
 pub fn require_folder(shown: &str, path: &Path) -> Result<()> {
     let folder = folder_of(path);
     if !folder.is_dir() {
@@ -93,17 +92,17 @@ pub fn require_folder(shown: &str, path: &Path) -> Result<()> {
         .with_context(|| format!("{shown}: cannot write into {}", folder.display()))
 }
 
-/// Whether files can be made in a folder.
+/// Checks that files can be created in a folder.
 ///
 /// # Errors
 ///
-/// Where they cannot: why.
+/// Fails with the system's reason if they cannot.
 pub fn can_write_into(folder: &Path) -> io::Result<()> {
     let _whole = interrupt::hold();
     temporary_in(folder).map(drop)
 }
 
-/// The folder that a file of this path is in.
+/// Returns the folder of a file with this path.
 pub fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -111,11 +110,11 @@ pub fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// A file that removes itself unless it is renamed.
+/// Creates a file that deletes itself on drop unless it is renamed.
 fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".unfinished-").suffix(".tmp");
-    // A temporary file is its owner's alone; these are as readable as any other new file.
+    // Temporary files are readable by their owner only; these get the mode of any other new file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.tempfile_in(folder)

@@ -8,11 +8,11 @@ use cuda_driver::Checks;
 
 use crate::plot::Destination;
 
-/// How to measure and how to print; a chapter adds them with `#[command(flatten)]`.
+/// Flags for measuring and printing; a chapter includes them with `#[command(flatten)]`.
 #[derive(Args, Clone, Debug)]
 pub struct CommonFlags {
-    /// How many samples a time is the median of (on a GPU; a modelled time needs one). With 0
-    /// every kernel is launched just once, cold: for a profiler
+    /// Number of samples per time, whose median is shown (on a GPU; a modelled time needs only one). With 0
+    /// every kernel is launched exactly once, without a warm-up: for a profiler
     #[arg(
         long,
         value_name = "SAMPLES",
@@ -22,12 +22,12 @@ pub struct CommonFlags {
     )]
     pub repeat: u32,
 
-    /// Print one JSON record to standard output in place of the table
+    /// Print one JSON record to standard output instead of the table
     #[arg(long)]
     pub json: bool,
 
-    /// Print what each kernel does to the memory system, and what to change first. On a GPU, the
-    /// command by which NVIDIA's profiler tells it
+    /// Print the memory accesses of each kernel and advice on what to change first. On a GPU, print the
+    /// Nsight Compute command that counts them
     #[arg(
         long,
         value_name = "DETAIL",
@@ -38,8 +38,8 @@ pub struct CommonFlags {
     )]
     pub profile: Option<Detail>,
 
-    /// Look for mistakes in the kernels while they run: mem, init, race, sync, leak and host, a list of
-    /// them, or all. On a GPU, the commands by which NVIDIA's tool does
+    /// Check the kernels for errors while they run: mem, init, race, sync, leak and host, a list of
+    /// these, or all. On a GPU, print the compute-sanitizer commands that do so
     #[arg(
         long,
         value_name = "LIST",
@@ -54,28 +54,28 @@ pub struct CommonFlags {
     pub plot: Option<Destination>,
 }
 
-/// Where `--plot` draws, if it can.
+/// Parses the value of `--plot` and checks that the pictures can be written.
 fn destination(name: &str) -> Result<Destination, String> {
     Destination::new(Path::new(name)).map_err(|error| format!("{error:#}"))
 }
 
-/// How much of a profile is printed.
+/// Amount of detail in a printed profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Detail {
-    /// Tables of counters, and a line of advice for each launch
+    /// Tables of counters and one line of advice per launch
     Summary,
-    /// The kernels' source as well, with counters beside each line
+    /// Also the source of the kernels with counters next to each line
     Lines,
 }
 
 impl CommonFlags {
-    /// Whether launches have to be counted in full.
+    /// Returns true if launches need full counters.
     pub fn counts(&self) -> bool {
         self.json || self.profile.is_some() || self.plot.is_some()
     }
 
-    /// Whether launches are timed. If not they are there for a profiler to look at, and nothing else
-    /// is launched: there are no limits to compare with.
+    /// Returns true if launches are timed. Otherwise they only run for a profiler, and nothing else is
+    /// launched: no limits are measured.
     pub fn is_timed(&self) -> bool {
         self.repeat > 0
     }

@@ -1,4 +1,5 @@
-//! Ctrl-C, and a request to end, leave nothing half-written and nothing behind.
+//! A clean exit on Ctrl-C and on termination signals: no half-written file, no child process and no temporary
+//! folder is left behind.
 
 use std::io;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -10,32 +11,32 @@ use anyhow::{Context as _, Result};
 use crate::progress;
 use common::error::note;
 
-/// Held while something must not be cut short.
+/// Locked while a file or a result is written, which must not be cut short.
 static WHOLE: Mutex<()> = Mutex::new(());
 
-/// Held by all who have a process or a folder that must not be left behind.
+/// Read-locked by owners of a child process or a temporary folder, which must be cleaned up before the exit.
 static TIDY: RwLock<()> = RwLock::new(());
 
-/// The exit code with which the program is about to end; 0 where it is not.
+/// The exit code once the program is shutting down; 0 before.
 static ENDING: AtomicI32 = AtomicI32::new(0);
 
-/// What is done last.
+/// Hook that runs after all cleanup.
 static LAST: Mutex<Option<fn()>> = Mutex::new(None);
 
-/// Makes Ctrl-C, or a request to end (SIGTERM, SIGHUP), take the progress bar away and end the program with
-/// the code that a shell reports for the signal: 128 and its number. It waits for what [`hold`] protects,
-/// and until all who are [`tidy`] are done; when it comes again, it does not. A SIGHUP that `nohup` has
-/// switched off stays so.
+/// Installs a handler for Ctrl-C, SIGTERM and SIGHUP. It clears the progress bar and ends the program with
+/// the code that a shell reports for the signal, 128 plus its number, after everything that [`hold`] and
+/// [`tidy`] protect is done. A second signal ends the program at once. A SIGHUP that `nohup` ignores stays
+/// ignored.
 ///
 /// # Errors
 ///
-/// Where the system does not let the program handle signals, or it already does.
+/// Fails if the system does not allow signal handlers, or the program already has one.
 pub fn install(said: &'static str) -> Result<()> {
     signals::each(move |code| {
         if ENDING.swap(code, Ordering::SeqCst) != 0 {
             process::exit(code);
         }
-        // Waiting here would keep the second one from getting through.
+        // Waiting on this thread would block the second signal.
         if start("end", move || end(said, code)).is_err() {
             end(said, code);
         }
@@ -54,8 +55,8 @@ fn end(said: &str, code: i32) {
     process::exit(code);
 }
 
-/// Puts the end off until the guard is dropped: for writing a file or a result. Once the program is to
-/// end, nothing more is begun.
+/// Defers the exit until the guard is dropped, while a file or a result is written. Never returns once the
+/// program is shutting down.
 pub fn hold() -> MutexGuard<'static, ()> {
     let whole = WHOLE.lock().unwrap_or_else(PoisonError::into_inner);
     if ending() {
@@ -65,9 +66,9 @@ pub fn hold() -> MutexGuard<'static, ()> {
     whole
 }
 
-/// Puts the end off until the guard is dropped: for who has a process or a folder that must not be left
-/// behind, looks often whether the program is [`ending`], and tidies up then. Once the program is to end,
-/// nothing more is begun.
+/// Defers the exit until the guard is dropped, for the owner of a child process or a temporary folder that
+/// must be cleaned up. The owner polls [`ending`] and cleans up when it is true. Never returns once the
+/// program is shutting down.
 pub fn tidy() -> RwLockReadGuard<'static, ()> {
     let tidy = TIDY.read().unwrap_or_else(PoisonError::into_inner);
     if ending() {
@@ -77,24 +78,24 @@ pub fn tidy() -> RwLockReadGuard<'static, ()> {
     tidy
 }
 
-/// Whether the program is to end.
+/// Returns true if the program is shutting down.
 pub fn ending() -> bool {
     ENDING.load(Ordering::SeqCst) != 0
 }
 
-/// Waits for the end, which is near.
+/// Blocks until the program exits, which it is about to do.
 pub fn wait() -> ! {
     loop {
         thread::park();
     }
 }
 
-/// What is done last when the program is to end before its time: a terminal put back, for one.
+/// Sets the hook that runs last when a signal ends the program, for example to restore a terminal.
 pub fn at_last(last: Option<fn()>) {
     *LAST.lock().unwrap_or_else(PoisonError::into_inner) = last;
 }
 
-/// Starts a thread; where the system has none left, that is an error and no panic.
+/// Starts a thread; returns an error instead of panicking if the system has no threads left.
 fn start(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let thread = thread::Builder::new().name(name.to_owned());
     thread.spawn(work).map(drop)
@@ -107,10 +108,10 @@ mod signals {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
 
-    /// What a shell adds to a signal's number.
+    /// Added to a signal's number by shells to make an exit code.
     const SIGNALLED: i32 = 128;
 
-    /// Calls `then` with the exit code of each signal that asks the program to end.
+    /// Calls `then` with the exit code of each termination signal that arrives.
     pub fn each(then: impl Fn(i32) + Send + 'static) -> io::Result<()> {
         let mut asked = vec![SIGINT, SIGTERM];
         asked.extend((!is_ignored(SIGHUP)).then_some(SIGHUP));
@@ -122,12 +123,13 @@ mod signals {
         })
     }
 
-    /// Whether whoever started the program has switched a signal off.
+    /// Returns true if the parent process made the program ignore a signal (as `nohup` does).
     fn is_ignored(signal: i32) -> bool {
         let mut now = MaybeUninit::<libc::sigaction>::uninit();
-        // SAFETY: no other action is given, and there is a place for the present one.
+        // SAFETY: the new action is null, so nothing is changed; `now` is writable and has the type of an old
+        // action.
         let status = unsafe { libc::sigaction(signal, ptr::null(), now.as_mut_ptr()) };
-        // SAFETY: it has been written where the call has succeeded.
+        // SAFETY: `sigaction` returned 0, so it has initialized `now`.
         status == 0 && unsafe { now.assume_init() }.sa_sigaction == libc::SIG_IGN
     }
 }
@@ -136,7 +138,7 @@ mod signals {
 mod signals {
     use std::io;
 
-    /// What a shell reports for a program that Ctrl-C ended.
+    /// Exit code that shells report after Ctrl-C.
     const INTERRUPTED: i32 = 130;
 
     /// Calls `then` with the exit code whenever Ctrl-C is pressed or the console closes.

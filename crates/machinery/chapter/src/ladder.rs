@@ -1,4 +1,4 @@
-//! A chapter's ladder: from the note's kernel to the hardware's limit, one idea a rung.
+//! A chapter's ladder of kernels: from the note's kernel to the hardware's limit, one idea per rung.
 
 use std::fmt::Debug;
 use std::ops::Deref;
@@ -7,33 +7,33 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use common::error::note;
 use common::gpu::{Capability, GpuInfo};
 
-/// A row of a chapter's table of kernels: one of the note's, or a rung above them. What only this
-/// chapter says of its kernels is in `own`, whose fields can be read as if they were the row's.
+/// A row of a chapter's table of kernels: a kernel of the note that the chapter follows, or a rung above
+/// them. The chapter's own fields are in `own`, and a `Variant` dereferences to them.
 ///
 /// ```ignore
 /// pub const VARIANTS: &[Variant] = &[
 ///     Variant::note("global", "raytrace_global", "28-byte spheres in global memory", Own { … }),
-///     Variant::rung("patches", "raytrace_patches", "Sixteen pixels a thread", Own { … }),
+///     Variant::rung("patches", "raytrace_patches", "Sixteen pixels per thread", Own { … }),
 /// ];
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Variant<O: 'static = ()> {
-    /// Its name in tables.
+    /// The name in tables.
     pub name: &'static str,
-    /// Its kernel's name in the `.cu` file.
+    /// The kernel's name in the `.cu` file.
     pub kernel: &'static str,
-    /// The one idea it adds to the rung below, in a sentence.
+    /// The idea this kernel adds to the rung below, in one sentence.
     pub idea: &'static str,
-    /// The oldest GPU that runs it.
+    /// The lowest compute capability that runs it.
     pub needs: Capability,
-    /// Whether no newer GPU does.
+    /// True if newer GPUs do not run it.
     only: bool,
-    /// What the chapter says of it besides.
+    /// The chapter's own fields.
     pub own: O,
     group: Group,
 }
 
-/// Which of the groups that `--variant` takes it is in.
+/// The groups of `--variant` that include a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Group {
     Book,
@@ -42,7 +42,7 @@ enum Group {
 }
 
 impl<O> Variant<O> {
-    /// A kernel of the note's from which the ladder goes up.
+    /// Creates a row for a kernel of the note that is also a rung of the ladder.
     pub const fn note(
         name: &'static str,
         kernel: &'static str,
@@ -60,7 +60,7 @@ impl<O> Variant<O> {
         }
     }
 
-    /// A kernel of the note's beside the ladder.
+    /// Takes a kernel of the note off the ladder.
     pub const fn aside(self) -> Self
     where
         O: Copy,
@@ -71,7 +71,7 @@ impl<O> Variant<O> {
         }
     }
 
-    /// A kernel above the note's.
+    /// Creates a row for a kernel that goes beyond the note.
     pub const fn rung(name: &'static str, kernel: &'static str, idea: &'static str, own: O) -> Self
     where
         O: Copy,
@@ -82,7 +82,7 @@ impl<O> Variant<O> {
         }
     }
 
-    /// The same for GPUs of this compute capability and newer.
+    /// Requires this compute capability or a higher one.
     pub const fn needs(self, needs: Capability) -> Self
     where
         O: Copy,
@@ -90,7 +90,7 @@ impl<O> Variant<O> {
         Variant { needs, ..self }
     }
 
-    /// The same for GPUs of this compute capability, and no others.
+    /// Requires exactly this compute capability.
     pub const fn only(self, only: Capability) -> Self
     where
         O: Copy,
@@ -102,18 +102,18 @@ impl<O> Variant<O> {
         }
     }
 
-    /// Whether it is one of the note's kernels.
+    /// Returns true if this is one of the note's kernels.
     pub fn is_the_notes(&self) -> bool {
         self.group != Group::Ladder
     }
 
-    /// Whether it is for GPUs such as this one.
+    /// Returns true if the GPU runs this kernel.
     pub fn is_for(&self, gpu: &GpuInfo) -> bool {
         let has = gpu.compute_capability.max(Capability::KERNELS);
         self.needs == has || self.needs < has && !self.only
     }
 
-    /// The same; where it is not, says so on standard error.
+    /// Returns true if the GPU runs this kernel, and prints a note to standard error if not.
     pub fn runs_on(&self, gpu: &GpuInfo) -> bool {
         let runs = self.is_for(gpu);
         if !runs {
@@ -129,7 +129,7 @@ impl<O> Variant<O> {
         runs
     }
 
-    /// Its name in flags.
+    /// Returns the name used in flags.
     fn flag(&self) -> String {
         self.name.replace(' ', "-")
     }
@@ -143,10 +143,10 @@ impl<O> Deref for Variant<O> {
     }
 }
 
-/// What `--variant` takes, one or several of it.
+/// One value of `--variant`.
 #[derive(Debug)]
 pub enum Choice<O: 'static> {
-    /// The note's kernels.
+    /// Every rung, from the note's kernel upwards.
     Book,
     /// Every rung, from the note's kernel up.
     Ladder,
@@ -162,7 +162,7 @@ impl<O> Clone for Choice<O> {
 
 impl<O> Copy for Choice<O> {}
 
-/// Reads a [`Choice`] of a chapter's kernels; `--help` lists them with their ideas.
+/// Parses a [`Choice`] of a chapter's kernels; `--help` lists them with their ideas.
 ///
 /// ```text
 /// #[arg(long, value_name = "KERNEL", value_delimiter = ',', default_value = "book",
@@ -182,18 +182,18 @@ pub fn choice<O: Send + Sync>(
         let named = || table.iter().find(|row| row.flag() == word);
         match word.as_str() {
             "ladder" => Choice::Ladder,
-            // The parser has let no other word through.
+            // The parser accepts no other word.
             _ => named().map_or(Choice::Book, Choice::One),
         }
     })
 }
 
-/// The kernels chosen from a chapter's table, each once: the note's first, then the rungs above
-/// them, both in the order they were named in.
+/// The kernels selected from a chapter's table, without duplicates: the note's first, then the rungs above
+/// them, each in the order given.
 #[derive(Debug)]
 pub struct Chosen<O: 'static>(Vec<&'static Variant<O>>);
 
-/// What was [`Chosen`].
+/// Returns the kernels of `table` that `choices` select.
 pub fn chosen<O>(table: &'static [Variant<O>], choices: &[Choice<O>]) -> Chosen<O> {
     let mut chosen: Vec<&Variant<O>> = Vec::new();
     let mut choose = |row: &'static Variant<O>| {
@@ -219,29 +219,30 @@ pub fn chosen<O>(table: &'static [Variant<O>], choices: &[Choice<O>]) -> Chosen<
 }
 
 impl<O> Chosen<O> {
-    /// The note's kernels.
+    /// Returns the note's kernels.
     pub fn note(self) -> impl Iterator<Item = &'static Variant<O>> {
         self.into_iter().filter(|row| row.is_the_notes())
     }
 
-    /// The kernels above the note's.
+    /// Returns the kernels that go beyond the note.
     pub fn rungs(mut self) -> Vec<&'static Variant<O>> {
         self.0.retain(|row| !row.is_the_notes());
         self.0
     }
 
-    /// Those for GPUs such as this one.
+    /// Keeps the kernels that this GPU runs.
     pub fn those_for(mut self, gpu: &GpuInfo) -> Self {
         self.0.retain(|row| row.is_for(gpu));
         self
     }
 
-    /// Whether these are more than the note has: then the table shows how far the limit is.
+    /// Returns true if a kernel goes beyond the note: then the table shows the limit as well.
     pub fn climbs(&self) -> bool {
         self.iter().any(|row| !row.is_the_notes())
     }
 
-    /// What each of these adds, a line a rung, for under the table; nothing where they do not climb.
+    /// Returns the name and the idea of each kernel, one line per kernel, to print under the table. Empty if
+    /// no kernel goes beyond the note.
     pub fn ideas(&self) -> String {
         if !self.climbs() {
             return String::new();
@@ -350,7 +351,7 @@ mod tests {
         };
         assert!(tensor.runs_on(&gpu(Capability(8, 0))));
         assert!(!tensor.runs_on(&gpu(Capability(7, 5))));
-        // A model of a GPU that is older than all kernels runs those of the notes.
+        // A model of a GPU older than all kernels still runs the note's kernels.
         assert!(vectors.runs_on(&gpu(Capability(1, 3))));
         assert!(!tensor.runs_on(&gpu(Capability(1, 3))));
         let only = tensor.only(Capability(9, 0));

@@ -1,4 +1,4 @@
-//! Checking that an input fits before anything is allocated.
+//! The check that an input fits into memory before anything is allocated.
 
 use anyhow::{Result, bail};
 use cust::memory::mem_get_info;
@@ -6,23 +6,23 @@ use sysinfo::{CGroupLimits, MemoryRefreshKind, RefreshKind, System};
 
 use common::gpu::{Clock, Gpu};
 
-/// What a chapter is about to allocate, in bytes.
+/// The memory that a chapter is about to allocate, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// In the GPU's memory.
+    /// Bytes of GPU memory.
     pub device: u64,
-    /// In the computer's own.
+    /// Bytes of host memory.
     pub host: u64,
 }
 
-/// Refuses what does not fit into the memory that is free now.
+/// Refuses an input that does not fit into the memory that is free now.
 ///
-/// An operating system may hand out more memory than it has and end the program later, so the
-/// computer's memory is asked about too. On the simulator the GPU's memory comes out of it.
+/// Host memory is checked too, because an operating system may promise more memory than it has and kill the
+/// program later. On the simulator, GPU memory is host memory.
 ///
 /// # Errors
 ///
-/// Says how much `what` needs and how much there is.
+/// Fails if it does not fit; the message says how much `what` needs and how much is free.
 pub fn require(gpu: &Gpu, what: &str, need: Need) -> Result<()> {
     let (free, _total) = mem_get_info()?;
     refuse_beyond(what, need.device, free as u64, "GPU memory")?;
@@ -48,19 +48,19 @@ fn refuse_beyond(what: &str, needed: u64, free: u64, memory: &str) -> Result<()>
     Ok(())
 }
 
-/// The computer's available memory in bytes, or what is left to its container where that is
-/// less; `None` on a system that does not tell.
+/// Returns the available host memory in bytes, or the part of it that the container may still use if that is
+/// less. `None` if the system does not report it.
 fn host_memory() -> Option<u64> {
     let ram = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let system = System::new_with_specifics(ram).ok()?;
     let available = system.available_memory();
-    // Files that the kernel keeps in memory count as used in a container, but give way.
+    // The page cache counts as used memory of a container, but the kernel reclaims it when needed.
     let left = |limits: CGroupLimits| limits.total_memory.saturating_sub(limits.rss);
     let left = system.cgroup_limits().map_or(available, left);
     Some(available.min(left))
 }
 
-/// `bytes` in the unit a reader would use, as `40.0 GB`.
+/// Formats `bytes` in a readable unit, such as `40.0 GB`.
 fn in_words(bytes: u64) -> String {
     match bytes {
         0..1_000_000 => format!("{bytes} bytes"),

@@ -1,7 +1,7 @@
-//! A progress bar for what lasts over a second: a simulated launch, or a reference on the CPU.
+//! A progress bar for work that takes over a second: a simulated launch, or a reference on the CPU.
 //!
-//! A thread looks ten times a second at what is under way, so that work itself only counts. There
-//! is a bar where standard error is a terminal, and nothing anywhere else.
+//! The work only increments counters; a thread polls them ten times per second and draws the bar. The bar is
+//! shown only if standard error is a terminal.
 
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,19 +11,19 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// How often to look.
+/// Time between two polls.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// What ends sooner than this gets no bar.
+/// Minimum run time before the bar is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What the bar looks like: 40 characters, and how long it will take.
+/// Template of the bar: 40 characters wide, with the estimated time left.
 const STYLE: &str = "{msg} [{bar:40}] {percent:>3} %, {eta} left";
 
 static TASK: Mutex<Option<Arc<State>>> = Mutex::new(None);
 static VIEW: Mutex<View> = Mutex::new(View { shown: None });
 
-/// Work on the CPU. It ends when it is dropped.
+/// A piece of work on the CPU with a progress bar. It ends when it is dropped.
 pub struct Task(Arc<State>);
 
 struct State {
@@ -32,17 +32,17 @@ struct State {
     done: AtomicU64,
 }
 
-/// What is under way, at one moment.
+/// Progress of the current work at one moment.
 #[derive(Clone, Debug, PartialEq)]
 struct Work {
-    /// Tells two pieces of work with the same label apart.
+    /// Distinguishes pieces of work with the same label.
     id: (&'static str, u64),
     label: String,
     done: u64,
     steps: u64,
 }
 
-/// What the terminal shows of it.
+/// The bar on the terminal, if there is one.
 struct View {
     shown: Option<Shown>,
 }
@@ -53,7 +53,7 @@ struct Shown {
     bar: Option<ProgressBar>,
 }
 
-/// Begins a task of `steps` steps, which any thread may count with [`Task::advance`].
+/// Starts a task of `steps` steps, which any thread counts with [`Task::advance`].
 pub fn task(label: &'static str, steps: u64) -> Task {
     show();
     let state = Arc::new(State {
@@ -66,7 +66,7 @@ pub fn task(label: &'static str, steps: u64) -> Task {
 }
 
 impl Task {
-    /// Counts `steps` more steps as done.
+    /// Adds `steps` to the steps that are done.
     pub fn advance(&self, steps: u64) {
         self.0.done.fetch_add(steps, Ordering::Relaxed);
     }
@@ -79,12 +79,12 @@ impl Drop for Task {
     }
 }
 
-/// Shows from now on what lasts, if standard error is a terminal.
+/// Enables the progress bar if standard error is a terminal.
 pub fn show() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         if io::stderr().is_terminal() {
-            // Where the system has no thread left, there is no bar.
+            // Without a free thread there is no bar, which is no error.
             let _ = thread::Builder::new().spawn(|| {
                 loop {
                     thread::sleep(EVERY);
@@ -96,12 +96,12 @@ pub fn show() {
     });
 }
 
-/// Takes the bar away, so that the next line is printed on a free one.
+/// Removes the bar so that the next line is printed on an empty line.
 pub fn settle() {
     lock(&VIEW).clear();
 }
 
-/// A task on the CPU, or else a simulated launch.
+/// Returns the current task on the CPU, or else the current simulated launch.
 fn under_way() -> Option<Work> {
     if let Some(task) = &*lock(&TASK) {
         return Some(Work {
@@ -121,7 +121,7 @@ fn under_way() -> Option<Work> {
 }
 
 impl View {
-    /// Shows `work` as it is `now`.
+    /// Updates the bar to the state of `work` at the time `now`.
     fn update(&mut self, work: Option<Work>, now: Instant) {
         let Some(work) = work else {
             return self.clear();
@@ -173,7 +173,7 @@ mod tests {
         })
     }
 
-    /// Position and length of the bar.
+    /// Returns the position and the length of the bar.
     fn bar(view: &View) -> Option<(u64, Option<u64>)> {
         let bar = view.shown.as_ref()?.bar.as_ref()?;
         Some((bar.position(), bar.length()))

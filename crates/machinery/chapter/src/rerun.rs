@@ -1,19 +1,19 @@
-//! The same run once more, under a tool of NVIDIA's.
+//! The command line that repeats the current run under one of NVIDIA's tools.
 
 use std::ffi::{OsStr, OsString};
 
-/// The command, as a shell takes it, that does what `words`, a program and its arguments, did:
-/// without what decides how results are printed, and each kernel launched once.
+/// Returns a shell command that repeats the run of `words`, a program and its arguments, without the flags
+/// for printing, and launches each kernel once.
 pub(crate) fn once(words: impl IntoIterator<Item = OsString>) -> String {
     command(words, &["--repeat", "0"])
 }
 
-/// The command that does the same as `words`, without what decides how results are printed.
+/// Returns a shell command that repeats the run of `words` without the flags for printing.
 pub fn again(words: impl IntoIterator<Item = OsString>) -> String {
     command(words, &[])
 }
 
-/// Words as a shell takes them.
+/// Quotes words for a shell.
 pub fn quoted(words: impl IntoIterator<Item = impl AsRef<OsStr>>) -> String {
     let words = words.into_iter();
     let quoted = words.map(|word| word_quoted(&word.as_ref().to_string_lossy()));
@@ -45,8 +45,8 @@ fn command(words: impl IntoIterator<Item = OsString>, with: &[&str]) -> String {
     quoted(kept)
 }
 
-/// A word as a shell takes it. (The one word that cannot be quoted has a zero byte in it, which
-/// no argument has.)
+/// Quotes a word for a shell. (The only word that cannot be quoted contains a zero byte, which no argument
+/// does.)
 fn word_quoted(word: &str) -> String {
     shlex::try_quote(word).map_or_else(|_| word.to_owned(), |quoted| quoted.into_owned())
 }

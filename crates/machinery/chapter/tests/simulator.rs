@@ -1,4 +1,4 @@
-//! What needs a device, on the simulator. One test, because a process chooses its backend once.
+//! Tests that need a device, on the simulator. They are one test because a process chooses its backend once.
 
 use chapter::limit::{self, Fp32, Span};
 use chapter::memory::{self, Need};
@@ -14,7 +14,7 @@ fn what_fits_and_what_the_hardware_allows() {
     let kernel = ".version 6.4\n.target sm_52\n.address_size 64\n.visible .entry k() { ret; }\n";
     let loaded = module::load(kernel).unwrap();
 
-    // Shared memory: what an H200 has for a block, and no more.
+    // Shared memory: an H200 has 227 KB per block, and no more.
     let idle = loaded.get_function("k").unwrap();
     assert_eq!(shared::shared_limit(&gpu.device).unwrap(), 227 << 10);
     assert!(shared::allow_shared(&idle, 227 << 10).is_ok());
@@ -24,7 +24,7 @@ fn what_fits_and_what_the_hardware_allows() {
         assert!(said.starts_with(&wanted), "{said}");
     }
 
-    // Memory, of the device and of the computer.
+    // GPU memory and host memory.
     let need = |device, host| memory::require(&gpu, "it", Need { device, host });
     assert!(need(4096, 4096).is_ok());
     let said = need(u64::MAX, 0).unwrap_err().to_string();
@@ -34,7 +34,7 @@ fn what_fits_and_what_the_hardware_allows() {
     let said = need(1, u64::MAX).unwrap_err().to_string();
     assert!(said.contains("this computer's memory"), "{said}");
 
-    // Limits: the copy is as fast as memory, arithmetic as fast as the lanes there are.
+    // Limits: the copy runs at the memory's bandwidth, arithmetic at the rate of the FP32 lanes.
     let events = timing::events(&gpu.stream).unwrap();
     let from = DeviceBuffer::from_slice(&[1_u8; 1 << 16]).unwrap();
     let to = DeviceBuffer::from_slice(&[2_u8; 1 << 16]).unwrap();

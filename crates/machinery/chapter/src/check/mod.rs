@@ -1,7 +1,6 @@
-//! What `--check` prints: mistakes that the simulator found in kernels, or on a GPU the commands by
-//! which NVIDIA's tool looks for them.
+//! Output of `--check`: the simulator's findings, or on a GPU the commands that run NVIDIA's compute-sanitizer.
 //!
-//! Nothing is looked for here: the simulator does that.
+//! This module only reports; the simulator does the checking.
 
 mod record;
 mod sanitizer;
@@ -16,10 +15,10 @@ use common::error::note;
 pub use record::Record;
 pub use sanitizer::commands;
 
-/// A report of this program has to do with checks: what is found after it is told as well.
+/// Set once a report was started with checks, so that findings made after the report are printed too.
 static ON: AtomicBool = AtomicBool::new(false);
 
-/// The simulator looks for mistakes from now on, if `--check` says so.
+/// Turns on the simulator's checks if `--check` was given.
 pub(crate) fn begin(checks: Option<Checks>) {
     if let Some(checks) = checks {
         ON.store(true, Ordering::Relaxed);
@@ -28,12 +27,12 @@ pub(crate) fn begin(checks: Option<Checks>) {
     }
 }
 
-/// What was found since [`begin`]: see [`once`].
+/// Takes the findings since [`begin`], without duplicates.
 pub(crate) fn found() -> Vec<Finding> {
     once(cuda_driver::take_findings())
 }
 
-/// Each mistake once, however many launches had it: errors first.
+/// Merges the findings of all launches that have the same cause, and sorts errors first.
 pub fn once(found: impl IntoIterator<Item = Finding>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for finding in found {
@@ -47,7 +46,7 @@ pub fn once(found: impl IntoIterator<Item = Finding>) -> Vec<Finding> {
     findings
 }
 
-/// The same mistake in the same place, in another launch.
+/// Returns true if both findings have the same cause and source lines, in different launches.
 fn is_alike(one: &Finding, other: &Finding) -> bool {
     let place = |finding: &Finding| finding.other.as_ref().map(|it| it.source.clone());
     (one.kind, &one.kernel, &one.source) == (other.kind, &other.kernel, &other.source)
@@ -56,7 +55,7 @@ fn is_alike(one: &Finding, other: &Finding) -> bool {
         && (one.check != Check::Host || one.what == other.what)
 }
 
-/// The findings as a section of a report.
+/// Formats the findings as a section of a report.
 pub fn section(checks: Checks, findings: &[Finding]) -> String {
     if findings.is_empty() {
         return format!("Checked ({}): nothing found.", names(checks));
@@ -75,11 +74,11 @@ fn names(checks: Checks) -> String {
     names.join(", ")
 }
 
-/// What a program with these findings comes to.
+/// Returns the outcome of a program with these findings.
 ///
 /// # Errors
 ///
-/// Where one of them is an error: how many there are, and the first.
+/// Fails if one of them is an error; the message names the first and the number of others.
 pub fn verdict(findings: &[Finding]) -> Result<()> {
     let mut errors = findings
         .iter()
@@ -101,18 +100,18 @@ pub fn verdict(findings: &[Finding]) -> Result<()> {
     }
 }
 
-/// What a program comes to whose run came to `result`: what was found after its report, as memory
-/// that was never freed, is told on standard error.
+/// Combines the program's `result` with the findings made after its report, such as memory that was never
+/// freed, and prints those to standard error.
 ///
 /// # Errors
 ///
-/// That of the run, and where an error was found.
+/// Fails if the run failed or a finding is an error.
 pub(crate) fn end(result: Result<()>) -> Result<()> {
     if !ON.load(Ordering::Relaxed) {
         return result;
     }
     let mut findings = found();
-    // What stopped a kernel was told when it did.
+    // Findings that stopped a kernel were printed when it stopped.
     findings.retain(|finding| !finding.kind.stops());
     for finding in &findings {
         note(format_args!("\n{finding}"));
@@ -124,7 +123,7 @@ pub(crate) fn end(result: Result<()>) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// A finding of a kind, in a kernel and line of the PTX.
+    /// Returns a finding of this kind at a line of the PTX.
     pub(super) fn finding(kind: FindingKind, severity: Severity, line: u32) -> Finding {
         Finding {
             check: kind.check(),

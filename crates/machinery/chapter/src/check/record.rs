@@ -1,9 +1,9 @@
-//! Findings, as the JSON record has them.
+//! JSON form of the findings.
 
 use cuda_driver::{Check, Checks, Finding, OtherAccess, SourceLine};
 use serde::Serialize;
 
-/// What was looked for and what was found.
+/// The checks that ran and their findings.
 #[derive(Debug, Serialize)]
 pub struct Record {
     checks: Vec<&'static str>,
@@ -26,7 +26,7 @@ struct Found {
     count: u64,
 }
 
-/// Who, and at which line.
+/// The block, thread and source line of an access.
 #[derive(Debug, Serialize)]
 struct Place {
     block: [u32; 3],
@@ -46,7 +46,7 @@ struct OtherPlace {
 }
 
 impl Record {
-    /// Of these checks and findings.
+    /// Creates the record of these checks and findings.
     pub fn new(checks: Checks, findings: &[Finding]) -> Record {
         Record {
             checks: checks.on().map(Check::name).collect(),

@@ -1,21 +1,21 @@
-//! An axis: where a value lies, and which values have a tick.
+//! A chart's axis: positions of values, and ticks.
 
 use std::ops::Range;
 
-/// Steps within a power of ten.
+/// Steps between ticks within a power of ten.
 const STEPS: [f64; 3] = [1.0, 2.0, 5.0];
 
 /// A linear or logarithmic axis.
 pub struct Axis {
     range: Range<f64>,
     logarithmic: bool,
-    /// Values with a label and a mark.
+    /// Values with a tick mark and a label.
     ticks: Vec<f64>,
     format: fn(f64) -> String,
 }
 
 impl Axis {
-    /// From zero to a little above the highest of `values`. Without any it ends at 1.
+    /// Creates an axis from zero to slightly above the highest of `values`; to 1 if there are none.
     pub fn linear(values: impl IntoIterator<Item = f64>, format: fn(f64) -> String) -> Axis {
         let highest = values
             .into_iter()
@@ -38,8 +38,8 @@ impl Axis {
         }
     }
 
-    /// From the power of ten well below the lowest of the positive `values` to a little above the
-    /// highest. Without any it goes from 1 to 10.
+    /// Creates a logarithmic axis from a power of ten below the lowest of the positive `values` to slightly
+    /// above the highest; from 1 to 10 if there are none.
     pub fn logarithmic(values: impl IntoIterator<Item = f64>, format: fn(f64) -> String) -> Axis {
         let values = values.into_iter().filter(|v| v.is_finite() && *v > 0.0);
         let range = values.fold(f64::INFINITY..0.0, |range, value| {
@@ -48,16 +48,16 @@ impl Axis {
         if range.end == 0.0 {
             return Axis::between(1.0..10.0, format);
         }
-        // A bar needs some length, also that of the lowest value.
+        // Leaves room for a bar at the lowest value.
         let start = 10_f64.powf((0.7 * range.start).log10().floor());
         Axis::between(start..1.15 * range.end, format)
     }
 
-    /// Logarithmic, with exactly these ends, both positive.
+    /// Creates a logarithmic axis with exactly these ends, both positive.
     pub fn between(range: Range<f64>, format: fn(f64) -> String) -> Axis {
         let first = range.start.log10().floor() as i32;
         let last = range.end.log10().ceil() as i32;
-        // Few powers of ten leave room for ticks between them; of many, some go without.
+        // Few powers of ten leave room for ticks between them; of many powers, some get no tick.
         let steps = if last - first <= 2 {
             &STEPS[..]
         } else {
@@ -67,7 +67,7 @@ impl Axis {
         let powers = (first..=last).step_by(every);
         let ticks =
             powers.flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)));
-        // A tick at the very start is there in spite of rounding.
+        // Tolerates rounding errors of a tick at the very start.
         let within = range.start * (1.0 - 1e-9)..=range.end;
         Axis {
             ticks: ticks.filter(|tick| within.contains(tick)).collect(),
@@ -77,22 +77,22 @@ impl Axis {
         }
     }
 
-    /// What its description has to say where it is logarithmic.
+    /// Returns the suffix of the axis name that says that the axis is logarithmic, or an empty string.
     pub fn scale(&self) -> &'static str {
         if self.logarithmic { ", log scale" } else { "" }
     }
 
-    /// The values that are marked, each with its label.
+    /// Returns the values with ticks and their labels.
     pub fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
         self.ticks.iter().map(|&tick| (tick, (self.format)(tick)))
     }
 
-    /// Where a value is, on an axis from `start` to `end`.
+    /// Returns the pixel of a value on an axis from pixel `start` to pixel `end`.
     pub fn place(&self, value: f64, (start, end): (i32, i32)) -> i32 {
         start + (self.share(value) * f64::from(end - start)).round() as i32
     }
 
-    /// How far along the axis a value is, 0 to 1; what is not on it is at its nearer end.
+    /// Returns the position of a value along the axis, 0 to 1; values outside are clamped.
     fn share(&self, value: f64) -> f64 {
         let Range { start, end } = self.range;
         let value = value.clamp(start, end);

@@ -1,16 +1,16 @@
-//! What there is to see in a picture, in words, for who does not see it.
+//! Text alternatives of a picture for readers who cannot see it.
 
 use super::requests::requests;
 use super::{Figure, Variant};
 use crate::number;
 
-/// What was run, and where its times are from.
+/// Returns the title with the GPU and the origin of the times.
 pub fn title(figure: &Figure) -> String {
     let gpu = &figure.gpu;
     format!("{}, {}, {}", figure.title, gpu.time, gpu.name)
 }
 
-/// The ends of what the charts show, a line each.
+/// Returns the extremes of each chart, one line each.
 pub fn description(figure: &Figure) -> Vec<String> {
     let time = |variant: &Variant| Some(variant.milliseconds);
     let count = |variant: &Variant| Some(requests(variant.tally.as_ref()?) as f64);
@@ -25,8 +25,8 @@ pub fn description(figure: &Figure) -> Vec<String> {
     times.chain(counts).collect()
 }
 
-/// Which variants have the least and the most of something, or the only one that has it; `names`
-/// are for the only one, the least and the most.
+/// Returns the variants with the least and the most of something, or the only variant that has a value. The
+/// names describe the only one, the least and the most.
 fn ends<'a>(
     figure: &'a Figure,
     [only, least, most]: [&'a str; 3],
@@ -47,7 +47,7 @@ fn ends<'a>(
         .map(|(what, (value, variant))| (format!("{what}: {}", name(variant)), value))
 }
 
-/// A variant's name where its group's does not stand above it.
+/// Returns a variant's name with its group.
 fn name(variant: &Variant) -> String {
     match variant.group.as_str() {
         "" => variant.label.clone(),

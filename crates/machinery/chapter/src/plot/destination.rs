@@ -1,4 +1,4 @@
-//! The picture's two files.
+//! The two files of a picture.
 
 use std::ffi::OsStr;
 use std::io::{self, Write as _};
@@ -10,7 +10,7 @@ use super::{Figure, page};
 use crate::file::{self, Draft};
 use crate::interrupt;
 
-/// Where a picture will be saved, known to be writable: `NAME.svg` and `NAME.png`.
+/// The paths `NAME.svg` and `NAME.png` of a picture, checked to be writable.
 #[derive(Clone, Debug)]
 pub struct Destination {
     svg: PathBuf,
@@ -18,13 +18,13 @@ pub struct Destination {
 }
 
 impl Destination {
-    /// Checks that both files can be written, so that it does not turn out after the work. A
-    /// `.svg` or `.png` at the end of `name` is taken off first.
+    /// Checks that both files can be written, so that the error appears before the work and not after it. A
+    /// suffix `.svg` or `.png` of `name` is removed first.
     ///
     /// # Errors
     ///
-    /// Where `name` is empty or a folder's, one of the files is a folder, or theirs is missing or
-    /// not writable.
+    /// Fails if `name` is empty or a folder, one of the files is a folder, or their folder is missing or not
+    /// writable.
     pub fn new(name: &Path) -> Result<Self> {
         let shown = name.display();
         let known =
@@ -65,14 +65,14 @@ impl Destination {
         Ok(destination)
     }
 
-    /// Draws `figure` and saves it. Both files are written under other names in the same folder,
-    /// then renamed, so that a file of these names is always a whole picture.
+    /// Draws `figure` and saves it. Both files are written under temporary names in the same folder and then
+    /// renamed, so that a file with the final name is always a whole picture.
     ///
     /// Returns the SVG's path and the PNG's.
     ///
     /// # Errors
     ///
-    /// Where the disk is full, or the folder can no longer be written to.
+    /// Fails if the disk is full or the folder is no longer writable.
     pub fn save(&self, figure: &Figure) -> Result<[PathBuf; 2]> {
         let name = self.svg.file_stem().unwrap_or_default().to_string_lossy();
         let (svg, height) = page::svg(figure, &name)?;

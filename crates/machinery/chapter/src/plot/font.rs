@@ -1,17 +1,17 @@
-//! The font that the PNG is written in, and that the layout of both pictures is measured with.
+//! The font of the PNG, which also determines the layout of both pictures.
 
 use std::sync::LazyLock;
 
 use ab_glyph::{Font as _, FontRef, Glyph, GlyphId, PxScale, ScaleFont as _, point};
 
-/// DejaVu Sans, cut down to Latin, Greek and signs. It is wider than what browsers show for
-/// `sans-serif`, so what fits in it fits there as well.
+/// DejaVu Sans, reduced to Latin, Greek and symbols. It is wider than the fonts that browsers use for
+/// `sans-serif`, so text that fits in it fits there as well.
 static FONT: LazyLock<FontRef> = LazyLock::new(|| {
     FontRef::try_from_slice(include_bytes!("../../assets/dejavu/DejaVuSans.ttf"))
         .expect("the font that is part of this program is whole")
 });
 
-/// Pixels from a text's left end to its right end, at `size` pixels an em.
+/// Returns the width of a text in pixels at `size` pixels per em.
 pub fn width(text: &str, size: f64) -> f64 {
     let scale = scale(size);
     text.chars()
@@ -20,7 +20,7 @@ pub fn width(text: &str, size: f64) -> f64 {
         .into()
 }
 
-/// The text, or as much of its beginning as is no wider than `most` pixels, and an ellipsis.
+/// Returns the text, truncated with an ellipsis if it is wider than `most` pixels.
 pub fn fitting(text: &str, size: f64, most: f64) -> String {
     if width(text, size) <= most {
         return text.to_owned();
@@ -35,7 +35,7 @@ pub fn fitting(text: &str, size: f64, most: f64) -> String {
     String::new()
 }
 
-/// The text in lines that are no wider than `most` pixels, broken between words.
+/// Wraps the text between words into lines of at most `most` pixels.
 pub fn wrapped(text: &str, size: f64, most: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -50,8 +50,8 @@ pub fn wrapped(text: &str, size: f64, most: f64) -> Vec<String> {
     lines
 }
 
-/// Calls `pixel` with the place of every pixel that the text covers, and how much of it, 0 to 1.
-/// Places are relative to the left end of its baseline.
+/// Calls `pixel` with the position of every pixel that the text covers and its coverage, 0 to 1. Positions
+/// are relative to the left end of the baseline.
 pub fn draw(text: &str, size: f64, mut pixel: impl FnMut(i32, i32, f32)) {
     let scale = scale(size);
     let mut x = 0.0;
@@ -79,8 +79,8 @@ fn glyph(letter: char) -> GlyphId {
     FONT.glyph_id(letter)
 }
 
-/// A letter that the font lacks is a box here, and in the SVG most likely a Chinese one, an em
-/// wide.
+/// Returns the advance width of a letter. A letter missing in the font is drawn as a box here; in the SVG it
+/// is most likely a Chinese character, which is one em wide.
 fn advance(letter: char, scale: PxScale) -> f32 {
     match glyph(letter) {
         GlyphId(0) => em(scale),
@@ -88,7 +88,7 @@ fn advance(letter: char, scale: PxScale) -> f32 {
     }
 }
 
-/// ab_glyph's scale is a line's height, not an em.
+/// Returns ab_glyph's scale, which is the height of a line instead of an em.
 fn scale(size: f64) -> PxScale {
     PxScale::from(size as f32 * FONT.height_unscaled() / units())
 }

@@ -1,4 +1,4 @@
-//! Requests by variant: what each variant asks of global, shared and constant memory.
+//! The chart of requests by variant: accesses to global, shared and constant memory.
 
 use cuda_driver::counters::{AccessCounts, Tally};
 use cuda_driver::{AccessSet, Direction, Memory};
@@ -11,11 +11,11 @@ use super::{Figure, Variant};
 use crate::number;
 use common::gpu::Clock;
 
-/// A bar of requests, and the paler one behind it.
+/// Thickness of a bar of requests, and of the paler bar behind it.
 const THICKNESS: (i32, i32) = (3, 7);
-/// Below a bar.
+/// Space below a bar.
 const GAP: i32 = 4;
-/// Between one variant and the next.
+/// Space between two variants.
 const BETWEEN: i32 = 9;
 
 /// The chart of requests.
@@ -34,13 +34,13 @@ struct Kind {
     parts: Option<Parts>,
 }
 
-/// What requests are made of.
+/// The parts of requests: sectors or wavefronts.
 struct Parts {
     name: &'static str,
     count: fn(&AccessCounts) -> u64,
 }
 
-/// What goes to a memory in one direction.
+/// Selects the accesses to a memory in one direction.
 const fn of(memory: Memory, direction: Direction) -> AccessSet {
     AccessSet::to(memory).and(AccessSet::that(direction))
 }
@@ -85,17 +85,17 @@ const KINDS: [Kind; 4] = [
     },
 ];
 
-/// Requests of all kinds.
+/// Returns the number of requests of all kinds.
 pub fn requests(tally: &Tally) -> u64 {
     KINDS.iter().map(|kind| kind.requests(tally)).sum()
 }
 
 impl<'a> Requests<'a> {
-    /// Of the variants whose accesses were counted.
+    /// Creates the chart of the variants whose accesses were counted.
     ///
     /// # Errors
     ///
-    /// Why there is no such chart, for the reader.
+    /// Returns the reason, for readers, why there is no such chart.
     pub fn new(figure: &'a Figure) -> Result<Self, &'static str> {
         let counted = |variant: &'a Variant| Some((variant, variant.tally.as_ref()?));
         let variants: Vec<_> = figure.shown().iter().filter_map(counted).collect();
@@ -129,7 +129,7 @@ impl<'a> Requests<'a> {
         })
     }
 
-    /// Draws it.
+    /// Draws the chart.
     pub fn draw<B: DrawingBackend>(&self, sheet: &mut Sheet<B>) -> Drawn<B> {
         sheet.heading("Requests by variant")?;
         sheet.paragraph(
@@ -155,14 +155,14 @@ impl Kind {
         (self.requests)(&tally.sum(self.classes))
     }
 
-    /// How many parts all requests have together; none where they have no parts.
+    /// Returns the number of parts of all requests; 0 if requests of this kind have no parts.
     fn parts(&self, tally: &Tally) -> u64 {
         self.parts
             .as_ref()
             .map_or(0, |parts| (parts.count)(&tally.sum(self.classes)))
     }
 
-    /// A variant's counts of this kind, and their bars.
+    /// Draws a variant's counts of this kind and their bars.
     fn draw<B: DrawingBackend>(
         &self,
         sheet: &mut Sheet<B>,
@@ -196,7 +196,7 @@ impl Kind {
     }
 }
 
-/// A count and what it is of.
+/// Formats a count with its noun.
 fn counted(count: u64, name: &str) -> String {
     let one = name.trim_end_matches('s');
     let name = if count == 1 { one } else { name };
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
     use cuda_driver::AccessClass;
 
-    /// Where the phrases are by which a plot's words become Chinese.
+    /// The Chinese translations of a plot's text.
     const PHRASES: &str = include_str!("../../../../../scripts/warpbook/pages/plots.py");
 
     #[test]
@@ -223,7 +223,7 @@ mod tests {
     fn every_class_of_accesses_is_drawn_once() {
         for &class in AccessClass::ALL {
             let bars = KINDS.iter().filter(|kind| kind.classes.has(class));
-            // Left out: what kernels seldom do, and what their sources do not ask for.
+            // Left out: rare accesses, and accesses that the source does not contain.
             let row = class.row();
             let seldom = row.memory == Memory::Local
                 || row.memory == Memory::Global && row.direction == Direction::Updates;

@@ -1,4 +1,4 @@
-//! The roofline: how near each kernel comes to what the GPU can do.
+//! The roofline chart: each kernel's performance relative to the GPU's peak rates.
 //!
 //! Williams, Waterman and Patterson, "Roofline: an insightful visual performance model", 2009.
 
@@ -15,40 +15,40 @@ use crate::number;
 use common::gpu::Clock;
 
 const HEIGHT: i32 = 230;
-/// To the left of the chart, for its ticks' labels.
+/// Space to the left of the chart, for the labels of its ticks.
 const BESIDE: i32 = 52;
-/// Above the highest point and the roof, for a line of text: a share of what is below.
+/// Space above the highest point and the roof, for a line of text, as a fraction of the range below.
 const ABOVE: f64 = 0.13;
 const RADIUS: i32 = 4;
-/// From a point's middle to its number.
+/// Distance from a point's centre to its number.
 const BEHIND: i32 = 7;
-/// What a point's number takes, to the right of it: nearer points share one.
+/// Space to the right of a point for its number; points closer than that share one.
 const NUMBER: (i32, i32) = (56, 16);
 
-/// The chart of the roofline.
+/// The roofline chart.
 pub struct Roof<'a> {
     points: Vec<Point<'a>>,
-    /// Operations a second.
+    /// Peak operations per second.
     peak: f64,
-    /// Bytes a second.
+    /// Peak bytes per second.
     bandwidth: f64,
     clock: Clock,
 }
 
-/// A kernel's place.
+/// A kernel's coordinates.
 struct Point<'a> {
     variant: &'a Variant,
-    /// Operations a byte.
+    /// Operations per byte.
     intensity: f64,
-    /// Operations a second.
+    /// Operations per second.
     rate: f64,
 }
 
-/// A place in the picture.
+/// A position in the picture.
 type Place = (i32, i32);
 
 impl<'a> Point<'a> {
-    /// None where it computes nothing, or moves nothing, or takes no time.
+    /// Returns the point of a variant; `None` if it computes nothing, moves nothing or takes no time.
     fn of(variant: &'a Variant) -> Option<Self> {
         let roofline = variant.roofline?;
         let point = Point {
@@ -62,11 +62,11 @@ impl<'a> Point<'a> {
 }
 
 impl<'a> Roof<'a> {
-    /// Of the variants that compute in floating point.
+    /// Creates the chart of the variants that execute floating-point operations.
     ///
     /// # Errors
     ///
-    /// Why there is no such chart, for the reader.
+    /// Returns the reason, for readers, why there is no such chart.
     pub fn new(figure: &'a Figure) -> Result<Self, &'static str> {
         let known = figure.shown().iter().find_map(|variant| variant.roofline);
         let Some(known) = known else {
@@ -94,7 +94,7 @@ impl<'a> Roof<'a> {
         })
     }
 
-    /// Draws it, with the points' names below.
+    /// Draws the chart with the names of the points below it.
     pub fn draw<B: DrawingBackend>(&self, sheet: &mut Sheet<B>) -> Drawn<B> {
         sheet.heading("Roofline")?;
         sheet.text(FAINT, &format!("FLOP/s, {}, log scale", self.clock))?;
@@ -125,14 +125,14 @@ impl<'a> Roof<'a> {
         self.names(sheet)
     }
 
-    /// The line that no kernel can be above, and what its parts are.
+    /// Draws the roof and labels its parts.
     fn roof<B: DrawingBackend>(&self, sheet: &Sheet<B>, left: i32, roof: [Place; 3]) -> Drawn<B> {
         let paper = &sheet.paper;
         paper.draw(&PathElement::new(roof, BLACK_INK.stroke_width(2)))?;
         let [(start, low), (corner, height), _] = roof;
         let letters = BODY.anchored(HPos::Right);
         let memory = format!("device memory, {}B/s", number::scaled(self.bandwidth));
-        // Where the slope is below the letters.
+        // Ends where the slope is below the letters.
         let end = corner - 8 - 14 * (corner - start) / (low - height).max(1);
         let at = (end, height + 6);
         letters.write(paper, &memory, at, at.0 - left)?;
@@ -140,7 +140,7 @@ impl<'a> Roof<'a> {
         letters.write(paper, &arithmetic, (RIGHT, height - 12), RIGHT - left)
     }
 
-    /// The points, and their numbers.
+    /// Draws the points and their numbers.
     fn points<B: DrawingBackend>(&self, sheet: &Sheet<B>, places: &[Place]) -> Drawn<B> {
         let paper = &sheet.paper;
         for &at in places {
@@ -159,7 +159,7 @@ impl<'a> Roof<'a> {
         Ok(())
     }
 
-    /// Which number is which kernel, and where exactly it is.
+    /// Lists the kernel and the exact coordinates of each number.
     fn names<B: DrawingBackend>(&self, sheet: &mut Sheet<B>) -> Drawn<B> {
         for (index, point) in self.points.iter().enumerate() {
             sheet.group(&point.variant.group)?;
@@ -172,8 +172,9 @@ impl<'a> Roof<'a> {
         Ok(())
     }
 
-    /// From a good way left of the ridge, where both parts of the roof meet and the name of the
-    /// slope ends, to a little right of it; every point and its number is within.
+    /// Returns the range of the horizontal axis: from well left of the ridge point, where both parts of the
+    /// roof meet and the label of the slope ends, to a little right of it; all points and their numbers are
+    /// inside.
     fn intensities(&self) -> Range<f64> {
         let ridge = self.peak / self.bandwidth;
         let all = || self.points.iter().map(|point| point.intensity);
@@ -182,7 +183,7 @@ impl<'a> Roof<'a> {
         lowest..highest
     }
 
-    /// From below the lowest point to above the roof.
+    /// Returns the range of the vertical axis: from below the lowest point to above the roof.
     fn rates(&self) -> Range<f64> {
         let all = || self.points.iter().map(|point| point.rate);
         let lowest = all().fold(self.peak / 300.0, |low, one| low.min(one / 2.0));
@@ -191,7 +192,7 @@ impl<'a> Roof<'a> {
     }
 }
 
-/// The axis on the left, from the sheet's next line down.
+/// Draws the left axis, from the sheet's next line down.
 fn rising<B: DrawingBackend>(sheet: &Sheet<B>, axis: &Axis, left: i32) -> Drawn<B> {
     let (top, bottom) = (sheet.top, sheet.top + HEIGHT);
     let paper = &sheet.paper;
@@ -206,8 +207,8 @@ fn rising<B: DrawingBackend>(sheet: &Sheet<B>, axis: &Axis, left: i32) -> Drawn<
     Ok(())
 }
 
-/// Which points share a number's place. The first of each is the one furthest to the right, beside
-/// which the number stands.
+/// Groups points that share a number's position. The first of each group is the rightmost, next to which the
+/// number is drawn.
 fn clusters(places: &[Place]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..places.len()).collect();
     order.sort_by_key(|&point| (-places[point].0, places[point].1));
@@ -226,7 +227,7 @@ fn clusters(places: &[Place]) -> Vec<Vec<usize>> {
     clusters
 }
 
-/// The numbers of some points, counted from one: `2, 4–6`.
+/// Formats the numbers of some points, counted from one: `2, 4–6`.
 fn numbers(mut points: Vec<usize>) -> String {
     points.sort();
     let runs = points.chunk_by(|one, next| one + 1 == *next);

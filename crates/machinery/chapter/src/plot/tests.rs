@@ -1,4 +1,4 @@
-//! Pictures as a reader finds them: what is written, where, and that nothing is in the way.
+//! Tests of the pictures: their text, its position, and that nothing overlaps.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use roxmltree::Document;
 use super::{Figure, Variant, font, page, pen, raster, sheet};
 use common::gpu::{Capability, Clock, GpuInfo};
 
-/// A figure of so many variants, two a group: each as complete as its clock lets it be.
+/// Returns a figure of `variants` variants, two per group, with all data that its clock allows.
 pub fn figure(clock: Clock, variants: usize) -> Figure {
     let variants = (0..variants).map(|index| Variant {
         group: format!("block {}", 32 << (index / 2 % 6)),
@@ -72,7 +72,7 @@ fn svg(figure: &Figure) -> String {
     page::svg(figure, "times").unwrap().0
 }
 
-/// The lines of text in a picture.
+/// Returns the lines of text in a picture.
 fn texts(svg: &str) -> Vec<String> {
     let document = Document::parse(svg).unwrap();
     let texts = document
@@ -88,7 +88,7 @@ fn texts(svg: &str) -> Vec<String> {
         .collect()
 }
 
-/// All that is written, as if it were one line.
+/// Returns all text as one line.
 fn words(svg: &str) -> String {
     texts(svg).join(" ")
 }
@@ -103,7 +103,7 @@ fn assert_has(texts: &[String], wanted: &[&str]) {
     }
 }
 
-/// Left, top, right and bottom of each text.
+/// Returns the left, top, right and bottom edges of each text.
 fn boxes(svg: &str) -> Vec<(String, [f64; 4])> {
     let document = Document::parse(svg).unwrap();
     let texts = document
@@ -123,7 +123,7 @@ fn boxes(svg: &str) -> Vec<(String, [f64; 4])> {
             "middle" => 0.5,
             _ => 1.0,
         };
-        // The letters' own height, as `dy` moves their baseline.
+        // The height of the letters, whose baseline `dy` moves.
         assert_eq!(node.attribute("dy"), Some("0.5ex"));
         let left = x - before * width;
         let place = [left, y - 0.5 * size, left + width, y + 0.45 * size];
@@ -228,7 +228,7 @@ fn who_does_not_see_it_is_told() {
     assert_eq!(one[1], "Time: variant 0, block 32, 0.02000 ms");
 }
 
-/// The book puts pictures into its Markdown, and has its own colours for them.
+/// The book embeds pictures in its Markdown and recolours them.
 #[test]
 fn pictures_can_be_put_into_the_book() {
     let styles = include_str!("../../../../../docs/theme/figures.css");
@@ -270,7 +270,7 @@ fn measured_and_modelled_times_look_and_read_differently() {
             .iter()
             .all(|text| !text.contains("measured"))
     );
-    // Hatching is the one polyline in the legend and in each bar.
+    // Only hatching is drawn as a polyline: in the legend and in each bar.
     let colour = format!("#{:02X}{:02X}{:02X}", pen::BAR.0, pen::BAR.1, pen::BAR.2);
     let hatched = |svg: &str| {
         let document = Document::parse(svg).unwrap();

@@ -1,4 +1,4 @@
-//! Time by variant: one bar each.
+//! The chart of time by variant, one bar per variant.
 
 use plotters::prelude::DrawingBackend;
 
@@ -9,12 +9,13 @@ use super::sheet::{LEFT, RIGHT, Sheet};
 use crate::number;
 
 const THICKNESS: i32 = 9;
-/// Below a bar.
+/// Space below a bar.
 const GAP: i32 = 7;
-/// Beyond this many times the shortest, the longest would leave it no visible bar.
+/// Largest ratio of the longest to the shortest time for a linear axis, on which the shortest still has a
+/// visible bar.
 const WIDEST_LINEAR: f64 = 30.0;
 
-/// Draws all the variants that are shown.
+/// Draws the chart of all variants that are shown.
 pub fn draw<B: DrawingBackend>(sheet: &mut Sheet<B>, figure: &Figure) -> Drawn<B> {
     let axis = axis(figure);
     sheet.heading("Time by variant")?;

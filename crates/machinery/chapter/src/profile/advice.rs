@@ -1,11 +1,11 @@
-//! The one line of advice on a launch: what to change first.
+//! One line of advice per launch: what to change first.
 //!
-//! Each rule knows how to see one kind of waste, and how many milliseconds of the modelled time it
-//! comes to at most. The most costly is said, with the source line that has most of it. Where none
-//! comes to a tenth of the time nothing stands out, and the line says what the kernel is at.
+//! Each rule detects one kind of waste and estimates an upper bound on the milliseconds of the modelled time
+//! that it costs. The most costly kind is reported, with the source line that contributes most. If no kind
+//! costs a tenth of the time, the line says that nothing stands out and what the kernel spends its time on.
 //!
-//! Resources are busy at the same time, so that what keeps one busy for less than half of it hides
-//! behind the others and is no waste.
+//! Resources are busy at the same time, so a resource that is busy for less than half of the time is hidden
+//! behind the others and wastes nothing.
 
 use cuda_driver::counters::{AccessCounts, LaunchProfile, LineProfile, Tally};
 use cuda_driver::model::{OccupancyLimit, Resource};
@@ -14,28 +14,28 @@ use cuda_driver::{AccessClass, AccessSet, LaunchRecord, Memory};
 use super::{cost, loads, stores};
 use crate::number::{grouped, mean, percent};
 
-/// What is less than this share of the time is not worth a word.
+/// Minimum share of the time that is worth reporting.
 const LEAST: f64 = 0.1;
 
 /// A resource that is busy for less than this share of the time is hidden by others.
 const HIDDEN: f64 = 0.5;
 
-/// Lanes of a warp.
+/// Lanes per warp.
 const LANES: u64 = 32;
 
-/// Bytes of a sector.
+/// Bytes per sector.
 const SECTOR: u64 = 32;
 
-/// Accesses of local memory.
+/// Accesses to local memory.
 const LOCAL: AccessSet = AccessSet::to(Memory::Local);
 
 /// One kind of waste.
 struct Rule {
-    /// Milliseconds that there would be without it, at most.
+    /// Returns the milliseconds that could be saved without it, at most.
     waste: fn(&Launch) -> f64,
-    /// How much of it a line has.
+    /// Returns a line's share of it, as a count.
     at: fn(&Tally) -> u64,
-    /// What to say of it: of the line that has most, or of all where no line has any.
+    /// Returns the advice, for the line that contributes most, or for the whole launch if no line does.
     says: fn(&Launch, &Tally) -> String,
 }
 
@@ -64,19 +64,19 @@ const RULES: &[Rule] = &[
             )
         },
     },
-    // Threads of a warp read global memory far apart, or a little beside sectors.
+    // Threads of a warp load scattered or slightly misaligned addresses of global memory.
     Rule {
         waste: |launch| launch.spare_sectors(loads(Memory::Global)),
         at: |tally| spare(&tally.sum(loads(Memory::Global))),
         says: |_, tally| sectors("load", &tally.sum(loads(Memory::Global))),
     },
-    // Or write it.
+    // Threads of a warp store to scattered or slightly misaligned addresses of global memory.
     Rule {
         waste: |launch| launch.spare_sectors(stores(Memory::Global)),
         at: |tally| spare(&tally.sum(stores(Memory::Global))),
         says: |_, tally| sectors("store", &tally.sum(stores(Memory::Global))),
     },
-    // Different words of one bank.
+    // Bank conflicts.
     Rule {
         waste: |launch| {
             launch.ms(Resource::L1Shared) * share(conflicts(launch.total()), launch.wavefronts())
@@ -96,7 +96,7 @@ const RULES: &[Rule] = &[
             )
         },
     },
-    // Registers or arrays in local memory.
+    // Spilled registers or arrays in local memory.
     Rule {
         waste: |launch| {
             let local = launch.total().sum(LOCAL);
@@ -114,7 +114,7 @@ const RULES: &[Rule] = &[
             )
         },
     },
-    // Lanes that wait for others of their warp.
+    // Divergence: lanes wait for other lanes of their warp.
     Rule {
         waste: |launch| match launch.total().divergent_branches {
             0 => 0.0,
@@ -132,7 +132,7 @@ const RULES: &[Rule] = &[
             )
         },
     },
-    // Lanes that the block does not fill.
+    // Lanes without a thread, because the block size is not a multiple of the warp size.
     Rule {
         waste: |launch| match launch.record.time.binding {
             Resource::Launch => 0.0,
@@ -152,7 +152,7 @@ const RULES: &[Rule] = &[
             )
         },
     },
-    // Too few warps to hide how long instructions take.
+    // Low occupancy: too few warps to hide latency.
     Rule {
         waste: |launch| {
             let occupancy = launch.record.time.occupancy;
@@ -192,7 +192,7 @@ const RULES: &[Rule] = &[
             )
         },
     },
-    // Blocks so small that handing them out takes longest.
+    // Blocks so small that scheduling them takes longer than running them.
     Rule {
         waste: |launch| match launch.record.time.binding {
             Resource::Launch if launch.blocks() > 1 && launch.threads() < 128 => {
@@ -212,8 +212,8 @@ const RULES: &[Rule] = &[
     },
 ];
 
-/// The advice on a launch, with the place it is about: `kernels/a.cu:7: each warp reads …`. `None`
-/// where nothing was counted.
+/// Returns the advice on a launch, prefixed with its source line: `kernels/a.cu:7: each warp reads …`. `None`
+/// if the launch has no counters.
 pub fn of(record: &LaunchRecord) -> Option<String> {
     let profile = record.profile.as_ref()?;
     let launch = Launch { record, profile };
@@ -230,7 +230,7 @@ pub fn of(record: &LaunchRecord) -> Option<String> {
     })
 }
 
-/// What a kernel does most where it wastes nothing, and what would make that less.
+/// Describes what a kernel without waste spends its time on, and what would reduce that.
 fn at_its_limit(launch: &Launch) -> String {
     let (does, change) = match launch.record.time.binding {
         Resource::Arithmetic => ("it computes", "Only fewer operations make it faster."),
@@ -298,7 +298,7 @@ impl<'a> Launch<'a> {
         &self.profile.lines
     }
 
-    /// How long a resource is busy; nothing where that is hidden.
+    /// Returns the milliseconds that a resource is busy; 0 if that is hidden by others.
     fn ms(&self, resource: Resource) -> f64 {
         let time = &self.record.time;
         let mut parts = time.parts.iter();
@@ -308,29 +308,30 @@ impl<'a> Launch<'a> {
             .unwrap_or(0.0)
     }
 
-    /// How long the one after the busiest is.
+    /// Returns the milliseconds that the second-busiest resource is busy.
     fn next_ms(&self) -> f64 {
         let parts = self.record.time.parts.iter();
         let others = parts.filter(|part| part.resource != self.record.time.binding);
         others.map(|part| part.milliseconds).fold(0.0, f64::max)
     }
 
-    /// How long instructions take.
+    /// Returns the milliseconds that instructions take.
     fn computing(&self) -> f64 {
         self.ms(Resource::Issue).max(self.ms(Resource::Arithmetic))
     }
 
-    /// How long some sectors keep the L2 cache or the memory busy.
+    /// Returns the milliseconds for which some sectors keep the L2 cache or device memory busy.
     fn beyond_first(&self, sectors: u64) -> f64 {
         let level = self.total().l2();
         let all = level.read_sectors + level.written_sectors;
         self.ms(Resource::L2).max(self.ms(Resource::Memory)) * share(sectors, all)
     }
 
-    /// How long sectors take that accesses of a kind would not need if their bytes were neighbours.
+    /// Returns the milliseconds spent on sectors that accesses of a kind would not need if their bytes were
+    /// contiguous.
     fn spare_sectors(&self, classes: AccessSet) -> f64 {
         let access = &self.total().sum(classes);
-        // Line by line: where all threads read one word there is nothing to make up for others.
+        // Per line, because a line whose threads all read one word must not compensate for others.
         let fewest: u64 = match self.lines() {
             [] => fewest(access),
             lines => lines
@@ -345,7 +346,7 @@ impl<'a> Launch<'a> {
             .wavefronts;
         let wavefronts = wavefronts as f64 * share(spare, access.sectors);
         let first = self.ms(Resource::L1Shared) * wavefronts / self.wavefronts().max(1) as f64;
-        // What one line leaves unused of a sector, another may find in the L1 cache.
+        // The unused part of a sector may be used by another line if the sector stays in the L1 cache.
         let missed = access.misses();
         first.max(self.beyond_first(missed.saturating_sub(fewest)))
     }
@@ -358,17 +359,17 @@ impl<'a> Launch<'a> {
         self.record.grid.map(u64::from).iter().product()
     }
 
-    /// Threads of a block.
+    /// Returns the threads per block.
     fn threads(&self) -> u64 {
         self.record.block.map(u64::from).iter().product()
     }
 
-    /// Warps of a block.
+    /// Returns the warps per block.
     fn warps(&self) -> u64 {
         self.threads().div_ceil(LANES)
     }
 
-    /// The first of the lines with most of something; none where all have none.
+    /// Returns the first of the lines with the largest value of `of`; `None` if it is 0 for all lines.
     fn line_with_most(&self, of: fn(&Tally) -> u64) -> Option<&'a LineProfile> {
         let named = self.lines().iter().filter(|line| is_named(line));
         let most = named.rev().max_by_key(|line| of(&line.tally))?;
@@ -376,7 +377,7 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// Whether the source has such a line: what the compiler added has none.
+/// Returns true if the line exists in the source, unlike code that the compiler added.
 fn is_named(line: &LineProfile) -> bool {
     !line.file.is_empty() && line.line > 0
 }
@@ -393,21 +394,21 @@ fn share(part: u64, all: u64) -> f64 {
     }
 }
 
-/// Sectors beyond those that the same bytes would fill.
+/// Returns the number of sectors beyond the minimum for the accessed bytes.
 fn spare(access: &AccessCounts) -> u64 {
     access.sectors - fewest(access)
 }
 
-/// As many sectors as the bytes that threads ask for would fill, at least one a request. Fewer
-/// where threads share them.
+/// Returns the minimum number of sectors for the bytes that threads access, at least one per request. It is
+/// no larger than the actual number, which is smaller if threads share sectors.
 fn fewest(access: &AccessCounts) -> u64 {
     let full = access.bytes.div_ceil(SECTOR).max(access.requests);
     full.min(access.sectors)
 }
 
-/// How many sectors accesses take, and what would make them fewer.
+/// Formats the advice on accesses that take too many sectors.
 fn sectors(kind: &str, access: &AccessCounts) -> String {
-    // One more than their bytes fill, and those are some: they are neighbours already.
+    // One sector more than needed, and at least two are needed: the words are contiguous but misaligned.
     let beside = spare(access) <= access.requests && fewest(access) >= 2 * access.requests;
     let change = if beside {
         format!("Let a warp's first thread {kind} at a multiple of {SECTOR} bytes.")
@@ -421,7 +422,7 @@ fn sectors(kind: &str, access: &AccessCounts) -> String {
     )
 }
 
-/// Requests to the constant cache beyond one a load.
+/// Returns the number of requests to the constant cache beyond one per load.
 fn spare_addresses(tally: &Tally) -> u64 {
     let constants = tally[AccessClass::ConstantLoad];
     constants.addresses.saturating_sub(constants.requests)
@@ -431,7 +432,7 @@ fn conflicts(tally: &Tally) -> u64 {
     tally.sum(cost::SHARED).conflicts
 }
 
-/// Which accesses to shared memory have most conflicts: what one is called, and all of them.
+/// Returns the kind of access to shared memory with the most bank conflicts: its name and counts.
 fn most_conflicts(tally: &Tally) -> (&'static str, AccessCounts) {
     let most = |one: AccessClass, other: AccessClass| {
         if tally[other].conflicts > tally[one].conflicts {

@@ -1,4 +1,4 @@
-//! What a line of a kernel asks of the resource that its launch is bound by.
+//! The share of each source line in the work of the resource that bounds a launch.
 
 use cuda_driver::counters::Tally;
 use cuda_driver::model::Resource;
@@ -6,18 +6,18 @@ use cuda_driver::{AccessClass, AccessSet, Direction, Memory};
 
 use super::loads;
 
-/// How the instructions of a launch share in what one resource has to do.
+/// A measure of the work that instructions cause for one resource.
 pub struct Cost {
-    /// What is counted: a word or two for many of it.
+    /// The unit, in the plural.
     pub unit: &'static str,
-    /// The same in Chinese.
+    /// The unit in Chinese.
     pub chinese: &'static str,
-    /// How much of it some instructions take. Of lines this may not add up to that of the total:
-    /// shares are of the lines' sum.
+    /// Returns the work of some instructions. The values of all lines may not add up to that of the total, so
+    /// shares are relative to the sum over the lines.
     pub of: fn(&Tally) -> u64,
 }
 
-/// The cost in terms of `resource`, for the lines of a launch with this total.
+/// Returns the measure for `resource`, for the lines of a launch with this total.
 pub fn of(resource: Resource, total: &Tally) -> Cost {
     let (unit, chinese, of): (_, _, fn(&Tally) -> u64) = match resource {
         Resource::Arithmetic | Resource::Issue | Resource::Launch => {
@@ -35,7 +35,7 @@ pub fn of(resource: Resource, total: &Tally) -> Cost {
                 level.read_sectors + level.written_sectors
             })
         }
-        // A warp waits far longer for what the L1 cache does not have than for anything else.
+        // A miss in the L1 cache stalls a warp far longer than anything else does.
         Resource::Latency if far_loads(total) > 0 => (
             "loads beyond the L1 cache",
             "越过 L1 缓存的读取次数",
@@ -46,14 +46,14 @@ pub fn of(resource: Resource, total: &Tally) -> Cost {
     Cost { unit, chinese, of }
 }
 
-/// Requests for which a warp waits until the L2 cache or device memory answers.
+/// Counts the requests for which a warp waits for the L2 cache or device memory.
 fn far_loads(tally: &Tally) -> u64 {
     let missed = |memory: Memory| {
         let reads = tally.sum(loads(memory));
         let product = u128::from(reads.requests) * u128::from(reads.misses());
         match reads.sectors {
             0 => 0,
-            // As large a part of the requests as of the sectors.
+            // Misses are counted in sectors; the same fraction of the requests missed.
             sectors => product.div_ceil(sectors.into()) as u64,
         }
     };
@@ -62,7 +62,7 @@ fn far_loads(tally: &Tally) -> u64 {
     missed(Memory::Global) + missed(Memory::Local) + atomics
 }
 
-/// What a warp may wait for nearer by.
+/// Counts the accesses and barriers that a warp waits for without a miss in the L1 cache.
 fn near_loads(tally: &Tally) -> u64 {
     let near = AccessSet::one(AccessClass::SharedAtomic)
         .or(loads(Memory::Global))
@@ -72,15 +72,15 @@ fn near_loads(tally: &Tally) -> u64 {
     tally.sum(near).requests + constants + tally.barriers
 }
 
-/// Accesses of shared memory.
+/// Accesses to shared memory.
 pub const SHARED: AccessSet = AccessSet::to(Memory::Shared);
 
-/// Passes through the L1 cache's data stage, which is shared memory's too.
+/// Returns the passes through the data stage of the L1 cache, which shared memory uses too.
 pub fn wavefronts(tally: &Tally) -> u64 {
     tally.sum(AccessSet::DATA_STAGE).wavefronts
 }
 
-/// Those of them that are shared memory's.
+/// Returns the passes through the data stage that access shared memory.
 pub fn shared_wavefronts(tally: &Tally) -> u64 {
     tally.sum(SHARED).wavefronts
 }
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(cost(Resource::Latency, &tally), 25);
         tally[AccessClass::GlobalAtomic].requests = 3;
         assert_eq!(cost(Resource::Latency, &tally), 28);
-        // All of them hit, and there is no atomic: then for all loads alike.
+        // All loads hit and there are no atomics, so all loads count.
         tally[AccessClass::GlobalAtomic].requests = 0;
         tally[AccessClass::GlobalLoad].hits = 400;
         assert_eq!(of(Resource::Latency, &tally).unit, "loads and barriers");

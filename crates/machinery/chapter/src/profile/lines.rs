@@ -1,4 +1,4 @@
-//! A kernel's source with counters beside each line.
+//! Listings of a kernel's source with counters next to each line.
 
 use std::collections::BTreeMap;
 
@@ -10,26 +10,26 @@ use super::reader::{Reader, right};
 use super::{ProfiledLaunch, cost, source};
 use crate::number::{count, mean};
 
-/// As many lines between two that were executed are shown; more become `…`.
+/// Maximum number of lines shown between two executed lines; a longer gap becomes `…`.
 const GAP: u32 = 4;
 
-/// A line with this share of what binds the launch is marked.
+/// Minimum share of the binding resource's work for a line to be marked.
 const COSTLY: f64 = 0.1;
 
-/// Characters of a column of counters, of the shares and of the lines' numbers, with the space
+/// Width in characters of a column of counters, of the shares and of the line numbers, including the space
 /// before each.
 const CELL: usize = 7;
 const SHARE: usize = 6;
 const NUMBER: usize = 6;
 
-/// The most spaces before a line's text.
+/// Maximum indentation of a line's text.
 const INDENT: usize = 8;
 
-/// What is counted beside each line.
+/// A counter shown next to each line.
 struct Column {
     header: [&'static str; 2],
     chinese: [&'static str; 2],
-    /// Nothing is shown where it is 0.
+    /// Returns the count; the cell is empty if it is 0.
     count: fn(&Tally) -> u64,
     cell: fn(&Tally) -> String,
 }
@@ -44,7 +44,7 @@ const COLUMNS: &[Column] = &[
     Column {
         header: ["active", "lanes"],
         chinese: ["活跃", "线程"],
-        // What has all 32 of them needs no word.
+        // Lines with all 32 lanes active get an empty cell.
         count: |tally| (32 * tally.instructions).saturating_sub(tally.thread_instructions),
         cell: |tally| mean(tally.thread_instructions, tally.instructions),
     },
@@ -102,7 +102,7 @@ fn atomics(tally: &Tally) -> u64 {
     tally.sum(AccessSet::that(Direction::Updates)).requests
 }
 
-/// The lines that a launch executed, in their source's files.
+/// Lists the lines that a launch executed.
 pub fn of(launched: &ProfiledLaunch) -> String {
     let time = &launched.launch.time;
     let name = match launched.launch.kernel.as_str() {
@@ -126,11 +126,11 @@ pub fn of(launched: &ProfiledLaunch) -> String {
     )
 }
 
-/// Characters of a line of a chapter's.
+/// Width in characters of a line printed by a chapter.
 const WIDTH: usize = 100;
 
-/// The lines that a launch executed with their counters, those marked that take a large part of the resource
-/// which binds it.
+/// Lists the lines that a launch executed with their counters, and marks those that take a large share of the
+/// resource that bounds it.
 pub fn listing(profile: &LaunchProfile, binding: Resource, reader: &Reader) -> String {
     let cost = cost::of(binding, &profile.total);
     let listing = Listing {
@@ -196,7 +196,7 @@ impl Listing<'_> {
         listed.join("\n")
     }
 
-    /// Two lines over the columns, the file's name over the text.
+    /// Returns two header lines; the second has the file's name above the text.
     fn headers(&self, file: &str) -> [String; 2] {
         let row = |index: usize, share: &str, text: &str| {
             let chinese = self.reader.chinese;
@@ -215,7 +215,7 @@ impl Listing<'_> {
         ]
     }
 
-    /// A line with its counters, or without where none of it was executed.
+    /// Formats a line with its counters, or without them if it was not executed.
     fn line(&self, number: u32, tally: Option<&Tally>, text: &str) -> String {
         let counters = match tally {
             None => " ".repeat(SHARE + CELL * self.columns.len()),
@@ -250,14 +250,14 @@ impl Listing<'_> {
         ))
     }
 
-    /// Characters up to the end of the line's number.
+    /// Returns the width up to and including the line number.
     fn gutter(&self) -> usize {
         SHARE + CELL * self.columns.len() + NUMBER
     }
 }
 
-/// The lines to show: those with counters, the beginnings of the statements they are in, and what
-/// is between two of them where that is short and no comment.
+/// Returns the numbers of the lines to show: the lines with counters, the first lines of their statements,
+/// and short gaps without comments between them.
 fn shown(lines: &BTreeMap<u32, &Tally>, text: &[String]) -> Vec<u32> {
     let mut shown: Vec<u32> = Vec::new();
     for &line in lines.keys() {
@@ -272,14 +272,14 @@ fn shown(lines: &BTreeMap<u32, &Tally>, text: &[String]) -> Vec<u32> {
     shown
 }
 
-/// Whether the lines from `first` to before `end` may be shown between two others.
+/// Returns true if the lines from `first` up to but excluding `end` may be shown between two others.
 fn is_gap_shown(first: u32, end: u32, text: &[String]) -> bool {
     let lines = text.get(first.saturating_sub(1) as usize..end.saturating_sub(1) as usize);
     end - first <= GAP
         && lines.is_some_and(|lines| !lines.iter().any(|line| line.trim().starts_with("//")))
 }
 
-/// Where the statement, or the heading of the function, begins that `line` is in.
+/// Returns the first line of the statement, or of the function's signature, that contains `line`.
 fn beginning(line: u32, text: &[String]) -> u32 {
     let goes_on = |number: &u32| {
         let before = number
@@ -356,7 +356,7 @@ mod tests {
         assert!(listed.starts_with(wanted), "{listed}");
         assert!(listed.contains("kernels/vector-add.cu\n"), "{listed}");
         assert!(listed.lines().all(|line| line.chars().count() <= WIDTH));
-        // Nobody used shared memory, and no lane was idle.
+        // Nothing used shared memory, and no lane was inactive.
         for absent in ["shared", "lanes"] {
             assert!(!listed.contains(absent), "{listed}");
         }
@@ -457,7 +457,7 @@ mod tests {
         assert_eq!(shown_of(&[2, 8], &code), [2, 8]);
         let comment = text(&["a;", "b;", "// c", "c;"]);
         assert_eq!(shown_of(&[2, 4], &comment), [2, 4]);
-        // Without text there is nothing to see between two lines.
+        // Without the source text the gap has nothing to show.
         assert_eq!(shown_of(&[2, 4], &[]), [2, 4]);
     }
 

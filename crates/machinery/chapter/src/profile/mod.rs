@@ -1,7 +1,7 @@
-//! What `--profile` prints: tables of counters, advice, and the kernels' source with counters
-//! beside it; and what `--json` has of it.
+//! Output of `--profile`: tables of counters, advice, and the kernels' source annotated with counters; and
+//! their JSON form.
 //!
-//! Nothing is counted here: the simulator does that, and a GPU's profiler.
+//! This module only reports; the simulator counts, and on a GPU a profiler does.
 
 mod advice;
 pub mod cost;
@@ -23,32 +23,32 @@ pub use ncu::command as ncu_command;
 pub use reader::Reader;
 pub use record::Record;
 
-/// A launch of a report's results.
+/// One launch among a report's results.
 pub struct ProfiledLaunch<'a> {
-    /// What sets it apart from other launches of this variant; empty where nothing does.
+    /// The input, if the report has launches of this variant on several inputs; otherwise empty.
     pub case: String,
-    /// Which kernel it is, as the chapter's table says.
+    /// The variant's name in the chapter's table.
     pub variant: &'a str,
-    /// What it did.
+    /// The launch record.
     pub launch: &'a LaunchRecord,
 }
 
-/// Loads from a memory, and what asynchronous copies read there.
+/// Selects loads from a memory, including the reads of asynchronous copies.
 const fn loads(memory: Memory) -> AccessSet {
     AccessSet::to(memory).and(AccessSet::that(Direction::Reads))
 }
 
-/// Stores to a memory. What asynchronous copies write is counted apart from them.
+/// Selects stores to a memory. The writes of asynchronous copies are counted separately.
 const fn stores(memory: Memory) -> AccessSet {
     let writes = AccessSet::to(memory).and(AccessSet::that(Direction::Writes));
     writes.without(AccessSet::COPIES)
 }
 
-/// A counter of the L2 cache, which is known of a launch and not of its lines.
+/// A counter of the L2 cache, which exists per launch and not per line.
 struct LaunchCounter {
     name: &'static str,
     plain: &'static str,
-    /// The counter that it comes after.
+    /// The counter it is listed after.
     after: &'static str,
 }
 
@@ -58,11 +58,11 @@ const L2_MISSES: LaunchCounter = LaunchCounter {
     after: "lts__t_sectors_srcunit_tex_op_read.sum",
 };
 
-/// Characters of a line of words.
+/// Maximum width of a line of text, in characters.
 const WIDTH: usize = 100;
 
-/// The profile of some launches, as Markdown: those of one case side by side. `which` says what a column
-/// is of: `one launch each`.
+/// Formats the profile of some launches as Markdown, with the launches on one input side by side. `which`
+/// describes a column, such as `one launch each`.
 pub fn text(which: &str, launches: &[ProfiledLaunch], detail: Detail) -> Vec<String> {
     let Some(first) = launches.first() else {
         return vec!["Profile: there was no launch.".to_owned()];
@@ -86,7 +86,7 @@ pub fn text(which: &str, launches: &[ProfiledLaunch], detail: Detail) -> Vec<Str
     parts
 }
 
-/// A line for each launch.
+/// Returns one line of advice per launch.
 fn advice(group: &[ProfiledLaunch]) -> String {
     let said = group.iter().filter_map(|launched| {
         let advice = advice::of(launched.launch)?;
@@ -95,8 +95,8 @@ fn advice(group: &[ProfiledLaunch]) -> String {
     said.collect::<Vec<_>>().join("\n")
 }
 
-/// Words in lines of at most [`WIDTH`] characters, the first of them not indented. The digits of a
-/// number stay together.
+/// Wraps text into lines of at most [`WIDTH`] characters; all but the first are indented. The digit groups of
+/// a number stay together.
 fn wrapped(words: &str) -> String {
     let mut whole: Vec<String> = Vec::new();
     for word in words.split(' ') {

@@ -1,4 +1,4 @@
-//! The command by which Nsight Compute, NVIDIA's profiler, counts the same on a GPU.
+//! The command line that counts the same on a GPU with Nsight Compute, NVIDIA's profiler.
 //!
 //! Source of its options: Nsight Compute's documentation, "Nsight Compute CLI".
 
@@ -7,7 +7,7 @@ use cuda_driver::counters::{Agreement, METRICS};
 use super::L2_MISSES;
 use crate::flags::Detail;
 
-/// The command that profiles `run`, a command too, at the clock that the GPU has.
+/// Returns the command that profiles the command `run` at the GPU's current clock.
 pub fn command(detail: Detail, run: &str) -> String {
     let options = match detail {
         Detail::Summary => {

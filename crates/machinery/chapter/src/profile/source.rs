@@ -1,15 +1,14 @@
-//! The text of a kernel's source, found by the name that the PTX has for it.
+//! The source text of kernels, located by its file name in the PTX.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The lines of `file`, which PTX names relative to the repository: looked for in the current
-/// folder and in those above it, then in the folder of the workspace that this program was built
-/// in.
+/// Returns the lines of `file`, whose name in the PTX is relative to the repository. The file is searched in
+/// the current folder and its parents, then in the workspace that this program was built from.
 ///
 /// # Errors
 ///
-/// Says in one sentence where it was looked for.
+/// Returns a sentence that says where the file was searched.
 pub fn lines(file: &str) -> Result<Vec<String>, String> {
     let here = env::current_dir().unwrap_or_default();
     let mut folders: Vec<&Path> = here.ancestors().collect();
@@ -24,7 +23,7 @@ pub fn lines(file: &str) -> Result<Vec<String>, String> {
     })
 }
 
-/// The first of the files named `file` in `folders`.
+/// Reads the first file named `file` in `folders`.
 fn read(file: &str, folders: &[&Path]) -> Option<Vec<String>> {
     let mut found = folders.iter().map(|folder| folder.join(file));
     let bytes = found.find_map(|path| fs::read(path).ok())?;
@@ -36,7 +35,7 @@ fn read(file: &str, folders: &[&Path]) -> Option<Vec<String>> {
     )
 }
 
-/// The folder that `crates` is in.
+/// Returns the root folder of the workspace.
 fn workspace() -> PathBuf {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR"));
     ours.ancestors().nth(3).unwrap_or(ours).to_owned()

@@ -1,4 +1,4 @@
-//! Counters of some launches side by side.
+//! Tables of the counters of several launches side by side.
 
 use cuda_driver::counters::{AccessCounts, Agreement, LaunchProfile, METRICS, Metric, Tally};
 use cuda_driver::model::Resource;
@@ -8,20 +8,20 @@ use super::{L2_MISSES, ProfiledLaunch, loads, stores};
 use crate::number::{grouped, mean, milliseconds, percent};
 use crate::report::table::{aligned, or_dash, table};
 
-/// A figure that follows from counters; it comes after one of them.
+/// A figure derived from counters, listed after one of them.
 struct Derived {
     /// The counter's name in Nsight Compute.
     after: &'static str,
     name: &'static str,
-    /// `None` where there is nothing to say.
+    /// Computes the figure; `None` if it does not apply.
     of: fn(&Tally) -> Option<String>,
 }
 
-/// Of the requests to shared memory, as Nsight Compute counts them: those of warps that come to the
-/// instruction with all lanes switched off, as behind a short branch.
+/// Requests to shared memory whose lanes are all inactive, as after a short predicated branch. Nsight Compute
+/// counts them as instructions.
 const IDLE: &str = "– with no lane taking part";
 
-/// What lanes that share an address cost: they go to the L2 cache one after the other.
+/// Cost of lanes that share an address: the L2 cache serializes them.
 const TURNS: &str = "– turns a request";
 
 const DERIVED: &[Derived] = &[
@@ -98,7 +98,7 @@ const DERIVED: &[Derived] = &[
     },
 ];
 
-/// Every resource, in the order of the rows.
+/// All resources, in the order of their rows.
 const RESOURCES: [Resource; 8] = [
     Resource::Arithmetic,
     Resource::Issue,
@@ -110,8 +110,8 @@ const RESOURCES: [Resource; 8] = [
     Resource::Launch,
 ];
 
-/// A column for each launch. Rows that have nothing but zeros are left out; what the launch is
-/// bound by is marked.
+/// Formats one column per launch. Rows that contain only zeros are omitted; the resource that bounds a launch
+/// is marked.
 pub fn of(launches: &[ProfiledLaunch]) -> String {
     let mut headers = vec!["counter"];
     headers.extend(launches.iter().map(|launched| launched.variant));
@@ -134,7 +134,7 @@ pub fn of(launches: &[ProfiledLaunch]) -> String {
     aligned(&headers, rows, |column| column > 0)
 }
 
-/// Nsight Compute's names of the counters that some launch has, as far as it has them too.
+/// Formats a table of the counters that some launch has, with their names in Nsight Compute.
 pub fn names(launches: &[ProfiledLaunch]) -> String {
     let records: Vec<&LaunchRecord> = launches.iter().map(|launched| launched.launch).collect();
     let mut rows = Vec::new();
@@ -157,7 +157,7 @@ fn is_counted(metric: &Metric, records: &[&LaunchRecord]) -> bool {
     profiles(records).any(|profile| metric.value(&profile.total) > 0)
 }
 
-/// The row of a counter, unless all have none.
+/// Returns the row of a counter; `None` if it is 0 for all launches.
 fn counter(
     plain: &str,
     records: &[&LaunchRecord],
@@ -172,7 +172,7 @@ fn counter(
     Some(row(plain, records.iter().map(value)))
 }
 
-/// The rows that come after a counter, without those that say nothing.
+/// Returns the rows derived from a counter that apply to some launch.
 fn derived<'a>(
     after: &'a str,
     records: &'a [&LaunchRecord],
@@ -188,7 +188,7 @@ fn derived<'a>(
     })
 }
 
-/// How full a multiprocessor is, and how long each resource is busy.
+/// Returns the rows on occupancy and on the busy time of each resource.
 fn model(records: &[&LaunchRecord]) -> Vec<Vec<String>> {
     let occupancy = |record: &&LaunchRecord| {
         let occupancy = record.time.occupancy;
@@ -219,7 +219,7 @@ fn model(records: &[&LaunchRecord]) -> Vec<Vec<String>> {
     rows
 }
 
-/// How long a resource is busy; `None` where it is not needed.
+/// Returns the milliseconds that a resource is busy; `None` if it is not used.
 fn busy(record: &LaunchRecord, resource: Resource) -> Option<f64> {
     let mut parts = record.time.parts.iter();
     let part = parts.find(|part| part.resource == resource)?;
@@ -246,12 +246,12 @@ fn turns(accesses: &AccessCounts) -> Option<String> {
     ratio(accesses.turns, accesses.requests)
 }
 
-/// How often the L1 cache has a sector.
+/// Returns the hit rate of the L1 cache.
 fn hits(accesses: &AccessCounts) -> Option<String> {
     rate(accesses.hits, accesses.sectors)
 }
 
-/// How often a warp came to an access with no lane that took part.
+/// Returns the number of executed accesses in which no lane was active; `None` if there are none.
 fn idle(access: &AccessCounts) -> Option<String> {
     let idle = access.issued.saturating_sub(access.requests);
     (idle > 0).then(|| grouped(idle))
@@ -347,7 +347,7 @@ mod tests {
 | – wavefronts a request     |        2 |        2 |
 ";
         assert!(shown.contains(wanted), "{shown}");
-        // Nothing is said of what there is none of.
+        // A row without any such request is omitted.
         let shown = of(&[launched("one", &launches[0])]);
         assert!(!shown.contains(IDLE), "{shown}");
     }
@@ -383,7 +383,7 @@ mod tests {
 | shared atomic bank conflicts |      700 |
 ";
         assert!(shown.contains(wanted), "{shown}");
-        // Nobody asked for an old value.
+        // No lane used an atomic's old value, so all atomics are reductions.
         assert!(!shown.contains("global atomic"), "{shown}");
     }
 

@@ -1,5 +1,5 @@
-//! What a chapter's run came to, for a reader and for a program: the same figures in a table and
-//! in a JSON record.
+//! The results of a chapter's run, with the same figures in a table for readers and in a JSON record for
+//! programs.
 
 mod entry;
 mod show;
@@ -21,11 +21,11 @@ use crate::check;
 use crate::flags::CommonFlags;
 use entry::{Against, Outcome};
 
-/// The number of the record's schema. It changes when a field goes or means something else, and
-/// stays when one is added.
+/// The version of the record's schema. It changes when a field is removed or changes its meaning, but not
+/// when a field is added.
 const SCHEMA: u32 = 1;
 
-/// One run of a chapter. As JSON:
+/// The results of one run of a chapter. As JSON:
 ///
 /// ```json
 /// {
@@ -79,20 +79,20 @@ pub struct Report {
     limits: Vec<LimitRow>,
     #[serde(flatten)]
     extra: Option<Box<dyn Extra>>,
-    /// What the next results are measured against.
+    /// The limit of the results that follow.
     #[serde(skip)]
     limit: Option<Limit>,
-    /// What each rung of the ladder adds, for under the table.
+    /// The idea of each selected rung, printed under the table.
     #[serde(skip)]
     ideas: String,
     #[serde(skip)]
     flags: CommonFlags,
 }
 
-/// What a chapter tells beside its results: fields at the end of its record, and tables before
-/// that of the results.
+/// A chapter's additional output: fields at the end of its record, and tables printed before the table of
+/// results.
 pub trait Extra: erased_serde::Serialize {
-    /// The tables, as [`table::table`] makes them.
+    /// Returns the tables, as formatted by [`table::table`].
     fn tables(&self) -> Vec<String> {
         Vec::new()
     }
@@ -100,7 +100,7 @@ pub trait Extra: erased_serde::Serialize {
 
 erased_serde::serialize_trait_object!(Extra);
 
-/// What checks found, up to when that was first asked.
+/// The findings of the checks, taken when they are first read.
 #[derive(Debug)]
 struct Checked {
     checks: Checks,
@@ -119,20 +119,19 @@ impl Serialize for Checked {
     }
 }
 
-/// What the hardware allows, in a row of its own.
+/// A limit as a row of the table.
 #[derive(Clone, Debug, Serialize)]
 struct LimitRow {
     name: &'static str,
-    /// How many results came before it: it is the limit of those after them.
+    /// Number of results before it: it is the limit of the results that follow.
     results_before: usize,
     #[serde(flatten)]
     timing: Timing,
 }
 
 impl Report {
-    /// A report without results. Speeds will be relative to the variant named `baseline`. From
-    /// here on launches are counted, if `flags` want that: a report comes before the launches
-    /// that it is about.
+    /// Creates a report without results and turns on the counters and checks that `flags` ask for, so it must
+    /// be created before the launches it reports. Speedups are relative to the variant named `baseline`.
     pub fn new(
         chapter: &'static str,
         gpu: &GpuInfo,
@@ -164,7 +163,7 @@ impl Report {
         }
     }
 
-    /// Adds a result. It is compared with the last baseline before it, so that a report may have
+    /// Adds a result. It is compared with the closest baseline before it, so that a report may contain
     /// several groups, each with its baseline first.
     pub fn add(&mut self, entry: Entry) {
         let verified = entry.is_right();
@@ -192,8 +191,8 @@ impl Report {
         self.results.push(outcome);
     }
 
-    /// Adds what the hardware allows: it has a row of its own, and the results from here on, until
-    /// there is another limit, say how near they come to it.
+    /// Adds a hardware limit. It gets a row in the table, and the results that follow it are related to it
+    /// until another limit is added.
     pub fn limit(&mut self, limit: Limit) {
         if self.limit.as_ref() != Some(&limit) {
             self.list(&limit);
@@ -201,27 +200,27 @@ impl Report {
         }
     }
 
-    /// Sets what the chapter tells beside its results.
+    /// Sets the chapter's additional tables and record fields.
     pub fn beside(&mut self, extra: impl Extra + 'static) {
         self.extra = Some(Box::new(extra));
     }
 
-    /// Sets what each rung of the ladder adds.
+    /// Sets the text on the idea of each rung.
     pub fn ideas(&mut self, ideas: String) {
         self.ideas = ideas;
     }
 
-    /// Whether a variant's result differs from its reference.
+    /// Returns true if a variant's result differs from its reference.
     pub fn is_wrong(&self) -> bool {
         self.results.iter().any(|outcome| !outcome.verified)
     }
 
-    /// What the run comes to.
+    /// Returns the outcome of the run.
     ///
     /// # Errors
     ///
-    /// Names the first variant that is wrong, and its first differing elements; or the first error
-    /// that a check found.
+    /// Fails if a variant's result is wrong, naming the first one and its first differing elements, or if a
+    /// check found an error, naming the first one.
     pub fn verdict(&self) -> Result<()> {
         let mut results = self.results.iter();
         match results.find_map(|one| Some((&one.variant, one.wrong.as_ref()?))) {
@@ -238,7 +237,7 @@ impl Report {
         });
     }
 
-    /// How many times as fast as its baseline a result is.
+    /// Returns how many times as fast as its baseline a result is.
     fn speedup(&self, result: &Outcome) -> Option<f64> {
         let before = self.results.iter().rev();
         let mut candidates = std::iter::once(result).chain(before);

@@ -1,5 +1,4 @@
-//! A report in print: the table, and what `--profile`, `--check`, `--plot` and `--json` add or
-//! put in its place.
+//! Printing of a report: the table, and the output of `--profile`, `--check`, `--plot` and `--json`.
 
 use std::io::{self, Write as _};
 
@@ -17,13 +16,13 @@ use crate::profile::{self, ProfiledLaunch};
 use crate::{check, interrupt, rerun};
 
 impl Report {
-    /// Prints to standard output: the table and what `--profile` and `--check` add, or with
-    /// `--json` the record; then, to standard error, what modelled times are not, what the rungs
-    /// of a ladder add, and `words`. With `--plot` it saves the picture too.
+    /// Prints to standard output the table and the output of `--profile` and `--check`, or with `--json` the
+    /// record. Then prints to standard error a note on modelled times, the ideas of the ladder's rungs, and
+    /// `words`. With `--plot` it also saves the picture.
     ///
     /// # Errors
     ///
-    /// Where nothing can be written there.
+    /// Fails if standard output cannot be written to.
     pub fn print(&self, words: &str) -> Result<()> {
         let text = if self.flags.json {
             serde_json::to_string_pretty(self)?
@@ -58,7 +57,7 @@ impl Report {
         Ok(())
     }
 
-    /// The table, which is Markdown too.
+    /// Returns the table, which is valid Markdown.
     pub fn table(&self) -> String {
         let speed = format!("speed, {} = 1", self.baseline);
         let timing = ["ms, median", "fastest–slowest", &speed];
@@ -82,7 +81,7 @@ impl Report {
         table(&headers, rows)
     }
 
-    /// The headers of what the chapter says of its variants.
+    /// Returns the heads of the chapter's own columns.
     fn columns(&self) -> &'static [&'static str] {
         let first = self.results.first();
         first.map_or(&[], |outcome| outcome.details.columns())
@@ -119,7 +118,7 @@ impl Report {
         format!("{}, {}", self.gpu.time, self.gpu.name)
     }
 
-    /// What `--profile` prints: the simulator's counters, or the command that counts on a GPU.
+    /// Returns the output of `--profile`: the simulator's counters, or on a GPU the command that counts.
     fn profile(&self) -> Vec<String> {
         let Some(detail) = self.flags.profile else {
             return Vec::new();
@@ -140,7 +139,7 @@ impl Report {
         profile::text("one launch each", &launches.collect::<Vec<_>>(), detail)
     }
 
-    /// What `--check` prints: what was found, or the commands that look for it on a GPU.
+    /// Returns the output of `--check`: the findings, or on a GPU the commands that check.
     fn checked(&self) -> Vec<String> {
         match (&self.check, self.flags.check) {
             (Some(checked), _) => vec![check::section(checked.checks, checked.found())],
@@ -154,7 +153,7 @@ impl Report {
         }
     }
 
-    /// What `--plot` draws.
+    /// Returns the charts that `--plot` draws.
     fn figure(&self) -> Figure {
         let variants = self.results.iter().map(|outcome| {
             let launch = outcome.launch.record.as_ref();
@@ -174,7 +173,7 @@ impl Report {
     }
 }
 
-/// A part of a whole.
+/// Formats a fraction as an integer percentage.
 fn percent(part: f64) -> String {
     format!("{:.0} %", part * 100.0)
 }

@@ -1,4 +1,4 @@
-//! Reports made by hand.
+//! Tests with hand-made results.
 
 use super::*;
 use clap::Parser;

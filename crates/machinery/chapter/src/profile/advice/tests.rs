@@ -1,9 +1,9 @@
-//! What is said of launches that waste one thing or another.
+//! Tests of the advice on launches with different kinds of waste.
 
 use super::*;
 use crate::profile::sample;
 
-/// 1000 requests of full warps, 4 bytes a thread.
+/// Returns 1000 requests of full warps, 4 bytes per thread.
 fn access(sectors: u64, wavefronts: u64) -> AccessCounts {
     AccessCounts {
         requests: 1000,
@@ -24,7 +24,7 @@ fn shared(wavefronts: u64, conflicts: u64) -> AccessCounts {
 
 const MEMORY: (Resource, f64) = (Resource::Memory, 1.0);
 
-/// 1000 loads that all go to the L2 cache.
+/// Returns 1000 loads that all miss the L1 cache.
 fn loads(bytes: u64, sectors: u64, wavefronts: u64) -> Tally {
     let loads = AccessCounts {
         bytes,
@@ -101,7 +101,7 @@ fn scattered_loads_that_the_first_cache_has_keep_only_that_busy() {
 
 #[test]
 fn neighbouring_words_one_word_for_all_and_wide_loads_waste_nothing() {
-    // 4 bytes a thread; all the same word; 16 bytes a thread; a request of one thread.
+    // 4 bytes per thread; all the same word; 16 bytes per thread; requests of one thread.
     for (bytes, sectors, wavefronts) in [
         (128_000, 4000, 1000),
         (128_000, 1000, 1000),
@@ -137,7 +137,7 @@ fn members_of_a_structure_that_others_find_in_the_first_cache_are_no_waste_of_me
     let lines = [(3, member(0)), (4, member(12_000)), (5, member(12_000))];
     let said = of_lines(&lines, &[MEMORY]);
     assert!(said.starts_with("nothing stands out"), "{said}");
-    // The L1 cache has three times the work.
+    // The L1 cache has to serve three times as many sectors.
     let said = of_lines(&lines, &[(Resource::L1Shared, 1.0)]);
     assert!(said.contains("12 sectors where 4 would do"), "{said}");
 }
@@ -256,7 +256,7 @@ fn too_few_warps_to_wait_with() {
         assert!(said.contains("holds 16 of the 64"), "{said}");
         assert!(said.contains(change), "{limit:?}: {said}");
     }
-    // Where other things bind the launch, more warps would not help.
+    // More warps would not help a launch that is bound by another resource.
     launch.time.binding = Resource::Memory;
     let said = of(&launch).unwrap();
     assert!(said.starts_with("nothing stands out"), "{said}");
@@ -306,7 +306,7 @@ fn the_first_cache_is_told_from_shared_memory() {
 
 #[test]
 fn shares_are_of_what_all_lines_take() {
-    // Loads that the L1 cache has do not dilute those that it has not.
+    // Loads that hit the L1 cache must not dilute those that miss it.
     let mut near = loads(128_000, 1000, 1000);
     near[AccessClass::GlobalLoad].hits = 1000;
     let lines = [(3, loads(128_000, 4000, 1000)), (4, near)];
@@ -327,7 +327,7 @@ fn the_most_costly_is_said() {
     };
     assert!(of_total(tally, &parts(1.0, 0.9)).starts_with("each warp reads 32"));
     assert!(of_total(tally, &parts(0.3, 1.0)).starts_with("every shared load"));
-    // Less than half of the time, whatever else takes the rest.
+    // Each takes less than half of the time, so it is hidden by the rest.
     assert!(of_total(tally, &parts(0.4, 0.4)).starts_with("nothing stands out"));
 }
 
