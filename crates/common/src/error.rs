@@ -1,6 +1,7 @@
-//! One `error:` line and the exit code.
+//! Error messages and exit codes.
 //!
-//! Chapters use `?` and `anyhow`'s `context`; what CUDA's error means is added here, at the end.
+//! Chapters use `?` and `anyhow`'s `context`; explanations of CUDA's errors are added here when the error is
+//! printed.
 
 use std::ffi::{CStr, c_char};
 use std::fmt::Display;
@@ -12,9 +13,9 @@ use anyhow::{Error, Result};
 use cust::error::CudaError;
 use cust::sys::{self, CUresult};
 
-/// Turns a program's result into an exit code: 0, or 1 after `error: …` on standard error.
+/// Turns a program's result into an exit code: 0, or 1 after printing `error: …` to standard error.
 ///
-/// (A flag that cannot be parsed never gets here: clap says so and exits with 2.)
+/// (Invalid flags never get here: clap reports them and exits with 2.)
 pub fn exit(result: Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -25,12 +26,12 @@ pub fn exit(result: Result<()>) -> ExitCode {
     }
 }
 
-/// Prints a line, or some, to standard error. That nobody reads it is no failure.
+/// Prints a line or several to standard error. A closed standard error is ignored.
 pub fn note(text: impl Display) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// The error and its causes, outermost first, CUDA's own with what they mean.
+/// Returns the error and its causes, outermost first, with explanations of CUDA's errors.
 pub fn in_words(error: &Error) -> String {
     let causes: Vec<String> = error
         .chain()
@@ -42,7 +43,7 @@ pub fn in_words(error: &Error) -> String {
     causes.join(": ")
 }
 
-/// A CUDA error as its name, what it means, and what to do.
+/// Returns a CUDA error's name, its meaning and the next step.
 pub fn explain(error: CudaError) -> String {
     let (name, meaning) = match error {
         CudaError::InvalidValue => (
@@ -132,11 +133,12 @@ pub fn explain(error: CudaError) -> String {
     format!("{name}: {meaning}")
 }
 
-/// What one of the driver's own functions answered, for those that cust does not have.
+/// Checks the status that a driver function returned, for functions that cust does not wrap.
 ///
 /// # Errors
 ///
-/// Where it is not success: cust's error for the usual ones, else the driver's name for it.
+/// Returns an error unless the status is success: cust's error for the common ones, otherwise one with the
+/// driver's name.
 pub fn check(status: CUresult) -> Result<()> {
     let error = match status {
         CUresult::CUDA_SUCCESS => return Ok(()),
@@ -150,16 +152,15 @@ pub fn check(status: CUresult) -> Result<()> {
     Err(error.into())
 }
 
-/// The driver's name for an error, as `CUDA_ERROR_INVALID_PTX`.
+/// Returns the driver's name of an error, such as `CUDA_ERROR_INVALID_PTX`.
 pub fn name_of(status: CUresult) -> String {
     let mut name: *const c_char = ptr::null();
-    // SAFETY: `name` is a valid place for the pointer.
+    // SAFETY: `name` is a valid, writable pointer for the driver to store the string's address in.
     let known = unsafe { sys::cuGetErrorName(status, &mut name) };
     if known != CUresult::CUDA_SUCCESS || name.is_null() {
         return format!("CUDA error {}", status as u32);
     }
-    // SAFETY: the driver answered with a string of its own that ends in a zero byte and is never
-    // freed.
+    // SAFETY: the call succeeded, so `name` points to a static, NUL-terminated string of the driver.
     let name = unsafe { CStr::from_ptr(name) };
     name.to_string_lossy().into_owned()
 }

@@ -1,5 +1,4 @@
-//! Grids that cover an input: one thread an element, blocks up to past its edge where sizes do not
-//! divide, within what the device takes.
+//! Grids that cover an input: one thread per element, rounded up to whole blocks, within the device's limits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,11 +7,11 @@ use anyhow::{Result, bail};
 use cust::device::{Device, DeviceAttribute};
 use cust::function::{BlockSize, GridSize};
 
-/// Blocks of `block` threads in a row that cover `elements`.
+/// Returns a one-dimensional grid of blocks of `block` threads that covers `elements` elements.
 ///
 /// # Errors
 ///
-/// Where the block or the grid is larger than the device takes.
+/// Fails if the block or the grid is larger than the device allows.
 pub fn grid_1d(
     device: &Device,
     elements: impl Into<u64>,
@@ -37,11 +36,11 @@ pub fn grid_1d(
     }
 }
 
-/// Blocks that cover `width` by `height` elements.
+/// Returns a two-dimensional grid of blocks that covers `width` by `height` elements.
 ///
 /// # Errors
 ///
-/// Where the block or the grid is larger than the device takes.
+/// Fails if the block or the grid is larger than the device allows.
 pub fn grid_2d(
     device: &Device,
     width: impl Into<u64>,
@@ -62,12 +61,12 @@ pub fn grid_2d(
     Ok((grid, BlockSize::xy(block.width, block.height)))
 }
 
-/// Blocks of `threads` in a row that compute `tile` elements each and together cover `width` by
-/// `height`.
+/// Returns a two-dimensional grid of one-dimensional blocks of `threads` threads that compute `tile` elements
+/// each and together cover `width` by `height` elements.
 ///
 /// # Errors
 ///
-/// Where the grid is larger than the device takes.
+/// Fails if the grid is larger than the device allows.
 pub fn tiles_2d(
     device: &Device,
     width: u64,
@@ -79,7 +78,7 @@ pub fn tiles_2d(
     Ok((grid, BlockSize::x(threads)))
 }
 
-/// Threads of a two-dimensional block, both ways at least 1: what a chapter's `--block` takes.
+/// Threads of a two-dimensional block, at least 1 in each dimension: the value of a chapter's `--block`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
     /// Threads along x.
@@ -109,7 +108,7 @@ impl fmt::Display for Block {
     }
 }
 
-/// What a device takes, along x and y.
+/// The device's limits along x and y.
 struct Limits {
     threads: u32,
     block: (u32, u32),
@@ -135,7 +134,7 @@ impl Limits {
         })
     }
 
-    /// How many blocks it takes, each of `block` elements.
+    /// Returns the grid of blocks of `block` elements that covers `width` by `height` elements.
     fn blocks_2d(&self, width: u64, height: u64, block: Block) -> Result<GridSize> {
         let across = width.div_ceil(block.width.into());
         let down = height.div_ceil(block.height.into());

@@ -1,6 +1,6 @@
-//! Comparing a result with its reference.
+//! Comparison of a result with its reference.
 //!
-//! Fill the output with [`POISON`] before a launch, so that what the kernel forgot to write shows.
+//! Fill the output with [`POISON`] before a launch, so that elements the kernel did not write are detected.
 
 use std::fmt::Debug;
 
@@ -10,19 +10,19 @@ use cust::error::CudaResult;
 use cust::memory::bytemuck::{Pod, cast_slice};
 use cust::memory::{DeviceBuffer, DeviceCopy};
 
-/// The byte to fill an output with before a launch. As a float it is NaN, as an integer −1 or the
-/// largest value, as a pixel opaque white.
+/// The byte that outputs are filled with before a launch. Floats become NaN, integers −1 or the largest
+/// value, pixels opaque white.
 pub const POISON: u8 = 0xFF;
 
-/// Memory on the GPU for `len` results of a kernel, filled with [`POISON`]; `what` they are, for
-/// the error.
+/// Allocates GPU memory for `len` elements of a kernel's output and fills it with [`POISON`]; `what` names
+/// the output in the error.
 ///
 /// # Errors
 ///
-/// Where the GPU has not that much memory.
+/// Fails if the GPU does not have enough memory.
 pub fn output<T: DeviceCopy + Pod>(what: &str, len: usize) -> Result<DeviceBuffer<T>> {
     let allocate = || -> CudaResult<DeviceBuffer<T>> {
-        // SAFETY: it is filled before anything reads it.
+        // SAFETY: `set_8` initializes all bytes before the buffer is returned.
         let mut results = unsafe { DeviceBuffer::uninitialized(len) }?;
         results.set_8(POISON)?;
         Ok(results)
@@ -30,48 +30,48 @@ pub fn output<T: DeviceCopy + Pod>(what: &str, len: usize) -> Result<DeviceBuffe
     allocate().with_context(|| format!("cannot allocate {what} on the GPU"))
 }
 
-/// How many differing elements a [`Comparison`] keeps.
+/// Maximum number of differing elements stored in a [`Comparison`].
 const KEPT: usize = 3;
-/// How many elements are looked at together.
+/// Number of elements compared at once.
 const TOGETHER: usize = 1024;
 
-/// What came of comparing a result with its reference.
+/// The result of comparing an output with its reference.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub struct Comparison<T> {
-    /// How many elements the reference has.
+    /// The number of elements of the reference.
     pub expected_len: usize,
-    /// How many elements the result has.
+    /// The number of elements of the output.
     pub got_len: usize,
-    /// How many elements differ, among those that both have.
+    /// The number of differing elements among those that both have.
     pub differing: usize,
-    /// The first few that differ.
+    /// The first differing elements.
     pub first: Vec<Difference<T>>,
 }
 
-/// One element that is not what it should be.
+/// An element that differs from its reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference<T> {
-    /// Where, counted from 0.
+    /// The index of the element.
     pub index: usize,
-    /// The reference's value.
+    /// The value in the reference.
     pub expected: T,
-    /// The result's value.
+    /// The value in the output.
     pub got: T,
 }
 
-/// A [`Comparison`] in words: what a report keeps of it.
+/// A [`Comparison`] as stored in a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Verdict {
-    /// How many elements differ.
+    /// The number of differing elements.
     pub differing: usize,
-    /// What is wrong in one sentence; `None` where nothing is.
+    /// A sentence that describes the error; `None` if the output is correct.
     pub wrong: Option<String>,
 }
 
-/// Floats of the same sign that are at most `ulps` representable numbers apart; with 0, the same
-/// bits, as where every operation rounds alike.
+/// Returns a predicate for floats of the same sign that differ by at most `ulps` units in the last place.
+/// With 0, they must be identical, as when all operations round alike.
 pub fn within_ulps(ulps: u32) -> impl Fn(&f32, &f32) -> bool {
     move |got, expected| {
         ulps_eq!(got, expected, epsilon = 0.0, max_ulps = ulps)
@@ -79,10 +79,10 @@ pub fn within_ulps(ulps: u32) -> impl Fn(&f32, &f32) -> bool {
     }
 }
 
-/// Compares element by element. `close(got, expected)` says which differences are allowed:
-/// [`within_ulps`], another of `approx`, or `==`. The same bits are none.
+/// Compares two slices element by element. `close(got, expected)` returns true for tolerated differences:
+/// [`within_ulps`], another comparison of `approx`, or `==`. It is not called for bitwise equal chunks.
 ///
-/// Whatever `close` says, an element that does not equal itself (NaN) never passes.
+/// NaN never matches, whatever `close` returns.
 pub fn compare<T: Pod + PartialEq>(
     got: &[T],
     expected: &[T],
@@ -94,11 +94,11 @@ pub fn compare<T: Pod + PartialEq>(
         differing: 0,
         first: Vec::new(),
     };
-    #[expect(clippy::eq_op)] // NaN is the one value that differs from itself.
+    #[expect(clippy::eq_op)] // NaN is the only value that differs from itself.
     let is_nan = |value: &T| value != value;
     let parts = got.chunks(TOGETHER).zip(expected.chunks(TOGETHER));
     for (part, (got, expected)) in parts.enumerate() {
-        // Nearly all results are their reference bit for bit, which is soon seen.
+        // Nearly all outputs equal their reference bitwise, which is fast to check.
         let same = cast_slice::<T, u8>(got) == cast_slice::<T, u8>(expected);
         if same && !expected.iter().any(is_nan) {
             continue;
@@ -120,12 +120,12 @@ pub fn compare<T: Pod + PartialEq>(
 }
 
 impl<T: Debug> Comparison<T> {
-    /// Whether the result is right: as long as the reference, and nothing differs.
+    /// Returns true if the output has the reference's length and no element differs.
     pub fn is_match(&self) -> bool {
         self.differing == 0 && self.got_len == self.expected_len
     }
 
-    /// What a report keeps; the first differing elements are named by `place`.
+    /// Returns the verdict for a report; `place` describes the element with an index.
     pub fn verdict(&self, place: impl Fn(usize) -> String) -> Verdict {
         Verdict {
             differing: self.differing,
@@ -133,7 +133,7 @@ impl<T: Debug> Comparison<T> {
         }
     }
 
-    /// What is wrong in one sentence, with each of the first differing elements named by `place`.
+    /// Describes the differences in one sentence; `place` describes the element with an index.
     fn describe(&self, place: impl Fn(usize) -> String) -> String {
         if self.got_len != self.expected_len {
             return format!(
@@ -185,7 +185,7 @@ mod tests {
         assert!(!compare(&[-0.0], &[0.0], within_ulps(u32::MAX)).is_match());
         assert!(!compare(&[next], &[1.0], within_ulps(0)).is_match());
         assert!(compare(&[next], &[1.0], within_ulps(1)).is_match());
-        // Next to zero too, where an absolute tolerance would let anything pass.
+        // Close to zero, too, where an absolute tolerance would accept anything.
         assert!(!compare(&[1e-38], &[2e-38], within_ulps(4)).is_match());
         assert!(!compare(&[f32::NAN], &[f32::NAN], within_ulps(u32::MAX)).is_match());
     }
@@ -209,7 +209,7 @@ mod tests {
     fn nan_never_passes() {
         for (got, expected) in [(f32::NAN, 1.0), (1.0, f32::NAN), (f32::NAN, f32::NAN)] {
             assert!(!compare(&[got], &[expected], within_a_thousandth).is_match());
-            // Not even where the tolerance is written so that NaN slips through.
+            // Not even with a tolerance that NaN slips through.
             let careless = |got: &f32, expected: &f32| (got - expected).abs().max(1e-3) == 1e-3;
             assert!(!compare(&[got], &[expected], careless).is_match());
         }

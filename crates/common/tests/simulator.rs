@@ -1,4 +1,4 @@
-//! What needs a device, on the simulator. One test, because a process chooses its backend once.
+//! Tests that need a device, on the simulator. They are one test because a process chooses its backend once.
 
 use common::gpu::{Clock, Gpu};
 use common::{error, module};
@@ -15,7 +15,7 @@ fn opening_and_loading() {
         "simulator: models an NVIDIA H200, compute capability 9.0"
     );
 
-    // PTX that loads, PTX that does not, and what no PTX is.
+    // PTX that loads, PTX that does not, and text that is not PTX.
     let kernel = ".version 6.4\n.target sm_52\n.address_size 64\n.visible .entry k() { ret; }\n";
     let loaded = module::load(kernel).unwrap();
     let missing = anyhow::Error::from(loaded.get_function("absent").unwrap_err());
@@ -29,7 +29,7 @@ fn opening_and_loading() {
         assert!(said.contains("CUDA_ERROR_INVALID_IMAGE"), "{said}");
     }
 
-    // Variables: there, not there, and of another size than the program thinks.
+    // Variables: existing, missing, and of a different size than in the program.
     let ptx = kernel.replace(
         ".visible .entry",
         ".visible .const .b8 table[64];\n.visible .entry",

@@ -1,7 +1,7 @@
-//! Drives a chapter's program in tests, as a reader would: runs, refusals, records.
+//! Test support that drives a chapter's program as a user would: runs, invalid input, records.
 //!
-//! Every run is on the simulator, in an empty folder of its own. Each function fails the test
-//! that calls it, with everything the program said.
+//! Every run is on the simulator, in an empty folder. Each function panics with the program's output if its
+//! expectation is not met, which fails the calling test.
 
 mod chapter;
 mod child;

@@ -1,4 +1,4 @@
-//! What a chapter's `--profile` and `--plot` show.
+//! Checks of a chapter's `--profile` and `--plot`.
 
 use std::fs;
 
@@ -7,11 +7,11 @@ use crate::table::rows;
 use crate::{Chapter, Run};
 
 impl Chapter {
-    /// Runs it with `arguments` and `--profile`, which has to add tables of counters and a line of
-    /// advice to what it prints without, and with `=lines` the source as well. `kernels` are the
-    /// variants that launch one, each with some words of a line that it executes.
+    /// Runs the program with `arguments` and `--profile` and fails unless it adds tables of counters and
+    /// lines of advice to the normal output, and with `=lines` also the source. `kernels` are the variants
+    /// that launch a kernel, each with a substring of a line that it executes.
     ///
-    /// The same counters have to be in the record, twice the same, and nowhere else.
+    /// The record must contain the same counters, only for these kernels, and be the same in two runs.
     pub fn profiles(&self, arguments: &str, kernels: &[(&str, &str)]) {
         let plain = self.runs(arguments).stdout;
         let summary = self.runs(&format!("{arguments} --profile"));
@@ -26,7 +26,7 @@ impl Chapter {
             }
         }
         for (variant, words) in kernels {
-            // A variant that is called otherwise than its kernel has that beside it.
+            // The listing's heading also names the kernel if its name differs from the variant's.
             let (_, listing) = lines
                 .stdout
                 .split_once(&format!("\n{variant}, "))
@@ -55,7 +55,7 @@ impl Chapter {
         self.draws(arguments);
     }
 
-    /// The record has counters for `kernels`, and null for all others.
+    /// Fails unless the record has counters for `kernels` and null for all other results.
     fn records(&self, arguments: &str, kernels: &[(&str, &str)]) {
         let record = self.record(&format!("{arguments} --profile=lines"));
         assert_eq!(record, self.record(&format!("{arguments} --profile=lines")));
@@ -84,7 +84,7 @@ impl Chapter {
         assert_eq!(record["results"][0].get("lines"), None);
     }
 
-    /// `--plot` leaves two pictures, or refuses before the run.
+    /// Fails unless `--plot` saves two pictures, or is rejected before the run.
     fn draws(&self, arguments: &str) {
         let run = self.runs(&format!("{arguments} --plot times"));
         assert!(run.stderr.contains("times.svg"), "{}", run.stderr);
@@ -101,7 +101,7 @@ impl Chapter {
     }
 }
 
-/// Whether a table of counters has a column of that name.
+/// Returns true if a table of counters has a column with this name.
 fn has_column(text: &str, name: &str) -> bool {
     let mut headers = rows(text).filter(|cells| cells.first() == Some(&"counter"));
     headers.any(|cells| cells.contains(&name))

@@ -1,4 +1,4 @@
-//! A chapter's program whose output nobody takes.
+//! Runs of a chapter's program whose output cannot be written.
 
 use std::io;
 use std::path::Path;
@@ -8,8 +8,8 @@ use crate::Chapter;
 use crate::chapter::{one_error, text};
 
 impl Chapter {
-    /// Runs it with `arguments` and standard output, or standard error, that takes nothing. Without
-    /// the first it has to fail, with one error; without the second nothing has to change.
+    /// Runs the program with `arguments` and an unwritable standard output or standard error. Without
+    /// standard output it must fail with one error; without standard error it must behave as usual.
     pub fn copes_without_readers(&self, arguments: &str) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         for nowhere in nowhere() {
@@ -31,8 +31,8 @@ impl Chapter {
         }
     }
 
-    /// Starts it with `arguments`, for a run of some seconds, stops listening to its standard error
-    /// and interrupts it: it has to end without results.
+    /// Starts a run of some seconds, closes the reading end of standard error and sends SIGINT. Fails unless
+    /// the program exits without results.
     #[cfg(unix)]
     pub fn ends_when_interrupted_unheard(&self, arguments: &str) {
         use std::io::{BufRead, BufReader};
@@ -43,13 +43,13 @@ impl Chapter {
         let mut command = self.plain_command(folder.path(), arguments);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut program = command.spawn().expect("the program starts");
-        // By then it handles signals.
+        // Once the device line is printed, signals are handled.
         let mut line = String::new();
         let notes = program.stderr.take().expect("its standard error is a pipe");
         let read = BufReader::new(notes).read_line(&mut line);
         read.expect("it says on what it runs");
         assert!(line.starts_with("simulator: "), "{line}");
-        // Most likely it is busy by now; the test passes either way.
+        // The program is most likely busy by now; the test passes either way.
         thread::sleep(Duration::from_millis(300));
 
         let kill = format!("kill -INT {}", program.id());
@@ -70,7 +70,7 @@ impl Chapter {
     }
 }
 
-/// What cannot be written to: a pipe that nobody reads and, where there is one, a full device.
+/// Returns unwritable outputs: a pipe without a reader, and a full device where there is one.
 fn nowhere() -> Vec<Stdio> {
     let (reader, writer) = io::pipe().expect("a pipe");
     drop(reader);
