@@ -1,4 +1,4 @@
-//! What goes beyond the note: what the memory allows, and the rungs up to there.
+//! Measurements beyond the note: the memory's limit, and the rungs towards it.
 
 use std::collections::HashMap;
 
@@ -17,18 +17,18 @@ use crate::reference;
 use crate::shape::{self, Shape};
 use crate::variant::Values;
 
-/// The kernel without values, as PTX.
+/// The kernel that adds a constant, compiled to PTX.
 const VECTOR_PTX: &str = include_str!(env!("ADD_CONSTANT_LADDER_VECTOR_PTX"));
 
-/// What it adds to every input.
+/// The constant that it adds to every input.
 const VECTOR_VALUE: i32 = 1357;
 
-/// Before the note's kernels run: says what each rung adds, and measures a copy of as many bytes as
-/// each run moves. Nothing where no rung was chosen.
+/// Lists the ideas of the selected rungs and measures a copy of as many bytes as each run moves, before the
+/// note's kernels run. Does nothing if no rung was selected.
 ///
 /// # Errors
 ///
-/// CUDA's own.
+/// Fails if CUDA reports an error.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
     if chapter.climbs(&flags.variants().those_for(&chapter.gpu.info)) {
         let mut limits = HashMap::new();
@@ -41,11 +41,11 @@ pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
     Ok(())
 }
 
-/// After the note's kernels, in the same pattern: each rung that was chosen.
+/// Runs each selected rung in the same pattern, after the note's kernels.
 ///
 /// # Errors
 ///
-/// CUDA's own, such as those of a kernel that failed.
+/// Fails if CUDA reports an error, such as that of a failed kernel.
 pub fn run(
     flags: &Flags,
     chapter: &Chapter,
@@ -73,9 +73,9 @@ pub fn run(
         } = shape::of(gpu, &kernel, rung, num_sums, flags.block())?;
         sums.set_8(POISON)?;
         let measured = chapter.measure(rung.name, || {
-            // SAFETY: the arguments are those of all rungs' kernels; there are `num_sums` inputs
-            // and sums, and `NUM_VALUES` values, in allocations that start on a boundary of at
-            // least 16 bytes, and in the symbol.
+            // SAFETY: the arguments match the parameters of all rungs' kernels; there are `num_sums` inputs
+            // and sums and `NUM_VALUES` values, in allocations aligned to at least 16 bytes and in the
+            // symbol.
             unsafe {
                 launch!(kernel<<<grid, block, shared, stream>>>(
                     sums.as_device_ptr(), inputs.as_device_ptr(), values.as_device_ptr(),
@@ -88,12 +88,12 @@ pub fn run(
     Ok(())
 }
 
-/// After all patterns: the same bytes in and out, sixteen of them a thread, without values. About
-/// as fast as memory goes.
+/// Runs `vector`, after all patterns: it moves the same bytes, 16 per thread, and adds a constant. Its time
+/// is about the limit of the memory.
 ///
 /// # Errors
 ///
-/// As [`run`].
+/// Fails where [`run`] does.
 pub fn vector(
     flags: &Flags,
     chapter: &Chapter,
@@ -120,8 +120,8 @@ fn vector_of(
     let (grid, block) = launch::grid_1d(&chapter.gpu.device, threads, flags.block())?;
     sums.set_8(POISON)?;
     let measured = chapter.measure("vector", || {
-        // SAFETY: the arguments are those of `add_constant_vector`; there are `num_sums` inputs and
-        // sums, in allocations that start on a boundary of at least 16 bytes.
+        // SAFETY: the arguments match the parameters of `add_constant_vector`; there are `num_sums` inputs
+        // and sums, in allocations aligned to at least 16 bytes.
         unsafe {
             launch!(kernel<<<grid, block, 0, stream>>>(
                 sums.as_device_ptr(), inputs.as_device_ptr(), VECTOR_VALUE, num_sums
@@ -132,7 +132,7 @@ fn vector_of(
     add(chapter, "vector", None, measured, sums, &expected)
 }
 
-/// Reads back, compares and adds to the report.
+/// Reads the sums back, compares them and adds the result to the report.
 fn add(
     chapter: &Chapter,
     name: &str,
@@ -156,7 +156,7 @@ mod tests {
     use common::error;
     use std::process::ExitCode;
 
-    /// Four sums a thread, and none of those left over.
+    /// Four additions per thread, without the remaining ones.
     #[test]
     #[ignore = "another test runs it in a process of its own"]
     fn no_rest() {

@@ -1,5 +1,4 @@
-//! Opening and finishing the chapter: what does not fit is refused here, before anything is
-//! allocated.
+//! Opening and finishing the chapter: input that is too large is refused here, before anything is allocated.
 
 use anyhow::{Result, ensure};
 use chapter::Chapter;
@@ -12,7 +11,7 @@ use crate::pattern::NUM_VALUES;
 use crate::shape::FOUR;
 use crate::variant::Variant;
 
-/// What is printed under the table of the note's kernels.
+/// Text under the table of the note's kernels.
 const WORDS: &str = "\
     Compare `constant` with `global`: where all threads of a warp read the same value, \
     constant memory keeps up; where they read different ones, it is asked for one after the \
@@ -20,12 +19,12 @@ const WORDS: &str = "\
     `vector` moves the same bytes in and out, 16 a thread: about what the memory alone takes.";
 
 impl Flags {
-    /// Opens the GPU, or the simulator in its place, for what the flags ask for. For a ladder, what
-    /// the memory allows is measured too.
+    /// Opens the GPU or the simulator and checks the limits. For the ladder it also measures the memory's
+    /// limit.
     ///
     /// # Errors
     ///
-    /// Where what is asked for does not fit, or CUDA does not start.
+    /// Fails if the input exceeds a limit or CUDA does not start.
     pub fn open(&self) -> Result<Chapter> {
         let chapter = Chapter::open("add-constant", &self.common, self.inputs(), "global")?;
         for sums in self.sums() {
@@ -41,17 +40,17 @@ impl Flags {
         Ok(chapter)
     }
 
-    /// Prints the results, and says what the run comes to.
+    /// Prints the results and returns the outcome of the run.
     ///
     /// # Errors
     ///
-    /// Where sums were wrong, or a check found an error.
+    /// Fails if sums are wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
         chapter.finish(if self.variants().climbs() { "" } else { WORDS })
     }
 }
 
-/// Refuses blocks of so many threads where four sums of a rung would not be in one.
+/// Refuses block sizes for which the four additions of a rung's thread would span two blocks.
 fn takes(variant: &Variant, block: u32) -> Result<()> {
     ensure!(
         variant.is_the_notes() || block.is_multiple_of(FOUR),
@@ -62,11 +61,11 @@ fn takes(variant: &Variant, block: u32) -> Result<()> {
     Ok(())
 }
 
-/// Bytes of the largest run: on the GPU inputs, sums and values; on the computer inputs, the
-/// reference and the sums read back.
+/// Returns the bytes of the largest run: inputs, sums and values on the GPU; inputs, the reference and the
+/// sums read back on the host.
 fn memory_need(flags: &Flags) -> Need {
     let most = flags.sums().into_iter().max().unwrap_or(0);
-    // No overflow: at most 2^31 sums.
+    // Cannot overflow: there are at most 2^31 sums.
     let array = u64::from(most) * size_of::<i32>() as u64;
     Need {
         device: 2 * array + size_of::<[i32; NUM_VALUES]>() as u64,

@@ -1,4 +1,4 @@
-//! The chapter with kernels that are wrong, each in a process of its own.
+//! The chapter with incorrect kernels, each in its own process.
 
 use add_constant::variant::VARIANTS;
 use chapter::ladder::Choice;
@@ -6,7 +6,7 @@ use chapter_test::{printed_by, rows};
 
 use super::*;
 
-/// Runs the chapter as `main` does, on `ptx`; it has to fail.
+/// Runs the chapter like `main`, but with `ptx`, and fails unless the chapter fails.
 fn fails(ptx: &str, arguments: &str) {
     assert_ne!(ptx, PTX, "the kernels no longer have what is changed here");
     let words = arguments.split_whitespace();
@@ -14,7 +14,7 @@ fn fails(ptx: &str, arguments: &str) {
     assert_eq!(common::error::exit(run(&flags, ptx)), ExitCode::FAILURE);
 }
 
-/// The check in the row of `variant` and `pattern`.
+/// Returns the check column in the row of `variant` and `pattern`.
 fn check<'a>(table: &'a str, variant: &str, pattern: &str) -> &'a str {
     let row =
         rows(table).find(|cells| cells.first() == Some(&variant) && cells.get(2) == Some(&pattern));
@@ -43,12 +43,12 @@ fn values_from_wrong_places_are_shown_and_an_error() {
         );
     }
     assert_eq!(check(&table, "vector", "–"), "right", "{table}");
-    // Thread 0 of each of the ten blocks reads value 0 either way.
+    // Thread 0 of each of the ten blocks reads value 0 with either number.
     let wanted = "error: global is wrong: 990 of 1000 differ: sum 1 is ";
     assert!(notes.contains(wanted), "{notes}");
 }
 
-/// Values from other places of each rung's table.
+/// Values at other indices of each rung's table.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn another_table() {
@@ -90,7 +90,7 @@ fn rungs_that_add_other_values_are_wrong() {
     assert!(notes.contains("error: constant int4 is wrong: "), "{notes}");
 }
 
-/// One value fewer in the `.cu` file than in the Rust code.
+/// A symbol with one value fewer in the `.cu` file than in the Rust code.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_smaller_symbol() {
@@ -111,7 +111,7 @@ fn a_symbol_of_another_size_is_an_error_with_both_sizes() {
     }
 }
 
-/// PTX that names a source which is nowhere.
+/// PTX that names a source file that does not exist.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_source_that_is_gone() {

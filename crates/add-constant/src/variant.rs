@@ -1,4 +1,4 @@
-//! The chapter's kernels: the note's, and the rungs from there to what the memory allows.
+//! The chapter's kernels: the note's, and the rungs towards the memory's limit.
 
 use chapter::ladder;
 use common::gpu::Capability;
@@ -6,37 +6,37 @@ use common::gpu::Capability;
 /// A row of the table of kernels.
 pub type Variant = ladder::Variant<Own>;
 
-/// What this chapter says of a kernel.
+/// The chapter's properties of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Own {
-    /// Where it finds the values.
+    /// The memory that holds the values.
     pub values: Values,
-    /// How many of the note's blocks one of its blocks adds.
+    /// Number of the note's blocks that one of its blocks computes.
     pub blocks: u32,
-    /// A rung's module; the note's kernels are in one, which `main.rs` loads.
+    /// The rung's module; empty for the note's kernels, whose module is loaded in `main.rs`.
     pub ptx: &'static str,
 }
 
-/// Where a kernel finds the values.
+/// The memory that a kernel reads the values from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {
-    /// In global memory.
+    /// Global memory.
     Global,
-    /// In the symbol of its module.
+    /// Constant memory: the symbol of its module.
     Constant,
-    /// In shared memory: each block copies them there, and as many blocks as the GPU holds share
-    /// all sums.
+    /// Shared memory: each block copies the values there, and only as many blocks as are resident on the GPU
+    /// share all additions.
     Shared,
 }
 
-/// A kernel of the note's, with values in global memory.
+/// One of the note's kernels, with values in global memory.
 const NOTE: Own = Own {
     values: Values::Global,
     blocks: 1,
     ptx: "",
 };
 
-/// All kernels, from the note's up.
+/// All kernels, from the note's upwards.
 pub const VARIANTS: &[Variant] = &[
     Variant::note(
         "global",
@@ -101,6 +101,6 @@ pub const VARIANTS: &[Variant] = &[
             ..NOTE
         },
     )
-    // The first with 64 KB of shared memory for a block.
+    // The first capability with 64 KB of shared memory per block.
     .needs(Capability(7, 0)),
 ];

@@ -1,4 +1,4 @@
-//! Everything a user can get wrong: one message that says what, where and what to do; no panic.
+//! Invalid input: one error message with the problem, its location and the next step, and no panic.
 
 use chapter_test::{Chapter, NO_SIZES};
 
@@ -86,7 +86,7 @@ fn a_grid_over_the_devices_limit() {
     chapter().refuses(1, "--sums 2147483648 --block 1", &parts);
 }
 
-/// The most sums take 43 GB on the simulator: where a computer has those there is nothing to show.
+/// The maximum takes 43 GB on the simulator, so a computer with that much memory cannot show the error.
 #[cfg(target_os = "linux")]
 #[test]
 fn sums_too_many_for_memory() {

@@ -1,4 +1,4 @@
-//! Runs of the real program on the simulator.
+//! Runs of the program on the simulator.
 
 use chapter_test::Chapter;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ fn chapter() -> Chapter {
     Chapter::new(env!("CARGO_BIN_EXE_add-constant"))
 }
 
-/// The record's results; all of them have to be right.
+/// Returns the record's results and fails unless all of them are correct.
 fn results(arguments: &str) -> Vec<Value> {
     let record = chapter().record(arguments);
     let results = record["results"].as_array().unwrap().clone();
@@ -19,7 +19,7 @@ fn results(arguments: &str) -> Vec<Value> {
     results
 }
 
-/// One test a pattern, over sizes and blocks that do not divide them.
+/// Defines one test per pattern, with sizes and blocks that do not divide them.
 macro_rules! every_pattern {
     ($($test:ident: $arguments:literal;)*) => {
         mod one_access_per_block {
@@ -37,7 +37,7 @@ macro_rules! every_pattern {
     };
 }
 
-/// Runs all three variants with the note's two other arguments.
+/// Runs all three variants with the note's other two arguments.
 fn adds(pattern: &str, block_and_sums: &str) {
     let results = results(&format!("{pattern} {block_and_sums}"));
     let variants: Vec<&Value> = results.iter().map(|result| &result["variant"]).collect();
@@ -164,7 +164,7 @@ fn constant_memory_is_asked_once_for_each_value_of_a_warp() {
     }
 }
 
-/// One load and one store of 512 bytes a warp, which are 16 sectors.
+/// One load and one store of 512 bytes per warp, 16 sectors each.
 #[test]
 fn a_vector_is_one_access() {
     let results = results("pseudo_random 64 12800");
@@ -188,7 +188,7 @@ fn scattered_constants_are_what_to_change_first() {
     assert_eq!(row, ["constant requests", "0", "128 000"]);
     let row = chapter_test::row(&run.stdout, "– requests a load");
     assert_eq!(row, ["– requests a load", "–", "32"]);
-    // One a warp is no advice.
+    // One request per load is the minimum, so there is no advice.
     let run = chapter().runs("--pattern one_access_per_warp --sums 128000 --profile");
     assert!(!run.stdout.contains("distinct"), "{}", run.stdout);
 }
@@ -204,7 +204,7 @@ const LADDER: [&str; 7] = [
     "shared",
 ];
 
-/// Climbs the ladder in every pattern with `block` and `sums`.
+/// Runs the ladder in every pattern with `block` and `sums`.
 fn climbs(block: u32, sums: u32) -> Vec<Value> {
     let results = results(&format!("--variant ladder --block {block} --sums {sums}"));
     let variants: Vec<&Value> = results.iter().map(|result| &result["variant"]).collect();
@@ -234,11 +234,11 @@ ladders! {
     three_more_than_whole_blocks: 128, 1027;
     the_largest_block: 1024, 4097;
     more_blocks_than_values: 4, 70_001;
-    // More than all blocks of the shared kernel that a GPU holds can take at once.
+    // More vectors than all resident blocks of the shared kernel take at once.
     more_than_a_full_wave: 1020, 1_300_003;
 }
 
-/// With every rest of four sums, the values of all four patterns, and blocks of each kind.
+/// All remainders of four, the values of all four patterns, and blocks of each kind.
 #[test]
 fn every_rest_on_the_ladder() {
     for sums in 1..=9 {
@@ -248,7 +248,7 @@ fn every_rest_on_the_ladder() {
 
 #[test]
 fn rungs_help_as_their_counters_say() {
-    // A hundred of the note's warps, four blocks.
+    // A hundred of the note's warps in four blocks.
     let results = climbs(800, 3200);
     let counted = |pattern: usize, rung: usize, name: &str| {
         results[7 * pattern + rung]["counters"][name]
@@ -260,7 +260,7 @@ fn rungs_help_as_their_counters_say() {
     let loads = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
     let stores = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum";
     let lookups = "idc__requests.sum";
-    // 200 threads a block: seven warps in place of 25.
+    // Blocks of 200 threads have seven warps instead of 25.
     assert_eq!(
         [constant, int4].map(|rung| counted(per_warp, rung, stores)),
         [100, 28]
@@ -269,7 +269,8 @@ fn rungs_help_as_their_counters_say() {
         [constant, int4].map(|rung| counted(per_warp, rung, loads)),
         [100, 28]
     );
-    // The constant cache is asked as often, a value at a time; or by one block in place of four.
+    // As many requests to the constant cache for vectors, one per value; a quarter if one block computes four
+    // of the note's.
     assert_eq!(
         [constant, int4, kept].map(|rung| counted(random, rung, lookups)),
         [3200, 3200, 800]
@@ -285,9 +286,9 @@ fn rungs_help_as_their_counters_say() {
             "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
         )
     };
-    // Out of shared memory come the values of all patterns; from global memory only the table.
+    // The shared kernel copies the values of all patterns; the other one reads only those it needs.
     assert!(bytes(shared) > 2048 && counted(random, global_int4, loads) == 28 * 5);
-    // Five rows of 200 threads are 32 warps, four lookups each.
+    // Five rows of 200 threads are 32 warps, with four reads each.
     let shared_loads = "smsp__inst_executed_op_shared_ld.sum";
     assert_eq!(counted(random, shared, shared_loads), 32 * 4);
 }

@@ -1,4 +1,4 @@
-//! The chapter's steps: each copy is timed, checked and added to the report.
+//! The steps of the chapter: each copy is timed, verified and added to the report.
 
 use std::fmt::Debug;
 
@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::variable::Variable;
 
-/// What the table says of a step beside its time: which bytes a copy copies, nothing for a kernel.
+/// The chapter's columns: the bytes that a copy moves; empty for a kernel.
 #[derive(Debug, Serialize)]
 pub struct Copied {
     symbol: Option<String>,
@@ -21,12 +21,12 @@ pub struct Copied {
     offset: Option<u64>,
 }
 
-/// Copies `values` to `symbol`, from byte `offset` on, as `cudaMemcpyToSymbol` does; then all of the
-/// symbol has to be right, what is around the part too.
+/// Copies `values` to `symbol` from byte `offset` on, like `cudaMemcpyToSymbol`, and then verifies all of the
+/// symbol, including the bytes around the part.
 ///
 /// # Errors
 ///
-/// Where the part does not fit, and CUDA's own.
+/// Fails if the part does not fit, or CUDA reports an error.
 pub fn to_symbol<T: Pod>(
     chapter: &Chapter,
     step: &str,
@@ -47,12 +47,12 @@ pub fn to_symbol<T: Pod>(
     Ok(())
 }
 
-/// Copies as many values as `expected` has from `symbol`, from byte `offset` on, as
-/// `cudaMemcpyFromSymbol` does; they have to be those.
+/// Copies as many values as `expected` has from `symbol`, starting at byte `offset`, like
+/// `cudaMemcpyFromSymbol`, and verifies them.
 ///
 /// # Errors
 ///
-/// Where the part does not fit, and CUDA's own.
+/// Fails if the part does not fit, or CUDA reports an error.
 pub fn from_symbol<T: Pod + Debug + PartialEq>(
     chapter: &Chapter,
     step: &str,
@@ -71,7 +71,7 @@ pub fn from_symbol<T: Pod + Debug + PartialEq>(
     Ok(())
 }
 
-/// What came of a kernel, whose time is compared with no copy's; `place` names an element.
+/// Returns the result of a kernel, whose time is not compared with a copy's; `place` describes an element.
 pub fn launched(
     kernel: &str,
     measured: Measured,

@@ -1,18 +1,18 @@
-//! The chapter with modules that are wrong. Each runs in a process of its own, this test program
-//! again with one ignored test, so that what it prints can be read.
+//! The chapter with incorrect modules. Each runs in its own process, as an ignored test of this program, so
+//! that its output can be read.
 
 use chapter_test::{printed_by, rows};
 
 use super::*;
 
-/// Runs the chapter as `main` does, on `ptx`; it has to fail.
+/// Runs the chapter like `main`, but with `ptx`, and fails unless the chapter fails.
 fn fails(ptx: &str) {
     assert_ne!(ptx, PTX, "the module no longer has what is changed here");
     let flags = Flags::parse_from(["device-symbols", "--count", "1000", "--block", "96"]);
     assert_eq!(common::error::exit(run(&flags, ptx)), ExitCode::FAILURE);
 }
 
-/// The steps that are wrong in a table.
+/// Returns the steps of a table that are wrong.
 fn wrong(table: &str) -> Vec<&str> {
     let wrong = rows(table).filter(|cells| cells.contains(&"WRONG"));
     wrong.map(|cells| cells[0]).collect()
@@ -69,7 +69,7 @@ fn what_is_not_stored_shows_as_poison() {
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_pointer_that_is_not_set() {
-    // The kernel reads another pointer in place of it, one that nobody sets.
+    // The kernel reads another pointer instead, which is never set.
     let pointer = ".visible .global .align 8 .u64 dev_pointer";
     let two = format!(".visible .global .align 8 .u64 unset;\n{pointer}");
     let ptx = PTX.replacen(pointer, &two, 1);
@@ -87,7 +87,7 @@ fn a_pointer_that_points_nowhere_is_an_error_and_no_table() {
     assert!(notes.contains(wanted), "{notes}");
 }
 
-/// Six elements fewer in the `.cu` file than in the Rust code.
+/// An array with fewer elements in the `.cu` file than in the Rust code.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_smaller_array() {

@@ -1,4 +1,4 @@
-//! Everything a user can get wrong: one message that says what, where and what to do; no panic.
+//! Invalid input: one error message with the problem, its location and the next step, and no panic.
 
 use chapter_test::{Chapter, NO_SIZES};
 

@@ -1,9 +1,9 @@
-//! Runs of the real program on the simulator.
+//! Runs of the program on the simulator.
 
 use chapter_test::Chapter;
 use serde_json::{Value, json};
 
-/// The steps, and which bytes each copies: symbol, bytes, offset.
+/// Returns the steps with the bytes that each copies: symbol, bytes, offset.
 fn steps() -> Vec<Value> {
     vec![
         json!(["to const_data", "const_data", 1024, 0]),
@@ -22,7 +22,7 @@ fn chapter() -> Chapter {
     Chapter::new(env!("CARGO_BIN_EXE_device-symbols"))
 }
 
-/// Runs the program; every step has to be right. At the end come the two of the part.
+/// Runs the program and fails unless every step is correct. The last two steps copy the part.
 fn copies(arguments: &str, symbol: &str, bytes: u64, offset: u64) {
     let record = chapter().record(arguments);
     let results = record["results"].as_array().unwrap();
@@ -47,7 +47,7 @@ fn copies(arguments: &str, symbol: &str, bytes: u64, offset: u64) {
     }
 }
 
-/// One test a count and block.
+/// Defines one test per count and block.
 macro_rules! sizes {
     ($($test:ident: $arguments:literal;)*) => {
         $(#[test] fn $test() { copies($arguments, "const_data", 256, 512) })*
@@ -135,7 +135,7 @@ fn the_record() {
     assert_eq!(record["baseline"], "to const_data");
     assert_eq!(record["results"][0]["speedup"], 1.0);
 
-    // What the kernel stored; and the pointer holds an address that is no variable's.
+    // The scalar holds the value that the kernel stored, and the pointer an address that is not a variable's.
     let symbols = record["symbols"].as_array().unwrap();
     let of = |field: &str| {
         symbols

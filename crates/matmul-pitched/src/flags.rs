@@ -12,11 +12,11 @@ use serde::Serialize;
 use crate::pitched::PADDING;
 use crate::variant::{Own, VARIANTS};
 
-/// The most floats in a row: the largest pitch, 2^31 - 1 bytes, rounded down to the 512 bytes
-/// that rows are padded to. Rows are as many at most, so that sizes in bytes stay within 64 bits.
+/// Maximum number of floats in a row: the largest pitch, 2^31 - 1 bytes, rounded down to the 512 bytes that
+/// rows are padded to. It is also the maximum number of rows, so that sizes in bytes fit into 64 bits.
 const MOST: i64 = (1 << 29) - 128;
 
-/// Rows of A, columns of A and columns of B for `--variant ladder`, where no others are given.
+/// Rows of A, columns of A and columns of B for `--variant ladder`, if no others are given.
 const OF_A_LADDER: [u32; 3] = [1920, 512, 2304];
 
 /// Shows how rows are padded in pitched memory, and multiplies two matrices there.
@@ -27,7 +27,7 @@ pub struct Flags {
     #[command(flatten)]
     pub product: ProductFlags,
 
-    /// Threads of a block (those that compute tiles have 16x8)
+    /// Threads per block (kernels that compute tiles use 16x8)
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "16x16")]
     pub block: Block,
 
@@ -41,7 +41,7 @@ pub struct Flags {
     )]
     variant: Vec<Choice<Own>>,
 
-    /// Widths of rows to allocate, to see how long they become
+    /// Widths of rows to allocate, to show their pitches
     #[arg(
         long,
         value_name = "FLOATS,FLOATS,…",
@@ -56,10 +56,10 @@ pub struct Flags {
     pub common: CommonFlags,
 }
 
-/// The matrices of C = A·B: how large they are, and what is in them.
+/// The sizes and contents of the matrices of C = A·B.
 #[derive(Args, Clone, Debug)]
 pub struct ProductFlags {
-    /// Rows of A and of C; 1920 for `--variant ladder`
+    /// Rows of A and C; 1920 for `--variant ladder`
     #[arg(
         long,
         value_name = "ROWS",
@@ -69,7 +69,7 @@ pub struct ProductFlags {
     )]
     pub m: u32,
 
-    /// Columns of A, which are the rows of B; 512 for `--variant ladder`
+    /// Columns of A and rows of B; 512 for `--variant ladder`
     #[arg(
         long,
         value_name = "COLUMNS",
@@ -79,7 +79,7 @@ pub struct ProductFlags {
     )]
     pub n: u32,
 
-    /// Columns of B and of C; 2304 for `--variant ladder`
+    /// Columns of B and C; 2304 for `--variant ladder`
     #[arg(
         long,
         value_name = "COLUMNS",
@@ -89,16 +89,16 @@ pub struct ProductFlags {
     )]
     pub p: u32,
 
-    /// What A and B are
+    /// Contents of A and B
     #[arg(long, value_enum, default_value_t = Fill::Random)]
     pub fill: Fill,
 
-    /// Another number, other random matrices
+    /// Seed of the random matrices
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
 }
 
-/// What is in A and B.
+/// The contents of A and B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Fill {
@@ -108,7 +108,7 @@ pub enum Fill {
     Identity,
 }
 
-/// What the JSON record repeats of the flags.
+/// The flags that are repeated in the JSON record.
 #[derive(Debug, Serialize)]
 pub struct Inputs {
     #[serde(flatten)]
@@ -117,7 +117,7 @@ pub struct Inputs {
     widths: Vec<u32>,
 }
 
-/// The same of the matrices.
+/// The flags of the matrices that are repeated in the JSON record.
 #[derive(Debug, Serialize)]
 pub struct ProductInputs {
     m: u32,
@@ -128,7 +128,7 @@ pub struct ProductInputs {
 }
 
 impl Flags {
-    /// The flags that decide the results, for the record.
+    /// Returns the flags that determine the results.
     pub fn inputs(&self) -> Inputs {
         Inputs {
             product: self.product.inputs(),
@@ -137,14 +137,14 @@ impl Flags {
         }
     }
 
-    /// The kernels to run, the note's first.
+    /// Returns the selected kernels, the note's first.
     pub fn variants(&self) -> Chosen<Own> {
         ladder::chosen(VARIANTS, &self.variant)
     }
 }
 
 impl ProductFlags {
-    /// The flags that decide the results, for the record.
+    /// Returns the flags that determine the results.
     pub fn inputs(&self) -> ProductInputs {
         ProductInputs {
             m: self.m,
@@ -155,12 +155,12 @@ impl ProductFlags {
         }
     }
 
-    /// Multiplications, and as many additions, of the whole product.
+    /// Returns the number of multiplications, and of additions, of the matrix multiplication.
     pub fn multiply_adds(&self) -> f64 {
         f64::from(self.m) * f64::from(self.n) * f64::from(self.p)
     }
 
-    /// Why a ladder has larger matrices than the note, where it has them; else nothing.
+    /// Explains why the ladder uses larger matrices than the note; empty if the sizes were given.
     pub fn why_larger(&self) -> &'static str {
         if [self.m, self.n, self.p] != OF_A_LADDER {
             return "";
@@ -170,11 +170,11 @@ impl ProductFlags {
          have none; --m 480 --n 640 --p 320 shows what comes of that."
     }
 
-    /// Bytes for the matrices: the three on the GPU, with padded rows; on the computer A, B, the
-    /// reference and the copy read back.
+    /// Returns the bytes of the matrices: all three with padded rows on the GPU; A, B, the reference and the
+    /// copy read back on the host.
     pub fn memory_need(&self) -> Need {
         let Self { m, n, p, .. } = *self;
-        // No overflow: rows and columns are less than 2^29.
+        // Cannot overflow: rows and columns are less than 2^29.
         let floats = |rows, cols| u64::from(rows) * u64::from(cols) * size_of::<f32>() as u64;
         Need {
             device: padded(n, m) + padded(p, n) + padded(p, m),
@@ -183,13 +183,13 @@ impl ProductFlags {
     }
 }
 
-/// Bytes of `rows` rows of `width` floats, as long as every GPU so far makes them.
+/// Returns the bytes of `rows` rows of `width` floats with the padding of all GPUs so far.
 pub(crate) fn padded(width: u32, rows: u32) -> u64 {
     let bytes = u64::from(width) * size_of::<f32>() as u64;
     bytes.next_multiple_of(PADDING as u64) * u64::from(rows)
 }
 
-/// The sizes, as `480x640x320`.
+/// Formats the sizes as `480x640x320`.
 impl fmt::Display for ProductFlags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}x{}x{}", self.m, self.n, self.p)
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn memory_is_counted_with_padding() {
-        // Rows of A are 3 floats, of B and C 129: 512 and 1024 bytes long.
+        // Rows of A have 3 floats, rows of B and C 129: their pitches are 512 and 1024 bytes.
         let need = flags("--m 2 --n 3 --p 129").product.memory_need();
         assert_eq!(need.device, 2 * 512 + 3 * 1024 + 2 * 1024);
         assert_eq!(need.host, 4 * (2 * 3 + 3 * 129 + 2 * 2 * 129));

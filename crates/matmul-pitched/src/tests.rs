@@ -1,19 +1,19 @@
-//! The chapter with kernels that are wrong. Each runs in a process of its own, this test program
-//! again with one ignored test, so that what it prints can be read.
+//! The chapter with incorrect kernels. Each runs in its own process, as an ignored test of this program, so
+//! that its output can be read.
 
 use chapter_test::printed_by;
 
 use super::*;
 
-/// Runs the chapter as `main` does, on `ptx`, with sizes that are no multiples of a block; it has
-/// to fail.
+/// Runs the chapter like `main`, but with `ptx` and sizes that are not multiples of a block, and fails unless
+/// the chapter fails.
 fn fails(ptx: &str) {
     assert_ne!(ptx, PTX, "the kernel no longer has what is changed here");
     let flags = Flags::parse_from(["matmul-pitched", "--m", "19", "--n", "21", "--p", "35"]);
     assert_eq!(common::error::exit(run(&flags, ptx)), ExitCode::FAILURE);
 }
 
-/// The table says that the result is wrong, and so does an error that ends with `how`.
+/// Fails unless the table and an error that contains `how` report a wrong result.
 fn is_wrong(name: &str, how: &str) {
     let (tables, notes) = printed_by(name);
     assert!(tables.contains("WRONG"), "{tables}");
@@ -47,7 +47,7 @@ fn elements_that_are_not_stored_are_wrong() {
     is_wrong("no_store", how);
 }
 
-/// Threads past the edge of C store there too, as in the note's kernel.
+/// Threads beyond the edge of C store as well, as in the note's kernel.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn no_edge() {

@@ -1,4 +1,4 @@
-//! The chapter's kernels: the note's, and the rungs as far as global memory alone can go.
+//! The chapter's kernels: the note's, and the rungs up to the limit of global memory alone.
 
 use chapter::ladder;
 use common::launch::Block;
@@ -6,22 +6,22 @@ use common::launch::Block;
 /// A row of the table of kernels.
 pub type Variant = ladder::Variant<Own>;
 
-/// What this chapter says of a kernel.
+/// The chapter's properties of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Own {
-    /// Whether its matrices lie in linear memory, rows right after each other.
+    /// True if its matrices are in linear memory with contiguous rows.
     pub linear: bool,
-    /// Whether threads along x take rows, and not columns.
+    /// True if threads along x compute consecutive rows instead of columns.
     pub swapped: bool,
-    /// Columns and rows of C that a thread computes.
+    /// Columns and rows of C per thread.
     pub part: (u32, u32),
-    /// Threads of a block, where it has to be of a size; elsewhere the reader says.
+    /// The required block size; `None` if `--block` determines it.
     pub block: Option<Block>,
-    /// A rung's module; the note's kernel is in one that `main.rs` loads.
+    /// The rung's module; empty for the note's kernel, whose module is loaded in `main.rs`.
     pub ptx: &'static str,
 }
 
-/// The note's kernel: an element a thread, in pitched memory.
+/// The note's kernel: one element per thread, in pitched memory.
 const NOTE: Own = Own {
     linear: false,
     swapped: false,
@@ -30,14 +30,14 @@ const NOTE: Own = Own {
     ptx: "",
 };
 
-/// A rung with the threads the other way round.
+/// A rung with rows and columns of threads swapped.
 const UNCOALESCED: Own = Own {
     swapped: true,
     ptx: include_str!(env!("MATMUL_PITCHED_LADDER_1_UNCOALESCED_PTX")),
     ..NOTE
 };
 
-/// A rung that computes tiles in registers; it is compiled for blocks of so many threads.
+/// A rung with register tiles; it is compiled for this block size.
 const TILE: Own = Own {
     block: Some(Block {
         width: 16,
@@ -46,7 +46,7 @@ const TILE: Own = Own {
     ..NOTE
 };
 
-/// All kernels, from the note's up.
+/// All kernels, from the note's upwards.
 pub const VARIANTS: &[Variant] = &[
     Variant::note(
         "pitched",
@@ -120,7 +120,7 @@ pub const VARIANTS: &[Variant] = &[
     ),
 ];
 
-/// Whether one of these runs in linear memory.
+/// Returns true if one of the kernels uses linear memory.
 pub fn any_linear(variants: &[&Variant]) -> bool {
     variants.iter().any(|variant| variant.linear)
 }

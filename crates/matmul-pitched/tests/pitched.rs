@@ -1,4 +1,4 @@
-//! Pitched memory, on the simulator.
+//! Tests of pitched memory on the simulator.
 
 use std::sync::Once;
 
@@ -8,17 +8,17 @@ use cust::memory::mem_get_info;
 use matmul_pitched::matrix::Matrix;
 use matmul_pitched::pitched::PitchedBuffer;
 
-/// The simulator, open in this test's thread.
+/// Opens the simulator in this test's thread.
 fn simulator() -> Gpu {
     static CHOSEN: Once = Once::new();
     CHOSEN.call_once(|| {
-        // SAFETY: every test begins here, so no other one reads the environment yet.
+        // SAFETY: every test begins here, so no other thread reads the environment yet.
         unsafe { std::env::set_var("CUDA_BACKEND", "sim") };
     });
     Gpu::open().unwrap()
 }
 
-/// What an operation that has to fail says.
+/// Returns the error message of an operation that must fail.
 fn said<T>(result: anyhow::Result<T>) -> String {
     match result {
         Ok(_) => panic!("it was accepted"),
@@ -26,7 +26,7 @@ fn said<T>(result: anyhow::Result<T>) -> String {
     }
 }
 
-/// 0, 1, 2 … as floats.
+/// Returns 0, 1, 2 … as floats.
 fn numbers(count: usize) -> Vec<f32> {
     (0..count).map(|number| number as f32).collect()
 }
@@ -87,7 +87,7 @@ fn elements_may_have_any_size() {
 #[test]
 fn a_part_of_a_wider_matrix_goes_there_and_comes_back_into_one() {
     let _gpu = simulator();
-    // Rows 1 to 3 and columns 2 to 6 of a matrix of 5 rows and 9 columns.
+    // Rows 1 to 3 and columns 2 to 6 of a matrix with 5 rows and 9 columns.
     let whole = numbers(5 * 9);
     let first = 9 + 2;
     let part = first..first + 2 * 9 + 5;
@@ -145,7 +145,7 @@ fn strides_that_are_none_are_refused() {
     }
     let text = said(buffer.copy_2d_from(&numbers(12), usize::MAX));
     assert!(text.contains("is not 3 rows of 4"), "{text}");
-    // A single row may have any stride that can be counted in bytes.
+    // A single row may have any stride whose bytes do not overflow.
     let mut row = PitchedBuffer::<f32>::new_2d(4, 1).unwrap();
     let text = said(row.copy_2d_from(&numbers(4), usize::MAX));
     assert!(text.contains("is too long"), "{text}");
@@ -204,7 +204,7 @@ fn what_the_device_does_not_take_is_refused_with_its_error() {
     assert!(text.contains("CUDA_ERROR_OUT_OF_MEMORY"), "{text}");
 }
 
-/// The one test that looks at how much memory is free: on the simulator all of a process's.
+/// The only test that reads the amount of free memory, which on the simulator is the process's.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn memory_is_free_again() {

@@ -1,4 +1,4 @@
-//! Runs of the real program on the simulator.
+//! Runs of the program on the simulator.
 
 use chapter_test::Chapter;
 use serde_json::json;
@@ -7,7 +7,7 @@ fn chapter() -> Chapter {
     Chapter::new(env!("CARGO_BIN_EXE_matmul-pitched"))
 }
 
-/// Runs the program; its result has to be the reference's.
+/// Runs the program and fails unless its result equals the reference.
 fn is_right(arguments: &str) {
     let record = chapter().record(arguments);
     let results = record["results"].as_array().unwrap();
@@ -17,7 +17,7 @@ fn is_right(arguments: &str) {
     assert_eq!(results[0]["differing"], 0);
 }
 
-/// One test a line.
+/// Defines one test per line.
 macro_rules! sizes {
     ($($test:ident: $arguments:literal;)*) => {
         $(#[test] fn $test() { is_right($arguments) })*
@@ -48,7 +48,7 @@ sizes! {
 fn the_tables_are_the_notes_and_say_that_times_are_modelled() {
     let run = chapter().runs("--m 30 --n 20 --p 10");
     let (pitches, times) = run.stdout.split_once("\n\n").unwrap();
-    // What the note's program prints: pitch, xsize and ysize.
+    // The values that the note's program prints: pitch, xsize and ysize.
     let rows = [
         "| pitched 2D |            15 |           60 |          512 |     – |     – |                 452 |",
         "| pitched 2D |           128 |          512 |          512 |     – |     – |                   0 |",
@@ -134,7 +134,7 @@ fn counters_advice_and_source_lines() {
     chapter().profiles("--m 17 --n 13 --p 31", &[("pitched", "result = fmaf(")]);
 }
 
-/// The note's kernel, what padding is compared with, and the rungs.
+/// The note's kernel, the kernel without padding, and the rungs.
 const LADDER: [&str; 8] = [
     "pitched",
     "linear",
@@ -146,7 +146,7 @@ const LADDER: [&str; 8] = [
     "tile 8x8",
 ];
 
-/// Climbs the ladder; every result has to be the reference's, bit by bit.
+/// Runs the ladder and fails unless every result equals the reference bit by bit.
 fn climbs(arguments: &str) -> Vec<serde_json::Value> {
     let record = chapter().record(&format!("--variant ladder {arguments}"));
     let results = record["results"].as_array().unwrap();
@@ -190,19 +190,19 @@ fn rungs_help_as_their_counters_say() {
         let name = format!("l1tex__t_{what}_pipe_lsu_mem_global_op_ld.sum");
         results[at]["counters"][name].as_u64().unwrap()
     };
-    // 256 warps of two rows, 64 products, two loads each: 2 sectors of A and 2 of B.
+    // 256 warps of two rows each, 64 products, two loads each: 2 sectors of A and 2 of B.
     assert_eq!(counted("pitched", "requests"), 256 * 64 * 2);
     assert_eq!(counted("pitched", "sectors"), 256 * 64 * 4);
     assert_eq!(counted("read-only", "sectors"), 256 * 64 * 4);
-    // 16 rows of A, a sector each.
+    // 16 rows of A, one sector each.
     assert_eq!(counted("uncoalesced", "sectors"), 256 * 64 * 17);
-    // A quarter of the warps; of the tiles' loads, each serves as many products as it is wide.
+    // A quarter of the warps; each load of a tile serves as many products as the tile is wide.
     assert_eq!(counted("float4", "requests"), 64 * 64 * 2);
     assert_eq!(counted("tile 4x4", "requests"), 16 * 16 * 8);
     assert_eq!(counted("tile 8x8", "requests"), 4 * 16 * 16);
 }
 
-/// Rows of 33 floats start anywhere: two rows of 16 columns lie in three sectors each, or in two.
+/// Rows of 33 floats start anywhere, so two rows of 16 columns span two or three sectors each.
 #[test]
 fn rows_without_padding_take_more_sectors() {
     let results = climbs("--m 32 --n 8 --p 33");
@@ -240,7 +240,7 @@ fn ctrl_c_ends_a_long_run() {
     chapter().ends_at_ctrl_c(long, "mat_mul_pitched on the simulator");
 }
 
-/// At the note's large sizes, on one thread, so that it lasts on any computer.
+/// The note's large sizes on one thread, so that it takes long on any computer.
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_a_long_reference() {

@@ -28,7 +28,7 @@ pub struct Flags {
     )]
     pub variant: Vec<Choice<Own>>,
 
-    /// Threads of a block of the pitched kernel; the others have blocks of their own
+    /// Threads per block of the pitched kernel; the other kernels have fixed block sizes
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "16x16")]
     pub block: Block,
 
@@ -37,7 +37,7 @@ pub struct Flags {
     pub common: CommonFlags,
 }
 
-/// What the JSON record repeats of the flags.
+/// The flags that are repeated in the JSON record.
 #[derive(Debug, Serialize)]
 pub struct Inputs {
     #[serde(flatten)]
@@ -47,12 +47,12 @@ pub struct Inputs {
 }
 
 impl Flags {
-    /// The kernels chosen, each once, the note's first.
+    /// Returns the selected kernels without duplicates, the note's first.
     pub fn variants(&self) -> Chosen<Own> {
         ladder::chosen(VARIANTS, &self.variant)
     }
 
-    /// The flags that decide the results, for the record.
+    /// Returns the flags that determine the results.
     pub fn inputs(&self) -> Inputs {
         let variants = self.variants().into_iter().map(|variant| variant.name);
         Inputs {

@@ -1,4 +1,4 @@
-//! What goes beyond the note: what the hardware allows, and the rungs up to there.
+//! Measurements beyond the note: the hardware's limit, and the rungs towards it.
 
 use anyhow::Result;
 use chapter::limit::Fp32;
@@ -16,12 +16,12 @@ use crate::plan::{Between, Launched, Plan};
 use crate::tf32;
 use crate::variant::Variant;
 
-/// Before the note's kernels run: says what each rung adds, and measures what the hardware allows
-/// and, where the machine has it, cuBLAS. Nothing where no rung was chosen.
+/// Lists the ideas of the selected rungs and measures the hardware's limit and, if installed, cuBLAS, before
+/// the note's kernels run. Does nothing if no rung was selected.
 ///
 /// # Errors
 ///
-/// CUDA's own.
+/// Fails if CUDA reports an error.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
     if !chapter.climbs(&flags.variants()) {
         return Ok(());
@@ -40,12 +40,11 @@ pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
     Ok(())
 }
 
-/// After the note's kernels: multiplies A and B with each rung that was chosen and that the GPU
-/// runs.
+/// Multiplies A and B with each selected rung that the GPU runs, after the note's kernels.
 ///
 /// # Errors
 ///
-/// CUDA's own, such as those of a kernel that failed.
+/// Fails if CUDA reports an error, such as that of a failed kernel.
 pub fn run(
     flags: &Flags,
     chapter: &Chapter,
@@ -68,7 +67,7 @@ pub fn run(
     for variant in rungs {
         let launched = Launched::by(variant, chapter, flags)?;
         let plan = Plan::new(chapter, flags, &launched)?;
-        // What tensor cores are measured against: right before, for the same reason as below.
+        // The limit of a tensor core rung is measured right before it, with pauses, like the rung itself.
         let library = match variant.tf32.is_some() && flags.common.is_timed() {
             true => cublas::find(gpu),
             false => None,
@@ -87,8 +86,9 @@ pub fn run(
             bytes,
             ..
         } = &plan;
-        // SAFETY: these are the kernel's arguments, and each is an allocation with as many rows and
-        // columns, or parts and flags, as it says. The block is the kernel's own.
+        // SAFETY: the arguments match the kernel's parameters. Each matrix is an allocation with the rows and
+        // columns it states, the partial tiles and flags are as many as the plan needs, and the block is the
+        // kernel's.
         let launch = || unsafe {
             match &plan.between {
                 None => launch!(
@@ -102,13 +102,13 @@ pub fn run(
             }
         };
         let measured = match variant.tf32 {
-            // Tensor cores at full speed draw more power than the GPU may for long.
+            // Tensor cores at full speed draw more power than the GPU sustains.
             Some(_) => chapter.paced(variant.kernel, launch),
             None => chapter.measure(variant.kernel, launch),
         }?;
 
-        // Bit by bit: all add up in one order, or in that of the parts. Only tensor cores have
-        // their own, and a reference of theirs.
+        // Bit by bit: all kernels accumulate in the same order, split K in that of its parts. Only tensor
+        // cores have their own order, and so their own reference.
         c.copy_3d_to(&mut host_c, p)?;
         let place = |index| matrix::place(index, p);
         let exactly = |expected: &[f32]| compare(&host_c, expected, within_ulps(0)).verdict(place);
@@ -135,7 +135,7 @@ pub fn run(
     Ok(())
 }
 
-/// A, B and C in pitched memory, the first two copied there.
+/// Allocates A, B and C in pitched memory and copies the first two.
 fn allocate(
     product: &ProductFlags,
     host_a: &[f32],
@@ -150,8 +150,8 @@ fn allocate(
     Ok([a, b, c])
 }
 
-/// Whether a GPU that gives a block so much shared memory runs a kernel; where not, says so on
-/// standard error.
+/// Returns true if a GPU with this limit of shared memory per block runs a kernel, and prints a note to
+/// standard error if not.
 pub fn fits(variant: &Variant, shared_limit: u32) -> bool {
     let fits = variant.shared_bytes <= shared_limit;
     if !fits {

@@ -1,5 +1,5 @@
-//! The chapter with kernels that are wrong. Each runs in a process of its own, this test program
-//! again with one ignored test, so that what it prints can be read.
+//! The chapter with incorrect kernels. Each runs in its own process, as an ignored test of this program, so
+//! that its output can be read.
 
 use chapter::ladder::{self, Choice};
 use chapter_test::{printed_by, row};
@@ -7,13 +7,13 @@ use matmul_tiled::variant::{VARIANTS, Variant};
 
 use super::*;
 
-/// Runs the chapter as `main` does, on these kernels, with sizes that are no multiples of a tile
-/// and take several; it has to fail.
+/// Runs the chapter like `main` with changed kernels and sizes that are not multiples of a tile and span
+/// several, and fails unless the chapter fails.
 fn fails(variants: &str, wrong: impl Fn(&str) -> String) {
     fails_at([19, 70, 35], variants, wrong);
 }
 
-/// The same with these sizes.
+/// Does the same with these sizes.
 fn fails_at(sizes: [u32; 3], variants: &str, wrong: impl Fn(&str) -> String) {
     let [m, n, p] = sizes;
     let arguments = format!("matmul-tiled --m {m} --n {n} --p {p} --variant {variants}");
@@ -35,12 +35,12 @@ fn fails_at(sizes: [u32; 3], variants: &str, wrong: impl Fn(&str) -> String) {
     assert_eq!(common::error::exit(run(&flags)), ExitCode::FAILURE);
 }
 
-/// The kernels of the ladder, from the first one up.
+/// Returns the kernels of the ladder, from the first one upwards.
 fn rungs() -> Vec<&'static Variant> {
     ladder::chosen(VARIANTS, &[Choice::Ladder]).to_vec()
 }
 
-/// Changes the tiled kernels, and lets the pitched one be.
+/// Changes the tiled kernels but not the pitched one.
 fn tiled(ptx: &str, change: impl Fn(&str) -> String) -> String {
     match ptx.contains("mat_mul_pitched") {
         true => ptx.to_owned(),
@@ -48,7 +48,7 @@ fn tiled(ptx: &str, change: impl Fn(&str) -> String) -> String {
     }
 }
 
-/// The kernels without the first or the second barrier of their loop.
+/// Removes the first or the second barrier of the kernels' loop.
 fn without_barrier(ptx: &str, which: usize) -> String {
     let mut barriers = (0..2).cycle();
     let stays = |line: &&str| !line.contains("bar.sync") || barriers.next() != Some(which);
@@ -74,7 +74,7 @@ fn both_barriers_are_needed() {
         assert!(row(&table, "pitched").contains(&"right"), "{table}");
         for tiled in ["tiled 8", "tiled 16", "tiled 32"] {
             assert!(row(&table, tiled).contains(&"WRONG"), "{name}:\n{table}");
-            // What is wrong is not fast.
+            // A wrong result has no speedup.
             assert!(row(&table, tiled).contains(&"–"), "{table}");
         }
         assert!(notes.contains("error: tiled 8 is wrong: "), "{notes}");
@@ -117,7 +117,7 @@ fn nothing_is_compared_with_a_wrong_baseline() {
     assert!(notes.contains("error: pitched is wrong: "), "{notes}");
 }
 
-/// Threads past the edges of A and B load from there.
+/// Threads beyond the edges of A and B load from there.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn no_edges() {
@@ -218,7 +218,7 @@ fn copies_have_to_be_waited_for() {
     }
 }
 
-/// Blocks that start from zeros where another block has begun.
+/// Blocks start from zero instead of another block's partial sums.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn tiles_not_taken_over() {
@@ -244,7 +244,7 @@ fn tiles_that_others_began_have_to_be_taken_over() {
     assert!(notes.contains("error: even shares is wrong: "), "{notes}");
 }
 
-/// Tensor cores cut off what is not rounded before.
+/// Tensor cores truncate factors that were not rounded before.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn factors_not_rounded() {

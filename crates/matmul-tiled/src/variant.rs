@@ -1,4 +1,4 @@
-//! The kernels: the notes', and the rungs from there to the hardware's limit.
+//! The chapter's kernels: the notes', and the rungs towards the hardware's limit.
 
 use chapter::ladder;
 use common::gpu::Capability;
@@ -11,44 +11,43 @@ use crate::tile::{Moves, Tile};
 /// A row of the table of kernels.
 pub type Variant = ladder::Variant<Own>;
 
-/// What this chapter says of a kernel.
+/// The chapter's properties of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Own {
-    /// The module that has it.
+    /// The kernel's module.
     pub ptx: &'static str,
-    /// What a block computes at a time, the note's `BLOCK_SIZE`; the pitched kernel has no tiles.
+    /// The tile that a block computes at a time, the note's `BLOCK_SIZE`; `None` for the pitched kernel.
     pub tile: Option<Tile>,
-    /// Threads of a block, where a thread computes several elements; `None` where it is one, and a
-    /// block's threads are its elements.
+    /// Threads per block if a thread computes several elements; `None` if a block has one thread per element.
     pub threads: Option<u32>,
-    /// Bytes of shared memory that a launch asks for, beside what the kernel has of its own: as
-    /// its `.cu` file works them out.
+    /// Bytes of dynamic shared memory, in addition to the kernel's static shared memory, as computed in its
+    /// `.cu` file.
     pub shared_bytes: u32,
-    /// How the work is shared out.
+    /// The distribution of the work among blocks.
     pub work: Work,
-    /// What its factors in TF32 are (see [`crate::tf32`]), if they are that: then its result is
-    /// another than that of the others.
+    /// The treatment of its factors in TF32 (see [`crate::tf32`]), if it uses tensor cores: then its result
+    /// differs from that of the other kernels.
     pub tf32: Option<OfA>,
 }
 
-/// How blocks share the work out.
+/// The distribution of the work among blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// A tile of C a block.
+    /// One tile of C per block.
     Tiles,
-    /// As many blocks as run at once, with equal shares (see [`crate::shares`]).
+    /// As many blocks as are resident at once, with equal shares (see [`crate::shares`]).
     EvenShares,
-    /// A part of a tile's sum a block (see [`crate::split`]).
+    /// One part of a tile's sum per block (see [`crate::split`]).
     SplitK,
 }
 
 impl Own {
-    /// Elements of C that a block computes; the pitched kernel's block is the reader's.
+    /// Returns the elements of C per block; `pitched` is the block size of the pitched kernel.
     pub fn area(&self, pitched: Block) -> Block {
         self.tile.map_or(pitched, Tile::area)
     }
 
-    /// A rung whose blocks have so many threads.
+    /// Creates the properties of a rung with this number of threads per block.
     const fn rung(ptx: &'static str, tile: Tile, threads: u32) -> Self {
         Own {
             ptx,
@@ -59,7 +58,7 @@ impl Own {
     }
 }
 
-/// The kernel of `matmul-pitched`: everything from global memory.
+/// The kernel of `matmul-pitched`, which reads everything from global memory.
 const PITCHED: Own = Own {
     ptx: include_str!(env!("MATMUL_PITCHED_PTX")),
     tile: None,
@@ -78,7 +77,7 @@ const fn tiled(block_size: u32) -> Own {
     }
 }
 
-/// All kernels, from the notes' up.
+/// All kernels, from the notes' upwards.
 pub const VARIANTS: &[Variant] = &[
     Variant::note(
         "pitched",
@@ -190,7 +189,7 @@ pub const VARIANTS: &[Variant] = &[
         "mat_mul_split_k",
         "Tiles as large as the matrix allows, and blocks that share the sum of one.",
         Own {
-            shared_bytes: 37_632, // of the largest
+            shared_bytes: 37_632, // of the largest tile
             work: Work::SplitK,
             ..Own::rung(
                 include_str!(env!("MATMUL_LADDER_8_SPLIT_K_SM_80_PTX")),
@@ -242,11 +241,11 @@ pub const VARIANTS: &[Variant] = &[
     .only(Capability(9, 0)), // no newer GPU has `wgmma`
 ];
 
-/// The kernel of this name.
+/// Returns the kernel with this name.
 ///
 /// # Panics
 ///
-/// Where there is none.
+/// Panics if there is none.
 pub fn named(name: &str) -> &'static Variant {
     let mut rows = VARIANTS.iter();
     rows.find(|row| row.name == name)

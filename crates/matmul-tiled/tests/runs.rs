@@ -1,4 +1,4 @@
-//! Runs of the real program on the simulator.
+//! Runs of the program on the simulator.
 
 use chapter_test::{Chapter, row};
 use serde_json::{Value, json};
@@ -7,8 +7,8 @@ fn chapter() -> Chapter {
     Chapter::new(env!("CARGO_BIN_EXE_matmul-tiled"))
 }
 
-/// Runs the notes' kernels and the ladder: every result has to be the reference's, and the accesses
-/// counted have to be those of the formula.
+/// Runs the notes' kernels and the ladder, and fails unless every result equals the reference and the counted
+/// accesses equal the formula.
 fn is_right(arguments: &str) {
     let record = chapter().record(&format!("{arguments} --variant book,ladder"));
     let results = record["results"].as_array().unwrap();
@@ -35,7 +35,7 @@ fn is_right(arguments: &str) {
     agrees(results);
 }
 
-/// Every result is the reference's, with as many accesses as the formula says.
+/// Fails unless every result equals the reference and has as many accesses as the formula predicts.
 fn agrees(results: &[Value]) {
     for result in results {
         assert_eq!(result["verified"], true, "{result}");
@@ -48,7 +48,7 @@ fn agrees(results: &[Value]) {
     }
 }
 
-/// One test a line.
+/// Defines one test per line.
 macro_rules! sizes {
     ($($test:ident: $arguments:literal;)*) => {
         $(#[test] fn $test() { is_right($arguments) })*
@@ -78,14 +78,14 @@ sizes! {
     another_block_for_the_pitched_kernel: "--m 50 --n 61 --p 100 --block 7x5";
 }
 
-/// More tiles than blocks that run at once, so that tiles pass from block to block.
+/// More tiles than resident blocks, so that tiles are passed on from block to block.
 #[test]
 fn tiles_begun_by_one_block_and_finished_by_another() {
     let is_right = |chapter: Chapter, sizes: &str| {
         let record = chapter.record(&format!("{sizes} --variant async,even-shares"));
         let results = record["results"].as_array().unwrap();
         agrees(results);
-        // What is handed on is stored and loaded.
+        // Tiles that are passed on are stored and loaded once more.
         let accesses = |rung: usize| results[rung]["accesses_counted"].as_u64().unwrap();
         assert!(accesses(1) > accesses(0), "{sizes}");
     };
@@ -96,8 +96,8 @@ fn tiles_begun_by_one_block_and_finished_by_another() {
     is_right(smaller, "--m 1700 --n 50 --p 1600");
 }
 
-/// Where C has a few tiles more than run at once, equal shares are faster, and the rung is the one
-/// before.
+/// If C has slightly more tiles than resident blocks, equal shares are faster, and the rung launches the
+/// kernel of the one before.
 #[test]
 fn many_tiles_are_even_shares_and_few_are_split() {
     let record = chapter().record("--m 1920 --n 512 --p 2304 --variant even-shares,split-k");
@@ -230,7 +230,7 @@ fn the_table_has_every_variant_and_says_that_times_are_modelled() {
         ("tiled 32", 40 * 30 + 30 * 20 * 2 + 40 * 20),
     ] {
         let row = row(&run.stdout, variant);
-        // By the formula, and counted.
+        // Once by the formula and once counted.
         let accesses = accesses.to_string();
         let both = row.iter().filter(|&&cell| cell == accesses);
         assert_eq!(both.count(), 2, "{row:?}");
@@ -305,7 +305,7 @@ fn output_that_nobody_takes() {
     chapter().copes_without_readers("--m 5 --n 3 --p 4");
 }
 
-/// Takes some seconds, and `times` as long.
+/// Returns arguments for a run of some seconds, and `times` as long.
 #[cfg(unix)]
 fn long(times: u32) -> String {
     format!("--m {} --n 1600 --p 1600", 1600 * times)

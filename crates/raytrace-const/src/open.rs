@@ -1,5 +1,4 @@
-//! Opening and finishing the chapter: what does not fit is refused here, before anything is
-//! allocated.
+//! Opening and finishing the chapter: input that is too large is refused here, before anything is allocated.
 
 use anyhow::{Context as _, Result, bail};
 use chapter::Chapter;
@@ -10,22 +9,22 @@ use crate::ladder;
 use crate::picture::{self, Pixel};
 use crate::scene::{ConstantBank, ConstantScene, GROUP, Outline, Sphere, Surface};
 
-/// What is printed under the table, before the picture's name.
+/// Text under the table, before the picture's name.
 const WORDS: &str = "\
     All threads of a warp read the same sphere at the same time, as constant memory likes it best.\n\
     Whether that pays depends on the loop: compare `constant`, which computes each address, with \
     `unrolled`, where the compiler knows it.";
 
-/// The kernels find a pixel with a 32-bit `int`.
+/// Maximum number of pixels: the kernels index them with a 32-bit `int`.
 const MOST_PIXELS: u64 = i32::MAX as u64;
 
 impl Flags {
-    /// Opens the GPU, or the simulator in its place, for what the flags ask for. For a ladder, what
-    /// the hardware allows is measured too.
+    /// Opens the GPU or the simulator and checks the limits. For the ladder it also measures the hardware's
+    /// limit.
     ///
     /// # Errors
     ///
-    /// Where the picture cannot be saved, what is asked for does not fit, or CUDA does not start.
+    /// Fails if the picture cannot be saved, the input exceeds a limit, or CUDA does not start.
     pub fn open(&self) -> Result<Chapter> {
         picture::require_place(&self.out)?;
         spheres_fit(self)?;
@@ -39,11 +38,11 @@ impl Flags {
         Ok(chapter)
     }
 
-    /// Prints the results, and says what the run comes to.
+    /// Prints the results and returns the outcome of the run.
     ///
     /// # Errors
     ///
-    /// Where a picture was wrong, or a check found an error.
+    /// Fails if a picture is wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
         let out = self.out.display();
         chapter.print(&format!("{WORDS}\nThe picture: {out}"))?;
@@ -52,7 +51,7 @@ impl Flags {
     }
 }
 
-/// Refuses more spheres than the constant memory of a chosen variant holds.
+/// Refuses more spheres than fit into the constant memory of a selected variant.
 fn spheres_fit(flags: &Flags) -> Result<()> {
     let capacities = flags.variants().into_iter().map(|variant| variant.capacity);
     let most = capacities.min().unwrap_or(usize::MAX);
@@ -71,10 +70,10 @@ fn spheres_fit(flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-/// Bytes for the spheres and the picture: one of it on the GPU, and spheres in both forms; on the
-/// computer the reference, the copy read back, and its PNG, which is hardly ever larger.
+/// Returns the bytes of the spheres and the picture: one picture and the spheres in both layouts on the GPU;
+/// the reference, the copy read back and its PNG, which is rarely larger, on the host.
 fn memory_need(flags: &Flags) -> Need {
-    // No overflow: sides and spheres are at most 2^30.
+    // Cannot overflow: sides and spheres are at most 2^30.
     let picture = pixels(flags) * size_of::<Pixel>() as u64;
     let spheres = u64::from(flags.spheres);
     let grouped = spheres.next_multiple_of(GROUP as u64);
@@ -86,7 +85,7 @@ fn memory_need(flags: &Flags) -> Need {
     }
 }
 
-/// Refuses a picture with more pixels than the kernels can count.
+/// Refuses a picture with more pixels than the kernels can index.
 fn pixels_count(flags: &Flags) -> Result<()> {
     let pixels = pixels(flags);
     if pixels > MOST_PIXELS {

@@ -1,4 +1,4 @@
-//! The picture, and its file.
+//! The picture and its file.
 
 use std::path::Path;
 
@@ -7,21 +7,21 @@ use chapter::file;
 use image::codecs::png::PngEncoder;
 use image::{ExtendedColorType, ImageEncoder as _};
 
-/// Red, green, blue, alpha: the kernels' `uchar4`.
+/// Red, green, blue, alpha: `uchar4` of the kernels.
 pub type Pixel = [u8; 4];
 
-/// Pixels in rows, the top one first.
+/// Pixels in row-major order, from the top row down.
 pub struct Picture {
-    /// Pixels in a row.
+    /// Pixels per row.
     pub width: u32,
-    /// Rows.
+    /// The number of rows.
     pub height: u32,
-    /// `width * height` pixels.
+    /// The `width * height` pixels.
     pub pixels: Vec<Pixel>,
 }
 
 impl Picture {
-    /// A black picture.
+    /// Creates a black picture.
     pub fn black(width: u32, height: u32) -> Self {
         Picture {
             width,
@@ -30,17 +30,17 @@ impl Picture {
         }
     }
 
-    /// Which pixel has this index, in words.
+    /// Describes the pixel with this index.
     pub fn place(&self, index: usize) -> String {
         let width = self.width as usize;
         format!("pixel ({}, {})", index % width, index / width)
     }
 
-    /// Saves the picture as a PNG. A file of this name is always a whole picture.
+    /// Saves the picture atomically as a PNG.
     ///
     /// # Errors
     ///
-    /// Where the disk is full, or the folder cannot be written to.
+    /// Fails if the disk is full or the folder is not writable.
     pub fn save(&self, path: &Path) -> Result<()> {
         let saved = file::write(path, |file| {
             PngEncoder::new(file).write_image(
@@ -54,11 +54,11 @@ impl Picture {
     }
 }
 
-/// Checks that a PNG can be written to `path`, so that it does not turn out after the work.
+/// Checks that a PNG can be written to `path`, so that the error appears before the work and not after it.
 ///
 /// # Errors
 ///
-/// Where `path` is a folder, does not end in `.png`, or its folder is missing or not writable.
+/// Fails if `path` is a folder or does not end in `.png`, or its folder is missing or not writable.
 pub fn require_place(path: &Path) -> Result<()> {
     let shown = path.display();
     if path.is_dir() {

@@ -1,5 +1,5 @@
-//! The chapter with kernels that are wrong. Each runs in a process of its own, this test program
-//! again with one ignored test, so that what it prints can be read.
+//! The chapter with incorrect kernels. Each runs in its own process, as an ignored test of this program, so
+//! that its output can be read.
 
 use chapter::ladder::Choice;
 use chapter_test::printed_by;
@@ -7,7 +7,7 @@ use raytrace_const::variant::VARIANTS;
 
 use super::*;
 
-/// Runs the chapter as `main` does, on `ptx`, in the current folder; it has to fail.
+/// Runs the chapter like `main`, but with `ptx`, in the current folder, and fails unless the chapter fails.
 fn fails(ptx: &str) {
     assert_ne!(ptx, PTX, "the kernels no longer have what is changed here");
     let flags = Flags::parse_from(["raytrace-const", "--width", "40", "--height", "30"]);
@@ -15,7 +15,7 @@ fn fails(ptx: &str) {
     assert_eq!(common::error::exit(result), ExitCode::FAILURE);
 }
 
-/// The same with a rung whose PTX is changed by `change`, and with the rungs before it.
+/// Does the same with a rung whose PTX is changed by `change`, and with the rungs before it.
 fn rung_fails(name: &str, change: impl Fn(&str) -> String) {
     let words = ["raytrace-const", "--width", "40", "--height", "30"];
     let mut flags = Flags::parse_from(words);
@@ -35,7 +35,7 @@ fn rung_fails(name: &str, change: impl Fn(&str) -> String) {
     assert_eq!(common::error::exit(run(&flags, PTX)), ExitCode::FAILURE);
 }
 
-/// Half as bright: 128.0 in place of 255.0.
+/// Half the brightness: 128.0 instead of 255.0.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_dim_picture() {
@@ -78,7 +78,7 @@ fn ptx_that_does_not_load_is_explained_once() {
     );
 }
 
-/// All rows but the first of a patch keep what was there.
+/// Stores only the first row of a patch, so the other rows keep the poison.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_rung_that_forgets_rows() {
@@ -104,7 +104,7 @@ fn a_wrong_rung_is_shown_and_an_error() {
     assert!(notes.contains(wanted), "{notes}");
 }
 
-/// The larger of two numbers is the smaller one: the point is far from the nearest.
+/// Selects the smaller of two numbers instead of the larger one, so the tested point is far from the nearest.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_rung_that_takes_another_point() {
@@ -137,7 +137,7 @@ fn the_ladders_symbol_has_a_size_too() {
     assert!(notes.contains(wanted), "{notes}");
 }
 
-/// One sphere fewer in the `.cu` file than in the Rust code.
+/// A symbol with one sphere fewer in the `.cu` file than in the Rust code.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_smaller_symbol() {

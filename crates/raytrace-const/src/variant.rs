@@ -1,4 +1,4 @@
-//! The chapter's kernels: the note's, and the rungs from there to what arithmetic allows.
+//! The chapter's kernels: the note's, and the rungs towards the arithmetic limit.
 
 use chapter::ladder;
 
@@ -7,37 +7,37 @@ use crate::scene::{ConstantBank, ConstantScene};
 /// A row of the table of kernels.
 pub type Variant = ladder::Variant<Own>;
 
-/// What this chapter says of a kernel.
+/// The chapter's properties of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Own {
-    /// Where it finds the spheres.
+    /// The memory and layout of the spheres.
     pub spheres: Spheres,
-    /// How many of them its memory holds.
+    /// Maximum number of spheres in that memory.
     pub capacity: usize,
-    /// Pixels that a thread draws, across and down.
+    /// Columns and rows of pixels per thread.
     pub patch: (u32, u32),
-    /// A rung's module; the note's kernels are in one, which `main.rs` loads.
+    /// The rung's module; empty for the note's kernels, whose module is loaded in `main.rs`.
     pub ptx: &'static str,
 }
 
-/// Where a kernel finds the spheres, and so what its arguments are.
+/// The memory and layout that a kernel reads the spheres from; determines its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spheres {
-    /// In global memory, 28 bytes each.
+    /// Global memory, 28 bytes each.
     Global,
-    /// In the symbol, 28 bytes each.
+    /// The symbol, 28 bytes each.
     Packed,
-    /// In the symbol, 32 bytes each and aligned.
+    /// The symbol, 32 bytes each and aligned.
     Aligned,
-    /// In a rung's symbol: first what a test needs of each, then the rest.
+    /// A rung's symbol: first the outlines of all spheres, then their surfaces.
     Scene,
-    /// Both of these in global memory.
+    /// Outlines and surfaces in global memory.
     GlobalScene,
-    /// In a rung's symbol, and what a test needs in global memory as well.
+    /// A rung's symbol, and the outlines also in global memory.
     SceneAndOutlines,
 }
 
-/// A kernel of the note's, with spheres in global memory.
+/// One of the note's kernels, with spheres in global memory.
 const NOTE: Own = Own {
     spheres: Spheres::Global,
     capacity: usize::MAX,
@@ -52,14 +52,14 @@ const CONSTANT: Own = Own {
     ..NOTE
 };
 
-/// A rung that takes any number of spheres.
+/// A rung for any number of spheres.
 const GLOBAL: Own = Own {
     spheres: Spheres::GlobalScene,
     patch: (4, 4),
     ..NOTE
 };
 
-/// All kernels, from the note's up.
+/// All kernels, from the note's upwards.
 pub const VARIANTS: &[Variant] = &[
     Variant::note(
         "global",

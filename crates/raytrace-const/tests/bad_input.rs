@@ -1,5 +1,4 @@
-//! Everything a user can get wrong: one message that says what, where and what to do; no panic,
-//! and no picture.
+//! Invalid input: one error message with the problem, its location and the next step, and no panic or picture.
 
 use std::fs;
 
@@ -91,7 +90,7 @@ fn paths_that_cannot_be_written() {
     }
 }
 
-/// Even root cannot make files in `/proc`.
+/// Not even root can create files in `/proc`.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_without_permission() {

@@ -1,4 +1,4 @@
-//! The GPUs that the simulator can model.
+//! Tests on all GPUs that the simulator can model.
 
 use chapter_test::Chapter;
 

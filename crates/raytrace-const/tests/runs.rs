@@ -1,4 +1,4 @@
-//! Runs of the real program on the simulator.
+//! Runs of the program on the simulator.
 
 use chapter_test::{Chapter, row};
 use clap::Parser;
@@ -32,7 +32,7 @@ fn draws_the_reference(arguments: &str) {
     assert_eq!(wrong, 0, "pixels differ with {arguments}");
 }
 
-/// One test a variant, over sizes and blocks that do not divide them.
+/// Defines one test per variant, with sizes and blocks that do not divide them.
 macro_rules! every_variant {
     ($($test:ident: $arguments:literal;)*) => {
         mod global {
@@ -60,7 +60,7 @@ every_variant! {
     as_many_spheres_as_fit: "--width 64 --height 64 --spheres 2048";
 }
 
-/// Every rung; the program compares all of them, and this the picture of the last.
+/// Runs the ladder: the program verifies all rungs, and this function the saved picture of the last.
 fn climbs(arguments: &str) {
     let run = chapter().runs(&format!("--variant ladder {arguments}"));
     for rung in RUNGS {
@@ -84,8 +84,8 @@ const RUNGS: [&str; 10] = [
     "culled",
 ];
 
-/// Pictures whose rows are vectors and are not, patches and blocks that do not divide them, groups
-/// and tiles of spheres that are full and are not.
+/// Pictures with and without rows of whole vectors, patches and blocks that do not divide them, full and
+/// partial groups and tiles of spheres.
 macro_rules! climbs {
     ($($test:ident: $arguments:literal;)*) => {
         mod ladder { $(#[test] fn $test() { super::climbs($arguments); })* }
@@ -129,13 +129,13 @@ fn the_ladders_record_has_limits_and_counters() {
     for result in results {
         assert!(result["limit"]["share"].as_f64().unwrap() > 0.0, "{result}");
     }
-    // Culling is another algorithm: compared with no other, and with no limit of tests.
+    // Culling is another algorithm, so it is compared with no other variant and with no limit of tests.
     let culled = &results[9];
     assert!(culled["speedup"].is_null());
     assert_eq!(culled["limit"]["name"], "writing the picture");
     assert!(results[8]["speedup"].as_f64().is_some());
 
-    // A read for a test serves one, four and sixteen pixels; one of a sphere that was met does not.
+    // One read of an outline serves one, four or sixteen pixels; the reads of hit spheres are not shared.
     let count = |rung: usize, name: &str| results[rung]["counters"][name].as_u64().unwrap();
     let constant = "idc__requests.sum";
     let [outlines, rows, patches] = [3, 4, 5].map(|rung| count(rung, constant));
@@ -148,7 +148,7 @@ fn the_ladders_record_has_limits_and_counters() {
     assert_eq!([5, 6].map(|rung| count(rung, shared)), [0, 0]);
     assert!(count(7, shared) > 0);
 
-    // One test for sixteen pixels reads as many spheres as sixteen tests that share the reading.
+    // One test for sixteen pixels reads as many spheres as sixteen tests that share their reads.
     assert!(count(8, constant).abs_diff(patches) < patches / 10);
 }
 
@@ -163,7 +163,7 @@ fn many_spheres_are_bound_by_what_tests_do_not_share() {
     let pixels = "multiply-adds and comparisons";
     let patches = "nine instructions for sixteen pixels";
     assert_eq!(names, [pixels, patches, "writing the picture"]);
-    // Two instructions a pixel, and nine sixteenths of one.
+    // Two instructions per pixel, and nine sixteenths of one.
     let [two, nine] = [0, 1].map(|rung| limit(rung, "median_ms").as_f64().unwrap());
     assert!((nine / two - 9.0 / 32.0).abs() < 1e-6, "{nine} {two}");
     let instructions = [0, 1].map(|rung| {
@@ -247,14 +247,15 @@ fn one_variant_alone_has_no_relative_speed() {
     assert!(record["results"][0]["speedup"].is_null());
 }
 
-/// Takes some seconds on one thread, a launch over one, and `times` as long: 40 times the default's work.
+/// Returns arguments for a run of some seconds on one thread, with a launch of over a second, and `times` as
+/// long: 40 times the default's work.
 #[cfg(unix)]
 fn long(times: u32) -> String {
     let height = 2048 * times;
     format!("--width 2048 --height {height} --spheres 200 --variant constant")
 }
 
-/// The chapter on one thread, so that what is long lasts on any computer.
+/// Returns the chapter on one thread, so that long runs are long on any computer.
 #[cfg(unix)]
 fn slow() -> Chapter {
     chapter().with("RAYON_NUM_THREADS", "1")
@@ -286,7 +287,7 @@ fn an_interrupt_ends_it_though_nobody_listens() {
     slow().ends_when_interrupted_unheard(&long(1));
 }
 
-/// As soon as the picture is being written; then there is all of it, or none.
+/// Interrupts the program while the picture is written; afterwards the file is whole or missing.
 #[cfg(unix)]
 #[test]
 fn ctrl_c_leaves_no_half_of_a_picture() {

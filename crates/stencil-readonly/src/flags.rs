@@ -8,10 +8,10 @@ use serde::Serialize;
 use crate::scheme::RADIUS;
 use crate::variant::{Own, VARIANTS};
 
-/// The most points: the kernels count in 32-bit integers, up to a block past the last one.
+/// Maximum number of points: the kernels count in 32-bit integers, up to one block past the end.
 const MOST: i64 = 1 << 30;
 
-/// The note's block, which is one warp, and one that keeps a GPU busier: that of the ladder.
+/// The note's block size, which is one warp, and a larger one that keeps a GPU busier, as on the ladder.
 const BLOCKS: [u32; 2] = [32, LADDER_BLOCK];
 const LADDER_BLOCK: u32 = 256;
 
@@ -29,12 +29,12 @@ pub struct Flags {
     )]
     pub size: u32,
 
-    /// Threads of a block, of which the first 4 fetch the halo [default: 32, and 256; with
-    /// kernels of the ladder 256]
+    /// Threads per block, of which the first 4 load the halo [default: 32, and 256; with kernels of the
+    /// ladder 256]
     #[arg(long, value_name = "THREADS", value_parser = block)]
     block: Option<u32>,
 
-    /// Which kernels to run, one or several
+    /// Kernels to run, one or several
     #[arg(
         long,
         value_name = "KERNEL",
@@ -49,7 +49,7 @@ pub struct Flags {
     pub common: CommonFlags,
 }
 
-/// What the JSON record repeats of the flags.
+/// The flags that are repeated in the JSON record.
 #[derive(Debug, Serialize)]
 pub struct Inputs {
     size: u32,
@@ -57,7 +57,7 @@ pub struct Inputs {
 }
 
 impl Flags {
-    /// The flags that decide the results, for the record.
+    /// Returns the flags that determine the results.
     pub fn inputs(&self) -> Inputs {
         Inputs {
             size: self.size,
@@ -65,7 +65,7 @@ impl Flags {
         }
     }
 
-    /// Threads of a block, one number a run.
+    /// Returns the threads per block of each run.
     pub fn blocks(&self) -> Vec<u32> {
         match self.block {
             Some(block) => vec![block],
@@ -74,13 +74,13 @@ impl Flags {
         }
     }
 
-    /// The kernels to run, the note's first.
+    /// Returns the selected kernels, the note's first.
     pub fn variants(&self) -> Chosen<Own> {
         ladder::chosen(VARIANTS, &self.variant)
     }
 }
 
-/// Threads of a block.
+/// Parses the threads per block.
 fn block(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(threads) if threads as usize >= RADIUS => Ok(threads),

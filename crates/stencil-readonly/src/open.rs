@@ -1,5 +1,4 @@
-//! Opening and finishing the chapter: what does not fit is refused here, before anything is
-//! allocated.
+//! Opening and finishing the chapter: input that is too large is refused here, before anything is allocated.
 
 use anyhow::Result;
 use chapter::Chapter;
@@ -13,7 +12,7 @@ use crate::flags::Flags;
 use crate::ladder;
 use crate::scheme::{COEF, RADIUS};
 
-/// What the record has beside the results.
+/// The additional fields of the record.
 #[derive(Debug, Serialize)]
 pub struct Beside {
     explained_error: Explained,
@@ -22,12 +21,12 @@ pub struct Beside {
 impl Extra for Beside {}
 
 impl Flags {
-    /// Opens the GPU, or the simulator in its place, for what the flags ask for. For a ladder, what
-    /// the memory allows is measured too.
+    /// Opens the GPU or the simulator and checks the limits. For the ladder it also measures the memory's
+    /// limit.
     ///
     /// # Errors
     ///
-    /// Where what is asked for does not fit, or CUDA does not start.
+    /// Fails if the input exceeds a limit or CUDA does not start.
     pub fn open(&self) -> Result<Chapter> {
         let chapter = Chapter::open("stencil-readonly", &self.common, self.inputs(), "constant")?;
         for block in self.blocks() {
@@ -41,11 +40,11 @@ impl Flags {
         Ok(chapter)
     }
 
-    /// Prints the results, and says what the run comes to.
+    /// Prints the results and returns the outcome of the run.
     ///
     /// # Errors
     ///
-    /// Where results were wrong, or a check found an error.
+    /// Fails if results are wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
         let explained = accuracy::explained();
         chapter.finish(&format!(
@@ -60,10 +59,10 @@ impl Flags {
     }
 }
 
-/// Bytes: on the GPU points and results, both with their halo, and the coefficients; on the
-/// computer points, the reference, the results read back with their halo, and the derivative.
+/// Returns the bytes of points and results with their halos and of the coefficients on the GPU; of the
+/// points, the reference, the results read back with their halo, and the derivative on the host.
 fn memory_need(flags: &Flags) -> Need {
-    // No overflow: at most 2^30 points.
+    // Cannot overflow: there are at most 2^30 points.
     let size = u64::from(flags.size);
     let array = (size + 2 * RADIUS as u64) * size_of::<f32>() as u64;
     Need {

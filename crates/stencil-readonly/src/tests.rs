@@ -1,4 +1,4 @@
-//! The chapter with kernels that are wrong, each in a process of its own.
+//! The chapter with incorrect kernels, each in its own process.
 
 use chapter::ladder::Choice;
 use chapter_test::{printed_by, row};
@@ -6,7 +6,7 @@ use stencil_readonly::variant::VARIANTS;
 
 use super::*;
 
-/// Runs the chapter as `main` does, on `ptx`; it has to fail.
+/// Runs the chapter like `main`, but with `ptx`, and fails unless the chapter fails.
 fn fails(ptx: &str) {
     assert_ne!(ptx, PTX, "the kernels no longer have what is changed here");
     let words = "stencil-readonly --size 1000 --block 100";
@@ -14,7 +14,7 @@ fn fails(ptx: &str) {
     assert_eq!(common::error::exit(run(&flags, ptx)), ExitCode::FAILURE);
 }
 
-/// The third coefficient in place of the second.
+/// The third coefficient instead of the second.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_wrong_coefficient() {
@@ -26,7 +26,7 @@ fn a_wrong_derivative_is_shown_and_an_error() {
     let (table, notes) = printed_by("a_wrong_coefficient");
     let constant = row(&table, "constant");
     assert_eq!(constant.last(), Some(&"WRONG"), "{table}");
-    // It has 0.038 where −0.2 should be, and so is off by 2 · 2 · 0.238.
+    // The coefficient is 0.038 instead of −0.2, so the error is 2 · 2 · 0.238.
     let error: f64 = constant[3].parse().unwrap();
     assert!((0.9..1.0).contains(&error), "{table}");
     for right in ["__ldg", "const __restrict__", "device copy"] {
@@ -39,7 +39,7 @@ fn a_wrong_derivative_is_shown_and_an_error() {
     assert!(notes.contains(wanted), "{notes}");
 }
 
-/// All points but the last.
+/// All points except the last.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_forgotten_point() {
@@ -61,7 +61,7 @@ fn a_point_left_out_keeps_the_poison() {
     assert!(notes.contains(wanted), "{notes}");
 }
 
-/// Threads 0 to 2 fetch the halo, and thread 3 does not.
+/// Threads 0 to 2 load the halo, and thread 3 does not.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_forgotten_halo() {
@@ -75,7 +75,7 @@ fn a_hole_in_the_halo_is_found() {
     assert!(notes.contains("error: constant is wrong: "), "{notes}");
 }
 
-/// Every vector of results ends with its third point twice.
+/// The third point of each vector of results is stored twice.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_wrong_rung() {
@@ -89,7 +89,7 @@ fn a_wrong_rung() {
 
     let words = "stencil-readonly --size 1000 --variant ladder";
     let mut flags = Flags::parse_from(words.split(' '));
-    // Of two rows of one name the first runs.
+    // Of two rows with the same name the first one runs.
     flags
         .variant
         .insert(0, Choice::One(Box::leak(Box::new(wrong))));
@@ -107,7 +107,7 @@ fn a_rung_that_is_wrong_is_shown_and_an_error() {
     assert!(notes.contains(wanted), "{notes}");
 }
 
-/// One coefficient more in the `.cu` file than in the Rust code.
+/// A symbol with one coefficient more in the `.cu` file than in the Rust code.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_larger_symbol() {

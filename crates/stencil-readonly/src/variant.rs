@@ -1,34 +1,34 @@
-//! The note's three kernels, and the rungs from there to the memory's limit.
+//! The note's three kernels, and the rungs towards the memory's limit.
 
 use chapter::ladder;
 
 /// A row of the table of kernels.
 pub type Variant = ladder::Variant<Own>;
 
-/// What this chapter says of a kernel.
+/// The chapter's properties of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Own {
-    /// Where it finds the coefficients.
+    /// The memory that holds the coefficients.
     pub coefficients: Coefficients,
-    /// Points that a thread computes.
+    /// Points per thread.
     pub points: u32,
-    /// Threads before the first point, which stand for the halo and have nothing to do.
+    /// Threads before the first point, which correspond to the halo and do no work.
     pub idle: u32,
-    /// A rung's module; the note's kernels are in one, which `main.rs` loads.
+    /// The rung's module; empty for the note's kernels, whose module is loaded in `main.rs`.
     pub ptx: &'static str,
 }
 
-/// Where a kernel finds the coefficients, and so what its arguments are.
+/// The memory that a kernel reads the coefficients from; determines its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coefficients {
-    /// In the symbol of its module.
+    /// Constant memory: the symbol of its module.
     Symbol,
-    /// In global memory: its last argument is a pointer to them.
+    /// Global memory: the last argument points to them.
     Global,
 }
 
 impl Own {
-    /// How many threads `size` points take.
+    /// Returns the number of threads for `size` points.
     pub fn threads(&self, size: u32) -> u32 {
         size.div_ceil(self.points) + self.idle
     }
@@ -48,7 +48,7 @@ const READ_ONLY: Own = Own {
     ..CONSTANT
 };
 
-/// All kernels, from the note's up.
+/// All kernels, from the note's upwards.
 pub const VARIANTS: &[Variant] = &[
     Variant::note(
         "constant",

@@ -1,4 +1,4 @@
-//! Everything a user can get wrong: one message that says what, where and what to do; no panic.
+//! Invalid input: one error message with the problem, its location and the next step, and no panic.
 
 use chapter_test::{Chapter, NO_SIZES};
 
@@ -32,8 +32,7 @@ fn an_unknown_variant_gets_the_list() {
     chapter().refuses(2, "--variant texture", &["texture", all]);
 }
 
-/// The largest array takes 30 GB on the simulator: where a computer has those there is nothing to
-/// show.
+/// The largest array takes 30 GB on the simulator, so a computer with that much memory cannot show the error.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_array_too_large_for_memory() {

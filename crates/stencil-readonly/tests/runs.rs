@@ -1,4 +1,4 @@
-//! Runs of the real program on the simulator.
+//! Runs of the program on the simulator.
 
 use chapter_test::{Chapter, row};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ fn chapter() -> Chapter {
     Chapter::new(env!("CARGO_BIN_EXE_stencil-readonly"))
 }
 
-/// The results of the three kernels and the copy, which all have to be right.
+/// Returns the results of the three kernels and the copy, and fails unless all are correct.
 fn results(arguments: &str) -> Vec<Value> {
     let record = chapter().record(arguments);
     let results = record["results"].as_array().unwrap().clone();
@@ -20,14 +20,14 @@ fn results(arguments: &str) -> Vec<Value> {
     assert_eq!(copy["variant"], "device copy");
     assert_eq!(copy["largest_error"], Value::Null);
     for result in kernels {
-        // The coefficients' share, and what rounding adds to it or takes away.
+        // The coefficients' error, increased or decreased by rounding.
         let error = result["largest_error"].as_f64().unwrap();
         assert!((1.84e-5..2.1e-5).contains(&error), "{arguments}: {result}");
     }
     results
 }
 
-/// Sizes and blocks that do not divide them.
+/// Sizes, and blocks that do not divide them.
 macro_rules! right {
     ($($test:ident: $arguments:literal;)*) => {
         $(#[test] fn $test() { assert_eq!(results($arguments).len(), 4); })*
@@ -48,7 +48,7 @@ right! {
     whole_blocks: "--size 8192 --block 256";
 }
 
-/// The ladder's kernels, all of them right and each beside the limit.
+/// Runs the ladder and fails unless all kernels are correct and have a limit.
 fn climbs(arguments: &str) {
     let record = chapter().record(&format!("--variant ladder {arguments}"));
     let results = record["results"].as_array().unwrap();
@@ -65,7 +65,7 @@ fn climbs(arguments: &str) {
     }
 }
 
-/// Sizes that are no whole vectors, and blocks in which the last vector begins or ends one.
+/// Sizes that are not whole vectors, and blocks that begin or end with the last vector.
 macro_rules! climbs {
     ($($test:ident: $arguments:literal;)*) => {
         mod ladder { $(#[test] fn $test() { super::climbs($arguments); })* }
@@ -94,14 +94,14 @@ fn rungs_are_chosen_by_name_and_their_ideas_told() {
     assert!(!run.stdout.contains("device copy"), "{}", run.stdout);
     let idea = "read only  Coefficients through the read-only cache";
     assert!(run.stderr.contains(idea), "{}", run.stderr);
-    // Without a rung there is no limit, and the copy has a row of its own.
+    // Without a rung there is no limit, and the copy has its own row.
     let run = chapter().runs("--size 100 --variant __ldg");
     assert!(!run.stdout.contains("limit"), "{}", run.stdout);
     assert!(run.stdout.contains("device copy"), "{}", run.stdout);
 }
 
-/// Each of 1024 points has eight neighbours, in five sectors a warp and load where they cross into
-/// a fifth; in vectors a warp's 128 points lie in 17 sectors, or in 16 where it begins with one.
+/// Each of 1024 points has eight neighbours, which a warp loads in five sectors if they cross a boundary; in
+/// vectors a warp's 128 points span 17 sectors, or 16 if the warp starts at a sector boundary.
 #[test]
 fn each_rung_asks_memory_for_less() {
     let record = chapter().record("--variant ladder --size 16384");
@@ -117,7 +117,7 @@ fn each_rung_asks_memory_for_less() {
     assert_eq!(count(vectors, loads), 3 * warps / 4);
     assert_eq!(count(vectors, stores), warps / 4);
     assert_eq!(count(vectors, stored), 17 * warps / 4);
-    // The last vector of all is alone in its warp, half a sector.
+    // The last vector is alone in its warp and fills half a sector.
     assert_eq!(count(aligned, stored), 16 * warps / 4 + 1);
 }
 
@@ -178,9 +178,9 @@ fn the_same_run_twice_gives_the_same_record() {
     assert_eq!(chapter().record(arguments), chapter().record(arguments));
 }
 
-/// As many as Nsight Compute counts for the note's kernel, warp by warp: a warp's points lie in
-/// five sectors of 32 bytes, as the first is preceded by a halo of 16; either end of the halo lies
-/// in another, and the four coefficients in one each.
+/// The counters equal those of Nsight Compute for the note's kernel: a warp's points span five sectors of 32
+/// bytes, because a halo of 16 bytes precedes the first; each end of the halo is in another sector, and each
+/// of the four coefficients in its own.
 #[test]
 fn memory_is_accessed_as_by_the_notes_kernel() {
     let record = chapter().record("--size 16384 --block 32");

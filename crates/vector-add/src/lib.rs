@@ -1,4 +1,4 @@
-//! What `main.rs`, the chapter, is made of: the vectors, and what is measured beside their sum.
+//! Modules of the chapter in `main.rs`: the vectors, and the measurements other than the note's kernel.
 
 pub mod copies;
 pub mod flags;

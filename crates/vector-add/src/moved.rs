@@ -1,21 +1,21 @@
-//! How many bytes a copy or a kernel moved, and how fast.
+//! The bandwidth of a copy or a kernel.
 
 use chapter::report::Details;
 use chapter::report::table::or_dash;
 use common::timing::Timing;
 use serde::Serialize;
 
-/// What the table says of a row beside its time.
+/// The chapter's columns: bytes moved and bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Moved {
-    /// Bytes that a copy carries, or that a kernel reads and writes.
+    /// Bytes that a copy moves, or that a kernel reads and writes.
     bytes: u64,
-    /// Those bytes over the median time, in 10⁹ bytes a second; none where no time passed.
+    /// Bytes divided by the median time, in 10⁹ bytes per second; `None` if the time is 0.
     gb_per_s: Option<f64>,
 }
 
 impl Moved {
-    /// `bytes` in the time of one copy or launch.
+    /// Creates the columns for `bytes` per copy or launch.
     pub fn new(bytes: u64, timing: &Timing) -> Self {
         Moved {
             bytes,

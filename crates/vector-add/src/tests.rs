@@ -1,5 +1,5 @@
-//! The chapter with kernels that are wrong. Each runs in a process of its own, this test program
-//! again with one ignored test, so that what it prints can be read.
+//! The chapter with incorrect kernels. Each runs in its own process, as an ignored test of this program, so
+//! that its output can be read.
 
 use chapter::ladder::Choice;
 use chapter_test::{printed_by, row};
@@ -7,7 +7,7 @@ use vector_add::variant::{VARIANTS, Work};
 
 use super::*;
 
-/// Runs the chapter as `main` does, on `ptx`; it has to fail.
+/// Runs the chapter like `main`, but with `ptx`, and fails unless the chapter fails.
 fn fails(ptx: &str) {
     assert_ne!(ptx, PTX, "the kernel no longer has what is changed here");
     let flags = Flags::parse_from(["vector-add", "--count", "100", "--block", "32"]);
@@ -48,7 +48,7 @@ fn a_sum_that_is_not_written_shows_as_poison() {
     );
 }
 
-/// Four sums a thread, and none of those left over.
+/// Four elements per thread, without the remaining ones.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn no_rest() {
@@ -77,7 +77,7 @@ fn sums_left_out_keep_the_poison() {
     assert!(notes.contains(wanted), "{notes}");
 }
 
-/// The note's kernel as whole sums launch it: on parts of the vectors.
+/// The note's kernel as complete additions launch it: on parts of the vectors.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn nothing_added() {

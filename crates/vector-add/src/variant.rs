@@ -1,29 +1,29 @@
-//! What `--variant` chooses from: kernels, and whole sums with the copies there and back.
+//! The values of `--variant`: kernels, and complete additions including the transfers.
 
 use chapter::ladder;
 
 use crate::round_trip::Way;
 
-/// A row of the table of kernels and whole sums.
+/// A row of the table of variants.
 pub type Variant = ladder::Variant<Work>;
 
-/// What a variant does.
+/// The work that a variant measures.
 #[derive(Clone, Copy, Debug)]
 pub enum Work {
-    /// What `main.rs` does: launches the note's kernel on vectors that are on the GPU.
+    /// The note's kernel on vectors that are on the GPU, as in `main.rs`.
     Note,
-    /// Launches a rung's kernel on such vectors.
+    /// A rung's kernel on vectors that are on the GPU.
     Kernel {
-        /// Elements that a thread adds by one instruction.
+        /// Elements that a thread adds with one access each.
         width: u64,
         /// The rung's module.
         ptx: &'static str,
     },
-    /// Copies the vectors there, launches the note's kernel, and copies the sum back.
+    /// The copies to the GPU, the note's kernel, and the copy of the sum back.
     RoundTrip(Way),
 }
 
-/// All of them, from the note's kernel up.
+/// All variants, from the note's kernel upwards.
 pub const VARIANTS: &[Variant] = &[
     Variant::note(
         "add",

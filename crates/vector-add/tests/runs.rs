@@ -1,9 +1,9 @@
-//! Runs of the real program on the simulator.
+//! Runs of the program on the simulator.
 
 use chapter_test::Chapter;
 use serde_json::{Value, json};
 
-/// The rows of the table, from the top.
+/// The rows of the table from top to bottom.
 const VARIANTS: [&str; 9] = [
     "add",
     "host to device",
@@ -20,7 +20,7 @@ fn chapter() -> Chapter {
     Chapter::new(env!("CARGO_BIN_EXE_vector-add"))
 }
 
-/// Runs the program; everything has to be right, and to have moved as many bytes as it should.
+/// Runs the program and fails unless all results are correct and moved the expected number of bytes.
 fn adds_and_copies(arguments: &str, count: u64) {
     let record = chapter().record(arguments);
     assert_eq!(record["inputs"]["count"], count);
@@ -52,10 +52,10 @@ sizes! {
     the_default_size: "", 4_194_304;
 }
 
-/// The rungs, from the note's kernel up.
+/// The rungs, from the note's kernel upwards.
 const LADDER: [&str; 5] = ["add", "float4", "pageable", "pinned", "overlapped"];
 
-/// Climbs the ladder; everything has to be right, and to have moved as many bytes as a sum does.
+/// Runs the ladder and fails unless all results are correct and moved the bytes of an addition.
 fn climbs(arguments: &str, count: u64) -> Vec<Value> {
     let record = chapter().record(&format!("--variant ladder {arguments}"));
     assert_eq!(record["baseline"], "add");
@@ -105,7 +105,7 @@ fn each_rung_comes_nearer_to_its_limit() {
     );
     assert!(add.1 < float4.1, "{add:?} {float4:?}");
     assert!(pageable.1 < pinned.1 && pinned.1 < overlapped.1 && overlapped.1 < 1.0);
-    // A whole sum is compared with no kernel, and its launch is not all that it is.
+    // A complete addition is compared with no kernel, and no single launch represents it.
     let whole = &results[4];
     assert_eq!(
         (&whole["speedup"], &whole["counters"]),
@@ -114,7 +114,7 @@ fn each_rung_comes_nearer_to_its_limit() {
     assert_eq!(results[0]["speedup"], 1.0);
 }
 
-/// As many bytes by a quarter of the requests: 32 threads a warp, 4 or 16 bytes each.
+/// Vectors move the same bytes with a quarter of the requests: 32 threads per warp, 4 or 16 bytes each.
 #[test]
 fn vectors_take_a_quarter_of_the_requests() {
     let results = climbs("--count 12800 --block 64", 12_800);
@@ -143,7 +143,7 @@ fn chosen_rungs_and_no_others() {
         let found: Vec<&Value> = results.iter().map(|result| &result["variant"]).collect();
         assert_eq!(found, variants, "{chosen}");
     }
-    // The note's kernel comes with every kind of copy, however it is named.
+    // The note's kernel always comes with every kind of copy.
     assert_eq!(
         chapter().record("--count 100 --variant add"),
         chapter().record("--count 100")
@@ -204,7 +204,7 @@ fn the_record() {
     assert_eq!(record["inputs"], inputs);
     assert_eq!(record["baseline"], "host to device");
     let results = record["results"].as_array().unwrap();
-    // The kernel ran before the baseline.
+    // The kernel runs before the baseline.
     assert!(results[0]["speedup"].is_null());
     assert_eq!(results[1]["speedup"], 1.0);
     assert_eq!(results[0]["samples"], 1);

@@ -1,4 +1,4 @@
-//! The chapter with a kernel that is wrong, in a process of its own.
+//! The chapter with an incorrect kernel, in its own process.
 
 use super::*;
 
