@@ -41,7 +41,9 @@ impl Details for Addition {
     fn cells(&self) -> Vec<String> {
         vec![
             self.sums.to_string(),
-            self.pattern.map_or("–", AccessPattern::name).to_owned(),
+            self.pattern
+                .map_or("–", AccessPattern::short_name)
+                .to_owned(),
             or_dash(self.gb_per_s.map(|rate| format!("{rate:.1}"))),
         ]
     }
@@ -68,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn no_time_is_no_rate() {
+    fn no_time_gives_no_rate() {
         let addition = Addition::new(17, None, &Timing::once(0.0));
         assert_eq!(addition.gb_per_s, None);
         assert_eq!(addition.cells(), ["17", "–", "–"]);

@@ -1,15 +1,15 @@
 //! The chapter's flags, and the note's three arguments.
 
 use chapter::flags::CommonFlags;
-use chapter::ladder::{self, Choice, Chosen};
+use chapter::ladder::{self, Choice, Selection};
 use clap::{Parser, value_parser};
 use serde::Serialize;
 
 use crate::pattern::AccessPattern;
-use crate::variant::{Own, VARIANTS};
+use crate::variant::{KernelConfig, VARIANTS};
 
 /// Maximum number of additions: the kernels count in 32-bit integers, up to one block past the end.
-const MOST: i64 = 1 << 31;
+const MAX_SUMS: i64 = 1 << 31;
 
 /// The note's sizes.
 const SUMS: [u32; 2] = [12_800_000, 128_000];
@@ -32,7 +32,7 @@ pub struct Flags {
     block_size: Option<u32>,
 
     /// The note's third argument, like --sums
-    #[arg(value_parser = value_parser!(u32).range(1..=MOST), conflicts_with = "sums")]
+    #[arg(value_parser = value_parser!(u32).range(1..=MAX_SUMS), conflicts_with = "sums")]
     num_sums: Option<u32>,
 
     /// The value that each thread adds [default: all patterns]
@@ -44,7 +44,7 @@ pub struct Flags {
     block: Option<u32>,
 
     /// Number of additions [default: 12800000, and 128000]
-    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u32).range(1..=MOST))]
+    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u32).range(1..=MAX_SUMS))]
     sums: Option<u32>,
 
     /// Kernels to run
@@ -55,7 +55,7 @@ pub struct Flags {
         default_value = "book",
         value_parser = ladder::choice(VARIANTS)
     )]
-    pub variant: Vec<Choice<Own>>,
+    pub variant: Vec<Choice<KernelConfig>>,
 
     /// Seed of the random inputs
     #[arg(long, value_name = "NUMBER", default_value_t = 2)]
@@ -87,8 +87,8 @@ impl Flags {
     }
 
     /// Returns the selected kernels, the note's first.
-    pub fn variants(&self) -> Chosen<Own> {
-        ladder::chosen(VARIANTS, &self.variant)
+    pub fn variants(&self) -> Selection<KernelConfig> {
+        ladder::select(VARIANTS, &self.variant)
     }
 
     /// Returns the access patterns to run.
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn one_of_both_forms() {
+    fn arguments_and_flags_conflict() {
         for arguments in [
             "pseudo_random --pattern pseudo_random",
             "pseudo_random 32 --block 32",

@@ -30,7 +30,7 @@ const VECTOR_VALUE: i32 = 1357;
 ///
 /// Fails if CUDA reports an error.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
-    if chapter.climbs(&flags.variants().those_for(&chapter.gpu.info)) {
+    if chapter.with_ladder(&flags.variants().supported_on(&chapter.gpu.info)) {
         let mut limits = HashMap::new();
         for sums in flags.sums() {
             let bytes = sums as usize * size_of::<i32>();
@@ -56,7 +56,7 @@ pub fn run(
     expected: &[i32],
 ) -> Result<()> {
     let (gpu, stream) = (&chapter.gpu, &chapter.gpu.stream);
-    for rung in flags.variants().those_for(&gpu.info).rungs() {
+    for rung in flags.variants().supported_on(&gpu.info).rungs() {
         let module = module::load(rung.ptx)?;
         if rung.values == Values::Constant {
             let mut host_values = [0; NUM_VALUES];
@@ -141,7 +141,9 @@ fn add(
     sums: &DeviceBuffer<i32>,
     expected: &[i32],
 ) -> Result<()> {
-    let check = compare(&sums.as_host_vec()?, expected, |got, want| got == want);
+    let check = compare(&sums.as_host_vec()?, expected, |actual, expected| {
+        actual == expected
+    });
     let verdict = check.verdict(|index| format!("sum {index}"));
     let addition = Addition::new(expected.len() as u32, pattern, &measured.timing);
     chapter.add(Entry::new(name, measured, verdict).with(|_| addition));
@@ -151,7 +153,7 @@ fn add(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chapter_test::{child, row};
+    use chapter_test::{row, run_child};
     use clap::Parser as _;
     use common::error;
     use std::process::ExitCode;
@@ -159,7 +161,7 @@ mod tests {
     /// Four additions per thread, without the remaining ones.
     #[test]
     #[ignore = "another test runs it in a process of its own"]
-    fn no_rest() {
+    fn missing_remainder() {
         let ptx = VECTOR_PTX.replacen(", 3;", ", 0;", 1);
         assert_ne!(ptx, VECTOR_PTX, "the kernel no longer has what is changed");
         let flags = Flags::parse_from(["add-constant", "--sums", "18"]);
@@ -174,10 +176,11 @@ mod tests {
     }
 
     #[test]
-    fn sums_left_out_keep_the_poison() {
-        let (table, notes) = child("ladder::tests::no_rest", ".".as_ref());
+    fn missing_elements_keep_the_poison() {
+        let (table, notes) = run_child("ladder::tests::missing_remainder", ".".as_ref());
         assert_eq!(row(&table, "vector").last(), Some(&"WRONG"), "{table}");
-        let wanted = "error: vector is wrong: 2 of 18 differ: sum 16 is -1 and should be 1358";
-        assert!(notes.contains(wanted), "{notes}");
+        let expected =
+            "error: vector: wrong result: 2 of 18 differ: sum 16 is -1 and should be 1358";
+        assert!(notes.contains(expected), "{notes}");
     }
 }

@@ -43,7 +43,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         for pattern in flags.patterns() {
             let expected =
                 reference::add_constant(&host_inputs, &host_values, flags.block(), pattern);
-            for variant in flags.variants().note() {
+            for variant in flags.variants().note_kernels() {
                 // Launch as often as one timing sample needs.
                 sums.set_8(POISON)?;
                 let kernel = module.get_function(variant.kernel)?;
@@ -65,7 +65,9 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
                 })?;
 
                 // Read back and compare: integers must be equal.
-                let check = compare(&sums.as_host_vec()?, &expected, |got, want| got == want);
+                let check = compare(&sums.as_host_vec()?, &expected, |actual, expected| {
+                    actual == expected
+                });
                 let verdict = check.verdict(|index| format!("sum {index}"));
                 let addition = Addition::new(num_sums, Some(pattern), &measured.timing);
                 chapter.add(Entry::new(variant.name, measured, verdict).with(|_| addition));

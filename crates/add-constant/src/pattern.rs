@@ -36,7 +36,7 @@ impl AccessPattern {
         AccessPattern::PseudoRandom,
     ];
 
-    /// Returns the name in flags and tables.
+    /// Returns the name in flags and records.
     pub fn name(self) -> &'static str {
         match self {
             AccessPattern::OneAccessPerBlock => "one_access_per_block",
@@ -44,6 +44,12 @@ impl AccessPattern {
             AccessPattern::OneAccessPerThread => "one_access_per_thread",
             AccessPattern::PseudoRandom => "pseudo_random",
         }
+    }
+
+    /// Returns the name in tables, without the prefix that most names share.
+    pub fn short_name(self) -> &'static str {
+        let name = self.name();
+        name.strip_prefix("one_access_").unwrap_or(name)
     }
 
     /// Returns the number that the kernels take.

@@ -56,8 +56,8 @@ mod tests {
             ),
         ] {
             let sums = sums(pattern);
-            let found = [sums.len() as i32, sums[39], sums[80], sums[99]];
-            assert_eq!(found, [100, at_39, at_80, at_99], "{pattern:?}");
+            let actual = [sums.len() as i32, sums[39], sums[80], sums[99]];
+            assert_eq!(actual, [100, at_39, at_80, at_99], "{pattern:?}");
         }
     }
 

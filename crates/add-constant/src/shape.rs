@@ -1,7 +1,7 @@
 //! Launch configuration of the rungs: a quarter of the note's threads, four additions each.
 
 use anyhow::{Context as _, Result};
-use chapter::shared::{allow_shared, at_once};
+use chapter::shared::{allow_shared, resident_blocks};
 use common::gpu::Gpu;
 use common::launch;
 use cust::device::DeviceAttribute;
@@ -59,10 +59,10 @@ fn shared(gpu: &Gpu, kernel: &Function, vectors: u32, width: u32) -> Result<Shap
         .get_attribute(DeviceAttribute::MaxThreadsPerBlock)?;
     let rows = (u32::try_from(threads)? / width).max(1);
     let block = BlockSize::xy(width, rows);
-    let most = at_once(&gpu.device, kernel, block, TABLE_BYTES).context(cannot)?;
+    let resident = resident_blocks(&gpu.device, kernel, block, TABLE_BYTES).context(cannot)?;
     let blocks = vectors.div_ceil(width).div_ceil(rows);
     Ok(Shape {
-        grid: GridSize::x(blocks.min(most)),
+        grid: GridSize::x(blocks.min(resident)),
         block,
         shared: TABLE_BYTES,
     })

@@ -4,11 +4,11 @@ use chapter::ladder;
 use common::gpu::Capability;
 
 /// A row of the table of kernels.
-pub type Variant = ladder::Variant<Own>;
+pub type Variant = ladder::Variant<KernelConfig>;
 
 /// The chapter's properties of a kernel.
 #[derive(Clone, Copy, Debug)]
-pub struct Own {
+pub struct KernelConfig {
     /// The memory that holds the values.
     pub values: Values,
     /// Number of the note's blocks that one of its blocks computes.
@@ -30,7 +30,7 @@ pub enum Values {
 }
 
 /// One of the note's kernels, with values in global memory.
-const NOTE: Own = Own {
+const NOTE: KernelConfig = KernelConfig {
     values: Values::Global,
     blocks: 1,
     ptx: "",
@@ -48,7 +48,7 @@ pub const VARIANTS: &[Variant] = &[
         "constant",
         "add_constant_constant_memory",
         "the note's kernel, values in constant memory",
-        Own {
+        KernelConfig {
             values: Values::Constant,
             ..NOTE
         },
@@ -56,8 +56,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "constant int4",
         "add_constant_int4_constant",
-        "four sums a thread: 16 bytes an access, an index for four",
-        Own {
+        "four additions per thread: 16 bytes per access, one index for four",
+        KernelConfig {
             values: Values::Constant,
             blocks: 1,
             ptx: include_str!(env!("ADD_CONSTANT_LADDER_1_INT4_PTX")),
@@ -66,8 +66,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "constant kept",
         "add_constant_kept_constant",
-        "eight vectors a thread, whose values are looked up once",
-        Own {
+        "eight vectors per thread, whose values are read once",
+        KernelConfig {
             values: Values::Constant,
             blocks: 8,
             ptx: include_str!(env!("ADD_CONSTANT_LADDER_2_KEPT_PTX")),
@@ -76,8 +76,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "global int4",
         "add_constant_int4_global",
-        "values in global memory: scattered ones come 32 at once",
-        Own {
+        "values in global memory: 32 scattered values per request",
+        KernelConfig {
             ptx: include_str!(env!("ADD_CONSTANT_LADDER_3_GLOBAL_INT4_PTX")),
             ..NOTE
         },
@@ -86,7 +86,7 @@ pub const VARIANTS: &[Variant] = &[
         "read-only int4",
         "add_constant_int4_read_only",
         "values through the read-only cache",
-        Own {
+        KernelConfig {
             ptx: include_str!(env!("ADD_CONSTANT_LADDER_4_READ_ONLY_INT4_PTX")),
             ..NOTE
         },
@@ -94,8 +94,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "shared",
         "add_constant_shared",
-        "values in shared memory, in as many blocks as the GPU holds",
-        Own {
+        "values in shared memory, with only as many blocks as are resident",
+        KernelConfig {
             values: Values::Shared,
             ptx: include_str!(env!("ADD_CONSTANT_LADDER_5_SHARED_PTX")),
             ..NOTE

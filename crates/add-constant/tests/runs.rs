@@ -59,7 +59,7 @@ every_pattern! {
 }
 
 #[test]
-fn every_rest_of_four_sums() {
+fn all_remainders_of_four() {
     for sums in 1..=9 {
         results(&format!("--pattern pseudo_random --block 2 --sums {sums}"));
     }
@@ -67,36 +67,36 @@ fn every_rest_of_four_sums() {
 
 #[test]
 fn the_table_has_all_patterns_and_both_sizes() {
-    let run = chapter().runs("");
-    let mut wanted = Vec::new();
+    let run = chapter().run("");
+    let mut expected = Vec::new();
     for sums in ["12800000", "128000"] {
-        for pattern in [
-            "one_access_per_block",
-            "one_access_per_warp",
-            "one_access_per_thread",
-            "pseudo_random",
-        ] {
-            wanted.push(["global", sums, pattern]);
-            wanted.push(["constant", sums, pattern]);
+        for pattern in ["per_block", "per_warp", "per_thread", "pseudo_random"] {
+            expected.push(["global", sums, pattern]);
+            expected.push(["constant", sums, pattern]);
         }
-        wanted.push(["vector", sums, "–"]);
+        expected.push(["vector", sums, "–"]);
     }
-    let rows: Vec<&str> = run.stdout.lines().skip(2).collect();
-    assert_eq!(rows.len(), wanted.len(), "{}", run.stdout);
-    for (row, wanted) in rows.into_iter().zip(wanted) {
+    let rows: Vec<&str> = run
+        .stdout
+        .lines()
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .collect();
+    assert_eq!(rows.len(), expected.len(), "{}", run.stdout);
+    for (row, expected) in rows.into_iter().zip(expected) {
         let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
-        assert_eq!(cells[..3], wanted, "{row}");
-        assert!(row.contains("modelled, NVIDIA H200"), "{row}");
-        assert!(row.ends_with("| right |"), "{row}");
-        if wanted[0] == "global" {
-            assert_eq!(cells[6], "1.00", "{row}");
+        assert_eq!(cells[..3], expected, "{row}");
+        assert!(row.ends_with("| correct |"), "{row}");
+        if expected[0] == "global" {
+            assert_eq!(cells[5], "1.00", "{row}");
         }
     }
-    assert!(!run.stdout.contains("measured"), "{}", run.stdout);
+    let legend = "Times: modelled, NVIDIA H200. Speedup: relative to `global`.";
+    assert!(run.stdout.contains(legend), "{}", run.stdout);
     for note in [
         "simulator: models an NVIDIA H200",
         "Compare `constant` with `global`",
-        "These times are a model's; run on a GPU to measure.",
+        "Modelled times are estimates; run on a GPU to measure.",
     ] {
         assert!(run.stderr.contains(note), "{}", run.stderr);
     }
@@ -137,8 +137,8 @@ fn scattered_accesses_are_slow_in_constant_memory() {
 }
 
 #[test]
-fn counters_advice_and_source_lines() {
-    chapter().profiles(
+fn profiles_have_counters_advice_and_source_lines() {
+    chapter().check_profile(
         "pseudo_random 128 1000",
         &[
             ("global", "inputs[i] + values[index]"),
@@ -149,7 +149,7 @@ fn counters_advice_and_source_lines() {
 }
 
 #[test]
-fn constant_memory_is_asked_once_for_each_value_of_a_warp() {
+fn constant_memory_has_one_request_per_distinct_address() {
     // A hundred warps.
     for (pattern, requests) in [
         ("one_access_per_block", 100),
@@ -179,17 +179,17 @@ fn a_vector_is_one_access() {
 }
 
 #[test]
-fn scattered_constants_are_what_to_change_first() {
-    let run = chapter().runs("--pattern pseudo_random --sums 128000 --profile");
-    let wanted = "\nconstant: kernels/add-constant.cu:82: each warp reads 32 distinct constant \
+fn scattered_constants_are_the_first_advice() {
+    let run = chapter().run("--pattern pseudo_random --sums 128000 --profile");
+    let expected = "\nconstant: kernels/add-constant.cu:82: each warp reads 32 distinct constant \
                   addresses: 32 requests";
-    assert!(run.stdout.contains(wanted), "{}", run.stdout);
+    assert!(run.stdout.contains(expected), "{}", run.stdout);
     let row = chapter_test::row(&run.stdout, "constant requests");
     assert_eq!(row, ["constant requests", "0", "128 000"]);
-    let row = chapter_test::row(&run.stdout, "– requests a load");
-    assert_eq!(row, ["– requests a load", "–", "32"]);
+    let row = chapter_test::row(&run.stdout, "– requests per load");
+    assert_eq!(row, ["– requests per load", "–", "32"]);
     // One request per load is the minimum, so there is no advice.
-    let run = chapter().runs("--pattern one_access_per_warp --sums 128000 --profile");
+    let run = chapter().run("--pattern one_access_per_warp --sums 128000 --profile");
     assert!(!run.stdout.contains("distinct"), "{}", run.stdout);
 }
 
@@ -205,7 +205,7 @@ const LADDER: [&str; 7] = [
 ];
 
 /// Runs the ladder in every pattern with `block` and `sums`.
-fn climbs(block: u32, sums: u32) -> Vec<Value> {
+fn run_ladder(block: u32, sums: u32) -> Vec<Value> {
     let results = results(&format!("--variant ladder --block {block} --sums {sums}"));
     let variants: Vec<&Value> = results.iter().map(|result| &result["variant"]).collect();
     assert_eq!(variants[..28], LADDER.repeat(4)[..]);
@@ -219,7 +219,7 @@ fn climbs(block: u32, sums: u32) -> Vec<Value> {
 macro_rules! ladders {
     ($($test:ident: $block:literal, $sums:literal;)*) => {
         mod ladder {
-            $(#[test] fn $test() { super::climbs($block, $sums); })*
+            $(#[test] fn $test() { super::run_ladder($block, $sums); })*
         }
     };
 }
@@ -240,16 +240,16 @@ ladders! {
 
 /// All remainders of four, the values of all four patterns, and blocks of each kind.
 #[test]
-fn every_rest_on_the_ladder() {
+fn all_remainders_on_the_ladder() {
     for sums in 1..=9 {
-        climbs(4, sums);
+        run_ladder(4, sums);
     }
 }
 
 #[test]
-fn rungs_help_as_their_counters_say() {
+fn counters_improve_along_the_ladder() {
     // A hundred of the note's warps in four blocks.
-    let results = climbs(800, 3200);
+    let results = run_ladder(800, 3200);
     let counted = |pattern: usize, rung: usize, name: &str| {
         results[7 * pattern + rung]["counters"][name]
             .as_u64()
@@ -294,21 +294,26 @@ fn rungs_help_as_their_counters_say() {
 }
 
 #[test]
-fn a_table_in_shared_memory_is_left_out_where_a_block_has_not_so_much() {
-    let old = chapter().with("CUDA_SIM_DEVICE", "p2000");
-    let run = old.runs("pseudo_random 64 1000 --variant ladder");
+fn the_shared_rung_needs_64_kb_per_block() {
+    let old = chapter().with_env("CUDA_SIM_DEVICE", "p2000");
+    let run = old.run("pseudo_random 64 1000 --variant ladder");
     assert!(!run.stdout.contains("| shared"), "{}", run.stdout);
-    let wanted = "left out: shared needs compute capability 7.0, and the ";
-    assert!(run.stderr.contains(wanted), "{}", run.stderr);
+    let expected = "left out: shared needs compute capability 7.0, and the ";
+    assert!(run.stderr.contains(expected), "{}", run.stderr);
 }
 
 #[test]
-fn the_ladder_says_what_each_rung_adds() {
-    let run = chapter().runs("pseudo_random 64 1000 --variant shared,global");
-    let rows: Vec<&str> = run.stdout.lines().skip(2).collect();
+fn the_ladder_lists_its_ideas() {
+    let run = chapter().run("pseudo_random 64 1000 --variant shared,global");
+    let rows: Vec<&str> = run
+        .stdout
+        .lines()
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .collect();
     for (row, start) in rows
         .iter()
-        .zip(["limit: copy on the device", "global", "shared", "vector"])
+        .zip(["copy on the device", "global", "shared", "vector"])
     {
         assert!(row.starts_with(&format!("| {start} ")), "{row}");
     }
@@ -318,18 +323,18 @@ fn the_ladder_says_what_each_rung_adds() {
 }
 
 #[test]
-fn a_profiler_meets_no_limits() {
-    let run = chapter().runs("pseudo_random 64 1000 --variant shared --repeat 0");
+fn repeat_0_measures_no_limits() {
+    let run = chapter().run("pseudo_random 64 1000 --variant shared --repeat 0");
     assert!(!run.stdout.contains("limit"), "{}", run.stdout);
 }
 
 #[test]
-fn output_that_nobody_takes() {
-    chapter().copes_without_readers("--sums 17");
+fn unwritable_output_is_handled() {
+    chapter().survives_closed_output("--sums 17");
 }
 
 #[test]
-fn no_check_finds_anything() {
-    chapter().checks_out("--sums 1000");
-    chapter().checks_out("--sums 1001 --variant ladder");
+fn checks_have_no_findings() {
+    chapter().check_finds_nothing("--sums 1000");
+    chapter().check_finds_nothing("--sums 1001 --variant ladder");
 }

@@ -49,15 +49,15 @@ pub fn explain(error: CudaError) -> String {
         CudaError::InvalidValue => (
             "CUDA_ERROR_INVALID_VALUE",
             "a size, an address or a launch shape is outside what the device takes; \
-             look at the grid, the block and the lengths of copies",
+             check the grid, the block and the lengths of copies",
         ),
         CudaError::OutOfMemory => (
             "CUDA_ERROR_OUT_OF_MEMORY",
-            "the GPU has not that much memory left; use a smaller input, or end what else runs on it",
+            "the GPU does not have enough free memory; use a smaller input, or stop other programs on it",
         ),
         CudaError::NotInitialized => (
             "CUDA_ERROR_NOT_INITIALIZED",
-            "CUDA was not started; open the GPU first",
+            "CUDA is not initialized; open the GPU first",
         ),
         CudaError::NoDevice => (
             "CUDA_ERROR_NO_DEVICE",
@@ -65,7 +65,7 @@ pub fn explain(error: CudaError) -> String {
         ),
         CudaError::InvalidDevice => (
             "CUDA_ERROR_INVALID_DEVICE",
-            "there is no device of that number",
+            "there is no device with that number",
         ),
         CudaError::InvalidContext => (
             "CUDA_ERROR_INVALID_CONTEXT",
@@ -81,8 +81,8 @@ pub fn explain(error: CudaError) -> String {
         ),
         CudaError::NotFound => (
             "CUDA_ERROR_NOT_FOUND",
-            "the module has no kernel or variable of that name; \
-             compare the name with the .cu file, where it has to be extern \"C\"",
+            "the module has no kernel or variable with that name; \
+             compare the name with the .cu file, where it must be extern \"C\"",
         ),
         CudaError::InvalidHandle => (
             "CUDA_ERROR_INVALID_HANDLE",
@@ -91,16 +91,16 @@ pub fn explain(error: CudaError) -> String {
         CudaError::IllegalAddress => (
             "CUDA_ERROR_ILLEGAL_ADDRESS",
             "the kernel read or wrote outside its allocations; \
-             check its bounds, and run it with CUDA_BACKEND=sim, which says where",
+             check its bounds, and run it with CUDA_BACKEND=sim, which reports where",
         ),
         CudaError::MisalignedAddress => (
             "CUDA_ERROR_MISALIGNED_ADDRESS",
-            "the kernel accessed a value at an address that is no multiple of its size; \
-             run it with CUDA_BACKEND=sim, which says where",
+            "the kernel accessed a value at an address that is not a multiple of its size; \
+             run it with CUDA_BACKEND=sim, which reports where",
         ),
         CudaError::LaunchOutOfResources => (
             "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
-            "a block of this size needs more registers or shared memory than there is; \
+            "a block of this size needs more registers or shared memory than the GPU has; \
              use a smaller block",
         ),
         CudaError::LaunchTimeout => (
@@ -110,19 +110,19 @@ pub fn explain(error: CudaError) -> String {
         CudaError::AssertError => ("CUDA_ERROR_ASSERT", "an assert in the kernel failed"),
         CudaError::IllegalInstruction => (
             "CUDA_ERROR_ILLEGAL_INSTRUCTION",
-            "the kernel ran into an instruction the GPU does not have",
+            "the kernel executed an instruction that the GPU does not have",
         ),
         CudaError::LaunchFailed => (
             "CUDA_ERROR_LAUNCH_FAILED",
-            "the kernel failed; run it with CUDA_BACKEND=sim, which says where",
+            "the kernel failed; run it with CUDA_BACKEND=sim, which reports where",
         ),
         CudaError::NotSupported => (
             "CUDA_ERROR_NOT_SUPPORTED",
-            "this device, driver or simulator cannot do that",
+            "this device, driver or simulator does not support it",
         ),
         CudaError::InvalidMemoryAllocation => (
             "cust's InvalidMemoryAllocation",
-            "an allocation of no bytes, or of more than can be addressed",
+            "an allocation of zero bytes, or of more than the address space",
         ),
         CudaError::UnknownError => (
             "CUDA_ERROR_UNKNOWN",
@@ -156,8 +156,8 @@ pub fn check(status: CUresult) -> Result<()> {
 pub fn name_of(status: CUresult) -> String {
     let mut name: *const c_char = ptr::null();
     // SAFETY: `name` is a valid, writable pointer for the driver to store the string's address in.
-    let known = unsafe { sys::cuGetErrorName(status, &mut name) };
-    if known != CUresult::CUDA_SUCCESS || name.is_null() {
+    let lookup = unsafe { sys::cuGetErrorName(status, &mut name) };
+    if lookup != CUresult::CUDA_SUCCESS || name.is_null() {
         return format!("CUDA error {}", status as u32);
     }
     // SAFETY: the call succeeded, so `name` points to a static, NUL-terminated string of the driver.
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_takes_more_registers_than_there_are() {
+    fn excessive_registers_are_explained() {
         let text = explain(CudaError::LaunchOutOfResources);
         assert!(
             text.contains("registers") && text.contains("smaller block"),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn other_errors_are_left_as_they_are() {
+    fn other_errors_are_unchanged() {
         assert_eq!(
             in_words(&anyhow!("no such folder").context("cannot save")),
             "cannot save: no such folder"
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_without_a_sentence_keep_their_number_and_name() {
+    fn unexplained_errors_show_number_and_name() {
         assert_eq!(
             explain(CudaError::EccUncorrectable),
             "CUDA error 214 (EccUncorrectable)"
@@ -209,19 +209,22 @@ mod tests {
     }
 
     #[test]
-    fn the_drivers_answers_are_errors_with_their_names() {
+    fn driver_statuses_become_named_errors() {
         assert!(check(CUresult::CUDA_SUCCESS).is_ok());
-        let said = in_words(&check(CUresult::CUDA_ERROR_OUT_OF_MEMORY).unwrap_err());
-        assert!(said.starts_with("CUDA_ERROR_OUT_OF_MEMORY: "), "{said}");
-        let said = in_words(&check(CUresult::CUDA_ERROR_NOT_PERMITTED).unwrap_err());
+        let message = in_words(&check(CUresult::CUDA_ERROR_OUT_OF_MEMORY).unwrap_err());
         assert!(
-            said.contains("800") || said == "CUDA_ERROR_NOT_PERMITTED",
-            "{said}"
+            message.starts_with("CUDA_ERROR_OUT_OF_MEMORY: "),
+            "{message}"
+        );
+        let message = in_words(&check(CUresult::CUDA_ERROR_NOT_PERMITTED).unwrap_err());
+        assert!(
+            message.contains("800") || message == "CUDA_ERROR_NOT_PERMITTED",
+            "{message}"
         );
     }
 
     #[test]
-    fn failure_and_success_have_their_exit_codes() {
+    fn exit_codes_reflect_success_and_failure() {
         assert_eq!(exit(Ok(())), ExitCode::SUCCESS);
         assert_eq!(exit(Err(anyhow!("on purpose"))), ExitCode::FAILURE);
     }

@@ -85,7 +85,7 @@ impl Gpu {
         let driver = CudaApiVersion::get()?;
         let attribute = |which| device.get_attribute(which);
         let backend = cuda_driver::backend()
-            .context("CUDA started, but neither a GPU nor the simulator answers")?;
+            .context("CUDA is initialized, but neither a GPU nor the simulator is active")?;
         let info = GpuInfo {
             name: device.name()?.trim_end_matches(" (simulated)").to_owned(),
             compute_capability: Capability(
@@ -109,14 +109,14 @@ impl Gpu {
 
 /// Explains why CUDA did not start, in terms of the environment variables that the user set.
 fn cannot_start(error: CudaError) -> anyhow::Error {
-    let wanted = std::env::var("CUDA_BACKEND").unwrap_or_default();
+    let expected = std::env::var("CUDA_BACKEND").unwrap_or_default();
     let modelled = std::env::var("CUDA_SIM_DEVICE").unwrap_or_default();
-    match (wanted.as_str(), error) {
+    match (expected.as_str(), error) {
         ("gpu", _) => anyhow::Error::new(error).context(
             "CUDA_BACKEND=gpu, but no NVIDIA GPU can be used here \
              (unset it, or set CUDA_BACKEND=sim, to run on the simulator)",
         ),
-        ("" | "sim", CudaError::InvalidValue) if not_modelled(&modelled) => {
+        ("" | "sim", CudaError::InvalidValue) if is_unknown_model(&modelled) => {
             let names = PRESETS.each_ref().map(|(short, _)| *short);
             anyhow!(
                 "CUDA_SIM_DEVICE is '{modelled}'; set it to one of {}, or leave it unset",
@@ -135,7 +135,7 @@ fn cannot_start(error: CudaError) -> anyhow::Error {
 }
 
 /// Returns true if a name is given that is not a GPU that can be modelled.
-fn not_modelled(name: &str) -> bool {
+fn is_unknown_model(name: &str) -> bool {
     !name.is_empty() && DeviceSpec::named(name).is_none()
 }
 
@@ -158,8 +158,8 @@ impl fmt::Display for GpuInfo {
         )?;
         if self.time == Clock::Modelled && *compute_capability < Capability::KERNELS {
             f.write_str(
-                "\na real one is too old for these kernels; the model runs them within its limits \
-                 and at its rates",
+                "\nthe real GPU is too old for these kernels; the model runs them with its limits \
+                 and rates",
             )?;
         }
         Ok(())
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_device_line_tells_a_gpu_from_the_simulator() {
+    fn the_device_line_distinguishes_gpu_and_simulator() {
         assert_eq!(
             info(Clock::Measured).to_string(),
             "GPU: NVIDIA H200, compute capability 9.0, driver 13.0"
@@ -201,14 +201,14 @@ mod tests {
     }
 
     #[test]
-    fn a_modelled_gpu_that_could_not_run_the_kernels_is_said_to_be_one() {
+    fn too_old_gpus_are_reported() {
         let old = |compute_capability, time| {
-            let said = GpuInfo {
+            let message = GpuInfo {
                 compute_capability,
                 ..info(time)
             }
             .to_string();
-            said.contains("a real one is too old for these kernels")
+            message.contains("the real GPU is too old for these kernels")
         };
         assert!(old(Capability(1, 3), Clock::Modelled) && old(Capability(5, 0), Clock::Modelled));
         assert!(

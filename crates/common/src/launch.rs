@@ -49,11 +49,11 @@ pub fn grid_2d(
 ) -> Result<(GridSize, BlockSize)> {
     let limits = Limits::of(device)?;
     let threads = u64::from(block.width) * u64::from(block.height);
-    let (most_wide, most_high) = limits.block;
-    if threads > limits.threads.into() || block.width > most_wide || block.height > most_high {
+    let (max_width, max_height) = limits.block;
+    if threads > limits.threads.into() || block.width > max_width || block.height > max_height {
         bail!(
             "--block {block} has {threads} threads; this device takes blocks of at most {}, \
-             and at most {most_wide}x{most_high}",
+             and at most {max_width}x{max_height}",
             limits.threads,
         );
     }
@@ -136,14 +136,14 @@ impl Limits {
 
     /// Returns the grid of blocks of `block` elements that covers `width` by `height` elements.
     fn blocks_2d(&self, width: u64, height: u64, block: Block) -> Result<GridSize> {
-        let across = width.div_ceil(block.width.into());
-        let down = height.div_ceil(block.height.into());
-        let (widest, highest) = self.grid;
-        match (u32::try_from(across), u32::try_from(down)) {
-            (Ok(x), Ok(y)) if x <= widest && y <= highest => Ok(GridSize::xy(x, y)),
+        let blocks_x = width.div_ceil(block.width.into());
+        let blocks_y = height.div_ceil(block.height.into());
+        let (max_x, max_y) = self.grid;
+        match (u32::try_from(blocks_x), u32::try_from(blocks_y)) {
+            (Ok(x), Ok(y)) if x <= max_x && y <= max_y => Ok(GridSize::xy(x, y)),
             _ => bail!(
-                "{width} by {height} elements need a grid of {across}x{down} blocks, and this \
-                 device takes at most {widest}x{highest}; use larger blocks or a smaller input"
+                "{width} by {height} elements need a grid of {blocks_x}x{blocks_y} blocks, and this \
+                 device takes at most {max_x}x{max_y}; use larger blocks or a smaller input"
             ),
         }
     }

@@ -14,7 +14,7 @@ use crate::error::{check, name_of};
 const LOG_BYTES: usize = 16 * 1024;
 
 // cust keeps a module's handle private. In the version pinned in Cargo.toml the handle is the only field of
-// `Module`, so both have the same representation. `load` and `place` rely on that.
+// `Module`, so both have the same representation. `load` and `symbol_address` rely on that.
 const _: () = assert!(size_of::<Module>() == size_of::<sys::CUmodule>());
 const _: () = assert!(align_of::<Module>() == align_of::<sys::CUmodule>());
 
@@ -25,7 +25,7 @@ const _: () = assert!(align_of::<Module>() == align_of::<sys::CUmodule>());
 /// Fails if the PTX does not compile or does not fit the GPU. cust drops the driver's log and maps errors it
 /// does not know to `UnknownError`; this error has the driver's error name and the log.
 pub fn load(ptx: &str) -> Result<Module> {
-    let text = CString::new(ptx).context("the PTX has a zero byte in it")?;
+    let text = CString::new(ptx).context("the PTX contains a zero byte")?;
     let mut log = vec![0_u8; LOG_BYTES];
     let mut options = [
         sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
@@ -52,7 +52,7 @@ pub fn load(ptx: &str) -> Result<Module> {
         // SAFETY: a `Module` is represented as its handle (asserted above), and this handle has no other owner.
         return Ok(unsafe { mem::transmute::<sys::CUmodule, Module>(module) });
     }
-    let message = format!("{}\n{}", name_of(status), until_zero(&log));
+    let message = format!("{}\n{}", name_of(status), until_nul(&log));
     Err(anyhow!("the PTX does not load: {}", message.trim()))
 }
 
@@ -65,7 +65,7 @@ pub fn load(ptx: &str) -> Result<Module> {
 pub fn symbol<'a, T: DeviceCopy>(module: &'a Module, name: &CStr) -> Result<Symbol<'a, T>> {
     let shown = name.to_string_lossy();
     let missing = || format!("cannot find the variable {shown} in the kernel's module");
-    let (_, bytes) = place(module, name).with_context(missing)?;
+    let (_, bytes) = symbol_address(module, name).with_context(missing)?;
     if bytes != size_of::<T>() {
         bail!(
             "{shown} has {bytes} bytes in the .cu file and {} in the Rust code: \
@@ -81,7 +81,7 @@ pub fn symbol<'a, T: DeviceCopy>(module: &'a Module, name: &CStr) -> Result<Symb
 /// # Errors
 ///
 /// Fails with [`CudaError::NotFound`](cust::error::CudaError::NotFound) if there is no variable with this name.
-pub fn place(module: &Module, name: &CStr) -> Result<(DevicePointer<u8>, usize)> {
+pub fn symbol_address(module: &Module, name: &CStr) -> Result<(DevicePointer<u8>, usize)> {
     // SAFETY: a `Module` is represented as its handle (asserted above), which is `Copy`.
     let handle = unsafe { *ptr::from_ref(module).cast::<sys::CUmodule>() };
     let (mut address, mut bytes) = (0, 0);
@@ -94,7 +94,7 @@ pub fn place(module: &Module, name: &CStr) -> Result<(DevicePointer<u8>, usize)>
 }
 
 /// Returns the text before the first zero byte; bytes that are not UTF-8 become `�`.
-fn until_zero(bytes: &[u8]) -> String {
+fn until_nul(bytes: &[u8]) -> String {
     let text = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
     String::from_utf8_lossy(text).into_owned()
 }
@@ -104,16 +104,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_zero_byte_is_an_error_and_no_panic() {
+    fn a_zero_byte_is_an_error() {
         let error = load(".version 6.4\0").unwrap_err();
         assert!(error.to_string().contains("zero byte"), "{error}");
     }
 
     #[test]
     fn a_log_ends_at_its_first_zero_byte() {
-        assert_eq!(until_zero(b"line 3: oops\0\0rest"), "line 3: oops");
-        assert_eq!(until_zero(b"no end"), "no end");
-        assert_eq!(until_zero(b""), "");
-        assert_eq!(until_zero(b"\xff\0"), "\u{fffd}");
+        assert_eq!(until_nul(b"line 3: oops\0\0rest"), "line 3: oops");
+        assert_eq!(until_nul(b"no end"), "no end");
+        assert_eq!(until_nul(b""), "");
+        assert_eq!(until_nul(b"\xff\0"), "\u{fffd}");
     }
 }

@@ -12,10 +12,10 @@ use serde::Serialize;
 
 use crate::gpu::Clock;
 
-/// Minimum duration of a sample on a GPU in milliseconds, unless it has [`MOST_LAUNCHES`].
+/// Minimum duration of a sample on a GPU in milliseconds, unless it has [`MAX_LAUNCHES`].
 const SAMPLE_MS: f32 = 5.0;
 /// Maximum number of launches per sample, about as many as a driver queues.
-const MOST_LAUNCHES: u32 = 1000;
+const MAX_LAUNCHES: u32 = 1000;
 
 /// Milliseconds per launch over several samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -178,7 +178,7 @@ fn sampled(
 /// Returns the number of launches that fill a sample if one launch takes `milliseconds`.
 fn launches_for(milliseconds: f32) -> u32 {
     // The conversion saturates: 0 milliseconds give the maximum and NaN the minimum.
-    ((SAMPLE_MS / milliseconds).ceil() as u32).clamp(1, MOST_LAUNCHES)
+    ((SAMPLE_MS / milliseconds).ceil() as u32).clamp(1, MAX_LAUNCHES)
 }
 
 fn summarise(samples: &[f32], launches: u32) -> Result<Timing> {
@@ -189,7 +189,7 @@ fn summarise(samples: &[f32], launches: u32) -> Result<Timing> {
     sorted.sort_by(f64::total_cmp);
     ensure!(
         sorted.iter().all(|&ms| ms.is_finite() && ms >= 0.0),
-        "the time between two events came out as {samples:?} milliseconds"
+        "invalid time between two events: {samples:?} milliseconds"
     );
     let [min_ms, .., max_ms] = sorted[..] else {
         ensure!(!sorted.is_empty(), "no samples were taken");
@@ -246,8 +246,8 @@ mod tests {
 
     #[test]
     fn a_sample_has_from_one_to_a_thousand_launches() {
-        assert_eq!(launches_for(0.0), MOST_LAUNCHES);
-        assert_eq!(launches_for(0.001), MOST_LAUNCHES);
+        assert_eq!(launches_for(0.0), MAX_LAUNCHES);
+        assert_eq!(launches_for(0.001), MAX_LAUNCHES);
         assert_eq!(launches_for(0.02), 250);
         assert_eq!(launches_for(1e9), 1);
         assert_eq!(launches_for(f32::NAN), 1);
@@ -264,14 +264,14 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_in_milliards_a_second() {
+    fn rates_are_in_10_to_the_9_per_second() {
         assert_eq!(Timing::once(500.0).giga_per_second(1e9), Some(2.0));
         assert_eq!(Timing::once(0.0).giga_per_second(1e9), None);
         assert_eq!(Timing::once(0.0).giga_per_second(0.0), None);
     }
 
     #[test]
-    fn times_that_are_none_are_errors() {
+    fn invalid_times_are_errors() {
         for bad in [f32::NAN, f32::INFINITY, -1.0] {
             assert!(summarise(&[1.0, bad], 1).is_err(), "{bad}");
         }

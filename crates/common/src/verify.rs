@@ -31,9 +31,9 @@ pub fn output<T: DeviceCopy + Pod>(what: &str, len: usize) -> Result<DeviceBuffe
 }
 
 /// Maximum number of differing elements stored in a [`Comparison`].
-const KEPT: usize = 3;
+const MAX_DIFFERENCES: usize = 3;
 /// Number of elements compared at once.
-const TOGETHER: usize = 1024;
+const CHUNK: usize = 1024;
 
 /// The result of comparing an output with its reference.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +42,7 @@ pub struct Comparison<T> {
     /// The number of elements of the reference.
     pub expected_len: usize,
     /// The number of elements of the output.
-    pub got_len: usize,
+    pub actual_len: usize,
     /// The number of differing elements among those that both have.
     pub differing: usize,
     /// The first differing elements.
@@ -57,7 +57,7 @@ pub struct Difference<T> {
     /// The value in the reference.
     pub expected: T,
     /// The value in the output.
-    pub got: T,
+    pub actual: T,
 }
 
 /// A [`Comparison`] as stored in a report.
@@ -73,44 +73,44 @@ pub struct Verdict {
 /// Returns a predicate for floats of the same sign that differ by at most `ulps` units in the last place.
 /// With 0, they must be identical, as when all operations round alike.
 pub fn within_ulps(ulps: u32) -> impl Fn(&f32, &f32) -> bool {
-    move |got, expected| {
-        ulps_eq!(got, expected, epsilon = 0.0, max_ulps = ulps)
-            && got.is_sign_negative() == expected.is_sign_negative()
+    move |actual, expected| {
+        ulps_eq!(actual, expected, epsilon = 0.0, max_ulps = ulps)
+            && actual.is_sign_negative() == expected.is_sign_negative()
     }
 }
 
-/// Compares two slices element by element. `close(got, expected)` returns true for tolerated differences:
+/// Compares two slices element by element. `close(actual, expected)` returns true for tolerated differences:
 /// [`within_ulps`], another comparison of `approx`, or `==`. It is not called for bitwise equal chunks.
 ///
 /// NaN never matches, whatever `close` returns.
 pub fn compare<T: Pod + PartialEq>(
-    got: &[T],
+    actual: &[T],
     expected: &[T],
     close: impl Fn(&T, &T) -> bool,
 ) -> Comparison<T> {
     let mut comparison = Comparison {
         expected_len: expected.len(),
-        got_len: got.len(),
+        actual_len: actual.len(),
         differing: 0,
         first: Vec::new(),
     };
     #[expect(clippy::eq_op)] // NaN is the only value that differs from itself.
     let is_nan = |value: &T| value != value;
-    let parts = got.chunks(TOGETHER).zip(expected.chunks(TOGETHER));
-    for (part, (got, expected)) in parts.enumerate() {
+    let parts = actual.chunks(CHUNK).zip(expected.chunks(CHUNK));
+    for (part, (actual, expected)) in parts.enumerate() {
         // Nearly all outputs equal their reference bitwise, which is fast to check.
-        let same = cast_slice::<T, u8>(got) == cast_slice::<T, u8>(expected);
+        let same = cast_slice::<T, u8>(actual) == cast_slice::<T, u8>(expected);
         if same && !expected.iter().any(is_nan) {
             continue;
         }
-        for (index, (&got, &expected)) in (part * TOGETHER..).zip(got.iter().zip(expected)) {
-            if is_nan(&got) || is_nan(&expected) || !close(&got, &expected) {
+        for (index, (&actual, &expected)) in (part * CHUNK..).zip(actual.iter().zip(expected)) {
+            if is_nan(&actual) || is_nan(&expected) || !close(&actual, &expected) {
                 comparison.differing += 1;
-                if comparison.differing <= KEPT {
+                if comparison.differing <= MAX_DIFFERENCES {
                     comparison.first.push(Difference {
                         index,
                         expected,
-                        got,
+                        actual,
                     });
                 }
             }
@@ -122,31 +122,34 @@ pub fn compare<T: Pod + PartialEq>(
 impl<T: Debug> Comparison<T> {
     /// Returns true if the output has the reference's length and no element differs.
     pub fn is_match(&self) -> bool {
-        self.differing == 0 && self.got_len == self.expected_len
+        self.differing == 0 && self.actual_len == self.expected_len
     }
 
-    /// Returns the verdict for a report; `place` describes the element with an index.
-    pub fn verdict(&self, place: impl Fn(usize) -> String) -> Verdict {
+    /// Returns the verdict for a report; `element_name` describes the element with an index.
+    pub fn verdict(&self, element_name: impl Fn(usize) -> String) -> Verdict {
         Verdict {
             differing: self.differing,
-            wrong: (!self.is_match()).then(|| self.describe(place)),
+            wrong: (!self.is_match()).then(|| self.describe(element_name)),
         }
     }
 
-    /// Describes the differences in one sentence; `place` describes the element with an index.
-    fn describe(&self, place: impl Fn(usize) -> String) -> String {
-        if self.got_len != self.expected_len {
+    /// Describes the differences in one sentence; `element_name` describes the element with an index.
+    fn describe(&self, element_name: impl Fn(usize) -> String) -> String {
+        if self.actual_len != self.expected_len {
             return format!(
-                "{} elements where there should be {}",
-                self.got_len, self.expected_len
+                "{} elements instead of {}",
+                self.actual_len, self.expected_len
             );
         }
         let first: Vec<String> = self
             .first
             .iter()
             .map(|one| {
-                let place = place(one.index);
-                format!("{place} is {:?} and should be {:?}", one.got, one.expected)
+                let element_name = element_name(one.index);
+                format!(
+                    "{element_name} is {:?} and should be {:?}",
+                    one.actual, one.expected
+                )
             })
             .collect();
         format!(
@@ -163,8 +166,8 @@ mod tests {
     use super::*;
     use approx::{abs_diff_eq, relative_eq};
 
-    fn within_a_thousandth(got: &f32, expected: &f32) -> bool {
-        relative_eq!(got, expected, max_relative = 1e-3)
+    fn within_a_thousandth(actual: &f32, expected: &f32) -> bool {
+        relative_eq!(actual, expected, max_relative = 1e-3)
     }
 
     #[test]
@@ -191,66 +194,69 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_says_what_is_wrong() {
-        let place = |index| format!("element {index}");
-        let right = compare(&[1], &[1], |a, b| a == b).verdict(place);
+    fn a_verdict_describes_the_difference() {
+        let element_name = |index| format!("element {index}");
+        let right = compare(&[1], &[1], |a, b| a == b).verdict(element_name);
         assert_eq!((right.differing, right.wrong), (0, None));
-        let wrong = compare(&[2], &[1], |a, b| a == b).verdict(place);
+        let wrong = compare(&[2], &[1], |a, b| a == b).verdict(element_name);
         assert_eq!(wrong.differing, 1);
         assert_eq!(
             wrong.wrong.unwrap(),
             "1 of 1 differ: element 0 is 2 and should be 1"
         );
-        let short = compare(&[], &[1], |a, b| a == b).verdict(place);
-        assert_eq!(short.wrong.unwrap(), "0 elements where there should be 1");
+        let short = compare(&[], &[1], |a, b| a == b).verdict(element_name);
+        assert_eq!(short.wrong.unwrap(), "0 elements instead of 1");
     }
 
     #[test]
     fn nan_never_passes() {
-        for (got, expected) in [(f32::NAN, 1.0), (1.0, f32::NAN), (f32::NAN, f32::NAN)] {
-            assert!(!compare(&[got], &[expected], within_a_thousandth).is_match());
+        for (actual, expected) in [(f32::NAN, 1.0), (1.0, f32::NAN), (f32::NAN, f32::NAN)] {
+            assert!(!compare(&[actual], &[expected], within_a_thousandth).is_match());
             // Not even with a tolerance that NaN slips through.
-            let careless = |got: &f32, expected: &f32| (got - expected).abs().max(1e-3) == 1e-3;
-            assert!(!compare(&[got], &[expected], careless).is_match());
+            let careless =
+                |actual: &f32, expected: &f32| (actual - expected).abs().max(1e-3) == 1e-3;
+            assert!(!compare(&[actual], &[expected], careless).is_match());
         }
     }
 
     #[test]
-    fn poison_left_behind_is_found() {
+    fn remaining_poison_is_detected() {
         let nan = f32::from_ne_bytes([POISON; 4]);
         assert!(!compare(&[0.0, nan], &[0.0, 0.0], within_a_thousandth).is_match());
 
         let black = [0, 0, 0, 255];
-        let comparison = compare(&[black, [POISON; 4]], &[black, black], |got, expected| {
-            got == expected
-        });
+        let comparison = compare(
+            &[black, [POISON; 4]],
+            &[black, black],
+            |actual, expected| actual == expected,
+        );
         assert_eq!((comparison.differing, comparison.first[0].index), (1, 1));
     }
 
     #[test]
-    fn what_is_far_into_a_result_has_its_place() {
+    fn differences_beyond_the_first_chunk_have_correct_indices() {
         let mut results: Vec<f32> = (0..5000).map(|n| n as f32).collect();
         let expected = results.clone();
         assert!(compare(&results, &expected, within_ulps(0)).is_match());
-        results[2 * TOGETHER + 7] = 0.5;
+        results[2 * CHUNK + 7] = 0.5;
         results[4999] = f32::NAN;
         let comparison = compare(&results, &expected, within_ulps(0));
         let places: Vec<_> = comparison.first.iter().map(|one| one.index).collect();
-        assert_eq!(places, [2 * TOGETHER + 7, 4999]);
+        assert_eq!(places, [2 * CHUNK + 7, 4999]);
         let both = vec![f32::NAN; 5000];
         assert_eq!(compare(&both, &both, within_ulps(0)).differing, 5000);
     }
 
     #[test]
-    fn a_wrong_length_is_no_match() {
-        for got in [&[1_u8][..], &[1, 2, 3]] {
-            let comparison = compare(got, &[1, 2], |a, b| a == b);
+    fn different_lengths_do_not_match() {
+        for actual in [&[1_u8][..], &[1, 2, 3]] {
+            let comparison = compare(actual, &[1, 2], |a, b| a == b);
             assert!(!comparison.is_match());
             assert_eq!(comparison.differing, 0);
             assert!(
                 comparison
                     .describe(|i| i.to_string())
-                    .ends_with("elements where there should be 2")
+                    .ends_with("elements instead of 2")
             );
         }
     }

@@ -21,12 +21,12 @@ fn opening_and_loading() {
     let missing = anyhow::Error::from(loaded.get_function("absent").unwrap_err());
     assert!(error::in_words(&missing).starts_with("CUDA_ERROR_NOT_FOUND: "));
     let broken = kernel.replace("ret;", "frobnicate.u32 %r1;");
-    let said = module::load(&broken).unwrap_err().to_string();
-    assert!(said.contains("CUDA_ERROR_INVALID_PTX"), "{said}");
-    assert!(said.contains("frobnicate"), "{said}");
+    let message = module::load(&broken).unwrap_err().to_string();
+    assert!(message.contains("CUDA_ERROR_INVALID_PTX"), "{message}");
+    assert!(message.contains("frobnicate"), "{message}");
     for nothing in ["", "hello"] {
-        let said = module::load(nothing).unwrap_err().to_string();
-        assert!(said.contains("CUDA_ERROR_INVALID_IMAGE"), "{said}");
+        let message = module::load(nothing).unwrap_err().to_string();
+        assert!(message.contains("CUDA_ERROR_INVALID_IMAGE"), "{message}");
     }
 
     // Variables: existing, missing, and of a different size than in the program.
@@ -40,13 +40,13 @@ fn opening_and_loading() {
     let mut back = [0.0; 16];
     table.copy_to(&mut back).unwrap();
     assert_eq!(back, [1.5; 16]);
-    let said = module::symbol::<[f32; 20]>(&loaded, c"table").unwrap_err();
-    let said = said.to_string();
+    let message = module::symbol::<[f32; 20]>(&loaded, c"table").unwrap_err();
+    let message = message.to_string();
     for part in ["table has 64 bytes", "and 80 in the Rust code"] {
-        assert!(said.contains(part), "{said}");
+        assert!(message.contains(part), "{message}");
     }
-    let said = error::in_words(&module::symbol::<f32>(&loaded, c"absent").unwrap_err());
+    let message = error::in_words(&module::symbol::<f32>(&loaded, c"absent").unwrap_err());
     for part in ["the variable absent", "CUDA_ERROR_NOT_FOUND"] {
-        assert!(said.contains(part), "{said}");
+        assert!(message.contains(part), "{message}");
     }
 }

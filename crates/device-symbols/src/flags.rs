@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::variable::VARIABLES;
 
 /// Maximum number of elements; their bytes fit into 64 bits by far.
-const MOST: u64 = 1 << 40;
+const MAX_COUNT: u64 = 1 << 40;
 
 /// Copies to and from variables of the GPU's module: a constant array, a scalar and a pointer.
 #[derive(Debug, Parser)]
@@ -18,7 +18,7 @@ pub struct Flags {
         long,
         value_name = "ELEMENTS",
         default_value_t = 1 << 16,
-        value_parser = value_parser!(u64).range(1..=MOST)
+        value_parser = value_parser!(u64).range(1..=MAX_COUNT)
     )]
     pub count: u64,
 
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_part_is_within_whatever_variable() {
+    fn the_default_part_is_within_every_variable() {
         assert_eq!(flags("").symbol, "const_data");
         for (symbol, offset, bytes) in [
             ("const_data", 512, 256),

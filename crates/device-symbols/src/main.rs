@@ -44,13 +44,13 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
 
     // Copy to the pointer: it holds the address of an allocation, which is filled as usual.
     let mut pointed = DeviceBuffer::from_slice(&values::pointed())
-        .context("cannot allocate what the pointer points to")?;
+        .context("cannot allocate the pointer's target")?;
     let address = pointed.as_device_ptr().as_raw();
     to_symbol(&chapter, "to dev_pointer", &mut dev_pointer, &[address], 0)?;
     from_symbol(&chapter, "from dev_pointer", &dev_pointer, &[address], 0)?;
 
     // A kernel that reads all three variables, although none of them is an argument.
-    let out = output::<f32>("what the kernel makes", flags.count as usize)?;
+    let out = output::<f32>("the output of the kernel", flags.count as usize)?;
     let combine = module.get_function("combine")?;
     let (grid, block) = launch::grid_1d(&chapter.gpu.device, flags.count, flags.block)?;
     let measured = chapter.measure("combine", || {
@@ -60,7 +60,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     })?;
     let expected = values::combined(flags.count);
     let check = compare(&out.as_host_vec()?, &expected, within_ulps(0));
-    chapter.add(launched("combine", measured, check, values::place));
+    chapter.add(launched("combine", measured, check, values::element_name));
 
     // A kernel that writes the scalar, and writes through the pointer.
     pointed.set_8(POISON)?;
@@ -72,9 +72,14 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         unsafe { launch!(store<<<grid, block, 0, stream>>>(STORED)) }
     })?;
     let check = compare(&pointed.as_host_vec()?, &values::stored(), within_ulps(0));
-    chapter.add(launched("store", measured, check, values::place_pointed));
+    chapter.add(launched(
+        "store",
+        measured,
+        check,
+        values::pointed_element_name,
+    ));
     from_symbol(&chapter, "from dev_data, stored", &dev_data, &[STORED], 0)?;
-    chapter.beside(Symbols::of(&const_data, &dev_data, &dev_pointer)?);
+    chapter.extra(Symbols::of(&const_data, &dev_data, &dev_pointer)?);
 
     // Copy to a part of a variable that starts at an offset: its bytes, inverted.
     let bytes = symbol.inverted(part)?;

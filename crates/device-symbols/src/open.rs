@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use chapter::Chapter;
-use chapter::memory::{self, Need};
+use chapter::memory::{self, Footprint};
 use common::launch;
 use cust::module::Module;
 
@@ -12,9 +12,9 @@ use crate::variable::Variable;
 
 /// Text under the tables.
 const WORDS: &str = "\
-    A symbol is a name; its address is the device's, and the host has no such variable.\n\
-    `dev_pointer` holds an address, 8 bytes; what is there was allocated and copied by \
-    itself.\nKernels can only read `const_data`; the host writes it between launches.";
+    A symbol is a name with a device address; the host has no such variable.\n\
+    `dev_pointer` holds an address, 8 bytes; the memory at that address is allocated and copied \
+    separately.\nKernels can only read `const_data`; the host writes it between launches.";
 
 impl Flags {
     /// Opens the GPU or the simulator and checks the limits. The speedups of copies are relative to the first
@@ -28,7 +28,11 @@ impl Flags {
         let chapter = Chapter::open("device-symbols", &self.common, inputs, "to const_data")?;
         launch::grid_1d(&chapter.gpu.device, self.count, self.block)?;
         launch::grid_1d(&chapter.gpu.device, LENGTH as u64, self.block)?;
-        memory::require(&chapter.gpu, "what the kernel makes", memory_need(self))?;
+        memory::require(
+            &chapter.gpu,
+            "the output of the kernel",
+            memory_footprint(self),
+        )?;
         Ok(chapter)
     }
 
@@ -58,9 +62,9 @@ impl Flags {
 
 /// Returns the bytes of the kernel's output, plus on the GPU the allocation that the pointer points to, and
 /// on the host the expected output.
-fn memory_need(flags: &Flags) -> Need {
+fn memory_footprint(flags: &Flags) -> Footprint {
     let made = flags.count * size_of::<f32>() as u64;
-    Need {
+    Footprint {
         device: made + (LENGTH * size_of::<f32>()) as u64,
         host: 2 * made,
     }
@@ -71,13 +75,13 @@ mod tests {
     use super::*;
     use clap::Parser as _;
 
-    fn need(count: &str) -> Need {
-        memory_need(&Flags::try_parse_from(["device-symbols", "--count", count]).unwrap())
+    fn footprint(count: &str) -> Footprint {
+        memory_footprint(&Flags::try_parse_from(["device-symbols", "--count", count]).unwrap())
     }
 
     #[test]
     fn memory_is_counted_without_overflow() {
-        assert_eq!((need("17").device, need("17").host), (1092, 136));
-        assert_eq!(need("1099511627776").host, 1 << 43);
+        assert_eq!((footprint("17").device, footprint("17").host), (1092, 136));
+        assert_eq!(footprint("1099511627776").host, 1 << 43);
     }
 }

@@ -40,7 +40,9 @@ pub fn to_symbol<T: Pod>(
     expected[offset as usize..][..values.len()].copy_from_slice(values);
 
     let measured = chapter.measure(step, || symbol.copy_from(values, offset))?;
-    let check = compare(&symbol.contents()?, &expected, |got, want| got == want);
+    let check = compare(&symbol.contents()?, &expected, |actual, expected| {
+        actual == expected
+    });
     let verdict = check.verdict(|index| format!("byte {index} of {}", symbol.name()));
     let entry = Entry::new(step, measured, verdict);
     chapter.add(entry.with(|_| Copied::new(symbol, values.len(), offset)));
@@ -64,28 +66,28 @@ pub fn from_symbol<T: Pod + Debug + PartialEq>(
     bytemuck::cast_slice_mut::<T, u8>(&mut values).fill(POISON);
 
     let measured = chapter.measure(step, || symbol.copy_to(&mut values, offset))?;
-    let check = compare(&values, expected, |got, want| got == want);
+    let check = compare(&values, expected, |actual, expected| actual == expected);
     let verdict = check.verdict(|index| format!("element {index} from {}", symbol.name()));
     let entry = Entry::new(step, measured, verdict);
     chapter.add(entry.with(|_| Copied::new(symbol, size_of_val(expected), offset)));
     Ok(())
 }
 
-/// Returns the result of a kernel, whose time is not compared with a copy's; `place` describes an element.
+/// Returns the result of a kernel, whose time is not compared with a copy's; `element_name` describes an element.
 pub fn launched(
     kernel: &str,
     measured: Measured,
     check: Comparison<f32>,
-    place: fn(usize) -> String,
+    element_name: fn(usize) -> String,
 ) -> Entry {
     let nothing = Copied {
         symbol: None,
         bytes: None,
         offset: None,
     };
-    Entry::new(kernel, measured, check.verdict(place))
+    Entry::new(kernel, measured, check.verdict(element_name))
         .with(|_| nothing)
-        .apart()
+        .separate()
 }
 
 impl Copied {

@@ -58,13 +58,7 @@ impl Summary {
 impl Extra for Symbols {
     /// Returns a table with one row per variable.
     fn tables(&self) -> Vec<String> {
-        let headers = [
-            "symbol",
-            "memory",
-            "bytes",
-            "address on the device",
-            "holds",
-        ];
+        let headers = ["symbol", "memory", "bytes", "device address", "value"];
         let rows = self.symbols.iter().map(|symbol| {
             vec![
                 symbol.name.clone(),

@@ -35,13 +35,13 @@ pub fn stored() -> [f32; LENGTH] {
 }
 
 /// Describes an element of the output of `combine`.
-pub fn place(index: usize) -> String {
+pub fn element_name(index: usize) -> String {
     format!("element {index}")
 }
 
 /// Describes an element that `store` writes through the pointer.
-pub fn place_pointed(index: usize) -> String {
-    format!("element {index} of what dev_pointer points to")
+pub fn pointed_element_name(index: usize) -> String {
+    format!("element {index} of dev_pointer's target")
 }
 
 #[cfg(test)]
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_combined_comes_again_after_the_arrays_end() {
+    fn combined_values_repeat_after_the_array() {
         let combined = combined(600);
         assert_eq!(combined.len(), 600);
         assert_eq!(combined[..256], combined[256..512]);
@@ -59,7 +59,7 @@ mod tests {
 
     /// A kernel that mistook one value for the other would otherwise pass.
     #[test]
-    fn what_is_stored_is_none_of_what_was_there() {
+    fn stored_values_differ_from_the_previous_ones() {
         assert_ne!(VALUE, STORED);
         assert!(stored().iter().zip(pointed()).all(|(a, b)| *a != b));
         assert_eq!(stored()[32], 1.5);

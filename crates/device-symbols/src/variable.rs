@@ -44,11 +44,11 @@ impl<'a> Variable<'a> {
     /// Fails if there is none, and lists the names that exist.
     pub fn find(module: &'a Module, name: &str) -> Result<Self> {
         // (A name that contains a zero byte cannot exist.)
-        let place = match CString::new(name) {
-            Ok(text) => module::place(module, &text),
+        let lookup = match CString::new(name) {
+            Ok(text) => module::symbol_address(module, &text),
             Err(_) => Err(CudaError::NotFound.into()),
         };
-        match place {
+        match lookup {
             Ok((address, bytes)) => Ok(Variable {
                 name: name.to_owned(),
                 bytes: bytes as u64,
@@ -177,9 +177,9 @@ mod tests {
         assert!(array.copy_from::<f32>(&[], 1024).is_ok());
         let before = array.contents().unwrap();
         for (offset, bytes) in [(1020, 8), (1024, 8), (1025, 8), (u64::MAX - 3, 8)] {
-            let said = array.copy_from(&[5.0_f32, 5.0], offset).unwrap_err();
-            let wanted = format!("length {bytes} at offset {offset} is not within const_data");
-            assert!(said.to_string().contains(&wanted), "{said}");
+            let message = array.copy_from(&[5.0_f32, 5.0], offset).unwrap_err();
+            let expected = format!("length {bytes} at offset {offset} is not within const_data");
+            assert!(message.to_string().contains(&expected), "{message}");
             assert!(array.copy_to(&mut [0.0_f32, 0.0], offset).is_err());
         }
         assert_eq!(array.contents().unwrap(), before);
@@ -190,19 +190,25 @@ mod tests {
         let scalar = Variable::find(&module, "dev_data").unwrap();
         assert_ne!(scalar.address(), array.address());
         for none in ["constData", "", "combine", "const_data\0"] {
-            let said = Variable::find(&module, none).unwrap_err().to_string();
-            assert!(said.contains(&format!("no variable '{none}'")), "{said}");
-            assert!(said.contains("const_data, dev_data, dev_pointer"), "{said}");
+            let message = Variable::find(&module, none).unwrap_err().to_string();
+            assert!(
+                message.contains(&format!("no variable '{none}'")),
+                "{message}"
+            );
+            assert!(
+                message.contains("const_data, dev_data, dev_pointer"),
+                "{message}"
+            );
         }
         for (name, bytes) in VARIABLES {
-            let found = Variable::find(&module, name).unwrap();
-            assert_eq!(found.bytes(), bytes as u64, "{name}");
+            let variable = Variable::find(&module, name).unwrap();
+            assert_eq!(variable.bytes(), bytes as u64, "{name}");
         }
     }
 
     #[test]
-    fn parts_are_copied_within_bounds_only() {
+    fn parts_are_copied_only_within_bounds() {
         let folder = tempfile::tempdir().unwrap();
-        chapter_test::child("variable::tests::parts_of_a_variable", folder.path());
+        chapter_test::run_child("variable::tests::parts_of_a_variable", folder.path());
     }
 }

@@ -22,7 +22,7 @@ use crate::variant::{Variant, any_linear};
 ///
 /// Fails if CUDA reports an error.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
-    if chapter.climbs(&flags.variants()) {
+    if chapter.with_ladder(&flags.variants()) {
         let fp32 = Fp32::measure(&chapter.gpu, chapter.repeat())?;
         chapter.limit(Limit {
             name: "arithmetic alone",
@@ -94,7 +94,7 @@ pub fn run(
             None => c.copy_3d_to(&mut host_c, p)?,
         }
         let check = compare(&host_c, expected, within_ulps(0));
-        let verdict = check.verdict(|index| matrix::place(index, p));
+        let verdict = check.verdict(|index| matrix::element_name(index, p));
         let entry = Entry::new(variant.name, measured, verdict);
         chapter.add(entry.with(|measured| Rate::of(product, &measured.timing)));
     }

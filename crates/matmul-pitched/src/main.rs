@@ -32,7 +32,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     for &width in &flags.widths {
         pitches.add_3d(&PitchedBuffer::new_3d(width as usize, HEIGHT, DEPTH)?);
     }
-    chapter.beside(pitches);
+    chapter.extra(pitches);
 
     // Code 4.3: C = AB. A has M rows of N elements, B has N rows of P elements.
     let product = &flags.product;
@@ -52,7 +52,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
 
     let module = module::load(ptx)?;
     let stream = &chapter.gpu.stream;
-    for variant in flags.variants().note() {
+    for variant in flags.variants().note_kernels() {
         c.set_8(POISON)?;
         let kernel = module
             .get_function(variant.kernel)
@@ -72,7 +72,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         // Read back and compare bit by bit: kernel and reference round in the same places.
         c.copy_3d_to(&mut host_c, p)?;
         let check = compare(&host_c, &expected, within_ulps(0));
-        let verdict = check.verdict(|index| matrix::place(index, p));
+        let verdict = check.verdict(|index| matrix::element_name(index, p));
         let entry = Entry::new(variant.name, measured, verdict);
         chapter.add(entry.with(|measured| Rate::of(product, &measured.timing)));
     }

@@ -65,7 +65,7 @@ fn identity(rows: usize, cols: usize) -> Vec<f32> {
 }
 
 /// Describes the element with this index in a matrix of `cols` columns.
-pub fn place(index: usize, cols: usize) -> String {
+pub fn element_name(index: usize, cols: usize) -> String {
     format!("row {}, column {}", index / cols, index % cols)
 }
 
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn random_matrices_are_as_large_as_asked_and_within_bounds() {
+    fn random_matrices_have_the_given_size_and_range() {
         let (a, b) = factors_of("--m 50 --n 70 --p 30");
         assert_eq!((a.len(), b.len()), (50 * 70, 70 * 30));
         let all = || a.iter().chain(&b).copied();
@@ -120,8 +120,8 @@ mod tests {
     }
 
     #[test]
-    fn places_are_rows_and_columns() {
-        assert_eq!(place(0, 320), "row 0, column 0");
-        assert_eq!(place(650, 320), "row 2, column 10");
+    fn element_names_are_rows_and_columns() {
+        assert_eq!(element_name(0, 320), "row 0, column 0");
+        assert_eq!(element_name(650, 320), "row 2, column 10");
     }
 }

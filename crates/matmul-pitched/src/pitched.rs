@@ -58,9 +58,9 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
             padded.checked_mul(rows)
         });
         let (Some(rows), Some(row_bytes), Some(bytes)) = (rows, row_bytes, bytes) else {
-            return Err(anyhow!("these are more bytes than can be counted").context(what()));
+            return Err(anyhow!("the size in bytes overflows").context(what()));
         };
-        ensure!(bytes > 0, "{}: these are no bytes", what());
+        ensure!(bytes > 0, "{}: the size is zero bytes", what());
 
         // ANCHOR: allocate
         let (mut address, mut pitch) = (0, 0);
@@ -193,10 +193,10 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
             "rows of {width} elements cannot start every {stride} elements"
         );
         let all_but_last = stride.checked_mul(rows - 1);
-        let fewest = all_but_last.and_then(|elements| elements.checked_add(width));
-        let most = stride.saturating_mul(rows);
+        let min = all_but_last.and_then(|elements| elements.checked_add(width));
+        let max = stride.saturating_mul(rows);
         ensure!(
-            fewest.is_some_and(|fewest| (fewest..=most).contains(&len)),
+            min.is_some_and(|min| (min..=max).contains(&len)),
             "an array of {len} elements is not {rows} rows of {width} that start every {stride}"
         );
         let pitch = stride.checked_mul(size_of::<T>());

@@ -79,7 +79,7 @@ impl Extra for Pitches {
             "pitch, bytes",
             "xsize",
             "ysize",
-            "wasted a row, bytes",
+            "padding, bytes",
         ];
         let or_none = |size: Option<usize>| or_dash(size.map(|size| size.to_string()));
         let rows = self.pitches.iter().map(|pitch| {

@@ -31,7 +31,11 @@ impl Details for Rate {
     }
 
     fn cells(&self) -> Vec<String> {
-        vec![or_dash(self.gflop_per_s.map(|rate| format!("{rate:.1}")))]
+        let cell = self.gflop_per_s.map(|rate| match rate {
+            10_000.0.. => format!("{rate:.0}"),
+            _ => format!("{rate:.1}"),
+        });
+        vec![or_dash(cell)]
     }
 }
 
@@ -59,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn no_time_is_no_rate() {
+    fn no_time_gives_no_rate() {
         assert_eq!(rate(0.0).gflop_per_s, None);
         assert_eq!(rate(0.0).cells(), ["–"]);
     }

@@ -116,14 +116,14 @@ mod tests {
         let (a, b) = matrix::factors(&flags);
         let c = product(&a, &b, 9, 7);
         for (index, element) in c.iter().enumerate() {
-            let wanted = if index / 7 == index % 7 { 1.0 } else { 0.0 };
-            assert_eq!(*element, wanted, "{}", matrix::place(index, 7));
+            let expected = if index / 7 == index % 7 { 1.0 } else { 0.0 };
+            assert_eq!(*element, expected, "{}", matrix::element_name(index, 7));
         }
     }
 
     #[test]
     #[should_panic(expected = "B has no such rows")]
-    fn matrices_that_do_not_fit_are_a_mistake() {
+    fn mismatched_matrices_panic() {
         product(&[1.0; 6], &[1.0; 5], 3, 2);
     }
 }

@@ -4,11 +4,11 @@ use chapter::ladder;
 use common::launch::Block;
 
 /// A row of the table of kernels.
-pub type Variant = ladder::Variant<Own>;
+pub type Variant = ladder::Variant<KernelConfig>;
 
 /// The chapter's properties of a kernel.
 #[derive(Clone, Copy, Debug)]
-pub struct Own {
+pub struct KernelConfig {
     /// True if its matrices are in linear memory with contiguous rows.
     pub linear: bool,
     /// True if threads along x compute consecutive rows instead of columns.
@@ -22,7 +22,7 @@ pub struct Own {
 }
 
 /// The note's kernel: one element per thread, in pitched memory.
-const NOTE: Own = Own {
+const NOTE: KernelConfig = KernelConfig {
     linear: false,
     swapped: false,
     part: (1, 1),
@@ -31,14 +31,14 @@ const NOTE: Own = Own {
 };
 
 /// A rung with rows and columns of threads swapped.
-const UNCOALESCED: Own = Own {
+const UNCOALESCED: KernelConfig = KernelConfig {
     swapped: true,
     ptx: include_str!(env!("MATMUL_PITCHED_LADDER_1_UNCOALESCED_PTX")),
     ..NOTE
 };
 
 /// A rung with register tiles; it is compiled for this block size.
-const TILE: Own = Own {
+const TILE: KernelConfig = KernelConfig {
     block: Some(Block {
         width: 16,
         height: 8,
@@ -51,14 +51,14 @@ pub const VARIANTS: &[Variant] = &[
     Variant::note(
         "pitched",
         "mat_mul_pitched",
-        "the note's kernel: an element a thread, rows padded",
+        "the note's kernel: one element per thread, padded rows",
         NOTE,
     ),
     Variant::rung(
         "linear",
         "mat_mul_pitched",
-        "the same kernel, rows right after each other",
-        Own {
+        "the same kernel, contiguous rows",
+        KernelConfig {
             linear: true,
             ptx: include_str!(env!("MATMUL_PITCHED_PTX")),
             ..NOTE
@@ -67,14 +67,14 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "uncoalesced",
         "mat_mul_uncoalesced",
-        "a step down: neighbouring threads in neighbouring rows",
+        "slower on purpose: neighbouring threads in neighbouring rows",
         UNCOALESCED,
     ),
     Variant::rung(
         "uncoalesced linear",
         "mat_mul_uncoalesced",
-        "the same, rows right after each other",
-        Own {
+        "the same, contiguous rows",
+        KernelConfig {
             linear: true,
             ..UNCOALESCED
         },
@@ -83,7 +83,7 @@ pub const VARIANTS: &[Variant] = &[
         "read-only",
         "mat_mul_read_only",
         "the note's kernel through the read-only cache",
-        Own {
+        KernelConfig {
             ptx: include_str!(env!("MATMUL_PITCHED_LADDER_2_READ_ONLY_PTX")),
             ..NOTE
         },
@@ -91,8 +91,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "float4",
         "mat_mul_float4",
-        "four columns a thread, 16 bytes of a padded row at once",
-        Own {
+        "four columns per thread, 16 bytes of a padded row per load",
+        KernelConfig {
             part: (4, 1),
             ptx: include_str!(env!("MATMUL_PITCHED_LADDER_3_FLOAT4_PTX")),
             ..NOTE
@@ -101,8 +101,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "tile 4x4",
         "mat_mul_tile_4x4",
-        "four rows as well: each load is used four times",
-        Own {
+        "four rows as well: each load is reused four times",
+        KernelConfig {
             part: (4, 4),
             ptx: include_str!(env!("MATMUL_PITCHED_LADDER_4_TILE_4X4_PTX")),
             ..TILE
@@ -111,8 +111,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "tile 8x8",
         "mat_mul_tile_8x8",
-        "eight rows and columns: each load is used eight times",
-        Own {
+        "eight rows and columns: each load is reused eight times",
+        KernelConfig {
             part: (8, 8),
             ptx: include_str!(env!("MATMUL_PITCHED_LADDER_5_TILE_8X8_PTX")),
             ..TILE

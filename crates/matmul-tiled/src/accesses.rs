@@ -80,7 +80,7 @@ pub fn formula(product: &ProductFlags, tile: Option<Tile>) -> u64 {
 
 impl Details for Accesses {
     fn columns(&self) -> &'static [&'static str] {
-        &["global accesses, formula", "counted", "GFLOP/s"]
+        &["accesses", "counted", "GFLOP/s"]
     }
 
     fn cells(&self) -> Vec<String> {
@@ -110,7 +110,7 @@ mod tests {
     }
 
     /// Returns a launch without time and counters.
-    fn in_no_time() -> Measured {
+    fn without_time() -> Measured {
         Measured {
             timing: Timing::once(0.0),
             launch: None,
@@ -124,8 +124,8 @@ mod tests {
             let [m, n, p] = [m, n, p].map(u64::from);
             assert_eq!(formula(&product, None), 2 * m * p * n + m * p);
             for (variant, side) in [("tiled 8", 8), ("tiled 16", 16), ("tiled 32", 32)] {
-                let wanted = 2 * m * p * n / side + m * p;
-                assert_eq!(formula(&product, named(variant).tile), wanted);
+                let expected = 2 * m * p * n / side + m * p;
+                assert_eq!(formula(&product, named(variant).tile), expected);
             }
         }
     }
@@ -146,13 +146,13 @@ mod tests {
     }
 
     #[test]
-    fn four_elements_are_an_access_and_the_rest_of_a_row_one_each() {
+    fn four_elements_are_one_access_and_row_remainders_one_each() {
         let tile = named("vectors").tile;
         assert_eq!(formula(&product(2, 4, 8), tile), 2 + 4 * 2 + 2 * 2);
         // Rows of 7 are a vector and three elements, rows of 129 thirty-two vectors and one element in two
         // tiles.
-        let wanted = 3 * (1 + 3) * 2 + 7 * (32 + 1) + 3 * (32 + 1);
-        assert_eq!(formula(&product(3, 7, 129), tile), wanted);
+        let expected = 3 * (1 + 3) * 2 + 7 * (32 + 1) + 3 * (32 + 1);
+        assert_eq!(formula(&product(3, 7, 129), tile), expected);
     }
 
     #[test]
@@ -162,8 +162,8 @@ mod tests {
         assert_eq!(formula(&product(1, 1, 1), tile), step + 1);
         assert_eq!(formula(&product(128, 16, 128), tile), step + 128 * 128);
         // Two tiles down, three across, five steps each.
-        let wanted = 2 * 3 * 5 * step + 129 * 257;
-        assert_eq!(formula(&product(129, 65, 257), tile), wanted);
+        let expected = 2 * 3 * 5 * step + 129 * 257;
+        assert_eq!(formula(&product(129, 65, 257), tile), expected);
     }
 
     #[test]
@@ -174,12 +174,12 @@ mod tests {
         assert_eq!(formula(&product(1, 1, 1), tile), 4 * step + 1);
         assert_eq!(formula(&product(1, 64, 2), tile), 4 * step + 1);
         // Two tiles down, three across, five steps each, and rows are stored as pairs and one element.
-        let wanted = 2 * 3 * 8 * step + 257 * (128 + 1);
-        assert_eq!(formula(&product(257, 150, 257), tile), wanted);
+        let expected = 2 * 3 * 8 * step + 257 * (128 + 1);
+        assert_eq!(formula(&product(257, 150, 257), tile), expected);
     }
 
     #[test]
-    fn what_is_left_of_a_row_is_copied_at_once() {
+    fn row_remainders_are_copied_at_once() {
         let tile = named("tensor cores").tile;
         // Rows of 7 are two copies, rows of 129 thirty-three in two tiles, and C needs one more store.
         assert_eq!(
@@ -187,15 +187,15 @@ mod tests {
             3 * 2 * 2 + 7 * 33 + 3 * 33
         );
         // Two tiles down, and rows of 6 are stored as a vector and two elements.
-        let wanted = 321 * 2 + 8 * 2 * 2 + 321 * 3;
-        assert_eq!(formula(&product(321, 8, 6), tile), wanted);
+        let expected = 321 * 2 + 8 * 2 * 2 + 321 * 3;
+        assert_eq!(formula(&product(321, 8, 6), tile), expected);
     }
 
     #[test]
-    fn a_tile_that_is_handed_on_is_stored_and_loaded() {
+    fn passed_on_tiles_are_stored_and_loaded() {
         let tile = named("even shares").tile.unwrap();
         let accesses = |cut_tiles| {
-            Accesses::of(&product(300, 40, 300), Some(tile), &in_no_time())
+            Accesses::of(&product(300, 40, 300), Some(tile), &without_time())
                 .handing_on(tile, cut_tiles)
                 .accesses_formula
         };
@@ -204,8 +204,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_a_dash_and_null() {
-        let accesses = Accesses::of(&product(1, 1, 1), None, &in_no_time());
+    fn unknown_values_are_dash_and_null() {
+        let accesses = Accesses::of(&product(1, 1, 1), None, &without_time());
         assert_eq!(accesses.cells(), ["3", "–", "–"]);
         let record = serde_json::to_value(accesses).unwrap();
         assert_eq!(record["accesses_formula"], 3);

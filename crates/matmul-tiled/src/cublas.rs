@@ -46,7 +46,7 @@ type Sgemm = unsafe extern "C" fn(
 ) -> Status;
 
 /// The value `CUBLAS_OP_N`: not transposed.
-const AS_IT_IS: c_int = 0;
+const NO_TRANSPOSE: c_int = 0;
 
 /// The precision of cuBLAS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,27 +78,27 @@ impl Math {
 /// Loads the library on the first call and returns it; `None` on the simulator, which cannot run it, and if
 /// it is not installed, which is noted on standard error.
 pub fn find(gpu: &Gpu) -> Option<&'static Library> {
-    static FOUND: OnceLock<Option<Library>> = OnceLock::new();
+    static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
     if gpu.info.time == Clock::Modelled {
         return None;
     }
-    let found = FOUND.get_or_init(|| {
+    let loaded = LIBRARY.get_or_init(|| {
         // SAFETY: loading the library only runs its own initialization code.
         let load = |name: &&str| unsafe { Library::new(*name) }.ok();
         let library = NAMES.iter().find_map(load);
         if library.is_none() {
             note(format_args!(
-                "without cuBLAS to compare with: no {} on this machine",
+                "no comparison with cuBLAS: no {} on this machine",
                 NAMES.join(", ")
             ));
         }
         library
     });
-    found.as_ref()
+    loaded.as_ref()
 }
 
 /// Times C = A·B by cuBLAS, with pauses if the kernels it is compared with are timed with pauses (see
-/// [`chapter::Chapter::paced`]).
+/// [`chapter::Chapter::measure_with_pauses`]).
 ///
 /// # Errors
 ///
@@ -114,7 +114,7 @@ pub fn sgemm(
     let product = || cublas.product(a, b, c);
     let measured = match math {
         Math::Fp32 => chapter.measure(math.name(), product),
-        Math::Tf32 => chapter.paced(math.name(), product),
+        Math::Tf32 => chapter.measure_with_pauses(math.name(), product),
     };
     Ok(Limit {
         name: math.name(),
@@ -172,8 +172,8 @@ impl<'a> Cublas<'a> {
             let sgemm = self.library.get::<Sgemm>("cublasSgemm_v2")?;
             sgemm(
                 self.handle,
-                AS_IT_IS,
-                AS_IT_IS,
+                NO_TRANSPOSE,
+                NO_TRANSPOSE,
                 size(c.width())?,
                 size(c.rows())?,
                 size(a.width())?,
@@ -202,7 +202,7 @@ impl Drop for Cublas<'_> {
 }
 
 fn check(status: Status, function: &str) -> Result<()> {
-    ensure!(status == 0, "{function} answers with status {status}");
+    ensure!(status == 0, "{function} returned status {status}");
     Ok(())
 }
 
@@ -214,6 +214,6 @@ mod tests {
     fn a_status_other_than_success_is_an_error() {
         assert!(check(0, "cublasSgemm").is_ok());
         let error = check(15, "cublasSgemm").unwrap_err();
-        assert_eq!(error.to_string(), "cublasSgemm answers with status 15");
+        assert_eq!(error.to_string(), "cublasSgemm returned status 15");
     }
 }

@@ -23,7 +23,7 @@ use crate::variant::Variant;
 ///
 /// Fails if CUDA reports an error.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
-    if !chapter.climbs(&flags.variants()) {
+    if !chapter.with_ladder(&flags.variants()) {
         return Ok(());
     }
     let product = &flags.product;
@@ -53,7 +53,7 @@ pub fn run(
 ) -> Result<()> {
     let gpu = &chapter.gpu;
     let shared_limit = shared::shared_limit(&gpu.device)?;
-    let mut rungs = flags.variants().those_for(&gpu.info).rungs();
+    let mut rungs = flags.variants().supported_on(&gpu.info).rungs();
     rungs.retain(|rung| rung.shared_bytes <= shared_limit);
     if rungs.is_empty() {
         return Ok(());
@@ -103,19 +103,20 @@ pub fn run(
         };
         let measured = match variant.tf32 {
             // Tensor cores at full speed draw more power than the GPU sustains.
-            Some(_) => chapter.paced(variant.kernel, launch),
+            Some(_) => chapter.measure_with_pauses(variant.kernel, launch),
             None => chapter.measure(variant.kernel, launch),
         }?;
 
         // Bit by bit: all kernels accumulate in the same order, split K in that of its parts. Only tensor
         // cores have their own order, and so their own reference.
         c.copy_3d_to(&mut host_c, p)?;
-        let place = |index| matrix::place(index, p);
-        let exactly = |expected: &[f32]| compare(&host_c, expected, within_ulps(0)).verdict(place);
+        let element_name = |index| matrix::element_name(index, p);
+        let exactly =
+            |expected: &[f32]| compare(&host_c, expected, within_ulps(0)).verdict(element_name);
         let verdict = match (variant.tf32, plan.split) {
             (Some(of_a), _) => {
                 let expected = tf32::product(host_a, host_b, n, p, of_a);
-                tf32::compare(&host_c, &expected).verdict(place)
+                tf32::compare(&host_c, &expected).verdict(element_name)
             }
             (None, Some(split)) if split.parts > 1 => exactly(&split.product(host_a, host_b, n, p)),
             _ => exactly(expected),
@@ -156,7 +157,7 @@ pub fn fits(variant: &Variant, shared_limit: u32) -> bool {
     let fits = variant.shared_bytes <= shared_limit;
     if !fits {
         note(format_args!(
-            "left out: {} needs {} bytes of shared memory a block, and this GPU gives {}",
+            "left out: {} needs {} bytes of shared memory per block, and this GPU allows {}",
             variant.name, variant.shared_bytes, shared_limit
         ));
     }
@@ -169,7 +170,7 @@ mod tests {
     use crate::variant::named;
 
     #[test]
-    fn a_gpu_with_too_little_shared_memory_leaves_a_rung_out() {
+    fn rungs_with_too_much_shared_memory_do_not_fit() {
         assert!(fits(named("tensor cores"), 190_464));
         assert!(!fits(named("tensor cores"), 190_463));
         assert!(fits(named("squares"), 0));

@@ -39,7 +39,7 @@ fn run(flags: &Flags) -> Result<()> {
     a.copy_2d_from(&host_a, n)?;
     b.copy_2d_from(&host_b, p)?;
 
-    for variant in flags.variants().note() {
+    for variant in flags.variants().note_kernels() {
         c.set_8(POISON)?;
         let module = module::load(variant.ptx)?;
         let kernel = module
@@ -62,7 +62,7 @@ fn run(flags: &Flags) -> Result<()> {
         // Read back and compare bit by bit: kernels and reference accumulate in the same order.
         c.copy_3d_to(&mut host_c, p)?;
         let check = compare(&host_c, &expected, within_ulps(0));
-        let verdict = check.verdict(|index| matrix::place(index, p));
+        let verdict = check.verdict(|index| matrix::element_name(index, p));
 
         // Count global memory accesses; the note's formula is 2MNP / BLOCK_SIZE + MP.
         let entry = Entry::new(variant.name, measured, verdict);

@@ -8,10 +8,10 @@ use crate::{ladder, plan};
 
 /// Text under the table.
 const WORDS: &str = "\
-    Every thread of `pitched` loads a row of A and a column of B: 2MPN loads, and MP stores. \
-    In a tile threads share what each of them loads, so that loads become fewer by as much as \
-    a tile is wide.\nThe times do not go down as much: shared memory is read as often as \
-    global memory was, and it takes its time too.";
+    Every thread of `pitched` loads a row of A and a column of B: 2MPN loads and MP stores. The \
+    threads of a tile share\ntheir loads, so the number of loads is divided by the width of the \
+    tile. The times decrease less, because shared\nmemory is now read as often as global memory \
+    was before.";
 
 impl Flags {
     /// Opens the GPU or the simulator and checks the limits. For the ladder it also measures the hardware's
@@ -28,7 +28,11 @@ impl Flags {
                 plan::grid(&chapter, self, variant)?;
             }
         }
-        memory::require(&chapter.gpu, "this product", self.product.memory_need())?;
+        memory::require(
+            &chapter.gpu,
+            "this product",
+            self.product.memory_footprint(),
+        )?;
         ladder::prepare(self, &chapter)?;
         Ok(chapter)
     }
@@ -39,7 +43,7 @@ impl Flags {
     ///
     /// Fails if a product is wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
-        let words = match self.variants().climbs() {
+        let words = match self.variants().has_rungs() {
             true => self.product.why_larger(), // in addition to the rungs' ideas
             false => WORDS,
         };

@@ -137,7 +137,7 @@ impl<'a> Plan<'a> {
             return Ok(tiles);
         };
         let device = &chapter.gpu.device;
-        let together = shared::at_once(device, &tiles.kernel, tiles.block, tiles.bytes);
+        let together = shared::resident_blocks(device, &tiles.kernel, tiles.block, tiles.bytes);
         let together = together.with_context(|| format!("cannot run {}", variant.kernel))?;
         let cut = Cut::new(&flags.product, tile, together);
         let shares = u64::from(cut.shares);
@@ -177,7 +177,7 @@ impl Between {
         let elements = room.max(1) * u64::from(tile.rows) * u64::from(tile.cols);
         let parts = DeviceBuffer::zeroed(elements.try_into()?);
         Ok(Between {
-            parts: parts.context("no memory for what blocks hand on")?,
+            parts: parts.context("no memory for the partial tiles that blocks pass on")?,
             ready: DeviceBuffer::zeroed(flags.try_into()?)?,
             tiles,
         })

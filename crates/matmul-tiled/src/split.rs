@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn many_tiles_are_shared_out_equally() {
+    fn many_tiles_use_equal_shares() {
         for sizes in [[4800, 6400, 3200], [4097, 3001, 2050], [8192, 8192, 8192]] {
             assert_eq!(chosen(sizes), None, "{sizes:?}");
         }
@@ -303,13 +303,13 @@ mod tests {
                 };
                 (1..parts as usize).fold(part(0), |sum, next| sum + part(next))
             };
-            let wanted: Vec<f32> = (0..5 * p).map(|at| element(at / p, at % p)).collect();
-            assert_eq!(split.product(&a, &b, n, p), wanted, "{parts}");
+            let expected: Vec<f32> = (0..5 * p).map(|at| element(at / p, at % p)).collect();
+            assert_eq!(split.product(&a, &b, n, p), expected, "{parts}");
         }
     }
 
     #[test]
-    fn parts_are_stored_and_loaded_where_there_are_several() {
+    fn several_parts_are_stored_and_loaded() {
         let split = |parts| Split {
             shape: &SHAPES[2],
             parts,

@@ -62,14 +62,14 @@ impl fmt::Debug for Element {
 }
 
 /// Compares the output of tensor cores with the reference within its error bounds.
-pub fn compare(got: &[f32], expected: &[Element]) -> Comparison<Element> {
-    let exact = |&got: &f32| Element {
-        sum: got.into(),
+pub fn compare(actual: &[f32], expected: &[Element]) -> Comparison<Element> {
+    let exact = |&actual: &f32| Element {
+        sum: actual.into(),
         off: 0.0,
     };
-    let got: Vec<_> = got.iter().map(exact).collect();
-    verify::compare(&got, expected, |got, expected| {
-        (got.sum - expected.sum).abs() <= expected.off
+    let actual: Vec<_> = actual.iter().map(exact).collect();
+    verify::compare(&actual, expected, |actual, expected| {
+        (actual.sum - expected.sum).abs() <= expected.off
     })
 }
 
@@ -225,11 +225,11 @@ mod tests {
     #[test]
     fn every_size_is_the_plain_product_of_rounded_factors() {
         for (a, b, n, p) in factors_of_all_sizes() {
-            let wanted = plain(&a, &b, n, p);
+            let expected = plain(&a, &b, n, p);
             let found = product(&a, &b, n, p, OfA::Rounded);
-            assert_eq!(found.len(), wanted.len());
-            for (element, wanted) in found.iter().zip(wanted) {
-                approx::assert_abs_diff_eq!(element.sum, wanted, epsilon = 1e-12);
+            assert_eq!(found.len(), expected.len());
+            for (element, expected) in found.iter().zip(expected) {
+                approx::assert_abs_diff_eq!(element.sum, expected, epsilon = 1e-12);
             }
         }
     }
@@ -262,23 +262,23 @@ mod tests {
     }
 
     #[test]
-    fn what_tensor_cores_answer_is_right_and_little_else() {
+    fn tensor_core_results_are_within_bounds() {
         for (a, b, n, p) in factors_of_all_sizes() {
             let expected = product(&a, &b, n, p, OfA::Rounded);
             let elements = 0..expected.len();
-            let got: Vec<f32> = elements
+            let actual: Vec<f32> = elements
                 .map(|element| by_tensor_cores(&a, &b, n, p, element))
                 .collect();
-            assert!(compare(&got, &expected).is_match());
+            assert!(compare(&actual, &expected).is_match());
             for wrong in [3e-4 * (n as f32).sqrt(), f32::INFINITY, f32::NAN] {
-                let got: Vec<f32> = got.iter().map(|right| right + wrong).collect();
-                assert_eq!(compare(&got, &expected).differing, expected.len());
+                let actual: Vec<f32> = actual.iter().map(|right| right + wrong).collect();
+                assert_eq!(compare(&actual, &expected).differing, expected.len());
             }
         }
     }
 
     #[test]
-    fn what_is_cut_off_of_a_is_missing() {
+    fn truncated_bits_of_a_change_the_result() {
         let (a, b, n, p) = factors_of_all_sizes().last().unwrap();
         let cut: Vec<_> = a
             .iter()
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn factors_that_nobody_rounded_give_something_else() {
+    fn unrounded_factors_differ() {
         let (a, b, n, p) = factors_of_all_sizes().last().unwrap();
         let exact = matmul_pitched::reference::product(&a, &b, n, p);
         let differing = compare(&exact, &product(&a, &b, n, p, OfA::Rounded)).differing;
@@ -307,13 +307,13 @@ mod tests {
         assert!(compare(&identity, &expected).is_match());
         assert!(expected.iter().all(|element| element.off < 2e-6));
         let off = compare(&[1.00001, 0.0, 0.0, 1.0], &expected).verdict(|i| i.to_string());
-        let wanted = "1 of 4 differ: 0 is 1.0000100135803223 and should be 1 ± 7.2e-7";
-        assert_eq!(off.wrong.unwrap(), wanted);
+        let description = "1 of 4 differ: 0 is 1.0000100135803223 and should be 1 ± 7.2e-7";
+        assert_eq!(off.wrong.unwrap(), description);
     }
 
     #[test]
     #[should_panic(expected = "B has no such rows")]
-    fn matrices_that_do_not_fit_are_a_mistake() {
+    fn mismatched_matrices_panic() {
         product(&[1.0; 6], &[1.0; 5], 3, 2, OfA::Rounded);
     }
 }

@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 
 use chapter::flags::CommonFlags;
-use chapter::ladder::{self, Choice, Chosen};
+use chapter::ladder::{self, Choice, Selection};
 use clap::{Parser, value_parser};
 use common::launch::Block;
 use serde::Serialize;
 
-use crate::variant::{Own, VARIANTS};
+use crate::variant::{KernelConfig, VARIANTS};
 
 /// Maximum side of a picture and maximum number of spheres. The kernels count in 32-bit integers, and the
 /// grid extends up to one block beyond the picture's edge.
-const MOST: i64 = 1 << 30;
+const MAX_SIZE: i64 = 1 << 30;
 
 /// Draws spheres on the GPU, from global and from constant memory, and compares the times.
 #[derive(Debug, Parser)]
@@ -23,7 +23,7 @@ pub struct Flags {
         long,
         value_name = "PIXELS",
         default_value_t = 1024,
-        value_parser = value_parser!(u32).range(1..=MOST)
+        value_parser = value_parser!(u32).range(1..=MAX_SIZE)
     )]
     pub width: u32,
 
@@ -32,7 +32,7 @@ pub struct Flags {
         long,
         value_name = "PIXELS",
         default_value_t = 1024,
-        value_parser = value_parser!(u32).range(1..=MOST)
+        value_parser = value_parser!(u32).range(1..=MAX_SIZE)
     )]
     pub height: u32,
 
@@ -41,7 +41,7 @@ pub struct Flags {
         long,
         value_name = "COUNT",
         default_value_t = 20,
-        value_parser = value_parser!(u32).range(1..=MOST)
+        value_parser = value_parser!(u32).range(1..=MAX_SIZE)
     )]
     pub spheres: u32,
 
@@ -57,7 +57,7 @@ pub struct Flags {
         default_value = "book",
         value_parser = ladder::choice(VARIANTS)
     )]
-    pub variant: Vec<Choice<Own>>,
+    pub variant: Vec<Choice<KernelConfig>>,
 
     /// Threads per block
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "16x16")]
@@ -95,8 +95,8 @@ impl Flags {
     }
 
     /// Returns the selected kernels, the note's first.
-    pub fn variants(&self) -> Chosen<Own> {
-        ladder::chosen(VARIANTS, &self.variant)
+    pub fn variants(&self) -> Selection<KernelConfig> {
+        ladder::select(VARIANTS, &self.variant)
     }
 }
 

@@ -27,7 +27,7 @@ const CULLED: &str = "culled";
 ///
 /// Fails if CUDA reports an error.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
-    if chapter.climbs(&flags.variants()) {
+    if chapter.with_ladder(&flags.variants()) {
         limits(flags, chapter)?;
     }
     Ok(())
@@ -119,17 +119,20 @@ pub fn run(
         })?;
 
         image.copy_to(&mut picture.pixels)?;
-        let check = compare(&picture.pixels, &expected.pixels, |got, want| got == want);
+        let check = compare(&picture.pixels, &expected.pixels, |actual, expected| {
+            actual == expected
+        });
         let entry = Entry::new(
             variant.name,
             measured,
-            check.verdict(|index| picture.place(index)),
+            check.verdict(|index| picture.pixel_name(index)),
         );
         let entry = match variant.name {
-            CULLED => entry.apart(),
+            CULLED => entry.separate(),
             _ => entry,
         };
-        if !chapter.add(entry) { // the wrong picture is saved
+        if !chapter.add(entry) {
+            // the wrong picture is saved
             break; // the file will show the wrong picture
         }
     }

@@ -39,7 +39,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let stop = Event::new(EventFlags::DEFAULT)?;
     let (grid, block) = launch::grid_2d(&chapter.gpu.device, width, height, flags.block)?;
 
-    for variant in flags.variants().note() {
+    for variant in flags.variants().note_kernels() {
         // Copy to the symbol in the layout that the kernel reads.
         match variant.spheres {
             Spheres::Packed => constant_spheres.copy_from(&ConstantBank::packed(&spheres))?,
@@ -74,8 +74,10 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
 
         // Read back and compare bit by bit: kernel and reference round in the same places.
         image.copy_to(&mut picture.pixels)?;
-        let check = compare(&picture.pixels, &expected.pixels, |got, want| got == want);
-        let verdict = check.verdict(|index| picture.place(index));
+        let check = compare(&picture.pixels, &expected.pixels, |actual, expected| {
+            actual == expected
+        });
+        let verdict = check.verdict(|index| picture.pixel_name(index));
         if !chapter.add(Entry::new(variant.name, measured, verdict)) {
             break; // the wrong picture is saved
         }

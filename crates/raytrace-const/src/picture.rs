@@ -31,7 +31,7 @@ impl Picture {
     }
 
     /// Describes the pixel with this index.
-    pub fn place(&self, index: usize) -> String {
+    pub fn pixel_name(&self, index: usize) -> String {
         let width = self.width as usize;
         format!("pixel ({}, {})", index % width, index / width)
     }
@@ -59,7 +59,7 @@ impl Picture {
 /// # Errors
 ///
 /// Fails if `path` is a folder or does not end in `.png`, or its folder is missing or not writable.
-pub fn require_place(path: &Path) -> Result<()> {
+pub fn require_writable(path: &Path) -> Result<()> {
     let shown = path.display();
     if path.is_dir() {
         bail!("--out {shown} is a folder; give a file name, like raytrace.png");
@@ -68,7 +68,7 @@ pub fn require_place(path: &Path) -> Result<()> {
         .extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("png"))
     {
-        bail!("--out '{shown}' does not end in .png, which is what the picture will be");
+        bail!("--out '{shown}' does not end in .png, the format of the picture");
     }
     file::require_folder(&format!("--out {shown}"), path)
 }
@@ -79,7 +79,7 @@ mod tests {
     use std::fs;
 
     fn refusal(path: &Path) -> String {
-        match require_place(path) {
+        match require_writable(path) {
             Ok(_) => panic!("{} was accepted", path.display()),
             Err(error) => error.to_string(),
         }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_that_cannot_be_put_in_place_leaves_nothing_behind() {
+    fn a_failed_save_leaves_no_temporary_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.png");
         fs::create_dir(&path).unwrap();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_an_error() {
+    fn a_missing_folder_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("inner/a.png");
         let error = Picture::black(1, 1).save(&path).unwrap_err();
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_paths_are_refused_beforehand() {
+    fn invalid_paths_are_rejected_beforehand() {
         let folder = tempfile::tempdir().unwrap();
         assert!(refusal(folder.path()).contains("is a folder"));
         assert!(refusal(&folder.path().join("a.jpg")).contains("does not end in .png"));
@@ -156,14 +156,14 @@ mod tests {
     }
 
     #[test]
-    fn checking_a_place_writes_nothing() {
+    fn checking_a_path_writes_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        require_place(&folder.path().join("a.png")).unwrap();
+        require_writable(&folder.path().join("a.png")).unwrap();
         assert!(names_in(folder.path()).is_empty());
     }
 
     #[test]
-    fn places_are_columns_and_rows() {
-        assert_eq!(Picture::black(5, 4).place(13), "pixel (3, 2)");
+    fn pixel_names_are_columns_and_rows() {
+        assert_eq!(Picture::black(5, 4).pixel_name(13), "pixel (3, 2)");
     }
 }

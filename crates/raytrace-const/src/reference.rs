@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sphere_nearest_to_the_eye_is_seen_in_whatever_order() {
+    fn the_nearest_sphere_is_visible_in_any_order() {
         let near = Sphere {
             r: 0.0,
             z: 10.0,

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_filled_up_with_spheres_that_no_ray_meets() {
+    fn groups_are_padded_with_invisible_spheres() {
         for (spheres, slots) in [(1, 20), (20, 20), (21, 40), (2041, 2060)] {
             let spheres = random(&flags(&format!("--spheres {spheres}")));
             let (outlines, surfaces) = grouped(&spheres);

@@ -26,7 +26,7 @@ fn of_rays_and_of_point([left, top]: [i32; 2], [x, y]: [f32; 2]) -> (f32, f32) {
 }
 
 #[test]
-fn no_ray_passes_closer_than_the_nearest_point() {
+fn no_ray_is_closer_than_the_nearest_point() {
     let mut random = Pcg32::seed_from_u64(1);
     let (mut alike, mut closer) = (0, 0);
     // From pictures of a few pixels to pictures whose columns a float cannot distinguish.
@@ -57,7 +57,7 @@ fn no_ray_passes_closer_than_the_nearest_point() {
 /// pixel that hits one is black, as a sphere is at its rim. Each pixel is the corner of a patch, and the
 /// centre is outside the patch in both dimensions, so the outcome depends on rounding.
 #[test]
-fn the_kernel_finds_what_a_ray_just_meets() {
+fn the_kernel_finds_barely_hit_spheres() {
     let arguments =
         "raytrace-const --variant nearest-point --width 128 --height 128 --spheres 2040";
     let flags = Flags::parse_from(arguments.split(' '));

@@ -96,12 +96,12 @@ pub fn judge(verdict: Verdict, error: f64) -> Verdict {
 /// Describes `error` in one sentence; `None` if it is explained. NaN is never explained.
 fn unexplained(error: f64) -> Option<String> {
     let explained = explained();
-    let most = ROOM * (explained.by_coefficients + explained.by_rounding);
-    let is_explained = error <= most;
+    let max = ROOM * (explained.by_coefficients + explained.by_rounding);
+    let is_explained = error <= max;
     (!is_explained).then(|| {
         format!(
-            "it is off by {error:.2e} from the sine wave's derivative, of which its coefficients \
-             and rounding explain {most:.2e}"
+            "the error is {error:.2e} relative to the sine wave's derivative, of which its \
+             coefficients and rounding explain {max:.2e}"
         )
     })
 }
@@ -120,7 +120,7 @@ mod tests {
     use common::verify::{compare, within_ulps};
 
     #[test]
-    fn five_decimal_places_cost_two_in_a_hundred_thousand() {
+    fn five_decimal_places_cause_an_error_of_2e_5() {
         let explained = explained();
         assert_relative_eq!(explained.by_coefficients, 1.97e-5, max_relative = 1e-3);
         assert_relative_eq!(explained.by_rounding, 1.28e-6, max_relative = 3e-3);
@@ -157,12 +157,12 @@ mod tests {
         for nan in [f32::NAN, -f32::NAN] {
             let error = largest_error(&[0.0, nan, 9.0], &[0.0; 3]);
             assert!(error.is_nan());
-            assert!(unexplained(error).unwrap().contains("off by NaN"));
+            assert!(unexplained(error).unwrap().contains("error is NaN"));
         }
     }
 
     #[test]
-    fn an_error_that_is_too_large_is_wrong_though_nothing_differs() {
+    fn an_unexplained_error_is_wrong_although_nothing_differs() {
         let judged = |wrong: Option<&str>, error| {
             let wrong = wrong.map(str::to_owned);
             judge(
@@ -175,7 +175,10 @@ mod tests {
         };
         assert_eq!(judged(None, 2.0e-5).wrong, None);
         let wrong = judged(None, 2.2e-5).wrong.unwrap();
-        assert!(wrong.starts_with("it is off by 2.20e-5 from"), "{wrong}");
+        assert!(
+            wrong.starts_with("the error is 2.20e-5 relative"),
+            "{wrong}"
+        );
         assert!(wrong.ends_with("explain 2.10e-5"), "{wrong}");
         // The description of differing elements takes precedence.
         assert_eq!(judged(Some("1 differs"), 9.0).wrong.unwrap(), "1 differs");
@@ -185,7 +188,7 @@ mod tests {
     /// The output of a stencil that is a thousandth too large equals its own reference bit by bit, but not
     /// the derivative.
     #[test]
-    fn a_result_off_by_a_thousandth_is_shown_recorded_and_an_error() {
+    fn an_error_of_a_thousandth_is_reported() {
         let derivative = wave::derivative(100);
         let mut results = reference::stencil(&wave::points(100));
         results.iter_mut().for_each(|result| *result *= 1.001);
@@ -213,7 +216,7 @@ mod tests {
         );
         let error = report.verdict().unwrap_err().to_string();
         assert!(
-            error.starts_with("constant is wrong: it is off by"),
+            error.starts_with("constant: wrong result: the error is"),
             "{error}"
         );
     }

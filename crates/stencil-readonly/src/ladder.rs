@@ -20,7 +20,7 @@ use crate::variant::Coefficients;
 ///
 /// Fails if CUDA reports an error.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
-    if chapter.climbs(&flags.variants()) {
+    if chapter.with_ladder(&flags.variants()) {
         let bytes = (flags.size as usize + 2 * RADIUS) * size_of::<f32>();
         chapter.limit(limit::copy_of(&chapter.gpu, chapter.repeat(), bytes)?);
     }
@@ -98,7 +98,7 @@ pub fn copy(
     points: &DeviceBuffer<f32>,
     results: &mut DeviceBuffer<f32>,
 ) -> Result<()> {
-    if flags.variants().climbs() {
+    if flags.variants().has_rungs() {
         return Ok(());
     }
     results.set_8(POISON)?;

@@ -48,7 +48,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     for threads in flags.blocks() {
         let (grid, block) = launch::grid_1d(&chapter.gpu.device, flags.size, threads)?;
         let shared = scheme::shared_bytes(threads);
-        for variant in flags.variants().note() {
+        for variant in flags.variants().note_kernels() {
             // Launch as often as one timing sample needs.
             results.set_8(POISON)?;
             let kernel = module.get_function(variant.kernel)?;

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use chapter::Chapter;
-use chapter::memory::{self, Need};
+use chapter::memory::{self, Footprint};
 use chapter::report::Extra;
 use common::launch;
 use serde::Serialize;
@@ -32,8 +32,8 @@ impl Flags {
         for block in self.blocks() {
             launch::grid_1d(&chapter.gpu.device, self.size, block)?;
         }
-        memory::require(&chapter.gpu, "this array", memory_need(self))?;
-        chapter.beside(Beside {
+        memory::require(&chapter.gpu, "this array", memory_footprint(self))?;
+        chapter.extra(Beside {
             explained_error: accuracy::explained(),
         });
         ladder::prepare(self, &chapter)?;
@@ -50,10 +50,10 @@ impl Flags {
         chapter.finish(&format!(
             "Every warp reads the same four coefficients, from constant memory or through the \
              read-only cache.\n\
-             Every block fetches a halo of 8 points beside its own, so that small blocks fetch \
-             much more than they have.\n\
-             The derivative is between -1 and 1. Coefficients of five decimal places put it off by \
-             {:.2e}, and rounding to 32 bits by at most {:.2e} more.",
+             Every block loads a halo of 8 points in addition to its own, which is expensive for \
+             small blocks.\n\
+             The derivative is between -1 and 1. Its coefficients, rounded to five decimal places, \
+             cause an error\nof {:.2e}, and rounding to 32 bits adds at most {:.2e}.",
             explained.by_coefficients, explained.by_rounding,
         ))
     }
@@ -61,11 +61,11 @@ impl Flags {
 
 /// Returns the bytes of points and results with their halos and of the coefficients on the GPU; of the
 /// points, the reference, the results read back with their halo, and the derivative on the host.
-fn memory_need(flags: &Flags) -> Need {
+fn memory_footprint(flags: &Flags) -> Footprint {
     // Cannot overflow: there are at most 2^30 points.
     let size = u64::from(flags.size);
     let array = (size + 2 * RADIUS as u64) * size_of::<f32>() as u64;
-    Need {
+    Footprint {
         device: 2 * array + size_of_val(&COEF) as u64,
         host: 3 * array + size * size_of::<f64>() as u64,
     }
@@ -78,9 +78,10 @@ mod tests {
 
     #[test]
     fn memory_is_counted_without_overflow() {
-        let need = |size| memory_need(&Flags::parse_from(["stencil-readonly", "--size", size]));
-        let small = need("2");
+        let footprint =
+            |size| memory_footprint(&Flags::parse_from(["stencil-readonly", "--size", size]));
+        let small = footprint("2");
         assert_eq!((small.device, small.host), (2 * 40 + 20, 3 * 40 + 16));
-        assert_eq!(need("1073741824").host, 20 * (1 << 30) + 3 * 32);
+        assert_eq!(footprint("1073741824").host, 20 * (1 << 30) + 3 * 32);
     }
 }

@@ -47,12 +47,12 @@ mod tests {
         let mut points = [0.0; 17];
         points[8] = 1.0;
         let [_, a1, a2, a3, a4] = COEF;
-        let wanted = [a4, a3, a2, a1, 0.0, -a1, -a2, -a3, -a4];
-        assert_eq!(stencil(&points), wanted);
+        let expected = [a4, a3, a2, a1, 0.0, -a1, -a2, -a3, -a4];
+        assert_eq!(stencil(&points), expected);
     }
 
     #[test]
-    fn nothing_is_left_of_an_array_without_points() {
+    fn an_array_without_points_gives_no_results() {
         assert!(stencil(&[1.0; 2 * RADIUS]).is_empty());
     }
 }

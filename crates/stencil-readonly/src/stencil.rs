@@ -38,7 +38,7 @@ impl Stencil {
 
 impl Details for Stencil {
     fn columns(&self) -> &'static [&'static str] {
-        &["block", "GB/s", "derivative off by"]
+        &["block", "GB/s", "largest error"]
     }
 
     fn cells(&self) -> Vec<String> {
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_a_dash() {
+    fn unknown_values_are_dashes() {
         let stencil = Stencil::new(1, None, None, &Timing::once(0.0));
         assert_eq!(stencil.gb_per_s, None);
         assert_eq!(stencil.cells(), ["–", "–", "–"]);

@@ -9,8 +9,8 @@ use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer, LockedBu
 use cust::stream::Stream;
 use cust::sys;
 
+use crate::bandwidth::Bandwidth;
 use crate::flags::Flags;
-use crate::moved::Moved;
 use crate::{free, vectors};
 
 /// A kind of copy.
@@ -109,7 +109,7 @@ pub const KINDS: &[Kind] = &[
 ///
 /// Fails if CUDA reports an error.
 pub fn run(flags: &Flags, chapter: &Chapter, vector: &[f32]) -> Result<()> {
-    if flags.variants().climbs() {
+    if flags.variants().has_rungs() {
         return Ok(());
     }
     let events = timing::events(&chapter.gpu.stream)?;
@@ -120,8 +120,8 @@ pub fn run(flags: &Flags, chapter: &Chapter, vector: &[f32]) -> Result<()> {
         let measured = chapter.sample(&label, |times| copies.time(kind, times, &events))?;
         let check = compare(&copies.copied(kind)?, vector, within_ulps(0));
         let bytes = vectors::bytes(flags.count);
-        let entry = Entry::new(kind.name, measured, check.verdict(vectors::place));
-        chapter.add(entry.with(|measured| Moved::new(bytes, &measured.timing)));
+        let entry = Entry::new(kind.name, measured, check.verdict(vectors::element_name));
+        chapter.add(entry.with(|measured| Bandwidth::new(bytes, &measured.timing)));
     }
     copies.free()
 }
@@ -282,12 +282,12 @@ mod tests {
     #[test]
     fn every_kind_copies() {
         let folder = tempfile::tempdir().unwrap();
-        chapter_test::child("copies::tests::every_kind", folder.path());
+        chapter_test::run_child("copies::tests::every_kind", folder.path());
     }
 
     #[test]
     #[ignore = "another test runs it in a process of its own"]
-    fn an_address_of_nothing() {
+    fn a_null_address() {
         let _gpu = Gpu::open().unwrap();
         let mut to = 0.0_f32;
         // SAFETY: the driver rejects address 0 before it copies anything.
@@ -298,11 +298,11 @@ mod tests {
     #[test]
     fn a_copy_that_fails_has_the_drivers_error() {
         let folder = tempfile::tempdir().unwrap();
-        let name = "copies::tests::an_address_of_nothing";
-        let (said, _) = chapter_test::child(name, folder.path());
+        let name = "copies::tests::a_null_address";
+        let (message, _) = chapter_test::run_child(name, folder.path());
         assert!(
-            said.contains("cuMemcpy failed: CUDA_ERROR_INVALID_VALUE"),
-            "{said}"
+            message.contains("cuMemcpy failed: CUDA_ERROR_INVALID_VALUE"),
+            "{message}"
         );
     }
 }

@@ -1,14 +1,14 @@
 //! The chapter's flags.
 
 use chapter::flags::CommonFlags;
-use chapter::ladder::{self, Choice, Chosen};
+use chapter::ladder::{self, Choice, Selection};
 use clap::{Parser, value_parser};
 use serde::Serialize;
 
 use crate::variant::{VARIANTS, Work};
 
 /// Maximum number of elements; all vectors together have far fewer than 2^64 bytes.
-const MOST: u64 = 1 << 40;
+const MAX_COUNT: u64 = 1 << 40;
 
 /// Adds two vectors on the GPU, and times the kernel and every kind of copy.
 #[derive(Debug, Parser)]
@@ -19,7 +19,7 @@ pub struct Flags {
         long,
         value_name = "ELEMENTS",
         default_value_t = 1 << 22,
-        value_parser = value_parser!(u64).range(1..=MOST)
+        value_parser = value_parser!(u64).range(1..=MAX_COUNT)
     )]
     pub count: u64,
 
@@ -61,8 +61,8 @@ pub struct Inputs {
 
 impl Flags {
     /// Returns the selected variants, the note's kernel first.
-    pub fn variants(&self) -> Chosen<Work> {
-        ladder::chosen(VARIANTS, &self.variant)
+    pub fn variants(&self) -> Selection<Work> {
+        ladder::select(VARIANTS, &self.variant)
     }
 
     /// Returns the flags that determine the results.
@@ -84,6 +84,6 @@ mod tests {
         let flags = Flags::try_parse_from(["vector-add"]).unwrap();
         assert_eq!((flags.count, flags.block), (4_194_304, 256));
         let names = flags.variants().into_iter().map(|variant| variant.name);
-        assert!(names.eq(["add"]) && !flags.variants().climbs());
+        assert!(names.eq(["add"]) && !flags.variants().has_rungs());
     }
 }

@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     #[ignore = "another test runs it in a process of its own"]
-    fn addresses_that_are_none() {
+    fn invalid_addresses() {
         let _gpu = Gpu::open().unwrap();
         // SAFETY: the buffer's element is never accessed, and freeing this invalid address must fail.
         let nowhere =
@@ -54,15 +54,15 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_what_could_not_be_freed() {
+    fn errors_name_the_buffer_that_could_not_be_freed() {
         let folder = tempfile::tempdir().unwrap();
-        let name = "free::tests::addresses_that_are_none";
-        let (said, _) = chapter_test::child(name, folder.path());
+        let name = "free::tests::invalid_addresses";
+        let (message, _) = chapter_test::run_child(name, folder.path());
         for part in [
             "cannot free a on the GPU: CUDA_ERROR_INVALID_VALUE",
             "cannot free b in pinned memory: CUDA_ERROR_INVALID_VALUE",
         ] {
-            assert!(said.contains(part), "{said}");
+            assert!(message.contains(part), "{message}");
         }
     }
 }

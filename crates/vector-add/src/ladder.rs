@@ -12,8 +12,8 @@ use cust::memory::DeviceBuffer;
 use cust::module::Module;
 use cust::stream::{Stream, StreamFlags};
 
+use crate::bandwidth::Bandwidth;
 use crate::flags::Flags;
-use crate::moved::Moved;
 use crate::round_trip::RoundTrip;
 use crate::variant::{Variant, Work};
 use crate::{free, vectors};
@@ -26,7 +26,7 @@ use crate::{free, vectors};
 ///
 /// Fails if CUDA reports an error.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
-    if chapter.climbs(&flags.variants()) {
+    if chapter.with_ladder(&flags.variants()) {
         let bytes = 6 * flags.count as usize;
         chapter.limit(limit::copy_of(&chapter.gpu, chapter.repeat(), bytes)?);
     }
@@ -47,7 +47,7 @@ pub fn run(
     expected: &[f32],
 ) -> Result<()> {
     for variant in flags.variants() {
-        if let Work::Kernel { width, ptx } = variant.own {
+        if let Work::Kernel { width, ptx } = variant.config {
             let module = module::load(ptx)?;
             kernel(flags, chapter, variant, (&module, width), (a, b), expected)?;
         }
@@ -98,7 +98,7 @@ fn round_trips(
     let ways = flags
         .variants()
         .into_iter()
-        .filter_map(|variant| match variant.own {
+        .filter_map(|variant| match variant.config {
             Work::RoundTrip(way) => Some((variant, way)),
             _ => None,
         });
@@ -129,7 +129,7 @@ fn round_trips(
         let label = format!("the {} sum", variant.name);
         let measured = chapter.sample(&label, |times| trip.time(way, times, &events))?;
         let whole = measured.without_launch();
-        chapter.add(entry(flags, variant, whole, trip.sum(way), expected).apart());
+        chapter.add(entry(flags, variant, whole, trip.sum(way), expected).separate());
     }
     trip.free()
 }
@@ -142,7 +142,7 @@ fn entry(
     sum: &[f32],
     expected: &[f32],
 ) -> Entry {
-    let verdict = compare(sum, expected, within_ulps(0)).verdict(vectors::place);
+    let verdict = compare(sum, expected, within_ulps(0)).verdict(vectors::element_name);
     let bytes = 3 * vectors::bytes(flags.count);
-    Entry::new(variant.name, measured, verdict).with(|it| Moved::new(bytes, &it.timing))
+    Entry::new(variant.name, measured, verdict).with(|it| Bandwidth::new(bytes, &it.timing))
 }

@@ -12,7 +12,7 @@ use clap::Parser;
 use common::verify::{POISON, compare, within_ulps};
 use common::{launch, module};
 use cust::prelude::*;
-use vector_add::{Flags, Moved, copies, free, ladder, vectors};
+use vector_add::{Bandwidth, Flags, copies, free, ladder, vectors};
 
 /// The kernel, compiled to PTX.
 const PTX: &str = include_str!(env!("VECTOR_ADD_PTX"));
@@ -42,7 +42,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     b.copy_from(&host_b)?;
 
     let (grid, block) = launch::grid_1d(&chapter.gpu.device, flags.count, flags.block)?;
-    for variant in flags.variants().note() {
+    for variant in flags.variants().note_kernels() {
         c.set_8(POISON)?;
         let add = module.get_function(variant.kernel)?;
 
@@ -61,8 +61,8 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         c.copy_to(&mut host_c)?;
         let check = compare(&host_c, &expected, within_ulps(0));
         let bytes = 3 * vectors::bytes(flags.count);
-        let entry = Entry::new(variant.name, measured, check.verdict(vectors::place));
-        chapter.add(entry.with(|measured| Moved::new(bytes, &measured.timing)));
+        let entry = Entry::new(variant.name, measured, check.verdict(vectors::element_name));
+        chapter.add(entry.with(|measured| Bandwidth::new(bytes, &measured.timing)));
     }
 
     // Free explicitly: dropping a buffer frees it as well, but ignores errors.

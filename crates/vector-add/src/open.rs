@@ -12,8 +12,8 @@ use crate::{ladder, vectors};
 /// Text under the table of copies.
 const WORDS: &str = "\
     `add` and `device to device` move their bytes within the GPU's memory; copies to and from the \
-    host move them\nover the link between the two: compare GB/s. With `default` the driver tells \
-    the direction by the addresses;\nwith `pinned` the GPU fetches the bytes by itself and the host \
+    host move them\nover the link between GPU and host: compare GB/s. With `default` the driver infers \
+    the direction from the addresses;\nwith `pinned` the GPU copies the bytes directly and the host \
     need not wait.";
 
 impl Flags {
@@ -24,13 +24,13 @@ impl Flags {
     ///
     /// Fails if the input exceeds a limit or CUDA does not start.
     pub fn open(&self) -> Result<Chapter> {
-        let baseline = match self.variants().climbs() {
+        let baseline = match self.variants().has_rungs() {
             true => VARIANTS[0].name,
             false => KINDS[0].name,
         };
         let chapter = Chapter::open("vector-add", &self.common, self.inputs(), baseline)?;
         launch::grid_1d(&chapter.gpu.device, self.count, self.block)?;
-        memory::require(&chapter.gpu, "this sum", vectors::memory_need(self))?;
+        memory::require(&chapter.gpu, "this sum", vectors::memory_footprint(self))?;
         ladder::prepare(self, &chapter)?;
         Ok(chapter)
     }
@@ -41,7 +41,7 @@ impl Flags {
     ///
     /// Fails if a sum or a copy is wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
-        chapter.finish(match self.variants().climbs() {
+        chapter.finish(match self.variants().has_rungs() {
             true => "",
             false => WORDS,
         })

@@ -346,7 +346,7 @@ mod tests {
     use cust::stream::StreamFlags;
 
     #[test]
-    fn chunks_are_all_of_it_once_and_get_smaller() {
+    fn chunks_cover_everything_once_and_get_smaller() {
         for count in [
             1,
             17,
@@ -418,8 +418,8 @@ mod tests {
     }
 
     #[test]
-    fn every_way_brings_back_the_sum() {
+    fn every_way_computes_the_sum() {
         let folder = tempfile::tempdir().unwrap();
-        chapter_test::child("round_trip::tests::every_way", folder.path());
+        chapter_test::run_child("round_trip::tests::every_way", folder.path());
     }
 }

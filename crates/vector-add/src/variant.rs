@@ -28,13 +28,13 @@ pub const VARIANTS: &[Variant] = &[
     Variant::note(
         "add",
         "add",
-        "the note's kernel: one sum a thread, 4 bytes an access",
+        "the note's kernel: one element per thread, 4 bytes per access",
         Work::Note,
     ),
     Variant::rung(
         "float4",
         "add_float4",
-        "four sums a thread: 16 bytes an access",
+        "four elements per thread: 16 bytes per access",
         Work::Kernel {
             width: 4,
             ptx: include_str!(env!("VECTOR_ADD_LADDER_1_FLOAT4_PTX")),
@@ -43,19 +43,19 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "pageable",
         "add",
-        "the note's whole sum: vectors there, kernel, sum back",
+        "the note's complete addition: copy the vectors, kernel, copy the sum back",
         Work::RoundTrip(Way::Pageable),
     ),
     Variant::rung(
         "pinned",
         "add",
-        "the same from pinned memory, which the GPU fetches by itself",
+        "the same from pinned memory, which the GPU copies directly",
         Work::RoundTrip(Way::Pinned),
     ),
     Variant::rung(
         "overlapped",
         "add",
-        "the same in chunks: one comes back while the next goes there",
+        "the same in chunks: one is copied back while the next is copied to the GPU",
         Work::RoundTrip(Way::Overlapped),
     ),
 ];

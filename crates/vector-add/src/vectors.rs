@@ -1,6 +1,6 @@
 //! The vectors: their contents, their expected sum, and their size in memory.
 
-use chapter::memory::Need;
+use chapter::memory::Footprint;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
@@ -35,16 +35,16 @@ pub fn bytes(count: u64) -> u64 {
 }
 
 /// Returns the bytes of all vectors at the peak.
-pub fn memory_need(flags: &Flags) -> Need {
+pub fn memory_footprint(flags: &Flags) -> Footprint {
     let vector = bytes(flags.count);
-    Need {
+    Footprint {
         device: ON_DEVICE * vector,
         host: ON_HOST * vector,
     }
 }
 
 /// Describes the element with this index.
-pub fn place(index: usize) -> String {
+pub fn element_name(index: usize) -> String {
     format!("element {index}")
 }
 
@@ -87,9 +87,9 @@ mod tests {
 
     #[test]
     fn memory_is_counted_without_overflow() {
-        let need = memory_need(&flags("--count 17"));
-        assert_eq!((need.device, need.host), (204, 544));
-        let need = memory_need(&flags("--count 1099511627776"));
-        assert_eq!(need.host, 1 << 45);
+        let footprint = memory_footprint(&flags("--count 17"));
+        assert_eq!((footprint.device, footprint.host), (204, 544));
+        let footprint = memory_footprint(&flags("--count 1099511627776"));
+        assert_eq!(footprint.host, 1 << 45);
     }
 }

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::schema;
 
 /// Invalid sizes: zero, negative, not a number, not an integer, more than 64 bits.
-pub const NO_SIZES: [&str; 5] = ["0", "-5", "many", "1.5", "99999999999999999999"];
+pub const INVALID_SIZES: [&str; 5] = ["0", "-5", "many", "1.5", "99999999999999999999"];
 
 /// A chapter's program.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ impl Chapter {
     }
 
     /// Sets an environment variable for the program.
-    pub fn with(mut self, variable: &str, value: &str) -> Self {
+    pub fn with_env(mut self, variable: &str, value: &str) -> Self {
         self.variables.push((variable.to_owned(), value.to_owned()));
         self
     }
@@ -52,7 +52,7 @@ impl Chapter {
     }
 
     /// Runs the program with `arguments`, separated by spaces, and fails unless it succeeds.
-    pub fn runs(&self, arguments: &str) -> Run {
+    pub fn run(&self, arguments: &str) -> Run {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let command = &mut self.command(folder.path());
         let output = command
@@ -70,7 +70,7 @@ impl Chapter {
     /// Runs the program with `arguments` and `--json` and returns the record, after validating it against the
     /// chapter's schema in `docs/records`.
     pub fn record(&self, arguments: &str) -> Value {
-        let run = self.runs(&format!("{arguments} --json"));
+        let run = self.run(&format!("{arguments} --json"));
         let record = serde_json::from_str(&run.stdout).expect("standard output is one JSON record");
         schema::check(&self.name(), &record);
         record
@@ -78,26 +78,26 @@ impl Chapter {
 
     /// Runs the program with `arguments` and `--check` and fails unless table and record list the checks and
     /// have no findings.
-    pub fn checks_out(&self, arguments: &str) {
-        let run = self.runs(&format!("{arguments} --check"));
-        let said = "\n\nChecked (mem, init, race, sync, leak, host): nothing found.\n";
-        assert!(run.stdout.ends_with(said), "{}", run.stdout);
+    pub fn check_finds_nothing(&self, arguments: &str) {
+        let run = self.run(&format!("{arguments} --check"));
+        let message = "\n\nChecked (mem, init, race, sync, leak, host): no findings.\n";
+        assert!(run.stdout.ends_with(message), "{}", run.stdout);
         assert!(!run.stderr.contains("error: "), "{}", run.stderr);
         let record = self.record(&format!("{arguments} --check=sync,race"));
-        let wanted = serde_json::json!({ "checks": ["race", "sync"], "findings": [] });
-        assert_eq!(record["check"], wanted);
+        let expected = serde_json::json!({ "checks": ["race", "sync"], "findings": [] });
+        assert_eq!(record["check"], expected);
         assert!(self.record(arguments).get("check").is_none());
     }
 
     /// Runs the program with `arguments` and fails unless it exits with `code` and one error that contains
     /// all of `parts`, without a table, a panic or a file. Returns standard error.
-    pub fn refuses(&self, code: i32, arguments: &str, parts: &[&str]) -> String {
+    pub fn rejects(&self, code: i32, arguments: &str, parts: &[&str]) -> String {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        self.refuses_in(folder.path(), code, arguments, parts)
+        self.rejects_in(folder.path(), code, arguments, parts)
     }
 
-    /// Does the same as [`Chapter::refuses`] in `folder`, which must not change.
-    pub fn refuses_in(&self, folder: &Path, code: i32, arguments: &str, parts: &[&str]) -> String {
+    /// Does the same as [`Chapter::rejects`] in `folder`, which must not change.
+    pub fn rejects_in(&self, folder: &Path, code: i32, arguments: &str, parts: &[&str]) -> String {
         let before = files(folder);
         let command = &mut self.command(folder);
         let output = command
@@ -105,50 +105,50 @@ impl Chapter {
             .assert()
             .code(code);
         let output = output.get_output();
-        let said = text(&output.stderr);
-        one_error(&said);
+        let message = text(&output.stderr);
+        one_error(&message);
         for part in parts {
             assert!(
-                said.contains(part),
-                "no '{part}' with '{arguments}' in:\n{said}"
+                message.contains(part),
+                "no '{part}' with '{arguments}' in:\n{message}"
             );
         }
         assert_eq!(text(&output.stdout), "", "results in spite of the error");
         assert_eq!(files(folder), before, "files were left behind");
-        said
+        message
     }
 
-    /// Fails unless each of `flags` rejects each of `values`, such as [`NO_SIZES`], and a missing value.
-    pub fn refuses_values(&self, flags: &[&str], values: &[&str]) {
+    /// Fails unless each of `flags` rejects each of `values`, such as [`INVALID_SIZES`], and a missing value.
+    pub fn rejects_values(&self, flags: &[&str], values: &[&str]) {
         for flag in flags {
             for value in values {
-                self.refuses(2, &format!("{flag} {value}"), &[flag, value]);
+                self.rejects(2, &format!("{flag} {value}"), &[flag, value]);
             }
-            self.refuses(2, flag, &[flag, "value is required"]);
+            self.rejects(2, flag, &[flag, "value is required"]);
         }
     }
 
     /// Fails unless the program rejects input that is invalid for all chapters: an unknown flag, an invalid
     /// number of samples, an unknown backend, and the GPU backend on a machine without a GPU. `small` are
     /// arguments for a short run.
-    pub fn refuses_what_every_chapter_refuses(&self, small: &str) {
-        self.refuses(2, "--no-such-flag 3", &["--no-such-flag"]);
-        let [_zero, no_numbers @ ..] = NO_SIZES;
-        self.refuses_values(&["--repeat"], &no_numbers);
+    pub fn rejects_common_invalid_input(&self, small: &str) {
+        self.rejects(2, "--no-such-flag 3", &["--no-such-flag"]);
+        let [_zero, no_numbers @ ..] = INVALID_SIZES;
+        self.rejects_values(&["--repeat"], &no_numbers);
         for (list, bad) in [("races", "'races'"), ("mem,,sync", "''"), ("", "''")] {
             let flag = format!("--check={list}");
-            self.refuses(2, &flag, &[bad, "mem, init, race, sync, leak and host"]);
+            self.rejects(2, &flag, &[bad, "mem, init, race, sync, leak and host"]);
         }
-        let backend = self.clone().with("CUDA_BACKEND", "cpu");
-        backend.refuses(1, "", &["CUDA_BACKEND", "cpu", "gpu", "sim"]);
+        let backend = self.clone().with_env("CUDA_BACKEND", "cpu");
+        backend.rejects(1, "", &["CUDA_BACKEND", "cpu", "gpu", "sim"]);
 
-        let gpu = self.clone().with("CUDA_BACKEND", "gpu");
+        let gpu = self.clone().with_env("CUDA_BACKEND", "gpu");
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut command = gpu.command(folder.path());
         let output = command.args(small.split_whitespace()).output();
         if !output.expect("the program starts").status.success() {
             let parts = ["CUDA_BACKEND=gpu", "NVIDIA", "CUDA_BACKEND=sim"];
-            gpu.refuses(1, small, &parts);
+            gpu.rejects(1, small, &parts);
         }
     }
 
@@ -168,11 +168,11 @@ impl Chapter {
     }
 }
 
-/// Fails unless `said` contains exactly one error and no panic.
-pub(crate) fn one_error(said: &str) {
-    assert_eq!(said.matches("error: ").count(), 1, "{said}");
+/// Fails unless `message` contains exactly one error and no panic.
+pub(crate) fn one_error(message: &str) {
+    assert_eq!(message.matches("error: ").count(), 1, "{message}");
     for panic in ["panicked", "RUST_BACKTRACE", "stack backtrace"] {
-        assert!(!said.contains(panic), "{said}");
+        assert!(!message.contains(panic), "{message}");
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod chapter;
 mod child;
+mod closed_output;
 #[cfg(target_os = "linux")]
 mod memory;
 mod profile;
@@ -12,10 +13,9 @@ mod schema;
 mod table;
 #[cfg(unix)]
 mod terminal;
-mod unread;
 
-pub use chapter::{Chapter, NO_SIZES, Run};
-pub use child::{child, printed_by};
+pub use chapter::{Chapter, INVALID_SIZES, Run};
+pub use child::{output_of, run_child};
 #[cfg(target_os = "linux")]
 pub use memory::available_memory;
 pub use schema::check as check_record;

@@ -12,10 +12,10 @@ impl Chapter {
     /// that launch a kernel, each with a substring of a line that it executes.
     ///
     /// The record must contain the same counters, only for these kernels, and be the same in two runs.
-    pub fn profiles(&self, arguments: &str, kernels: &[(&str, &str)]) {
-        let plain = self.runs(arguments).stdout;
-        let summary = self.runs(&format!("{arguments} --profile"));
-        let lines = self.runs(&format!("{arguments} --profile=lines"));
+    pub fn check_profile(&self, arguments: &str, kernels: &[(&str, &str)]) {
+        let plain = self.run(arguments).stdout;
+        let summary = self.run(&format!("{arguments} --profile"));
+        let lines = self.run(&format!("{arguments} --profile=lines"));
         for Run { stdout, .. } in [&summary, &lines] {
             assert!(stdout.starts_with(plain.trim_end()), "{stdout}");
             assert!(stdout.contains("| in Nsight Compute"), "{stdout}");
@@ -47,16 +47,16 @@ impl Chapter {
             "{}",
             lines.stdout
         );
-        let again = self.runs(&format!("{arguments} --profile=lines"));
+        let again = self.run(&format!("{arguments} --profile=lines"));
         assert_eq!(again.stdout, lines.stdout);
 
-        self.records(arguments, kernels);
-        self.refuses(2, "--profile=line", &["--profile", "summary, lines"]);
-        self.draws(arguments);
+        self.check_records(arguments, kernels);
+        self.rejects(2, "--profile=line", &["--profile", "summary, lines"]);
+        self.check_plot(arguments);
     }
 
     /// Fails unless the record has counters for `kernels` and null for all other results.
-    fn records(&self, arguments: &str, kernels: &[(&str, &str)]) {
+    fn check_records(&self, arguments: &str, kernels: &[(&str, &str)]) {
         let record = self.record(&format!("{arguments} --profile=lines"));
         assert_eq!(record, self.record(&format!("{arguments} --profile=lines")));
         for result in record["results"].as_array().expect("results are a list") {
@@ -85,8 +85,8 @@ impl Chapter {
     }
 
     /// Fails unless `--plot` saves two pictures, or is rejected before the run.
-    fn draws(&self, arguments: &str) {
-        let run = self.runs(&format!("{arguments} --plot times"));
+    fn check_plot(&self, arguments: &str) {
+        let run = self.run(&format!("{arguments} --plot times"));
         assert!(run.stderr.contains("times.svg"), "{}", run.stderr);
         let svg = fs::read_to_string(run.folder.path().join("times.svg")).expect("an SVG");
         assert!(svg.contains("<svg"), "{svg}");
@@ -97,7 +97,7 @@ impl Chapter {
             left.iter()
                 .all(|name| !name.to_string_lossy().ends_with(".tmp"))
         );
-        self.refuses(2, "--plot no-folder/times", &["--plot", "no folder"]);
+        self.rejects(2, "--plot no-folder/times", &["--plot", "no folder"]);
     }
 }
 

@@ -20,7 +20,7 @@ pub struct Terminal {
 
 impl Chapter {
     /// Starts the program with `arguments` in a terminal of 24 lines and 80 columns.
-    pub fn in_terminal(&self, folder: &Path, arguments: &str) -> Terminal {
+    pub fn start_in_terminal(&self, folder: &Path, arguments: &str) -> Terminal {
         let size = PtySize::default();
         let pair = native_pty_system().openpty(size).expect("a terminal opens");
         let mut command = CommandBuilder::new(self.program());
@@ -42,9 +42,9 @@ impl Chapter {
     }
 
     /// Runs the program in a terminal, waits for the progress bar of `label` and presses Ctrl-C. Fails unless
-    /// the program ends without leaving files. For `long`, see [`Chapter::shows_progress`].
-    pub fn ends_at_ctrl_c(&self, long: impl Fn(u32) -> String, label: &str) {
-        let (_, folder, mut terminal) = self.shows_progress(long, label);
+    /// the program ends without leaving files. For `long`, see [`Chapter::run_until_progress`].
+    pub fn exits_on_ctrl_c(&self, long: impl Fn(u32) -> String, label: &str) {
+        let (_, folder, mut terminal) = self.run_until_progress(long, label);
         terminal.interrupt();
         let (code, printed) = terminal.end();
         assert_eq!(code, 130, "{printed}");
@@ -57,7 +57,7 @@ impl Chapter {
     /// Runs the program in a terminal until the progress bar of `label` appears, which takes over a second of
     /// work. The arguments are `long(1)`; if the computer finishes before that, `long(4)` and so on. Returns
     /// the arguments, the folder and the running program.
-    pub fn shows_progress(
+    pub fn run_until_progress(
         &self,
         long: impl Fn(u32) -> String,
         label: &str,
@@ -67,7 +67,7 @@ impl Chapter {
         for times in [1, 4, 16, 64] {
             let arguments = long(times);
             let folder = tempfile::tempdir().expect("a temporary folder");
-            let mut terminal = self.in_terminal(folder.path(), &arguments);
+            let mut terminal = self.start_in_terminal(folder.path(), &arguments);
             if terminal.shows(&bar) {
                 return (arguments, folder, terminal);
             }

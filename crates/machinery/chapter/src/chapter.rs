@@ -13,11 +13,11 @@ use common::timing::{self, Measured};
 use serde::Serialize;
 
 use crate::flags::CommonFlags;
-use crate::ladder::Chosen;
+use crate::ladder::Selection;
 use crate::progress;
 use crate::report::{Details, Entry, Extra, Limit, Report};
 
-/// Pause before each sample of [`Chapter::paced`]: ten times as long as a sample, because a GPU that is busy
+/// Pause before each sample of [`Chapter::measure_with_pauses`]: ten times as long as a sample, because a GPU that is busy
 /// for a tenth of the time draws little power.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -48,7 +48,7 @@ impl Chapter {
     ) -> Result<Self> {
         let gpu = Gpu::open()?;
         note(&gpu.info);
-        progress::show();
+        progress::enable();
         let report = Report::new(name, &gpu.info, flags, inputs, baseline);
         Ok(Chapter {
             gpu,
@@ -80,7 +80,7 @@ impl Chapter {
     /// Fails if `work` fails.
     pub fn sample(&self, label: &str, work: impl FnMut(u32) -> Result<f32>) -> Result<Measured> {
         let measured = timing::time(self.gpu.info.time, self.flags.repeat, work);
-        progress::settle();
+        progress::clear_bar();
         measured.with_context(|| format!("{label} failed"))
     }
 
@@ -91,7 +91,7 @@ impl Chapter {
     /// # Errors
     ///
     /// Fails where [`Self::measure`] does.
-    pub fn paced<E: Into<Error>>(
+    pub fn measure_with_pauses<E: Into<Error>>(
         &self,
         label: &str,
         work: impl FnMut() -> Result<(), E>,
@@ -120,14 +120,14 @@ impl Chapter {
 
     /// Adds a result to the report and returns true if it is correct.
     pub fn add(&self, entry: Entry) -> bool {
-        let is_right = entry.is_right();
+        let is_correct = entry.is_correct();
         let mut report = self.report.borrow_mut();
         if let Some(limit_of) = &*self.limit_of.borrow() {
             let limit = limit_of(&entry.variant, &*entry.details);
             limit.into_iter().for_each(|limit| report.limit(limit));
         }
         report.add(entry);
-        is_right
+        is_correct
     }
 
     /// Sets the hardware limit of the results that follow: see [`Report::limit`].
@@ -145,15 +145,15 @@ impl Chapter {
     }
 
     /// Sets the chapter's additional tables and record fields.
-    pub fn beside(&self, extra: impl Extra + 'static) {
-        self.report.borrow_mut().beside(extra);
+    pub fn extra(&self, extra: impl Extra + 'static) {
+        self.report.borrow_mut().extra(extra);
     }
 
     /// Lists under the table the idea of each selected rung of the ladder. Returns true if the hardware
     /// limits should be measured: rungs were selected and launches are timed.
-    pub fn climbs<O>(&self, chosen: &Chosen<O>) -> bool {
-        self.report.borrow_mut().ideas(chosen.ideas());
-        chosen.climbs() && self.flags.is_timed()
+    pub fn with_ladder<C>(&self, selection: &Selection<C>) -> bool {
+        self.report.borrow_mut().ideas(selection.ideas());
+        selection.has_rungs() && self.flags.is_timed()
     }
 
     /// Returns the number of samples per time: see [`CommonFlags::repeat`].

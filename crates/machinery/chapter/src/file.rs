@@ -8,18 +8,18 @@ use tempfile::NamedTempFile;
 
 use crate::interrupt;
 
-/// The writer for the content of a [`Draft`].
+/// The writer for the content of a [`AtomicFile`].
 pub type Writer = BufWriter<NamedTempFile>;
 
 /// A complete temporary file in the folder of its final path. It is deleted on drop unless it was
-/// [renamed](Draft::put) to that path.
+/// [renamed](AtomicFile::persist) to that path.
 #[derive(Debug)]
-pub struct Draft {
+pub struct AtomicFile {
     file: NamedTempFile,
     path: PathBuf,
 }
 
-impl Draft {
+impl AtomicFile {
     /// Creates a temporary file in the folder of `path` and lets `fill` write its content.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ impl Draft {
         let mut writer = BufWriter::new(temporary_in(folder_of(path))?);
         fill(&mut writer)?;
         let file = writer.into_inner().map_err(|failed| failed.into_error())?;
-        Ok(Draft {
+        Ok(AtomicFile {
             file,
             path: path.to_owned(),
         })
@@ -43,10 +43,10 @@ impl Draft {
     /// # Errors
     ///
     /// Fails if a folder has that name.
-    pub fn put(self) -> io::Result<()> {
-        let put = self.file.persist(&self.path);
+    pub fn persist(self) -> io::Result<()> {
+        let persisted = self.file.persist(&self.path);
         // Drops the temporary file now instead of keeping it in the error.
-        put.map(drop).map_err(|refused| refused.error)
+        persisted.map(drop).map_err(|failed| failed.error)
     }
 
     /// Renames the file to its path unless that path exists.
@@ -54,9 +54,9 @@ impl Draft {
     /// # Errors
     ///
     /// Fails if the path exists.
-    pub fn put_new(self) -> io::Result<()> {
-        let put = self.file.persist_noclobber(&self.path);
-        put.map(drop).map_err(|refused| refused.error)
+    pub fn persist_new(self) -> io::Result<()> {
+        let persisted = self.file.persist_noclobber(&self.path);
+        persisted.map(drop).map_err(|failed| failed.error)
     }
 }
 
@@ -70,8 +70,8 @@ pub fn write<E: From<io::Error>>(
     path: &Path,
     fill: impl FnOnce(&mut Writer) -> Result<(), E>,
 ) -> Result<(), E> {
-    let _whole = interrupt::hold();
-    Ok(Draft::new(path, fill)?.put()?)
+    let _deferred = interrupt::defer();
+    Ok(AtomicFile::new(path, fill)?.persist()?)
 }
 
 /// Checks that a file can be written to `path`, so that the error appears before the work and not after it.
@@ -84,11 +84,11 @@ pub fn require_folder(shown: &str, path: &Path) -> Result<()> {
     let folder = folder_of(path);
     if !folder.is_dir() {
         bail!(
-            "{shown}: there is no folder {}; make it first, or choose another",
+            "{shown}: there is no folder {}; create it first, or choose another",
             folder.display()
         );
     }
-    can_write_into(folder)
+    check_writable(folder)
         .with_context(|| format!("{shown}: cannot write into {}", folder.display()))
 }
 
@@ -97,8 +97,8 @@ pub fn require_folder(shown: &str, path: &Path) -> Result<()> {
 /// # Errors
 ///
 /// Fails with the system's reason if they cannot.
-pub fn can_write_into(folder: &Path) -> io::Result<()> {
-    let _whole = interrupt::hold();
+pub fn check_writable(folder: &Path) -> io::Result<()> {
+    let _deferred = interrupt::defer();
     temporary_in(folder).map(drop)
 }
 
@@ -137,38 +137,38 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_replaced_whole() {
+    fn a_file_is_replaced_atomically() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         fs::write(&path, "the old one").unwrap();
-        let draft = Draft::new(&path, |file| file.write_all(b"the new one")).unwrap();
+        let file = AtomicFile::new(&path, |file| file.write_all(b"the new one")).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"the old one");
-        draft.put().unwrap();
+        file.persist().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"the new one");
         assert_eq!(names_in(folder.path()), ["a"]);
     }
 
     #[test]
-    fn a_new_file_takes_nobodys_place() {
+    fn persist_new_does_not_overwrite() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
-        let new = |text: &[u8]| Draft::new(&path, |file| file.write_all(text)).unwrap();
-        new(b"the first").put_new().unwrap();
-        assert!(new(b"the second").put_new().is_err());
+        let new = |text: &[u8]| AtomicFile::new(&path, |file| file.write_all(text)).unwrap();
+        new(b"the first").persist_new().unwrap();
+        assert!(new(b"the second").persist_new().is_err());
         assert_eq!(fs::read(&path).unwrap(), b"the first");
         assert_eq!(names_in(folder.path()), ["a"]);
     }
 
     #[test]
-    fn a_draft_that_is_not_put_is_gone() {
+    fn a_dropped_file_is_deleted() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
-        drop(Draft::new(&path, |file| file.write_all(b"text")).unwrap());
+        drop(AtomicFile::new(&path, |file| file.write_all(b"text")).unwrap());
         assert!(names_in(folder.path()).is_empty());
     }
 
     #[test]
-    fn what_cannot_be_put_leaves_nothing() {
+    fn a_failed_write_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("a")).unwrap();
         assert!(write_text(&folder.path().join("a"), "text").is_err());
@@ -177,15 +177,16 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_has_to_be_there() {
+    fn a_missing_folder_is_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let inside = |name: &str| folder.path().join(name);
         assert!(require_folder("--out a", &inside("a")).is_ok());
-        let said = require_folder("--out b/a", &inside("b/a")).unwrap_err();
+        let message = require_folder("--out b/a", &inside("b/a")).unwrap_err();
         assert!(
-            said.to_string()
+            message
+                .to_string()
                 .starts_with("--out b/a: there is no folder"),
-            "{said}"
+            "{message}"
         );
         assert!(names_in(folder.path()).is_empty());
         assert_eq!(folder_of(Path::new("a")), Path::new("."));
@@ -193,7 +194,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_file_is_as_readable_as_any() {
+    fn files_have_the_default_mode() {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let [whole, plain] = ["whole", "plain"].map(|name| folder.path().join(name));

@@ -70,7 +70,7 @@ pub enum Detail {
 
 impl CommonFlags {
     /// Returns true if launches need full counters.
-    pub fn counts(&self) -> bool {
+    pub fn needs_counters(&self) -> bool {
         self.json || self.profile.is_some() || self.plot.is_some()
     }
 
@@ -96,11 +96,11 @@ mod tests {
     fn defaults() {
         let flags = Program::try_parse_from(["program"]).unwrap().common;
         assert_eq!((flags.repeat, flags.json, flags.profile), (20, false, None));
-        assert!(!flags.counts());
+        assert!(!flags.needs_counters());
     }
 
     #[test]
-    fn repeat_takes_whole_numbers_only() {
+    fn fractional_and_negative_repeats_are_rejected() {
         for bad in ["-3", "many", "1.5", "10001", ""] {
             let parsed = Program::try_parse_from(["program", "--repeat", bad]);
             assert!(parsed.is_err(), "--repeat {bad} was accepted");
@@ -108,20 +108,22 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_is_a_summary_unless_it_says_lines() {
-        let profile = |flag| Program::try_parse_from(["program", flag]).map(|it| it.common.profile);
+    fn profiles_default_to_a_summary() {
+        let profile =
+            |flag| Program::try_parse_from(["program", flag]).map(|program| program.common.profile);
         assert_eq!(profile("--profile").unwrap(), Some(Detail::Summary));
         assert_eq!(profile("--profile=summary").unwrap(), Some(Detail::Summary));
         assert_eq!(profile("--profile=lines").unwrap(), Some(Detail::Lines));
         for bad in ["--profile=line", "--profile=", "--profile=3"] {
-            let said = profile(bad).unwrap_err().to_string();
-            assert!(said.contains("summary, lines"), "{said}");
+            let message = profile(bad).unwrap_err().to_string();
+            assert!(message.contains("summary, lines"), "{message}");
         }
     }
 
     #[test]
-    fn checks_are_all_unless_it_says_which() {
-        let check = |flag| Program::try_parse_from(["program", flag]).map(|it| it.common.check);
+    fn checks_default_to_all() {
+        let check =
+            |flag| Program::try_parse_from(["program", flag]).map(|program| program.common.check);
         assert_eq!(check("--check").unwrap(), Some(Checks::ALL));
         assert_eq!(check("--check=all").unwrap(), Some(Checks::ALL));
         let some = check("--check=race,mem").unwrap().unwrap();
@@ -131,33 +133,36 @@ mod tests {
             ("--check=", "''"),
             ("--check=mem,3", "'3'"),
         ] {
-            let said = check(bad).unwrap_err().to_string();
-            assert!(said.contains(named), "{said}");
+            let message = check(bad).unwrap_err().to_string();
+            assert!(message.contains(named), "{message}");
             assert!(
-                said.contains("mem, init, race, sync, leak and host"),
-                "{said}"
+                message.contains("mem, init, race, sync, leak and host"),
+                "{message}"
             );
         }
     }
 
     #[test]
-    fn what_prints_counters_counts_them() {
+    fn flags_that_print_counters_need_them() {
         for flag in ["--json", "--profile", "--profile=lines"] {
             let flags = Program::try_parse_from(["program", flag]).unwrap().common;
-            assert!(flags.counts(), "{flag}");
+            assert!(flags.needs_counters(), "{flag}");
         }
     }
 
     #[test]
-    fn a_plot_that_cannot_be_written_is_refused_at_once() {
+    fn an_unwritable_plot_is_rejected_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let plot = |name: &Path| {
             let name = name.to_str().unwrap();
             Program::try_parse_from(["program", "--plot", name]).map(|program| program.common)
         };
-        assert!(plot(&folder.path().join("times")).unwrap().counts());
-        let said = plot(&folder.path().join("no-folder/times")).unwrap_err();
-        assert!(said.to_string().contains("there is no folder"), "{said}");
+        assert!(plot(&folder.path().join("times")).unwrap().needs_counters());
+        let message = plot(&folder.path().join("no-folder/times")).unwrap_err();
+        assert!(
+            message.to_string().contains("there is no folder"),
+            "{message}"
+        );
         assert_eq!(folder.path().read_dir().unwrap().count(), 0);
     }
 }

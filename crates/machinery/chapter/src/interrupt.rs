@@ -12,91 +12,95 @@ use crate::progress;
 use common::error::note;
 
 /// Locked while a file or a result is written, which must not be cut short.
-static WHOLE: Mutex<()> = Mutex::new(());
+static CRITICAL: Mutex<()> = Mutex::new(());
 
 /// Read-locked by owners of a child process or a temporary folder, which must be cleaned up before the exit.
-static TIDY: RwLock<()> = RwLock::new(());
+static CLEANUP: RwLock<()> = RwLock::new(());
 
 /// The exit code once the program is shutting down; 0 before.
-static ENDING: AtomicI32 = AtomicI32::new(0);
+static EXIT_CODE: AtomicI32 = AtomicI32::new(0);
 
 /// Hook that runs after all cleanup.
-static LAST: Mutex<Option<fn()>> = Mutex::new(None);
+static EXIT_HOOK: Mutex<Option<fn()>> = Mutex::new(None);
 
 /// Installs a handler for Ctrl-C, SIGTERM and SIGHUP. It clears the progress bar and ends the program with
-/// the code that a shell reports for the signal, 128 plus its number, after everything that [`hold`] and
-/// [`tidy`] protect is done. A second signal ends the program at once. A SIGHUP that `nohup` ignores stays
+/// the code that a shell reports for the signal, 128 plus its number, after everything that [`defer`] and
+/// [`cleanup_guard`] protect is done. A second signal ends the program at once. A SIGHUP that `nohup` ignores stays
 /// ignored.
 ///
 /// # Errors
 ///
 /// Fails if the system does not allow signal handlers, or the program already has one.
-pub fn install(said: &'static str) -> Result<()> {
-    signals::each(move |code| {
-        if ENDING.swap(code, Ordering::SeqCst) != 0 {
+pub fn install(message: &'static str) -> Result<()> {
+    signals::on_signal(move |code| {
+        if EXIT_CODE.swap(code, Ordering::SeqCst) != 0 {
             process::exit(code);
         }
         // Waiting on this thread would block the second signal.
-        if start("end", move || end(said, code)).is_err() {
-            end(said, code);
+        if spawn("end", move || shut_down(message, code)).is_err() {
+            shut_down(message, code);
         }
     })
     .context("cannot handle Ctrl-C")
 }
 
-fn end(said: &str, code: i32) {
-    let _whole = WHOLE.lock().unwrap_or_else(PoisonError::into_inner);
-    let _tidied = TIDY.write().unwrap_or_else(PoisonError::into_inner);
-    progress::settle();
-    if let Some(last) = LAST.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        last();
+fn shut_down(message: &str, code: i32) {
+    let _critical = CRITICAL.lock().unwrap_or_else(PoisonError::into_inner);
+    let _cleanup = CLEANUP.write().unwrap_or_else(PoisonError::into_inner);
+    progress::clear_bar();
+    if let Some(hook) = EXIT_HOOK
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take()
+    {
+        hook();
     }
-    note(said);
+    note(message);
     process::exit(code);
 }
 
 /// Defers the exit until the guard is dropped, while a file or a result is written. Never returns once the
 /// program is shutting down.
-pub fn hold() -> MutexGuard<'static, ()> {
-    let whole = WHOLE.lock().unwrap_or_else(PoisonError::into_inner);
-    if ending() {
-        drop(whole);
-        wait();
+pub fn defer() -> MutexGuard<'static, ()> {
+    let guard = CRITICAL.lock().unwrap_or_else(PoisonError::into_inner);
+    if is_shutting_down() {
+        drop(guard);
+        wait_for_exit();
     }
-    whole
+    guard
 }
 
 /// Defers the exit until the guard is dropped, for the owner of a child process or a temporary folder that
-/// must be cleaned up. The owner polls [`ending`] and cleans up when it is true. Never returns once the
+/// must be cleaned up. The owner polls [`is_shutting_down`] and cleans up when it is true. Never returns once the
 /// program is shutting down.
-pub fn tidy() -> RwLockReadGuard<'static, ()> {
-    let tidy = TIDY.read().unwrap_or_else(PoisonError::into_inner);
-    if ending() {
-        drop(tidy);
-        wait();
+pub fn cleanup_guard() -> RwLockReadGuard<'static, ()> {
+    let cleanup_guard = CLEANUP.read().unwrap_or_else(PoisonError::into_inner);
+    if is_shutting_down() {
+        drop(cleanup_guard);
+        wait_for_exit();
     }
-    tidy
+    cleanup_guard
 }
 
 /// Returns true if the program is shutting down.
-pub fn ending() -> bool {
-    ENDING.load(Ordering::SeqCst) != 0
+pub fn is_shutting_down() -> bool {
+    EXIT_CODE.load(Ordering::SeqCst) != 0
 }
 
 /// Blocks until the program exits, which it is about to do.
-pub fn wait() -> ! {
+pub fn wait_for_exit() -> ! {
     loop {
         thread::park();
     }
 }
 
 /// Sets the hook that runs last when a signal ends the program, for example to restore a terminal.
-pub fn at_last(last: Option<fn()>) {
-    *LAST.lock().unwrap_or_else(PoisonError::into_inner) = last;
+pub fn on_exit(hook: Option<fn()>) {
+    *EXIT_HOOK.lock().unwrap_or_else(PoisonError::into_inner) = hook;
 }
 
 /// Starts a thread; returns an error instead of panicking if the system has no threads left.
-fn start(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let thread = thread::Builder::new().name(name.to_owned());
     thread.spawn(work).map(drop)
 }
@@ -109,16 +113,16 @@ mod signals {
     use signal_hook::iterator::Signals;
 
     /// Added to a signal's number by shells to make an exit code.
-    const SIGNALLED: i32 = 128;
+    const SIGNAL_EXIT_BASE: i32 = 128;
 
-    /// Calls `then` with the exit code of each termination signal that arrives.
-    pub fn each(then: impl Fn(i32) + Send + 'static) -> io::Result<()> {
-        let mut asked = vec![SIGINT, SIGTERM];
-        asked.extend((!is_ignored(SIGHUP)).then_some(SIGHUP));
-        let mut signals = Signals::new(asked)?;
-        super::start("signals", move || {
+    /// Calls `handler` with the exit code of each termination signal that arrives.
+    pub fn on_signal(handler: impl Fn(i32) + Send + 'static) -> io::Result<()> {
+        let mut handled = vec![SIGINT, SIGTERM];
+        handled.extend((!is_ignored(SIGHUP)).then_some(SIGHUP));
+        let mut signals = Signals::new(handled)?;
+        super::spawn("signals", move || {
             for signal in signals.forever() {
-                then(SIGNALLED + signal);
+                handler(SIGNAL_EXIT_BASE + signal);
             }
         })
     }
@@ -141,8 +145,8 @@ mod signals {
     /// Exit code that shells report after Ctrl-C.
     const INTERRUPTED: i32 = 130;
 
-    /// Calls `then` with the exit code whenever Ctrl-C is pressed or the console closes.
-    pub fn each(then: impl Fn(i32) + Send + 'static) -> io::Result<()> {
-        ctrlc::set_handler(move || then(INTERRUPTED)).map_err(io::Error::other)
+    /// Calls `handler` with the exit code whenever Ctrl-C is pressed or the console closes.
+    pub fn on_signal(handler: impl Fn(i32) + Send + 'static) -> io::Result<()> {
+        ctrlc::set_handler(move || handler(INTERRUPTED)).map_err(io::Error::other)
     }
 }

@@ -42,9 +42,9 @@ pub use report::{Entry, Limit};
 /// Runs a chapter's `main` and turns its result into an exit code (see [`common::error::exit`]). Ctrl-C ends
 /// the program with 130, any other handled signal with the code of that signal.
 pub fn main(run: impl FnOnce() -> anyhow::Result<()>) -> std::process::ExitCode {
-    let code = common::error::exit(check::end(
+    let code = common::error::exit(check::finish(
         interrupt::install("interrupted").and_then(|()| run()),
     ));
-    drop(interrupt::hold()); // if a signal arrived during the run, the program exits here with the signal's code
+    drop(interrupt::defer()); // if a signal arrived during the run, the program exits here with the signal's code
     code
 }

@@ -25,7 +25,7 @@ const ROUNDS: [u32; 2] = [256, 768];
 
 /// A range of device memory, as source or destination of a copy.
 #[derive(Clone, Copy)]
-pub struct Span {
+pub struct DeviceRange {
     /// The first address.
     pub address: sys::CUdeviceptr,
     /// The length in bytes.
@@ -37,8 +37,17 @@ pub struct Span {
 /// # Errors
 ///
 /// Fails if the lengths differ or CUDA reports an error.
-pub fn copy(gpu: &Gpu, events: &Events, repeat: u32, to: Span, from: Span) -> Result<Timing> {
-    ensure!(to.bytes == from.bytes, "the ends of a copy differ in size");
+pub fn copy(
+    gpu: &Gpu,
+    events: &Events,
+    repeat: u32,
+    to: DeviceRange,
+    from: DeviceRange,
+) -> Result<Timing> {
+    ensure!(
+        to.bytes == from.bytes,
+        "source and destination of a copy differ in size"
+    );
     let stream = events.stream().as_inner();
     let measured = events.measure(gpu.info.time, repeat, || {
         // SAFETY: the driver checks both addresses and the length. The stream is synchronized before anything
@@ -57,14 +66,14 @@ pub fn copy(gpu: &Gpu, events: &Events, repeat: u32, to: Span, from: Span) -> Re
 pub fn copy_of(gpu: &Gpu, repeat: u32, bytes: usize) -> Result<Limit> {
     let allocate = || output("the ends of a copy", bytes);
     let (from, to) = (allocate()?, allocate()?);
-    let span = |buffer: &DeviceBuffer<u8>| Span {
+    let range = |buffer: &DeviceBuffer<u8>| DeviceRange {
         address: buffer.as_device_ptr().as_raw(),
         bytes,
     };
     let events = timing::events(&gpu.stream)?;
     Ok(Limit {
         name: "copy on the device",
-        timing: copy(gpu, &events, repeat, span(&to), span(&from))?,
+        timing: copy(gpu, &events, repeat, range(&to), range(&from))?,
     })
 }
 
@@ -103,19 +112,20 @@ impl Fp32 {
                 Ok(())
             })
         };
-        let [few, many] = ROUNDS;
-        let short = milliseconds(few).context(cannot)?.timing.median_ms;
-        let long = milliseconds(many).context(cannot)?.timing.median_ms;
-        let mut found = vec![0.0; threads as usize];
-        sums.copy_to(&mut found)?;
-        let wanted = vec![sum(many); threads as usize];
-        let verdict = compare(&found, &wanted, within_ulps(0)).verdict(|i| format!("thread {i}"));
+        let [short_rounds, long_rounds] = ROUNDS;
+        let short = milliseconds(short_rounds).context(cannot)?.timing.median_ms;
+        let long = milliseconds(long_rounds).context(cannot)?.timing.median_ms;
+        let mut actual = vec![0.0; threads as usize];
+        sums.copy_to(&mut actual)?;
+        let expected = vec![sum(long_rounds); threads as usize];
+        let verdict =
+            compare(&actual, &expected, within_ulps(0)).verdict(|i| format!("thread {i}"));
         ensure!(verdict.wrong.is_none(), "{cannot}: {:?}", verdict.wrong);
         ensure!(
             long > short,
-            "{cannot}: {many} rounds took {long} ms, {few} took {short}"
+            "{cannot}: {long_rounds} rounds took {long} ms, {short_rounds} took {short}"
         );
-        let instructions = f64::from(threads) * f64::from((many - few) * CHAINS);
+        let instructions = f64::from(threads) * f64::from((long_rounds - short_rounds) * CHAINS);
         Ok(Fp32 {
             per_second: instructions / (long - short) * 1e3,
         })

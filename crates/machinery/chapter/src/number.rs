@@ -2,7 +2,7 @@
 
 /// Formats three significant digits, or all integer digits in groups of three: `0.0238`, `1.5`, `12 800`.
 /// Very small and very large values are written with a power of ten.
-pub fn plain(value: f64) -> String {
+pub fn significant(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
@@ -17,7 +17,7 @@ pub fn plain(value: f64) -> String {
 
 /// Formats all digits in groups of three: `12 345 678`.
 pub fn grouped(number: u64) -> String {
-    in_threes(&number.to_string())
+    group_digits(&number.to_string())
 }
 
 /// Formats a count: exact up to four digits, then three digits and an SI prefix: `9999`, `12.3 k`, `1.2 M`.
@@ -40,8 +40,8 @@ pub fn scaled(value: f64) -> String {
     ];
     // 999 999 rounds to 1 M, not to 1000 k.
     match prefixes.iter().find(|(size, _)| value >= 0.9995 * size) {
-        Some((size, prefix)) => format!("{} {prefix}", plain(value / size)),
-        None => plain(value),
+        Some((size, prefix)) => format!("{} {prefix}", significant(value / size)),
+        None => significant(value),
     }
 }
 
@@ -70,13 +70,13 @@ fn trimmed(value: f64, decimals: usize) -> String {
     let digits = format!("{value:.decimals$}");
     let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
     match fraction.trim_end_matches('0') {
-        "" => in_threes(whole),
-        fraction => format!("{}.{fraction}", in_threes(whole)),
+        "" => group_digits(whole),
+        fraction => format!("{}.{fraction}", group_digits(whole)),
     }
 }
 
 /// Groups the digits of an integer, with or without a sign, in threes.
-fn in_threes(whole: &str) -> String {
+fn group_digits(whole: &str) -> String {
     let (sign, digits) = whole.split_at(usize::from(whole.starts_with('-')));
     let mut text = sign.to_owned();
     for (index, digit) in digits.chars().enumerate() {
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_numbers_have_three_digits() {
+    fn significant_digits_are_three() {
         let cases = [
             (0.0, "0"),
             (0.02383, "0.0238"),
@@ -107,15 +107,15 @@ mod tests {
             (2.5e-7, "2.50e-7"),
         ];
         for (value, text) in cases {
-            assert_eq!(plain(value), text);
+            assert_eq!(significant(value), text);
         }
     }
 
     #[test]
     fn digits_in_groups_of_three() {
-        let shown = [0, 12, 999, 1000, 123_456, 12_345_678].map(grouped);
-        let wanted = ["0", "12", "999", "1 000", "123 456", "12 345 678"];
-        assert_eq!(shown, wanted);
+        let output = [0, 12, 999, 1000, 123_456, 12_345_678].map(grouped);
+        let expected = ["0", "12", "999", "1 000", "123 456", "12 345 678"];
+        assert_eq!(output, expected);
     }
 
     #[test]

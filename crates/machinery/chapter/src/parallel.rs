@@ -23,7 +23,7 @@ pub fn filled<T: Clone + Default + Send>(
 ) -> Vec<T> {
     let mut elements = vec![T::default(); count];
     let chunks: Vec<_> = elements.chunks_mut(chunk).map(Mutex::new).collect();
-    each(label, chunks.len(), &|index| {
+    for_each_index(label, chunks.len(), &|index| {
         let mut elements = chunks[index].lock().unwrap_or_else(PoisonError::into_inner);
         fill(index * chunk, &mut elements);
     });
@@ -33,7 +33,7 @@ pub fn filled<T: Clone + Default + Send>(
 
 /// Calls `work` once for each number below `count`. Not generic over the element type, so that it is compiled
 /// once here instead of in every chapter.
-fn each(label: &'static str, count: usize, work: &(dyn Fn(usize) + Sync)) {
+fn for_each_index(label: &'static str, count: usize, work: &(dyn Fn(usize) + Sync)) {
     let task = progress::task(label, count as u64);
     (0..count).into_par_iter().for_each(|index| {
         work(index);
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_element_is_filled_once_and_in_its_place() {
+    fn every_element_is_filled_exactly_once() {
         for count in [0, 1, 99, 100, 301] {
             let elements = filled("numbers", count, 100, |first, elements: &mut [usize]| {
                 for (element, index) in elements.iter_mut().zip(first..) {

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Time between two polls.
-const EVERY: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Minimum run time before the bar is shown.
-const PATIENCE: Duration = Duration::from_secs(1);
+const MIN_DURATION: Duration = Duration::from_secs(1);
 
 /// Template of the bar: 40 characters wide, with the estimated time left.
 const STYLE: &str = "{msg} [{bar:40}] {percent:>3} %, {eta} left";
@@ -55,7 +55,7 @@ struct Shown {
 
 /// Starts a task of `steps` steps, which any thread counts with [`Task::advance`].
 pub fn task(label: &'static str, steps: u64) -> Task {
-    show();
+    enable();
     let state = Arc::new(State {
         label,
         steps,
@@ -75,21 +75,21 @@ impl Task {
 impl Drop for Task {
     fn drop(&mut self) {
         *lock(&TASK) = None;
-        settle();
+        clear_bar();
     }
 }
 
 /// Enables the progress bar if standard error is a terminal.
-pub fn show() {
+pub fn enable() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         if io::stderr().is_terminal() {
             // Without a free thread there is no bar, which is no error.
             let _ = thread::Builder::new().spawn(|| {
                 loop {
-                    thread::sleep(EVERY);
+                    thread::sleep(POLL_INTERVAL);
                     let mut view = lock(&VIEW);
-                    view.update(under_way(), Instant::now());
+                    view.update(current_work(), Instant::now());
                 }
             });
         }
@@ -97,12 +97,12 @@ pub fn show() {
 }
 
 /// Removes the bar so that the next line is printed on an empty line.
-pub fn settle() {
+pub fn clear_bar() {
     lock(&VIEW).clear();
 }
 
 /// Returns the current task on the CPU, or else the current simulated launch.
-fn under_way() -> Option<Work> {
+fn current_work() -> Option<Work> {
     if let Some(task) = &*lock(&TASK) {
         return Some(Work {
             id: ("task", Arc::as_ptr(task) as u64),
@@ -136,7 +136,7 @@ impl View {
         }
         let Some(shown) = &mut self.shown else { return };
         let elapsed = now.saturating_duration_since(shown.since);
-        if elapsed < PATIENCE {
+        if elapsed < MIN_DURATION {
             return;
         }
         let bar = shown.bar.get_or_insert_with(|| {
@@ -180,48 +180,48 @@ mod tests {
     }
 
     #[test]
-    fn only_what_lasts_gets_a_bar() {
+    fn only_long_work_gets_a_bar() {
         let mut view = View { shown: None };
         let start = Instant::now();
         view.update(work(1, 0), start);
-        view.update(work(1, 2), start + PATIENCE / 2);
+        view.update(work(1, 2), start + MIN_DURATION / 2);
         assert_eq!(bar(&view), None);
-        view.update(work(1, 3), start + PATIENCE);
+        view.update(work(1, 3), start + MIN_DURATION);
         assert_eq!(bar(&view), Some((3, Some(10))));
-        view.update(work(1, 4), start + PATIENCE * 2);
+        view.update(work(1, 4), start + MIN_DURATION * 2);
         assert_eq!(bar(&view), Some((4, Some(10))));
-        view.update(None, start + PATIENCE * 3);
+        view.update(None, start + MIN_DURATION * 3);
         assert!(view.shown.is_none());
     }
 
     #[test]
-    fn another_piece_of_work_begins_anew() {
+    fn new_work_restarts_the_bar() {
         let mut view = View { shown: None };
         let start = Instant::now();
         view.update(work(1, 0), start);
-        view.update(work(1, 9), start + PATIENCE);
-        view.update(work(2, 1), start + PATIENCE * 2);
+        view.update(work(1, 9), start + MIN_DURATION);
+        view.update(work(2, 1), start + MIN_DURATION * 2);
         assert_eq!(bar(&view), None);
-        view.update(work(2, 5), start + PATIENCE * 3);
+        view.update(work(2, 5), start + MIN_DURATION * 3);
         assert_eq!(bar(&view), Some((5, Some(10))));
     }
 
     #[test]
-    fn a_task_is_under_way_until_it_is_dropped() {
+    fn a_task_is_current_until_it_is_dropped() {
         let reference = task("CPU reference", 4);
         reference.advance(1);
         reference.advance(2);
-        let work = under_way().unwrap();
+        let work = current_work().unwrap();
         assert_eq!(
             (&*work.label, work.done, work.steps),
             ("CPU reference", 3, 4)
         );
         drop(reference);
-        assert_eq!(under_way(), None);
+        assert_eq!(current_work(), None);
     }
 
     #[test]
-    fn the_bars_template_is_one() {
+    fn the_template_is_valid() {
         assert!(ProgressStyle::with_template(STYLE).is_ok());
     }
 }

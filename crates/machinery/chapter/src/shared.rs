@@ -34,7 +34,7 @@ pub fn allow_shared(kernel: &Function<'_>, bytes: u32) -> Result<()> {
     // SAFETY: `kernel` borrows its module, so its handle is valid; the call changes only this attribute.
     let status = unsafe { sys::cuFuncSetAttribute(kernel.to_raw(), attribute, value) };
     check(status).with_context(|| {
-        format!("cannot have {bytes} bytes of shared memory a block: the device has less")
+        format!("cannot use {bytes} bytes of shared memory per block: the device has less")
     })
 }
 
@@ -44,14 +44,14 @@ pub fn allow_shared(kernel: &Function<'_>, bytes: u32) -> Result<()> {
 /// # Errors
 ///
 /// Fails if not even one block fits, or CUDA reports an error.
-pub fn at_once(
+pub fn resident_blocks(
     device: &Device,
     kernel: &Function<'_>,
     block: BlockSize,
     shared: u32,
 ) -> Result<u32> {
     let resident = kernel.max_active_blocks_per_multiprocessor(block, shared as usize)?;
-    ensure!(resident > 0, "a multiprocessor has no room for a block");
+    ensure!(resident > 0, "no block fits on a streaming multiprocessor");
     let multiprocessors = device.get_attribute(DeviceAttribute::MultiprocessorCount)?;
     Ok(resident * u32::try_from(multiprocessors)?)
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use chapter::Chapter;
-use chapter::memory::{self, Need};
+use chapter::memory::{self, Footprint};
 use common::launch;
 
 use crate::flags::Flags;
@@ -16,14 +16,14 @@ impl Flags {
     pub fn open(&self) -> Result<Chapter> {
         let chapter = Chapter::open("new-chapter", &self.common, self.inputs(), "scale")?;
         launch::grid_1d(&chapter.gpu.device, self.count, self.block)?;
-        memory::require(&chapter.gpu, "this vector", self.memory_need())?;
+        memory::require(&chapter.gpu, "this vector", self.memory_footprint())?;
         Ok(chapter)
     }
 
     /// Returns the bytes of both vectors, on the host also of the reference.
-    fn memory_need(&self) -> Need {
+    fn memory_footprint(&self) -> Footprint {
         let vector = u64::from(self.count) * size_of::<f32>() as u64;
-        Need {
+        Footprint {
             device: 2 * vector,
             host: 3 * vector,
         }

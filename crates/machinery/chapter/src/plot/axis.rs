@@ -88,12 +88,12 @@ impl Axis {
     }
 
     /// Returns the pixel of a value on an axis from pixel `start` to pixel `end`.
-    pub fn place(&self, value: f64, (start, end): (i32, i32)) -> i32 {
-        start + (self.share(value) * f64::from(end - start)).round() as i32
+    pub fn pixel(&self, value: f64, (start, end): (i32, i32)) -> i32 {
+        start + (self.fraction(value) * f64::from(end - start)).round() as i32
     }
 
     /// Returns the position of a value along the axis, 0 to 1; values outside are clamped.
-    fn share(&self, value: f64) -> f64 {
+    fn fraction(&self, value: f64) -> f64 {
         let Range { start, end } = self.range;
         let value = value.clamp(start, end);
         if self.logarithmic {
@@ -115,41 +115,41 @@ mod tests {
 
     #[test]
     fn linear_axes_begin_at_zero() {
-        let axis = Axis::linear([0.31, 0.05], number::plain);
+        let axis = Axis::linear([0.31, 0.05], number::significant);
         assert_eq!(ticks(&axis), ["0", "0.1", "0.2", "0.3"]);
-        let axis = Axis::linear([24.16, 39.26], number::plain);
+        let axis = Axis::linear([24.16, 39.26], number::significant);
         assert_eq!(ticks(&axis), ["0", "10", "20", "30", "40"]);
-        assert_eq!(axis.place(0.0, (100, 500)), 100);
-        assert!((480..500).contains(&axis.place(39.26, (100, 500))));
+        assert_eq!(axis.pixel(0.0, (100, 500)), 100);
+        assert!((480..500).contains(&axis.pixel(39.26, (100, 500))));
     }
 
     #[test]
     fn logarithmic_axes_begin_below_the_lowest_value() {
-        let axis = Axis::logarithmic([0.02, 1.5], number::plain);
+        let axis = Axis::logarithmic([0.02, 1.5], number::significant);
         assert_eq!(ticks(&axis), ["0.01", "0.1", "1"]);
         assert_eq!(
-            axis.place(0.1, (0, 1000)) - axis.place(0.01, (0, 1000)),
-            axis.place(0.1, (0, 1000))
+            axis.pixel(0.1, (0, 1000)) - axis.pixel(0.01, (0, 1000)),
+            axis.pixel(0.1, (0, 1000))
         );
-        let axis = Axis::logarithmic([100.0, 400.0], number::plain);
-        assert!(axis.place(100.0, (0, 1000)) > 100, "the lowest has a bar");
+        let axis = Axis::logarithmic([100.0, 400.0], number::significant);
+        assert!(axis.pixel(100.0, (0, 1000)) > 100, "the lowest has a bar");
         assert_eq!(ticks(&axis), ["10", "20", "50", "100", "200"]);
         let axis = Axis::logarithmic([1.0, 1e18], number::scaled);
         assert!(ticks(&axis).len() <= 10, "{:?}", ticks(&axis));
     }
 
     #[test]
-    fn what_is_no_number_is_at_an_end() {
+    fn invalid_values_are_clamped() {
         for axis in [
-            Axis::linear([], number::plain),
-            Axis::linear([0.0, f64::NAN, f64::INFINITY], number::plain),
-            Axis::logarithmic([], number::plain),
-            Axis::logarithmic([0.0, -1.0, f64::NAN, f64::INFINITY], number::plain),
+            Axis::linear([], number::significant),
+            Axis::linear([0.0, f64::NAN, f64::INFINITY], number::significant),
+            Axis::logarithmic([], number::significant),
+            Axis::logarithmic([0.0, -1.0, f64::NAN, f64::INFINITY], number::significant),
         ] {
             assert!(!axis.ticks.is_empty());
-            assert_eq!(axis.place(f64::INFINITY, (10, 20)), 20);
-            assert_eq!(axis.place(-1.0, (10, 20)), 10);
-            assert!((10..=20).contains(&axis.place(f64::NAN, (10, 20))));
+            assert_eq!(axis.pixel(f64::INFINITY, (10, 20)), 20);
+            assert_eq!(axis.pixel(-1.0, (10, 20)), 10);
+            assert!((10..=20).contains(&axis.pixel(f64::NAN, (10, 20))));
         }
     }
 }

@@ -20,8 +20,8 @@ pub fn description(figure: &Figure) -> Vec<String> {
         ["Requests", "Fewest requests", "Most requests"],
         count,
     );
-    let times = times.map(|(what, ms)| format!("{what}, {} ms", number::milliseconds(ms)));
-    let counts = counts.map(|(what, count)| format!("{what}, {}", number::count(count as u64)));
+    let times = times.map(|(label, ms)| format!("{label}, {} ms", number::milliseconds(ms)));
+    let counts = counts.map(|(label, count)| format!("{label}, {}", number::count(count as u64)));
     times.chain(counts).collect()
 }
 
@@ -29,22 +29,22 @@ pub fn description(figure: &Figure) -> Vec<String> {
 /// names describe the only one, the least and the most.
 fn ends<'a>(
     figure: &'a Figure,
-    [only, least, most]: [&'a str; 3],
+    [single, min, max]: [&'a str; 3],
     value: impl Fn(&Variant) -> Option<f64>,
 ) -> impl Iterator<Item = (String, f64)> {
-    let mut known: Vec<_> = figure
+    let mut values: Vec<_> = figure
         .shown()
         .iter()
         .filter_map(|variant| Some((value(variant)?, variant)))
         .collect();
-    known.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-    let ends = match known[..] {
+    values.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let ends = match values[..] {
         [] => vec![],
-        [one] => vec![(only, one)],
-        [first, .., last] => vec![(least, first), (most, last)],
+        [value] => vec![(single, value)],
+        [first, .., last] => vec![(min, first), (max, last)],
     };
     ends.into_iter()
-        .map(|(what, (value, variant))| (format!("{what}: {}", name(variant)), value))
+        .map(|(label, (value, variant))| (format!("{label}: {}", name(variant)), value))
 }
 
 /// Returns a variant's name with its group.

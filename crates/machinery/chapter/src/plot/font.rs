@@ -20,27 +20,27 @@ pub fn width(text: &str, size: f64) -> f64 {
         .into()
 }
 
-/// Returns the text, truncated with an ellipsis if it is wider than `most` pixels.
-pub fn fitting(text: &str, size: f64, most: f64) -> String {
-    if width(text, size) <= most {
+/// Returns the text, truncated with an ellipsis if it is wider than `max_width` pixels.
+pub fn fitting(text: &str, size: f64, max_width: f64) -> String {
+    if width(text, size) <= max_width {
         return text.to_owned();
     }
     let mut cut = text.to_owned();
     while cut.pop().is_some() {
         let shown = format!("{}…", cut.trim_end());
-        if width(&shown, size) <= most {
+        if width(&shown, size) <= max_width {
             return shown;
         }
     }
     String::new()
 }
 
-/// Wraps the text between words into lines of at most `most` pixels.
-pub fn wrapped(text: &str, size: f64, most: f64) -> Vec<String> {
+/// Wraps the text between words into lines of at most `max_width` pixels.
+pub fn wrapped(text: &str, size: f64, max_width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {
-            Some(line) if width(&format!("{line} {word}"), size) <= most => {
+            Some(line) if width(&format!("{line} {word}"), size) <= max_width => {
                 line.push(' ');
                 line.push_str(word);
             }
@@ -58,11 +58,11 @@ pub fn draw(text: &str, size: f64, mut pixel: impl FnMut(i32, i32, f32)) {
     for letter in text.chars() {
         let glyph = glyph(letter).with_scale_and_position(scale, point(x, 0.0));
         x += advance(letter, scale);
-        cover(glyph, &mut pixel);
+        draw_glyph(glyph, &mut pixel);
     }
 }
 
-fn cover(glyph: Glyph, pixel: &mut impl FnMut(i32, i32, f32)) {
+fn draw_glyph(glyph: Glyph, pixel: &mut impl FnMut(i32, i32, f32)) {
     if let Some(outline) = FONT.outline_glyph(glyph) {
         let corner = outline.px_bounds().min;
         outline.draw(|x, y, share| {
@@ -84,7 +84,7 @@ fn glyph(letter: char) -> GlyphId {
 fn advance(letter: char, scale: PxScale) -> f32 {
     match glyph(letter) {
         GlyphId(0) => em(scale),
-        known => FONT.as_scaled(scale).h_advance(known),
+        letter_glyph => FONT.as_scaled(scale).h_advance(letter_glyph),
     }
 }
 
@@ -115,14 +115,14 @@ mod tests {
     }
 
     #[test]
-    fn signs_that_pictures_use_are_in_the_font() {
+    fn the_font_has_all_symbols_of_pictures() {
         for letter in "azAZ09 <>&\"'–…·×µ²⁰₀≤≥\u{a0}".chars() {
             assert_ne!(glyph(letter), GlyphId(0), "{letter:?}");
         }
     }
 
     #[test]
-    fn what_does_not_fit_is_cut() {
+    fn long_text_is_truncated() {
         assert_eq!(fitting("constant", 16.0, 500.0), "constant");
         let cut = fitting("one access per thread", 16.0, 100.0);
         assert!(cut.starts_with("one") && cut.ends_with('…'), "{cut}");
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_stand_on_the_baseline_side_by_side() {
+    fn letters_are_drawn_on_the_baseline() {
         let mut covered = Vec::new();
         draw("HH", 40.0, |x, y, share| {
             assert!((0.0..=1.01).contains(&share));

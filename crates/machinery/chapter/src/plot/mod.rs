@@ -36,7 +36,7 @@ pub struct Figure {
     /// The GPU, and whether the times are measured or modelled.
     pub gpu: GpuInfo,
     /// The variants from top to bottom; those of one group are adjacent. If there are more than
-    /// [`Figure::MOST_VARIANTS`], the first are shown and the picture says so.
+    /// [`Figure::MAX_VARIANTS`], the first are shown and the picture says so.
     pub variants: Vec<Variant>,
 }
 
@@ -59,10 +59,10 @@ pub struct Variant {
 impl Figure {
     /// Maximum number of variants in a picture; more would be illegible and the picture would use too much
     /// memory.
-    pub const MOST_VARIANTS: usize = 40;
+    pub const MAX_VARIANTS: usize = 40;
 
     /// Returns the variants that are shown.
     fn shown(&self) -> &[Variant] {
-        &self.variants[..self.variants.len().min(Figure::MOST_VARIANTS)]
+        &self.variants[..self.variants.len().min(Figure::MAX_VARIANTS)]
     }
 }

@@ -80,15 +80,15 @@ impl Letters {
         font::width(text, self.size).ceil() as i32
     }
 
-    /// Writes a line, vertically centred on `at` and truncated to `most` pixels.
+    /// Writes a line, vertically centred on `at` and truncated to `max_width` pixels.
     pub fn write<B: DrawingBackend>(
         self,
         paper: &Paper<B>,
         text: &str,
         at: (i32, i32),
-        most: i32,
+        max_width: i32,
     ) -> Drawn<B> {
-        let text = font::fitting(&printable(text), self.size, f64::from(most));
+        let text = font::fitting(&printable(text), self.size, f64::from(max_width));
         let style = TextStyle {
             font: ("sans-serif", self.size * SIZE_PER_EM).into_font(),
             color: self.color.to_backend_color(),
@@ -100,8 +100,8 @@ impl Letters {
 
 /// Replaces characters that are not allowed in a picture or in XML with spaces.
 pub fn printable(text: &str) -> String {
-    let out_of_place = |letter: char| letter.is_control() || "\u{fffe}\u{ffff}".contains(letter);
-    text.replace(out_of_place, " ")
+    let is_forbidden = |letter: char| letter.is_control() || "\u{fffe}\u{ffff}".contains(letter);
+    text.replace(is_forbidden, " ")
 }
 
 /// Draws a bar: solid if its time is measured, hatched if it is modelled.

@@ -148,10 +148,10 @@ impl<'a> DrawingBackend for Raster<'a> {
         let inside = |(x, y)| (0..width as i32).contains(&x) && (0..height as i32).contains(&y);
         let mut drawn = Ok(());
         font::draw(text, size, |column, row, share| {
-            let place = (x + left + column, y + down + row);
-            if drawn.is_ok() && inside(place) {
+            let bitmap_position = (x + left + column, y + down + row);
+            if drawn.is_ok() && inside(bitmap_position) {
                 let ink = style.color().mix(f64::from(share).min(1.0));
-                drawn = self.bitmap.draw_pixel(place, ink);
+                drawn = self.bitmap.draw_pixel(bitmap_position, ink);
             }
         });
         drawn

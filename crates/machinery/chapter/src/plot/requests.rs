@@ -16,7 +16,7 @@ const THICKNESS: (i32, i32) = (3, 7);
 /// Space below a bar.
 const GAP: i32 = 4;
 /// Space between two variants.
-const BETWEEN: i32 = 9;
+const VARIANT_GAP: i32 = 9;
 
 /// The chart of requests.
 pub struct Requests<'a> {
@@ -41,7 +41,7 @@ struct Parts {
 }
 
 /// Selects the accesses to a memory in one direction.
-const fn of(memory: Memory, direction: Direction) -> AccessSet {
+const fn accesses(memory: Memory, direction: Direction) -> AccessSet {
     AccessSet::to(memory).and(AccessSet::that(direction))
 }
 
@@ -49,38 +49,38 @@ const KINDS: [Kind; 4] = [
     Kind {
         name: "global loads",
         color: pen::LOADS,
-        classes: of(Memory::Global, Direction::Reads),
-        requests: |them| them.requests,
+        classes: accesses(Memory::Global, Direction::Reads),
+        requests: |counts| counts.requests,
         parts: Some(Parts {
             name: "sectors",
-            count: |them| them.sectors,
+            count: |counts| counts.sectors,
         }),
     },
     Kind {
         name: "global stores",
         color: pen::STORES,
-        classes: of(Memory::Global, Direction::Writes),
-        requests: |them| them.requests,
+        classes: accesses(Memory::Global, Direction::Writes),
+        requests: |counts| counts.requests,
         parts: Some(Parts {
             name: "sectors",
-            count: |them| them.sectors,
+            count: |counts| counts.sectors,
         }),
     },
     Kind {
         name: "shared memory",
         color: pen::SHARED,
         classes: AccessSet::to(Memory::Shared),
-        requests: |them| them.requests,
+        requests: |counts| counts.requests,
         parts: Some(Parts {
             name: "wavefronts",
-            count: |them| them.wavefronts,
+            count: |counts| counts.wavefronts,
         }),
     },
     Kind {
         name: "constant memory",
         color: pen::CONSTANT,
         classes: AccessSet::to(Memory::Constant),
-        requests: |them| them.addresses,
+        requests: |counts| counts.addresses,
         parts: None,
     },
 ];
@@ -102,7 +102,7 @@ impl<'a> Requests<'a> {
         if variants.is_empty() {
             return Err(match figure.gpu.time {
                 Clock::Measured => {
-                    "Requests are not shown: a GPU's counters take a profiler; \
+                    "Requests are not shown: on a GPU, counting them needs a profiler; \
                      the simulator counts them itself."
                 }
                 Clock::Modelled => "Requests are not shown: they were not counted.",
@@ -133,19 +133,19 @@ impl<'a> Requests<'a> {
     pub fn draw<B: DrawingBackend>(&self, sheet: &mut Sheet<B>) -> Drawn<B> {
         sheet.heading("Requests by variant")?;
         sheet.paragraph(
-            "thin: requests, one a warp and instruction (constant: one a distinct address); \
-             pale: their 32-byte sectors or wavefronts",
+            "thin: requests, one per warp instruction (constant: one per distinct address); \
+             pale: 32-byte sectors or wavefronts",
         )?;
         for (variant, tally) in &self.variants {
             sheet.group(&variant.group)?;
-            sheet.space(BETWEEN);
+            sheet.space(VARIANT_GAP);
             sheet.text(BODY, &variant.label)?;
             for kind in &self.kinds {
                 kind.draw(sheet, tally, &self.axis)?;
             }
         }
-        sheet.space(BETWEEN);
-        let name = "requests, sectors, wavefronts of one launch, log scale";
+        sheet.space(VARIANT_GAP);
+        let name = "requests, sectors, wavefronts per launch, log scale";
         sheet.axis(&self.axis, LEFT, name)
     }
 }
@@ -186,7 +186,7 @@ impl Kind {
         let bars = [(parts, thick, 0.35), (requests, thin, 1.0)];
         for (count, thickness, opacity) in bars.into_iter().filter(|bar| bar.0 > 0) {
             let upper = sheet.top + (thick - thickness) / 2;
-            let end = axis.place(count as f64, (LEFT, RIGHT));
+            let end = axis.pixel(count as f64, (LEFT, RIGHT));
             let corners = [(LEFT, upper), (end, upper + thickness)];
             let color = self.color.mix(opacity).filled();
             sheet.paper.draw(&Rectangle::new(corners, color))?;
@@ -198,8 +198,8 @@ impl Kind {
 
 /// Formats a count with its noun.
 fn counted(count: u64, name: &str) -> String {
-    let one = name.trim_end_matches('s');
-    let name = if count == 1 { one } else { name };
+    let singular = name.trim_end_matches('s');
+    let name = if count == 1 { singular } else { name };
     format!("{} {name}", number::count(count))
 }
 
@@ -225,14 +225,14 @@ mod tests {
             let bars = KINDS.iter().filter(|kind| kind.classes.has(class));
             // Left out: rare accesses, and accesses that the source does not contain.
             let row = class.row();
-            let seldom = row.memory == Memory::Local
+            let is_omitted = row.memory == Memory::Local
                 || row.memory == Memory::Global && row.direction == Direction::Updates;
-            assert_eq!(bars.count(), usize::from(!seldom), "{}", row.name);
+            assert_eq!(bars.count(), usize::from(!is_omitted), "{}", row.name);
         }
     }
 
     #[test]
-    fn a_matrix_load_is_drawn_as_one_of_shared_memory() {
+    fn matrix_loads_are_drawn_as_shared_memory() {
         let loads = AccessCounts {
             requests: 3,
             wavefronts: 12,
@@ -247,13 +247,13 @@ mod tests {
     }
 
     #[test]
-    fn one_is_singular() {
+    fn a_count_of_one_is_singular() {
         assert_eq!(counted(1, "requests"), "1 request");
         assert_eq!(counted(0, "sectors"), "0 sectors");
     }
 
     #[test]
-    fn any_count_has_room_beside_its_name() {
+    fn counts_fit_next_to_their_names() {
         for count in [8888, 88_888, 888_888, 8_888_888_888, 88_888_888_888_888] {
             for kind in KINDS {
                 let parts = kind.parts.map_or("sectors", |parts| parts.name);

@@ -18,11 +18,11 @@ pub const LEFT: i32 = MARGIN;
 pub const RIGHT: i32 = WIDTH - MARGIN;
 
 /// Space above a chart's heading.
-const ABOVE: i32 = 20;
+const HEADING_GAP: i32 = 20;
 /// Space above a note.
 const GAP: i32 = 10;
 /// Space between texts on one line.
-const BETWEEN: i32 = 8;
+const TEXT_GAP: i32 = 8;
 /// Length of a tick mark.
 pub const TICK: i32 = 4;
 
@@ -66,8 +66,8 @@ impl<B: DrawingBackend> Sheet<B> {
 
     /// Writes a name and its value at both ends of a line, or on two lines if they are too long.
     pub fn pair(&mut self, (letters, name): (Letters, &str), value: &str) -> Drawn<B> {
-        let wide = BODY.width(value);
-        if letters.width(name) + BETWEEN + wide > RIGHT - LEFT {
+        let width = BODY.width(value);
+        if letters.width(name) + TEXT_GAP + width > RIGHT - LEFT {
             self.text(letters, name)?;
         } else {
             let middle = self.top + letters.leading() / 2;
@@ -97,7 +97,7 @@ impl<B: DrawingBackend> Sheet<B> {
     /// Writes a chart's heading.
     pub fn heading(&mut self, text: &str) -> Drawn<B> {
         self.group = None;
-        self.space(ABOVE);
+        self.space(HEADING_GAP);
         self.text(HEADING, text)
     }
 
@@ -128,7 +128,7 @@ impl<B: DrawingBackend> Sheet<B> {
         let middle = self.top + TICK + BODY.leading() / 2;
         let mut free = LEFT;
         for (value, label) in axis.ticks() {
-            let x = axis.place(value, (left, RIGHT));
+            let x = axis.pixel(value, (left, RIGHT));
             let tick = [(x, self.top), (x, self.top + TICK)];
             self.paper.draw(&PathElement::new(tick, GREY_INK))?;
             let half = BODY.width(&label) / 2 + 1;
@@ -136,7 +136,7 @@ impl<B: DrawingBackend> Sheet<B> {
             if x - half >= free {
                 let letters = BODY.anchored(HPos::Center);
                 letters.write(&self.paper, &label, (x, middle), RIGHT - LEFT)?;
-                free = x + half + BETWEEN;
+                free = x + half + TEXT_GAP;
             }
         }
         self.space(TICK + BODY.leading());

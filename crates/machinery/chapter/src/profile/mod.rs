@@ -65,21 +65,21 @@ const WIDTH: usize = 100;
 /// describes a column, such as `one launch each`.
 pub fn text(which: &str, launches: &[ProfiledLaunch], detail: Detail) -> Vec<String> {
     let Some(first) = launches.first() else {
-        return vec!["Profile: there was no launch.".to_owned()];
+        return vec!["Profile: no kernel was launched.".to_owned()];
     };
     let gpu = first.launch.time.gpu;
     let mut parts = vec![format!(
         "Profile: {which}, counted on the simulator; times and caches modelled, {gpu}."
     )];
-    for group in launches.chunk_by(|one, other| one.case == other.case) {
+    for group in launches.chunk_by(|a, b| a.case == b.case) {
         match group[0].case.as_str() {
             "" => {}
             case => parts.push(format!("{case}:")),
         }
-        parts.push(table::of(group));
+        parts.push(table::side_by_side(group));
         parts.push(advice(group));
         if detail == Detail::Lines {
-            parts.extend(group.iter().map(lines::of));
+            parts.extend(group.iter().map(lines::annotated));
         }
     }
     parts.push(table::names(launches));
@@ -88,29 +88,29 @@ pub fn text(which: &str, launches: &[ProfiledLaunch], detail: Detail) -> Vec<Str
 
 /// Returns one line of advice per launch.
 fn advice(group: &[ProfiledLaunch]) -> String {
-    let said = group.iter().filter_map(|launched| {
-        let advice = advice::of(launched.launch)?;
+    let lines = group.iter().filter_map(|launched| {
+        let advice = advice::for_launch(launched.launch)?;
         Some(wrapped(&format!("{}: {advice}", launched.variant)))
     });
-    said.collect::<Vec<_>>().join("\n")
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Wraps text into lines of at most [`WIDTH`] characters; all but the first are indented. The digit groups of
 /// a number stay together.
 fn wrapped(words: &str) -> String {
-    let mut whole: Vec<String> = Vec::new();
+    let mut units: Vec<String> = Vec::new();
     for word in words.split(' ') {
-        let goes_on = word.starts_with(|it: char| it.is_ascii_digit() || it == '%');
-        match whole.last_mut() {
-            Some(number) if goes_on && number.ends_with(|it: char| it.is_ascii_digit()) => {
+        let continues_number = word.starts_with(|c: char| c.is_ascii_digit() || c == '%');
+        match units.last_mut() {
+            Some(number) if continues_number && number.ends_with(|c: char| c.is_ascii_digit()) => {
                 *number += " ";
                 *number += word;
             }
-            _ => whole.push(word.to_owned()),
+            _ => units.push(word.to_owned()),
         }
     }
     let mut lines = vec![String::new()];
-    for word in &whole {
+    for word in &units {
         let last = lines.len() - 1;
         let line = &mut lines[last];
         if line.is_empty() {
@@ -159,11 +159,11 @@ mod tests {
     #[test]
     fn without_a_launch_there_is_no_profile() {
         let parts = text("one launch each", &[], Detail::Lines);
-        assert_eq!(parts, ["Profile: there was no launch."]);
+        assert_eq!(parts, ["Profile: no kernel was launched."]);
     }
 
     #[test]
-    fn words_are_wrapped_and_kept() {
+    fn words_are_wrapped_without_loss() {
         let words = ["word"; 60].join(" ");
         let lines = wrapped(&words);
         assert_eq!(lines.lines().count(), 4);

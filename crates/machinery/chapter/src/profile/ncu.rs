@@ -11,8 +11,9 @@ use crate::flags::Detail;
 pub fn command(detail: Detail, run: &str) -> String {
     let options = match detail {
         Detail::Summary => {
-            let its = |agreement| agreement != Agreement::Ours;
-            let metrics = METRICS.iter().filter(|metric| its(metric.agreement));
+            let metrics = METRICS
+                .iter()
+                .filter(|metric| metric.agreement != Agreement::Ours);
             let names = metrics.map(|metric| metric.name);
             let names: Vec<&str> = names.chain([L2_MISSES.name]).collect();
             format!("--metrics {}", names.join(","))
@@ -41,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_another_command() {
+    fn lines_have_a_different_command() {
         let command = command(Detail::Lines, "program");
         assert!(command.contains("--page source"), "{command}");
         assert!(!command.contains("--metrics"), "{command}");

@@ -22,25 +22,25 @@ impl Reader<'_> {
     /// Truncates a line to the width; a truncated line ends with `…`.
     pub(super) fn cut(&self, line: &str) -> String {
         let line = line.trim_end();
-        if line.chars().map(wide).sum::<usize>() <= self.width {
+        if line.chars().map(columns_of).sum::<usize>() <= self.width {
             return line.to_owned();
         }
-        let mut left = self.width - 1;
-        let fits = |character: &char| match left.checked_sub(wide(*character)) {
+        let mut remaining = self.width - 1;
+        let fits = |character: &char| match remaining.checked_sub(columns_of(*character)) {
             Some(rest) => {
-                left = rest;
+                remaining = rest;
                 true
             }
             None => false,
         };
-        let mut kept: String = line.chars().take_while(fits).collect();
-        kept.push('…');
-        kept
+        let mut truncated: String = line.chars().take_while(fits).collect();
+        truncated.push('…');
+        truncated
     }
 }
 
 /// Returns the columns of a character in a terminal; Chinese characters take two.
-fn wide(character: char) -> usize {
+fn columns_of(character: char) -> usize {
     match character {
         '\u{2e80}'.. => 2,
         _ => 1,
@@ -49,7 +49,7 @@ fn wide(character: char) -> usize {
 
 /// Right-aligns a text in `columns` columns.
 pub(super) fn right(text: &str, columns: usize) -> String {
-    let taken = text.chars().map(wide).sum();
+    let taken = text.chars().map(columns_of).sum();
     format!("{}{text}", " ".repeat(columns.saturating_sub(taken)))
 }
 

@@ -222,9 +222,9 @@ mod tests {
     }
 
     #[test]
-    fn the_model_says_what_its_time_comes_from() {
+    fn the_model_lists_the_components_of_its_time() {
         let record = record(Some(&launch()), None);
-        let wanted = json!({
+        let expected = json!({
             "gpu": "NVIDIA H200",
             "milliseconds": 1.0,
             "binding": "l1_shared",
@@ -237,11 +237,11 @@ mod tests {
                 "operations": 2e6, "bytes": 3e6, "peak_operations": 6e13, "peak_bandwidth": 4e12
             },
         });
-        assert_eq!(record["model"], wanted);
+        assert_eq!(record["model"], expected);
     }
 
     #[test]
-    fn lines_are_there_where_they_were_asked_for() {
+    fn lines_are_recorded_on_request() {
         let launch = launch();
         assert_eq!(
             record(Some(&launch), Some(Detail::Summary)).get("lines"),
@@ -258,13 +258,13 @@ mod tests {
     }
 
     #[test]
-    fn without_a_launch_there_is_null() {
-        let wanted = json!({ "launch": null, "counters": null, "model": null });
-        assert_eq!(record(None, Some(Detail::Lines)), wanted);
+    fn a_result_without_a_launch_is_null() {
+        let expected = json!({ "launch": null, "counters": null, "model": null });
+        assert_eq!(record(None, Some(Detail::Lines)), expected);
     }
 
     #[test]
-    fn every_name_is_another() {
+    fn names_are_distinct() {
         let resources = [
             Resource::Arithmetic,
             Resource::Issue,

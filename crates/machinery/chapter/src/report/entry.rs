@@ -17,15 +17,15 @@ pub struct Entry {
     pub(super) measured: Measured,
     pub(super) verdict: Verdict,
     pub(super) compared: bool,
-    pub(super) against: Against,
+    pub(super) limit_source: LimitSource,
 }
 
 /// The limit that a result is compared with.
-pub(super) enum Against {
+pub(super) enum LimitSource {
     /// The last limit added to the report.
-    Last,
+    Report,
     /// A limit for this result only, or none.
-    Own(Option<Limit>),
+    Explicit(Option<Limit>),
 }
 
 impl Entry {
@@ -37,7 +37,7 @@ impl Entry {
             measured,
             verdict,
             compared: true,
-            against: Against::Last,
+            limit_source: LimitSource::Report,
         }
     }
 
@@ -50,12 +50,12 @@ impl Entry {
     }
 
     /// Returns true if the output matches its reference.
-    pub fn is_right(&self) -> bool {
+    pub fn is_correct(&self) -> bool {
         self.verdict.wrong.is_none()
     }
 
     /// Excludes the result from the comparison with the baseline, because it does different work.
-    pub fn apart(self) -> Self {
+    pub fn separate(self) -> Self {
         Entry {
             compared: false,
             ..self
@@ -65,7 +65,7 @@ impl Entry {
     /// Replaces the report's limit for this result with `limit`; `None` if its limit is unknown.
     pub fn limit(self, limit: Option<Limit>) -> Self {
         Entry {
-            against: Against::Own(limit),
+            limit_source: LimitSource::Explicit(limit),
             ..self
         }
     }

@@ -19,7 +19,7 @@ pub use entry::{Details, Entry, Limit};
 
 use crate::check;
 use crate::flags::CommonFlags;
-use entry::{Against, Outcome};
+use entry::{LimitSource, Outcome};
 
 /// The version of the record's schema. It changes when a field is removed or changes its meaning, but not
 /// when a field is added.
@@ -74,7 +74,7 @@ pub struct Report {
     baseline: &'static str,
     results: Vec<Outcome>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    check: Option<Checked>,
+    check: Option<CheckResults>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     limits: Vec<LimitRow>,
     #[serde(flatten)]
@@ -102,20 +102,20 @@ erased_serde::serialize_trait_object!(Extra);
 
 /// The findings of the checks, taken when they are first read.
 #[derive(Debug)]
-struct Checked {
+struct CheckResults {
     checks: Checks,
-    found: OnceLock<Vec<Finding>>,
+    findings: OnceLock<Vec<Finding>>,
 }
 
-impl Checked {
-    fn found(&self) -> &[Finding] {
-        self.found.get_or_init(check::found)
+impl CheckResults {
+    fn findings(&self) -> &[Finding] {
+        self.findings.get_or_init(check::take_findings)
     }
 }
 
-impl Serialize for Checked {
+impl Serialize for CheckResults {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        check::Record::new(self.checks, self.found()).serialize(serializer)
+        check::Record::new(self.checks, self.findings()).serialize(serializer)
     }
 }
 
@@ -139,8 +139,8 @@ impl Report {
         inputs: impl Serialize + 'static,
         baseline: &'static str,
     ) -> Self {
-        cuda_driver::profile(flags.counts());
-        check::begin(flags.check);
+        cuda_driver::profile(flags.needs_counters());
+        check::enable(flags.check);
         Report {
             schema: SCHEMA,
             chapter,
@@ -151,9 +151,9 @@ impl Report {
             check: flags
                 .check
                 .filter(|_| gpu.time == Clock::Modelled)
-                .map(|checks| Checked {
+                .map(|checks| CheckResults {
                     checks,
-                    found: OnceLock::new(),
+                    findings: OnceLock::new(),
                 }),
             limits: Vec::new(),
             extra: None,
@@ -166,10 +166,10 @@ impl Report {
     /// Adds a result. It is compared with the closest baseline before it, so that a report may contain
     /// several groups, each with its baseline first.
     pub fn add(&mut self, entry: Entry) {
-        let verified = entry.is_right();
-        let limit = match entry.against {
-            Against::Last => self.limit.clone(),
-            Against::Own(limit) => limit.inspect(|limit| self.list(limit)),
+        let verified = entry.is_correct();
+        let limit = match entry.limit_source {
+            LimitSource::Report => self.limit.clone(),
+            LimitSource::Explicit(limit) => limit.inspect(|limit| self.add_limit_row(limit)),
         };
         let mut outcome = Outcome {
             bound: limit.and_then(|limit| limit.bound(&entry.measured.timing)),
@@ -195,13 +195,13 @@ impl Report {
     /// until another limit is added.
     pub fn limit(&mut self, limit: Limit) {
         if self.limit.as_ref() != Some(&limit) {
-            self.list(&limit);
+            self.add_limit_row(&limit);
             self.limit = Some(limit);
         }
     }
 
     /// Sets the chapter's additional tables and record fields.
-    pub fn beside(&mut self, extra: impl Extra + 'static) {
+    pub fn extra(&mut self, extra: impl Extra + 'static) {
         self.extra = Some(Box::new(extra));
     }
 
@@ -223,13 +223,13 @@ impl Report {
     /// check found an error, naming the first one.
     pub fn verdict(&self) -> Result<()> {
         let mut results = self.results.iter();
-        match results.find_map(|one| Some((&one.variant, one.wrong.as_ref()?))) {
-            None => check::verdict(self.check.as_ref().map_or(&[], Checked::found)),
-            Some((variant, wrong)) => bail!("{variant} is wrong: {wrong}"),
+        match results.find_map(|outcome| Some((&outcome.variant, outcome.wrong.as_ref()?))) {
+            None => check::verdict(self.check.as_ref().map_or(&[], CheckResults::findings)),
+            Some((variant, wrong)) => bail!("{variant}: wrong result: {wrong}"),
         }
     }
 
-    fn list(&mut self, limit: &Limit) {
+    fn add_limit_row(&mut self, limit: &Limit) {
         self.limits.push(LimitRow {
             name: limit.name,
             results_before: self.results.len(),

@@ -28,16 +28,15 @@ impl Report {
             serde_json::to_string_pretty(self)?
         } else {
             let tables = self.extra.iter().flat_map(|extra| extra.tables());
-            let own = [self.table()].into_iter();
-            let all = tables
-                .chain(own)
+            let parts = tables
+                .chain([self.table(), self.legend()])
                 .chain(self.profile())
                 .chain(self.checked());
-            all.collect::<Vec<_>>().join("\n\n")
+            parts.collect::<Vec<_>>().join("\n\n")
         };
-        let whole = interrupt::hold();
+        let deferred = interrupt::defer();
         writeln!(io::stdout(), "{text}").context("cannot write the results")?;
-        drop(whole);
+        drop(deferred);
         if let Some(plot) = &self.flags.plot {
             let [svg, png] = plot.save(&self.figure())?;
             note(format_args!(
@@ -47,7 +46,7 @@ impl Report {
             ));
         }
         if self.gpu.time == Clock::Modelled {
-            note("\nThese times are a model's; run on a GPU to measure.");
+            note("\nModelled times are estimates; run on a GPU to measure.");
         }
         for paragraph in [&self.ideas, words] {
             if !paragraph.is_empty() {
@@ -57,28 +56,37 @@ impl Report {
         Ok(())
     }
 
-    /// Returns the table, which is valid Markdown.
+    /// Returns the table, which is valid Markdown. Modelled times are deterministic, so only measured ones
+    /// have a column for the spread of the samples.
     pub fn table(&self) -> String {
-        let speed = format!("speed, {} = 1", self.baseline);
-        let timing = ["ms, median", "fastest–slowest", &speed];
+        let timing: &[&str] = match self.gpu.time {
+            Clock::Measured => &["ms, median", "fastest–slowest", "speedup"],
+            Clock::Modelled => &["ms", "speedup"],
+        };
         let bound: &[&str] = if self.limits.is_empty() {
             &[]
         } else {
-            &["of the limit"]
+            &["of limit"]
         };
-        let headers = [
-            &["variant"],
-            self.columns(),
-            &timing,
-            bound,
-            &["time", "check"],
-        ]
-        .concat();
-        let mut rows: Vec<Vec<String>> = self.results.iter().map(|one| self.row(one)).collect();
+        let headers = [&["variant"], self.columns(), timing, bound, &["check"]].concat();
+        let mut rows: Vec<Vec<String>> = self
+            .results
+            .iter()
+            .map(|outcome| self.row(outcome))
+            .collect();
         for limit in self.limits.iter().rev() {
             rows.insert(limit.results_before, self.limit_row(limit));
         }
         table(&headers, rows)
+    }
+
+    /// Returns the line below the table: the origin of the times and the baseline of the speedups.
+    pub fn legend(&self) -> String {
+        let gpu = &self.gpu;
+        format!(
+            "Times: {}, {}. Speedup: relative to `{}`.",
+            gpu.time, gpu.name, self.baseline
+        )
     }
 
     /// Returns the heads of the chapter's own columns.
@@ -90,32 +98,31 @@ impl Report {
     fn row(&self, outcome: &Outcome) -> Vec<String> {
         let speedup = outcome.speedup.map(|speedup| format!("{speedup:.2}"));
         let share = outcome.bound.as_ref().map(|limit| percent(limit.share));
-        let check = if outcome.verified { "right" } else { "WRONG" };
+        let check = if outcome.verified { "correct" } else { "WRONG" };
         let mut row = vec![outcome.variant.clone()];
         row.extend(outcome.details.cells());
         row.extend(self.times(&outcome.timing));
         row.push(or_dash(speedup));
         row.extend((!self.limits.is_empty()).then(|| or_dash(share)));
-        row.extend([self.clock(), check.to_owned()]);
+        row.push(check.to_owned());
         row
     }
 
     fn limit_row(&self, limit: &LimitRow) -> Vec<String> {
-        let nothing = || or_dash(None);
-        let mut row = vec![format!("limit: {}", limit.name)];
-        row.extend(self.columns().iter().map(|_| nothing()));
+        let dash = || or_dash(None);
+        let mut row = vec![limit.name.to_owned()];
+        row.extend(self.columns().iter().map(|_| dash()));
         row.extend(self.times(&limit.timing));
-        row.extend([nothing(), percent(1.0), self.clock(), nothing()]);
+        row.extend([dash(), percent(1.0), "limit".to_owned()]);
         row
     }
 
-    fn times(&self, timing: &Timing) -> [String; 2] {
+    fn times(&self, timing: &Timing) -> Vec<String> {
         let [median, min, max] = [timing.median_ms, timing.min_ms, timing.max_ms].map(milliseconds);
-        [median, format!("{min}–{max}")]
-    }
-
-    fn clock(&self) -> String {
-        format!("{}, {}", self.gpu.time, self.gpu.name)
+        match self.gpu.time {
+            Clock::Measured => vec![median, format!("{min}–{max}")],
+            Clock::Modelled => vec![median],
+        }
     }
 
     /// Returns the output of `--profile`: the simulator's counters, or on a GPU the command that counts.
@@ -124,7 +131,8 @@ impl Report {
             return Vec::new();
         };
         if self.gpu.time == Clock::Measured {
-            let command = profile::ncu_command(detail, &rerun::once(std::env::args_os()));
+            let command =
+                profile::ncu_command(detail, &rerun::profiling_command(std::env::args_os()));
             return vec![format!(
                 "Nsight Compute, which comes with the CUDA toolkit, counts on this GPU:\n\n{command}"
             )];
@@ -142,9 +150,10 @@ impl Report {
     /// Returns the output of `--check`: the findings, or on a GPU the commands that check.
     fn checked(&self) -> Vec<String> {
         match (&self.check, self.flags.check) {
-            (Some(checked), _) => vec![check::section(checked.checks, checked.found())],
+            (Some(checked), _) => vec![check::section(checked.checks, checked.findings())],
             (None, Some(checks)) => {
-                let commands = check::commands(checks, &rerun::once(std::env::args_os()));
+                let commands =
+                    check::commands(checks, &rerun::profiling_command(std::env::args_os()));
                 vec![format!(
                     "compute-sanitizer, which comes with the CUDA toolkit, checks on this GPU:\n\n{commands}"
                 )]

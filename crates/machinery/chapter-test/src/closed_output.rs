@@ -10,18 +10,21 @@ use crate::chapter::{one_error, text};
 impl Chapter {
     /// Runs the program with `arguments` and an unwritable standard output or standard error. Without
     /// standard output it must fail with one error; without standard error it must behave as usual.
-    pub fn copes_without_readers(&self, arguments: &str) {
+    pub fn survives_closed_output(&self, arguments: &str) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         for nowhere in nowhere() {
             let mut command = self.plain_command(folder.path(), arguments);
             let output = command.stdout(nowhere).output();
             let output = output.expect("the program starts");
-            let said = text(&output.stderr);
-            assert_eq!(output.status.code(), Some(1), "{said}");
-            one_error(&said);
-            assert!(said.contains("error: cannot write the results"), "{said}");
+            let message = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{message}");
+            one_error(&message);
+            assert!(
+                message.contains("error: cannot write the results"),
+                "{message}"
+            );
         }
-        let results = self.runs(arguments).stdout;
+        let results = self.run(arguments).stdout;
         for nowhere in nowhere() {
             let mut command = self.plain_command(folder.path(), arguments);
             let output = command.stderr(nowhere).output();
@@ -34,7 +37,7 @@ impl Chapter {
     /// Starts a run of some seconds, closes the reading end of standard error and sends SIGINT. Fails unless
     /// the program exits without results.
     #[cfg(unix)]
-    pub fn ends_when_interrupted_unheard(&self, arguments: &str) {
+    pub fn exits_on_sigint_without_reader(&self, arguments: &str) {
         use std::io::{BufRead, BufReader};
         use std::thread;
         use std::time::Duration;
