@@ -20,7 +20,7 @@ pub fn exit(result: Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            note(format_args!("error: {}", in_words(&error)));
+            note(format_args!("error: {}", describe(&error)));
             ExitCode::FAILURE
         }
     }
@@ -32,7 +32,7 @@ pub fn note(text: impl Display) {
 }
 
 /// Returns the error and its causes, outermost first, with explanations of CUDA's errors.
-pub fn in_words(error: &Error) -> String {
+pub fn describe(error: &Error) -> String {
     let causes: Vec<String> = error
         .chain()
         .map(|cause| match cause.downcast_ref::<CudaError>() {
@@ -175,7 +175,7 @@ mod tests {
         let error = Err::<(), _>(CudaError::OutOfMemory)
             .context("cannot allocate the image")
             .unwrap_err();
-        let text = in_words(&error);
+        let text = describe(&error);
         assert!(
             text.starts_with("cannot allocate the image: CUDA_ERROR_OUT_OF_MEMORY: "),
             "{text}"
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn other_errors_are_unchanged() {
         assert_eq!(
-            in_words(&anyhow!("no such folder").context("cannot save")),
+            describe(&anyhow!("no such folder").context("cannot save")),
             "cannot save: no such folder"
         );
     }
@@ -211,12 +211,12 @@ mod tests {
     #[test]
     fn driver_statuses_become_named_errors() {
         assert!(check(CUresult::CUDA_SUCCESS).is_ok());
-        let message = in_words(&check(CUresult::CUDA_ERROR_OUT_OF_MEMORY).unwrap_err());
+        let message = describe(&check(CUresult::CUDA_ERROR_OUT_OF_MEMORY).unwrap_err());
         assert!(
             message.starts_with("CUDA_ERROR_OUT_OF_MEMORY: "),
             "{message}"
         );
-        let message = in_words(&check(CUresult::CUDA_ERROR_NOT_PERMITTED).unwrap_err());
+        let message = describe(&check(CUresult::CUDA_ERROR_NOT_PERMITTED).unwrap_err());
         assert!(
             message.contains("800") || message == "CUDA_ERROR_NOT_PERMITTED",
             "{message}"

@@ -19,7 +19,7 @@ fn opening_and_loading() {
     let kernel = ".version 6.4\n.target sm_52\n.address_size 64\n.visible .entry k() { ret; }\n";
     let loaded = module::load(kernel).unwrap();
     let missing = anyhow::Error::from(loaded.get_function("absent").unwrap_err());
-    assert!(error::in_words(&missing).starts_with("CUDA_ERROR_NOT_FOUND: "));
+    assert!(error::describe(&missing).starts_with("CUDA_ERROR_NOT_FOUND: "));
     let broken = kernel.replace("ret;", "frobnicate.u32 %r1;");
     let message = module::load(&broken).unwrap_err().to_string();
     assert!(message.contains("CUDA_ERROR_INVALID_PTX"), "{message}");
@@ -45,7 +45,7 @@ fn opening_and_loading() {
     for part in ["table has 64 bytes", "and 80 in the Rust code"] {
         assert!(message.contains(part), "{message}");
     }
-    let message = error::in_words(&module::symbol::<f32>(&loaded, c"absent").unwrap_err());
+    let message = error::describe(&module::symbol::<f32>(&loaded, c"absent").unwrap_err());
     for part in ["the variable absent", "CUDA_ERROR_NOT_FOUND"] {
         assert!(message.contains(part), "{message}");
     }

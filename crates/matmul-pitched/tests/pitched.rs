@@ -22,7 +22,7 @@ fn simulator() -> Gpu {
 fn error_of<T>(result: anyhow::Result<T>) -> String {
     match result {
         Ok(_) => panic!("it was accepted"),
-        Err(error) => error::in_words(&error),
+        Err(error) => error::describe(&error),
     }
 }
 

@@ -292,7 +292,7 @@ mod tests {
         let mut to = 0.0_f32;
         // SAFETY: the driver rejects address 0 before it copies anything.
         let copied = unsafe { copy_by_address(&raw mut to as u64, 0, size_of::<f32>()) };
-        println!("{}", common::error::in_words(&copied.unwrap_err()));
+        println!("{}", common::error::describe(&copied.unwrap_err()));
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub fn pinned<T: DeviceCopy>(buffer: LockedBuffer<T>, name: &str) -> Result<()> 
 mod tests {
     use super::*;
     use common::Gpu;
-    use common::error::in_words;
+    use common::error::describe;
     use cust::memory::DevicePointer;
 
     #[test]
@@ -44,10 +44,10 @@ mod tests {
         // SAFETY: the buffer's element is never accessed, and freeing this invalid address must fail.
         let nowhere =
             unsafe { DeviceBuffer::<f32>::from_raw_parts(DevicePointer::from_raw(64), 1) };
-        println!("{}", in_words(&device(nowhere, "a").unwrap_err()));
+        println!("{}", describe(&device(nowhere, "a").unwrap_err()));
         // SAFETY: the buffer's element is never accessed, and freeing this invalid address must fail.
         let nowhere = unsafe { LockedBuffer::<f32>::from_raw_parts(64 as *mut f32, 1) };
-        println!("{}", in_words(&pinned(nowhere, "b").unwrap_err()));
+        println!("{}", describe(&pinned(nowhere, "b").unwrap_err()));
 
         assert!(device(DeviceBuffer::from_slice(&[1.0_f32]).unwrap(), "c").is_ok());
         assert!(pinned(LockedBuffer::from_slice(&[1.0_f32]).unwrap(), "d").is_ok());

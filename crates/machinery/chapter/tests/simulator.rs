@@ -19,7 +19,7 @@ fn memory_checks_and_hardware_limits() {
     assert_eq!(shared::shared_limit(&gpu.device).unwrap(), 227 << 10);
     assert!(shared::allow_shared(&idle, 227 << 10).is_ok());
     for more in [228 << 10, u32::MAX] {
-        let message = error::in_words(&shared::allow_shared(&idle, more).unwrap_err());
+        let message = error::describe(&shared::allow_shared(&idle, more).unwrap_err());
         let expected = format!("cannot use {more} bytes of shared memory per block");
         assert!(message.starts_with(&expected), "{message}");
     }
@@ -48,7 +48,7 @@ fn memory_checks_and_hardware_limits() {
     };
     assert!(copy(1 << 16).unwrap() > 0.0);
     assert_eq!(to.as_host_vec().unwrap(), [1; 1 << 16]);
-    let message = error::in_words(&copy(100).unwrap_err());
+    let message = error::describe(&copy(100).unwrap_err());
     assert!(message.contains("differ in size"), "{message}");
     assert!(limit::copy_of(&gpu, 1, 1 << 16).unwrap().timing.median_ms > 0.0);
     let rate = Fp32::measure(&gpu, 1).unwrap().per_second;
