@@ -1,4 +1,4 @@
-//! Has the kernels' PTX ready for `main.rs`.
+//! Compiles the kernels to PTX for `main.rs`.
 
 fn main() {
     kernel_build::ptx("device-symbols");

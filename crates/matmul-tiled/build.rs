@@ -1,5 +1,4 @@
-//! Has the kernels' PTX ready for `src/variant.rs`: the note's, the one they are compared with, and
-//! those of the ladder.
+//! Compiles the kernels to PTX for `src/variant.rs`: the note's, the pitched one, and the ladder's.
 
 fn main() {
     kernel_build::ptx("matmul-pitched");

@@ -1,4 +1,4 @@
-//! Has the kernels' PTX ready: the note's for `main.rs`, and that of the ladder.
+//! Compiles the kernels to PTX: the note's for `main.rs`, and the ladder's.
 
 fn main() {
     kernel_build::ptx("vector-add");

@@ -1,4 +1,4 @@
-//! What the table says of a variant: what it added, and how fast.
+//! The chapter's columns: the additions and their bandwidth.
 
 use chapter::report::Details;
 use chapter::report::table::or_dash;
@@ -7,23 +7,23 @@ use serde::Serialize;
 
 use crate::pattern::AccessPattern;
 
-/// A sum's bytes in global memory: its input read, and itself written.
+/// Bytes of global memory per addition: its input is read and its sum written.
 const BYTES: f64 = 2.0 * size_of::<i32>() as f64;
 
-/// Some sums in an access pattern.
+/// The additions of one launch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Addition {
-    /// How many sums.
+    /// The number of additions.
     pub sums: u32,
-    /// Which value is added to which input; `None` where it is the same everywhere.
+    /// The access pattern of the values; `None` if all additions use the same value.
     pub pattern: Option<AccessPattern>,
-    /// Inputs read and sums written, 8 bytes a sum, in milliards (10^9) of bytes a second; `None`
-    /// where the time is 0. What the values take is not counted.
+    /// Bandwidth of inputs and sums, 8 bytes per addition, in 10⁹ bytes per second; `None` if the time is 0.
+    /// Reads of the values are not counted.
     pub gb_per_s: Option<f64>,
 }
 
 impl Addition {
-    /// One that takes the median time.
+    /// Creates the columns for `sums` additions in the median time.
     pub fn new(sums: u32, pattern: Option<AccessPattern>, timing: &Timing) -> Self {
         Addition {
             sums,
@@ -41,7 +41,9 @@ impl Details for Addition {
     fn cells(&self) -> Vec<String> {
         vec![
             self.sums.to_string(),
-            self.pattern.map_or("–", AccessPattern::name).to_owned(),
+            self.pattern
+                .map_or("–", AccessPattern::short_name)
+                .to_owned(),
             or_dash(self.gb_per_s.map(|rate| format!("{rate:.1}"))),
         ]
     }
@@ -68,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn no_time_is_no_rate() {
+    fn no_time_gives_no_rate() {
         let addition = Addition::new(17, None, &Timing::once(0.0));
         assert_eq!(addition.gb_per_s, None);
         assert_eq!(addition.cells(), ["17", "–", "–"]);

@@ -1,20 +1,20 @@
 //! The chapter's flags, and the note's three arguments.
 
 use chapter::flags::CommonFlags;
-use chapter::ladder::{self, Choice, Chosen};
+use chapter::ladder::{self, Choice, Selection};
 use clap::{Parser, value_parser};
 use serde::Serialize;
 
 use crate::pattern::AccessPattern;
-use crate::variant::{Own, VARIANTS};
+use crate::variant::{KernelConfig, VARIANTS};
 
-/// The most sums: the kernels count in 32-bit integers, up to a block past the last one.
-const MOST: i64 = 1 << 31;
+/// Maximum number of additions: the kernels count in 32-bit integers, up to one block past the end.
+const MAX_SUMS: i64 = 1 << 31;
 
 /// The note's sizes.
 const SUMS: [u32; 2] = [12_800_000, 128_000];
 
-/// The note's block.
+/// The note's block size.
 const BLOCK: u32 = 1024;
 
 /// Adds constants from constant and from global memory, in four access patterns.
@@ -23,28 +23,28 @@ const BLOCK: u32 = 1024;
 #[derive(Debug, Parser)]
 #[command(version, allow_negative_numbers = true)]
 pub struct Flags {
-    /// The note's first argument: as --pattern
+    /// The note's first argument, like --pattern
     #[arg(value_enum, hide_possible_values = true, conflicts_with = "pattern")]
     access_pattern: Option<AccessPattern>,
 
-    /// The note's second argument: as --block
+    /// The note's second argument, like --block
     #[arg(value_parser = value_parser!(u32).range(1..), conflicts_with = "block")]
     block_size: Option<u32>,
 
-    /// The note's third argument: as --sums
-    #[arg(value_parser = value_parser!(u32).range(1..=MOST), conflicts_with = "sums")]
+    /// The note's third argument, like --sums
+    #[arg(value_parser = value_parser!(u32).range(1..=MAX_SUMS), conflicts_with = "sums")]
     num_sums: Option<u32>,
 
-    /// Which value a thread adds [default: each of them]
+    /// The value that each thread adds [default: all patterns]
     #[arg(long, value_enum)]
     pattern: Option<AccessPattern>,
 
-    /// Threads of a block [default: 1024]
+    /// Threads per block [default: 1024]
     #[arg(long, value_name = "THREADS", value_parser = value_parser!(u32).range(1..))]
     block: Option<u32>,
 
-    /// How many sums [default: 12800000, and 128000]
-    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u32).range(1..=MOST))]
+    /// Number of additions [default: 12800000, and 128000]
+    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u32).range(1..=MAX_SUMS))]
     sums: Option<u32>,
 
     /// Kernels to run
@@ -55,9 +55,9 @@ pub struct Flags {
         default_value = "book",
         value_parser = ladder::choice(VARIANTS)
     )]
-    pub variant: Vec<Choice<Own>>,
+    pub variant: Vec<Choice<KernelConfig>>,
 
-    /// Another number, other inputs
+    /// Seed of the random inputs
     #[arg(long, value_name = "NUMBER", default_value_t = 2)]
     pub seed: u64,
 
@@ -66,7 +66,7 @@ pub struct Flags {
     pub common: CommonFlags,
 }
 
-/// What the JSON record repeats of the flags.
+/// The flags that are repeated in the JSON record.
 #[derive(Debug, Serialize)]
 pub struct Inputs {
     patterns: Vec<AccessPattern>,
@@ -76,7 +76,7 @@ pub struct Inputs {
 }
 
 impl Flags {
-    /// The flags that decide the results, for the record.
+    /// Returns the flags that determine the results.
     pub fn inputs(&self) -> Inputs {
         Inputs {
             patterns: self.patterns(),
@@ -86,12 +86,12 @@ impl Flags {
         }
     }
 
-    /// The kernels to run, the note's first.
-    pub fn variants(&self) -> Chosen<Own> {
-        ladder::chosen(VARIANTS, &self.variant)
+    /// Returns the selected kernels, the note's first.
+    pub fn variants(&self) -> Selection<KernelConfig> {
+        ladder::select(VARIANTS, &self.variant)
     }
 
-    /// The access patterns to run.
+    /// Returns the access patterns to run.
     pub fn patterns(&self) -> Vec<AccessPattern> {
         match self.pattern.or(self.access_pattern) {
             Some(pattern) => vec![pattern],
@@ -99,12 +99,12 @@ impl Flags {
         }
     }
 
-    /// Threads of a block.
+    /// Returns the threads per block.
     pub fn block(&self) -> u32 {
         self.block.or(self.block_size).unwrap_or(BLOCK)
     }
 
-    /// How many sums, one number a run.
+    /// Returns the number of additions of each run.
     pub fn sums(&self) -> Vec<u32> {
         match self.sums.or(self.num_sums) {
             Some(sums) => vec![sums],
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn one_of_both_forms() {
+    fn arguments_and_flags_conflict() {
         for arguments in [
             "pseudo_random --pattern pseudo_random",
             "pseudo_random 32 --block 32",

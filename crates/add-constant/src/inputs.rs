@@ -1,10 +1,10 @@
-//! The array that values are added to. The note's is all zeros, with which a sum at the wrong place
-//! is hard to tell from one at the right place; here it is random.
+//! The array of inputs. In the note they are all zeros, so a sum at the wrong index is hard to detect; here
+//! they are random.
 
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
-/// `count` numbers from 0 to 255, the same ones for the same seed on every machine.
+/// Returns `count` numbers from 0 to 255; the same seed gives the same numbers on every machine.
 pub fn random(count: u32, seed: u64) -> Vec<i32> {
     let mut generator = Pcg32::seed_from_u64(seed);
     (0..count)
@@ -26,6 +26,6 @@ mod tests {
         assert!(inputs.contains(&0) && inputs.contains(&255));
     }
 
-    /// The first of seed 1: a change of generator would change every input.
+    /// The first inputs of seed 1: another generator would change every input.
     const FIRST: [i32; 5] = [51, 125, 202, 17, 248];
 }

@@ -1,4 +1,4 @@
-//! What goes beyond the note: what the memory allows, and the rungs up to there.
+//! Measurements beyond the note: the memory's limit, and the rungs towards it.
 
 use std::collections::HashMap;
 
@@ -17,20 +17,20 @@ use crate::reference;
 use crate::shape::{self, Shape};
 use crate::variant::Values;
 
-/// The kernel without values, as PTX.
+/// The kernel that adds a constant, compiled to PTX.
 const VECTOR_PTX: &str = include_str!(env!("ADD_CONSTANT_LADDER_VECTOR_PTX"));
 
-/// What it adds to every input.
+/// The constant that it adds to every input.
 const VECTOR_VALUE: i32 = 1357;
 
-/// Before the note's kernels run: says what each rung adds, and measures a copy of as many bytes as
-/// each run moves. Nothing where no rung was chosen.
+/// Lists the ideas of the selected rungs and measures a copy of as many bytes as each run moves, before the
+/// note's kernels run. Does nothing if no rung was selected.
 ///
 /// # Errors
 ///
-/// CUDA's own.
+/// Fails if CUDA reports an error.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
-    if chapter.climbs(&flags.variants().those_for(&chapter.gpu.info)) {
+    if chapter.with_ladder(&flags.variants().supported_on(&chapter.gpu.info)) {
         let mut limits = HashMap::new();
         for sums in flags.sums() {
             let bytes = sums as usize * size_of::<i32>();
@@ -41,11 +41,11 @@ pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
     Ok(())
 }
 
-/// After the note's kernels, in the same pattern: each rung that was chosen.
+/// Runs each selected rung in the same pattern, after the note's kernels.
 ///
 /// # Errors
 ///
-/// CUDA's own, such as those of a kernel that failed.
+/// Fails if CUDA reports an error, such as that of a failed kernel.
 pub fn run(
     flags: &Flags,
     chapter: &Chapter,
@@ -56,7 +56,7 @@ pub fn run(
     expected: &[i32],
 ) -> Result<()> {
     let (gpu, stream) = (&chapter.gpu, &chapter.gpu.stream);
-    for rung in flags.variants().those_for(&gpu.info).rungs() {
+    for rung in flags.variants().supported_on(&gpu.info).rungs() {
         let module = module::load(rung.ptx)?;
         if rung.values == Values::Constant {
             let mut host_values = [0; NUM_VALUES];
@@ -73,9 +73,9 @@ pub fn run(
         } = shape::of(gpu, &kernel, rung, num_sums, flags.block())?;
         sums.set_8(POISON)?;
         let measured = chapter.measure(rung.name, || {
-            // SAFETY: the arguments are those of all rungs' kernels; there are `num_sums` inputs
-            // and sums, and `NUM_VALUES` values, in allocations that start on a boundary of at
-            // least 16 bytes, and in the symbol.
+            // SAFETY: the arguments match the parameters of all rungs' kernels; there are `num_sums` inputs
+            // and sums and `NUM_VALUES` values, in allocations aligned to at least 16 bytes and in the
+            // symbol.
             unsafe {
                 launch!(kernel<<<grid, block, shared, stream>>>(
                     sums.as_device_ptr(), inputs.as_device_ptr(), values.as_device_ptr(),
@@ -88,12 +88,12 @@ pub fn run(
     Ok(())
 }
 
-/// After all patterns: the same bytes in and out, sixteen of them a thread, without values. About
-/// as fast as memory goes.
+/// Runs `vector`, after all patterns: it moves the same bytes, 16 per thread, and adds a constant. Its time
+/// is about the limit of the memory.
 ///
 /// # Errors
 ///
-/// As [`run`].
+/// Fails where [`run`] does.
 pub fn vector(
     flags: &Flags,
     chapter: &Chapter,
@@ -120,8 +120,8 @@ fn vector_of(
     let (grid, block) = launch::grid_1d(&chapter.gpu.device, threads, flags.block())?;
     sums.set_8(POISON)?;
     let measured = chapter.measure("vector", || {
-        // SAFETY: the arguments are those of `add_constant_vector`; there are `num_sums` inputs and
-        // sums, in allocations that start on a boundary of at least 16 bytes.
+        // SAFETY: the arguments match the parameters of `add_constant_vector`; there are `num_sums` inputs
+        // and sums, in allocations aligned to at least 16 bytes.
         unsafe {
             launch!(kernel<<<grid, block, 0, stream>>>(
                 sums.as_device_ptr(), inputs.as_device_ptr(), VECTOR_VALUE, num_sums
@@ -132,7 +132,7 @@ fn vector_of(
     add(chapter, "vector", None, measured, sums, &expected)
 }
 
-/// Reads back, compares and adds to the report.
+/// Reads the sums back, compares them and adds the result to the report.
 fn add(
     chapter: &Chapter,
     name: &str,
@@ -141,7 +141,9 @@ fn add(
     sums: &DeviceBuffer<i32>,
     expected: &[i32],
 ) -> Result<()> {
-    let check = compare(&sums.as_host_vec()?, expected, |got, want| got == want);
+    let check = compare(&sums.as_host_vec()?, expected, |actual, expected| {
+        actual == expected
+    });
     let verdict = check.verdict(|index| format!("sum {index}"));
     let addition = Addition::new(expected.len() as u32, pattern, &measured.timing);
     chapter.add(Entry::new(name, measured, verdict).with(|_| addition));
@@ -151,15 +153,15 @@ fn add(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chapter_test::{child, row};
+    use chapter_test::{row, run_child};
     use clap::Parser as _;
     use common::error;
     use std::process::ExitCode;
 
-    /// Four sums a thread, and none of those left over.
+    /// Four additions per thread, without the remaining ones.
     #[test]
     #[ignore = "another test runs it in a process of its own"]
-    fn no_rest() {
+    fn missing_remainder() {
         let ptx = VECTOR_PTX.replacen(", 3;", ", 0;", 1);
         assert_ne!(ptx, VECTOR_PTX, "the kernel no longer has what is changed");
         let flags = Flags::parse_from(["add-constant", "--sums", "18"]);
@@ -174,10 +176,11 @@ mod tests {
     }
 
     #[test]
-    fn sums_left_out_keep_the_poison() {
-        let (table, notes) = child("ladder::tests::no_rest", ".".as_ref());
+    fn missing_elements_keep_the_poison() {
+        let (table, notes) = run_child("ladder::tests::missing_remainder", ".".as_ref());
         assert_eq!(row(&table, "vector").last(), Some(&"WRONG"), "{table}");
-        let wanted = "error: vector is wrong: 2 of 18 differ: sum 16 is -1 and should be 1358";
-        assert!(notes.contains(wanted), "{notes}");
+        let expected =
+            "error: vector: wrong result: 2 of 18 differ: sum 16 is -1 and should be 1358";
+        assert!(notes.contains(expected), "{notes}");
     }
 }

@@ -1,5 +1,4 @@
-//! What `main.rs`, the chapter, is made of: the access patterns, and what is around the GPU's
-//! work.
+//! Modules of the chapter in `main.rs`: the access patterns, the reference, and the ladder.
 
 pub mod addition;
 pub mod flags;

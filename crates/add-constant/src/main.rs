@@ -1,7 +1,7 @@
-//! One addition, its second operand in constant or in global memory, in four access patterns: the
-//! notes on constant memory, "Constant Memory Usage and Performance".
+//! One addition whose second operand is in constant or in global memory, in four access patterns.
+//! Follows the notes on constant memory, "Constant Memory Usage and Performance".
 //!
-//! The kernels are in `kernels/add-constant.cu`. What goes beyond the notes is in `ladder.rs`.
+//! The kernels are in `kernels/add-constant.cu`; the ladder beyond the notes is in `ladder.rs`.
 
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ use common::verify::{POISON, compare, output};
 use common::{launch, module};
 use cust::prelude::*;
 
-/// The kernels, as PTX.
+/// The kernels, compiled to PTX.
 const PTX: &str = include_str!(env!("ADD_CONSTANT_PTX"));
 
 fn main() -> ExitCode {
@@ -24,7 +24,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let chapter = flags.open()?;
     let stream = &chapter.gpu.stream;
 
-    // The values, copied to global memory, and to the symbol that is constant memory.
+    // The values, copied to global memory and to the symbol in constant memory.
     let host_values: [i32; NUM_VALUES] = std::array::from_fn(|index| index as i32);
     let values =
         DeviceBuffer::from_slice(&host_values).context("cannot copy the values to the GPU")?;
@@ -33,7 +33,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     const_values.copy_from(&host_values)?;
 
     for num_sums in flags.sums() {
-        // Allocate: the inputs, copied there, and the sums, which the kernels fill.
+        // Allocate the inputs, which are copied to the GPU, and the sums, which the kernels write.
         let host_inputs = inputs::random(num_sums, flags.seed);
         let inputs =
             DeviceBuffer::from_slice(&host_inputs).context("cannot copy the inputs to the GPU")?;
@@ -43,13 +43,13 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         for pattern in flags.patterns() {
             let expected =
                 reference::add_constant(&host_inputs, &host_values, flags.block(), pattern);
-            for variant in flags.variants().note() {
-                // Launch, as often as a good sample takes.
+            for variant in flags.variants().note_kernels() {
+                // Launch as often as one timing sample needs.
                 sums.set_8(POISON)?;
                 let kernel = module.get_function(variant.kernel)?;
                 let measured = chapter.measure(variant.name, || {
-                    // SAFETY: the arguments are those of the kernel in the .cu file; there are
-                    // `num_sums` inputs and sums, and `NUM_VALUES` values in both memories.
+                    // SAFETY: the arguments match the kernel's parameters in the .cu file; there
+                    // are `num_sums` inputs and sums, and `NUM_VALUES` values in both memories.
                     unsafe {
                         match variant.values {
                             Values::Constant => launch!(kernel<<<grid, block, 0, stream>>>(
@@ -64,8 +64,10 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
                     }
                 })?;
 
-                // Read back and compare: whole numbers are equal or wrong.
-                let check = compare(&sums.as_host_vec()?, &expected, |got, want| got == want);
+                // Read back and compare: integers must be equal.
+                let check = compare(&sums.as_host_vec()?, &expected, |actual, expected| {
+                    actual == expected
+                });
                 let verdict = check.verdict(|index| format!("sum {index}"));
                 let addition = Addition::new(num_sums, Some(pattern), &measured.timing);
                 chapter.add(Entry::new(variant.name, measured, verdict).with(|_| addition));
@@ -75,7 +77,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
             )?;
         }
         ladder::vector(flags, &chapter, &host_inputs, &inputs, &mut sums)?;
-        drop((inputs, sums)); // frees them
+        drop((inputs, sums)); // frees the buffers
     }
     flags.finish(&chapter)
 }

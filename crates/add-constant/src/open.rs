@@ -1,9 +1,8 @@
-//! Opening and finishing the chapter: what does not fit is refused here, before anything is
-//! allocated.
+//! Opening and finishing the chapter: input that is too large is refused here, before anything is allocated.
 
 use anyhow::{Result, ensure};
 use chapter::Chapter;
-use chapter::memory::{self, Need};
+use chapter::memory::{self, Footprint};
 use common::launch;
 
 use crate::flags::Flags;
@@ -12,20 +11,19 @@ use crate::pattern::NUM_VALUES;
 use crate::shape::FOUR;
 use crate::variant::Variant;
 
-/// What is printed under the table of the note's kernels.
+/// Text under the table of the note's kernels.
 const WORDS: &str = "\
-    Compare `constant` with `global`: where all threads of a warp read the same value, \
-    constant memory keeps up; where they read different ones, it is asked for one after the \
-    other.\n\
-    `vector` moves the same bytes in and out, 16 a thread: about what the memory alone takes.";
+    Compare `constant` with `global`: if all threads of a warp read the same value, constant \
+    memory broadcasts\nit; if they read different values, the reads are serialized.\n\
+    `vector` moves the same bytes in and out, 16 per thread: about the limit of the memory.";
 
 impl Flags {
-    /// Opens the GPU, or the simulator in its place, for what the flags ask for. For a ladder, what
-    /// the memory allows is measured too.
+    /// Opens the GPU or the simulator and checks the limits. For the ladder it also measures the memory's
+    /// limit.
     ///
     /// # Errors
     ///
-    /// Where what is asked for does not fit, or CUDA does not start.
+    /// Fails if the input exceeds a limit or CUDA does not start.
     pub fn open(&self) -> Result<Chapter> {
         let chapter = Chapter::open("add-constant", &self.common, self.inputs(), "global")?;
         for sums in self.sums() {
@@ -36,39 +34,43 @@ impl Flags {
                 takes(variant, self.block())?;
             }
         }
-        memory::require(&chapter.gpu, "these sums", memory_need(self))?;
+        memory::require(&chapter.gpu, "these sums", memory_footprint(self))?;
         ladder::prepare(self, &chapter)?;
         Ok(chapter)
     }
 
-    /// Prints the results, and says what the run comes to.
+    /// Prints the results and returns the outcome of the run.
     ///
     /// # Errors
     ///
-    /// Where sums were wrong, or a check found an error.
+    /// Fails if sums are wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
-        chapter.finish(if self.variants().climbs() { "" } else { WORDS })
+        chapter.finish(if self.variants().has_rungs() {
+            ""
+        } else {
+            WORDS
+        })
     }
 }
 
-/// Refuses blocks of so many threads where four sums of a rung would not be in one.
+/// Refuses block sizes for which the four additions of a rung's thread would span two blocks.
 fn takes(variant: &Variant, block: u32) -> Result<()> {
     ensure!(
-        variant.is_the_notes() || block.is_multiple_of(FOUR),
-        "{} adds four sums of a block at a time: --block {block} is no multiple of four; \
+        variant.is_from_note() || block.is_multiple_of(FOUR),
+        "{} needs multiples of four additions per block: --block {block} is not a multiple of four; \
          choose another --block, or --variant book",
         variant.name
     );
     Ok(())
 }
 
-/// Bytes of the largest run: on the GPU inputs, sums and values; on the computer inputs, the
-/// reference and the sums read back.
-fn memory_need(flags: &Flags) -> Need {
-    let most = flags.sums().into_iter().max().unwrap_or(0);
-    // No overflow: at most 2^31 sums.
-    let array = u64::from(most) * size_of::<i32>() as u64;
-    Need {
+/// Returns the bytes of the largest run: inputs, sums and values on the GPU; inputs, the reference and the
+/// sums read back on the host.
+fn memory_footprint(flags: &Flags) -> Footprint {
+    let max_sums = flags.sums().into_iter().max().unwrap_or(0);
+    // Cannot overflow: there are at most 2^31 sums.
+    let array = u64::from(max_sums) * size_of::<i32>() as u64;
+    Footprint {
         device: 2 * array + size_of::<[i32; NUM_VALUES]>() as u64,
         host: 3 * array,
     }
@@ -85,20 +87,23 @@ mod tests {
         for variant in VARIANTS {
             assert!(takes(variant, 1024).is_ok() && takes(variant, 4).is_ok());
             let name = variant.name;
-            assert_eq!(takes(variant, 7).is_ok(), variant.is_the_notes(), "{name}");
+            assert_eq!(takes(variant, 7).is_ok(), variant.is_from_note(), "{name}");
         }
         let shared = VARIANTS.iter().find(|variant| variant.name == "shared");
-        let said = takes(shared.unwrap(), 6).unwrap_err().to_string();
-        assert!(said.starts_with("shared adds four sums"), "{said}");
-        assert!(said.contains("--block 6"), "{said}");
+        let message = takes(shared.unwrap(), 6).unwrap_err().to_string();
+        assert!(
+            message.starts_with("shared needs multiples of four"),
+            "{message}"
+        );
+        assert!(message.contains("--block 6"), "{message}");
     }
 
     #[test]
     fn memory_is_that_of_the_largest_run() {
-        let need = memory_need(&Flags::parse_from(["add-constant"]));
-        assert_eq!(need.device, 2 * 4 * 12_800_000 + 65_536);
-        assert_eq!(need.host, 3 * 4 * 12_800_000);
-        let most = ["add-constant", "--sums", "2147483648"];
-        assert_eq!(memory_need(&Flags::parse_from(most)).host, 3 << 33);
+        let footprint = memory_footprint(&Flags::parse_from(["add-constant"]));
+        assert_eq!(footprint.device, 2 * 4 * 12_800_000 + 65_536);
+        assert_eq!(footprint.host, 3 * 4 * 12_800_000);
+        let max_sums = ["add-constant", "--sums", "2147483648"];
+        assert_eq!(memory_footprint(&Flags::parse_from(max_sums)).host, 3 << 33);
     }
 }

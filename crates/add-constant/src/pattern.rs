@@ -1,34 +1,34 @@
-//! The access patterns: which value each thread adds.
+//! The access patterns: the value that each thread adds.
 
 use clap::ValueEnum;
 use serde::Serialize;
 
-/// How many values there are: 64 KB of them, all of a module's constant memory.
+/// Number of values: 64 KB of them, all of a module's constant memory.
 pub const NUM_VALUES: usize = 64 * 1024 / size_of::<i32>();
 
 /// Scatters the accesses of [`AccessPattern::PseudoRandom`], as in the kernels.
 const MAGIC_NUMBER: u32 = 1357;
 
-/// Threads of a warp.
+/// Threads per warp.
 const WARP_SIZE: u32 = 32;
 
-/// Which of the values a thread adds. The kernels have the same patterns, by the same numbers.
+/// The value that each thread adds. The kernels number the same patterns in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 #[value(rename_all = "snake_case")]
 pub enum AccessPattern {
-    /// All threads of a block the same, each block another
+    /// One value for all threads of a block, a different one for each block
     OneAccessPerBlock,
-    /// All threads of a warp the same, each warp of a block another
+    /// One value for all threads of a warp, a different one for each warp of a block
     OneAccessPerWarp,
-    /// Each thread of a block another, one after the other
+    /// Consecutive values for the threads of a block
     OneAccessPerThread,
-    /// Each thread of a block another, scattered
+    /// Scattered values for the threads of a block
     PseudoRandom,
 }
 
 impl AccessPattern {
-    /// All four, in the note's order.
+    /// All four patterns in the note's order.
     pub const ALL: [AccessPattern; 4] = [
         AccessPattern::OneAccessPerBlock,
         AccessPattern::OneAccessPerWarp,
@@ -36,7 +36,7 @@ impl AccessPattern {
         AccessPattern::PseudoRandom,
     ];
 
-    /// Its name in flags and tables.
+    /// Returns the name in flags and records.
     pub fn name(self) -> &'static str {
         match self {
             AccessPattern::OneAccessPerBlock => "one_access_per_block",
@@ -46,12 +46,18 @@ impl AccessPattern {
         }
     }
 
-    /// Its number, as the kernels take it.
+    /// Returns the name in tables, without the prefix that most names share.
+    pub fn short_name(self) -> &'static str {
+        let name = self.name();
+        name.strip_prefix("one_access_").unwrap_or(name)
+    }
+
+    /// Returns the number that the kernels take.
     pub fn number(self) -> i32 {
         self as i32
     }
 
-    /// Where the value is that thread `thread_id` of block `block_id` adds.
+    /// Returns the index of the value that thread `thread_id` of block `block_id` adds.
     pub fn index(self, block_id: u32, thread_id: u32) -> usize {
         let number = match self {
             AccessPattern::OneAccessPerBlock => block_id,

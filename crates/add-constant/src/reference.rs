@@ -1,13 +1,13 @@
-//! The same sums on the CPU.
+//! The CPU reference of the sums.
 
 use chapter::parallel::filled;
 
 use crate::pattern::{AccessPattern, NUM_VALUES};
 
-/// Blocks of threads whose sums one processor adds at a time.
+/// Thread blocks whose sums a processor computes at a time.
 const BLOCKS: usize = 64;
 
-/// `inputs`, each with one of `values`, as blocks of `block` threads add them.
+/// Adds one of `values` to each of `inputs`, as blocks of `block` threads do.
 pub fn add_constant(
     inputs: &[i32],
     values: &[i32; NUM_VALUES],
@@ -31,7 +31,7 @@ pub fn add_constant(
     )
 }
 
-/// `inputs`, all with the same value.
+/// Adds the same value to all `inputs`.
 pub fn add_vector(inputs: &[i32], value: i32) -> Vec<i32> {
     inputs.iter().map(|input| input + value).collect()
 }
@@ -56,8 +56,8 @@ mod tests {
             ),
         ] {
             let sums = sums(pattern);
-            let found = [sums.len() as i32, sums[39], sums[80], sums[99]];
-            assert_eq!(found, [100, at_39, at_80, at_99], "{pattern:?}");
+            let actual = [sums.len() as i32, sums[39], sums[80], sums[99]];
+            assert_eq!(actual, [100, at_39, at_80, at_99], "{pattern:?}");
         }
     }
 

@@ -1,12 +1,12 @@
-//! The chapter with kernels that are wrong, each in a process of its own.
+//! The chapter with incorrect kernels, each in its own process.
 
 use add_constant::variant::VARIANTS;
 use chapter::ladder::Choice;
-use chapter_test::{printed_by, rows};
+use chapter_test::{output_of, rows};
 
 use super::*;
 
-/// Runs the chapter as `main` does, on `ptx`; it has to fail.
+/// Runs the chapter like `main`, but with `ptx`, and fails unless the chapter fails.
 fn fails(ptx: &str, arguments: &str) {
     assert_ne!(ptx, PTX, "the kernels no longer have what is changed here");
     let words = arguments.split_whitespace();
@@ -14,7 +14,7 @@ fn fails(ptx: &str, arguments: &str) {
     assert_eq!(common::error::exit(run(&flags, ptx)), ExitCode::FAILURE);
 }
 
-/// The check in the row of `variant` and `pattern`.
+/// Returns the check column in the row of `variant` and `pattern`.
 fn check<'a>(table: &'a str, variant: &str, pattern: &str) -> &'a str {
     let row =
         rows(table).find(|cells| cells.first() == Some(&variant) && cells.get(2) == Some(&pattern));
@@ -32,33 +32,29 @@ fn another_magic_number() {
 }
 
 #[test]
-fn values_from_wrong_places_are_shown_and_an_error() {
-    let (table, notes) = printed_by("another_magic_number");
+fn values_from_wrong_indices_are_reported() {
+    let (table, notes) = output_of("another_magic_number");
     for memory in ["global", "constant"] {
         assert_eq!(check(&table, memory, "pseudo_random"), "WRONG", "{table}");
-        assert_eq!(
-            check(&table, memory, "one_access_per_warp"),
-            "right",
-            "{table}"
-        );
+        assert_eq!(check(&table, memory, "per_warp"), "correct", "{table}");
     }
-    assert_eq!(check(&table, "vector", "–"), "right", "{table}");
-    // Thread 0 of each of the ten blocks reads value 0 either way.
-    let wanted = "error: global is wrong: 990 of 1000 differ: sum 1 is ";
-    assert!(notes.contains(wanted), "{notes}");
+    assert_eq!(check(&table, "vector", "–"), "correct", "{table}");
+    // Thread 0 of each of the ten blocks reads value 0 with either number.
+    let expected = "error: global: wrong result: 990 of 1000 differ: sum 1 is ";
+    assert!(notes.contains(expected), "{notes}");
 }
 
-/// Values from other places of each rung's table.
+/// Values at other indices of each rung's table.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn another_table() {
     let words = "add-constant --sums 1000 --block 100 pseudo_random";
     let mut flags = Flags::parse_from(words.split(' '));
-    let rows = VARIANTS.iter().map(|row| match row.is_the_notes() {
+    let rows = VARIANTS.iter().map(|row| match row.is_from_note() {
         true => Choice::One(row),
         false => {
             let mut wrong = *row;
-            wrong.own.ptx = row.ptx.replace(", 1357", ", 1359").leak();
+            wrong.config.ptx = row.ptx.replace(", 1357", ", 1359").leak();
             assert_ne!(
                 wrong.ptx, row.ptx,
                 "the rung no longer has what is changed here"
@@ -71,8 +67,8 @@ fn another_table() {
 }
 
 #[test]
-fn rungs_that_add_other_values_are_wrong() {
-    let (table, notes) = printed_by("another_table");
+fn rungs_with_other_values_are_wrong() {
+    let (table, notes) = output_of("another_table");
     for rung in [
         "constant int4",
         "constant kept",
@@ -84,13 +80,16 @@ fn rungs_that_add_other_values_are_wrong() {
     }
     assert_eq!(
         check(&table, "constant", "pseudo_random"),
-        "right",
+        "correct",
         "{table}"
     );
-    assert!(notes.contains("error: constant int4 is wrong: "), "{notes}");
+    assert!(
+        notes.contains("error: constant int4: wrong result: "),
+        "{notes}"
+    );
 }
 
-/// One value fewer in the `.cu` file than in the Rust code.
+/// A symbol with one value fewer in the `.cu` file than in the Rust code.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_smaller_symbol() {
@@ -101,8 +100,8 @@ fn a_smaller_symbol() {
 }
 
 #[test]
-fn a_symbol_of_another_size_is_an_error_with_both_sizes() {
-    let (_, notes) = printed_by("a_smaller_symbol");
+fn symbol_size_mismatches_are_reported_with_both_sizes() {
+    let (_, notes) = output_of("a_smaller_symbol");
     for part in [
         "error: const_values has 65532 bytes",
         "and 65536 in the Rust code",
@@ -111,10 +110,10 @@ fn a_symbol_of_another_size_is_an_error_with_both_sizes() {
     }
 }
 
-/// PTX that names a source which is nowhere.
+/// PTX that names a source file that does not exist.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
-fn a_source_that_is_gone() {
+fn a_missing_source() {
     let flags = "add-constant pseudo_random 64 100 --profile=lines";
     let ptx = PTX.replace("kernels/add-constant.cu", "kernels/gone.cu");
     assert_ne!(ptx, PTX, "the PTX no longer names its source");
@@ -122,10 +121,10 @@ fn a_source_that_is_gone() {
 }
 
 #[test]
-fn lines_of_a_source_that_is_gone_have_counters_and_no_text() {
-    let (table, _) = printed_by("a_source_that_is_gone");
-    let wanted = "\nThere is no kernels/gone.cu in this folder, in one above it or in ";
-    assert_eq!(table.matches(wanted).count(), 2, "{table}");
+fn lines_of_a_missing_source_have_counters_without_text() {
+    let (table, _) = output_of("a_missing_source");
+    let expected = "\nCannot find kernels/gone.cu in this folder, its parents or ";
+    assert_eq!(table.matches(expected).count(), 2, "{table}");
     let line = table.lines().find(|line| line.ends_with("    82"));
     assert!(
         line.is_some_and(|line| line.starts_with([' ', '>'])),

@@ -1,42 +1,42 @@
-//! The chapter's kernels: the note's, and the rungs from there to what the memory allows.
+//! The chapter's kernels: the note's, and the rungs towards the memory's limit.
 
 use chapter::ladder;
 use common::gpu::Capability;
 
 /// A row of the table of kernels.
-pub type Variant = ladder::Variant<Own>;
+pub type Variant = ladder::Variant<KernelConfig>;
 
-/// What this chapter says of a kernel.
+/// The chapter's properties of a kernel.
 #[derive(Clone, Copy, Debug)]
-pub struct Own {
-    /// Where it finds the values.
+pub struct KernelConfig {
+    /// The memory that holds the values.
     pub values: Values,
-    /// How many of the note's blocks one of its blocks adds.
+    /// Number of the note's blocks that one of its blocks computes.
     pub blocks: u32,
-    /// A rung's module; the note's kernels are in one, which `main.rs` loads.
+    /// The rung's module; empty for the note's kernels, whose module is loaded in `main.rs`.
     pub ptx: &'static str,
 }
 
-/// Where a kernel finds the values.
+/// The memory that a kernel reads the values from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {
-    /// In global memory.
+    /// Global memory.
     Global,
-    /// In the symbol of its module.
+    /// Constant memory: the symbol of its module.
     Constant,
-    /// In shared memory: each block copies them there, and as many blocks as the GPU holds share
-    /// all sums.
+    /// Shared memory: each block copies the values there, and only as many blocks as are resident on the GPU
+    /// share all additions.
     Shared,
 }
 
-/// A kernel of the note's, with values in global memory.
-const NOTE: Own = Own {
+/// One of the note's kernels, with values in global memory.
+const NOTE: KernelConfig = KernelConfig {
     values: Values::Global,
     blocks: 1,
     ptx: "",
 };
 
-/// All kernels, from the note's up.
+/// All kernels, from the note's upwards.
 pub const VARIANTS: &[Variant] = &[
     Variant::note(
         "global",
@@ -48,7 +48,7 @@ pub const VARIANTS: &[Variant] = &[
         "constant",
         "add_constant_constant_memory",
         "the note's kernel, values in constant memory",
-        Own {
+        KernelConfig {
             values: Values::Constant,
             ..NOTE
         },
@@ -56,8 +56,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "constant int4",
         "add_constant_int4_constant",
-        "four sums a thread: 16 bytes an access, an index for four",
-        Own {
+        "four additions per thread: 16 bytes per access, one index for four",
+        KernelConfig {
             values: Values::Constant,
             blocks: 1,
             ptx: include_str!(env!("ADD_CONSTANT_LADDER_1_INT4_PTX")),
@@ -66,8 +66,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "constant kept",
         "add_constant_kept_constant",
-        "eight vectors a thread, whose values are looked up once",
-        Own {
+        "eight vectors per thread, whose values are read once",
+        KernelConfig {
             values: Values::Constant,
             blocks: 8,
             ptx: include_str!(env!("ADD_CONSTANT_LADDER_2_KEPT_PTX")),
@@ -76,8 +76,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "global int4",
         "add_constant_int4_global",
-        "values in global memory: scattered ones come 32 at once",
-        Own {
+        "values in global memory: 32 scattered values per request",
+        KernelConfig {
             ptx: include_str!(env!("ADD_CONSTANT_LADDER_3_GLOBAL_INT4_PTX")),
             ..NOTE
         },
@@ -86,7 +86,7 @@ pub const VARIANTS: &[Variant] = &[
         "read-only int4",
         "add_constant_int4_read_only",
         "values through the read-only cache",
-        Own {
+        KernelConfig {
             ptx: include_str!(env!("ADD_CONSTANT_LADDER_4_READ_ONLY_INT4_PTX")),
             ..NOTE
         },
@@ -94,13 +94,13 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "shared",
         "add_constant_shared",
-        "values in shared memory, in as many blocks as the GPU holds",
-        Own {
+        "values in shared memory, with only as many blocks as are resident",
+        KernelConfig {
             values: Values::Shared,
             ptx: include_str!(env!("ADD_CONSTANT_LADDER_5_SHARED_PTX")),
             ..NOTE
         },
     )
-    // The first with 64 KB of shared memory for a block.
+    // The first capability with 64 KB of shared memory per block.
     .needs(Capability(7, 0)),
 ];

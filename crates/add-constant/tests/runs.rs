@@ -1,4 +1,4 @@
-//! Runs of the real program on the simulator.
+//! Runs of the program on the simulator.
 
 use chapter_test::Chapter;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ fn chapter() -> Chapter {
     Chapter::new(env!("CARGO_BIN_EXE_add-constant"))
 }
 
-/// The record's results; all of them have to be right.
+/// Returns the record's results and fails unless all of them are correct.
 fn results(arguments: &str) -> Vec<Value> {
     let record = chapter().record(arguments);
     let results = record["results"].as_array().unwrap().clone();
@@ -19,7 +19,7 @@ fn results(arguments: &str) -> Vec<Value> {
     results
 }
 
-/// One test a pattern, over sizes and blocks that do not divide them.
+/// Defines one test per pattern, with sizes and blocks that do not divide them.
 macro_rules! every_pattern {
     ($($test:ident: $arguments:literal;)*) => {
         mod one_access_per_block {
@@ -37,7 +37,7 @@ macro_rules! every_pattern {
     };
 }
 
-/// Runs all three variants with the note's two other arguments.
+/// Runs all three variants with the note's other two arguments.
 fn adds(pattern: &str, block_and_sums: &str) {
     let results = results(&format!("{pattern} {block_and_sums}"));
     let variants: Vec<&Value> = results.iter().map(|result| &result["variant"]).collect();
@@ -59,7 +59,7 @@ every_pattern! {
 }
 
 #[test]
-fn every_rest_of_four_sums() {
+fn all_remainders_of_four() {
     for sums in 1..=9 {
         results(&format!("--pattern pseudo_random --block 2 --sums {sums}"));
     }
@@ -67,36 +67,36 @@ fn every_rest_of_four_sums() {
 
 #[test]
 fn the_table_has_all_patterns_and_both_sizes() {
-    let run = chapter().runs("");
-    let mut wanted = Vec::new();
+    let run = chapter().run("");
+    let mut expected = Vec::new();
     for sums in ["12800000", "128000"] {
-        for pattern in [
-            "one_access_per_block",
-            "one_access_per_warp",
-            "one_access_per_thread",
-            "pseudo_random",
-        ] {
-            wanted.push(["global", sums, pattern]);
-            wanted.push(["constant", sums, pattern]);
+        for pattern in ["per_block", "per_warp", "per_thread", "pseudo_random"] {
+            expected.push(["global", sums, pattern]);
+            expected.push(["constant", sums, pattern]);
         }
-        wanted.push(["vector", sums, "–"]);
+        expected.push(["vector", sums, "–"]);
     }
-    let rows: Vec<&str> = run.stdout.lines().skip(2).collect();
-    assert_eq!(rows.len(), wanted.len(), "{}", run.stdout);
-    for (row, wanted) in rows.into_iter().zip(wanted) {
+    let rows: Vec<&str> = run
+        .stdout
+        .lines()
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .collect();
+    assert_eq!(rows.len(), expected.len(), "{}", run.stdout);
+    for (row, expected) in rows.into_iter().zip(expected) {
         let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
-        assert_eq!(cells[..3], wanted, "{row}");
-        assert!(row.contains("modelled, NVIDIA H200"), "{row}");
-        assert!(row.ends_with("| right |"), "{row}");
-        if wanted[0] == "global" {
-            assert_eq!(cells[6], "1.00", "{row}");
+        assert_eq!(cells[..3], expected, "{row}");
+        assert!(row.ends_with("| correct |"), "{row}");
+        if expected[0] == "global" {
+            assert_eq!(cells[5], "1.00", "{row}");
         }
     }
-    assert!(!run.stdout.contains("measured"), "{}", run.stdout);
+    let legend = "Times: modelled, NVIDIA H200. Speedup: relative to `global`.";
+    assert!(run.stdout.contains(legend), "{}", run.stdout);
     for note in [
         "simulator: models an NVIDIA H200",
         "Compare `constant` with `global`",
-        "These times are a model's; run on a GPU to measure.",
+        "Modelled times are estimates; run on a GPU to measure.",
     ] {
         assert!(run.stderr.contains(note), "{}", run.stderr);
     }
@@ -137,8 +137,8 @@ fn scattered_accesses_are_slow_in_constant_memory() {
 }
 
 #[test]
-fn counters_advice_and_source_lines() {
-    chapter().profiles(
+fn profiles_have_counters_advice_and_source_lines() {
+    chapter().check_profile(
         "pseudo_random 128 1000",
         &[
             ("global", "inputs[i] + values[index]"),
@@ -149,7 +149,7 @@ fn counters_advice_and_source_lines() {
 }
 
 #[test]
-fn constant_memory_is_asked_once_for_each_value_of_a_warp() {
+fn constant_memory_has_one_request_per_distinct_address() {
     // A hundred warps.
     for (pattern, requests) in [
         ("one_access_per_block", 100),
@@ -164,7 +164,7 @@ fn constant_memory_is_asked_once_for_each_value_of_a_warp() {
     }
 }
 
-/// One load and one store of 512 bytes a warp, which are 16 sectors.
+/// One load and one store of 512 bytes per warp, 16 sectors each.
 #[test]
 fn a_vector_is_one_access() {
     let results = results("pseudo_random 64 12800");
@@ -179,17 +179,17 @@ fn a_vector_is_one_access() {
 }
 
 #[test]
-fn scattered_constants_are_what_to_change_first() {
-    let run = chapter().runs("--pattern pseudo_random --sums 128000 --profile");
-    let wanted = "\nconstant: kernels/add-constant.cu:82: each warp reads 32 distinct constant \
+fn scattered_constants_are_the_first_advice() {
+    let run = chapter().run("--pattern pseudo_random --sums 128000 --profile");
+    let expected = "\nconstant: kernels/add-constant.cu:82: each warp reads 32 distinct constant \
                   addresses: 32 requests";
-    assert!(run.stdout.contains(wanted), "{}", run.stdout);
+    assert!(run.stdout.contains(expected), "{}", run.stdout);
     let row = chapter_test::row(&run.stdout, "constant requests");
     assert_eq!(row, ["constant requests", "0", "128 000"]);
-    let row = chapter_test::row(&run.stdout, "– requests a load");
-    assert_eq!(row, ["– requests a load", "–", "32"]);
-    // One a warp is no advice.
-    let run = chapter().runs("--pattern one_access_per_warp --sums 128000 --profile");
+    let row = chapter_test::row(&run.stdout, "– requests per load");
+    assert_eq!(row, ["– requests per load", "–", "32"]);
+    // One request per load is the minimum, so there is no advice.
+    let run = chapter().run("--pattern one_access_per_warp --sums 128000 --profile");
     assert!(!run.stdout.contains("distinct"), "{}", run.stdout);
 }
 
@@ -204,8 +204,8 @@ const LADDER: [&str; 7] = [
     "shared",
 ];
 
-/// Climbs the ladder in every pattern with `block` and `sums`.
-fn climbs(block: u32, sums: u32) -> Vec<Value> {
+/// Runs the ladder in every pattern with `block` and `sums`.
+fn run_ladder(block: u32, sums: u32) -> Vec<Value> {
     let results = results(&format!("--variant ladder --block {block} --sums {sums}"));
     let variants: Vec<&Value> = results.iter().map(|result| &result["variant"]).collect();
     assert_eq!(variants[..28], LADDER.repeat(4)[..]);
@@ -219,7 +219,7 @@ fn climbs(block: u32, sums: u32) -> Vec<Value> {
 macro_rules! ladders {
     ($($test:ident: $block:literal, $sums:literal;)*) => {
         mod ladder {
-            $(#[test] fn $test() { super::climbs($block, $sums); })*
+            $(#[test] fn $test() { super::run_ladder($block, $sums); })*
         }
     };
 }
@@ -234,22 +234,22 @@ ladders! {
     three_more_than_whole_blocks: 128, 1027;
     the_largest_block: 1024, 4097;
     more_blocks_than_values: 4, 70_001;
-    // More than all blocks of the shared kernel that a GPU holds can take at once.
+    // More vectors than all resident blocks of the shared kernel take at once.
     more_than_a_full_wave: 1020, 1_300_003;
 }
 
-/// With every rest of four sums, the values of all four patterns, and blocks of each kind.
+/// All remainders of four, the values of all four patterns, and blocks of each kind.
 #[test]
-fn every_rest_on_the_ladder() {
+fn all_remainders_on_the_ladder() {
     for sums in 1..=9 {
-        climbs(4, sums);
+        run_ladder(4, sums);
     }
 }
 
 #[test]
-fn rungs_help_as_their_counters_say() {
-    // A hundred of the note's warps, four blocks.
-    let results = climbs(800, 3200);
+fn counters_improve_along_the_ladder() {
+    // A hundred of the note's warps in four blocks.
+    let results = run_ladder(800, 3200);
     let counted = |pattern: usize, rung: usize, name: &str| {
         results[7 * pattern + rung]["counters"][name]
             .as_u64()
@@ -260,7 +260,7 @@ fn rungs_help_as_their_counters_say() {
     let loads = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
     let stores = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum";
     let lookups = "idc__requests.sum";
-    // 200 threads a block: seven warps in place of 25.
+    // Blocks of 200 threads have seven warps instead of 25.
     assert_eq!(
         [constant, int4].map(|rung| counted(per_warp, rung, stores)),
         [100, 28]
@@ -269,7 +269,8 @@ fn rungs_help_as_their_counters_say() {
         [constant, int4].map(|rung| counted(per_warp, rung, loads)),
         [100, 28]
     );
-    // The constant cache is asked as often, a value at a time; or by one block in place of four.
+    // As many requests to the constant cache for vectors, one per value; a quarter if one block computes four
+    // of the note's.
     assert_eq!(
         [constant, int4, kept].map(|rung| counted(random, rung, lookups)),
         [3200, 3200, 800]
@@ -285,29 +286,34 @@ fn rungs_help_as_their_counters_say() {
             "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
         )
     };
-    // Out of shared memory come the values of all patterns; from global memory only the table.
+    // The shared kernel copies the values of all patterns; the other one reads only those it needs.
     assert!(bytes(shared) > 2048 && counted(random, global_int4, loads) == 28 * 5);
-    // Five rows of 200 threads are 32 warps, four lookups each.
+    // Five rows of 200 threads are 32 warps, with four reads each.
     let shared_loads = "smsp__inst_executed_op_shared_ld.sum";
     assert_eq!(counted(random, shared, shared_loads), 32 * 4);
 }
 
 #[test]
-fn a_table_in_shared_memory_is_left_out_where_a_block_has_not_so_much() {
-    let old = chapter().with("CUDA_SIM_DEVICE", "p2000");
-    let run = old.runs("pseudo_random 64 1000 --variant ladder");
+fn the_shared_rung_needs_64_kb_per_block() {
+    let old = chapter().with_env("CUDA_SIM_DEVICE", "p2000");
+    let run = old.run("pseudo_random 64 1000 --variant ladder");
     assert!(!run.stdout.contains("| shared"), "{}", run.stdout);
-    let wanted = "left out: shared needs compute capability 7.0, and the ";
-    assert!(run.stderr.contains(wanted), "{}", run.stderr);
+    let expected = "left out: shared needs compute capability 7.0, and the ";
+    assert!(run.stderr.contains(expected), "{}", run.stderr);
 }
 
 #[test]
-fn the_ladder_says_what_each_rung_adds() {
-    let run = chapter().runs("pseudo_random 64 1000 --variant shared,global");
-    let rows: Vec<&str> = run.stdout.lines().skip(2).collect();
+fn the_ladder_lists_its_ideas() {
+    let run = chapter().run("pseudo_random 64 1000 --variant shared,global");
+    let rows: Vec<&str> = run
+        .stdout
+        .lines()
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .collect();
     for (row, start) in rows
         .iter()
-        .zip(["limit: copy on the device", "global", "shared", "vector"])
+        .zip(["copy on the device", "global", "shared", "vector"])
     {
         assert!(row.starts_with(&format!("| {start} ")), "{row}");
     }
@@ -317,18 +323,18 @@ fn the_ladder_says_what_each_rung_adds() {
 }
 
 #[test]
-fn a_profiler_meets_no_limits() {
-    let run = chapter().runs("pseudo_random 64 1000 --variant shared --repeat 0");
+fn repeat_0_measures_no_limits() {
+    let run = chapter().run("pseudo_random 64 1000 --variant shared --repeat 0");
     assert!(!run.stdout.contains("limit"), "{}", run.stdout);
 }
 
 #[test]
-fn output_that_nobody_takes() {
-    chapter().copes_without_readers("--sums 17");
+fn unwritable_output_is_handled() {
+    chapter().survives_closed_output("--sums 17");
 }
 
 #[test]
-fn no_check_finds_anything() {
-    chapter().checks_out("--sums 1000");
-    chapter().checks_out("--sums 1001 --variant ladder");
+fn checks_have_no_findings() {
+    chapter().check_finds_nothing("--sums 1000");
+    chapter().check_finds_nothing("--sums 1001 --variant ladder");
 }

@@ -1,6 +1,7 @@
-//! One `error:` line and the exit code.
+//! Error messages and exit codes.
 //!
-//! Chapters use `?` and `anyhow`'s `context`; what CUDA's error means is added here, at the end.
+//! Chapters use `?` and `anyhow`'s `context`; explanations of CUDA's errors are added here when the error is
+//! printed.
 
 use std::ffi::{CStr, c_char};
 use std::fmt::Display;
@@ -12,26 +13,26 @@ use anyhow::{Error, Result};
 use cust::error::CudaError;
 use cust::sys::{self, CUresult};
 
-/// Turns a program's result into an exit code: 0, or 1 after `error: …` on standard error.
+/// Turns a program's result into an exit code: 0, or 1 after printing `error: …` to standard error.
 ///
-/// (A flag that cannot be parsed never gets here: clap says so and exits with 2.)
+/// (Invalid flags never get here: clap reports them and exits with 2.)
 pub fn exit(result: Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            note(format_args!("error: {}", in_words(&error)));
+            note(format_args!("error: {}", describe(&error)));
             ExitCode::FAILURE
         }
     }
 }
 
-/// Prints a line, or some, to standard error. That nobody reads it is no failure.
+/// Prints a line or several to standard error. A closed standard error is ignored.
 pub fn note(text: impl Display) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// The error and its causes, outermost first, CUDA's own with what they mean.
-pub fn in_words(error: &Error) -> String {
+/// Returns the error and its causes, outermost first, with explanations of CUDA's errors.
+pub fn describe(error: &Error) -> String {
     let causes: Vec<String> = error
         .chain()
         .map(|cause| match cause.downcast_ref::<CudaError>() {
@@ -42,21 +43,21 @@ pub fn in_words(error: &Error) -> String {
     causes.join(": ")
 }
 
-/// A CUDA error as its name, what it means, and what to do.
+/// Returns a CUDA error's name, its meaning and the next step.
 pub fn explain(error: CudaError) -> String {
     let (name, meaning) = match error {
         CudaError::InvalidValue => (
             "CUDA_ERROR_INVALID_VALUE",
             "a size, an address or a launch shape is outside what the device takes; \
-             look at the grid, the block and the lengths of copies",
+             check the grid, the block and the lengths of copies",
         ),
         CudaError::OutOfMemory => (
             "CUDA_ERROR_OUT_OF_MEMORY",
-            "the GPU has not that much memory left; use a smaller input, or end what else runs on it",
+            "the GPU does not have enough free memory; use a smaller input, or stop other programs on it",
         ),
         CudaError::NotInitialized => (
             "CUDA_ERROR_NOT_INITIALIZED",
-            "CUDA was not started; open the GPU first",
+            "CUDA is not initialized; open the GPU first",
         ),
         CudaError::NoDevice => (
             "CUDA_ERROR_NO_DEVICE",
@@ -64,7 +65,7 @@ pub fn explain(error: CudaError) -> String {
         ),
         CudaError::InvalidDevice => (
             "CUDA_ERROR_INVALID_DEVICE",
-            "there is no device of that number",
+            "there is no device with that number",
         ),
         CudaError::InvalidContext => (
             "CUDA_ERROR_INVALID_CONTEXT",
@@ -80,8 +81,8 @@ pub fn explain(error: CudaError) -> String {
         ),
         CudaError::NotFound => (
             "CUDA_ERROR_NOT_FOUND",
-            "the module has no kernel or variable of that name; \
-             compare the name with the .cu file, where it has to be extern \"C\"",
+            "the module has no kernel or variable with that name; \
+             compare the name with the .cu file, where it must be extern \"C\"",
         ),
         CudaError::InvalidHandle => (
             "CUDA_ERROR_INVALID_HANDLE",
@@ -90,16 +91,16 @@ pub fn explain(error: CudaError) -> String {
         CudaError::IllegalAddress => (
             "CUDA_ERROR_ILLEGAL_ADDRESS",
             "the kernel read or wrote outside its allocations; \
-             check its bounds, and run it with CUDA_BACKEND=sim, which says where",
+             check its bounds, and run it with CUDA_BACKEND=sim, which reports where",
         ),
         CudaError::MisalignedAddress => (
             "CUDA_ERROR_MISALIGNED_ADDRESS",
-            "the kernel accessed a value at an address that is no multiple of its size; \
-             run it with CUDA_BACKEND=sim, which says where",
+            "the kernel accessed a value at an address that is not a multiple of its size; \
+             run it with CUDA_BACKEND=sim, which reports where",
         ),
         CudaError::LaunchOutOfResources => (
             "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
-            "a block of this size needs more registers or shared memory than there is; \
+            "a block of this size needs more registers or shared memory than the GPU has; \
              use a smaller block",
         ),
         CudaError::LaunchTimeout => (
@@ -109,19 +110,19 @@ pub fn explain(error: CudaError) -> String {
         CudaError::AssertError => ("CUDA_ERROR_ASSERT", "an assert in the kernel failed"),
         CudaError::IllegalInstruction => (
             "CUDA_ERROR_ILLEGAL_INSTRUCTION",
-            "the kernel ran into an instruction the GPU does not have",
+            "the kernel executed an instruction that the GPU does not have",
         ),
         CudaError::LaunchFailed => (
             "CUDA_ERROR_LAUNCH_FAILED",
-            "the kernel failed; run it with CUDA_BACKEND=sim, which says where",
+            "the kernel failed; run it with CUDA_BACKEND=sim, which reports where",
         ),
         CudaError::NotSupported => (
             "CUDA_ERROR_NOT_SUPPORTED",
-            "this device, driver or simulator cannot do that",
+            "this device, driver or simulator does not support it",
         ),
         CudaError::InvalidMemoryAllocation => (
             "cust's InvalidMemoryAllocation",
-            "an allocation of no bytes, or of more than can be addressed",
+            "an allocation of zero bytes, or of more than the address space",
         ),
         CudaError::UnknownError => (
             "CUDA_ERROR_UNKNOWN",
@@ -132,11 +133,12 @@ pub fn explain(error: CudaError) -> String {
     format!("{name}: {meaning}")
 }
 
-/// What one of the driver's own functions answered, for those that cust does not have.
+/// Checks the status that a driver function returned, for functions that cust does not wrap.
 ///
 /// # Errors
 ///
-/// Where it is not success: cust's error for the usual ones, else the driver's name for it.
+/// Returns an error unless the status is success: cust's error for the common ones, otherwise one with the
+/// driver's name.
 pub fn check(status: CUresult) -> Result<()> {
     let error = match status {
         CUresult::CUDA_SUCCESS => return Ok(()),
@@ -150,16 +152,15 @@ pub fn check(status: CUresult) -> Result<()> {
     Err(error.into())
 }
 
-/// The driver's name for an error, as `CUDA_ERROR_INVALID_PTX`.
+/// Returns the driver's name of an error, such as `CUDA_ERROR_INVALID_PTX`.
 pub fn name_of(status: CUresult) -> String {
     let mut name: *const c_char = ptr::null();
-    // SAFETY: `name` is a valid place for the pointer.
-    let known = unsafe { sys::cuGetErrorName(status, &mut name) };
-    if known != CUresult::CUDA_SUCCESS || name.is_null() {
+    // SAFETY: `name` is a valid, writable pointer for the driver to store the string's address in.
+    let lookup = unsafe { sys::cuGetErrorName(status, &mut name) };
+    if lookup != CUresult::CUDA_SUCCESS || name.is_null() {
         return format!("CUDA error {}", status as u32);
     }
-    // SAFETY: the driver answered with a string of its own that ends in a zero byte and is never
-    // freed.
+    // SAFETY: the call succeeded, so `name` points to a static, NUL-terminated string of the driver.
     let name = unsafe { CStr::from_ptr(name) };
     name.to_string_lossy().into_owned()
 }
@@ -174,7 +175,7 @@ mod tests {
         let error = Err::<(), _>(CudaError::OutOfMemory)
             .context("cannot allocate the image")
             .unwrap_err();
-        let text = in_words(&error);
+        let text = describe(&error);
         assert!(
             text.starts_with("cannot allocate the image: CUDA_ERROR_OUT_OF_MEMORY: "),
             "{text}"
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_takes_more_registers_than_there_are() {
+    fn excessive_registers_are_explained() {
         let text = explain(CudaError::LaunchOutOfResources);
         assert!(
             text.contains("registers") && text.contains("smaller block"),
@@ -192,15 +193,15 @@ mod tests {
     }
 
     #[test]
-    fn other_errors_are_left_as_they_are() {
+    fn other_errors_are_unchanged() {
         assert_eq!(
-            in_words(&anyhow!("no such folder").context("cannot save")),
+            describe(&anyhow!("no such folder").context("cannot save")),
             "cannot save: no such folder"
         );
     }
 
     #[test]
-    fn errors_without_a_sentence_keep_their_number_and_name() {
+    fn unexplained_errors_show_number_and_name() {
         assert_eq!(
             explain(CudaError::EccUncorrectable),
             "CUDA error 214 (EccUncorrectable)"
@@ -208,19 +209,22 @@ mod tests {
     }
 
     #[test]
-    fn the_drivers_answers_are_errors_with_their_names() {
+    fn driver_statuses_become_named_errors() {
         assert!(check(CUresult::CUDA_SUCCESS).is_ok());
-        let said = in_words(&check(CUresult::CUDA_ERROR_OUT_OF_MEMORY).unwrap_err());
-        assert!(said.starts_with("CUDA_ERROR_OUT_OF_MEMORY: "), "{said}");
-        let said = in_words(&check(CUresult::CUDA_ERROR_NOT_PERMITTED).unwrap_err());
+        let message = describe(&check(CUresult::CUDA_ERROR_OUT_OF_MEMORY).unwrap_err());
         assert!(
-            said.contains("800") || said == "CUDA_ERROR_NOT_PERMITTED",
-            "{said}"
+            message.starts_with("CUDA_ERROR_OUT_OF_MEMORY: "),
+            "{message}"
+        );
+        let message = describe(&check(CUresult::CUDA_ERROR_NOT_PERMITTED).unwrap_err());
+        assert!(
+            message.contains("800") || message == "CUDA_ERROR_NOT_PERMITTED",
+            "{message}"
         );
     }
 
     #[test]
-    fn failure_and_success_have_their_exit_codes() {
+    fn exit_codes_reflect_success_and_failure() {
         assert_eq!(exit(Ok(())), ExitCode::SUCCESS);
         assert_eq!(exit(Err(anyhow!("on purpose"))), ExitCode::FAILURE);
     }

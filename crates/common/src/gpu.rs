@@ -1,4 +1,4 @@
-//! Opening the GPU, or the simulator in its place.
+//! Opening the GPU, or the simulator that replaces it.
 
 use std::fmt;
 
@@ -14,34 +14,35 @@ use serde::{Serialize, Serializer};
 
 /// The first GPU, with a stream to launch on. Dropping it releases the GPU.
 pub struct Gpu {
-    /// The stream that a chapter launches on. First here, because it must go before its context.
+    /// The stream that a chapter launches on. It is the first field because it must be dropped before its
+    /// context.
     pub stream: Stream,
-    /// cust's handle, for limits and attributes.
+    /// cust's device, for limits and attributes.
     pub device: Device,
-    /// What the device line and the report say about it.
+    /// The data of the device line and the report.
     pub info: GpuInfo,
     _context: Context,
 }
 
-/// What a time belongs to.
+/// The GPU that a time belongs to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GpuInfo {
-    /// The GPU's name; on the simulator, that of the GPU it models.
+    /// The GPU's name; on the simulator, the name of the modelled GPU.
     pub name: String,
-    /// What it can do.
+    /// The GPU's compute capability.
     pub compute_capability: Capability,
-    /// The newest CUDA version the driver supports, as `13.0`.
+    /// The newest CUDA version that the driver supports, such as `13.0`.
     pub driver: String,
-    /// Whether times come from hardware or from a model of it.
+    /// The source of times: the hardware or a model of it.
     pub time: Clock,
 }
 
-/// Compute capability, major and minor: `Capability(9, 0)` is 9.0.
+/// A compute capability, major and minor: `Capability(9, 0)` is 9.0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Capability(pub i32, pub i32);
 
 impl Capability {
-    /// What the kernels' PTX is made for, where its file says nothing else: Maxwell's.
+    /// The capability that kernels are compiled for unless their file name says otherwise: Maxwell's.
     pub const KERNELS: Capability = Capability(5, 2);
 }
 
@@ -52,30 +53,30 @@ impl fmt::Display for Capability {
     }
 }
 
-/// As text, `9.0`.
+/// Serializes as text, `9.0`.
 impl Serialize for Capability {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-/// Where a time comes from. Every table and record says it.
+/// The source of a time. Every table and record states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Clock {
-    /// A GPU's own events.
+    /// Measured with the GPU's events.
     Measured,
-    /// The simulator's model of a GPU: deterministic, and never a measurement.
+    /// Computed by the simulator's model of a GPU: deterministic, and never a measurement.
     Modelled,
 }
 
 impl Gpu {
-    /// Starts CUDA and opens device 0: its primary context, and one stream.
+    /// Initializes CUDA and opens device 0 with its primary context and one stream.
     ///
     /// # Errors
     ///
-    /// Where CUDA does not start: `CUDA_BACKEND` asks for a GPU and there is none, or it has a
-    /// value that is neither `gpu` nor `sim`, or `CUDA_SIM_DEVICE` names none that can be modelled.
+    /// Fails if CUDA does not start: `CUDA_BACKEND` is `gpu` and there is no GPU, it is neither `gpu` nor
+    /// `sim`, or `CUDA_SIM_DEVICE` is not a GPU that can be modelled.
     pub fn open() -> Result<Gpu> {
         cust::init(cust::CudaFlags::empty()).map_err(cannot_start)?;
         let device = Device::get_device(0)?;
@@ -84,7 +85,7 @@ impl Gpu {
         let driver = CudaApiVersion::get()?;
         let attribute = |which| device.get_attribute(which);
         let backend = cuda_driver::backend()
-            .context("CUDA started, but neither a GPU nor the simulator answers")?;
+            .context("CUDA is initialized, but neither a GPU nor the simulator is active")?;
         let info = GpuInfo {
             name: device.name()?.trim_end_matches(" (simulated)").to_owned(),
             compute_capability: Capability(
@@ -106,23 +107,23 @@ impl Gpu {
     }
 }
 
-/// Says why CUDA did not start, in terms of what the reader set.
+/// Explains why CUDA did not start, in terms of the environment variables that the user set.
 fn cannot_start(error: CudaError) -> anyhow::Error {
-    let wanted = std::env::var("CUDA_BACKEND").unwrap_or_default();
+    let expected = std::env::var("CUDA_BACKEND").unwrap_or_default();
     let modelled = std::env::var("CUDA_SIM_DEVICE").unwrap_or_default();
-    match (wanted.as_str(), error) {
+    match (expected.as_str(), error) {
         ("gpu", _) => anyhow::Error::new(error).context(
             "CUDA_BACKEND=gpu, but no NVIDIA GPU can be used here \
              (unset it, or set CUDA_BACKEND=sim, to run on the simulator)",
         ),
-        ("" | "sim", CudaError::InvalidValue) if not_modelled(&modelled) => {
+        ("" | "sim", CudaError::InvalidValue) if is_unknown_model(&modelled) => {
             let names = PRESETS.each_ref().map(|(short, _)| *short);
             anyhow!(
                 "CUDA_SIM_DEVICE is '{modelled}'; set it to one of {}, or leave it unset",
                 names.join(", ")
             )
         }
-        // With both of these CUDA starts, unless it reads something else that it does not take.
+        // CUDA starts with these two values, so another environment variable is invalid.
         ("" | "sim", CudaError::InvalidValue) => {
             anyhow!("CUDA does not start with the environment variable named above")
         }
@@ -133,12 +134,12 @@ fn cannot_start(error: CudaError) -> anyhow::Error {
     }
 }
 
-/// Whether it names a GPU, and none of those that can be modelled.
-fn not_modelled(name: &str) -> bool {
+/// Returns true if a name is given that is not a GPU that can be modelled.
+fn is_unknown_model(name: &str) -> bool {
     !name.is_empty() && DeviceSpec::named(name).is_none()
 }
 
-/// The device line: `GPU: NVIDIA H200, compute capability 9.0, driver 13.0`.
+/// Formats the device line: `GPU: NVIDIA H200, compute capability 9.0, driver 13.0`.
 impl fmt::Display for GpuInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let GpuInfo {
@@ -157,8 +158,8 @@ impl fmt::Display for GpuInfo {
         )?;
         if self.time == Clock::Modelled && *compute_capability < Capability::KERNELS {
             f.write_str(
-                "\na real one is too old for these kernels; the model runs them within its limits \
-                 and at its rates",
+                "\nthe real GPU is too old for these kernels; the model runs them with its limits \
+                 and rates",
             )?;
         }
         Ok(())
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_device_line_tells_a_gpu_from_the_simulator() {
+    fn the_device_line_distinguishes_gpu_and_simulator() {
         assert_eq!(
             info(Clock::Measured).to_string(),
             "GPU: NVIDIA H200, compute capability 9.0, driver 13.0"
@@ -200,14 +201,14 @@ mod tests {
     }
 
     #[test]
-    fn a_modelled_gpu_that_could_not_run_the_kernels_is_said_to_be_one() {
+    fn too_old_gpus_are_reported() {
         let old = |compute_capability, time| {
-            let said = GpuInfo {
+            let message = GpuInfo {
                 compute_capability,
                 ..info(time)
             }
             .to_string();
-            said.contains("a real one is too old for these kernels")
+            message.contains("the real GPU is too old for these kernels")
         };
         assert!(old(Capability(1, 3), Clock::Modelled) && old(Capability(5, 0), Clock::Modelled));
         assert!(

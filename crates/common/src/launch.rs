@@ -1,5 +1,4 @@
-//! Grids that cover an input: one thread an element, blocks up to past its edge where sizes do not
-//! divide, within what the device takes.
+//! Grids that cover an input: one thread per element, rounded up to whole blocks, within the device's limits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,11 +7,11 @@ use anyhow::{Result, bail};
 use cust::device::{Device, DeviceAttribute};
 use cust::function::{BlockSize, GridSize};
 
-/// Blocks of `block` threads in a row that cover `elements`.
+/// Returns a one-dimensional grid of blocks of `block` threads that covers `elements` elements.
 ///
 /// # Errors
 ///
-/// Where the block or the grid is larger than the device takes.
+/// Fails if the block or the grid is larger than the device allows.
 pub fn grid_1d(
     device: &Device,
     elements: impl Into<u64>,
@@ -37,11 +36,11 @@ pub fn grid_1d(
     }
 }
 
-/// Blocks that cover `width` by `height` elements.
+/// Returns a two-dimensional grid of blocks that covers `width` by `height` elements.
 ///
 /// # Errors
 ///
-/// Where the block or the grid is larger than the device takes.
+/// Fails if the block or the grid is larger than the device allows.
 pub fn grid_2d(
     device: &Device,
     width: impl Into<u64>,
@@ -50,11 +49,11 @@ pub fn grid_2d(
 ) -> Result<(GridSize, BlockSize)> {
     let limits = Limits::of(device)?;
     let threads = u64::from(block.width) * u64::from(block.height);
-    let (most_wide, most_high) = limits.block;
-    if threads > limits.threads.into() || block.width > most_wide || block.height > most_high {
+    let (max_width, max_height) = limits.block;
+    if threads > limits.threads.into() || block.width > max_width || block.height > max_height {
         bail!(
             "--block {block} has {threads} threads; this device takes blocks of at most {}, \
-             and at most {most_wide}x{most_high}",
+             and at most {max_width}x{max_height}",
             limits.threads,
         );
     }
@@ -62,12 +61,12 @@ pub fn grid_2d(
     Ok((grid, BlockSize::xy(block.width, block.height)))
 }
 
-/// Blocks of `threads` in a row that compute `tile` elements each and together cover `width` by
-/// `height`.
+/// Returns a two-dimensional grid of one-dimensional blocks of `threads` threads that compute `tile` elements
+/// each and together cover `width` by `height` elements.
 ///
 /// # Errors
 ///
-/// Where the grid is larger than the device takes.
+/// Fails if the grid is larger than the device allows.
 pub fn tiles_2d(
     device: &Device,
     width: u64,
@@ -79,7 +78,7 @@ pub fn tiles_2d(
     Ok((grid, BlockSize::x(threads)))
 }
 
-/// Threads of a two-dimensional block, both ways at least 1: what a chapter's `--block` takes.
+/// Threads of a two-dimensional block, at least 1 in each dimension: the value of a chapter's `--block`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
     /// Threads along x.
@@ -109,7 +108,7 @@ impl fmt::Display for Block {
     }
 }
 
-/// What a device takes, along x and y.
+/// The device's limits along x and y.
 struct Limits {
     threads: u32,
     block: (u32, u32),
@@ -135,16 +134,16 @@ impl Limits {
         })
     }
 
-    /// How many blocks it takes, each of `block` elements.
+    /// Returns the grid of blocks of `block` elements that covers `width` by `height` elements.
     fn blocks_2d(&self, width: u64, height: u64, block: Block) -> Result<GridSize> {
-        let across = width.div_ceil(block.width.into());
-        let down = height.div_ceil(block.height.into());
-        let (widest, highest) = self.grid;
-        match (u32::try_from(across), u32::try_from(down)) {
-            (Ok(x), Ok(y)) if x <= widest && y <= highest => Ok(GridSize::xy(x, y)),
+        let blocks_x = width.div_ceil(block.width.into());
+        let blocks_y = height.div_ceil(block.height.into());
+        let (max_x, max_y) = self.grid;
+        match (u32::try_from(blocks_x), u32::try_from(blocks_y)) {
+            (Ok(x), Ok(y)) if x <= max_x && y <= max_y => Ok(GridSize::xy(x, y)),
             _ => bail!(
-                "{width} by {height} elements need a grid of {across}x{down} blocks, and this \
-                 device takes at most {widest}x{highest}; use larger blocks or a smaller input"
+                "{width} by {height} elements need a grid of {blocks_x}x{blocks_y} blocks, and this \
+                 device takes at most {max_x}x{max_y}; use larger blocks or a smaller input"
             ),
         }
     }

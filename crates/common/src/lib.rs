@@ -1,18 +1,18 @@
-//! What a CUDA program in Rust needs anyway, and nothing of any one chapter.
+//! Utilities for any CUDA program in Rust, independent of the chapters.
 //!
-//! | module | what it gives |
+//! | module | contents |
 //! |---|---|
-//! | [`gpu`] | opening the GPU, or the simulator in its place |
-//! | [`error`] | what CUDA's errors mean, one `error:` line and the exit code |
-//! | [`module`] | loading PTX, with the compiler's words when it refuses; a module's variables |
+//! | [`gpu`] | opening the GPU, or the simulator that replaces it |
+//! | [`error`] | explanations of CUDA's errors, one `error:` line, the exit code |
+//! | [`module`] | loading PTX with the compiler's messages; a module's variables |
 //! | [`launch`] | grids that cover an input, within the device's limits |
-//! | [`timing`] | events around launches, how many of them, and what the samples say |
-//! | [`verify`] | comparing a result with its reference |
+//! | [`timing`] | timing with events: number of launches, median of the samples |
+//! | [`verify`] | comparison of a result with its reference |
 //!
-//! What a chapter's results look like is elsewhere: in `crates/machinery/chapter`.
+//! Output of a chapter's results is in `crates/machinery/chapter`.
 
-// cust calls the CUDA driver's functions; this crate defines them (NVIDIA's driver or the
-// simulator behind them), so it has to be linked even where nothing names it.
+// cust calls functions of the CUDA driver, which this crate defines (NVIDIA's driver or the simulator behind
+// them), so it must be linked although no item of it may be named.
 extern crate cuda_driver as _;
 
 pub mod error;

@@ -1,4 +1,4 @@
-//! Loading PTX and finding its variables, with the reason where either fails.
+//! Loading PTX and locating its variables, with the reason if either fails.
 
 use std::ffi::{CStr, CString, c_void};
 use std::{mem, ptr};
@@ -10,35 +10,35 @@ use cust::sys;
 
 use crate::error::{check, name_of};
 
-/// Bytes for the compiler's message; longer ones are cut off by the driver.
+/// Capacity in bytes of the compiler's log; the driver truncates longer logs.
 const LOG_BYTES: usize = 16 * 1024;
 
-// cust does not show a module's handle. The version in use, which Cargo.toml pins, keeps it as
-// the one field of `Module`, so the two have the same bytes: `load` and `place` build on that.
+// cust keeps a module's handle private. In the version pinned in Cargo.toml the handle is the only field of
+// `Module`, so both have the same representation. `load` and `symbol_address` rely on that.
 const _: () = assert!(size_of::<Module>() == size_of::<sys::CUmodule>());
 const _: () = assert!(align_of::<Module>() == align_of::<sys::CUmodule>());
 
-/// Loads a module as `Module::from_ptx` does, and where that fails says why.
+/// Loads a module like `Module::from_ptx`, but reports why it fails.
 ///
 /// # Errors
 ///
-/// Where the PTX does not compile or does not fit the GPU. cust drops the driver's message and
-/// turns errors it does not know into `UnknownError`; this has the error's own name and the log.
+/// Fails if the PTX does not compile or does not fit the GPU. cust drops the driver's log and maps errors it
+/// does not know to `UnknownError`; this error has the driver's error name and the log.
 pub fn load(ptx: &str) -> Result<Module> {
-    let text = CString::new(ptx).context("the PTX has a zero byte in it")?;
+    let text = CString::new(ptx).context("the PTX contains a zero byte")?;
     let mut log = vec![0_u8; LOG_BYTES];
     let mut options = [
         sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
         sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
     ];
-    // The driver takes the size by value, in place of a pointer to it.
+    // The driver expects the size itself instead of a pointer to it.
     let mut values = [
         log.as_mut_ptr().cast::<c_void>(),
         ptr::without_provenance_mut(LOG_BYTES),
     ];
     let mut module = ptr::null_mut();
-    // SAFETY: `text` is PTX that ends in a zero byte; `options` and `values` have two entries
-    // each, and the buffer they name is as long as they say. All outlive the call.
+    // SAFETY: `text` is NUL-terminated PTX; `options` and `values` have two entries each, and the log buffer
+    // is as long as the second value says. All of them outlive the call.
     let status = unsafe {
         sys::cuModuleLoadDataEx(
             &mut module,
@@ -49,23 +49,23 @@ pub fn load(ptx: &str) -> Result<Module> {
         )
     };
     if status == sys::CUresult::CUDA_SUCCESS {
-        // SAFETY: a `Module` is this handle and nothing else (above); nobody else holds it.
+        // SAFETY: a `Module` is represented as its handle (asserted above), and this handle has no other owner.
         return Ok(unsafe { mem::transmute::<sys::CUmodule, Module>(module) });
     }
-    let message = format!("{}\n{}", name_of(status), until_zero(&log));
+    let message = format!("{}\n{}", name_of(status), until_nul(&log));
     Err(anyhow!("the PTX does not load: {}", message.trim()))
 }
 
-/// A `__constant__` or `__device__` variable of `module`, as `Module::get_global` finds it.
+/// Returns a `__constant__` or `__device__` variable of `module`, like `Module::get_global`.
 ///
 /// # Errors
 ///
-/// Where there is no variable of this name, or it is not as large as a `T`: then the `.cu` file
-/// and the Rust code differ, and both sizes are named. (cust panics.)
+/// Fails if there is no variable with this name, or its size is not that of a `T`: then the `.cu` file and
+/// the Rust code differ, and the error names both sizes. (cust panics.)
 pub fn symbol<'a, T: DeviceCopy>(module: &'a Module, name: &CStr) -> Result<Symbol<'a, T>> {
     let shown = name.to_string_lossy();
     let missing = || format!("cannot find the variable {shown} in the kernel's module");
-    let (_, bytes) = place(module, name).with_context(missing)?;
+    let (_, bytes) = symbol_address(module, name).with_context(missing)?;
     if bytes != size_of::<T>() {
         bail!(
             "{shown} has {bytes} bytes in the .cu file and {} in the Rust code: \
@@ -76,27 +76,25 @@ pub fn symbol<'a, T: DeviceCopy>(module: &'a Module, name: &CStr) -> Result<Symb
     module.get_global(name).with_context(missing)
 }
 
-/// Where a `__constant__` or `__device__` variable of `module` is on the device, and how many
-/// bytes it has.
+/// Returns the device address and the size in bytes of a `__constant__` or `__device__` variable of `module`.
 ///
 /// # Errors
 ///
-/// [`CudaError::NotFound`](cust::error::CudaError::NotFound) where there is no variable of this
-/// name.
-pub fn place(module: &Module, name: &CStr) -> Result<(DevicePointer<u8>, usize)> {
-    // SAFETY: a `Module` is its handle and nothing else (above).
+/// Fails with [`CudaError::NotFound`](cust::error::CudaError::NotFound) if there is no variable with this name.
+pub fn symbol_address(module: &Module, name: &CStr) -> Result<(DevicePointer<u8>, usize)> {
+    // SAFETY: a `Module` is represented as its handle (asserted above), which is `Copy`.
     let handle = unsafe { *ptr::from_ref(module).cast::<sys::CUmodule>() };
     let (mut address, mut bytes) = (0, 0);
-    // SAFETY: the module is loaded, the name ends in a zero byte, and both results can be
-    // written to.
+    // SAFETY: the module is loaded as long as it is borrowed, `name` is NUL-terminated, and both outputs are
+    // writable.
     let status =
         unsafe { sys::cuModuleGetGlobal_v2(&mut address, &mut bytes, handle, name.as_ptr()) };
     check(status)?;
     Ok((DevicePointer::from_raw(address), bytes))
 }
 
-/// The text before the first zero byte; bytes that are no UTF-8 become `�`.
-fn until_zero(bytes: &[u8]) -> String {
+/// Returns the text before the first zero byte; bytes that are not UTF-8 become `�`.
+fn until_nul(bytes: &[u8]) -> String {
     let text = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
     String::from_utf8_lossy(text).into_owned()
 }
@@ -106,16 +104,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_zero_byte_is_an_error_and_no_panic() {
+    fn a_zero_byte_is_an_error() {
         let error = load(".version 6.4\0").unwrap_err();
         assert!(error.to_string().contains("zero byte"), "{error}");
     }
 
     #[test]
     fn a_log_ends_at_its_first_zero_byte() {
-        assert_eq!(until_zero(b"line 3: oops\0\0rest"), "line 3: oops");
-        assert_eq!(until_zero(b"no end"), "no end");
-        assert_eq!(until_zero(b""), "");
-        assert_eq!(until_zero(b"\xff\0"), "\u{fffd}");
+        assert_eq!(until_nul(b"line 3: oops\0\0rest"), "line 3: oops");
+        assert_eq!(until_nul(b"no end"), "no end");
+        assert_eq!(until_nul(b""), "");
+        assert_eq!(until_nul(b"\xff\0"), "\u{fffd}");
     }
 }

@@ -1,8 +1,8 @@
-//! How often to launch, and what the samples say.
+//! Timing with events: the number of launches per sample, and the median of the samples.
 //!
-//! A chapter records two events around some launches; this decides how many, how often, and
-//! takes the median. One short kernel between two events measures what a launch costs, not what
-//! the kernel does, so on a GPU a sample is many launches.
+//! A chapter records two events around some launches; this module decides the number of launches
+//! and samples and computes the median. One short kernel between two events measures the launch
+//! overhead instead of the kernel, so on a GPU a sample consists of many launches.
 
 use anyhow::{Result, ensure};
 use cuda_driver::LaunchRecord;
@@ -12,38 +12,37 @@ use serde::Serialize;
 
 use crate::gpu::Clock;
 
-/// A sample on a GPU is long enough when it takes this many milliseconds …
+/// Minimum duration of a sample on a GPU in milliseconds, unless it has [`MAX_LAUNCHES`].
 const SAMPLE_MS: f32 = 5.0;
-/// … or has this many launches, about as many as a driver queues.
-const MOST_LAUNCHES: u32 = 1000;
+/// Maximum number of launches per sample, about as many as a driver queues.
+const MAX_LAUNCHES: u32 = 1000;
 
-/// Milliseconds of one launch, over several samples.
+/// Milliseconds per launch over several samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Timing {
-    /// The middle sample (the mean of the two middle ones where their number is even).
+    /// The median of the samples (the mean of the two middle ones if their number is even).
     pub median_ms: f64,
     /// The fastest sample.
     pub min_ms: f64,
     /// The slowest sample.
     pub max_ms: f64,
-    /// How many samples were taken.
+    /// The number of samples.
     pub samples: u32,
-    /// How many launches each sample is the mean of.
+    /// The number of launches that each sample is the mean of.
     pub launches_per_sample: u32,
 }
 
-/// What came of timing some work.
+/// The result of timing some work.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// How long it takes.
+    /// The measured or modelled time.
     pub timing: Timing,
-    /// What the last launch of it did, as the simulator counted it: none on a GPU, and where the
-    /// work was a copy.
+    /// The simulator's record of the last launch; `None` on a GPU, and if the work was a copy.
     pub launch: Option<LaunchRecord>,
 }
 
 impl Measured {
-    /// The time alone, of work that no single launch stands for.
+    /// Drops the launch record, for work that no single launch represents.
     pub fn without_launch(self) -> Self {
         Measured {
             launch: None,
@@ -53,7 +52,7 @@ impl Measured {
 }
 
 impl Timing {
-    /// One sample of one launch.
+    /// Creates the timing of a single sample of one launch.
     pub fn once(ms: f64) -> Self {
         Timing {
             median_ms: ms,
@@ -64,25 +63,25 @@ impl Timing {
         }
     }
 
-    /// `amount` a launch, in 10⁹ a second: GB/s of bytes, GFLOP/s of operations. None where no
-    /// time passed.
+    /// Converts `amount` per launch into 10⁹ per second: bytes into GB/s, operations into GFLOP/s.
+    /// Returns `None` if the time is 0.
     pub fn giga_per_second(&self, amount: f64) -> Option<f64> {
         Some(amount / 1e6 / self.median_ms).filter(|rate| rate.is_finite())
     }
 }
 
-/// Two events in a stream, and the time between them.
+/// Two events in a stream that measure the time between them.
 pub struct Events<'a> {
     stream: &'a Stream,
     start: Event,
     stop: Event,
 }
 
-/// Two events to record in `stream`.
+/// Creates two events to record in `stream`.
 ///
 /// # Errors
 ///
-/// CUDA's own.
+/// Fails if CUDA reports an error.
 pub fn events(stream: &Stream) -> Result<Events<'_>> {
     Ok(Events {
         stream,
@@ -93,12 +92,12 @@ pub fn events(stream: &Stream) -> Result<Events<'_>> {
 
 impl Events<'_> {
     // ANCHOR: Events
-    /// The milliseconds that what `work` puts into the stream takes there.
+    /// Returns the milliseconds that the work enqueued by `work` takes in the stream.
     ///
     /// # Errors
     ///
-    /// Those of `work`, and CUDA's: a kernel that failed shows here. In any case the stream has
-    /// nothing left to do.
+    /// Fails if `work` fails or CUDA reports an error; errors of an asynchronous kernel are
+    /// reported here. The stream is idle on return in any case.
     pub fn time(&self, work: impl FnOnce() -> Result<()>) -> Result<f32> {
         let timed = self.record_around(work);
         let done = self.stream.synchronize();
@@ -108,12 +107,12 @@ impl Events<'_> {
     }
     // ANCHOR_END: Events
 
-    /// Times `launch` as [`time`] does: between the two events it is called as often as a sample
-    /// takes.
+    /// Times `launch` like [`time`]: it is called between the two events as often as a sample
+    /// needs.
     ///
     /// # Errors
     ///
-    /// As [`Events::time`].
+    /// Fails where [`Events::time`] does.
     pub fn measure(
         &self,
         clock: Clock,
@@ -125,7 +124,7 @@ impl Events<'_> {
         })
     }
 
-    /// The stream that is timed.
+    /// Returns the timed stream.
     pub fn stream(&self) -> &Stream {
         self.stream
     }
@@ -138,18 +137,18 @@ impl Events<'_> {
 }
 
 // ANCHOR: time
-/// Times `launch`, which launches its kernel as many times as it is told between two events and
+/// Times `launch`, which launches its kernel the given number of times between two events and
 /// returns the milliseconds between them.
 ///
-/// On a GPU: a warm-up, then `repeat` samples of as many launches as take some milliseconds. A
-/// modelled time is the same every time, so there the kernel is launched once; on a GPU too where
-/// `repeat` is 0, so that a profiler sees every kernel once.
+/// On a GPU: a warm-up, then `repeat` samples, each with as many launches as take some
+/// milliseconds. A modelled time is always the same, so on the simulator the kernel is launched
+/// once; also on a GPU if `repeat` is 0, so that a profiler sees every kernel once.
 ///
 /// # Errors
 ///
-/// What `launch` returns, and a time that is negative or no number.
+/// Fails if `launch` fails, or if a time is negative or not a number.
 pub fn time(clock: Clock, repeat: u32, launch: impl FnMut(u32) -> Result<f32>) -> Result<Measured> {
-    cuda_driver::take_last_launch(); // one that belongs to other work
+    cuda_driver::take_last_launch(); // drop the record of earlier work
     let timing = sampled(clock, repeat, launch)?;
     Ok(Measured {
         timing,
@@ -168,7 +167,7 @@ fn sampled(
     launch(1)?; // loads the kernel
     let one = launch(1)?;
     let launches = launches_for(one);
-    launch(launches)?; // brings caches and clocks to where they stay
+    launch(launches)?; // warms up caches and clocks
     let samples = (0..repeat)
         .map(|_| launch(launches))
         .collect::<Result<Vec<f32>>>()?;
@@ -176,10 +175,10 @@ fn sampled(
 }
 // ANCHOR_END: time
 
-/// How many launches fill a sample when one takes `milliseconds`.
+/// Returns the number of launches that fill a sample if one launch takes `milliseconds`.
 fn launches_for(milliseconds: f32) -> u32 {
-    // The conversion saturates, and 0 or NaN milliseconds give the most or the fewest launches.
-    ((SAMPLE_MS / milliseconds).ceil() as u32).clamp(1, MOST_LAUNCHES)
+    // The conversion saturates: 0 milliseconds give the maximum and NaN the minimum.
+    ((SAMPLE_MS / milliseconds).ceil() as u32).clamp(1, MAX_LAUNCHES)
 }
 
 fn summarise(samples: &[f32], launches: u32) -> Result<Timing> {
@@ -190,7 +189,7 @@ fn summarise(samples: &[f32], launches: u32) -> Result<Timing> {
     sorted.sort_by(f64::total_cmp);
     ensure!(
         sorted.iter().all(|&ms| ms.is_finite() && ms >= 0.0),
-        "the time between two events came out as {samples:?} milliseconds"
+        "invalid time between two events: {samples:?} milliseconds"
     );
     let [min_ms, .., max_ms] = sorted[..] else {
         ensure!(!sorted.is_empty(), "no samples were taken");
@@ -247,8 +246,8 @@ mod tests {
 
     #[test]
     fn a_sample_has_from_one_to_a_thousand_launches() {
-        assert_eq!(launches_for(0.0), MOST_LAUNCHES);
-        assert_eq!(launches_for(0.001), MOST_LAUNCHES);
+        assert_eq!(launches_for(0.0), MAX_LAUNCHES);
+        assert_eq!(launches_for(0.001), MAX_LAUNCHES);
         assert_eq!(launches_for(0.02), 250);
         assert_eq!(launches_for(1e9), 1);
         assert_eq!(launches_for(f32::NAN), 1);
@@ -265,14 +264,14 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_in_milliards_a_second() {
+    fn rates_are_in_10_to_the_9_per_second() {
         assert_eq!(Timing::once(500.0).giga_per_second(1e9), Some(2.0));
         assert_eq!(Timing::once(0.0).giga_per_second(1e9), None);
         assert_eq!(Timing::once(0.0).giga_per_second(0.0), None);
     }
 
     #[test]
-    fn times_that_are_none_are_errors() {
+    fn invalid_times_are_errors() {
         for bad in [f32::NAN, f32::INFINITY, -1.0] {
             assert!(summarise(&[1.0, bad], 1).is_err(), "{bad}");
         }

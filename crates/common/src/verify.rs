@@ -1,6 +1,6 @@
-//! Comparing a result with its reference.
+//! Comparison of a result with its reference.
 //!
-//! Fill the output with [`POISON`] before a launch, so that what the kernel forgot to write shows.
+//! Fill the output with [`POISON`] before a launch, so that elements the kernel did not write are detected.
 
 use std::fmt::Debug;
 
@@ -10,19 +10,19 @@ use cust::error::CudaResult;
 use cust::memory::bytemuck::{Pod, cast_slice};
 use cust::memory::{DeviceBuffer, DeviceCopy};
 
-/// The byte to fill an output with before a launch. As a float it is NaN, as an integer −1 or the
-/// largest value, as a pixel opaque white.
+/// The byte that outputs are filled with before a launch. Floats become NaN, integers −1 or the largest
+/// value, pixels opaque white.
 pub const POISON: u8 = 0xFF;
 
-/// Memory on the GPU for `len` results of a kernel, filled with [`POISON`]; `what` they are, for
-/// the error.
+/// Allocates GPU memory for `len` elements of a kernel's output and fills it with [`POISON`]; `what` names
+/// the output in the error.
 ///
 /// # Errors
 ///
-/// Where the GPU has not that much memory.
+/// Fails if the GPU does not have enough memory.
 pub fn output<T: DeviceCopy + Pod>(what: &str, len: usize) -> Result<DeviceBuffer<T>> {
     let allocate = || -> CudaResult<DeviceBuffer<T>> {
-        // SAFETY: it is filled before anything reads it.
+        // SAFETY: `set_8` initializes all bytes before the buffer is returned.
         let mut results = unsafe { DeviceBuffer::uninitialized(len) }?;
         results.set_8(POISON)?;
         Ok(results)
@@ -30,87 +30,87 @@ pub fn output<T: DeviceCopy + Pod>(what: &str, len: usize) -> Result<DeviceBuffe
     allocate().with_context(|| format!("cannot allocate {what} on the GPU"))
 }
 
-/// How many differing elements a [`Comparison`] keeps.
-const KEPT: usize = 3;
-/// How many elements are looked at together.
-const TOGETHER: usize = 1024;
+/// Maximum number of differing elements stored in a [`Comparison`].
+const MAX_DIFFERENCES: usize = 3;
+/// Number of elements compared at once.
+const CHUNK: usize = 1024;
 
-/// What came of comparing a result with its reference.
+/// The result of comparing an output with its reference.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub struct Comparison<T> {
-    /// How many elements the reference has.
+    /// The number of elements of the reference.
     pub expected_len: usize,
-    /// How many elements the result has.
-    pub got_len: usize,
-    /// How many elements differ, among those that both have.
+    /// The number of elements of the output.
+    pub actual_len: usize,
+    /// The number of differing elements among those that both have.
     pub differing: usize,
-    /// The first few that differ.
+    /// The first differing elements.
     pub first: Vec<Difference<T>>,
 }
 
-/// One element that is not what it should be.
+/// An element that differs from its reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference<T> {
-    /// Where, counted from 0.
+    /// The index of the element.
     pub index: usize,
-    /// The reference's value.
+    /// The value in the reference.
     pub expected: T,
-    /// The result's value.
-    pub got: T,
+    /// The value in the output.
+    pub actual: T,
 }
 
-/// A [`Comparison`] in words: what a report keeps of it.
+/// A [`Comparison`] as stored in a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Verdict {
-    /// How many elements differ.
+    /// The number of differing elements.
     pub differing: usize,
-    /// What is wrong in one sentence; `None` where nothing is.
+    /// A sentence that describes the error; `None` if the output is correct.
     pub wrong: Option<String>,
 }
 
-/// Floats of the same sign that are at most `ulps` representable numbers apart; with 0, the same
-/// bits, as where every operation rounds alike.
+/// Returns a predicate for floats of the same sign that differ by at most `ulps` units in the last place.
+/// With 0, they must be identical, as when all operations round alike.
 pub fn within_ulps(ulps: u32) -> impl Fn(&f32, &f32) -> bool {
-    move |got, expected| {
-        ulps_eq!(got, expected, epsilon = 0.0, max_ulps = ulps)
-            && got.is_sign_negative() == expected.is_sign_negative()
+    move |actual, expected| {
+        ulps_eq!(actual, expected, epsilon = 0.0, max_ulps = ulps)
+            && actual.is_sign_negative() == expected.is_sign_negative()
     }
 }
 
-/// Compares element by element. `close(got, expected)` says which differences are allowed:
-/// [`within_ulps`], another of `approx`, or `==`. The same bits are none.
+/// Compares two slices element by element. `close(actual, expected)` returns true for tolerated differences:
+/// [`within_ulps`], another comparison of `approx`, or `==`. It is not called for bitwise equal chunks.
 ///
-/// Whatever `close` says, an element that does not equal itself (NaN) never passes.
+/// NaN never matches, whatever `close` returns.
 pub fn compare<T: Pod + PartialEq>(
-    got: &[T],
+    actual: &[T],
     expected: &[T],
     close: impl Fn(&T, &T) -> bool,
 ) -> Comparison<T> {
     let mut comparison = Comparison {
         expected_len: expected.len(),
-        got_len: got.len(),
+        actual_len: actual.len(),
         differing: 0,
         first: Vec::new(),
     };
-    #[expect(clippy::eq_op)] // NaN is the one value that differs from itself.
+    #[expect(clippy::eq_op)] // NaN is the only value that differs from itself.
     let is_nan = |value: &T| value != value;
-    let parts = got.chunks(TOGETHER).zip(expected.chunks(TOGETHER));
-    for (part, (got, expected)) in parts.enumerate() {
-        // Nearly all results are their reference bit for bit, which is soon seen.
-        let same = cast_slice::<T, u8>(got) == cast_slice::<T, u8>(expected);
+    let parts = actual.chunks(CHUNK).zip(expected.chunks(CHUNK));
+    for (part, (actual, expected)) in parts.enumerate() {
+        // Nearly all outputs equal their reference bitwise, which is fast to check.
+        let same = cast_slice::<T, u8>(actual) == cast_slice::<T, u8>(expected);
         if same && !expected.iter().any(is_nan) {
             continue;
         }
-        for (index, (&got, &expected)) in (part * TOGETHER..).zip(got.iter().zip(expected)) {
-            if is_nan(&got) || is_nan(&expected) || !close(&got, &expected) {
+        for (index, (&actual, &expected)) in (part * CHUNK..).zip(actual.iter().zip(expected)) {
+            if is_nan(&actual) || is_nan(&expected) || !close(&actual, &expected) {
                 comparison.differing += 1;
-                if comparison.differing <= KEPT {
+                if comparison.differing <= MAX_DIFFERENCES {
                     comparison.first.push(Difference {
                         index,
                         expected,
-                        got,
+                        actual,
                     });
                 }
             }
@@ -120,33 +120,36 @@ pub fn compare<T: Pod + PartialEq>(
 }
 
 impl<T: Debug> Comparison<T> {
-    /// Whether the result is right: as long as the reference, and nothing differs.
+    /// Returns true if the output has the reference's length and no element differs.
     pub fn is_match(&self) -> bool {
-        self.differing == 0 && self.got_len == self.expected_len
+        self.differing == 0 && self.actual_len == self.expected_len
     }
 
-    /// What a report keeps; the first differing elements are named by `place`.
-    pub fn verdict(&self, place: impl Fn(usize) -> String) -> Verdict {
+    /// Returns the verdict for a report; `element_name` describes the element with an index.
+    pub fn verdict(&self, element_name: impl Fn(usize) -> String) -> Verdict {
         Verdict {
             differing: self.differing,
-            wrong: (!self.is_match()).then(|| self.describe(place)),
+            wrong: (!self.is_match()).then(|| self.describe(element_name)),
         }
     }
 
-    /// What is wrong in one sentence, with each of the first differing elements named by `place`.
-    fn describe(&self, place: impl Fn(usize) -> String) -> String {
-        if self.got_len != self.expected_len {
+    /// Describes the differences in one sentence; `element_name` describes the element with an index.
+    fn describe(&self, element_name: impl Fn(usize) -> String) -> String {
+        if self.actual_len != self.expected_len {
             return format!(
-                "{} elements where there should be {}",
-                self.got_len, self.expected_len
+                "{} elements instead of {}",
+                self.actual_len, self.expected_len
             );
         }
         let first: Vec<String> = self
             .first
             .iter()
             .map(|one| {
-                let place = place(one.index);
-                format!("{place} is {:?} and should be {:?}", one.got, one.expected)
+                let element_name = element_name(one.index);
+                format!(
+                    "{element_name} is {:?} and should be {:?}",
+                    one.actual, one.expected
+                )
             })
             .collect();
         format!(
@@ -163,8 +166,8 @@ mod tests {
     use super::*;
     use approx::{abs_diff_eq, relative_eq};
 
-    fn within_a_thousandth(got: &f32, expected: &f32) -> bool {
-        relative_eq!(got, expected, max_relative = 1e-3)
+    fn within_a_thousandth(actual: &f32, expected: &f32) -> bool {
+        relative_eq!(actual, expected, max_relative = 1e-3)
     }
 
     #[test]
@@ -185,72 +188,75 @@ mod tests {
         assert!(!compare(&[-0.0], &[0.0], within_ulps(u32::MAX)).is_match());
         assert!(!compare(&[next], &[1.0], within_ulps(0)).is_match());
         assert!(compare(&[next], &[1.0], within_ulps(1)).is_match());
-        // Next to zero too, where an absolute tolerance would let anything pass.
+        // Close to zero, too, where an absolute tolerance would accept anything.
         assert!(!compare(&[1e-38], &[2e-38], within_ulps(4)).is_match());
         assert!(!compare(&[f32::NAN], &[f32::NAN], within_ulps(u32::MAX)).is_match());
     }
 
     #[test]
-    fn a_verdict_says_what_is_wrong() {
-        let place = |index| format!("element {index}");
-        let right = compare(&[1], &[1], |a, b| a == b).verdict(place);
+    fn a_verdict_describes_the_difference() {
+        let element_name = |index| format!("element {index}");
+        let right = compare(&[1], &[1], |a, b| a == b).verdict(element_name);
         assert_eq!((right.differing, right.wrong), (0, None));
-        let wrong = compare(&[2], &[1], |a, b| a == b).verdict(place);
+        let wrong = compare(&[2], &[1], |a, b| a == b).verdict(element_name);
         assert_eq!(wrong.differing, 1);
         assert_eq!(
             wrong.wrong.unwrap(),
             "1 of 1 differ: element 0 is 2 and should be 1"
         );
-        let short = compare(&[], &[1], |a, b| a == b).verdict(place);
-        assert_eq!(short.wrong.unwrap(), "0 elements where there should be 1");
+        let short = compare(&[], &[1], |a, b| a == b).verdict(element_name);
+        assert_eq!(short.wrong.unwrap(), "0 elements instead of 1");
     }
 
     #[test]
     fn nan_never_passes() {
-        for (got, expected) in [(f32::NAN, 1.0), (1.0, f32::NAN), (f32::NAN, f32::NAN)] {
-            assert!(!compare(&[got], &[expected], within_a_thousandth).is_match());
-            // Not even where the tolerance is written so that NaN slips through.
-            let careless = |got: &f32, expected: &f32| (got - expected).abs().max(1e-3) == 1e-3;
-            assert!(!compare(&[got], &[expected], careless).is_match());
+        for (actual, expected) in [(f32::NAN, 1.0), (1.0, f32::NAN), (f32::NAN, f32::NAN)] {
+            assert!(!compare(&[actual], &[expected], within_a_thousandth).is_match());
+            // Not even with a tolerance that NaN slips through.
+            let careless =
+                |actual: &f32, expected: &f32| (actual - expected).abs().max(1e-3) == 1e-3;
+            assert!(!compare(&[actual], &[expected], careless).is_match());
         }
     }
 
     #[test]
-    fn poison_left_behind_is_found() {
+    fn remaining_poison_is_detected() {
         let nan = f32::from_ne_bytes([POISON; 4]);
         assert!(!compare(&[0.0, nan], &[0.0, 0.0], within_a_thousandth).is_match());
 
         let black = [0, 0, 0, 255];
-        let comparison = compare(&[black, [POISON; 4]], &[black, black], |got, expected| {
-            got == expected
-        });
+        let comparison = compare(
+            &[black, [POISON; 4]],
+            &[black, black],
+            |actual, expected| actual == expected,
+        );
         assert_eq!((comparison.differing, comparison.first[0].index), (1, 1));
     }
 
     #[test]
-    fn what_is_far_into_a_result_has_its_place() {
+    fn differences_beyond_the_first_chunk_have_correct_indices() {
         let mut results: Vec<f32> = (0..5000).map(|n| n as f32).collect();
         let expected = results.clone();
         assert!(compare(&results, &expected, within_ulps(0)).is_match());
-        results[2 * TOGETHER + 7] = 0.5;
+        results[2 * CHUNK + 7] = 0.5;
         results[4999] = f32::NAN;
         let comparison = compare(&results, &expected, within_ulps(0));
         let places: Vec<_> = comparison.first.iter().map(|one| one.index).collect();
-        assert_eq!(places, [2 * TOGETHER + 7, 4999]);
+        assert_eq!(places, [2 * CHUNK + 7, 4999]);
         let both = vec![f32::NAN; 5000];
         assert_eq!(compare(&both, &both, within_ulps(0)).differing, 5000);
     }
 
     #[test]
-    fn a_wrong_length_is_no_match() {
-        for got in [&[1_u8][..], &[1, 2, 3]] {
-            let comparison = compare(got, &[1, 2], |a, b| a == b);
+    fn different_lengths_do_not_match() {
+        for actual in [&[1_u8][..], &[1, 2, 3]] {
+            let comparison = compare(actual, &[1, 2], |a, b| a == b);
             assert!(!comparison.is_match());
             assert_eq!(comparison.differing, 0);
             assert!(
                 comparison
                     .describe(|i| i.to_string())
-                    .ends_with("elements where there should be 2")
+                    .ends_with("elements instead of 2")
             );
         }
     }

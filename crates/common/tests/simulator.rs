@@ -1,4 +1,4 @@
-//! What needs a device, on the simulator. One test, because a process chooses its backend once.
+//! Tests that need a device, on the simulator. They are one test because a process chooses its backend once.
 
 use common::gpu::{Clock, Gpu};
 use common::{error, module};
@@ -15,21 +15,21 @@ fn opening_and_loading() {
         "simulator: models an NVIDIA H200, compute capability 9.0"
     );
 
-    // PTX that loads, PTX that does not, and what no PTX is.
+    // PTX that loads, PTX that does not, and text that is not PTX.
     let kernel = ".version 6.4\n.target sm_52\n.address_size 64\n.visible .entry k() { ret; }\n";
     let loaded = module::load(kernel).unwrap();
     let missing = anyhow::Error::from(loaded.get_function("absent").unwrap_err());
-    assert!(error::in_words(&missing).starts_with("CUDA_ERROR_NOT_FOUND: "));
+    assert!(error::describe(&missing).starts_with("CUDA_ERROR_NOT_FOUND: "));
     let broken = kernel.replace("ret;", "frobnicate.u32 %r1;");
-    let said = module::load(&broken).unwrap_err().to_string();
-    assert!(said.contains("CUDA_ERROR_INVALID_PTX"), "{said}");
-    assert!(said.contains("frobnicate"), "{said}");
+    let message = module::load(&broken).unwrap_err().to_string();
+    assert!(message.contains("CUDA_ERROR_INVALID_PTX"), "{message}");
+    assert!(message.contains("frobnicate"), "{message}");
     for nothing in ["", "hello"] {
-        let said = module::load(nothing).unwrap_err().to_string();
-        assert!(said.contains("CUDA_ERROR_INVALID_IMAGE"), "{said}");
+        let message = module::load(nothing).unwrap_err().to_string();
+        assert!(message.contains("CUDA_ERROR_INVALID_IMAGE"), "{message}");
     }
 
-    // Variables: there, not there, and of another size than the program thinks.
+    // Variables: existing, missing, and of a different size than in the program.
     let ptx = kernel.replace(
         ".visible .entry",
         ".visible .const .b8 table[64];\n.visible .entry",
@@ -40,13 +40,13 @@ fn opening_and_loading() {
     let mut back = [0.0; 16];
     table.copy_to(&mut back).unwrap();
     assert_eq!(back, [1.5; 16]);
-    let said = module::symbol::<[f32; 20]>(&loaded, c"table").unwrap_err();
-    let said = said.to_string();
+    let message = module::symbol::<[f32; 20]>(&loaded, c"table").unwrap_err();
+    let message = message.to_string();
     for part in ["table has 64 bytes", "and 80 in the Rust code"] {
-        assert!(said.contains(part), "{said}");
+        assert!(message.contains(part), "{message}");
     }
-    let said = error::in_words(&module::symbol::<f32>(&loaded, c"absent").unwrap_err());
+    let message = error::describe(&module::symbol::<f32>(&loaded, c"absent").unwrap_err());
     for part in ["the variable absent", "CUDA_ERROR_NOT_FOUND"] {
-        assert!(said.contains(part), "{said}");
+        assert!(message.contains(part), "{message}");
     }
 }

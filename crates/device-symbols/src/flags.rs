@@ -6,23 +6,23 @@ use serde::Serialize;
 
 use crate::variable::VARIABLES;
 
-/// The most elements: their bytes still fit 64 bits by far.
-const MOST: u64 = 1 << 40;
+/// Maximum number of elements; their bytes fit into 64 bits by far.
+const MAX_COUNT: u64 = 1 << 40;
 
 /// Copies to and from variables of the GPU's module: a constant array, a scalar and a pointer.
 #[derive(Debug, Parser)]
 #[command(version, allow_negative_numbers = true)]
 pub struct Flags {
-    /// Elements that the kernel makes of the three variables, 4 bytes each
+    /// Elements that the kernel computes from the three variables, 4 bytes each
     #[arg(
         long,
         value_name = "ELEMENTS",
         default_value_t = 1 << 16,
-        value_parser = value_parser!(u64).range(1..=MOST)
+        value_parser = value_parser!(u64).range(1..=MAX_COUNT)
     )]
     pub count: u64,
 
-    /// Threads of a block
+    /// Threads per block
     #[arg(
         long,
         value_name = "THREADS",
@@ -35,11 +35,11 @@ pub struct Flags {
     #[arg(long, value_name = "NAME", default_value = "const_data")]
     pub symbol: String,
 
-    /// Where in the variable that part begins [default: at its middle]
+    /// Start of that part in the variable [default: its middle]
     #[arg(long, value_name = "BYTES")]
     offset: Option<u64>,
 
-    /// How long that part is [default: a quarter of the variable]
+    /// Length of that part [default: a quarter of the variable]
     #[arg(long, value_name = "BYTES", value_parser = value_parser!(u64).range(1..))]
     bytes: Option<u64>,
 
@@ -48,16 +48,16 @@ pub struct Flags {
     pub common: CommonFlags,
 }
 
-/// A part of a variable, in bytes.
+/// A range of a variable in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Where it begins.
+    /// The first byte.
     pub offset: u64,
-    /// How long it is.
+    /// The length in bytes.
     pub bytes: u64,
 }
 
-/// What the JSON record repeats of the flags.
+/// The flags that are repeated in the JSON record.
 #[derive(Debug, Serialize)]
 pub struct Inputs {
     count: u64,
@@ -68,8 +68,8 @@ pub struct Inputs {
 }
 
 impl Flags {
-    /// The part to copy of `--symbol`, at its middle unless it is said where. (Which variable has
-    /// no such name, or is too short, shows when it is found.)
+    /// Returns the part of `--symbol` to copy, by default in its middle. (An unknown name or a part that is
+    /// too long is reported when the variable is looked up.)
     pub fn part(&self) -> Part {
         let named = VARIABLES.iter().find(|(name, _)| *name == self.symbol);
         let length = named.map_or(0, |(_, bytes)| *bytes as u64);
@@ -79,7 +79,7 @@ impl Flags {
         }
     }
 
-    /// The flags that decide the results, for the record.
+    /// Returns the flags that determine the results.
     pub fn inputs(&self) -> Inputs {
         let part = self.part();
         Inputs {
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_part_is_within_whatever_variable() {
+    fn the_default_part_is_within_every_variable() {
         assert_eq!(flags("").symbol, "const_data");
         for (symbol, offset, bytes) in [
             ("const_data", 512, 256),

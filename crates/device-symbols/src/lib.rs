@@ -1,4 +1,4 @@
-//! What `main.rs`, the chapter, is made of: copies to and from a module's variables, checked.
+//! Modules of the chapter in `main.rs`: verified copies to and from the variables of a module.
 
 pub mod flags;
 pub mod open;

@@ -1,9 +1,8 @@
-//! Opening and finishing the chapter: what does not fit is refused here, before anything is
-//! allocated.
+//! Opening and finishing the chapter: input that is too large is refused here, before anything is allocated.
 
 use anyhow::{Context as _, Result};
 use chapter::Chapter;
-use chapter::memory::{self, Need};
+use chapter::memory::{self, Footprint};
 use common::launch;
 use cust::module::Module;
 
@@ -11,33 +10,37 @@ use crate::flags::{Flags, Part};
 use crate::values::LENGTH;
 use crate::variable::Variable;
 
-/// What is printed under the tables.
+/// Text under the tables.
 const WORDS: &str = "\
-    A symbol is a name; its address is the device's, and the host has no such variable.\n\
-    `dev_pointer` holds an address, 8 bytes; what is there was allocated and copied by \
-    itself.\nKernels can only read `const_data`; the host writes it between launches.";
+    A symbol is a name with a device address; the host has no such variable.\n\
+    `dev_pointer` holds an address, 8 bytes; the memory at that address is allocated and copied \
+    separately.\nKernels can only read `const_data`; the host writes it between launches.";
 
 impl Flags {
-    /// Opens the GPU, or the simulator in its place, for what the flags ask for. The copies' speeds
-    /// will be relative to the first.
+    /// Opens the GPU or the simulator and checks the limits. The speedups of copies are relative to the first
+    /// copy.
     ///
     /// # Errors
     ///
-    /// Where what is asked for does not fit, or CUDA does not start.
+    /// Fails if the input exceeds a limit or CUDA does not start.
     pub fn open(&self) -> Result<Chapter> {
         let inputs = self.inputs();
         let chapter = Chapter::open("device-symbols", &self.common, inputs, "to const_data")?;
         launch::grid_1d(&chapter.gpu.device, self.count, self.block)?;
         launch::grid_1d(&chapter.gpu.device, LENGTH as u64, self.block)?;
-        memory::require(&chapter.gpu, "what the kernel makes", memory_need(self))?;
+        memory::require(
+            &chapter.gpu,
+            "the output of the kernel",
+            memory_footprint(self),
+        )?;
         Ok(chapter)
     }
 
-    /// The variable of which a part is copied at the end, and which part.
+    /// Returns the variable and the part of it that are copied at the end.
     ///
     /// # Errors
     ///
-    /// Where the module has no such variable, or the part is not within it.
+    /// Fails if the module has no such variable, or the part exceeds it.
     pub fn part_in<'a>(&self, module: &'a Module) -> Result<(Variable<'a>, Part)> {
         let symbol = Variable::find(module, &self.symbol)?;
         let part = self.part();
@@ -47,21 +50,21 @@ impl Flags {
         Ok((symbol, part))
     }
 
-    /// Prints the results, and says what the run comes to.
+    /// Prints the results and returns the outcome of the run.
     ///
     /// # Errors
     ///
-    /// Where a step was wrong, or a check found an error.
+    /// Fails if a step's result is wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
         chapter.finish(WORDS)
     }
 }
 
-/// Bytes of what the kernel makes, and on the GPU of what the pointer points to; on the computer
-/// what was made is compared with what should be.
-fn memory_need(flags: &Flags) -> Need {
+/// Returns the bytes of the kernel's output, plus on the GPU the allocation that the pointer points to, and
+/// on the host the expected output.
+fn memory_footprint(flags: &Flags) -> Footprint {
     let made = flags.count * size_of::<f32>() as u64;
-    Need {
+    Footprint {
         device: made + (LENGTH * size_of::<f32>()) as u64,
         host: 2 * made,
     }
@@ -72,13 +75,13 @@ mod tests {
     use super::*;
     use clap::Parser as _;
 
-    fn need(count: &str) -> Need {
-        memory_need(&Flags::try_parse_from(["device-symbols", "--count", count]).unwrap())
+    fn footprint(count: &str) -> Footprint {
+        memory_footprint(&Flags::try_parse_from(["device-symbols", "--count", count]).unwrap())
     }
 
     #[test]
     fn memory_is_counted_without_overflow() {
-        assert_eq!((need("17").device, need("17").host), (1092, 136));
-        assert_eq!(need("1099511627776").host, 1 << 43);
+        assert_eq!((footprint("17").device, footprint("17").host), (1092, 136));
+        assert_eq!(footprint("1099511627776").host, 1 << 43);
     }
 }

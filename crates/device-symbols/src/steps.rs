@@ -1,4 +1,4 @@
-//! The chapter's steps: each copy is timed, checked and added to the report.
+//! The steps of the chapter: each copy is timed, verified and added to the report.
 
 use std::fmt::Debug;
 
@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::variable::Variable;
 
-/// What the table says of a step beside its time: which bytes a copy copies, nothing for a kernel.
+/// The chapter's columns: the bytes that a copy moves; empty for a kernel.
 #[derive(Debug, Serialize)]
 pub struct Copied {
     symbol: Option<String>,
@@ -21,12 +21,12 @@ pub struct Copied {
     offset: Option<u64>,
 }
 
-/// Copies `values` to `symbol`, from byte `offset` on, as `cudaMemcpyToSymbol` does; then all of the
-/// symbol has to be right, what is around the part too.
+/// Copies `values` to `symbol` from byte `offset` on, like `cudaMemcpyToSymbol`, and then verifies all of the
+/// symbol, including the bytes around the part.
 ///
 /// # Errors
 ///
-/// Where the part does not fit, and CUDA's own.
+/// Fails if the part does not fit, or CUDA reports an error.
 pub fn to_symbol<T: Pod>(
     chapter: &Chapter,
     step: &str,
@@ -40,19 +40,21 @@ pub fn to_symbol<T: Pod>(
     expected[offset as usize..][..values.len()].copy_from_slice(values);
 
     let measured = chapter.measure(step, || symbol.copy_from(values, offset))?;
-    let check = compare(&symbol.contents()?, &expected, |got, want| got == want);
+    let check = compare(&symbol.contents()?, &expected, |actual, expected| {
+        actual == expected
+    });
     let verdict = check.verdict(|index| format!("byte {index} of {}", symbol.name()));
     let entry = Entry::new(step, measured, verdict);
     chapter.add(entry.with(|_| Copied::new(symbol, values.len(), offset)));
     Ok(())
 }
 
-/// Copies as many values as `expected` has from `symbol`, from byte `offset` on, as
-/// `cudaMemcpyFromSymbol` does; they have to be those.
+/// Copies as many values as `expected` has from `symbol`, starting at byte `offset`, like
+/// `cudaMemcpyFromSymbol`, and verifies them.
 ///
 /// # Errors
 ///
-/// Where the part does not fit, and CUDA's own.
+/// Fails if the part does not fit, or CUDA reports an error.
 pub fn from_symbol<T: Pod + Debug + PartialEq>(
     chapter: &Chapter,
     step: &str,
@@ -64,28 +66,28 @@ pub fn from_symbol<T: Pod + Debug + PartialEq>(
     bytemuck::cast_slice_mut::<T, u8>(&mut values).fill(POISON);
 
     let measured = chapter.measure(step, || symbol.copy_to(&mut values, offset))?;
-    let check = compare(&values, expected, |got, want| got == want);
+    let check = compare(&values, expected, |actual, expected| actual == expected);
     let verdict = check.verdict(|index| format!("element {index} from {}", symbol.name()));
     let entry = Entry::new(step, measured, verdict);
     chapter.add(entry.with(|_| Copied::new(symbol, size_of_val(expected), offset)));
     Ok(())
 }
 
-/// What came of a kernel, whose time is compared with no copy's; `place` names an element.
+/// Returns the result of a kernel, whose time is not compared with a copy's; `element_name` describes an element.
 pub fn launched(
     kernel: &str,
     measured: Measured,
     check: Comparison<f32>,
-    place: fn(usize) -> String,
+    element_name: fn(usize) -> String,
 ) -> Entry {
     let nothing = Copied {
         symbol: None,
         bytes: None,
         offset: None,
     };
-    Entry::new(kernel, measured, check.verdict(place))
+    Entry::new(kernel, measured, check.verdict(element_name))
         .with(|_| nothing)
-        .apart()
+        .separate()
 }
 
 impl Copied {

@@ -1,4 +1,4 @@
-//! What the chapter tells of the variables themselves, as a table and in the record.
+//! The variables themselves, as a table and in the record.
 
 use anyhow::Result;
 use chapter::report::{Extra, table};
@@ -7,13 +7,13 @@ use serde::Serialize;
 use crate::values::LENGTH;
 use crate::variable::Variable;
 
-/// Every variable.
+/// All variables.
 #[derive(Debug, Serialize)]
 pub struct Symbols {
     symbols: [Summary; 3],
 }
 
-/// One variable: where it is, in which kind of memory, and what it holds.
+/// A variable: its address, its kind of memory and its value.
 #[derive(Debug, Serialize)]
 struct Summary {
     name: String,
@@ -24,11 +24,11 @@ struct Summary {
 }
 
 impl Symbols {
-    /// What the three variables are, and what they hold now.
+    /// Summarizes the three variables with their current values.
     ///
     /// # Errors
     ///
-    /// CUDA's own.
+    /// Fails if CUDA reports an error.
     pub fn of(array: &Variable, scalar: &Variable, pointer: &Variable) -> Result<Self> {
         let mut value = [0.0_f32];
         scalar.copy_to(&mut value, 0)?;
@@ -56,15 +56,9 @@ impl Summary {
 }
 
 impl Extra for Symbols {
-    /// One line a variable.
+    /// Returns a table with one row per variable.
     fn tables(&self) -> Vec<String> {
-        let headers = [
-            "symbol",
-            "memory",
-            "bytes",
-            "address on the device",
-            "holds",
-        ];
+        let headers = ["symbol", "memory", "bytes", "device address", "value"];
         let rows = self.symbols.iter().map(|symbol| {
             vec![
                 symbol.name.clone(),

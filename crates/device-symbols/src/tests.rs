@@ -1,18 +1,18 @@
-//! The chapter with modules that are wrong. Each runs in a process of its own, this test program
-//! again with one ignored test, so that what it prints can be read.
+//! The chapter with incorrect modules. Each runs in its own process, as an ignored test of this program, so
+//! that its output can be read.
 
-use chapter_test::{printed_by, rows};
+use chapter_test::{output_of, rows};
 
 use super::*;
 
-/// Runs the chapter as `main` does, on `ptx`; it has to fail.
+/// Runs the chapter like `main`, but with `ptx`, and fails unless the chapter fails.
 fn fails(ptx: &str) {
     assert_ne!(ptx, PTX, "the module no longer has what is changed here");
     let flags = Flags::parse_from(["device-symbols", "--count", "1000", "--block", "96"]);
     assert_eq!(common::error::exit(run(&flags, ptx)), ExitCode::FAILURE);
 }
 
-/// The steps that are wrong in a table.
+/// Returns the steps of a table that are wrong.
 fn wrong(table: &str) -> Vec<&str> {
     let wrong = rows(table).filter(|cells| cells.contains(&"WRONG"));
     wrong.map(|cells| cells[0]).collect()
@@ -28,11 +28,12 @@ fn no_addition() {
 }
 
 #[test]
-fn a_wrong_combination_is_shown_and_an_error() {
-    let (table, notes) = printed_by("no_addition");
+fn a_wrong_combination_is_reported() {
+    let (table, notes) = output_of("no_addition");
     assert_eq!(wrong(&table), ["combine"]);
-    let wanted = "error: combine is wrong: 1000 of 1000 differ: element 0 is 0.0 and should be";
-    assert!(notes.contains(wanted), "{notes}");
+    let expected =
+        "error: combine: wrong result: 1000 of 1000 differ: element 0 is 0.0 and should be";
+    assert!(notes.contains(expected), "{notes}");
 }
 
 #[test]
@@ -45,11 +46,11 @@ fn no_scalar_stored() {
 }
 
 #[test]
-fn a_scalar_that_is_not_stored_shows_where_it_is_read() {
-    let (table, notes) = printed_by("no_scalar_stored");
+fn a_missing_store_of_the_scalar_is_detected() {
+    let (table, notes) = output_of("no_scalar_stored");
     assert_eq!(wrong(&table), ["from dev_data, stored"]);
-    let wanted = "element 0 from dev_data is 3.14 and should be 0.75";
-    assert!(notes.contains(wanted), "{notes}");
+    let expected = "element 0 from dev_data is 3.14 and should be 0.75";
+    assert!(notes.contains(expected), "{notes}");
 }
 
 #[test]
@@ -59,17 +60,17 @@ fn nothing_stored_through_the_pointer() {
 }
 
 #[test]
-fn what_is_not_stored_shows_as_poison() {
-    let (table, notes) = printed_by("nothing_stored_through_the_pointer");
+fn unwritten_elements_show_as_poison() {
+    let (table, notes) = output_of("nothing_stored_through_the_pointer");
     assert_eq!(wrong(&table), ["store"]);
-    let wanted = "256 of 256 differ: element 0 of what dev_pointer points to is NaN";
-    assert!(notes.contains(wanted), "{notes}");
+    let expected = "256 of 256 differ: element 0 of dev_pointer's target is NaN";
+    assert!(notes.contains(expected), "{notes}");
 }
 
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_pointer_that_is_not_set() {
-    // The kernel reads another pointer in place of it, one that nobody sets.
+    // The kernel reads another pointer instead, which is never set.
     let pointer = ".visible .global .align 8 .u64 dev_pointer";
     let two = format!(".visible .global .align 8 .u64 unset;\n{pointer}");
     let ptx = PTX.replacen(pointer, &two, 1);
@@ -80,14 +81,14 @@ fn a_pointer_that_is_not_set() {
 }
 
 #[test]
-fn a_pointer_that_points_nowhere_is_an_error_and_no_table() {
-    let (table, notes) = printed_by("a_pointer_that_is_not_set");
+fn a_null_pointer_is_an_error_without_a_table() {
+    let (table, notes) = output_of("a_pointer_that_is_not_set");
     assert!(!table.contains("| combine "), "{table}");
-    let wanted = "error: combine failed: CUDA_ERROR_ILLEGAL_ADDRESS";
-    assert!(notes.contains(wanted), "{notes}");
+    let expected = "error: combine failed: CUDA_ERROR_ILLEGAL_ADDRESS";
+    assert!(notes.contains(expected), "{notes}");
 }
 
-/// Six elements fewer in the `.cu` file than in the Rust code.
+/// An array with fewer elements in the `.cu` file than in the Rust code.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_smaller_array() {
@@ -95,10 +96,10 @@ fn a_smaller_array() {
 }
 
 #[test]
-fn an_array_of_another_size_is_an_error_with_both_sizes() {
-    let (_, notes) = printed_by("a_smaller_array");
-    let wanted = "length 1024 at offset 0 is not within const_data, which has 1000 bytes";
-    assert!(notes.contains(wanted), "{notes}");
+fn array_size_mismatches_are_reported_with_both_sizes() {
+    let (_, notes) = output_of("a_smaller_array");
+    let expected = "length 1024 at offset 0 is not within const_data, which has 1000 bytes";
+    assert!(notes.contains(expected), "{notes}");
 }
 
 #[test]
@@ -108,8 +109,8 @@ fn another_name() {
 }
 
 #[test]
-fn a_variable_that_is_missing_is_an_error() {
-    let (_, notes) = printed_by("another_name");
+fn missing_variables_are_reported() {
+    let (_, notes) = output_of("another_name");
     assert!(
         notes.contains("error: the module has no variable 'dev_pointer'"),
         "{notes}"

@@ -1,47 +1,47 @@
-//! What the variables hold, and what the kernels should make of them.
+//! Values of the variables, and the expected output of the kernels.
 
-/// Elements of `const_data`, and of the allocation that `dev_pointer` points to, as in the `.cu`
+/// Number of elements of `const_data`, and of the allocation that `dev_pointer` points to, as in the `.cu`
 /// file.
 pub const LENGTH: usize = 256;
 
-/// What the host copies to `dev_data`: the note's value.
+/// The value that the host copies to `dev_data`: the note's value.
 #[expect(clippy::approx_constant, reason = "the note's value is no circle's")]
 pub const VALUE: f32 = 3.14;
 
-/// What the kernel `store` writes to `dev_data`.
+/// The value that the kernel `store` writes to `dev_data`.
 pub const STORED: f32 = 0.75;
 
-/// What the host copies to `const_data`.
+/// Returns the values that the host copies to `const_data`.
 pub fn constants() -> [f32; LENGTH] {
     std::array::from_fn(|i| i as f32 / 16.0)
 }
 
-/// What the host copies to where `dev_pointer` points.
+/// Returns the values that the host copies to the allocation that `dev_pointer` points to.
 pub fn pointed() -> [f32; LENGTH] {
     std::array::from_fn(|i| 1000.0 - i as f32)
 }
 
-/// What `combine` should make of the three: `mul_add` stands where the kernel has `fmaf`, so that
-/// both round alike.
+/// Returns the expected output of `combine`. `mul_add` corresponds to the kernel's `fmaf`, so that both round
+/// alike.
 pub fn combined(count: u64) -> Vec<f32> {
     let (constants, pointed) = (constants(), pointed());
     let each: [f32; LENGTH] = std::array::from_fn(|i| constants[i].mul_add(VALUE, pointed[i]));
     (0..count).map(|i| each[i as usize % LENGTH]).collect()
 }
 
-/// What `store` should write to where `dev_pointer` points.
+/// Returns the values that `store` should write through `dev_pointer`.
 pub fn stored() -> [f32; LENGTH] {
     constants().map(|constant| constant * STORED)
 }
 
-/// The place of what `combine` makes, in words.
-pub fn place(index: usize) -> String {
+/// Describes an element of the output of `combine`.
+pub fn element_name(index: usize) -> String {
     format!("element {index}")
 }
 
-/// The place of what `store` writes through the pointer, in words.
-pub fn place_pointed(index: usize) -> String {
-    format!("element {index} of what dev_pointer points to")
+/// Describes an element that `store` writes through the pointer.
+pub fn pointed_element_name(index: usize) -> String {
+    format!("element {index} of dev_pointer's target")
 }
 
 #[cfg(test)]
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_combined_comes_again_after_the_arrays_end() {
+    fn combined_values_repeat_after_the_array() {
         let combined = combined(600);
         assert_eq!(combined.len(), 600);
         assert_eq!(combined[..256], combined[256..512]);
@@ -57,9 +57,9 @@ mod tests {
         assert_eq!(combined[16], 984.0 + VALUE);
     }
 
-    /// A kernel that wrote the one for the other would otherwise pass.
+    /// A kernel that mistook one value for the other would otherwise pass.
     #[test]
-    fn what_is_stored_is_none_of_what_was_there() {
+    fn stored_values_differ_from_the_previous_ones() {
         assert_ne!(VALUE, STORED);
         assert!(stored().iter().zip(pointed()).all(|(a, b)| *a != b));
         assert_eq!(stored()[32], 1.5);

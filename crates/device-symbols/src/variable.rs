@@ -1,7 +1,7 @@
-//! What `cudaMemcpyToSymbol` and `cudaMemcpyFromSymbol` do: copies to and from a variable of a
-//! module, whole or in part.
+//! Copies to and from a variable of a module, whole or in part, like `cudaMemcpyToSymbol` and
+//! `cudaMemcpyFromSymbol`.
 //!
-//! (cust's `Symbol` copies the whole variable only, and one whose type is known beforehand.)
+//! (cust's `Symbol` only copies whole variables whose type is known at compile time.)
 
 use std::ffi::CString;
 use std::marker::PhantomData;
@@ -16,8 +16,8 @@ use cust::module::Module;
 use crate::flags::Part;
 use crate::values::LENGTH;
 
-/// The variables of this chapter's module and how many bytes they have, in the order of the `.cu`
-/// file. A module does not list its variables itself.
+/// The variables of this chapter's module and their sizes in bytes, in the order of the `.cu` file.
+/// A module cannot list its variables.
 pub const VARIABLES: [(&str, usize); 3] = [
     ("const_data", size_of::<[f32; LENGTH]>()),
     ("dev_data", size_of::<f32>()),
@@ -26,8 +26,8 @@ pub const VARIABLES: [(&str, usize); 3] = [
 
 /// A `__constant__` or `__device__` variable of a module.
 ///
-/// On the host it is a name and no more: the driver finds the variable of that name in the
-/// module, and says at which address of the device it is and how long.
+/// On the host it is only a name: the driver looks up the variable in the module and returns its
+/// device address and its size.
 #[derive(Debug)]
 pub struct Variable<'a> {
     name: String,
@@ -37,18 +37,18 @@ pub struct Variable<'a> {
 }
 
 impl<'a> Variable<'a> {
-    /// The variable of this name.
+    /// Looks up the variable with this name.
     ///
     /// # Errors
     ///
-    /// Where there is none; names those that there are.
+    /// Fails if there is none, and lists the names that exist.
     pub fn find(module: &'a Module, name: &str) -> Result<Self> {
-        // (A name with a zero byte in it is no variable's.)
-        let place = match CString::new(name) {
-            Ok(text) => module::place(module, &text),
+        // (A name that contains a zero byte cannot exist.)
+        let lookup = match CString::new(name) {
+            Ok(text) => module::symbol_address(module, &text),
             Err(_) => Err(CudaError::NotFound.into()),
         };
-        match place {
+        match lookup {
             Ok((address, bytes)) => Ok(Variable {
                 name: name.to_owned(),
                 bytes: bytes as u64,
@@ -63,67 +63,67 @@ impl<'a> Variable<'a> {
         }
     }
 
-    /// Its name in the `.cu` file.
+    /// Returns the name in the `.cu` file.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How long it is.
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Where it is on the device.
+    /// Returns the device address.
     pub fn address(&self) -> DevicePointer<u8> {
         self.address
     }
 
     // ANCHOR: copy_from
-    /// Copies `values` to it, to the bytes from `offset` on: `cudaMemcpyToSymbol`.
+    /// Copies `values` to the bytes from `offset` on: `cudaMemcpyToSymbol`.
     ///
     /// # Errors
     ///
-    /// Where they end past its end, and CUDA's own.
+    /// Fails if the range exceeds the variable, or CUDA reports an error.
     pub fn copy_from<T: Pod>(&mut self, values: &[T], offset: u64) -> Result<()> {
         let mut part = self.part(offset, size_of_val(values) as u64)?;
         Ok(part.copy_from(bytemuck::cast_slice(values))?)
     }
     // ANCHOR_END: copy_from
 
-    /// Copies its bytes from `offset` on to `values`: `cudaMemcpyFromSymbol`.
+    /// Copies the bytes from `offset` on to `values`: `cudaMemcpyFromSymbol`.
     ///
     /// # Errors
     ///
-    /// Where they end past its end, and CUDA's own.
+    /// Fails if the range exceeds the variable, or CUDA reports an error.
     pub fn copy_to<T: Pod>(&self, values: &mut [T], offset: u64) -> Result<()> {
         let part = self.part(offset, size_of_val(values) as u64)?;
         Ok(part.copy_to(bytemuck::cast_slice_mut(values))?)
     }
 
-    /// All that it holds.
+    /// Returns all bytes of the variable.
     ///
     /// # Errors
     ///
-    /// CUDA's own.
+    /// Fails if CUDA reports an error.
     pub fn contents(&self) -> Result<Vec<u8>> {
         Ok(self.part(0, self.bytes)?.as_host_vec()?)
     }
 
-    /// What a part of it holds, each byte inverted.
+    /// Returns the bytes of a part, each inverted.
     ///
     /// # Errors
     ///
-    /// Where the part is not within it, and CUDA's own.
+    /// Fails if the part exceeds the variable, or CUDA reports an error.
     pub fn inverted(&self, part: Part) -> Result<Vec<u8>> {
         let bytes = self.part(part.offset, part.bytes)?.as_host_vec()?;
         Ok(bytes.into_iter().map(|byte| !byte).collect())
     }
 
-    /// Refuses a part that is not all within it.
+    /// Checks that a part is within the variable.
     ///
     /// # Errors
     ///
-    /// Where `bytes` bytes from `offset` on end past its end.
+    /// Fails if `bytes` bytes from `offset` on exceed the variable.
     pub fn require(&self, offset: u64, bytes: u64) -> Result<()> {
         if offset.checked_add(bytes).is_none_or(|end| end > self.bytes) {
             bail!(
@@ -136,11 +136,11 @@ impl<'a> Variable<'a> {
     }
 
     // ANCHOR: part
-    /// Such a part, as memory of the device; to use while `self` is there.
+    /// Returns a part as a slice of device memory, which must not outlive `self`.
     fn part(&self, offset: u64, bytes: u64) -> Result<DeviceSlice<u8>> {
         self.require(offset, bytes)?;
         let start = DevicePointer::from_raw(self.address.as_raw() + offset);
-        // SAFETY: the variable has these bytes, as just checked, and is there as long as its
+        // SAFETY: the variable contains this range, as checked above, and it exists as long as its
         // module, which `self` borrows.
         Ok(unsafe { DeviceSlice::from_raw_parts(start, bytes as usize) })
     }
@@ -162,7 +162,7 @@ mod tests {
         let mut array = Variable::find(&module, "const_data").unwrap();
         assert_eq!((array.name(), array.bytes()), ("const_data", 1024));
 
-        // Whole, in part, and at an offset that is no multiple of an element's size.
+        // Whole, in part, and at an offset that is not a multiple of an element's size.
         array.copy_from(&[1.0_f32; 256], 0).unwrap();
         array.copy_from(&[2.0_f32, 3.0], 8).unwrap();
         array.copy_from(&[7_u8], 1023).unwrap();
@@ -173,36 +173,42 @@ mod tests {
         array.copy_to(&mut odd, 1021).unwrap();
         assert_eq!(odd, [0, 128, 7]); // the top of a 1.0, its last byte replaced
 
-        // Up to the end, no further, and nothing is copied where it is further.
+        // Up to the end but no further; a range that is too long copies nothing.
         assert!(array.copy_from::<f32>(&[], 1024).is_ok());
         let before = array.contents().unwrap();
         for (offset, bytes) in [(1020, 8), (1024, 8), (1025, 8), (u64::MAX - 3, 8)] {
-            let said = array.copy_from(&[5.0_f32, 5.0], offset).unwrap_err();
-            let wanted = format!("length {bytes} at offset {offset} is not within const_data");
-            assert!(said.to_string().contains(&wanted), "{said}");
+            let message = array.copy_from(&[5.0_f32, 5.0], offset).unwrap_err();
+            let expected = format!("length {bytes} at offset {offset} is not within const_data");
+            assert!(message.to_string().contains(&expected), "{message}");
             assert!(array.copy_to(&mut [0.0_f32, 0.0], offset).is_err());
         }
         assert_eq!(array.contents().unwrap(), before);
 
-        // A second look finds the same variable; another name another, or none.
+        // A second lookup finds the same variable; other names find another one, or none.
         let again = Variable::find(&module, "const_data").unwrap();
         assert_eq!(again.address(), array.address());
         let scalar = Variable::find(&module, "dev_data").unwrap();
         assert_ne!(scalar.address(), array.address());
         for none in ["constData", "", "combine", "const_data\0"] {
-            let said = Variable::find(&module, none).unwrap_err().to_string();
-            assert!(said.contains(&format!("no variable '{none}'")), "{said}");
-            assert!(said.contains("const_data, dev_data, dev_pointer"), "{said}");
+            let message = Variable::find(&module, none).unwrap_err().to_string();
+            assert!(
+                message.contains(&format!("no variable '{none}'")),
+                "{message}"
+            );
+            assert!(
+                message.contains("const_data, dev_data, dev_pointer"),
+                "{message}"
+            );
         }
         for (name, bytes) in VARIABLES {
-            let found = Variable::find(&module, name).unwrap();
-            assert_eq!(found.bytes(), bytes as u64, "{name}");
+            let variable = Variable::find(&module, name).unwrap();
+            assert_eq!(variable.bytes(), bytes as u64, "{name}");
         }
     }
 
     #[test]
-    fn parts_are_copied_within_bounds_only() {
+    fn parts_are_copied_only_within_bounds() {
         let folder = tempfile::tempdir().unwrap();
-        chapter_test::child("variable::tests::parts_of_a_variable", folder.path());
+        chapter_test::run_child("variable::tests::parts_of_a_variable", folder.path());
     }
 }

@@ -1,41 +1,41 @@
-//! Everything a user can get wrong: one message that says what, where and what to do; no panic.
+//! Invalid input: one error message with the problem, its location and the next step, and no panic.
 
-use chapter_test::{Chapter, NO_SIZES};
+use chapter_test::{Chapter, INVALID_SIZES};
 
 fn chapter() -> Chapter {
     Chapter::new(env!("CARGO_BIN_EXE_device-symbols"))
 }
 
-fn says(code: i32, arguments: &str, wanted: &[&str]) {
-    chapter().refuses(code, arguments, wanted);
+fn rejects(code: i32, arguments: &str, expected: &[&str]) {
+    chapter().rejects(code, arguments, expected);
 }
 
 #[test]
-fn numbers_that_are_zero_negative_or_none() {
-    chapter().refuses_values(&["--count", "--block", "--bytes"], &NO_SIZES);
-    chapter().refuses_values(
+fn invalid_numbers_are_rejected() {
+    chapter().rejects_values(&["--count", "--block", "--bytes"], &INVALID_SIZES);
+    chapter().rejects_values(
         &["--offset"],
         &["-1", "many", "1.5", "99999999999999999999"],
     );
 }
 
 #[test]
-fn a_count_over_the_limit() {
-    says(2, "--count 1099511627777", &["--count", "1099511627776"]);
+fn counts_above_the_limit_are_rejected() {
+    rejects(2, "--count 1099511627777", &["--count", "1099511627776"]);
 }
 
 #[test]
-fn a_name_that_no_variable_has() {
+fn unknown_symbols_are_rejected_with_the_list() {
     for name in ["constData", "const_data[1]", "combine", "CONST_DATA"] {
         let quoted = format!("no variable '{name}'");
-        let wanted = [&quoted, "const_data, dev_data, dev_pointer"];
-        says(1, &format!("--symbol {name}"), &wanted);
+        let expected = [&quoted, "const_data, dev_data, dev_pointer"];
+        rejects(1, &format!("--symbol {name}"), &expected);
     }
-    says(1, "--symbol=", &["no variable ''"]);
+    rejects(1, "--symbol=", &["no variable ''"]);
 }
 
 #[test]
-fn parts_that_do_not_fit() {
+fn parts_beyond_the_variable_are_rejected() {
     for (part, symbol, has) in [
         ("--offset 1024 --bytes 1", "const_data", 1024),
         ("--offset 1000 --bytes 25", "const_data", 1024),
@@ -50,40 +50,40 @@ fn parts_that_do_not_fit() {
             8,
         ),
     ] {
-        let wanted = format!("is not within {symbol}, which has {has} bytes");
-        says(1, part, &["--offset, --bytes: a part of length", &wanted]);
+        let expected = format!("is not within {symbol}, which has {has} bytes");
+        rejects(1, part, &["--offset, --bytes: a part of length", &expected]);
     }
     let both = "--offset 1000 --bytes 25";
-    says(1, both, &["length 25 at offset 1000"]);
+    rejects(1, both, &["length 25 at offset 1000"]);
 }
 
 #[test]
-fn blocks_over_the_devices_limit() {
-    says(1, "--block 1025", &["--block 1025", "1024"]);
+fn blocks_above_the_devices_limit_are_rejected() {
+    rejects(1, "--block 1025", &["--block 1025", "1024"]);
 }
 
 #[test]
-fn a_grid_over_the_devices_limit() {
+fn grids_above_the_devices_limit_are_rejected() {
     let long = "--count 4294967296 --block 1";
-    says(1, long, &["4294967296 blocks", "2147483647", "--block"]);
+    rejects(1, long, &["4294967296 blocks", "2147483647", "--block"]);
 }
 
 #[test]
-fn an_output_too_large_for_memory() {
+fn outputs_larger_than_memory_are_rejected() {
     let huge = "--count 1000000000000 --block 1024";
-    says(
+    rejects(
         1,
         huge,
-        &["what the kernel makes needs 4000.0 GB", "is free"],
+        &["the output of the kernel needs 4000.0 GB", "is free"],
     );
 }
 
 #[test]
-fn a_word_that_is_no_flag() {
-    chapter().refuses(2, "const_data", &["unexpected argument 'const_data'"]);
+fn unexpected_arguments_are_rejected() {
+    chapter().rejects(2, "const_data", &["unexpected argument 'const_data'"]);
 }
 
 #[test]
-fn what_every_chapter_refuses() {
-    chapter().refuses_what_every_chapter_refuses("--count 1");
+fn common_invalid_input_is_rejected() {
+    chapter().rejects_common_invalid_input("--count 1");
 }

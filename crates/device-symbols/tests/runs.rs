@@ -1,9 +1,9 @@
-//! Runs of the real program on the simulator.
+//! Runs of the program on the simulator.
 
 use chapter_test::Chapter;
 use serde_json::{Value, json};
 
-/// The steps, and which bytes each copies: symbol, bytes, offset.
+/// Returns the steps with the bytes that each copies: symbol, bytes, offset.
 fn steps() -> Vec<Value> {
     vec![
         json!(["to const_data", "const_data", 1024, 0]),
@@ -22,7 +22,7 @@ fn chapter() -> Chapter {
     Chapter::new(env!("CARGO_BIN_EXE_device-symbols"))
 }
 
-/// Runs the program; every step has to be right. At the end come the two of the part.
+/// Runs the program and fails unless every step is correct. The last two steps copy the part.
 fn copies(arguments: &str, symbol: &str, bytes: u64, offset: u64) {
     let record = chapter().record(arguments);
     let results = record["results"].as_array().unwrap();
@@ -36,18 +36,18 @@ fn copies(arguments: &str, symbol: &str, bytes: u64, offset: u64) {
         ]));
     }
     let fields = ["variant", "symbol", "bytes", "offset"];
-    let found: Vec<Value> = results
+    let actual: Vec<Value> = results
         .iter()
         .map(|result| fields.iter().map(|&field| result[field].clone()).collect())
         .collect();
-    assert_eq!(found, expected);
+    assert_eq!(actual, expected);
     for result in results {
         assert_eq!(result["verified"], true, "{result}");
         assert_eq!(result["differing"], 0);
     }
 }
 
-/// One test a count and block.
+/// Defines one test per count and block.
 macro_rules! sizes {
     ($($test:ident: $arguments:literal;)*) => {
         $(#[test] fn $test() { copies($arguments, "const_data", 256, 512) })*
@@ -81,7 +81,7 @@ fn parts_of_every_variable() {
 }
 
 #[test]
-fn a_name_alone_copies_a_quarter_from_the_middle_on() {
+fn the_default_part_is_a_quarter_from_the_middle() {
     for (symbol, bytes, offset) in [
         ("const_data", 256, 512),
         ("dev_data", 1, 2),
@@ -97,8 +97,8 @@ fn a_name_alone_copies_a_quarter_from_the_middle_on() {
 }
 
 #[test]
-fn the_tables_have_every_variable_and_step_and_say_that_times_are_modelled() {
-    let run = chapter().runs("--count 1000");
+fn the_tables_have_every_variable_and_step_with_modelled_times() {
+    let run = chapter().run("--count 1000");
     let (symbols, steps_table) = run.stdout.split_once("\n\n").unwrap();
     let rows: Vec<&str> = symbols.lines().skip(2).collect();
     assert_eq!(rows.len(), 3, "{symbols}");
@@ -109,15 +109,20 @@ fn the_tables_have_every_variable_and_step_and_say_that_times_are_modelled() {
     ]) {
         assert!(row.starts_with(start) && row.contains(" 0x"), "{symbols}");
     }
-    let rows: Vec<&str> = steps_table.lines().skip(2).collect();
+    let rows: Vec<&str> = steps_table
+        .lines()
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .collect();
     assert_eq!(rows.len(), 11, "{steps_table}");
+    let legend = "Times: modelled, NVIDIA H200.";
+    assert!(steps_table.contains(legend), "{steps_table}");
     for row in rows {
-        assert!(row.contains("modelled, NVIDIA H200"), "{row}");
-        assert!(row.contains("right"), "{row}");
+        assert!(row.contains("correct"), "{row}");
     }
     for note in [
         "simulator: models an NVIDIA H200",
-        "These times are a model's",
+        "Modelled times are estimates",
         "A symbol is a name",
     ] {
         assert!(run.stderr.contains(note), "{}", run.stderr);
@@ -135,7 +140,7 @@ fn the_record() {
     assert_eq!(record["baseline"], "to const_data");
     assert_eq!(record["results"][0]["speedup"], 1.0);
 
-    // What the kernel stored; and the pointer holds an address that is no variable's.
+    // The scalar holds the value that the kernel stored, and the pointer an address that is not a variable's.
     let symbols = record["symbols"].as_array().unwrap();
     let of = |field: &str| {
         symbols
@@ -161,8 +166,8 @@ fn the_same_run_twice_gives_the_same_record() {
 }
 
 #[test]
-fn counters_advice_and_source_lines() {
-    chapter().profiles(
+fn profiles_have_counters_advice_and_source_lines() {
+    chapter().check_profile(
         "--count 1000",
         &[
             ("combine", "out[i] = fmaf("),
@@ -172,11 +177,11 @@ fn counters_advice_and_source_lines() {
 }
 
 #[test]
-fn output_that_nobody_takes() {
-    chapter().copes_without_readers("--count 17");
+fn unwritable_output_is_handled() {
+    chapter().survives_closed_output("--count 17");
 }
 
 #[test]
-fn no_check_finds_anything() {
-    chapter().checks_out("");
+fn checks_have_no_findings() {
+    chapter().check_finds_nothing("");
 }

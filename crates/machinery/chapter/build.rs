@@ -1,4 +1,4 @@
-//! Has the kernel that measures the hardware's limit ready for `limit.rs`.
+//! Compiles the kernel of `limit.rs`, which measures the hardware's arithmetic rate.
 
 fn main() {
     kernel_build::ptx("limits");

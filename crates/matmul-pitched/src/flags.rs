@@ -3,20 +3,20 @@
 use std::fmt;
 
 use chapter::flags::CommonFlags;
-use chapter::ladder::{self, Choice, Chosen};
-use chapter::memory::Need;
+use chapter::ladder::{self, Choice, Selection};
+use chapter::memory::Footprint;
 use clap::{Args, Parser, ValueEnum, value_parser};
 use common::launch::Block;
 use serde::Serialize;
 
 use crate::pitched::PADDING;
-use crate::variant::{Own, VARIANTS};
+use crate::variant::{KernelConfig, VARIANTS};
 
-/// The most floats in a row: the largest pitch, 2^31 - 1 bytes, rounded down to the 512 bytes
-/// that rows are padded to. Rows are as many at most, so that sizes in bytes stay within 64 bits.
-const MOST: i64 = (1 << 29) - 128;
+/// Maximum number of floats in a row: the largest pitch, 2^31 - 1 bytes, rounded down to the 512 bytes that
+/// rows are padded to. It is also the maximum number of rows, so that sizes in bytes fit into 64 bits.
+const MAX_SIZE: i64 = (1 << 29) - 128;
 
-/// Rows of A, columns of A and columns of B for `--variant ladder`, where no others are given.
+/// Rows of A, columns of A and columns of B for `--variant ladder`, if no others are given.
 const OF_A_LADDER: [u32; 3] = [1920, 512, 2304];
 
 /// Shows how rows are padded in pitched memory, and multiplies two matrices there.
@@ -27,7 +27,7 @@ pub struct Flags {
     #[command(flatten)]
     pub product: ProductFlags,
 
-    /// Threads of a block (those that compute tiles have 16x8)
+    /// Threads per block (kernels that compute tiles use 16x8)
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "16x16")]
     pub block: Block,
 
@@ -39,15 +39,15 @@ pub struct Flags {
         default_value = "book",
         value_parser = ladder::choice(VARIANTS)
     )]
-    variant: Vec<Choice<Own>>,
+    variant: Vec<Choice<KernelConfig>>,
 
-    /// Widths of rows to allocate, to see how long they become
+    /// Widths of rows to allocate, to show their pitches
     #[arg(
         long,
         value_name = "FLOATS,FLOATS,…",
         default_value = "15,128,255",
         value_delimiter = ',',
-        value_parser = value_parser!(u32).range(1..=MOST)
+        value_parser = value_parser!(u32).range(1..=MAX_SIZE)
     )]
     pub widths: Vec<u32>,
 
@@ -56,49 +56,49 @@ pub struct Flags {
     pub common: CommonFlags,
 }
 
-/// The matrices of C = A·B: how large they are, and what is in them.
+/// The sizes and contents of the matrices of C = A·B.
 #[derive(Args, Clone, Debug)]
 pub struct ProductFlags {
-    /// Rows of A and of C; 1920 for `--variant ladder`
+    /// Rows of A and C; 1920 for `--variant ladder`
     #[arg(
         long,
         value_name = "ROWS",
         default_value_t = 480,
         default_value_if("variant", "ladder", "1920"),
-        value_parser = value_parser!(u32).range(1..=MOST)
+        value_parser = value_parser!(u32).range(1..=MAX_SIZE)
     )]
     pub m: u32,
 
-    /// Columns of A, which are the rows of B; 512 for `--variant ladder`
+    /// Columns of A and rows of B; 512 for `--variant ladder`
     #[arg(
         long,
         value_name = "COLUMNS",
         default_value_t = 640,
         default_value_if("variant", "ladder", "512"),
-        value_parser = value_parser!(u32).range(1..=MOST)
+        value_parser = value_parser!(u32).range(1..=MAX_SIZE)
     )]
     pub n: u32,
 
-    /// Columns of B and of C; 2304 for `--variant ladder`
+    /// Columns of B and C; 2304 for `--variant ladder`
     #[arg(
         long,
         value_name = "COLUMNS",
         default_value_t = 320,
         default_value_if("variant", "ladder", "2304"),
-        value_parser = value_parser!(u32).range(1..=MOST)
+        value_parser = value_parser!(u32).range(1..=MAX_SIZE)
     )]
     pub p: u32,
 
-    /// What A and B are
+    /// Contents of A and B
     #[arg(long, value_enum, default_value_t = Fill::Random)]
     pub fill: Fill,
 
-    /// Another number, other random matrices
+    /// Seed of the random matrices
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
 }
 
-/// What is in A and B.
+/// The contents of A and B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Fill {
@@ -108,7 +108,7 @@ pub enum Fill {
     Identity,
 }
 
-/// What the JSON record repeats of the flags.
+/// The flags that are repeated in the JSON record.
 #[derive(Debug, Serialize)]
 pub struct Inputs {
     #[serde(flatten)]
@@ -117,7 +117,7 @@ pub struct Inputs {
     widths: Vec<u32>,
 }
 
-/// The same of the matrices.
+/// The flags of the matrices that are repeated in the JSON record.
 #[derive(Debug, Serialize)]
 pub struct ProductInputs {
     m: u32,
@@ -128,7 +128,7 @@ pub struct ProductInputs {
 }
 
 impl Flags {
-    /// The flags that decide the results, for the record.
+    /// Returns the flags that determine the results.
     pub fn inputs(&self) -> Inputs {
         Inputs {
             product: self.product.inputs(),
@@ -137,14 +137,14 @@ impl Flags {
         }
     }
 
-    /// The kernels to run, the note's first.
-    pub fn variants(&self) -> Chosen<Own> {
-        ladder::chosen(VARIANTS, &self.variant)
+    /// Returns the selected kernels, the note's first.
+    pub fn variants(&self) -> Selection<KernelConfig> {
+        ladder::select(VARIANTS, &self.variant)
     }
 }
 
 impl ProductFlags {
-    /// The flags that decide the results, for the record.
+    /// Returns the flags that determine the results.
     pub fn inputs(&self) -> ProductInputs {
         ProductInputs {
             m: self.m,
@@ -155,41 +155,41 @@ impl ProductFlags {
         }
     }
 
-    /// Multiplications, and as many additions, of the whole product.
+    /// Returns the number of multiplications, and of additions, of the matrix multiplication.
     pub fn multiply_adds(&self) -> f64 {
         f64::from(self.m) * f64::from(self.n) * f64::from(self.p)
     }
 
-    /// Why a ladder has larger matrices than the note, where it has them; else nothing.
+    /// Explains why the ladder uses larger matrices than the note; empty if the sizes were given.
     pub fn why_larger(&self) -> &'static str {
         if [self.m, self.n, self.p] != OF_A_LADDER {
             return "";
         }
-        "C has 1920x2304 elements: work for all multiprocessors of a large GPU, whatever a block \
-         computes. The note's 480x320 make 12 blocks of 128x128, and most multiprocessors would \
-         have none; --m 480 --n 640 --p 320 shows what comes of that."
+        "C has 1920x2304 elements, enough work for all streaming multiprocessors of a large GPU with \
+         any tile\nsize.\nThe note's 480x320 elements are only 12 blocks of 128x128, so most streaming \
+         multiprocessors would be idle;\n--m 480 --n 640 --p 320 shows the effect."
     }
 
-    /// Bytes for the matrices: the three on the GPU, with padded rows; on the computer A, B, the
-    /// reference and the copy read back.
-    pub fn memory_need(&self) -> Need {
+    /// Returns the bytes of the matrices: all three with padded rows on the GPU; A, B, the reference and the
+    /// copy read back on the host.
+    pub fn memory_footprint(&self) -> Footprint {
         let Self { m, n, p, .. } = *self;
-        // No overflow: rows and columns are less than 2^29.
+        // Cannot overflow: rows and columns are less than 2^29.
         let floats = |rows, cols| u64::from(rows) * u64::from(cols) * size_of::<f32>() as u64;
-        Need {
+        Footprint {
             device: padded(n, m) + padded(p, n) + padded(p, m),
             host: floats(m, n) + floats(n, p) + 2 * floats(m, p),
         }
     }
 }
 
-/// Bytes of `rows` rows of `width` floats, as long as every GPU so far makes them.
+/// Returns the bytes of `rows` rows of `width` floats with the padding of all GPUs so far.
 pub(crate) fn padded(width: u32, rows: u32) -> u64 {
     let bytes = u64::from(width) * size_of::<f32>() as u64;
     bytes.next_multiple_of(PADDING as u64) * u64::from(rows)
 }
 
-/// The sizes, as `480x640x320`.
+/// Formats the sizes as `480x640x320`.
 impl fmt::Display for ProductFlags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}x{}x{}", self.m, self.n, self.p)
@@ -214,7 +214,7 @@ mod tests {
         assert!(
             flags
                 .variants()
-                .note()
+                .note_kernels()
                 .map(|variant| variant.name)
                 .eq(["pitched"])
         );
@@ -222,32 +222,35 @@ mod tests {
     }
 
     #[test]
-    fn a_ladder_has_matrices_of_its_own_unless_others_are_given() {
+    fn the_ladder_has_larger_default_matrices() {
         let ladder = flags("--variant ladder").product;
         assert_eq!([ladder.m, ladder.n, ladder.p], OF_A_LADDER);
         assert!(ladder.why_larger().contains("1920x2304"));
         let some = flags("--variant ladder --m 7").product;
         assert_eq!(some.to_string(), "7x512x2304");
         assert_eq!(some.why_larger(), "");
-        let one = flags("--variant float4").product;
-        assert_eq!(one.to_string(), "480x640x320");
-        assert_eq!(one.why_larger(), "");
+        let max_bytes = flags("--variant float4").product;
+        assert_eq!(max_bytes.to_string(), "480x640x320");
+        assert_eq!(max_bytes.why_larger(), "");
     }
 
     #[test]
     fn memory_is_counted_with_padding() {
-        // Rows of A are 3 floats, of B and C 129: 512 and 1024 bytes long.
-        let need = flags("--m 2 --n 3 --p 129").product.memory_need();
-        assert_eq!(need.device, 2 * 512 + 3 * 1024 + 2 * 1024);
-        assert_eq!(need.host, 4 * (2 * 3 + 3 * 129 + 2 * 2 * 129));
+        // Rows of A have 3 floats, rows of B and C 129: their pitches are 512 and 1024 bytes.
+        let footprint = flags("--m 2 --n 3 --p 129").product.memory_footprint();
+        assert_eq!(footprint.device, 2 * 512 + 3 * 1024 + 2 * 1024);
+        assert_eq!(footprint.host, 4 * (2 * 3 + 3 * 129 + 2 * 2 * 129));
     }
 
     #[test]
     fn memory_is_counted_without_overflow() {
-        let most = format!("--m {MOST} --n {MOST} --p {MOST}");
-        let need = flags(&most).product.memory_need();
-        let one = 4 * (MOST as u64).pow(2);
-        assert_eq!((need.device, need.host), (3 * one, 4 * one));
-        assert!(need.device.checked_add(need.host).is_some());
+        let max_flags = format!("--m {MAX_SIZE} --n {MAX_SIZE} --p {MAX_SIZE}");
+        let footprint = flags(&max_flags).product.memory_footprint();
+        let max_bytes = 4 * (MAX_SIZE as u64).pow(2);
+        assert_eq!(
+            (footprint.device, footprint.host),
+            (3 * max_bytes, 4 * max_bytes)
+        );
+        assert!(footprint.device.checked_add(footprint.host).is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! What goes beyond the note: what the hardware allows, and the rungs up to there.
+//! Measurements beyond the note: the hardware's limit, and the rungs towards it.
 
 use anyhow::{Context as _, Result};
 use chapter::limit::Fp32;
@@ -15,14 +15,14 @@ use crate::pitched::PitchedBuffer;
 use crate::rate::Rate;
 use crate::variant::{Variant, any_linear};
 
-/// Before the note's kernel runs: says what each rung adds, and measures what the hardware allows.
-/// Nothing where no rung was chosen.
+/// Lists the ideas of the selected rungs and measures the hardware's limit, before the note's kernel runs.
+/// Does nothing if no rung was selected.
 ///
 /// # Errors
 ///
-/// CUDA's own.
+/// Fails if CUDA reports an error.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
-    if chapter.climbs(&flags.variants()) {
+    if chapter.with_ladder(&flags.variants()) {
         let fp32 = Fp32::measure(&chapter.gpu, chapter.repeat())?;
         chapter.limit(Limit {
             name: "arithmetic alone",
@@ -32,11 +32,11 @@ pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
     Ok(())
 }
 
-/// After the note's kernel: multiplies A and B with each rung that was chosen.
+/// Multiplies A and B with each selected rung, after the note's kernel.
 ///
 /// # Errors
 ///
-/// CUDA's own, such as those of a kernel that failed.
+/// Fails if CUDA reports an error, such as that of a failed kernel.
 pub fn run(
     flags: &Flags,
     chapter: &Chapter,
@@ -52,12 +52,12 @@ pub fn run(
     let mut a = PitchedBuffer::new_2d(n, m)?;
     let mut b = PitchedBuffer::new_3d(p, n, 1)?;
     let mut c = PitchedBuffer::new_3d(p, m, 1)?;
-    // Rungs that load four columns at once read on into B's padding. What is there does not show
-    // in their results, but nothing that is read should be undefined.
+    // Rungs that load four columns at once also read B's padding. It does not affect their results, but no
+    // memory that is read should be uninitialized.
     b.fill_8(0)?;
     a.copy_2d_from(host_a, n)?;
     b.copy_2d_from(host_b, p)?;
-    // What the padding is compared with: the same matrices without.
+    // The same matrices without padding, for comparison.
     let mut linear = match any_linear(&rungs) {
         true => Some(Linear::new(host_a, host_b, n, p)?),
         false => None,
@@ -83,9 +83,9 @@ pub fn run(
             }
         };
         let measured = chapter.measure(variant.kernel, || {
-            // SAFETY: the arguments are those of each kernel in the .cu files, and each is an
-            // allocation with as many rows and columns as it says. Those kernels that load 16
-            // bytes get rows that start at multiples of the pitch, and are padded to it.
+            // SAFETY: the arguments match the parameters of each kernel in the .cu files, and each matrix is
+            // an allocation with the rows and columns it states. Kernels that load 16 bytes get rows that
+            // start at multiples of the pitch and are padded to it.
             unsafe { launch!(kernel<<<grid, block, 0, stream>>>(matrix_a, matrix_b, matrix_c)) }
         })?;
 
@@ -94,18 +94,18 @@ pub fn run(
             None => c.copy_3d_to(&mut host_c, p)?,
         }
         let check = compare(&host_c, expected, within_ulps(0));
-        let verdict = check.verdict(|index| matrix::place(index, p));
+        let verdict = check.verdict(|index| matrix::element_name(index, p));
         let entry = Entry::new(variant.name, measured, verdict);
         chapter.add(entry.with(|measured| Rate::of(product, &measured.timing)));
     }
     Ok(())
 }
 
-/// Blocks that cover C, a thread a part of it.
+/// Returns a grid of blocks that covers C, with a part of C per thread.
 ///
 /// # Errors
 ///
-/// Where the device does not take them.
+/// Fails if the device does not allow it.
 pub fn grid(chapter: &Chapter, flags: &Flags, variant: &Variant) -> Result<(GridSize, BlockSize)> {
     let (across, down) = variant.part;
     let cols = flags.product.p.div_ceil(across);

@@ -1,5 +1,5 @@
-//! What `main.rs`, the chapter, is made of: pitched memory, and what is around the GPU's work. The
-//! chapter `matmul-tiled` computes the same product, and takes it from here.
+//! Modules of the chapter in `main.rs`: pitched memory, the matrices and the reference. The chapter
+//! `matmul-tiled` computes the same product and reuses them.
 
 pub mod flags;
 pub mod ladder;

@@ -1,4 +1,4 @@
-//! The matrices: as the kernels take them, and what the computer fills them with.
+//! The matrices as kernel arguments, and their contents on the host.
 
 use cust::DeviceCopy;
 use cust::memory::DevicePointer;
@@ -8,15 +8,15 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use crate::flags::{Fill, ProductFlags};
 use crate::pitched::PitchedBuffer;
 
-/// A matrix in device memory: the kernels' `struct Matrix`, whose `size_t` has 64 bits.
+/// A matrix in device memory: `struct Matrix` of the kernels, whose `size_t` has 64 bits.
 #[derive(Clone, Copy, Debug, DeviceCopy)]
 #[repr(C)]
 pub struct Matrix {
-    /// Rows.
+    /// The number of rows.
     pub rows: u64,
-    /// Elements of a row.
+    /// The number of elements per row.
     pub cols: u64,
-    /// The first element.
+    /// The address of the first element.
     pub elements: DevicePointer<f32>,
     /// Elements from the start of a row to that of the next; at least `cols`.
     pub stride: u64,
@@ -24,29 +24,29 @@ pub struct Matrix {
 
 // ANCHOR: stride
 impl From<&PitchedBuffer<f32>> for Matrix {
-    /// All rows of `buffer`, one slice after the other.
+    /// Converts all rows of `buffer`, one slice after the other.
     fn from(buffer: &PitchedBuffer<f32>) -> Self {
         Matrix {
             rows: buffer.rows() as u64,
             cols: buffer.width() as u64,
             elements: buffer.as_device_ptr(),
-            // A pitch is a multiple of the four bytes: else floats would not be aligned.
+            // The pitch is a multiple of four bytes; otherwise floats would not be aligned.
             stride: (buffer.pitch() / size_of::<f32>()) as u64,
         }
     }
 }
 // ANCHOR_END: stride
 
-/// A (m×n) and B (n×p), row after row without padding; the same for the same flags on every
-/// machine.
+/// Returns A (m×n) and B (n×p) in row-major order without padding; the same flags give the same
+/// matrices on every machine.
 pub fn factors(flags: &ProductFlags) -> (Vec<f32>, Vec<f32>) {
     let (m, n, p) = (flags.m as usize, flags.n as usize, flags.p as usize);
     match flags.fill {
         Fill::Identity => (identity(m, n), identity(n, p)),
         Fill::Random => {
             let mut generator = Pcg32::seed_from_u64(flags.seed);
-            // From -1 to just below 1, in steps that a float holds exactly. Products of such
-            // numbers add up to little: about the square root of n, divided by 3.
+            // From -1 to just below 1, in steps that a float represents exactly. Sums of n products
+            // of such numbers are small: about the square root of n, divided by 3.
             let mut number = || (generator.next_u32() >> 8) as f32 / (1 << 23) as f32 - 1.0;
             let mut numbers = |count| (0..count).map(|_| number()).collect();
             (numbers(m * n), numbers(n * p))
@@ -54,7 +54,8 @@ pub fn factors(flags: &ProductFlags) -> (Vec<f32>, Vec<f32>) {
     }
 }
 
-/// 1 where row and column are the same, as in the note's programs; square or not.
+/// Returns a matrix with 1 where row and column are equal and 0 elsewhere, as in the note; it need
+/// not be square.
 fn identity(rows: usize, cols: usize) -> Vec<f32> {
     let mut elements = vec![0.0; rows * cols];
     for element in elements.iter_mut().step_by(cols + 1).take(rows.min(cols)) {
@@ -63,8 +64,8 @@ fn identity(rows: usize, cols: usize) -> Vec<f32> {
     elements
 }
 
-/// Which element of a matrix of `cols` columns has this index, in words.
-pub fn place(index: usize, cols: usize) -> String {
+/// Describes the element with this index in a matrix of `cols` columns.
+pub fn element_name(index: usize, cols: usize) -> String {
     format!("row {}, column {}", index / cols, index % cols)
 }
 
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn random_matrices_are_as_large_as_asked_and_within_bounds() {
+    fn random_matrices_have_the_given_size_and_range() {
         let (a, b) = factors_of("--m 50 --n 70 --p 30");
         assert_eq!((a.len(), b.len()), (50 * 70, 70 * 30));
         let all = || a.iter().chain(&b).copied();
@@ -119,8 +120,8 @@ mod tests {
     }
 
     #[test]
-    fn places_are_rows_and_columns() {
-        assert_eq!(place(0, 320), "row 0, column 0");
-        assert_eq!(place(650, 320), "row 2, column 10");
+    fn element_names_are_rows_and_columns() {
+        assert_eq!(element_name(0, 320), "row 0, column 0");
+        assert_eq!(element_name(650, 320), "row 2, column 10");
     }
 }

@@ -1,61 +1,60 @@
-//! Opening and finishing the chapter: what does not fit is refused here, before anything is
-//! allocated.
+//! Opening and finishing the chapter: input that is too large is refused here, before anything is allocated.
 
 use anyhow::Result;
 use chapter::Chapter;
-use chapter::memory::{self, Need};
+use chapter::memory::{self, Footprint};
 
 use crate::flags::{Flags, padded};
 use crate::pitches::{self};
 use crate::{ladder, variant};
 
-/// What is printed under the tables.
+/// Text under the tables.
 const WORDS: &str = "\
-    A row takes `pitch` bytes of memory, however narrow it is: what lies beyond its width is \
-    padding, so that the next row starts on a boundary.\n\
-    Each thread reads a row of A and a column of B for itself; `matmul-tiled` shows what \
-    sharing them saves.";
+    A row takes `pitch` bytes of memory, however narrow it is: the bytes beyond its width are \
+    padding, which\naligns the next row.\n\
+    Each thread reads a row of A and a column of B on its own; `matmul-tiled` shows the benefit \
+    of sharing them.";
 
 impl Flags {
-    /// Opens the GPU, or the simulator in its place, for what the flags ask for. For a ladder, what
-    /// the hardware allows is measured too.
+    /// Opens the GPU or the simulator and checks the limits. For the ladder it also measures the hardware's
+    /// limit.
     ///
     /// # Errors
     ///
-    /// Where what is asked for does not fit, or CUDA does not start.
+    /// Fails if the input exceeds a limit or CUDA does not start.
     pub fn open(&self) -> Result<Chapter> {
         let chapter = Chapter::open("matmul-pitched", &self.common, self.inputs(), "pitched")?;
         for variant in self.variants() {
             ladder::grid(&chapter, self, variant)?;
         }
-        memory::require(&chapter.gpu, "this chapter", memory_need(self))?;
+        memory::require(&chapter.gpu, "this chapter", memory_footprint(self))?;
         ladder::prepare(self, &chapter)?;
         Ok(chapter)
     }
 
-    /// Prints the tables, and says what the run comes to.
+    /// Prints the tables and returns the outcome of the run.
     ///
     /// # Errors
     ///
-    /// Where a product was wrong, or a check found an error.
+    /// Fails if a product is wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
-        let words = match self.variants().climbs() {
-            true => self.product.why_larger(), // beside the rungs' ideas
+        let words = match self.variants().has_rungs() {
+            true => self.product.why_larger(), // in addition to the rungs' ideas
             false => WORDS,
         };
         chapter.finish(words)
     }
 }
 
-/// Bytes for the matrices, in linear memory too where that is compared, and for the largest of
-/// the rows to see, which are freed before.
-fn memory_need(flags: &Flags) -> Need {
+/// Returns the bytes of the matrices, also in linear memory if a variant uses it, or of the largest rows of
+/// `--widths`, which are freed before.
+fn memory_footprint(flags: &Flags) -> Footprint {
     let widest = flags.widths.iter().copied().max().unwrap_or(0);
-    let product = flags.product.memory_need();
-    // At least as much as without padding.
+    let product = flags.product.memory_footprint();
+    // An upper bound, because linear memory has no padding.
     let linear = variant::any_linear(&flags.variants());
     let matrices = product.device * (1 + u64::from(linear));
-    Need {
+    Footprint {
         device: matrices.max(padded(widest, pitches::ROWS)),
         ..product
     }
@@ -72,17 +71,20 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_for_the_rows_to_see_or_for_the_matrices() {
-        // The rows to see are 45 at most, and not there at the same time.
+    fn memory_is_the_maximum_of_pitches_and_matrices() {
+        // At most 45 of these rows are allocated at a time.
         let small = flags("--m 2 --n 3 --p 129 --widths 1");
-        assert_eq!(memory_need(&small).device, 45 * 512);
+        assert_eq!(memory_footprint(&small).device, 45 * 512);
         let wide = flags("--m 2 --n 3 --p 129 --widths 7,1000,5");
-        assert_eq!(memory_need(&wide).device, 45 * 4096);
-        assert_eq!(memory_need(&wide).host, small.product.memory_need().host);
+        assert_eq!(memory_footprint(&wide).device, 45 * 4096);
+        assert_eq!(
+            memory_footprint(&wide).host,
+            small.product.memory_footprint().host
+        );
         let both = flags("--m 40 --n 3 --p 129 --variant linear");
         assert_eq!(
-            memory_need(&both).device,
-            2 * both.product.memory_need().device
+            memory_footprint(&both).device,
+            2 * both.product.memory_footprint().device
         );
     }
 }

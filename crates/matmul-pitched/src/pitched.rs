@@ -1,8 +1,8 @@
-//! Pitched memory, which cust has no type for: every row starts on a boundary that suits the
-//! device, so rows are padded to the *pitch*.
+//! Pitched memory, for which cust has no type: every row starts on an aligned address, so rows are
+//! padded to the *pitch*.
 //!
-//! From the note on memory, "Device memory": `cudaMallocPitch`, `cudaMalloc3D`, `cudaMemcpy2D` and
-//! `cudaMemcpy3D`, here with the driver's functions that those stand on.
+//! Follows the note on memory, "Device memory": `cudaMallocPitch`, `cudaMalloc3D`, `cudaMemcpy2D`
+//! and `cudaMemcpy3D`, here with the driver functions that implement them.
 
 use std::ffi::c_uint;
 use std::ptr;
@@ -13,12 +13,12 @@ use cust::memory::bytemuck::Pod;
 use cust::memory::{DeviceCopy, DevicePointer};
 use cust::sys::{self, CUmemorytype};
 
-/// Every GPU so far pads rows to a multiple of this many bytes. How long they become is the
-/// driver's to say: [`PitchedBuffer::pitch`].
+/// All GPUs so far pad rows to a multiple of this many bytes. The actual pitch is determined by the
+/// driver: [`PitchedBuffer::pitch`].
 pub const PADDING: usize = 512;
 
 /// Device memory in two or three dimensions: `depth` slices of `height` rows of `width` elements.
-/// It is freed when this is dropped.
+/// It is freed on drop.
 #[derive(Debug)]
 pub struct PitchedBuffer<T: DeviceCopy> {
     address: DevicePointer<T>,
@@ -29,23 +29,23 @@ pub struct PitchedBuffer<T: DeviceCopy> {
 }
 
 impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
-    /// Allocates `height` rows of `width` elements, as `cudaMallocPitch` does. What is in them is
-    /// not defined.
+    /// Allocates `height` rows of `width` elements, like `cudaMallocPitch`. The memory is
+    /// uninitialized.
     ///
     /// # Errors
     ///
-    /// For no elements, for rows wider than the device takes, and where there is not that much
+    /// Fails for zero elements, for rows wider than the device allows, and if there is not enough
     /// memory.
     pub fn new_2d(width: usize, height: usize) -> Result<Self> {
         Self::new_3d(width, height, 1)
     }
 
-    /// Allocates `depth` slices of `height` rows of `width` elements, as `cudaMalloc3D` does: the
-    /// driver knows no such allocation, so this is a pitched one of `height * depth` rows.
+    /// Allocates `depth` slices of `height` rows of `width` elements, like `cudaMalloc3D`. The
+    /// driver has no such allocation, so this is a pitched one of `height * depth` rows.
     ///
     /// # Errors
     ///
-    /// As [`Self::new_2d`].
+    /// Fails where [`Self::new_2d`] does.
     pub fn new_3d(width: usize, height: usize, depth: usize) -> Result<Self> {
         let what = || {
             let element = size_of::<T>();
@@ -58,13 +58,13 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
             padded.checked_mul(rows)
         });
         let (Some(rows), Some(row_bytes), Some(bytes)) = (rows, row_bytes, bytes) else {
-            return Err(anyhow!("these are more bytes than can be counted").context(what()));
+            return Err(anyhow!("the size in bytes overflows").context(what()));
         };
-        ensure!(bytes > 0, "{}: these are no bytes", what());
+        ensure!(bytes > 0, "{}: the size is zero bytes", what());
 
         // ANCHOR: allocate
         let (mut address, mut pitch) = (0, 0);
-        // SAFETY: both are places to write to.
+        // SAFETY: both output pointers are valid and writable.
         let status = unsafe {
             sys::cuMemAllocPitch_v2(
                 &mut address,
@@ -85,14 +85,13 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
         })
     }
 
-    /// Copies all rows here, as `cudaMemcpy2D` does. In `source` a row starts `stride` elements
-    /// after the one before it: `width` of them for a matrix of its own, more for a part of a
-    /// wider one.
+    /// Copies all rows from the host, like `cudaMemcpy2D`. In `source` consecutive rows start
+    /// `stride` elements apart: `width` for a whole matrix, more for a part of a wider one.
     ///
     /// # Errors
     ///
-    /// Where `source` is not that many rows (after the last, the rest up to `stride` may be
-    /// missing), and CUDA's own.
+    /// Fails if `source` does not have that many rows (the last one may be shorter than `stride`),
+    /// or CUDA reports an error.
     pub fn copy_2d_from(&mut self, source: &[T], stride: usize) -> Result<()> {
         let host_pitch = self.host_pitch(source.len(), stride)?;
         let copy = sys::CUDA_MEMCPY2D {
@@ -113,17 +112,17 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
             WidthInBytes: self.row_bytes(),
             Height: self.rows(),
         };
-        // SAFETY: `source` has `rows` rows at this pitch, as just checked, and so has this
-        // allocation; the copy does not look at what it was told is not there.
+        // SAFETY: `source` has `rows` rows at this pitch, as checked above, and so has this
+        // allocation; the driver ignores the null members because of the memory types.
         check(unsafe { sys::cuMemcpy2D_v2(&copy) }).context("cannot copy rows to the GPU")
     }
 
-    /// Copies all slices from here, as `cudaMemcpy3D` does. In `destination` a row starts `stride`
-    /// elements after the one before it; what is between two rows stays as it is.
+    /// Copies all slices to the host, like `cudaMemcpy3D`. In `destination` consecutive rows start
+    /// `stride` elements apart; the elements between rows keep their values.
     ///
     /// # Errors
     ///
-    /// As [`Self::copy_2d_from`].
+    /// Fails where [`Self::copy_2d_from`] does.
     pub fn copy_3d_to(&self, destination: &mut [T], stride: usize) -> Result<()> {
         let host_pitch = self.host_pitch(destination.len(), stride)?;
         let copy = sys::CUDA_MEMCPY3D {
@@ -153,38 +152,40 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
             Height: self.height,
             Depth: self.depth,
         };
-        // SAFETY: as in `copy_2d_from`, the other way round; a `T` may have any bytes.
+        // SAFETY: `destination` has `rows` rows at this pitch, as checked above, and so has this
+        // allocation; `T: Pod` is valid for any bytes.
         check(unsafe { sys::cuMemcpy3D_v2(&copy) }).context("cannot copy rows from the GPU")
     }
 
-    /// Sets every byte of every element to `value`, as `cudaMemset2D` does. The padding stays as
-    /// it is.
+    /// Sets every byte of every element to `value`, like `cudaMemset2D`. The padding keeps its
+    /// value.
     ///
     /// # Errors
     ///
-    /// CUDA's own.
+    /// Fails if CUDA reports an error.
     pub fn set_8(&mut self, value: u8) -> Result<()> {
         let (address, rows) = (self.address.as_raw(), self.rows());
-        // SAFETY: this allocation has `rows` rows at this pitch, and a `T` may have any bytes.
+        // SAFETY: this allocation has `rows` rows at this pitch, and `T: Pod` is valid for any
+        // bytes.
         let status =
             unsafe { sys::cuMemsetD2D8_v2(address, self.pitch, value, self.row_bytes(), rows) };
         check(status).context("cannot fill rows on the GPU")
     }
 
-    /// Sets every byte to `value`, those of the padding as well.
+    /// Sets every byte to `value`, including the padding.
     ///
     /// # Errors
     ///
-    /// CUDA's own.
+    /// Fails if CUDA reports an error.
     pub fn fill_8(&mut self, value: u8) -> Result<()> {
         let bytes = self.pitch * self.rows();
-        // SAFETY: this allocation has as many bytes, and a `T` may have any.
+        // SAFETY: this allocation has `pitch * rows` bytes, and `T: Pod` is valid for any bytes.
         let status = unsafe { sys::cuMemsetD8_v2(self.address.as_raw(), value, bytes) };
         check(status).context("cannot fill rows and padding on the GPU")
     }
 
-    /// Bytes from one row to the next in an array of `len` elements on the computer, which has to
-    /// hold all rows and no more.
+    /// Returns the bytes from one row to the next in a host array of `len` elements, after checking
+    /// that the array has exactly the rows of this buffer.
     fn host_pitch(&self, len: usize, stride: usize) -> Result<usize> {
         let (width, rows) = (self.width, self.rows());
         ensure!(
@@ -192,10 +193,10 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
             "rows of {width} elements cannot start every {stride} elements"
         );
         let all_but_last = stride.checked_mul(rows - 1);
-        let fewest = all_but_last.and_then(|elements| elements.checked_add(width));
-        let most = stride.saturating_mul(rows);
+        let min = all_but_last.and_then(|elements| elements.checked_add(width));
+        let max = stride.saturating_mul(rows);
         ensure!(
-            fewest.is_some_and(|fewest| (fewest..=most).contains(&len)),
+            min.is_some_and(|min| (min..=max).contains(&len)),
             "an array of {len} elements is not {rows} rows of {width} that start every {stride}"
         );
         let pitch = stride.checked_mul(size_of::<T>());
@@ -208,27 +209,27 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
 }
 
 impl<T: DeviceCopy> PitchedBuffer<T> {
-    /// The first element.
+    /// Returns the address of the first element.
     pub fn as_device_ptr(&self) -> DevicePointer<T> {
         self.address
     }
 
-    /// Bytes from the start of a row to that of the next: at least its elements'.
+    /// Returns the bytes from the start of a row to that of the next.
     pub fn pitch(&self) -> usize {
         self.pitch
     }
 
-    /// Elements of a row.
+    /// Returns the elements per row.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Rows of a slice.
+    /// Returns the rows per slice.
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// Rows of all slices together, which lie one after the other.
+    /// Returns the rows of all slices together, which are stored one after the other.
     pub fn rows(&self) -> usize {
         self.height * self.depth
     }
@@ -236,13 +237,13 @@ impl<T: DeviceCopy> PitchedBuffer<T> {
 
 impl<T: DeviceCopy> Drop for PitchedBuffer<T> {
     fn drop(&mut self) {
-        // SAFETY: this is the allocation's address, and nobody else frees it. An error has nowhere
-        // to go: it is an earlier launch's, which has shown already.
+        // SAFETY: this is the address of an allocation that only this buffer frees. An error is
+        // ignored: it belongs to an earlier launch and has been reported there.
         let _ = unsafe { sys::cuMemFree_v2(self.address.as_raw()) };
     }
 }
 
-/// The largest access that a kernel makes to a `T`, which the driver aligns rows for.
+/// Returns the largest access size of kernels to a `T`, for which the driver aligns rows.
 fn access_bytes<T>() -> c_uint {
     match size_of::<T>() {
         0..=4 => 4,

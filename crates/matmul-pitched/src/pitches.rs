@@ -1,4 +1,4 @@
-//! How long rows become in pitched memory: code 4.2 of the note on memory.
+//! The pitches of rows: code 4.2 of the note on memory.
 
 use chapter::report::Extra;
 use chapter::report::table::{or_dash, table};
@@ -6,45 +6,45 @@ use serde::Serialize;
 
 use crate::pitched::PitchedBuffer;
 
-/// The note's 15 rows a slice, and 3 slices.
+/// The note's 15 rows per slice and 3 slices.
 pub const HEIGHT: usize = 15;
 pub const DEPTH: usize = 3;
 
-/// The most rows that are there at a time.
+/// Maximum number of rows allocated at a time.
 pub const ROWS: u32 = (HEIGHT * DEPTH) as u32;
 
-/// What became of rows of several widths: a table, and a field of the record.
+/// The pitches of rows of several widths: a table, and a field of the record.
 #[derive(Debug, Default, Serialize)]
 pub struct Pitches {
     pitches: Vec<Pitch>,
 }
 
-/// One allocation. As JSON its fields are what they are here.
+/// An allocation. The JSON record has the same fields.
 #[derive(Debug, Serialize)]
 struct Pitch {
-    /// `pitched 2D` (the note's `cudaMallocPitch`) or `pitched 3D` (`cudaMalloc3D`).
+    /// The kind: `pitched 2D` (the note's `cudaMallocPitch`) or `pitched 3D` (`cudaMalloc3D`).
     allocation: &'static str,
-    /// What was asked for: floats of a row.
+    /// The requested width: floats per row.
     floats: usize,
-    /// The same in bytes.
+    /// The requested width in bytes.
     width_bytes: usize,
-    /// What came of it: bytes from a row to the next.
+    /// The pitch: bytes from one row to the next.
     pitch_bytes: usize,
-    /// What `cudaMalloc3D` notes of a row, in bytes; nothing for the other.
+    /// The width in bytes that `cudaMalloc3D` returns; `None` for two dimensions.
     xsize: Option<usize>,
-    /// What `cudaMalloc3D` notes of a slice, in rows; nothing for the other.
+    /// The height in rows that `cudaMalloc3D` returns; `None` for two dimensions.
     ysize: Option<usize>,
-    /// Bytes of padding in a row.
+    /// Bytes of padding per row.
     wasted_bytes: usize,
 }
 
 impl Pitches {
-    /// Adds an allocation in two dimensions.
+    /// Adds a two-dimensional allocation.
     pub fn add_2d(&mut self, buffer: &PitchedBuffer<f32>) {
         self.pitches.push(Pitch::of("pitched 2D", buffer));
     }
 
-    /// Adds an allocation in three dimensions.
+    /// Adds a three-dimensional allocation.
     pub fn add_3d(&mut self, buffer: &PitchedBuffer<f32>) {
         let pitch = Pitch::of("pitched 3D", buffer);
         self.pitches.push(Pitch {
@@ -79,7 +79,7 @@ impl Extra for Pitches {
             "pitch, bytes",
             "xsize",
             "ysize",
-            "wasted a row, bytes",
+            "padding, bytes",
         ];
         let or_none = |size: Option<usize>| or_dash(size.map(|size| size.to_string()));
         let rows = self.pitches.iter().map(|pitch| {

@@ -1,4 +1,4 @@
-//! How fast a product is computed.
+//! The arithmetic rate of a matrix multiplication.
 
 use chapter::report::Details;
 use chapter::report::table::or_dash;
@@ -7,16 +7,16 @@ use serde::Serialize;
 
 use crate::flags::ProductFlags;
 
-/// A rate of floating-point operations.
+/// The chapter's column: the rate of floating-point operations.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rate {
-    /// Milliards (10^9) of additions and multiplications a second, 2MNP of them a product; `None`
-    /// where the time is 0.
+    /// Additions and multiplications in 10⁹ per second, 2MNP per matrix multiplication; `None` if the time is
+    /// 0.
     pub gflop_per_s: Option<f64>,
 }
 
 impl Rate {
-    /// Of a product that takes the median time.
+    /// Creates the rate of a matrix multiplication in the median time.
     pub fn of(product: &ProductFlags, timing: &Timing) -> Self {
         let [m, n, p] = [product.m, product.n, product.p].map(f64::from);
         Rate {
@@ -31,7 +31,11 @@ impl Details for Rate {
     }
 
     fn cells(&self) -> Vec<String> {
-        vec![or_dash(self.gflop_per_s.map(|rate| format!("{rate:.1}")))]
+        let cell = self.gflop_per_s.map(|rate| match rate {
+            10_000.0.. => format!("{rate:.0}"),
+            _ => format!("{rate:.1}"),
+        });
+        vec![or_dash(cell)]
     }
 }
 
@@ -59,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn no_time_is_no_rate() {
+    fn no_time_gives_no_rate() {
         assert_eq!(rate(0.0).gflop_per_s, None);
         assert_eq!(rate(0.0).cells(), ["–"]);
     }

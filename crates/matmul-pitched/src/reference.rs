@@ -1,23 +1,23 @@
-//! The same product on the CPU.
+//! The CPU reference of the matrix multiplication.
 //!
-//! Each element adds up its products in the kernels' order, and `mul_add` stands where
-//! `kernels/matmul-pitched.cu` has `fmaf`, so that the results are equal bit by bit. The loops
-//! around that are arranged for the caches: all cores share the rows of C, and a panel of B is
-//! used for many of them before the next one is fetched.
+//! Each element accumulates its products in the kernels' order, and `mul_add` corresponds to `fmaf` in
+//! `kernels/matmul-pitched.cu`, so that the results are equal bit by bit. The surrounding loops are blocked
+//! for the caches: all cores share the rows of C, and a panel of B is used for many of them before the next
+//! one is loaded.
 
 use chapter::parallel::filled;
 
-/// Rows of C that a core takes at a time.
+/// Rows of C per task.
 const BAND: usize = 64;
 /// Rows and columns of a panel of B: 128 KB.
 const DEEP: usize = 64;
 const WIDE: usize = 512;
 
-/// C = A·B, row after row: `a` has rows of `n` elements, and `b` has `n` rows of `p`.
+/// Returns C = A·B in row-major order: `a` has rows of `n` elements, and `b` has `n` rows of `p`.
 ///
 /// # Panics
 ///
-/// Where `a` and `b` are not such rows, or have no elements.
+/// Panics if `a` and `b` do not have such rows, or have no elements.
 pub fn product(a: &[f32], b: &[f32], n: usize, p: usize) -> Vec<f32> {
     assert!(n > 0 && a.len().is_multiple_of(n), "A has no such rows");
     assert!(p > 0 && b.len() == n * p, "B has no such rows");
@@ -36,9 +36,8 @@ pub fn product(a: &[f32], b: &[f32], n: usize, p: usize) -> Vec<f32> {
     })
 }
 
-/// Adds part of a row of A times a panel of B, whose rows are `p` elements apart, to part of a row
-/// of C. Without the instructions named here, `mul_add` would be a function call on most
-/// computers.
+/// Adds the product of part of a row of A and a panel of B, whose rows are `p` elements apart, to part of a
+/// row of C. Without the target features, `mul_add` would be a function call on most computers.
 #[multiversion::multiversion(targets("x86_64+avx2+fma"))]
 fn add_products(c: &mut [f32], a: &[f32], panel: &[f32], p: usize) {
     for (a, b) in a.iter().zip(panel.chunks(p)) {
@@ -54,7 +53,7 @@ mod tests {
     use crate::flags::{Fill, ProductFlags};
     use crate::matrix;
 
-    /// The note's loop, a thread an element.
+    /// The note's loop, as one thread per element computes it.
     fn plain(a: &[f32], b: &[f32], n: usize, p: usize) -> Vec<f32> {
         let element = |row: usize, col: usize| {
             (0..n).fold(0.0, |sum: f32, i| {
@@ -76,7 +75,7 @@ mod tests {
 
     #[test]
     fn every_size_equals_the_plain_loop_bit_by_bit() {
-        // Below, at and above every size that the loops are cut into.
+        // Below, at and above every block size of the loops.
         let sizes = [
             (1, 1, 1),
             (64, 64, 512),
@@ -117,14 +116,14 @@ mod tests {
         let (a, b) = matrix::factors(&flags);
         let c = product(&a, &b, 9, 7);
         for (index, element) in c.iter().enumerate() {
-            let wanted = if index / 7 == index % 7 { 1.0 } else { 0.0 };
-            assert_eq!(*element, wanted, "{}", matrix::place(index, 7));
+            let expected = if index / 7 == index % 7 { 1.0 } else { 0.0 };
+            assert_eq!(*element, expected, "{}", matrix::element_name(index, 7));
         }
     }
 
     #[test]
     #[should_panic(expected = "B has no such rows")]
-    fn matrices_that_do_not_fit_are_a_mistake() {
+    fn mismatched_matrices_panic() {
         product(&[1.0; 6], &[1.0; 5], 3, 2);
     }
 }

@@ -1,26 +1,29 @@
-//! The chapter with kernels that are wrong. Each runs in a process of its own, this test program
-//! again with one ignored test, so that what it prints can be read.
+//! The chapter with incorrect kernels. Each runs in its own process, as an ignored test of this program, so
+//! that its output can be read.
 
-use chapter_test::printed_by;
+use chapter_test::output_of;
 
 use super::*;
 
-/// Runs the chapter as `main` does, on `ptx`, with sizes that are no multiples of a block; it has
-/// to fail.
+/// Runs the chapter like `main`, but with `ptx` and sizes that are not multiples of a block, and fails unless
+/// the chapter fails.
 fn fails(ptx: &str) {
     assert_ne!(ptx, PTX, "the kernel no longer has what is changed here");
     let flags = Flags::parse_from(["matmul-pitched", "--m", "19", "--n", "21", "--p", "35"]);
     assert_eq!(common::error::exit(run(&flags, ptx)), ExitCode::FAILURE);
 }
 
-/// The table says that the result is wrong, and so does an error that ends with `how`.
+/// Fails unless the table and an error that contains `how` report a wrong result.
 fn is_wrong(name: &str, how: &str) {
-    let (tables, notes) = printed_by(name);
+    let (tables, notes) = output_of(name);
     assert!(tables.contains("WRONG"), "{tables}");
-    assert!(!tables.contains("right"), "{tables}");
+    assert!(!tables.contains("correct"), "{tables}");
     let error = notes.lines().find(|line| line.starts_with("error: "));
     let error = error.unwrap_or_else(|| panic!("no error in\n{notes}"));
-    assert!(error.starts_with("error: pitched is wrong: "), "{error}");
+    assert!(
+        error.starts_with("error: pitched: wrong result: "),
+        "{error}"
+    );
     assert!(error.contains(how), "{error}");
 }
 
@@ -31,7 +34,7 @@ fn rounding_towards_zero() {
 }
 
 #[test]
-fn another_rounding_is_wrong() {
+fn other_roundings_are_wrong() {
     is_wrong("rounding_towards_zero", " of 665 differ: row 0, column ");
 }
 
@@ -42,12 +45,12 @@ fn no_store() {
 }
 
 #[test]
-fn elements_that_are_not_stored_are_wrong() {
+fn unwritten_elements_are_wrong() {
     let how = "665 of 665 differ: row 0, column 0 is NaN and should be ";
     is_wrong("no_store", how);
 }
 
-/// Threads past the edge of C store there too, as in the note's kernel.
+/// Threads beyond the edge of C store as well, as in the note's kernel.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn no_edge() {
@@ -56,7 +59,7 @@ fn no_edge() {
 
 #[test]
 fn stores_past_the_edge_are_an_error() {
-    let (tables, notes) = printed_by("no_edge");
+    let (tables, notes) = output_of("no_edge");
     assert_eq!(tables.matches("|").count(), 0, "{tables}");
     let error = "error: mat_mul_pitched failed: CUDA_ERROR_ILLEGAL_ADDRESS";
     assert!(notes.contains(error), "{notes}");
@@ -70,7 +73,7 @@ fn an_unknown_instruction() {
 
 #[test]
 fn ptx_that_does_not_load_is_explained_once() {
-    let (_, notes) = printed_by("an_unknown_instruction");
+    let (_, notes) = output_of("an_unknown_instruction");
     assert_eq!(notes.matches("frobnicate").count(), 1, "{notes}");
     let error = "error: the PTX does not load: CUDA_ERROR_INVALID_PTX";
     assert!(notes.contains(error), "{notes}");
@@ -83,8 +86,8 @@ fn another_name() {
 }
 
 #[test]
-fn a_kernel_that_is_not_there_is_an_error() {
-    let (_, notes) = printed_by("another_name");
+fn missing_kernels_are_reported() {
+    let (_, notes) = output_of("another_name");
     let error = "error: cannot find the kernel mat_mul_pitched: CUDA_ERROR_NOT_FOUND";
     assert!(notes.contains(error), "{notes}");
 }

@@ -1,28 +1,28 @@
-//! The chapter's kernels: the note's, and the rungs as far as global memory alone can go.
+//! The chapter's kernels: the note's, and the rungs up to the limit of global memory alone.
 
 use chapter::ladder;
 use common::launch::Block;
 
 /// A row of the table of kernels.
-pub type Variant = ladder::Variant<Own>;
+pub type Variant = ladder::Variant<KernelConfig>;
 
-/// What this chapter says of a kernel.
+/// The chapter's properties of a kernel.
 #[derive(Clone, Copy, Debug)]
-pub struct Own {
-    /// Whether its matrices lie in linear memory, rows right after each other.
+pub struct KernelConfig {
+    /// True if its matrices are in linear memory with contiguous rows.
     pub linear: bool,
-    /// Whether threads along x take rows, and not columns.
+    /// True if threads along x compute consecutive rows instead of columns.
     pub swapped: bool,
-    /// Columns and rows of C that a thread computes.
+    /// Columns and rows of C per thread.
     pub part: (u32, u32),
-    /// Threads of a block, where it has to be of a size; elsewhere the reader says.
+    /// The required block size; `None` if `--block` determines it.
     pub block: Option<Block>,
-    /// A rung's module; the note's kernel is in one that `main.rs` loads.
+    /// The rung's module; empty for the note's kernel, whose module is loaded in `main.rs`.
     pub ptx: &'static str,
 }
 
-/// The note's kernel: an element a thread, in pitched memory.
-const NOTE: Own = Own {
+/// The note's kernel: one element per thread, in pitched memory.
+const NOTE: KernelConfig = KernelConfig {
     linear: false,
     swapped: false,
     part: (1, 1),
@@ -30,15 +30,15 @@ const NOTE: Own = Own {
     ptx: "",
 };
 
-/// A rung with the threads the other way round.
-const UNCOALESCED: Own = Own {
+/// A rung with rows and columns of threads swapped.
+const UNCOALESCED: KernelConfig = KernelConfig {
     swapped: true,
     ptx: include_str!(env!("MATMUL_PITCHED_LADDER_1_UNCOALESCED_PTX")),
     ..NOTE
 };
 
-/// A rung that computes tiles in registers; it is compiled for blocks of so many threads.
-const TILE: Own = Own {
+/// A rung with register tiles; it is compiled for this block size.
+const TILE: KernelConfig = KernelConfig {
     block: Some(Block {
         width: 16,
         height: 8,
@@ -46,19 +46,19 @@ const TILE: Own = Own {
     ..NOTE
 };
 
-/// All kernels, from the note's up.
+/// All kernels, from the note's upwards.
 pub const VARIANTS: &[Variant] = &[
     Variant::note(
         "pitched",
         "mat_mul_pitched",
-        "the note's kernel: an element a thread, rows padded",
+        "the note's kernel: one element per thread, padded rows",
         NOTE,
     ),
     Variant::rung(
         "linear",
         "mat_mul_pitched",
-        "the same kernel, rows right after each other",
-        Own {
+        "the same kernel, contiguous rows",
+        KernelConfig {
             linear: true,
             ptx: include_str!(env!("MATMUL_PITCHED_PTX")),
             ..NOTE
@@ -67,14 +67,14 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "uncoalesced",
         "mat_mul_uncoalesced",
-        "a step down: neighbouring threads in neighbouring rows",
+        "slower on purpose: neighbouring threads in neighbouring rows",
         UNCOALESCED,
     ),
     Variant::rung(
         "uncoalesced linear",
         "mat_mul_uncoalesced",
-        "the same, rows right after each other",
-        Own {
+        "the same, contiguous rows",
+        KernelConfig {
             linear: true,
             ..UNCOALESCED
         },
@@ -83,7 +83,7 @@ pub const VARIANTS: &[Variant] = &[
         "read-only",
         "mat_mul_read_only",
         "the note's kernel through the read-only cache",
-        Own {
+        KernelConfig {
             ptx: include_str!(env!("MATMUL_PITCHED_LADDER_2_READ_ONLY_PTX")),
             ..NOTE
         },
@@ -91,8 +91,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "float4",
         "mat_mul_float4",
-        "four columns a thread, 16 bytes of a padded row at once",
-        Own {
+        "four columns per thread, 16 bytes of a padded row per load",
+        KernelConfig {
             part: (4, 1),
             ptx: include_str!(env!("MATMUL_PITCHED_LADDER_3_FLOAT4_PTX")),
             ..NOTE
@@ -101,8 +101,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "tile 4x4",
         "mat_mul_tile_4x4",
-        "four rows as well: each load is used four times",
-        Own {
+        "four rows as well: each load is reused four times",
+        KernelConfig {
             part: (4, 4),
             ptx: include_str!(env!("MATMUL_PITCHED_LADDER_4_TILE_4X4_PTX")),
             ..TILE
@@ -111,8 +111,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "tile 8x8",
         "mat_mul_tile_8x8",
-        "eight rows and columns: each load is used eight times",
-        Own {
+        "eight rows and columns: each load is reused eight times",
+        KernelConfig {
             part: (8, 8),
             ptx: include_str!(env!("MATMUL_PITCHED_LADDER_5_TILE_8X8_PTX")),
             ..TILE
@@ -120,7 +120,7 @@ pub const VARIANTS: &[Variant] = &[
     ),
 ];
 
-/// Whether one of these runs in linear memory.
+/// Returns true if one of the kernels uses linear memory.
 pub fn any_linear(variants: &[&Variant]) -> bool {
     variants.iter().any(|variant| variant.linear)
 }

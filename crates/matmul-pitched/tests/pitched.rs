@@ -1,4 +1,4 @@
-//! Pitched memory, on the simulator.
+//! Tests of pitched memory on the simulator.
 
 use std::sync::Once;
 
@@ -8,31 +8,31 @@ use cust::memory::mem_get_info;
 use matmul_pitched::matrix::Matrix;
 use matmul_pitched::pitched::PitchedBuffer;
 
-/// The simulator, open in this test's thread.
+/// Opens the simulator in this test's thread.
 fn simulator() -> Gpu {
     static CHOSEN: Once = Once::new();
     CHOSEN.call_once(|| {
-        // SAFETY: every test begins here, so no other one reads the environment yet.
+        // SAFETY: every test begins here, so no other thread reads the environment yet.
         unsafe { std::env::set_var("CUDA_BACKEND", "sim") };
     });
     Gpu::open().unwrap()
 }
 
-/// What an operation that has to fail says.
-fn said<T>(result: anyhow::Result<T>) -> String {
+/// Returns the error message of an operation that must fail.
+fn error_of<T>(result: anyhow::Result<T>) -> String {
     match result {
         Ok(_) => panic!("it was accepted"),
-        Err(error) => error::in_words(&error),
+        Err(error) => error::describe(&error),
     }
 }
 
-/// 0, 1, 2 … as floats.
+/// Returns 0, 1, 2 … as floats.
 fn numbers(count: usize) -> Vec<f32> {
     (0..count).map(|number| number as f32).collect()
 }
 
 #[test]
-fn rows_come_back_as_they_went() {
+fn rows_survive_a_round_trip() {
     let _gpu = simulator();
     for (width, height, depth) in [
         (1, 1, 1),
@@ -51,7 +51,7 @@ fn rows_come_back_as_they_went() {
 }
 
 #[test]
-fn sizes_are_what_was_asked_for_and_the_pitch_is_longer() {
+fn the_pitch_is_rounded_up() {
     let _gpu = simulator();
     let two = PitchedBuffer::<f32>::new_2d(129, 7).unwrap();
     assert_eq!((two.width(), two.height(), two.rows()), (129, 7, 7));
@@ -85,9 +85,9 @@ fn elements_may_have_any_size() {
 }
 
 #[test]
-fn a_part_of_a_wider_matrix_goes_there_and_comes_back_into_one() {
+fn parts_of_wider_matrices_survive_a_round_trip() {
     let _gpu = simulator();
-    // Rows 1 to 3 and columns 2 to 6 of a matrix of 5 rows and 9 columns.
+    // Rows 1 to 3 and columns 2 to 6 of a matrix with 5 rows and 9 columns.
     let whole = numbers(5 * 9);
     let first = 9 + 2;
     let part = first..first + 2 * 9 + 5;
@@ -96,20 +96,26 @@ fn a_part_of_a_wider_matrix_goes_there_and_comes_back_into_one() {
 
     let mut close = vec![-1.0; 15];
     buffer.copy_3d_to(&mut close, 5).unwrap();
-    let wanted = (1..4).flat_map(|row| whole[row * 9 + 2..][..5].to_vec());
-    assert_eq!(close, wanted.collect::<Vec<_>>());
+    let expected = (1..4).flat_map(|row| whole[row * 9 + 2..][..5].to_vec());
+    assert_eq!(close, expected.collect::<Vec<_>>());
 
     let mut wide = [-1.0; 5 * 9];
     buffer.copy_3d_to(&mut wide[part], 9).unwrap();
     for (index, element) in wide.iter().enumerate() {
         let inside = (1..4).contains(&(index / 9)) && (2..7).contains(&(index % 9));
-        let wanted = if inside { whole[index] } else { -1.0 };
-        assert_eq!(*element, wanted, "row {}, column {}", index / 9, index % 9);
+        let expected = if inside { whole[index] } else { -1.0 };
+        assert_eq!(
+            *element,
+            expected,
+            "row {}, column {}",
+            index / 9,
+            index % 9
+        );
     }
 }
 
 #[test]
-fn the_rest_of_the_last_row_may_be_missing_or_there() {
+fn the_last_row_may_be_shorter_than_the_stride() {
     let _gpu = simulator();
     let mut buffer = PitchedBuffer::<f32>::new_3d(3, 2, 2).unwrap();
     for len in [3 * 5 + 3, 3 * 5 + 4, 4 * 5] {
@@ -117,37 +123,49 @@ fn the_rest_of_the_last_row_may_be_missing_or_there() {
         buffer.copy_3d_to(&mut vec![0.0; len], 5).unwrap();
     }
     for len in [3 * 5 + 2, 4 * 5 + 1] {
-        let wanted = format!("an array of {len} elements is not 4 rows of 3 that start every 5");
-        assert_eq!(said(buffer.copy_2d_from(&numbers(len), 5)), wanted);
-        assert_eq!(said(buffer.copy_3d_to(&mut vec![0.0; len], 5)), wanted);
+        let expected = format!("an array of {len} elements is not 4 rows of 3 that start every 5");
+        assert_eq!(error_of(buffer.copy_2d_from(&numbers(len), 5)), expected);
+        assert_eq!(
+            error_of(buffer.copy_3d_to(&mut vec![0.0; len], 5)),
+            expected
+        );
     }
 }
 
 #[test]
-fn arrays_of_another_length_are_refused() {
+fn arrays_of_wrong_length_are_rejected() {
     let _gpu = simulator();
     let mut buffer = PitchedBuffer::<f32>::new_2d(4, 3).unwrap();
     for len in [0, 1, 11, 13, 24] {
-        let wanted = format!("an array of {len} elements is not 3 rows of 4 that start every 4");
-        assert_eq!(said(buffer.copy_2d_from(&numbers(len), 4)), wanted);
-        assert_eq!(said(buffer.copy_3d_to(&mut vec![0.0; len], 4)), wanted);
+        let expected = format!("an array of {len} elements is not 3 rows of 4 that start every 4");
+        assert_eq!(error_of(buffer.copy_2d_from(&numbers(len), 4)), expected);
+        assert_eq!(
+            error_of(buffer.copy_3d_to(&mut vec![0.0; len], 4)),
+            expected
+        );
     }
 }
 
 #[test]
-fn strides_that_are_none_are_refused() {
+fn invalid_strides_are_rejected() {
     let _gpu = simulator();
     let mut buffer = PitchedBuffer::<f32>::new_2d(4, 3).unwrap();
     for stride in [0, 3] {
-        let wanted = format!("rows of 4 elements cannot start every {stride} elements");
-        assert_eq!(said(buffer.copy_2d_from(&numbers(12), stride)), wanted);
-        assert_eq!(said(buffer.copy_3d_to(&mut numbers(12), stride)), wanted);
+        let expected = format!("rows of 4 elements cannot start every {stride} elements");
+        assert_eq!(
+            error_of(buffer.copy_2d_from(&numbers(12), stride)),
+            expected
+        );
+        assert_eq!(
+            error_of(buffer.copy_3d_to(&mut numbers(12), stride)),
+            expected
+        );
     }
-    let text = said(buffer.copy_2d_from(&numbers(12), usize::MAX));
+    let text = error_of(buffer.copy_2d_from(&numbers(12), usize::MAX));
     assert!(text.contains("is not 3 rows of 4"), "{text}");
-    // A single row may have any stride that can be counted in bytes.
+    // A single row may have any stride whose bytes do not overflow.
     let mut row = PitchedBuffer::<f32>::new_2d(4, 1).unwrap();
-    let text = said(row.copy_2d_from(&numbers(4), usize::MAX));
+    let text = error_of(row.copy_2d_from(&numbers(4), usize::MAX));
     assert!(text.contains("is too long"), "{text}");
     row.copy_2d_from(&numbers(4), 1000).unwrap();
 }
@@ -163,51 +181,53 @@ fn every_element_is_filled() {
 }
 
 #[test]
-fn no_elements_are_refused() {
+fn empty_allocations_are_rejected() {
     let _gpu = simulator();
     for (width, height, depth) in [(0, 1, 1), (1, 0, 1), (1, 1, 0), (0, 0, 0)] {
-        let text = said(PitchedBuffer::<f32>::new_3d(width, height, depth));
-        let wanted = format!(
-            "cannot allocate {depth}x{height} rows of {width} elements of 4 bytes: these are no bytes"
+        let text = error_of(PitchedBuffer::<f32>::new_3d(width, height, depth));
+        let expected = format!(
+            "cannot allocate {depth}x{height} rows of {width} elements of 4 bytes: the size is zero bytes"
         );
-        assert_eq!(text, wanted);
+        assert_eq!(text, expected);
     }
-    assert!(said(PitchedBuffer::<()>::new_2d(1, 1)).contains("of 0 bytes: these are no bytes"));
+    assert!(
+        error_of(PitchedBuffer::<()>::new_2d(1, 1)).contains("of 0 bytes: the size is zero bytes")
+    );
 }
 
 #[test]
-fn sizes_that_overflow_are_refused() {
+fn overflowing_sizes_are_rejected() {
     let _gpu = simulator();
-    let most = usize::MAX;
+    let max = usize::MAX;
     let sizes = [
-        (most, 1, 1),
-        (most / 4, 1, 1),
-        (1, most, 1),
-        (1, most / 512 + 1, 1),
-        (1, most, most),
+        (max, 1, 1),
+        (max / 4, 1, 1),
+        (1, max, 1),
+        (1, max / 512 + 1, 1),
+        (1, max, max),
         (1, 1 << 32, 1 << 32),
     ];
     for (width, height, depth) in sizes {
-        let text = said(PitchedBuffer::<f32>::new_3d(width, height, depth));
-        assert!(text.ends_with("more bytes than can be counted"), "{text}");
+        let text = error_of(PitchedBuffer::<f32>::new_3d(width, height, depth));
+        assert!(text.ends_with("the size in bytes overflows"), "{text}");
     }
 }
 
 #[test]
-fn what_the_device_does_not_take_is_refused_with_its_error() {
+fn driver_errors_are_reported() {
     let _gpu = simulator();
-    let text = said(PitchedBuffer::<f32>::new_2d(1 << 29, 1));
-    let wanted =
+    let text = error_of(PitchedBuffer::<f32>::new_2d(1 << 29, 1));
+    let expected =
         "cannot allocate 1x1 rows of 536870912 elements of 4 bytes: CUDA_ERROR_INVALID_VALUE";
-    assert!(text.starts_with(wanted), "{text}");
-    let text = said(PitchedBuffer::<f32>::new_3d(1, 1 << 30, 1 << 10));
+    assert!(text.starts_with(expected), "{text}");
+    let text = error_of(PitchedBuffer::<f32>::new_3d(1, 1 << 30, 1 << 10));
     assert!(text.contains("CUDA_ERROR_OUT_OF_MEMORY"), "{text}");
 }
 
-/// The one test that looks at how much memory is free: on the simulator all of a process's.
+/// The only test that reads the amount of free memory, which on the simulator is the process's.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
-fn memory_is_free_again() {
+fn memory_is_freed_on_drop() {
     let _gpu = simulator();
     let (before, _) = mem_get_info().unwrap();
     let buffer = PitchedBuffer::<f32>::new_2d(1, 1000).unwrap();
@@ -218,20 +238,20 @@ fn memory_is_free_again() {
 }
 
 #[test]
-fn dropping_frees() {
+fn dropping_frees_the_allocation() {
     let folder = tempfile::tempdir().unwrap();
-    chapter_test::child("memory_is_free_again", folder.path());
+    chapter_test::run_child("memory_is_freed_on_drop", folder.path());
 }
 
 #[test]
-fn without_a_context_there_is_an_error() {
+fn allocations_need_a_context() {
     let folder = tempfile::tempdir().unwrap();
-    chapter_test::child("an_allocation_without_a_gpu", folder.path());
+    chapter_test::run_child("an_allocation_without_a_gpu", folder.path());
 }
 
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn an_allocation_without_a_gpu() {
-    let text = said(PitchedBuffer::<f32>::new_2d(1, 1));
+    let text = error_of(PitchedBuffer::<f32>::new_2d(1, 1));
     assert!(text.contains("CUDA_ERROR_NOT_INITIALIZED"), "{text}");
 }

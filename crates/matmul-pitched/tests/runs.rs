@@ -1,4 +1,4 @@
-//! Runs of the real program on the simulator.
+//! Runs of the program on the simulator.
 
 use chapter_test::Chapter;
 use serde_json::json;
@@ -7,8 +7,8 @@ fn chapter() -> Chapter {
     Chapter::new(env!("CARGO_BIN_EXE_matmul-pitched"))
 }
 
-/// Runs the program; its result has to be the reference's.
-fn is_right(arguments: &str) {
+/// Runs the program and fails unless its result equals the reference.
+fn assert_correct(arguments: &str) {
     let record = chapter().record(arguments);
     let results = record["results"].as_array().unwrap();
     assert_eq!(results.len(), 1);
@@ -17,10 +17,10 @@ fn is_right(arguments: &str) {
     assert_eq!(results[0]["differing"], 0);
 }
 
-/// One test a line.
+/// Defines one test per line.
 macro_rules! sizes {
     ($($test:ident: $arguments:literal;)*) => {
-        $(#[test] fn $test() { is_right($arguments) })*
+        $(#[test] fn $test() { assert_correct($arguments) })*
     };
 }
 
@@ -45,35 +45,35 @@ sizes! {
 }
 
 #[test]
-fn the_tables_are_the_notes_and_say_that_times_are_modelled() {
-    let run = chapter().runs("--m 30 --n 20 --p 10");
+fn the_tables_are_the_notes_with_modelled_times() {
+    let run = chapter().run("--m 30 --n 20 --p 10");
     let (pitches, times) = run.stdout.split_once("\n\n").unwrap();
-    // What the note's program prints: pitch, xsize and ysize.
+    // The values that the note's program prints: pitch, xsize and ysize.
     let rows = [
-        "| pitched 2D |            15 |           60 |          512 |     – |     – |                 452 |",
-        "| pitched 2D |           128 |          512 |          512 |     – |     – |                   0 |",
-        "| pitched 2D |           255 |         1020 |         1024 |     – |     – |                   4 |",
-        "| pitched 3D |            15 |           60 |          512 |    60 |    15 |                 452 |",
-        "| pitched 3D |           128 |          512 |          512 |   512 |    15 |                   0 |",
-        "| pitched 3D |           255 |         1020 |         1024 |  1020 |    15 |                   4 |",
+        "| pitched 2D |            15 |           60 |          512 |     – |     – |            452 |",
+        "| pitched 2D |           128 |          512 |          512 |     – |     – |              0 |",
+        "| pitched 2D |           255 |         1020 |         1024 |     – |     – |              4 |",
+        "| pitched 3D |            15 |           60 |          512 |    60 |    15 |            452 |",
+        "| pitched 3D |           128 |          512 |          512 |   512 |    15 |              0 |",
+        "| pitched 3D |           255 |         1020 |         1024 |  1020 |    15 |              4 |",
     ];
     assert_eq!(pitches.lines().skip(2).collect::<Vec<_>>(), rows);
     let row = times.lines().find(|line| line.starts_with("| pitched "));
     let row = row.unwrap_or_else(|| panic!("no row in\n{times}"));
-    assert!(row.contains("modelled, NVIDIA H200"), "{row}");
-    assert!(row.contains("right"), "{row}");
+    assert!(row.contains("correct"), "{row}");
     assert!(times.contains("| GFLOP/s |"), "{times}");
-    assert!(!run.stdout.contains("measured"), "{}", run.stdout);
+    let legend = "\n\nTimes: modelled, NVIDIA H200. Speedup: relative to ";
+    assert!(run.stdout.contains(legend), "{}", run.stdout);
     for part in [
         "simulator: models an NVIDIA H200",
-        "These times are a model's",
+        "Modelled times are estimates",
     ] {
         assert!(run.stderr.contains(part), "{}", run.stderr);
     }
 }
 
 #[test]
-fn the_readers_widths_are_allocated_in_their_order() {
+fn widths_are_allocated_in_the_given_order() {
     let record = chapter().record("--m 2 --n 3 --p 4 --seed 5 --block 8x4 --widths 1000,1,129");
     assert_eq!(
         record["inputs"],
@@ -108,7 +108,7 @@ fn the_readers_widths_are_allocated_in_their_order() {
 }
 
 #[test]
-fn the_rate_is_two_operations_a_product() {
+fn the_rate_counts_two_operations_per_product() {
     let record = chapter().record("--m 64 --n 100 --p 32");
     let result = &record["results"][0];
     assert_eq!(record["baseline"], "pitched");
@@ -130,11 +130,11 @@ fn the_same_run_twice_gives_the_same_record() {
 }
 
 #[test]
-fn counters_advice_and_source_lines() {
-    chapter().profiles("--m 17 --n 13 --p 31", &[("pitched", "result = fmaf(")]);
+fn profiles_have_counters_advice_and_source_lines() {
+    chapter().check_profile("--m 17 --n 13 --p 31", &[("pitched", "result = fmaf(")]);
 }
 
-/// The note's kernel, what padding is compared with, and the rungs.
+/// The note's kernel, the kernel without padding, and the rungs.
 const LADDER: [&str; 8] = [
     "pitched",
     "linear",
@@ -146,8 +146,8 @@ const LADDER: [&str; 8] = [
     "tile 8x8",
 ];
 
-/// Climbs the ladder; every result has to be the reference's, bit by bit.
-fn climbs(arguments: &str) -> Vec<serde_json::Value> {
+/// Runs the ladder and fails unless every result equals the reference bit by bit.
+fn run_ladder(arguments: &str) -> Vec<serde_json::Value> {
     let record = chapter().record(&format!("--variant ladder {arguments}"));
     let results = record["results"].as_array().unwrap();
     assert_eq!(results.len(), LADDER.len());
@@ -162,7 +162,7 @@ fn climbs(arguments: &str) -> Vec<serde_json::Value> {
 macro_rules! ladders {
     ($($test:ident: $arguments:literal;)*) => {
         mod ladder {
-            $(#[test] fn $test() { super::climbs($arguments); })*
+            $(#[test] fn $test() { super::run_ladder($arguments); })*
         }
     };
 }
@@ -183,38 +183,38 @@ ladders! {
 }
 
 #[test]
-fn rungs_help_as_their_counters_say() {
-    let results = climbs("--m 64 --n 64 --p 128");
+fn counters_improve_along_the_ladder() {
+    let results = run_ladder("--m 64 --n 64 --p 128");
     let counted = |variant: &str, what: &str| {
         let at = LADDER.iter().position(|name| *name == variant).unwrap();
         let name = format!("l1tex__t_{what}_pipe_lsu_mem_global_op_ld.sum");
         results[at]["counters"][name].as_u64().unwrap()
     };
-    // 256 warps of two rows, 64 products, two loads each: 2 sectors of A and 2 of B.
+    // 256 warps of two rows each, 64 products, two loads each: 2 sectors of A and 2 of B.
     assert_eq!(counted("pitched", "requests"), 256 * 64 * 2);
     assert_eq!(counted("pitched", "sectors"), 256 * 64 * 4);
     assert_eq!(counted("read-only", "sectors"), 256 * 64 * 4);
-    // 16 rows of A, a sector each.
+    // 16 rows of A, one sector each.
     assert_eq!(counted("uncoalesced", "sectors"), 256 * 64 * 17);
-    // A quarter of the warps; of the tiles' loads, each serves as many products as it is wide.
+    // A quarter of the warps; each load of a tile serves as many products as the tile is wide.
     assert_eq!(counted("float4", "requests"), 64 * 64 * 2);
     assert_eq!(counted("tile 4x4", "requests"), 16 * 16 * 8);
     assert_eq!(counted("tile 8x8", "requests"), 4 * 16 * 16);
 }
 
-/// Rows of 33 floats start anywhere: two rows of 16 columns lie in three sectors each, or in two.
+/// Rows of 33 floats start anywhere, so two rows of 16 columns span two or three sectors each.
 #[test]
 fn rows_without_padding_take_more_sectors() {
-    let results = climbs("--m 32 --n 8 --p 33");
+    let results = run_ladder("--m 32 --n 8 --p 33");
     let name = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
     let [pitched, linear] = [0, 1].map(|at| results[at]["counters"][name].as_u64());
     assert!(pitched < linear, "{pitched:?} {linear:?}");
 }
 
 #[test]
-fn the_ladder_says_what_each_rung_adds() {
-    let run = chapter().runs("--m 30 --n 20 --p 10 --variant pitched,tile-8x8");
-    for row in ["| limit: arithmetic alone ", "| pitched ", "| tile 8x8 "] {
+fn the_ladder_lists_its_ideas() {
+    let run = chapter().run("--m 30 --n 20 --p 10 --variant pitched,tile-8x8");
+    for row in ["| arithmetic alone ", "| pitched ", "| tile 8x8 "] {
         assert!(run.stdout.contains(&format!("\n{row}")), "{}", run.stdout);
     }
     for rung in ["pitched   the note's", "tile 8x8  eight rows"] {
@@ -223,34 +223,34 @@ fn the_ladder_says_what_each_rung_adds() {
 }
 
 #[test]
-fn a_profiler_meets_no_limits() {
-    let run = chapter().runs("--m 30 --n 20 --p 10 --variant tile-8x8 --repeat 0");
+fn repeat_0_measures_no_limits() {
+    let run = chapter().run("--m 30 --n 20 --p 10 --variant tile-8x8 --repeat 0");
     assert!(!run.stdout.contains("limit"), "{}", run.stdout);
 }
 
 #[test]
-fn output_that_nobody_takes() {
-    chapter().copes_without_readers("--m 5 --n 3 --p 4");
+fn unwritable_output_is_handled() {
+    chapter().survives_closed_output("--m 5 --n 3 --p 4");
 }
 
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_a_long_run() {
     let long = |times| format!("--m {} --n 1600 --p 1600", 1600 * times);
-    chapter().ends_at_ctrl_c(long, "mat_mul_pitched on the simulator");
+    chapter().exits_on_ctrl_c(long, "mat_mul_pitched on the simulator");
 }
 
-/// At the note's large sizes, on one thread, so that it lasts on any computer.
+/// The note's large sizes on one thread, so that it takes long on any computer.
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_a_long_reference() {
     let long = |times| format!("--m {} --n 6400 --p 3200", 4800 * times);
-    let chapter = chapter().with("RAYON_NUM_THREADS", "1");
-    chapter.ends_at_ctrl_c(long, "CPU reference");
+    let chapter = chapter().with_env("RAYON_NUM_THREADS", "1");
+    chapter.exits_on_ctrl_c(long, "CPU reference");
 }
 
 #[test]
-fn no_check_finds_anything() {
-    chapter().checks_out("--m 33 --n 65 --p 70");
-    chapter().checks_out("--m 97 --n 131 --p 75 --variant ladder");
+fn checks_have_no_findings() {
+    chapter().check_finds_nothing("--m 33 --n 65 --p 70");
+    chapter().check_finds_nothing("--m 97 --n 131 --p 75 --variant ladder");
 }

@@ -1,4 +1,4 @@
-//! How often global memory is accessed: what the note's formula says, and what was counted.
+//! The number of global memory accesses: by the note's formula, and counted.
 
 use chapter::report::Details;
 use chapter::report::table::or_dash;
@@ -9,19 +9,19 @@ use serde::Serialize;
 
 use crate::tile::{Moves, Tile};
 
-/// What the table says of a kernel beside its time.
+/// The chapter's columns.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Accesses {
-    /// Loads and stores of an element in global memory by a thread, by the formula.
+    /// Loads and stores of elements in global memory by all threads, by the formula.
     pub accesses_formula: u64,
-    /// The same as the simulator counted them; `None` on a GPU.
+    /// Accesses counted by the simulator; `None` on a GPU.
     pub accesses_counted: Option<u64>,
     #[serde(flatten)]
     rate: Rate,
 }
 
 impl Accesses {
-    /// Of a product by a kernel whose blocks compute `tile`, or that has none.
+    /// Creates the columns of a kernel whose blocks compute `tile`, or that has no tiles.
     pub fn of(product: &ProductFlags, tile: Option<Tile>, measured: &Measured) -> Self {
         let counters = measured.launch.as_ref().map(|launch| &launch.counters);
         Accesses {
@@ -31,8 +31,8 @@ impl Accesses {
         }
     }
 
-    /// The same where `cut_tiles` of its tiles were begun by one block and finished by another,
-    /// which takes a store and a load of each element.
+    /// Adds the accesses for `cut_tiles` tiles that one block begins and another one finishes: a store and a
+    /// load of each element.
     pub fn handing_on(self, tile: Tile, cut_tiles: u64) -> Self {
         let elements = u64::from(tile.rows) * u64::from(tile.cols);
         Accesses {
@@ -42,19 +42,19 @@ impl Accesses {
     }
 }
 
-/// The note's 2MPN / `BLOCK_SIZE` + MP, for sizes that are no multiples too: every element of A
-/// is loaded once for each tile along a row of C, every element of B once for each tile down a
-/// column of C, and every element of C is stored once. Without tiles an element of C stands for
-/// one, which makes it 2MPN + MP. Four elements at a time are one access, and what is left of a
-/// row is an access each. Tiles that are copied are so to their last element, wherever an edge is.
+/// Returns the number of accesses, the note's 2MPN / `BLOCK_SIZE` + MP, generalized to sizes that are not
+/// multiples: every element of A is loaded once for each tile in a row of C, every element of B once for each
+/// tile in a column of C, and every element of C is stored once. Without tiles, each element of C counts as a
+/// tile, which gives 2MPN + MP. Four elements moved together are one access, and the remaining elements of a
+/// row one access each. Tiles that are copied asynchronously are copied whole, also beyond the edges.
 pub fn formula(product: &ProductFlags, tile: Option<Tile>) -> u64 {
     let [m, n, p] = [product.m, product.n, product.p].map(u64::from);
     let Some(tile) = tile else {
         return 2 * m * n * p + m * p;
     };
     let (down, across) = (tile.down(product), tile.across(product));
-    // No overflow: matrices that fit into a memory have fewer than 2^40 elements, and MPN, the
-    // root of their product, is less than 2^60.
+    // Cannot overflow: matrices that fit into memory have fewer than 2^40 elements, and MPN, the square root
+    // of the product of their sizes, is less than 2^60.
     match tile.moves {
         Moves::Ones => m * n * across + n * p * down + m * p,
         Moves::Fours => {
@@ -80,7 +80,7 @@ pub fn formula(product: &ProductFlags, tile: Option<Tile>) -> u64 {
 
 impl Details for Accesses {
     fn columns(&self) -> &'static [&'static str] {
-        &["global accesses, formula", "counted", "GFLOP/s"]
+        &["accesses", "counted", "GFLOP/s"]
     }
 
     fn cells(&self) -> Vec<String> {
@@ -109,8 +109,8 @@ mod tests {
         }
     }
 
-    /// A launch whose time and counters are not known.
-    fn in_no_time() -> Measured {
+    /// Returns a launch without time and counters.
+    fn without_time() -> Measured {
         Measured {
             timing: Timing::once(0.0),
             launch: None,
@@ -124,8 +124,8 @@ mod tests {
             let [m, n, p] = [m, n, p].map(u64::from);
             assert_eq!(formula(&product, None), 2 * m * p * n + m * p);
             for (variant, side) in [("tiled 8", 8), ("tiled 16", 16), ("tiled 32", 32)] {
-                let wanted = 2 * m * p * n / side + m * p;
-                assert_eq!(formula(&product, named(variant).tile), wanted);
+                let expected = 2 * m * p * n / side + m * p;
+                assert_eq!(formula(&product, named(variant).tile), expected);
             }
         }
     }
@@ -137,7 +137,7 @@ mod tests {
             formula(&product(3, 5, 9), named("tiled 16").tile),
             15 + 45 + 27
         );
-        // Two tiles across.
+        // There are two tiles across.
         assert_eq!(
             formula(&product(3, 5, 17), named("tiled 16").tile),
             2 * 15 + 85 + 51
@@ -146,12 +146,13 @@ mod tests {
     }
 
     #[test]
-    fn four_elements_are_an_access_and_the_rest_of_a_row_one_each() {
+    fn four_elements_are_one_access_and_row_remainders_one_each() {
         let tile = named("vectors").tile;
         assert_eq!(formula(&product(2, 4, 8), tile), 2 + 4 * 2 + 2 * 2);
-        // Rows of 7 are a four and three, rows of 129 thirty-two fours and one in two tiles.
-        let wanted = 3 * (1 + 3) * 2 + 7 * (32 + 1) + 3 * (32 + 1);
-        assert_eq!(formula(&product(3, 7, 129), tile), wanted);
+        // Rows of 7 are a vector and three elements, rows of 129 thirty-two vectors and one element in two
+        // tiles.
+        let expected = 3 * (1 + 3) * 2 + 7 * (32 + 1) + 3 * (32 + 1);
+        assert_eq!(formula(&product(3, 7, 129), tile), expected);
     }
 
     #[test]
@@ -161,40 +162,40 @@ mod tests {
         assert_eq!(formula(&product(1, 1, 1), tile), step + 1);
         assert_eq!(formula(&product(128, 16, 128), tile), step + 128 * 128);
         // Two tiles down, three across, five steps each.
-        let wanted = 2 * 3 * 5 * step + 129 * 257;
-        assert_eq!(formula(&product(129, 65, 257), tile), wanted);
+        let expected = 2 * 3 * 5 * step + 129 * 257;
+        assert_eq!(formula(&product(129, 65, 257), tile), expected);
     }
 
     #[test]
     fn tiles_are_copied_ahead_past_the_end_too() {
         let tile = named("warpgroups").tile;
         let step = 8 * (256 + 128);
-        // One step: two are multiplied, and four copied.
+        // There is one step; two are multiplied, and four copied.
         assert_eq!(formula(&product(1, 1, 1), tile), 4 * step + 1);
         assert_eq!(formula(&product(1, 64, 2), tile), 4 * step + 1);
-        // Two tiles down, three across, five steps each, and rows stored by twos and one.
-        let wanted = 2 * 3 * 8 * step + 257 * (128 + 1);
-        assert_eq!(formula(&product(257, 150, 257), tile), wanted);
+        // Two tiles down, three across, five steps each, and rows are stored as pairs and one element.
+        let expected = 2 * 3 * 8 * step + 257 * (128 + 1);
+        assert_eq!(formula(&product(257, 150, 257), tile), expected);
     }
 
     #[test]
-    fn what_is_left_of_a_row_is_copied_at_once() {
+    fn row_remainders_are_copied_at_once() {
         let tile = named("tensor cores").tile;
-        // Rows of 7 are two copies, rows of 129 thirty-three in two tiles, and of C a store more.
+        // Rows of 7 are two copies, rows of 129 thirty-three in two tiles, and C needs one more store.
         assert_eq!(
             formula(&product(3, 7, 129), tile),
             3 * 2 * 2 + 7 * 33 + 3 * 33
         );
-        // Two tiles down, and rows of 6 that are stored as a four and two.
-        let wanted = 321 * 2 + 8 * 2 * 2 + 321 * 3;
-        assert_eq!(formula(&product(321, 8, 6), tile), wanted);
+        // Two tiles down, and rows of 6 are stored as a vector and two elements.
+        let expected = 321 * 2 + 8 * 2 * 2 + 321 * 3;
+        assert_eq!(formula(&product(321, 8, 6), tile), expected);
     }
 
     #[test]
-    fn a_tile_that_is_handed_on_is_stored_and_loaded() {
+    fn passed_on_tiles_are_stored_and_loaded() {
         let tile = named("even shares").tile.unwrap();
         let accesses = |cut_tiles| {
-            Accesses::of(&product(300, 40, 300), Some(tile), &in_no_time())
+            Accesses::of(&product(300, 40, 300), Some(tile), &without_time())
                 .handing_on(tile, cut_tiles)
                 .accesses_formula
         };
@@ -203,8 +204,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_a_dash_and_null() {
-        let accesses = Accesses::of(&product(1, 1, 1), None, &in_no_time());
+    fn unknown_values_are_dash_and_null() {
+        let accesses = Accesses::of(&product(1, 1, 1), None, &without_time());
         assert_eq!(accesses.cells(), ["3", "–", "–"]);
         let record = serde_json::to_value(accesses).unwrap();
         assert_eq!(record["accesses_formula"], 3);

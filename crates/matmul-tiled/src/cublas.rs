@@ -1,5 +1,5 @@
-//! cuBLAS, the yardstick: NVIDIA's own product, if the machine has it. Nothing else here is
-//! cuBLAS's.
+//! cuBLAS, NVIDIA's matrix multiplication, as a reference time if it is installed. No result of the chapter
+//! comes from cuBLAS.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -13,16 +13,16 @@ use cust::stream::Stream;
 use libloading::Library;
 use matmul_pitched::pitched::PitchedBuffer;
 
-/// What the library is called, the newest first.
+/// File names of the library, newest first.
 const NAMES: [&str; 3] = if cfg!(windows) {
     ["cublas64_13.dll", "cublas64_12.dll", "cublas64_11.dll"]
 } else {
     ["libcublas.so.13", "libcublas.so.12", "libcublas.so.11"]
 };
 
-/// `cublasStatus_t`: 0 is success.
+/// The type `cublasStatus_t`: 0 is success.
 type Status = c_int;
-/// `cublasHandle_t`.
+/// The type `cublasHandle_t`.
 type Handle = *mut c_void;
 type Create = unsafe extern "C" fn(*mut Handle) -> Status;
 type Destroy = unsafe extern "C" fn(Handle) -> Status;
@@ -45,20 +45,20 @@ type Sgemm = unsafe extern "C" fn(
     ldc: c_int,
 ) -> Status;
 
-/// `CUBLAS_OP_N`: not transposed.
-const AS_IT_IS: c_int = 0;
+/// The value `CUBLAS_OP_N`: not transposed.
+const NO_TRANSPOSE: c_int = 0;
 
-/// How it multiplies.
+/// The precision of cuBLAS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Math {
-    /// In 32-bit floats throughout, and without tensor cores: `CUBLAS_PEDANTIC_MATH`.
+    /// 32-bit floats throughout, without tensor cores: `CUBLAS_PEDANTIC_MATH`.
     Fp32,
-    /// On tensor cores, factors rounded to TF32: `CUBLAS_TF32_TENSOR_OP_MATH`.
+    /// Tensor cores with factors rounded to TF32: `CUBLAS_TF32_TENSOR_OP_MATH`.
     Tf32,
 }
 
 impl Math {
-    /// What the limit is called.
+    /// Returns the name of the limit.
     fn name(self) -> &'static str {
         match self {
             Math::Fp32 => "cuBLAS, fp32",
@@ -66,7 +66,7 @@ impl Math {
         }
     }
 
-    /// `cublasMath_t`.
+    /// Returns the value of `cublasMath_t`.
     fn mode(self) -> c_int {
         match self {
             Math::Fp32 => 2,
@@ -75,34 +75,34 @@ impl Math {
     }
 }
 
-/// The library, if the machine has it, loaded once; a word on standard error where it does not, and
-/// none on the simulator, which cannot run it.
+/// Loads the library on the first call and returns it; `None` on the simulator, which cannot run it, and if
+/// it is not installed, which is noted on standard error.
 pub fn find(gpu: &Gpu) -> Option<&'static Library> {
-    static FOUND: OnceLock<Option<Library>> = OnceLock::new();
+    static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
     if gpu.info.time == Clock::Modelled {
         return None;
     }
-    let found = FOUND.get_or_init(|| {
-        // SAFETY: loading it runs its own start-up code, which any program that uses it runs.
+    let loaded = LIBRARY.get_or_init(|| {
+        // SAFETY: loading the library only runs its own initialization code.
         let load = |name: &&str| unsafe { Library::new(*name) }.ok();
         let library = NAMES.iter().find_map(load);
         if library.is_none() {
             note(format_args!(
-                "without cuBLAS to compare with: no {} on this machine",
+                "no comparison with cuBLAS: no {} on this machine",
                 NAMES.join(", ")
             ));
         }
         library
     });
-    found.as_ref()
+    loaded.as_ref()
 }
 
-/// The time of C = A·B by cuBLAS: at the pace of what it is compared with (see
-/// [`chapter::Chapter::paced`]).
+/// Times C = A·B by cuBLAS, with pauses if the kernels it is compared with are timed with pauses (see
+/// [`chapter::Chapter::measure_with_pauses`]).
 ///
 /// # Errors
 ///
-/// Where cuBLAS does not start, or refuses, and CUDA's own.
+/// Fails if cuBLAS does not start or returns an error, or CUDA reports an error.
 pub fn sgemm(
     library: &Library,
     math: Math,
@@ -114,7 +114,7 @@ pub fn sgemm(
     let product = || cublas.product(a, b, c);
     let measured = match math {
         Math::Fp32 => chapter.measure(math.name(), product),
-        Math::Tf32 => chapter.paced(math.name(), product),
+        Math::Tf32 => chapter.measure_with_pauses(math.name(), product),
     };
     Ok(Limit {
         name: math.name(),
@@ -122,31 +122,31 @@ pub fn sgemm(
     })
 }
 
-/// cuBLAS, started.
+/// An initialized cuBLAS.
 struct Cublas<'a> {
     library: &'a Library,
     handle: Handle,
 }
 
 impl<'a> Cublas<'a> {
-    /// Starts it on the stream that is timed.
+    /// Initializes cuBLAS on the timed stream.
     fn start(library: &'a Library, math: Math, stream: &Stream) -> Result<Self> {
         let mut handle = ptr::null_mut();
-        // SAFETY: the signatures here and below are those of cublas_v2.h, the same since version
-        // 11; `handle` is a place to write to. The context that cuBLAS works in is current.
+        // SAFETY: the signature is that of cublas_v2.h, unchanged since version 11; `handle` is writable, and
+        // the CUDA context is current.
         let status = unsafe {
             let create = library.get::<Create>("cublasCreate_v2")?;
             create(&mut handle)
         };
         check(status, "cublasCreate")?;
         let cublas = Cublas { library, handle };
-        // SAFETY: as above; the stream outlives this.
+        // SAFETY: the signature is that of cublas_v2.h; the handle is valid and the stream outlives it.
         let status = unsafe {
             let set_stream = library.get::<SetStream>("cublasSetStream_v2")?;
             set_stream(handle, stream.as_inner().cast())
         };
         check(status, "cublasSetStream")?;
-        // SAFETY: as above.
+        // SAFETY: the signature is that of cublas_v2.h, and the handle is valid.
         let status = unsafe {
             let set_math_mode = library.get::<SetMathMode>("cublasSetMathMode")?;
             set_math_mode(handle, math.mode())
@@ -155,8 +155,8 @@ impl<'a> Cublas<'a> {
         Ok(cublas)
     }
 
-    /// Starts C = A·B. cuBLAS takes matrices by columns, and what is a row here is a column
-    /// there: it computes the transposed product, of B and A.
+    /// Enqueues C = A·B. cuBLAS expects column-major matrices, and a row here is a column there, so it
+    /// computes the transposed product of B and A.
     fn product(
         &self,
         a: &PitchedBuffer<f32>,
@@ -166,14 +166,14 @@ impl<'a> Cublas<'a> {
         let stride = |buffer: &PitchedBuffer<f32>| c_int::try_from(buffer.pitch() / 4);
         let size = c_int::try_from;
         let (alpha, beta) = (1.0, 0.0);
-        // SAFETY: the three are allocations with as many rows, columns and padding as passed, and
-        // the handle is cuBLAS's.
+        // SAFETY: the signature is that of cublas_v2.h, the handle is valid, and the matrices are allocations
+        // with the rows, columns and pitches that are passed.
         let status = unsafe {
             let sgemm = self.library.get::<Sgemm>("cublasSgemm_v2")?;
             sgemm(
                 self.handle,
-                AS_IT_IS,
-                AS_IT_IS,
+                NO_TRANSPOSE,
+                NO_TRANSPOSE,
                 size(c.width())?,
                 size(c.rows())?,
                 size(a.width())?,
@@ -193,17 +193,16 @@ impl<'a> Cublas<'a> {
 
 impl Drop for Cublas<'_> {
     fn drop(&mut self) {
-        // SAFETY: the handle is cuBLAS's, and nobody uses it after this. An error has nowhere to
-        // go.
+        // SAFETY: the symbol's signature is that of cublas_v2.h. An error cannot be reported here.
         if let Ok(destroy) = unsafe { self.library.get::<Destroy>("cublasDestroy_v2") } {
-            // SAFETY: as above.
+            // SAFETY: the handle is valid and is not used after this.
             unsafe { destroy(self.handle) };
         }
     }
 }
 
 fn check(status: Status, function: &str) -> Result<()> {
-    ensure!(status == 0, "{function} answers with status {status}");
+    ensure!(status == 0, "{function} returned status {status}");
     Ok(())
 }
 
@@ -215,6 +214,6 @@ mod tests {
     fn a_status_other_than_success_is_an_error() {
         assert!(check(0, "cublasSgemm").is_ok());
         let error = check(15, "cublasSgemm").unwrap_err();
-        assert_eq!(error.to_string(), "cublasSgemm answers with status 15");
+        assert_eq!(error.to_string(), "cublasSgemm returned status 15");
     }
 }

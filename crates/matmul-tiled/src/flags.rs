@@ -1,13 +1,13 @@
 //! The chapter's flags.
 
 use chapter::flags::CommonFlags;
-use chapter::ladder::{self, Choice, Chosen};
+use chapter::ladder::{self, Choice, Selection};
 use clap::Parser;
 use common::launch::Block;
 use matmul_pitched::flags::{ProductFlags, ProductInputs};
 use serde::Serialize;
 
-use crate::variant::{Own, VARIANTS};
+use crate::variant::{KernelConfig, VARIANTS};
 
 /// Multiplies two matrices, from pitched memory and through tiles in shared memory, and compares
 /// the times.
@@ -26,9 +26,9 @@ pub struct Flags {
         default_value = "book",
         value_parser = ladder::choice(VARIANTS)
     )]
-    pub variant: Vec<Choice<Own>>,
+    pub variant: Vec<Choice<KernelConfig>>,
 
-    /// Threads of a block of the pitched kernel; the others have blocks of their own
+    /// Threads per block of the pitched kernel; the other kernels have fixed block sizes
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "16x16")]
     pub block: Block,
 
@@ -37,7 +37,7 @@ pub struct Flags {
     pub common: CommonFlags,
 }
 
-/// What the JSON record repeats of the flags.
+/// The flags that are repeated in the JSON record.
 #[derive(Debug, Serialize)]
 pub struct Inputs {
     #[serde(flatten)]
@@ -47,12 +47,12 @@ pub struct Inputs {
 }
 
 impl Flags {
-    /// The kernels chosen, each once, the note's first.
-    pub fn variants(&self) -> Chosen<Own> {
-        ladder::chosen(VARIANTS, &self.variant)
+    /// Returns the selected kernels without duplicates, the note's first.
+    pub fn variants(&self) -> Selection<KernelConfig> {
+        ladder::select(VARIANTS, &self.variant)
     }
 
-    /// The flags that decide the results, for the record.
+    /// Returns the flags that determine the results.
     pub fn inputs(&self) -> Inputs {
         let variants = self.variants().into_iter().map(|variant| variant.name);
         Inputs {
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_notes_kernels_unless_others_are_named() {
+    fn the_default_is_the_notes_kernels() {
         let names = |arguments: &str| {
             let words = arguments.split_whitespace();
             let flags = Flags::try_parse_from(["matmul-tiled"].into_iter().chain(words)).unwrap();

@@ -1,4 +1,4 @@
-//! What goes beyond the note: what the hardware allows, and the rungs up to there.
+//! Measurements beyond the note: the hardware's limit, and the rungs towards it.
 
 use anyhow::Result;
 use chapter::limit::Fp32;
@@ -16,14 +16,14 @@ use crate::plan::{Between, Launched, Plan};
 use crate::tf32;
 use crate::variant::Variant;
 
-/// Before the note's kernels run: says what each rung adds, and measures what the hardware allows
-/// and, where the machine has it, cuBLAS. Nothing where no rung was chosen.
+/// Lists the ideas of the selected rungs and measures the hardware's limit and, if installed, cuBLAS, before
+/// the note's kernels run. Does nothing if no rung was selected.
 ///
 /// # Errors
 ///
-/// CUDA's own.
+/// Fails if CUDA reports an error.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
-    if !chapter.climbs(&flags.variants()) {
+    if !chapter.with_ladder(&flags.variants()) {
         return Ok(());
     }
     let product = &flags.product;
@@ -40,12 +40,11 @@ pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
     Ok(())
 }
 
-/// After the note's kernels: multiplies A and B with each rung that was chosen and that the GPU
-/// runs.
+/// Multiplies A and B with each selected rung that the GPU runs, after the note's kernels.
 ///
 /// # Errors
 ///
-/// CUDA's own, such as those of a kernel that failed.
+/// Fails if CUDA reports an error, such as that of a failed kernel.
 pub fn run(
     flags: &Flags,
     chapter: &Chapter,
@@ -54,7 +53,7 @@ pub fn run(
 ) -> Result<()> {
     let gpu = &chapter.gpu;
     let shared_limit = shared::shared_limit(&gpu.device)?;
-    let mut rungs = flags.variants().those_for(&gpu.info).rungs();
+    let mut rungs = flags.variants().supported_on(&gpu.info).rungs();
     rungs.retain(|rung| rung.shared_bytes <= shared_limit);
     if rungs.is_empty() {
         return Ok(());
@@ -68,7 +67,7 @@ pub fn run(
     for variant in rungs {
         let launched = Launched::by(variant, chapter, flags)?;
         let plan = Plan::new(chapter, flags, &launched)?;
-        // What tensor cores are measured against: right before, for the same reason as below.
+        // The limit of a tensor core rung is measured right before it, with pauses, like the rung itself.
         let library = match variant.tf32.is_some() && flags.common.is_timed() {
             true => cublas::find(gpu),
             false => None,
@@ -87,8 +86,9 @@ pub fn run(
             bytes,
             ..
         } = &plan;
-        // SAFETY: these are the kernel's arguments, and each is an allocation with as many rows and
-        // columns, or parts and flags, as it says. The block is the kernel's own.
+        // SAFETY: the arguments match the kernel's parameters. Each matrix is an allocation with the rows and
+        // columns it states, the partial tiles and flags are as many as the plan needs, and the block is the
+        // kernel's.
         let launch = || unsafe {
             match &plan.between {
                 None => launch!(
@@ -102,20 +102,21 @@ pub fn run(
             }
         };
         let measured = match variant.tf32 {
-            // Tensor cores at full speed draw more power than the GPU may for long.
-            Some(_) => chapter.paced(variant.kernel, launch),
+            // Tensor cores at full speed draw more power than the GPU sustains.
+            Some(_) => chapter.measure_with_pauses(variant.kernel, launch),
             None => chapter.measure(variant.kernel, launch),
         }?;
 
-        // Bit by bit: all add up in one order, or in that of the parts. Only tensor cores have
-        // their own, and a reference of theirs.
+        // Bit by bit: all kernels accumulate in the same order, split K in that of its parts. Only tensor
+        // cores have their own order, and so their own reference.
         c.copy_3d_to(&mut host_c, p)?;
-        let place = |index| matrix::place(index, p);
-        let exactly = |expected: &[f32]| compare(&host_c, expected, within_ulps(0)).verdict(place);
+        let element_name = |index| matrix::element_name(index, p);
+        let exactly =
+            |expected: &[f32]| compare(&host_c, expected, within_ulps(0)).verdict(element_name);
         let verdict = match (variant.tf32, plan.split) {
             (Some(of_a), _) => {
                 let expected = tf32::product(host_a, host_b, n, p, of_a);
-                tf32::compare(&host_c, &expected).verdict(place)
+                tf32::compare(&host_c, &expected).verdict(element_name)
             }
             (None, Some(split)) if split.parts > 1 => exactly(&split.product(host_a, host_b, n, p)),
             _ => exactly(expected),
@@ -135,7 +136,7 @@ pub fn run(
     Ok(())
 }
 
-/// A, B and C in pitched memory, the first two copied there.
+/// Allocates A, B and C in pitched memory and copies the first two.
 fn allocate(
     product: &ProductFlags,
     host_a: &[f32],
@@ -150,13 +151,13 @@ fn allocate(
     Ok([a, b, c])
 }
 
-/// Whether a GPU that gives a block so much shared memory runs a kernel; where not, says so on
-/// standard error.
+/// Returns true if a GPU with this limit of shared memory per block runs a kernel, and prints a note to
+/// standard error if not.
 pub fn fits(variant: &Variant, shared_limit: u32) -> bool {
     let fits = variant.shared_bytes <= shared_limit;
     if !fits {
         note(format_args!(
-            "left out: {} needs {} bytes of shared memory a block, and this GPU gives {}",
+            "left out: {} needs {} bytes of shared memory per block, and this GPU allows {}",
             variant.name, variant.shared_bytes, shared_limit
         ));
     }
@@ -169,7 +170,7 @@ mod tests {
     use crate::variant::named;
 
     #[test]
-    fn a_gpu_with_too_little_shared_memory_leaves_a_rung_out() {
+    fn rungs_with_too_much_shared_memory_do_not_fit() {
         assert!(fits(named("tensor cores"), 190_464));
         assert!(!fits(named("tensor cores"), 190_463));
         assert!(fits(named("squares"), 0));

@@ -1,5 +1,4 @@
-//! What `main.rs`, the chapter, is made of. The matrices, pitched memory and the reference are
-//! `matmul-pitched`'s.
+//! Modules of the chapter in `main.rs`. Matrices, pitched memory and the reference come from `matmul-pitched`.
 
 pub mod accesses;
 pub mod cublas;

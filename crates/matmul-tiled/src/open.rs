@@ -1,5 +1,4 @@
-//! Opening and finishing the chapter: what does not fit is refused here, before anything is
-//! allocated.
+//! Opening and finishing the chapter: input that is too large is refused here, before anything is allocated.
 
 use anyhow::Result;
 use chapter::{Chapter, memory, shared};
@@ -7,20 +6,20 @@ use chapter::{Chapter, memory, shared};
 use crate::flags::Flags;
 use crate::{ladder, plan};
 
-/// What is printed under the table.
+/// Text under the table.
 const WORDS: &str = "\
-    Every thread of `pitched` loads a row of A and a column of B: 2MPN loads, and MP stores. \
-    In a tile threads share what each of them loads, so that loads become fewer by as much as \
-    a tile is wide.\nThe times do not go down as much: shared memory is read as often as \
-    global memory was, and it takes its time too.";
+    Every thread of `pitched` loads a row of A and a column of B: 2MPN loads and MP stores. The \
+    threads of a tile share\ntheir loads, so the number of loads is divided by the width of the \
+    tile. The times decrease less, because shared\nmemory is now read as often as global memory \
+    was before.";
 
 impl Flags {
-    /// Opens the GPU, or the simulator in its place, for what the flags ask for. For a ladder, what
-    /// the hardware allows is measured too.
+    /// Opens the GPU or the simulator and checks the limits. For the ladder it also measures the hardware's
+    /// limit.
     ///
     /// # Errors
     ///
-    /// Where what is asked for does not fit, or CUDA does not start.
+    /// Fails if the input exceeds a limit or CUDA does not start.
     pub fn open(&self) -> Result<Chapter> {
         let chapter = Chapter::open("matmul-tiled", &self.common, self.inputs(), "pitched")?;
         let shared_limit = shared::shared_limit(&chapter.gpu.device)?;
@@ -29,19 +28,23 @@ impl Flags {
                 plan::grid(&chapter, self, variant)?;
             }
         }
-        memory::require(&chapter.gpu, "this product", self.product.memory_need())?;
+        memory::require(
+            &chapter.gpu,
+            "this product",
+            self.product.memory_footprint(),
+        )?;
         ladder::prepare(self, &chapter)?;
         Ok(chapter)
     }
 
-    /// Prints the results, and says what the run comes to.
+    /// Prints the results and returns the outcome of the run.
     ///
     /// # Errors
     ///
-    /// Where a product was wrong, or a check found an error.
+    /// Fails if a product is wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
-        let words = match self.variants().climbs() {
-            true => self.product.why_larger(), // beside the rungs' ideas
+        let words = match self.variants().has_rungs() {
+            true => self.product.why_larger(), // in addition to the rungs' ideas
             false => WORDS,
         };
         chapter.finish(words)

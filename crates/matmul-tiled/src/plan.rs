@@ -1,4 +1,4 @@
-//! How a rung is launched: what runs, with how many blocks, and what goes between them.
+//! Launch configuration of a rung: the kernel, its grid, and the memory through which blocks communicate.
 
 use anyhow::{Context as _, Result};
 use chapter::Chapter;
@@ -16,45 +16,47 @@ use crate::split::{self, SHAPES, Split};
 use crate::tile::Tile;
 use crate::variant::{Variant, Work, named};
 
-/// A rung's launch on this GPU, for these sizes.
+/// The launch configuration of a rung on this GPU for these sizes.
 pub struct Plan<'a> {
     pub kernel: Function<'a>,
     pub grid: GridSize,
     pub block: BlockSize,
-    /// Shared memory that it asks for.
+    /// Bytes of dynamic shared memory.
     pub bytes: u32,
-    /// What a block computes at a time.
+    /// The tile that a block computes at a time.
     pub tile: Option<Tile>,
-    /// What goes from block to block, where something does.
+    /// Memory through which blocks pass on partial tiles, if they do.
     pub between: Option<Between>,
-    /// How sums are split, where they are.
+    /// The split of the sums, if they are split.
     pub split: Option<Split>,
 }
 
-/// What goes from block to block, in the GPU's memory.
+/// Device memory through which blocks pass on partial tiles.
 pub struct Between {
-    /// Tiles of C that a block stores for another.
+    /// Partial tiles of C that a block stores for another.
     pub parts: DeviceBuffer<f32>,
-    /// Whether a part is there, or how many are. All are zero before a launch, and after it.
+    /// One flag per partial tile, or a counter of partial tiles. All are zero before and after a launch.
     pub ready: DeviceBuffer<u32>,
-    /// Tiles that are stored and loaded again.
+    /// Number of tiles that are stored and loaded again.
     pub tiles: u64,
 }
 
-/// What a rung launches here.
+/// The kernel that a rung launches for these sizes.
 pub struct Launched {
-    /// The kernel's row of the table: the rung's own, but where equal shares are faster `split k`
-    /// launches the kernel of `even shares`.
+    /// The kernel's row of the table: usually the rung itself, but `split k` launches the kernel of `even
+    /// shares` (Stream-K) where that is faster.
     pub row: &'static Variant,
     pub module: Module,
-    /// How sums are split, where they are.
+    /// The split of the sums, if they are split.
     pub split: Option<Split>,
 }
 
 impl Launched {
+    /// Loads the module of the kernel that `rung` launches for these sizes.
+    ///
     /// # Errors
     ///
-    /// CUDA's own.
+    /// Fails if CUDA reports an error.
     pub fn by(rung: &'static Variant, chapter: &Chapter, flags: &Flags) -> Result<Self> {
         let module = module::load(rung.ptx)?;
         let split = match rung.work {
@@ -88,10 +90,12 @@ fn multiprocessors(chapter: &Chapter) -> Result<u32> {
 }
 
 impl<'a> Plan<'a> {
+    /// Computes the launch configuration and allocates the memory between blocks.
+    ///
     /// # Errors
     ///
-    /// Where the GPU has no room for a block, or no memory for what goes from block to block, and
-    /// CUDA's own.
+    /// Fails if not even one block fits on a streaming multiprocessor, if there is no memory for the partial
+    /// tiles, or if CUDA reports an error.
     pub fn new(chapter: &Chapter, flags: &Flags, launched: &'a Launched) -> Result<Self> {
         let (row, module) = (launched.row, &launched.module);
         match (row.work, launched.split) {
@@ -101,7 +105,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// A tile a block.
+    /// Configures one block per tile.
     fn tiles(
         chapter: &Chapter,
         flags: &Flags,
@@ -121,7 +125,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// As many blocks as run at once, each with as many steps.
+    /// Configures as many blocks as are resident at once, each with the same number of steps (Stream-K).
     fn even_shares(
         chapter: &Chapter,
         flags: &Flags,
@@ -133,7 +137,7 @@ impl<'a> Plan<'a> {
             return Ok(tiles);
         };
         let device = &chapter.gpu.device;
-        let together = shared::at_once(device, &tiles.kernel, tiles.block, tiles.bytes);
+        let together = shared::resident_blocks(device, &tiles.kernel, tiles.block, tiles.bytes);
         let together = together.with_context(|| format!("cannot run {}", variant.kernel))?;
         let cut = Cut::new(&flags.product, tile, together);
         let shares = u64::from(cut.shares);
@@ -144,7 +148,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// A part of a tile's sum a block.
+    /// Configures one block per part of a tile's sum (split K).
     fn split(chapter: &Chapter, flags: &Flags, split: Split, module: &'a Module) -> Result<Self> {
         let product = &flags.product;
         let Split { shape, parts } = split;
@@ -168,19 +172,19 @@ impl<'a> Plan<'a> {
 }
 
 impl Between {
-    /// Room for so many tiles and flags, of which `tiles` are handed on.
+    /// Allocates `room` partial tiles and `flags` flags; `tiles` tiles are passed on.
     fn new(tile: Tile, room: u64, flags: u64, tiles: u64) -> Result<Self> {
         let elements = room.max(1) * u64::from(tile.rows) * u64::from(tile.cols);
         let parts = DeviceBuffer::zeroed(elements.try_into()?);
         Ok(Between {
-            parts: parts.context("no memory for what blocks hand on")?,
+            parts: parts.context("no memory for the partial tiles that blocks pass on")?,
             ready: DeviceBuffer::zeroed(flags.try_into()?)?,
             tiles,
         })
     }
 }
 
-/// A kernel that may ask for so much shared memory.
+/// Returns a kernel that is allowed to use `bytes` bytes of dynamic shared memory.
 fn function<'a>(module: &'a Module, name: &str, bytes: u32) -> Result<Function<'a>> {
     let kernel = module
         .get_function(name)
@@ -189,11 +193,11 @@ fn function<'a>(module: &'a Module, name: &str, bytes: u32) -> Result<Function<'
     Ok(kernel)
 }
 
-/// Blocks that cover C, each with the part of it that it computes.
+/// Returns the grid that covers C with one block per tile.
 ///
 /// # Errors
 ///
-/// Where the device does not take them.
+/// Fails if the device does not allow it.
 pub fn grid(chapter: &Chapter, flags: &Flags, variant: &Variant) -> Result<(GridSize, BlockSize)> {
     let device = &chapter.gpu.device;
     let ProductFlags { p, m, .. } = flags.product;

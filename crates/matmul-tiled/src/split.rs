@@ -1,44 +1,43 @@
-//! The rung `split k`: which tile it takes, and into how many parts a tile's sum is split.
+//! The rung `split k`: the choice of its tile and of the number of parts of a tile's sum.
 //!
-//! A small C has few large tiles, too few for a large GPU, and small tiles make more loads for
-//! each multiply-add. A sum that is split makes more blocks of the same tile; its parts have to
-//! be stored, loaded and added up. And where C has many tiles, the equal shares of the rung before
-//! leave no multiprocessor waiting at the end. What is best depends on the shape, and is estimated
-//! here.
+//! A small C has few large tiles, too few for a large GPU, and small tiles need more loads per multiply-add.
+//! Splitting the sums gives more blocks of the same tile size, but the partial sums must be stored, loaded
+//! and added. For a C with many tiles, the equal shares of the rung before (Stream-K) avoid the tail effect.
+//! The best choice depends on the shape and is estimated here.
 //!
-//! The estimates are fitted to times of an NVIDIA H200 (driver 580.159.04, 2026-11-24): 629 of 69
-//! products, with these tiles and one to 16 parts, and 40 of equal shares. Six in seven are within
-//! 5 %. What is chosen by them takes 0.5 % longer than the best of all, on average, and 8 % at
-//! most. On other GPUs they rank the choices roughly as well.
+//! The estimates are fitted to times of an NVIDIA H200 (driver 580.159.04, 2026-11-24): 629 of 69 products,
+//! with these tiles and one to 16 parts, and 40 of equal shares. Six in seven are within 5 %. The chosen
+//! configuration takes 0.5 % longer than the best one on average, and 8 % at most. On other GPUs the
+//! estimates rank the choices roughly as well.
 
 use matmul_pitched::flags::ProductFlags;
 use matmul_pitched::reference;
 
 use crate::tile::{Moves, Tile};
 
-/// A tile that there is a kernel for, and how fast its blocks are.
+/// A tile size with its kernel, and the parameters of its time estimate.
 #[derive(Debug)]
 pub struct Shape {
-    /// The kernel that computes it.
+    /// The kernel's name.
     pub kernel: &'static str,
-    /// What a block computes.
+    /// The tile that a block computes.
     pub tile: Tile,
-    /// Threads of a block.
+    /// Threads per block.
     pub threads: u32,
-    /// Bytes of shared memory that a launch asks for.
+    /// Bytes of dynamic shared memory.
     pub shared_bytes: u32,
-    /// How much of the multiply-adds' rate a scheduler with all its warps reaches.
+    /// Fraction of the peak rate of multiply-adds that a scheduler with all its warps reaches.
     speed: f64,
-    /// So many warps of a scheduler reach half of what very many would: what one alone waits for.
+    /// Warps per scheduler that give half of peak throughput (a latency constant).
     half: f64,
-    /// Cycles before a block's first multiply-add and after its last.
+    /// Cycles of a block before its first multiply-add and after its last.
     around: f64,
 }
 
 /// Columns of a tile of A.
 const DEPTH: u32 = 16;
 
-/// All of them, the largest tile first.
+/// All tile sizes, the largest first.
 pub const SHAPES: [Shape; 3] = [
     Shape {
         kernel: "mat_mul_split_k_64x128",
@@ -78,38 +77,38 @@ const fn tile(rows: u32, cols: u32, moves: Moves) -> Tile {
     }
 }
 
-/// Cycles to add up parts: of any number, and of 64x64 elements of each.
+/// Cycles to add up parts: a constant, and per 64x64 elements of each part.
 const ADD_UP: f64 = 1_050.0;
 const ADD_UP_A_PART: f64 = 958.0;
-/// Equal shares: how much of the multiply-adds' rate they reach, and cycles besides: of any
-/// number, for each step of a tile that blocks share, and for each tile of a share.
+/// Equal shares: the fraction of the peak rate of multiply-adds they reach, and additional cycles: a
+/// constant, per step of a tile that blocks share, and per tile of a share.
 const SHARES_SPEED: f64 = 0.772;
 const SHARES_AROUND: f64 = 6_180.0;
 const SHARES_A_STEP: f64 = 304.0;
 const SHARES_A_TILE: f64 = 25_360.0;
-/// Blocks with a share that a multiprocessor runs at once.
+/// Blocks with equal shares that are resident on a streaming multiprocessor.
 const SHARES_AT_ONCE: u32 = 2;
-/// The part of the blocks after the first that share a scheduler where another has none.
+/// Fraction of the blocks after the first wave that share a scheduler while another one has none.
 const CROWDED: f64 = 0.25;
-/// A multiprocessor has so many schedulers. A warp stays with one, which does a warp's
-/// multiply-add in a cycle.
+/// Schedulers per streaming multiprocessor. A warp stays with one scheduler, which issues a warp's
+/// multiply-add per cycle.
 const SCHEDULERS: u64 = 4;
 const WARP: u32 = 32;
-/// Multiply-adds of a multiprocessor in a cycle.
+/// Multiply-adds per cycle of a streaming multiprocessor.
 const A_CYCLE: f64 = 128.0;
-/// The most parts of a sum, and the fewest steps of one.
+/// Maximum number of parts of a sum, and minimum number of steps of a part.
 const MOST_PARTS: u32 = 16;
 const FEWEST_STEPS: u64 = 4;
 
-/// A tile, and how many parts of its sum there are.
+/// A tile size and the number of parts of each tile's sum.
 #[derive(Clone, Copy, Debug)]
 pub struct Split {
     pub shape: &'static Shape,
     pub parts: u32,
 }
 
-/// The tile and the number of parts that take the least time, by estimate; none where equal shares
-/// do. `resident`: how many blocks of each shape a multiprocessor runs at once.
+/// Returns the tile size and number of parts with the shortest estimated time; `None` if equal shares are
+/// faster. `resident` is the number of resident blocks of each shape per streaming multiprocessor.
 pub fn choose(
     product: &ProductFlags,
     multiprocessors: u32,
@@ -132,8 +131,8 @@ pub fn choose(
     shares.is_none_or(|shares| cycles < shares).then_some(split)
 }
 
-/// How long equal shares of all tiles take. None where the tiles are fewer than the shares: then a
-/// tile has many blocks that wait for each other.
+/// Estimates the cycles of equal shares. Returns `None` if there are fewer tiles than shares: then a tile
+/// would have many blocks that wait for each other.
 fn shares_cycles(product: &ProductFlags, multiprocessors: u32) -> Option<f64> {
     let tile = tile(128, 128, Moves::Ones);
     let tiles = tile.down(product) * tile.across(product);
@@ -149,7 +148,7 @@ fn shares_cycles(product: &ProductFlags, multiprocessors: u32) -> Option<f64> {
 }
 
 impl Split {
-    /// Blocks of the launch.
+    /// Returns the number of blocks of the launch.
     pub fn blocks(&self, product: &ProductFlags) -> u64 {
         self.tiles(product) * u64::from(self.parts)
     }
@@ -158,7 +157,8 @@ impl Split {
         self.shape.tile.down(product) * self.shape.tile.across(product)
     }
 
-    /// Tiles that are stored and loaded again between blocks: all parts, where there are several.
+    /// Returns the number of partial tiles that are stored and loaded between blocks: all of them if there is
+    /// more than one part.
     pub fn handed_on(&self, product: &ProductFlags) -> u64 {
         match self.parts {
             1 => 0,
@@ -166,8 +166,8 @@ impl Split {
         }
     }
 
-    /// How long it takes the scheduler that has most warps. Three blocks of two warps take a
-    /// multiprocessor as long as four: one scheduler in two has a warp, and the others have two.
+    /// Estimates the cycles of the scheduler with the most warps. Three blocks of two warps take a streaming
+    /// multiprocessor as long as four: two of its schedulers have one warp, the others have two.
     fn cycles(&self, product: &ProductFlags, multiprocessors: u32, resident: u32) -> f64 {
         let Shape {
             tile,
@@ -184,17 +184,17 @@ impl Split {
 
         let evenly = |blocks: u64| (blocks * a_block).div_ceil(SCHEDULERS) as f64;
         let full = evenly(resident.into());
-        // So many warps at once, from the first to the last.
+        // Cycles of a wave with this number of warps per scheduler.
         let together = |warps: f64| {
             let reached = |warps: f64| warps / (warps + half);
             warps * work / (speed * reached(warps) / reached(full)) + around
         };
-        // Of the multiprocessor that has most blocks.
+        // The blocks of the streaming multiprocessor that has the most.
         let blocks = self.blocks(product).div_ceil(multiprocessors.into());
         let (rounds, rest) = (blocks / u64::from(resident), blocks % u64::from(resident));
         let mut cycles = rounds as f64 * together(full);
         if rest > 0 {
-            // Those that come later take the schedulers of those that have ended.
+            // Blocks that start later take the schedulers of blocks that have ended.
             let crowded = full.min((rest * a_block.div_ceil(SCHEDULERS)) as f64) - evenly(rest);
             let crowded = if rounds > 0 { CROWDED * crowded } else { 0.0 };
             cycles += together(evenly(rest) + crowded);
@@ -205,8 +205,8 @@ impl Split {
         cycles
     }
 
-    /// C = A·B on the CPU with the sums split in the same way, and the parts added up in order:
-    /// equal bit by bit. `a` has rows of `n` elements, `b` has `n` rows of `p`.
+    /// Computes C = A·B on the CPU with the same split of the sums, adding the parts in order, so that
+    /// results are equal bit by bit. `a` has rows of `n` elements, `b` has `n` rows of `p`.
     pub fn product(&self, a: &[f32], b: &[f32], n: usize, p: usize) -> Vec<f32> {
         let depth = self.shape.tile.depth as usize;
         let (steps, parts) = (n.div_ceil(depth), self.parts as usize);
@@ -248,7 +248,7 @@ mod tests {
         }
     }
 
-    /// On an H200; none where equal shares are taken.
+    /// Returns the choice for an H200; `None` for equal shares.
     fn chosen(sizes: [u32; 3]) -> Option<(&'static str, u32)> {
         let split = choose(&product(sizes), 132, [4, 6, 6]);
         split.map(|split| (split.shape.kernel, split.parts))
@@ -260,9 +260,10 @@ mod tests {
         assert_eq!(chosen([480, 640, 320]), Some((small, 5)));
         assert_eq!(chosen([361, 7001, 277]), Some((medium, 16)));
         assert_eq!(chosen([700, 3000, 900]), Some((large, 6)));
-        // 512 tiles for 528 places need no splitting.
+        // 512 tiles for 528 slots need no splitting.
         assert_eq!(chosen([2048, 2048, 2048]), Some((large, 1)));
-        // 640 tiles are five a multiprocessor, ten warps for four schedulers. Parts mend that.
+        // 640 tiles are five per streaming multiprocessor: ten warps for four schedulers. Splitting balances
+        // them.
         assert!(chosen([2500, 2500, 1000]).is_some_and(|(_, parts)| parts > 1));
         assert_eq!(chosen([1, 1, 1]), Some((small, 1)));
         // Twenty steps are five parts at most.
@@ -270,14 +271,14 @@ mod tests {
     }
 
     #[test]
-    fn many_tiles_are_shared_out_equally() {
+    fn many_tiles_use_equal_shares() {
         for sizes in [[4800, 6400, 3200], [4097, 3001, 2050], [8192, 8192, 8192]] {
             assert_eq!(chosen(sizes), None, "{sizes:?}");
         }
-        // As many as places, and a few more.
+        // As many tiles as slots, and a few more.
         assert!(chosen([2048, 512, 4096]).is_some());
         assert_eq!(chosen([1920, 512, 2304]), None);
-        // Fewer than there are shares.
+        // Fewer tiles than shares.
         assert_eq!(shares_cycles(&product([2048, 8, 2048]), 132), None);
         assert!(shares_cycles(&product([1408, 8, 3072]), 132).is_some());
     }
@@ -302,18 +303,18 @@ mod tests {
                 };
                 (1..parts as usize).fold(part(0), |sum, next| sum + part(next))
             };
-            let wanted: Vec<f32> = (0..5 * p).map(|at| element(at / p, at % p)).collect();
-            assert_eq!(split.product(&a, &b, n, p), wanted, "{parts}");
+            let expected: Vec<f32> = (0..5 * p).map(|at| element(at / p, at % p)).collect();
+            assert_eq!(split.product(&a, &b, n, p), expected, "{parts}");
         }
     }
 
     #[test]
-    fn parts_are_stored_and_loaded_where_there_are_several() {
+    fn several_parts_are_stored_and_loaded() {
         let split = |parts| Split {
             shape: &SHAPES[2],
             parts,
         };
-        // 3x2 tiles.
+        // There are 3x2 tiles.
         let product = product([96, 640, 128]);
         assert_eq!(split(1).handed_on(&product), 0);
         assert_eq!(split(5).handed_on(&product), 30);

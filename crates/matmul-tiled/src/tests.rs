@@ -1,19 +1,19 @@
-//! The chapter with kernels that are wrong. Each runs in a process of its own, this test program
-//! again with one ignored test, so that what it prints can be read.
+//! The chapter with incorrect kernels. Each runs in its own process, as an ignored test of this program, so
+//! that its output can be read.
 
 use chapter::ladder::{self, Choice};
-use chapter_test::{printed_by, row};
+use chapter_test::{output_of, row};
 use matmul_tiled::variant::{VARIANTS, Variant};
 
 use super::*;
 
-/// Runs the chapter as `main` does, on these kernels, with sizes that are no multiples of a tile
-/// and take several; it has to fail.
+/// Runs the chapter like `main` with changed kernels and sizes that are not multiples of a tile and span
+/// several, and fails unless the chapter fails.
 fn fails(variants: &str, wrong: impl Fn(&str) -> String) {
     fails_at([19, 70, 35], variants, wrong);
 }
 
-/// The same with these sizes.
+/// Does the same with these sizes.
 fn fails_at(sizes: [u32; 3], variants: &str, wrong: impl Fn(&str) -> String) {
     let [m, n, p] = sizes;
     let arguments = format!("matmul-tiled --m {m} --n {n} --p {p} --variant {variants}");
@@ -21,7 +21,7 @@ fn fails_at(sizes: [u32; 3], variants: &str, wrong: impl Fn(&str) -> String) {
     let right = flags.variants();
     let changed = right.iter().map(|&&row| {
         let mut changed = row;
-        changed.own.ptx = wrong(row.ptx).leak();
+        changed.config.ptx = wrong(row.ptx).leak();
         changed
     });
     let changed = changed.collect::<Vec<_>>().leak();
@@ -35,12 +35,12 @@ fn fails_at(sizes: [u32; 3], variants: &str, wrong: impl Fn(&str) -> String) {
     assert_eq!(common::error::exit(run(&flags)), ExitCode::FAILURE);
 }
 
-/// The kernels of the ladder, from the first one up.
+/// Returns the kernels of the ladder, from the first one upwards.
 fn rungs() -> Vec<&'static Variant> {
-    ladder::chosen(VARIANTS, &[Choice::Ladder]).to_vec()
+    ladder::select(VARIANTS, &[Choice::Ladder]).to_vec()
 }
 
-/// Changes the tiled kernels, and lets the pitched one be.
+/// Changes the tiled kernels but not the pitched one.
 fn tiled(ptx: &str, change: impl Fn(&str) -> String) -> String {
     match ptx.contains("mat_mul_pitched") {
         true => ptx.to_owned(),
@@ -48,7 +48,7 @@ fn tiled(ptx: &str, change: impl Fn(&str) -> String) -> String {
     }
 }
 
-/// The kernels without the first or the second barrier of their loop.
+/// Removes the first or the second barrier of the kernels' loop.
 fn without_barrier(ptx: &str, which: usize) -> String {
     let mut barriers = (0..2).cycle();
     let stays = |line: &&str| !line.contains("bar.sync") || barriers.next() != Some(which);
@@ -70,14 +70,14 @@ fn without_the_second_barrier() {
 #[test]
 fn both_barriers_are_needed() {
     for name in ["without_the_first_barrier", "without_the_second_barrier"] {
-        let (table, notes) = printed_by(name);
-        assert!(row(&table, "pitched").contains(&"right"), "{table}");
+        let (table, notes) = output_of(name);
+        assert!(row(&table, "pitched").contains(&"correct"), "{table}");
         for tiled in ["tiled 8", "tiled 16", "tiled 32"] {
             assert!(row(&table, tiled).contains(&"WRONG"), "{name}:\n{table}");
-            // What is wrong is not fast.
+            // A wrong result has no speedup.
             assert!(row(&table, tiled).contains(&"–"), "{table}");
         }
-        assert!(notes.contains("error: tiled 8 is wrong: "), "{notes}");
+        assert!(notes.contains("error: tiled 8: wrong result: "), "{notes}");
         assert!(notes.contains(" of 665 differ: row "), "{notes}");
     }
 }
@@ -91,12 +91,12 @@ fn no_store() {
 }
 
 #[test]
-fn what_the_variant_before_stored_does_not_pass() {
-    let (table, notes) = printed_by("no_store");
-    assert!(row(&table, "pitched").contains(&"right"), "{table}");
+fn stale_results_of_the_previous_variant_are_detected() {
+    let (table, notes) = output_of("no_store");
+    assert!(row(&table, "pitched").contains(&"correct"), "{table}");
     assert!(row(&table, "tiled 16").contains(&"WRONG"), "{table}");
-    let wanted = "error: tiled 8 is wrong: 665 of 665 differ: row 0, column 0 is NaN";
-    assert!(notes.contains(wanted), "{notes}");
+    let expected = "error: tiled 8: wrong result: 665 of 665 differ: row 0, column 0 is NaN";
+    assert!(notes.contains(expected), "{notes}");
 }
 
 #[test]
@@ -110,14 +110,14 @@ fn a_wrong_baseline() {
 
 #[test]
 fn nothing_is_compared_with_a_wrong_baseline() {
-    let (table, notes) = printed_by("a_wrong_baseline");
+    let (table, notes) = output_of("a_wrong_baseline");
     assert!(row(&table, "pitched").contains(&"WRONG"), "{table}");
-    assert!(row(&table, "tiled 16").contains(&"right"), "{table}");
+    assert!(row(&table, "tiled 16").contains(&"correct"), "{table}");
     assert!(row(&table, "tiled 16").contains(&"–"), "{table}");
-    assert!(notes.contains("error: pitched is wrong: "), "{notes}");
+    assert!(notes.contains("error: pitched: wrong result: "), "{notes}");
 }
 
-/// Threads past the edges of A and B load from there.
+/// Threads beyond the edges of A and B load from there.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn no_edges() {
@@ -128,7 +128,7 @@ fn no_edges() {
 
 #[test]
 fn loads_past_the_edges_are_an_error() {
-    let (table, notes) = printed_by("no_edges");
+    let (table, notes) = output_of("no_edges");
     assert!(!table.contains("| pitched"), "{table}");
     let error = "error: mat_mul_tiled_8 failed: CUDA_ERROR_ILLEGAL_ADDRESS";
     assert!(notes.contains(error), "{notes}");
@@ -144,7 +144,7 @@ fn an_unknown_instruction() {
 
 #[test]
 fn ptx_that_does_not_load_is_explained_once() {
-    let (_, notes) = printed_by("an_unknown_instruction");
+    let (_, notes) = output_of("an_unknown_instruction");
     assert_eq!(notes.matches("frobnicate").count(), 1, "{notes}");
     let error = "error: the PTX does not load: CUDA_ERROR_INVALID_PTX";
     assert!(notes.contains(error), "{notes}");
@@ -159,8 +159,8 @@ fn another_name() {
 }
 
 #[test]
-fn a_kernel_that_is_not_there_is_an_error() {
-    let (_, notes) = printed_by("another_name");
+fn missing_kernels_are_reported() {
+    let (_, notes) = output_of("another_name");
     let error = "error: cannot find the kernel mat_mul_tiled_16: CUDA_ERROR_NOT_FOUND";
     assert!(notes.contains(error), "{notes}");
 }
@@ -186,11 +186,11 @@ fn rungs_without_a_barrier() {
 #[test]
 fn rungs_need_their_barriers() {
     for name in ["rungs_without_the_first_barrier", "rungs_without_a_barrier"] {
-        let (table, notes) = printed_by(name);
+        let (table, notes) = output_of(name);
         assert!(row(&table, "columns").contains(&"WRONG"), "{table}");
-        assert!(notes.contains("error: columns is wrong: "), "{notes}");
+        assert!(notes.contains("error: columns: wrong result: "), "{notes}");
     }
-    let (table, _) = printed_by("rungs_without_a_barrier");
+    let (table, _) = output_of("rungs_without_a_barrier");
     for rung in &rungs()[3..] {
         assert!(row(&table, rung.name).contains(&"WRONG"), "{table}");
     }
@@ -198,15 +198,15 @@ fn rungs_need_their_barriers() {
 
 #[test]
 #[ignore = "another test runs it in a process of its own"]
-fn copies_not_waited_for() {
+fn missing_waits() {
     fails("async,even-shares,split-k,tensor-cores,warpgroups", |ptx| {
         ptx.replace("cp.async.wait_group", "// cp.async.wait_group")
     });
 }
 
 #[test]
-fn copies_have_to_be_waited_for() {
-    let (table, _) = printed_by("copies_not_waited_for");
+fn asynchronous_copies_must_be_waited_for() {
+    let (table, _) = output_of("missing_waits");
     for rung in [
         "async",
         "even shares",
@@ -218,10 +218,10 @@ fn copies_have_to_be_waited_for() {
     }
 }
 
-/// Blocks that start from zeros where another block has begun.
+/// Blocks start from zero instead of another block's partial sums.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
-fn tiles_not_taken_over() {
+fn partial_tiles_ignored() {
     fails_at([2176, 20, 2048], "async,even-shares", |ptx| {
         let lines = ptx
             .lines()
@@ -237,14 +237,17 @@ fn tiles_not_taken_over() {
 }
 
 #[test]
-fn tiles_that_others_began_have_to_be_taken_over() {
-    let (table, notes) = printed_by("tiles_not_taken_over");
-    assert!(row(&table, "async").contains(&"right"), "{table}");
+fn partial_tiles_must_be_continued() {
+    let (table, notes) = output_of("partial_tiles_ignored");
+    assert!(row(&table, "async").contains(&"correct"), "{table}");
     assert!(row(&table, "even shares").contains(&"WRONG"), "{table}");
-    assert!(notes.contains("error: even shares is wrong: "), "{notes}");
+    assert!(
+        notes.contains("error: even shares: wrong result: "),
+        "{notes}"
+    );
 }
 
-/// Tensor cores cut off what is not rounded before.
+/// Tensor cores truncate factors that were not rounded before.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn factors_not_rounded() {
@@ -262,11 +265,14 @@ fn products_left_out() {
 }
 
 #[test]
-fn tensor_cores_are_checked_to_the_last_bits_that_they_have() {
+fn tensor_cores_are_verified_within_their_precision() {
     for name in ["factors_not_rounded", "products_left_out"] {
-        let (table, notes) = printed_by(name);
+        let (table, notes) = output_of(name);
         assert!(row(&table, "tensor cores").contains(&"WRONG"), "{table}");
-        assert!(notes.contains("error: tensor cores is wrong: "), "{notes}");
+        assert!(
+            notes.contains("error: tensor cores: wrong result: "),
+            "{notes}"
+        );
         assert!(notes.contains(" ± "), "{notes}");
     }
 }
@@ -280,9 +286,9 @@ fn rungs_that_store_nothing() {
 }
 
 #[test]
-fn what_the_rung_before_stored_does_not_pass() {
-    let (table, _) = printed_by("rungs_that_store_nothing");
-    assert!(row(&table, "pitched").contains(&"right"), "{table}");
+fn stale_results_of_the_previous_rung_are_detected() {
+    let (table, _) = output_of("rungs_that_store_nothing");
+    assert!(row(&table, "pitched").contains(&"correct"), "{table}");
     for rung in &rungs()[1..] {
         assert!(row(&table, rung.name).contains(&"WRONG"), "{table}");
     }

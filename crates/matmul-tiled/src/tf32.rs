@@ -1,15 +1,14 @@
-//! What a product on tensor cores should be. They take factors in TF32, floats whose fraction has
-//! 10 bits in place of 23: a kernel has rounded them, or the tensor core cuts the rest off. They add
-//! up in 32-bit floats, several products at a time and in an order of their own. So the reference is
-//! the product of such factors in double precision, and each element says how far from that it may
-//! be.
+//! The reference for tensor cores. They take factors in TF32, floats with a fraction of 10 instead of 23
+//! bits: either a kernel has rounded them, or the tensor core truncates them. They accumulate in 32-bit
+//! floats, several products at a time, in an unspecified order. Therefore the reference is the product of
+//! such factors in double precision with an error bound for each element.
 //!
-//! A warp's `mma` adds eight products, which are exact, to a sum: nine terms. They are aligned to
-//! the largest, and what is more than 24 bits below its leading one is cut off; an H200 keeps a
-//! bit more. The sum of what is left is cut off to the 24 bits of a float. Where no term is larger
-//! than t, that is at most 9·2⁻²⁴·t + 2⁻²³·t, and 6·2⁻²³·t leaves room for the cut ones' own cuts.
-//! No term, and no sum on the way, is larger than the sum that a panel of the factors starts with
-//! plus the length of its row in A times that of its column in B (Cauchy and Schwarz).
+//! A warp's `mma` adds eight products, which are exact, to a sum: nine terms. They are aligned to the largest
+//! term, and bits more than 24 below its leading bit are truncated; an H200 keeps one bit more. The sum of
+//! the truncated terms is truncated to the 24 bits of a float. If no term is larger than t, the error is at
+//! most 9·2⁻²⁴·t + 2⁻²³·t, and 6·2⁻²³·t also covers the truncated terms' own truncation. By the
+//! Cauchy–Schwarz inequality, no term and no intermediate sum is larger than the sum at the start of a panel
+//! of the factors plus the norm of its row in A times the norm of its column in B.
 
 use std::fmt;
 
@@ -17,40 +16,40 @@ use chapter::parallel::filled;
 use common::verify::{self, Comparison};
 use cust::memory::bytemuck::{Pod, Zeroable};
 
-/// Products that an `mma` adds up at once.
+/// Products that one `mma` adds.
 const TOGETHER: usize = 8;
-/// Columns of A and rows of B whose lengths bound a panel's terms.
+/// Columns of A and rows of B whose norms bound the terms of a panel.
 const DEEP: usize = 64;
-/// Columns of B that are used for many rows of A before the next ones are fetched.
+/// Columns of B that are used for many rows of A before the next ones are loaded.
 const WIDE: usize = 256;
-/// Rows of C that a core takes at a time.
+/// Rows of C per task.
 const BAND: usize = 32;
 
-/// An `mma` loses so much of its largest term.
+/// Relative error of an `mma`, as a fraction of its largest term.
 const LOST: f64 = 6.0 / (1 << 23) as f64;
 
-/// What becomes of the bits of A that TF32 has not. Those of B are always rounded away.
+/// The treatment of the bits of A that TF32 lacks. Those of B are always rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfA {
-    /// They are rounded away.
+    /// Rounded to nearest.
     Rounded,
-    /// They are cut off.
+    /// Truncated.
     CutOff,
 }
 
-/// An element of C as a double, and how far from it a tensor core's may be.
+/// An element of C as a double, with the error bound of tensor cores.
 #[derive(Clone, Copy, Default, PartialEq)]
 #[repr(C)]
 pub struct Element {
-    /// The exact product of rounded factors, as far as doubles are.
+    /// The product of the rounded factors, exact within double precision.
     pub sum: f64,
-    /// The most that tensor cores' sums can be off.
+    /// The largest possible error of a tensor core's sum.
     pub off: f64,
 }
 
-// SAFETY: two floats of one size, for which all bits mean something.
+// SAFETY: both fields are `f64`, for which zero bytes are valid.
 unsafe impl Zeroable for Element {}
-// SAFETY: as above, and no padding.
+// SAFETY: `Element` is `repr(C)` with two `f64` fields, so it has no padding and any bytes are valid.
 unsafe impl Pod for Element {}
 
 impl fmt::Debug for Element {
@@ -62,23 +61,22 @@ impl fmt::Debug for Element {
     }
 }
 
-/// Compares what a GPU's tensor cores answer with what they may.
-pub fn compare(got: &[f32], expected: &[Element]) -> Comparison<Element> {
-    let exact = |&got: &f32| Element {
-        sum: got.into(),
+/// Compares the output of tensor cores with the reference within its error bounds.
+pub fn compare(actual: &[f32], expected: &[Element]) -> Comparison<Element> {
+    let exact = |&actual: &f32| Element {
+        sum: actual.into(),
         off: 0.0,
     };
-    let got: Vec<_> = got.iter().map(exact).collect();
-    verify::compare(&got, expected, |got, expected| {
-        (got.sum - expected.sum).abs() <= expected.off
+    let actual: Vec<_> = actual.iter().map(exact).collect();
+    verify::compare(&actual, expected, |actual, expected| {
+        (actual.sum - expected.sum).abs() <= expected.off
     })
 }
 
-/// The bits of a float that TF32 has not.
+/// The fraction bits of a float that TF32 lacks.
 const CUT: u32 = 0x1FFF;
 
-/// `x` in TF32, as `cvt.rna` rounds it: the nearest float whose last 13 bits are zeros, and of two
-/// that are as near the one further from zero.
+/// Rounds `x` to TF32 like `cvt.rna`: to the nearest float whose last 13 bits are zero, ties away from zero.
 pub fn rounded(x: f32) -> f32 {
     let half = if x.is_finite() { CUT / 2 + 1 } else { 0 };
     f32::from_bits((x.to_bits() + half) & !CUT)
@@ -93,12 +91,12 @@ impl OfA {
     }
 }
 
-/// C = A·B of factors in TF32, row after row: `a` has rows of `n` elements, and `b` has `n` rows
+/// Returns C = A·B of factors in TF32 in row-major order: `a` has rows of `n` elements, and `b` has `n` rows
 /// of `p`.
 ///
 /// # Panics
 ///
-/// Where `a` and `b` are not such rows, or have no elements.
+/// Panics if `a` and `b` do not have such rows, or have no elements.
 pub fn product(a: &[f32], b: &[f32], n: usize, p: usize, of_a: OfA) -> Vec<Element> {
     assert!(n > 0 && a.len().is_multiple_of(n), "A has no such rows");
     assert!(p > 0 && b.len() == n * p, "B has no such rows");
@@ -123,7 +121,7 @@ pub fn product(a: &[f32], b: &[f32], n: usize, p: usize, of_a: OfA) -> Vec<Eleme
     })
 }
 
-/// The lengths of the columns of B, those of the first panel and then those of the next.
+/// Returns the norms of the columns of B, panel by panel.
 fn column_lengths(b: &[f32], p: usize) -> Vec<f64> {
     let panels = b.len().div_ceil(DEEP * p);
     filled("lengths of columns", panels * p, p, |first, lengths| {
@@ -134,24 +132,24 @@ fn column_lengths(b: &[f32], p: usize) -> Vec<f64> {
     })
 }
 
-/// Of a vector.
+/// Returns the Euclidean norm of a vector.
 fn length<'a>(elements: impl Iterator<Item = &'a f32>) -> f64 {
     elements.map(|&x| f64::from(x).powi(2)).sum::<f64>().sqrt()
 }
 
-/// Adds to what elements of a row of C may be off what a panel `deep` products deep, of a row so
-/// long and columns so long, adds to it.
+/// Increases the error bounds of elements in a row of C by the error of a panel `deep` products deep, with
+/// the norms of its row of A and of its columns of B.
 fn bound(c: &mut [Element], row: f64, columns: &[f64], deep: usize) {
     let steps = deep.div_ceil(TOGETHER) as f64;
     for (element, column) in c.iter_mut().zip(columns) {
-        // Below the least normal number digits have a fixed place.
+        // The precision of subnormal numbers is absolute.
         let largest = element.sum.abs() + element.off + row * column + f64::from(f32::MIN_POSITIVE);
         element.off += steps * LOST * largest;
     }
 }
 
-/// Adds part of a row of A times a panel of B, whose rows are `p` elements apart, to part of a row
-/// of C.
+/// Adds the product of part of a row of A and a panel of B, whose rows are `p` elements apart, to part of a
+/// row of C.
 #[multiversion::multiversion(targets("x86_64+avx2+fma"))]
 fn add_products(c: &mut [Element], a: &[f32], panel: &[f32], p: usize) {
     let mut sums = [0.0; WIDE];
@@ -190,7 +188,7 @@ mod tests {
         assert!(rounded(f32::from_bits(u32::MAX)).is_nan());
     }
 
-    /// The same without panels.
+    /// Computes the same product without panels.
     fn plain(a: &[f32], b: &[f32], n: usize, p: usize) -> Vec<f64> {
         let factor = |x: f32| f64::from(rounded(x));
         let element = |row: usize, col: usize| {
@@ -203,7 +201,7 @@ mod tests {
             .collect()
     }
 
-    /// Sizes below, at and above all that the loops are cut into.
+    /// Sizes below, at and above every block size of the loops.
     fn factors_of_all_sizes() -> impl Iterator<Item = (Vec<f32>, Vec<f32>, usize, usize)> {
         let sizes = [
             (1, 1, 1),
@@ -227,16 +225,16 @@ mod tests {
     #[test]
     fn every_size_is_the_plain_product_of_rounded_factors() {
         for (a, b, n, p) in factors_of_all_sizes() {
-            let wanted = plain(&a, &b, n, p);
+            let expected = plain(&a, &b, n, p);
             let found = product(&a, &b, n, p, OfA::Rounded);
-            assert_eq!(found.len(), wanted.len());
-            for (element, wanted) in found.iter().zip(wanted) {
-                approx::assert_abs_diff_eq!(element.sum, wanted, epsilon = 1e-12);
+            assert_eq!(found.len(), expected.len());
+            for (element, expected) in found.iter().zip(expected) {
+                approx::assert_abs_diff_eq!(element.sum, expected, epsilon = 1e-12);
             }
         }
     }
 
-    /// As an H200's tensor cores do it, but for numbers below the normal ones.
+    /// Computes an element like an H200's tensor cores, except for subnormal numbers.
     fn by_tensor_cores(a: &[f32], b: &[f32], n: usize, p: usize, element: usize) -> f32 {
         let (row, col) = (element / p, element % p);
         let mut sum = 0.0;
@@ -250,7 +248,7 @@ mod tests {
             if largest > 0.0 {
                 let unit = largest.log2().floor().exp2() / f64::from(1 << 25);
                 let kept: f64 = terms.iter().map(|term| (term / unit).trunc() * unit).sum();
-                // Towards zero, to 24 bits.
+                // Truncates to 24 bits.
                 let near = kept as f32;
                 let beyond = f64::from(near).abs() > kept.abs();
                 sum = if beyond {
@@ -264,23 +262,23 @@ mod tests {
     }
 
     #[test]
-    fn what_tensor_cores_answer_is_right_and_little_else() {
+    fn tensor_core_results_are_within_bounds() {
         for (a, b, n, p) in factors_of_all_sizes() {
             let expected = product(&a, &b, n, p, OfA::Rounded);
             let elements = 0..expected.len();
-            let got: Vec<f32> = elements
+            let actual: Vec<f32> = elements
                 .map(|element| by_tensor_cores(&a, &b, n, p, element))
                 .collect();
-            assert!(compare(&got, &expected).is_match());
+            assert!(compare(&actual, &expected).is_match());
             for wrong in [3e-4 * (n as f32).sqrt(), f32::INFINITY, f32::NAN] {
-                let got: Vec<f32> = got.iter().map(|right| right + wrong).collect();
-                assert_eq!(compare(&got, &expected).differing, expected.len());
+                let actual: Vec<f32> = actual.iter().map(|right| right + wrong).collect();
+                assert_eq!(compare(&actual, &expected).differing, expected.len());
             }
         }
     }
 
     #[test]
-    fn what_is_cut_off_of_a_is_missing() {
+    fn truncated_bits_of_a_change_the_result() {
         let (a, b, n, p) = factors_of_all_sizes().last().unwrap();
         let cut: Vec<_> = a
             .iter()
@@ -295,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn factors_that_nobody_rounded_give_something_else() {
+    fn unrounded_factors_differ() {
         let (a, b, n, p) = factors_of_all_sizes().last().unwrap();
         let exact = matmul_pitched::reference::product(&a, &b, n, p);
         let differing = compare(&exact, &product(&a, &b, n, p, OfA::Rounded)).differing;
@@ -309,13 +307,13 @@ mod tests {
         assert!(compare(&identity, &expected).is_match());
         assert!(expected.iter().all(|element| element.off < 2e-6));
         let off = compare(&[1.00001, 0.0, 0.0, 1.0], &expected).verdict(|i| i.to_string());
-        let wanted = "1 of 4 differ: 0 is 1.0000100135803223 and should be 1 ± 7.2e-7";
-        assert_eq!(off.wrong.unwrap(), wanted);
+        let description = "1 of 4 differ: 0 is 1.0000100135803223 and should be 1 ± 7.2e-7";
+        assert_eq!(off.wrong.unwrap(), description);
     }
 
     #[test]
     #[should_panic(expected = "B has no such rows")]
-    fn matrices_that_do_not_fit_are_a_mistake() {
+    fn mismatched_matrices_panic() {
         product(&[1.0; 6], &[1.0; 5], 3, 2, OfA::Rounded);
     }
 }

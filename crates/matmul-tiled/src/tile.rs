@@ -1,23 +1,23 @@
-//! Tiles: what a block computes at a time.
+//! Tiles: the parts of C that blocks compute.
 
 use common::launch::Block;
 use matmul_pitched::flags::ProductFlags;
 
-/// What a block does.
+/// The tile of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tile {
-    /// Rows of its tile of C.
+    /// Rows of the tile of C.
     pub rows: u32,
-    /// Columns of its tile of C.
+    /// Columns of the tile of C.
     pub cols: u32,
-    /// Columns of its tiles of A, rows of its tiles of B.
+    /// Columns of the tiles of A, rows of the tiles of B.
     pub depth: u32,
-    /// How its elements move.
+    /// The way elements are moved.
     pub moves: Moves,
 }
 
 impl Tile {
-    /// One as wide as it is high.
+    /// Creates a square tile.
     pub const fn square(side: u32, depth: u32, moves: Moves) -> Self {
         Tile {
             rows: side,
@@ -27,7 +27,7 @@ impl Tile {
         }
     }
 
-    /// Its elements of C.
+    /// Returns the dimensions of the tile of C.
     pub fn area(self) -> Block {
         Block {
             width: self.cols,
@@ -35,39 +35,40 @@ impl Tile {
         }
     }
 
-    /// Tiles down a column of C.
+    /// Returns the number of tiles in a column of C.
     pub fn down(self, product: &ProductFlags) -> u64 {
         product.m.div_ceil(self.rows).into()
     }
 
-    /// Tiles along a row of C.
+    /// Returns the number of tiles in a row of C.
     pub fn across(self, product: &ProductFlags) -> u64 {
         product.p.div_ceil(self.cols).into()
     }
 
-    /// Tiles of A, and of B, that a tile of C takes one after the other.
+    /// Returns the number of tiles of A, and of B, that a tile of C needs one after the other.
     pub fn steps(self, product: &ProductFlags) -> u64 {
         product.n.div_ceil(self.depth).into()
     }
 }
 
-/// How elements move between global memory and a block.
+/// The way elements move between global memory and a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moves {
-    /// One at a time.
+    /// One element at a time.
     Ones,
-    /// Four at a time, one at a time at the end of a row.
+    /// Four elements at a time, and one at a time at the end of a row.
     Fours,
-    /// Asynchronously, A's one and B's four at a time, in whole tiles: what is past the edge is
-    /// copied as zeros, or as what nobody uses.
+    /// Asynchronous copies of whole tiles, one element of A and four of B at a time; elements beyond the edge
+    /// are copied as zeros or never used.
     Copies {
-        /// C's so many at a time, one at a time at the end of a row.
+        /// Number of elements of C stored at a time; one at a time at the end of a row.
         stored: u32,
     },
-    /// Asynchronously, four at a time or as many as there are at the end of a row. C's four at a
-    /// time, one at a time at the end of a row.
+    /// Asynchronous copies of four elements at a time, or fewer at the end of a row. C is stored four
+    /// elements at a time, one at a time at the end of a row.
     CopiesOfFours,
-    /// Asynchronously, four at a time, in whole tiles and two more than there are, and one more
-    /// where their number is odd. C's two at a time, one at a time at the end of a row.
+    /// Asynchronous copies of four elements at a time in whole tiles, with two tiles more than needed, and
+    /// one more if their number is odd. C is stored two elements at a time, one at a time at the end of a
+    /// row.
     CopiesAhead,
 }

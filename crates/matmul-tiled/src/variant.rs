@@ -1,4 +1,4 @@
-//! The kernels: the notes', and the rungs from there to the hardware's limit.
+//! The chapter's kernels: the notes', and the rungs towards the hardware's limit.
 
 use chapter::ladder;
 use common::gpu::Capability;
@@ -9,48 +9,47 @@ use crate::tf32::OfA;
 use crate::tile::{Moves, Tile};
 
 /// A row of the table of kernels.
-pub type Variant = ladder::Variant<Own>;
+pub type Variant = ladder::Variant<KernelConfig>;
 
-/// What this chapter says of a kernel.
+/// The chapter's properties of a kernel.
 #[derive(Clone, Copy, Debug)]
-pub struct Own {
-    /// The module that has it.
+pub struct KernelConfig {
+    /// The kernel's module.
     pub ptx: &'static str,
-    /// What a block computes at a time, the note's `BLOCK_SIZE`; the pitched kernel has no tiles.
+    /// The tile that a block computes at a time, the note's `BLOCK_SIZE`; `None` for the pitched kernel.
     pub tile: Option<Tile>,
-    /// Threads of a block, where a thread computes several elements; `None` where it is one, and a
-    /// block's threads are its elements.
+    /// Threads per block if a thread computes several elements; `None` if a block has one thread per element.
     pub threads: Option<u32>,
-    /// Bytes of shared memory that a launch asks for, beside what the kernel has of its own: as
-    /// its `.cu` file works them out.
+    /// Bytes of dynamic shared memory, in addition to the kernel's static shared memory, as computed in its
+    /// `.cu` file.
     pub shared_bytes: u32,
-    /// How the work is shared out.
+    /// The distribution of the work among blocks.
     pub work: Work,
-    /// What its factors in TF32 are (see [`crate::tf32`]), if they are that: then its result is
-    /// another than that of the others.
+    /// The treatment of its factors in TF32 (see [`crate::tf32`]), if it uses tensor cores: then its result
+    /// differs from that of the other kernels.
     pub tf32: Option<OfA>,
 }
 
-/// How blocks share the work out.
+/// The distribution of the work among blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// A tile of C a block.
+    /// One tile of C per block.
     Tiles,
-    /// As many blocks as run at once, with equal shares (see [`crate::shares`]).
+    /// As many blocks as are resident at once, with equal shares (see [`crate::shares`]).
     EvenShares,
-    /// A part of a tile's sum a block (see [`crate::split`]).
+    /// One part of a tile's sum per block (see [`crate::split`]).
     SplitK,
 }
 
-impl Own {
-    /// Elements of C that a block computes; the pitched kernel's block is the reader's.
+impl KernelConfig {
+    /// Returns the elements of C per block; `pitched` is the block size of the pitched kernel.
     pub fn area(&self, pitched: Block) -> Block {
         self.tile.map_or(pitched, Tile::area)
     }
 
-    /// A rung whose blocks have so many threads.
+    /// Creates the properties of a rung with this number of threads per block.
     const fn rung(ptx: &'static str, tile: Tile, threads: u32) -> Self {
-        Own {
+        KernelConfig {
             ptx,
             tile: Some(tile),
             threads: Some(threads),
@@ -59,8 +58,8 @@ impl Own {
     }
 }
 
-/// The kernel of `matmul-pitched`: everything from global memory.
-const PITCHED: Own = Own {
+/// The kernel of `matmul-pitched`, which reads everything from global memory.
+const PITCHED: KernelConfig = KernelConfig {
     ptx: include_str!(env!("MATMUL_PITCHED_PTX")),
     tile: None,
     threads: None,
@@ -70,47 +69,47 @@ const PITCHED: Own = Own {
 };
 
 /// The note's kernel with tiles of this size.
-const fn tiled(block_size: u32) -> Own {
-    Own {
+const fn tiled(block_size: u32) -> KernelConfig {
+    KernelConfig {
         ptx: include_str!(env!("MATMUL_TILED_PTX")),
         tile: Some(Tile::square(block_size, block_size, Moves::Ones)),
         ..PITCHED
     }
 }
 
-/// All kernels, from the notes' up.
+/// All kernels, from the notes' upwards.
 pub const VARIANTS: &[Variant] = &[
     Variant::note(
         "pitched",
         "mat_mul_pitched",
-        "A thread an element, everything from global memory.",
+        "One element per thread, everything from global memory.",
         PITCHED,
     ),
     Variant::note(
         "tiled 8",
         "mat_mul_tiled_8",
-        "Tiles of 8x8 in shared memory, fetched once for all threads.",
+        "Tiles of 8x8 in shared memory, loaded once for all threads.",
         tiled(8),
     )
-    .aside(),
+    .off_ladder(),
     Variant::note(
         "tiled 16",
         "mat_mul_tiled_16",
-        "Tiles of 16x16 in shared memory, fetched once for all threads.",
+        "Tiles of 16x16 in shared memory, loaded once for all threads.",
         tiled(16),
     ),
     Variant::note(
         "tiled 32",
         "mat_mul_tiled_32",
-        "Tiles of 32x32 in shared memory, fetched once for all threads.",
+        "Tiles of 32x32 in shared memory, loaded once for all threads.",
         tiled(32),
     )
-    .aside(),
+    .off_ladder(),
     Variant::rung(
         "columns",
         "mat_mul_columns",
-        "A thread computes 8 elements of a column: a number of B serves them all.",
-        Own::rung(
+        "Each thread computes 8 elements of a column, which share an element of B.",
+        KernelConfig::rung(
             include_str!(env!("MATMUL_LADDER_1_COLUMNS_PTX")),
             Tile::square(64, 8, Moves::Ones),
             512,
@@ -119,8 +118,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "squares",
         "mat_mul_squares",
-        "A thread computes 8x8 elements: 16 shared loads for 64 multiply-adds.",
-        Own::rung(
+        "Each thread computes 8x8 elements: 16 shared loads for 64 multiply-adds.",
+        KernelConfig::rung(
             include_str!(env!("MATMUL_LADDER_2_SQUARES_PTX")),
             Tile::square(128, 8, Moves::Ones),
             256,
@@ -129,8 +128,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "vectors",
         "mat_mul_vectors",
-        "Four elements a load and a store, the tile of A transposed.",
-        Own::rung(
+        "Four elements per load and store, the tile of A transposed.",
+        KernelConfig::rung(
             include_str!(env!("MATMUL_LADDER_3_VECTORS_PTX")),
             Tile::square(128, 8, Moves::Fours),
             256,
@@ -139,8 +138,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "warp tiles",
         "mat_mul_warp_tiles",
-        "A warp's threads sit close together: fewer wavefronts a shared load.",
-        Own::rung(
+        "A warp computes a compact tile: fewer wavefronts per shared load.",
+        KernelConfig::rung(
             include_str!(env!("MATMUL_LADDER_4_WARP_TILES_PTX")),
             Tile::square(128, 8, Moves::Fours),
             256,
@@ -149,8 +148,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "double buffer",
         "mat_mul_double_buffer",
-        "The next tiles are fetched while these are used.",
-        Own::rung(
+        "The next tiles are loaded while the current ones are used.",
+        KernelConfig::rung(
             include_str!(env!("MATMUL_LADDER_5_DOUBLE_BUFFER_PTX")),
             Tile::square(128, 8, Moves::Fours),
             256,
@@ -159,10 +158,10 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "async",
         "mat_mul_async",
-        "Tiles are copied to shared memory past the registers, two of them ahead.",
-        Own {
+        "Tiles are copied asynchronously to shared memory, two tiles ahead.",
+        KernelConfig {
             shared_bytes: 49_920,
-            ..Own::rung(
+            ..KernelConfig::rung(
                 include_str!(env!("MATMUL_LADDER_6_ASYNC_SM_80_PTX")),
                 Tile::square(128, 16, Moves::Copies { stored: 1 }),
                 256,
@@ -173,11 +172,11 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "even shares",
         "mat_mul_even_shares",
-        "As many blocks as run at once share the work equally, 16x8 elements a thread.",
-        Own {
+        "Only resident blocks, with equal shares (Stream-K), 16x8 elements per thread.",
+        KernelConfig {
             shared_bytes: 49_920,
             work: Work::EvenShares,
-            ..Own::rung(
+            ..KernelConfig::rung(
                 include_str!(env!("MATMUL_LADDER_7_EVEN_SHARES_SM_80_PTX")),
                 Tile::square(128, 16, Moves::Copies { stored: 1 }),
                 128,
@@ -188,11 +187,11 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "split k",
         "mat_mul_split_k",
-        "Tiles as large as the matrix allows, and blocks that share the sum of one.",
-        Own {
-            shared_bytes: 37_632, // of the largest
+        "Tile size chosen by the shape, and sums split over several blocks.",
+        KernelConfig {
+            shared_bytes: 37_632, // of the largest tile
             work: Work::SplitK,
-            ..Own::rung(
+            ..KernelConfig::rung(
                 include_str!(env!("MATMUL_LADDER_8_SPLIT_K_SM_80_PTX")),
                 SHAPES[2].tile,
                 SHAPES[2].threads,
@@ -203,11 +202,11 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "tensor cores",
         "mat_mul_tensor_cores",
-        "A warp multiplies 16x8 by 8x8 elements at once, their factors rounded to TF32.",
-        Own {
+        "A warp multiplies 16x8 by 8x8 elements at once, with factors rounded to TF32.",
+        KernelConfig {
             shared_bytes: 190_464,
             tf32: Some(OfA::Rounded),
-            ..Own::rung(
+            ..KernelConfig::rung(
                 include_str!(env!("MATMUL_LADDER_9_TENSOR_CORES_SM_80_PTX")),
                 Tile {
                     rows: 320,
@@ -224,10 +223,10 @@ pub const VARIANTS: &[Variant] = &[
         "warpgroups",
         "mat_mul_warpgroups",
         "Four warps multiply 64x8 by 8x256 elements at once, one factor from shared memory.",
-        Own {
+        KernelConfig {
             shared_bytes: 200_704,
             tf32: Some(OfA::CutOff),
-            ..Own::rung(
+            ..KernelConfig::rung(
                 include_str!(env!("MATMUL_LADDER_10_WARPGROUPS_SM_90A_PTX")),
                 Tile {
                     rows: 256,
@@ -242,11 +241,11 @@ pub const VARIANTS: &[Variant] = &[
     .only(Capability(9, 0)), // no newer GPU has `wgmma`
 ];
 
-/// The kernel of this name.
+/// Returns the kernel with this name.
 ///
 /// # Panics
 ///
-/// Where there is none.
+/// Panics if there is none.
 pub fn named(name: &str) -> &'static Variant {
     let mut rows = VARIANTS.iter();
     rows.find(|row| row.name == name)

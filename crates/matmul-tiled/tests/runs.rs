@@ -1,4 +1,4 @@
-//! Runs of the real program on the simulator.
+//! Runs of the program on the simulator.
 
 use chapter_test::{Chapter, row};
 use serde_json::{Value, json};
@@ -7,9 +7,9 @@ fn chapter() -> Chapter {
     Chapter::new(env!("CARGO_BIN_EXE_matmul-tiled"))
 }
 
-/// Runs the notes' kernels and the ladder: every result has to be the reference's, and the accesses
-/// counted have to be those of the formula.
-fn is_right(arguments: &str) {
+/// Runs the notes' kernels and the ladder, and fails unless every result equals the reference and the counted
+/// accesses equal the formula.
+fn assert_correct(arguments: &str) {
     let record = chapter().record(&format!("{arguments} --variant book,ladder"));
     let results = record["results"].as_array().unwrap();
     let variants: Vec<_> = results.iter().map(|result| &result["variant"]).collect();
@@ -32,11 +32,11 @@ fn is_right(arguments: &str) {
             "warpgroups"
         ]
     );
-    agrees(results);
+    assert_results_correct(results);
 }
 
-/// Every result is the reference's, with as many accesses as the formula says.
-fn agrees(results: &[Value]) {
+/// Fails unless every result equals the reference and has as many accesses as the formula predicts.
+fn assert_results_correct(results: &[Value]) {
     for result in results {
         assert_eq!(result["verified"], true, "{result}");
         assert_eq!(result["differing"], 0, "{result}");
@@ -48,10 +48,10 @@ fn agrees(results: &[Value]) {
     }
 }
 
-/// One test a line.
+/// Defines one test per line.
 macro_rules! sizes {
     ($($test:ident: $arguments:literal;)*) => {
-        $(#[test] fn $test() { is_right($arguments) })*
+        $(#[test] fn $test() { assert_correct($arguments) })*
     };
 }
 
@@ -78,31 +78,31 @@ sizes! {
     another_block_for_the_pitched_kernel: "--m 50 --n 61 --p 100 --block 7x5";
 }
 
-/// More tiles than blocks that run at once, so that tiles pass from block to block.
+/// More tiles than resident blocks, so that tiles are passed on from block to block.
 #[test]
-fn tiles_begun_by_one_block_and_finished_by_another() {
-    let is_right = |chapter: Chapter, sizes: &str| {
+fn tiles_are_passed_on_between_blocks() {
+    let assert_correct = |chapter: Chapter, sizes: &str| {
         let record = chapter.record(&format!("{sizes} --variant async,even-shares"));
         let results = record["results"].as_array().unwrap();
-        agrees(results);
-        // What is handed on is stored and loaded.
+        assert_results_correct(results);
+        // Tiles that are passed on are stored and loaded once more.
         let accesses = |rung: usize| results[rung]["accesses_counted"].as_u64().unwrap();
         assert!(accesses(1) > accesses(0), "{sizes}");
     };
     // 272 tiles of 2 steps, and 289 of 4 with edges, for 264 blocks; 182 of 4 for fewer.
-    is_right(chapter(), "--m 2176 --n 20 --p 2048");
-    is_right(chapter(), "--m 2057 --n 61 --p 2111");
-    let smaller = chapter().with("CUDA_SIM_DEVICE", "rtx3090");
-    is_right(smaller, "--m 1700 --n 50 --p 1600");
+    assert_correct(chapter(), "--m 2176 --n 20 --p 2048");
+    assert_correct(chapter(), "--m 2057 --n 61 --p 2111");
+    let smaller = chapter().with_env("CUDA_SIM_DEVICE", "rtx3090");
+    assert_correct(smaller, "--m 1700 --n 50 --p 1600");
 }
 
-/// Where C has a few tiles more than run at once, equal shares are faster, and the rung is the one
-/// before.
+/// If C has slightly more tiles than resident blocks, equal shares are faster, and the rung launches the
+/// kernel of the one before.
 #[test]
-fn many_tiles_are_even_shares_and_few_are_split() {
+fn many_tiles_use_even_shares_and_few_are_split() {
     let record = chapter().record("--m 1920 --n 512 --p 2304 --variant even-shares,split-k");
     let results = record["results"].as_array().unwrap();
-    agrees(results);
+    assert_results_correct(results);
     assert_eq!(
         results[0]["accesses_counted"],
         results[1]["accesses_counted"]
@@ -111,46 +111,46 @@ fn many_tiles_are_even_shares_and_few_are_split() {
 
     let record = chapter().record("--m 480 --n 640 --p 320 --variant tiled-16,even-shares,split-k");
     let results = record["results"].as_array().unwrap();
-    agrees(results);
+    assert_results_correct(results);
     let ms = |rung: usize| results[rung]["median_ms"].as_f64().unwrap();
     assert!(ms(2) < 0.5 * ms(0) && ms(2) < 0.5 * ms(1), "{results:?}");
 }
 
 #[test]
-fn a_gpu_without_asynchronous_copies_leaves_their_rungs_out() {
-    let old = chapter().with("CUDA_SIM_DEVICE", "p2000");
-    let run = old.runs("--m 9 --n 9 --p 9 --variant ladder");
+fn rungs_with_asynchronous_copies_need_compute_capability_8() {
+    let old = chapter().with_env("CUDA_SIM_DEVICE", "p2000");
+    let run = old.run("--m 9 --n 9 --p 9 --variant ladder");
     for rung in ["async", "even shares", "split k", "tensor cores"] {
         let left_out = format!("left out: {rung} needs compute capability 8.0");
         assert!(run.stderr.contains(&left_out), "{}", run.stderr);
         assert!(!run.stdout.contains(rung), "{}", run.stdout);
     }
-    assert!(row(&run.stdout, "double buffer").contains(&"right"));
+    assert!(row(&run.stdout, "double buffer").contains(&"correct"));
 }
 
 #[test]
-fn a_gpu_without_wgmma_leaves_its_rung_out() {
-    let other = chapter().with("CUDA_SIM_DEVICE", "rtx3090");
-    let run = other.runs("--m 9 --n 9 --p 9 --variant split-k,warpgroups");
+fn warpgroups_need_compute_capability_9() {
+    let other = chapter().with_env("CUDA_SIM_DEVICE", "rtx3090");
+    let run = other.run("--m 9 --n 9 --p 9 --variant split-k,warpgroups");
     let left_out = "left out: warpgroups needs compute capability 9.0 and no newer";
     assert!(run.stderr.contains(left_out), "{}", run.stderr);
     assert!(!run.stdout.contains("warpgroups"), "{}", run.stdout);
-    assert!(row(&run.stdout, "split k").contains(&"right"));
+    assert!(row(&run.stdout, "split k").contains(&"correct"));
 }
 
 #[test]
-fn a_gpu_with_less_shared_memory_leaves_a_rung_out() {
-    let smaller = chapter().with("CUDA_SIM_DEVICE", "rtx3090");
-    let run = smaller.runs("--m 9 --n 9 --p 9 --variant even-shares,tensor-cores");
-    let left_out = "left out: tensor cores needs 190464 bytes of shared memory a block, \
-                    and this GPU gives 101376";
+fn rungs_with_too_much_shared_memory_are_left_out() {
+    let smaller = chapter().with_env("CUDA_SIM_DEVICE", "rtx3090");
+    let run = smaller.run("--m 9 --n 9 --p 9 --variant even-shares,tensor-cores");
+    let left_out = "left out: tensor cores needs 190464 bytes of shared memory per block, \
+                    and this GPU allows 101376";
     assert!(run.stderr.contains(left_out), "{}", run.stderr);
     assert!(!run.stdout.contains("tensor cores"), "{}", run.stdout);
-    assert!(row(&run.stdout, "even shares").contains(&"right"));
+    assert!(row(&run.stdout, "even shares").contains(&"correct"));
 }
 
 #[test]
-fn the_record_says_which_kernels() {
+fn the_record_lists_the_kernels() {
     let variants = |arguments: &str| {
         let record = chapter().record(&format!("--m 2 --n 2 --p 2 {arguments}"));
         record["inputs"]["variants"].clone()
@@ -164,24 +164,27 @@ fn the_record_says_which_kernels() {
 #[test]
 fn the_ladder_shows_its_limit_and_its_ideas() {
     let small = "--m 70 --n 20 --p 30";
-    let run = chapter().runs(&format!("{small} --variant ladder"));
-    let limit = row(&run.stdout, "limit: multiply-adds alone");
+    let run = chapter().run(&format!("{small} --variant ladder"));
+    let limit = row(&run.stdout, "multiply-adds alone");
     assert!(limit.contains(&"100 %"), "{limit:?}");
     assert!(
         row(&run.stdout, "squares")
             .iter()
             .any(|cell| cell.ends_with(" %"))
     );
-    assert!(run.stderr.contains("squares        A thread computes 8x8"));
+    assert!(
+        run.stderr
+            .contains("squares        Each thread computes 8x8")
+    );
     // Multiply-adds are no limit for tensor cores.
     let tensor_cores = row(&run.stdout, "tensor cores");
     assert!(!tensor_cores.iter().any(|cell| cell.ends_with(" %")));
-    let book = chapter().runs(small);
+    let book = chapter().run(small);
     assert!(!book.stdout.contains("limit"), "{}", book.stdout);
 }
 
 #[test]
-fn wavefronts_and_requests_go_down_from_rung_to_rung() {
+fn wavefronts_and_requests_decrease_along_the_ladder() {
     let record = chapter().record("--m 128 --n 64 --p 128 --variant ladder --profile");
     let counted = |variant: &str, counter: &str| {
         let results = record["results"].as_array().unwrap();
@@ -206,7 +209,7 @@ fn wavefronts_and_requests_go_down_from_rung_to_rung() {
 }
 
 #[test]
-fn accesses_are_the_notes_at_the_notes_sizes() {
+fn accesses_match_the_note_at_its_sizes() {
     let record = chapter().record("");
     let counted = |index: usize| {
         record["results"][index]["accesses_counted"]
@@ -221,8 +224,8 @@ fn accesses_are_the_notes_at_the_notes_sizes() {
 }
 
 #[test]
-fn the_table_has_every_variant_and_says_that_times_are_modelled() {
-    let run = chapter().runs("--m 40 --n 30 --p 20");
+fn the_table_has_every_variant_and_modelled_times() {
+    let run = chapter().run("--m 40 --n 30 --p 20");
     for (variant, accesses) in [
         ("pitched", 2 * 40 * 30 * 20 + 40 * 20),
         ("tiled 8", 40 * 30 * 3 + 30 * 20 * 5 + 40 * 20),
@@ -230,17 +233,17 @@ fn the_table_has_every_variant_and_says_that_times_are_modelled() {
         ("tiled 32", 40 * 30 + 30 * 20 * 2 + 40 * 20),
     ] {
         let row = row(&run.stdout, variant);
-        // By the formula, and counted.
+        // Once by the formula and once counted.
         let accesses = accesses.to_string();
         let both = row.iter().filter(|&&cell| cell == accesses);
         assert_eq!(both.count(), 2, "{row:?}");
-        assert!(row.contains(&"modelled, NVIDIA H200"), "{row:?}");
-        assert_eq!(row.last(), Some(&"right"), "{row:?}");
+        assert_eq!(row.last(), Some(&"correct"), "{row:?}");
     }
-    assert!(!run.stdout.contains("measured"), "{}", run.stdout);
+    let legend = "\n\nTimes: modelled, NVIDIA H200. Speedup: relative to ";
+    assert!(run.stdout.contains(legend), "{}", run.stdout);
     for part in [
         "simulator: models an NVIDIA H200",
-        "These times are a model's",
+        "Modelled times are estimates",
     ] {
         assert!(run.stderr.contains(part), "{}", run.stderr);
     }
@@ -276,14 +279,14 @@ fn the_same_run_twice_gives_the_same_record() {
 }
 
 #[test]
-fn a_kernel_may_be_chosen_without_the_baseline() {
+fn kernels_can_run_without_the_baseline() {
     let record = chapter().record("--m 9 --n 9 --p 9 --variant tiled-8");
     assert!(record["results"][0]["speedup"].is_null());
 }
 
 #[test]
-fn counters_advice_and_source_lines() {
-    chapter().profiles(
+fn profiles_have_counters_advice_and_source_lines() {
+    chapter().check_profile(
         "--m 33 --n 20 --p 40",
         &[
             ("pitched", "result = fmaf("),
@@ -295,17 +298,17 @@ fn counters_advice_and_source_lines() {
 }
 
 #[test]
-fn a_profiler_meets_no_limits() {
-    let run = chapter().runs("--m 70 --n 20 --p 30 --variant squares --repeat 0");
+fn repeat_0_measures_no_limits() {
+    let run = chapter().run("--m 70 --n 20 --p 30 --variant squares --repeat 0");
     assert!(!run.stdout.contains("limit"), "{}", run.stdout);
 }
 
 #[test]
-fn output_that_nobody_takes() {
-    chapter().copes_without_readers("--m 5 --n 3 --p 4");
+fn unwritable_output_is_handled() {
+    chapter().survives_closed_output("--m 5 --n 3 --p 4");
 }
 
-/// Takes some seconds, and `times` as long.
+/// Returns arguments for a run of some seconds, and `times` as long.
 #[cfg(unix)]
 fn long(times: u32) -> String {
     format!("--m {} --n 1600 --p 1600", 1600 * times)
@@ -314,17 +317,17 @@ fn long(times: u32) -> String {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_a_long_run() {
-    chapter().ends_at_ctrl_c(long, "mat_mul_pitched on the simulator");
+    chapter().exits_on_ctrl_c(long, "mat_mul_pitched on the simulator");
 }
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_ends_it_though_nobody_listens() {
-    chapter().ends_when_interrupted_unheard(&long(1));
+fn sigint_ends_a_run_without_a_reader() {
+    chapter().exits_on_sigint_without_reader(&long(1));
 }
 
 #[test]
-fn no_check_finds_anything() {
-    chapter().checks_out("--m 33 --n 65 --p 70");
-    chapter().checks_out("--m 97 --n 131 --p 75 --variant ladder");
+fn checks_have_no_findings() {
+    chapter().check_finds_nothing("--m 33 --n 65 --p 70");
+    chapter().check_finds_nothing("--m 97 --n 131 --p 75 --variant ladder");
 }

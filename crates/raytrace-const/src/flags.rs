@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 
 use chapter::flags::CommonFlags;
-use chapter::ladder::{self, Choice, Chosen};
+use chapter::ladder::{self, Choice, Selection};
 use clap::{Parser, value_parser};
 use common::launch::Block;
 use serde::Serialize;
 
-use crate::variant::{Own, VARIANTS};
+use crate::variant::{KernelConfig, VARIANTS};
 
-/// The longest side of a picture, and the most spheres. The kernels count in 32-bit integers, and
-/// the grid reaches up to a block past the picture's edge.
-const MOST: i64 = 1 << 30;
+/// Maximum side of a picture and maximum number of spheres. The kernels count in 32-bit integers, and the
+/// grid extends up to one block beyond the picture's edge.
+const MAX_SIZE: i64 = 1 << 30;
 
 /// Draws spheres on the GPU, from global and from constant memory, and compares the times.
 #[derive(Debug, Parser)]
@@ -23,7 +23,7 @@ pub struct Flags {
         long,
         value_name = "PIXELS",
         default_value_t = 1024,
-        value_parser = value_parser!(u32).range(1..=MOST)
+        value_parser = value_parser!(u32).range(1..=MAX_SIZE)
     )]
     pub width: u32,
 
@@ -32,24 +32,24 @@ pub struct Flags {
         long,
         value_name = "PIXELS",
         default_value_t = 1024,
-        value_parser = value_parser!(u32).range(1..=MOST)
+        value_parser = value_parser!(u32).range(1..=MAX_SIZE)
     )]
     pub height: u32,
 
-    /// How many spheres; constant memory holds 2340, 2048 aligned ones, or 2040 of the ladder's
+    /// Number of spheres; constant memory holds 2340, or 2048 aligned ones, or 2040 for the ladder
     #[arg(
         long,
         value_name = "COUNT",
         default_value_t = 20,
-        value_parser = value_parser!(u32).range(1..=MOST)
+        value_parser = value_parser!(u32).range(1..=MAX_SIZE)
     )]
     pub spheres: u32,
 
-    /// Another number, another scene
+    /// Seed of the random scene
     #[arg(long, value_name = "NUMBER", default_value_t = 6)]
     pub seed: u64,
 
-    /// Which kernels to run, one or several
+    /// Kernels to run, one or several
     #[arg(
         long,
         value_name = "KERNEL",
@@ -57,13 +57,13 @@ pub struct Flags {
         default_value = "book",
         value_parser = ladder::choice(VARIANTS)
     )]
-    pub variant: Vec<Choice<Own>>,
+    pub variant: Vec<Choice<KernelConfig>>,
 
-    /// Threads of a block
+    /// Threads per block
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "16x16")]
     pub block: Block,
 
-    /// Where to save the picture
+    /// File to save the picture to
     #[arg(long, value_name = "FILE.png", default_value = "raytrace.png")]
     pub out: PathBuf,
 
@@ -72,7 +72,7 @@ pub struct Flags {
     pub common: CommonFlags,
 }
 
-/// What the JSON record repeats of the flags.
+/// The flags that are repeated in the JSON record.
 #[derive(Debug, Serialize)]
 pub struct Inputs {
     width: u32,
@@ -83,7 +83,7 @@ pub struct Inputs {
 }
 
 impl Flags {
-    /// The flags that decide the results, for the record.
+    /// Returns the flags that determine the results.
     pub fn inputs(&self) -> Inputs {
         Inputs {
             width: self.width,
@@ -94,9 +94,9 @@ impl Flags {
         }
     }
 
-    /// The kernels to run, the note's first.
-    pub fn variants(&self) -> Chosen<Own> {
-        ladder::chosen(VARIANTS, &self.variant)
+    /// Returns the selected kernels, the note's first.
+    pub fn variants(&self) -> Selection<KernelConfig> {
+        ladder::select(VARIANTS, &self.variant)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What goes beyond the note: what the hardware allows, and the rungs up to there.
+//! Measurements beyond the note: the hardware's limit, and the rungs towards it.
 
 use anyhow::Result;
 use chapter::limit::Fp32;
@@ -14,31 +14,32 @@ use crate::picture::{Picture, Pixel};
 use crate::scene::{self, ConstantScene, Sphere};
 use crate::variant::{Spheres, Variant};
 
-/// The rung whose test is one for sixteen pixels.
+/// The rung with one intersection test for sixteen pixels.
 const NEAREST_POINT: &str = "nearest point";
 
-/// The rung that makes fewer tests than the others.
+/// The rung with fewer intersection tests than the others.
 const CULLED: &str = "culled";
 
-/// Before the note's kernels run: says what each rung adds, and measures what the hardware allows.
-/// Nothing where no rung was chosen.
+/// Lists the ideas of the selected rungs and measures the hardware's limit, before the note's kernels run.
+/// Does nothing if no rung was selected.
 ///
 /// # Errors
 ///
-/// CUDA's own.
+/// Fails if CUDA reports an error.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
-    if chapter.climbs(&flags.variants()) {
+    if chapter.with_ladder(&flags.variants()) {
         limits(flags, chapter)?;
     }
     Ok(())
 }
 
-/// A result's limit is the longer of two: writing the picture, and the instructions of the tests that
-/// no two pixels share, two for each; or where sixteen pixels have one test, all its nine.
+/// Sets the limit of each result to the longer of two times: writing the picture, and the instructions of the
+/// intersection tests that pixels cannot share. These are two per test; nine if sixteen pixels share one
+/// test.
 fn limits(flags: &Flags, chapter: &Chapter) -> Result<()> {
     let mut image = output::<Pixel>("the image", flags.width as usize * flags.height as usize)?;
     let written = chapter.measure("writing the picture", || {
-        // SAFETY: the image outlives the filling, which `measure` waits for.
+        // SAFETY: the image outlives the asynchronous memset, which `measure` waits for.
         unsafe { image.set_8_async(POISON, &chapter.gpu.stream) }
     })?;
     let writing = Limit {
@@ -58,19 +59,18 @@ fn limits(flags: &Flags, chapter: &Chapter) -> Result<()> {
     let patches = longer("nine instructions for sixteen pixels", 9.0 / 16.0 * tests);
     chapter.limit_of(move |variant, (): &()| match variant {
         NEAREST_POINT => patches.clone(),
-        // Of fewer tests nothing is left but the writing.
+        // The number of tests depends on the scene, so only the writing is a limit.
         CULLED => writing.clone(),
         _ => pixels.clone(),
     });
     Ok(())
 }
 
-/// After the note's kernels: draws the picture with each rung that was chosen, up to one that is
-/// wrong.
+/// Draws the picture with each selected rung, after the note's kernels; stops at the first wrong picture.
 ///
 /// # Errors
 ///
-/// CUDA's own, such as those of a kernel that failed.
+/// Fails if CUDA reports an error, such as that of a failed kernel.
 pub fn run(
     flags: &Flags,
     chapter: &Chapter,
@@ -99,8 +99,8 @@ pub fn run(
         let kernel = module.get_function(variant.kernel)?;
         let (grid, block) = grid(chapter, flags, variant)?;
         let measured = chapter.measure(variant.kernel, || {
-            // SAFETY: the arguments are those of the rung's kernel; the buffers and the symbol have
-            // whole groups of spheres, at least `count`, and `image` has `width * height` pixels.
+            // SAFETY: the arguments match the parameters of the rung's kernel; the buffers and the symbol
+            // have whole groups of spheres, at least `count`, and `image` has `width * height` pixels.
             unsafe {
                 match variant.spheres {
                     Spheres::GlobalScene => launch!(kernel<<<grid, block, 0, stream>>>(
@@ -119,28 +119,31 @@ pub fn run(
         })?;
 
         image.copy_to(&mut picture.pixels)?;
-        let check = compare(&picture.pixels, &expected.pixels, |got, want| got == want);
+        let check = compare(&picture.pixels, &expected.pixels, |actual, expected| {
+            actual == expected
+        });
         let entry = Entry::new(
             variant.name,
             measured,
-            check.verdict(|index| picture.place(index)),
+            check.verdict(|index| picture.pixel_name(index)),
         );
         let entry = match variant.name {
-            CULLED => entry.apart(),
+            CULLED => entry.separate(),
             _ => entry,
         };
         if !chapter.add(entry) {
+            // the wrong picture is saved
             break; // the file will show the wrong picture
         }
     }
     Ok(())
 }
 
-/// Blocks of `--block` threads, each with its patch of pixels, that cover the picture.
+/// Returns a grid of blocks of `--block` threads that covers the picture, with a patch of pixels per thread.
 ///
 /// # Errors
 ///
-/// Where the device does not take them.
+/// Fails if the device does not allow it.
 pub fn grid(chapter: &Chapter, flags: &Flags, variant: &Variant) -> Result<(GridSize, BlockSize)> {
     let (across, down) = variant.patch;
     let (width, height) = (flags.width.div_ceil(across), flags.height.div_ceil(down));

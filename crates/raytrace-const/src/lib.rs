@@ -1,4 +1,4 @@
-//! What `main.rs`, the chapter, is made of: the scene and what is around the GPU's work.
+//! Modules of the chapter in `main.rs`: the scene, the picture, the reference and the ladder.
 
 pub mod flags;
 pub mod ladder;

@@ -1,7 +1,7 @@
-//! Spheres in global and in constant memory, timed with events: the note on CUDA by Example,
-//! chapter 6, "Constant memory and events".
+//! Spheres in global and in constant memory, timed with events. Follows the note on CUDA by
+//! Example, chapter 6, "Constant memory and events".
 //!
-//! The kernels are in `kernels/raytrace-const.cu`. What goes beyond the note is in `ladder.rs`.
+//! The kernels are in `kernels/raytrace-const.cu`; the ladder beyond the note is in `ladder.rs`.
 
 use std::process::ExitCode;
 
@@ -26,12 +26,12 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let spheres = scene::random(flags);
     let expected = reference::render(&spheres, width, height);
 
-    // Allocate: the spheres, copied to global memory, and the image, which the kernels fill.
+    // Allocate the spheres, copied to global memory, and the image, which the kernels write.
     let global_spheres = DeviceBuffer::from_slice(&spheres).context("cannot copy the spheres")?;
     let mut image = output::<Pixel>("the image", expected.pixels.len())?;
     let mut picture = Picture::black(width, height);
 
-    // `__constant__` memory is not allocated: it is a symbol of the module.
+    // `__constant__` memory needs no allocation: it is a symbol of the module.
     let module = module::load(ptx)?;
     let mut constant_spheres = module::symbol::<ConstantBank>(&module, c"constant_spheres")?;
 
@@ -39,8 +39,8 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let stop = Event::new(EventFlags::DEFAULT)?;
     let (grid, block) = launch::grid_2d(&chapter.gpu.device, width, height, flags.block)?;
 
-    for variant in flags.variants().note() {
-        // Copy to the symbol, in the layout that the kernel reads.
+    for variant in flags.variants().note_kernels() {
+        // Copy to the symbol in the layout that the kernel reads.
         match variant.spheres {
             Spheres::Packed => constant_spheres.copy_from(&ConstantBank::packed(&spheres))?,
             Spheres::Aligned => constant_spheres.copy_from(&ConstantBank::aligned(&spheres))?,
@@ -49,12 +49,12 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         image.set_8(POISON)?;
         let kernel = module.get_function(variant.kernel)?;
 
-        // Launch between two events, as often as a good sample takes.
+        // Launch between two events, as often as one timing sample needs.
         let measured = chapter.sample(variant.kernel, |launches| {
             start.record(stream)?;
             for _ in 0..launches {
-                // SAFETY: the arguments are those of the kernel in the .cu file: `count` spheres
-                // in the buffer or the symbol, and `width * height` pixels.
+                // SAFETY: the arguments match the kernel's parameters in the .cu file: `count`
+                // spheres in the buffer or the symbol, and `width * height` pixels.
                 unsafe {
                     match variant.spheres {
                         Spheres::Global => launch!(kernel<<<grid, block, 0, stream>>>(
@@ -72,15 +72,17 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
             Ok(stop.elapsed_time_f32(&start)?)
         })?;
 
-        // Read back, and compare bit by bit: kernel and reference round in the same places.
+        // Read back and compare bit by bit: kernel and reference round in the same places.
         image.copy_to(&mut picture.pixels)?;
-        let check = compare(&picture.pixels, &expected.pixels, |got, want| got == want);
-        let verdict = check.verdict(|index| picture.place(index));
+        let check = compare(&picture.pixels, &expected.pixels, |actual, expected| {
+            actual == expected
+        });
+        let verdict = check.verdict(|index| picture.pixel_name(index));
         if !chapter.add(Entry::new(variant.name, measured, verdict)) {
-            break; // the file will show the wrong picture
+            break; // the wrong picture is saved
         }
     }
-    drop((global_spheres, image)); // frees them
+    drop((global_spheres, image)); // frees the buffers
     ladder::run(flags, &chapter, &spheres, &expected, &mut picture)?;
     picture.save(&flags.out)?;
     flags.finish(&chapter)

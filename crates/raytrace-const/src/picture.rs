@@ -1,4 +1,4 @@
-//! The picture, and its file.
+//! The picture and its file.
 
 use std::path::Path;
 
@@ -7,21 +7,21 @@ use chapter::file;
 use image::codecs::png::PngEncoder;
 use image::{ExtendedColorType, ImageEncoder as _};
 
-/// Red, green, blue, alpha: the kernels' `uchar4`.
+/// Red, green, blue, alpha: `uchar4` of the kernels.
 pub type Pixel = [u8; 4];
 
-/// Pixels in rows, the top one first.
+/// Pixels in row-major order, from the top row down.
 pub struct Picture {
-    /// Pixels in a row.
+    /// Pixels per row.
     pub width: u32,
-    /// Rows.
+    /// The number of rows.
     pub height: u32,
-    /// `width * height` pixels.
+    /// The `width * height` pixels.
     pub pixels: Vec<Pixel>,
 }
 
 impl Picture {
-    /// A black picture.
+    /// Creates a black picture.
     pub fn black(width: u32, height: u32) -> Self {
         Picture {
             width,
@@ -30,17 +30,17 @@ impl Picture {
         }
     }
 
-    /// Which pixel has this index, in words.
-    pub fn place(&self, index: usize) -> String {
+    /// Describes the pixel with this index.
+    pub fn pixel_name(&self, index: usize) -> String {
         let width = self.width as usize;
         format!("pixel ({}, {})", index % width, index / width)
     }
 
-    /// Saves the picture as a PNG. A file of this name is always a whole picture.
+    /// Saves the picture atomically as a PNG.
     ///
     /// # Errors
     ///
-    /// Where the disk is full, or the folder cannot be written to.
+    /// Fails if the disk is full or the folder is not writable.
     pub fn save(&self, path: &Path) -> Result<()> {
         let saved = file::write(path, |file| {
             PngEncoder::new(file).write_image(
@@ -54,12 +54,12 @@ impl Picture {
     }
 }
 
-/// Checks that a PNG can be written to `path`, so that it does not turn out after the work.
+/// Checks that a PNG can be written to `path`, so that the error appears before the work and not after it.
 ///
 /// # Errors
 ///
-/// Where `path` is a folder, does not end in `.png`, or its folder is missing or not writable.
-pub fn require_place(path: &Path) -> Result<()> {
+/// Fails if `path` is a folder or does not end in `.png`, or its folder is missing or not writable.
+pub fn require_writable(path: &Path) -> Result<()> {
     let shown = path.display();
     if path.is_dir() {
         bail!("--out {shown} is a folder; give a file name, like raytrace.png");
@@ -68,7 +68,7 @@ pub fn require_place(path: &Path) -> Result<()> {
         .extension()
         .is_some_and(|extension| extension.eq_ignore_ascii_case("png"))
     {
-        bail!("--out '{shown}' does not end in .png, which is what the picture will be");
+        bail!("--out '{shown}' does not end in .png, the format of the picture");
     }
     file::require_folder(&format!("--out {shown}"), path)
 }
@@ -79,7 +79,7 @@ mod tests {
     use std::fs;
 
     fn refusal(path: &Path) -> String {
-        match require_place(path) {
+        match require_writable(path) {
             Ok(_) => panic!("{} was accepted", path.display()),
             Err(error) => error.to_string(),
         }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_that_cannot_be_put_in_place_leaves_nothing_behind() {
+    fn a_failed_save_leaves_no_temporary_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.png");
         fs::create_dir(&path).unwrap();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_an_error() {
+    fn a_missing_folder_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("inner/a.png");
         let error = Picture::black(1, 1).save(&path).unwrap_err();
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_paths_are_refused_beforehand() {
+    fn invalid_paths_are_rejected_beforehand() {
         let folder = tempfile::tempdir().unwrap();
         assert!(refusal(folder.path()).contains("is a folder"));
         assert!(refusal(&folder.path().join("a.jpg")).contains("does not end in .png"));
@@ -156,14 +156,14 @@ mod tests {
     }
 
     #[test]
-    fn checking_a_place_writes_nothing() {
+    fn checking_a_path_writes_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        require_place(&folder.path().join("a.png")).unwrap();
+        require_writable(&folder.path().join("a.png")).unwrap();
         assert!(names_in(folder.path()).is_empty());
     }
 
     #[test]
-    fn places_are_columns_and_rows() {
-        assert_eq!(Picture::black(5, 4).place(13), "pixel (3, 2)");
+    fn pixel_names_are_columns_and_rows() {
+        assert_eq!(Picture::black(5, 4).pixel_name(13), "pixel (3, 2)");
     }
 }

@@ -1,17 +1,17 @@
-//! The same picture by a plain loop on one CPU thread.
+//! The CPU reference of the picture: a plain loop on one thread.
 //!
-//! Every operation rounds where the kernel's does: `mul_add` stands where
-//! `kernels/raytrace-const.cu` has `fmaf`, so that the pictures are equal bit by bit.
+//! Every operation rounds like the kernel's: `mul_add` corresponds to `fmaf` in `kernels/raytrace-const.cu`,
+//! so that the pictures are equal bit by bit.
 
 use multiversion::multiversion;
 
 use crate::picture::{Picture, Pixel};
 use crate::scene::Sphere;
 
-/// Farther away than any sphere, as in the kernels.
+/// A distance beyond all spheres, as in the kernels.
 const INF: f32 = 2e10;
 
-/// Draws `spheres` as the kernels do.
+/// Draws `spheres` like the kernels.
 #[multiversion(targets("x86_64+fma"))]
 pub fn render(spheres: &[Sphere], width: u32, height: u32) -> Picture {
     let mut picture = Picture::black(width, height);
@@ -26,7 +26,7 @@ pub fn render(spheres: &[Sphere], width: u32, height: u32) -> Picture {
     picture
 }
 
-/// The colour of the nearest sphere under the ray through (`ox`, `oy`), black where there is none.
+/// Returns the colour of the nearest sphere on the ray through (`ox`, `oy`), or black if there is none.
 #[inline(always)]
 fn colour(spheres: &[Sphere], ox: f32, oy: f32) -> Pixel {
     let mut nearest = -INF;
@@ -43,7 +43,7 @@ fn colour(spheres: &[Sphere], ox: f32, oy: f32) -> Pixel {
     [r, g, b, 255]
 }
 
-/// Where the ray meets the sphere: its z, and the z component of the unit normal there.
+/// Returns the intersection of the ray with the sphere: its z, and the z component of the unit normal there.
 #[inline(always)]
 fn hit(sphere: &Sphere, ox: f32, oy: f32) -> Option<(f32, f32)> {
     let dx = ox - sphere.x;
@@ -78,14 +78,14 @@ mod tests {
         let picture = render(&[WHITE], 11, 9);
         let at = |x: usize, y: usize| picture.pixels[y * 11 + x];
         assert_eq!(at(5, 4), [255, 255, 255, 255]);
-        // One pixel aside the normal's z is sqrt(9 - 1) / 3.
+        // One pixel aside, the normal's z component is sqrt(9 - 1) / 3.
         assert_eq!(at(6, 4), [240, 240, 240, 255]);
         assert_eq!(at(8, 4), BLACK);
         assert_eq!(at(0, 0), BLACK);
     }
 
     #[test]
-    fn the_sphere_nearest_to_the_eye_is_seen_in_whatever_order() {
+    fn the_nearest_sphere_is_visible_in_any_order() {
         let near = Sphere {
             r: 0.0,
             z: 10.0,

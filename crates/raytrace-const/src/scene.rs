@@ -1,4 +1,4 @@
-//! The scene: random spheres, the same ones for the same seed on every machine.
+//! The scene: random spheres; the same seed gives the same spheres on every machine.
 
 use cust::DeviceCopy;
 use rand_pcg::Pcg32;
@@ -6,7 +6,7 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use crate::flags::Flags;
 
-/// A sphere as the kernels have it: 28 bytes, the colour in the book's order.
+/// A sphere in the layout of the kernels: 28 bytes, with the colour in the book's order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, DeviceCopy)]
 #[repr(C)]
 pub struct Sphere {
@@ -16,24 +16,24 @@ pub struct Sphere {
     pub b: f32,
     /// Green, from 0 to 1.
     pub g: f32,
-    /// In pixels.
+    /// Radius in pixels.
     pub radius: f32,
-    /// Centre, in pixels to the right of the picture's middle.
+    /// Centre, in pixels to the right of the picture's centre.
     pub x: f32,
-    /// Centre, in pixels below the picture's middle.
+    /// Centre, in pixels below the picture's centre.
     pub y: f32,
     /// Centre, in pixels towards the eye.
     pub z: f32,
 }
 
-/// The same sphere on a 32-byte boundary.
+/// A sphere aligned to 32 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, DeviceCopy)]
 #[repr(C, align(32))]
 pub struct AlignedSphere(pub Sphere);
 
-/// What the module's constant memory holds: 64 KB of spheres in either layout, as in the `.cu`
-/// file. Slots beyond the scene have radius 0, so that no ray hits them: `raytrace_unrolled`
-/// reads spheres in groups, and past the last one.
+/// The module's constant memory: 64 KB of spheres in either layout, as in the `.cu` file. Unused slots have
+/// radius 0, so that no ray hits them, because `raytrace_unrolled` reads spheres in groups and beyond the
+/// last one.
 #[derive(Clone, Copy, DeviceCopy)]
 #[repr(C)]
 pub union ConstantBank {
@@ -42,14 +42,14 @@ pub union ConstantBank {
 }
 
 impl ConstantBank {
-    /// Bytes of constant memory in a module.
+    /// Bytes of constant memory per module.
     const BYTES: usize = 64 * 1024;
-    /// How many 28-byte spheres fit.
+    /// Number of 28-byte spheres that fit.
     pub const PACKED: usize = Self::BYTES / size_of::<Sphere>();
-    /// How many 32-byte aligned spheres fit.
+    /// Number of 32-byte aligned spheres that fit.
     pub const ALIGNED: usize = Self::BYTES / size_of::<AlignedSphere>();
 
-    /// The first [`Self::PACKED`] of `spheres`, one right after the other.
+    /// Stores the first [`Self::PACKED`] of `spheres` contiguously.
     pub fn packed(spheres: &[Sphere]) -> Self {
         let mut packed = [Sphere::default(); Self::PACKED];
         for (slot, sphere) in packed.iter_mut().zip(spheres) {
@@ -58,7 +58,7 @@ impl ConstantBank {
         ConstantBank { packed }
     }
 
-    /// The first [`Self::ALIGNED`] of `spheres`, each on a 32-byte boundary.
+    /// Stores the first [`Self::ALIGNED`] of `spheres`, each aligned to 32 bytes.
     pub fn aligned(spheres: &[Sphere]) -> Self {
         let mut aligned = [AlignedSphere::default(); Self::ALIGNED];
         for (slot, sphere) in aligned.iter_mut().zip(spheres) {
@@ -68,7 +68,8 @@ impl ConstantBank {
     }
 }
 
-/// What a test needs of a sphere, as the ladder's kernels have it: one vector of 16 bytes.
+/// The data of a sphere that an intersection test reads, as the ladder's kernels define it: one vector of 16
+/// bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, DeviceCopy)]
 #[repr(C, align(16))]
 pub struct Outline {
@@ -78,7 +79,7 @@ pub struct Outline {
     radius: f32,
 }
 
-/// The rest of a sphere, as the ladder's kernels have it.
+/// The remaining data of a sphere, as the ladder's kernels define it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, DeviceCopy)]
 #[repr(C, align(16))]
 pub struct Surface {
@@ -88,11 +89,11 @@ pub struct Surface {
     b: f32,
 }
 
-/// Spheres that the ladder's kernels test at a time, as in `kernels/raytrace-const-ladder/patch.h`.
+/// Number of spheres that the ladder's kernels test at a time, as in `kernels/raytrace-const-ladder/patch.h`.
 pub const GROUP: usize = 20;
 
-/// `spheres` as the ladder's kernels have them, the last group filled up with spheres of radius 0,
-/// which no ray meets.
+/// Converts `spheres` to the layout of the ladder's kernels and pads the last group with spheres of radius 0,
+/// which no ray hits.
 pub fn grouped(spheres: &[Sphere]) -> (Vec<Outline>, Vec<Surface>) {
     let slots = spheres.len().next_multiple_of(GROUP);
     let none = std::iter::repeat(Sphere::default());
@@ -122,7 +123,7 @@ impl Sphere {
     }
 }
 
-/// What the constant memory of the ladder's module holds.
+/// The constant memory of the ladder's modules.
 #[derive(Clone, Copy, DeviceCopy)]
 #[repr(C)]
 pub struct ConstantScene {
@@ -131,10 +132,10 @@ pub struct ConstantScene {
 }
 
 impl ConstantScene {
-    /// How many spheres fit, in whole groups.
+    /// Number of spheres that fit, in whole groups.
     pub const SPHERES: usize = ConstantBank::ALIGNED / GROUP * GROUP;
 
-    /// The first [`Self::SPHERES`] of the scene.
+    /// Stores the first [`Self::SPHERES`] of the scene.
     pub fn new(outlines: &[Outline], surfaces: &[Surface]) -> Self {
         let mut scene = ConstantScene {
             outlines: [Outline::default(); Self::SPHERES],
@@ -150,11 +151,11 @@ impl ConstantScene {
     }
 }
 
-/// `--spheres` random spheres: the book's ranges, which are for a picture 1000 pixels wide,
-/// scaled to this one. Centres lie within ±500, radii from 20 to 120.
+/// Returns `--spheres` random spheres. The book's ranges, which are for a picture 1000 pixels wide, are
+/// scaled to this picture: centres within ±500, radii from 20 to 120.
 pub fn random(flags: &Flags) -> Vec<Sphere> {
     let mut generator = Pcg32::seed_from_u64(flags.seed);
-    // From 0 to just below 1, in steps that a float holds exactly.
+    // From 0 to just below 1, in steps that a float represents exactly.
     let mut random = || (generator.next_u32() >> 8) as f32 / (1 << 24) as f32;
     let (width, height) = (flags.width as f32 / 1000.0, flags.height as f32 / 1000.0);
     let smaller = width.min(height);
@@ -206,7 +207,7 @@ mod tests {
         assert_eq!(sphere.r, FIRST_RED);
     }
 
-    /// Red of the first sphere of seed 1: a change of generator would change every picture.
+    /// Red of the first sphere of seed 1: another generator would change every picture.
     const FIRST_RED: f32 = 0.201_767_62;
 
     #[test]
@@ -225,21 +226,21 @@ mod tests {
     #[test]
     fn slots_beyond_the_scene_have_no_radius() {
         let spheres = random(&flags("--spheres 21"));
-        // SAFETY: `aligned` has just written this layout.
+        // SAFETY: `aligned` has just initialized this layout of the union.
         let slots = unsafe { ConstantBank::aligned(&spheres).aligned };
         assert_eq!(slots[20].0, spheres[20]);
         assert_eq!(
             slots[21..].iter().map(|slot| slot.0.radius).sum::<f32>(),
             0.0
         );
-        // SAFETY: `packed` has just written this layout.
+        // SAFETY: `packed` has just initialized this layout of the union.
         let slots = unsafe { ConstantBank::packed(&spheres).packed };
         assert_eq!(slots[..21], spheres);
         assert_eq!(slots[21], Sphere::default());
     }
 
     #[test]
-    fn groups_are_filled_up_with_spheres_that_no_ray_meets() {
+    fn groups_are_padded_with_invisible_spheres() {
         for (spheres, slots) in [(1, 20), (20, 20), (21, 40), (2041, 2060)] {
             let spheres = random(&flags(&format!("--spheres {spheres}")));
             let (outlines, surfaces) = grouped(&spheres);
@@ -264,7 +265,7 @@ mod tests {
         }
     }
 
-    /// The ladder's kernels divide by the radius where the book's take the root of its square.
+    /// The ladder's kernels divide by the radius, the book's by the square root of its square.
     #[test]
     fn the_root_of_a_square_is_the_number_itself() {
         for spheres in [

@@ -1,13 +1,13 @@
-//! The chapter with kernels that are wrong. Each runs in a process of its own, this test program
-//! again with one ignored test, so that what it prints can be read.
+//! The chapter with incorrect kernels. Each runs in its own process, as an ignored test of this program, so
+//! that its output can be read.
 
 use chapter::ladder::Choice;
-use chapter_test::printed_by;
+use chapter_test::output_of;
 use raytrace_const::variant::VARIANTS;
 
 use super::*;
 
-/// Runs the chapter as `main` does, on `ptx`, in the current folder; it has to fail.
+/// Runs the chapter like `main`, but with `ptx`, in the current folder, and fails unless the chapter fails.
 fn fails(ptx: &str) {
     assert_ne!(ptx, PTX, "the kernels no longer have what is changed here");
     let flags = Flags::parse_from(["raytrace-const", "--width", "40", "--height", "30"]);
@@ -15,7 +15,7 @@ fn fails(ptx: &str) {
     assert_eq!(common::error::exit(result), ExitCode::FAILURE);
 }
 
-/// The same with a rung whose PTX is changed by `change`, and with the rungs before it.
+/// Does the same with a rung whose PTX is changed by `change`, and with the rungs before it.
 fn rung_fails(name: &str, change: impl Fn(&str) -> String) {
     let words = ["raytrace-const", "--width", "40", "--height", "30"];
     let mut flags = Flags::parse_from(words);
@@ -23,7 +23,7 @@ fn rung_fails(name: &str, change: impl Fn(&str) -> String) {
         false => Choice::One(row),
         true => {
             let mut wrong = *row;
-            wrong.own.ptx = change(row.ptx).leak();
+            wrong.config.ptx = change(row.ptx).leak();
             assert_ne!(
                 wrong.ptx, row.ptx,
                 "the rung no longer has what is changed here"
@@ -35,7 +35,7 @@ fn rung_fails(name: &str, change: impl Fn(&str) -> String) {
     assert_eq!(common::error::exit(run(&flags, PTX)), ExitCode::FAILURE);
 }
 
-/// Half as bright: 128.0 in place of 255.0.
+/// Half the brightness: 128.0 instead of 255.0.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_dim_picture() {
@@ -43,14 +43,14 @@ fn a_dim_picture() {
 }
 
 #[test]
-fn a_wrong_picture_is_shown_saved_and_an_error() {
+fn a_wrong_picture_is_saved_and_reported() {
     let folder = tempfile::tempdir().unwrap();
-    let (table, notes) = chapter_test::child("tests::a_dim_picture", folder.path());
+    let (table, notes) = chapter_test::run_child("tests::a_dim_picture", folder.path());
     assert!(table.contains("WRONG"), "{table}");
     // Nothing is compared with a wrong picture.
     assert!(!table.contains("| constant "), "{table}");
-    let wanted = "error: raytrace.png shows a wrong picture: global is wrong: ";
-    assert!(notes.contains(wanted), "{notes}");
+    let expected = "error: raytrace.png shows a wrong picture: global: wrong result: ";
+    assert!(notes.contains(expected), "{notes}");
 
     let drawn = image::open(folder.path().join("raytrace.png")).unwrap();
     let flags = Flags::parse_from(["raytrace-const", "--width", "40", "--height", "30"]);
@@ -70,7 +70,7 @@ fn an_unknown_instruction() {
 
 #[test]
 fn ptx_that_does_not_load_is_explained_once() {
-    let (_, notes) = printed_by("an_unknown_instruction");
+    let (_, notes) = output_of("an_unknown_instruction");
     assert_eq!(notes.matches("frobnicate").count(), 1, "{notes}");
     assert!(
         notes.contains("error: the PTX does not load: CUDA_ERROR_INVALID_PTX"),
@@ -78,7 +78,7 @@ fn ptx_that_does_not_load_is_explained_once() {
     );
 }
 
-/// All rows but the first of a patch keep what was there.
+/// Stores only the first row of a patch, so the other rows keep the poison.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_rung_that_forgets_rows() {
@@ -89,37 +89,37 @@ fn a_rung_that_forgets_rows() {
 }
 
 #[test]
-fn a_wrong_rung_is_shown_and_an_error() {
+fn a_wrong_rung_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let name = "tests::a_rung_that_forgets_rows";
-    let (table, notes) = chapter_test::child(name, folder.path());
+    let (table, notes) = chapter_test::run_child(name, folder.path());
     for right in ["unrolled", "outlines", "rows"] {
         let row = chapter_test::row(&table, right);
-        assert_eq!(row.last(), Some(&"right"), "{table}");
+        assert_eq!(row.last(), Some(&"correct"), "{table}");
     }
     let row = chapter_test::row(&table, "patches");
     assert_eq!(row.last(), Some(&"WRONG"), "{table}");
     assert!(!table.contains("patches global"), "{table}");
-    let wanted = "error: raytrace.png shows a wrong picture: patches is wrong: ";
-    assert!(notes.contains(wanted), "{notes}");
+    let expected = "error: raytrace.png shows a wrong picture: patches: wrong result: ";
+    assert!(notes.contains(expected), "{notes}");
 }
 
-/// The larger of two numbers is the smaller one: the point is far from the nearest.
+/// Selects the smaller of two numbers instead of the larger one, so the tested point is far from the nearest.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
-fn a_rung_that_takes_another_point() {
+fn a_rung_with_the_wrong_point() {
     rung_fails("nearest point", |ptx| ptx.replace("max.f32", "min.f32"));
 }
 
 #[test]
-fn a_rung_that_loses_spheres_is_an_error() {
+fn lost_spheres_are_reported() {
     let folder = tempfile::tempdir().unwrap();
-    let name = "tests::a_rung_that_takes_another_point";
-    let (table, notes) = chapter_test::child(name, folder.path());
+    let name = "tests::a_rung_with_the_wrong_point";
+    let (table, notes) = chapter_test::run_child(name, folder.path());
     let row = chapter_test::row(&table, "nearest point");
     assert_eq!(row.last(), Some(&"WRONG"), "{table}");
-    let wanted = "error: raytrace.png shows a wrong picture: nearest point is wrong: ";
-    assert!(notes.contains(wanted), "{notes}");
+    let expected = "error: raytrace.png shows a wrong picture: nearest point: wrong result: ";
+    assert!(notes.contains(expected), "{notes}");
 }
 
 /// A scene that is smaller in the ladder's `.cu` file than in the Rust code.
@@ -131,13 +131,13 @@ fn a_smaller_scene() {
 }
 
 #[test]
-fn the_ladders_symbol_has_a_size_too() {
-    let (_, notes) = printed_by("a_smaller_scene");
-    let wanted = "error: constant_scene has 65248 bytes in the .cu file and 65280 in the Rust";
-    assert!(notes.contains(wanted), "{notes}");
+fn size_mismatches_of_the_ladders_symbol_are_reported() {
+    let (_, notes) = output_of("a_smaller_scene");
+    let expected = "error: constant_scene has 65248 bytes in the .cu file and 65280 in the Rust";
+    assert!(notes.contains(expected), "{notes}");
 }
 
-/// One sphere fewer in the `.cu` file than in the Rust code.
+/// A symbol with one sphere fewer in the `.cu` file than in the Rust code.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_smaller_symbol() {
@@ -145,8 +145,8 @@ fn a_smaller_symbol() {
 }
 
 #[test]
-fn a_symbol_of_another_size_is_an_error_with_both_sizes() {
-    let (_, notes) = printed_by("a_smaller_symbol");
+fn symbol_size_mismatches_are_reported_with_both_sizes() {
+    let (_, notes) = output_of("a_smaller_symbol");
     for part in [
         "error: constant_spheres has 65504 bytes",
         "and 65536 in the Rust code",

@@ -1,44 +1,44 @@
-//! The chapter's kernels: the note's, and the rungs from there to what arithmetic allows.
+//! The chapter's kernels: the note's, and the rungs towards the arithmetic limit.
 
 use chapter::ladder;
 
 use crate::scene::{ConstantBank, ConstantScene};
 
 /// A row of the table of kernels.
-pub type Variant = ladder::Variant<Own>;
+pub type Variant = ladder::Variant<KernelConfig>;
 
-/// What this chapter says of a kernel.
+/// The chapter's properties of a kernel.
 #[derive(Clone, Copy, Debug)]
-pub struct Own {
-    /// Where it finds the spheres.
+pub struct KernelConfig {
+    /// The memory and layout of the spheres.
     pub spheres: Spheres,
-    /// How many of them its memory holds.
+    /// Maximum number of spheres in that memory.
     pub capacity: usize,
-    /// Pixels that a thread draws, across and down.
+    /// Columns and rows of pixels per thread.
     pub patch: (u32, u32),
-    /// A rung's module; the note's kernels are in one, which `main.rs` loads.
+    /// The rung's module; empty for the note's kernels, whose module is loaded in `main.rs`.
     pub ptx: &'static str,
 }
 
-/// Where a kernel finds the spheres, and so what its arguments are.
+/// The memory and layout that a kernel reads the spheres from; determines its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spheres {
-    /// In global memory, 28 bytes each.
+    /// Global memory, 28 bytes each.
     Global,
-    /// In the symbol, 28 bytes each.
+    /// The symbol, 28 bytes each.
     Packed,
-    /// In the symbol, 32 bytes each and aligned.
+    /// The symbol, 32 bytes each and aligned.
     Aligned,
-    /// In a rung's symbol: first what a test needs of each, then the rest.
+    /// A rung's symbol: first the outlines of all spheres, then their surfaces.
     Scene,
-    /// Both of these in global memory.
+    /// Outlines and surfaces in global memory.
     GlobalScene,
-    /// In a rung's symbol, and what a test needs in global memory as well.
+    /// A rung's symbol, and the outlines also in global memory.
     SceneAndOutlines,
 }
 
-/// A kernel of the note's, with spheres in global memory.
-const NOTE: Own = Own {
+/// One of the note's kernels, with spheres in global memory.
+const NOTE: KernelConfig = KernelConfig {
     spheres: Spheres::Global,
     capacity: usize::MAX,
     patch: (1, 1),
@@ -46,20 +46,20 @@ const NOTE: Own = Own {
 };
 
 /// A rung with spheres in constant memory.
-const CONSTANT: Own = Own {
+const CONSTANT: KernelConfig = KernelConfig {
     spheres: Spheres::Scene,
     capacity: ConstantScene::SPHERES,
     ..NOTE
 };
 
-/// A rung that takes any number of spheres.
-const GLOBAL: Own = Own {
+/// A rung for any number of spheres.
+const GLOBAL: KernelConfig = KernelConfig {
     spheres: Spheres::GlobalScene,
     patch: (4, 4),
     ..NOTE
 };
 
-/// All kernels, from the note's up.
+/// All kernels, from the note's upwards.
 pub const VARIANTS: &[Variant] = &[
     Variant::note(
         "global",
@@ -71,7 +71,7 @@ pub const VARIANTS: &[Variant] = &[
         "constant",
         "raytrace_constant",
         "The same spheres and the same loop, in constant memory",
-        Own {
+        KernelConfig {
             spheres: Spheres::Packed,
             capacity: ConstantBank::PACKED,
             ..NOTE
@@ -81,7 +81,7 @@ pub const VARIANTS: &[Variant] = &[
         "unrolled",
         "raytrace_unrolled",
         "32-byte aligned spheres in constant memory, loop unrolled",
-        Own {
+        KernelConfig {
             spheres: Spheres::Aligned,
             capacity: ConstantBank::ALIGNED,
             ..NOTE
@@ -90,8 +90,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "outlines",
         "raytrace_outlines",
-        "The 16 bytes that a test needs, 20 tests, then what was met",
-        Own {
+        "The 16 bytes that a test needs, 20 tests, then the spheres that were hit",
+        KernelConfig {
             ptx: include_str!(env!("RAYTRACE_CONST_LADDER_1_OUTLINES_PTX")),
             ..CONSTANT
         },
@@ -99,8 +99,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "rows",
         "raytrace_rows",
-        "Four pixels a thread: one read for four tests, one store",
-        Own {
+        "Four pixels per thread: one read for four tests, one store",
+        KernelConfig {
             patch: (4, 1),
             ptx: include_str!(env!("RAYTRACE_CONST_LADDER_2_ROWS_PTX")),
             ..CONSTANT
@@ -109,8 +109,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "patches",
         "raytrace_patches",
-        "Sixteen pixels a thread: sixteen tests share what leads up to them",
-        Own {
+        "Sixteen pixels per thread: sixteen tests share their common parts",
+        KernelConfig {
             patch: (4, 4),
             ptx: include_str!(env!("RAYTRACE_CONST_LADDER_3_PATCHES_PTX")),
             ..CONSTANT
@@ -119,8 +119,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "patches global",
         "raytrace_patches_global",
-        "The same with spheres in global memory, to compare",
-        Own {
+        "The same with spheres in global memory, for comparison",
+        KernelConfig {
             ptx: include_str!(env!("RAYTRACE_CONST_LADDER_4_PATCHES_GLOBAL_PTX")),
             ..GLOBAL
         },
@@ -128,8 +128,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "patches tiles",
         "raytrace_patches_tiles",
-        "The same with tiles of spheres in shared memory, to compare",
-        Own {
+        "The same with tiles of spheres in shared memory, for comparison",
+        KernelConfig {
             ptx: include_str!(env!("RAYTRACE_CONST_LADDER_5_PATCHES_TILES_PTX")),
             ..GLOBAL
         },
@@ -138,7 +138,7 @@ pub const VARIANTS: &[Variant] = &[
         "nearest point",
         "raytrace_nearest_point",
         "One test for sixteen pixels: the nearest point of their rectangle",
-        Own {
+        KernelConfig {
             patch: (4, 4),
             ptx: include_str!(env!("RAYTRACE_CONST_LADDER_6_NEAREST_POINT_PTX")),
             ..CONSTANT
@@ -147,8 +147,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "culled",
         "raytrace_culled",
-        "Another algorithm: blocks drop the spheres that are not near them",
-        Own {
+        "Another algorithm: blocks skip the spheres that are not near them",
+        KernelConfig {
             spheres: Spheres::SceneAndOutlines,
             patch: (4, 2),
             ptx: include_str!(env!("RAYTRACE_CONST_LADDER_7_CULLED_PTX")),

@@ -1,4 +1,4 @@
-//! The GPUs that the simulator can model.
+//! Tests on all GPUs that the simulator can model.
 
 use chapter_test::Chapter;
 
@@ -6,11 +6,11 @@ const SMALL: &str = "--width 64 --height 48";
 
 fn on(gpu: &str) -> Chapter {
     let chapter = Chapter::new(env!("CARGO_BIN_EXE_raytrace-const"));
-    chapter.with("CUDA_SIM_DEVICE", gpu)
+    chapter.with_env("CUDA_SIM_DEVICE", gpu)
 }
 
 #[test]
-fn each_of_them_draws_the_same_picture_in_its_own_time() {
+fn all_gpus_draw_the_same_picture_in_different_times() {
     let mut times = Vec::new();
     for (gpu, name, capability) in [
         ("h200", "NVIDIA H200", "9.0"),
@@ -33,12 +33,12 @@ fn each_of_them_draws_the_same_picture_in_its_own_time() {
 }
 
 #[test]
-fn one_that_could_not_run_the_kernels_is_said_to_be_one() {
-    let too_old = "a real one is too old for these kernels";
-    let run = on("gtx280").runs(SMALL);
+fn too_old_gpus_are_reported() {
+    let too_old = "the real GPU is too old for these kernels";
+    let run = on("gtx280").run(SMALL);
     let line = "simulator: models an NVIDIA GeForce GTX 280, compute capability 1.3";
     assert!(run.stderr.contains(line), "{}", run.stderr);
     assert!(run.stderr.contains(too_old), "{}", run.stderr);
-    let run = on("gtx970").runs(SMALL);
+    let run = on("gtx970").run(SMALL);
     assert!(!run.stderr.contains(too_old), "{}", run.stderr);
 }

@@ -1,6 +1,6 @@
-//! The rung `nearest point` has one test for sixteen rays. That it loses no sphere is an argument
-//! about rounding, which is tried here on random numbers, and by the kernel on spheres of which a ray
-//! meets just the rim.
+//! Correctness of the rung `nearest point`, which has one test for sixteen rays. That it misses no sphere
+//! depends on rounding, so it is tested with random numbers, and the kernel with spheres whose rim a ray just
+//! hits.
 
 use clap::Parser;
 use rand_pcg::Pcg32;
@@ -8,13 +8,13 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use raytrace_const::scene::{self, Sphere};
 use raytrace_const::{Flags, Picture, ladder, reference};
 
-/// The square of a distance, rounded as the kernels do it.
+/// Returns the square of a distance, rounded like in the kernels.
 fn squared(dx: f32, dy: f32) -> f32 {
     dx.mul_add(dx, dy * dy)
 }
 
-/// The least distance of the rays of a patch that begins at (`left`, `top`) from the centre (x, y),
-/// and that of the nearest point of the rectangle that they span; both squared.
+/// Returns the squared distances from the centre (x, y) to the closest ray of the patch at (`left`, `top`),
+/// and to the closest point of the rectangle that its rays span.
 fn of_rays_and_of_point([left, top]: [i32; 2], [x, y]: [f32; 2]) -> (f32, f32) {
     let [across, down] = [left, top].map(|first| [0, 1, 2, 3].map(|i| (first + i) as f32));
     let rays = across
@@ -26,10 +26,10 @@ fn of_rays_and_of_point([left, top]: [i32; 2], [x, y]: [f32; 2]) -> (f32, f32) {
 }
 
 #[test]
-fn no_ray_passes_closer_than_the_nearest_point() {
+fn no_ray_is_closer_than_the_nearest_point() {
     let mut random = Pcg32::seed_from_u64(1);
     let (mut alike, mut closer) = (0, 0);
-    // From pictures of a few pixels to those whose columns a float can no longer tell apart.
+    // From pictures of a few pixels to pictures whose columns a float cannot distinguish.
     for bits in (3..30).cycle().take(1_000_000) {
         let mut coordinate = || (random.next_u32() >> (32 - bits)) as i32 - (1 << (bits - 1));
         let corner = [coordinate(), coordinate()];
@@ -48,16 +48,16 @@ fn no_ray_passes_closer_than_the_nearest_point() {
             &mut closer
         } += 1;
     }
-    // Where the centre is aside in both directions, the point is where a ray is.
+    // If the centre is outside in both dimensions, the closest point is on a ray.
     assert!(alike > 100_000 && closer > 100_000, "{alike} {closer}");
 }
 
-/// A white sphere behind, and in front of it spheres that the ray through a pixel just meets: with a
-/// square of the radius that is a little more than the ray's distance, or a little less, which is too
-/// small. A pixel that meets one is black, as a sphere is at its rim. Each pixel is the corner of a
-/// patch, and the centre lies aside of the patch in both directions, so that all depends on rounding.
+/// Draws a white sphere in the back, and in front of it spheres that the ray through a pixel barely hits or
+/// misses: the square of the radius is slightly larger or smaller than the squared distance of the ray. A
+/// pixel that hits one is black, as a sphere is at its rim. Each pixel is the corner of a patch, and the
+/// centre is outside the patch in both dimensions, so the outcome depends on rounding.
 #[test]
-fn the_kernel_finds_what_a_ray_just_meets() {
+fn the_kernel_finds_barely_hit_spheres() {
     let arguments =
         "raytrace-const --variant nearest-point --width 128 --height 128 --spheres 2040";
     let flags = Flags::parse_from(arguments.split(' '));

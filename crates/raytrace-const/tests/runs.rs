@@ -1,4 +1,4 @@
-//! Runs of the real program on the simulator.
+//! Runs of the program on the simulator.
 
 use chapter_test::{Chapter, row};
 use clap::Parser;
@@ -12,7 +12,7 @@ fn chapter() -> Chapter {
 
 /// Runs the program and compares its PNG with the CPU reference.
 fn draws_the_reference(arguments: &str) {
-    let run = chapter().runs(arguments);
+    let run = chapter().run(arguments);
     let drawn = image::open(run.folder.path().join("raytrace.png")).unwrap();
 
     let words = arguments.split_whitespace();
@@ -27,12 +27,12 @@ fn draws_the_reference(arguments: &str) {
     let wrong = drawn
         .pixels()
         .zip(&pixels)
-        .filter(|(got, want)| got.0 != **want)
+        .filter(|(actual, expected)| actual.0 != **expected)
         .count();
     assert_eq!(wrong, 0, "pixels differ with {arguments}");
 }
 
-/// One test a variant, over sizes and blocks that do not divide them.
+/// Defines one test per variant, with sizes and blocks that do not divide them.
 macro_rules! every_variant {
     ($($test:ident: $arguments:literal;)*) => {
         mod global {
@@ -60,14 +60,14 @@ every_variant! {
     as_many_spheres_as_fit: "--width 64 --height 64 --spheres 2048";
 }
 
-/// Every rung; the program compares all of them, and this the picture of the last.
-fn climbs(arguments: &str) {
-    let run = chapter().runs(&format!("--variant ladder {arguments}"));
+/// Runs the ladder: the program verifies all rungs, and this function the saved picture of the last.
+fn run_ladder(arguments: &str) {
+    let run = chapter().run(&format!("--variant ladder {arguments}"));
     for rung in RUNGS {
         let row = row(&run.stdout, rung);
-        assert_eq!(row.last(), Some(&"right"), "{arguments}: {row:?}");
+        assert_eq!(row.last(), Some(&"correct"), "{arguments}: {row:?}");
     }
-    assert!(run.stdout.contains("| limit: "), "{}", run.stdout);
+    assert!(run.stdout.contains("| limit "), "{}", run.stdout);
     draws_the_reference(&format!("--variant culled {arguments}"));
 }
 
@@ -84,15 +84,15 @@ const RUNGS: [&str; 10] = [
     "culled",
 ];
 
-/// Pictures whose rows are vectors and are not, patches and blocks that do not divide them, groups
-/// and tiles of spheres that are full and are not.
-macro_rules! climbs {
+/// Pictures with and without rows of whole vectors, patches and blocks that do not divide them, full and
+/// partial groups and tiles of spheres.
+macro_rules! ladders {
     ($($test:ident: $arguments:literal;)*) => {
-        mod ladder { $(#[test] fn $test() { super::climbs($arguments); })* }
+        mod ladder { $(#[test] fn $test() { super::run_ladder($arguments); })* }
     };
 }
 
-climbs! {
+ladders! {
     one_pixel: "--width 1 --height 1";
     one_pixel_one_sphere: "--width 1 --height 1 --spheres 1";
     one_patch: "--width 4 --height 4";
@@ -110,7 +110,7 @@ climbs! {
 }
 
 #[test]
-fn the_rungs_without_constant_memory_take_more() {
+fn rungs_without_constant_memory_take_more_spheres() {
     for variant in ["patches-global", "patches-tiles"] {
         let picture = "--width 33 --height 32 --spheres 5001";
         draws_the_reference(&format!("--variant {variant} {picture}"));
@@ -129,13 +129,13 @@ fn the_ladders_record_has_limits_and_counters() {
     for result in results {
         assert!(result["limit"]["share"].as_f64().unwrap() > 0.0, "{result}");
     }
-    // Culling is another algorithm: compared with no other, and with no limit of tests.
+    // Culling is another algorithm, so it is compared with no other variant and with no limit of tests.
     let culled = &results[9];
     assert!(culled["speedup"].is_null());
     assert_eq!(culled["limit"]["name"], "writing the picture");
     assert!(results[8]["speedup"].as_f64().is_some());
 
-    // A read for a test serves one, four and sixteen pixels; one of a sphere that was met does not.
+    // One read of an outline serves one, four or sixteen pixels; the reads of hit spheres are not shared.
     let count = |rung: usize, name: &str| results[rung]["counters"][name].as_u64().unwrap();
     let constant = "idc__requests.sum";
     let [outlines, rows, patches] = [3, 4, 5].map(|rung| count(rung, constant));
@@ -148,12 +148,12 @@ fn the_ladders_record_has_limits_and_counters() {
     assert_eq!([5, 6].map(|rung| count(rung, shared)), [0, 0]);
     assert!(count(7, shared) > 0);
 
-    // One test for sixteen pixels reads as many spheres as sixteen tests that share the reading.
+    // One test for sixteen pixels reads as many spheres as sixteen tests that share their reads.
     assert!(count(8, constant).abs_diff(patches) < patches / 10);
 }
 
 #[test]
-fn many_spheres_are_bound_by_what_tests_do_not_share() {
+fn many_spheres_are_bound_by_unshared_instructions() {
     let variants = "--variant patches,nearest-point,culled";
     let record = chapter().record(&format!(
         "{variants} --width 512 --height 512 --spheres 2040"
@@ -163,7 +163,7 @@ fn many_spheres_are_bound_by_what_tests_do_not_share() {
     let pixels = "multiply-adds and comparisons";
     let patches = "nine instructions for sixteen pixels";
     assert_eq!(names, [pixels, patches, "writing the picture"]);
-    // Two instructions a pixel, and nine sixteenths of one.
+    // Two instructions per pixel, and nine sixteenths of one.
     let [two, nine] = [0, 1].map(|rung| limit(rung, "median_ms").as_f64().unwrap());
     assert!((nine / two - 9.0 / 32.0).abs() < 1e-6, "{nine} {two}");
     let instructions = [0, 1].map(|rung| {
@@ -174,12 +174,12 @@ fn many_spheres_are_bound_by_what_tests_do_not_share() {
 }
 
 #[test]
-fn ideas_are_told_below_the_table() {
-    let run = chapter().runs("--variant rows,patches --width 64 --height 8");
-    for idea in ["rows     Four pixels a thread", "patches  Sixteen pixels"] {
+fn ideas_are_listed_below_the_table() {
+    let run = chapter().run("--variant rows,patches --width 64 --height 8");
+    for idea in ["rows     Four pixels per thread", "patches  Sixteen pixels"] {
         assert!(run.stderr.contains(idea), "{}", run.stderr);
     }
-    let run = chapter().runs("--width 64 --height 8");
+    let run = chapter().run("--width 64 --height 8");
     assert!(!run.stderr.contains("28-byte spheres"), "{}", run.stderr);
     assert!(!run.stdout.contains("limit"), "{}", run.stdout);
 }
@@ -195,17 +195,17 @@ fn global_memory_takes_more_spheres_than_constant_memory_holds() {
 }
 
 #[test]
-fn the_table_has_every_variant_and_says_that_times_are_modelled() {
-    let run = chapter().runs("--width 64 --height 48 --out a.png");
+fn the_table_has_every_variant_and_modelled_times() {
+    let run = chapter().run("--width 64 --height 48 --out a.png");
     for variant in ["global", "constant", "unrolled"] {
         let row = row(&run.stdout, variant);
-        assert!(row.contains(&"modelled, NVIDIA H200"), "{row:?}");
-        assert_eq!(row.last(), Some(&"right"), "{row:?}");
+        assert_eq!(row.last(), Some(&"correct"), "{row:?}");
     }
-    assert!(!run.stdout.contains("measured"), "{}", run.stdout);
+    let legend = "\n\nTimes: modelled, NVIDIA H200. Speedup: relative to ";
+    assert!(run.stdout.contains(legend), "{}", run.stdout);
     for note in [
         "simulator: models an NVIDIA H200",
-        "These times are a model's",
+        "Modelled times are estimates",
         "The picture: a.png",
     ] {
         assert!(run.stderr.contains(note), "{}", run.stderr);
@@ -242,57 +242,58 @@ fn the_same_run_twice_gives_the_same_record() {
 }
 
 #[test]
-fn one_variant_alone_has_no_relative_speed() {
+fn a_single_variant_has_no_speedup() {
     let record = chapter().record("--width 8 --height 8 --variant unrolled");
     assert!(record["results"][0]["speedup"].is_null());
 }
 
-/// Takes some seconds on one thread, a launch over one, and `times` as long: 40 times the default's work.
+/// Returns arguments for a run of some seconds on one thread, with a launch of over a second, and `times` as
+/// long: 40 times the default's work.
 #[cfg(unix)]
 fn long(times: u32) -> String {
     let height = 2048 * times;
     format!("--width 2048 --height {height} --spheres 200 --variant constant")
 }
 
-/// The chapter on one thread, so that what is long lasts on any computer.
+/// Returns the chapter on one thread, so that long runs are long on any computer.
 #[cfg(unix)]
 fn slow() -> Chapter {
-    chapter().with("RAYON_NUM_THREADS", "1")
+    chapter().with_env("RAYON_NUM_THREADS", "1")
 }
 
 #[cfg(unix)]
 #[test]
-fn a_long_run_shows_its_progress_in_a_terminal_alone() {
+fn progress_is_shown_only_in_a_terminal() {
     let label = "raytrace_constant on the simulator";
-    let (arguments, _folder, terminal) = slow().shows_progress(long, label);
+    let (arguments, _folder, terminal) = slow().run_until_progress(long, label);
     let (code, printed) = terminal.end();
     assert_eq!(code, 0, "{printed}");
     assert!(printed.contains(" %, "), "{printed}");
     assert!(printed.contains("| constant "), "{printed}");
 
-    let run = slow().runs(&arguments);
+    let run = slow().run(&arguments);
     assert!(!run.stderr.contains('%'), "{}", run.stderr);
 }
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_ends_it_and_leaves_nothing() {
-    slow().ends_at_ctrl_c(long, "raytrace_constant on the simulator");
+fn ctrl_c_leaves_no_files() {
+    slow().exits_on_ctrl_c(long, "raytrace_constant on the simulator");
 }
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_ends_it_though_nobody_listens() {
-    slow().ends_when_interrupted_unheard(&long(1));
+fn sigint_ends_a_run_without_a_reader() {
+    slow().exits_on_sigint_without_reader(&long(1));
 }
 
-/// As soon as the picture is being written; then there is all of it, or none.
+/// Interrupts the program while the picture is written; afterwards the file is whole or missing.
 #[cfg(unix)]
 #[test]
-fn ctrl_c_leaves_no_half_of_a_picture() {
+fn ctrl_c_leaves_no_partial_picture() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = "--width 4000 --height 4000 --spheres 1 --variant global";
-    let mut terminal = chapter().in_terminal(folder.path(), arguments);
+    let mut terminal = chapter().start_in_terminal(folder.path(), arguments);
     terminal.wait_for("simulator: ");
     let files = || std::fs::read_dir(folder.path()).unwrap();
     while files().count() == 0 {
@@ -309,8 +310,8 @@ fn ctrl_c_leaves_no_half_of_a_picture() {
 }
 
 #[test]
-fn counters_advice_and_source_lines() {
-    chapter().profiles(
+fn profiles_have_counters_advice_and_source_lines() {
+    chapter().check_profile(
         "--width 40 --height 30",
         &[
             ("global", "if (z > nearest)"),
@@ -321,18 +322,18 @@ fn counters_advice_and_source_lines() {
 }
 
 #[test]
-fn a_profiler_meets_no_limits() {
-    let run = chapter().runs("--variant rows --width 64 --height 8 --repeat 0");
+fn repeat_0_measures_no_limits() {
+    let run = chapter().run("--variant rows --width 64 --height 8 --repeat 0");
     assert!(!run.stdout.contains("limit"), "{}", run.stdout);
 }
 
 #[test]
-fn output_that_nobody_takes() {
-    chapter().copes_without_readers("--width 9 --height 7");
+fn unwritable_output_is_handled() {
+    chapter().survives_closed_output("--width 9 --height 7");
 }
 
 #[test]
-fn no_check_finds_anything() {
-    chapter().checks_out("--width 33 --height 17 --spheres 5");
-    chapter().checks_out("--width 65 --height 33 --spheres 9 --variant ladder");
+fn checks_have_no_findings() {
+    chapter().check_finds_nothing("--width 33 --height 17 --spheres 5");
+    chapter().check_finds_nothing("--width 65 --height 33 --spheres 9 --variant ladder");
 }

@@ -1,4 +1,4 @@
-//! How far the stencil's derivative is from the sine wave's own, and how far it may be.
+//! The error of the stencil's derivative relative to the sine wave's, and its bound.
 
 use common::verify::{self, Verdict, within_ulps};
 use serde::Serialize;
@@ -7,22 +7,22 @@ use crate::scheme::{COEF, RADIUS};
 use crate::wave::STEP;
 use crate::{reference, wave};
 
-/// The share of a number that rounding to 32 bits may change: 2^-24.
+/// The largest relative error of rounding to 32 bits: 2^-24.
 const UNIT: f64 = f32::EPSILON as f64 / 2.0;
 
-/// Room for what [`Explained`] leaves out: rounding errors of rounding errors.
+/// Factor for errors that [`Explained`] neglects: rounding errors of rounding errors.
 const ROOM: f64 = 1.001;
 
-/// What the kernels should compute of some points, and what their results stand for.
+/// The expected output of the kernels, and the derivative that it approximates.
 pub struct Expected {
-    /// The CPU's results: the step times the derivative, as the stencil gives it.
+    /// The CPU's output: the step times the stencil's derivative.
     results: Vec<f32>,
-    /// The sine wave's own derivative.
+    /// The exact derivative of the sine wave.
     derivative: Vec<f64>,
 }
 
 impl Expected {
-    /// Of `points` with their halo.
+    /// Computes the expected output of `points` with their halo.
     pub fn of(points: &[f32]) -> Self {
         let results = reference::stencil(points);
         Expected {
@@ -31,8 +31,8 @@ impl Expected {
         }
     }
 
-    /// Whether what a kernel computed is the CPU's to the bit, and its error explained; and how far
-    /// it is from the sine wave's derivative.
+    /// Compares a kernel's output with the CPU's bit by bit, and its error with the explained error. Returns
+    /// the verdict and the error relative to the sine wave's derivative.
     pub fn compare(&self, computed: &[f32]) -> (Verdict, f64) {
         let check = verify::compare(computed, &self.results, within_ulps(0));
         let verdict = check.verdict(|index| format!("point {index}"));
@@ -41,26 +41,26 @@ impl Expected {
     }
 }
 
-/// What the derivative may be off by, and why. The derivative itself is between −1 and 1.
+/// The explained error of the derivative. The derivative itself is between −1 and 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Explained {
-    /// By the scheme with the note's coefficients, computed without rounding: exactly this where
-    /// the derivative is 1 or −1.
+    /// The error of the scheme with the note's coefficients and without rounding: exactly this where the
+    /// derivative is 1 or −1.
     pub by_coefficients: f64,
-    /// By rounding to 32 bits, at most.
+    /// Upper bound of the error of rounding to 32 bits.
     pub by_rounding: f64,
 }
 
-/// What the derivative may be off by.
+/// Computes the explained error of the derivative.
 ///
-/// The scheme turns sin x into cos x, times a factor: the sum of 2 c sin(k·step) / step over the
-/// distances k. How far that factor is from 1 is the coefficients' share. (With 4/105 and −1/280 in
-/// place of the note's 0.03809 and −0.00357 it would be 1e-10, and nothing but rounding would show.)
+/// The scheme maps sin x to cos x times a factor: the sum of 2 c sin(k·step) / step over the distances k. The
+/// difference of that factor from 1 is the coefficients' error. (With 4/105 and −1/280 instead of the note's
+/// 0.03809 and −0.00357 it would be 1e-10, and only rounding would be visible.)
 ///
-/// As for rounding, for each c and k:
-/// - two points, each at most 1 and so off by at most half a unit, make c off by one;
+/// Rounding errors, for each c and k:
+/// - two points, each at most 1 and so with an error of at most half a unit, give c an error of one unit;
 /// - their difference, at most 2 sin(k·step), is rounded once;
-/// - the sum so far, at most the sum of all the products, is rounded by the fused multiply-add.
+/// - the sum so far, at most the sum of all products, is rounded by the fused multiply-add.
 pub fn explained() -> Explained {
     let coefficients = COEF.iter().map(|&coefficient| f64::from(coefficient));
     let (mut factor, mut sum, mut products) = (0.0, 0.0, 0.0);
@@ -77,31 +77,31 @@ pub fn explained() -> Explained {
     }
 }
 
-/// The largest distance between what the kernels computed, the step times the derivative, and the
-/// derivative that is right; NaN if one of `results` is.
+/// Returns the largest difference between the kernels' output, the step times the derivative, and the exact
+/// derivative; NaN if an element of `results` is NaN.
 pub fn largest_error(results: &[f32], derivative: &[f64]) -> f64 {
     let errors = results.iter().zip(derivative);
     let errors = errors.map(|(&result, right)| (f64::from(result) / STEP - right).abs());
-    // By this order NaN, whose sign `abs` has taken away, is larger than all numbers.
+    // `total_cmp` orders NaN, which `abs` has made positive, above all numbers.
     errors.max_by(f64::total_cmp).unwrap_or(0.0)
 }
 
-/// The verdict of a variant whose largest error is `error`: where all its results are the
-/// reference's and the error is not explained, they are wrong all the same.
+/// Returns the verdict of a variant with this largest error: an unexplained error is a wrong result even if
+/// all elements equal the reference.
 pub fn judge(verdict: Verdict, error: f64) -> Verdict {
     let wrong = verdict.wrong.or_else(|| unexplained(error));
     Verdict { wrong, ..verdict }
 }
 
-/// What is wrong with `error` in one sentence; `None` where it is explained. NaN never is.
+/// Describes `error` in one sentence; `None` if it is explained. NaN is never explained.
 fn unexplained(error: f64) -> Option<String> {
     let explained = explained();
-    let most = ROOM * (explained.by_coefficients + explained.by_rounding);
-    let is_explained = error <= most;
+    let max = ROOM * (explained.by_coefficients + explained.by_rounding);
+    let is_explained = error <= max;
     (!is_explained).then(|| {
         format!(
-            "it is off by {error:.2e} from the sine wave's derivative, of which its coefficients \
-             and rounding explain {most:.2e}"
+            "the error is {error:.2e} relative to the sine wave's derivative, of which its \
+             coefficients and rounding explain {max:.2e}"
         )
     })
 }
@@ -120,7 +120,7 @@ mod tests {
     use common::verify::{compare, within_ulps};
 
     #[test]
-    fn five_decimal_places_cost_two_in_a_hundred_thousand() {
+    fn five_decimal_places_cause_an_error_of_2e_5() {
         let explained = explained();
         assert_relative_eq!(explained.by_coefficients, 1.97e-5, max_relative = 1e-3);
         assert_relative_eq!(explained.by_rounding, 1.28e-6, max_relative = 3e-3);
@@ -157,12 +157,12 @@ mod tests {
         for nan in [f32::NAN, -f32::NAN] {
             let error = largest_error(&[0.0, nan, 9.0], &[0.0; 3]);
             assert!(error.is_nan());
-            assert!(unexplained(error).unwrap().contains("off by NaN"));
+            assert!(unexplained(error).unwrap().contains("error is NaN"));
         }
     }
 
     #[test]
-    fn an_error_that_is_too_large_is_wrong_though_nothing_differs() {
+    fn an_unexplained_error_is_wrong_although_nothing_differs() {
         let judged = |wrong: Option<&str>, error| {
             let wrong = wrong.map(str::to_owned);
             judge(
@@ -175,17 +175,20 @@ mod tests {
         };
         assert_eq!(judged(None, 2.0e-5).wrong, None);
         let wrong = judged(None, 2.2e-5).wrong.unwrap();
-        assert!(wrong.starts_with("it is off by 2.20e-5 from"), "{wrong}");
+        assert!(
+            wrong.starts_with("the error is 2.20e-5 relative"),
+            "{wrong}"
+        );
         assert!(wrong.ends_with("explain 2.10e-5"), "{wrong}");
-        // Elements that differ say more.
+        // The description of differing elements takes precedence.
         assert_eq!(judged(Some("1 differs"), 9.0).wrong.unwrap(), "1 differs");
         assert_eq!(judged(Some("1 differs"), 0.0).wrong.unwrap(), "1 differs");
     }
 
-    /// The reference of a stencil that is a thousandth too large: bit by bit its kernel's, and not
+    /// The output of a stencil that is a thousandth too large equals its own reference bit by bit, but not
     /// the derivative.
     #[test]
-    fn a_result_off_by_a_thousandth_is_shown_recorded_and_an_error() {
+    fn an_error_of_a_thousandth_is_reported() {
         let derivative = wave::derivative(100);
         let mut results = reference::stencil(&wave::points(100));
         results.iter_mut().for_each(|result| *result *= 1.001);
@@ -213,7 +216,7 @@ mod tests {
         );
         let error = report.verdict().unwrap_err().to_string();
         assert!(
-            error.starts_with("constant is wrong: it is off by"),
+            error.starts_with("constant: wrong result: the error is"),
             "{error}"
         );
     }

@@ -1,17 +1,17 @@
 //! The chapter's flags.
 
 use chapter::flags::CommonFlags;
-use chapter::ladder::{self, Choice, Chosen};
+use chapter::ladder::{self, Choice, Selection};
 use clap::{Parser, value_parser};
 use serde::Serialize;
 
 use crate::scheme::RADIUS;
-use crate::variant::{Own, VARIANTS};
+use crate::variant::{KernelConfig, VARIANTS};
 
-/// The most points: the kernels count in 32-bit integers, up to a block past the last one.
-const MOST: i64 = 1 << 30;
+/// Maximum number of points: the kernels count in 32-bit integers, up to one block past the end.
+const MAX_SIZE: i64 = 1 << 30;
 
-/// The note's block, which is one warp, and one that keeps a GPU busier: that of the ladder.
+/// The note's block size, which is one warp, and a larger one that keeps a GPU busier, as on the ladder.
 const BLOCKS: [u32; 2] = [32, LADDER_BLOCK];
 const LADDER_BLOCK: u32 = 256;
 
@@ -25,16 +25,16 @@ pub struct Flags {
         long,
         value_name = "POINTS",
         default_value_t = 1 << 24,
-        value_parser = value_parser!(u32).range(1..=MOST)
+        value_parser = value_parser!(u32).range(1..=MAX_SIZE)
     )]
     pub size: u32,
 
-    /// Threads of a block, of which the first 4 fetch the halo [default: 32, and 256; with
-    /// kernels of the ladder 256]
+    /// Threads per block, of which the first 4 load the halo [default: 32, and 256; with kernels of the
+    /// ladder 256]
     #[arg(long, value_name = "THREADS", value_parser = block)]
     block: Option<u32>,
 
-    /// Which kernels to run, one or several
+    /// Kernels to run, one or several
     #[arg(
         long,
         value_name = "KERNEL",
@@ -42,14 +42,14 @@ pub struct Flags {
         default_value = "book",
         value_parser = ladder::choice(VARIANTS)
     )]
-    pub variant: Vec<Choice<Own>>,
+    pub variant: Vec<Choice<KernelConfig>>,
 
     /// The flags that every chapter takes.
     #[command(flatten)]
     pub common: CommonFlags,
 }
 
-/// What the JSON record repeats of the flags.
+/// The flags that are repeated in the JSON record.
 #[derive(Debug, Serialize)]
 pub struct Inputs {
     size: u32,
@@ -57,7 +57,7 @@ pub struct Inputs {
 }
 
 impl Flags {
-    /// The flags that decide the results, for the record.
+    /// Returns the flags that determine the results.
     pub fn inputs(&self) -> Inputs {
         Inputs {
             size: self.size,
@@ -65,27 +65,27 @@ impl Flags {
         }
     }
 
-    /// Threads of a block, one number a run.
+    /// Returns the threads per block of each run.
     pub fn blocks(&self) -> Vec<u32> {
         match self.block {
             Some(block) => vec![block],
-            None if self.variants().climbs() => vec![LADDER_BLOCK],
+            None if self.variants().has_rungs() => vec![LADDER_BLOCK],
             None => BLOCKS.to_vec(),
         }
     }
 
-    /// The kernels to run, the note's first.
-    pub fn variants(&self) -> Chosen<Own> {
-        ladder::chosen(VARIANTS, &self.variant)
+    /// Returns the selected kernels, the note's first.
+    pub fn variants(&self) -> Selection<KernelConfig> {
+        ladder::select(VARIANTS, &self.variant)
     }
 }
 
-/// Threads of a block.
+/// Parses the threads per block.
 fn block(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(threads) if threads as usize >= RADIUS => Ok(threads),
         Ok(_) => Err(format!(
-            "the first {RADIUS} threads of a block fetch the halo, so a block has at least {RADIUS}"
+            "the first {RADIUS} threads of a block load the halo, so a block needs at least {RADIUS} threads"
         )),
         Err(_) => Err("write it as a whole number, like 256".to_owned()),
     }
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_have_threads_enough_for_the_halo() {
+    fn blocks_smaller_than_the_halo_are_invalid() {
         assert_eq!(block("4"), Ok(4));
         for few in ["0", "1", "3"] {
             assert!(block(few).unwrap_err().contains("at least 4"));

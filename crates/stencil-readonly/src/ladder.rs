@@ -1,4 +1,4 @@
-//! What goes beyond the note: what the memory allows, and the rungs up to there.
+//! Measurements beyond the note: the memory's limit, and the rungs towards it.
 
 use anyhow::Result;
 use chapter::{Chapter, Entry, limit};
@@ -13,25 +13,25 @@ use crate::scheme::{COEF, RADIUS};
 use crate::stencil::Stencil;
 use crate::variant::Coefficients;
 
-/// Before the note's kernels run: says what each rung adds, and measures a copy of the array.
-/// Nothing where no rung was chosen.
+/// Lists the ideas of the selected rungs and measures a copy of the array, before the note's kernels run.
+/// Does nothing if no rung was selected.
 ///
 /// # Errors
 ///
-/// CUDA's own.
+/// Fails if CUDA reports an error.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
-    if chapter.climbs(&flags.variants()) {
+    if chapter.with_ladder(&flags.variants()) {
         let bytes = (flags.size as usize + 2 * RADIUS) * size_of::<f32>();
         chapter.limit(limit::copy_of(&chapter.gpu, chapter.repeat(), bytes)?);
     }
     Ok(())
 }
 
-/// After the note's kernels in blocks of `threads`: each rung that was chosen, in blocks of as many.
+/// Runs each selected rung in blocks of `threads`, after the note's kernels in the same blocks.
 ///
 /// # Errors
 ///
-/// CUDA's own, such as those of a kernel that failed.
+/// Fails if CUDA reports an error, such as that of a failed kernel.
 pub fn run(
     flags: &Flags,
     chapter: &Chapter,
@@ -61,9 +61,9 @@ pub fn run(
             launch::grid_1d(&chapter.gpu.device, rung.threads(flags.size), threads)?;
         results.set_8(POISON)?;
         let measured = chapter.measure(rung.kernel, || {
-            // SAFETY: the arguments are those of the rung's kernel; there are `size` points and
-            // results behind a halo of `RADIUS` on a boundary of 16 bytes, as many more after
-            // them, and `RADIUS + 1` coefficients.
+            // SAFETY: the arguments match the parameters of the rung's kernel; there are `size` points and
+            // results after a halo of `RADIUS`, aligned to 16 bytes, with the same halo behind them, and
+            // `RADIUS + 1` coefficients.
             unsafe {
                 match rung.coefficients {
                     Coefficients::Symbol => {
@@ -85,11 +85,12 @@ pub fn run(
     Ok(())
 }
 
-/// Beside the note's kernels, where no rung was chosen: the same array copied on the GPU.
+/// Copies the same array on the GPU, for comparison with the note's kernels. Does nothing if rungs were
+/// selected.
 ///
 /// # Errors
 ///
-/// CUDA's own.
+/// Fails if CUDA reports an error.
 pub fn copy(
     flags: &Flags,
     chapter: &Chapter,
@@ -97,12 +98,12 @@ pub fn copy(
     points: &DeviceBuffer<f32>,
     results: &mut DeviceBuffer<f32>,
 ) -> Result<()> {
-    if flags.variants().climbs() {
+    if flags.variants().has_rungs() {
         return Ok(());
     }
     results.set_8(POISON)?;
     let measured = chapter.measure("the copy on the GPU", || {
-        // SAFETY: both allocations outlive the copy, which `measure` waits for.
+        // SAFETY: both allocations outlive the asynchronous copy, which `measure` waits for.
         unsafe { results.async_copy_from(points, &chapter.gpu.stream) }
     })?;
     let check = compare(&results.as_host_vec()?, host_points, within_ulps(0));

@@ -1,5 +1,4 @@
-//! What `main.rs`, the chapter, is made of: the wave, its derivative, and what is around the GPU's
-//! work.
+//! Modules of the chapter in `main.rs`: the wave, its derivative, the reference and the ladder.
 
 pub mod accuracy;
 pub mod flags;

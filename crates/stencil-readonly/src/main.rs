@@ -1,7 +1,7 @@
-//! A nine-point stencil, its coefficients in constant memory and through the read-only cache: the
-//! note on constant memory and the read-only cache, 5.5.1 and 5.5.2.
+//! A nine-point stencil whose coefficients are in constant memory or read through the read-only
+//! cache. Follows the note on constant memory and the read-only cache, 5.5.1 and 5.5.2.
 //!
-//! The kernels are in `kernels/stencil-readonly.cu`. What goes beyond the note is in `ladder.rs`.
+//! The kernels are in `kernels/stencil-readonly.cu`; the ladder beyond the note is in `ladder.rs`.
 
 use std::process::ExitCode;
 
@@ -15,7 +15,7 @@ use stencil_readonly::{
     COEF, Coefficients, Expected, Flags, RADIUS, Stencil, ladder, scheme, wave,
 };
 
-/// The kernels, as PTX.
+/// The kernels, compiled to PTX.
 const PTX: &str = include_str!(env!("STENCIL_READONLY_PTX"));
 
 fn main() -> ExitCode {
@@ -29,18 +29,18 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let host_points = wave::points(size);
     let expected = Expected::of(&host_points);
 
-    // Allocate: points and results, each with RADIUS more on either side, and the coefficients.
+    // Allocate points and results, with a halo of RADIUS on both sides, and the coefficients.
     let points =
         DeviceBuffer::from_slice(&host_points).context("cannot copy the points to the GPU")?;
     let mut results = output::<f32>("the results", host_points.len())?;
     let mut host_results = vec![0.0; host_points.len()];
     let dcoef = DeviceBuffer::from_slice(&COEF)?;
 
-    // Copy the coefficients to the symbol that is constant memory.
+    // Copy the coefficients to the symbol in constant memory.
     let module = module::load(ptx)?;
     module::symbol::<[f32; RADIUS + 1]>(&module, c"coef")?.copy_from(&COEF)?;
 
-    // The kernels take pointers to the first point and the first result.
+    // The kernels take pointers to the first point and the first result behind the halo.
     let inner = RADIUS..RADIUS + size;
     let from = points.index(inner.clone()).as_device_ptr();
     let to = results.index(inner.clone()).as_device_ptr();
@@ -48,13 +48,13 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     for threads in flags.blocks() {
         let (grid, block) = launch::grid_1d(&chapter.gpu.device, flags.size, threads)?;
         let shared = scheme::shared_bytes(threads);
-        for variant in flags.variants().note() {
-            // Launch, as often as a good sample takes.
+        for variant in flags.variants().note_kernels() {
+            // Launch as often as one timing sample needs.
             results.set_8(POISON)?;
             let kernel = module.get_function(variant.kernel)?;
             let measured = chapter.measure(variant.kernel, || {
-                // SAFETY: the arguments are those of the kernel in the .cu file; there are `size`
-                // points and results behind a halo of `RADIUS`, as many more after them, as many
+                // SAFETY: the arguments match the kernel's parameters in the .cu file; there are
+                // `size` points and results with a halo of `RADIUS` on both sides, as many
                 // coefficients as `COEF` has, and shared memory for a block's points and its halo.
                 unsafe {
                     match variant.coefficients {
@@ -68,8 +68,8 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
                 }
             })?;
 
-            // Read back, and compare with the reference bit by bit: both round in the same places.
-            // The derivative is as good as its coefficients.
+            // Read back and compare with the reference bit by bit: both round in the same places.
+            // The derivative is as accurate as its coefficients.
             results.copy_to(&mut host_results)?;
             let computed = &host_results[inner.clone()];
             let (verdict, error) = expected.compare(computed);
@@ -79,7 +79,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         ladder::run(flags, &chapter, threads, &points, &mut results, &expected)?;
     }
     ladder::copy(flags, &chapter, &host_points, &points, &mut results)?;
-    drop((points, dcoef, results)); // frees them
+    drop((points, dcoef, results)); // frees the buffers
     flags.finish(&chapter)
 }
 

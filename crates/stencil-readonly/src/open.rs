@@ -1,9 +1,8 @@
-//! Opening and finishing the chapter: what does not fit is refused here, before anything is
-//! allocated.
+//! Opening and finishing the chapter: input that is too large is refused here, before anything is allocated.
 
 use anyhow::Result;
 use chapter::Chapter;
-use chapter::memory::{self, Need};
+use chapter::memory::{self, Footprint};
 use chapter::report::Extra;
 use common::launch;
 use serde::Serialize;
@@ -13,7 +12,7 @@ use crate::flags::Flags;
 use crate::ladder;
 use crate::scheme::{COEF, RADIUS};
 
-/// What the record has beside the results.
+/// The additional fields of the record.
 #[derive(Debug, Serialize)]
 pub struct Beside {
     explained_error: Explained,
@@ -22,51 +21,51 @@ pub struct Beside {
 impl Extra for Beside {}
 
 impl Flags {
-    /// Opens the GPU, or the simulator in its place, for what the flags ask for. For a ladder, what
-    /// the memory allows is measured too.
+    /// Opens the GPU or the simulator and checks the limits. For the ladder it also measures the memory's
+    /// limit.
     ///
     /// # Errors
     ///
-    /// Where what is asked for does not fit, or CUDA does not start.
+    /// Fails if the input exceeds a limit or CUDA does not start.
     pub fn open(&self) -> Result<Chapter> {
         let chapter = Chapter::open("stencil-readonly", &self.common, self.inputs(), "constant")?;
         for block in self.blocks() {
             launch::grid_1d(&chapter.gpu.device, self.size, block)?;
         }
-        memory::require(&chapter.gpu, "this array", memory_need(self))?;
-        chapter.beside(Beside {
+        memory::require(&chapter.gpu, "this array", memory_footprint(self))?;
+        chapter.extra(Beside {
             explained_error: accuracy::explained(),
         });
         ladder::prepare(self, &chapter)?;
         Ok(chapter)
     }
 
-    /// Prints the results, and says what the run comes to.
+    /// Prints the results and returns the outcome of the run.
     ///
     /// # Errors
     ///
-    /// Where results were wrong, or a check found an error.
+    /// Fails if results are wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
         let explained = accuracy::explained();
         chapter.finish(&format!(
             "Every warp reads the same four coefficients, from constant memory or through the \
              read-only cache.\n\
-             Every block fetches a halo of 8 points beside its own, so that small blocks fetch \
-             much more than they have.\n\
-             The derivative is between -1 and 1. Coefficients of five decimal places put it off by \
-             {:.2e}, and rounding to 32 bits by at most {:.2e} more.",
+             Every block loads a halo of 8 points in addition to its own, which is expensive for \
+             small blocks.\n\
+             The derivative is between -1 and 1. Its coefficients, rounded to five decimal places, \
+             cause an error\nof {:.2e}, and rounding to 32 bits adds at most {:.2e}.",
             explained.by_coefficients, explained.by_rounding,
         ))
     }
 }
 
-/// Bytes: on the GPU points and results, both with their halo, and the coefficients; on the
-/// computer points, the reference, the results read back with their halo, and the derivative.
-fn memory_need(flags: &Flags) -> Need {
-    // No overflow: at most 2^30 points.
+/// Returns the bytes of points and results with their halos and of the coefficients on the GPU; of the
+/// points, the reference, the results read back with their halo, and the derivative on the host.
+fn memory_footprint(flags: &Flags) -> Footprint {
+    // Cannot overflow: there are at most 2^30 points.
     let size = u64::from(flags.size);
     let array = (size + 2 * RADIUS as u64) * size_of::<f32>() as u64;
-    Need {
+    Footprint {
         device: 2 * array + size_of_val(&COEF) as u64,
         host: 3 * array + size * size_of::<f64>() as u64,
     }
@@ -79,9 +78,10 @@ mod tests {
 
     #[test]
     fn memory_is_counted_without_overflow() {
-        let need = |size| memory_need(&Flags::parse_from(["stencil-readonly", "--size", size]));
-        let small = need("2");
+        let footprint =
+            |size| memory_footprint(&Flags::parse_from(["stencil-readonly", "--size", size]));
+        let small = footprint("2");
         assert_eq!((small.device, small.host), (2 * 40 + 20, 3 * 40 + 16));
-        assert_eq!(need("1073741824").host, 20 * (1 << 30) + 3 * 32);
+        assert_eq!(footprint("1073741824").host, 20 * (1 << 30) + 3 * 32);
     }
 }

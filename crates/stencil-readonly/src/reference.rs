@@ -1,15 +1,14 @@
-//! The same stencil on the CPU.
+//! The CPU reference of the stencil.
 //!
-//! Every operation rounds where the kernels' does: `mul_add` stands where
-//! `kernels/stencil-readonly.cu` has `fmaf`, so that results are equal bit by bit.
+//! Every operation rounds like the kernels': `mul_add` corresponds to `fmaf` in
+//! `kernels/stencil-readonly.cu`, so that the results are equal bit by bit.
 
 use chapter::parallel::{CHUNK, filled};
 use multiversion::multiversion;
 
 use crate::scheme::{COEF, RADIUS};
 
-/// The step times the derivative at each of `points` but the first and last [`RADIUS`], of which
-/// there have to be as many.
+/// Returns the step times the derivative at all `points` except the halo, the first and last [`RADIUS`].
 pub fn stencil(points: &[f32]) -> Vec<f32> {
     let size = points.len() - 2 * RADIUS;
     filled("CPU reference", size, CHUNK, |first, results| {
@@ -48,12 +47,12 @@ mod tests {
         let mut points = [0.0; 17];
         points[8] = 1.0;
         let [_, a1, a2, a3, a4] = COEF;
-        let wanted = [a4, a3, a2, a1, 0.0, -a1, -a2, -a3, -a4];
-        assert_eq!(stencil(&points), wanted);
+        let expected = [a4, a3, a2, a1, 0.0, -a1, -a2, -a3, -a4];
+        assert_eq!(stencil(&points), expected);
     }
 
     #[test]
-    fn nothing_is_left_of_an_array_without_points() {
+    fn an_array_without_points_gives_no_results() {
         assert!(stencil(&[1.0; 2 * RADIUS]).is_empty());
     }
 }

@@ -1,27 +1,27 @@
-//! What the table says of a variant: its block, its rate and its error.
+//! The chapter's columns: block size, bandwidth and error.
 
 use chapter::report::Details;
 use chapter::report::table::or_dash;
 use common::timing::Timing;
 use serde::Serialize;
 
-/// A point's bytes in global memory: itself read, and its result written.
+/// Bytes of global memory per point: the point is read and its result written.
 const BYTES: f64 = 2.0 * size_of::<f32>() as f64;
 
-/// One run over the array.
+/// The properties of one run over the array.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Stencil {
-    /// Threads of a block; `None` for the copy.
+    /// Threads per block; `None` for the copy.
     pub block: Option<u32>,
-    /// Points read and results written, 8 bytes a point, in milliards (10^9) of bytes a second;
-    /// `None` where the time is 0. What halos and coefficients take is not counted.
+    /// Bandwidth of points and results, 8 bytes per point, in 10⁹ bytes per second; `None` if the time is 0.
+    /// Halos and coefficients are not counted.
     pub gb_per_s: Option<f64>,
-    /// How far the derivative, which is between −1 and 1, is off at most; `None` for the copy.
+    /// Largest error of the derivative, which is between −1 and 1; `None` for the copy.
     pub largest_error: Option<f64>,
 }
 
 impl Stencil {
-    /// One over `points` points that takes the median time.
+    /// Creates the columns for a run over `points` points in the median time.
     pub fn new(
         points: usize,
         block: Option<u32>,
@@ -38,7 +38,7 @@ impl Stencil {
 
 impl Details for Stencil {
     fn columns(&self) -> &'static [&'static str] {
-        &["block", "GB/s", "derivative off by"]
+        &["block", "GB/s", "largest error"]
     }
 
     fn cells(&self) -> Vec<String> {
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_a_dash() {
+    fn unknown_values_are_dashes() {
         let stencil = Stencil::new(1, None, None, &Timing::once(0.0));
         assert_eq!(stencil.gb_per_s, None);
         assert_eq!(stencil.cells(), ["–", "–", "–"]);

@@ -1,12 +1,12 @@
-//! The chapter with kernels that are wrong, each in a process of its own.
+//! The chapter with incorrect kernels, each in its own process.
 
 use chapter::ladder::Choice;
-use chapter_test::{printed_by, row};
+use chapter_test::{output_of, row};
 use stencil_readonly::variant::VARIANTS;
 
 use super::*;
 
-/// Runs the chapter as `main` does, on `ptx`; it has to fail.
+/// Runs the chapter like `main`, but with `ptx`, and fails unless the chapter fails.
 fn fails(ptx: &str) {
     assert_ne!(ptx, PTX, "the kernels no longer have what is changed here");
     let words = "stencil-readonly --size 1000 --block 100";
@@ -14,7 +14,7 @@ fn fails(ptx: &str) {
     assert_eq!(common::error::exit(run(&flags, ptx)), ExitCode::FAILURE);
 }
 
-/// The third coefficient in place of the second.
+/// The third coefficient instead of the second.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_wrong_coefficient() {
@@ -22,24 +22,24 @@ fn a_wrong_coefficient() {
 }
 
 #[test]
-fn a_wrong_derivative_is_shown_and_an_error() {
-    let (table, notes) = printed_by("a_wrong_coefficient");
+fn a_wrong_derivative_is_reported() {
+    let (table, notes) = output_of("a_wrong_coefficient");
     let constant = row(&table, "constant");
     assert_eq!(constant.last(), Some(&"WRONG"), "{table}");
-    // It has 0.038 where −0.2 should be, and so is off by 2 · 2 · 0.238.
+    // The coefficient is 0.038 instead of −0.2, so the error is 2 · 2 · 0.238.
     let error: f64 = constant[3].parse().unwrap();
     assert!((0.9..1.0).contains(&error), "{table}");
     for right in ["__ldg", "const __restrict__", "device copy"] {
         let row = row(&table, right);
-        assert_eq!(row.last(), Some(&"right"), "{table}");
+        assert_eq!(row.last(), Some(&"correct"), "{table}");
         // Nothing is compared with a wrong result.
-        assert_eq!(row[6], "–", "{table}");
+        assert_eq!(row[5], "–", "{table}");
     }
-    let wanted = "error: constant is wrong: 1000 of 1000 differ: point 0 is ";
-    assert!(notes.contains(wanted), "{notes}");
+    let expected = "error: constant: wrong result: 1000 of 1000 differ: point 0 is ";
+    assert!(notes.contains(expected), "{notes}");
 }
 
-/// All points but the last.
+/// All points except the last.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_forgotten_point() {
@@ -51,17 +51,17 @@ fn a_forgotten_point() {
 }
 
 #[test]
-fn a_point_left_out_keeps_the_poison() {
-    let (table, notes) = printed_by("a_forgotten_point");
-    assert_eq!(row(&table, "constant").last(), Some(&"right"), "{table}");
+fn an_unwritten_point_keeps_the_poison() {
+    let (table, notes) = output_of("a_forgotten_point");
+    assert_eq!(row(&table, "constant").last(), Some(&"correct"), "{table}");
     let restrict = row(&table, "const __restrict__");
     assert_eq!(restrict.last(), Some(&"WRONG"), "{table}");
     assert_eq!(restrict[3], "NaN", "{table}");
-    let wanted = "error: const __restrict__ is wrong: 1 of 1000 differ: point 999 is NaN";
-    assert!(notes.contains(wanted), "{notes}");
+    let expected = "error: const __restrict__: wrong result: 1 of 1000 differ: point 999 is NaN";
+    assert!(notes.contains(expected), "{notes}");
 }
 
-/// Threads 0 to 2 fetch the halo, and thread 3 does not.
+/// Threads 0 to 2 load the halo, and thread 3 does not.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_forgotten_halo() {
@@ -69,13 +69,13 @@ fn a_forgotten_halo() {
 }
 
 #[test]
-fn a_hole_in_the_halo_is_found() {
-    let (table, notes) = printed_by("a_forgotten_halo");
+fn a_missing_halo_point_is_detected() {
+    let (table, notes) = output_of("a_forgotten_halo");
     assert_eq!(row(&table, "constant").last(), Some(&"WRONG"), "{table}");
-    assert!(notes.contains("error: constant is wrong: "), "{notes}");
+    assert!(notes.contains("error: constant: wrong result: "), "{notes}");
 }
 
-/// Every vector of results ends with its third point twice.
+/// The third point of each vector of results is stored twice.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_wrong_rung() {
@@ -85,11 +85,11 @@ fn a_wrong_rung() {
     let (three, _) = store.rsplit_once(',').unwrap();
     let (_, third) = three.rsplit_once(',').unwrap();
     let mut wrong = *row;
-    wrong.own.ptx = format!("{before}{three},{third}}}{after}").leak();
+    wrong.config.ptx = format!("{before}{three},{third}}}{after}").leak();
 
     let words = "stencil-readonly --size 1000 --variant ladder";
     let mut flags = Flags::parse_from(words.split(' '));
-    // Of two rows of one name the first runs.
+    // Of two rows with the same name the first one runs.
     flags
         .variant
         .insert(0, Choice::One(Box::leak(Box::new(wrong))));
@@ -97,17 +97,17 @@ fn a_wrong_rung() {
 }
 
 #[test]
-fn a_rung_that_is_wrong_is_shown_and_an_error() {
-    let (table, notes) = printed_by("a_wrong_rung");
+fn a_wrong_rung_is_reported() {
+    let (table, notes) = output_of("a_wrong_rung");
     assert_eq!(row(&table, "vectors").last(), Some(&"WRONG"), "{table}");
     for right in ["constant", "cached", "aligned", "read only"] {
-        assert_eq!(row(&table, right).last(), Some(&"right"), "{table}");
+        assert_eq!(row(&table, right).last(), Some(&"correct"), "{table}");
     }
-    let wanted = "error: vectors is wrong: 250 of 1000 differ: point 3 is ";
-    assert!(notes.contains(wanted), "{notes}");
+    let expected = "error: vectors: wrong result: 250 of 1000 differ: point 3 is ";
+    assert!(notes.contains(expected), "{notes}");
 }
 
-/// One coefficient more in the `.cu` file than in the Rust code.
+/// A symbol with one coefficient more in the `.cu` file than in the Rust code.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_larger_symbol() {
@@ -115,8 +115,8 @@ fn a_larger_symbol() {
 }
 
 #[test]
-fn a_symbol_of_another_size_is_an_error_with_both_sizes() {
-    let (_, notes) = printed_by("a_larger_symbol");
+fn symbol_size_mismatches_are_reported_with_both_sizes() {
+    let (_, notes) = output_of("a_larger_symbol");
     for part in ["error: coef has 24 bytes", "and 20 in the Rust code"] {
         assert!(notes.contains(part), "{notes}");
     }

@@ -1,41 +1,41 @@
-//! The note's three kernels, and the rungs from there to the memory's limit.
+//! The note's three kernels, and the rungs towards the memory's limit.
 
 use chapter::ladder;
 
 /// A row of the table of kernels.
-pub type Variant = ladder::Variant<Own>;
+pub type Variant = ladder::Variant<KernelConfig>;
 
-/// What this chapter says of a kernel.
+/// The chapter's properties of a kernel.
 #[derive(Clone, Copy, Debug)]
-pub struct Own {
-    /// Where it finds the coefficients.
+pub struct KernelConfig {
+    /// The memory that holds the coefficients.
     pub coefficients: Coefficients,
-    /// Points that a thread computes.
+    /// Points per thread.
     pub points: u32,
-    /// Threads before the first point, which stand for the halo and have nothing to do.
+    /// Threads before the first point, which correspond to the halo and do no work.
     pub idle: u32,
-    /// A rung's module; the note's kernels are in one, which `main.rs` loads.
+    /// The rung's module; empty for the note's kernels, whose module is loaded in `main.rs`.
     pub ptx: &'static str,
 }
 
-/// Where a kernel finds the coefficients, and so what its arguments are.
+/// The memory that a kernel reads the coefficients from; determines its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coefficients {
-    /// In the symbol of its module.
+    /// Constant memory: the symbol of its module.
     Symbol,
-    /// In global memory: its last argument is a pointer to them.
+    /// Global memory: the last argument points to them.
     Global,
 }
 
-impl Own {
-    /// How many threads `size` points take.
+impl KernelConfig {
+    /// Returns the number of threads for `size` points.
     pub fn threads(&self, size: u32) -> u32 {
         size.div_ceil(self.points) + self.idle
     }
 }
 
 /// The note's `stencil_1d`, with coefficients in constant memory.
-const CONSTANT: Own = Own {
+const CONSTANT: KernelConfig = KernelConfig {
     coefficients: Coefficients::Symbol,
     points: 1,
     idle: 0,
@@ -43,38 +43,38 @@ const CONSTANT: Own = Own {
 };
 
 /// The note's `stencil_1d_read_only`, with coefficients in global memory.
-const READ_ONLY: Own = Own {
+const READ_ONLY: KernelConfig = KernelConfig {
     coefficients: Coefficients::Global,
     ..CONSTANT
 };
 
-/// All kernels, from the note's up.
+/// All kernels, from the note's upwards.
 pub const VARIANTS: &[Variant] = &[
     Variant::note(
         "constant",
         "stencil_constant",
-        "The note's: points in shared memory, coefficients in constant memory",
+        "The note's kernel: points in shared memory, coefficients in constant memory",
         CONSTANT,
     ),
     Variant::note(
         "__ldg",
         "stencil_ldg",
-        "Coefficients through the read-only cache, because the kernel says so",
+        "Coefficients through the read-only cache, requested by the kernel",
         READ_ONLY,
     )
-    .aside(),
+    .off_ladder(),
     Variant::note(
         "const __restrict__",
         "stencil_restrict",
-        "Coefficients through the read-only cache, as the compiler may",
+        "Coefficients through the read-only cache, chosen by the compiler",
         READ_ONLY,
     )
-    .aside(),
+    .off_ladder(),
     Variant::rung(
         "cached",
         "stencil_cached",
-        "No shared memory and no barrier: neighbours from the L1 cache",
-        Own {
+        "No shared memory, no barrier: neighbours come from the L1 cache",
+        KernelConfig {
             ptx: include_str!(env!("STENCIL_READONLY_LADDER_1_CACHED_PTX")),
             ..CONSTANT
         },
@@ -82,8 +82,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "vectors",
         "stencil_vectors",
-        "Four points a thread, sixteen bytes a load and a store",
-        Own {
+        "Four points per thread, 16 bytes per load and store",
+        KernelConfig {
             points: 4,
             ptx: include_str!(env!("STENCIL_READONLY_LADDER_2_VECTORS_PTX")),
             ..CONSTANT
@@ -92,8 +92,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "aligned",
         "stencil_aligned",
-        "A warp begins where a sector does, so that no two write to one",
-        Own {
+        "Warps are aligned to sectors, so that no two write to the same one",
+        KernelConfig {
             points: 4,
             idle: 1,
             ptx: include_str!(env!("STENCIL_READONLY_LADDER_3_ALIGNED_PTX")),
@@ -103,8 +103,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "read only",
         "stencil_read_only",
-        "Coefficients through the read-only cache: no difference any more",
-        Own {
+        "Coefficients through the read-only cache: no longer a difference",
+        KernelConfig {
             points: 4,
             idle: 1,
             ptx: include_str!(env!("STENCIL_READONLY_LADDER_4_READ_ONLY_PTX")),
@@ -123,9 +123,9 @@ mod tests {
             let row = VARIANTS.iter().find(|row| row.name == name);
             row.unwrap().threads(size)
         };
-        for (size, wanted) in [(1, [1, 1, 2]), (4, [4, 1, 2]), (5, [5, 2, 3])] {
+        for (size, expected) in [(1, [1, 1, 2]), (4, [4, 1, 2]), (5, [5, 2, 3])] {
             let kernels = ["cached", "vectors", "aligned"];
-            assert_eq!(kernels.map(|name| threads(name, size)), wanted);
+            assert_eq!(kernels.map(|name| threads(name, size)), expected);
         }
         assert_eq!(threads("read only", 1 << 30), (1 << 28) + 1);
     }

@@ -1,17 +1,17 @@
-//! The array: a sine wave, whose derivative is known everywhere.
+//! The array: a sine wave, whose derivative is known exactly.
 //!
-//! The step is a power of two. So every place on the x axis is a number without rounding, a result
-//! of the kernels becomes a derivative without rounding, and, as no wavelength is a whole number of
-//! steps, no two stretches of the array are the same: a point from a wrong place shows.
+//! The step is a power of two. Therefore positions on the x axis need no rounding, and neither does the
+//! conversion of a result to a derivative. As no wavelength is a whole number of steps, no two parts of the
+//! array are equal, so a point read from a wrong index is detected.
 
 use chapter::parallel::{CHUNK, filled};
 
 use crate::scheme::RADIUS;
 
-/// The step between two points, in radians: 50 points make a wave.
+/// The distance of two points in radians: about 50 points per wavelength.
 pub const STEP: f64 = 0.125;
 
-/// sin x at `size` points from x = 0 on, and at [`RADIUS`] more on either side.
+/// Returns sin x at `size` points from x = 0 on, and at [`RADIUS`] more on either side.
 pub fn points(size: usize) -> Vec<f32> {
     filled("sine wave", size + 2 * RADIUS, CHUNK, |first, points| {
         for (point, index) in points.iter_mut().zip(first..) {
@@ -20,7 +20,7 @@ pub fn points(size: usize) -> Vec<f32> {
     })
 }
 
-/// The derivative at the `size` points: cos x.
+/// Returns the derivative at the `size` points: cos x.
 pub fn derivative(size: usize) -> Vec<f64> {
     filled(
         "derivative of the wave",
@@ -34,7 +34,7 @@ pub fn derivative(size: usize) -> Vec<f64> {
     )
 }
 
-/// Where point `index` is, in radians.
+/// Returns the position of point `index` in radians.
 fn x(index: f64) -> f64 {
     index * STEP
 }

@@ -1,4 +1,4 @@
-//! Runs of the real program on the simulator.
+//! Runs of the program on the simulator.
 
 use chapter_test::{Chapter, row};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ fn chapter() -> Chapter {
     Chapter::new(env!("CARGO_BIN_EXE_stencil-readonly"))
 }
 
-/// The results of the three kernels and the copy, which all have to be right.
+/// Returns the results of the three kernels and the copy, and fails unless all are correct.
 fn results(arguments: &str) -> Vec<Value> {
     let record = chapter().record(arguments);
     let results = record["results"].as_array().unwrap().clone();
@@ -20,14 +20,14 @@ fn results(arguments: &str) -> Vec<Value> {
     assert_eq!(copy["variant"], "device copy");
     assert_eq!(copy["largest_error"], Value::Null);
     for result in kernels {
-        // The coefficients' share, and what rounding adds to it or takes away.
+        // The coefficients' error, increased or decreased by rounding.
         let error = result["largest_error"].as_f64().unwrap();
         assert!((1.84e-5..2.1e-5).contains(&error), "{arguments}: {result}");
     }
     results
 }
 
-/// Sizes and blocks that do not divide them.
+/// Sizes, and blocks that do not divide them.
 macro_rules! right {
     ($($test:ident: $arguments:literal;)*) => {
         $(#[test] fn $test() { assert_eq!(results($arguments).len(), 4); })*
@@ -48,8 +48,8 @@ right! {
     whole_blocks: "--size 8192 --block 256";
 }
 
-/// The ladder's kernels, all of them right and each beside the limit.
-fn climbs(arguments: &str) {
+/// Runs the ladder and fails unless all kernels are correct and have a limit.
+fn run_ladder(arguments: &str) {
     let record = chapter().record(&format!("--variant ladder {arguments}"));
     let results = record["results"].as_array().unwrap();
     let variants: Vec<&str> = results
@@ -65,14 +65,14 @@ fn climbs(arguments: &str) {
     }
 }
 
-/// Sizes that are no whole vectors, and blocks in which the last vector begins or ends one.
-macro_rules! climbs {
+/// Sizes that are not whole vectors, and blocks that begin or end with the last vector.
+macro_rules! ladders {
     ($($test:ident: $arguments:literal;)*) => {
-        mod ladder { $(#[test] fn $test() { super::climbs($arguments); })* }
+        mod ladder { $(#[test] fn $test() { super::run_ladder($arguments); })* }
     };
 }
 
-climbs! {
+ladders! {
     one_point: "--size 1";
     one_point_less_than_a_vector: "--size 3";
     one_vector: "--size 4";
@@ -86,24 +86,24 @@ climbs! {
 }
 
 #[test]
-fn rungs_are_chosen_by_name_and_their_ideas_told() {
-    let run = chapter().runs("--size 100 --variant read-only,constant");
-    assert_eq!(row(&run.stdout, "limit: copy on the device")[7], "100 %");
+fn rungs_are_selected_by_name_and_their_ideas_listed() {
+    let run = chapter().run("--size 100 --variant read-only,constant");
+    assert_eq!(row(&run.stdout, "copy on the device")[6], "100 %");
     let first = run.stdout.find("| constant").unwrap();
     assert!(first < run.stdout.find("| read only").unwrap());
     assert!(!run.stdout.contains("device copy"), "{}", run.stdout);
     let idea = "read only  Coefficients through the read-only cache";
     assert!(run.stderr.contains(idea), "{}", run.stderr);
-    // Without a rung there is no limit, and the copy has a row of its own.
-    let run = chapter().runs("--size 100 --variant __ldg");
+    // Without a rung there is no limit, and the copy has its own row.
+    let run = chapter().run("--size 100 --variant __ldg");
     assert!(!run.stdout.contains("limit"), "{}", run.stdout);
     assert!(run.stdout.contains("device copy"), "{}", run.stdout);
 }
 
-/// Each of 1024 points has eight neighbours, in five sectors a warp and load where they cross into
-/// a fifth; in vectors a warp's 128 points lie in 17 sectors, or in 16 where it begins with one.
+/// Each of 1024 points has eight neighbours, which a warp loads in five sectors if they cross a boundary; in
+/// vectors a warp's 128 points span 17 sectors, or 16 if the warp starts at a sector boundary.
 #[test]
-fn each_rung_asks_memory_for_less() {
+fn each_rung_needs_fewer_memory_accesses() {
     let record = chapter().record("--variant ladder --size 16384");
     let warps = 16384 / 32;
     let count = |rung: usize, name: &str| record["results"][rung]["counters"][name].clone();
@@ -117,7 +117,7 @@ fn each_rung_asks_memory_for_less() {
     assert_eq!(count(vectors, loads), 3 * warps / 4);
     assert_eq!(count(vectors, stores), warps / 4);
     assert_eq!(count(vectors, stored), 17 * warps / 4);
-    // The last vector of all is alone in its warp, half a sector.
+    // The last vector is alone in its warp and fills half a sector.
     assert_eq!(count(aligned, stored), 16 * warps / 4 + 1);
 }
 
@@ -126,30 +126,30 @@ fn the_notes_size_is_the_default() {
     let results = results("");
     let of = |result: &Value| (result["variant"].clone(), result["block"].clone());
     let rows: Vec<(Value, Value)> = results.iter().map(of).collect();
-    let mut wanted = Vec::new();
+    let mut expected = Vec::new();
     for block in [32, 256] {
         for variant in ["constant", "__ldg", "const __restrict__"] {
-            wanted.push((json!(variant), json!(block)));
+            expected.push((json!(variant), json!(block)));
         }
     }
-    wanted.push((json!("device copy"), Value::Null));
-    assert_eq!(rows, wanted);
+    expected.push((json!("device copy"), Value::Null));
+    assert_eq!(rows, expected);
     assert_eq!(results[3]["speedup"], 1.0);
 }
 
 #[test]
 fn the_table_has_every_variant_and_the_notes_explain_the_error() {
-    let run = chapter().runs("--size 2000 --block 64");
+    let run = chapter().run("--size 2000 --block 64");
     for variant in ["constant", "__ldg", "const __restrict__", "device copy"] {
         let row = row(&run.stdout, variant);
-        assert!(row.contains(&"modelled, NVIDIA H200"), "{row:?}");
-        assert_eq!(row.last(), Some(&"right"), "{row:?}");
+        assert_eq!(row.last(), Some(&"correct"), "{row:?}");
     }
-    assert!(!run.stdout.contains("measured"), "{}", run.stdout);
+    let legend = "\n\nTimes: modelled, NVIDIA H200. Speedup: relative to ";
+    assert!(run.stdout.contains(legend), "{}", run.stdout);
     for note in [
         "simulator: models an NVIDIA H200",
-        "put it off by 1.97e-5, and rounding to 32 bits by at most 1.28e-6 more",
-        "These times are a model's; run on a GPU to measure.",
+        "cause an error\nof 1.97e-5, and rounding to 32 bits adds at most 1.28e-6",
+        "Modelled times are estimates; run on a GPU to measure.",
     ] {
         assert!(run.stderr.contains(note), "{}", run.stderr);
     }
@@ -178,16 +178,16 @@ fn the_same_run_twice_gives_the_same_record() {
     assert_eq!(chapter().record(arguments), chapter().record(arguments));
 }
 
-/// As many as Nsight Compute counts for the note's kernel, warp by warp: a warp's points lie in
-/// five sectors of 32 bytes, as the first is preceded by a halo of 16; either end of the halo lies
-/// in another, and the four coefficients in one each.
+/// The counters equal those of Nsight Compute for the note's kernel: a warp's points span five sectors of 32
+/// bytes, because a halo of 16 bytes precedes the first; each end of the halo is in another sector, and each
+/// of the four coefficients in its own.
 #[test]
-fn memory_is_accessed_as_by_the_notes_kernel() {
+fn memory_accesses_match_the_notes_kernel() {
     let record = chapter().record("--size 16384 --block 32");
     let restrict = &record["results"][2];
     assert_eq!(restrict["variant"], "const __restrict__");
     let warps = 16384 / 32;
-    for (name, wanted) in [
+    for (name, expected) in [
         ("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 3 + 4),
         (
             "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
@@ -199,13 +199,13 @@ fn memory_is_accessed_as_by_the_notes_kernel() {
         ("smsp__inst_executed_op_shared_st.sum", 3),
         ("warps_at_barriers", 1),
     ] {
-        assert_eq!(restrict["counters"][name], wanted * warps, "{name}");
+        assert_eq!(restrict["counters"][name], expected * warps, "{name}");
     }
 }
 
 #[test]
-fn counters_advice_and_source_lines() {
-    chapter().profiles(
+fn profiles_have_counters_advice_and_source_lines() {
+    chapter().check_profile(
         "--size 1000",
         &[
             ("constant", "fmaf(coef[i]"),
@@ -216,25 +216,25 @@ fn counters_advice_and_source_lines() {
 }
 
 #[test]
-fn a_profiler_meets_no_limits() {
-    let run = chapter().runs("--size 100 --variant read-only --repeat 0");
+fn repeat_0_measures_no_limits() {
+    let run = chapter().run("--size 100 --variant read-only --repeat 0");
     assert!(!run.stdout.contains("limit"), "{}", run.stdout);
 }
 
 #[test]
-fn output_that_nobody_takes() {
-    chapter().copes_without_readers("--size 17");
+fn unwritable_output_is_handled() {
+    chapter().survives_closed_output("--size 17");
 }
 
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_a_long_run() {
     let long = |times| format!("--size {} --block 4", 33_554_432 * times);
-    chapter().ends_at_ctrl_c(long, "stencil_constant on the simulator");
+    chapter().exits_on_ctrl_c(long, "stencil_constant on the simulator");
 }
 
 #[test]
-fn no_check_finds_anything() {
-    chapter().checks_out("--size 1001");
-    chapter().checks_out("--size 5000 --variant ladder");
+fn checks_have_no_findings() {
+    chapter().check_finds_nothing("--size 1001");
+    chapter().check_finds_nothing("--size 5000 --variant ladder");
 }

@@ -9,24 +9,24 @@ use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer, LockedBu
 use cust::stream::Stream;
 use cust::sys;
 
+use crate::bandwidth::Bandwidth;
 use crate::flags::Flags;
-use crate::moved::Moved;
 use crate::{free, vectors};
 
-/// One kind of copy.
+/// A kind of copy.
 pub struct Kind {
-    /// Its name in tables.
+    /// The name in tables.
     pub name: &'static str,
     to: Target,
-    /// Copies once; pinned memory is copied in the stream, and the host does not wait for it.
+    /// Copies once. Copies with pinned memory are asynchronous: they are enqueued in the stream.
     ///
     /// # Safety
     ///
-    /// With pinned memory, neither end may be used or freed before the stream is done.
+    /// With pinned memory, neither buffer may be used or freed before the stream is done.
     copy: unsafe fn(&mut Copies, &Stream) -> Result<()>,
 }
 
-/// Where a copy ends up.
+/// The memory that a copy writes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     Pageable,
@@ -34,7 +34,7 @@ enum Target {
     Device,
 }
 
-/// All of them, the one that others are compared with first.
+/// All kinds of copies; the first is the baseline.
 pub const KINDS: &[Kind] = &[
     // `cudaMemcpyHostToDevice`
     Kind {
@@ -58,14 +58,14 @@ pub const KINDS: &[Kind] = &[
     Kind {
         name: "host to host",
         to: Target::Pageable,
-        // SAFETY: all six vectors are equally long, and none is both ends.
+        // SAFETY: both vectors have `bytes` bytes and are different allocations.
         copy: |ends, _| unsafe { copy_by_address(ends.host_to(), ends.host_from(), ends.bytes()) },
     },
     // `cudaMemcpyDefault` from a host address to one of the device.
     Kind {
         name: "host to device, default",
         to: Target::Device,
-        // SAFETY: as above.
+        // SAFETY: `device_to` and `from` have `bytes` bytes and are different allocations.
         copy: |ends, _| unsafe {
             let to = ends.device_to.as_device_ptr().as_raw();
             copy_by_address(to, ends.host_from(), ends.bytes())
@@ -75,7 +75,7 @@ pub const KINDS: &[Kind] = &[
     Kind {
         name: "device to host, default",
         to: Target::Pageable,
-        // SAFETY: as above.
+        // SAFETY: `to` and `device_from` have `bytes` bytes and are different allocations.
         copy: |ends, _| unsafe {
             let from = ends.device_from.as_device_ptr().as_raw();
             copy_by_address(ends.host_to(), from, ends.bytes())
@@ -85,7 +85,7 @@ pub const KINDS: &[Kind] = &[
     Kind {
         name: "host to device, pinned",
         to: Target::Device,
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps both buffers untouched until the stream is done.
         copy: |ends, stream| unsafe {
             Ok(ends.device_to.async_copy_from(&ends.pinned_from, stream)?)
         },
@@ -94,7 +94,7 @@ pub const KINDS: &[Kind] = &[
     Kind {
         name: "device to host, pinned",
         to: Target::Pinned,
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps both buffers untouched until the stream is done.
         copy: |ends, stream| unsafe {
             Ok(ends
                 .device_from
@@ -103,13 +103,13 @@ pub const KINDS: &[Kind] = &[
     },
 ];
 
-/// After the note's kernel, where no rung was chosen: the same bytes by every kind of copy.
+/// Copies the same bytes with every kind of copy, after the note's kernel. Does nothing if rungs were selected.
 ///
 /// # Errors
 ///
-/// CUDA's own.
+/// Fails if CUDA reports an error.
 pub fn run(flags: &Flags, chapter: &Chapter, vector: &[f32]) -> Result<()> {
-    if flags.variants().climbs() {
+    if flags.variants().has_rungs() {
         return Ok(());
     }
     let events = timing::events(&chapter.gpu.stream)?;
@@ -120,18 +120,17 @@ pub fn run(flags: &Flags, chapter: &Chapter, vector: &[f32]) -> Result<()> {
         let measured = chapter.sample(&label, |times| copies.time(kind, times, &events))?;
         let check = compare(&copies.copied(kind)?, vector, within_ulps(0));
         let bytes = vectors::bytes(flags.count);
-        let entry = Entry::new(kind.name, measured, check.verdict(vectors::place));
-        chapter.add(entry.with(|measured| Moved::new(bytes, &measured.timing)));
+        let entry = Entry::new(kind.name, measured, check.verdict(vectors::element_name));
+        chapter.add(entry.with(|measured| Bandwidth::new(bytes, &measured.timing)));
     }
     copies.free()
 }
 
-/// Memory of each sort, twice: one that holds a vector, to copy from, and one to copy to.
+/// A source and a destination vector in each kind of memory.
 ///
-/// A `Vec` is pageable: the operating system may move it to disk, so the GPU cannot fetch from it
-/// by itself, and the driver copies it through memory of its own, piece by piece. A `LockedBuffer`
-/// is pinned (page-locked): it stays where it is, the GPU copies it alone, and the host need not
-/// wait.
+/// A `Vec` is pageable: the operating system may move it to disk, so the GPU cannot read it directly, and the
+/// driver copies it piece by piece through its own pinned memory. A `LockedBuffer` is pinned (page-locked):
+/// its pages stay in place, so the GPU copies it without the driver's help and the host need not wait.
 pub struct Copies<'a> {
     from: &'a [f32],
     to: Vec<f32>,
@@ -142,11 +141,11 @@ pub struct Copies<'a> {
 }
 
 impl<'a> Copies<'a> {
-    /// Allocates five of them beside `vector`, which is in all those to copy from.
+    /// Allocates the other five vectors and copies `vector` to all sources.
     ///
     /// # Errors
     ///
-    /// Where one cannot be allocated.
+    /// Fails if an allocation fails.
     pub fn new(vector: &'a [f32]) -> Result<Self> {
         let pinned = |vector: &[f32]| {
             LockedBuffer::from_slice(vector).context("cannot allocate pinned memory")
@@ -164,11 +163,11 @@ impl<'a> Copies<'a> {
         })
     }
 
-    /// Fills what `kind` copies to with [`POISON`], so that what is not copied shows.
+    /// Fills the destination of `kind` with [`POISON`], so that missing elements are detected.
     ///
     /// # Errors
     ///
-    /// CUDA's own.
+    /// Fails if CUDA reports an error.
     pub fn poison(&mut self, kind: &Kind) -> Result<()> {
         let poison = f32::from_ne_bytes([POISON; size_of::<f32>()]);
         match kind.to {
@@ -179,27 +178,27 @@ impl<'a> Copies<'a> {
         Ok(())
     }
 
-    /// Copies `times` times between two events; returns the milliseconds of all together.
+    /// Copies `times` times between two events and returns the milliseconds of all copies.
     ///
     /// # Errors
     ///
-    /// CUDA's own.
+    /// Fails if CUDA reports an error.
     pub fn time(&mut self, kind: &Kind, times: u32, events: &Events) -> Result<f32> {
         events.time(|| {
             for _ in 0..times {
-                // SAFETY: `events` waits for its stream, also where something fails, before
-                // anything else can be done with either end.
+                // SAFETY: `events.time` synchronizes its stream before it returns, also after an error, so no
+                // buffer is used or freed earlier.
                 unsafe { (kind.copy)(self, events.stream()) }?;
             }
             Ok(())
         })
     }
 
-    /// What `kind` has copied to, read back where it is on the GPU.
+    /// Returns the destination of `kind`, read back if it is on the GPU.
     ///
     /// # Errors
     ///
-    /// CUDA's own.
+    /// Fails if CUDA reports an error.
     pub fn copied(&self, kind: &Kind) -> Result<Vec<f32>> {
         match kind.to {
             Target::Pageable => Ok(self.to.clone()),
@@ -208,11 +207,11 @@ impl<'a> Copies<'a> {
         }
     }
 
-    /// Frees all that CUDA allocated.
+    /// Frees all memory that CUDA allocated.
     ///
     /// # Errors
     ///
-    /// CUDA's own.
+    /// Fails if CUDA reports an error.
     pub fn free(self) -> Result<()> {
         free::pinned(self.pinned_from, "the vector to copy from")?;
         free::pinned(self.pinned_to, "the vector to copy to")?;
@@ -220,30 +219,31 @@ impl<'a> Copies<'a> {
         free::device(self.device_to, "the vector to copy to")
     }
 
-    /// The address of the vector in pageable memory.
+    /// Returns the address of the source in pageable memory.
     fn host_from(&self) -> u64 {
         self.from.as_ptr() as u64
     }
 
-    /// The address to copy it to there.
+    /// Returns the address of the destination in pageable memory.
     fn host_to(&mut self) -> u64 {
         self.to.as_mut_ptr() as u64
     }
 
-    /// Bytes of the vector.
+    /// Returns the vector's size in bytes.
     fn bytes(&self) -> usize {
         size_of_val(self.from)
     }
 }
 
-/// `cudaMemcpyDefault`: the driver tells by an address whether it is the host's or the device's,
-/// because with unified virtual addressing no two memories share one. cust has no such copy.
+/// Copies like `cudaMemcpyDefault`: the driver infers from an address whether it belongs to the host or the
+/// device, because with unified virtual addressing all memories share one address space. cust does not wrap
+/// this copy.
 ///
 /// # Safety
 ///
-/// `bytes` bytes must be readable at `from` and writable at `to`, and be apart.
+/// `bytes` bytes must be readable at `from` and writable at `to`, and must not overlap.
 unsafe fn copy_by_address(to: u64, from: u64, bytes: usize) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that both ranges are valid and do not overlap.
     check(unsafe { sys::cuMemcpy(to, from, bytes) }).context("cuMemcpy failed")
 }
 
@@ -252,8 +252,8 @@ mod tests {
     use super::*;
     use common::Gpu;
 
-    /// Every kind overwrites poison with the vector, however often it copies; and its ends are
-    /// where its name says.
+    /// Every kind overwrites the poison with the vector, for any number of copies, and writes to the memory
+    /// in its name.
     #[test]
     #[ignore = "another test runs it in a process of its own"]
     fn every_kind() {
@@ -282,27 +282,27 @@ mod tests {
     #[test]
     fn every_kind_copies() {
         let folder = tempfile::tempdir().unwrap();
-        chapter_test::child("copies::tests::every_kind", folder.path());
+        chapter_test::run_child("copies::tests::every_kind", folder.path());
     }
 
     #[test]
     #[ignore = "another test runs it in a process of its own"]
-    fn an_address_of_nothing() {
+    fn a_null_address() {
         let _gpu = Gpu::open().unwrap();
         let mut to = 0.0_f32;
-        // SAFETY: address 0 is refused before anything is copied.
+        // SAFETY: the driver rejects address 0 before it copies anything.
         let copied = unsafe { copy_by_address(&raw mut to as u64, 0, size_of::<f32>()) };
-        println!("{}", common::error::in_words(&copied.unwrap_err()));
+        println!("{}", common::error::describe(&copied.unwrap_err()));
     }
 
     #[test]
     fn a_copy_that_fails_has_the_drivers_error() {
         let folder = tempfile::tempdir().unwrap();
-        let name = "copies::tests::an_address_of_nothing";
-        let (said, _) = chapter_test::child(name, folder.path());
+        let name = "copies::tests::a_null_address";
+        let (message, _) = chapter_test::run_child(name, folder.path());
         assert!(
-            said.contains("cuMemcpy failed: CUDA_ERROR_INVALID_VALUE"),
-            "{said}"
+            message.contains("cuMemcpy failed: CUDA_ERROR_INVALID_VALUE"),
+            "{message}"
         );
     }
 }

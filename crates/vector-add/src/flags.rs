@@ -1,29 +1,29 @@
 //! The chapter's flags.
 
 use chapter::flags::CommonFlags;
-use chapter::ladder::{self, Choice, Chosen};
+use chapter::ladder::{self, Choice, Selection};
 use clap::{Parser, value_parser};
 use serde::Serialize;
 
 use crate::variant::{VARIANTS, Work};
 
-/// The most elements: the bytes of all vectors together still fit 64 bits by far.
-const MOST: u64 = 1 << 40;
+/// Maximum number of elements; all vectors together have far fewer than 2^64 bytes.
+const MAX_COUNT: u64 = 1 << 40;
 
 /// Adds two vectors on the GPU, and times the kernel and every kind of copy.
 #[derive(Debug, Parser)]
 #[command(version, allow_negative_numbers = true)]
 pub struct Flags {
-    /// Elements of a vector, 4 bytes each
+    /// Elements per vector, 4 bytes each
     #[arg(
         long,
         value_name = "ELEMENTS",
         default_value_t = 1 << 22,
-        value_parser = value_parser!(u64).range(1..=MOST)
+        value_parser = value_parser!(u64).range(1..=MAX_COUNT)
     )]
     pub count: u64,
 
-    /// Threads of a block
+    /// Threads per block
     #[arg(
         long,
         value_name = "THREADS",
@@ -32,7 +32,7 @@ pub struct Flags {
     )]
     pub block: u32,
 
-    /// Kernels and whole sums to run, of which the note's comes with every kind of copy
+    /// Kernels and complete additions (with transfers) to run; the note's kernel includes every kind of copy
     #[arg(
         long,
         value_name = "NAME,NAME,…",
@@ -42,7 +42,7 @@ pub struct Flags {
     )]
     pub variant: Vec<Choice<Work>>,
 
-    /// Another number, other vectors
+    /// Seed of the random vectors
     #[arg(long, value_name = "NUMBER", default_value_t = 4)]
     pub seed: u64,
 
@@ -51,7 +51,7 @@ pub struct Flags {
     pub common: CommonFlags,
 }
 
-/// What the JSON record repeats of the flags.
+/// The flags that are repeated in the JSON record.
 #[derive(Debug, Serialize)]
 pub struct Inputs {
     count: u64,
@@ -60,12 +60,12 @@ pub struct Inputs {
 }
 
 impl Flags {
-    /// What to run, the note's kernel first.
-    pub fn variants(&self) -> Chosen<Work> {
-        ladder::chosen(VARIANTS, &self.variant)
+    /// Returns the selected variants, the note's kernel first.
+    pub fn variants(&self) -> Selection<Work> {
+        ladder::select(VARIANTS, &self.variant)
     }
 
-    /// The flags that decide the results, for the record.
+    /// Returns the flags that determine the results.
     pub fn inputs(&self) -> Inputs {
         Inputs {
             count: self.count,
@@ -84,6 +84,6 @@ mod tests {
         let flags = Flags::try_parse_from(["vector-add"]).unwrap();
         assert_eq!((flags.count, flags.block), (4_194_304, 256));
         let names = flags.variants().into_iter().map(|variant| variant.name);
-        assert!(names.eq(["add"]) && !flags.variants().climbs());
+        assert!(names.eq(["add"]) && !flags.variants().has_rungs());
     }
 }

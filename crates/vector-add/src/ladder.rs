@@ -1,5 +1,5 @@
-//! What goes beyond the note: what the hardware allows, a faster kernel, and whole sums with the
-//! copies there and back.
+//! Measurements beyond the note: the hardware's limits, a faster kernel, and complete additions including the
+//! transfers.
 
 use anyhow::{Context as _, Result};
 use chapter::{Chapter, Entry, Limit, limit};
@@ -12,33 +12,33 @@ use cust::memory::DeviceBuffer;
 use cust::module::Module;
 use cust::stream::{Stream, StreamFlags};
 
+use crate::bandwidth::Bandwidth;
 use crate::flags::Flags;
-use crate::moved::Moved;
 use crate::round_trip::RoundTrip;
 use crate::variant::{Variant, Work};
 use crate::{free, vectors};
 
-/// Before the note's kernel runs: says what each rung adds, and measures what the hardware allows a
-/// kernel, a copy that reads and writes as many bytes as a sum does, half of them each. Nothing
-/// where no rung was chosen.
+/// Lists the ideas of the selected rungs and measures the limit of a kernel, before the note's kernel runs: a
+/// copy that moves as many bytes as an addition, half of them reads and half of them writes. Does nothing if
+/// no rung was selected.
 ///
 /// # Errors
 ///
-/// CUDA's own.
+/// Fails if CUDA reports an error.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
-    if chapter.climbs(&flags.variants()) {
+    if chapter.with_ladder(&flags.variants()) {
         let bytes = 6 * flags.count as usize;
         chapter.limit(limit::copy_of(&chapter.gpu, chapter.repeat(), bytes)?);
     }
     Ok(())
 }
 
-/// After the note's kernel: adds `a` and `b` by each rung that was chosen. Whole sums launch the
-/// kernel in the `note`'s module.
+/// Adds `a` and `b` with each selected rung, after the note's kernel. Complete additions launch the kernel in
+/// the module `note`.
 ///
 /// # Errors
 ///
-/// CUDA's own, such as those of a kernel that failed.
+/// Fails if CUDA reports an error, such as that of a failed kernel.
 pub fn run(
     flags: &Flags,
     chapter: &Chapter,
@@ -47,7 +47,7 @@ pub fn run(
     expected: &[f32],
 ) -> Result<()> {
     for variant in flags.variants() {
-        if let Work::Kernel { width, ptx } = variant.own {
+        if let Work::Kernel { width, ptx } = variant.config {
             let module = module::load(ptx)?;
             kernel(flags, chapter, variant, (&module, width), (a, b), expected)?;
         }
@@ -55,7 +55,7 @@ pub fn run(
     round_trips(flags, chapter, note, (a, b), expected)
 }
 
-/// Adds by a rung's kernel, a thread of which adds `width` elements by one instruction.
+/// Runs a rung's kernel, whose threads add `width` elements with one access each.
 fn kernel(
     flags: &Flags,
     chapter: &Chapter,
@@ -73,8 +73,8 @@ fn kernel(
     let (grid, block) = launch::grid_1d(&chapter.gpu.device, threads, flags.block)?;
     let stream = &chapter.gpu.stream;
     let measured = chapter.measure(variant.kernel, || {
-        // SAFETY: the arguments are those of the rung's kernel, and each vector has `count` elements
-        // and starts on a boundary of at least 16 bytes.
+        // SAFETY: the arguments match the kernel's parameters; each vector has `count` elements and is
+        // aligned to at least 16 bytes.
         unsafe {
             launch!(kernel<<<grid, block, 0, stream>>>(
                 a.as_device_ptr(), b.as_device_ptr(), c.as_device_ptr(), flags.count
@@ -87,7 +87,7 @@ fn kernel(
     free::device(c, "c")
 }
 
-/// Whole sums, with the copies there and back, beside what the link allows.
+/// Runs the complete additions, including the transfers, and measures the limit of the link.
 fn round_trips(
     flags: &Flags,
     chapter: &Chapter,
@@ -98,7 +98,7 @@ fn round_trips(
     let ways = flags
         .variants()
         .into_iter()
-        .filter_map(|variant| match variant.own {
+        .filter_map(|variant| match variant.config {
             Work::RoundTrip(way) => Some((variant, way)),
             _ => None,
         });
@@ -129,12 +129,12 @@ fn round_trips(
         let label = format!("the {} sum", variant.name);
         let measured = chapter.sample(&label, |times| trip.time(way, times, &events))?;
         let whole = measured.without_launch();
-        chapter.add(entry(flags, variant, whole, trip.sum(way), expected).apart());
+        chapter.add(entry(flags, variant, whole, trip.sum(way), expected).separate());
     }
     trip.free()
 }
 
-/// What came of a rung.
+/// Returns the result of a rung.
 fn entry(
     flags: &Flags,
     variant: &Variant,
@@ -142,7 +142,7 @@ fn entry(
     sum: &[f32],
     expected: &[f32],
 ) -> Entry {
-    let verdict = compare(sum, expected, within_ulps(0)).verdict(vectors::place);
+    let verdict = compare(sum, expected, within_ulps(0)).verdict(vectors::element_name);
     let bytes = 3 * vectors::bytes(flags.count);
-    Entry::new(variant.name, measured, verdict).with(|it| Moved::new(bytes, &it.timing))
+    Entry::new(variant.name, measured, verdict).with(|it| Bandwidth::new(bytes, &it.timing))
 }

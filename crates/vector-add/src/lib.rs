@@ -1,14 +1,14 @@
-//! What `main.rs`, the chapter, is made of: the vectors, and what is measured beside their sum.
+//! Modules of the chapter in `main.rs`: the vectors, and the measurements other than the note's kernel.
 
+pub mod bandwidth;
 pub mod copies;
 pub mod flags;
 pub mod free;
 pub mod ladder;
-pub mod moved;
 pub mod open;
 pub mod round_trip;
 pub mod variant;
 pub mod vectors;
 
+pub use bandwidth::Bandwidth;
 pub use flags::Flags;
-pub use moved::Moved;

@@ -1,8 +1,8 @@
-//! Linear memory: allocate, copy there, launch, copy back, free. The note on memory, "Device
-//! memory", code 4.1.
+//! Linear memory: allocate, copy to the device, launch, copy back, free. Follows the note on
+//! memory, "Device memory", code 4.1.
 //!
-//! The kernel is in `kernels/vector-add.cu`. What each kind of copy costs is measured in
-//! `copies.rs`; what goes beyond the note is in `ladder.rs`.
+//! The kernel is in `kernels/vector-add.cu`. `copies.rs` measures the cost of each kind of copy;
+//! the ladder beyond the note is in `ladder.rs`.
 
 use std::process::ExitCode;
 
@@ -12,9 +12,9 @@ use clap::Parser;
 use common::verify::{POISON, compare, within_ulps};
 use common::{launch, module};
 use cust::prelude::*;
-use vector_add::{Flags, Moved, copies, free, ladder, vectors};
+use vector_add::{Bandwidth, Flags, copies, free, ladder, vectors};
 
-/// The kernel, as PTX.
+/// The kernel, compiled to PTX.
 const PTX: &str = include_str!(env!("VECTOR_ADD_PTX"));
 
 fn main() -> ExitCode {
@@ -29,27 +29,27 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let mut host_c = vec![0.0; expected.len()];
     let module = module::load(ptx)?;
 
-    // Allocate three vectors on the GPU: linear memory, one element right after the other.
+    // Allocate three vectors on the GPU in linear memory: contiguous elements.
     let allocate = || {
-        // SAFETY: each is written before it is read.
+        // SAFETY: each vector is written before it is read.
         unsafe { DeviceBuffer::<f32>::uninitialized(expected.len()) }
             .context("cannot allocate a vector on the GPU")
     };
     let (mut a, mut b, mut c) = (allocate()?, allocate()?, allocate()?);
 
-    // Copy from the host to the device.
+    // Copy the operands from the host to the device.
     a.copy_from(&host_a)?;
     b.copy_from(&host_b)?;
 
     let (grid, block) = launch::grid_1d(&chapter.gpu.device, flags.count, flags.block)?;
-    for variant in flags.variants().note() {
+    for variant in flags.variants().note_kernels() {
         c.set_8(POISON)?;
         let add = module.get_function(variant.kernel)?;
 
-        // Launch, as often as a good sample takes.
+        // Launch as often as one timing sample needs.
         let measured = chapter.measure(variant.kernel, || {
-            // SAFETY: the arguments are those of the kernel in the .cu file, and each vector has
-            // `count` elements.
+            // SAFETY: the arguments match the kernel's parameters in the .cu file, and each vector
+            // has `count` elements.
             unsafe {
                 launch!(add<<<grid, block, 0, stream>>>(
                     a.as_device_ptr(), b.as_device_ptr(), c.as_device_ptr(), flags.count
@@ -57,15 +57,15 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
             }
         })?;
 
-        // Copy the result back, and compare bit by bit: one addition rounds in one way.
+        // Copy the result back and compare it bit by bit: IEEE addition has one correct result.
         c.copy_to(&mut host_c)?;
         let check = compare(&host_c, &expected, within_ulps(0));
         let bytes = 3 * vectors::bytes(flags.count);
-        let entry = Entry::new(variant.name, measured, check.verdict(vectors::place));
-        chapter.add(entry.with(|measured| Moved::new(bytes, &measured.timing)));
+        let entry = Entry::new(variant.name, measured, check.verdict(vectors::element_name));
+        chapter.add(entry.with(|measured| Bandwidth::new(bytes, &measured.timing)));
     }
 
-    // Free. What goes out of scope is freed as well, but without a word where that fails.
+    // Free explicitly: dropping a buffer frees it as well, but ignores errors.
     free::device(a, "a")?;
     free::device(b, "b")?;
     free::device(c, "c")?;

@@ -1,5 +1,4 @@
-//! Opening and finishing the chapter: what does not fit is refused here, before anything is
-//! allocated.
+//! Opening and finishing the chapter: input that is too large is refused here, before anything is allocated.
 
 use anyhow::Result;
 use chapter::{Chapter, memory};
@@ -10,39 +9,39 @@ use crate::flags::Flags;
 use crate::variant::VARIANTS;
 use crate::{ladder, vectors};
 
-/// What is printed under the table of copies.
+/// Text under the table of copies.
 const WORDS: &str = "\
     `add` and `device to device` move their bytes within the GPU's memory; copies to and from the \
-    host move them\nover the link between the two: compare GB/s. With `default` the driver tells \
-    the direction by the addresses;\nwith `pinned` the GPU fetches the bytes by itself and the host \
+    host move them\nover the link between GPU and host: compare GB/s. With `default` the driver infers \
+    the direction from the addresses;\nwith `pinned` the GPU copies the bytes directly and the host \
     need not wait.";
 
 impl Flags {
-    /// Opens the GPU, or the simulator in its place, for what the flags ask for. For a ladder, what
-    /// the hardware allows is measured too.
+    /// Opens the GPU or the simulator and checks the limits. For the ladder it also measures the hardware's
+    /// limit.
     ///
     /// # Errors
     ///
-    /// Where what is asked for does not fit, or CUDA does not start.
+    /// Fails if the input exceeds a limit or CUDA does not start.
     pub fn open(&self) -> Result<Chapter> {
-        let baseline = match self.variants().climbs() {
+        let baseline = match self.variants().has_rungs() {
             true => VARIANTS[0].name,
             false => KINDS[0].name,
         };
         let chapter = Chapter::open("vector-add", &self.common, self.inputs(), baseline)?;
         launch::grid_1d(&chapter.gpu.device, self.count, self.block)?;
-        memory::require(&chapter.gpu, "this sum", vectors::memory_need(self))?;
+        memory::require(&chapter.gpu, "this sum", vectors::memory_footprint(self))?;
         ladder::prepare(self, &chapter)?;
         Ok(chapter)
     }
 
-    /// Prints the results, and says what the run comes to.
+    /// Prints the results and returns the outcome of the run.
     ///
     /// # Errors
     ///
-    /// Where a sum or a copy was wrong, or a check found an error.
+    /// Fails if a sum or a copy is wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
-        chapter.finish(match self.variants().climbs() {
+        chapter.finish(match self.variants().has_rungs() {
             true => "",
             false => WORDS,
         })

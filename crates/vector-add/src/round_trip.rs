@@ -1,9 +1,10 @@
-//! The whole sum as a program needs it: both vectors there, the kernel, the sum back; and how much
-//! of that can go on at the same time.
+//! The complete addition as a program needs it: both vectors to the GPU, the kernel, the sum back;
+//! and the overlap of these steps.
 //!
-//! A GPU has an engine for copies in each direction and one for kernels. In one stream they take
-//! turns. With the vectors cut into chunks there can be a stream for each direction: a chunk's sum
-//! comes back while the next chunk's vectors go there, so that the link to the GPU is busy both ways.
+//! A GPU has a copy engine for each direction and one engine for kernels. In a single stream they
+//! run one after the other. If the vectors are split into chunks, there can be one stream per
+//! direction: the sum of one chunk is copied back while the operands of the next chunk are copied
+//! to the GPU, so that the link is busy in both directions.
 
 use std::iter;
 use std::ops::Range;
@@ -22,43 +23,43 @@ use cust::sys::{self, CUmemorytype};
 
 use crate::free;
 
-/// A chunk is this part of what is left, so that little is left to wait for at the end: the last
-/// chunk's sum comes back alone.
+/// Reciprocal of a chunk's share of the remaining elements. Chunks get smaller so that the last
+/// sum, whose copy overlaps with nothing, is short.
 const PART: usize = 4;
 
-/// The smallest chunk but the last, in elements: to start a copy takes some microseconds, in which
-/// the link could move a tenth of this.
+/// Minimum number of elements per chunk except the last: starting a copy takes some microseconds,
+/// in which the link could move a tenth of this chunk.
 const LEAST: usize = 1 << 18;
 
-/// The operands: two rows, `a` and `b`.
+/// Number of operands: the rows `a` and `b`.
 const ROWS: usize = 2;
 
-/// Where the vectors are on the computer, and how they go.
+/// The memory of the vectors on the host, and the way they are copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// In a `Vec`, which the driver copies through pinned memory of its own.
+    /// Pageable: in a `Vec`, which the driver copies through its own pinned memory.
     Pageable,
-    /// In pinned memory, which the GPU copies by itself; one thing after the other.
+    /// Pinned: the GPU copies it directly; all steps are serialized.
     Pinned,
-    /// In pinned memory, in chunks, with a stream for each direction.
+    /// Pinned and in chunks, with one stream per direction.
     Overlapped,
 }
 
-/// The vectors where a program may have them, in three allocations.
+/// The vectors in pageable memory, in three allocations.
 struct Pageable<'a> {
     a: &'a [f32],
     b: &'a [f32],
     c: Vec<f32>,
 }
 
-/// Operands and sum, in one kind of memory. The operands are the rows of one allocation, so that one
-/// copy in two dimensions takes the same part of both.
+/// The operands and the sum in one kind of memory. The operands are rows of one allocation, so that
+/// one two-dimensional copy moves the same part of both.
 struct Vectors<B> {
     operands: B,
     sum: B,
 }
 
-/// The vectors in memory of each kind, and what adds them.
+/// The vectors in each kind of memory, and the kernel that adds them.
 pub struct RoundTrip<'a> {
     add: Function<'a>,
     block: u32,
@@ -70,14 +71,14 @@ pub struct RoundTrip<'a> {
 }
 
 impl<'a> RoundTrip<'a> {
-    /// Allocates seven vectors beside `a` and `b`, which are in those to copy from. `add` is the note's
-    /// kernel, to be launched with blocks of `block` threads, as many as the device takes for the
-    /// whole of `a`; its copies step over `max_pitch` bytes at most. The first of the streams is the
-    /// one that is timed.
+    /// Allocates seven vectors in addition to `a` and `b` and copies these to the pinned source.
+    /// `add` is the note's kernel, launched with blocks of `block` threads; the device must accept
+    /// the grid for the whole of `a`. The pitch of copies is at most `max_pitch` bytes. The first
+    /// stream is the timed one.
     ///
     /// # Errors
     ///
-    /// Where one cannot be allocated.
+    /// Fails if an allocation fails.
     pub fn new(
         add: Function<'a>,
         block: u32,
@@ -89,7 +90,7 @@ impl<'a> RoundTrip<'a> {
         let count = a.len();
         let pinned = |len| LockedBuffer::new(&0.0, len).context("cannot allocate pinned memory");
         let device = |len| {
-            // SAFETY: each is written before it is read.
+            // SAFETY: each buffer is written before it is read.
             unsafe { DeviceBuffer::uninitialized(len) }.context("cannot allocate memory on the GPU")
         };
         let mut operands: LockedBuffer<f32> = pinned(ROWS * count)?;
@@ -116,12 +117,12 @@ impl<'a> RoundTrip<'a> {
         })
     }
 
-    /// Fills the sums with [`POISON`], here and on the GPU, so that what is not added or not copied
-    /// shows.
+    /// Fills the sums with [`POISON`] on the host and on the GPU, so that elements that were not
+    /// added or not copied are detected.
     ///
     /// # Errors
     ///
-    /// CUDA's own.
+    /// Fails if CUDA reports an error.
     pub fn poison(&mut self) -> Result<()> {
         let poison = f32::from_ne_bytes([POISON; size_of::<f32>()]);
         self.pageable.c.fill(poison);
@@ -129,7 +130,7 @@ impl<'a> RoundTrip<'a> {
         Ok(self.device.sum.set_8(POISON)?)
     }
 
-    /// The sum that came back.
+    /// Returns the sum that was copied back.
     pub fn sum(&self, way: Way) -> &[f32] {
         match way {
             Way::Pageable => &self.pageable.c,
@@ -137,25 +138,26 @@ impl<'a> RoundTrip<'a> {
         }
     }
 
-    /// Goes all the way `times` times between two events; returns the milliseconds of all together.
+    /// Runs the complete addition `times` times between two events and returns the milliseconds of
+    /// all runs.
     ///
     /// # Errors
     ///
-    /// CUDA's own. In any case nothing is under way any more.
+    /// Fails if CUDA reports an error. Both streams are idle on return in any case.
     pub fn time(&mut self, way: Way, times: u32, events: &Events) -> Result<f32> {
         let count = self.pageable.a.len();
         // ANCHOR: ways
         self.timed(times, events, |trip| {
             let [there, back] = trip.streams;
             if way != Way::Overlapped {
-                // SAFETY: `timed` waits for both streams before anything else is done.
+                // SAFETY: `timed` synchronizes both streams before it returns.
                 return unsafe {
                     trip.copy_there(way, 0..count, there)?;
                     trip.add_and_copy_back(way, 0..count, there)
                 };
             }
             for part in chunks(count) {
-                // SAFETY: as above, and no two parts share an element.
+                // SAFETY: `timed` synchronizes both streams, and the parts are disjoint.
                 unsafe {
                     trip.copy_there(way, part.clone(), there)?;
                     follow(back, there)?;
@@ -167,17 +169,18 @@ impl<'a> RoundTrip<'a> {
         // ANCHOR_END: ways
     }
 
-    /// What the link allows: the same bytes, both ways at once, and nothing waits for anything.
+    /// Times the limit of the link: the same bytes in both directions at once, without
+    /// dependencies.
     ///
     /// # Errors
     ///
-    /// As [`RoundTrip::time`].
+    /// Fails where [`RoundTrip::time`] does.
     pub fn time_link(&mut self, times: u32, events: &Events) -> Result<f32> {
         self.timed(times, events, |trip| {
             let [there, back] = trip.streams;
             follow(back, there)?;
             let (pinned, device) = (&mut trip.pinned, &mut trip.device);
-            // SAFETY: `timed` waits for both streams, and no vector is in two of these copies.
+            // SAFETY: `timed` synchronizes both streams, and no buffer takes part in both copies.
             unsafe {
                 device.operands.async_copy_from(&pinned.operands, there)?;
                 device.sum.async_copy_to(&mut pinned.sum, back)?;
@@ -186,11 +189,11 @@ impl<'a> RoundTrip<'a> {
         })
     }
 
-    /// Frees all that CUDA allocated.
+    /// Frees all memory that CUDA allocated.
     ///
     /// # Errors
     ///
-    /// CUDA's own.
+    /// Fails if CUDA reports an error.
     pub fn free(self) -> Result<()> {
         free::pinned(self.pinned.operands, "a and b")?;
         free::pinned(self.pinned.sum, "c")?;
@@ -198,7 +201,7 @@ impl<'a> RoundTrip<'a> {
         free::device(self.device.sum, "c")
     }
 
-    /// Times `work`, and waits for the second stream too, also where something fails.
+    /// Times `work` and synchronizes the second stream too, also after an error.
     fn timed(
         &mut self,
         times: u32,
@@ -210,11 +213,11 @@ impl<'a> RoundTrip<'a> {
         timed
     }
 
-    /// Adds a part of both operands, and copies the sum's part back, in `stream`.
+    /// Enqueues the addition of a part of both operands and the copy of the sum's part in `stream`.
     ///
     /// # Safety
     ///
-    /// No part of the vectors may be used or freed before `stream` is done.
+    /// The vectors must not be used or freed before `stream` is done.
     unsafe fn add_and_copy_back(
         &mut self,
         way: Way,
@@ -225,14 +228,15 @@ impl<'a> RoundTrip<'a> {
         let b = self.device.operands.index(self.second_row(&part));
         let sum = self.device.sum.index(part.clone());
         let add = &self.add;
-        // No more than the whole vector takes, which the device can launch.
+        // The device accepts the grid for the whole vector, which is at least as large.
         let blocks = part.len().div_ceil(self.block as usize) as u32;
         let back = match way {
             Way::Pageable => &mut self.pageable.c[part.clone()],
             Way::Pinned | Way::Overlapped => &mut self.pinned.sum[part.clone()],
         };
-        // SAFETY: the caller's promise; the arguments are those of `add` in the .cu file, and each
-        // of the three has as many elements as the part.
+        // SAFETY: the caller keeps the vectors untouched until the stream is done. The arguments
+        // match the parameters of `add` in the .cu file, and all three have as many elements as the
+        // part.
         unsafe {
             launch!(add<<<blocks, self.block, 0, stream>>>(
                 a.as_device_ptr(), b.as_device_ptr(), sum.as_device_ptr(), part.len() as u64
@@ -242,12 +246,12 @@ impl<'a> RoundTrip<'a> {
         Ok(())
     }
 
-    /// Copies a part of both operands there: one after the other, as the note does, or as one copy
-    /// where there are many, for each has to be started.
+    /// Enqueues the copies of a part of both operands to the GPU: two copies as in the note, or for
+    /// chunks a single copy, because starting a copy takes time.
     ///
     /// # Safety
     ///
-    /// As [`RoundTrip::add_and_copy_back`].
+    /// The vectors must not be used or freed before `stream` is done.
     unsafe fn copy_there(&mut self, way: Way, part: Range<usize>, stream: &Stream) -> Result<()> {
         let second = self.second_row(&part);
         let operands = &self.pinned.operands;
@@ -257,14 +261,15 @@ impl<'a> RoundTrip<'a> {
                 &self.pageable.b[part.clone()],
             ),
             Way::Overlapped if self.pitch() <= self.max_pitch => {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller keeps the vectors untouched until the stream is done.
                 return unsafe { self.copy_both(part, stream) };
             }
             Way::Pinned | Way::Overlapped => (&operands[part.clone()], &operands[second.clone()]),
         };
         let mut device_a = self.device.operands.index(part);
         let mut device_b = self.device.operands.index(second);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller keeps the vectors untouched until the stream is done, and each
+        // destination is as long as its source.
         unsafe {
             device_a.async_copy_from(a, stream)?;
             device_b.async_copy_from(b, stream)?;
@@ -272,11 +277,11 @@ impl<'a> RoundTrip<'a> {
         Ok(())
     }
 
-    /// Copies a part of both operands there from pinned memory, by one copy of two rows.
+    /// Enqueues one two-row copy of a part of both operands from pinned memory to the GPU.
     ///
     /// # Safety
     ///
-    /// As [`RoundTrip::add_and_copy_back`].
+    /// The vectors must not be used or freed before `stream` is done.
     unsafe fn copy_both(&self, part: Range<usize>, stream: &Stream) -> Result<()> {
         let column = part.start * size_of::<f32>();
         let copy = sys::CUDA_MEMCPY2D {
@@ -297,31 +302,32 @@ impl<'a> RoundTrip<'a> {
             WidthInBytes: part.len() * size_of::<f32>(),
             Height: ROWS,
         };
-        // SAFETY: the caller's promise; both ends have two rows at this pitch, and the part is in
-        // them. The copy does not look at what it was told is not there.
+        // SAFETY: the caller keeps the vectors untouched until the stream is done. Source and
+        // destination have two rows at this pitch that contain the part, and the driver ignores the
+        // null members because of the memory types.
         check(unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.as_inner()) })
     }
 
-    /// Bytes from an operand to the next.
+    /// Returns the bytes from the start of an operand to that of the next.
     fn pitch(&self) -> usize {
         size_of_val(self.pageable.a)
     }
 
-    /// Where a part of `b` is among the operands.
+    /// Returns the range of a part of `b` in the operands.
     fn second_row(&self, part: &Range<usize>) -> Range<usize> {
         let count = self.pageable.a.len();
         part.start + count..part.end + count
     }
 }
 
-/// Has `later` wait for all that is in `earlier` by now.
+/// Makes `later` wait for all work that is in `earlier` now.
 fn follow(later: &Stream, earlier: &Stream) -> Result<()> {
     let event = Event::new(EventFlags::DISABLE_TIMING)?;
     event.record(earlier)?;
     Ok(later.wait_event(event, StreamWaitEventFlags::DEFAULT)?)
 }
 
-/// `count` elements in parts, each smaller than the one before.
+/// Splits `count` elements into ranges, each no longer than the one before.
 fn chunks(count: usize) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     iter::from_fn(move || {
@@ -340,7 +346,7 @@ mod tests {
     use cust::stream::StreamFlags;
 
     #[test]
-    fn chunks_are_all_of_it_once_and_get_smaller() {
+    fn chunks_cover_everything_once_and_get_smaller() {
         for count in [
             1,
             17,
@@ -370,7 +376,8 @@ mod tests {
         assert_eq!(chunks(0).count(), 0);
     }
 
-    /// All ways bring back the sum, however often they go, and chunks are faster than the whole.
+    /// All ways compute the sum, for any number of runs, and overlapped chunks are faster than
+    /// whole vectors.
     #[test]
     #[ignore = "another test runs it in a process of its own"]
     fn every_way() {
@@ -378,7 +385,7 @@ mod tests {
         let other = Stream::new(StreamFlags::NON_BLOCKING, None).unwrap();
         let events = timing::events(&gpu.stream).unwrap();
         let module = module::load(include_str!(env!("VECTOR_ADD_PTX"))).unwrap();
-        // Five chunks.
+        // This length makes five chunks.
         let a: Vec<f32> = (0..4 * LEAST + 17).map(|index| index as f32).collect();
         let b: Vec<f32> = a.iter().map(|element| 0.5 - element * 3.0).collect();
         let sum = vectors::add(&a, &b);
@@ -399,7 +406,7 @@ mod tests {
         let pageable = once(&mut trip, Way::Pageable);
         let pinned = once(&mut trip, Way::Pinned);
         let overlapped = once(&mut trip, Way::Overlapped);
-        // A row after the other, where they are too long for one copy.
+        // Rows that are too long for one copy are copied one after the other.
         trip.max_pitch = pitch - 1;
         let in_rows = once(&mut trip, Way::Overlapped);
         assert!(in_rows > overlapped, "{in_rows} {overlapped}");
@@ -411,8 +418,8 @@ mod tests {
     }
 
     #[test]
-    fn every_way_brings_back_the_sum() {
+    fn every_way_computes_the_sum() {
         let folder = tempfile::tempdir().unwrap();
-        chapter_test::child("round_trip::tests::every_way", folder.path());
+        chapter_test::run_child("round_trip::tests::every_way", folder.path());
     }
 }

@@ -1,13 +1,13 @@
-//! The chapter with kernels that are wrong. Each runs in a process of its own, this test program
-//! again with one ignored test, so that what it prints can be read.
+//! The chapter with incorrect kernels. Each runs in its own process, as an ignored test of this program, so
+//! that its output can be read.
 
 use chapter::ladder::Choice;
-use chapter_test::{printed_by, row};
+use chapter_test::{output_of, row};
 use vector_add::variant::{VARIANTS, Work};
 
 use super::*;
 
-/// Runs the chapter as `main` does, on `ptx`; it has to fail.
+/// Runs the chapter like `main`, but with `ptx`, and fails unless the chapter fails.
 fn fails(ptx: &str) {
     assert_ne!(ptx, PTX, "the kernel no longer has what is changed here");
     let flags = Flags::parse_from(["vector-add", "--count", "100", "--block", "32"]);
@@ -21,13 +21,16 @@ fn a_difference() {
 }
 
 #[test]
-fn a_wrong_sum_is_shown_and_an_error() {
-    let (table, notes) = printed_by("a_difference");
+fn a_wrong_sum_is_reported() {
+    let (table, notes) = output_of("a_difference");
     assert!(row(&table, "add").contains(&"WRONG"), "{table}");
     assert_eq!(table.matches("WRONG").count(), 1, "{table}");
-    assert!(row(&table, "device to host").contains(&"right"), "{table}");
     assert!(
-        notes.contains("error: add is wrong: 100 of 100 differ: element 0 is "),
+        row(&table, "device to host").contains(&"correct"),
+        "{table}"
+    );
+    assert!(
+        notes.contains("error: add: wrong result: 100 of 100 differ: element 0 is "),
         "{notes}"
     );
 }
@@ -39,8 +42,8 @@ fn nothing_written() {
 }
 
 #[test]
-fn a_sum_that_is_not_written_shows_as_poison() {
-    let (table, notes) = printed_by("nothing_written");
+fn unwritten_sums_show_as_poison() {
+    let (table, notes) = output_of("nothing_written");
     assert!(table.contains("WRONG"), "{table}");
     assert!(
         notes.contains("100 of 100 differ: element 0 is NaN"),
@@ -48,18 +51,18 @@ fn a_sum_that_is_not_written_shows_as_poison() {
     );
 }
 
-/// Four sums a thread, and none of those left over.
+/// Four elements per thread, without the remaining ones.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
-fn no_rest() {
+fn missing_remainder() {
     let mut flags = Flags::parse_from(["vector-add", "--count", "102"]);
-    let rows = VARIANTS.iter().map(|row| match row.own {
+    let rows = VARIANTS.iter().map(|row| match row.config {
         Work::Kernel { width, ptx } => {
             let wrong = ptx.replacen(", 3;", ", 0;", 1);
             assert_ne!(wrong, ptx, "the rung no longer has what is changed here");
             let mut row = *row;
             let ptx = wrong.leak();
-            row.own = Work::Kernel { width, ptx };
+            row.config = Work::Kernel { width, ptx };
             Choice::One(Box::leak(Box::new(row)))
         }
         _ => Choice::One(row),
@@ -69,15 +72,16 @@ fn no_rest() {
 }
 
 #[test]
-fn sums_left_out_keep_the_poison() {
-    let (table, notes) = printed_by("no_rest");
+fn missing_elements_keep_the_poison() {
+    let (table, notes) = output_of("missing_remainder");
     assert!(row(&table, "float4").contains(&"WRONG"), "{table}");
     assert_eq!(table.matches("WRONG").count(), 1, "{table}");
-    let wanted = "error: float4 is wrong: 2 of 102 differ: element 100 is NaN and should be ";
-    assert!(notes.contains(wanted), "{notes}");
+    let expected =
+        "error: float4: wrong result: 2 of 102 differ: element 100 is NaN and should be ";
+    assert!(notes.contains(expected), "{notes}");
 }
 
-/// The note's kernel as whole sums launch it: on parts of the vectors.
+/// The note's kernel as complete additions launch it: on parts of the vectors.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn nothing_added() {
@@ -88,11 +92,11 @@ fn nothing_added() {
 }
 
 #[test]
-fn whole_sums_that_are_not_added_are_wrong() {
-    let (table, notes) = printed_by("nothing_added");
+fn complete_additions_without_the_kernel_are_wrong() {
+    let (table, notes) = output_of("nothing_added");
     assert_eq!(table.matches("WRONG").count(), 3, "{table}");
-    let wanted = "error: pageable is wrong: 1000 of 1000 differ: element 0 is NaN";
-    assert!(notes.contains(wanted), "{notes}");
+    let expected = "error: pageable: wrong result: 1000 of 1000 differ: element 0 is NaN";
+    assert!(notes.contains(expected), "{notes}");
 }
 
 #[test]
@@ -102,11 +106,11 @@ fn one_thread_too_many() {
 }
 
 #[test]
-fn an_access_past_the_end_is_an_error_and_no_table() {
-    let (table, notes) = printed_by("one_thread_too_many");
+fn an_access_past_the_end_is_an_error_without_a_table() {
+    let (table, notes) = output_of("one_thread_too_many");
     assert!(!table.contains("| add "), "{table}");
-    let wanted = "error: add failed: CUDA_ERROR_ILLEGAL_ADDRESS";
-    assert!(notes.contains(wanted), "{notes}");
+    let expected = "error: add failed: CUDA_ERROR_ILLEGAL_ADDRESS";
+    assert!(notes.contains(expected), "{notes}");
 }
 
 #[test]
@@ -116,8 +120,8 @@ fn another_name() {
 }
 
 #[test]
-fn a_kernel_that_is_missing_is_an_error() {
-    let (_, notes) = printed_by("another_name");
+fn missing_kernels_are_reported() {
+    let (_, notes) = output_of("another_name");
     assert!(
         notes.contains("error: CUDA_ERROR_NOT_FOUND: the module has no kernel"),
         "{notes}"

@@ -1,40 +1,40 @@
-//! What `--variant` chooses from: kernels, and whole sums with the copies there and back.
+//! The values of `--variant`: kernels, and complete additions including the transfers.
 
 use chapter::ladder;
 
 use crate::round_trip::Way;
 
-/// A row of the table of kernels and whole sums.
+/// A row of the table of variants.
 pub type Variant = ladder::Variant<Work>;
 
-/// What a variant does.
+/// The work that a variant measures.
 #[derive(Clone, Copy, Debug)]
 pub enum Work {
-    /// What `main.rs` does: launches the note's kernel on vectors that are on the GPU.
+    /// The note's kernel on vectors that are on the GPU, as in `main.rs`.
     Note,
-    /// Launches a rung's kernel on such vectors.
+    /// A rung's kernel on vectors that are on the GPU.
     Kernel {
-        /// Elements that a thread adds by one instruction.
+        /// Elements that a thread adds with one access each.
         width: u64,
         /// The rung's module.
         ptx: &'static str,
     },
-    /// Copies the vectors there, launches the note's kernel, and copies the sum back.
+    /// The copies to the GPU, the note's kernel, and the copy of the sum back.
     RoundTrip(Way),
 }
 
-/// All of them, from the note's kernel up.
+/// All variants, from the note's kernel upwards.
 pub const VARIANTS: &[Variant] = &[
     Variant::note(
         "add",
         "add",
-        "the note's kernel: one sum a thread, 4 bytes an access",
+        "the note's kernel: one element per thread, 4 bytes per access",
         Work::Note,
     ),
     Variant::rung(
         "float4",
         "add_float4",
-        "four sums a thread: 16 bytes an access",
+        "four elements per thread: 16 bytes per access",
         Work::Kernel {
             width: 4,
             ptx: include_str!(env!("VECTOR_ADD_LADDER_1_FLOAT4_PTX")),
@@ -43,19 +43,19 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "pageable",
         "add",
-        "the note's whole sum: vectors there, kernel, sum back",
+        "the note's complete addition: copy the vectors, kernel, copy the sum back",
         Work::RoundTrip(Way::Pageable),
     ),
     Variant::rung(
         "pinned",
         "add",
-        "the same from pinned memory, which the GPU fetches by itself",
+        "the same from pinned memory, which the GPU copies directly",
         Work::RoundTrip(Way::Pinned),
     ),
     Variant::rung(
         "overlapped",
         "add",
-        "the same in chunks: one comes back while the next goes there",
+        "the same in chunks: one is copied back while the next is copied to the GPU",
         Work::RoundTrip(Way::Overlapped),
     ),
 ];

@@ -1,50 +1,50 @@
-//! The vectors: what is in them, what their sum should be, and how much memory they take.
+//! The vectors: their contents, their expected sum, and their size in memory.
 
-use chapter::memory::Need;
+use chapter::memory::Footprint;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
 use crate::flags::Flags;
 
-/// How many vectors the GPU holds at once: two operands and their sum, or fewer.
+/// Maximum number of vectors on the GPU at once: two operands and their sum.
 const ON_DEVICE: u64 = 3;
 
-/// How many the computer holds while it compares what was copied: the operands, their sum twice,
-/// the ends of copies, two pageable and two pinned (the first of which is an operand), and what is
+/// Maximum number of vectors on the host at once, when a copy is compared: the operands, the sum twice, the
+/// ends of the copies (two pageable and two pinned, of which the first is an operand), and the vector that is
 /// compared.
 const ON_HOST: u64 = 8;
 
-/// Two vectors of `--count` random numbers from 0 to just below 1, the same ones for the same seed
-/// on every machine.
+/// Returns two vectors of `--count` random numbers in [0, 1); the same seed gives the same vectors on every
+/// machine.
 pub fn random(flags: &Flags) -> (Vec<f32>, Vec<f32>) {
     let mut generator = Pcg32::seed_from_u64(flags.seed);
-    // In steps that a float holds exactly.
+    // In steps that a float represents exactly.
     let mut random = || (generator.next_u32() >> 8) as f32 / (1 << 24) as f32;
     let mut vector = || (0..flags.count).map(|_| random()).collect();
     (vector(), vector())
 }
 
-/// The sum by a plain loop: one addition an element, rounded as the kernel's is.
+/// Returns the sum, computed by a plain loop with one addition per element, rounded like the kernel's.
 pub fn add(a: &[f32], b: &[f32]) -> Vec<f32> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
 }
 
-/// Bytes of one vector of `count` elements.
+/// Returns the bytes of a vector of `count` elements.
 pub fn bytes(count: u64) -> u64 {
     count * size_of::<f32>() as u64
 }
 
-/// Bytes of all vectors at the moment when there are most.
-pub fn memory_need(flags: &Flags) -> Need {
+/// Returns the bytes of all vectors at the peak.
+pub fn memory_footprint(flags: &Flags) -> Footprint {
     let vector = bytes(flags.count);
-    Need {
+    Footprint {
         device: ON_DEVICE * vector,
         host: ON_HOST * vector,
     }
 }
 
-/// An element's place in words.
-pub fn place(index: usize) -> String {
+/// Describes the element with this index.
+pub fn element_name(index: usize) -> String {
     format!("element {index}")
 }
 
@@ -87,9 +87,9 @@ mod tests {
 
     #[test]
     fn memory_is_counted_without_overflow() {
-        let need = memory_need(&flags("--count 17"));
-        assert_eq!((need.device, need.host), (204, 544));
-        let need = memory_need(&flags("--count 1099511627776"));
-        assert_eq!(need.host, 1 << 45);
+        let footprint = memory_footprint(&flags("--count 17"));
+        assert_eq!((footprint.device, footprint.host), (204, 544));
+        let footprint = memory_footprint(&flags("--count 1099511627776"));
+        assert_eq!(footprint.host, 1 << 45);
     }
 }

@@ -1,9 +1,9 @@
-//! Runs of the real program on the simulator.
+//! Runs of the program on the simulator.
 
 use chapter_test::Chapter;
 use serde_json::{Value, json};
 
-/// The rows of the table, from the top.
+/// The rows of the table from top to bottom.
 const VARIANTS: [&str; 9] = [
     "add",
     "host to device",
@@ -20,7 +20,7 @@ fn chapter() -> Chapter {
     Chapter::new(env!("CARGO_BIN_EXE_vector-add"))
 }
 
-/// Runs the program; everything has to be right, and to have moved as many bytes as it should.
+/// Runs the program and fails unless all results are correct and moved the expected number of bytes.
 fn adds_and_copies(arguments: &str, count: u64) {
     let record = chapter().record(arguments);
     assert_eq!(record["inputs"]["count"], count);
@@ -52,11 +52,11 @@ sizes! {
     the_default_size: "", 4_194_304;
 }
 
-/// The rungs, from the note's kernel up.
+/// The rungs, from the note's kernel upwards.
 const LADDER: [&str; 5] = ["add", "float4", "pageable", "pinned", "overlapped"];
 
-/// Climbs the ladder; everything has to be right, and to have moved as many bytes as a sum does.
-fn climbs(arguments: &str, count: u64) -> Vec<Value> {
+/// Runs the ladder and fails unless all results are correct and moved the bytes of an addition.
+fn run_ladder(arguments: &str, count: u64) -> Vec<Value> {
     let record = chapter().record(&format!("--variant ladder {arguments}"));
     assert_eq!(record["baseline"], "add");
     let results = record["results"].as_array().unwrap();
@@ -72,7 +72,7 @@ fn climbs(arguments: &str, count: u64) -> Vec<Value> {
 macro_rules! ladders {
     ($($test:ident: $arguments:literal, $count:literal;)*) => {
         mod ladder {
-            $(#[test] fn $test() { super::climbs($arguments, $count); })*
+            $(#[test] fn $test() { super::run_ladder($arguments, $count); })*
         }
     };
 }
@@ -90,8 +90,8 @@ ladders! {
 }
 
 #[test]
-fn each_rung_comes_nearer_to_its_limit() {
-    let results = climbs("", 4_194_304);
+fn each_rung_is_closer_to_its_limit() {
+    let results = run_ladder("", 4_194_304);
     let share = |variant: &str| {
         let result = results.iter().find(|result| result["variant"] == variant);
         let limit = &result.unwrap()["limit"];
@@ -105,7 +105,7 @@ fn each_rung_comes_nearer_to_its_limit() {
     );
     assert!(add.1 < float4.1, "{add:?} {float4:?}");
     assert!(pageable.1 < pinned.1 && pinned.1 < overlapped.1 && overlapped.1 < 1.0);
-    // A whole sum is compared with no kernel, and its launch is not all that it is.
+    // A complete addition is compared with no kernel, and no single launch represents it.
     let whole = &results[4];
     assert_eq!(
         (&whole["speedup"], &whole["counters"]),
@@ -114,10 +114,10 @@ fn each_rung_comes_nearer_to_its_limit() {
     assert_eq!(results[0]["speedup"], 1.0);
 }
 
-/// As many bytes by a quarter of the requests: 32 threads a warp, 4 or 16 bytes each.
+/// Vectors move the same bytes with a quarter of the requests: 32 threads per warp, 4 or 16 bytes each.
 #[test]
 fn vectors_take_a_quarter_of_the_requests() {
-    let results = climbs("--count 12800 --block 64", 12_800);
+    let results = run_ladder("--count 12800 --block 64", 12_800);
     let counted = |index: usize, what: &str| {
         let name = format!("l1tex__t_{what}_pipe_lsu_mem_global_op_ld.sum");
         results[index]["counters"][name].as_u64()
@@ -133,17 +133,17 @@ fn vectors_take_a_quarter_of_the_requests() {
 }
 
 #[test]
-fn chosen_rungs_and_no_others() {
+fn only_selected_rungs_run() {
     for (chosen, variants) in [
         ("float4", &["float4"][..]),
         ("pinned,add", &["add", "pinned"]),
     ] {
         let record = chapter().record(&format!("--count 100 --variant {chosen}"));
         let results = record["results"].as_array().unwrap();
-        let found: Vec<&Value> = results.iter().map(|result| &result["variant"]).collect();
-        assert_eq!(found, variants, "{chosen}");
+        let actual: Vec<&Value> = results.iter().map(|result| &result["variant"]).collect();
+        assert_eq!(actual, variants, "{chosen}");
     }
-    // The note's kernel comes with every kind of copy, however it is named.
+    // The note's kernel always comes with every kind of copy.
     assert_eq!(
         chapter().record("--count 100 --variant add"),
         chapter().record("--count 100")
@@ -151,14 +151,19 @@ fn chosen_rungs_and_no_others() {
 }
 
 #[test]
-fn the_ladder_says_what_each_rung_adds() {
-    let run = chapter().runs("--count 1000 --variant ladder");
-    let rows: Vec<&str> = run.stdout.lines().skip(2).collect();
+fn the_ladder_lists_its_ideas() {
+    let run = chapter().run("--count 1000 --variant ladder");
+    let rows: Vec<&str> = run
+        .stdout
+        .lines()
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .collect();
     let starts = [
-        "limit: copy on the device",
+        "copy on the device",
         "add",
         "float4",
-        "limit: the link, both ways at once",
+        "the link, both ways at once",
         "pageable",
         "pinned",
         "overlapped",
@@ -167,28 +172,33 @@ fn the_ladder_says_what_each_rung_adds() {
     for (row, start) in rows.iter().zip(starts) {
         assert!(row.starts_with(&format!("| {start} ")), "{row}");
     }
-    assert!(run.stdout.contains("of the limit"), "{}", run.stdout);
+    assert!(run.stdout.contains("of limit"), "{}", run.stdout);
     for rung in LADDER {
         assert!(run.stderr.contains(&format!("\n{rung}")), "{}", run.stderr);
     }
 }
 
 #[test]
-fn the_table_has_every_row_and_says_that_times_are_modelled() {
-    let run = chapter().runs("--count 1000");
-    let rows: Vec<&str> = run.stdout.lines().skip(2).collect();
+fn the_table_has_every_row_and_modelled_times() {
+    let run = chapter().run("--count 1000");
+    let rows: Vec<&str> = run
+        .stdout
+        .lines()
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .collect();
     assert_eq!(rows.len(), VARIANTS.len(), "{}", run.stdout);
     for (row, variant) in rows.iter().zip(VARIANTS) {
         assert!(row.starts_with(&format!("| {variant} ")), "{row}");
-        assert!(row.contains("modelled, NVIDIA H200"), "{row}");
-        assert!(row.contains("right"), "{row}");
+        assert!(row.contains("correct"), "{row}");
     }
     assert!(rows[0].contains(" 12000 "), "{}", rows[0]);
     assert!(rows[1].contains(" 4000 "), "{}", rows[1]);
-    assert!(!run.stdout.contains("measured"), "{}", run.stdout);
+    let legend = "Times: modelled, NVIDIA H200. Speedup: relative to `host to device`.";
+    assert!(run.stdout.contains(legend), "{}", run.stdout);
     for note in [
         "simulator: models an NVIDIA H200",
-        "These times are a model's",
+        "Modelled times are estimates",
         "compare GB/s",
     ] {
         assert!(run.stderr.contains(note), "{}", run.stderr);
@@ -204,7 +214,7 @@ fn the_record() {
     assert_eq!(record["inputs"], inputs);
     assert_eq!(record["baseline"], "host to device");
     let results = record["results"].as_array().unwrap();
-    // The kernel ran before the baseline.
+    // The kernel runs before the baseline.
     assert!(results[0]["speedup"].is_null());
     assert_eq!(results[1]["speedup"], 1.0);
     assert_eq!(results[0]["samples"], 1);
@@ -231,28 +241,28 @@ fn the_same_run_twice_gives_the_same_record() {
 
 #[test]
 fn nothing_is_written_to_the_folder() {
-    let run = chapter().runs("--count 10");
+    let run = chapter().run("--count 10");
     assert_eq!(std::fs::read_dir(run.folder.path()).unwrap().count(), 0);
 }
 
 #[test]
-fn counters_advice_and_source_lines() {
-    chapter().profiles("--count 1001", &[("add", "c[i] = a[i] + b[i]")]);
+fn profiles_have_counters_advice_and_source_lines() {
+    chapter().check_profile("--count 1001", &[("add", "c[i] = a[i] + b[i]")]);
 }
 
 #[test]
-fn a_profiler_meets_no_limits() {
-    let run = chapter().runs("--count 1000 --variant ladder --repeat 0");
+fn repeat_0_measures_no_limits() {
+    let run = chapter().run("--count 1000 --variant ladder --repeat 0");
     assert!(!run.stdout.contains("limit"), "{}", run.stdout);
 }
 
 #[test]
-fn output_that_nobody_takes() {
-    chapter().copes_without_readers("--count 17");
+fn unwritable_output_is_handled() {
+    chapter().survives_closed_output("--count 17");
 }
 
 #[test]
-fn no_check_finds_anything() {
-    chapter().checks_out("--count 1000");
-    chapter().checks_out("--count 1001 --variant ladder");
+fn checks_have_no_findings() {
+    chapter().check_finds_nothing("--count 1000");
+    chapter().check_finds_nothing("--count 1001 --variant ladder");
 }

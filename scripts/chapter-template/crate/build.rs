@@ -1,4 +1,4 @@
-//! Has the kernel's PTX ready for `main.rs`.
+//! Compiles the kernel to PTX for `main.rs`.
 
 fn main() {
     kernel_build::ptx("new-chapter");

@@ -116,7 +116,7 @@ class Tables(unittest.TestCase):
         text = narrow.narrowed(RUNS, "matmul-pitched", "en")
         self.assertIn("| pitched | 3749 | 0.05244 | 1.00 | 0.04826 |", text)
         self.assertIn("(../results/h200.md#matmul-pitched)", text)
-        self.assertIn("| 变体 | GFLOP/s | 实测，毫秒 | 速度，pitched = 1 | 建模，毫秒 |", narrow.narrowed(RUNS, "x", "zh"))
+        self.assertIn("| 变体 | GFLOP/s | 实测，毫秒 | 速度，pitched = 1 | 模型估算，毫秒 |", narrow.narrowed(RUNS, "x", "zh"))
 
     def test_others_stay(self):
         for text in ("| a | b |\n|---|---|\n", f"```\n{RUNS}```\n", "| a | b | c | d | e | f |\n|-|-|-|-|-|-|\n"):

@@ -31,6 +31,9 @@ RESULTS = [
     "checks.md", "counters-h200.md", "h200.md", "held-out-h200.md", "ladder-h200.md", "notes.md",
 ]  # fmt: skip
 RECORDS = "h200.jsonl"
+# The line below a table that a chapter prints on a GPU, and the last column of its rows.
+MEASURED = re.compile(r"Times: measured, (.*?)\. Speedup: .*")
+CHECKS = ("correct", "WRONG")
 QUOTATION = re.compile(r'"([^"]*)"')
 UNKNOWN = (
     "nothing says where it comes from: quote docs/results in a mark before the paragraph "
@@ -171,29 +174,30 @@ def shown(page):
 
 
 def unrecorded(file, runs):
-    """Where a page has rows that a program is to have printed on a GPU, and no run has them."""
+    """Tables of a page that a program printed on a GPU, but that no recorded run has."""
     for block in markdown.blocks(read(file)):
-        rows = [line.strip("|").split("|") for line in block.lines if "| measured, " in line]
-        rows = [[cell.strip() for cell in row] for row in rows]
-        if rows and not any(all(row in run for row in rows) for run in runs):
+        gpus = [found[1] for line in block.lines if (found := MEASURED.fullmatch(line))]
+        rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in block.lines if line.startswith("|")]
+        rows = [row for row in rows if row[-1] in CHECKS]
+        if gpus and not any(gpu == gpus[0] and all(row in run for row in rows) for gpu, run in runs):
             yield f"{block.first + 1}: these rows are of no run in docs/results/{RECORDS}"
 
 
 def tables(records):
-    """The rows of each run, as a program prints them that adds no column."""
+    """The GPU and the rows of each run, as a program without columns of its own prints them."""
     for line in read(records)[1:]:
-        record = json.loads(line)["measured"] if line else {"results": []}
-        yield [
+        record = json.loads(line)["measured"] if line else {"results": [], "gpu": {"name": ""}}
+        rows = [
             [
                 one["variant"],
                 milliseconds(one["median_ms"]),
                 f"{milliseconds(one['min_ms'])}–{milliseconds(one['max_ms'])}",
                 "–" if one["speedup"] is None else f"{one['speedup']:.2f}",
-                f"measured, {record['gpu']['name']}",
-                "right" if one["verified"] else "WRONG",
+                "correct" if one["verified"] else "WRONG",
             ]
             for one in record["results"]
         ]
+        yield record["gpu"]["name"], rows
 
 
 def milliseconds(ms):

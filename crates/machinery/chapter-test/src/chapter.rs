@@ -1,4 +1,4 @@
-//! A chapter's program, run with arguments.
+//! Runs of a chapter's program.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,8 +10,8 @@ use tempfile::TempDir;
 
 use crate::schema;
 
-/// What is no size: zero, negative, no number, no whole number, more than 64 bits.
-pub const NO_SIZES: [&str; 5] = ["0", "-5", "many", "1.5", "99999999999999999999"];
+/// Invalid sizes: zero, negative, not a number, not an integer, more than 64 bits.
+pub const INVALID_SIZES: [&str; 5] = ["0", "-5", "many", "1.5", "99999999999999999999"];
 
 /// A chapter's program.
 #[derive(Clone, Debug)]
@@ -20,18 +20,18 @@ pub struct Chapter {
     variables: Vec<(String, String)>,
 }
 
-/// What a successful run left.
+/// The output of a successful run.
 pub struct Run {
     /// Standard output: the tables or the record.
     pub stdout: String,
     /// Standard error: the device line and notes.
     pub stderr: String,
-    /// Where it ran, with the files it made.
+    /// The folder the program ran in, with the files it created.
     pub folder: TempDir,
 }
 
 impl Chapter {
-    /// The program at `path`: `Chapter::new(env!("CARGO_BIN_EXE_vector-add"))`.
+    /// Creates a chapter for the program at `path`: `Chapter::new(env!("CARGO_BIN_EXE_vector-add"))`.
     pub fn new(path: &str) -> Self {
         Chapter {
             program: path.into(),
@@ -39,20 +39,20 @@ impl Chapter {
         }
     }
 
-    /// The same program with an environment variable set.
-    pub fn with(mut self, variable: &str, value: &str) -> Self {
+    /// Sets an environment variable for the program.
+    pub fn with_env(mut self, variable: &str, value: &str) -> Self {
         self.variables.push((variable.to_owned(), value.to_owned()));
         self
     }
 
-    /// Its name, as cargo knows it.
+    /// Returns the program's name.
     pub fn name(&self) -> String {
         let name = self.program.file_stem().expect("a program has a name");
         name.to_string_lossy().into_owned()
     }
 
-    /// Runs it with `arguments`, separated by spaces; it has to succeed.
-    pub fn runs(&self, arguments: &str) -> Run {
+    /// Runs the program with `arguments`, separated by spaces, and fails unless it succeeds.
+    pub fn run(&self, arguments: &str) -> Run {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let command = &mut self.command(folder.path());
         let output = command
@@ -67,37 +67,37 @@ impl Chapter {
         }
     }
 
-    /// Runs it with `arguments` and `--json`; returns the record, checked against the chapter's
-    /// schema in `docs/records`.
+    /// Runs the program with `arguments` and `--json` and returns the record, after validating it against the
+    /// chapter's schema in `docs/records`.
     pub fn record(&self, arguments: &str) -> Value {
-        let run = self.runs(&format!("{arguments} --json"));
+        let run = self.run(&format!("{arguments} --json"));
         let record = serde_json::from_str(&run.stdout).expect("standard output is one JSON record");
         schema::check(&self.name(), &record);
         record
     }
 
-    /// Runs it with `arguments` and `--check`: nothing may be found, and the table and the record
-    /// have to say so, and for what was looked.
-    pub fn checks_out(&self, arguments: &str) {
-        let run = self.runs(&format!("{arguments} --check"));
-        let said = "\n\nChecked (mem, init, race, sync, leak, host): nothing found.\n";
-        assert!(run.stdout.ends_with(said), "{}", run.stdout);
+    /// Runs the program with `arguments` and `--check` and fails unless table and record list the checks and
+    /// have no findings.
+    pub fn check_finds_nothing(&self, arguments: &str) {
+        let run = self.run(&format!("{arguments} --check"));
+        let message = "\n\nChecked (mem, init, race, sync, leak, host): no findings.\n";
+        assert!(run.stdout.ends_with(message), "{}", run.stdout);
         assert!(!run.stderr.contains("error: "), "{}", run.stderr);
         let record = self.record(&format!("{arguments} --check=sync,race"));
-        let wanted = serde_json::json!({ "checks": ["race", "sync"], "findings": [] });
-        assert_eq!(record["check"], wanted);
+        let expected = serde_json::json!({ "checks": ["race", "sync"], "findings": [] });
+        assert_eq!(record["check"], expected);
         assert!(self.record(arguments).get("check").is_none());
     }
 
-    /// Runs it with `arguments`; it has to end with `code` and one error that contains all of
-    /// `parts`, without a table, a panic or a file. Returns what it said.
-    pub fn refuses(&self, code: i32, arguments: &str, parts: &[&str]) -> String {
+    /// Runs the program with `arguments` and fails unless it exits with `code` and one error that contains
+    /// all of `parts`, without a table, a panic or a file. Returns standard error.
+    pub fn rejects(&self, code: i32, arguments: &str, parts: &[&str]) -> String {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        self.refuses_in(folder.path(), code, arguments, parts)
+        self.rejects_in(folder.path(), code, arguments, parts)
     }
 
-    /// The same in `folder`, which has to stay as it is.
-    pub fn refuses_in(&self, folder: &Path, code: i32, arguments: &str, parts: &[&str]) -> String {
+    /// Does the same as [`Chapter::rejects`] in `folder`, which must not change.
+    pub fn rejects_in(&self, folder: &Path, code: i32, arguments: &str, parts: &[&str]) -> String {
         let before = files(folder);
         let command = &mut self.command(folder);
         let output = command
@@ -105,50 +105,50 @@ impl Chapter {
             .assert()
             .code(code);
         let output = output.get_output();
-        let said = text(&output.stderr);
-        one_error(&said);
+        let message = text(&output.stderr);
+        one_error(&message);
         for part in parts {
             assert!(
-                said.contains(part),
-                "no '{part}' with '{arguments}' in:\n{said}"
+                message.contains(part),
+                "no '{part}' with '{arguments}' in:\n{message}"
             );
         }
         assert_eq!(text(&output.stdout), "", "results in spite of the error");
         assert_eq!(files(folder), before, "files were left behind");
-        said
+        message
     }
 
-    /// Every one of `flags` has to refuse every one of `values`, such as [`NO_SIZES`], and to be
-    /// left without one.
-    pub fn refuses_values(&self, flags: &[&str], values: &[&str]) {
+    /// Fails unless each of `flags` rejects each of `values`, such as [`INVALID_SIZES`], and a missing value.
+    pub fn rejects_values(&self, flags: &[&str], values: &[&str]) {
         for flag in flags {
             for value in values {
-                self.refuses(2, &format!("{flag} {value}"), &[flag, value]);
+                self.rejects(2, &format!("{flag} {value}"), &[flag, value]);
             }
-            self.refuses(2, flag, &[flag, "value is required"]);
+            self.rejects(2, flag, &[flag, "value is required"]);
         }
     }
 
-    /// What no chapter takes: an unknown flag, no number of samples, a backend that is none, and a
-    /// GPU where there is none, for which `small` asks for a run that is soon over.
-    pub fn refuses_what_every_chapter_refuses(&self, small: &str) {
-        self.refuses(2, "--no-such-flag 3", &["--no-such-flag"]);
-        let [_zero, no_numbers @ ..] = NO_SIZES;
-        self.refuses_values(&["--repeat"], &no_numbers);
+    /// Fails unless the program rejects input that is invalid for all chapters: an unknown flag, an invalid
+    /// number of samples, an unknown backend, and the GPU backend on a machine without a GPU. `small` are
+    /// arguments for a short run.
+    pub fn rejects_common_invalid_input(&self, small: &str) {
+        self.rejects(2, "--no-such-flag 3", &["--no-such-flag"]);
+        let [_zero, no_numbers @ ..] = INVALID_SIZES;
+        self.rejects_values(&["--repeat"], &no_numbers);
         for (list, bad) in [("races", "'races'"), ("mem,,sync", "''"), ("", "''")] {
             let flag = format!("--check={list}");
-            self.refuses(2, &flag, &[bad, "mem, init, race, sync, leak and host"]);
+            self.rejects(2, &flag, &[bad, "mem, init, race, sync, leak and host"]);
         }
-        let backend = self.clone().with("CUDA_BACKEND", "cpu");
-        backend.refuses(1, "", &["CUDA_BACKEND", "cpu", "gpu", "sim"]);
+        let backend = self.clone().with_env("CUDA_BACKEND", "cpu");
+        backend.rejects(1, "", &["CUDA_BACKEND", "cpu", "gpu", "sim"]);
 
-        let gpu = self.clone().with("CUDA_BACKEND", "gpu");
+        let gpu = self.clone().with_env("CUDA_BACKEND", "gpu");
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut command = gpu.command(folder.path());
         let output = command.args(small.split_whitespace()).output();
         if !output.expect("the program starts").status.success() {
             let parts = ["CUDA_BACKEND=gpu", "NVIDIA", "CUDA_BACKEND=sim"];
-            gpu.refuses(1, small, &parts);
+            gpu.rejects(1, small, &parts);
         }
     }
 
@@ -168,11 +168,11 @@ impl Chapter {
     }
 }
 
-/// Fails unless `said` has one error, and it is no panic.
-pub(crate) fn one_error(said: &str) {
-    assert_eq!(said.matches("error: ").count(), 1, "{said}");
+/// Fails unless `message` contains exactly one error and no panic.
+pub(crate) fn one_error(message: &str) {
+    assert_eq!(message.matches("error: ").count(), 1, "{message}");
     for panic in ["panicked", "RUST_BACKTRACE", "stack backtrace"] {
-        assert!(!said.contains(panic), "{said}");
+        assert!(!message.contains(panic), "{message}");
     }
 }
 
@@ -180,7 +180,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("the program prints UTF-8")
 }
 
-/// The names of a folder's files.
+/// Returns the names of the files in a folder.
 pub(crate) fn files(folder: &Path) -> Vec<OsString> {
     let entries = fs::read_dir(folder).expect("the folder can be read");
     let mut names: Vec<_> = entries

@@ -1,24 +1,23 @@
-//! A test in a process of its own, so that what it prints can be read.
+//! Tests that run in their own process, so that their output can be read.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::chapter::files;
 
-/// Runs the ignored test `name` of this program's module `tests` in an empty folder, on the
-/// simulator; it has to pass, without a panic or a file. Returns what it printed on standard output
-/// and error.
-pub fn printed_by(name: &str) -> (String, String) {
+/// Runs the ignored test `name` of this program's module `tests` in an empty folder on the simulator and
+/// fails unless it passes without a panic or a file. Returns its standard output and standard error.
+pub fn output_of(name: &str) -> (String, String) {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (stdout, stderr) = child(&format!("tests::{name}"), folder.path());
+    let (stdout, stderr) = run_child(&format!("tests::{name}"), folder.path());
     assert!(!stderr.contains("panicked"), "{stderr}");
     assert!(files(folder.path()).is_empty(), "files were left behind");
     (stdout, stderr)
 }
 
-/// Runs the ignored test `name` of this test program in `folder`, on the simulator; it has to
-/// pass. Returns what it printed on standard output and error.
-pub fn child(name: &str, folder: &Path) -> (String, String) {
+/// Runs the ignored test `name` of this test program in `folder` on the simulator and fails unless it passes.
+/// Returns its standard output and standard error.
+pub fn run_child(name: &str, folder: &Path) -> (String, String) {
     let program = std::env::current_exe().expect("this program has a path");
     let output = Command::new(program)
         .args(["--exact", name, "--ignored", "--nocapture"])

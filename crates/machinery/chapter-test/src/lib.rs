@@ -1,10 +1,11 @@
-//! Drives a chapter's program in tests, as a reader would: runs, refusals, records.
+//! Test support that drives a chapter's program as a user would: runs, invalid input, records.
 //!
-//! Every run is on the simulator, in an empty folder of its own. Each function fails the test
-//! that calls it, with everything the program said.
+//! Every run is on the simulator, in an empty folder. Each function panics with the program's output if its
+//! expectation is not met, which fails the calling test.
 
 mod chapter;
 mod child;
+mod closed_output;
 #[cfg(target_os = "linux")]
 mod memory;
 mod profile;
@@ -12,10 +13,9 @@ mod schema;
 mod table;
 #[cfg(unix)]
 mod terminal;
-mod unread;
 
-pub use chapter::{Chapter, NO_SIZES, Run};
-pub use child::{child, printed_by};
+pub use chapter::{Chapter, INVALID_SIZES, Run};
+pub use child::{output_of, run_child};
 #[cfg(target_os = "linux")]
 pub use memory::available_memory;
 pub use schema::check as check_record;

@@ -1,8 +1,8 @@
-//! This computer's memory.
+//! The host's memory.
 
 use std::fs;
 
-/// How many bytes are free, by Linux's own account.
+/// Returns the bytes of available memory as reported by Linux.
 pub fn available_memory() -> u64 {
     let memory = fs::read_to_string("/proc/meminfo").expect("Linux says what is free");
     let line = memory

@@ -1,4 +1,4 @@
-//! What a chapter's `--profile` and `--plot` show.
+//! Checks of a chapter's `--profile` and `--plot`.
 
 use std::fs;
 
@@ -7,15 +7,15 @@ use crate::table::rows;
 use crate::{Chapter, Run};
 
 impl Chapter {
-    /// Runs it with `arguments` and `--profile`, which has to add tables of counters and a line of
-    /// advice to what it prints without, and with `=lines` the source as well. `kernels` are the
-    /// variants that launch one, each with some words of a line that it executes.
+    /// Runs the program with `arguments` and `--profile` and fails unless it adds tables of counters and
+    /// lines of advice to the normal output, and with `=lines` also the source. `kernels` are the variants
+    /// that launch a kernel, each with a substring of a line that it executes.
     ///
-    /// The same counters have to be in the record, twice the same, and nowhere else.
-    pub fn profiles(&self, arguments: &str, kernels: &[(&str, &str)]) {
-        let plain = self.runs(arguments).stdout;
-        let summary = self.runs(&format!("{arguments} --profile"));
-        let lines = self.runs(&format!("{arguments} --profile=lines"));
+    /// The record must contain the same counters, only for these kernels, and be the same in two runs.
+    pub fn check_profile(&self, arguments: &str, kernels: &[(&str, &str)]) {
+        let plain = self.run(arguments).stdout;
+        let summary = self.run(&format!("{arguments} --profile"));
+        let lines = self.run(&format!("{arguments} --profile=lines"));
         for Run { stdout, .. } in [&summary, &lines] {
             assert!(stdout.starts_with(plain.trim_end()), "{stdout}");
             assert!(stdout.contains("| in Nsight Compute"), "{stdout}");
@@ -26,7 +26,7 @@ impl Chapter {
             }
         }
         for (variant, words) in kernels {
-            // A variant that is called otherwise than its kernel has that beside it.
+            // The listing's heading also names the kernel if its name differs from the variant's.
             let (_, listing) = lines
                 .stdout
                 .split_once(&format!("\n{variant}, "))
@@ -47,16 +47,16 @@ impl Chapter {
             "{}",
             lines.stdout
         );
-        let again = self.runs(&format!("{arguments} --profile=lines"));
+        let again = self.run(&format!("{arguments} --profile=lines"));
         assert_eq!(again.stdout, lines.stdout);
 
-        self.records(arguments, kernels);
-        self.refuses(2, "--profile=line", &["--profile", "summary, lines"]);
-        self.draws(arguments);
+        self.check_records(arguments, kernels);
+        self.rejects(2, "--profile=line", &["--profile", "summary, lines"]);
+        self.check_plot(arguments);
     }
 
-    /// The record has counters for `kernels`, and null for all others.
-    fn records(&self, arguments: &str, kernels: &[(&str, &str)]) {
+    /// Fails unless the record has counters for `kernels` and null for all other results.
+    fn check_records(&self, arguments: &str, kernels: &[(&str, &str)]) {
         let record = self.record(&format!("{arguments} --profile=lines"));
         assert_eq!(record, self.record(&format!("{arguments} --profile=lines")));
         for result in record["results"].as_array().expect("results are a list") {
@@ -84,9 +84,9 @@ impl Chapter {
         assert_eq!(record["results"][0].get("lines"), None);
     }
 
-    /// `--plot` leaves two pictures, or refuses before the run.
-    fn draws(&self, arguments: &str) {
-        let run = self.runs(&format!("{arguments} --plot times"));
+    /// Fails unless `--plot` saves two pictures, or is rejected before the run.
+    fn check_plot(&self, arguments: &str) {
+        let run = self.run(&format!("{arguments} --plot times"));
         assert!(run.stderr.contains("times.svg"), "{}", run.stderr);
         let svg = fs::read_to_string(run.folder.path().join("times.svg")).expect("an SVG");
         assert!(svg.contains("<svg"), "{svg}");
@@ -97,11 +97,11 @@ impl Chapter {
             left.iter()
                 .all(|name| !name.to_string_lossy().ends_with(".tmp"))
         );
-        self.refuses(2, "--plot no-folder/times", &["--plot", "no folder"]);
+        self.rejects(2, "--plot no-folder/times", &["--plot", "no folder"]);
     }
 }
 
-/// Whether a table of counters has a column of that name.
+/// Returns true if a table of counters has a column with this name.
 fn has_column(text: &str, name: &str) -> bool {
     let mut headers = rows(text).filter(|cells| cells.first() == Some(&"counter"));
     headers.any(|cells| cells.contains(&name))

@@ -1,4 +1,4 @@
-//! Records against their schemas, `docs/records/*.schema.json`.
+//! Validation of records against their schemas, `docs/records/*.schema.json`.
 
 use std::fs;
 use std::path::Path;
@@ -6,13 +6,13 @@ use std::path::Path;
 use boon::{Compiler, Schemas};
 use serde_json::Value;
 
-/// What the chapters' schemas share.
+/// The schema that all chapters share.
 const COMMON: &str = "record.schema.json";
 
-/// Where relative names of schemas count from.
+/// Base URL of relative schema names.
 const BASE: &str = "warpbook:/records/";
 
-/// Fails with every violation where `record` is not as the chapter's schema says.
+/// Panics with all violations if `record` does not match the chapter's schema.
 pub fn check(chapter: &str, record: &Value) {
     let own = format!("{chapter}.schema.json");
     let mut compiler = Compiler::new();
@@ -28,7 +28,7 @@ pub fn check(chapter: &str, record: &Value) {
     }
 }
 
-/// A schema in `docs/records`.
+/// Reads a schema from `docs/records`.
 fn read(file: &str) -> Value {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/records");
     let path = folder.join(file);

@@ -1,4 +1,4 @@
-//! A chapter's program in a terminal, where it shows progress and Ctrl-C ends it.
+//! A chapter's program in a terminal, where it shows progress and can be ended with Ctrl-C.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::Chapter;
 use crate::chapter::files;
 
-/// A program that runs in a terminal of its own.
+/// A program that runs in its own pseudo-terminal.
 pub struct Terminal {
     child: Box<dyn Child + Send + Sync>,
     screen: Box<dyn Read + Send>,
@@ -19,8 +19,8 @@ pub struct Terminal {
 }
 
 impl Chapter {
-    /// Starts the program with `arguments` in a terminal of 24 lines of 80 characters.
-    pub fn in_terminal(&self, folder: &Path, arguments: &str) -> Terminal {
+    /// Starts the program with `arguments` in a terminal of 24 lines and 80 columns.
+    pub fn start_in_terminal(&self, folder: &Path, arguments: &str) -> Terminal {
         let size = PtySize::default();
         let pair = native_pty_system().openpty(size).expect("a terminal opens");
         let mut command = CommandBuilder::new(self.program());
@@ -41,10 +41,10 @@ impl Chapter {
         }
     }
 
-    /// Runs it in a terminal, waits until the progress of `label` shows, and presses Ctrl-C: it has
-    /// to end and leave nothing. What `long` is: see [`Chapter::shows_progress`].
-    pub fn ends_at_ctrl_c(&self, long: impl Fn(u32) -> String, label: &str) {
-        let (_, folder, mut terminal) = self.shows_progress(long, label);
+    /// Runs the program in a terminal, waits for the progress bar of `label` and presses Ctrl-C. Fails unless
+    /// the program ends without leaving files. For `long`, see [`Chapter::run_until_progress`].
+    pub fn exits_on_ctrl_c(&self, long: impl Fn(u32) -> String, label: &str) {
+        let (_, folder, mut terminal) = self.run_until_progress(long, label);
         terminal.interrupt();
         let (code, printed) = terminal.end();
         assert_eq!(code, 130, "{printed}");
@@ -54,10 +54,10 @@ impl Chapter {
         assert!(files(folder.path()).is_empty(), "files were left behind");
     }
 
-    /// Runs it in a terminal until the progress of `label` shows, which only work of over a second has:
-    /// with `long(1)` as arguments, and where a fast computer has done that before, with `long(4)` and
-    /// so on. Returns the arguments, and the program in its folder.
-    pub fn shows_progress(
+    /// Runs the program in a terminal until the progress bar of `label` appears, which takes over a second of
+    /// work. The arguments are `long(1)`; if the computer finishes before that, `long(4)` and so on. Returns
+    /// the arguments, the folder and the running program.
+    pub fn run_until_progress(
         &self,
         long: impl Fn(u32) -> String,
         label: &str,
@@ -67,7 +67,7 @@ impl Chapter {
         for times in [1, 4, 16, 64] {
             let arguments = long(times);
             let folder = tempfile::tempdir().expect("a temporary folder");
-            let mut terminal = self.in_terminal(folder.path(), &arguments);
+            let mut terminal = self.start_in_terminal(folder.path(), &arguments);
             if terminal.shows(&bar) {
                 return (arguments, folder, terminal);
             }
@@ -78,7 +78,7 @@ impl Chapter {
 }
 
 impl Terminal {
-    /// Waits until the program has printed `text`; it must not end before.
+    /// Waits until the program has printed `text`, and fails if it ends before.
     pub fn wait_for(&mut self, text: &str) {
         if !self.shows(text) {
             let status = self.child.wait().expect("the program ends");
@@ -86,7 +86,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until the program has printed `text`; false where it ended before.
+    /// Waits until the program has printed `text`; returns false if it ended before.
     fn shows(&mut self, text: &str) -> bool {
         while !self.seen.contains(text) {
             if !self.read() {
@@ -103,17 +103,17 @@ impl Terminal {
             .expect("the terminal types");
     }
 
-    /// Waits for the end; returns the exit code and all that was printed.
+    /// Waits for the program to end; returns the exit code and everything it printed.
     pub fn end(mut self) -> (u32, String) {
         while self.read() {}
         let status = self.child.wait().expect("the program ends");
         (status.exit_code(), self.seen)
     }
 
-    /// Reads what is printed next; false where the program has ended.
+    /// Reads more output; returns false if the program has ended.
     fn read(&mut self) -> bool {
         let mut bytes = [0; 4096];
-        // A terminal whose program has ended gives an error on Linux, and nothing elsewhere.
+        // After the program has ended, reading fails on Linux and returns nothing elsewhere.
         let length = self.screen.read(&mut bytes).unwrap_or(0);
         self.seen
             .push_str(&String::from_utf8_lossy(&bytes[..length]));

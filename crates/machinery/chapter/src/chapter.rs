@@ -1,4 +1,4 @@
-//! A chapter's run: the GPU that it is on, and the report on what comes of it.
+//! One run of a chapter: the GPU it uses and the report on its results.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -13,32 +13,33 @@ use common::timing::{self, Measured};
 use serde::Serialize;
 
 use crate::flags::CommonFlags;
-use crate::ladder::Chosen;
+use crate::ladder::Selection;
 use crate::progress;
 use crate::report::{Details, Entry, Extra, Limit, Report};
 
-/// Ten times a sample: a GPU that is busy for a tenth of the time draws little power.
+/// Pause before each sample of [`Chapter::measure_with_pauses`]: ten times as long as a sample, because a GPU that is busy
+/// for a tenth of the time draws little power.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A chapter's run.
+/// One run of a chapter.
 pub struct Chapter {
-    /// The GPU, or the simulator in its place, with the stream to launch on.
+    /// The GPU or the simulator that replaces it, with the stream to launch on.
     pub gpu: Gpu,
     flags: CommonFlags,
     report: RefCell<Report>,
     limit_of: RefCell<Option<LimitOf>>,
 }
 
-/// What the hardware allows for a variant of this name and with these details.
+/// Returns the hardware limit of the variant with this name and these details.
 type LimitOf = Box<dyn Fn(&str, &dyn Details) -> Option<Limit>>;
 
 impl Chapter {
-    /// Opens the GPU, says which it is, and begins the report. Speeds will be relative to the
-    /// variant named `baseline`.
+    /// Opens the GPU, prints its device line and starts the report. Speedups are relative to the variant
+    /// named `baseline`.
     ///
     /// # Errors
     ///
-    /// As [`Gpu::open`].
+    /// Fails where [`Gpu::open`] does.
     pub fn open(
         name: &'static str,
         flags: &CommonFlags,
@@ -47,7 +48,7 @@ impl Chapter {
     ) -> Result<Self> {
         let gpu = Gpu::open()?;
         note(&gpu.info);
-        progress::show();
+        progress::enable();
         let report = Report::new(name, &gpu.info, flags, inputs, baseline);
         Ok(Chapter {
             gpu,
@@ -57,12 +58,12 @@ impl Chapter {
         })
     }
 
-    /// Times `work`, which puts a launch or a copy into the chapter's stream: between two events it
-    /// is done as often as a good sample takes. (`label` is what an error begins with.)
+    /// Times `work`, which puts one launch or copy into the chapter's stream. `work` is repeated between two
+    /// events until a sample is long enough. `label` starts the error message.
     ///
     /// # Errors
     ///
-    /// Those of `work`, and CUDA's: a kernel that failed shows here.
+    /// Fails if `work` fails or CUDA reports an error; errors of an asynchronous kernel are reported here.
     pub fn measure<E: Into<Error>>(
         &self,
         label: &str,
@@ -71,26 +72,26 @@ impl Chapter {
         self.after(Duration::ZERO, label, work)
     }
 
-    /// Times `work`, which does the same as many times as it is told and returns the milliseconds
-    /// of all together: see [`timing::time`].
+    /// Times `work`, which repeats itself as many times as its argument says and returns the milliseconds of
+    /// all repetitions together: see [`timing::time`].
     ///
     /// # Errors
     ///
-    /// Those of `work`.
+    /// Fails if `work` fails.
     pub fn sample(&self, label: &str, work: impl FnMut(u32) -> Result<f32>) -> Result<Measured> {
         let measured = timing::time(self.gpu.info.time, self.flags.repeat, work);
-        progress::settle();
+        progress::clear_bar();
         measured.with_context(|| format!("{label} failed"))
     }
 
-    /// Times `work` as [`Self::measure`] does, on a GPU with a pause before each sample: for kernels
-    /// that draw more power than it may for long, which lowers its clock after some hundredths of a
-    /// second. This way they are timed at the clock of the others.
+    /// Times `work` like [`Self::measure`], but pauses before each sample on a GPU. Kernels that draw more
+    /// power than the GPU sustains lower its clock after some hundredths of a second; with the pauses they
+    /// are timed at the same clock as the others.
     ///
     /// # Errors
     ///
-    /// As [`Self::measure`].
-    pub fn paced<E: Into<Error>>(
+    /// Fails where [`Self::measure`] does.
+    pub fn measure_with_pauses<E: Into<Error>>(
         &self,
         label: &str,
         work: impl FnMut() -> Result<(), E>,
@@ -101,7 +102,7 @@ impl Chapter {
         }
     }
 
-    /// Times `work` between two events, each sample after a pause.
+    /// Times `work` between two events and pauses before each sample.
     fn after<E: Into<Error>>(
         &self,
         pause: Duration,
@@ -117,25 +118,25 @@ impl Chapter {
         })
     }
 
-    /// Adds a result to the report; returns whether it is right.
+    /// Adds a result to the report and returns true if it is correct.
     pub fn add(&self, entry: Entry) -> bool {
-        let is_right = entry.is_right();
+        let is_correct = entry.is_correct();
         let mut report = self.report.borrow_mut();
         if let Some(limit_of) = &*self.limit_of.borrow() {
             let limit = limit_of(&entry.variant, &*entry.details);
             limit.into_iter().for_each(|limit| report.limit(limit));
         }
         report.add(entry);
-        is_right
+        is_correct
     }
 
-    /// Adds what the hardware allows, for the results from here on: see [`Report::limit`].
+    /// Sets the hardware limit of the results that follow: see [`Report::limit`].
     pub fn limit(&self, limit: Limit) {
         self.report.borrow_mut().limit(limit);
     }
 
-    /// Sets what the hardware allows for each result, by its variant and details, where that is not
-    /// the same for all.
+    /// Sets a function that returns the hardware limit of each result by its variant and details, for
+    /// chapters whose results have different limits.
     pub fn limit_of<D: Details>(&self, limit_of: impl Fn(&str, &D) -> Limit + 'static) {
         *self.limit_of.borrow_mut() = Some(Box::new(move |variant, details| {
             let details: &dyn Any = details;
@@ -143,51 +144,51 @@ impl Chapter {
         }));
     }
 
-    /// Sets what the chapter tells beside its results.
-    pub fn beside(&self, extra: impl Extra + 'static) {
-        self.report.borrow_mut().beside(extra);
+    /// Sets the chapter's additional tables and record fields.
+    pub fn extra(&self, extra: impl Extra + 'static) {
+        self.report.borrow_mut().extra(extra);
     }
 
-    /// Says under the table what each rung of the ladder adds, where one was chosen. Returns whether
-    /// to measure what the hardware allows: then, unless nothing is timed.
-    pub fn climbs<O>(&self, chosen: &Chosen<O>) -> bool {
-        self.report.borrow_mut().ideas(chosen.ideas());
-        chosen.climbs() && self.flags.is_timed()
+    /// Lists under the table the idea of each selected rung of the ladder. Returns true if the hardware
+    /// limits should be measured: rungs were selected and launches are timed.
+    pub fn with_ladder<C>(&self, selection: &Selection<C>) -> bool {
+        self.report.borrow_mut().ideas(selection.ideas());
+        selection.has_rungs() && self.flags.is_timed()
     }
 
-    /// How many samples a time is the median of: see [`CommonFlags::repeat`].
+    /// Returns the number of samples per time: see [`CommonFlags::repeat`].
     pub fn repeat(&self) -> u32 {
         self.flags.repeat
     }
 
-    /// Whether a result differs from its reference.
+    /// Returns true if a result differs from its reference.
     pub fn is_wrong(&self) -> bool {
         self.report.borrow().is_wrong()
     }
 
-    /// Prints the results, and `words` under them: see [`Report::print`].
+    /// Prints the results and `words` under them: see [`Report::print`].
     ///
     /// # Errors
     ///
-    /// Where nothing can be written.
+    /// Fails if standard output cannot be written to.
     pub fn print(&self, words: &str) -> Result<()> {
         self.report.borrow().print(words)
     }
 
-    /// What the run comes to: see [`Report::verdict`].
+    /// Returns the outcome of the run: see [`Report::verdict`].
     ///
     /// # Errors
     ///
-    /// Where a variant is wrong, or a check found an error.
+    /// Fails if a variant's result is wrong or a check found an error.
     pub fn verdict(&self) -> Result<()> {
         self.report.borrow().verdict()
     }
 
-    /// Prints the results, and says what the run comes to.
+    /// Prints the results and returns the outcome of the run.
     ///
     /// # Errors
     ///
-    /// Those of [`Self::print`] and [`Self::verdict`].
+    /// Fails where [`Self::print`] or [`Self::verdict`] does.
     pub fn finish(&self, words: &str) -> Result<()> {
         self.print(words)?;
         self.verdict()

@@ -1,4 +1,4 @@
-//! Files that are there whole, or not at all.
+//! Files that are written atomically: a reader finds the whole file or none.
 
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -8,24 +8,23 @@ use tempfile::NamedTempFile;
 
 use crate::interrupt;
 
-/// What a draft is written with.
+/// The writer for the content of a [`AtomicFile`].
 pub type Writer = BufWriter<NamedTempFile>;
 
-/// A file's content beside the place where it will be. It goes with this value, unless it is
-/// [put](Draft::put) there.
+/// A complete temporary file in the folder of its final path. It is deleted on drop unless it was
+/// [renamed](AtomicFile::persist) to that path.
 #[derive(Debug)]
-pub struct Draft {
+pub struct AtomicFile {
     file: NamedTempFile,
     path: PathBuf,
 }
 
-impl Draft {
-    /// Has `fill` write into a file in the folder of `path`, under another name.
+impl AtomicFile {
+    /// Creates a temporary file in the folder of `path` and lets `fill` write its content.
     ///
     /// # Errors
     ///
-    /// Those of `fill`, and where the folder is not there or cannot be written to, or the disk is
-    /// full.
+    /// Fails if `fill` fails, the folder is missing or not writable, or the disk is full.
     pub fn new<E: From<io::Error>>(
         path: &Path,
         fill: impl FnOnce(&mut Writer) -> Result<(), E>,
@@ -33,77 +32,77 @@ impl Draft {
         let mut writer = BufWriter::new(temporary_in(folder_of(path))?);
         fill(&mut writer)?;
         let file = writer.into_inner().map_err(|failed| failed.into_error())?;
-        Ok(Draft {
+        Ok(AtomicFile {
             file,
             path: path.to_owned(),
         })
     }
 
-    /// Puts it in its place, instead of what may be there.
+    /// Renames the file to its path and replaces a file that is already there.
     ///
     /// # Errors
     ///
-    /// Where a folder has that name.
-    pub fn put(self) -> io::Result<()> {
-        let put = self.file.persist(&self.path);
-        // The draft itself goes now, not with the error.
-        put.map(drop).map_err(|refused| refused.error)
+    /// Fails if a folder has that name.
+    pub fn persist(self) -> io::Result<()> {
+        let persisted = self.file.persist(&self.path);
+        // Drops the temporary file now instead of keeping it in the error.
+        persisted.map(drop).map_err(|failed| failed.error)
     }
 
-    /// Puts it in its place, where nothing has that name.
+    /// Renames the file to its path unless that path exists.
     ///
     /// # Errors
     ///
-    /// Where something has.
-    pub fn put_new(self) -> io::Result<()> {
-        let put = self.file.persist_noclobber(&self.path);
-        put.map(drop).map_err(|refused| refused.error)
+    /// Fails if the path exists.
+    pub fn persist_new(self) -> io::Result<()> {
+        let persisted = self.file.persist_noclobber(&self.path);
+        persisted.map(drop).map_err(|failed| failed.error)
     }
 }
 
-/// Has `fill` write a file: beside its place first, then in it, so that nobody finds half of it.
-/// Ctrl-C waits for it.
+/// Writes a file atomically: `fill` writes a temporary file, which is then renamed to `path`, so that nobody
+/// reads half a file. Ctrl-C is deferred until it is done.
 ///
 /// # Errors
 ///
-/// Where it cannot be written; what was there then still is.
+/// Fails if the file cannot be written; an existing file at `path` is then unchanged.
 pub fn write<E: From<io::Error>>(
     path: &Path,
     fill: impl FnOnce(&mut Writer) -> Result<(), E>,
 ) -> Result<(), E> {
-    let _whole = interrupt::hold();
-    Ok(Draft::new(path, fill)?.put()?)
+    let _deferred = interrupt::defer();
+    Ok(AtomicFile::new(path, fill)?.persist()?)
 }
 
-/// Checks that a file can be written to `path`, so that it does not turn out after the work;
-/// `shown` is the flag and its value.
+/// Checks that a file can be written to `path`, so that the error appears before the work and not after it.
+/// `shown` is the flag with its value, for the error.
 ///
 /// # Errors
 ///
-/// Where its folder is missing or cannot be written to.
+/// Fails if the folder is missing or not writable.
 pub fn require_folder(shown: &str, path: &Path) -> Result<()> {
     let folder = folder_of(path);
     if !folder.is_dir() {
         bail!(
-            "{shown}: there is no folder {}; make it first, or choose another",
+            "{shown}: there is no folder {}; create it first, or choose another",
             folder.display()
         );
     }
-    can_write_into(folder)
+    check_writable(folder)
         .with_context(|| format!("{shown}: cannot write into {}", folder.display()))
 }
 
-/// Whether files can be made in a folder.
+/// Checks that files can be created in a folder.
 ///
 /// # Errors
 ///
-/// Where they cannot: why.
-pub fn can_write_into(folder: &Path) -> io::Result<()> {
-    let _whole = interrupt::hold();
+/// Fails with the system's reason if they cannot.
+pub fn check_writable(folder: &Path) -> io::Result<()> {
+    let _deferred = interrupt::defer();
     temporary_in(folder).map(drop)
 }
 
-/// The folder that a file of this path is in.
+/// Returns the folder of a file with this path.
 pub fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -111,11 +110,11 @@ pub fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// A file that removes itself unless it is renamed.
+/// Creates a file that deletes itself on drop unless it is renamed.
 fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".unfinished-").suffix(".tmp");
-    // A temporary file is its owner's alone; these are as readable as any other new file.
+    // Temporary files are readable by their owner only; these get the mode of any other new file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.tempfile_in(folder)
@@ -138,38 +137,38 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_replaced_whole() {
+    fn a_file_is_replaced_atomically() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         fs::write(&path, "the old one").unwrap();
-        let draft = Draft::new(&path, |file| file.write_all(b"the new one")).unwrap();
+        let file = AtomicFile::new(&path, |file| file.write_all(b"the new one")).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"the old one");
-        draft.put().unwrap();
+        file.persist().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"the new one");
         assert_eq!(names_in(folder.path()), ["a"]);
     }
 
     #[test]
-    fn a_new_file_takes_nobodys_place() {
+    fn persist_new_does_not_overwrite() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
-        let new = |text: &[u8]| Draft::new(&path, |file| file.write_all(text)).unwrap();
-        new(b"the first").put_new().unwrap();
-        assert!(new(b"the second").put_new().is_err());
+        let new = |text: &[u8]| AtomicFile::new(&path, |file| file.write_all(text)).unwrap();
+        new(b"the first").persist_new().unwrap();
+        assert!(new(b"the second").persist_new().is_err());
         assert_eq!(fs::read(&path).unwrap(), b"the first");
         assert_eq!(names_in(folder.path()), ["a"]);
     }
 
     #[test]
-    fn a_draft_that_is_not_put_is_gone() {
+    fn a_dropped_file_is_deleted() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
-        drop(Draft::new(&path, |file| file.write_all(b"text")).unwrap());
+        drop(AtomicFile::new(&path, |file| file.write_all(b"text")).unwrap());
         assert!(names_in(folder.path()).is_empty());
     }
 
     #[test]
-    fn what_cannot_be_put_leaves_nothing() {
+    fn a_failed_write_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("a")).unwrap();
         assert!(write_text(&folder.path().join("a"), "text").is_err());
@@ -178,15 +177,16 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_has_to_be_there() {
+    fn a_missing_folder_is_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let inside = |name: &str| folder.path().join(name);
         assert!(require_folder("--out a", &inside("a")).is_ok());
-        let said = require_folder("--out b/a", &inside("b/a")).unwrap_err();
+        let message = require_folder("--out b/a", &inside("b/a")).unwrap_err();
         assert!(
-            said.to_string()
+            message
+                .to_string()
                 .starts_with("--out b/a: there is no folder"),
-            "{said}"
+            "{message}"
         );
         assert!(names_in(folder.path()).is_empty());
         assert_eq!(folder_of(Path::new("a")), Path::new("."));
@@ -194,7 +194,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_file_is_as_readable_as_any() {
+    fn files_have_the_default_mode() {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let [whole, plain] = ["whole", "plain"].map(|name| folder.path().join(name));

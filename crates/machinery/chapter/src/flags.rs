@@ -8,11 +8,11 @@ use cuda_driver::Checks;
 
 use crate::plot::Destination;
 
-/// How to measure and how to print; a chapter adds them with `#[command(flatten)]`.
+/// Flags for measuring and printing; a chapter includes them with `#[command(flatten)]`.
 #[derive(Args, Clone, Debug)]
 pub struct CommonFlags {
-    /// How many samples a time is the median of (on a GPU; a modelled time needs one). With 0
-    /// every kernel is launched just once, cold: for a profiler
+    /// Number of samples per time, whose median is shown (on a GPU; a modelled time needs only one). With 0
+    /// every kernel is launched exactly once, without a warm-up: for a profiler
     #[arg(
         long,
         value_name = "SAMPLES",
@@ -22,12 +22,12 @@ pub struct CommonFlags {
     )]
     pub repeat: u32,
 
-    /// Print one JSON record to standard output in place of the table
+    /// Print one JSON record to standard output instead of the table
     #[arg(long)]
     pub json: bool,
 
-    /// Print what each kernel does to the memory system, and what to change first. On a GPU, the
-    /// command by which NVIDIA's profiler tells it
+    /// Print the memory accesses of each kernel and advice on what to change first. On a GPU, print the
+    /// Nsight Compute command that counts them
     #[arg(
         long,
         value_name = "DETAIL",
@@ -38,8 +38,8 @@ pub struct CommonFlags {
     )]
     pub profile: Option<Detail>,
 
-    /// Look for mistakes in the kernels while they run: mem, init, race, sync, leak and host, a list of
-    /// them, or all. On a GPU, the commands by which NVIDIA's tool does
+    /// Check the kernels for errors while they run: mem, init, race, sync, leak and host, a list of
+    /// these, or all. On a GPU, print the compute-sanitizer commands that do so
     #[arg(
         long,
         value_name = "LIST",
@@ -54,28 +54,28 @@ pub struct CommonFlags {
     pub plot: Option<Destination>,
 }
 
-/// Where `--plot` draws, if it can.
+/// Parses the value of `--plot` and checks that the pictures can be written.
 fn destination(name: &str) -> Result<Destination, String> {
     Destination::new(Path::new(name)).map_err(|error| format!("{error:#}"))
 }
 
-/// How much of a profile is printed.
+/// Amount of detail in a printed profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Detail {
-    /// Tables of counters, and a line of advice for each launch
+    /// Tables of counters and one line of advice per launch
     Summary,
-    /// The kernels' source as well, with counters beside each line
+    /// Also the source of the kernels with counters next to each line
     Lines,
 }
 
 impl CommonFlags {
-    /// Whether launches have to be counted in full.
-    pub fn counts(&self) -> bool {
+    /// Returns true if launches need full counters.
+    pub fn needs_counters(&self) -> bool {
         self.json || self.profile.is_some() || self.plot.is_some()
     }
 
-    /// Whether launches are timed. If not they are there for a profiler to look at, and nothing else
-    /// is launched: there are no limits to compare with.
+    /// Returns true if launches are timed. Otherwise they only run for a profiler, and nothing else is
+    /// launched: no limits are measured.
     pub fn is_timed(&self) -> bool {
         self.repeat > 0
     }
@@ -96,11 +96,11 @@ mod tests {
     fn defaults() {
         let flags = Program::try_parse_from(["program"]).unwrap().common;
         assert_eq!((flags.repeat, flags.json, flags.profile), (20, false, None));
-        assert!(!flags.counts());
+        assert!(!flags.needs_counters());
     }
 
     #[test]
-    fn repeat_takes_whole_numbers_only() {
+    fn fractional_and_negative_repeats_are_rejected() {
         for bad in ["-3", "many", "1.5", "10001", ""] {
             let parsed = Program::try_parse_from(["program", "--repeat", bad]);
             assert!(parsed.is_err(), "--repeat {bad} was accepted");
@@ -108,20 +108,22 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_is_a_summary_unless_it_says_lines() {
-        let profile = |flag| Program::try_parse_from(["program", flag]).map(|it| it.common.profile);
+    fn profiles_default_to_a_summary() {
+        let profile =
+            |flag| Program::try_parse_from(["program", flag]).map(|program| program.common.profile);
         assert_eq!(profile("--profile").unwrap(), Some(Detail::Summary));
         assert_eq!(profile("--profile=summary").unwrap(), Some(Detail::Summary));
         assert_eq!(profile("--profile=lines").unwrap(), Some(Detail::Lines));
         for bad in ["--profile=line", "--profile=", "--profile=3"] {
-            let said = profile(bad).unwrap_err().to_string();
-            assert!(said.contains("summary, lines"), "{said}");
+            let message = profile(bad).unwrap_err().to_string();
+            assert!(message.contains("summary, lines"), "{message}");
         }
     }
 
     #[test]
-    fn checks_are_all_unless_it_says_which() {
-        let check = |flag| Program::try_parse_from(["program", flag]).map(|it| it.common.check);
+    fn checks_default_to_all() {
+        let check =
+            |flag| Program::try_parse_from(["program", flag]).map(|program| program.common.check);
         assert_eq!(check("--check").unwrap(), Some(Checks::ALL));
         assert_eq!(check("--check=all").unwrap(), Some(Checks::ALL));
         let some = check("--check=race,mem").unwrap().unwrap();
@@ -131,33 +133,36 @@ mod tests {
             ("--check=", "''"),
             ("--check=mem,3", "'3'"),
         ] {
-            let said = check(bad).unwrap_err().to_string();
-            assert!(said.contains(named), "{said}");
+            let message = check(bad).unwrap_err().to_string();
+            assert!(message.contains(named), "{message}");
             assert!(
-                said.contains("mem, init, race, sync, leak and host"),
-                "{said}"
+                message.contains("mem, init, race, sync, leak and host"),
+                "{message}"
             );
         }
     }
 
     #[test]
-    fn what_prints_counters_counts_them() {
+    fn flags_that_print_counters_need_them() {
         for flag in ["--json", "--profile", "--profile=lines"] {
             let flags = Program::try_parse_from(["program", flag]).unwrap().common;
-            assert!(flags.counts(), "{flag}");
+            assert!(flags.needs_counters(), "{flag}");
         }
     }
 
     #[test]
-    fn a_plot_that_cannot_be_written_is_refused_at_once() {
+    fn an_unwritable_plot_is_rejected_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let plot = |name: &Path| {
             let name = name.to_str().unwrap();
             Program::try_parse_from(["program", "--plot", name]).map(|program| program.common)
         };
-        assert!(plot(&folder.path().join("times")).unwrap().counts());
-        let said = plot(&folder.path().join("no-folder/times")).unwrap_err();
-        assert!(said.to_string().contains("there is no folder"), "{said}");
+        assert!(plot(&folder.path().join("times")).unwrap().needs_counters());
+        let message = plot(&folder.path().join("no-folder/times")).unwrap_err();
+        assert!(
+            message.to_string().contains("there is no folder"),
+            "{message}"
+        );
         assert_eq!(folder.path().read_dir().unwrap().count(), 0);
     }
 }

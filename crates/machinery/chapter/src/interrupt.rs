@@ -1,4 +1,5 @@
-//! Ctrl-C, and a request to end, leave nothing half-written and nothing behind.
+//! A clean exit on Ctrl-C and on termination signals: no half-written file, no child process and no temporary
+//! folder is left behind.
 
 use std::io;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -10,92 +11,96 @@ use anyhow::{Context as _, Result};
 use crate::progress;
 use common::error::note;
 
-/// Held while something must not be cut short.
-static WHOLE: Mutex<()> = Mutex::new(());
+/// Locked while a file or a result is written, which must not be cut short.
+static CRITICAL: Mutex<()> = Mutex::new(());
 
-/// Held by all who have a process or a folder that must not be left behind.
-static TIDY: RwLock<()> = RwLock::new(());
+/// Read-locked by owners of a child process or a temporary folder, which must be cleaned up before the exit.
+static CLEANUP: RwLock<()> = RwLock::new(());
 
-/// The exit code with which the program is about to end; 0 where it is not.
-static ENDING: AtomicI32 = AtomicI32::new(0);
+/// The exit code once the program is shutting down; 0 before.
+static EXIT_CODE: AtomicI32 = AtomicI32::new(0);
 
-/// What is done last.
-static LAST: Mutex<Option<fn()>> = Mutex::new(None);
+/// Hook that runs after all cleanup.
+static EXIT_HOOK: Mutex<Option<fn()>> = Mutex::new(None);
 
-/// Makes Ctrl-C, or a request to end (SIGTERM, SIGHUP), take the progress bar away and end the program with
-/// the code that a shell reports for the signal: 128 and its number. It waits for what [`hold`] protects,
-/// and until all who are [`tidy`] are done; when it comes again, it does not. A SIGHUP that `nohup` has
-/// switched off stays so.
+/// Installs a handler for Ctrl-C, SIGTERM and SIGHUP. It clears the progress bar and ends the program with
+/// the code that a shell reports for the signal, 128 plus its number, after everything that [`defer`] and
+/// [`cleanup_guard`] protect is done. A second signal ends the program at once. A SIGHUP that `nohup` ignores stays
+/// ignored.
 ///
 /// # Errors
 ///
-/// Where the system does not let the program handle signals, or it already does.
-pub fn install(said: &'static str) -> Result<()> {
-    signals::each(move |code| {
-        if ENDING.swap(code, Ordering::SeqCst) != 0 {
+/// Fails if the system does not allow signal handlers, or the program already has one.
+pub fn install(message: &'static str) -> Result<()> {
+    signals::on_signal(move |code| {
+        if EXIT_CODE.swap(code, Ordering::SeqCst) != 0 {
             process::exit(code);
         }
-        // Waiting here would keep the second one from getting through.
-        if start("end", move || end(said, code)).is_err() {
-            end(said, code);
+        // Waiting on this thread would block the second signal.
+        if spawn("end", move || shut_down(message, code)).is_err() {
+            shut_down(message, code);
         }
     })
     .context("cannot handle Ctrl-C")
 }
 
-fn end(said: &str, code: i32) {
-    let _whole = WHOLE.lock().unwrap_or_else(PoisonError::into_inner);
-    let _tidied = TIDY.write().unwrap_or_else(PoisonError::into_inner);
-    progress::settle();
-    if let Some(last) = LAST.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        last();
+fn shut_down(message: &str, code: i32) {
+    let _critical = CRITICAL.lock().unwrap_or_else(PoisonError::into_inner);
+    let _cleanup = CLEANUP.write().unwrap_or_else(PoisonError::into_inner);
+    progress::clear_bar();
+    if let Some(hook) = EXIT_HOOK
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take()
+    {
+        hook();
     }
-    note(said);
+    note(message);
     process::exit(code);
 }
 
-/// Puts the end off until the guard is dropped: for writing a file or a result. Once the program is to
-/// end, nothing more is begun.
-pub fn hold() -> MutexGuard<'static, ()> {
-    let whole = WHOLE.lock().unwrap_or_else(PoisonError::into_inner);
-    if ending() {
-        drop(whole);
-        wait();
+/// Defers the exit until the guard is dropped, while a file or a result is written. Never returns once the
+/// program is shutting down.
+pub fn defer() -> MutexGuard<'static, ()> {
+    let guard = CRITICAL.lock().unwrap_or_else(PoisonError::into_inner);
+    if is_shutting_down() {
+        drop(guard);
+        wait_for_exit();
     }
-    whole
+    guard
 }
 
-/// Puts the end off until the guard is dropped: for who has a process or a folder that must not be left
-/// behind, looks often whether the program is [`ending`], and tidies up then. Once the program is to end,
-/// nothing more is begun.
-pub fn tidy() -> RwLockReadGuard<'static, ()> {
-    let tidy = TIDY.read().unwrap_or_else(PoisonError::into_inner);
-    if ending() {
-        drop(tidy);
-        wait();
+/// Defers the exit until the guard is dropped, for the owner of a child process or a temporary folder that
+/// must be cleaned up. The owner polls [`is_shutting_down`] and cleans up when it is true. Never returns once the
+/// program is shutting down.
+pub fn cleanup_guard() -> RwLockReadGuard<'static, ()> {
+    let cleanup_guard = CLEANUP.read().unwrap_or_else(PoisonError::into_inner);
+    if is_shutting_down() {
+        drop(cleanup_guard);
+        wait_for_exit();
     }
-    tidy
+    cleanup_guard
 }
 
-/// Whether the program is to end.
-pub fn ending() -> bool {
-    ENDING.load(Ordering::SeqCst) != 0
+/// Returns true if the program is shutting down.
+pub fn is_shutting_down() -> bool {
+    EXIT_CODE.load(Ordering::SeqCst) != 0
 }
 
-/// Waits for the end, which is near.
-pub fn wait() -> ! {
+/// Blocks until the program exits, which it is about to do.
+pub fn wait_for_exit() -> ! {
     loop {
         thread::park();
     }
 }
 
-/// What is done last when the program is to end before its time: a terminal put back, for one.
-pub fn at_last(last: Option<fn()>) {
-    *LAST.lock().unwrap_or_else(PoisonError::into_inner) = last;
+/// Sets the hook that runs last when a signal ends the program, for example to restore a terminal.
+pub fn on_exit(hook: Option<fn()>) {
+    *EXIT_HOOK.lock().unwrap_or_else(PoisonError::into_inner) = hook;
 }
 
-/// Starts a thread; where the system has none left, that is an error and no panic.
-fn start(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+/// Starts a thread; returns an error instead of panicking if the system has no threads left.
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let thread = thread::Builder::new().name(name.to_owned());
     thread.spawn(work).map(drop)
 }
@@ -107,27 +112,28 @@ mod signals {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
 
-    /// What a shell adds to a signal's number.
-    const SIGNALLED: i32 = 128;
+    /// Added to a signal's number by shells to make an exit code.
+    const SIGNAL_EXIT_BASE: i32 = 128;
 
-    /// Calls `then` with the exit code of each signal that asks the program to end.
-    pub fn each(then: impl Fn(i32) + Send + 'static) -> io::Result<()> {
-        let mut asked = vec![SIGINT, SIGTERM];
-        asked.extend((!is_ignored(SIGHUP)).then_some(SIGHUP));
-        let mut signals = Signals::new(asked)?;
-        super::start("signals", move || {
+    /// Calls `handler` with the exit code of each termination signal that arrives.
+    pub fn on_signal(handler: impl Fn(i32) + Send + 'static) -> io::Result<()> {
+        let mut handled = vec![SIGINT, SIGTERM];
+        handled.extend((!is_ignored(SIGHUP)).then_some(SIGHUP));
+        let mut signals = Signals::new(handled)?;
+        super::spawn("signals", move || {
             for signal in signals.forever() {
-                then(SIGNALLED + signal);
+                handler(SIGNAL_EXIT_BASE + signal);
             }
         })
     }
 
-    /// Whether whoever started the program has switched a signal off.
+    /// Returns true if the parent process made the program ignore a signal (as `nohup` does).
     fn is_ignored(signal: i32) -> bool {
         let mut now = MaybeUninit::<libc::sigaction>::uninit();
-        // SAFETY: no other action is given, and there is a place for the present one.
+        // SAFETY: the new action is null, so nothing is changed; `now` is writable and has the type of an old
+        // action.
         let status = unsafe { libc::sigaction(signal, ptr::null(), now.as_mut_ptr()) };
-        // SAFETY: it has been written where the call has succeeded.
+        // SAFETY: `sigaction` returned 0, so it has initialized `now`.
         status == 0 && unsafe { now.assume_init() }.sa_sigaction == libc::SIG_IGN
     }
 }
@@ -136,11 +142,11 @@ mod signals {
 mod signals {
     use std::io;
 
-    /// What a shell reports for a program that Ctrl-C ended.
+    /// Exit code that shells report after Ctrl-C.
     const INTERRUPTED: i32 = 130;
 
-    /// Calls `then` with the exit code whenever Ctrl-C is pressed or the console closes.
-    pub fn each(then: impl Fn(i32) + Send + 'static) -> io::Result<()> {
-        ctrlc::set_handler(move || then(INTERRUPTED)).map_err(io::Error::other)
+    /// Calls `handler` with the exit code whenever Ctrl-C is pressed or the console closes.
+    pub fn on_signal(handler: impl Fn(i32) + Send + 'static) -> io::Result<()> {
+        ctrlc::set_handler(move || handler(INTERRUPTED)).map_err(io::Error::other)
     }
 }

@@ -1,4 +1,4 @@
-//! A chapter's ladder: from the note's kernel to the hardware's limit, one idea a rung.
+//! A chapter's ladder of kernels: from the note's kernel to the hardware's limit, one idea per rung.
 
 use std::fmt::Debug;
 use std::ops::Deref;
@@ -7,33 +7,33 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use common::error::note;
 use common::gpu::{Capability, GpuInfo};
 
-/// A row of a chapter's table of kernels: one of the note's, or a rung above them. What only this
-/// chapter says of its kernels is in `own`, whose fields can be read as if they were the row's.
+/// A row of a chapter's table of kernels: a kernel of the note that the chapter follows, or a rung above
+/// them. The chapter's own fields are in `config`, and a `Variant` dereferences to them.
 ///
 /// ```ignore
 /// pub const VARIANTS: &[Variant] = &[
-///     Variant::note("global", "raytrace_global", "28-byte spheres in global memory", Own { … }),
-///     Variant::rung("patches", "raytrace_patches", "Sixteen pixels a thread", Own { … }),
+///     Variant::note("global", "raytrace_global", "28-byte spheres in global memory", KernelConfig { … }),
+///     Variant::rung("patches", "raytrace_patches", "Sixteen pixels per thread", KernelConfig { … }),
 /// ];
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Variant<O: 'static = ()> {
-    /// Its name in tables.
+pub struct Variant<C: 'static = ()> {
+    /// The name in tables.
     pub name: &'static str,
-    /// Its kernel's name in the `.cu` file.
+    /// The kernel's name in the `.cu` file.
     pub kernel: &'static str,
-    /// The one idea it adds to the rung below, in a sentence.
+    /// The idea this kernel adds to the rung below, in one sentence.
     pub idea: &'static str,
-    /// The oldest GPU that runs it.
+    /// The lowest compute capability that runs it.
     pub needs: Capability,
-    /// Whether no newer GPU does.
+    /// True if newer GPUs do not run it.
     only: bool,
-    /// What the chapter says of it besides.
-    pub own: O,
+    /// The chapter's own fields.
+    pub config: C,
     group: Group,
 }
 
-/// Which of the groups that `--variant` takes it is in.
+/// The groups of `--variant` that include a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Group {
     Book,
@@ -41,13 +41,13 @@ enum Group {
     Ladder,
 }
 
-impl<O> Variant<O> {
-    /// A kernel of the note's from which the ladder goes up.
+impl<C> Variant<C> {
+    /// Creates a row for a kernel of the note that is also a rung of the ladder.
     pub const fn note(
         name: &'static str,
         kernel: &'static str,
         idea: &'static str,
-        own: O,
+        config: C,
     ) -> Self {
         Variant {
             name,
@@ -55,15 +55,15 @@ impl<O> Variant<O> {
             idea,
             needs: Capability::KERNELS,
             only: false,
-            own,
+            config,
             group: Group::BookAndLadder,
         }
     }
 
-    /// A kernel of the note's beside the ladder.
-    pub const fn aside(self) -> Self
+    /// Takes a kernel of the note off the ladder.
+    pub const fn off_ladder(self) -> Self
     where
-        O: Copy,
+        C: Copy,
     {
         Variant {
             group: Group::Book,
@@ -71,29 +71,34 @@ impl<O> Variant<O> {
         }
     }
 
-    /// A kernel above the note's.
-    pub const fn rung(name: &'static str, kernel: &'static str, idea: &'static str, own: O) -> Self
+    /// Creates a row for a kernel that goes beyond the note.
+    pub const fn rung(
+        name: &'static str,
+        kernel: &'static str,
+        idea: &'static str,
+        config: C,
+    ) -> Self
     where
-        O: Copy,
+        C: Copy,
     {
         Variant {
             group: Group::Ladder,
-            ..Variant::note(name, kernel, idea, own)
+            ..Variant::note(name, kernel, idea, config)
         }
     }
 
-    /// The same for GPUs of this compute capability and newer.
+    /// Requires this compute capability or a higher one.
     pub const fn needs(self, needs: Capability) -> Self
     where
-        O: Copy,
+        C: Copy,
     {
         Variant { needs, ..self }
     }
 
-    /// The same for GPUs of this compute capability, and no others.
+    /// Requires exactly this compute capability.
     pub const fn only(self, only: Capability) -> Self
     where
-        O: Copy,
+        C: Copy,
     {
         Variant {
             needs: only,
@@ -102,20 +107,20 @@ impl<O> Variant<O> {
         }
     }
 
-    /// Whether it is one of the note's kernels.
-    pub fn is_the_notes(&self) -> bool {
+    /// Returns true if this is one of the note's kernels.
+    pub fn is_from_note(&self) -> bool {
         self.group != Group::Ladder
     }
 
-    /// Whether it is for GPUs such as this one.
-    pub fn is_for(&self, gpu: &GpuInfo) -> bool {
+    /// Returns true if the GPU runs this kernel.
+    pub fn is_supported_on(&self, gpu: &GpuInfo) -> bool {
         let has = gpu.compute_capability.max(Capability::KERNELS);
         self.needs == has || self.needs < has && !self.only
     }
 
-    /// The same; where it is not, says so on standard error.
+    /// Returns true if the GPU runs this kernel, and prints a note to standard error if not.
     pub fn runs_on(&self, gpu: &GpuInfo) -> bool {
-        let runs = self.is_for(gpu);
+        let runs = self.is_supported_on(gpu);
         if !runs {
             note(format_args!(
                 "left out: {} needs compute capability {}{}, and the {} has {}",
@@ -129,52 +134,52 @@ impl<O> Variant<O> {
         runs
     }
 
-    /// Its name in flags.
+    /// Returns the name used in flags.
     fn flag(&self) -> String {
         self.name.replace(' ', "-")
     }
 }
 
-impl<O> Deref for Variant<O> {
-    type Target = O;
+impl<C> Deref for Variant<C> {
+    type Target = C;
 
-    fn deref(&self) -> &O {
-        &self.own
+    fn deref(&self) -> &C {
+        &self.config
     }
 }
 
-/// What `--variant` takes, one or several of it.
+/// One value of `--variant`.
 #[derive(Debug)]
-pub enum Choice<O: 'static> {
-    /// The note's kernels.
+pub enum Choice<C: 'static> {
+    /// Every rung, from the note's kernel upwards.
     Book,
     /// Every rung, from the note's kernel up.
     Ladder,
     /// One kernel.
-    One(&'static Variant<O>),
+    One(&'static Variant<C>),
 }
 
-impl<O> Clone for Choice<O> {
+impl<C> Clone for Choice<C> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<O> Copy for Choice<O> {}
+impl<C> Copy for Choice<C> {}
 
-/// Reads a [`Choice`] of a chapter's kernels; `--help` lists them with their ideas.
+/// Parses a [`Choice`] of a chapter's kernels; `--help` lists them with their ideas.
 ///
 /// ```text
 /// #[arg(long, value_name = "KERNEL", value_delimiter = ',', default_value = "book",
 ///       value_parser = ladder::choice(VARIANTS))]
-/// variant: Vec<Choice<Own>>,
+/// variant: Vec<Choice<KernelConfig>>,
 /// ```
-pub fn choice<O: Send + Sync>(
-    table: &'static [Variant<O>],
-) -> impl TypedValueParser<Value = Choice<O>> {
+pub fn choice<C: Send + Sync>(
+    table: &'static [Variant<C>],
+) -> impl TypedValueParser<Value = Choice<C>> {
     let book = PossibleValue::new("book").help("The note's kernels");
     let ladder = PossibleValue::new("ladder")
-        .help("Every kernel from the note's to the hardware's limit, and the limit");
+        .help("All kernels of the ladder, from the note's up to the hardware's limit");
     let each = table
         .iter()
         .map(|row| PossibleValue::new(row.flag()).help(row.idea));
@@ -182,22 +187,22 @@ pub fn choice<O: Send + Sync>(
         let named = || table.iter().find(|row| row.flag() == word);
         match word.as_str() {
             "ladder" => Choice::Ladder,
-            // The parser has let no other word through.
+            // The parser accepts no other word.
             _ => named().map_or(Choice::Book, Choice::One),
         }
     })
 }
 
-/// The kernels chosen from a chapter's table, each once: the note's first, then the rungs above
-/// them, both in the order they were named in.
+/// The kernels selected from a chapter's table, without duplicates: the note's first, then the rungs above
+/// them, each in the order given.
 #[derive(Debug)]
-pub struct Chosen<O: 'static>(Vec<&'static Variant<O>>);
+pub struct Selection<C: 'static>(Vec<&'static Variant<C>>);
 
-/// What was [`Chosen`].
-pub fn chosen<O>(table: &'static [Variant<O>], choices: &[Choice<O>]) -> Chosen<O> {
-    let mut chosen: Vec<&Variant<O>> = Vec::new();
-    let mut choose = |row: &'static Variant<O>| {
-        if !chosen.iter().any(|known| known.name == row.name) {
+/// Returns the kernels of `table` that `choices` select.
+pub fn select<C>(table: &'static [Variant<C>], choices: &[Choice<C>]) -> Selection<C> {
+    let mut chosen: Vec<&Variant<C>> = Vec::new();
+    let mut choose = |row: &'static Variant<C>| {
+        if !chosen.iter().any(|selected| selected.name == row.name) {
             chosen.push(row);
         }
     };
@@ -206,7 +211,7 @@ pub fn chosen<O>(table: &'static [Variant<O>], choices: &[Choice<O>]) -> Chosen<
             Choice::One(row) => choose(row),
             Choice::Book => table
                 .iter()
-                .filter(|row| row.is_the_notes())
+                .filter(|row| row.is_from_note())
                 .for_each(&mut choose),
             Choice::Ladder => {
                 let rungs = table.iter().filter(|row| row.group != Group::Book);
@@ -214,36 +219,37 @@ pub fn chosen<O>(table: &'static [Variant<O>], choices: &[Choice<O>]) -> Chosen<
             }
         }
     }
-    chosen.sort_by_key(|row| !row.is_the_notes());
-    Chosen(chosen)
+    chosen.sort_by_key(|row| !row.is_from_note());
+    Selection(chosen)
 }
 
-impl<O> Chosen<O> {
-    /// The note's kernels.
-    pub fn note(self) -> impl Iterator<Item = &'static Variant<O>> {
-        self.into_iter().filter(|row| row.is_the_notes())
+impl<C> Selection<C> {
+    /// Returns the note's kernels.
+    pub fn note_kernels(self) -> impl Iterator<Item = &'static Variant<C>> {
+        self.into_iter().filter(|row| row.is_from_note())
     }
 
-    /// The kernels above the note's.
-    pub fn rungs(mut self) -> Vec<&'static Variant<O>> {
-        self.0.retain(|row| !row.is_the_notes());
+    /// Returns the kernels that go beyond the note.
+    pub fn rungs(mut self) -> Vec<&'static Variant<C>> {
+        self.0.retain(|row| !row.is_from_note());
         self.0
     }
 
-    /// Those for GPUs such as this one.
-    pub fn those_for(mut self, gpu: &GpuInfo) -> Self {
-        self.0.retain(|row| row.is_for(gpu));
+    /// Keeps the kernels that this GPU runs.
+    pub fn supported_on(mut self, gpu: &GpuInfo) -> Self {
+        self.0.retain(|row| row.is_supported_on(gpu));
         self
     }
 
-    /// Whether these are more than the note has: then the table shows how far the limit is.
-    pub fn climbs(&self) -> bool {
-        self.iter().any(|row| !row.is_the_notes())
+    /// Returns true if a kernel goes beyond the note: then the table shows the limit as well.
+    pub fn has_rungs(&self) -> bool {
+        self.iter().any(|row| !row.is_from_note())
     }
 
-    /// What each of these adds, a line a rung, for under the table; nothing where they do not climb.
+    /// Returns the name and the idea of each kernel, one line per kernel, to print under the table. Empty if
+    /// no kernel goes beyond the note.
     pub fn ideas(&self) -> String {
-        if !self.climbs() {
+        if !self.has_rungs() {
             return String::new();
         }
         let width = self.iter().map(|row| row.name.len()).max();
@@ -255,16 +261,16 @@ impl<O> Chosen<O> {
     }
 }
 
-impl<O> Deref for Chosen<O> {
-    type Target = [&'static Variant<O>];
+impl<C> Deref for Selection<C> {
+    type Target = [&'static Variant<C>];
 
     fn deref(&self) -> &Self::Target {
         &self.0
     }
 }
 
-impl<O> IntoIterator for Chosen<O> {
-    type Item = &'static Variant<O>;
+impl<C> IntoIterator for Selection<C> {
+    type Item = &'static Variant<C>;
     type IntoIter = std::vec::IntoIter<Self::Item>;
 
     fn into_iter(self) -> Self::IntoIter {
@@ -280,9 +286,9 @@ mod tests {
 
     const TABLE: &[Variant<u32>] = &[
         Variant::note("global", "k_global", "As in the note.", 1),
-        Variant::note("constant", "k_constant", "The table in constant memory.", 2).aside(),
+        Variant::note("constant", "k_constant", "The table in constant memory.", 2).off_ladder(),
         Variant::rung("wide vectors", "k_vectors", "Sixteen bytes a load.", 4),
-        Variant::rung("tensor cores", "k_tensor", "Units of their own.", 8).needs(Capability(8, 0)),
+        Variant::rung("tensor cores", "k_tensor", "Separate units.", 8).needs(Capability(8, 0)),
     ];
 
     #[derive(Debug, Parser)]
@@ -291,9 +297,9 @@ mod tests {
         variant: Vec<Choice<u32>>,
     }
 
-    fn parsed(arguments: &[&str]) -> Result<Chosen<u32>, clap::Error> {
+    fn parsed(arguments: &[&str]) -> Result<Selection<u32>, clap::Error> {
         let words = ["program"].iter().chain(arguments);
-        Ok(chosen(TABLE, &Program::try_parse_from(words)?.variant))
+        Ok(select(TABLE, &Program::try_parse_from(words)?.variant))
     }
 
     fn names(variant: &str) -> String {
@@ -305,16 +311,16 @@ mod tests {
     }
 
     #[test]
-    fn the_notes_kernels_unless_something_is_chosen() {
+    fn the_default_is_the_notes_kernels() {
         let rows = parsed(&[]).unwrap();
         assert!(rows.iter().map(|row| row.name).eq(["global", "constant"]));
-        assert!(!rows.climbs());
+        assert!(!rows.has_rungs());
         assert_eq!(rows.ideas(), "");
-        assert_eq!(rows.note().count(), 2);
+        assert_eq!(rows.note_kernels().count(), 2);
     }
 
     #[test]
-    fn groups_and_names_come_once_and_the_notes_kernels_first() {
+    fn duplicates_are_removed_and_the_notes_kernels_come_first() {
         assert_eq!(names("book"), "global, constant");
         assert_eq!(names("ladder"), "global, wide vectors, tensor cores");
         assert_eq!(names("wide-vectors"), "wide vectors");
@@ -324,21 +330,21 @@ mod tests {
             "global, constant, tensor cores, wide vectors"
         );
         let some = parsed(&["--variant", "global,wide-vectors"]).unwrap();
-        assert!(some.climbs());
+        assert!(some.has_rungs());
         let rungs = some.rungs().into_iter().map(|row| row.name);
         assert!(rungs.eq(["wide vectors"]));
     }
 
     #[test]
-    fn what_is_no_kernel_is_refused_with_all_that_are() {
+    fn unknown_kernels_are_rejected_with_the_list() {
         for bad in ["all", "wide", "global,", ""] {
-            let said = parsed(&["--variant", bad]).unwrap_err().to_string();
-            assert!(said.contains("book, ladder, global, constant, wide-vectors"));
+            let message = parsed(&["--variant", bad]).unwrap_err().to_string();
+            assert!(message.contains("book, ladder, global, constant, wide-vectors"));
         }
     }
 
     #[test]
-    fn a_gpu_that_is_too_old_leaves_a_rung_out() {
+    fn unsupported_rungs_are_left_out() {
         let gpu = |capability| GpuInfo {
             name: "GPU".to_owned(),
             compute_capability: capability,
@@ -350,7 +356,7 @@ mod tests {
         };
         assert!(tensor.runs_on(&gpu(Capability(8, 0))));
         assert!(!tensor.runs_on(&gpu(Capability(7, 5))));
-        // A model of a GPU that is older than all kernels runs those of the notes.
+        // A model of a GPU older than all kernels still runs the note's kernels.
         assert!(vectors.runs_on(&gpu(Capability(1, 3))));
         assert!(!tensor.runs_on(&gpu(Capability(1, 3))));
         let only = tensor.only(Capability(9, 0));
@@ -360,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn ideas_stand_beside_the_names() {
+    fn ideas_are_listed_with_the_names() {
         let some = parsed(&["--variant", "global,wide-vectors"]).unwrap();
         assert_eq!(
             some.ideas(),
@@ -369,8 +375,8 @@ mod tests {
     }
 
     #[test]
-    fn a_row_has_the_chapters_own_fields() {
-        assert_eq!(TABLE[2].own, 4);
+    fn a_row_dereferences_to_the_chapters_fields() {
+        assert_eq!(TABLE[2].config, 4);
         assert_eq!(TABLE[2].leading_zeros(), 29);
     }
 }

@@ -1,22 +1,23 @@
-//! What is around a chapter's own program, and what a reader of the chapter need not open.
+//! Infrastructure shared by the chapter programs: timing, reports, profiles, plots and flags. The chapters'
+//! own code can be understood without opening this crate.
 //!
-//! | module | what it gives |
+//! | module | contents |
 //! |---|---|
-//! | [`Chapter`] | the GPU, how to time work on it, and the report on what comes of it |
+//! | [`Chapter`] | the GPU, timing on it, and the report on the results |
 //! | [`flags`] | the flags that every chapter takes |
 //! | [`report`] | the table and the JSON record |
-//! | [`ladder`] | a chapter's table of kernels, from the note's to the limit |
-//! | [`limit`] | the limit itself: a copy on the device, the rate of arithmetic |
-//! | [`memory`] | checking that an input fits before anything is allocated |
-//! | [`shared`] | shared memory beyond what a kernel has of its own |
-//! | [`profile`] | what `--profile` prints, and what the record has of it |
-//! | [`check`] | what `--check` prints, and what the record has of it |
-//! | [`plot`] | what `--plot` draws: times, requests, a roofline |
-//! | [`file`] | files that are there whole, or not at all |
-//! | [`interrupt`] | Ctrl-C leaves nothing half-written |
-//! | [`parallel`] | an array filled on all processors |
-//! | [`progress`] | a bar for what lasts |
-//! | [`number`] | numbers as a reader takes them in |
+//! | [`ladder`] | a chapter's table of kernels, from the note's kernel to the hardware's limit |
+//! | [`limit`] | measured hardware limits: a copy on the device, the arithmetic rate |
+//! | [`memory`] | the check that an input fits into memory before anything is allocated |
+//! | [`shared`] | dynamic shared memory and the number of resident blocks |
+//! | [`profile`] | the counters, advice and listings of `--profile` and their JSON form |
+//! | [`check`] | the findings of `--check` and their JSON form |
+//! | [`plot`] | the charts of `--plot`: times, requests, a roofline |
+//! | [`file`] | files that are written atomically |
+//! | [`interrupt`] | a clean exit on Ctrl-C |
+//! | [`parallel`] | arrays filled by all processors |
+//! | [`progress`] | a progress bar for long work |
+//! | [`number`] | numbers formatted for readers |
 
 mod chapter;
 pub mod check;
@@ -38,12 +39,12 @@ pub mod shared;
 pub use chapter::Chapter;
 pub use report::{Entry, Limit};
 
-/// A chapter's `main`: runs it, and turns what came of it into an exit code (see
-/// [`common::error::exit`]). Ctrl-C ends it with 130, and another signal with its own code.
+/// Runs a chapter's `main` and turns its result into an exit code (see [`common::error::exit`]). Ctrl-C ends
+/// the program with 130, any other handled signal with the code of that signal.
 pub fn main(run: impl FnOnce() -> anyhow::Result<()>) -> std::process::ExitCode {
-    let code = common::error::exit(check::end(
+    let code = common::error::exit(check::finish(
         interrupt::install("interrupted").and_then(|()| run()),
     ));
-    drop(interrupt::hold()); // where it came just now, its code is the program's
+    drop(interrupt::defer()); // if a signal arrived during the run, the program exits here with the signal's code
     code
 }

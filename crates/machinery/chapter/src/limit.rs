@@ -1,4 +1,4 @@
-//! What the hardware allows, measured in the same run as the kernels that are to come near it.
+//! Hardware limits, measured in the same run as the kernels that approach them.
 
 use anyhow::{Context as _, Result, ensure};
 use cust::device::{Device, DeviceAttribute};
@@ -16,75 +16,83 @@ use crate::report::Limit;
 
 const PTX: &str = include_str!(env!("LIMITS_PTX"));
 
-/// Threads of a block of `fp32_rate`, and how many sums each of them adds up at a time.
+/// Threads per block of `fp32_rate`, and the number of independent sums each thread accumulates.
 const BLOCK: u32 = 256;
 const CHAINS: u32 = 8;
 
-/// Times round its loop, in a short launch and in a long one.
+/// Iterations of its loop in a short and in a long launch.
 const ROUNDS: [u32; 2] = [256, 768];
 
-/// Memory of the device, as one end of a copy.
+/// A range of device memory, as source or destination of a copy.
 #[derive(Clone, Copy)]
-pub struct Span {
-    /// Where it begins.
+pub struct DeviceRange {
+    /// The first address.
     pub address: sys::CUdeviceptr,
-    /// How long it is.
+    /// The length in bytes.
     pub bytes: usize,
 }
 
-/// The time of a copy on the device, each byte read once and written once: what a kernel bound by
-/// memory is measured by.
+/// Times a copy on the device, which reads and writes each byte once: the limit of a memory-bound kernel.
 ///
 /// # Errors
 ///
-/// CUDA's own, and lengths that differ.
-pub fn copy(gpu: &Gpu, events: &Events, repeat: u32, to: Span, from: Span) -> Result<Timing> {
-    ensure!(to.bytes == from.bytes, "the ends of a copy differ in size");
+/// Fails if the lengths differ or CUDA reports an error.
+pub fn copy(
+    gpu: &Gpu,
+    events: &Events,
+    repeat: u32,
+    to: DeviceRange,
+    from: DeviceRange,
+) -> Result<Timing> {
+    ensure!(
+        to.bytes == from.bytes,
+        "source and destination of a copy differ in size"
+    );
     let stream = events.stream().as_inner();
     let measured = events.measure(gpu.info.time, repeat, || {
-        // SAFETY: the driver checks both addresses and the length; it waits for the stream
-        // before anything else can be done with either.
+        // SAFETY: the driver checks both addresses and the length. The stream is synchronized before anything
+        // else uses either range.
         check(unsafe { sys::cuMemcpyDtoDAsync_v2(to.address, from.address, to.bytes, stream) })?;
         Ok(())
     });
     Ok(measured.context("cannot time a copy on the device")?.timing)
 }
 
-/// The time of a copy of so many bytes between two allocations of its own: as [`copy`].
+/// Times a copy of `bytes` bytes between two allocations made for it, like [`copy`].
 ///
 /// # Errors
 ///
-/// CUDA's own.
+/// Fails if CUDA reports an error.
 pub fn copy_of(gpu: &Gpu, repeat: u32, bytes: usize) -> Result<Limit> {
     let allocate = || output("the ends of a copy", bytes);
     let (from, to) = (allocate()?, allocate()?);
-    let span = |buffer: &DeviceBuffer<u8>| Span {
+    let range = |buffer: &DeviceBuffer<u8>| DeviceRange {
         address: buffer.as_device_ptr().as_raw(),
         bytes,
     };
     let events = timing::events(&gpu.stream)?;
     Ok(Limit {
         name: "copy on the device",
-        timing: copy(gpu, &events, repeat, span(&to), span(&from))?,
+        timing: copy(gpu, &events, repeat, range(&to), range(&from))?,
     })
 }
 
-/// The rate of 32-bit floating-point instructions, which are what arithmetic is measured by: a
-/// fused multiply-add, a multiplication, an addition and a comparison take a turn each.
+/// The rate of 32-bit floating-point instructions, the measure of arithmetic: a fused multiply-add, a
+/// multiplication, an addition and a comparison each count as one instruction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fp32 {
-    /// Instructions of a thread a second, by the whole GPU.
+    /// Thread instructions per second of the whole GPU.
     pub per_second: f64,
 }
 
 impl Fp32 {
-    /// Measures it: all multiprocessors full of threads that do nothing but fused multiply-adds,
-    /// none of which waits for the one before. The difference of a long launch and a short one, so
-    /// that what launching takes drops out.
+    /// Measures the rate: all streaming multiprocessors are filled with threads that execute only independent
+    /// fused multiply-adds. The rate is computed from the difference between a long and a short launch, which
+    /// cancels the launch overhead.
     ///
     /// # Errors
     ///
-    /// CUDA's own, and a sum that comes out wrong.
+    /// Fails if CUDA reports an error or a sum is wrong.
     pub fn measure(gpu: &Gpu, repeat: u32) -> Result<Fp32> {
         let cannot = "cannot measure the rate of arithmetic";
         let blocks = blocks(&gpu.device).context(cannot)?;
@@ -96,38 +104,40 @@ impl Fp32 {
         let events = timing::events(stream)?;
         let milliseconds = |rounds: u32| {
             events.measure(gpu.info.time, repeat, || {
-                // SAFETY: the arguments are those of `fp32_rate`, and it writes one sum a thread.
+                // SAFETY: the arguments match the parameters of `fp32_rate`, and `sums` has one element per
+                // thread, which the kernel writes.
                 unsafe {
                     launch!(kernel<<<blocks, BLOCK, 0, stream>>>(sums.as_device_ptr(), rounds))
                 }?;
                 Ok(())
             })
         };
-        let [few, many] = ROUNDS;
-        let short = milliseconds(few).context(cannot)?.timing.median_ms;
-        let long = milliseconds(many).context(cannot)?.timing.median_ms;
-        let mut found = vec![0.0; threads as usize];
-        sums.copy_to(&mut found)?;
-        let wanted = vec![sum(many); threads as usize];
-        let verdict = compare(&found, &wanted, within_ulps(0)).verdict(|i| format!("thread {i}"));
+        let [short_rounds, long_rounds] = ROUNDS;
+        let short = milliseconds(short_rounds).context(cannot)?.timing.median_ms;
+        let long = milliseconds(long_rounds).context(cannot)?.timing.median_ms;
+        let mut actual = vec![0.0; threads as usize];
+        sums.copy_to(&mut actual)?;
+        let expected = vec![sum(long_rounds); threads as usize];
+        let verdict =
+            compare(&actual, &expected, within_ulps(0)).verdict(|i| format!("thread {i}"));
         ensure!(verdict.wrong.is_none(), "{cannot}: {:?}", verdict.wrong);
         ensure!(
             long > short,
-            "{cannot}: {many} rounds took {long} ms, {few} took {short}"
+            "{cannot}: {long_rounds} rounds took {long} ms, {short_rounds} took {short}"
         );
-        let instructions = f64::from(threads) * f64::from((many - few) * CHAINS);
+        let instructions = f64::from(threads) * f64::from((long_rounds - short_rounds) * CHAINS);
         Ok(Fp32 {
             per_second: instructions / (long - short) * 1e3,
         })
     }
 
-    /// How long the GPU takes for so many instructions of a thread, and for nothing else.
+    /// Returns the time the GPU needs for this number of thread instructions and nothing else.
     pub fn time(self, instructions: f64) -> Timing {
         Timing::once(instructions / self.per_second * 1e3)
     }
 }
 
-/// As many blocks as the device holds at once.
+/// Returns the number of blocks that the device holds at once.
 fn blocks(device: &Device) -> Result<u32> {
     let attribute = |which| -> Result<u32> {
         let value = device.get_attribute(which)?;
@@ -137,7 +147,7 @@ fn blocks(device: &Device) -> Result<u32> {
     Ok(attribute(DeviceAttribute::MultiprocessorCount)? * (threads / BLOCK).max(1))
 }
 
-/// What a thread of `fp32_rate` adds up to.
+/// Returns the sum that each thread of `fp32_rate` computes.
 fn sum(rounds: u32) -> f32 {
     let mut chains: [f32; CHAINS as usize] = std::array::from_fn(|chain| chain as f32 + 3.0);
     for _ in 0..rounds {

@@ -1,4 +1,4 @@
-//! Checking that an input fits before anything is allocated.
+//! The check that an input fits into memory before anything is allocated.
 
 use anyhow::{Result, bail};
 use cust::memory::mem_get_info;
@@ -6,62 +6,62 @@ use sysinfo::{CGroupLimits, MemoryRefreshKind, RefreshKind, System};
 
 use common::gpu::{Clock, Gpu};
 
-/// What a chapter is about to allocate, in bytes.
+/// The memory that a chapter is about to allocate, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Need {
-    /// In the GPU's memory.
+pub struct Footprint {
+    /// Bytes of GPU memory.
     pub device: u64,
-    /// In the computer's own.
+    /// Bytes of host memory.
     pub host: u64,
 }
 
-/// Refuses what does not fit into the memory that is free now.
+/// Refuses an input that does not fit into the memory that is free now.
 ///
-/// An operating system may hand out more memory than it has and end the program later, so the
-/// computer's memory is asked about too. On the simulator the GPU's memory comes out of it.
+/// Host memory is checked too, because an operating system may promise more memory than it has and kill the
+/// program later. On the simulator, GPU memory is host memory.
 ///
 /// # Errors
 ///
-/// Says how much `what` needs and how much there is.
-pub fn require(gpu: &Gpu, what: &str, need: Need) -> Result<()> {
+/// Fails if it does not fit; the message says how much `purpose` needs and how much is free.
+pub fn require(gpu: &Gpu, purpose: &str, footprint: Footprint) -> Result<()> {
     let (free, _total) = mem_get_info()?;
-    refuse_beyond(what, need.device, free as u64, "GPU memory")?;
+    require_fits(purpose, footprint.device, free as u64, "GPU memory")?;
 
     let host = match gpu.info.time {
-        Clock::Measured => need.host,
-        Clock::Modelled => need.host.saturating_add(need.device),
+        Clock::Measured => footprint.host,
+        Clock::Modelled => footprint.host.saturating_add(footprint.device),
     };
     if let Some(available) = host_memory() {
-        refuse_beyond(what, host, available, "this computer's memory")?;
+        require_fits(purpose, host, available, "host memory")?;
     }
     Ok(())
 }
 
-fn refuse_beyond(what: &str, needed: u64, free: u64, memory: &str) -> Result<()> {
+fn require_fits(purpose: &str, needed: u64, free: u64, memory: &str) -> Result<()> {
     if needed > free {
         bail!(
-            "{what} needs {} of {memory}, and {} is free",
-            in_words(needed),
-            in_words(free)
+            "{purpose} needs {} of {memory}, but only {} is free",
+            format_bytes(needed),
+            format_bytes(free)
         );
     }
     Ok(())
 }
 
-/// The computer's available memory in bytes, or what is left to its container where that is
-/// less; `None` on a system that does not tell.
+/// Returns the available host memory in bytes, or the part of it that the container may still use if that is
+/// less. `None` if the system does not report it.
 fn host_memory() -> Option<u64> {
     let ram = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let system = System::new_with_specifics(ram).ok()?;
     let available = system.available_memory();
-    // Files that the kernel keeps in memory count as used in a container, but give way.
+    // The page cache counts as used memory of a container, but the kernel reclaims it when needed.
     let left = |limits: CGroupLimits| limits.total_memory.saturating_sub(limits.rss);
     let left = system.cgroup_limits().map_or(available, left);
     Some(available.min(left))
 }
 
-/// `bytes` in the unit a reader would use, as `40.0 GB`.
-fn in_words(bytes: u64) -> String {
+/// Formats `bytes` in a readable unit, such as `40.0 GB`.
+fn format_bytes(bytes: u64) -> String {
     match bytes {
         0..1_000_000 => format!("{bytes} bytes"),
         1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
@@ -74,27 +74,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fits_exactly_is_allowed() {
-        assert!(refuse_beyond("the image", 64, 64, "GPU memory").is_ok());
+    fn an_exact_fit_is_allowed() {
+        assert!(require_fits("the image", 64, 64, "GPU memory").is_ok());
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_with_both_figures() {
+    fn an_input_that_does_not_fit_is_rejected_with_both_sizes() {
         let error =
-            refuse_beyond("the image", 40_000_000_000, 999_900_000, "GPU memory").unwrap_err();
+            require_fits("the image", 40_000_000_000, 999_900_000, "GPU memory").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the image needs 40.0 GB of GPU memory, and 999.9 MB is free"
+            "the image needs 40.0 GB of GPU memory, but only 999.9 MB is free"
         );
     }
 
     #[test]
     fn small_sizes_are_given_in_bytes() {
-        assert_eq!(in_words(65_536), "65536 bytes");
+        assert_eq!(format_bytes(65_536), "65536 bytes");
     }
 
     #[test]
-    fn this_computer_has_some_memory() {
+    fn available_host_memory_is_not_zero() {
         assert_ne!(host_memory(), Some(0));
     }
 }

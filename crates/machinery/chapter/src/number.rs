@@ -1,8 +1,8 @@
-//! Numbers as a reader takes them in: three digits, and a unit's prefix where it helps.
+//! Numbers formatted for readers: three significant digits, and an SI prefix where it helps.
 
-/// Three significant digits, or all of the whole ones in groups of three: `0.0238`, `1.5`,
-/// `12 800`. What is very small or large has a power of ten.
-pub fn plain(value: f64) -> String {
+/// Formats three significant digits, or all integer digits in groups of three: `0.0238`, `1.5`, `12 800`.
+/// Very small and very large values are written with a power of ten.
+pub fn significant(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
@@ -10,17 +10,17 @@ pub fn plain(value: f64) -> String {
     if !(-5.0..9.0).contains(&power) {
         return format!("{value:.2e}");
     }
-    // Rounding may carry into the next power; a digit more than three then does no harm.
+    // Rounding may carry into the next power of ten; a fourth digit then does no harm.
     let decimals = (2.0 - power).max(0.0) as usize;
     trimmed(value, decimals)
 }
 
-/// All digits, in groups of three: `12 345 678`.
+/// Formats all digits in groups of three: `12 345 678`.
 pub fn grouped(number: u64) -> String {
-    in_threes(&number.to_string())
+    group_digits(&number.to_string())
 }
 
-/// A count: exact up to four digits, then three of them and a prefix: `9999`, `12.3 k`, `1.2 M`.
+/// Formats a count: exact up to four digits, then three digits and an SI prefix: `9999`, `12.3 k`, `1.2 M`.
 pub fn count(value: u64) -> String {
     if value < 10_000 {
         return value.to_string();
@@ -28,7 +28,7 @@ pub fn count(value: u64) -> String {
     scaled(value as f64)
 }
 
-/// A value with the prefix of its unit, and a space before it: `4.8 T`.
+/// Formats a value with three digits, a space and an SI prefix for its unit: `4.8 T`.
 pub fn scaled(value: f64) -> String {
     let prefixes = [
         (1e18, "E"),
@@ -40,12 +40,12 @@ pub fn scaled(value: f64) -> String {
     ];
     // 999 999 rounds to 1 M, not to 1000 k.
     match prefixes.iter().find(|(size, _)| value >= 0.9995 * size) {
-        Some((size, prefix)) => format!("{} {prefix}", plain(value / size)),
-        None => plain(value),
+        Some((size, prefix)) => format!("{} {prefix}", significant(value / size)),
+        None => significant(value),
     }
 }
 
-/// A mean: a whole number, or one decimal; 0 of nothing.
+/// Formats the mean `sum / count` as an integer or with one decimal; `0` if `count` is 0.
 pub fn mean(sum: u64, count: u64) -> String {
     match count {
         0 => "0".to_owned(),
@@ -53,30 +53,30 @@ pub fn mean(sum: u64, count: u64) -> String {
     }
 }
 
-/// A share of one, in percent: `87.5 %`, `100 %`.
+/// Formats a fraction of one in percent: `87.5 %`, `100 %`.
 pub fn percent(share: f64) -> String {
     format!("{} %", trimmed(100.0 * share, 1))
 }
 
-/// Three digits at least, of the shortest times too. Below each other they have their points in
-/// one place.
+/// Formats milliseconds with at least three significant digits, also for the shortest times. The decimal
+/// points of a column line up.
 pub fn milliseconds(ms: f64) -> String {
     let decimals = if ms < 0.1 { 5 } else { 4 };
     format!("{ms:.decimals$}")
 }
 
-/// At most so many decimals, none of them a zero at the end.
+/// Formats with at most `decimals` decimals and removes trailing zeros.
 fn trimmed(value: f64, decimals: usize) -> String {
     let digits = format!("{value:.decimals$}");
     let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
     match fraction.trim_end_matches('0') {
-        "" => in_threes(whole),
-        fraction => format!("{}.{fraction}", in_threes(whole)),
+        "" => group_digits(whole),
+        fraction => format!("{}.{fraction}", group_digits(whole)),
     }
 }
 
-/// Digits, behind a sign or not, in groups of three.
-fn in_threes(whole: &str) -> String {
+/// Groups the digits of an integer, with or without a sign, in threes.
+fn group_digits(whole: &str) -> String {
     let (sign, digits) = whole.split_at(usize::from(whole.starts_with('-')));
     let mut text = sign.to_owned();
     for (index, digit) in digits.chars().enumerate() {
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_numbers_have_three_digits() {
+    fn significant_digits_are_three() {
         let cases = [
             (0.0, "0"),
             (0.02383, "0.0238"),
@@ -107,15 +107,15 @@ mod tests {
             (2.5e-7, "2.50e-7"),
         ];
         for (value, text) in cases {
-            assert_eq!(plain(value), text);
+            assert_eq!(significant(value), text);
         }
     }
 
     #[test]
     fn digits_in_groups_of_three() {
-        let shown = [0, 12, 999, 1000, 123_456, 12_345_678].map(grouped);
-        let wanted = ["0", "12", "999", "1 000", "123 456", "12 345 678"];
-        assert_eq!(shown, wanted);
+        let output = [0, 12, 999, 1000, 123_456, 12_345_678].map(grouped);
+        let expected = ["0", "12", "999", "1 000", "123 456", "12 345 678"];
+        assert_eq!(output, expected);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Filling a long array on all processors, with a progress bar: a reference, or a chapter's input.
+//! Long arrays, such as references and inputs, filled by all processors with a progress bar.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,15 +6,15 @@ use rayon::prelude::*;
 
 use crate::progress;
 
-/// A chunk that suits elements that do not depend on each other.
+/// A good chunk length for elements that do not depend on each other.
 pub const CHUNK: usize = 1 << 16;
 
-/// `count` elements, written by `fill(first, elements)` in chunks of `chunk` (the last may be
-/// shorter), of which `first` is the index of the first element. A progress bar has the name `label`.
+/// Returns `count` elements, computed by `fill(first, elements)` in chunks of `chunk` elements (the last may
+/// be shorter); `first` is the index of the chunk's first element. The progress bar is named `label`.
 ///
 /// # Panics
 ///
-/// Where `chunk` is 0.
+/// Panics if `chunk` is 0.
 pub fn filled<T: Clone + Default + Send>(
     label: &'static str,
     count: usize,
@@ -23,7 +23,7 @@ pub fn filled<T: Clone + Default + Send>(
 ) -> Vec<T> {
     let mut elements = vec![T::default(); count];
     let chunks: Vec<_> = elements.chunks_mut(chunk).map(Mutex::new).collect();
-    each(label, chunks.len(), &|index| {
+    for_each_index(label, chunks.len(), &|index| {
         let mut elements = chunks[index].lock().unwrap_or_else(PoisonError::into_inner);
         fill(index * chunk, &mut elements);
     });
@@ -31,9 +31,9 @@ pub fn filled<T: Clone + Default + Send>(
     elements
 }
 
-/// Does `work` once for each number below `count`. It is compiled once, here, and not in every
-/// chapter for each of its types.
-fn each(label: &'static str, count: usize, work: &(dyn Fn(usize) + Sync)) {
+/// Calls `work` once for each number below `count`. Not generic over the element type, so that it is compiled
+/// once here instead of in every chapter.
+fn for_each_index(label: &'static str, count: usize, work: &(dyn Fn(usize) + Sync)) {
     let task = progress::task(label, count as u64);
     (0..count).into_par_iter().for_each(|index| {
         work(index);
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_element_is_filled_once_and_in_its_place() {
+    fn every_element_is_filled_exactly_once() {
         for count in [0, 1, 99, 100, 301] {
             let elements = filled("numbers", count, 100, |first, elements: &mut [usize]| {
                 for (element, index) in elements.iter_mut().zip(first..) {

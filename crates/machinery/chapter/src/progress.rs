@@ -1,7 +1,7 @@
-//! A progress bar for what lasts over a second: a simulated launch, or a reference on the CPU.
+//! A progress bar for work that takes over a second: a simulated launch, or a reference on the CPU.
 //!
-//! A thread looks ten times a second at what is under way, so that work itself only counts. There
-//! is a bar where standard error is a terminal, and nothing anywhere else.
+//! The work only increments counters; a thread polls them ten times per second and draws the bar. The bar is
+//! shown only if standard error is a terminal.
 
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,19 +11,19 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// How often to look.
-const EVERY: Duration = Duration::from_millis(100);
+/// Time between two polls.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What ends sooner than this gets no bar.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Minimum run time before the bar is shown.
+const MIN_DURATION: Duration = Duration::from_secs(1);
 
-/// What the bar looks like: 40 characters, and how long it will take.
+/// Template of the bar: 40 characters wide, with the estimated time left.
 const STYLE: &str = "{msg} [{bar:40}] {percent:>3} %, {eta} left";
 
 static TASK: Mutex<Option<Arc<State>>> = Mutex::new(None);
 static VIEW: Mutex<View> = Mutex::new(View { shown: None });
 
-/// Work on the CPU. It ends when it is dropped.
+/// A piece of work on the CPU with a progress bar. It ends when it is dropped.
 pub struct Task(Arc<State>);
 
 struct State {
@@ -32,17 +32,17 @@ struct State {
     done: AtomicU64,
 }
 
-/// What is under way, at one moment.
+/// Progress of the current work at one moment.
 #[derive(Clone, Debug, PartialEq)]
 struct Work {
-    /// Tells two pieces of work with the same label apart.
+    /// Distinguishes pieces of work with the same label.
     id: (&'static str, u64),
     label: String,
     done: u64,
     steps: u64,
 }
 
-/// What the terminal shows of it.
+/// The bar on the terminal, if there is one.
 struct View {
     shown: Option<Shown>,
 }
@@ -53,9 +53,9 @@ struct Shown {
     bar: Option<ProgressBar>,
 }
 
-/// Begins a task of `steps` steps, which any thread may count with [`Task::advance`].
+/// Starts a task of `steps` steps, which any thread counts with [`Task::advance`].
 pub fn task(label: &'static str, steps: u64) -> Task {
-    show();
+    enable();
     let state = Arc::new(State {
         label,
         steps,
@@ -66,7 +66,7 @@ pub fn task(label: &'static str, steps: u64) -> Task {
 }
 
 impl Task {
-    /// Counts `steps` more steps as done.
+    /// Adds `steps` to the steps that are done.
     pub fn advance(&self, steps: u64) {
         self.0.done.fetch_add(steps, Ordering::Relaxed);
     }
@@ -75,34 +75,34 @@ impl Task {
 impl Drop for Task {
     fn drop(&mut self) {
         *lock(&TASK) = None;
-        settle();
+        clear_bar();
     }
 }
 
-/// Shows from now on what lasts, if standard error is a terminal.
-pub fn show() {
+/// Enables the progress bar if standard error is a terminal.
+pub fn enable() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         if io::stderr().is_terminal() {
-            // Where the system has no thread left, there is no bar.
+            // Without a free thread there is no bar, which is no error.
             let _ = thread::Builder::new().spawn(|| {
                 loop {
-                    thread::sleep(EVERY);
+                    thread::sleep(POLL_INTERVAL);
                     let mut view = lock(&VIEW);
-                    view.update(under_way(), Instant::now());
+                    view.update(current_work(), Instant::now());
                 }
             });
         }
     });
 }
 
-/// Takes the bar away, so that the next line is printed on a free one.
-pub fn settle() {
+/// Removes the bar so that the next line is printed on an empty line.
+pub fn clear_bar() {
     lock(&VIEW).clear();
 }
 
-/// A task on the CPU, or else a simulated launch.
-fn under_way() -> Option<Work> {
+/// Returns the current task on the CPU, or else the current simulated launch.
+fn current_work() -> Option<Work> {
     if let Some(task) = &*lock(&TASK) {
         return Some(Work {
             id: ("task", Arc::as_ptr(task) as u64),
@@ -121,7 +121,7 @@ fn under_way() -> Option<Work> {
 }
 
 impl View {
-    /// Shows `work` as it is `now`.
+    /// Updates the bar to the state of `work` at the time `now`.
     fn update(&mut self, work: Option<Work>, now: Instant) {
         let Some(work) = work else {
             return self.clear();
@@ -136,7 +136,7 @@ impl View {
         }
         let Some(shown) = &mut self.shown else { return };
         let elapsed = now.saturating_duration_since(shown.since);
-        if elapsed < PATIENCE {
+        if elapsed < MIN_DURATION {
             return;
         }
         let bar = shown.bar.get_or_insert_with(|| {
@@ -173,55 +173,55 @@ mod tests {
         })
     }
 
-    /// Position and length of the bar.
+    /// Returns the position and the length of the bar.
     fn bar(view: &View) -> Option<(u64, Option<u64>)> {
         let bar = view.shown.as_ref()?.bar.as_ref()?;
         Some((bar.position(), bar.length()))
     }
 
     #[test]
-    fn only_what_lasts_gets_a_bar() {
+    fn only_long_work_gets_a_bar() {
         let mut view = View { shown: None };
         let start = Instant::now();
         view.update(work(1, 0), start);
-        view.update(work(1, 2), start + PATIENCE / 2);
+        view.update(work(1, 2), start + MIN_DURATION / 2);
         assert_eq!(bar(&view), None);
-        view.update(work(1, 3), start + PATIENCE);
+        view.update(work(1, 3), start + MIN_DURATION);
         assert_eq!(bar(&view), Some((3, Some(10))));
-        view.update(work(1, 4), start + PATIENCE * 2);
+        view.update(work(1, 4), start + MIN_DURATION * 2);
         assert_eq!(bar(&view), Some((4, Some(10))));
-        view.update(None, start + PATIENCE * 3);
+        view.update(None, start + MIN_DURATION * 3);
         assert!(view.shown.is_none());
     }
 
     #[test]
-    fn another_piece_of_work_begins_anew() {
+    fn new_work_restarts_the_bar() {
         let mut view = View { shown: None };
         let start = Instant::now();
         view.update(work(1, 0), start);
-        view.update(work(1, 9), start + PATIENCE);
-        view.update(work(2, 1), start + PATIENCE * 2);
+        view.update(work(1, 9), start + MIN_DURATION);
+        view.update(work(2, 1), start + MIN_DURATION * 2);
         assert_eq!(bar(&view), None);
-        view.update(work(2, 5), start + PATIENCE * 3);
+        view.update(work(2, 5), start + MIN_DURATION * 3);
         assert_eq!(bar(&view), Some((5, Some(10))));
     }
 
     #[test]
-    fn a_task_is_under_way_until_it_is_dropped() {
+    fn a_task_is_current_until_it_is_dropped() {
         let reference = task("CPU reference", 4);
         reference.advance(1);
         reference.advance(2);
-        let work = under_way().unwrap();
+        let work = current_work().unwrap();
         assert_eq!(
             (&*work.label, work.done, work.steps),
             ("CPU reference", 3, 4)
         );
         drop(reference);
-        assert_eq!(under_way(), None);
+        assert_eq!(current_work(), None);
     }
 
     #[test]
-    fn the_bars_template_is_one() {
+    fn the_template_is_valid() {
         assert!(ProgressStyle::with_template(STYLE).is_ok());
     }
 }

@@ -1,35 +1,35 @@
-//! The same run once more, under a tool of NVIDIA's.
+//! The command line that repeats the current run under one of NVIDIA's tools.
 
 use std::ffi::{OsStr, OsString};
 
-/// The command, as a shell takes it, that does what `words`, a program and its arguments, did:
-/// without what decides how results are printed, and each kernel launched once.
-pub(crate) fn once(words: impl IntoIterator<Item = OsString>) -> String {
+/// Returns a shell command that repeats the run of `words`, a program and its arguments, without the flags
+/// for printing, and launches each kernel once.
+pub(crate) fn profiling_command(words: impl IntoIterator<Item = OsString>) -> String {
     command(words, &["--repeat", "0"])
 }
 
-/// The command that does the same as `words`, without what decides how results are printed.
-pub fn again(words: impl IntoIterator<Item = OsString>) -> String {
+/// Returns a shell command that repeats the run of `words` without the flags for printing.
+pub fn plain_command(words: impl IntoIterator<Item = OsString>) -> String {
     command(words, &[])
 }
 
-/// Words as a shell takes them.
+/// Quotes words for a shell.
 pub fn quoted(words: impl IntoIterator<Item = impl AsRef<OsStr>>) -> String {
     let words = words.into_iter();
-    let quoted = words.map(|word| word_quoted(&word.as_ref().to_string_lossy()));
+    let quoted = words.map(|word| quote_word(&word.as_ref().to_string_lossy()));
     quoted.collect::<Vec<_>>().join(" ")
 }
 
-fn command(words: impl IntoIterator<Item = OsString>, with: &[&str]) -> String {
+fn command(words: impl IntoIterator<Item = OsString>, extra_flags: &[&str]) -> String {
     let words = words.into_iter();
     let mut words = words.map(|word| word.to_string_lossy().into_owned());
-    let mut kept: Vec<String> = words.next().into_iter().collect();
-    let mut behind = Vec::new();
+    let mut before_dashes: Vec<String> = words.next().into_iter().collect();
+    let mut after_dashes = Vec::new();
     while let Some(word) = words.next() {
         match word.split_once('=').map_or(word.as_str(), |(flag, _)| flag) {
             "--" => {
-                behind.push(word);
-                behind.extend(words.by_ref());
+                after_dashes.push(word);
+                after_dashes.extend(words.by_ref());
             }
             "--json" | "--profile" | "--check" => {}
             "--repeat" | "--plot" => {
@@ -37,17 +37,17 @@ fn command(words: impl IntoIterator<Item = OsString>, with: &[&str]) -> String {
                     words.next();
                 }
             }
-            _ => kept.push(word),
+            _ => before_dashes.push(word),
         }
     }
-    kept.extend(with.iter().map(|&word| word.to_owned()));
-    kept.extend(behind);
-    quoted(kept)
+    before_dashes.extend(extra_flags.iter().map(|&word| word.to_owned()));
+    before_dashes.extend(after_dashes);
+    quoted(before_dashes)
 }
 
-/// A word as a shell takes it. (The one word that cannot be quoted has a zero byte in it, which
-/// no argument has.)
-fn word_quoted(word: &str) -> String {
+/// Quotes a word for a shell. (The only word that cannot be quoted contains a zero byte, which no argument
+/// does.)
+fn quote_word(word: &str) -> String {
     shlex::try_quote(word).map_or_else(|_| word.to_owned(), |quoted| quoted.into_owned())
 }
 
@@ -56,11 +56,11 @@ mod tests {
     use super::*;
 
     fn run(words: &[&str]) -> String {
-        once(words.iter().map(OsString::from))
+        profiling_command(words.iter().map(OsString::from))
     }
 
     #[test]
-    fn flags_of_printing_go_and_all_others_stay() {
+    fn only_output_flags_are_removed() {
         let words = [
             "target/debug/add-constant",
             "--profile=lines",
@@ -73,15 +73,15 @@ mod tests {
             "--json",
             "--block=96",
         ];
-        let wanted = "target/debug/add-constant pseudo_random '--block=96' --repeat 0";
-        assert_eq!(run(&words), wanted);
+        let expected = "target/debug/add-constant pseudo_random '--block=96' --repeat 0";
+        assert_eq!(run(&words), expected);
         let words = ["program", "--plot=a", "--repeat=3", "--profile", "1"];
         assert_eq!(run(&words), "program 1 --repeat 0");
-        assert_eq!(again(words.map(OsString::from)), "program 1");
+        assert_eq!(plain_command(words.map(OsString::from)), "program 1");
     }
 
     #[test]
-    fn what_is_behind_two_dashes_is_no_flag() {
+    fn arguments_after_two_dashes_are_preserved() {
         let words = ["program", "--json", "--", "--json", "--repeat"];
         assert_eq!(run(&words), "program --repeat 0 -- --json --repeat");
     }
@@ -89,15 +89,18 @@ mod tests {
     #[test]
     fn words_are_quoted_for_a_shell() {
         let words = ["/my programs/a", "--out", "it's $HOME.png", "", "*"];
-        let shown = run(&words);
-        let back = shlex::split(&shown).unwrap();
-        assert_eq!(back[..5], words);
-        assert_eq!(back[5..], ["--repeat", "0"]);
-        assert!(shown.starts_with("'/my programs/a' --out "), "{shown}");
+        let command_line = run(&words);
+        let split = shlex::split(&command_line).unwrap();
+        assert_eq!(split[..5], words);
+        assert_eq!(split[5..], ["--repeat", "0"]);
+        assert!(
+            command_line.starts_with("'/my programs/a' --out "),
+            "{command_line}"
+        );
     }
 
     #[test]
-    fn a_flag_without_its_value_ends_the_words() {
+    fn a_trailing_flag_without_value_is_removed() {
         assert_eq!(run(&["program", "--plot"]), "program --repeat 0");
         assert_eq!(run(&[]), "--repeat 0");
     }

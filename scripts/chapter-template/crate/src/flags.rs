@@ -17,11 +17,11 @@ pub struct Flags {
     )]
     pub count: u32,
 
-    /// What every element is multiplied by
+    /// The factor of every element
     #[arg(long, value_name = "NUMBER", default_value_t = 2.0)]
     pub factor: f32,
 
-    /// Threads of a block
+    /// Threads per block
     #[arg(
         long,
         value_name = "THREADS",
@@ -35,7 +35,7 @@ pub struct Flags {
     pub common: CommonFlags,
 }
 
-/// What the JSON record repeats of the flags.
+/// The flags that are repeated in the JSON record.
 #[derive(Debug, Serialize)]
 pub struct Inputs {
     count: u32,
@@ -44,7 +44,7 @@ pub struct Inputs {
 }
 
 impl Flags {
-    /// The flags that decide the results, for the record.
+    /// Returns the flags that determine the results.
     pub fn inputs(&self) -> Inputs {
         Inputs {
             count: self.count,

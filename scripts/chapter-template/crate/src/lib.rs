@@ -1,4 +1,4 @@
-//! What `main.rs`, the chapter, is made of.
+//! Modules of the chapter in `main.rs`.
 
 pub mod flags;
 pub mod open;

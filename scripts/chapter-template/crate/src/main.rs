@@ -1,4 +1,4 @@
-//! A vector times a factor: which note it goes with, and its section.
+//! A vector times a factor. Follows: name the note and its section here.
 //!
 //! The kernel is in `kernels/new-chapter.cu`.
 
@@ -25,17 +25,17 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let host_x = reference::vector(count);
     let expected = reference::scaled(&host_x, factor);
 
-    // Allocate, and copy there.
+    // Allocate, and copy the operand to the GPU.
     let x = DeviceBuffer::from_slice(&host_x).context("cannot copy the vector")?;
     let y = output::<f32>("the result", host_x.len())?;
 
-    // Launch, as often as a good sample takes.
+    // Launch as often as one timing sample needs.
     let module = module::load(ptx)?;
     let scale = module.get_function("scale")?;
     let (grid, block) = launch::grid_1d(&chapter.gpu.device, count, flags.block)?;
     let measured = chapter.measure("scale", || {
-        // SAFETY: the arguments are those of `scale` in the .cu file; each vector has `count`
-        // elements.
+        // SAFETY: the arguments match the parameters of `scale` in the .cu file; each vector has
+        // `count` elements.
         unsafe {
             launch!(scale<<<grid, block, 0, stream>>>(
                 x.as_device_ptr(), factor, y.as_device_ptr(), count
@@ -43,7 +43,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         }
     })?;
 
-    // Copy back, and compare bit by bit: one product rounds in one way.
+    // Copy back and compare bit by bit: IEEE multiplication has one correct result.
     let check = compare(&y.as_host_vec()?, &expected, within_ulps(0));
     let verdict = check.verdict(|index| format!("element {index}"));
     chapter.add(Entry::new("scale", measured, verdict));

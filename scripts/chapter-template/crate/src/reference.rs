@@ -1,11 +1,11 @@
-//! The vector, and the CPU's answer.
+//! The vector and the CPU reference.
 
-/// `count` numbers that differ from their neighbours.
+/// Returns `count` numbers, each different from its neighbours.
 pub fn vector(count: u32) -> Vec<f32> {
     (0..count).map(|i| (i % 1000) as f32 - 500.0).collect()
 }
 
-/// Each element times `factor`, rounded once, as the kernel does.
+/// Multiplies each element by `factor`, rounded once like in the kernel.
 pub fn scaled(vector: &[f32], factor: f32) -> Vec<f32> {
     vector.iter().map(|element| element * factor).collect()
 }

@@ -1,10 +1,10 @@
-//! The chapter with a kernel that is wrong, in a process of its own.
+//! The chapter with an incorrect kernel, in its own process.
 
 use super::*;
 
 #[test]
 #[ignore = "another test runs it in a process of its own"]
-fn a_sum_in_place_of_a_product() {
+fn a_sum_instead_of_a_product() {
     let wrong = PTX.replace("mul.f32", "add.f32");
     assert_ne!(wrong, PTX, "the kernel no longer has what is changed here");
     let flags = Flags::parse_from(["new-chapter", "--count", "100"]);
@@ -12,8 +12,8 @@ fn a_sum_in_place_of_a_product() {
 }
 
 #[test]
-fn a_wrong_result_is_shown_and_an_error() {
-    let (table, notes) = chapter_test::printed_by("a_sum_in_place_of_a_product");
+fn a_wrong_result_is_reported() {
+    let (table, notes) = chapter_test::output_of("a_sum_instead_of_a_product");
     assert!(table.contains("WRONG"), "{table}");
-    assert!(notes.contains("error: scale is wrong: "), "{notes}");
+    assert!(notes.contains("error: scale: wrong result: "), "{notes}");
 }

@@ -1,22 +1,22 @@
-//! Everything a user can get wrong: one message that says what, where and what to do; no panic.
+//! Invalid input: one error message with the problem, its location and the next step, and no panic.
 
-use chapter_test::{Chapter, NO_SIZES};
+use chapter_test::{Chapter, INVALID_SIZES};
 
 fn chapter() -> Chapter {
     Chapter::new(env!("CARGO_BIN_EXE_new-chapter"))
 }
 
 #[test]
-fn sizes_that_are_zero_negative_or_no_numbers() {
-    chapter().refuses_values(&["--count", "--block"], &NO_SIZES);
+fn invalid_sizes_are_rejected() {
+    chapter().rejects_values(&["--count", "--block"], &INVALID_SIZES);
 }
 
 #[test]
-fn blocks_over_the_devices_limit() {
-    chapter().refuses(1, "--block 1025", &["--block 1025", "1024"]);
+fn blocks_above_the_devices_limit_are_rejected() {
+    chapter().rejects(1, "--block 1025", &["--block 1025", "1024"]);
 }
 
 #[test]
-fn what_every_chapter_refuses() {
-    chapter().refuses_what_every_chapter_refuses("--count 1");
+fn common_invalid_input_is_rejected() {
+    chapter().rejects_common_invalid_input("--count 1");
 }

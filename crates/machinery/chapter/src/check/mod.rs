@@ -1,7 +1,6 @@
-//! What `--check` prints: mistakes that the simulator found in kernels, or on a GPU the commands by
-//! which NVIDIA's tool looks for them.
+//! Output of `--check`: the simulator's findings, or on a GPU the commands that run NVIDIA's compute-sanitizer.
 //!
-//! Nothing is looked for here: the simulator does that.
+//! This module only reports; the simulator does the checking.
 
 mod record;
 mod sanitizer;
@@ -16,58 +15,59 @@ use common::error::note;
 pub use record::Record;
 pub use sanitizer::commands;
 
-/// A report of this program has to do with checks: what is found after it is told as well.
-static ON: AtomicBool = AtomicBool::new(false);
+/// Set once a report was started with checks, so that findings made after the report are printed too.
+static ENABLED: AtomicBool = AtomicBool::new(false);
 
-/// The simulator looks for mistakes from now on, if `--check` says so.
-pub(crate) fn begin(checks: Option<Checks>) {
+/// Turns on the simulator's checks if `--check` was given.
+pub(crate) fn enable(checks: Option<Checks>) {
     if let Some(checks) = checks {
-        ON.store(true, Ordering::Relaxed);
+        ENABLED.store(true, Ordering::Relaxed);
         cuda_driver::check(checks);
         cuda_driver::take_findings();
     }
 }
 
-/// What was found since [`begin`]: see [`once`].
-pub(crate) fn found() -> Vec<Finding> {
-    once(cuda_driver::take_findings())
+/// Takes the findings since [`enable`], without duplicates.
+pub(crate) fn take_findings() -> Vec<Finding> {
+    deduplicated(cuda_driver::take_findings())
 }
 
-/// Each mistake once, however many launches had it: errors first.
-pub fn once(found: impl IntoIterator<Item = Finding>) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = Vec::new();
-    for finding in found {
-        let mut known = findings.iter_mut();
-        match known.find(|known| is_alike(known, &finding)) {
-            Some(known) => known.count += finding.count,
-            None => findings.push(finding),
+/// Merges the findings of all launches that have the same cause, and sorts errors first.
+pub fn deduplicated(findings: impl IntoIterator<Item = Finding>) -> Vec<Finding> {
+    let mut merged: Vec<Finding> = Vec::new();
+    for finding in findings {
+        let mut existing = merged.iter_mut();
+        match existing.find(|other| is_duplicate(other, &finding)) {
+            Some(other) => other.count += finding.count,
+            None => merged.push(finding),
         }
     }
-    findings.sort_by_key(|finding| finding.severity);
-    findings
+    merged.sort_by_key(|finding| finding.severity);
+    merged
 }
 
-/// The same mistake in the same place, in another launch.
-fn is_alike(one: &Finding, other: &Finding) -> bool {
-    let place = |finding: &Finding| finding.other.as_ref().map(|it| it.source.clone());
-    (one.kind, &one.kernel, &one.source) == (other.kind, &other.kernel, &other.source)
-        && place(one) == place(other)
-        && one.kind != FindingKind::Leaked
-        && (one.check != Check::Host || one.what == other.what)
+/// Returns true if both findings have the same cause and source lines, in different launches.
+fn is_duplicate(a: &Finding, b: &Finding) -> bool {
+    let other_source =
+        |finding: &Finding| finding.other.as_ref().map(|access| access.source.clone());
+    (a.kind, &a.kernel, &a.source) == (b.kind, &b.kernel, &b.source)
+        && other_source(a) == other_source(b)
+        && a.kind != FindingKind::Leaked
+        && (a.check != Check::Host || a.what == b.what)
 }
 
-/// The findings as a section of a report.
+/// Formats the findings as a section of a report.
 pub fn section(checks: Checks, findings: &[Finding]) -> String {
     if findings.is_empty() {
-        return format!("Checked ({}): nothing found.", names(checks));
+        return format!("Checked ({}): no findings.", names(checks));
     }
     let head = match findings.len() {
-        1 => format!("Checked ({}): 1 mistake.", names(checks)),
-        many => format!("Checked ({}): {many} mistakes.", names(checks)),
+        1 => format!("Checked ({}): 1 finding.", names(checks)),
+        count => format!("Checked ({}): {count} findings.", names(checks)),
     };
     let texts = findings.iter().map(Finding::to_string);
-    let all: Vec<String> = std::iter::once(head).chain(texts).collect();
-    all.join("\n\n")
+    let parts: Vec<String> = std::iter::once(head).chain(texts).collect();
+    parts.join("\n\n")
 }
 
 fn names(checks: Checks) -> String {
@@ -75,11 +75,11 @@ fn names(checks: Checks) -> String {
     names.join(", ")
 }
 
-/// What a program with these findings comes to.
+/// Returns the outcome of a program with these findings.
 ///
 /// # Errors
 ///
-/// Where one of them is an error: how many there are, and the first.
+/// Fails if one of them is an error; the message names the first and the number of others.
 pub fn verdict(findings: &[Finding]) -> Result<()> {
     let mut errors = findings
         .iter()
@@ -101,18 +101,18 @@ pub fn verdict(findings: &[Finding]) -> Result<()> {
     }
 }
 
-/// What a program comes to whose run came to `result`: what was found after its report, as memory
-/// that was never freed, is told on standard error.
+/// Combines the program's `result` with the findings made after its report, such as memory that was never
+/// freed, and prints those to standard error.
 ///
 /// # Errors
 ///
-/// That of the run, and where an error was found.
-pub(crate) fn end(result: Result<()>) -> Result<()> {
-    if !ON.load(Ordering::Relaxed) {
+/// Fails if the run failed or a finding is an error.
+pub(crate) fn finish(result: Result<()>) -> Result<()> {
+    if !ENABLED.load(Ordering::Relaxed) {
         return result;
     }
-    let mut findings = found();
-    // What stopped a kernel was told when it did.
+    let mut findings = take_findings();
+    // Findings that stopped a kernel were printed when it stopped.
     findings.retain(|finding| !finding.kind.stops());
     for finding in &findings {
         note(format_args!("\n{finding}"));
@@ -124,7 +124,7 @@ pub(crate) fn end(result: Result<()>) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// A finding of a kind, in a kernel and line of the PTX.
+    /// Returns a finding of this kind at a line of the PTX.
     pub(super) fn finding(kind: FindingKind, severity: Severity, line: u32) -> Finding {
         Finding {
             check: kind.check(),
@@ -150,42 +150,42 @@ mod tests {
     }
 
     #[test]
-    fn a_section_says_what_was_looked_for() {
+    fn a_section_lists_its_checks_and_findings() {
         let some = "race,mem".parse().unwrap();
-        assert_eq!(section(some, &[]), "Checked (mem, race): nothing found.");
+        assert_eq!(section(some, &[]), "Checked (mem, race): no findings.");
         let one = [finding(FindingKind::UnwrittenShared, Severity::Error, 7)];
         let text = section(some, &one);
         assert!(
-            text.starts_with("Checked (mem, race): 1 mistake.\n\nerror: init: "),
+            text.starts_with("Checked (mem, race): 1 finding.\n\nerror: init: "),
             "{text}"
         );
         assert!(text.contains("(3 times)"), "{text}");
     }
 
     #[test]
-    fn an_error_is_one_and_a_warning_is_not() {
+    fn errors_fail_and_warnings_do_not() {
         assert!(verdict(&[]).is_ok());
         let warning = finding(FindingKind::BetweenBlocks, Severity::Warning, 7);
         assert!(verdict(std::slice::from_ref(&warning)).is_ok());
         let error = finding(FindingKind::ReadAfterWrite, Severity::Error, 9);
-        let said = verdict(&[warning, error.clone(), error])
+        let message = verdict(&[warning, error.clone(), error])
             .unwrap_err()
             .to_string();
         assert_eq!(
-            said,
+            message,
             "--check found an error: read-after-write in add, at PTX line 9, and 1 more"
         );
     }
 
     #[test]
-    fn the_same_mistake_of_two_launches_is_one() {
+    fn findings_of_the_same_lines_are_duplicates_except_leaks() {
         let one = finding(FindingKind::ReadAfterWrite, Severity::Error, 9);
-        assert!(is_alike(&one, &one.clone()));
-        assert!(!is_alike(
+        assert!(is_duplicate(&one, &one.clone()));
+        assert!(!is_duplicate(
             &one,
             &finding(FindingKind::ReadAfterWrite, Severity::Error, 8)
         ));
         let leak = finding(FindingKind::Leaked, Severity::Error, 0);
-        assert!(!is_alike(&leak, &leak.clone()), "two allocations");
+        assert!(!is_duplicate(&leak, &leak.clone()), "two allocations");
     }
 }

@@ -1,34 +1,34 @@
-//! Findings, as the JSON record has them.
+//! JSON form of the findings.
 
 use cuda_driver::{Check, Checks, Finding, OtherAccess, SourceLine};
 use serde::Serialize;
 
-/// What was looked for and what was found.
+/// The checks that ran and their findings.
 #[derive(Debug, Serialize)]
 pub struct Record {
     checks: Vec<&'static str>,
-    findings: Vec<Found>,
+    findings: Vec<FindingRecord>,
 }
 
 #[derive(Debug, Serialize)]
-struct Found {
+struct FindingRecord {
     check: &'static str,
     kind: &'static str,
     severity: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel: Option<String>,
     #[serde(flatten)]
-    access: Place,
+    access: AccessRecord,
     #[serde(skip_serializing_if = "Option::is_none")]
-    other: Option<OtherPlace>,
+    other: Option<OtherAccessRecord>,
     what: String,
     usually: String,
     count: u64,
 }
 
-/// Who, and at which line.
+/// The block, thread and source line of an access.
 #[derive(Debug, Serialize)]
-struct Place {
+struct AccessRecord {
     block: [u32; 3],
     thread: [u32; 3],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,25 +39,25 @@ struct Place {
 }
 
 #[derive(Debug, Serialize)]
-struct OtherPlace {
+struct OtherAccessRecord {
     writes: bool,
     #[serde(flatten)]
-    place: Place,
+    access: AccessRecord,
 }
 
 impl Record {
-    /// Of these checks and findings.
+    /// Creates the record of these checks and findings.
     pub fn new(checks: Checks, findings: &[Finding]) -> Record {
         Record {
             checks: checks.on().map(Check::name).collect(),
-            findings: findings.iter().map(Found::from).collect(),
+            findings: findings.iter().map(FindingRecord::from).collect(),
         }
     }
 }
 
-impl Place {
-    fn new(block: [u32; 3], thread: [u32; 3], source: &SourceLine) -> Place {
-        Place {
+impl AccessRecord {
+    fn new(block: [u32; 3], thread: [u32; 3], source: &SourceLine) -> AccessRecord {
+        AccessRecord {
             block,
             thread,
             file: source.file.clone().filter(|_| source.line > 0),
@@ -67,16 +67,16 @@ impl Place {
     }
 }
 
-impl From<&Finding> for Found {
-    fn from(finding: &Finding) -> Found {
+impl From<&Finding> for FindingRecord {
+    fn from(finding: &Finding) -> FindingRecord {
         let kernel = finding.kernel.clone();
-        Found {
+        FindingRecord {
             check: finding.check.name(),
             kind: finding.kind.name(),
             severity: finding.severity.name(),
             kernel: (!kernel.is_empty()).then_some(kernel),
-            access: Place::new(finding.block, finding.thread, &finding.source),
-            other: finding.other.as_ref().map(OtherPlace::from),
+            access: AccessRecord::new(finding.block, finding.thread, &finding.source),
+            other: finding.other.as_ref().map(OtherAccessRecord::from),
             what: finding.what.clone(),
             usually: finding.usually.clone(),
             count: finding.count,
@@ -84,11 +84,11 @@ impl From<&Finding> for Found {
     }
 }
 
-impl From<&OtherAccess> for OtherPlace {
-    fn from(other: &OtherAccess) -> OtherPlace {
-        OtherPlace {
+impl From<&OtherAccess> for OtherAccessRecord {
+    fn from(other: &OtherAccess) -> OtherAccessRecord {
+        OtherAccessRecord {
             writes: other.write,
-            place: Place::new(other.block, other.thread, &other.source),
+            access: AccessRecord::new(other.block, other.thread, &other.source),
         }
     }
 }

@@ -1,10 +1,10 @@
-//! The commands by which compute-sanitizer, NVIDIA's tool, looks for the same on a GPU.
+//! Command lines that run the same checks on a GPU with compute-sanitizer, NVIDIA's tool.
 //!
 //! Source of its options: Compute Sanitizer's documentation, "Command Line Options".
 
 use cuda_driver::{Check, Checks};
 
-/// The commands, one a tool, that check `run`, a command too.
+/// Returns one command line per tool that checks the command `run`.
 pub fn commands(checks: Checks, run: &str) -> String {
     let tools = checks.on().filter_map(|check| match check {
         Check::Memory if checks.leak => Some("memcheck --leak-check full"),
@@ -14,7 +14,7 @@ pub fn commands(checks: Checks, run: &str) -> String {
         Check::Sync => Some("synccheck"),
         Check::Leak if checks.memory => None,
         Check::Leak => Some("memcheck --leak-check full"),
-        // No tool looks for it.
+        // compute-sanitizer has no tool for host accesses.
         Check::Host => None,
     });
     let lines = tools.map(|tool| format!("compute-sanitizer --tool {tool} {run}"));

@@ -1,21 +1,21 @@
-//! An axis: where a value lies, and which values have a tick.
+//! A chart's axis: positions of values, and ticks.
 
 use std::ops::Range;
 
-/// Steps within a power of ten.
+/// Steps between ticks within a power of ten.
 const STEPS: [f64; 3] = [1.0, 2.0, 5.0];
 
 /// A linear or logarithmic axis.
 pub struct Axis {
     range: Range<f64>,
     logarithmic: bool,
-    /// Values with a label and a mark.
+    /// Values with a tick mark and a label.
     ticks: Vec<f64>,
     format: fn(f64) -> String,
 }
 
 impl Axis {
-    /// From zero to a little above the highest of `values`. Without any it ends at 1.
+    /// Creates an axis from zero to slightly above the highest of `values`; to 1 if there are none.
     pub fn linear(values: impl IntoIterator<Item = f64>, format: fn(f64) -> String) -> Axis {
         let highest = values
             .into_iter()
@@ -38,8 +38,8 @@ impl Axis {
         }
     }
 
-    /// From the power of ten well below the lowest of the positive `values` to a little above the
-    /// highest. Without any it goes from 1 to 10.
+    /// Creates a logarithmic axis from a power of ten below the lowest of the positive `values` to slightly
+    /// above the highest; from 1 to 10 if there are none.
     pub fn logarithmic(values: impl IntoIterator<Item = f64>, format: fn(f64) -> String) -> Axis {
         let values = values.into_iter().filter(|v| v.is_finite() && *v > 0.0);
         let range = values.fold(f64::INFINITY..0.0, |range, value| {
@@ -48,16 +48,16 @@ impl Axis {
         if range.end == 0.0 {
             return Axis::between(1.0..10.0, format);
         }
-        // A bar needs some length, also that of the lowest value.
+        // Leaves room for a bar at the lowest value.
         let start = 10_f64.powf((0.7 * range.start).log10().floor());
         Axis::between(start..1.15 * range.end, format)
     }
 
-    /// Logarithmic, with exactly these ends, both positive.
+    /// Creates a logarithmic axis with exactly these ends, both positive.
     pub fn between(range: Range<f64>, format: fn(f64) -> String) -> Axis {
         let first = range.start.log10().floor() as i32;
         let last = range.end.log10().ceil() as i32;
-        // Few powers of ten leave room for ticks between them; of many, some go without.
+        // Few powers of ten leave room for ticks between them; of many powers, some get no tick.
         let steps = if last - first <= 2 {
             &STEPS[..]
         } else {
@@ -67,7 +67,7 @@ impl Axis {
         let powers = (first..=last).step_by(every);
         let ticks =
             powers.flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)));
-        // A tick at the very start is there in spite of rounding.
+        // Tolerates rounding errors of a tick at the very start.
         let within = range.start * (1.0 - 1e-9)..=range.end;
         Axis {
             ticks: ticks.filter(|tick| within.contains(tick)).collect(),
@@ -77,23 +77,23 @@ impl Axis {
         }
     }
 
-    /// What its description has to say where it is logarithmic.
+    /// Returns the suffix of the axis name that says that the axis is logarithmic, or an empty string.
     pub fn scale(&self) -> &'static str {
         if self.logarithmic { ", log scale" } else { "" }
     }
 
-    /// The values that are marked, each with its label.
+    /// Returns the values with ticks and their labels.
     pub fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
         self.ticks.iter().map(|&tick| (tick, (self.format)(tick)))
     }
 
-    /// Where a value is, on an axis from `start` to `end`.
-    pub fn place(&self, value: f64, (start, end): (i32, i32)) -> i32 {
-        start + (self.share(value) * f64::from(end - start)).round() as i32
+    /// Returns the pixel of a value on an axis from pixel `start` to pixel `end`.
+    pub fn pixel(&self, value: f64, (start, end): (i32, i32)) -> i32 {
+        start + (self.fraction(value) * f64::from(end - start)).round() as i32
     }
 
-    /// How far along the axis a value is, 0 to 1; what is not on it is at its nearer end.
-    fn share(&self, value: f64) -> f64 {
+    /// Returns the position of a value along the axis, 0 to 1; values outside are clamped.
+    fn fraction(&self, value: f64) -> f64 {
         let Range { start, end } = self.range;
         let value = value.clamp(start, end);
         if self.logarithmic {
@@ -115,41 +115,41 @@ mod tests {
 
     #[test]
     fn linear_axes_begin_at_zero() {
-        let axis = Axis::linear([0.31, 0.05], number::plain);
+        let axis = Axis::linear([0.31, 0.05], number::significant);
         assert_eq!(ticks(&axis), ["0", "0.1", "0.2", "0.3"]);
-        let axis = Axis::linear([24.16, 39.26], number::plain);
+        let axis = Axis::linear([24.16, 39.26], number::significant);
         assert_eq!(ticks(&axis), ["0", "10", "20", "30", "40"]);
-        assert_eq!(axis.place(0.0, (100, 500)), 100);
-        assert!((480..500).contains(&axis.place(39.26, (100, 500))));
+        assert_eq!(axis.pixel(0.0, (100, 500)), 100);
+        assert!((480..500).contains(&axis.pixel(39.26, (100, 500))));
     }
 
     #[test]
     fn logarithmic_axes_begin_below_the_lowest_value() {
-        let axis = Axis::logarithmic([0.02, 1.5], number::plain);
+        let axis = Axis::logarithmic([0.02, 1.5], number::significant);
         assert_eq!(ticks(&axis), ["0.01", "0.1", "1"]);
         assert_eq!(
-            axis.place(0.1, (0, 1000)) - axis.place(0.01, (0, 1000)),
-            axis.place(0.1, (0, 1000))
+            axis.pixel(0.1, (0, 1000)) - axis.pixel(0.01, (0, 1000)),
+            axis.pixel(0.1, (0, 1000))
         );
-        let axis = Axis::logarithmic([100.0, 400.0], number::plain);
-        assert!(axis.place(100.0, (0, 1000)) > 100, "the lowest has a bar");
+        let axis = Axis::logarithmic([100.0, 400.0], number::significant);
+        assert!(axis.pixel(100.0, (0, 1000)) > 100, "the lowest has a bar");
         assert_eq!(ticks(&axis), ["10", "20", "50", "100", "200"]);
         let axis = Axis::logarithmic([1.0, 1e18], number::scaled);
         assert!(ticks(&axis).len() <= 10, "{:?}", ticks(&axis));
     }
 
     #[test]
-    fn what_is_no_number_is_at_an_end() {
+    fn invalid_values_are_clamped() {
         for axis in [
-            Axis::linear([], number::plain),
-            Axis::linear([0.0, f64::NAN, f64::INFINITY], number::plain),
-            Axis::logarithmic([], number::plain),
-            Axis::logarithmic([0.0, -1.0, f64::NAN, f64::INFINITY], number::plain),
+            Axis::linear([], number::significant),
+            Axis::linear([0.0, f64::NAN, f64::INFINITY], number::significant),
+            Axis::logarithmic([], number::significant),
+            Axis::logarithmic([0.0, -1.0, f64::NAN, f64::INFINITY], number::significant),
         ] {
             assert!(!axis.ticks.is_empty());
-            assert_eq!(axis.place(f64::INFINITY, (10, 20)), 20);
-            assert_eq!(axis.place(-1.0, (10, 20)), 10);
-            assert!((10..=20).contains(&axis.place(f64::NAN, (10, 20))));
+            assert_eq!(axis.pixel(f64::INFINITY, (10, 20)), 20);
+            assert_eq!(axis.pixel(-1.0, (10, 20)), 10);
+            assert!((10..=20).contains(&axis.pixel(f64::NAN, (10, 20))));
         }
     }
 }

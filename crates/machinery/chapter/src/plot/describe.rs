@@ -1,16 +1,16 @@
-//! What there is to see in a picture, in words, for who does not see it.
+//! Text alternatives of a picture for readers who cannot see it.
 
 use super::requests::requests;
 use super::{Figure, Variant};
 use crate::number;
 
-/// What was run, and where its times are from.
+/// Returns the title with the GPU and the origin of the times.
 pub fn title(figure: &Figure) -> String {
     let gpu = &figure.gpu;
     format!("{}, {}, {}", figure.title, gpu.time, gpu.name)
 }
 
-/// The ends of what the charts show, a line each.
+/// Returns the extremes of each chart, one line each.
 pub fn description(figure: &Figure) -> Vec<String> {
     let time = |variant: &Variant| Some(variant.milliseconds);
     let count = |variant: &Variant| Some(requests(variant.tally.as_ref()?) as f64);
@@ -20,34 +20,34 @@ pub fn description(figure: &Figure) -> Vec<String> {
         ["Requests", "Fewest requests", "Most requests"],
         count,
     );
-    let times = times.map(|(what, ms)| format!("{what}, {} ms", number::milliseconds(ms)));
-    let counts = counts.map(|(what, count)| format!("{what}, {}", number::count(count as u64)));
+    let times = times.map(|(label, ms)| format!("{label}, {} ms", number::milliseconds(ms)));
+    let counts = counts.map(|(label, count)| format!("{label}, {}", number::count(count as u64)));
     times.chain(counts).collect()
 }
 
-/// Which variants have the least and the most of something, or the only one that has it; `names`
-/// are for the only one, the least and the most.
+/// Returns the variants with the least and the most of something, or the only variant that has a value. The
+/// names describe the only one, the least and the most.
 fn ends<'a>(
     figure: &'a Figure,
-    [only, least, most]: [&'a str; 3],
+    [single, min, max]: [&'a str; 3],
     value: impl Fn(&Variant) -> Option<f64>,
 ) -> impl Iterator<Item = (String, f64)> {
-    let mut known: Vec<_> = figure
+    let mut values: Vec<_> = figure
         .shown()
         .iter()
         .filter_map(|variant| Some((value(variant)?, variant)))
         .collect();
-    known.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-    let ends = match known[..] {
+    values.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let ends = match values[..] {
         [] => vec![],
-        [one] => vec![(only, one)],
-        [first, .., last] => vec![(least, first), (most, last)],
+        [value] => vec![(single, value)],
+        [first, .., last] => vec![(min, first), (max, last)],
     };
     ends.into_iter()
-        .map(|(what, (value, variant))| (format!("{what}: {}", name(variant)), value))
+        .map(|(label, (value, variant))| (format!("{label}: {}", name(variant)), value))
 }
 
-/// A variant's name where its group's does not stand above it.
+/// Returns a variant's name with its group.
 fn name(variant: &Variant) -> String {
     match variant.group.as_str() {
         "" => variant.label.clone(),

@@ -1,4 +1,4 @@
-//! The picture's two files.
+//! The two files of a picture.
 
 use std::ffi::OsStr;
 use std::io::{self, Write as _};
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 
 use super::{Figure, page};
-use crate::file::{self, Draft};
+use crate::file::{self, AtomicFile};
 use crate::interrupt;
 
-/// Where a picture will be saved, known to be writable: `NAME.svg` and `NAME.png`.
+/// The paths `NAME.svg` and `NAME.png` of a picture, checked to be writable.
 #[derive(Clone, Debug)]
 pub struct Destination {
     svg: PathBuf,
@@ -18,23 +18,23 @@ pub struct Destination {
 }
 
 impl Destination {
-    /// Checks that both files can be written, so that it does not turn out after the work. A
-    /// `.svg` or `.png` at the end of `name` is taken off first.
+    /// Checks that both files can be written, so that the error appears before the work and not after it. A
+    /// suffix `.svg` or `.png` of `name` is removed first.
     ///
     /// # Errors
     ///
-    /// Where `name` is empty or a folder's, one of the files is a folder, or theirs is missing or
-    /// not writable.
+    /// Fails if `name` is empty or a folder, one of the files is a folder, or their folder is missing or not
+    /// writable.
     pub fn new(name: &Path) -> Result<Self> {
-        let shown = name.display();
-        let known =
+        let shown_name = name.display();
+        let is_image_extension =
             |end: &OsStr| end.eq_ignore_ascii_case("svg") || end.eq_ignore_ascii_case("png");
         let stem = match name.extension() {
-            Some(end) if known(end) => name.with_extension(""),
+            Some(end) if is_image_extension(end) => name.with_extension(""),
             _ => name.to_owned(),
         };
         if name.is_dir() {
-            bail!("--plot {shown} is a folder; give a name in it, like {shown}/times");
+            bail!("--plot {shown_name} is a folder; give a name in it, like {shown_name}/times");
         }
         let slash = name
             .as_os_str()
@@ -42,7 +42,9 @@ impl Destination {
             .ends_with(std::path::is_separator);
         let file = match stem.file_name() {
             Some(file) if !slash => file,
-            _ => bail!("--plot '{shown}' names no file; give a name without ending, like times"),
+            _ => {
+                bail!("--plot '{shown_name}' names no file; give a name without ending, like times")
+            }
         };
         let with = |end: &str| {
             let mut file = file.to_owned();
@@ -53,11 +55,11 @@ impl Destination {
             svg: with(".svg"),
             png: with(".png"),
         };
-        file::require_folder(&format!("--plot {shown}"), &destination.svg)?;
+        file::require_folder(&format!("--plot {shown_name}"), &destination.svg)?;
         for path in [&destination.svg, &destination.png] {
             if path.is_dir() {
                 bail!(
-                    "--plot {shown}: {} is a folder; choose another name",
+                    "--plot {shown_name}: {} is a folder; choose another name",
                     path.display()
                 );
             }
@@ -65,31 +67,31 @@ impl Destination {
         Ok(destination)
     }
 
-    /// Draws `figure` and saves it. Both files are written under other names in the same folder,
-    /// then renamed, so that a file of these names is always a whole picture.
+    /// Draws `figure` and saves it. Both files are written under temporary names in the same folder and then
+    /// renamed, so that a file with the final name is always a whole picture.
     ///
     /// Returns the SVG's path and the PNG's.
     ///
     /// # Errors
     ///
-    /// Where the disk is full, or the folder can no longer be written to.
+    /// Fails if the disk is full or the folder is no longer writable.
     pub fn save(&self, figure: &Figure) -> Result<[PathBuf; 2]> {
         let name = self.svg.file_stem().unwrap_or_default().to_string_lossy();
         let (svg, height) = page::svg(figure, &name)?;
         let png = page::png(figure, height)?;
-        let _whole = interrupt::hold();
+        let _deferred = interrupt::defer();
         let cannot = |path: &Path| format!("cannot save the picture to {}", path.display());
         let written = |path, bytes: &[u8]| {
-            let draft: io::Result<Draft> = Draft::new(path, |file| file.write_all(bytes));
-            draft.with_context(|| cannot(path))
+            let file: io::Result<AtomicFile> = AtomicFile::new(path, |file| file.write_all(bytes));
+            file.with_context(|| cannot(path))
         };
-        let drafts = [
+        let files = [
             written(&self.svg, svg.as_bytes())?,
             written(&self.png, &png)?,
         ];
         let paths = [&self.svg, &self.png];
-        for (draft, path) in drafts.into_iter().zip(paths) {
-            draft.put().with_context(|| cannot(path))?;
+        for (file, path) in files.into_iter().zip(paths) {
+            file.persist().with_context(|| cannot(path))?;
         }
         Ok(paths.map(PathBuf::clone))
     }
@@ -119,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn both_files_are_there_and_nothing_else() {
+    fn saving_creates_exactly_two_files() {
         let folder = tempfile::tempdir().unwrap();
         let name = folder.path().join("times");
         let figure = figure(Clock::Modelled, 3);
@@ -140,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn endings_are_taken_off_where_they_are_a_picture_s() {
+    fn picture_extensions_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         for (name, file) in [
             ("a.svg", "a.svg"),
@@ -171,15 +173,15 @@ mod tests {
     }
 
     #[test]
-    fn bad_names_are_refused_beforehand() {
+    fn invalid_names_are_rejected_beforehand() {
         let folder = tempfile::tempdir().unwrap();
         let inside = |name: &str| folder.path().join(name);
         assert!(refusal(folder.path()).contains("is a folder; give a name in it"));
-        for none in ["", "..", "nothing/"] {
-            let why = refusal(Path::new(none));
+        for name in ["", "..", "nothing/"] {
+            let message = refusal(Path::new(name));
             assert!(
-                why.contains("names no file") || why.contains("is a folder"),
-                "{why}"
+                message.contains("names no file") || message.contains("is a folder"),
+                "{message}"
             );
         }
         assert!(refusal(&inside("missing/a")).contains("there is no folder"));
@@ -198,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_went_away_is_an_error() {
+    fn a_removed_folder_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let inner = folder.path().join("inner");
         fs::create_dir(&inner).unwrap();
@@ -209,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_that_cannot_be_put_in_place_leaves_nothing_half_written() {
+    fn a_failed_rename_leaves_no_temporary_file() {
         let folder = tempfile::tempdir().unwrap();
         let destination = Destination::new(&folder.path().join("a")).unwrap();
         fs::create_dir(folder.path().join("a.svg")).unwrap();

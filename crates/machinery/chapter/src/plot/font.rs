@@ -1,17 +1,17 @@
-//! The font that the PNG is written in, and that the layout of both pictures is measured with.
+//! The font of the PNG, which also determines the layout of both pictures.
 
 use std::sync::LazyLock;
 
 use ab_glyph::{Font as _, FontRef, Glyph, GlyphId, PxScale, ScaleFont as _, point};
 
-/// DejaVu Sans, cut down to Latin, Greek and signs. It is wider than what browsers show for
-/// `sans-serif`, so what fits in it fits there as well.
+/// DejaVu Sans, reduced to Latin, Greek and symbols. It is wider than the fonts that browsers use for
+/// `sans-serif`, so text that fits in it fits there as well.
 static FONT: LazyLock<FontRef> = LazyLock::new(|| {
     FontRef::try_from_slice(include_bytes!("../../assets/dejavu/DejaVuSans.ttf"))
         .expect("the font that is part of this program is whole")
 });
 
-/// Pixels from a text's left end to its right end, at `size` pixels an em.
+/// Returns the width of a text in pixels at `size` pixels per em.
 pub fn width(text: &str, size: f64) -> f64 {
     let scale = scale(size);
     text.chars()
@@ -20,27 +20,27 @@ pub fn width(text: &str, size: f64) -> f64 {
         .into()
 }
 
-/// The text, or as much of its beginning as is no wider than `most` pixels, and an ellipsis.
-pub fn fitting(text: &str, size: f64, most: f64) -> String {
-    if width(text, size) <= most {
+/// Returns the text, truncated with an ellipsis if it is wider than `max_width` pixels.
+pub fn fitting(text: &str, size: f64, max_width: f64) -> String {
+    if width(text, size) <= max_width {
         return text.to_owned();
     }
     let mut cut = text.to_owned();
     while cut.pop().is_some() {
         let shown = format!("{}…", cut.trim_end());
-        if width(&shown, size) <= most {
+        if width(&shown, size) <= max_width {
             return shown;
         }
     }
     String::new()
 }
 
-/// The text in lines that are no wider than `most` pixels, broken between words.
-pub fn wrapped(text: &str, size: f64, most: f64) -> Vec<String> {
+/// Wraps the text between words into lines of at most `max_width` pixels.
+pub fn wrapped(text: &str, size: f64, max_width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {
-            Some(line) if width(&format!("{line} {word}"), size) <= most => {
+            Some(line) if width(&format!("{line} {word}"), size) <= max_width => {
                 line.push(' ');
                 line.push_str(word);
             }
@@ -50,19 +50,19 @@ pub fn wrapped(text: &str, size: f64, most: f64) -> Vec<String> {
     lines
 }
 
-/// Calls `pixel` with the place of every pixel that the text covers, and how much of it, 0 to 1.
-/// Places are relative to the left end of its baseline.
+/// Calls `pixel` with the position of every pixel that the text covers and its coverage, 0 to 1. Positions
+/// are relative to the left end of the baseline.
 pub fn draw(text: &str, size: f64, mut pixel: impl FnMut(i32, i32, f32)) {
     let scale = scale(size);
     let mut x = 0.0;
     for letter in text.chars() {
         let glyph = glyph(letter).with_scale_and_position(scale, point(x, 0.0));
         x += advance(letter, scale);
-        cover(glyph, &mut pixel);
+        draw_glyph(glyph, &mut pixel);
     }
 }
 
-fn cover(glyph: Glyph, pixel: &mut impl FnMut(i32, i32, f32)) {
+fn draw_glyph(glyph: Glyph, pixel: &mut impl FnMut(i32, i32, f32)) {
     if let Some(outline) = FONT.outline_glyph(glyph) {
         let corner = outline.px_bounds().min;
         outline.draw(|x, y, share| {
@@ -79,16 +79,16 @@ fn glyph(letter: char) -> GlyphId {
     FONT.glyph_id(letter)
 }
 
-/// A letter that the font lacks is a box here, and in the SVG most likely a Chinese one, an em
-/// wide.
+/// Returns the advance width of a letter. A letter missing in the font is drawn as a box here; in the SVG it
+/// is most likely a Chinese character, which is one em wide.
 fn advance(letter: char, scale: PxScale) -> f32 {
     match glyph(letter) {
         GlyphId(0) => em(scale),
-        known => FONT.as_scaled(scale).h_advance(known),
+        letter_glyph => FONT.as_scaled(scale).h_advance(letter_glyph),
     }
 }
 
-/// ab_glyph's scale is a line's height, not an em.
+/// Returns ab_glyph's scale, which is the height of a line instead of an em.
 fn scale(size: f64) -> PxScale {
     PxScale::from(size as f32 * FONT.height_unscaled() / units())
 }
@@ -115,14 +115,14 @@ mod tests {
     }
 
     #[test]
-    fn signs_that_pictures_use_are_in_the_font() {
+    fn the_font_has_all_symbols_of_pictures() {
         for letter in "azAZ09 <>&\"'–…·×µ²⁰₀≤≥\u{a0}".chars() {
             assert_ne!(glyph(letter), GlyphId(0), "{letter:?}");
         }
     }
 
     #[test]
-    fn what_does_not_fit_is_cut() {
+    fn long_text_is_truncated() {
         assert_eq!(fitting("constant", 16.0, 500.0), "constant");
         let cut = fitting("one access per thread", 16.0, 100.0);
         assert!(cut.starts_with("one") && cut.ends_with('…'), "{cut}");
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_stand_on_the_baseline_side_by_side() {
+    fn letters_are_drawn_on_the_baseline() {
         let mut covered = Vec::new();
         draw("HH", 40.0, |x, y, share| {
             assert!((0.0..=1.01).contains(&share));

@@ -1,7 +1,7 @@
 //! One picture of a run, as SVG and as PNG: time by variant, requests by variant, a roofline.
 //!
-//! A [`Destination`] is checked before the run, and saves the [`Figure`] after it. Nothing of the
-//! system is needed, not even its fonts.
+//! A [`Destination`] is checked before the run and saves the [`Figure`] after it. Drawing needs nothing from
+//! the system, not even its fonts.
 //!
 //! ```text
 //! Figure → page → times, requests, roofline → sheet → SVG text and PNG bytes → Destination
@@ -28,40 +28,41 @@ use common::gpu::GpuInfo;
 
 pub use destination::Destination;
 
-/// What a picture shows.
+/// The data of a picture.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// What was run.
+    /// The title.
     pub title: String,
-    /// The GPU that the times are of, and whether they are measured or modelled.
+    /// The GPU, and whether the times are measured or modelled.
     pub gpu: GpuInfo,
-    /// From top to bottom. Those of one group stand next to each other. Of more than
-    /// [`Figure::MOST_VARIANTS`] the first are shown, and the picture says so.
+    /// The variants from top to bottom; those of one group are adjacent. If there are more than
+    /// [`Figure::MAX_VARIANTS`], the first are shown and the picture says so.
     pub variants: Vec<Variant>,
 }
 
 /// One variant of a chapter: a row of the charts.
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// What it shares with its neighbours, like an access pattern; shown once above them. Empty
-    /// for none.
+    /// A property shared with neighbouring variants, such as an access pattern, shown once above them; may be
+    /// empty.
     pub group: String,
-    /// Its name.
+    /// The variant's name.
     pub label: String,
-    /// Milliseconds of one launch, or of one copy.
+    /// Milliseconds per launch or copy.
     pub milliseconds: f64,
-    /// What one launch asked of the memory system, where that was counted.
+    /// The memory accesses of one launch, if they were counted.
     pub tally: Option<Tally>,
-    /// Its place in the roofline, where that is known.
+    /// The coordinates in the roofline, if known.
     pub roofline: Option<Roofline>,
 }
 
 impl Figure {
-    /// More would not be legible, and would fill the memory with one picture.
-    pub const MOST_VARIANTS: usize = 40;
+    /// Maximum number of variants in a picture; more would be illegible and the picture would use too much
+    /// memory.
+    pub const MAX_VARIANTS: usize = 40;
 
-    /// The variants that are shown.
+    /// Returns the variants that are shown.
     fn shown(&self) -> &[Variant] {
-        &self.variants[..self.variants.len().min(Figure::MOST_VARIANTS)]
+        &self.variants[..self.variants.len().min(Figure::MAX_VARIANTS)]
     }
 }

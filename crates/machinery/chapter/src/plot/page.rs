@@ -1,4 +1,4 @@
-//! The whole picture: its heading, and the charts one below the other.
+//! The layout of a whole picture: its title and the charts below each other.
 
 use std::fmt::Display;
 
@@ -14,17 +14,17 @@ use super::sheet::{LEFT, RIGHT, Sheet, WIDTH};
 use super::{Figure, times};
 use common::gpu::{Clock, GpuInfo};
 
-/// Size of the bar that says what bars look like.
+/// Size of the sample bar in the legend.
 const SAMPLE: (i32, i32) = (28, 10);
 
-/// The picture as an SVG document, whose ids begin with `name`, and how high it is. It has no empty
-/// lines, so that it can be put into a page's Markdown.
+/// Returns the picture as an SVG document and its height. The ids in the document begin with `name`. It
+/// contains no empty lines, so that it can be embedded in Markdown.
 ///
 /// # Errors
 ///
-/// Where plotters refuses; it is not known to.
+/// Fails if plotters reports an error, which is not known to happen.
 pub fn svg(figure: &Figure, name: &str) -> Result<(String, u32)> {
-    // How high it is turns out while it is drawn: less than this.
+    // The height is only known after drawing; this is an upper bound.
     let size = (WIDTH as u32, 100_000);
     let mut elements = String::new();
     let paper = SVGBackend::with_string(&mut elements, size).into_drawing_area();
@@ -35,11 +35,11 @@ pub fn svg(figure: &Figure, name: &str) -> Result<(String, u32)> {
     Ok((opening(figure, name, height) + elements, height))
 }
 
-/// The same as a PNG file, `height` as the SVG's.
+/// Returns the picture as a PNG file; `height` is the height of the SVG.
 ///
 /// # Errors
 ///
-/// Where plotters or the PNG encoder refuses; neither is known to.
+/// Fails if plotters or the PNG encoder reports an error, which is not known to happen.
 pub fn png(figure: &Figure, height: u32) -> Result<Vec<u8>> {
     let size = (WIDTH as u32, height);
     let mut pixels = Raster::buffer(size);
@@ -52,7 +52,7 @@ fn failed(error: impl Display) -> Error {
     anyhow!("cannot draw the picture: {error}")
 }
 
-/// The SVG's first lines: what it shows, for who does not see it, and its white ground.
+/// Returns the first lines of the SVG: the text alternatives and the white background.
 fn opening(figure: &Figure, name: &str, height: u32) -> String {
     let id = name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
     let title = escaped(&title(figure));
@@ -78,13 +78,13 @@ fn escaped(text: &str) -> String {
         .replace('>', "&gt;")
 }
 
-/// Red, green and blue as a PNG file.
+/// Encodes RGB pixels as a PNG file.
 fn encoded(pixels: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>> {
     let mut file = Vec::new();
     let mut encoder = png::Encoder::new(&mut file, SCALE * width, SCALE * height);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
-    // A third of the size that the encoder's fastest way comes to, in no noticeable time.
+    // A third of the size of the encoder's fastest setting, without a noticeable delay.
     encoder.set_compression(png::Compression::Default);
     encoder.set_filter(png::FilterType::NoFilter);
     let mut writer = encoder
@@ -97,7 +97,7 @@ fn encoded(pixels: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>> {
     Ok(file)
 }
 
-/// Draws everything; returns how high it is.
+/// Draws everything and returns the height.
 fn draw<B: DrawingBackend>(
     figure: &Figure,
     paper: Paper<B>,
@@ -126,7 +126,7 @@ fn draw<B: DrawingBackend>(
     sheet.finish()
 }
 
-/// A bar as this picture has it, and what that means.
+/// Draws a sample bar that shows whether times are measured or modelled.
 fn legend<B: DrawingBackend>(sheet: &mut Sheet<B>, gpu: &GpuInfo) -> Drawn<B> {
     let text = match gpu.time {
         Clock::Measured => format!("measured, {}", gpu.name),

@@ -1,4 +1,4 @@
-//! Colours, lines and letters: what all charts draw with.
+//! Colours, lines and text styles that all charts share.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -8,49 +8,49 @@ use common::gpu::Clock;
 
 use super::font;
 
-/// A whole picture; its units are the SVG's pixels.
+/// A drawing area in units of the SVG's pixels.
 pub type Paper<B> = DrawingArea<B, Shift>;
 
-/// What drawing comes to.
+/// The result of drawing.
 pub type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
 
-/// plotters' font size is that of a line; an em is this much smaller (see plotters-svg).
+/// Ratio of plotters' font size, which is that of a line, to an em (see plotters-svg).
 pub const SIZE_PER_EM: f64 = 1.24;
 
-/// Text and the roof.
+/// Colour of text and of the roof.
 pub const BLACK_INK: RGBColor = RGBColor(33, 33, 33);
-/// What explains, and axes.
+/// Colour of explanations and axes.
 pub const GREY_INK: RGBColor = RGBColor(95, 95, 95);
-/// Bars and points that stand for a variant.
+/// Colour of bars and points that represent a variant.
 pub const BAR: RGBColor = RGBColor(58, 80, 107);
 
-// Okabe and Ito's palette, "Color Universal Design", 2008: told apart with any colour vision.
+// Okabe and Ito's palette, "Color Universal Design", 2008: distinguishable with any colour vision.
 
-/// Loads from global memory.
+/// Colour of loads from global memory.
 pub const LOADS: RGBColor = RGBColor(0, 114, 178);
-/// Stores to global memory.
+/// Colour of stores to global memory.
 pub const STORES: RGBColor = RGBColor(86, 180, 233);
-/// Shared memory.
+/// Colour of shared memory.
 pub const SHARED: RGBColor = RGBColor(0, 158, 115);
-/// Constant memory.
+/// Colour of constant memory.
 pub const CONSTANT: RGBColor = RGBColor(213, 94, 0);
 
-/// Pixels between the lines of a hatched bar.
+/// Distance in pixels between the lines of a hatched bar.
 const HATCH: i32 = 7;
 
-/// The picture's heading.
+/// Style of the picture's title.
 pub const TITLE: Letters = Letters::new(18.0, BLACK_INK);
-/// A chart's heading.
+/// Style of a chart's heading.
 pub const HEADING: Letters = Letters::new(15.0, BLACK_INK);
-/// Everything else.
+/// Style of all other text.
 pub const BODY: Letters = Letters::new(13.0, BLACK_INK);
-/// What explains; no text is smaller.
+/// Style of explanations; no text is smaller.
 pub const FAINT: Letters = Letters::new(13.0, GREY_INK);
 
-/// A pen for one line of text.
+/// The style of one line of text.
 #[derive(Clone, Copy)]
 pub struct Letters {
-    /// Pixels an em.
+    /// Pixels per em.
     pub size: f64,
     color: RGBColor,
     anchor: HPos,
@@ -65,30 +65,30 @@ impl Letters {
         }
     }
 
-    /// The same; `anchor` is the part of a text that is where it is put, by itself the left end.
+    /// Sets the part of a text that is placed at the given position; the default is its left end.
     pub fn anchored(self, anchor: HPos) -> Letters {
         Letters { anchor, ..self }
     }
 
-    /// Height of a line.
+    /// Returns the height of a line.
     pub fn leading(self) -> i32 {
         (1.4 * self.size).round() as i32
     }
 
-    /// How wide a text is.
+    /// Returns the width of a text.
     pub fn width(self, text: &str) -> i32 {
         font::width(text, self.size).ceil() as i32
     }
 
-    /// Writes a line centred on `at`'s height, cut to `most` pixels.
+    /// Writes a line, vertically centred on `at` and truncated to `max_width` pixels.
     pub fn write<B: DrawingBackend>(
         self,
         paper: &Paper<B>,
         text: &str,
         at: (i32, i32),
-        most: i32,
+        max_width: i32,
     ) -> Drawn<B> {
-        let text = font::fitting(&printable(text), self.size, f64::from(most));
+        let text = font::fitting(&printable(text), self.size, f64::from(max_width));
         let style = TextStyle {
             font: ("sans-serif", self.size * SIZE_PER_EM).into_font(),
             color: self.color.to_backend_color(),
@@ -98,13 +98,13 @@ impl Letters {
     }
 }
 
-/// The text, with a space for each character that has no place in a picture or in XML.
+/// Replaces characters that are not allowed in a picture or in XML with spaces.
 pub fn printable(text: &str) -> String {
-    let out_of_place = |letter: char| letter.is_control() || "\u{fffe}\u{ffff}".contains(letter);
-    text.replace(out_of_place, " ")
+    let is_forbidden = |letter: char| letter.is_control() || "\u{fffe}\u{ffff}".contains(letter);
+    text.replace(is_forbidden, " ")
 }
 
-/// A bar: solid where its time is measured, hatched where it is modelled.
+/// Draws a bar: solid if its time is measured, hatched if it is modelled.
 pub fn bar<B: DrawingBackend>(
     paper: &Paper<B>,
     clock: Clock,
@@ -120,7 +120,7 @@ pub fn bar<B: DrawingBackend>(
     }
 }
 
-/// Lines that rise to the right, as one path that goes up one and down the next.
+/// Returns lines that rise to the right, as one path that alternates its direction.
 fn hatch([(left, top), (right, bottom)]: [(i32, i32); 2]) -> Vec<(i32, i32)> {
     let height = bottom - top;
     let starts = (left - height + HATCH..right).step_by(HATCH as usize);

@@ -1,4 +1,4 @@
-//! The PNG: what the SVG has, drawn as pixels, three for one each way.
+//! The PNG: the drawing of the SVG as pixels, three for each unit in both directions.
 
 use plotters::backend::{BitMapBackend, DrawingBackend};
 use plotters_backend::text_anchor::HPos;
@@ -8,21 +8,21 @@ use plotters_backend::{
 
 use super::{font, pen};
 
-/// Pixels of the PNG a unit of the layout: fine enough for print.
+/// Pixels of the PNG per unit of the layout: fine enough for print.
 pub const SCALE: u32 = 3;
 
-/// A bitmap that is laid out in the same units as the SVG.
+/// A bitmap with the same coordinates as the SVG.
 pub struct Raster<'a> {
     bitmap: BitMapBackend<'a>,
 }
 
-/// A style whose lines are as much thicker as the bitmap is finer.
+/// A style whose lines are scaled with the bitmap.
 struct Thicker<'a, S>(&'a S);
 
 type Drawn<'a> = Result<(), DrawingErrorKind<<Raster<'a> as DrawingBackend>::ErrorType>>;
 
 impl<'a> Raster<'a> {
-    /// Red, green and blue of `width * height` units.
+    /// Allocates the RGB pixels of `width * height` units.
     pub fn buffer((width, height): (u32, u32)) -> Vec<u8> {
         vec![255; 3 * (SCALE * width) as usize * (SCALE * height) as usize]
     }
@@ -80,7 +80,7 @@ impl<'a> DrawingBackend for Raster<'a> {
                 .bitmap
                 .draw_rect(finer(upper_left), finer(bottom_right), style, true);
         }
-        // The bitmap's own outlines are one pixel thin.
+        // The bitmap backend draws outlines one pixel wide.
         let corners = [
             (left, top),
             (right, top),
@@ -91,7 +91,7 @@ impl<'a> DrawingBackend for Raster<'a> {
         self.draw_path(corners, style)
     }
 
-    /// Line by line: a thick path as one polygon goes wrong where it turns back sharply.
+    /// Draws line by line, because plotters draws a thick path with sharp turns incorrectly as one polygon.
     fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
         &mut self,
         path: I,
@@ -128,7 +128,8 @@ impl<'a> DrawingBackend for Raster<'a> {
             .fill_polygon(corners.into_iter().map(finer), style)
     }
 
-    /// Where the SVG has it: plotters' SVG centres text by half the height of an x.
+    /// Draws text at the same position as the SVG: plotters' SVG backend centres text by half the height of
+    /// an x.
     fn draw_text<T: BackendTextStyle>(
         &mut self,
         text: &str,
@@ -147,10 +148,10 @@ impl<'a> DrawingBackend for Raster<'a> {
         let inside = |(x, y)| (0..width as i32).contains(&x) && (0..height as i32).contains(&y);
         let mut drawn = Ok(());
         font::draw(text, size, |column, row, share| {
-            let place = (x + left + column, y + down + row);
-            if drawn.is_ok() && inside(place) {
+            let bitmap_position = (x + left + column, y + down + row);
+            if drawn.is_ok() && inside(bitmap_position) {
                 let ink = style.color().mix(f64::from(share).min(1.0));
-                drawn = self.bitmap.draw_pixel(place, ink);
+                drawn = self.bitmap.draw_pixel(bitmap_position, ink);
             }
         });
         drawn

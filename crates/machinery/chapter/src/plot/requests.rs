@@ -1,4 +1,4 @@
-//! Requests by variant: what each variant asks of global, shared and constant memory.
+//! The chart of requests by variant: accesses to global, shared and constant memory.
 
 use cuda_driver::counters::{AccessCounts, Tally};
 use cuda_driver::{AccessSet, Direction, Memory};
@@ -11,12 +11,12 @@ use super::{Figure, Variant};
 use crate::number;
 use common::gpu::Clock;
 
-/// A bar of requests, and the paler one behind it.
+/// Thickness of a bar of requests, and of the paler bar behind it.
 const THICKNESS: (i32, i32) = (3, 7);
-/// Below a bar.
+/// Space below a bar.
 const GAP: i32 = 4;
-/// Between one variant and the next.
-const BETWEEN: i32 = 9;
+/// Space between two variants.
+const VARIANT_GAP: i32 = 9;
 
 /// The chart of requests.
 pub struct Requests<'a> {
@@ -34,14 +34,14 @@ struct Kind {
     parts: Option<Parts>,
 }
 
-/// What requests are made of.
+/// The parts of requests: sectors or wavefronts.
 struct Parts {
     name: &'static str,
     count: fn(&AccessCounts) -> u64,
 }
 
-/// What goes to a memory in one direction.
-const fn of(memory: Memory, direction: Direction) -> AccessSet {
+/// Selects the accesses to a memory in one direction.
+const fn accesses(memory: Memory, direction: Direction) -> AccessSet {
     AccessSet::to(memory).and(AccessSet::that(direction))
 }
 
@@ -49,60 +49,60 @@ const KINDS: [Kind; 4] = [
     Kind {
         name: "global loads",
         color: pen::LOADS,
-        classes: of(Memory::Global, Direction::Reads),
-        requests: |them| them.requests,
+        classes: accesses(Memory::Global, Direction::Reads),
+        requests: |counts| counts.requests,
         parts: Some(Parts {
             name: "sectors",
-            count: |them| them.sectors,
+            count: |counts| counts.sectors,
         }),
     },
     Kind {
         name: "global stores",
         color: pen::STORES,
-        classes: of(Memory::Global, Direction::Writes),
-        requests: |them| them.requests,
+        classes: accesses(Memory::Global, Direction::Writes),
+        requests: |counts| counts.requests,
         parts: Some(Parts {
             name: "sectors",
-            count: |them| them.sectors,
+            count: |counts| counts.sectors,
         }),
     },
     Kind {
         name: "shared memory",
         color: pen::SHARED,
         classes: AccessSet::to(Memory::Shared),
-        requests: |them| them.requests,
+        requests: |counts| counts.requests,
         parts: Some(Parts {
             name: "wavefronts",
-            count: |them| them.wavefronts,
+            count: |counts| counts.wavefronts,
         }),
     },
     Kind {
         name: "constant memory",
         color: pen::CONSTANT,
         classes: AccessSet::to(Memory::Constant),
-        requests: |them| them.addresses,
+        requests: |counts| counts.addresses,
         parts: None,
     },
 ];
 
-/// Requests of all kinds.
+/// Returns the number of requests of all kinds.
 pub fn requests(tally: &Tally) -> u64 {
     KINDS.iter().map(|kind| kind.requests(tally)).sum()
 }
 
 impl<'a> Requests<'a> {
-    /// Of the variants whose accesses were counted.
+    /// Creates the chart of the variants whose accesses were counted.
     ///
     /// # Errors
     ///
-    /// Why there is no such chart, for the reader.
+    /// Returns the reason, for readers, why there is no such chart.
     pub fn new(figure: &'a Figure) -> Result<Self, &'static str> {
         let counted = |variant: &'a Variant| Some((variant, variant.tally.as_ref()?));
         let variants: Vec<_> = figure.shown().iter().filter_map(counted).collect();
         if variants.is_empty() {
             return Err(match figure.gpu.time {
                 Clock::Measured => {
-                    "Requests are not shown: a GPU's counters take a profiler; \
+                    "Requests are not shown: on a GPU, counting them needs a profiler; \
                      the simulator counts them itself."
                 }
                 Clock::Modelled => "Requests are not shown: they were not counted.",
@@ -129,23 +129,23 @@ impl<'a> Requests<'a> {
         })
     }
 
-    /// Draws it.
+    /// Draws the chart.
     pub fn draw<B: DrawingBackend>(&self, sheet: &mut Sheet<B>) -> Drawn<B> {
         sheet.heading("Requests by variant")?;
         sheet.paragraph(
-            "thin: requests, one a warp and instruction (constant: one a distinct address); \
-             pale: their 32-byte sectors or wavefronts",
+            "thin: requests, one per warp instruction (constant: one per distinct address); \
+             pale: 32-byte sectors or wavefronts",
         )?;
         for (variant, tally) in &self.variants {
             sheet.group(&variant.group)?;
-            sheet.space(BETWEEN);
+            sheet.space(VARIANT_GAP);
             sheet.text(BODY, &variant.label)?;
             for kind in &self.kinds {
                 kind.draw(sheet, tally, &self.axis)?;
             }
         }
-        sheet.space(BETWEEN);
-        let name = "requests, sectors, wavefronts of one launch, log scale";
+        sheet.space(VARIANT_GAP);
+        let name = "requests, sectors, wavefronts per launch, log scale";
         sheet.axis(&self.axis, LEFT, name)
     }
 }
@@ -155,14 +155,14 @@ impl Kind {
         (self.requests)(&tally.sum(self.classes))
     }
 
-    /// How many parts all requests have together; none where they have no parts.
+    /// Returns the number of parts of all requests; 0 if requests of this kind have no parts.
     fn parts(&self, tally: &Tally) -> u64 {
         self.parts
             .as_ref()
             .map_or(0, |parts| (parts.count)(&tally.sum(self.classes)))
     }
 
-    /// A variant's counts of this kind, and their bars.
+    /// Draws a variant's counts of this kind and their bars.
     fn draw<B: DrawingBackend>(
         &self,
         sheet: &mut Sheet<B>,
@@ -186,7 +186,7 @@ impl Kind {
         let bars = [(parts, thick, 0.35), (requests, thin, 1.0)];
         for (count, thickness, opacity) in bars.into_iter().filter(|bar| bar.0 > 0) {
             let upper = sheet.top + (thick - thickness) / 2;
-            let end = axis.place(count as f64, (LEFT, RIGHT));
+            let end = axis.pixel(count as f64, (LEFT, RIGHT));
             let corners = [(LEFT, upper), (end, upper + thickness)];
             let color = self.color.mix(opacity).filled();
             sheet.paper.draw(&Rectangle::new(corners, color))?;
@@ -196,10 +196,10 @@ impl Kind {
     }
 }
 
-/// A count and what it is of.
+/// Formats a count with its noun.
 fn counted(count: u64, name: &str) -> String {
-    let one = name.trim_end_matches('s');
-    let name = if count == 1 { one } else { name };
+    let singular = name.trim_end_matches('s');
+    let name = if count == 1 { singular } else { name };
     format!("{} {name}", number::count(count))
 }
 
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
     use cuda_driver::AccessClass;
 
-    /// Where the phrases are by which a plot's words become Chinese.
+    /// The Chinese translations of a plot's text.
     const PHRASES: &str = include_str!("../../../../../scripts/warpbook/pages/plots.py");
 
     #[test]
@@ -223,16 +223,16 @@ mod tests {
     fn every_class_of_accesses_is_drawn_once() {
         for &class in AccessClass::ALL {
             let bars = KINDS.iter().filter(|kind| kind.classes.has(class));
-            // Left out: what kernels seldom do, and what their sources do not ask for.
+            // Left out: rare accesses, and accesses that the source does not contain.
             let row = class.row();
-            let seldom = row.memory == Memory::Local
+            let is_omitted = row.memory == Memory::Local
                 || row.memory == Memory::Global && row.direction == Direction::Updates;
-            assert_eq!(bars.count(), usize::from(!seldom), "{}", row.name);
+            assert_eq!(bars.count(), usize::from(!is_omitted), "{}", row.name);
         }
     }
 
     #[test]
-    fn a_matrix_load_is_drawn_as_one_of_shared_memory() {
+    fn matrix_loads_are_drawn_as_shared_memory() {
         let loads = AccessCounts {
             requests: 3,
             wavefronts: 12,
@@ -247,13 +247,13 @@ mod tests {
     }
 
     #[test]
-    fn one_is_singular() {
+    fn a_count_of_one_is_singular() {
         assert_eq!(counted(1, "requests"), "1 request");
         assert_eq!(counted(0, "sectors"), "0 sectors");
     }
 
     #[test]
-    fn any_count_has_room_beside_its_name() {
+    fn counts_fit_next_to_their_names() {
         for count in [8888, 88_888, 888_888, 8_888_888_888, 88_888_888_888_888] {
             for kind in KINDS {
                 let parts = kind.parts.map_or("sectors", |parts| parts.name);

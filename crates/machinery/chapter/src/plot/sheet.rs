@@ -1,4 +1,4 @@
-//! The sheet that charts are written on, line by line from top to bottom.
+//! The sheet that charts are drawn on, from top to bottom.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
@@ -7,36 +7,36 @@ use super::axis::Axis;
 use super::font;
 use super::pen::{BODY, Drawn, FAINT, GREY_INK, HEADING, Letters, Paper};
 
-/// Width of every picture, in the SVG's pixels: that of the book's other figures, whose text is
-/// legible on a phone. Heights come out as they come.
+/// Width of every picture in pixels of the SVG: that of the book's other figures, whose text is legible on a
+/// phone. The height depends on the content.
 pub const WIDTH: i32 = 408;
-/// White space around it.
+/// White space around the picture.
 const MARGIN: i32 = 10;
-/// Where text and bars begin.
+/// Left end of text and bars.
 pub const LEFT: i32 = MARGIN;
-/// Where they end at most.
+/// Right end of text and bars, at most.
 pub const RIGHT: i32 = WIDTH - MARGIN;
 
-/// Above a chart's heading.
-const ABOVE: i32 = 20;
-/// Above a remark.
+/// Space above a chart's heading.
+const HEADING_GAP: i32 = 20;
+/// Space above a note.
 const GAP: i32 = 10;
-/// Between texts on one line.
-const BETWEEN: i32 = 8;
-/// Length of a tick's mark.
+/// Space between texts on one line.
+const TEXT_GAP: i32 = 8;
+/// Length of a tick mark.
 pub const TICK: i32 = 4;
 
-/// What is drawn on, and how far down it is used.
+/// A drawing area and the height that is used so far.
 pub struct Sheet<B: DrawingBackend> {
     pub paper: Paper<B>,
-    /// Where the next line begins.
+    /// Top of the next line.
     pub top: i32,
-    /// The chart's last group.
+    /// The group of the chart's last variant.
     group: Option<String>,
 }
 
 impl<B: DrawingBackend> Sheet<B> {
-    /// An empty one.
+    /// Creates an empty sheet.
     pub fn new(paper: Paper<B>) -> Self {
         Sheet {
             paper,
@@ -45,18 +45,18 @@ impl<B: DrawingBackend> Sheet<B> {
         }
     }
 
-    /// Ends it, and says how high it is.
+    /// Finishes the sheet and returns its height.
     pub fn finish(self) -> Result<i32, DrawingAreaErrorKind<B::ErrorType>> {
         self.paper.present()?;
         Ok(self.top + MARGIN)
     }
 
-    /// Leaves so many pixels free.
+    /// Leaves `pixels` pixels free.
     pub fn space(&mut self, pixels: i32) {
         self.top += pixels;
     }
 
-    /// A line, cut where it is too long.
+    /// Writes a line, truncated if it is too long.
     pub fn text(&mut self, letters: Letters, text: &str) -> Drawn<B> {
         let middle = self.top + letters.leading() / 2;
         letters.write(&self.paper, text, (LEFT, middle), RIGHT - LEFT)?;
@@ -64,10 +64,10 @@ impl<B: DrawingBackend> Sheet<B> {
         Ok(())
     }
 
-    /// A name and what belongs to it, at both ends of a line; of two lines where they are too long.
+    /// Writes a name and its value at both ends of a line, or on two lines if they are too long.
     pub fn pair(&mut self, (letters, name): (Letters, &str), value: &str) -> Drawn<B> {
-        let wide = BODY.width(value);
-        if letters.width(name) + BETWEEN + wide > RIGHT - LEFT {
+        let width = BODY.width(value);
+        if letters.width(name) + TEXT_GAP + width > RIGHT - LEFT {
             self.text(letters, name)?;
         } else {
             let middle = self.top + letters.leading() / 2;
@@ -80,7 +80,7 @@ impl<B: DrawingBackend> Sheet<B> {
         Ok(())
     }
 
-    /// What explains, in as many lines as it takes.
+    /// Writes an explanation on as many lines as needed.
     pub fn paragraph(&mut self, text: &str) -> Drawn<B> {
         for line in font::wrapped(text, FAINT.size, f64::from(RIGHT - LEFT)) {
             self.text(FAINT, &line)?;
@@ -88,20 +88,20 @@ impl<B: DrawingBackend> Sheet<B> {
         Ok(())
     }
 
-    /// A remark between charts.
+    /// Writes a note between charts.
     pub fn note(&mut self, text: &str) -> Drawn<B> {
         self.space(GAP);
         self.paragraph(text)
     }
 
-    /// A chart's heading.
+    /// Writes a chart's heading.
     pub fn heading(&mut self, text: &str) -> Drawn<B> {
         self.group = None;
-        self.space(ABOVE);
+        self.space(HEADING_GAP);
         self.text(HEADING, text)
     }
 
-    /// Says which group the next variant of a chart is of, where that is another than the last's.
+    /// Writes the group of the next variant if it differs from that of the last.
     pub fn group(&mut self, name: &str) -> Drawn<B> {
         let last = self.group.replace(name.to_owned());
         if last.as_deref() == Some(name) {
@@ -120,15 +120,15 @@ impl<B: DrawingBackend> Sheet<B> {
         self.text(FAINT, name)
     }
 
-    /// An axis from `left` to the right margin, with ticks and its name below. A label that would
-    /// be on another's is left out.
+    /// Draws an axis from `left` to the right margin, with ticks and its name below. Labels that would
+    /// overlap another one are left out.
     pub fn axis(&mut self, axis: &Axis, left: i32, name: &str) -> Drawn<B> {
         let line = [(left, self.top), (RIGHT, self.top)];
         self.paper.draw(&PathElement::new(line, GREY_INK))?;
         let middle = self.top + TICK + BODY.leading() / 2;
         let mut free = LEFT;
         for (value, label) in axis.ticks() {
-            let x = axis.place(value, (left, RIGHT));
+            let x = axis.pixel(value, (left, RIGHT));
             let tick = [(x, self.top), (x, self.top + TICK)];
             self.paper.draw(&PathElement::new(tick, GREY_INK))?;
             let half = BODY.width(&label) / 2 + 1;
@@ -136,7 +136,7 @@ impl<B: DrawingBackend> Sheet<B> {
             if x - half >= free {
                 let letters = BODY.anchored(HPos::Center);
                 letters.write(&self.paper, &label, (x, middle), RIGHT - LEFT)?;
-                free = x + half + BETWEEN;
+                free = x + half + TEXT_GAP;
             }
         }
         self.space(TICK + BODY.leading());

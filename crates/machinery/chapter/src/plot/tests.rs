@@ -1,4 +1,4 @@
-//! Pictures as a reader finds them: what is written, where, and that nothing is in the way.
+//! Tests of the pictures: their text, its position, and that nothing overlaps.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use roxmltree::Document;
 use super::{Figure, Variant, font, page, pen, raster, sheet};
 use common::gpu::{Capability, Clock, GpuInfo};
 
-/// A figure of so many variants, two a group: each as complete as its clock lets it be.
+/// Returns a figure of `variants` variants, two per group, with all data that its clock allows.
 pub fn figure(clock: Clock, variants: usize) -> Figure {
     let variants = (0..variants).map(|index| Variant {
         group: format!("block {}", 32 << (index / 2 % 6)),
@@ -72,7 +72,7 @@ fn svg(figure: &Figure) -> String {
     page::svg(figure, "times").unwrap().0
 }
 
-/// The lines of text in a picture.
+/// Returns the lines of text in a picture.
 fn texts(svg: &str) -> Vec<String> {
     let document = Document::parse(svg).unwrap();
     let texts = document
@@ -88,22 +88,22 @@ fn texts(svg: &str) -> Vec<String> {
         .collect()
 }
 
-/// All that is written, as if it were one line.
+/// Returns all text as one line.
 fn words(svg: &str) -> String {
     texts(svg).join(" ")
 }
 
 #[track_caller]
-fn assert_has(texts: &[String], wanted: &[&str]) {
-    for wanted in wanted {
+fn assert_has(texts: &[String], expected: &[&str]) {
+    for expected in expected {
         assert!(
-            texts.iter().any(|text| text == wanted),
-            "no '{wanted}' in {texts:#?}"
+            texts.iter().any(|text| text == expected),
+            "no '{expected}' in {texts:#?}"
         );
     }
 }
 
-/// Left, top, right and bottom of each text.
+/// Returns the left, top, right and bottom edges of each text.
 fn boxes(svg: &str) -> Vec<(String, [f64; 4])> {
     let document = Document::parse(svg).unwrap();
     let texts = document
@@ -123,7 +123,7 @@ fn boxes(svg: &str) -> Vec<(String, [f64; 4])> {
             "middle" => 0.5,
             _ => 1.0,
         };
-        // The letters' own height, as `dy` moves their baseline.
+        // The height of the letters, whose baseline `dy` moves.
         assert_eq!(node.attribute("dy"), Some("0.5ex"));
         let left = x - before * width;
         let place = [left, y - 0.5 * size, left + width, y + 0.45 * size];
@@ -133,7 +133,7 @@ fn boxes(svg: &str) -> Vec<(String, [f64; 4])> {
 }
 
 #[test]
-fn no_text_is_in_another_s_way_or_beyond_the_edge() {
+fn texts_do_not_overlap_or_leave_the_picture() {
     for clock in [Clock::Measured, Clock::Modelled] {
         for variants in [1, 2, 7, 20, 40] {
             let svg = svg(&figure(clock, variants));
@@ -150,8 +150,11 @@ fn no_text_is_in_another_s_way_or_beyond_the_edge() {
                 let within = *left >= 0.0 && *top >= 0.0 && *right <= width && *bottom <= height;
                 assert!(within, "'{text}' leaves the picture");
                 for (other, [l, t, r, b]) in &boxes[..index] {
-                    let apart = right <= l || r <= left || bottom <= t || b <= top;
-                    assert!(apart, "'{text}' is on '{other}' with {variants} variants");
+                    let is_disjoint = right <= l || r <= left || bottom <= t || b <= top;
+                    assert!(
+                        is_disjoint,
+                        "'{text}' is on '{other}' with {variants} variants"
+                    );
                 }
             }
         }
@@ -184,14 +187,14 @@ fn every_figure_has_its_name_and_unit() {
             "variant 0",
             "variant 2",
             "0.02000 ms",
-            "ms of one launch or copy, modelled",
+            "ms per launch or copy, modelled",
             "1.57 M requests, 3.67 M sectors",
             "4.19 M requests, 4.24 M wavefronts",
             "none",
-            "requests, sectors, wavefronts of one launch, log scale",
+            "requests, sectors, wavefronts per launch, log scale",
             "2: variant 1",
             "1.54 FLOP/B, 5 TFLOP/s",
-            "FLOP a byte of device memory, log scale",
+            "FLOP per byte of device memory, log scale",
             "FLOP/s, modelled, log scale",
             "device memory, 4.8 TB/s",
             "arithmetic, 66.9 TFLOP/s",
@@ -200,8 +203,8 @@ fn every_figure_has_its_name_and_unit() {
 }
 
 #[test]
-fn who_does_not_see_it_is_told() {
-    let told = |figure: &Figure, name: &str| {
+fn pictures_have_text_alternatives() {
+    let alternatives = |figure: &Figure, name: &str| {
         let svg = page::svg(figure, name).unwrap().0;
         let document = Document::parse(&svg).unwrap();
         let root = document.root_element();
@@ -215,7 +218,7 @@ fn who_does_not_see_it_is_told() {
         });
         texts.collect::<Vec<_>>()
     };
-    let some = told(&figure(Clock::Modelled, 3), "my times");
+    let some = alternatives(&figure(Clock::Modelled, 3), "my times");
     let ends = [
         "Shortest time: variant 0, block 32, 0.02000 ms",
         "Longest time: variant 2, block 64, 0.06000 ms",
@@ -224,11 +227,11 @@ fn who_does_not_see_it_is_told() {
     ];
     let title = "stencil-readonly, 2²⁴ floats, modelled, NVIDIA H200";
     assert_eq!(some, [title, &ends.join("\n")]);
-    let one = told(&figure(Clock::Measured, 1), "my/times");
-    assert_eq!(one[1], "Time: variant 0, block 32, 0.02000 ms");
+    let single = alternatives(&figure(Clock::Measured, 1), "my/times");
+    assert_eq!(single[1], "Time: variant 0, block 32, 0.02000 ms");
 }
 
-/// The book puts pictures into its Markdown, and has its own colours for them.
+/// The book embeds pictures in its Markdown and recolours them.
 #[test]
 fn pictures_can_be_put_into_the_book() {
     let styles = include_str!("../../../../../docs/theme/figures.css");
@@ -270,7 +273,7 @@ fn measured_and_modelled_times_look_and_read_differently() {
             .iter()
             .all(|text| !text.contains("measured"))
     );
-    // Hatching is the one polyline in the legend and in each bar.
+    // Only hatching is drawn as a polyline: in the legend and in each bar.
     let colour = format!("#{:02X}{:02X}{:02X}", pen::BAR.0, pen::BAR.1, pen::BAR.2);
     let hatched = |svg: &str| {
         let document = Document::parse(svg).unwrap();
@@ -285,11 +288,11 @@ fn measured_and_modelled_times_look_and_read_differently() {
 }
 
 #[test]
-fn on_a_gpu_the_picture_says_what_it_lacks() {
+fn on_a_gpu_missing_charts_are_explained() {
     let svg = svg(&figure(Clock::Measured, 2));
     for lack in [
-        "Requests are not shown: a GPU's counters take a profiler; the simulator counts them itself.",
-        "No roofline: how many bytes a launch moves to and from device memory takes a GPU's \
+        "Requests are not shown: on a GPU, counting them needs a profiler; the simulator counts them itself.",
+        "No roofline: on a GPU, counting the bytes moved to and from device memory needs a \
          profiler; the simulator counts them itself.",
     ] {
         assert!(words(&svg).contains(lack), "{}", words(&svg));
@@ -315,12 +318,12 @@ fn kernels_without_floating_point_are_not_in_the_roofline() {
     let none = texts(&svg(&figure));
     assert_has(
         &none,
-        &["No roofline: no kernel here computes in floating point."],
+        &["No roofline: no kernel uses floating-point arithmetic."],
     );
 }
 
 #[test]
-fn what_was_not_counted_is_said() {
+fn missing_counters_are_explained() {
     let mut figure = figure(Clock::Modelled, 2);
     for variant in &mut figure.variants {
         variant.tally = Some(Tally::default());
@@ -331,7 +334,7 @@ fn what_was_not_counted_is_said() {
     }
     let lacks = [
         "Requests are not shown: no kernel here accesses memory.",
-        "No roofline: what this GPU can do is not known.",
+        "No roofline: the peak rates of this GPU are unknown.",
     ];
     assert_has(&texts(&svg(&figure)), &lacks);
     for variant in &mut figure.variants {
@@ -352,15 +355,15 @@ fn wide_spreads_are_logarithmic() {
         figure.variants[1].milliseconds = longest;
         texts(&svg(&figure))
             .into_iter()
-            .find(|text| text.starts_with("ms of"))
+            .find(|text| text.starts_with("ms per"))
             .unwrap()
     };
-    assert_eq!(axis(2.9), "ms of one launch or copy, measured");
-    assert_eq!(axis(3.1), "ms of one launch or copy, measured, log scale");
+    assert_eq!(axis(2.9), "ms per launch or copy, measured");
+    assert_eq!(axis(3.1), "ms per launch or copy, measured, log scale");
 }
 
 #[test]
-fn labels_of_any_kind_are_kept() {
+fn special_characters_in_labels_are_preserved() {
     let mut figure = figure(Clock::Modelled, 3);
     figure.title = "<title> & \"more\"".to_owned();
     figure.variants[0].label = "<b>&amp;\"'".to_owned();
@@ -386,7 +389,7 @@ fn labels_of_any_kind_are_kept() {
 }
 
 #[test]
-fn times_that_are_none_have_no_bar() {
+fn invalid_times_have_no_bar() {
     let mut figure = figure(Clock::Modelled, 4);
     for (variant, time) in figure
         .variants
@@ -399,7 +402,7 @@ fn times_that_are_none_have_no_bar() {
     assert_has(&texts, &["0.00000 ms", "variant 0", "variant 3"]);
     assert_has(
         &texts,
-        &["No roofline: no kernel here computes in floating point."],
+        &["No roofline: no kernel uses floating-point arithmetic."],
     );
 }
 
@@ -411,7 +414,7 @@ fn an_empty_figure_says_so() {
 }
 
 #[test]
-fn too_many_variants_are_cut_and_that_is_said() {
+fn excess_variants_are_omitted_with_a_note() {
     let texts = texts(&svg(&figure(Clock::Modelled, 100)));
     assert_has(
         &texts,

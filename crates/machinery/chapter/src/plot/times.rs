@@ -1,4 +1,4 @@
-//! Time by variant: one bar each.
+//! The chart of time by variant, one bar per variant.
 
 use plotters::prelude::DrawingBackend;
 
@@ -9,12 +9,13 @@ use super::sheet::{LEFT, RIGHT, Sheet};
 use crate::number;
 
 const THICKNESS: i32 = 9;
-/// Below a bar.
+/// Space below a bar.
 const GAP: i32 = 7;
-/// Beyond this many times the shortest, the longest would leave it no visible bar.
+/// Largest ratio of the longest to the shortest time for a linear axis, on which the shortest still has a
+/// visible bar.
 const WIDEST_LINEAR: f64 = 30.0;
 
-/// Draws all the variants that are shown.
+/// Draws the chart of all variants that are shown.
 pub fn draw<B: DrawingBackend>(sheet: &mut Sheet<B>, figure: &Figure) -> Drawn<B> {
     let axis = axis(figure);
     sheet.heading("Time by variant")?;
@@ -22,7 +23,7 @@ pub fn draw<B: DrawingBackend>(sheet: &mut Sheet<B>, figure: &Figure) -> Drawn<B
         sheet.group(&variant.group)?;
         let value = format!("{} ms", number::milliseconds(variant.milliseconds));
         sheet.pair((BODY, &variant.label), &value)?;
-        let end = axis.place(variant.milliseconds, (LEFT, RIGHT));
+        let end = axis.pixel(variant.milliseconds, (LEFT, RIGHT));
         if end > LEFT {
             let corners = [(LEFT, sheet.top), (end, sheet.top + THICKNESS)];
             pen::bar(&sheet.paper, figure.gpu.time, corners)?;
@@ -30,7 +31,7 @@ pub fn draw<B: DrawingBackend>(sheet: &mut Sheet<B>, figure: &Figure) -> Drawn<B
         sheet.space(THICKNESS + GAP);
     }
     let scale = axis.scale();
-    let name = format!("ms of one launch or copy, {}{scale}", figure.gpu.time);
+    let name = format!("ms per launch or copy, {}{scale}", figure.gpu.time);
     sheet.axis(&axis, LEFT, &name)
 }
 
@@ -39,8 +40,8 @@ fn axis(figure: &Figure) -> Axis {
     let positive = || times().filter(|&time| time > 0.0);
     let shortest = positive().fold(f64::INFINITY, f64::min);
     if positive().any(|time| time > WIDEST_LINEAR * shortest) {
-        Axis::logarithmic(times(), number::plain)
+        Axis::logarithmic(times(), number::significant)
     } else {
-        Axis::linear(times(), number::plain)
+        Axis::linear(times(), number::significant)
     }
 }

@@ -1,11 +1,11 @@
-//! The one line of advice on a launch: what to change first.
+//! One line of advice per launch: what to change first.
 //!
-//! Each rule knows how to see one kind of waste, and how many milliseconds of the modelled time it
-//! comes to at most. The most costly is said, with the source line that has most of it. Where none
-//! comes to a tenth of the time nothing stands out, and the line says what the kernel is at.
+//! Each rule detects one kind of waste and estimates an upper bound on the milliseconds of the modelled time
+//! that it costs. The most costly kind is reported, with the source line that contributes most. If no kind
+//! costs a tenth of the time, the line says that nothing stands out and what the kernel spends its time on.
 //!
-//! Resources are busy at the same time, so that what keeps one busy for less than half of it hides
-//! behind the others and is no waste.
+//! Resources are busy at the same time, so a resource that is busy for less than half of the time is hidden
+//! behind the others and wastes nothing.
 
 use cuda_driver::counters::{AccessCounts, LaunchProfile, LineProfile, Tally};
 use cuda_driver::model::{OccupancyLimit, Resource};
@@ -14,29 +14,29 @@ use cuda_driver::{AccessClass, AccessSet, LaunchRecord, Memory};
 use super::{cost, loads, stores};
 use crate::number::{grouped, mean, percent};
 
-/// What is less than this share of the time is not worth a word.
-const LEAST: f64 = 0.1;
+/// Minimum share of the time that is worth reporting.
+const MIN_SHARE: f64 = 0.1;
 
 /// A resource that is busy for less than this share of the time is hidden by others.
-const HIDDEN: f64 = 0.5;
+const MIN_BUSY_SHARE: f64 = 0.5;
 
-/// Lanes of a warp.
+/// Lanes per warp.
 const LANES: u64 = 32;
 
-/// Bytes of a sector.
+/// Bytes per sector.
 const SECTOR: u64 = 32;
 
-/// Accesses of local memory.
+/// Accesses to local memory.
 const LOCAL: AccessSet = AccessSet::to(Memory::Local);
 
 /// One kind of waste.
 struct Rule {
-    /// Milliseconds that there would be without it, at most.
-    waste: fn(&Launch) -> f64,
-    /// How much of it a line has.
-    at: fn(&Tally) -> u64,
-    /// What to say of it: of the line that has most, or of all where no line has any.
-    says: fn(&Launch, &Tally) -> String,
+    /// Returns the milliseconds that could be saved without it, at most.
+    wasted_ms: fn(&Launch) -> f64,
+    /// Returns a line's share of it, as a count.
+    contribution: fn(&Tally) -> u64,
+    /// Returns the advice, for the line that contributes most, or for the whole launch if no line does.
+    advice: fn(&Launch, &Tally) -> String,
 }
 
 /// A launch and its profile.
@@ -48,45 +48,45 @@ struct Launch<'a> {
 const RULES: &[Rule] = &[
     // Threads of a warp read different constants.
     Rule {
-        waste: |launch| {
+        wasted_ms: |launch| {
             let total = launch.total();
             let addresses = total[AccessClass::ConstantLoad].addresses;
-            launch.ms(Resource::ConstantCache) * share(spare_addresses(total), addresses)
+            launch.ms(Resource::ConstantCache) * share(excess_addresses(total), addresses)
         },
-        at: spare_addresses,
-        says: |_, tally| {
+        contribution: excess_addresses,
+        advice: |_, tally| {
             let constants = tally[AccessClass::ConstantLoad];
             let addresses = mean(constants.addresses, constants.requests);
             format!(
                 "each warp reads {addresses} distinct constant addresses: {addresses} requests \
-                 where 1 would do. Let all threads of a warp read the same one, or keep such data \
+                 where 1 would do. Let all threads of a warp read the same address, or keep such data \
                  in global memory."
             )
         },
     },
-    // Threads of a warp read global memory far apart, or a little beside sectors.
+    // Threads of a warp load scattered or slightly misaligned addresses of global memory.
     Rule {
-        waste: |launch| launch.spare_sectors(loads(Memory::Global)),
-        at: |tally| spare(&tally.sum(loads(Memory::Global))),
-        says: |_, tally| sectors("load", &tally.sum(loads(Memory::Global))),
+        wasted_ms: |launch| launch.excess_sectors_ms(loads(Memory::Global)),
+        contribution: |tally| excess_sectors(&tally.sum(loads(Memory::Global))),
+        advice: |_, tally| sectors("load", &tally.sum(loads(Memory::Global))),
     },
-    // Or write it.
+    // Threads of a warp store to scattered or slightly misaligned addresses of global memory.
     Rule {
-        waste: |launch| launch.spare_sectors(stores(Memory::Global)),
-        at: |tally| spare(&tally.sum(stores(Memory::Global))),
-        says: |_, tally| sectors("store", &tally.sum(stores(Memory::Global))),
+        wasted_ms: |launch| launch.excess_sectors_ms(stores(Memory::Global)),
+        contribution: |tally| excess_sectors(&tally.sum(stores(Memory::Global))),
+        advice: |_, tally| sectors("store", &tally.sum(stores(Memory::Global))),
     },
-    // Different words of one bank.
+    // Bank conflicts.
     Rule {
-        waste: |launch| {
+        wasted_ms: |launch| {
             launch.ms(Resource::L1Shared) * share(conflicts(launch.total()), launch.wavefronts())
         },
-        at: conflicts,
-        says: |_, tally| {
-            let (name, access) = most_conflicts(tally);
+        contribution: conflicts,
+        advice: |_, tally| {
+            let (name, access) = worst_conflicts(tally);
             format!(
-                "every {name} takes {} turns where {} would do: its threads use different \
-                 words of the same bank. Pad the rows by a word, or let neighbouring threads use \
+                "every {name} takes {} wavefronts where {} would do: its threads access different \
+                 words of the same bank. Pad the rows by one word, or let neighbouring threads access \
                  neighbouring words.",
                 mean(access.wavefronts, access.requests),
                 mean(
@@ -96,53 +96,53 @@ const RULES: &[Rule] = &[
             )
         },
     },
-    // Registers or arrays in local memory.
+    // Spilled registers or arrays in local memory.
     Rule {
-        waste: |launch| {
+        wasted_ms: |launch| {
             let local = launch.total().sum(LOCAL);
             let share = share(local.wavefronts, launch.wavefronts());
             let first = launch.ms(Resource::L1Shared) * share;
-            first.max(launch.beyond_first(local.misses()))
+            first.max(launch.beyond_l1_ms(local.misses()))
         },
-        at: |tally| tally.sum(LOCAL).requests,
-        says: |_, tally| {
+        contribution: |tally| tally.sum(LOCAL).requests,
+        advice: |_, tally| {
             format!(
-                "{} requests go to local memory: for arrays at indices that the compiler does not \
-                 know, or for more values than there are registers. Unroll the loops over such \
-                 arrays, or keep fewer values.",
+                "{} requests go to local memory: arrays with indices unknown at compile time, or \
+                 spilled registers. Unroll the loops over such arrays, or keep fewer values per \
+                 thread.",
                 grouped(tally.sum(LOCAL).requests)
             )
         },
     },
-    // Lanes that wait for others of their warp.
+    // Divergence: lanes wait for other lanes of their warp.
     Rule {
-        waste: |launch| match launch.total().divergent_branches {
+        wasted_ms: |launch| match launch.total().divergent_branches {
             0 => 0.0,
-            _ => launch.computing() * share(idle_lanes(launch.total()), lanes(launch.total())),
+            _ => launch.instruction_ms() * share(idle_lanes(launch.total()), lanes(launch.total())),
         },
-        at: idle_lanes,
-        says: |launch, tally| {
+        contribution: idle_lanes,
+        advice: |launch, tally| {
             let total = launch.total();
             format!(
-                "{} of a warp's 32 lanes work here on average: at {} of {} branches its threads go \
-                 different ways, one after the other. Let whole warps go one way.",
+                "{} of a warp's 32 lanes are active here on average: {} of {} branches diverge, and \
+                 their paths are serialized. Let all threads of a warp take the same path.",
                 mean(tally.thread_instructions, tally.instructions),
                 grouped(total.divergent_branches),
                 grouped(total.branches),
             )
         },
     },
-    // Lanes that the block does not fill.
+    // Lanes without a thread, because the block size is not a multiple of the warp size.
     Rule {
-        waste: |launch| match launch.record.time.binding {
+        wasted_ms: |launch| match launch.record.time.binding {
             Resource::Launch => 0.0,
             _ => {
-                let spare = launch.warps() * LANES - launch.threads();
-                launch.record.time.milliseconds * share(spare, launch.warps() * LANES)
+                let excess_sectors = launch.warps() * LANES - launch.threads();
+                launch.record.time.milliseconds * share(excess_sectors, launch.warps() * LANES)
             }
         },
-        at: |_| 0,
-        says: |launch, _| {
+        contribution: |_| 0,
+        advice: |launch, _| {
             format!(
                 "blocks of {} threads fill {} of the {} lanes of their warps. Use a multiple of \
                  32 threads.",
@@ -152,58 +152,59 @@ const RULES: &[Rule] = &[
             )
         },
     },
-    // Too few warps to hide how long instructions take.
+    // Low occupancy: too few warps to hide latency.
     Rule {
-        waste: |launch| {
+        wasted_ms: |launch| {
             let occupancy = launch.record.time.occupancy;
-            let spare = occupancy.most_warps.saturating_sub(occupancy.warps);
+            let excess_sectors = occupancy.most_warps.saturating_sub(occupancy.warps);
             match launch.record.time.binding {
                 Resource::Latency => {
-                    launch.ms(Resource::Latency) * share(spare.into(), occupancy.most_warps.into())
+                    launch.ms(Resource::Latency)
+                        * share(excess_sectors.into(), occupancy.most_warps.into())
                 }
                 _ => 0.0,
             }
         },
-        at: |_| 0,
-        says: |launch, _| {
+        contribution: |_| 0,
+        advice: |launch, _| {
             let occupancy = launch.record.time.occupancy;
-            let why = match occupancy.limit {
+            let reason = match occupancy.limit {
                 OccupancyLimit::Threads => {
-                    "another would be too many threads. Use blocks that divide a multiprocessor's \
-                     threads."
+                    "another block would exceed the threads. Use a block size that divides the \
+                     threads of an SM."
                 }
-                OccupancyLimit::Blocks => "it takes no more blocks. Use larger ones.",
+                OccupancyLimit::Blocks => "the limit of blocks is reached. Use larger blocks.",
                 OccupancyLimit::SharedMemory => {
-                    "another would be too much shared memory. Use less of it a block."
+                    "another block would exceed the shared memory. Use less of it per block."
                 }
                 OccupancyLimit::Registers => {
-                    "another would be too many registers. Use fewer a thread, or smaller blocks."
+                    "another block would exceed the registers. Use fewer per thread, or smaller blocks."
                 }
-                OccupancyLimit::Grid => "the grid has no more for it. Launch more blocks.",
+                OccupancyLimit::Grid => "the grid has no more blocks. Launch more blocks.",
             };
             let blocks = match occupancy.blocks {
                 1 => "one block".to_owned(),
                 blocks => format!("{blocks} blocks"),
             };
             format!(
-                "warps wait, and a multiprocessor holds {} of the {} that could take turns, in \
-                 {blocks}: {why}",
+                "too few warps hide latency: an SM holds {} of at most {} warps, in {blocks}: \
+                 {reason}",
                 occupancy.warps, occupancy.most_warps,
             )
         },
     },
-    // Blocks so small that handing them out takes longest.
+    // Blocks so small that scheduling them takes longer than running them.
     Rule {
-        waste: |launch| match launch.record.time.binding {
+        wasted_ms: |launch| match launch.record.time.binding {
             Resource::Launch if launch.blocks() > 1 && launch.threads() < 128 => {
-                launch.ms(Resource::Launch) - launch.next_ms()
+                launch.ms(Resource::Launch) - launch.second_busiest_ms()
             }
             _ => 0.0,
         },
-        at: |_| 0,
-        says: |launch, _| {
+        contribution: |_| 0,
+        advice: |launch, _| {
             format!(
-                "handing out {} blocks of {} threads takes longer than their work. Use larger \
+                "scheduling {} blocks of {} threads takes longer than their work. Use larger \
                  blocks.",
                 grouped(launch.blocks()),
                 launch.threads(),
@@ -212,80 +213,86 @@ const RULES: &[Rule] = &[
     },
 ];
 
-/// The advice on a launch, with the place it is about: `kernels/a.cu:7: each warp reads …`. `None`
-/// where nothing was counted.
-pub fn of(record: &LaunchRecord) -> Option<String> {
+/// Returns the advice on a launch, prefixed with its source line: `kernels/a.cu:7: each warp reads …`. `None`
+/// if the launch has no counters.
+pub fn for_launch(record: &LaunchRecord) -> Option<String> {
     let profile = record.profile.as_ref()?;
     let launch = Launch { record, profile };
-    let wasted = RULES.iter().map(|rule| ((rule.waste)(&launch), rule));
+    let wasted = RULES.iter().map(|rule| ((rule.wasted_ms)(&launch), rule));
     let worst = wasted
-        .filter(|(waste, _)| *waste > 0.0 && *waste >= LEAST * record.time.milliseconds)
+        .filter(|(wasted_ms, _)| {
+            *wasted_ms > 0.0 && *wasted_ms >= MIN_SHARE * record.time.milliseconds
+        })
         .max_by(|(one, _), (other, _)| one.total_cmp(other));
     let Some((_, rule)) = worst else {
-        return Some(format!("nothing stands out: {}", at_its_limit(&launch)));
+        return Some(format!("nothing stands out: {}", describe_bound(&launch)));
     };
-    Some(match launch.line_with_most(rule.at) {
-        Some(line) => format!("{}{}", place(line), (rule.says)(&launch, &line.tally)),
-        None => (rule.says)(&launch, launch.total()),
+    Some(match launch.line_with_max(rule.contribution) {
+        Some(line) => format!("{}{}", location(line), (rule.advice)(&launch, &line.tally)),
+        None => (rule.advice)(&launch, launch.total()),
     })
 }
 
-/// What a kernel does most where it wastes nothing, and what would make that less.
-fn at_its_limit(launch: &Launch) -> String {
-    let (does, change) = match launch.record.time.binding {
-        Resource::Arithmetic => ("it computes", "Only fewer operations make it faster."),
+/// Describes what a kernel without waste spends its time on, and what would reduce that.
+fn describe_bound(launch: &Launch) -> String {
+    let (bound, change) = match launch.record.time.binding {
+        Resource::Arithmetic => (
+            "it is compute-bound",
+            "Only fewer operations make it faster.",
+        ),
         Resource::Issue => (
-            "it issues instructions",
+            "it is bound by instruction issue",
             "Unroll loops, and compute indices once.",
         ),
         Resource::L1Shared => {
             let shared = 2 * cost::shared_wavefronts(launch.total()) >= launch.wavefronts();
-            let does = match shared {
-                true => "it reads and writes shared memory",
-                false => "it loads from the L1 cache",
+            let bound = match shared {
+                true => "it is bound by shared memory accesses",
+                false => "it is bound by loads from the L1 cache",
             };
-            let change = "Load 16 bytes at a time, or let a thread compute several results of \
+            let change = "Load 16 bytes at a time, or let a thread compute several results from \
                           what it loads.";
-            (does, change)
+            (bound, change)
         }
         Resource::ConstantCache => (
-            "it asks the constant cache, once for a whole warp",
-            "Unroll loops: at indices that the compiler knows, a constant takes no load of its \
-             own.",
+            "it is bound by the constant cache, with one request per warp",
+            "Unroll loops: at an index known at compile time, a constant is an operand and needs \
+             no load.",
         ),
         Resource::L2 => (
-            "it asks the L2 cache",
-            "Keep what a block shares in shared memory.",
+            "it is bound by the L2 cache",
+            "Keep data that a block reuses in shared memory.",
         ),
         Resource::Memory => (
-            "it moves bytes of device memory, hardly any in vain",
+            "it is memory-bound, and uses nearly all bytes that it moves",
             "Only fewer bytes make it faster.",
         ),
         Resource::Latency => (
-            "its warps wait for what they load",
-            "Give each thread several elements, so that more loads are under way at once.",
+            "its warps wait for their loads",
+            "Give each thread several elements, so that more loads are in flight at once.",
         ),
         Resource::Launch => {
-            return "launching it takes longer than its work. Give a launch more to do.".to_owned();
+            return "launching it takes longer than its work. Give each launch more work."
+                .to_owned();
         }
     };
-    let cost = cost::of(launch.record.time.binding, launch.total()).of;
+    let cost = cost::for_resource(launch.record.time.binding, launch.total()).amount;
     let all = launch.lines().iter().map(|line| cost(&line.tally)).sum();
-    let lines = launch.lines().iter().filter(|line| is_named(line));
+    let lines = launch.lines().iter().filter(|line| is_in_source(line));
     let line = lines.rev().max_by_key(|line| cost(&line.tally));
     let busiest = line.map(|line| (line, share(cost(&line.tally), all)));
     match busiest {
-        Some((line, share)) if share >= LEAST => {
+        Some((line, share)) if share >= MIN_SHARE => {
             let share = match share {
                 1.0 => "all".to_owned(),
                 share => percent(share),
             };
             format!(
-                "{does}; {share} of that is in {}:{}. {change}",
+                "{bound}; {share} of that is in {}:{}. {change}",
                 line.file, line.line
             )
         }
-        _ => format!("{does}. {change}"),
+        _ => format!("{bound}. {change}"),
     }
 }
 
@@ -298,56 +305,57 @@ impl<'a> Launch<'a> {
         &self.profile.lines
     }
 
-    /// How long a resource is busy; nothing where that is hidden.
+    /// Returns the milliseconds that a resource is busy; 0 if that is hidden by others.
     fn ms(&self, resource: Resource) -> f64 {
         let time = &self.record.time;
         let mut parts = time.parts.iter();
         let part = parts.find(|part| part.resource == resource);
         part.map(|part| part.milliseconds)
-            .filter(|&ms| ms >= HIDDEN * time.milliseconds)
+            .filter(|&ms| ms >= MIN_BUSY_SHARE * time.milliseconds)
             .unwrap_or(0.0)
     }
 
-    /// How long the one after the busiest is.
-    fn next_ms(&self) -> f64 {
+    /// Returns the milliseconds that the second-busiest resource is busy.
+    fn second_busiest_ms(&self) -> f64 {
         let parts = self.record.time.parts.iter();
         let others = parts.filter(|part| part.resource != self.record.time.binding);
         others.map(|part| part.milliseconds).fold(0.0, f64::max)
     }
 
-    /// How long instructions take.
-    fn computing(&self) -> f64 {
+    /// Returns the milliseconds that instructions take.
+    fn instruction_ms(&self) -> f64 {
         self.ms(Resource::Issue).max(self.ms(Resource::Arithmetic))
     }
 
-    /// How long some sectors keep the L2 cache or the memory busy.
-    fn beyond_first(&self, sectors: u64) -> f64 {
+    /// Returns the milliseconds for which some sectors keep the L2 cache or device memory busy.
+    fn beyond_l1_ms(&self, sectors: u64) -> f64 {
         let level = self.total().l2();
         let all = level.read_sectors + level.written_sectors;
         self.ms(Resource::L2).max(self.ms(Resource::Memory)) * share(sectors, all)
     }
 
-    /// How long sectors take that accesses of a kind would not need if their bytes were neighbours.
-    fn spare_sectors(&self, classes: AccessSet) -> f64 {
+    /// Returns the milliseconds spent on sectors that accesses of a kind would not need if their bytes were
+    /// contiguous.
+    fn excess_sectors_ms(&self, classes: AccessSet) -> f64 {
         let access = &self.total().sum(classes);
-        // Line by line: where all threads read one word there is nothing to make up for others.
-        let fewest: u64 = match self.lines() {
-            [] => fewest(access),
+        // Per line, because a line whose threads all read one word must not compensate for others.
+        let min_sectors: u64 = match self.lines() {
+            [] => min_sectors(access),
             lines => lines
                 .iter()
-                .map(|line| fewest(&line.tally.sum(classes)))
+                .map(|line| min_sectors(&line.tally.sum(classes)))
                 .sum(),
         };
-        let spare = access.sectors.saturating_sub(fewest);
+        let excess_sectors = access.sectors.saturating_sub(min_sectors);
         let wavefronts = self
             .total()
             .sum(classes.and(AccessSet::DATA_STAGE))
             .wavefronts;
-        let wavefronts = wavefronts as f64 * share(spare, access.sectors);
+        let wavefronts = wavefronts as f64 * share(excess_sectors, access.sectors);
         let first = self.ms(Resource::L1Shared) * wavefronts / self.wavefronts().max(1) as f64;
-        // What one line leaves unused of a sector, another may find in the L1 cache.
+        // The unused part of a sector may be used by another line if the sector stays in the L1 cache.
         let missed = access.misses();
-        first.max(self.beyond_first(missed.saturating_sub(fewest)))
+        first.max(self.beyond_l1_ms(missed.saturating_sub(min_sectors)))
     }
 
     fn wavefronts(&self) -> u64 {
@@ -358,30 +366,30 @@ impl<'a> Launch<'a> {
         self.record.grid.map(u64::from).iter().product()
     }
 
-    /// Threads of a block.
+    /// Returns the threads per block.
     fn threads(&self) -> u64 {
         self.record.block.map(u64::from).iter().product()
     }
 
-    /// Warps of a block.
+    /// Returns the warps per block.
     fn warps(&self) -> u64 {
         self.threads().div_ceil(LANES)
     }
 
-    /// The first of the lines with most of something; none where all have none.
-    fn line_with_most(&self, of: fn(&Tally) -> u64) -> Option<&'a LineProfile> {
-        let named = self.lines().iter().filter(|line| is_named(line));
-        let most = named.rev().max_by_key(|line| of(&line.tally))?;
-        (of(&most.tally) > 0).then_some(most)
+    /// Returns the first of the lines with the largest value of `of`; `None` if it is 0 for all lines.
+    fn line_with_max(&self, amount: fn(&Tally) -> u64) -> Option<&'a LineProfile> {
+        let named = self.lines().iter().filter(|line| is_in_source(line));
+        let line = named.rev().max_by_key(|line| amount(&line.tally))?;
+        (amount(&line.tally) > 0).then_some(line)
     }
 }
 
-/// Whether the source has such a line: what the compiler added has none.
-fn is_named(line: &LineProfile) -> bool {
+/// Returns true if the line exists in the source, unlike code that the compiler added.
+fn is_in_source(line: &LineProfile) -> bool {
     !line.file.is_empty() && line.line > 0
 }
 
-fn place(line: &LineProfile) -> String {
+fn location(line: &LineProfile) -> String {
     format!("{}:{}: ", line.file, line.line)
 }
 
@@ -393,23 +401,24 @@ fn share(part: u64, all: u64) -> f64 {
     }
 }
 
-/// Sectors beyond those that the same bytes would fill.
-fn spare(access: &AccessCounts) -> u64 {
-    access.sectors - fewest(access)
+/// Returns the number of sectors beyond the minimum for the accessed bytes.
+fn excess_sectors(access: &AccessCounts) -> u64 {
+    access.sectors - min_sectors(access)
 }
 
-/// As many sectors as the bytes that threads ask for would fill, at least one a request. Fewer
-/// where threads share them.
-fn fewest(access: &AccessCounts) -> u64 {
+/// Returns the minimum number of sectors for the bytes that threads access, at least one per request. It is
+/// no larger than the actual number, which is smaller if threads share sectors.
+fn min_sectors(access: &AccessCounts) -> u64 {
     let full = access.bytes.div_ceil(SECTOR).max(access.requests);
     full.min(access.sectors)
 }
 
-/// How many sectors accesses take, and what would make them fewer.
+/// Formats the advice on accesses that take too many sectors.
 fn sectors(kind: &str, access: &AccessCounts) -> String {
-    // One more than their bytes fill, and those are some: they are neighbours already.
-    let beside = spare(access) <= access.requests && fewest(access) >= 2 * access.requests;
-    let change = if beside {
+    // One sector more than needed, and at least two are needed: the words are contiguous but misaligned.
+    let is_misaligned =
+        excess_sectors(access) <= access.requests && min_sectors(access) >= 2 * access.requests;
+    let change = if is_misaligned {
         format!("Let a warp's first thread {kind} at a multiple of {SECTOR} bytes.")
     } else {
         format!("Let neighbouring threads {kind} neighbouring words.")
@@ -417,12 +426,12 @@ fn sectors(kind: &str, access: &AccessCounts) -> String {
     format!(
         "a global {kind} takes {} sectors where {} would do. {change}",
         mean(access.sectors, access.requests),
-        mean(fewest(access), access.requests),
+        mean(min_sectors(access), access.requests),
     )
 }
 
-/// Requests to the constant cache beyond one a load.
-fn spare_addresses(tally: &Tally) -> u64 {
+/// Returns the number of requests to the constant cache beyond one per load.
+fn excess_addresses(tally: &Tally) -> u64 {
     let constants = tally[AccessClass::ConstantLoad];
     constants.addresses.saturating_sub(constants.requests)
 }
@@ -431,17 +440,17 @@ fn conflicts(tally: &Tally) -> u64 {
     tally.sum(cost::SHARED).conflicts
 }
 
-/// Which accesses to shared memory have most conflicts: what one is called, and all of them.
-fn most_conflicts(tally: &Tally) -> (&'static str, AccessCounts) {
-    let most = |one: AccessClass, other: AccessClass| {
-        if tally[other].conflicts > tally[one].conflicts {
-            other
+/// Returns the kind of access to shared memory with the most bank conflicts: its name and counts.
+fn worst_conflicts(tally: &Tally) -> (&'static str, AccessCounts) {
+    let worse = |a: AccessClass, b: AccessClass| {
+        if tally[b].conflicts > tally[a].conflicts {
+            b
         } else {
-            one
+            a
         }
     };
-    let most = cost::SHARED.iter().fold(AccessClass::SharedLoad, most);
-    (most.row().name, tally[most])
+    let worst = cost::SHARED.iter().fold(AccessClass::SharedLoad, worse);
+    (worst.row().name, tally[worst])
 }
 
 fn lanes(tally: &Tally) -> u64 {

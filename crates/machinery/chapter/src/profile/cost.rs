@@ -1,4 +1,4 @@
-//! What a line of a kernel asks of the resource that its launch is bound by.
+//! The share of each source line in the work of the resource that bounds a launch.
 
 use cuda_driver::counters::Tally;
 use cuda_driver::model::Resource;
@@ -6,20 +6,20 @@ use cuda_driver::{AccessClass, AccessSet, Direction, Memory};
 
 use super::loads;
 
-/// How the instructions of a launch share in what one resource has to do.
+/// A measure of the work that instructions cause for one resource.
 pub struct Cost {
-    /// What is counted: a word or two for many of it.
+    /// The unit, in the plural.
     pub unit: &'static str,
-    /// The same in Chinese.
-    pub chinese: &'static str,
-    /// How much of it some instructions take. Of lines this may not add up to that of the total:
-    /// shares are of the lines' sum.
-    pub of: fn(&Tally) -> u64,
+    /// The unit in Chinese.
+    pub unit_zh: &'static str,
+    /// Returns the work of some instructions. The values of all lines may not add up to that of the total, so
+    /// shares are relative to the sum over the lines.
+    pub amount: fn(&Tally) -> u64,
 }
 
-/// The cost in terms of `resource`, for the lines of a launch with this total.
-pub fn of(resource: Resource, total: &Tally) -> Cost {
-    let (unit, chinese, of): (_, _, fn(&Tally) -> u64) = match resource {
+/// Returns the measure for `resource`, for the lines of a launch with this total.
+pub fn for_resource(resource: Resource, total: &Tally) -> Cost {
+    let (unit, unit_zh, amount): (_, _, fn(&Tally) -> u64) = match resource {
         Resource::Arithmetic | Resource::Issue | Resource::Launch => {
             ("warp instructions", "线程束指令数", |tally| {
                 tally.instructions
@@ -35,52 +35,56 @@ pub fn of(resource: Resource, total: &Tally) -> Cost {
                 level.read_sectors + level.written_sectors
             })
         }
-        // A warp waits far longer for what the L1 cache does not have than for anything else.
-        Resource::Latency if far_loads(total) > 0 => (
-            "loads beyond the L1 cache",
-            "越过 L1 缓存的读取次数",
-            far_loads,
+        // A miss in the L1 cache stalls a warp far longer than anything else does.
+        Resource::Latency if l1_misses(total) > 0 => (
+            "loads that miss the L1 cache",
+            "未命中 L1 缓存的读取次数",
+            l1_misses,
         ),
-        Resource::Latency => ("loads and barriers", "读取和同步次数", near_loads),
+        Resource::Latency => ("loads and barriers", "读取和同步次数", loads_and_barriers),
     };
-    Cost { unit, chinese, of }
+    Cost {
+        unit,
+        unit_zh,
+        amount,
+    }
 }
 
-/// Requests for which a warp waits until the L2 cache or device memory answers.
-fn far_loads(tally: &Tally) -> u64 {
-    let missed = |memory: Memory| {
+/// Counts the requests for which a warp waits for the L2 cache or device memory.
+fn l1_misses(tally: &Tally) -> u64 {
+    let misses_of = |memory: Memory| {
         let reads = tally.sum(loads(memory));
-        let product = u128::from(reads.requests) * u128::from(reads.misses());
+        let weighted = u128::from(reads.requests) * u128::from(reads.misses());
         match reads.sectors {
             0 => 0,
-            // As large a part of the requests as of the sectors.
-            sectors => product.div_ceil(sectors.into()) as u64,
+            // Misses are counted in sectors; the same fraction of the requests missed.
+            sectors => weighted.div_ceil(sectors.into()) as u64,
         }
     };
     let atomics = AccessSet::to(Memory::Global).and(AccessSet::that(Direction::Updates));
     let atomics = tally.sum(atomics).requests;
-    missed(Memory::Global) + missed(Memory::Local) + atomics
+    misses_of(Memory::Global) + misses_of(Memory::Local) + atomics
 }
 
-/// What a warp may wait for nearer by.
-fn near_loads(tally: &Tally) -> u64 {
-    let near = AccessSet::one(AccessClass::SharedAtomic)
+/// Counts the accesses and barriers that a warp waits for without a miss in the L1 cache.
+fn loads_and_barriers(tally: &Tally) -> u64 {
+    let classes = AccessSet::one(AccessClass::SharedAtomic)
         .or(loads(Memory::Global))
         .or(loads(Memory::Local))
         .or(loads(Memory::Shared));
     let constants = tally[AccessClass::ConstantLoad].addresses;
-    tally.sum(near).requests + constants + tally.barriers
+    tally.sum(classes).requests + constants + tally.barriers
 }
 
-/// Accesses of shared memory.
+/// Accesses to shared memory.
 pub const SHARED: AccessSet = AccessSet::to(Memory::Shared);
 
-/// Passes through the L1 cache's data stage, which is shared memory's too.
+/// Returns the passes through the data stage of the L1 cache, which shared memory uses too.
 pub fn wavefronts(tally: &Tally) -> u64 {
     tally.sum(AccessSet::DATA_STAGE).wavefronts
 }
 
-/// Those of them that are shared memory's.
+/// Returns the passes through the data stage that access shared memory.
 pub fn shared_wavefronts(tally: &Tally) -> u64 {
     tally.sum(SHARED).wavefronts
 }
@@ -116,11 +120,11 @@ mod tests {
     }
 
     fn cost(resource: Resource, tally: &Tally) -> u64 {
-        (of(resource, tally).of)(tally)
+        (for_resource(resource, tally).amount)(tally)
     }
 
     #[test]
-    fn each_resource_has_its_own_unit() {
+    fn costs_depend_on_the_resource() {
         let tally = tally();
         assert_eq!(cost(Resource::Issue, &tally), 100);
         assert_eq!(cost(Resource::L1Shared, &tally), 32);
@@ -133,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn loads_of_matrices_are_loads_from_shared_memory() {
+    fn matrix_loads_count_as_shared_memory_loads() {
         let tally = Tally::of([(AccessClass::MatrixLoad, access(3, 12))]);
         assert_eq!(cost(Resource::L1Shared, &tally), 12);
         assert_eq!(cost(Resource::Latency, &tally), 3);
@@ -141,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_pass_the_data_stage_once_and_are_waited_for() {
+    fn copies_pass_the_data_stage_once_and_cause_waits() {
         let read = AccessCounts {
             sectors: 16,
             hits: 8,
@@ -157,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn warps_wait_for_what_the_first_cache_does_not_have() {
+    fn warps_wait_for_l1_misses() {
         let mut tally = tally();
         tally[AccessClass::SharedLoad] = access(1000, 1000);
         tally[AccessClass::GlobalLoad] = AccessCounts {
@@ -166,16 +170,19 @@ mod tests {
             ..access(100, 100)
         };
         assert_eq!(
-            of(Resource::Latency, &tally).unit,
-            "loads beyond the L1 cache"
+            for_resource(Resource::Latency, &tally).unit,
+            "loads that miss the L1 cache"
         );
         assert_eq!(cost(Resource::Latency, &tally), 25);
         tally[AccessClass::GlobalAtomic].requests = 3;
         assert_eq!(cost(Resource::Latency, &tally), 28);
-        // All of them hit, and there is no atomic: then for all loads alike.
+        // All loads hit and there are no atomics, so all loads count.
         tally[AccessClass::GlobalAtomic].requests = 0;
         tally[AccessClass::GlobalLoad].hits = 400;
-        assert_eq!(of(Resource::Latency, &tally).unit, "loads and barriers");
+        assert_eq!(
+            for_resource(Resource::Latency, &tally).unit,
+            "loads and barriers"
+        );
         assert_eq!(cost(Resource::Latency, &tally), 100 + 1000 + 7 + 1);
     }
 }

@@ -1,4 +1,4 @@
-//! A kernel's source with counters beside each line.
+//! Listings of a kernel's source with counters next to each line.
 
 use std::collections::BTreeMap;
 
@@ -10,77 +10,77 @@ use super::reader::{Reader, right};
 use super::{ProfiledLaunch, cost, source};
 use crate::number::{count, mean};
 
-/// As many lines between two that were executed are shown; more become `…`.
+/// Maximum number of lines shown between two executed lines; a longer gap becomes `…`.
 const GAP: u32 = 4;
 
-/// A line with this share of what binds the launch is marked.
+/// Minimum share of the binding resource's work for a line to be marked.
 const COSTLY: f64 = 0.1;
 
-/// Characters of a column of counters, of the shares and of the lines' numbers, with the space
+/// Width in characters of a column of counters, of the shares and of the line numbers, including the space
 /// before each.
 const CELL: usize = 7;
 const SHARE: usize = 6;
 const NUMBER: usize = 6;
 
-/// The most spaces before a line's text.
+/// Maximum indentation of a line's text.
 const INDENT: usize = 8;
 
-/// What is counted beside each line.
+/// A counter shown next to each line.
 struct Column {
-    header: [&'static str; 2],
-    chinese: [&'static str; 2],
-    /// Nothing is shown where it is 0.
+    heads: [&'static str; 2],
+    heads_zh: [&'static str; 2],
+    /// Returns the count; the cell is empty if it is 0.
     count: fn(&Tally) -> u64,
     cell: fn(&Tally) -> String,
 }
 
 const COLUMNS: &[Column] = &[
     Column {
-        header: ["warp", "instr."],
-        chinese: ["指令", ""],
+        heads: ["warp", "instr."],
+        heads_zh: ["指令", ""],
         count: |tally| tally.instructions,
         cell: |tally| count(tally.instructions),
     },
     Column {
-        header: ["active", "lanes"],
-        chinese: ["活跃", "线程"],
-        // What has all 32 of them needs no word.
+        heads: ["active", "lanes"],
+        heads_zh: ["活跃", "线程"],
+        // Lines with all 32 lanes active get an empty cell.
         count: |tally| (32 * tally.instructions).saturating_sub(tally.thread_instructions),
         cell: |tally| mean(tally.thread_instructions, tally.instructions),
     },
     Column {
-        header: ["parted", "warps"],
-        chinese: ["分歧", ""],
+        heads: ["div.", "branch"],
+        heads_zh: ["分歧", ""],
         count: |tally| tally.divergent_branches,
         cell: |tally| count(tally.divergent_branches),
     },
     Column {
-        header: ["global", "sect."],
-        chinese: ["全局", "扇区"],
+        heads: ["global", "sect."],
+        heads_zh: ["全局", "扇区"],
         count: global_sectors,
         cell: |tally| count(global_sectors(tally)),
     },
     Column {
-        header: ["local", "sect."],
-        chinese: ["局部", "扇区"],
+        heads: ["local", "sect."],
+        heads_zh: ["局部", "扇区"],
         count: local_sectors,
         cell: |tally| count(local_sectors(tally)),
     },
     Column {
-        header: ["shared", "wavef."],
-        chinese: ["共享", "波前"],
+        heads: ["shared", "wavef."],
+        heads_zh: ["共享", "波前"],
         count: cost::shared_wavefronts,
         cell: |tally| count(cost::shared_wavefronts(tally)),
     },
     Column {
-        header: ["const.", "reqs"],
-        chinese: ["常量", "请求"],
+        heads: ["const.", "reqs"],
+        heads_zh: ["常量", "请求"],
         count: constants,
         cell: |tally| count(constants(tally)),
     },
     Column {
-        header: ["atomic", "reqs"],
-        chinese: ["原子", "请求"],
+        heads: ["atomic", "reqs"],
+        heads_zh: ["原子", "请求"],
         count: atomics,
         cell: |tally| count(atomics(tally)),
     },
@@ -102,8 +102,8 @@ fn atomics(tally: &Tally) -> u64 {
     tally.sum(AccessSet::that(Direction::Updates)).requests
 }
 
-/// The lines that a launch executed, in their source's files.
-pub fn of(launched: &ProfiledLaunch) -> String {
+/// Lists the lines that a launch executed.
+pub fn annotated(launched: &ProfiledLaunch) -> String {
     let time = &launched.launch.time;
     let name = match launched.launch.kernel.as_str() {
         kernel if kernel == launched.variant => kernel.to_owned(),
@@ -112,7 +112,7 @@ pub fn of(launched: &ProfiledLaunch) -> String {
     let Some(profile) = &launched.launch.profile else {
         return format!("{name}: no lines were counted.");
     };
-    let cost = cost::of(time.binding, &profile.total);
+    let cost = cost::for_resource(time.binding, &profile.total);
     let reader = Reader {
         width: WIDTH,
         chinese: false,
@@ -126,13 +126,13 @@ pub fn of(launched: &ProfiledLaunch) -> String {
     )
 }
 
-/// Characters of a line of a chapter's.
+/// Width in characters of a line printed by a chapter.
 const WIDTH: usize = 100;
 
-/// The lines that a launch executed with their counters, those marked that take a large part of the resource
-/// which binds it.
+/// Lists the lines that a launch executed with their counters, and marks those that take a large share of the
+/// resource that bounds it.
 pub fn listing(profile: &LaunchProfile, binding: Resource, reader: &Reader) -> String {
-    let cost = cost::of(binding, &profile.total);
+    let cost = cost::for_resource(binding, &profile.total);
     let listing = Listing {
         reader,
         columns: COLUMNS
@@ -142,9 +142,9 @@ pub fn listing(profile: &LaunchProfile, binding: Resource, reader: &Reader) -> S
         all: profile
             .lines
             .iter()
-            .map(|line| (cost.of)(&line.tally))
+            .map(|line| (cost.amount)(&line.tally))
             .sum(),
-        cost: cost.of,
+        cost: cost.amount,
     };
     let mut files: BTreeMap<&str, BTreeMap<u32, &Tally>> = BTreeMap::new();
     for LineProfile { file, line, tally } in &profile.lines {
@@ -167,8 +167,8 @@ impl Listing<'_> {
             "" => (
                 Vec::new(),
                 Some(self.reader.pick(
-                    "The PTX names no source: these are its own lines.",
-                    "PTX 没有注明源文件：以下是 PTX 自身的行。",
+                    "The PTX has no source information: these are its own lines.",
+                    "PTX 不含源文件信息：以下是 PTX 自身的行。",
                 )),
             ),
             file => match (self.reader.text)(file) {
@@ -178,9 +178,7 @@ impl Listing<'_> {
         };
         let mut listed: Vec<String> = missing.into_iter().collect();
         listed.extend(self.headers(file));
-        let nameless = self
-            .reader
-            .pick("(the compiler names no line)", "（编译器没有注明行号）");
+        let no_line = self.reader.pick("(no line information)", "（无行号信息）");
         let mut last = None;
         for number in shown(lines, &text) {
             if last.is_some_and(|last| number > last + 1) {
@@ -189,20 +187,20 @@ impl Listing<'_> {
             last = Some(number);
             let text = match number.checked_sub(1) {
                 Some(index) => text.get(index as usize).map_or("", String::as_str),
-                None => nameless.as_str(),
+                None => no_line.as_str(),
             };
             listed.push(self.line(number, lines.get(&number).copied(), text));
         }
         listed.join("\n")
     }
 
-    /// Two lines over the columns, the file's name over the text.
+    /// Returns two header lines; the second has the file's name above the text.
     fn headers(&self, file: &str) -> [String; 2] {
         let row = |index: usize, share: &str, text: &str| {
             let chinese = self.reader.chinese;
             let cells = self.columns.iter().map(|column| match chinese {
-                false => column.header[index],
-                true => column.chinese[index],
+                false => column.heads[index],
+                true => column.heads_zh[index],
             });
             let cells: String = cells.map(|cell| right(cell, CELL)).collect();
             let share = right(share, SHARE);
@@ -215,7 +213,7 @@ impl Listing<'_> {
         ]
     }
 
-    /// A line with its counters, or without where none of it was executed.
+    /// Formats a line with its counters, or without them if it was not executed.
     fn line(&self, number: u32, tally: Option<&Tally>, text: &str) -> String {
         let counters = match tally {
             None => " ".repeat(SHARE + CELL * self.columns.len()),
@@ -250,20 +248,20 @@ impl Listing<'_> {
         ))
     }
 
-    /// Characters up to the end of the line's number.
+    /// Returns the width up to and including the line number.
     fn gutter(&self) -> usize {
         SHARE + CELL * self.columns.len() + NUMBER
     }
 }
 
-/// The lines to show: those with counters, the beginnings of the statements they are in, and what
-/// is between two of them where that is short and no comment.
+/// Returns the numbers of the lines to show: the lines with counters, the first lines of their statements,
+/// and short gaps without comments between them.
 fn shown(lines: &BTreeMap<u32, &Tally>, text: &[String]) -> Vec<u32> {
     let mut shown: Vec<u32> = Vec::new();
     for &line in lines.keys() {
-        let first = beginning(line, text);
+        let first = statement_start(line, text);
         let from = match shown.last() {
-            Some(&last) if first > last && is_gap_shown(last + 1, first, text) => last + 1,
+            Some(&last) if first > last && is_short_gap(last + 1, first, text) => last + 1,
             Some(&last) => first.max(last + 1),
             None => first,
         };
@@ -272,16 +270,16 @@ fn shown(lines: &BTreeMap<u32, &Tally>, text: &[String]) -> Vec<u32> {
     shown
 }
 
-/// Whether the lines from `first` to before `end` may be shown between two others.
-fn is_gap_shown(first: u32, end: u32, text: &[String]) -> bool {
+/// Returns true if the lines from `first` up to but excluding `end` may be shown between two others.
+fn is_short_gap(first: u32, end: u32, text: &[String]) -> bool {
     let lines = text.get(first.saturating_sub(1) as usize..end.saturating_sub(1) as usize);
     end - first <= GAP
         && lines.is_some_and(|lines| !lines.iter().any(|line| line.trim().starts_with("//")))
 }
 
-/// Where the statement, or the heading of the function, begins that `line` is in.
-fn beginning(line: u32, text: &[String]) -> u32 {
-    let goes_on = |number: &u32| {
+/// Returns the first line of the statement, or of the function's signature, that contains `line`.
+fn statement_start(line: u32, text: &[String]) -> u32 {
+    let continues = |number: &u32| {
         let before = number
             .checked_sub(2)
             .and_then(|index| text.get(index as usize));
@@ -292,7 +290,7 @@ fn beginning(line: u32, text: &[String]) -> u32 {
         })
     };
     let mut first = line;
-    while goes_on(&first) {
+    while continues(&first) {
         first -= 1;
     }
     first
@@ -315,7 +313,7 @@ mod tests {
     }
 
     fn listing(launch: &LaunchRecord) -> String {
-        of(&ProfiledLaunch {
+        annotated(&ProfiledLaunch {
             case: String::new(),
             variant: "add",
             launch,
@@ -332,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_stand_beside_the_source() {
+    fn counters_are_next_to_the_source() {
         let source = source::lines("kernels/vector-add.cu").unwrap();
         let line = source.iter().position(|line| line.contains("c[")).unwrap() as u32 + 1;
         let loads = AccessCounts {
@@ -350,55 +348,55 @@ mod tests {
         let listed = listing(&launch);
         let row = listed.lines().last().unwrap();
         let text = source[line as usize - 1].trim_end();
-        let wanted = format!("> 90 %   90 k  123 k{line:>6}  {text}");
-        assert_eq!(row, wanted, "{listed}");
-        let wanted = "add: bound by instruction issue; shares of the warp instructions.\n";
-        assert!(listed.starts_with(wanted), "{listed}");
+        let expected = format!("> 90 %   90 k  123 k{line:>6}  {text}");
+        assert_eq!(row, expected, "{listed}");
+        let expected = "add: bound by instruction issue; shares of the warp instructions.\n";
+        assert!(listed.starts_with(expected), "{listed}");
         assert!(listed.contains("kernels/vector-add.cu\n"), "{listed}");
         assert!(listed.lines().all(|line| line.chars().count() <= WIDTH));
-        // Nobody used shared memory, and no lane was idle.
+        // Nothing used shared memory, and no lane was inactive.
         for absent in ["shared", "lanes"] {
             assert!(!listed.contains(absent), "{listed}");
         }
     }
 
     #[test]
-    fn a_source_that_is_not_there_leaves_the_lines() {
+    fn a_missing_source_leaves_the_counters() {
         let mut launch = sample::by_lines(&[(7, tally(10))], &[(Resource::Issue, 1.0)]);
         let lines = &mut launch.profile.as_mut().unwrap().lines;
         lines[0].file = "kernels/gone.cu".to_owned();
         let listed = listing(&launch);
         assert!(
-            listed.contains("\nThere is no kernels/gone.cu in"),
+            listed.contains("\nCannot find kernels/gone.cu in"),
             "{listed}"
         );
         assert!(listed.ends_with(">100 %     10     7"), "{listed}");
     }
 
     #[test]
-    fn ptx_without_a_source_has_lines_of_its_own() {
+    fn ptx_without_source_information_lists_its_own_lines() {
         let mut launch = sample::by_lines(&[(7, tally(10))], &[(Resource::Issue, 1.0)]);
         launch.profile.as_mut().unwrap().lines[0].file = String::new();
         let listed = listing(&launch);
-        assert!(listed.contains("\nThe PTX names no source"), "{listed}");
+        assert!(
+            listed.contains("\nThe PTX has no source information"),
+            "{listed}"
+        );
     }
 
     #[test]
-    fn what_the_compiler_added_has_no_number() {
+    fn code_added_by_the_compiler_has_no_line_number() {
         let lines = [(0, tally(1)), (u32::MAX, tally(1))];
         let listed = listing(&sample::by_lines(&lines, &[(Resource::Issue, 1.0)]));
         let rows: Vec<&str> = listed.lines().skip(3).collect();
         assert_eq!(rows.len(), 3, "{listed}");
-        assert!(
-            rows[0].ends_with("  –  (the compiler names no line)"),
-            "{listed}"
-        );
+        assert!(rows[0].ends_with("  –  (no line information)"), "{listed}");
         assert!(rows[1].ends_with('…'), "{listed}");
         assert!(rows[2].ends_with("4294967295"), "{listed}");
     }
 
     #[test]
-    fn columns_are_those_that_something_is_in() {
+    fn empty_columns_are_omitted() {
         let all = Tally {
             thread_instructions: 31,
             divergent_branches: 1,
@@ -438,12 +436,12 @@ mod tests {
         };
         let listed = listing(&sample::by_lines(&[(1, all)], &[(Resource::Issue, 1.0)]));
         let headers: Vec<&str> = listed.lines().nth(1).unwrap().split_whitespace().collect();
-        let wanted = "share warp active parted global local shared const. atomic";
-        assert_eq!(headers.join(" "), wanted);
+        let expected = "share warp active div. global local shared const. atomic";
+        assert_eq!(headers.join(" "), expected);
     }
 
     #[test]
-    fn a_launch_that_was_not_counted_says_so() {
+    fn a_launch_without_counters_is_reported() {
         let mut launch = sample::by_lines(&[], &[(Resource::Issue, 1.0)]);
         launch.profile = None;
         assert_eq!(listing(&launch), "add: no lines were counted.");
@@ -457,12 +455,12 @@ mod tests {
         assert_eq!(shown_of(&[2, 8], &code), [2, 8]);
         let comment = text(&["a;", "b;", "// c", "c;"]);
         assert_eq!(shown_of(&[2, 4], &comment), [2, 4]);
-        // Without text there is nothing to see between two lines.
+        // Without the source text the gap has nothing to show.
         assert_eq!(shown_of(&[2, 4], &[]), [2, 4]);
     }
 
     #[test]
-    fn a_statement_is_shown_from_its_beginning() {
+    fn a_statement_is_shown_from_its_first_line() {
         let code = text(&[
             "// What it does,",
             "// in words",

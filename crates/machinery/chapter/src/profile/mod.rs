@@ -1,7 +1,7 @@
-//! What `--profile` prints: tables of counters, advice, and the kernels' source with counters
-//! beside it; and what `--json` has of it.
+//! Output of `--profile`: tables of counters, advice, and the kernels' source annotated with counters; and
+//! their JSON form.
 //!
-//! Nothing is counted here: the simulator does that, and a GPU's profiler.
+//! This module only reports; the simulator counts, and on a GPU a profiler does.
 
 mod advice;
 pub mod cost;
@@ -23,32 +23,32 @@ pub use ncu::command as ncu_command;
 pub use reader::Reader;
 pub use record::Record;
 
-/// A launch of a report's results.
+/// One launch among a report's results.
 pub struct ProfiledLaunch<'a> {
-    /// What sets it apart from other launches of this variant; empty where nothing does.
+    /// The input, if the report has launches of this variant on several inputs; otherwise empty.
     pub case: String,
-    /// Which kernel it is, as the chapter's table says.
+    /// The variant's name in the chapter's table.
     pub variant: &'a str,
-    /// What it did.
+    /// The launch record.
     pub launch: &'a LaunchRecord,
 }
 
-/// Loads from a memory, and what asynchronous copies read there.
+/// Selects loads from a memory, including the reads of asynchronous copies.
 const fn loads(memory: Memory) -> AccessSet {
     AccessSet::to(memory).and(AccessSet::that(Direction::Reads))
 }
 
-/// Stores to a memory. What asynchronous copies write is counted apart from them.
+/// Selects stores to a memory. The writes of asynchronous copies are counted separately.
 const fn stores(memory: Memory) -> AccessSet {
     let writes = AccessSet::to(memory).and(AccessSet::that(Direction::Writes));
     writes.without(AccessSet::COPIES)
 }
 
-/// A counter of the L2 cache, which is known of a launch and not of its lines.
+/// A counter of the L2 cache, which exists per launch and not per line.
 struct LaunchCounter {
     name: &'static str,
     plain: &'static str,
-    /// The counter that it comes after.
+    /// The counter it is listed after.
     after: &'static str,
 }
 
@@ -58,59 +58,59 @@ const L2_MISSES: LaunchCounter = LaunchCounter {
     after: "lts__t_sectors_srcunit_tex_op_read.sum",
 };
 
-/// Characters of a line of words.
+/// Maximum width of a line of text, in characters.
 const WIDTH: usize = 100;
 
-/// The profile of some launches, as Markdown: those of one case side by side. `which` says what a column
-/// is of: `one launch each`.
+/// Formats the profile of some launches as Markdown, with the launches on one input side by side. `which`
+/// describes a column, such as `one launch each`.
 pub fn text(which: &str, launches: &[ProfiledLaunch], detail: Detail) -> Vec<String> {
     let Some(first) = launches.first() else {
-        return vec!["Profile: there was no launch.".to_owned()];
+        return vec!["Profile: no kernel was launched.".to_owned()];
     };
     let gpu = first.launch.time.gpu;
     let mut parts = vec![format!(
         "Profile: {which}, counted on the simulator; times and caches modelled, {gpu}."
     )];
-    for group in launches.chunk_by(|one, other| one.case == other.case) {
+    for group in launches.chunk_by(|a, b| a.case == b.case) {
         match group[0].case.as_str() {
             "" => {}
             case => parts.push(format!("{case}:")),
         }
-        parts.push(table::of(group));
+        parts.push(table::side_by_side(group));
         parts.push(advice(group));
         if detail == Detail::Lines {
-            parts.extend(group.iter().map(lines::of));
+            parts.extend(group.iter().map(lines::annotated));
         }
     }
     parts.push(table::names(launches));
     parts
 }
 
-/// A line for each launch.
+/// Returns one line of advice per launch.
 fn advice(group: &[ProfiledLaunch]) -> String {
-    let said = group.iter().filter_map(|launched| {
-        let advice = advice::of(launched.launch)?;
+    let lines = group.iter().filter_map(|launched| {
+        let advice = advice::for_launch(launched.launch)?;
         Some(wrapped(&format!("{}: {advice}", launched.variant)))
     });
-    said.collect::<Vec<_>>().join("\n")
+    lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Words in lines of at most [`WIDTH`] characters, the first of them not indented. The digits of a
-/// number stay together.
+/// Wraps text into lines of at most [`WIDTH`] characters; all but the first are indented. The digit groups of
+/// a number stay together.
 fn wrapped(words: &str) -> String {
-    let mut whole: Vec<String> = Vec::new();
+    let mut units: Vec<String> = Vec::new();
     for word in words.split(' ') {
-        let goes_on = word.starts_with(|it: char| it.is_ascii_digit() || it == '%');
-        match whole.last_mut() {
-            Some(number) if goes_on && number.ends_with(|it: char| it.is_ascii_digit()) => {
+        let continues_number = word.starts_with(|c: char| c.is_ascii_digit() || c == '%');
+        match units.last_mut() {
+            Some(number) if continues_number && number.ends_with(|c: char| c.is_ascii_digit()) => {
                 *number += " ";
                 *number += word;
             }
-            _ => whole.push(word.to_owned()),
+            _ => units.push(word.to_owned()),
         }
     }
     let mut lines = vec![String::new()];
-    for word in &whole {
+    for word in &units {
         let last = lines.len() - 1;
         let line = &mut lines[last];
         if line.is_empty() {
@@ -159,11 +159,11 @@ mod tests {
     #[test]
     fn without_a_launch_there_is_no_profile() {
         let parts = text("one launch each", &[], Detail::Lines);
-        assert_eq!(parts, ["Profile: there was no launch."]);
+        assert_eq!(parts, ["Profile: no kernel was launched."]);
     }
 
     #[test]
-    fn words_are_wrapped_and_kept() {
+    fn words_are_wrapped_without_loss() {
         let words = ["word"; 60].join(" ");
         let lines = wrapped(&words);
         assert_eq!(lines.lines().count(), 4);

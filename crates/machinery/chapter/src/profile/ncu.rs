@@ -1,4 +1,4 @@
-//! The command by which Nsight Compute, NVIDIA's profiler, counts the same on a GPU.
+//! The command line that counts the same on a GPU with Nsight Compute, NVIDIA's profiler.
 //!
 //! Source of its options: Nsight Compute's documentation, "Nsight Compute CLI".
 
@@ -7,12 +7,13 @@ use cuda_driver::counters::{Agreement, METRICS};
 use super::L2_MISSES;
 use crate::flags::Detail;
 
-/// The command that profiles `run`, a command too, at the clock that the GPU has.
+/// Returns the command that profiles the command `run` at the GPU's current clock.
 pub fn command(detail: Detail, run: &str) -> String {
     let options = match detail {
         Detail::Summary => {
-            let its = |agreement| agreement != Agreement::Ours;
-            let metrics = METRICS.iter().filter(|metric| its(metric.agreement));
+            let metrics = METRICS
+                .iter()
+                .filter(|metric| metric.agreement != Agreement::Ours);
             let names = metrics.map(|metric| metric.name);
             let names: Vec<&str> = names.chain([L2_MISSES.name]).collect();
             format!("--metrics {}", names.join(","))
@@ -41,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_another_command() {
+    fn lines_have_a_different_command() {
         let command = command(Detail::Lines, "program");
         assert!(command.contains("--page source"), "{command}");
         assert!(!command.contains("--metrics"), "{command}");

@@ -1,17 +1,17 @@
-//! For whom lines are listed: how wide they may be, in which language, and where their text is from.
+//! Presentation of a listing: its width, its language, and the source of its text.
 
-/// For whom lines are listed.
+/// The presentation of a listing.
 pub struct Reader<'a> {
-    /// Characters of a line, the text cut off at its end where that takes more.
+    /// Maximum width of a line in columns; longer lines are truncated.
     pub width: usize,
-    /// Whether it is in Chinese.
+    /// True for Chinese.
     pub chinese: bool,
-    /// The lines of a file by the name that the PTX has for it, or a sentence on why they are not there.
+    /// Returns the lines of a file by its name in the PTX, or a sentence on why they are missing.
     pub text: &'a dyn Fn(&str) -> Result<Vec<String>, String>,
 }
 
 impl Reader<'_> {
-    /// One of two texts.
+    /// Returns the text in the reader's language.
     pub(super) fn pick(&self, english: &str, chinese: &str) -> String {
         match self.chinese {
             false => english.to_owned(),
@@ -19,37 +19,37 @@ impl Reader<'_> {
         }
     }
 
-    /// At most as many columns as there are, the last of them `…` where it took more.
+    /// Truncates a line to the width; a truncated line ends with `…`.
     pub(super) fn cut(&self, line: &str) -> String {
         let line = line.trim_end();
-        if line.chars().map(wide).sum::<usize>() <= self.width {
+        if line.chars().map(columns_of).sum::<usize>() <= self.width {
             return line.to_owned();
         }
-        let mut left = self.width - 1;
-        let fits = |character: &char| match left.checked_sub(wide(*character)) {
+        let mut remaining = self.width - 1;
+        let fits = |character: &char| match remaining.checked_sub(columns_of(*character)) {
             Some(rest) => {
-                left = rest;
+                remaining = rest;
                 true
             }
             None => false,
         };
-        let mut kept: String = line.chars().take_while(fits).collect();
-        kept.push('…');
-        kept
+        let mut truncated: String = line.chars().take_while(fits).collect();
+        truncated.push('…');
+        truncated
     }
 }
 
-/// Columns that a character takes in a terminal: a Chinese one takes two.
-fn wide(character: char) -> usize {
+/// Returns the columns of a character in a terminal; Chinese characters take two.
+fn columns_of(character: char) -> usize {
     match character {
         '\u{2e80}'.. => 2,
         _ => 1,
     }
 }
 
-/// A text at the right of so many columns.
+/// Right-aligns a text in `columns` columns.
 pub(super) fn right(text: &str, columns: usize) -> String {
-    let taken = text.chars().map(wide).sum();
+    let taken = text.chars().map(columns_of).sum();
     format!("{}{text}", " ".repeat(columns.saturating_sub(taken)))
 }
 

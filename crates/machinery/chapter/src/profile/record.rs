@@ -1,4 +1,4 @@
-//! A launch's counters and its modelled time, as the JSON record has them.
+//! JSON form of a launch's counters and modelled time.
 
 use cuda_driver::LaunchRecord;
 use cuda_driver::counters::{LineProfile, METRICS, Tally};
@@ -9,8 +9,8 @@ use serde::ser::{SerializeMap, Serializer};
 use super::L2_MISSES;
 use crate::flags::Detail;
 
-/// What the record says of a launch. On a GPU, and where a result is no kernel's, counters and
-/// model are null.
+/// The fields of a launch in the record. Counters and model are null on a GPU, and for results that are not
+/// of a kernel.
 #[derive(Debug, Serialize)]
 pub struct Record<'a> {
     launch: Option<Launch<'a>>,
@@ -20,7 +20,7 @@ pub struct Record<'a> {
     lines: Option<Vec<Line<'a>>>,
 }
 
-/// Which kernel was launched, and how many blocks and threads.
+/// The kernel that was launched, and the dimensions of its grid and blocks.
 #[derive(Debug, Serialize)]
 struct Launch<'a> {
     kernel: &'a str,
@@ -28,7 +28,7 @@ struct Launch<'a> {
     block: [u32; 3],
 }
 
-/// A line of the source.
+/// The counters of a source line.
 #[derive(Debug, Serialize)]
 struct Line<'a> {
     file: &'a str,
@@ -36,15 +36,15 @@ struct Line<'a> {
     counters: Counters<'a>,
 }
 
-/// Every counter by the name that Nsight Compute has for it.
+/// All counters by their names in Nsight Compute.
 #[derive(Debug)]
 struct Counters<'a> {
     tally: &'a Tally,
-    /// Known of a launch, not of a line.
+    /// Known per launch, not per line.
     l2_read_misses: Option<u64>,
 }
 
-/// The modelled time, and what it comes from.
+/// The modelled time and its components.
 #[derive(Debug, Serialize)]
 struct Model<'a> {
     gpu: &'a str,
@@ -78,7 +78,7 @@ struct Roofline {
 }
 
 impl<'a> Record<'a> {
-    /// That of `launch`; of its lines too where `detail` says so.
+    /// Creates the record of `launch`, including its lines if `detail` asks for them.
     pub fn new(launch: Option<&'a LaunchRecord>, detail: Option<Detail>) -> Self {
         let profile = launch.and_then(|launch| launch.profile.as_ref());
         Record {
@@ -222,9 +222,9 @@ mod tests {
     }
 
     #[test]
-    fn the_model_says_what_its_time_comes_from() {
+    fn the_model_lists_the_components_of_its_time() {
         let record = record(Some(&launch()), None);
-        let wanted = json!({
+        let expected = json!({
             "gpu": "NVIDIA H200",
             "milliseconds": 1.0,
             "binding": "l1_shared",
@@ -237,11 +237,11 @@ mod tests {
                 "operations": 2e6, "bytes": 3e6, "peak_operations": 6e13, "peak_bandwidth": 4e12
             },
         });
-        assert_eq!(record["model"], wanted);
+        assert_eq!(record["model"], expected);
     }
 
     #[test]
-    fn lines_are_there_where_they_were_asked_for() {
+    fn lines_are_recorded_on_request() {
         let launch = launch();
         assert_eq!(
             record(Some(&launch), Some(Detail::Summary)).get("lines"),
@@ -258,13 +258,13 @@ mod tests {
     }
 
     #[test]
-    fn without_a_launch_there_is_null() {
-        let wanted = json!({ "launch": null, "counters": null, "model": null });
-        assert_eq!(record(None, Some(Detail::Lines)), wanted);
+    fn a_result_without_a_launch_is_null() {
+        let expected = json!({ "launch": null, "counters": null, "model": null });
+        assert_eq!(record(None, Some(Detail::Lines)), expected);
     }
 
     #[test]
-    fn every_name_is_another() {
+    fn names_are_distinct() {
         let resources = [
             Resource::Arithmetic,
             Resource::Issue,

@@ -1,11 +1,11 @@
-//! Launches made by hand, for tests.
+//! Hand-made launch records for tests.
 
 use cuda_driver::LaunchRecord;
 use cuda_driver::counters::{Counters, LaunchProfile, LineProfile, Tally};
 use cuda_driver::model::{Modelled, Occupancy, OccupancyLimit, Resource, ResourceTime, Roofline};
 
-/// A launch of 1000 blocks of 256 threads that did what `total` says, and takes a millisecond of
-/// the first of `parts`.
+/// Returns the record of a launch of 1000 blocks of 256 threads with these counters and busy times. Its
+/// modelled time is one millisecond, bound by the first of `parts`.
 pub fn launch(total: Tally, parts: &[(Resource, f64)]) -> LaunchRecord {
     LaunchRecord {
         kernel: "add".to_owned(),
@@ -43,7 +43,7 @@ pub fn launch(total: Tally, parts: &[(Resource, f64)]) -> LaunchRecord {
     }
 }
 
-/// The same, all of it by the lines of `kernels/vector-add.cu` that are given.
+/// Returns the record of such a launch with counters per line of `kernels/vector-add.cu`.
 pub fn by_lines(lines: &[(u32, Tally)], parts: &[(Resource, f64)]) -> LaunchRecord {
     let mut total = Tally::default();
     lines.iter().for_each(|(_, tally)| total.add(tally));

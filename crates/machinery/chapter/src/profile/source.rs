@@ -1,33 +1,32 @@
-//! The text of a kernel's source, found by the name that the PTX has for it.
+//! The source text of kernels, located by its file name in the PTX.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The lines of `file`, which PTX names relative to the repository: looked for in the current
-/// folder and in those above it, then in the folder of the workspace that this program was built
-/// in.
+/// Returns the lines of `file`, whose name in the PTX is relative to the repository. The file is searched in
+/// the current folder and its parents, then in the workspace that this program was built from.
 ///
 /// # Errors
 ///
-/// Says in one sentence where it was looked for.
+/// Returns a sentence that says where the file was searched.
 pub fn lines(file: &str) -> Result<Vec<String>, String> {
-    let here = env::current_dir().unwrap_or_default();
-    let mut folders: Vec<&Path> = here.ancestors().collect();
+    let current = env::current_dir().unwrap_or_default();
+    let mut folders: Vec<&Path> = current.ancestors().collect();
     let built_in = workspace();
     folders.push(&built_in);
     read(file, &folders).ok_or_else(|| {
         format!(
-            "There is no {file} in this folder, in one above it or in {}: run this where it is to \
-             see the text of the lines.",
+            "Cannot find {file} in this folder, its parents or {}: run the program where the file is \
+             to see the source lines.",
             built_in.display()
         )
     })
 }
 
-/// The first of the files named `file` in `folders`.
+/// Reads the first file named `file` in `folders`.
 fn read(file: &str, folders: &[&Path]) -> Option<Vec<String>> {
-    let mut found = folders.iter().map(|folder| folder.join(file));
-    let bytes = found.find_map(|path| fs::read(path).ok())?;
+    let mut paths = folders.iter().map(|folder| folder.join(file));
+    let bytes = paths.find_map(|path| fs::read(path).ok())?;
     let text = String::from_utf8_lossy(&bytes);
     Some(
         text.lines()
@@ -36,10 +35,14 @@ fn read(file: &str, folders: &[&Path]) -> Option<Vec<String>> {
     )
 }
 
-/// The folder that `crates` is in.
+/// Returns the root folder of the workspace.
 fn workspace() -> PathBuf {
-    let ours = Path::new(env!("CARGO_MANIFEST_DIR"));
-    ours.ancestors().nth(3).unwrap_or(ours).to_owned()
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    crate_folder
+        .ancestors()
+        .nth(3)
+        .unwrap_or(crate_folder)
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -53,10 +56,13 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_nowhere_is_a_sentence_that_says_where_it_would_be() {
-        let said = lines("kernels/no-such-kernel.cu").unwrap_err();
-        assert!(said.contains("There is no kernels/no-such-kernel.cu in this folder"));
-        assert!(said.contains(&workspace().display().to_string()), "{said}");
+    fn a_missing_file_is_reported_with_the_searched_folders() {
+        let message = lines("kernels/no-such-kernel.cu").unwrap_err();
+        assert!(message.contains("Cannot find kernels/no-such-kernel.cu in this folder"));
+        assert!(
+            message.contains(&workspace().display().to_string()),
+            "{message}"
+        );
     }
 
     #[test]
@@ -71,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_shown_as_such() {
+    fn invalid_utf8_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("k.cu"), b"\xff\n").unwrap();
         assert_eq!(read("k.cu", &[folder.path()]).unwrap(), ["\u{fffd}"]);

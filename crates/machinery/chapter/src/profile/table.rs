@@ -1,4 +1,4 @@
-//! Counters of some launches side by side.
+//! Tables of the counters of several launches side by side.
 
 use cuda_driver::counters::{AccessCounts, Agreement, LaunchProfile, METRICS, Metric, Tally};
 use cuda_driver::model::Resource;
@@ -8,97 +8,97 @@ use super::{L2_MISSES, ProfiledLaunch, loads, stores};
 use crate::number::{grouped, mean, milliseconds, percent};
 use crate::report::table::{aligned, or_dash, table};
 
-/// A figure that follows from counters; it comes after one of them.
+/// A figure derived from counters, listed after one of them.
 struct Derived {
     /// The counter's name in Nsight Compute.
     after: &'static str,
     name: &'static str,
-    /// `None` where there is nothing to say.
-    of: fn(&Tally) -> Option<String>,
+    /// Computes the figure; `None` if it does not apply.
+    value: fn(&Tally) -> Option<String>,
 }
 
-/// Of the requests to shared memory, as Nsight Compute counts them: those of warps that come to the
-/// instruction with all lanes switched off, as behind a short branch.
-const IDLE: &str = "– with no lane taking part";
+/// Requests to shared memory whose lanes are all inactive, as after a short predicated branch. Nsight Compute
+/// counts them as instructions.
+const NO_LANE: &str = "– without an active lane";
 
-/// What lanes that share an address cost: they go to the L2 cache one after the other.
-const TURNS: &str = "– turns a request";
+/// Cost of lanes that share an address: the L2 cache serializes them.
+const TURNS: &str = "– turns per request";
 
 const DERIVED: &[Derived] = &[
     Derived {
         after: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-        name: "– sectors a request",
-        of: |tally| sectors(&tally.sum(loads(Memory::Global))),
+        name: "– sectors per request",
+        value: |tally| sectors(&tally.sum(loads(Memory::Global))),
     },
     Derived {
         after: "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-        name: "– sectors a request",
-        of: |tally| sectors(&tally.sum(stores(Memory::Global))),
+        name: "– sectors per request",
+        value: |tally| sectors(&tally.sum(stores(Memory::Global))),
     },
     Derived {
         after: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
-        name: "– of the sectors loaded",
-        of: |tally| hits(&tally.sum(loads(Memory::Global))),
+        name: "– hit rate",
+        value: |tally| hits(&tally.sum(loads(Memory::Global))),
     },
     Derived {
         after: "idc__requests.sum",
-        name: "– requests a load",
-        of: |tally| {
+        name: "– requests per load",
+        value: |tally| {
             let constants = tally[AccessClass::ConstantLoad];
             ratio(constants.addresses, constants.requests)
         },
     },
     Derived {
         after: "idc__requests_lookup_hit.sum",
-        name: "– of the requests",
-        of: |tally| {
+        name: "– hit rate",
+        value: |tally| {
             let constants = tally[AccessClass::ConstantLoad];
             rate(constants.hits, constants.addresses)
         },
     },
     Derived {
         after: "smsp__inst_executed_op_shared_ld.sum",
-        name: IDLE,
-        of: |tally| idle(&tally[AccessClass::SharedLoad]),
+        name: NO_LANE,
+        value: |tally| without_lanes(&tally[AccessClass::SharedLoad]),
     },
     Derived {
         after: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-        name: "– wavefronts a request",
-        of: |tally| wavefronts(&tally.sum(loads(Memory::Shared))),
+        name: "– wavefronts per request",
+        value: |tally| wavefronts(&tally.sum(loads(Memory::Shared))),
     },
     Derived {
         after: "smsp__inst_executed_op_shared_st.sum",
-        name: IDLE,
-        of: |tally| idle(&tally[AccessClass::SharedStore]),
+        name: NO_LANE,
+        value: |tally| without_lanes(&tally[AccessClass::SharedStore]),
     },
     Derived {
         after: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-        name: "– wavefronts a request",
-        of: |tally| wavefronts(&tally.sum(stores(Memory::Shared))),
+        name: "– wavefronts per request",
+        value: |tally| wavefronts(&tally.sum(stores(Memory::Shared))),
     },
     Derived {
         after: "l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_atom.sum",
         name: TURNS,
-        of: |tally| turns(&tally[AccessClass::GlobalAtomic]),
+        value: |tally| turns(&tally[AccessClass::GlobalAtomic]),
     },
     Derived {
         after: "l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_red.sum",
         name: TURNS,
-        of: |tally| turns(&tally[AccessClass::GlobalReduction]),
+        value: |tally| turns(&tally[AccessClass::GlobalReduction]),
     },
     Derived {
         after: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
-        name: "– wavefronts a request",
-        of: |tally| wavefronts(&tally[AccessClass::SharedAtomic]),
+        name: "– wavefronts per request",
+        value: |tally| wavefronts(&tally[AccessClass::SharedAtomic]),
     },
     Derived {
         after: "smsp__thread_inst_executed.sum",
-        name: "– active lanes, of 32",
-        of: |tally| ratio(tally.thread_instructions, tally.instructions),
+        name: "– active lanes of 32",
+        value: |tally| ratio(tally.thread_instructions, tally.instructions),
     },
 ];
 
-/// Every resource, in the order of the rows.
+/// All resources, in the order of their rows.
 const RESOURCES: [Resource; 8] = [
     Resource::Arithmetic,
     Resource::Issue,
@@ -110,9 +110,9 @@ const RESOURCES: [Resource; 8] = [
     Resource::Launch,
 ];
 
-/// A column for each launch. Rows that have nothing but zeros are left out; what the launch is
-/// bound by is marked.
-pub fn of(launches: &[ProfiledLaunch]) -> String {
+/// Formats one column per launch. Rows that contain only zeros are omitted; the resource that bounds a launch
+/// is marked.
+pub fn side_by_side(launches: &[ProfiledLaunch]) -> String {
     let mut headers = vec!["counter"];
     headers.extend(launches.iter().map(|launched| launched.variant));
     let records: Vec<&LaunchRecord> = launches.iter().map(|launched| launched.launch).collect();
@@ -134,7 +134,7 @@ pub fn of(launches: &[ProfiledLaunch]) -> String {
     aligned(&headers, rows, |column| column > 0)
 }
 
-/// Nsight Compute's names of the counters that some launch has, as far as it has them too.
+/// Formats a table of the counters that some launch has, with their names in Nsight Compute.
 pub fn names(launches: &[ProfiledLaunch]) -> String {
     let records: Vec<&LaunchRecord> = launches.iter().map(|launched| launched.launch).collect();
     let mut rows = Vec::new();
@@ -142,7 +142,9 @@ pub fn names(launches: &[ProfiledLaunch]) -> String {
         if is_counted(metric, &records) && metric.agreement != Agreement::Ours {
             rows.push(vec![metric.plain.to_owned(), metric.name.to_owned()]);
         }
-        if metric.name == L2_MISSES.after && profiles(&records).any(|it| it.l2_read_misses > 0) {
+        if metric.name == L2_MISSES.after
+            && profiles(&records).any(|profile| profile.l2_read_misses > 0)
+        {
             rows.push(vec![L2_MISSES.plain.to_owned(), L2_MISSES.name.to_owned()]);
         }
     }
@@ -157,38 +159,43 @@ fn is_counted(metric: &Metric, records: &[&LaunchRecord]) -> bool {
     profiles(records).any(|profile| metric.value(&profile.total) > 0)
 }
 
-/// The row of a counter, unless all have none.
+/// Returns the row of a counter; `None` if it is 0 for all launches.
 fn counter(
     plain: &str,
     records: &[&LaunchRecord],
-    of: impl Fn(&LaunchProfile) -> u64,
+    value: impl Fn(&LaunchProfile) -> u64,
 ) -> Option<Vec<String>> {
-    if profiles(records).all(|profile| of(profile) == 0) {
+    if profiles(records).all(|profile| value(profile) == 0) {
         return None;
     }
-    let value = |record: &&LaunchRecord| {
-        or_dash(record.profile.as_ref().map(|profile| grouped(of(profile))))
+    let cell = |record: &&LaunchRecord| {
+        or_dash(
+            record
+                .profile
+                .as_ref()
+                .map(|profile| grouped(value(profile))),
+        )
     };
-    Some(row(plain, records.iter().map(value)))
+    Some(row(plain, records.iter().map(cell)))
 }
 
-/// The rows that come after a counter, without those that say nothing.
+/// Returns the rows derived from a counter that apply to some launch.
 fn derived<'a>(
     after: &'a str,
     records: &'a [&LaunchRecord],
 ) -> impl Iterator<Item = Vec<String>> + 'a {
-    let here = DERIVED.iter().filter(move |derived| derived.after == after);
-    here.filter_map(|derived| {
+    let matching = DERIVED.iter().filter(move |derived| derived.after == after);
+    matching.filter_map(|derived| {
         let values = records.iter().map(|record| {
             let profile = record.profile.as_ref()?;
-            (derived.of)(&profile.total)
+            (derived.value)(&profile.total)
         });
-        let said = values.clone().any(|value| value.is_some());
-        said.then(|| row(derived.name, values.map(or_dash)))
+        let applies = values.clone().any(|value| value.is_some());
+        applies.then(|| row(derived.name, values.map(or_dash)))
     })
 }
 
-/// How full a multiprocessor is, and how long each resource is busy.
+/// Returns the rows on occupancy and on the busy time of each resource.
 fn model(records: &[&LaunchRecord]) -> Vec<Vec<String>> {
     let occupancy = |record: &&LaunchRecord| {
         let occupancy = record.time.occupancy;
@@ -196,7 +203,7 @@ fn model(records: &[&LaunchRecord]) -> Vec<Vec<String>> {
     };
     let limit = |record: &&LaunchRecord| record.time.occupancy.limit.to_string();
     let mut rows = vec![
-        row("warps a multiprocessor", records.iter().map(occupancy)),
+        row("warps per SM", records.iter().map(occupancy)),
         row("– limited by", records.iter().map(limit)),
         row(
             "modelled time, ms",
@@ -219,7 +226,7 @@ fn model(records: &[&LaunchRecord]) -> Vec<Vec<String>> {
     rows
 }
 
-/// How long a resource is busy; `None` where it is not needed.
+/// Returns the milliseconds that a resource is busy; `None` if it is not used.
 fn busy(record: &LaunchRecord, resource: Resource) -> Option<f64> {
     let mut parts = record.time.parts.iter();
     let part = parts.find(|part| part.resource == resource)?;
@@ -246,15 +253,15 @@ fn turns(accesses: &AccessCounts) -> Option<String> {
     ratio(accesses.turns, accesses.requests)
 }
 
-/// How often the L1 cache has a sector.
+/// Returns the hit rate of the L1 cache.
 fn hits(accesses: &AccessCounts) -> Option<String> {
     rate(accesses.hits, accesses.sectors)
 }
 
-/// How often a warp came to an access with no lane that took part.
-fn idle(access: &AccessCounts) -> Option<String> {
-    let idle = access.issued.saturating_sub(access.requests);
-    (idle > 0).then(|| grouped(idle))
+/// Returns the number of executed accesses in which no lane was active; `None` if there are none.
+fn without_lanes(access: &AccessCounts) -> Option<String> {
+    let without_lanes = access.issued.saturating_sub(access.requests);
+    (without_lanes > 0).then(|| grouped(without_lanes))
 }
 
 fn rate(part: u64, all: u64) -> Option<String> {
@@ -303,31 +310,31 @@ mod tests {
     fn launches_are_columns_and_rows_of_zeros_are_left_out() {
         let launches = [global(), constant()];
         let [global, constant] = &launches;
-        let shown = of(&[launched("global", global), launched("constant", constant)]);
-        let wanted = "\
+        let table = side_by_side(&[launched("global", global), launched("constant", constant)]);
+        let expected = "\
 | counter                                 |   global | constant |
 |-----------------------------------------|----------|----------|
 | global load requests                    |    8 000 |        0 |
 | global load sectors                     |   36 000 |        0 |
-| – sectors a request                     |      4.5 |        – |
+| – sectors per request                     |      4.5 |        – |
 | global load sectors in the L1 cache     |   18 000 |        0 |
-| – of the sectors loaded                 |     50 % |        – |
+| – hit rate                 |     50 % |        – |
 | sectors read from the L2 cache          |   18 000 |        0 |
 | – misses of a cold L2 cache             |   17 000 |        0 |
 | constant requests                       |        0 |  128 000 |
-| – requests a load                       |        – |       32 |
+| – requests per load                       |        – |       32 |
 | constant requests in the constant cache |        0 |   32 000 |
 | – of the requests                       |        – |     25 % |
-| warps a multiprocessor                  | 64 of 64 | 64 of 64 |
+| warps per SM                  | 64 of 64 | 64 of 64 |
 | – limited by                            |  threads |  threads |
 | modelled time, ms                       |   1.0000 |   1.0000 |
 | – instruction issue                     | > 1.0000 |  0.05000 |
 | – constant cache                        |        – | > 0.9000 |";
-        assert_eq!(shown, wanted);
+        assert_eq!(table, expected);
     }
 
     #[test]
-    fn shared_requests_without_a_lane_are_told_apart() {
+    fn shared_requests_without_an_active_lane_have_a_row() {
         let stored = |issued| {
             let stores = AccessCounts {
                 requests: 1000,
@@ -339,21 +346,21 @@ mod tests {
             sample::launch(total, &[(Resource::Issue, 1.0)])
         };
         let launches = [stored(1000), stored(8000)];
-        let shown = of(&launches.each_ref().map(|launch| launched("one", launch)));
-        let wanted = "\
+        let table = side_by_side(&launches.each_ref().map(|launch| launched("one", launch)));
+        let expected = "\
 | shared store instructions  |    1 000 |    8 000 |
-| – with no lane taking part |        – |    7 000 |
+| – without an active lane |        – |    7 000 |
 | shared store wavefronts    |    2 000 |    2 000 |
-| – wavefronts a request     |        2 |        2 |
+| – wavefronts per request     |        2 |        2 |
 ";
-        assert!(shown.contains(wanted), "{shown}");
-        // Nothing is said of what there is none of.
-        let shown = of(&[launched("one", &launches[0])]);
-        assert!(!shown.contains(IDLE), "{shown}");
+        assert!(table.contains(expected), "{table}");
+        // A row without any such request is omitted.
+        let table = side_by_side(&[launched("one", &launches[0])]);
+        assert!(!table.contains(NO_LANE), "{table}");
     }
 
     #[test]
-    fn atomics_have_rows_of_their_own() {
+    fn atomics_have_separate_rows() {
         let on_global = AccessCounts {
             requests: 100,
             sectors: 3200,
@@ -371,38 +378,38 @@ mod tests {
             (AccessClass::SharedAtomic, on_shared),
         ]);
         let launch = sample::launch(total, &[(Resource::Issue, 1.0)]);
-        let shown = of(&[launched("one", &launch)]);
-        let wanted = "\
+        let table = side_by_side(&[launched("one", &launch)]);
+        let expected = "\
 | global reduction requests    |      100 |
 | global reduction sectors     |    3 200 |
 | global reduction turns       |    3 200 |
-| – turns a request            |       32 |
+| – turns per request            |       32 |
 | shared atomic requests       |      100 |
 | shared atomic wavefronts     |      800 |
-| – wavefronts a request       |        8 |
+| – wavefronts per request       |        8 |
 | shared atomic bank conflicts |      700 |
 ";
-        assert!(shown.contains(wanted), "{shown}");
-        // Nobody asked for an old value.
-        assert!(!shown.contains("global atomic"), "{shown}");
+        assert!(table.contains(expected), "{table}");
+        // No lane used an atomic's old value, so all atomics are reductions.
+        assert!(!table.contains("global atomic"), "{table}");
     }
 
     #[test]
-    fn names_are_those_of_what_was_counted() {
+    fn names_are_listed_for_counted_metrics() {
         let launches = [global(), constant()];
-        let shown = names(&launches.each_ref().map(|launch| launched("one", launch)));
-        let count = shown.lines().count() - 2;
-        assert_eq!(count, 7, "{shown}");
+        let table = names(&launches.each_ref().map(|launch| launched("one", launch)));
+        let count = table.lines().count() - 2;
+        assert_eq!(count, 7, "{table}");
         for name in [
             "idc__requests.sum",
             "lts__t_sectors_srcunit_tex_lookup_miss.sum",
         ] {
-            assert_eq!(shown.matches(name).count(), 1, "{shown}");
+            assert_eq!(table.matches(name).count(), 1, "{table}");
         }
     }
 
     #[test]
-    fn every_derived_row_comes_after_a_counter_that_there_is() {
+    fn every_derived_row_follows_an_existing_counter() {
         for derived in DERIVED {
             assert!(METRICS.iter().any(|metric| metric.name == derived.after));
         }
@@ -410,14 +417,14 @@ mod tests {
     }
 
     #[test]
-    fn a_launch_that_was_not_counted_has_dashes() {
+    fn a_launch_without_counters_has_dashes() {
         let mut uncounted = constant();
         uncounted.profile = None;
         let counted = constant();
-        let shown = of(&[launched("one", &counted), launched("two", &uncounted)]);
-        let row = shown
+        let table = side_by_side(&[launched("one", &counted), launched("two", &uncounted)]);
+        let row = table
             .lines()
             .find(|row| row.contains("| constant requests "));
-        assert!(row.unwrap().trim_end().ends_with("– |"), "{shown}");
+        assert!(row.unwrap().trim_end().ends_with("– |"), "{table}");
     }
 }

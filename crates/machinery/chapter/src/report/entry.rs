@@ -1,4 +1,4 @@
-//! One row of a chapter's table.
+//! A row of a chapter's table.
 
 use std::any::Any;
 
@@ -10,26 +10,26 @@ use serde::{Serialize, Serializer};
 use crate::flags::Detail;
 use crate::profile;
 
-/// What came of one variant: its time, what its launch did, and whether its result is right.
+/// The result of one variant: its time, its launch record, and whether its output is correct.
 pub struct Entry {
     pub(crate) variant: String,
     pub(crate) details: Box<dyn Details>,
     pub(super) measured: Measured,
     pub(super) verdict: Verdict,
     pub(super) compared: bool,
-    pub(super) against: Against,
+    pub(super) limit_source: LimitSource,
 }
 
-/// Which limit a result is measured against.
-pub(super) enum Against {
-    /// The report's last one.
-    Last,
-    /// One that holds for this result alone, or none.
-    Own(Option<Limit>),
+/// The limit that a result is compared with.
+pub(super) enum LimitSource {
+    /// The last limit added to the report.
+    Report,
+    /// A limit for this result only, or none.
+    Explicit(Option<Limit>),
 }
 
 impl Entry {
-    /// A variant, compared with its report's baseline and limit.
+    /// Creates the result of a variant, to be compared with the report's baseline and limit.
     pub fn new(variant: &str, measured: Measured, verdict: Verdict) -> Self {
         Entry {
             variant: variant.to_owned(),
@@ -37,11 +37,11 @@ impl Entry {
             measured,
             verdict,
             compared: true,
-            against: Against::Last,
+            limit_source: LimitSource::Report,
         }
     }
 
-    /// The same with what the chapter says of it besides.
+    /// Adds the chapter's own columns and fields, computed from the measurement.
     pub fn with<D: Details>(self, details: impl FnOnce(&Measured) -> D) -> Self {
         Entry {
             details: Box::new(details(&self.measured)),
@@ -49,38 +49,38 @@ impl Entry {
         }
     }
 
-    /// Whether its result is its reference's.
-    pub fn is_right(&self) -> bool {
+    /// Returns true if the output matches its reference.
+    pub fn is_correct(&self) -> bool {
         self.verdict.wrong.is_none()
     }
 
-    /// It does other work than the baseline, and is compared with nothing.
-    pub fn apart(self) -> Self {
+    /// Excludes the result from the comparison with the baseline, because it does different work.
+    pub fn separate(self) -> Self {
         Entry {
             compared: false,
             ..self
         }
     }
 
-    /// The limit of the others is none for it: it has one of its own, or none that is known.
+    /// Replaces the report's limit for this result with `limit`; `None` if its limit is unknown.
     pub fn limit(self, limit: Option<Limit>) -> Self {
         Entry {
-            against: Against::Own(limit),
+            limit_source: LimitSource::Explicit(limit),
             ..self
         }
     }
 }
 
-/// What a chapter says of a variant beside its time and check; of all its variants the same type.
+/// The chapter's own columns of a result. All results of a chapter have the same type of details.
 pub trait Details: erased_serde::Serialize + Any {
-    /// The headers of its columns.
+    /// Returns the column heads.
     fn columns(&self) -> &'static [&'static str];
 
-    /// Its cells, one a column.
+    /// Returns one cell per column.
     fn cells(&self) -> Vec<String>;
 
-    /// Of what the variant was run on, `128000 sums, pseudo_random`, where a report runs its
-    /// variants on several; profiles show those of one case side by side.
+    /// Returns the input that the variant ran on, such as `128000 sums, pseudo_random`, if the report runs
+    /// its variants on several inputs. Profiles show launches on the same input side by side.
     fn case(&self) -> String {
         String::new()
     }
@@ -88,7 +88,7 @@ pub trait Details: erased_serde::Serialize + Any {
 
 erased_serde::serialize_trait_object!(Details);
 
-/// Nothing more.
+/// No additional columns.
 impl Details for () {
     fn columns(&self) -> &'static [&'static str] {
         &[]
@@ -99,17 +99,17 @@ impl Details for () {
     }
 }
 
-/// What the hardware allows.
+/// A hardware limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
-    /// What was measured, as `copy on the device`.
+    /// The name of the measurement, such as `copy on the device`.
     pub name: &'static str,
-    /// How long that takes.
+    /// The time that the hardware needs at least.
     pub timing: Timing,
 }
 
 impl Limit {
-    /// How near a result of this time comes; `None` where the time is 0.
+    /// Relates a result's time to the limit; `None` if the time is 0.
     pub(super) fn bound(&self, timing: &Timing) -> Option<Bound> {
         let median_ms = self.timing.median_ms;
         let share = median_ms / timing.median_ms;
@@ -121,16 +121,16 @@ impl Limit {
     }
 }
 
-/// A result beside its limit.
+/// A result's relation to its limit.
 #[derive(Debug, Serialize)]
 pub(super) struct Bound {
     name: &'static str,
     median_ms: f64,
-    /// The limit's time as a part of the result's: 1 is all that the hardware gives.
+    /// The limit's time divided by the result's time: 1 means that the result reaches the limit.
     pub share: f64,
 }
 
-/// An entry in its report.
+/// A result as stored in the report.
 #[derive(Serialize)]
 pub(super) struct Outcome {
     pub variant: String,
@@ -149,7 +149,7 @@ pub(super) struct Outcome {
     pub launch: Launch,
 }
 
-/// The launch that a result is of; none on a GPU, and where it is a copy.
+/// The launch record of a result; `None` on a GPU and for copies.
 #[derive(Debug)]
 pub(super) struct Launch {
     pub record: Option<LaunchRecord>,

@@ -1,5 +1,5 @@
-//! What a chapter's run came to, for a reader and for a program: the same figures in a table and
-//! in a JSON record.
+//! The results of a chapter's run, with the same figures in a table for readers and in a JSON record for
+//! programs.
 
 mod entry;
 mod show;
@@ -19,13 +19,13 @@ pub use entry::{Details, Entry, Limit};
 
 use crate::check;
 use crate::flags::CommonFlags;
-use entry::{Against, Outcome};
+use entry::{LimitSource, Outcome};
 
-/// The number of the record's schema. It changes when a field goes or means something else, and
-/// stays when one is added.
+/// The version of the record's schema. It changes when a field is removed or changes its meaning, but not
+/// when a field is added.
 const SCHEMA: u32 = 1;
 
-/// One run of a chapter. As JSON:
+/// The results of one run of a chapter. As JSON:
 ///
 /// ```json
 /// {
@@ -74,25 +74,25 @@ pub struct Report {
     baseline: &'static str,
     results: Vec<Outcome>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    check: Option<Checked>,
+    check: Option<CheckResults>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     limits: Vec<LimitRow>,
     #[serde(flatten)]
     extra: Option<Box<dyn Extra>>,
-    /// What the next results are measured against.
+    /// The limit of the results that follow.
     #[serde(skip)]
     limit: Option<Limit>,
-    /// What each rung of the ladder adds, for under the table.
+    /// The idea of each selected rung, printed under the table.
     #[serde(skip)]
     ideas: String,
     #[serde(skip)]
     flags: CommonFlags,
 }
 
-/// What a chapter tells beside its results: fields at the end of its record, and tables before
-/// that of the results.
+/// A chapter's additional output: fields at the end of its record, and tables printed before the table of
+/// results.
 pub trait Extra: erased_serde::Serialize {
-    /// The tables, as [`table::table`] makes them.
+    /// Returns the tables, as formatted by [`table::table`].
     fn tables(&self) -> Vec<String> {
         Vec::new()
     }
@@ -100,39 +100,38 @@ pub trait Extra: erased_serde::Serialize {
 
 erased_serde::serialize_trait_object!(Extra);
 
-/// What checks found, up to when that was first asked.
+/// The findings of the checks, taken when they are first read.
 #[derive(Debug)]
-struct Checked {
+struct CheckResults {
     checks: Checks,
-    found: OnceLock<Vec<Finding>>,
+    findings: OnceLock<Vec<Finding>>,
 }
 
-impl Checked {
-    fn found(&self) -> &[Finding] {
-        self.found.get_or_init(check::found)
+impl CheckResults {
+    fn findings(&self) -> &[Finding] {
+        self.findings.get_or_init(check::take_findings)
     }
 }
 
-impl Serialize for Checked {
+impl Serialize for CheckResults {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        check::Record::new(self.checks, self.found()).serialize(serializer)
+        check::Record::new(self.checks, self.findings()).serialize(serializer)
     }
 }
 
-/// What the hardware allows, in a row of its own.
+/// A limit as a row of the table.
 #[derive(Clone, Debug, Serialize)]
 struct LimitRow {
     name: &'static str,
-    /// How many results came before it: it is the limit of those after them.
+    /// Number of results before it: it is the limit of the results that follow.
     results_before: usize,
     #[serde(flatten)]
     timing: Timing,
 }
 
 impl Report {
-    /// A report without results. Speeds will be relative to the variant named `baseline`. From
-    /// here on launches are counted, if `flags` want that: a report comes before the launches
-    /// that it is about.
+    /// Creates a report without results and turns on the counters and checks that `flags` ask for, so it must
+    /// be created before the launches it reports. Speedups are relative to the variant named `baseline`.
     pub fn new(
         chapter: &'static str,
         gpu: &GpuInfo,
@@ -140,8 +139,8 @@ impl Report {
         inputs: impl Serialize + 'static,
         baseline: &'static str,
     ) -> Self {
-        cuda_driver::profile(flags.counts());
-        check::begin(flags.check);
+        cuda_driver::profile(flags.needs_counters());
+        check::enable(flags.check);
         Report {
             schema: SCHEMA,
             chapter,
@@ -152,9 +151,9 @@ impl Report {
             check: flags
                 .check
                 .filter(|_| gpu.time == Clock::Modelled)
-                .map(|checks| Checked {
+                .map(|checks| CheckResults {
                     checks,
-                    found: OnceLock::new(),
+                    findings: OnceLock::new(),
                 }),
             limits: Vec::new(),
             extra: None,
@@ -164,13 +163,13 @@ impl Report {
         }
     }
 
-    /// Adds a result. It is compared with the last baseline before it, so that a report may have
+    /// Adds a result. It is compared with the closest baseline before it, so that a report may contain
     /// several groups, each with its baseline first.
     pub fn add(&mut self, entry: Entry) {
-        let verified = entry.is_right();
-        let limit = match entry.against {
-            Against::Last => self.limit.clone(),
-            Against::Own(limit) => limit.inspect(|limit| self.list(limit)),
+        let verified = entry.is_correct();
+        let limit = match entry.limit_source {
+            LimitSource::Report => self.limit.clone(),
+            LimitSource::Explicit(limit) => limit.inspect(|limit| self.add_limit_row(limit)),
         };
         let mut outcome = Outcome {
             bound: limit.and_then(|limit| limit.bound(&entry.measured.timing)),
@@ -192,45 +191,45 @@ impl Report {
         self.results.push(outcome);
     }
 
-    /// Adds what the hardware allows: it has a row of its own, and the results from here on, until
-    /// there is another limit, say how near they come to it.
+    /// Adds a hardware limit. It gets a row in the table, and the results that follow it are related to it
+    /// until another limit is added.
     pub fn limit(&mut self, limit: Limit) {
         if self.limit.as_ref() != Some(&limit) {
-            self.list(&limit);
+            self.add_limit_row(&limit);
             self.limit = Some(limit);
         }
     }
 
-    /// Sets what the chapter tells beside its results.
-    pub fn beside(&mut self, extra: impl Extra + 'static) {
+    /// Sets the chapter's additional tables and record fields.
+    pub fn extra(&mut self, extra: impl Extra + 'static) {
         self.extra = Some(Box::new(extra));
     }
 
-    /// Sets what each rung of the ladder adds.
+    /// Sets the text on the idea of each rung.
     pub fn ideas(&mut self, ideas: String) {
         self.ideas = ideas;
     }
 
-    /// Whether a variant's result differs from its reference.
+    /// Returns true if a variant's result differs from its reference.
     pub fn is_wrong(&self) -> bool {
         self.results.iter().any(|outcome| !outcome.verified)
     }
 
-    /// What the run comes to.
+    /// Returns the outcome of the run.
     ///
     /// # Errors
     ///
-    /// Names the first variant that is wrong, and its first differing elements; or the first error
-    /// that a check found.
+    /// Fails if a variant's result is wrong, naming the first one and its first differing elements, or if a
+    /// check found an error, naming the first one.
     pub fn verdict(&self) -> Result<()> {
         let mut results = self.results.iter();
-        match results.find_map(|one| Some((&one.variant, one.wrong.as_ref()?))) {
-            None => check::verdict(self.check.as_ref().map_or(&[], Checked::found)),
-            Some((variant, wrong)) => bail!("{variant} is wrong: {wrong}"),
+        match results.find_map(|outcome| Some((&outcome.variant, outcome.wrong.as_ref()?))) {
+            None => check::verdict(self.check.as_ref().map_or(&[], CheckResults::findings)),
+            Some((variant, wrong)) => bail!("{variant}: wrong result: {wrong}"),
         }
     }
 
-    fn list(&mut self, limit: &Limit) {
+    fn add_limit_row(&mut self, limit: &Limit) {
         self.limits.push(LimitRow {
             name: limit.name,
             results_before: self.results.len(),
@@ -238,7 +237,7 @@ impl Report {
         });
     }
 
-    /// How many times as fast as its baseline a result is.
+    /// Returns how many times as fast as its baseline a result is.
     fn speedup(&self, result: &Outcome) -> Option<f64> {
         let before = self.results.iter().rev();
         let mut candidates = std::iter::once(result).chain(before);

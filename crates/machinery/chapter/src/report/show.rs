@@ -1,5 +1,4 @@
-//! A report in print: the table, and what `--profile`, `--check`, `--plot` and `--json` add or
-//! put in its place.
+//! Printing of a report: the table, and the output of `--profile`, `--check`, `--plot` and `--json`.
 
 use std::io::{self, Write as _};
 
@@ -17,28 +16,27 @@ use crate::profile::{self, ProfiledLaunch};
 use crate::{check, interrupt, rerun};
 
 impl Report {
-    /// Prints to standard output: the table and what `--profile` and `--check` add, or with
-    /// `--json` the record; then, to standard error, what modelled times are not, what the rungs
-    /// of a ladder add, and `words`. With `--plot` it saves the picture too.
+    /// Prints to standard output the table and the output of `--profile` and `--check`, or with `--json` the
+    /// record. Then prints to standard error a note on modelled times, the ideas of the ladder's rungs, and
+    /// `words`. With `--plot` it also saves the picture.
     ///
     /// # Errors
     ///
-    /// Where nothing can be written there.
+    /// Fails if standard output cannot be written to.
     pub fn print(&self, words: &str) -> Result<()> {
         let text = if self.flags.json {
             serde_json::to_string_pretty(self)?
         } else {
             let tables = self.extra.iter().flat_map(|extra| extra.tables());
-            let own = [self.table()].into_iter();
-            let all = tables
-                .chain(own)
+            let parts = tables
+                .chain([self.table(), self.legend()])
                 .chain(self.profile())
                 .chain(self.checked());
-            all.collect::<Vec<_>>().join("\n\n")
+            parts.collect::<Vec<_>>().join("\n\n")
         };
-        let whole = interrupt::hold();
+        let deferred = interrupt::defer();
         writeln!(io::stdout(), "{text}").context("cannot write the results")?;
-        drop(whole);
+        drop(deferred);
         if let Some(plot) = &self.flags.plot {
             let [svg, png] = plot.save(&self.figure())?;
             note(format_args!(
@@ -48,7 +46,7 @@ impl Report {
             ));
         }
         if self.gpu.time == Clock::Modelled {
-            note("\nThese times are a model's; run on a GPU to measure.");
+            note("\nModelled times are estimates; run on a GPU to measure.");
         }
         for paragraph in [&self.ideas, words] {
             if !paragraph.is_empty() {
@@ -58,31 +56,40 @@ impl Report {
         Ok(())
     }
 
-    /// The table, which is Markdown too.
+    /// Returns the table, which is valid Markdown. Modelled times are deterministic, so only measured ones
+    /// have a column for the spread of the samples.
     pub fn table(&self) -> String {
-        let speed = format!("speed, {} = 1", self.baseline);
-        let timing = ["ms, median", "fastest–slowest", &speed];
+        let timing: &[&str] = match self.gpu.time {
+            Clock::Measured => &["ms, median", "fastest–slowest", "speedup"],
+            Clock::Modelled => &["ms", "speedup"],
+        };
         let bound: &[&str] = if self.limits.is_empty() {
             &[]
         } else {
-            &["of the limit"]
+            &["of limit"]
         };
-        let headers = [
-            &["variant"],
-            self.columns(),
-            &timing,
-            bound,
-            &["time", "check"],
-        ]
-        .concat();
-        let mut rows: Vec<Vec<String>> = self.results.iter().map(|one| self.row(one)).collect();
+        let headers = [&["variant"], self.columns(), timing, bound, &["check"]].concat();
+        let mut rows: Vec<Vec<String>> = self
+            .results
+            .iter()
+            .map(|outcome| self.row(outcome))
+            .collect();
         for limit in self.limits.iter().rev() {
             rows.insert(limit.results_before, self.limit_row(limit));
         }
         table(&headers, rows)
     }
 
-    /// The headers of what the chapter says of its variants.
+    /// Returns the line below the table: the origin of the times and the baseline of the speedups.
+    pub fn legend(&self) -> String {
+        let gpu = &self.gpu;
+        format!(
+            "Times: {}, {}. Speedup: relative to `{}`.",
+            gpu.time, gpu.name, self.baseline
+        )
+    }
+
+    /// Returns the heads of the chapter's own columns.
     fn columns(&self) -> &'static [&'static str] {
         let first = self.results.first();
         first.map_or(&[], |outcome| outcome.details.columns())
@@ -91,41 +98,41 @@ impl Report {
     fn row(&self, outcome: &Outcome) -> Vec<String> {
         let speedup = outcome.speedup.map(|speedup| format!("{speedup:.2}"));
         let share = outcome.bound.as_ref().map(|limit| percent(limit.share));
-        let check = if outcome.verified { "right" } else { "WRONG" };
+        let check = if outcome.verified { "correct" } else { "WRONG" };
         let mut row = vec![outcome.variant.clone()];
         row.extend(outcome.details.cells());
         row.extend(self.times(&outcome.timing));
         row.push(or_dash(speedup));
         row.extend((!self.limits.is_empty()).then(|| or_dash(share)));
-        row.extend([self.clock(), check.to_owned()]);
+        row.push(check.to_owned());
         row
     }
 
     fn limit_row(&self, limit: &LimitRow) -> Vec<String> {
-        let nothing = || or_dash(None);
-        let mut row = vec![format!("limit: {}", limit.name)];
-        row.extend(self.columns().iter().map(|_| nothing()));
+        let dash = || or_dash(None);
+        let mut row = vec![limit.name.to_owned()];
+        row.extend(self.columns().iter().map(|_| dash()));
         row.extend(self.times(&limit.timing));
-        row.extend([nothing(), percent(1.0), self.clock(), nothing()]);
+        row.extend([dash(), percent(1.0), "limit".to_owned()]);
         row
     }
 
-    fn times(&self, timing: &Timing) -> [String; 2] {
+    fn times(&self, timing: &Timing) -> Vec<String> {
         let [median, min, max] = [timing.median_ms, timing.min_ms, timing.max_ms].map(milliseconds);
-        [median, format!("{min}–{max}")]
+        match self.gpu.time {
+            Clock::Measured => vec![median, format!("{min}–{max}")],
+            Clock::Modelled => vec![median],
+        }
     }
 
-    fn clock(&self) -> String {
-        format!("{}, {}", self.gpu.time, self.gpu.name)
-    }
-
-    /// What `--profile` prints: the simulator's counters, or the command that counts on a GPU.
+    /// Returns the output of `--profile`: the simulator's counters, or on a GPU the command that counts.
     fn profile(&self) -> Vec<String> {
         let Some(detail) = self.flags.profile else {
             return Vec::new();
         };
         if self.gpu.time == Clock::Measured {
-            let command = profile::ncu_command(detail, &rerun::once(std::env::args_os()));
+            let command =
+                profile::ncu_command(detail, &rerun::profiling_command(std::env::args_os()));
             return vec![format!(
                 "Nsight Compute, which comes with the CUDA toolkit, counts on this GPU:\n\n{command}"
             )];
@@ -140,12 +147,13 @@ impl Report {
         profile::text("one launch each", &launches.collect::<Vec<_>>(), detail)
     }
 
-    /// What `--check` prints: what was found, or the commands that look for it on a GPU.
+    /// Returns the output of `--check`: the findings, or on a GPU the commands that check.
     fn checked(&self) -> Vec<String> {
         match (&self.check, self.flags.check) {
-            (Some(checked), _) => vec![check::section(checked.checks, checked.found())],
+            (Some(checked), _) => vec![check::section(checked.checks, checked.findings())],
             (None, Some(checks)) => {
-                let commands = check::commands(checks, &rerun::once(std::env::args_os()));
+                let commands =
+                    check::commands(checks, &rerun::profiling_command(std::env::args_os()));
                 vec![format!(
                     "compute-sanitizer, which comes with the CUDA toolkit, checks on this GPU:\n\n{commands}"
                 )]
@@ -154,7 +162,7 @@ impl Report {
         }
     }
 
-    /// What `--plot` draws.
+    /// Returns the charts that `--plot` draws.
     fn figure(&self) -> Figure {
         let variants = self.results.iter().map(|outcome| {
             let launch = outcome.launch.record.as_ref();
@@ -174,7 +182,7 @@ impl Report {
     }
 }
 
-/// A part of a whole.
+/// Formats a fraction as an integer percentage.
 fn percent(part: f64) -> String {
     format!("{:.0} %", part * 100.0)
 }

@@ -1,14 +1,14 @@
-//! Tables, which are Markdown too.
+//! Tables in the style of Markdown.
 
 use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{CellAlignment, Table};
 
-/// A cell of a table: a dash where there is nothing to say.
+/// Returns the text of a cell, or a dash if there is none.
 pub fn or_dash(text: Option<String>) -> String {
     text.unwrap_or_else(|| "–".to_owned())
 }
 
-/// A table in the style of [`Report::table`]. Columns of numbers are aligned to the right.
+/// Formats a table in the style of [`Report::table`]. Columns of numbers are right-aligned.
 pub fn table(headers: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let rows: Vec<Vec<String>> = rows.into_iter().collect();
     let is_number =
@@ -18,7 +18,7 @@ pub fn table(headers: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> S
     aligned(headers, rows, |index| right[index])
 }
 
-/// A table whose columns are aligned to the right where `right` says so of their index.
+/// Formats a table. Columns are right-aligned if `right` returns true for their index.
 pub(crate) fn aligned(
     headers: &[&str],
     rows: Vec<Vec<String>>,

@@ -1,4 +1,4 @@
-//! Reports made by hand.
+//! Tests with hand-made results.
 
 use super::*;
 use clap::Parser;
@@ -13,7 +13,7 @@ struct Program {
     common: CommonFlags,
 }
 
-const RIGHT: Verdict = Verdict {
+const CORRECT: Verdict = Verdict {
     differing: 0,
     wrong: None,
 };
@@ -43,7 +43,7 @@ fn measured(ms: f64) -> Measured {
 }
 
 fn entry(variant: &str, ms: f64) -> Entry {
-    Entry::new(variant, measured(ms), RIGHT)
+    Entry::new(variant, measured(ms), CORRECT)
 }
 
 fn limit(name: &'static str, ms: f64) -> Limit {
@@ -91,8 +91,24 @@ fn speeds_are_relative_to_the_baseline() {
     let table = report.table();
     assert!(table.contains(" 1.00 "), "{table}");
     assert!(table.contains(" 1.50 "), "{table}");
-    assert!(table.contains("measured, NVIDIA H200"), "{table}");
+    let legend = "Times: measured, NVIDIA H200. Speedup: relative to `global`.";
+    assert_eq!(report.legend(), legend);
     assert!(report.verdict().is_ok());
+}
+
+#[test]
+fn only_measured_times_have_a_spread() {
+    let heads = |time| {
+        let mut report = report(time);
+        report.add(entry("global", 3.0));
+        report.table().lines().next().unwrap().to_owned()
+    };
+    let measured = "| variant | ms, median | fastest–slowest | speedup | check   |";
+    assert_eq!(heads(Clock::Measured), measured);
+    assert_eq!(
+        heads(Clock::Modelled),
+        "| variant | ms     | speedup | check   |"
+    );
 }
 
 #[test]
@@ -124,7 +140,7 @@ fn details_are_columns_and_fields() {
 }
 
 #[test]
-fn without_a_baseline_there_is_no_relative_speed() {
+fn speedups_need_a_baseline() {
     let mut report = report(Clock::Modelled);
     report.add(entry("constant", 2.0));
     assert!(report.table().contains(" – "), "{}", report.table());
@@ -133,20 +149,20 @@ fn without_a_baseline_there_is_no_relative_speed() {
 }
 
 #[test]
-fn what_is_added_apart_is_compared_with_nothing() {
+fn separate_results_have_no_speedup() {
     let mut report = report(Clock::Measured);
     report.add(entry("global", 3.0));
-    report.add(entry("copy", 2.0).apart());
+    report.add(entry("copy", 2.0).separate());
     report.add(entry("constant", 2.0));
     assert!(record(&report)["results"][1]["speedup"].is_null());
     assert_eq!(record(&report)["results"][2]["speedup"], 1.5);
 }
 
 #[test]
-fn results_after_a_limit_say_how_near_they_come() {
+fn results_after_a_limit_are_related_to_it() {
     let mut report = report(Clock::Measured);
     report.add(entry("global", 3.0));
-    assert!(!report.table().contains("of the limit"));
+    assert!(!report.table().contains("of limit"));
     report.limit(limit("copy", 1.5));
     report.add(entry("constant", 2.0));
     report.limit(limit("larger copy", 4.0));
@@ -154,13 +170,7 @@ fn results_after_a_limit_say_how_near_they_come() {
     report.add(entry("constant", 0.0));
     let table = report.table();
     let rows: Vec<_> = table.lines().skip(2).collect();
-    let starts = [
-        "global",
-        "limit: copy",
-        "constant",
-        "limit: larger",
-        "constant",
-    ];
+    let starts = ["global", "copy", "constant", "larger copy", "constant"];
     for (row, start) in rows.iter().zip(starts) {
         assert!(row.starts_with(&format!("| {start}")), "{table}");
     }
@@ -181,19 +191,19 @@ fn results_after_a_limit_say_how_near_they_come() {
         let [name, before, ms] = ["name", "results_before", "median_ms"].map(|key| &limit[key]);
         json!([name, before, ms])
     });
-    let wanted = [json!(["copy", 1, 1.5]), json!(["larger copy", 2, 4.0])];
-    assert!(brief.eq(wanted), "{limits:?}");
+    let expected = [json!(["copy", 1, 1.5]), json!(["larger copy", 2, 4.0])];
+    assert!(brief.eq(expected), "{limits:?}");
 }
 
 #[test]
-fn a_record_without_limits_does_not_name_them() {
+fn limits_are_optional_in_the_record() {
     let mut report = report(Clock::Measured);
     report.add(entry("global", 3.0));
     assert!(record(&report).get("limits").is_none());
 }
 
 #[test]
-fn of_two_limits_in_a_row_the_last_counts() {
+fn the_last_of_consecutive_limits_applies() {
     let mut report = report(Clock::Measured);
     report.limit(limit("arithmetic", 1.0));
     report.limit(limit("library", 2.0));
@@ -203,15 +213,15 @@ fn of_two_limits_in_a_row_the_last_counts() {
         .lines()
         .skip(2)
         .map(|row| row.split('|').nth(1).map(str::trim));
-    let wanted = ["limit: arithmetic", "limit: library", "global"];
-    assert!(starts.eq(wanted.map(Some)), "{table}");
+    let expected = ["arithmetic", "library", "global"];
+    assert!(starts.eq(expected.map(Some)), "{table}");
     let record = record(&report);
     assert_eq!(record["results"][0]["limit"]["share"], 0.5);
     assert_eq!(record["limits"][1]["results_before"], 0);
 }
 
 #[test]
-fn a_limit_of_its_own_holds_for_one_result() {
+fn an_explicit_limit_applies_to_one_result() {
     let mut report = report(Clock::Measured);
     report.limit(limit("multiply-adds", 1.5));
     report.add(entry("tensor", 1.0).limit(Some(limit("cuBLAS", 0.5))));
@@ -225,18 +235,18 @@ fn a_limit_of_its_own_holds_for_one_result() {
     assert_eq!(bound(2).unwrap()["name"], "multiply-adds");
     let table = report.table();
     let row = table.lines().nth(3).unwrap();
-    assert!(row.starts_with("| limit: cuBLAS "), "{table}");
+    assert!(row.starts_with("| cuBLAS "), "{table}");
 }
 
 #[test]
-fn a_time_of_zero_gives_no_relative_speed() {
+fn a_time_of_zero_has_no_speedup() {
     let mut report = report(Clock::Modelled);
     report.add(entry("global", 0.0));
     assert!(record(&report)["results"][0]["speedup"].is_null());
 }
 
 #[test]
-fn a_failed_check_shows_in_table_record_and_verdict() {
+fn a_wrong_result_is_shown_in_table_record_and_verdict() {
     let mut report = report(Clock::Measured);
     report.add(entry("global", 1.0));
     assert!(!report.is_wrong());
@@ -250,12 +260,12 @@ fn a_failed_check_shows_in_table_record_and_verdict() {
     assert_eq!(result["launches_per_sample"], 250);
     assert_eq!(
         report.verdict().unwrap_err().to_string(),
-        "constant is wrong: element 1 is 2 and should be 1"
+        "constant: wrong result: element 1 is 2 and should be 1"
     );
 }
 
 #[test]
-fn nothing_is_compared_with_a_wrong_baseline() {
+fn a_wrong_baseline_gives_no_speedups() {
     let mut report = report(Clock::Measured);
     report.add(Entry::new("global", measured(1.0), wrong()));
     report.add(entry("constant", 1.0));
@@ -267,18 +277,18 @@ fn columns_of_numbers_are_aligned_to_the_right() {
     let rows = [["a", "5"], ["long", "–"], ["b", "12.5"]];
     let rows = rows.map(|row| row.map(str::to_owned).to_vec());
     let lines = table::table(&["name", "value"], rows);
-    let wanted = [
+    let expected = [
         "| name | value |",
         "|------|-------|",
         "| a    |     5 |",
         "| long |     – |",
         "| b    |  12.5 |",
     ];
-    assert_eq!(lines.lines().collect::<Vec<_>>(), wanted);
+    assert_eq!(lines.lines().collect::<Vec<_>>(), expected);
 }
 
 #[test]
-fn the_same_limit_again_is_one() {
+fn repeated_limits_are_merged() {
     let mut report = report(Clock::Measured);
     for name in ["copy", "copy", "arithmetic", "copy"] {
         report.limit(limit(name, 1.0));
@@ -303,11 +313,11 @@ impl Extra for Pitches {
 }
 
 #[test]
-fn what_is_beside_the_results_comes_last_in_the_record() {
+fn extra_fields_come_last_in_the_record() {
     let gpu = report(Clock::Measured).gpu;
     let flags = Program::parse_from(["program"]).common;
     let mut report = Report::new("chapter", &gpu, &flags, (), "global");
-    report.beside(Pitches {
+    report.extra(Pitches {
         pitches: [512, 1024],
     });
     let text = serde_json::to_string(&report).unwrap();

@@ -1,9 +1,9 @@
-//! What is said of launches that waste one thing or another.
+//! Tests of the advice on launches with different kinds of waste.
 
 use super::*;
 use crate::profile::sample;
 
-/// 1000 requests of full warps, 4 bytes a thread.
+/// Returns 1000 requests of full warps, 4 bytes per thread.
 fn access(sectors: u64, wavefronts: u64) -> AccessCounts {
     AccessCounts {
         requests: 1000,
@@ -24,7 +24,7 @@ fn shared(wavefronts: u64, conflicts: u64) -> AccessCounts {
 
 const MEMORY: (Resource, f64) = (Resource::Memory, 1.0);
 
-/// 1000 loads that all go to the L2 cache.
+/// Returns 1000 loads that all miss the L1 cache.
 fn loads(bytes: u64, sectors: u64, wavefronts: u64) -> Tally {
     let loads = AccessCounts {
         bytes,
@@ -43,28 +43,28 @@ fn constant(addresses: u64) -> Tally {
 }
 
 fn of_lines(lines: &[(u32, Tally)], parts: &[(Resource, f64)]) -> String {
-    of(&sample::by_lines(lines, parts)).unwrap()
+    for_launch(&sample::by_lines(lines, parts)).unwrap()
 }
 
 fn of_total(total: Tally, parts: &[(Resource, f64)]) -> String {
-    of(&sample::launch(total, parts)).unwrap()
+    for_launch(&sample::launch(total, parts)).unwrap()
 }
 
 #[test]
-fn different_constants_in_a_warp() {
+fn distinct_constants_in_a_warp() {
     let lines = [(7, constant(1000)), (9, constant(32_000))];
-    let said = of_lines(&lines, &[(Resource::ConstantCache, 0.9)]);
-    let wanted = "kernels/vector-add.cu:9: each warp reads 32 distinct constant addresses: 32 \
+    let message = of_lines(&lines, &[(Resource::ConstantCache, 0.9)]);
+    let expected = "kernels/vector-add.cu:9: each warp reads 32 distinct constant addresses: 32 \
                   requests where 1 would do. ";
-    assert!(said.starts_with(wanted), "{said}");
+    assert!(message.starts_with(expected), "{message}");
 }
 
 #[test]
-fn one_constant_for_a_warp_is_at_its_limit() {
-    let said = of_lines(&[(7, constant(1000))], &[(Resource::ConstantCache, 1.0)]);
-    let wanted = "nothing stands out: it asks the constant cache, once for a whole warp; all of \
+fn broadcast_constants_waste_nothing() {
+    let message = of_lines(&[(7, constant(1000))], &[(Resource::ConstantCache, 1.0)]);
+    let expected = "nothing stands out: it is bound by the constant cache, with one request per warp; all of \
                   that is in kernels/vector-add.cu:7. ";
-    assert!(said.starts_with(wanted), "{said}");
+    assert!(message.starts_with(expected), "{message}");
 }
 
 #[test]
@@ -74,17 +74,20 @@ fn scattered_loads_and_stores() {
         (AccessClass::GlobalLoad, scattered),
         (AccessClass::GlobalStore, access(4000, 1000)),
     ]);
-    let said = of_lines(&[(3, loads)], &[(Resource::Memory, 1.0)]);
-    let wanted = "kernels/vector-add.cu:3: a global load takes 32 sectors where 4 would do.";
-    assert!(said.starts_with(wanted), "{said}");
+    let message = of_lines(&[(3, loads)], &[(Resource::Memory, 1.0)]);
+    let expected = "kernels/vector-add.cu:3: a global load takes 32 sectors where 4 would do.";
+    assert!(message.starts_with(expected), "{message}");
 
     let stores = Tally::of([(AccessClass::GlobalStore, scattered)]);
-    let said = of_lines(&[(3, stores)], &[(Resource::L2, 1.0)]);
-    assert!(said.contains("a global store takes 32 sectors"), "{said}");
+    let message = of_lines(&[(3, stores)], &[(Resource::L2, 1.0)]);
+    assert!(
+        message.contains("a global store takes 32 sectors"),
+        "{message}"
+    );
 }
 
 #[test]
-fn scattered_loads_that_the_first_cache_has_keep_only_that_busy() {
+fn scattered_l1_hits_keep_only_the_l1_cache_busy() {
     let loads = AccessCounts {
         hits: 31_990,
         ..access(32_000, 32_000)
@@ -93,72 +96,78 @@ fn scattered_loads_that_the_first_cache_has_keep_only_that_busy() {
         (AccessClass::GlobalLoad, loads),
         (AccessClass::GlobalStore, access(4000, 1000)),
     ]);
-    let said = of_total(loads, &[(Resource::Memory, 1.0)]);
-    assert!(said.starts_with("nothing stands out"), "{said}");
-    let said = of_total(loads, &[(Resource::L1Shared, 1.0)]);
-    assert!(said.starts_with("a global load takes 32 sectors"), "{said}");
+    let message = of_total(loads, &[(Resource::Memory, 1.0)]);
+    assert!(message.starts_with("nothing stands out"), "{message}");
+    let message = of_total(loads, &[(Resource::L1Shared, 1.0)]);
+    assert!(
+        message.starts_with("a global load takes 32 sectors"),
+        "{message}"
+    );
 }
 
 #[test]
-fn neighbouring_words_one_word_for_all_and_wide_loads_waste_nothing() {
-    // 4 bytes a thread; all the same word; 16 bytes a thread; a request of one thread.
+fn coalesced_broadcast_and_wide_loads_waste_nothing() {
+    // 4 bytes per thread; all the same word; 16 bytes per thread; requests of one thread.
     for (bytes, sectors, wavefronts) in [
         (128_000, 4000, 1000),
         (128_000, 1000, 1000),
         (512_000, 16_000, 4000),
         (4000, 1000, 1000),
     ] {
-        let said = of_total(loads(bytes, sectors, wavefronts), &[MEMORY]);
-        let wanted = "nothing stands out: it moves bytes of device memory";
-        assert!(said.starts_with(wanted), "{bytes}, {sectors}: {said}");
+        let message = of_total(loads(bytes, sectors, wavefronts), &[MEMORY]);
+        let expected = "nothing stands out: it is memory-bound";
+        assert!(
+            message.starts_with(expected),
+            "{bytes}, {sectors}: {message}"
+        );
     }
 }
 
 #[test]
-fn every_other_word_and_one_of_a_structure_waste_sectors() {
-    for (bytes, sectors, wavefronts, wanted) in [
+fn strided_words_waste_sectors() {
+    for (bytes, sectors, wavefronts, expected) in [
         (128_000, 8000, 2000, "8 sectors where 4 would do"),
         (128_000, 12_000, 3000, "12 sectors where 4 would do"),
         (256_000, 16_000, 4000, "16 sectors where 8 would do"),
     ] {
-        let said = of_total(loads(bytes, sectors, wavefronts), &[MEMORY]);
-        assert!(said.contains(wanted), "{said}");
-        assert!(said.contains("load neighbouring words"), "{said}");
+        let message = of_total(loads(bytes, sectors, wavefronts), &[MEMORY]);
+        assert!(message.contains(expected), "{message}");
+        assert!(message.contains("load neighbouring words"), "{message}");
     }
 }
 
 #[test]
-fn members_of_a_structure_that_others_find_in_the_first_cache_are_no_waste_of_memory() {
+fn structure_members_found_in_the_l1_cache_waste_no_memory_bandwidth() {
     let member = |hits| {
         let mut tally = loads(128_000, 12_000, 3000);
         tally[AccessClass::GlobalLoad].hits = hits;
         tally
     };
     let lines = [(3, member(0)), (4, member(12_000)), (5, member(12_000))];
-    let said = of_lines(&lines, &[MEMORY]);
-    assert!(said.starts_with("nothing stands out"), "{said}");
-    // The L1 cache has three times the work.
-    let said = of_lines(&lines, &[(Resource::L1Shared, 1.0)]);
-    assert!(said.contains("12 sectors where 4 would do"), "{said}");
+    let message = of_lines(&lines, &[MEMORY]);
+    assert!(message.starts_with("nothing stands out"), "{message}");
+    // The L1 cache has to serve three times as many sectors.
+    let message = of_lines(&lines, &[(Resource::L1Shared, 1.0)]);
+    assert!(message.contains("12 sectors where 4 would do"), "{message}");
 }
 
 #[test]
-fn a_word_for_all_does_not_make_up_for_scattered_ones() {
+fn broadcast_loads_do_not_compensate_for_scattered_ones() {
     let lines = [
         (3, loads(128_000, 32_000, 32_000)),
         (4, loads(1_280_000, 10_000, 10_000)),
     ];
-    let said = of_lines(&lines, &[MEMORY]);
-    let wanted = "kernels/vector-add.cu:3: a global load takes 32 sectors where 4 would do";
-    assert!(said.starts_with(wanted), "{said}");
+    let message = of_lines(&lines, &[MEMORY]);
+    let expected = "kernels/vector-add.cu:3: a global load takes 32 sectors where 4 would do";
+    assert!(message.starts_with(expected), "{message}");
 }
 
 #[test]
-fn neighbours_that_begin_between_sectors() {
-    let said = of_total(loads(128_000, 5000, 2000), &[MEMORY]);
-    let wanted = "a global load takes 5 sectors where 4 would do. Let a warp's first thread \
+fn misaligned_contiguous_loads() {
+    let message = of_total(loads(128_000, 5000, 2000), &[MEMORY]);
+    let expected = "a global load takes 5 sectors where 4 would do. Let a warp's first thread \
                   load at a multiple of 32 bytes.";
-    assert_eq!(said, wanted);
+    assert_eq!(message, expected);
 }
 
 #[test]
@@ -167,18 +176,19 @@ fn bank_conflicts() {
         (AccessClass::SharedLoad, shared(32_000, 31_000)),
         (AccessClass::SharedStore, shared(1000, 0)),
     ]);
-    let said = of_lines(&[(5, tally)], &[(Resource::L1Shared, 0.8)]);
-    let wanted = "kernels/vector-add.cu:5: every shared load takes 32 turns where 1 would do";
-    assert!(said.starts_with(wanted), "{said}");
+    let message = of_lines(&[(5, tally)], &[(Resource::L1Shared, 0.8)]);
+    let expected =
+        "kernels/vector-add.cu:5: every shared load takes 32 wavefronts where 1 would do";
+    assert!(message.starts_with(expected), "{message}");
 
     let tally = Tally::of([
         (AccessClass::SharedLoad, shared(1000, 0)),
         (AccessClass::SharedStore, shared(2000, 1000)),
     ]);
-    let said = of_total(tally, &[(Resource::L1Shared, 0.8)]);
+    let message = of_total(tally, &[(Resource::L1Shared, 0.8)]);
     assert!(
-        said.starts_with("every shared store takes 2 turns"),
-        "{said}"
+        message.starts_with("every shared store takes 2 wavefronts"),
+        "{message}"
     );
 }
 
@@ -188,9 +198,9 @@ fn scattered_copies() {
         (AccessClass::CopyReadPastL1, access(32_000, 0)),
         (AccessClass::CopyWrite, shared(1000, 0)),
     ]);
-    let said = of_lines(&[(3, tally)], &[MEMORY]);
-    let wanted = "kernels/vector-add.cu:3: a global load takes 32 sectors where 4 would do.";
-    assert!(said.starts_with(wanted), "{said}");
+    let message = of_lines(&[(3, tally)], &[MEMORY]);
+    let expected = "kernels/vector-add.cu:3: a global load takes 32 sectors where 4 would do.";
+    assert!(message.starts_with(expected), "{message}");
 }
 
 #[test]
@@ -199,9 +209,9 @@ fn bank_conflicts_of_matrix_loads() {
         (AccessClass::SharedLoad, shared(1000, 0)),
         (AccessClass::MatrixLoad, shared(8000, 4000)),
     ]);
-    let said = of_total(tally, &[(Resource::L1Shared, 0.8)]);
-    let wanted = "every matrix load takes 8 turns where 4 would do";
-    assert!(said.starts_with(wanted), "{said}");
+    let message = of_total(tally, &[(Resource::L1Shared, 0.8)]);
+    let expected = "every matrix load takes 8 wavefronts where 4 would do";
+    assert!(message.starts_with(expected), "{message}");
 }
 
 #[test]
@@ -210,13 +220,13 @@ fn local_memory() {
         (AccessClass::LocalLoad, access(4000, 1000)),
         (AccessClass::LocalStore, access(4000, 1000)),
     ]);
-    let said = of_lines(&[(2, tally)], &[(Resource::L1Shared, 1.0)]);
-    let wanted = "kernels/vector-add.cu:2: 2 000 requests go to local memory";
-    assert!(said.starts_with(wanted), "{said}");
+    let message = of_lines(&[(2, tally)], &[(Resource::L1Shared, 1.0)]);
+    let expected = "kernels/vector-add.cu:2: 2 000 requests go to local memory";
+    assert!(message.starts_with(expected), "{message}");
 }
 
 #[test]
-fn lanes_that_wait_for_others() {
+fn divergent_branches() {
     let tally = Tally {
         instructions: 1000,
         thread_instructions: 8000,
@@ -224,99 +234,102 @@ fn lanes_that_wait_for_others() {
         divergent_branches: 50,
         ..Tally::default()
     };
-    let said = of_lines(&[(4, tally)], &[(Resource::Issue, 1.0)]);
-    let wanted = "kernels/vector-add.cu:4: 8 of a warp's 32 lanes work here on average: at 50 \
-                  of 100 branches";
-    assert!(said.starts_with(wanted), "{said}");
+    let message = of_lines(&[(4, tally)], &[(Resource::Issue, 1.0)]);
+    let expected = "kernels/vector-add.cu:4: 8 of a warp's 32 lanes are active here on average: \
+                  50 of 100 branches diverge";
+    assert!(message.starts_with(expected), "{message}");
 }
 
 #[test]
-fn lanes_that_blocks_do_not_fill() {
+fn partially_filled_warps() {
     let mut launch = sample::launch(Tally::default(), &[(Resource::Issue, 1.0)]);
     launch.block = [7, 5, 1];
-    let said = of(&launch).unwrap();
-    let wanted = "blocks of 35 threads fill 54.7 % of the 64 lanes of their warps.";
-    assert!(said.starts_with(wanted), "{said}");
+    let message = for_launch(&launch).unwrap();
+    let expected = "blocks of 35 threads fill 54.7 % of the 64 lanes of their warps.";
+    assert!(message.starts_with(expected), "{message}");
 }
 
 #[test]
-fn too_few_warps_to_wait_with() {
+fn low_occupancy() {
     let mut launch = sample::launch(Tally::default(), &[(Resource::Latency, 1.0)]);
     launch.time.occupancy.warps = 16;
     for (limit, change) in [
-        (OccupancyLimit::Threads, "that divide"),
-        (OccupancyLimit::Blocks, "larger ones"),
+        (OccupancyLimit::Threads, "that divides"),
+        (OccupancyLimit::Blocks, "larger blocks"),
         (OccupancyLimit::SharedMemory, "Use less of it"),
-        (OccupancyLimit::Registers, "Use fewer a thread"),
+        (OccupancyLimit::Registers, "Use fewer per thread"),
         (OccupancyLimit::Grid, "Launch more blocks"),
     ] {
         launch.time.occupancy.limit = limit;
-        let said = of(&launch).unwrap();
-        assert!(said.starts_with("warps wait"), "{said}");
-        assert!(said.contains("holds 16 of the 64"), "{said}");
-        assert!(said.contains(change), "{limit:?}: {said}");
+        let message = for_launch(&launch).unwrap();
+        assert!(message.starts_with("too few warps"), "{message}");
+        assert!(message.contains("holds 16 of at most 64"), "{message}");
+        assert!(message.contains(change), "{limit:?}: {message}");
     }
-    // Where other things bind the launch, more warps would not help.
+    // More warps would not help a launch that is bound by another resource.
     launch.time.binding = Resource::Memory;
-    let said = of(&launch).unwrap();
-    assert!(said.starts_with("nothing stands out"), "{said}");
+    let message = for_launch(&launch).unwrap();
+    assert!(message.starts_with("nothing stands out"), "{message}");
 }
 
 #[test]
-fn blocks_so_small_that_handing_them_out_takes_longest() {
+fn blocks_too_small_to_outweigh_their_scheduling() {
     let parts = [(Resource::Launch, 1.0), (Resource::Issue, 0.2)];
     let mut launch = sample::launch(Tally::default(), &parts);
-    let said = of(&launch).unwrap();
-    assert!(said.contains("launching it takes longer"), "{said}");
+    let message = for_launch(&launch).unwrap();
+    assert!(message.contains("launching it takes longer"), "{message}");
     launch.block = [32, 1, 1];
-    let said = of(&launch).unwrap();
-    let wanted = "handing out 1 000 blocks of 32 threads takes longer than their work.";
-    assert!(said.starts_with(wanted), "{said}");
+    let message = for_launch(&launch).unwrap();
+    let expected = "scheduling 1 000 blocks of 32 threads takes longer than their work.";
+    assert!(message.starts_with(expected), "{message}");
 }
 
 #[test]
-fn what_a_kernel_is_at_where_nothing_is_wasted() {
-    for (binding, wanted) in [
-        (Resource::Arithmetic, "it computes"),
-        (Resource::Issue, "it issues"),
-        (Resource::L1Shared, "it reads and writes shared"),
-        (Resource::ConstantCache, "it asks the constant cache"),
-        (Resource::L2, "it asks the L2 cache"),
-        (Resource::Memory, "it moves"),
+fn without_waste_the_bound_is_reported() {
+    for (binding, expected) in [
+        (Resource::Arithmetic, "it is compute-bound"),
+        (Resource::Issue, "it is bound by instruction"),
+        (Resource::L1Shared, "it is bound by shared"),
+        (Resource::ConstantCache, "it is bound by the constant cache"),
+        (Resource::L2, "it is bound by the L2 cache"),
+        (Resource::Memory, "it is memory-bound"),
         (Resource::Latency, "its warps wait"),
         (Resource::Launch, "launching it"),
     ] {
-        let said = of_total(Tally::default(), &[(binding, 1.0)]);
-        let said = said.strip_prefix("nothing stands out: ").unwrap();
-        assert!(said.starts_with(wanted), "{said}");
+        let message = of_total(Tally::default(), &[(binding, 1.0)]);
+        let message = message.strip_prefix("nothing stands out: ").unwrap();
+        assert!(message.starts_with(expected), "{message}");
     }
 }
 
 #[test]
-fn the_first_cache_is_told_from_shared_memory() {
+fn l1_loads_and_shared_memory_are_distinguished() {
     let first = loads(128_000, 4000, 1000);
     let mut both = first;
     both[AccessClass::SharedLoad] = shared(1000, 0);
     let parts = [(Resource::L1Shared, 1.0)];
-    let said = of_total(first, &parts);
-    assert!(said.contains(": it loads from the L1 cache"), "{said}");
-    let said = of_total(both, &parts);
-    assert!(said.contains(": it reads and writes shared"), "{said}");
+    let message = of_total(first, &parts);
+    assert!(
+        message.contains(": it is bound by loads from the L1 cache"),
+        "{message}"
+    );
+    let message = of_total(both, &parts);
+    assert!(message.contains(": it is bound by shared"), "{message}");
 }
 
 #[test]
-fn shares_are_of_what_all_lines_take() {
-    // Loads that the L1 cache has do not dilute those that it has not.
+fn shares_are_relative_to_the_sum_of_all_lines() {
+    // Loads that hit the L1 cache must not dilute those that miss it.
     let mut near = loads(128_000, 1000, 1000);
     near[AccessClass::GlobalLoad].hits = 1000;
     let lines = [(3, loads(128_000, 4000, 1000)), (4, near)];
-    let said = of_lines(&lines, &[(Resource::Latency, 1.0)]);
-    let wanted = "its warps wait for what they load; all of that is in kernels/vector-add.cu:3.";
-    assert!(said.contains(wanted), "{said}");
+    let message = of_lines(&lines, &[(Resource::Latency, 1.0)]);
+    let expected = "its warps wait for their loads; all of that is in kernels/vector-add.cu:3.";
+    assert!(message.contains(expected), "{message}");
 }
 
 #[test]
-fn the_most_costly_is_said() {
+fn the_most_costly_waste_is_reported() {
     let mut tally = constant(32_000);
     tally[AccessClass::SharedLoad] = shared(2000, 1000);
     let parts = |constants, shared| {
@@ -327,28 +340,31 @@ fn the_most_costly_is_said() {
     };
     assert!(of_total(tally, &parts(1.0, 0.9)).starts_with("each warp reads 32"));
     assert!(of_total(tally, &parts(0.3, 1.0)).starts_with("every shared load"));
-    // Less than half of the time, whatever else takes the rest.
+    // Each takes less than half of the time, so it is hidden by the rest.
     assert!(of_total(tally, &parts(0.4, 0.4)).starts_with("nothing stands out"));
 }
 
 #[test]
-fn less_than_a_tenth_of_the_time_is_not_worth_a_word() {
+fn waste_below_a_tenth_of_the_time_is_not_reported() {
     let tally = |conflicts| Tally::of([(AccessClass::SharedLoad, shared(1000, conflicts))]);
-    let said = |conflicts| of_total(tally(conflicts), &[(Resource::L1Shared, 1.0)]);
-    assert!(said(100).starts_with("every shared load"));
-    assert!(said(99).starts_with("nothing stands out"));
+    let message = |conflicts| of_total(tally(conflicts), &[(Resource::L1Shared, 1.0)]);
+    assert!(message(100).starts_with("every shared load"));
+    assert!(message(99).starts_with("nothing stands out"));
 }
 
 #[test]
 fn the_first_of_two_equal_lines_is_named() {
     let lines = [(7, constant(32_000)), (9, constant(32_000))];
-    let said = of_lines(&lines, &[(Resource::ConstantCache, 1.0)]);
-    assert!(said.starts_with("kernels/vector-add.cu:7: "), "{said}");
+    let message = of_lines(&lines, &[(Resource::ConstantCache, 1.0)]);
+    assert!(
+        message.starts_with("kernels/vector-add.cu:7: "),
+        "{message}"
+    );
 }
 
 #[test]
-fn nothing_is_said_where_nothing_was_counted() {
+fn there_is_no_advice_without_counters() {
     let mut launch = sample::launch(Tally::default(), &[(Resource::Issue, 1.0)]);
     launch.profile = None;
-    assert_eq!(of(&launch), None);
+    assert_eq!(for_launch(&launch), None);
 }

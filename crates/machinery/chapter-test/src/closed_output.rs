@@ -1,4 +1,4 @@
-//! A chapter's program whose output nobody takes.
+//! Runs of a chapter's program whose output cannot be written.
 
 use std::io;
 use std::path::Path;
@@ -8,20 +8,23 @@ use crate::Chapter;
 use crate::chapter::{one_error, text};
 
 impl Chapter {
-    /// Runs it with `arguments` and standard output, or standard error, that takes nothing. Without
-    /// the first it has to fail, with one error; without the second nothing has to change.
-    pub fn copes_without_readers(&self, arguments: &str) {
+    /// Runs the program with `arguments` and an unwritable standard output or standard error. Without
+    /// standard output it must fail with one error; without standard error it must behave as usual.
+    pub fn survives_closed_output(&self, arguments: &str) {
         let folder = tempfile::tempdir().expect("a temporary folder");
         for nowhere in nowhere() {
             let mut command = self.plain_command(folder.path(), arguments);
             let output = command.stdout(nowhere).output();
             let output = output.expect("the program starts");
-            let said = text(&output.stderr);
-            assert_eq!(output.status.code(), Some(1), "{said}");
-            one_error(&said);
-            assert!(said.contains("error: cannot write the results"), "{said}");
+            let message = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{message}");
+            one_error(&message);
+            assert!(
+                message.contains("error: cannot write the results"),
+                "{message}"
+            );
         }
-        let results = self.runs(arguments).stdout;
+        let results = self.run(arguments).stdout;
         for nowhere in nowhere() {
             let mut command = self.plain_command(folder.path(), arguments);
             let output = command.stderr(nowhere).output();
@@ -31,10 +34,10 @@ impl Chapter {
         }
     }
 
-    /// Starts it with `arguments`, for a run of some seconds, stops listening to its standard error
-    /// and interrupts it: it has to end without results.
+    /// Starts a run of some seconds, closes the reading end of standard error and sends SIGINT. Fails unless
+    /// the program exits without results.
     #[cfg(unix)]
-    pub fn ends_when_interrupted_unheard(&self, arguments: &str) {
+    pub fn exits_on_sigint_without_reader(&self, arguments: &str) {
         use std::io::{BufRead, BufReader};
         use std::thread;
         use std::time::Duration;
@@ -43,13 +46,13 @@ impl Chapter {
         let mut command = self.plain_command(folder.path(), arguments);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut program = command.spawn().expect("the program starts");
-        // By then it handles signals.
+        // Once the device line is printed, signals are handled.
         let mut line = String::new();
         let notes = program.stderr.take().expect("its standard error is a pipe");
         let read = BufReader::new(notes).read_line(&mut line);
         read.expect("it says on what it runs");
         assert!(line.starts_with("simulator: "), "{line}");
-        // Most likely it is busy by now; the test passes either way.
+        // The program is most likely busy by now; the test passes either way.
         thread::sleep(Duration::from_millis(300));
 
         let kill = format!("kill -INT {}", program.id());
@@ -70,7 +73,7 @@ impl Chapter {
     }
 }
 
-/// What cannot be written to: a pipe that nobody reads and, where there is one, a full device.
+/// Returns unwritable outputs: a pipe without a reader, and a full device where there is one.
 fn nowhere() -> Vec<Stdio> {
     let (reader, writer) = io::pipe().expect("a pipe");
     drop(reader);

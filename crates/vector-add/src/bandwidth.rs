@@ -1,30 +1,30 @@
-//! How many bytes a copy or a kernel moved, and how fast.
+//! The bandwidth of a copy or a kernel.
 
 use chapter::report::Details;
 use chapter::report::table::or_dash;
 use common::timing::Timing;
 use serde::Serialize;
 
-/// What the table says of a row beside its time.
+/// The chapter's columns: bytes moved and bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Moved {
-    /// Bytes that a copy carries, or that a kernel reads and writes.
+pub struct Bandwidth {
+    /// Bytes that a copy moves, or that a kernel reads and writes.
     bytes: u64,
-    /// Those bytes over the median time, in 10⁹ bytes a second; none where no time passed.
+    /// Bytes divided by the median time, in 10⁹ bytes per second; `None` if the time is 0.
     gb_per_s: Option<f64>,
 }
 
-impl Moved {
-    /// `bytes` in the time of one copy or launch.
+impl Bandwidth {
+    /// Creates the columns for `bytes` per copy or launch.
     pub fn new(bytes: u64, timing: &Timing) -> Self {
-        Moved {
+        Bandwidth {
             bytes,
             gb_per_s: timing.giga_per_second(bytes as f64),
         }
     }
 }
 
-impl Details for Moved {
+impl Details for Bandwidth {
     fn columns(&self) -> &'static [&'static str] {
         &["bytes", "GB/s"]
     }
@@ -39,20 +39,20 @@ impl Details for Moved {
 mod tests {
     use super::*;
 
-    fn moved(bytes: u64, median_ms: f64) -> Moved {
-        Moved::new(bytes, &Timing::once(median_ms))
+    fn bandwidth(bytes: u64, median_ms: f64) -> Bandwidth {
+        Bandwidth::new(bytes, &Timing::once(median_ms))
     }
 
     #[test]
     fn a_gigabyte_is_a_thousand_million_bytes() {
-        let half_a_second = moved(1_000_000_000, 500.0);
+        let half_a_second = bandwidth(1_000_000_000, 500.0);
         assert_eq!(half_a_second.gb_per_s, Some(2.0));
         assert_eq!(half_a_second.cells(), ["1000000000", "2.0"]);
     }
 
     #[test]
     fn no_time_gives_no_bandwidth() {
-        assert_eq!(moved(64, 0.0).gb_per_s, None);
-        assert_eq!(moved(64, 0.0).cells(), ["64", "–"]);
+        assert_eq!(bandwidth(64, 0.0).gb_per_s, None);
+        assert_eq!(bandwidth(64, 0.0).cells(), ["64", "–"]);
     }
 }
