@@ -91,7 +91,7 @@ fn call(flags: &Flags, teller: &Teller) -> i32 {
 
     cuda_driver::end_launches_at_ctrl_c();
     // The program calls them by name, and the linker would leave them out.
-    cuda_runtime::keep();
+    cuda_runtime::force_link();
     let words = [&flags.name].into_iter().chain(&flags.arguments);
     // A word of a command line has no zero byte in it.
     let words: Vec<CString> = words

@@ -1,4 +1,4 @@
-//! Functions that answer something else than an error, and those that ask for the last one.
+//! Functions that do not return a `cudaError_t`, that access the last error, or that compilers call.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -9,19 +9,19 @@ use crate::program::register::*;
 use crate::status::Code;
 use crate::types::{ChannelFormat, Dim3};
 
-/// The last error of the calling thread, which is forgotten then.
+/// Returns the calling thread's last error and clears it.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGetLastError() -> Code {
     last_error::take()
 }
 
-/// The last error of the calling thread.
+/// Returns the calling thread's last error.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaPeekAtLastError() -> Code {
     last_error::peek()
 }
 
-/// An error's name.
+/// Returns the name of an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGetErrorName(error: Code) -> *const c_char {
     find(error)
@@ -29,7 +29,7 @@ pub extern "C" fn cudaGetErrorName(error: Code) -> *const c_char {
         .as_ptr()
 }
 
-/// What an error means.
+/// Returns the description of an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGetErrorString(error: Code) -> *const c_char {
     find(error)
@@ -37,7 +37,7 @@ pub extern "C" fn cudaGetErrorString(error: Code) -> *const c_char {
         .as_ptr()
 }
 
-/// An element with channels of so many bits.
+/// Creates a description of an element from the bits of its channels.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaCreateChannelDesc(
     x: c_int,
@@ -49,7 +49,7 @@ pub extern "C" fn cudaCreateChannelDesc(
     ChannelFormat { x, y, z, w, f }
 }
 
-/// The list of these functions, made of their names.
+/// Builds the list of these functions from their names.
 macro_rules! all {
     ($($name:ident: $type:ty;)*) => {
         pub(super) static ALL: &[Entry] =
@@ -57,7 +57,7 @@ macro_rules! all {
     };
 }
 
-/// What a registered part of the program is known by.
+/// The handle of a registered fat binary.
 type Handle = *mut *mut c_void;
 
 all! {
