@@ -1,4 +1,4 @@
-//! How long launches take, for who asks.
+//! Reported execution times of kernel launches.
 
 use std::ffi::c_void;
 use std::process::Command;
@@ -12,7 +12,7 @@ use cuda_runtime::types::Dim3;
 use super::program::{host, ok, register, register_kernel, start};
 
 static TIMED: u8 = 7;
-static TOLD: Mutex<Vec<TimedLaunch>> = Mutex::new(Vec::new());
+static REPORTED: Mutex<Vec<TimedLaunch>> = Mutex::new(Vec::new());
 
 const GRID: Dim3 = Dim3 { x: 5, y: 1, z: 1 };
 const BLOCK: Dim3 = Dim3 { x: 32, y: 2, z: 1 };
@@ -22,18 +22,18 @@ fn register_timed() {
     let image = c".version 6.4\n.target sm_52\n.address_size 64\n.visible .entry timed() { ret; }";
     let handle = register(image.as_ptr().cast());
     register_kernel(handle, &TIMED, c"timed");
-    // SAFETY: as a compiler calls it.
+    // SAFETY: `handle` was returned by `__cudaRegisterFatBinary`.
     unsafe { cuda::__cudaRegisterFatBinaryEnd(handle) };
 }
 
 fn launch(stream: *mut c_void) {
-    // SAFETY: the kernel has no arguments.
+    // SAFETY: the kernel has no parameters.
     ok(unsafe { cuda::cudaLaunchKernel(host(&TIMED), GRID, BLOCK, null_mut(), 0, stream.cast()) });
 }
 
-/// Those of this file's kernel: other tests launch theirs at the same time.
-fn told() -> Vec<TimedLaunch> {
-    let all = TOLD.lock().unwrap();
+/// Returns the reported launches of this file's kernel; other tests launch theirs concurrently.
+fn reported() -> Vec<TimedLaunch> {
+    let all = REPORTED.lock().unwrap();
     all.iter()
         .filter(|launch| launch.kernel == "timed")
         .cloned()
@@ -41,29 +41,32 @@ fn told() -> Vec<TimedLaunch> {
 }
 
 fn synchronize() {
-    // SAFETY: any thread may wait.
+    // SAFETY: any thread may synchronize.
     ok(unsafe { cuda::cudaDeviceSynchronize() });
 }
 
 #[test]
-fn launches_are_told_of_when_they_have_ended() {
+fn finished_launches_are_reported() {
     register_timed();
-    cuda::time_launches(Box::new(|launch| TOLD.lock().unwrap().push(launch)));
+    cuda::time_launches(Box::new(|launch| REPORTED.lock().unwrap().push(launch)));
     launch(null_mut());
     synchronize();
-    let [first] = &told()[..] else {
-        panic!("{:?}", told())
+    let [first] = &reported()[..] else {
+        panic!("{:?}", reported())
     };
     assert_eq!((first.grid, first.block), ([5, 1, 1], [32, 2, 1]));
     assert!(first.milliseconds > 0.0, "{first:?}");
-    // More than are kept until somebody waits.
+    // More launches than the runtime keeps pending without a synchronization.
     for _ in 0..100 {
         launch(null_mut());
     }
-    assert!(told().len() > 1, "some are told of before");
+    assert!(
+        reported().len() > 1,
+        "some must be reported before synchronizing"
+    );
     synchronize();
-    assert_eq!(told().len(), 101);
-    // What a graph captures is no launch yet.
+    assert_eq!(reported().len(), 101);
+    // A launch captured into a graph is not executed yet.
     let mut stream = null_mut();
     let mut graph = null_mut();
     // SAFETY: the handles are written before they are read.
@@ -76,28 +79,28 @@ fn launches_are_told_of_when_they_have_ended() {
         ok(cuda::cudaStreamDestroy(stream));
     }
     synchronize();
-    assert_eq!(told().len(), 101);
+    assert_eq!(reported().len(), 101);
 }
 
 #[cfg(unix)]
 #[test]
-#[ignore = "the test after it runs it in a process of its own"]
-fn ends_without_waiting() {
+#[ignore = "run in a child process by pending_launches_are_reported_at_exit"]
+fn exits_without_synchronizing() {
     register_timed();
-    cuda::time_launches(Box::new(|launch| println!("told of {}", launch.kernel)));
+    cuda::time_launches(Box::new(|launch| println!("reported {}", launch.kernel)));
     launch(null_mut());
-    // SAFETY: what was registered for the end is called.
+    // SAFETY: `exit` runs the registered exit handlers.
     unsafe { libc::exit(0) };
 }
 
 #[cfg(unix)]
 #[test]
-fn the_last_launches_are_told_of_at_the_programs_end() {
-    let test = "timing::ends_without_waiting";
+fn pending_launches_are_reported_at_exit() {
+    let test = "launch_timing::exits_without_synchronizing";
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--ignored", "--nocapture"])
         .output()
         .unwrap();
-    let printed = String::from_utf8_lossy(&output.stdout);
-    assert!(printed.contains("told of timed"), "{printed}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(stdout.contains("reported timed"), "{stdout}");
 }

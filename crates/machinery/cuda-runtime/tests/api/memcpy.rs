@@ -1,4 +1,4 @@
-//! Copies of rows of bytes, of rows with a distance, of blocks, and to and from variables.
+//! Copies of contiguous bytes, of pitched rows, of three-dimensional blocks, and to and from device variables.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -7,17 +7,17 @@ use cuda_runtime as cuda;
 use cuda_runtime::types::{Extent, Memcpy3D, PitchedPtr, Pos};
 
 use super::program::{
-    DEFAULT, FACTOR, HOST_TO_HOST, Memory, ON_DEVICE, STRANGER, TABLE, TO_DEVICE, TO_HOST, fails,
-    get, host, ok, pattern, start,
+    DEFAULT, DEVICE_TO_DEVICE, DEVICE_TO_HOST, FACTOR, HOST_TO_DEVICE, HOST_TO_HOST, Memory, TABLE,
+    UNREGISTERED, fails, get, host, ok, pattern, start,
 };
 
 #[test]
-fn bytes_go_every_way() {
+fn bytes_are_copied_in_every_direction() {
     let source = pattern(1000);
     let from = source.as_ptr().cast::<c_void>();
     for asynchronous in [false, true] {
         let copy = |to, from, kind| {
-            // SAFETY: all places have as many bytes.
+            // SAFETY: every buffer below has 1000 bytes.
             ok(unsafe {
                 match asynchronous {
                     false => cuda::cudaMemcpy(to, from, 1000, kind),
@@ -25,7 +25,15 @@ fn bytes_go_every_way() {
                 }
             });
         };
-        for kinds in [[TO_DEVICE, ON_DEVICE, TO_HOST, HOST_TO_HOST], [DEFAULT; 4]] {
+        for kinds in [
+            [
+                HOST_TO_DEVICE,
+                DEVICE_TO_DEVICE,
+                DEVICE_TO_HOST,
+                HOST_TO_HOST,
+            ],
+            [DEFAULT; 4],
+        ] {
             let (first, second) = (Memory::new(1000), Memory::new(1000));
             let (mut third, mut fourth) = (vec![0_u8; 1000], vec![0_u8; 1000]);
             copy(first.0, from, kinds[0]);
@@ -38,53 +46,61 @@ fn bytes_go_every_way() {
 }
 
 #[test]
-fn copies_that_cannot_be_are_refused() {
+fn invalid_copies_are_rejected() {
     let memory = Memory::new(100);
-    let mut own = [0_u8; 100];
-    let at = own.as_mut_ptr().cast::<c_void>();
-    // SAFETY: refused, or of no bytes.
+    let mut host_bytes = [0_u8; 100];
+    let ptr = host_bytes.as_mut_ptr().cast::<c_void>();
+    // SAFETY: every call is rejected, copies nothing, or stays within 100 bytes.
     unsafe {
         fails(
-            cuda::cudaMemcpy(memory.0, at, 4, 5),
+            cuda::cudaMemcpy(memory.0, ptr, 4, 5),
             "cudaErrorInvalidMemcpyDirection",
         );
         fails(
-            cuda::cudaMemcpy(memory.0, at, 101, TO_DEVICE),
+            cuda::cudaMemcpy(memory.0, ptr, 101, HOST_TO_DEVICE),
             "cudaErrorInvalidValue",
         );
         fails(
-            cuda::cudaMemcpy(at, at, 4, TO_DEVICE),
+            cuda::cudaMemcpy(ptr, ptr, 4, HOST_TO_DEVICE),
             "cudaErrorInvalidValue",
         );
-        ok(cuda::cudaMemcpy(null_mut(), at, 0, TO_DEVICE));
-        ok(cuda::cudaMemcpyPeer(memory.0, 0, at, 0, 4));
+        ok(cuda::cudaMemcpy(null_mut(), ptr, 0, HOST_TO_DEVICE));
+        ok(cuda::cudaMemcpyPeer(memory.0, 0, ptr, 0, 4));
         fails(
-            cuda::cudaMemcpyPeer(memory.0, 1, at, 0, 4),
+            cuda::cudaMemcpyPeer(memory.0, 1, ptr, 0, 4),
             "cudaErrorInvalidDevice",
         );
-        let wide = cuda::cudaMemcpy2D(memory.0, 8, at, 10, 9, 2, TO_DEVICE);
-        fails(wide, "cudaErrorInvalidPitchValue");
+        let too_wide = cuda::cudaMemcpy2D(memory.0, 8, ptr, 10, 9, 2, HOST_TO_DEVICE);
+        fails(too_wide, "cudaErrorInvalidPitchValue");
     }
 }
 
 #[test]
-fn rows_with_a_distance_arrive_as_rows_with_another() {
+fn rows_are_copied_between_different_pitches() {
     let source = pattern(40 * 9);
     let memory = Memory::of(&[0xee_u8; 64 * 9]);
-    // SAFETY: all rows are inside.
+    // SAFETY: both buffers have nine rows of their pitch.
     unsafe {
         let from = source.as_ptr().cast();
-        ok(cuda::cudaMemcpy2D(memory.0, 64, from, 40, 33, 9, TO_DEVICE));
+        ok(cuda::cudaMemcpy2D(
+            memory.0,
+            64,
+            from,
+            40,
+            33,
+            9,
+            HOST_TO_DEVICE,
+        ));
     }
     let mut expected = vec![0xee; 64 * 9];
     for row in 0..9 {
         expected[64 * row..][..33].copy_from_slice(&source[40 * row..][..33]);
     }
     assert_eq!(memory.values::<u8>(64 * 9), expected);
-    let mut back = vec![0x11_u8; 50 * 9];
-    // SAFETY: as above.
+    let mut output = vec![0x11_u8; 50 * 9];
+    // SAFETY: both buffers have nine rows of their pitch.
     unsafe {
-        let to = back.as_mut_ptr().cast();
+        let to = output.as_mut_ptr().cast();
         ok(cuda::cudaMemcpy2DAsync(
             to,
             50,
@@ -100,12 +116,12 @@ fn rows_with_a_distance_arrive_as_rows_with_another() {
     for row in 0..9 {
         expected[50 * row..][..33].copy_from_slice(&source[40 * row..][..33]);
     }
-    assert_eq!(back, expected);
+    assert_eq!(output, expected);
 }
 
-/// A part of a block in linear memory goes to another place in another block.
+/// A part of a block is copied to a different position in another block.
 #[test]
-fn blocks_arrive_where_they_were_sent() {
+fn blocks_are_copied_to_their_destination_offset() {
     let (from_pitch, from_rows) = (32, 5);
     let (to_pitch, to_rows) = (48, 7);
     let source = pattern(from_pitch * from_rows * 4);
@@ -115,10 +131,10 @@ fn blocks_arrive_where_they_were_sent() {
         height: 3,
         depth: 2,
     };
-    let (at, to) = (Pos { x: 4, y: 1, z: 1 }, Pos { x: 7, y: 2, z: 3 });
-    let mut how = Memcpy3D {
+    let (from_pos, to_pos) = (Pos { x: 4, y: 1, z: 1 }, Pos { x: 7, y: 2, z: 3 });
+    let mut params = Memcpy3D {
         src_array: null_mut(),
-        src_pos: at,
+        src_pos: from_pos,
         src_ptr: PitchedPtr {
             ptr: source.as_ptr().cast_mut().cast(),
             pitch: from_pitch,
@@ -126,7 +142,7 @@ fn blocks_arrive_where_they_were_sent() {
             ysize: from_rows,
         },
         dst_array: null_mut(),
-        dst_pos: to,
+        dst_pos: to_pos,
         dst_ptr: PitchedPtr {
             ptr: memory.0,
             pitch: to_pitch,
@@ -134,24 +150,24 @@ fn blocks_arrive_where_they_were_sent() {
             ysize: to_rows,
         },
         extent,
-        kind: TO_DEVICE,
+        kind: HOST_TO_DEVICE,
     };
-    // SAFETY: all is inside.
-    unsafe { ok(cuda::cudaMemcpy3D(&how)) };
+    // SAFETY: the extent lies inside both blocks.
+    unsafe { ok(cuda::cudaMemcpy3D(&params)) };
     let mut expected = vec![0xee; to_pitch * to_rows * 6];
     for (z, y) in [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)] {
-        let from = from_pitch * (from_rows * (z + at.z) + y + at.y) + at.x;
-        let to = to_pitch * (to_rows * (z + to.z) + y + to.y) + to.x;
+        let from = from_pitch * (from_rows * (z + from_pos.z) + y + from_pos.y) + from_pos.x;
+        let to = to_pitch * (to_rows * (z + to_pos.z) + y + to_pos.y) + to_pos.x;
         expected[to..][..20].copy_from_slice(&source[from..][..20]);
     }
     assert_eq!(memory.values::<u8>(expected.len()), expected);
-    // SAFETY: refused.
+    // SAFETY: every call is rejected.
     unsafe {
-        how.extent.width = 33;
-        fails(cuda::cudaMemcpy3D(&how), "cudaErrorInvalidPitchValue");
-        how.dst_ptr.ptr = null_mut();
+        params.extent.width = 33;
+        fails(cuda::cudaMemcpy3D(&params), "cudaErrorInvalidPitchValue");
+        params.dst_ptr.ptr = null_mut();
         fails(
-            cuda::cudaMemcpy3DAsync(&how, null_mut()),
+            cuda::cudaMemcpy3DAsync(&params, null_mut()),
             "cudaErrorInvalidValue",
         );
         fails(
@@ -162,27 +178,27 @@ fn blocks_arrive_where_they_were_sent() {
 }
 
 #[test]
-fn variables_are_found_by_their_places_on_the_host() {
+fn symbols_are_found_by_their_host_addresses() {
     start();
     let table = host(&TABLE);
     let values: Vec<u8> = pattern(64);
-    let mut read = vec![0_u8; 60];
-    // SAFETY: all is inside the variable.
+    let mut output = vec![0_u8; 60];
+    // SAFETY: all copies lie inside the variable and the host buffers, or are rejected.
     unsafe {
         assert_eq!(get::<usize>(|to| cuda::cudaGetSymbolSize(to, table)), 64);
-        let mut at = null_mut();
-        ok(cuda::cudaGetSymbolAddress(&mut at, table));
-        assert!(!at.is_null());
+        let mut address = null_mut();
+        ok(cuda::cudaGetSymbolAddress(&mut address, table));
+        assert!(!address.is_null());
         ok(cuda::cudaMemcpyToSymbol(
             table,
             values.as_ptr().cast(),
             64,
             0,
-            TO_DEVICE,
+            HOST_TO_DEVICE,
         ));
-        let to = read.as_mut_ptr().cast();
-        ok(cuda::cudaMemcpyFromSymbol(to, table, 60, 4, TO_HOST));
-        assert_eq!(read, values[4..]);
+        let to = output.as_mut_ptr().cast();
+        ok(cuda::cudaMemcpyFromSymbol(to, table, 60, 4, DEVICE_TO_HOST));
+        assert_eq!(output, values[4..]);
         ok(cuda::cudaMemcpyFromSymbolAsync(
             to,
             table,
@@ -191,15 +207,15 @@ fn variables_are_found_by_their_places_on_the_host() {
             DEFAULT,
             null_mut(),
         ));
-        assert_eq!(read[..10], values[..10]);
+        assert_eq!(output[..10], values[..10]);
         let from = values.as_ptr().cast();
         fails(
-            cuda::cudaMemcpyToSymbol(table, from, 61, 4, TO_DEVICE),
+            cuda::cudaMemcpyToSymbol(table, from, 61, 4, HOST_TO_DEVICE),
             "cudaErrorInvalidValue",
         );
-        let wrong_way = cuda::cudaMemcpyToSymbol(table, from, 4, 0, TO_HOST);
+        let wrong_way = cuda::cudaMemcpyToSymbol(table, from, 4, 0, DEVICE_TO_HOST);
         fails(wrong_way, "cudaErrorInvalidMemcpyDirection");
-        let unknown = cuda::cudaGetSymbolAddress(&mut at, host(&STRANGER));
+        let unknown = cuda::cudaGetSymbolAddress(&mut address, host(&UNREGISTERED));
         fails(unknown, "cudaErrorInvalidSymbol");
         assert_eq!(
             get::<usize>(|to| cuda::cudaGetSymbolSize(to, host(&FACTOR))),

@@ -1,10 +1,10 @@
-//! Texture and surface objects: made, asked what they are of, and refused.
+//! Texture and surface objects: creation, queries and rejected descriptors.
 
 use std::ptr::null;
 
 use cuda_runtime as cuda;
 use cuda_runtime::types::{
-    ChannelFormat, LinearResource, PitchedResource, ResourceDesc, ResourceOf, TextureDesc,
+    ChannelFormat, LinearResource, PitchedResource, ResourceDesc, ResourceUnion, TextureDesc,
 };
 
 use super::program::{Memory, fails, ok, start};
@@ -24,7 +24,7 @@ const PITCHED: i32 = 3;
 fn linear(memory: &Memory, format: ChannelFormat) -> ResourceDesc {
     ResourceDesc {
         kind: LINEAR,
-        of: ResourceOf {
+        res: ResourceUnion {
             linear: LinearResource {
                 pointer: memory.0,
                 format,
@@ -35,9 +35,9 @@ fn linear(memory: &Memory, format: ChannelFormat) -> ResourceDesc {
 }
 
 #[test]
-fn a_texture_says_what_it_is_of_and_how_it_is_read() {
+fn a_texture_returns_its_descriptors() {
     let memory = Memory::new(4096);
-    let how = TextureDesc {
+    let desc = TextureDesc {
         address_mode: [1, 1, 1],
         read_mode: 0,
         border_color: [1.0, 2.0, 3.0, 4.0],
@@ -45,7 +45,7 @@ fn a_texture_says_what_it_is_of_and_how_it_is_read() {
     };
     let pitched = ResourceDesc {
         kind: PITCHED,
-        of: ResourceOf {
+        res: ResourceUnion {
             pitched: PitchedResource {
                 pointer: memory.0,
                 format: FLOATS,
@@ -57,50 +57,50 @@ fn a_texture_says_what_it_is_of_and_how_it_is_read() {
     };
     for resource in [linear(&memory, FLOATS), pitched] {
         let mut texture = 0;
-        let mut again = linear(&memory, FLOATS);
-        let mut how_again = TextureDesc::default();
-        // SAFETY: descriptions and a handle are written; the kind says which part of a union counts.
+        let mut actual = linear(&memory, FLOATS);
+        let mut actual_desc = TextureDesc::default();
+        // SAFETY: all out-parameters are local variables, and `kind` selects the member read from each union.
         unsafe {
             ok(cuda::cudaCreateTextureObject(
                 &mut texture,
                 &resource,
-                &how,
+                &desc,
                 null(),
             ));
-            ok(cuda::cudaGetTextureObjectResourceDesc(&mut again, texture));
-            assert_eq!(again.kind, resource.kind);
-            assert_eq!(again.of.linear.pointer, memory.0);
-            assert_eq!(again.of.linear.format, FLOATS);
-            if again.kind == PITCHED {
-                let of = again.of.pitched;
-                assert_eq!((of.width, of.height, of.pitch), (8, 4, 512));
+            ok(cuda::cudaGetTextureObjectResourceDesc(&mut actual, texture));
+            assert_eq!(actual.kind, resource.kind);
+            assert_eq!(actual.res.linear.pointer, memory.0);
+            assert_eq!(actual.res.linear.format, FLOATS);
+            if actual.kind == PITCHED {
+                let pitched = actual.res.pitched;
+                assert_eq!((pitched.width, pitched.height, pitched.pitch), (8, 4, 512));
             } else {
-                assert_eq!(again.of.linear.bytes, 256);
+                assert_eq!(actual.res.linear.bytes, 256);
             }
             ok(cuda::cudaGetTextureObjectTextureDesc(
-                &mut how_again,
+                &mut actual_desc,
                 texture,
             ));
-            assert_eq!(how_again, how);
+            assert_eq!(actual_desc, desc);
             ok(cuda::cudaDestroyTextureObject(texture));
             ok(cuda::cudaDestroyTextureObject(0));
-            let gone = cuda::cudaGetTextureObjectResourceDesc(&mut again, texture);
-            fails(gone, "cudaErrorInvalidValue");
+            let destroyed = cuda::cudaGetTextureObjectResourceDesc(&mut actual, texture);
+            fails(destroyed, "cudaErrorInvalidValue");
         }
     }
 }
 
 #[test]
-fn textures_that_cannot_be_are_refused() {
+fn invalid_textures_are_rejected() {
     let memory = Memory::new(4096);
     let mut texture = 0;
-    let plain = TextureDesc::default();
-    let mixed = TextureDesc {
+    let point_sampled = TextureDesc::default();
+    let linear_filtered = TextureDesc {
         filter_mode: 1,
-        ..plain
+        ..point_sampled
     };
-    let whole = ChannelFormat { f: 1, ..FLOATS };
-    let odd = ChannelFormat { x: 7, ..FLOATS };
+    let integers = ChannelFormat { f: 1, ..FLOATS };
+    let seven_bits = ChannelFormat { x: 7, ..FLOATS };
     let unknown = ResourceDesc {
         kind: 9,
         ..linear(&memory, FLOATS)
@@ -109,54 +109,54 @@ fn textures_that_cannot_be_are_refused() {
         kind: MIPMAPPED,
         ..unknown
     };
-    for (resource, how, error) in [
+    for (resource, desc, error) in [
         (
-            linear(&memory, whole),
-            mixed,
+            linear(&memory, integers),
+            linear_filtered,
             "cudaErrorInvalidFilterSetting",
         ),
         (
-            linear(&memory, odd),
-            plain,
+            linear(&memory, seven_bits),
+            point_sampled,
             "cudaErrorInvalidChannelDescriptor",
         ),
-        (unknown, plain, "cudaErrorInvalidValue"),
-        (mipmapped, plain, "cudaErrorNotSupported"),
+        (unknown, point_sampled, "cudaErrorInvalidValue"),
+        (mipmapped, point_sampled, "cudaErrorNotSupported"),
     ] {
-        // SAFETY: refused.
-        let made = unsafe { cuda::cudaCreateTextureObject(&mut texture, &resource, &how, null()) };
-        fails(made, error);
+        // SAFETY: every call is rejected.
+        let code = unsafe { cuda::cudaCreateTextureObject(&mut texture, &resource, &desc, null()) };
+        fails(code, error);
     }
 }
 
 #[test]
-fn a_surface_is_of_an_array() {
+fn a_surface_requires_an_array() {
     start();
     let mut array = std::ptr::null_mut();
     let (mut surface, mut texture) = (0, 0);
     let memory = Memory::new(4096);
     let linear = linear(&memory, FLOATS);
-    // SAFETY: handles are written.
+    // SAFETY: all out-parameters are local variables, and `ARRAY` selects the union's member.
     unsafe {
         ok(cuda::cudaMallocArray(&mut array, &FLOATS, 8, 8, 2));
         let resource = ResourceDesc {
             kind: ARRAY,
-            of: ResourceOf { array },
+            res: ResourceUnion { array },
         };
         ok(cuda::cudaCreateSurfaceObject(&mut surface, &resource));
-        let mut again = linear;
-        ok(cuda::cudaGetSurfaceObjectResourceDesc(&mut again, surface));
-        assert_eq!((again.kind, again.of.array), (ARRAY, array));
+        let mut actual = linear;
+        ok(cuda::cudaGetSurfaceObjectResourceDesc(&mut actual, surface));
+        assert_eq!((actual.kind, actual.res.array), (ARRAY, array));
         ok(cuda::cudaDestroySurfaceObject(surface));
         fails(
             cuda::cudaCreateSurfaceObject(&mut surface, &linear),
             "cudaErrorInvalidValue",
         );
-        let how = TextureDesc::default();
+        let desc = TextureDesc::default();
         ok(cuda::cudaCreateTextureObject(
             &mut texture,
             &resource,
-            &how,
+            &desc,
             null(),
         ));
         ok(cuda::cudaDestroyTextureObject(texture));
