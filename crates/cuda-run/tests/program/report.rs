@@ -1,41 +1,41 @@
-//! What is told of the kernels: the summary, a profile, the record, checks, a picture.
+//! The report on a program: kernels, profile, record, findings and plot.
 
 use libtest_mimic::Failed;
 use serde_json::Value;
 
-use crate::support::Folder;
+use crate::support::Workspace;
 
-pub fn vector_add() -> Result<(), Failed> {
-    let run = Folder::new().run(&["-O3", "-arch=sm_70", "vector-add.cu", "--", "100000"]);
-    run.says(
+pub fn launches_are_listed() -> Result<(), Failed> {
+    let run = Workspace::new().run(&["-O3", "-arch=sm_70", "vector-add.cu", "--", "100000"]);
+    run.assert_exit(
         0,
         &[
             "| vectorAdd |        3 | ",
             "modelled, NVIDIA H200",
-            "These times are a model's",
+            "These times are modelled",
         ],
     )?;
     assert_eq!(run.stdout, "100000 sums are right, timed\n");
-    let quiet = Folder::new().run(&["--quiet", "--device", "gtx970", "vector-add.cu"]);
-    quiet.says(0, &[])?;
+    let quiet = Workspace::new().run(&["--quiet", "--device", "gtx970", "vector-add.cu"]);
+    quiet.assert_exit(0, &[])?;
     assert!(!quiet.stderr.contains('|'), "{quiet:#?}");
     Ok(())
 }
 
 pub fn profile() -> Result<(), Failed> {
-    let run = Folder::new().run(&["--profile=lines", "vector-add.cu"]);
-    let words = [
-        "all launches of a kernel together",
+    let run = Workspace::new().run(&["--profile=lines", "vector-add.cu"]);
+    let expected = [
+        "all launches of each kernel combined",
         "| global load requests ",
         "  vector-add.cu\n",
         "c[i] = a[i] + b[i];",
     ];
-    run.says(0, &words)
+    run.assert_exit(0, &expected)
 }
 
 pub fn record() -> Result<(), Failed> {
-    let folder = Folder::new();
-    let run = folder.run(&[
+    let workspace = Workspace::new();
+    let run = workspace.run(&[
         "--json",
         "--check=mem",
         "--profile=lines",
@@ -43,7 +43,7 @@ pub fn record() -> Result<(), Failed> {
         "--",
         "64",
     ]);
-    run.says(0, &["64 sums are right"])?;
+    run.assert_exit(0, &["64 sums are right"])?;
     let record: Value = serde_json::from_str(&run.stdout)?;
     chapter_test::check_record("cuda-run", &record);
     let kernel = &record["kernels"][0];
@@ -56,45 +56,46 @@ pub fn record() -> Result<(), Failed> {
         12
     );
     assert_eq!(record["arguments"], serde_json::json!(["64"]));
-    folder
+    workspace
         .run(&["--json=out.json", "vector-add.cu"])
-        .says(0, &[])?;
-    let record: Value = serde_json::from_str(&std::fs::read_to_string(folder.path("out.json"))?)?;
+        .assert_exit(0, &[])?;
+    let record: Value =
+        serde_json::from_str(&std::fs::read_to_string(workspace.path("out.json"))?)?;
     chapter_test::check_record("cuda-run", &record);
     assert_eq!(record["status"], 0);
     Ok(())
 }
 
 pub fn check() -> Result<(), Failed> {
-    let folder = Folder::new();
-    let good = folder.run(&["--check", "vector-add.cu"]);
-    good.says(
+    let workspace = Workspace::new();
+    let clean = workspace.run(&["--check", "vector-add.cu"]);
+    clean.assert_exit(
         0,
         &["Checked (mem, init, race, sync, leak, host): nothing found."],
     )?;
-    folder.write(
+    workspace.write(
         "race.cu",
         "__global__ void k(int *p) { p[0] = threadIdx.x; p[1] = p[0]; }\n\
          int main() { int *p; cudaMalloc(&p, 8); k<<<1, 64>>>(p); cudaDeviceSynchronize(); cudaFree(p); }\n",
     );
-    folder
+    workspace
         .run(&["--check=race", "race.cu"])
-        .says(1, &["in kernel k,", "race.cu:1", "Checked (race): "])
+        .assert_exit(1, &["in kernel k,", "race.cu:1", "Checked (race): "])
 }
 
 pub fn plot() -> Result<(), Failed> {
-    let folder = Folder::new();
-    folder
+    let workspace = Workspace::new();
+    workspace
         .run(&["--plot", "times", "vector-add.cu"])
-        .says(0, &["The plot: "])?;
-    assert!(folder.path("times.svg").is_file() && folder.path("times.png").is_file());
+        .assert_exit(0, &["The plot: "])?;
+    assert!(workspace.path("times.svg").is_file() && workspace.path("times.png").is_file());
     Ok(())
 }
 
-/// Launches that are alike are told of by a count: all of them, in a program that is killed too.
-pub fn alike() -> Result<(), Failed> {
-    let folder = Folder::new();
-    folder.write(
+/// Identical launches are recorded by a counter, which also survives SIGKILL.
+pub fn identical_launches_are_counted() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
         "alike.cu",
         "#include <csignal>\n\
          __global__ void a() {}\n\
@@ -110,27 +111,27 @@ pub fn alike() -> Result<(), Failed> {
              raise(SIGKILL);\n\
          }\n",
     );
-    let told = [
+    let expected = [
         "| a      |      550 | varied |",
         "| b      |      500 | 1      |",
     ];
-    folder.run(&["alike.cu"]).says(137, &told)
+    workspace.run(&["alike.cu"]).assert_exit(137, &expected)
 }
 
-pub fn faults() -> Result<(), Failed> {
-    let folder = Folder::new();
-    folder.write(
+pub fn faults_are_reported() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
         "fault.cu",
         "__global__ void k(int *p) { p[100000000] = 1; }\n\
          int main() { int *p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); return cudaDeviceSynchronize() ? 9 : 0; }\n",
     );
-    folder.run(&["fault.cu"]).says(
+    workspace.run(&["fault.cu"]).assert_exit(
         9,
         &[
             "illegal address",
             "in kernel k, block (0, 0, 0)",
             "at fault.cu:1",
-            "No launch of the program came to its end",
+            "No kernel launch completed",
         ],
     )
 }
