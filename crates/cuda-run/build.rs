@@ -1,5 +1,5 @@
-//! Has the linker list the CUDA functions that this program defines where the programs that it loads find
-//! them: among its own dynamic symbols.
+//! Exports the CUDA functions that this program defines as dynamic symbols, so that the programs it loads find
+//! them.
 
 fn main() {
     if std::env::var_os("CARGO_CFG_UNIX").is_some() {

@@ -1,4 +1,4 @@
-//! The flags.
+//! The command line flags. The doc comments of the fields are the help text.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,44 +9,43 @@ use chapter::plot::Destination;
 use clap::{Args, Parser};
 use cuda_driver::{Checks, MAX_DEVICES};
 
-/// Compiles a CUDA program with clang, without NVIDIA's toolkit, and runs it: on the GPU where there is
-/// one, else on the simulator. A summary of its kernels comes on standard error when it has ended
+/// Compiles a CUDA program with clang, without NVIDIA's CUDA Toolkit, and runs it on the GPU, or on the
+/// simulator if there is no GPU. A report on its kernels is printed to standard error when it has exited
 ///
-/// Without files, what is behind -- is any program that loads CUDA's driver (libcuda.so.1) itself: it finds the
-/// simulator in its place. CUDA_BACKEND=gpu has it run on NVIDIA's driver instead, as it would without this
-/// command.
+/// Without files, the arguments after -- are any program that loads the CUDA driver (libcuda.so.1) itself. It
+/// runs on the simulator instead of NVIDIA's driver; CUDA_BACKEND=gpu makes it run on NVIDIA's driver, as it
+/// would without this command.
 ///
-/// What nvcc takes besides (-gencode, -Xcompiler, --use_fast_math, …) is understood, or refused with the
-/// reason. Compiled programs are kept in the folder that CUDA_RUN_CACHE names, or else in the user's
-/// folder for such files.
+/// nvcc's other flags (-gencode, -Xcompiler, --use_fast_math, …) are translated, or rejected with the reason.
+/// Compiled programs are cached in the directory CUDA_RUN_CACHE, by default in the user's cache directory.
 #[derive(Clone, Debug, Parser)]
 #[command(
     name = "cuda-run",
-    override_usage = "cuda-run [FLAGS] FILE… [-- THE PROGRAM'S ARGUMENTS]\n       \
-                      cuda-run [FLAGS] -- ANY PROGRAM AND ITS ARGUMENTS"
+    override_usage = "cuda-run [FLAGS] FILE… [-- PROGRAM ARGUMENTS]\n       \
+                      cuda-run [FLAGS] -- PROGRAM [ARGUMENTS]"
 )]
 pub struct Flags {
-    /// The program: .cu, .cpp and .c files. One .cu file without a main but with a description of
-    /// launches is run by that description (docs/records/launch-plan.md)
+    /// The program's source files: .cu, .cpp and .c. A single .cu file without a main but with a launch plan
+    /// is run by that plan (docs/records/launch-plan.md)
     #[arg(required_unless_present = "arguments", value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
     #[command(flatten)]
-    pub show: Show,
+    pub show: OutputFlags,
 
     #[command(flatten)]
-    pub compile: Compile,
+    pub compile: CompileFlags,
 
-    /// Launch as this file describes: in place of a comment in the kernel's file, a .toml file with the
-    /// description alone
+    /// Launch the kernel by the launch plan in this .toml file instead of the plan in a comment of the
+    /// kernel's file
     #[arg(long, value_name = "FILE", requires = "files")]
     pub plan: Option<PathBuf>,
 
-    /// Give a number of the description another value
+    /// Override a number of the launch plan
     #[arg(long, value_name = "NAME=VALUE", requires = "files")]
     pub set: Vec<String>,
 
-    /// The GPU that the simulator models: h200, rtx3090, gtx970, p2000 or gtx280 (as CUDA_SIM_DEVICE)
+    /// The GPU that the simulator models: h200, rtx3090, gtx970, p2000 or gtx280 (same as CUDA_SIM_DEVICE)
     #[arg(long, value_name = "NAME")]
     pub device: Option<String>,
 
@@ -54,36 +53,36 @@ pub struct Flags {
         long,
         value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_DEVICES)),
-        help = format!("How many of that GPU the simulated machine has, 1 to {MAX_DEVICES} (as CUDA_SIM_DEVICES)"),
+        help = format!("The number of simulated GPUs, 1 to {MAX_DEVICES} (same as CUDA_SIM_DEVICES)"),
     )]
     pub devices: Option<u32>,
 
-    /// End the program after so many seconds, with exit status 124. Without it, it may run for ever;
-    /// CUDA_SIM_TIME_LIMIT is the limit of one launch
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    /// Stop the program after this many seconds, with exit status 124. By default there is no limit;
+    /// CUDA_SIM_TIME_LIMIT limits a single launch
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub time_limit: Option<Duration>,
 
-    /// Write which functions of the driver the program called and how often, what the simulator does not
-    /// do of them, and which modules were refused and why. For any program behind --
+    /// Write a log of the driver functions that the program called, with counts, of the functions that the
+    /// simulator does not support, and of rejected modules with the reasons. Only for programs after --
     #[arg(long, value_name = "FILE", conflicts_with = "files")]
     pub log: Option<PathBuf>,
 
-    /// What the program itself is given; without files, the program and what it is given
+    /// The program's arguments; without files, the program and its arguments
     #[arg(last = true, value_name = "ARGUMENTS")]
     pub arguments: Vec<OsString>,
 }
 
-/// What is shown of the program's launches.
+/// The output of the command.
 #[derive(Args, Clone, Debug)]
-pub struct Show {
-    /// Write one JSON record, to FILE or to standard output; what the program prints there then goes to
-    /// standard error. In place of the summary
+pub struct OutputFlags {
+    /// Write one JSON record instead of the report, to FILE or to standard output; the program's own standard
+    /// output then goes to standard error
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     pub json: Option<PathBuf>,
 
-    /// Print what each kernel does to the memory system, and what to change first; with lines, the
-    /// source as well. On a GPU, how long its launches take, and the command by which NVIDIA's profiler
-    /// tells the rest
+    /// Report what each kernel does to the memory system and what to change first; with lines, also for each
+    /// line of the source. On a GPU, time the launches and print the Nsight Compute command that counts the
+    /// rest
     #[arg(
         long,
         value_name = "DETAIL",
@@ -94,8 +93,8 @@ pub struct Show {
     )]
     pub profile: Option<Detail>,
 
-    /// Look for mistakes in the kernels while they run: mem, init, race, sync, leak and host, a list of
-    /// them, or all. On a GPU, the commands by which NVIDIA's tool does
+    /// Check the kernels for errors while they run: mem, init, race, sync, leak and host, a list of them, or
+    /// all. On a GPU, print the equivalent compute-sanitizer commands
     #[arg(
         long,
         value_name = "LIST",
@@ -105,21 +104,21 @@ pub struct Show {
     )]
     pub check: Option<Checks>,
 
-    /// Draw times, requests and a roofline into NAME.svg and NAME.png
-    #[arg(long, value_name = "NAME", value_parser = destination)]
+    /// Plot times, memory requests and a roofline to NAME.svg and NAME.png
+    #[arg(long, value_name = "NAME", value_parser = parse_destination)]
     pub plot: Option<Destination>,
 
-    /// No summary
+    /// Do not print the report
     #[arg(long, conflicts_with_all = ["json", "profile"])]
     pub quiet: bool,
 }
 
-/// How the program is compiled.
+/// Options of the compilation.
 #[derive(Args, Clone, Debug, Default)]
 #[group(id = "compile", requires = "files", multiple = true)]
-pub struct Compile {
-    /// A folder to look for headers in
-    #[arg(short = 'I', value_name = "FOLDER")]
+pub struct CompileFlags {
+    /// Add a directory to search for headers
+    #[arg(short = 'I', value_name = "DIR")]
     pub include: Vec<PathBuf>,
 
     /// Define a macro
@@ -130,33 +129,33 @@ pub struct Compile {
     #[arg(short = 'U', value_name = "NAME")]
     pub undefine: Vec<String>,
 
-    /// How far the host's code is optimised; the kernels' always is in full
+    /// Optimization level of the host code; kernels are always fully optimized
     #[arg(short = 'O', value_name = "LEVEL", default_value = "2", value_parser = ["0", "1", "2", "3", "s", "z", "fast", "g"])]
-    pub optimise: String,
+    pub optimization: String,
 
     /// The C++ standard
     #[arg(long = "std", value_name = "STANDARD", default_value = "c++17")]
     pub standard: String,
 
-    /// The GPU that kernels are compiled for, as sm_70; without it the newest that clang knows and the
-    /// GPU is
+    /// The GPU architecture to compile kernels for, such as sm_70; by default the newest that both clang and
+    /// the GPU support
     #[arg(long, value_name = "SM")]
     pub arch: Option<String>,
 
-    /// Link the kernels of all files, which then call functions and use variables of other files, as
-    /// nvcc's -rdc=true
+    /// Link the kernels of all files, so that they can use functions and variables of other files (nvcc's
+    /// -rdc=true)
     #[arg(long)]
     pub link_kernels: bool,
 
-    /// A library to link to
+    /// Link to a library
     #[arg(short = 'l', value_name = "LIBRARY")]
     pub library: Vec<String>,
 
-    /// A folder to look for libraries in
-    #[arg(short = 'L', value_name = "FOLDER")]
-    pub library_folder: Vec<PathBuf>,
+    /// Add a directory to search for libraries
+    #[arg(short = 'L', value_name = "DIR")]
+    pub library_dir: Vec<PathBuf>,
 
-    /// A word for the host's compiler
+    /// An argument for the host compiler
     #[arg(
         long = "host-option",
         value_name = "WORD",
@@ -165,7 +164,7 @@ pub struct Compile {
     )]
     pub host: Vec<String>,
 
-    /// A word for the linker
+    /// An argument for the linker
     #[arg(
         long = "link-option",
         value_name = "WORD",
@@ -174,7 +173,7 @@ pub struct Compile {
     )]
     pub link: Vec<String>,
 
-    /// A word for the compiler of kernels
+    /// An argument for the device compiler
     #[arg(
         long = "device-option",
         value_name = "WORD",
@@ -184,26 +183,26 @@ pub struct Compile {
     pub kernels: Vec<String>,
 }
 
-impl Show {
-    /// Whether launches have to be counted in full.
-    pub fn counts(&self) -> bool {
+impl OutputFlags {
+    /// Returns true if launches must be counted in full.
+    pub fn needs_counters(&self) -> bool {
         self.json.is_some() || self.profile.is_some() || self.plot.is_some()
     }
 
-    /// Whether the record goes to standard output.
+    /// Returns true if the record is written to standard output.
     pub fn json_to_stdout(&self) -> bool {
         self.json.as_deref() == Some(Path::new("-"))
     }
 }
 
-/// Where `--plot` draws, if it can.
-fn destination(name: &str) -> Result<Destination, String> {
+/// Parses the destination of `--plot`, and checks that it can be written.
+fn parse_destination(name: &str) -> Result<Destination, String> {
     Destination::new(Path::new(name)).map_err(|error| format!("{error:#}"))
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok();
     let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let limit = limit.filter(|limit| !limit.is_zero());
-    limit.ok_or_else(|| "a number of seconds above 0 is needed".to_owned())
+    limit.ok_or_else(|| "expected a positive number of seconds".to_owned())
 }

@@ -1,35 +1,36 @@
-//! Compiles a CUDA program with clang and runs it, on the GPU or the simulator; or runs any program that
-//! loads CUDA's driver itself, on the simulator.
+//! Compiles a CUDA program with clang and runs it on the GPU or the simulator, or runs any existing program
+//! that loads the CUDA driver on the simulator.
 //!
 //!     cargo run -p cuda-run -- program.cu -- its arguments
 //!     cargo run -p cuda-run -- -- any-program its arguments
 //!
-//! | module | what it does |
+//! | module | contents |
 //! |---|---|
-//! | [`flags`], [`nvcc`] | the command line |
-//! | [`compile`] | files to a library, or to PTX |
-//! | [`inside`] | the process of the program itself: loads the library, calls its `main` |
-//! | [`outside`] | starts that process, waits for it, ends it |
-//! | [`described`], [`entries`] | a kernel without a host program, launched as its description says |
-//! | [`library`] | the driver's library, for programs that nobody here compiles |
-//! | [`program`] | a run of such a program |
-//! | [`ptxas`] | what such a program finds in place of NVIDIA's assembler |
+//! | [`flags`], [`nvcc`] | the command line, including nvcc's flags |
+//! | [`compile`] | compilation of source files to a shared library or to PTX |
+//! | [`run`] | compiling and running a program |
+//! | [`child`] | the program's own process, which loads the library and calls its `main` |
+//! | [`supervise`] | the parent process, which starts the child, waits for it and stops it |
+//! | [`plan`], [`entry_points`], [`module`] | kernels without a host program, launched by a launch plan |
+//! | [`load_error`] | explanations of why a program does not load |
+//! | [`external`] | running programs that were not compiled here |
+//! | [`driver_library`], [`ptxas`] | the driver library and the assembler that these programs find |
 //!
-//! What the one process tells the other, and what is told at the end, is in the crate `summary`.
+//! The crate `summary` contains the events passed between the processes and the final report.
 
+mod child;
 mod compile;
-mod described;
-mod entries;
+mod driver_library;
+mod entry_points;
+mod external;
 mod flags;
-mod inside;
-mod library;
-mod missing;
+mod load_error;
 mod module;
 mod nvcc;
-mod outside;
-mod program;
+mod plan;
 mod ptxas;
 mod run;
+mod supervise;
 
 use std::process;
 
@@ -37,34 +38,34 @@ use chapter::interrupt;
 use clap::Parser as _;
 use common::error::{in_words, note};
 
-/// Where the program itself cannot be run.
-const FAILED: i32 = 1;
+/// Exit status if the program cannot be compiled or run.
+const FAILURE: i32 = 1;
 
-/// Where its command line is not understood, as clap has it.
+/// Exit status for an invalid command line, the same as clap's.
 const USAGE: i32 = 2;
 
 fn main() {
-    let words: Vec<_> = std::env::args_os().collect();
-    if words.get(1).is_some_and(|word| word == inside::NAME) {
-        inside::main(&words);
+    let args: Vec<_> = std::env::args_os().collect();
+    if args.get(1).is_some_and(|arg| arg == child::SUBCOMMAND) {
+        child::main(&args);
     }
-    if ptxas::is_called(&words) {
-        process::exit(ptxas::main(&words));
+    if ptxas::is_called(&args) {
+        process::exit(ptxas::main(&args));
     }
-    let words = nvcc::translated(words).unwrap_or_else(|why| {
-        note(format_args!("error: {why}"));
+    let args = nvcc::translate(args).unwrap_or_else(|reason| {
+        note(format_args!("error: {reason}"));
         process::exit(USAGE);
     });
-    let flags = flags::Flags::parse_from(words);
-    let ended = match flags.files.is_empty() {
-        true => program::run(&flags),
+    let flags = flags::Flags::parse_from(args);
+    let status = match flags.files.is_empty() {
+        true => external::run(&flags),
         false => interrupt::install("interrupted").and_then(|()| run::run(&flags)),
     };
     if interrupt::ending() {
         interrupt::wait();
     }
-    process::exit(ended.unwrap_or_else(|error| {
+    process::exit(status.unwrap_or_else(|error| {
         note(format_args!("error: {}", in_words(&error)));
-        FAILED
+        FAILURE
     }));
 }

@@ -1,5 +1,5 @@
-//! Kernels, loaded: with cust's plain functions, for its own types know of no variable whose size is known
-//! only when the program runs.
+//! Loaded PTX modules. Uses the driver API directly, because cust's module type requires the size of a variable
+//! at compile time.
 
 use std::ffi::{CString, c_void};
 use std::ptr;
@@ -8,57 +8,57 @@ use anyhow::{Context as _, Result, bail, ensure};
 use cust::stream::Stream;
 use cust::sys;
 
-/// A PTX text, loaded into the current context, and there until the program ends.
-pub struct Loaded(sys::CUmodule);
+/// A PTX module loaded into the current context until the program exits.
+pub struct Module(sys::CUmodule);
 
-impl Loaded {
-    /// Loads a text.
+impl Module {
+    /// Loads PTX source.
     ///
     /// # Errors
     ///
-    /// Where the driver does not take it.
+    /// Fails if the driver rejects the source.
     pub fn new(ptx: &str) -> Result<Self> {
-        let text = CString::new(ptx).context("the PTX has a zero byte in it")?;
+        let text = CString::new(ptx).context("the PTX contains a NUL byte")?;
         let mut module = ptr::null_mut();
-        // SAFETY: there is a place for the answer, and the text ends in a zero byte.
+        // SAFETY: `module` is writable, and `text` is NUL-terminated.
         let code = unsafe { sys::cuModuleLoadData(&mut module, text.as_ptr().cast()) };
-        result(code).context("cannot load the kernels")?;
-        Ok(Loaded(module))
+        check(code).context("cannot load the kernels")?;
+        Ok(Module(module))
     }
 
-    /// The address of a variable that has at least so many bytes.
+    /// Returns the address of a variable that has at least `bytes` bytes.
     ///
     /// # Errors
     ///
-    /// Where there is none, or it has fewer.
-    pub fn variable(&self, name: &str, bytes: usize) -> Result<u64> {
-        let c_name = CString::new(name).with_context(|| format!("{name:?} is no name"))?;
-        let (mut at, mut size) = (0, 0);
-        // SAFETY: there is a place for both answers, and the name ends in a zero byte.
+    /// Fails if there is no such variable or it is smaller.
+    pub fn global(&self, name: &str, bytes: usize) -> Result<u64> {
+        let c_name = CString::new(name).with_context(|| format!("{name:?} is not a valid name"))?;
+        let (mut address, mut size) = (0, 0);
+        // SAFETY: `address` and `size` are writable, and `c_name` is NUL-terminated.
         let code =
-            unsafe { sys::cuModuleGetGlobal_v2(&mut at, &mut size, self.0, c_name.as_ptr()) };
-        match result(code) {
+            unsafe { sys::cuModuleGetGlobal_v2(&mut address, &mut size, self.0, c_name.as_ptr()) };
+        match check(code) {
             Ok(()) if size < bytes => {
                 bail!(
-                    "{name} has {size} bytes in the kernel's file, and {bytes} in the description"
+                    "{name} has {size} bytes in the kernel's file, but {bytes} in the launch plan"
                 )
             }
-            Ok(()) => Ok(at),
+            Ok(()) => Ok(address),
             Err(_) => bail!(
-                "the kernel's file has no variable {name} that is __constant__ or __device__ and that a kernel uses"
+                "the kernel's file has no __constant__ or __device__ variable {name} that a kernel uses"
             ),
         }
     }
 
-    /// Launches the kernel of this name.
+    /// Launches the kernel with this name in the PTX.
     ///
     /// # Errors
     ///
-    /// Where it does not start.
+    /// Fails if the driver rejects the launch.
     ///
     /// # Safety
     ///
-    /// `values` has to have the bytes of each of its parameters.
+    /// `values` must contain the bytes of each of the kernel's parameters, in order.
     pub unsafe fn launch(
         &self,
         symbol: &str,
@@ -73,27 +73,27 @@ impl Loaded {
             .iter_mut()
             .map(|value| value.as_mut_ptr().cast())
             .collect();
-        // SAFETY: there is a place for the answer, and the name ends in a zero byte.
+        // SAFETY: `function` is writable, the module is loaded, and `name` is NUL-terminated.
         let code = unsafe { sys::cuModuleGetFunction(&mut function, self.0, name.as_ptr()) };
-        result(code)?;
-        let ([x, y, z], [across, down, deep]) = (grid, block);
-        // SAFETY: the caller's promise about the values.
+        check(code)?;
+        let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) = (grid, block);
+        // SAFETY: `pointers` has one entry per parameter, each pointing to as many bytes as the parameter has.
         let code = unsafe {
             sys::cuLaunchKernel(
                 function,
-                x,
-                y,
-                z,
-                across,
-                down,
-                deep,
+                grid_x,
+                grid_y,
+                grid_z,
+                block_x,
+                block_y,
+                block_z,
                 shared,
                 stream.as_inner(),
                 pointers.as_mut_ptr(),
                 ptr::null_mut(),
             )
         };
-        result(code)
+        check(code)
     }
 }
 
@@ -101,24 +101,24 @@ impl Loaded {
 ///
 /// # Safety
 ///
-/// So many bytes have to be there.
-pub unsafe fn write(at: u64, bytes: &[u8]) -> Result<()> {
-    // SAFETY: the caller's promise.
-    result(unsafe { sys::cuMemcpyHtoD_v2(at, bytes.as_ptr().cast(), bytes.len()) })
+/// `address` must be device memory of at least `bytes.len()` bytes.
+pub unsafe fn copy_to_device(address: u64, bytes: &[u8]) -> Result<()> {
+    // SAFETY: `address` has room for `bytes.len()` bytes, and `bytes` is readable.
+    check(unsafe { sys::cuMemcpyHtoD_v2(address, bytes.as_ptr().cast(), bytes.len()) })
 }
 
 /// Copies bytes from the device.
 ///
 /// # Safety
 ///
-/// So many bytes have to be there.
-pub unsafe fn read(bytes: &mut [u8], at: u64) -> Result<()> {
-    // SAFETY: the caller's promise.
-    result(unsafe { sys::cuMemcpyDtoH_v2(bytes.as_mut_ptr().cast(), at, bytes.len()) })
+/// `address` must be device memory of at least `bytes.len()` bytes.
+pub unsafe fn copy_from_device(bytes: &mut [u8], address: u64) -> Result<()> {
+    // SAFETY: `address` has `bytes.len()` bytes, and `bytes` is writable.
+    check(unsafe { sys::cuMemcpyDtoH_v2(bytes.as_mut_ptr().cast(), address, bytes.len()) })
 }
 
-/// What a function of the driver says.
-fn result(code: sys::CUresult) -> Result<()> {
+/// Converts the driver's result code to a `Result`.
+fn check(code: sys::CUresult) -> Result<()> {
     ensure!(code == sys::CUresult::CUDA_SUCCESS, "{code:?}");
     Ok(())
 }

@@ -1,83 +1,94 @@
-//! nvcc's way of writing flags, which people paste: put as this program's own, or refused with the reason.
+//! Translation of nvcc's flags, which users paste from other build scripts, to this program's flags.
 
 use std::ffi::OsString;
 
-/// What becomes of one of nvcc's flags.
+/// The translation of one of nvcc's flags.
 #[derive(Clone, Copy)]
-enum Meaning {
-    /// It takes a value, and is this flag here.
-    Is(&'static str),
-    /// It takes a value of words with commas between them, and each goes with this flag.
-    Words(&'static str),
-    /// It takes no value, and stands for these words.
-    Stands(&'static [&'static str]),
-    /// It takes a value that makes no difference here.
-    NoMatter,
+enum Translation {
+    /// Takes a value and is replaced by this flag.
+    Flag(&'static str),
+    /// Takes a comma-separated list, each item of which is passed with this flag.
+    EachWord(&'static str),
+    /// Takes no value and is replaced by these arguments.
+    Replacement(&'static [&'static str]),
+    /// Takes a value and has no effect here.
+    IgnoredValue,
     /// `-gencode arch=compute_70,code=sm_70`.
-    Generate,
+    Gencode,
     /// `--default-stream`.
-    Stream,
+    DefaultStream,
     /// `-fmad`.
-    Fused,
+    Fmad,
     /// `-rdc`.
-    Relocatable,
+    Rdc,
     /// `-ftz`.
-    Flush,
-    /// It cannot be done, and this is why.
-    Refused(&'static str),
+    Ftz,
+    /// Not supported, for this reason.
+    Unsupported(&'static str),
 }
 
-use Meaning::{Flush, Fused, Generate, Is, NoMatter, Refused, Relocatable, Stands, Stream, Words};
+use Translation::{
+    DefaultStream, EachWord, Flag, Fmad, Ftz, Gencode, IgnoredValue, Rdc, Replacement, Unsupported,
+};
 
-const RUNS: &str = "cuda-run compiles a program and runs it, and leaves no file behind";
-const FAST: &[&str] = &[
+const COMPILES_AND_RUNS: &str = "cuda-run compiles and runs a program, and writes no output files";
+const FAST_MATH: &[&str] = &[
     "--device-option=-ffast-math",
-    // Programs ask whether a number is finite, and nvcc's flag leaves that as it is.
+    // Programs test for finite numbers, which nvcc's flag leaves intact.
     "--device-option=-fno-finite-math-only",
     "--device-option=-fcuda-approx-transcendentals",
     "--device-option=-D__USE_FAST_MATH__",
-    FLUSH[0],
-    FLUSH[1],
+    FLUSH_DENORMALS[0],
+    FLUSH_DENORMALS[1],
 ];
-/// Floats that are too small to be normal count as 0.
-const FLUSH: [&str; 2] = [
+/// Flushes denormal floats to zero.
+const FLUSH_DENORMALS: [&str; 2] = [
     "--device-option=-fcuda-flush-denormals-to-zero",
     "--device-option=-D__CUDA_FTZ=1",
 ];
 
-/// By name, with however many dashes before it.
-const KNOWN: &[(&[&str], Meaning)] = &[
-    (&["arch", "gpu-architecture"], Is("--arch")),
-    (&["std"], Is("--std")),
-    (&["gencode", "generate-code"], Generate),
-    (&["code", "gpu-code"], NoMatter),
-    (&["Xcompiler", "compiler-options"], Words("--host-option")),
-    (&["Xlinker", "linker-options"], Words("--link-option")),
+/// nvcc's flags by name, without the leading dashes.
+const NVCC_FLAGS: &[(&[&str], Translation)] = &[
+    (&["arch", "gpu-architecture"], Flag("--arch")),
+    (&["std"], Flag("--std")),
+    (&["gencode", "generate-code"], Gencode),
+    (&["code", "gpu-code"], IgnoredValue),
+    (
+        &["Xcompiler", "compiler-options"],
+        EachWord("--host-option"),
+    ),
+    (&["Xlinker", "linker-options"], EachWord("--link-option")),
     (
         &["Xptxas", "ptxas-options", "Xnvlink", "nvlink-options"],
-        NoMatter,
+        IgnoredValue,
     ),
-    (&["maxrregcount", "threads", "split-compile", "t"], NoMatter),
+    (
+        &["maxrregcount", "threads", "split-compile", "t"],
+        IgnoredValue,
+    ),
     (
         &["ccbin", "compiler-bindir", "cudart", "x", "optimize"],
-        NoMatter,
+        IgnoredValue,
     ),
-    (&["o", "output-file", "odir", "output-directory"], NoMatter),
-    (&["rdc", "relocatable-device-code"], Relocatable),
-    // It makes objects of files for -rdc=true; here they are compiled and linked at once.
-    (&["dc", "device-c"], Stands(&["--link-kernels"])),
+    (
+        &["o", "output-file", "odir", "output-directory"],
+        IgnoredValue,
+    ),
+    (&["rdc", "relocatable-device-code"], Rdc),
+    // nvcc creates relocatable objects with this flag; here files are compiled and linked in one step.
+    (&["dc", "device-c"], Replacement(&["--link-kernels"])),
     (
         &["prec-div", "prec-sqrt", "diag-suppress", "m", "machine"],
-        NoMatter,
+        IgnoredValue,
     ),
-    (&["default-stream"], Stream),
-    (&["ftz"], Flush),
-    (&["fmad"], Fused),
-    (&["use_fast_math"], Stands(FAST)),
-    (&["include-path"], Is("-I")),
-    (&["define-macro"], Is("-D")),
-    (&["library"], Is("-l")),
-    (&["library-path"], Is("-L")),
+    (&["default-stream"], DefaultStream),
+    (&["ftz"], Ftz),
+    (&["fmad"], Fmad),
+    (&["use_fast_math"], Replacement(FAST_MATH)),
+    (&["include-path"], Flag("-I")),
+    (&["define-macro"], Flag("-D")),
+    (&["library"], Flag("-l")),
+    (&["library-path"], Flag("-L")),
     (
         &[
             "lineinfo",
@@ -87,7 +98,7 @@ const KNOWN: &[(&[&str], Meaning)] = &[
             "G",
             "device-debug",
         ],
-        Stands(&[]),
+        Replacement(&[]),
     ),
     (
         &[
@@ -95,7 +106,7 @@ const KNOWN: &[(&[&str], Meaning)] = &[
             "extended-lambda",
             "expt-relaxed-constexpr",
         ],
-        Stands(&[]),
+        Replacement(&[]),
     ),
     (
         &[
@@ -107,33 +118,33 @@ const KNOWN: &[(&[&str], Meaning)] = &[
             "resource-usage",
             "Werror",
         ],
-        Stands(&[]),
+        Replacement(&[]),
     ),
     (
         &["w", "disable-warnings"],
-        Stands(&["--host-option=-w", "--device-option=-w"]),
+        Replacement(&["--host-option=-w", "--device-option=-w"]),
     ),
-    (&["Wall"], Stands(&["--host-option=-Wall"])),
-    (&["Wextra"], Stands(&["--host-option=-Wextra"])),
+    (&["Wall"], Replacement(&["--host-option=-Wall"])),
+    (&["Wextra"], Replacement(&["--host-option=-Wextra"])),
     (
         &["fopenmp"],
-        Stands(&["--host-option=-fopenmp", "--link-option=-fopenmp"]),
+        Replacement(&["--host-option=-fopenmp", "--link-option=-fopenmp"]),
     ),
-    (&["pthread"], Stands(&["--host-option=-pthread"])),
+    (&["pthread"], Replacement(&["--host-option=-pthread"])),
     (
         &["c", "compile", "ptx", "cubin", "fatbin", "E", "M", "shared"],
-        Refused(RUNS),
+        Unsupported(COMPILES_AND_RUNS),
     ),
     (
         &["dlink", "device-link", "lib", "dlto", "run"],
-        Refused(RUNS),
+        Unsupported(COMPILES_AND_RUNS),
     ),
-    (&["m32"], Refused("there are programs of 64 bits only")),
+    (&["m32"], Unsupported("only 64-bit programs are supported")),
 ];
 
-/// Libraries of NVIDIA's that programs link to by name.
-const PARTS_OF_CUDA: [&str; 4] = ["cudart", "cudart_static", "cuda", "cudadevrt"];
-const NOT_THERE: [&str; 12] = [
+/// NVIDIA's libraries that this program provides.
+const BUILT_IN_LIBRARIES: [&str; 4] = ["cudart", "cudart_static", "cuda", "cudadevrt"];
+const UNSUPPORTED_LIBRARIES: [&str; 12] = [
     "cublas",
     "cublasLt",
     "cufft",
@@ -148,125 +159,132 @@ const NOT_THERE: [&str; 12] = [
     "nvToolsExt",
 ];
 
-/// The words of a command line, nvcc's flags among them put as this program's own.
+/// Translates nvcc's flags in a command line to this program's own.
 ///
 /// # Errors
 ///
-/// Why a flag cannot be followed.
-pub fn translated(words: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>, String> {
-    let mut words = words.into_iter();
-    let mut out: Vec<OsString> = words.next().into_iter().collect();
-    let mut values_of_shorts = false;
-    while let Some(word) = words.next() {
-        if word == "--" {
-            out.push(word);
-            out.extend(words.by_ref());
+/// Fails if a flag is not supported or its value is not valid.
+pub fn translate(args: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>, String> {
+    let mut args = args.into_iter();
+    let mut translated: Vec<OsString> = args.next().into_iter().collect();
+    let mut is_short_value = false;
+    while let Some(arg) = args.next() {
+        if arg == "--" {
+            translated.push(arg);
+            translated.extend(args.by_ref());
             break;
         }
-        let text = match word.to_str() {
-            Some(text) if text.starts_with('-') && text.len() > 1 && !values_of_shorts => text,
+        let text = match arg.to_str() {
+            Some(text) if text.starts_with('-') && text.len() > 1 && !is_short_value => text,
             _ => {
-                values_of_shorts = false;
-                out.push(word);
+                is_short_value = false;
+                translated.push(arg);
                 continue;
             }
         };
-        let bare = text.trim_start_matches('-');
-        let (name, joined) = match bare.split_once('=') {
+        let flag_text = text.trim_start_matches('-');
+        let (name, joined) = match flag_text.split_once('=') {
             Some((name, value)) => (name, Some(value)),
-            None => (bare, None),
+            None => (flag_text, None),
         };
-        let known = KNOWN.iter().find(|(names, _)| names.contains(&name));
+        let entry = NVCC_FLAGS.iter().find(|(names, _)| names.contains(&name));
         let is_long = text.starts_with("--");
-        if let (None, Some(library)) = (known, text.strip_prefix("-l").filter(|it| !it.is_empty()))
-        {
-            out.extend(linked(library)?);
+        if let (None, Some(library)) = (
+            entry,
+            text.strip_prefix("-l")
+                .filter(|library| !library.is_empty()),
+        ) {
+            translated.extend(link_flag(library)?);
             continue;
         }
-        let Some((_, meaning)) = known else {
-            // A word that is one of this program's flags, or that clap tells the reader is none.
-            values_of_shorts = !is_long && matches!(bare, "I" | "D" | "U" | "O" | "l" | "L");
-            out.push(word);
+        let Some((_, translation)) = entry else {
+            // One of this program's own flags, or an unknown one that clap reports.
+            is_short_value = !is_long && matches!(flag_text, "I" | "D" | "U" | "O" | "l" | "L");
+            translated.push(arg);
             continue;
         };
-        if let Stands(with) = meaning {
-            out.extend(with.iter().map(OsString::from));
+        if let Replacement(replacement) = translation {
+            translated.extend(replacement.iter().map(OsString::from));
             continue;
         }
-        if let Refused(why) = meaning {
-            return Err(format!("{text} is not done: {why}"));
+        if let Unsupported(reason) = translation {
+            return Err(format!("{text} is not supported: {reason}"));
         }
         let value = match joined {
             Some(value) => value.to_owned(),
             None => {
-                let next = words
-                    .next()
-                    .ok_or_else(|| format!("{text} needs a value"))?;
-                let shown = next.to_string_lossy().into_owned();
+                let next = args.next().ok_or_else(|| format!("{text} needs a value"))?;
+                let displayed = next.to_string_lossy().into_owned();
                 next.into_string()
-                    .map_err(|_| format!("{text} {shown}: the value is not readable text"))?
+                    .map_err(|_| format!("{text} {displayed}: the value is not valid UTF-8"))?
             }
         };
-        out.extend(with_value(text, *meaning, &value)?);
+        translated.extend(translate_value(text, *translation, &value)?);
     }
-    Ok(out)
+    Ok(translated)
 }
 
-/// What a flag with a value becomes.
-fn with_value(flag: &str, meaning: Meaning, value: &str) -> Result<Vec<OsString>, String> {
-    let one = |word: String| vec![OsString::from(word)];
-    Ok(match meaning {
-        Is("-l") => linked(value)?,
-        Is(own) if own.starts_with("--") => one(format!("{own}={value}")),
-        Is(own) => one(format!("{own}{value}")),
-        Words(own) => {
-            let words = value.split([',', ' ']).filter(|word| !word.is_empty());
-            let mut all: Vec<OsString> = words.map(|it| format!("{own}={it}").into()).collect();
-            if own == "--host-option" && value.contains("-fopenmp") {
-                all.push("--link-option=-fopenmp".into());
+/// Translates a flag with a value.
+fn translate_value(
+    flag: &str,
+    translation: Translation,
+    value: &str,
+) -> Result<Vec<OsString>, String> {
+    let single = |arg: String| vec![OsString::from(arg)];
+    Ok(match translation {
+        Flag("-l") => link_flag(value)?,
+        Flag(flag_name) if flag_name.starts_with("--") => single(format!("{flag_name}={value}")),
+        Flag(flag_name) => single(format!("{flag_name}{value}")),
+        EachWord(flag_name) => {
+            let args = value.split([',', ' ']).filter(|arg| !arg.is_empty());
+            let mut flags: Vec<OsString> = args
+                .map(|item| format!("{flag_name}={item}").into())
+                .collect();
+            if flag_name == "--host-option" && value.contains("-fopenmp") {
+                flags.push("--link-option=-fopenmp".into());
             }
-            all
+            flags
         }
-        Generate => {
+        Gencode => {
             let mut parts = value
                 .split(',')
                 .filter_map(|part| part.strip_prefix("arch="));
             let arch = parts.next_back();
-            let arch = arch.ok_or_else(|| format!("{flag} {value}: it has no arch=compute_…"))?;
-            one(format!("--arch={arch}"))
+            let arch = arch.ok_or_else(|| format!("{flag} {value}: missing arch=compute_…"))?;
+            single(format!("--arch={arch}"))
         }
-        Stream => match value {
-            "per-thread" => one("-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1".to_owned()),
+        DefaultStream => match value {
+            "per-thread" => single("-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1".to_owned()),
             "legacy" | "null" => Vec::new(),
             _ => {
                 return Err(format!(
-                    "{flag} {value}: there are legacy, null and per-thread"
+                    "{flag} {value}: expected legacy, null or per-thread"
                 ));
             }
         },
-        Relocatable => match value {
-            "true" => one("--link-kernels".to_owned()),
+        Rdc => match value {
+            "true" => single("--link-kernels".to_owned()),
             "false" => Vec::new(),
-            _ => return Err(format!("{flag} {value}: there are true and false")),
+            _ => return Err(format!("{flag} {value}: expected true or false")),
         },
-        Flush if value == "true" => FLUSH.map(OsString::from).into(),
-        Fused if value == "false" => one("--device-option=-ffp-contract=off".to_owned()),
+        Ftz if value == "true" => FLUSH_DENORMALS.map(OsString::from).into(),
+        Fmad if value == "false" => single("--device-option=-ffp-contract=off".to_owned()),
         _ => Vec::new(),
     })
 }
 
-/// A library to link to: CUDA's runtime is here already, and NVIDIA's other libraries are not.
-fn linked(library: &str) -> Result<Vec<OsString>, String> {
-    if PARTS_OF_CUDA.contains(&library) {
+/// Translates `-l`: CUDA's runtime is built in, and NVIDIA's other libraries are not available.
+fn link_flag(library: &str) -> Result<Vec<OsString>, String> {
+    if BUILT_IN_LIBRARIES.contains(&library) {
         return Ok(Vec::new());
     }
-    if NOT_THERE
+    if UNSUPPORTED_LIBRARIES
         .iter()
         .any(|name| library.trim_end_matches("_static") == *name)
     {
         return Err(format!(
-            "-l{library}: cuda-run has CUDA's runtime and its driver's functions, and none of NVIDIA's \
-             other libraries"
+            "-l{library}: cuda-run provides the CUDA runtime and driver APIs, but none of NVIDIA's other \
+             libraries"
         ));
     }
     Ok(vec![format!("-l{library}").into()])
@@ -276,16 +294,16 @@ fn linked(library: &str) -> Result<Vec<OsString>, String> {
 mod tests {
     use super::*;
 
-    fn of(words: &[&str]) -> Result<String, String> {
-        let words = ["cuda-run"].iter().chain(words).map(OsString::from);
-        let words = translated(words)?.into_iter().skip(1);
-        let words: Vec<String> = words.map(|word| word.into_string().unwrap()).collect();
-        Ok(words.join(" "))
+    fn translate_line(args: &[&str]) -> Result<String, String> {
+        let args = ["cuda-run"].iter().chain(args).map(OsString::from);
+        let args = translate(args)?.into_iter().skip(1);
+        let args: Vec<String> = args.map(|arg| arg.into_string().unwrap()).collect();
+        Ok(args.join(" "))
     }
 
     #[test]
-    fn flags_of_nvcc_become_ours() {
-        for (pasted, ours) in [
+    fn nvcc_flags_are_translated() {
+        for (nvcc, expected) in [
             ("-O3 -arch=sm_70 a.cu -o a", "-O3 --arch=sm_70 a.cu"),
             ("-std=c++14 -lm a.cu", "--std=c++14 -lm a.cu"),
             ("-std c++20 --std=c++11", "--std=c++20 --std=c++11"),
@@ -323,32 +341,35 @@ mod tests {
                 "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1",
             ),
         ] {
-            let words: Vec<&str> = pasted.split(' ').collect();
-            assert_eq!(of(&words).unwrap(), ours, "{pasted}");
+            let args: Vec<&str> = nvcc.split(' ').collect();
+            assert_eq!(translate_line(&args).unwrap(), expected, "{nvcc}");
         }
     }
 
     #[test]
-    fn what_cannot_be_done_is_refused_with_the_reason() {
-        for (pasted, said) in [
+    fn unsupported_flags_are_rejected_with_the_reason() {
+        for (nvcc, expected) in [
             (
                 "-c a.cu",
-                "-c is not done: cuda-run compiles a program and runs it",
+                "-c is not supported: cuda-run compiles and runs a program",
             ),
-            ("a.cu -lcublas", "-lcublas: cuda-run has CUDA's runtime"),
-            ("--library curand", "-lcurand: cuda-run has"),
-            ("-gencode sm_70", "it has no arch=compute_"),
-            ("-m32", "64 bits"),
-            ("-rdc=yes", "yes: there are true and false"),
+            (
+                "a.cu -lcublas",
+                "-lcublas: cuda-run provides the CUDA runtime",
+            ),
+            ("--library curand", "-lcurand: cuda-run provides"),
+            ("-gencode sm_70", "missing arch=compute_"),
+            ("-m32", "64-bit"),
+            ("-rdc=yes", "yes: expected true or false"),
             ("-arch", "-arch needs a value"),
             (
                 "--default-stream=mine",
-                "there are legacy, null and per-thread",
+                "expected legacy, null or per-thread",
             ),
         ] {
-            let words: Vec<&str> = pasted.split(' ').collect();
-            let why = of(&words).unwrap_err();
-            assert!(why.contains(said), "{pasted}: {why}");
+            let args: Vec<&str> = nvcc.split(' ').collect();
+            let reason = translate_line(&args).unwrap_err();
+            assert!(reason.contains(expected), "{nvcc}: {reason}");
         }
     }
 }

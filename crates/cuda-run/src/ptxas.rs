@@ -1,5 +1,6 @@
-//! A stand-in for NVIDIA's assembler, for programs that have PTX assembled before they load it: the simulator loads
-//! PTX, so that is what they are given. They find it where `cuda-run -- PROGRAM` tells them to look.
+//! A stand-in for NVIDIA's assembler, for programs that assemble PTX before they load it. It passes the PTX
+//! through unchanged, because the simulator loads PTX. `cuda-run -- PROGRAM` sets the variables that make
+//! programs use it.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,14 +9,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail, ensure};
 use common::error::{in_words, note};
 
-/// The name by which this program is called then.
+/// The name under which this program acts as the assembler.
 pub const NAME: &str = "ptxas";
 
-/// Triton looks for the release in it. CUDA 12.8 is the last whose assembler it has for GPUs before Blackwell.
+/// The version output. Triton parses the release; CUDA 12.8 is the last that it accepts for GPUs before
+/// Blackwell.
 const VERSION: &str = "ptxas: Warpbook's stand-in for NVIDIA's assembler, which passes PTX through\n\
                        Cuda compilation tools, release 12.8, V12.8.0";
 
-/// Flags whose value is the next word, where there is no `=`.
+/// Flags whose value is the next argument unless it follows `=`.
 const WITH_VALUE: [&str; 10] = [
     "-o",
     "--output-file",
@@ -29,13 +31,13 @@ const WITH_VALUE: [&str; 10] = [
     "--maxrregcount",
 ];
 
-/// Whether this program was called as the assembler.
+/// Returns true if this program was called as the assembler.
 pub fn is_called(words: &[OsString]) -> bool {
     let name = words.first().map(Path::new).and_then(Path::file_name);
     name.is_some_and(|name| name == NAME)
 }
 
-/// Does what the words say; the exit status.
+/// Assembles according to the arguments and returns the exit status.
 pub fn main(words: &[OsString]) -> i32 {
     match assemble(&words[1..]) {
         Ok(()) => 0,
@@ -63,25 +65,32 @@ fn assemble(words: &[OsString]) -> Result<()> {
             }
             "-o" | "--output-file" => {
                 let next = || words.next().map(|next| next.to_string_lossy().into_owned());
-                to = joined.or_else(next).context("-o takes a file")?.into();
+                to = joined
+                    .or_else(next)
+                    .context("-o requires a file name")?
+                    .into();
             }
-            // What else it is told is for the machine code, which is not made.
+            // All other flags affect only the machine code, which is not generated.
             flag if WITH_VALUE.contains(&flag) && joined.is_none() => {
                 words
                     .next()
-                    .with_context(|| format!("{flag} takes a value"))?;
+                    .with_context(|| format!("{flag} requires a value"))?;
             }
             flag if flag.starts_with('-') && flag.len() > 1 => {}
-            _ if from.is_some() => bail!("one file is assembled at a time"),
+            _ if from.is_some() => bail!("only one input file is supported"),
             _ => from = Some(PathBuf::from(word)),
         }
     }
-    let from = from.context("no file is named")?;
+    let from = from.context("no input file given")?;
     let ptx =
         fs::read_to_string(&from).with_context(|| format!("cannot read {}", from.display()))?;
     let is_ptx = ptx
         .lines()
         .any(|line| line.trim_start().starts_with(".version"));
-    ensure!(is_ptx, "{} is no PTX: it has no .version", from.display());
+    ensure!(
+        is_ptx,
+        "{} is not PTX: it has no .version directive",
+        from.display()
+    );
     fs::write(&to, ptx).with_context(|| format!("cannot write {}", to.display()))
 }

@@ -1,4 +1,4 @@
-//! A run from beginning to end.
+//! Compiling and running a program, from the command line to the report.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -12,40 +12,38 @@ use common::gpu::GpuInfo;
 use launch_plan::comment;
 use summary::record::{Record, Run};
 use summary::text::Order;
-use summary::{Gathered, Shown, Summary, wire};
+use summary::{EventLog, Summary, TextOptions, wire};
 
 use crate::compile::{Compiler, Goal};
-use crate::described::Description;
 use crate::flags::Flags;
-use crate::missing;
-use crate::outside::{End, Process};
+use crate::load_error;
+use crate::plan::PlanFile;
+use crate::supervise::{Exit, Process};
 
-/// The exit status where a check found an error in a program that says that all is well.
-const MISTAKES: i32 = 1;
+/// Exit status if a check found an error but the program itself succeeded.
+const FINDINGS_STATUS: i32 = 1;
 
-/// Compiles the program, runs it and tells what its kernels did. Returns its exit status.
+/// Compiles the program, runs it and reports what its kernels did. Returns its exit status.
 ///
 /// # Errors
 ///
-/// Where it cannot be compiled or run.
+/// Fails if the program cannot be compiled or run.
 pub fn run(flags: &Flags) -> Result<i32> {
     let _tidy = interrupt::tidy();
-    let described = description(flags)?;
-    if described.is_none() && !cfg!(unix) {
-        bail!(
-            "cuda-run loads programs as Linux and macOS do, and not as Windows does; use WSL there"
-        );
+    let plan = find_plan(flags)?;
+    if plan.is_none() && !cfg!(unix) {
+        bail!("cuda-run compiles programs only on Linux and macOS; on Windows, use WSL");
     }
-    require_folders(flags)?;
-    choose_device(flags);
-    let gpu = open()?;
+    check_output_paths(flags)?;
+    set_simulated_device(flags);
+    let gpu = probe_gpu()?;
     if !flags.show.quiet {
         note(&gpu);
     }
     let compiler = Compiler::find(&flags.compile, gpu.compute_capability)?;
     let compiled = compiler.compile(
         &flags.files,
-        match described {
+        match plan {
             Some(_) => Goal::Ptx,
             None => Goal::Library,
         },
@@ -54,66 +52,66 @@ pub fn run(flags: &Flags) -> Result<i32> {
         bail!("interrupted");
     }
     let compiled = compiled?;
-    if !compiled.remarks.is_empty() {
-        let _ = io::stderr().write_all(compiled.remarks.as_bytes());
+    if !compiled.diagnostics.is_empty() {
+        let _ = io::stderr().write_all(compiled.diagnostics.as_bytes());
     }
     let process = Process {
         flags,
         compiled: &compiled.file,
-        described: described.as_deref(),
+        plan: plan.as_deref(),
         gpu: &gpu,
     };
-    let ended = process.run()?;
-    let summary = wire::read(&ended.told)
-        .collect::<Gathered>()
+    let completed = process.run()?;
+    let summary = wire::read(&completed.events)
+        .collect::<EventLog>()
         .summary("cudaFree");
-    if let Some(why) = &summary.not_loaded {
-        return Err(missing::explained(&compiler, &flags.files, why));
+    if let Some(reason) = &summary.load_error {
+        return Err(load_error::explain(&compiler, &flags.files, reason));
     }
-    let again = rerun::again(std::env::args_os());
-    let shown = shown(flags, Order::Launched, again);
-    let text = summary.text(&shown, &gpu);
-    tell(flags, &gpu, (&ended.end, &summary), &text)?;
-    Ok(verdict(&ended.end, &summary))
+    let rerun_command = rerun::again(std::env::args_os());
+    let options = text_options(flags, Order::FirstLaunch, rerun_command);
+    let text = summary.text(&options, &gpu);
+    report(flags, &gpu, (&completed.exit, &summary), &text)?;
+    Ok(exit_status(&completed.exit, &summary))
 }
 
-/// The exit status of a program that has ended so.
-pub fn verdict(end: &End, summary: &Summary) -> i32 {
-    match end.code() {
-        0 if summary.has_errors() => MISTAKES,
+/// Returns the exit status of cuda-run for a program's exit and report.
+pub fn exit_status(exit: &Exit, summary: &Summary) -> i32 {
+    match exit.code() {
+        0 if summary.has_errors() => FINDINGS_STATUS,
         code => code,
     }
 }
 
-/// What the summary shows.
-pub fn shown(flags: &Flags, order: Order, again: String) -> Shown {
-    Shown {
+/// Returns the contents of the text report.
+pub fn text_options(flags: &Flags, order: Order, rerun_command: String) -> TextOptions {
+    TextOptions {
         profile: flags.show.profile,
         check: flags.show.check,
         order,
-        again,
+        rerun_command,
     }
 }
 
-/// Tells what was counted: `text` where no record is asked for.
-pub fn tell(
+/// Writes the report: a JSON record if one is requested, otherwise `text`.
+pub fn report(
     flags: &Flags,
     gpu: &GpuInfo,
-    (ended, summary): (&End, &Summary),
+    (exit, summary): (&Exit, &Summary),
     text: &str,
 ) -> Result<()> {
     let show = &flags.show;
-    if let Some(why) = ended.why() {
-        note(format_args!("\n{why}"));
+    if let Some(reason) = exit.reason() {
+        note(format_args!("\n{reason}"));
     }
     if let Some(json) = &show.json {
-        let run = run_of(flags, ended);
-        let asked = (show.profile, show.check);
-        let record = Record::new(&run, gpu, asked, summary);
+        let run = run_record(flags, exit);
+        let requested = (show.profile, show.check);
+        let record = Record::new(&run, gpu, requested, summary);
         let text = serde_json::to_string_pretty(&record)? + "\n";
         match show.json_to_stdout() {
             true => io::stdout().write_all(text.as_bytes()),
-            false => file::write(json, |to| to.write_all(text.as_bytes())),
+            false => file::write(json, |writer| writer.write_all(text.as_bytes())),
         }
         .context("cannot write the record")?;
     } else if !show.quiet {
@@ -130,24 +128,24 @@ pub fn tell(
     Ok(())
 }
 
-/// What was run, and how it ended.
-fn run_of(flags: &Flags, ended: &End) -> Run {
+/// Describes the run for the record.
+fn run_record(flags: &Flags, exit: &Exit) -> Run {
     let files = flags.files.iter().map(|file| file.display().to_string());
-    let words = flags.arguments.iter();
-    let mut words = words.map(|word| word.to_string_lossy().into_owned());
+    let args = flags.arguments.iter();
+    let mut args = args.map(|arg| arg.to_string_lossy().into_owned());
     let program = match flags.files.is_empty() {
-        true => words.next().into_iter().collect(),
+        true => args.next().into_iter().collect(),
         false => files.collect(),
     };
     Run {
         program,
-        arguments: words.collect(),
-        status: Some(ended.code()),
-        ended: ended.why(),
+        arguments: args.collect(),
+        status: Some(exit.code()),
+        ended: exit.reason(),
     }
 }
 
-/// What the program is called: its first file without its ending, or what is run.
+/// Returns the name of the program: its first file without the extension, or the external program.
 pub fn process_name(flags: &Flags) -> String {
     match (flags.files.first(), flags.arguments.first()) {
         (Some(file), _) => file.with_extension("").display().to_string(),
@@ -156,41 +154,41 @@ pub fn process_name(flags: &Flags) -> String {
     }
 }
 
-/// The file with a description of launches, which says what is wrong in it before anything is compiled; none
-/// for a program.
-fn description(flags: &Flags) -> Result<Option<PathBuf>> {
+/// Returns the file with the launch plan, or `None` for a program. Checks the plan before anything is
+/// compiled.
+fn find_plan(flags: &Flags) -> Result<Option<PathBuf>> {
     let file = match (&flags.plan, &flags.files[..]) {
         (Some(plan), [_]) => plan,
         (Some(_), _) => bail!("--plan launches the kernels of one .cu file"),
-        (None, [file]) if is_described(file) => file,
+        (None, [file]) if has_plan_only(file) => file,
         (None, _) if !flags.set.is_empty() => {
-            bail!("--set changes a number of a description, and there is none")
+            bail!("--set overrides a number of a launch plan, but there is none")
         }
         (None, _) => return Ok(None),
     };
     ensure!(
         flags.arguments.is_empty(),
-        "a kernel that is launched by its description takes no arguments after --; --set NAME=VALUE \
-         changes a number of the description"
+        "a kernel launched by a launch plan takes no arguments after --; --set NAME=VALUE \
+         overrides a number of the plan"
     );
-    Description::open(file, &flags.set)?.ready()?;
+    PlanFile::open(file, &flags.set)?.resolve()?;
     Ok(Some(file.clone()))
 }
 
-/// Whether a file has a description of launches, and no program.
-fn is_described(file: &Path) -> bool {
+/// Returns true if a file contains a launch plan but no `main`.
+fn has_plan_only(file: &Path) -> bool {
     let text = fs::read(file).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
-    let has_main = text.match_indices("main").any(|(at, word)| {
-        let before = text[..at].chars().next_back();
-        let is_part = before.is_some_and(|it| it.is_alphanumeric() || it == '_');
-        !is_part && text[at + word.len()..].trim_start().starts_with('(')
+    let has_main = text.match_indices("main").any(|(offset, keyword)| {
+        let previous = text[..offset].chars().next_back();
+        let is_identifier_part = previous.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        !is_identifier_part && text[offset + keyword.len()..].trim_start().starts_with('(')
     });
     !has_main && !matches!(comment::find(&text), Ok(None))
 }
 
-/// Looks that what is to be written has a folder, before anything is run.
-pub fn require_folders(flags: &Flags) -> Result<()> {
+/// Checks that the directories of all output files exist, before anything is run.
+pub fn check_output_paths(flags: &Flags) -> Result<()> {
     if let Some(json) = flags
         .show
         .json
@@ -205,20 +203,20 @@ pub fn require_folders(flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-/// The GPU, or the simulator in its place, which says so. It is closed again: the program opens it itself.
-pub fn open() -> Result<GpuInfo> {
+/// Opens and closes the GPU or the simulator, which prints its name. The program's process opens it again.
+pub fn probe_gpu() -> Result<GpuInfo> {
     Ok(Gpu::open()?.info)
 }
 
-/// Has the simulator model another GPU, or several, here and in the program's process.
-pub fn choose_device(flags: &Flags) {
+/// Selects the simulated GPU and the number of GPUs, for this process and the program's.
+pub fn set_simulated_device(flags: &Flags) {
     let count = flags.devices.map(|count| count.to_string());
     for (variable, value) in [
         ("CUDA_SIM_DEVICE", flags.device.as_ref()),
         ("CUDA_SIM_DEVICES", count.as_ref()),
     ] {
         if let Some(value) = value {
-            // SAFETY: the thread that handles signals reads no variable, and no other has been started.
+            // SAFETY: the only other thread handles signals and does not read the environment.
             unsafe { std::env::set_var(variable, value) };
         }
     }

@@ -1,35 +1,35 @@
-//! Which GPUs kernels are compiled for.
+//! GPU architectures that kernels can be compiled for.
 
 use common::gpu::Capability;
 
-/// A GPU architecture: the first clang that knows it, and the version of PTX that has it.
-struct Known {
+/// A GPU architecture, the first version of clang that supports it, and the PTX version that it requires.
+struct ArchSupport {
     sm: u32,
     clang: u32,
     ptx: u32,
 }
 
-const fn known(sm: u32, clang: u32, ptx: u32) -> Known {
-    Known { sm, clang, ptx }
+const fn arch(sm: u32, clang: u32, ptx: u32) -> ArchSupport {
+    ArchSupport { sm, clang, ptx }
 }
 
-const KNOWN: [Known; 13] = [
-    known(50, 14, 64),
-    known(52, 14, 64),
-    known(53, 14, 64),
-    known(60, 14, 64),
-    known(61, 14, 64),
-    known(62, 14, 64),
-    known(70, 14, 64),
-    known(72, 14, 64),
-    known(75, 14, 64),
-    known(80, 14, 70),
-    known(86, 14, 71),
-    known(89, 16, 78),
-    known(90, 16, 78),
+const SUPPORTED: [ArchSupport; 13] = [
+    arch(50, 14, 64),
+    arch(52, 14, 64),
+    arch(53, 14, 64),
+    arch(60, 14, 64),
+    arch(61, 14, 64),
+    arch(62, 14, 64),
+    arch(70, 14, 64),
+    arch(72, 14, 64),
+    arch(75, 14, 64),
+    arch(80, 14, 70),
+    arch(86, 14, 71),
+    arch(89, 16, 78),
+    arch(90, 16, 78),
 ];
 
-/// An architecture that clang knows.
+/// A GPU architecture that clang supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arch {
     sm: u32,
@@ -37,63 +37,64 @@ pub struct Arch {
 }
 
 impl Arch {
-    /// The newest that a clang of this version knows and a GPU of this capability runs.
+    /// Returns the newest architecture that this version of clang supports and a GPU of this capability runs.
     pub fn newest(clang: &str, gpu: Capability) -> Result<Arch, String> {
         let Capability(major, minor) = gpu;
-        let most = u32::try_from(10 * major + minor).unwrap_or_default();
-        let fit = |known: &&Known| known.clang <= self::major(clang) && known.sm <= most;
-        let found = KNOWN.iter().rev().find(fit);
-        let found = found.ok_or_else(|| {
-            format!("a GPU of compute capability {gpu} is older than all that clang {clang} compiles for")
+        let max_sm = u32::try_from(10 * major + minor).unwrap_or_default();
+        let is_supported =
+            |arch: &&ArchSupport| arch.clang <= self::major(clang) && arch.sm <= max_sm;
+        let arch = SUPPORTED.iter().rev().find(is_supported);
+        let arch = arch.ok_or_else(|| {
+            format!("a GPU of compute capability {gpu} is older than all architectures that clang {clang} supports")
         })?;
-        Ok(Arch::from(found))
+        Ok(Arch::from(arch))
     }
 
-    /// The one that `name` says: `sm_70`, `compute_70`. One that is older than any here is compiled for
-    /// the oldest, which newer GPUs run as well.
+    /// Returns the architecture with this name: `sm_70`, `compute_70`. Architectures older than all supported
+    /// ones are replaced by the oldest, whose PTX newer GPUs run too.
     pub fn named(name: &str, clang: &str) -> Result<Arch, String> {
         let digits = name.strip_prefix("sm_").or(name.strip_prefix("compute_"));
         let number = digits.map(|digits| digits.trim_end_matches(['a', 'f']));
         let sm: u32 = number
             .and_then(|number| number.parse().ok())
             .ok_or_else(|| {
-                format!("--arch {name}: a GPU architecture is written as sm_70 or compute_70")
+                format!("--arch {name}: expected a GPU architecture such as sm_70 or compute_70")
             })?;
-        let sm = sm.max(KNOWN[0].sm);
-        let fits = |known: &&Known| known.clang <= major(clang);
-        let found = KNOWN.iter().filter(fits).find(|known| known.sm == sm);
-        let found = found.ok_or_else(|| {
-            let names = KNOWN.iter().filter(fits);
-            let names: Vec<String> = names.map(|known| format!("sm_{}", known.sm)).collect();
-            format!(
-                "--arch {name}: clang {clang} compiles for {}",
-                names.join(", ")
-            )
+        let sm = sm.max(SUPPORTED[0].sm);
+        let is_supported = |arch: &&ArchSupport| arch.clang <= major(clang);
+        let arch = SUPPORTED
+            .iter()
+            .filter(is_supported)
+            .find(|arch| arch.sm == sm);
+        let arch = arch.ok_or_else(|| {
+            let names = SUPPORTED.iter().filter(is_supported);
+            let names: Vec<String> = names.map(|arch| format!("sm_{}", arch.sm)).collect();
+            format!("--arch {name}: clang {clang} supports {}", names.join(", "))
         })?;
-        Ok(Arch::from(found))
+        Ok(Arch::from(arch))
     }
 
-    /// Its name, `sm_70`.
+    /// Returns the name, such as `sm_70`.
     pub fn name(self) -> String {
         format!("sm_{}", self.sm)
     }
 
-    /// The version of PTX as clang names the feature, `+ptx70`.
+    /// Returns clang's name of the PTX version's feature, such as `+ptx70`.
     pub fn feature(self) -> String {
         format!("+ptx{}", self.ptx)
     }
 }
 
-impl From<&Known> for Arch {
-    fn from(known: &Known) -> Arch {
+impl From<&ArchSupport> for Arch {
+    fn from(arch: &ArchSupport) -> Arch {
         Arch {
-            sm: known.sm,
-            ptx: known.ptx,
+            sm: arch.sm,
+            ptx: arch.ptx,
         }
     }
 }
 
-/// The first number of a version.
+/// Returns the major version.
 fn major(version: &str) -> u32 {
     let first = version.split('.').next().unwrap_or_default();
     first.parse().unwrap_or_default()
@@ -104,28 +105,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_is_what_both_know() {
-        let of = |clang, gpu| Arch::newest(clang, gpu).map(Arch::name);
-        assert_eq!(of("14.0.6", Capability(9, 0)).unwrap(), "sm_86");
-        assert_eq!(of("19.1.7", Capability(9, 0)).unwrap(), "sm_90");
-        assert_eq!(of("14.0.6", Capability(5, 2)).unwrap(), "sm_52");
+    fn the_newest_arch_is_supported_by_clang_and_gpu() {
+        let arch_name = |clang, gpu| Arch::newest(clang, gpu).map(Arch::name);
+        assert_eq!(arch_name("14.0.6", Capability(9, 0)).unwrap(), "sm_86");
+        assert_eq!(arch_name("19.1.7", Capability(9, 0)).unwrap(), "sm_90");
+        assert_eq!(arch_name("14.0.6", Capability(5, 2)).unwrap(), "sm_52");
         assert!(
-            of("14.0.6", Capability(1, 3))
+            arch_name("14.0.6", Capability(1, 3))
                 .unwrap_err()
-                .contains("older than all")
+                .contains("older than all architectures")
         );
     }
 
     #[test]
-    fn a_name_is_taken_if_clang_knows_it() {
-        let of = |name| Arch::named(name, "14.0.6").map(|arch| (arch.name(), arch.feature()));
-        let one = |name: &str, ptx: &str| (name.to_owned(), ptx.to_owned());
-        assert_eq!(of("sm_70").unwrap(), one("sm_70", "+ptx64"));
-        assert_eq!(of("compute_80").unwrap(), one("sm_80", "+ptx70"));
-        assert_eq!(of("sm_35").unwrap(), one("sm_50", "+ptx64"));
-        for bad in ["sm_90", "sm_71", "sm_", "70", "sm_-1"] {
-            let why = of(bad).unwrap_err();
-            assert!(why.starts_with(&format!("--arch {bad}: ")), "{why}");
+    fn a_name_is_accepted_if_clang_supports_it() {
+        let name_and_feature =
+            |name| Arch::named(name, "14.0.6").map(|arch| (arch.name(), arch.feature()));
+        let pair = |name: &str, ptx: &str| (name.to_owned(), ptx.to_owned());
+        assert_eq!(name_and_feature("sm_70").unwrap(), pair("sm_70", "+ptx64"));
+        assert_eq!(
+            name_and_feature("compute_80").unwrap(),
+            pair("sm_80", "+ptx70")
+        );
+        assert_eq!(name_and_feature("sm_35").unwrap(), pair("sm_50", "+ptx64"));
+        for invalid in ["sm_90", "sm_71", "sm_", "70", "sm_-1"] {
+            let error = name_and_feature(invalid).unwrap_err();
+            assert!(error.starts_with(&format!("--arch {invalid}: ")), "{error}");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! What was compiled, kept for the next time.
+//! The cache of compiled programs.
 //!
-//! A folder of files. `KEY.json` is found by all that decides how a program is compiled, and names the
-//! files that clang read with a hash of each, and `HASH.made`, what came of them. Each file is written
-//! under another name and then renamed, so that two programs at once do no harm. What nobody has used for
-//! a month goes, and the oldest where all of it is too much.
+//! The cache is a directory. `KEY.json` is named after a hash of the compiler's command lines; it lists the
+//! files that clang read, with a hash of each, and names `HASH.made`, the output. Files are written under
+//! another name and then renamed, so that concurrent runs do not interfere. Entries unused for a month are
+//! evicted, as are the oldest if the cache is too large.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -19,157 +19,164 @@ use tempfile::TempDir;
 
 use super::Compiled;
 
-/// Another one where what is kept means something else than before.
+/// The version of the cache's format, a part of every key.
 pub const FORMAT: &str = "cuda-run cache 1";
 
-/// Names the folder.
-const OVERRIDE: &str = "CUDA_RUN_CACHE";
+/// The environment variable that overrides the directory.
+const CACHE_DIR_VAR: &str = "CUDA_RUN_CACHE";
 
-/// So long an entry is kept that nobody uses, and a folder in which nobody works any more.
-const MONTH: Duration = Duration::from_secs(30 * 24 * 3600);
-const DAY: Duration = Duration::from_secs(24 * 3600);
+/// The time after which an unused entry, or an abandoned build directory, is removed.
+const ENTRY_LIFETIME: Duration = Duration::from_secs(30 * 24 * 3600);
+const BUILD_DIR_LIFETIME: Duration = Duration::from_secs(24 * 3600);
 
-/// So many bytes all entries may have together.
-const MOST: u64 = 512 << 20;
+/// The maximum total size of all entries.
+const MAX_BYTES: u64 = 512 << 20;
 
-const BUILDING: &str = "building-";
+const BUILD_DIR_PREFIX: &str = "building-";
 
-/// The folder.
+/// The cache directory.
 pub struct Cache(PathBuf);
 
-/// What is known of an entry.
+/// The contents of `KEY.json`.
 #[derive(Debug, Serialize, Deserialize)]
 struct Manifest {
-    /// What clang read, and a hash of each.
-    read: Vec<(PathBuf, String)>,
-    /// The file with what came of it.
-    made: String,
-    remarks: String,
+    /// The files that clang read, with a hash of each.
+    #[serde(rename = "read")]
+    sources: Vec<(PathBuf, String)>,
+    /// The name of the output file.
+    #[serde(rename = "made")]
+    output: String,
+    #[serde(rename = "remarks")]
+    diagnostics: String,
 }
 
-/// An entry that still holds.
+/// A valid cache entry.
 pub struct Entry {
     pub file: PathBuf,
-    pub remarks: String,
+    pub diagnostics: String,
 }
 
 impl Cache {
-    /// None where there can be no such folder: then everything is compiled each time.
+    /// Opens the cache. Returns `None` if the directory cannot be created; then every run compiles.
     pub fn open() -> Option<Cache> {
-        let folder = match std::env::var_os(OVERRIDE) {
-            Some(folder) if !folder.is_empty() => PathBuf::from(folder),
+        let directory = match std::env::var_os(CACHE_DIR_VAR) {
+            Some(directory) if !directory.is_empty() => PathBuf::from(directory),
             _ => dirs::cache_dir()?.join("warpbook").join("cuda-run"),
         };
-        fs::create_dir_all(&folder).ok()?;
-        let folder = fs::canonicalize(folder).ok()?;
-        file::can_write_into(&folder).ok()?;
-        Some(Cache(folder))
+        fs::create_dir_all(&directory).ok()?;
+        let directory = fs::canonicalize(directory).ok()?;
+        file::can_write_into(&directory).ok()?;
+        Some(Cache(directory))
     }
 
-    /// A folder to compile in, from which what comes of it can be renamed into its place.
-    pub fn workplace(&self) -> Result<TempDir> {
-        let made = tempfile::Builder::new()
-            .prefix(BUILDING)
+    /// Creates a build directory in the cache, so that its outputs can be renamed into place.
+    pub fn build_dir(&self) -> Result<TempDir> {
+        let dir = tempfile::Builder::new()
+            .prefix(BUILD_DIR_PREFIX)
             .tempdir_in(&self.0);
-        made.with_context(|| format!("cannot make a folder in {}", self.0.display()))
+        dir.with_context(|| format!("cannot create a directory in {}", self.0.display()))
     }
 
-    /// What was made before, where nothing of it has changed.
+    /// Returns a cached output if none of its sources has changed.
     pub fn find(&self, key: &str) -> Option<Compiled> {
         let manifest = self.0.join(format!("{key}.json"));
-        let known: Manifest = serde_json::from_slice(&fs::read(&manifest).ok()?).ok()?;
-        let is_same = |(file, hash): &(PathBuf, String)| hash_of_file(file).as_ref() == Some(hash);
-        let made = self.0.join(&known.made);
-        if !made.is_file() || !known.read.iter().all(is_same) {
+        let entry: Manifest = serde_json::from_slice(&fs::read(&manifest).ok()?).ok()?;
+        let is_unchanged =
+            |(file, hash): &(PathBuf, String)| hash_of_file(file).as_ref() == Some(hash);
+        let output = self.0.join(&entry.output);
+        if !output.is_file() || !entry.sources.iter().all(is_unchanged) {
             return None;
         }
-        for file in [&manifest, &made] {
-            // Where it cannot be noted that it is used, it is compiled again in a month.
+        for file in [&manifest, &output] {
+            // If the time stamp cannot be updated, the entry is merely evicted earlier.
             let _ = File::open(file).and_then(|file| file.set_modified(SystemTime::now()));
         }
-        Some(Compiled::kept(Entry {
-            file: made,
-            remarks: known.remarks,
+        Some(Compiled::from_cache(Entry {
+            file: output,
+            diagnostics: entry.diagnostics,
         }))
     }
 
-    /// Keeps what was made of these files, and lets go of what is old.
-    pub fn keep(
+    /// Stores an output and the hashes of its sources, and evicts old entries.
+    pub fn store(
         &self,
         key: &str,
-        made: &Path,
-        read: &[PathBuf],
-        remarks: String,
+        output: &Path,
+        sources: &[PathBuf],
+        diagnostics: String,
     ) -> Result<Compiled> {
-        let mut all = Sha256::new();
-        all.update(key);
-        let mut known = Vec::new();
-        for file in read {
-            // A file that is gone by now is another one when somebody looks.
+        let mut hasher = Sha256::new();
+        hasher.update(key);
+        let mut entries = Vec::new();
+        for file in sources {
+            // A source that has been deleted in the meantime gets an empty hash, which never matches.
             let hash = hash_of_file(file).unwrap_or_default();
-            all.update(&hash);
-            known.push((std::path::absolute(file)?, hash));
+            hasher.update(&hash);
+            entries.push((std::path::absolute(file)?, hash));
         }
-        let name = format!("{}.made", hex(&all.finalize()));
-        let place = self.0.join(&name);
-        let cannot = || format!("cannot keep what was compiled in {}", self.0.display());
-        fs::rename(made, &place).with_context(cannot)?;
+        let name = format!("{}.made", hex(&hasher.finalize()));
+        let stored = self.0.join(&name);
+        let context = || format!("cannot store the compiled program in {}", self.0.display());
+        fs::rename(output, &stored).with_context(context)?;
         let manifest = Manifest {
-            read: known,
-            made: name,
-            remarks: remarks.clone(),
+            sources: entries,
+            output: name,
+            diagnostics: diagnostics.clone(),
         };
         let text = serde_json::to_vec(&manifest)?;
-        let write = file::write(&self.0.join(format!("{key}.json")), |to| {
-            to.write_all(&text)
+        let write = file::write(&self.0.join(format!("{key}.json")), |writer| {
+            writer.write_all(&text)
         });
-        write.with_context(cannot)?;
-        self.sweep(SystemTime::now());
-        Ok(Compiled::kept(Entry {
-            file: place,
-            remarks,
+        write.with_context(context)?;
+        self.evict(SystemTime::now());
+        Ok(Compiled::from_cache(Entry {
+            file: stored,
+            diagnostics,
         }))
     }
 
-    /// Lets go of what nobody has used for long, and of the oldest where it is too much. What cannot be
-    /// removed is left.
-    fn sweep(&self, now: SystemTime) {
-        let mut kept = Vec::new();
+    /// Removes entries that have not been used for a long time, and the oldest ones if the cache is too large.
+    /// Ignores files that cannot be removed.
+    fn evict(&self, now: SystemTime) {
+        let mut entries = Vec::new();
         for entry in fs::read_dir(&self.0).into_iter().flatten().flatten() {
-            let Ok(about) = entry.metadata() else {
+            let Ok(metadata) = entry.metadata() else {
                 continue;
             };
-            let used = about.modified().unwrap_or(now);
-            let age = now.duration_since(used).unwrap_or_default();
+            let modified = metadata.modified().unwrap_or(now);
+            let age = now.duration_since(modified).unwrap_or_default();
             let path = entry.path();
-            if about.is_dir() {
-                let is_ours = entry.file_name().to_string_lossy().starts_with(BUILDING);
-                if is_ours && age > DAY {
+            if metadata.is_dir() {
+                let is_build_dir = entry
+                    .file_name()
+                    .to_string_lossy()
+                    .starts_with(BUILD_DIR_PREFIX);
+                if is_build_dir && age > BUILD_DIR_LIFETIME {
                     let _ = fs::remove_dir_all(path);
                 }
             } else if path
                 .extension()
-                .is_some_and(|it| it == "json" || it == "made")
+                .is_some_and(|extension| extension == "json" || extension == "made")
             {
-                match age > MONTH {
+                match age > ENTRY_LIFETIME {
                     true => drop(fs::remove_file(path)),
-                    false => kept.push((used, about.len(), path)),
+                    false => entries.push((modified, metadata.len(), path)),
                 }
             }
         }
-        kept.sort();
-        let mut all: u64 = kept.iter().map(|(_, bytes, _)| bytes).sum();
-        for (_, bytes, path) in kept {
-            if all <= MOST {
+        entries.sort();
+        let mut total_bytes: u64 = entries.iter().map(|(_, bytes, _)| bytes).sum();
+        for (_, bytes, path) in entries {
+            if total_bytes <= MAX_BYTES {
                 break;
             }
-            all -= bytes;
+            total_bytes -= bytes;
             let _ = fs::remove_file(path);
         }
     }
 }
 
-/// A hash of words, in hexadecimal.
+/// Returns a hash of arguments, in hexadecimal.
 pub fn hash_of(words: &[OsString]) -> String {
     let mut hasher = Sha256::new();
     for word in words {
@@ -193,62 +200,65 @@ mod tests {
     use super::*;
 
     fn cache() -> (TempDir, Cache) {
-        let folder = tempfile::tempdir().unwrap();
-        let cache = Cache(folder.path().to_owned());
-        (folder, cache)
+        let directory = tempfile::tempdir().unwrap();
+        let cache = Cache(directory.path().to_owned());
+        (directory, cache)
     }
 
-    /// Keeps `text` as what came of `source`.
-    fn keep(cache: &Cache, key: &str, source: &Path, text: &str) -> PathBuf {
-        let folder = cache.workplace().unwrap();
-        let made = folder.path().join("program.so");
-        fs::write(&made, text).unwrap();
-        let kept = cache.keep(key, &made, &[source.to_owned()], "remark".to_owned());
-        kept.unwrap().file
+    /// Stores `text` as the output of `source`.
+    fn store(cache: &Cache, key: &str, source: &Path, text: &str) -> PathBuf {
+        let directory = cache.build_dir().unwrap();
+        let output = directory.path().join("program.so");
+        fs::write(&output, text).unwrap();
+        let stored = cache.store(key, &output, &[source.to_owned()], "remark".to_owned());
+        stored.unwrap().file
     }
 
     #[test]
-    fn what_was_made_is_found_until_a_source_changes() {
-        let (folder, cache) = cache();
-        let source = folder.path().join("a.cu");
+    fn an_output_is_found_until_a_source_changes() {
+        let (directory, cache) = cache();
+        let source = directory.path().join("a.cu");
         fs::write(&source, "one").unwrap();
         assert!(cache.find("key").is_none());
-        let kept = keep(&cache, "key", &source, "made");
+        let stored = store(&cache, "key", &source, "made");
         let found = cache.find("key").unwrap();
-        assert_eq!((&found.file, found.remarks.as_str()), (&kept, "remark"));
-        assert_eq!(fs::read_to_string(&kept).unwrap(), "made");
+        assert_eq!(
+            (&found.file, found.diagnostics.as_str()),
+            (&stored, "remark")
+        );
+        assert_eq!(fs::read_to_string(&stored).unwrap(), "made");
         fs::write(&source, "two").unwrap();
         assert!(cache.find("key").is_none());
-        let other = keep(&cache, "key", &source, "made of two");
-        assert_ne!(other, kept);
+        let other = store(&cache, "key", &source, "made of two");
+        assert_ne!(other, stored);
         assert_eq!(cache.find("key").unwrap().file, other);
         fs::remove_file(&other).unwrap();
-        assert!(cache.find("key").is_none(), "half of it is gone");
+        assert!(cache.find("key").is_none(), "the output is missing");
     }
 
     #[test]
-    fn what_is_damaged_counts_as_not_there() {
-        let (folder, cache) = cache();
-        let source = folder.path().join("a.cu");
+    fn a_damaged_manifest_is_ignored() {
+        let (directory, cache) = cache();
+        let source = directory.path().join("a.cu");
         fs::write(&source, "one").unwrap();
-        keep(&cache, "key", &source, "made");
-        fs::write(folder.path().join("key.json"), "{").unwrap();
+        store(&cache, "key", &source, "made");
+        fs::write(directory.path().join("key.json"), "{").unwrap();
         assert!(cache.find("key").is_none());
     }
 
     #[test]
-    fn what_is_old_goes_and_other_files_stay() {
-        let (folder, cache) = cache();
-        let source = folder.path().join("a.cu");
+    fn old_entries_are_evicted_and_other_files_kept() {
+        let (directory, cache) = cache();
+        let source = directory.path().join("a.cu");
         fs::write(&source, "one").unwrap();
-        keep(&cache, "old", &source, "made");
-        let building = folder.path().join("building-x");
+        store(&cache, "old", &source, "made");
+        let building = directory.path().join("building-x");
         fs::create_dir(&building).unwrap();
-        cache.sweep(SystemTime::now() + DAY / 2);
+        cache.evict(SystemTime::now() + BUILD_DIR_LIFETIME / 2);
         assert!(building.exists() && cache.find("old").is_some());
-        cache.sweep(SystemTime::now() + 2 * DAY);
+        cache.evict(SystemTime::now() + 2 * BUILD_DIR_LIFETIME);
         assert!(!building.exists() && cache.find("old").is_some());
-        cache.sweep(SystemTime::now() + 2 * MONTH);
+        cache.evict(SystemTime::now() + 2 * ENTRY_LIFETIME);
         assert!(cache.find("old").is_none());
         assert!(source.exists());
     }

@@ -1,5 +1,5 @@
-//! All objects of a program in one library, in which CUDA's functions are left open: they are this
-//! program's own.
+//! Linking of a program's objects to a shared library. CUDA's functions stay undefined and resolve to those
+//! of this program.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,31 +7,31 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::{Compiler, together};
-use crate::flags::Compile;
+use super::{Compiler, device_link};
+use crate::flags::CompileFlags;
 
-/// What the linker is told of libraries, but for the objects.
-pub fn words(flags: &Compile) -> Vec<OsString> {
-    let mut words: Vec<OsString> = Vec::new();
-    for folder in &flags.library_folder {
-        words.extend(["-L".into(), folder.into()]);
+/// Returns the linker's arguments except the objects.
+pub fn link_args(flags: &CompileFlags) -> Vec<OsString> {
+    let mut args: Vec<OsString> = Vec::new();
+    for dir in &flags.library_dir {
+        args.extend(["-L".into(), dir.into()]);
     }
-    words.extend(flags.library.iter().map(|name| format!("-l{name}").into()));
-    for word in &flags.link {
-        match word.as_str() {
-            "-fopenmp" => words.push(word.into()),
-            word => words.extend(["-Xlinker".into(), word.into()]),
+    args.extend(flags.library.iter().map(|name| format!("-l{name}").into()));
+    for arg in &flags.link {
+        match arg.as_str() {
+            "-fopenmp" => args.push(arg.into()),
+            arg => args.extend(["-Xlinker".into(), arg.into()]),
         }
     }
-    words
+    args
 }
 
-/// Links objects to a library in this folder.
-pub fn library(compiler: &Compiler, objects: &[PathBuf], folder: &Path) -> Result<PathBuf> {
-    let to = folder.join("program.so");
-    let open: &[&str] = match cfg!(target_os = "macos") {
+/// Links objects to a shared library in this directory.
+pub fn link_library(compiler: &Compiler, objects: &[PathBuf], dir: &Path) -> Result<PathBuf> {
+    let library = dir.join("program.so");
+    let undefined_flags: &[&str] = match cfg!(target_os = "macos") {
         true => &["-undefined", "dynamic_lookup"],
-        // A function of the program is the one that the program calls, whatever else has its name.
+        // Calls within the program bind to its own functions, even if this process defines others of that name.
         false => &["-Wl,-Bsymbolic-functions"],
     };
     let mut command = Command::new(compiler.clang.program());
@@ -39,98 +39,108 @@ pub fn library(compiler: &Compiler, objects: &[PathBuf], folder: &Path) -> Resul
         .args(["--driver-mode=g++", "-shared"])
         .args(objects)
         .arg("-o")
-        .arg(&to);
-    command.args(open).args(words(compiler.flags));
+        .arg(&library);
+    command
+        .args(undefined_flags)
+        .args(link_args(compiler.flags));
     let output = command.output().context("cannot start clang to link")?;
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
         bail!(
-            "the program does not link:\n{}{}",
-            said.trim_end(),
-            remedy(&said)
+            "cannot link the program:\n{}{}",
+            stderr.trim_end(),
+            remedy(&stderr)
         );
     }
-    Ok(to)
+    Ok(library)
 }
 
-/// What to install where the linker lacks a library that clang itself asks for.
-fn remedy(said: &str) -> &'static str {
-    // GNU's linker, LLVM's, and Apple's.
-    let lacks = |how: &str| said.contains(how);
-    if lacks("find -lomp") || lacks("library -lomp") || lacks("library 'omp'") {
-        "\nclang's OpenMP is a package of its own: sudo apt-get install libomp-dev (Debian and Ubuntu), \
+/// Returns advice if the linker does not find a library that clang itself requires.
+fn remedy(stderr: &str) -> &'static str {
+    // The messages of GNU's, LLVM's and Apple's linkers.
+    let contains = |message: &str| stderr.contains(message);
+    if contains("find -lomp") || contains("library -lomp") || contains("library 'omp'") {
+        "\nclang's OpenMP runtime is a separate package: sudo apt-get install libomp-dev (Debian and Ubuntu), \
          sudo dnf install libomp-devel (Fedora), brew install libomp (Mac)"
     } else {
         ""
     }
 }
 
-/// A function that nobody has, and where it is called, as far as that is known: `main.cu:12`.
+/// An undefined function and the location of a call, if it is known: `main.cu:12`.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Unresolved {
+pub struct UnresolvedFunction {
     pub name: String,
-    pub place: String,
+    pub location: String,
 }
 
 impl Compiler<'_> {
-    /// Which functions of these files are left open, CUDA's among them: asked of the linker, who knows the
-    /// lines. Empty where it cannot say.
-    pub fn open_functions(&self, files: &[PathBuf]) -> Vec<Unresolved> {
-        let said = || -> Result<String> {
-            let folder = tempfile::tempdir()?;
+    /// Returns the undefined functions of these files, including CUDA's, from the linker's messages, which
+    /// contain line numbers. Returns an empty list if linking cannot be tried.
+    pub fn unresolved_functions(&self, files: &[PathBuf]) -> Vec<UnresolvedFunction> {
+        let link = || -> Result<String> {
+            let dir = tempfile::tempdir()?;
             let mut objects = Vec::new();
             for file in self.passes(files, super::Goal::Library) {
-                objects.extend(file.compile(folder.path())?.object);
+                objects.extend(file.compile(dir.path())?.object);
             }
             let mut command = Command::new(self.clang.program());
             command.args(["--driver-mode=g++", "-shared", "-Wl,--no-undefined"]);
             command
                 .args(objects)
                 .arg("-o")
-                .arg(folder.path().join("all.so"));
-            command.args(words(self.flags)).env("LC_ALL", "C");
+                .arg(dir.path().join("all.so"));
+            command.args(link_args(self.flags)).env("LC_ALL", "C");
             Ok(String::from_utf8_lossy(&command.output()?.stderr).into_owned())
         };
-        let mut open = said().map(|said| unresolved(&said)).unwrap_or_default();
-        // Those that register linked kernels are made when the program is linked.
-        open.retain(|one| !one.name.starts_with(together::REGISTERS));
-        open
+        let mut functions = link()
+            .map(|stderr| parse_unresolved(&stderr))
+            .unwrap_or_default();
+        // Registration functions of linked kernels are generated when the program is linked.
+        functions.retain(|function| !function.name.starts_with(device_link::REGISTER_PREFIX));
+        functions
     }
 }
 
-/// What a linker says is undefined: GNU's `main.cu:12: undefined reference to `name'`, or LLVM's
-/// `undefined symbol: name` with `>>> referenced by main.cu:12` below it.
-fn unresolved(said: &str) -> Vec<Unresolved> {
-    let mut found: Vec<Unresolved> = Vec::new();
-    let mut open: Option<String> = None;
-    for line in said.lines() {
-        if let Some((place, rest)) = line.split_once(": undefined reference to ") {
+/// Parses a linker's messages about undefined symbols: GNU's "main.cu:12: undefined reference to `name'", or
+/// LLVM's `undefined symbol: name`, followed by `>>> referenced by main.cu:12`.
+fn parse_unresolved(stderr: &str) -> Vec<UnresolvedFunction> {
+    let mut functions: Vec<UnresolvedFunction> = Vec::new();
+    let mut pending_name: Option<String> = None;
+    for line in stderr.lines() {
+        if let Some((location, rest)) = line.split_once(": undefined reference to ") {
             let name = rest.trim_matches(['`', '\'', '"']);
-            let place = place.strip_prefix("/usr/bin/ld: ").unwrap_or(place);
-            add(&mut found, name, place);
+            let location = location.strip_prefix("/usr/bin/ld: ").unwrap_or(location);
+            add_unresolved(&mut functions, name, location);
         } else if let Some((_, name)) = line.split_once("undefined symbol: ") {
-            open = Some(name.trim().to_owned());
-        } else if let (Some((_, by)), Some(name)) = (line.split_once(">>> referenced by "), &open) {
-            add(&mut found, name, by.split(" (").next().unwrap_or(by));
-            open = None;
+            pending_name = Some(name.trim().to_owned());
+        } else if let (Some((_, reference)), Some(name)) =
+            (line.split_once(">>> referenced by "), &pending_name)
+        {
+            add_unresolved(
+                &mut functions,
+                name,
+                reference.split(" (").next().unwrap_or(reference),
+            );
+            pending_name = None;
         }
     }
-    found
+    functions
 }
 
-/// Adds a function where it is not known yet. A place is one in a source: `main.cu:12`.
-fn add(found: &mut Vec<Unresolved>, name: &str, place: &str) {
-    if found.iter().any(|known| known.name == name) {
+/// Adds a function unless it is already listed. The location is kept only if it ends with a line number.
+fn add_unresolved(functions: &mut Vec<UnresolvedFunction>, name: &str, location: &str) {
+    if functions.iter().any(|existing| existing.name == name) {
         return;
     }
-    let is_line = |place: &str| {
-        let number = place.rsplit(':').next().unwrap_or_default();
+    let is_line = |location: &str| {
+        let number = location.rsplit(':').next().unwrap_or_default();
         number.parse::<u32>().is_ok()
     };
-    let place = place.trim().trim_start_matches("./");
-    found.push(Unresolved {
+    let location = location.trim().trim_start_matches("./");
+    functions.push(UnresolvedFunction {
         name: name.to_owned(),
-        place: if is_line(place) { place } else { "" }.to_owned(),
+        location: if is_line(location) { location } else { "" }.to_owned(),
     });
 }
 
@@ -138,34 +148,40 @@ fn add(found: &mut Vec<Unresolved>, name: &str, place: &str) {
 mod tests {
     use super::*;
 
-    fn one(name: &str, place: &str) -> Unresolved {
-        let [name, place] = [name, place].map(str::to_owned);
-        Unresolved { name, place }
+    fn function(name: &str, location: &str) -> UnresolvedFunction {
+        let [name, location] = [name, location].map(str::to_owned);
+        UnresolvedFunction { name, location }
     }
 
     #[test]
-    fn both_linkers_are_understood() {
+    fn gnu_and_llvm_linker_errors_are_parsed() {
         let gnu = "/usr/bin/ld: /tmp/0.o: in function `main':\n\
                    /usr/bin/ld: ./main.cu:12: undefined reference to `cublasSgemm_v2'\n\
                    /usr/bin/ld: ./main.cu:14: undefined reference to `cublasSgemm_v2'\n\
                    0.cpp:(.text+0x5): undefined reference to `gone(int)'\n\
                    clang: error: linker command failed with exit code 1\n";
-        let wanted = [one("cublasSgemm_v2", "main.cu:12"), one("gone(int)", "")];
-        assert_eq!(unresolved(gnu), wanted);
+        let expected = [
+            function("cublasSgemm_v2", "main.cu:12"),
+            function("gone(int)", ""),
+        ];
+        assert_eq!(parse_unresolved(gnu), expected);
         let lld = "ld.lld: error: undefined symbol: cublasSgemm_v2\n\
                    >>> referenced by main.cu:12 (./main.cu:12)\n\
                    >>>               0.o:(main)\n";
-        assert_eq!(unresolved(lld), [one("cublasSgemm_v2", "main.cu:12")]);
+        assert_eq!(
+            parse_unresolved(lld),
+            [function("cublasSgemm_v2", "main.cu:12")]
+        );
     }
 
     #[test]
-    fn who_lacks_openmp_is_told_its_package() {
-        for said in [
+    fn a_missing_openmp_library_names_its_package() {
+        for stderr in [
             "/usr/bin/ld: cannot find -lomp: No such file or directory",
             "ld.lld: error: unable to find library -lomp",
             "ld: library 'omp' not found",
         ] {
-            assert!(remedy(said).contains("libomp-dev"), "{said}");
+            assert!(remedy(stderr).contains("libomp-dev"), "{stderr}");
         }
         assert_eq!(remedy("/usr/bin/ld: cannot find -lcublas"), "");
     }

@@ -1,16 +1,16 @@
-//! A program's files, compiled: kernels to PTX, the host's code to an object with the PTX in it, and all
-//! objects linked to one library that this program loads.
+//! Compilation of a program: kernels to PTX, host code to objects with the PTX embedded, and all objects to one
+//! shared library.
 //!
-//! Everything is done by clang; no file of NVIDIA's is used. What was compiled is kept: see [`cache`].
+//! clang does all of the work; no file from NVIDIA is used. Compiled programs are cached: see [`cache`].
 
 mod arch;
 pub mod cache;
+mod device_link;
+mod diagnostics;
 mod link;
-mod messages;
 mod pass;
-mod together;
+mod pure_virtual;
 mod undefined;
-mod without_body;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -23,47 +23,47 @@ use common::gpu::Capability;
 use kernel_build::{Clang, install_command};
 use tempfile::TempDir;
 
-use crate::flags::Compile;
+use crate::flags::CompileFlags;
 use arch::Arch;
 use cache::{Cache, Entry};
 
-/// What is made of a program.
+/// The kind of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
-    /// A library with its host's code and its kernels.
+    /// A shared library with the host code and the kernels.
     Library,
     /// The PTX of one file.
     Ptx,
 }
 
-/// A program, compiled.
+/// A compiled program.
 pub struct Compiled {
     /// The library, or the PTX.
     pub file: PathBuf,
-    /// What clang remarked.
-    pub remarks: String,
-    /// Where it lies, where it could not be kept.
-    _folder: Option<TempDir>,
+    /// clang's warnings.
+    pub diagnostics: String,
+    /// The directory of `file`, if the output could not be cached.
+    _dir: Option<TempDir>,
 }
 
-/// What compiles a program.
+/// The compiler and its configuration.
 pub struct Compiler<'a> {
     pub clang: Clang,
-    pub flags: &'a Compile,
+    pub flags: &'a CompileFlags,
     arch: Arch,
     include: PathBuf,
 }
 
 impl<'a> Compiler<'a> {
-    /// clang, as it is found on this machine, for kernels that a GPU of this capability runs.
+    /// Finds clang, and chooses the architecture for a GPU of this compute capability.
     ///
     /// # Errors
     ///
-    /// Where there is none, or it knows no such GPU: with what to do.
-    pub fn find(flags: &'a Compile, gpu: Capability) -> Result<Self> {
-        let clang = Clang::find().map_err(|why| {
+    /// Fails with advice if there is no clang or it does not support the GPU.
+    pub fn find(flags: &'a CompileFlags, gpu: Capability) -> Result<Self> {
+        let clang = Clang::find().map_err(|reason| {
             anyhow!(
-                "cuda-run compiles with clang, and found none that it can use ({why}).\n\
+                "cuda-run needs clang, but found no usable version ({reason}).\n\
                  Install it:  {}",
                 install_command()
             )
@@ -81,109 +81,114 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    /// Compiles these files, unless that was done before and none of what they are made of has changed.
+    /// Compiles these files, or returns the cached output if no source has changed.
     ///
     /// # Errors
     ///
-    /// Where one does not compile: clang's own words.
+    /// Fails with clang's messages if a file does not compile.
     pub fn compile(&self, files: &[PathBuf], goal: Goal) -> Result<Compiled> {
         for file in files {
-            pass::kind(file)?;
-            ensure!(file.is_file(), "there is no file {}", file.display());
+            pass::language(file)?;
+            ensure!(file.is_file(), "file not found: {}", file.display());
         }
         let passes = self.passes(files, goal);
         let cache = Cache::open();
         let key = self.key(&passes, goal)?;
-        if let Some(found) = cache.as_ref().and_then(|cache| cache.find(&key)) {
-            return Ok(found);
+        if let Some(compiled) = cache.as_ref().and_then(|cache| cache.find(&key)) {
+            return Ok(compiled);
         }
-        let folder = match &cache {
-            Some(cache) => cache.workplace()?,
-            None => tempfile::tempdir().context("cannot make a temporary folder")?,
+        let dir = match &cache {
+            Some(cache) => cache.build_dir()?,
+            None => tempfile::tempdir().context("cannot create a temporary directory")?,
         };
-        let made = self.make(&passes, folder.path(), goal)?;
-        let read: Vec<PathBuf> = made.read;
+        let output = self.compile_all(&passes, dir.path(), goal)?;
+        let sources: Vec<PathBuf> = output.sources;
         match cache {
-            Some(cache) => cache.keep(&key, &made.file, &read, made.remarks),
+            Some(cache) => cache.store(&key, &output.file, &sources, output.diagnostics),
             None => Ok(Compiled {
-                file: made.file,
-                remarks: made.remarks,
-                _folder: Some(folder),
+                file: output.file,
+                diagnostics: output.diagnostics,
+                _dir: Some(dir),
             }),
         }
     }
 
-    /// All that decides what comes out, but for the contents of files.
-    fn key(&self, passes: &[pass::File], goal: Goal) -> Result<String> {
-        let here = std::env::current_dir().context("cannot find the current folder")?;
-        let mut words = vec![
+    /// Returns the cache key: a hash of everything that determines the output, except the contents of files.
+    fn key(&self, passes: &[pass::SourceFile], goal: Goal) -> Result<String> {
+        let current_dir = std::env::current_dir().context("cannot find the current folder")?;
+        let mut args = vec![
             OsString::from(cache::FORMAT),
-            here.into(),
+            current_dir.into(),
             self.clang.program().to_owned(),
             self.clang.version().into(),
             format!("{goal:?}").into(),
         ];
         for file in passes {
-            words.extend(file.all_words());
+            args.extend(file.all_args());
         }
-        words.extend(link::words(self.flags));
-        Ok(cache::hash_of(&words))
+        args.extend(link::link_args(self.flags));
+        Ok(cache::hash_of(&args))
     }
 
-    /// Each file by itself, as many at once as there are processors; then all together.
-    fn make(&self, files: &[pass::File], folder: &Path, goal: Goal) -> Result<Made> {
-        let next = AtomicUsize::new(0);
-        let done = Mutex::new(Vec::new());
-        let processors = thread::available_parallelism().map_or(1, usize::from);
+    /// Compiles the files in parallel on all processors, then links them.
+    fn compile_all(
+        &self,
+        files: &[pass::SourceFile],
+        dir: &Path,
+        goal: Goal,
+    ) -> Result<CompileOutput> {
+        let next_index = AtomicUsize::new(0);
+        let results = Mutex::new(Vec::new());
+        let threads = thread::available_parallelism().map_or(1, usize::from);
         thread::scope(|scope| {
-            for _ in 0..processors.min(files.len()) {
+            for _ in 0..threads.min(files.len()) {
                 scope.spawn(|| {
-                    while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let result = file.compile(folder);
-                        lock(&done).push((file.number, result));
+                    while let Some(file) = files.get(next_index.fetch_add(1, Ordering::Relaxed)) {
+                        let result = file.compile(dir);
+                        lock(&results).push((file.number, result));
                     }
                 });
             }
         });
-        let mut done = std::mem::take(&mut *lock(&done));
-        done.sort_by_key(|(number, _)| *number);
-        let mut made = Made::default();
+        let mut results = std::mem::take(&mut *lock(&results));
+        results.sort_by_key(|(number, _)| *number);
+        let mut output = CompileOutput::default();
         let (mut objects, mut kernels) = (Vec::new(), Vec::new());
-        let mut failed = String::new();
-        for (_, result) in done {
-            let one = result?;
-            match one.object {
+        let mut errors = String::new();
+        for (_, result) in results {
+            let compiled = result?;
+            match compiled.object {
                 Some(object) => objects.push(object),
-                None => failed += &one.remarks,
+                None => errors += &compiled.diagnostics,
             }
-            kernels.extend(one.kernels);
-            made.remarks += &one.remarks;
-            made.read.extend(one.read);
+            kernels.extend(compiled.kernels);
+            output.diagnostics += &compiled.diagnostics;
+            output.sources.extend(compiled.sources);
         }
-        if !failed.is_empty() || objects.len() < files.len() {
+        if !errors.is_empty() || objects.len() < files.len() {
             bail!(
                 "{} does not compile:\n{}",
                 self.clang.name(),
-                failed.trim_end()
+                errors.trim_end()
             );
         }
-        let linked = goal == Goal::Library && self.flags.link_kernels && !kernels.is_empty();
-        if linked {
-            kernels = vec![together::ptx(self, &kernels, folder)?];
-            objects.push(together::object(self, &kernels[0], &objects, folder)?);
+        let is_linked = goal == Goal::Library && self.flags.link_kernels && !kernels.is_empty();
+        if is_linked {
+            kernels = vec![device_link::link_ptx(self, &kernels, dir)?];
+            objects.push(device_link::embed_object(self, &kernels[0], &objects, dir)?);
         }
-        self.all_defined(&kernels, linked)?;
-        made.read.sort();
-        made.read.dedup();
-        made.file = match goal {
+        self.check_undefined(&kernels, is_linked)?;
+        output.sources.sort();
+        output.sources.dedup();
+        output.file = match goal {
             Goal::Ptx => objects.swap_remove(0),
-            Goal::Library => link::library(self, &objects, folder)?,
+            Goal::Library => link::link_library(self, &objects, dir)?,
         };
-        Ok(made)
+        Ok(output)
     }
 
-    /// Looks that these modules use nothing that is not defined in them.
-    fn all_defined(&self, modules: &[PathBuf], linked: bool) -> Result<()> {
+    /// Checks that the kernels use no undefined functions or variables.
+    fn check_undefined(&self, modules: &[PathBuf], is_linked: bool) -> Result<()> {
         let mut undefined = Vec::new();
         for module in modules {
             let text = fs::read_to_string(module)
@@ -193,44 +198,44 @@ impl<'a> Compiler<'a> {
         if undefined.is_empty() {
             return Ok(());
         }
-        let remedy = match linked || modules.len() < 2 {
+        let remedy = match is_linked || modules.len() < 2 {
             true => "",
             false => {
-                "\nKernels use what stands in another file where all are linked, with -rdc=true."
+                "\nTo use functions and variables of another file in kernels, link all kernels with -rdc=true."
             }
         };
         bail!(
-            "the kernels use what no file defines for the GPU:\n{}{remedy}",
+            "undefined functions or variables in the kernels:\n{}{remedy}",
             undefined.join("\n")
         );
     }
 
-    fn passes(&self, files: &[PathBuf], goal: Goal) -> Vec<pass::File> {
+    fn passes(&self, files: &[PathBuf], goal: Goal) -> Vec<pass::SourceFile> {
         let numbered = files.iter().enumerate();
-        let each = numbered.map(|(number, file)| pass::File::new(self, number, file, goal));
-        each.collect()
+        let files = numbered.map(|(number, file)| pass::SourceFile::new(self, number, file, goal));
+        files.collect()
     }
 }
 
-/// What was made of files.
+/// The output of all passes.
 #[derive(Default)]
-struct Made {
+struct CompileOutput {
     file: PathBuf,
-    remarks: String,
-    read: Vec<PathBuf>,
+    diagnostics: String,
+    sources: Vec<PathBuf>,
 }
 
-/// CUDA's headers, which lie in the folder of the workspace that this program was built in.
+/// Returns the directory with the CUDA headers, in the workspace that this program was built in.
 fn headers() -> Result<PathBuf> {
-    let ours = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let place = ours.join("../../kernels/include");
-    let place = fs::canonicalize(&place).unwrap_or(place);
+    let manifest_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let include_dir = manifest_dir.join("../../kernels/include");
+    let include_dir = fs::canonicalize(&include_dir).unwrap_or(include_dir);
     ensure!(
-        place.join("cuda_runtime.h").is_file(),
-        "there is no {}: cuda-run needs the folder of Warpbook that it was built in",
-        place.join("cuda_runtime.h").display()
+        include_dir.join("cuda_runtime.h").is_file(),
+        "{} not found: cuda-run needs the Warpbook directory in which it was built",
+        include_dir.join("cuda_runtime.h").display()
     );
-    Ok(place)
+    Ok(include_dir)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -240,11 +245,11 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Compiled {
-    fn kept(entry: Entry) -> Self {
+    fn from_cache(entry: Entry) -> Self {
         Compiled {
             file: entry.file,
-            remarks: entry.remarks,
-            _folder: None,
+            diagnostics: entry.diagnostics,
+            _dir: None,
         }
     }
 }

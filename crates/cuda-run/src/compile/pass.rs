@@ -1,4 +1,4 @@
-//! One file, compiled: for the GPU, and for the host with what came of that in it.
+//! Compilation of one file: the device pass, and the host pass that embeds its output.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,132 +8,136 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::{Compiler, Goal, messages, without_body};
+use super::{Compiler, Goal, diagnostics, pure_virtual};
 
-/// What a file is, by its ending.
+/// The language of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum Language {
     Cuda,
     Cpp,
     C,
 }
 
+/// Determines the language from the file's extension.
+///
 /// # Errors
 ///
-/// Where nothing of that ending is compiled.
-pub fn kind(file: &Path) -> Result<Kind> {
-    let ending = file.extension().unwrap_or_default();
-    Ok(match ending.to_str().unwrap_or_default() {
-        "cu" => Kind::Cuda,
-        "cpp" | "cc" | "cxx" | "C" => Kind::Cpp,
-        "c" => Kind::C,
+/// Fails if the extension is not supported.
+pub fn language(file: &Path) -> Result<Language> {
+    let extension = file.extension().unwrap_or_default();
+    Ok(match extension.to_str().unwrap_or_default() {
+        "cu" => Language::Cuda,
+        "cpp" | "cc" | "cxx" | "C" => Language::Cpp,
+        "c" => Language::C,
         "ptx" | "cubin" | "fatbin" | "o" | "a" | "so" | "exe" | "out" => bail!(
-            "{}: cuda-run takes a program's source (.cu, .cpp, .c) and compiles it itself",
+            "{}: cuda-run compiles source files (.cu, .cpp, .c)",
             file.display()
         ),
-        _ => bail!("{}: cuda-run takes .cu, .cpp and .c files", file.display()),
+        _ => bail!(
+            "{}: cuda-run compiles only .cu, .cpp and .c files",
+            file.display()
+        ),
     })
 }
 
-/// How clang is told of CUDA.
-pub const CUDA_WORDS: [&str; 10] = [
+/// clang's arguments for CUDA files.
+pub const CUDA_ARGS: [&str; 10] = [
     "-x",
     "cuda",
-    // No toolkit, and none to be found.
+    // No CUDA Toolkit is used, nor searched for.
     "-nocudainc",
     "-nocudalib",
     "--cuda-path=/nonexistent",
-    // So that a launch is a call of the runtime's functions of today.
+    // Selects the current runtime functions for launches.
     "-Xclang",
     "-target-sdk-version=11.0",
-    // nvcc says nothing of these: a note's listing does the first in each line of its scene; a word of
-    // C++ that C++17 has no more; a loop that `#pragma unroll` cannot unroll.
+    // Warnings that nvcc does not print: for a conversion in the ray tracing note's listing, for `register`,
+    // which C++17 removed, and for loops that `#pragma unroll` cannot unroll.
     "-Wno-implicit-const-int-float-conversion",
     "-Wno-register",
     "-Wno-pass-failed",
 ];
 
 impl Compiler<'_> {
-    /// How kernels are compiled, whatever comes of them.
-    pub fn gpu_words(&self) -> Vec<OsString> {
+    /// Returns the arguments of the device pass, for every output format.
+    pub fn device_args(&self) -> Vec<OsString> {
         let arch = format!("--cuda-gpu-arch={}", self.arch.name());
         let feature = self.arch.feature();
-        let words = [
+        let args = [
             "--cuda-device-only",
             &arch,
             "-Xclang",
             "-target-feature",
             "-Xclang",
             &feature,
-            // In a kernel `new` may be a null pointer.
+            // In a kernel, `new` may return a null pointer.
             "-fcheck-new",
             "-O3",
-            // nvcc unrolls loops by four that clang by itself leaves alone.
+            // nvcc unrolls loops by four that clang would not unroll.
             "-mllvm",
             "-unroll-partial-threshold=200",
             "-mllvm",
             "-unroll-max-count=4",
-            // Lines for the counters and checks.
+            // Line information for the profiler and the sanitizer.
             "-gline-directives-only",
         ];
-        let words = words.map(OsString::from).into_iter();
-        words
-            .chain(self.flags.kernels.iter().map(OsString::from))
+        let args = args.map(OsString::from).into_iter();
+        args.chain(self.flags.kernels.iter().map(OsString::from))
             .collect()
     }
 }
 
-/// Whether a folder of headers is that of NVIDIA's toolkit, which a Makefile may name.
-fn is_toolkit(folder: &Path) -> bool {
-    folder.join("crt/host_runtime.h").is_file()
+/// Returns true if an include directory belongs to NVIDIA's CUDA Toolkit, which a Makefile may name.
+fn is_cuda_toolkit(dir: &Path) -> bool {
+    dir.join("crt/host_runtime.h").is_file()
 }
 
-/// A file and how it is compiled.
-pub struct File {
+/// A source file and the arguments of its passes.
+pub struct SourceFile {
     pub number: usize,
-    /// Its kernels are linked with those of other files.
-    linked: bool,
+    /// True if the file's kernels are linked with those of other files.
+    is_linked: bool,
     clang: OsString,
     file: PathBuf,
     device: Option<Vec<OsString>>,
     host: Option<Vec<OsString>>,
 }
 
-/// What came of it.
-pub struct One {
-    /// None where it does not compile.
+/// The output for one file.
+pub struct CompiledFile {
+    /// The object, or `None` if the file does not compile.
     pub object: Option<PathBuf>,
-    /// Its kernels: PTX, or LLVM's bitcode where they are linked with others.
+    /// The kernels as PTX, or as LLVM bitcode if they are linked with others.
     pub kernels: Option<PathBuf>,
-    /// What clang said.
-    pub remarks: String,
-    /// Which files it read.
-    pub read: Vec<PathBuf>,
+    /// clang's messages.
+    pub diagnostics: String,
+    /// The files that clang read.
+    pub sources: Vec<PathBuf>,
 }
 
-impl File {
-    pub fn new(compiler: &Compiler, number: usize, file: &Path, goal: Goal) -> File {
-        let kind = kind(file).unwrap_or(Kind::Cpp);
+impl SourceFile {
+    pub fn new(compiler: &Compiler, number: usize, file: &Path, goal: Goal) -> SourceFile {
+        let language = language(file).unwrap_or(Language::Cpp);
         let flags = compiler.flags;
         let mut common: Vec<OsString> = Vec::new();
-        let (toolkits, own): (Vec<_>, Vec<_>) =
-            flags.include.iter().partition(|folder| is_toolkit(folder));
-        for folder in own {
-            common.extend(["-I".into(), folder.into()]);
+        let (toolkit_dirs, user_dirs): (Vec<_>, Vec<_>) =
+            flags.include.iter().partition(|dir| is_cuda_toolkit(dir));
+        for dir in user_dirs {
+            common.extend(["-I".into(), dir.into()]);
         }
         common.extend(["-isystem".into(), (&compiler.include).into()]);
-        // NVIDIA's own headers are not for this runtime; those of its libraries are found behind ours.
-        for folder in toolkits {
-            common.extend(["-isystem".into(), folder.into()]);
+        // NVIDIA's own headers do not match this runtime; those of its libraries are found after ours.
+        for dir in toolkit_dirs {
+            common.extend(["-isystem".into(), dir.into()]);
         }
-        common.extend(flags.define.iter().map(|it| format!("-D{it}").into()));
-        common.extend(flags.undefine.iter().map(|it| format!("-U{it}").into()));
+        common.extend(flags.define.iter().map(|name| format!("-D{name}").into()));
+        common.extend(flags.undefine.iter().map(|name| format!("-U{name}").into()));
         let standard = &flags.standard;
-        if kind != Kind::C {
+        if language != Language::C {
             common.extend([
                 "--driver-mode=g++".into(),
                 format!("-std={standard}").into(),
-                // `"%"FORMAT`, which older C++ allowed, and nvcc's compilers still do.
+                // `"%"FORMAT`, which C++ before C++11 allowed and nvcc's host compilers still accept.
                 "-Wno-error=reserved-user-defined-literal".into(),
             ]);
         } else if standard.starts_with('c') && !standard.starts_with("c++") {
@@ -143,164 +147,173 @@ impl File {
         if io::stderr().is_terminal() {
             common.push("-fcolor-diagnostics".into());
         }
-        let mut cuda: Vec<OsString> = CUDA_WORDS.map(OsString::from).into();
+        let mut cuda: Vec<OsString> = CUDA_ARGS.map(OsString::from).into();
         cuda.extend(["-include".into(), "cuda_runtime.h".into()]);
-        let linked = flags.link_kernels && goal == Goal::Library;
-        if linked {
-            // Static kernels and variables of two files may have one name, to which clang puts this word. The
-            // host's code, compiled by itself, has to have the same.
-            let word = format!("-cuid=file{number}");
-            cuda.extend(["-fgpu-rdc", "-fuse-cuid=none", "-Xclang", &word].map(OsString::from));
+        let is_linked = flags.link_kernels && goal == Goal::Library;
+        if is_linked {
+            // Static kernels and variables in two files may have the same name, to which clang appends this
+            // identifier. Both passes must use the same one.
+            let arg = format!("-cuid=file{number}");
+            cuda.extend(["-fgpu-rdc", "-fuse-cuid=none", "-Xclang", &arg].map(OsString::from));
         }
-        let mut device = [common.clone(), cuda.clone(), compiler.gpu_words()].concat();
-        // Where kernels are linked, that is where they are optimised, as if they stood in one file.
-        let form: &[&str] = match linked {
+        let mut device = [common.clone(), cuda.clone(), compiler.device_args()].concat();
+        // Linked kernels are optimized after linking, as if they were in one file.
+        let output_args: &[&str] = match is_linked {
             true => &["-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes"],
             false => &["-S"],
         };
-        device.extend(form.iter().map(OsString::from));
+        device.extend(output_args.iter().map(OsString::from));
         let mut host = common;
-        if kind == Kind::Cuda {
+        if language == Language::Cuda {
             host.extend(cuda);
             host.push("--cuda-host-only".into());
             host.push(format!("--cuda-gpu-arch={}", compiler.arch.name()).into());
         }
         host.extend(["-c", "-fPIC", "-gline-tables-only"].map(OsString::from));
-        host.push(format!("-O{}", flags.optimise).into());
+        host.push(format!("-O{}", flags.optimization).into());
         host.extend(flags.host.iter().map(OsString::from));
-        File {
+        SourceFile {
             number,
-            linked,
+            is_linked,
             clang: compiler.clang.program().to_owned(),
             file: file.to_owned(),
-            device: (kind == Kind::Cuda).then_some(device),
+            device: (language == Language::Cuda).then_some(device),
             host: (goal == Goal::Library).then_some(host),
         }
     }
 
-    /// All that decides how it is compiled.
-    pub fn all_words(&self) -> Vec<OsString> {
-        let mut words = vec![self.file.clone().into()];
-        words.extend(self.device.iter().flatten().cloned());
-        words.extend(self.host.iter().flatten().cloned());
-        words
+    /// Returns all arguments that determine the output.
+    pub fn all_args(&self) -> Vec<OsString> {
+        let mut args = vec![self.file.clone().into()];
+        args.extend(self.device.iter().flatten().cloned());
+        args.extend(self.host.iter().flatten().cloned());
+        args
     }
 
-    pub fn compile(&self, folder: &Path) -> Result<One> {
-        let of = |ending: &str| folder.join(format!("{}.{ending}", self.number));
-        let mut one = One {
+    pub fn compile(&self, dir: &Path) -> Result<CompiledFile> {
+        let output_path = |extension: &str| dir.join(format!("{}.{extension}", self.number));
+        let mut compiled = CompiledFile {
             object: None,
             kernels: None,
-            remarks: String::new(),
-            read: Vec::new(),
+            diagnostics: String::new(),
+            sources: Vec::new(),
         };
-        let kernels = of(if self.linked { "bc" } else { "ptx" });
-        if let Some(words) = &self.device {
-            let done = self.pass(words, &[], &kernels, &of("device.d"))?;
-            one.remarks = messages::merged(&done.said, "");
-            one.read = done.read;
-            if !done.ok {
-                return Ok(one);
+        let kernels = output_path(if self.is_linked { "bc" } else { "ptx" });
+        if let Some(args) = &self.device {
+            let pass = self.run_pass(args, &[], &kernels, &output_path("device.d"))?;
+            compiled.diagnostics = diagnostics::merge(&pass.stderr, "");
+            compiled.sources = pass.sources;
+            if !pass.success {
+                return Ok(compiled);
             }
-            if !self.linked {
-                mend(&kernels)?;
+            if !self.is_linked {
+                patch_ptx(&kernels)?;
             }
-            one.kernels = Some(kernels.clone());
+            compiled.kernels = Some(kernels.clone());
         }
-        let Some(words) = &self.host else {
-            one.object = one.kernels.clone();
-            return Ok(one);
+        let Some(args) = &self.host else {
+            compiled.object = compiled.kernels.clone();
+            return Ok(compiled);
         };
-        if self.device.is_some() && !self.linked {
-            end_with_nul(&kernels)?;
+        if self.device.is_some() && !self.is_linked {
+            append_nul(&kernels)?;
         }
-        let object = of("o");
-        let mut with: Vec<OsString> = Vec::new();
+        let object = output_path("o");
+        let mut extra_args: Vec<OsString> = Vec::new();
         if self.device.is_some() {
-            let words = ["-Xclang", "-fcuda-include-gpubinary", "-Xclang"];
-            with.extend(words.map(OsString::from));
-            // What is linked is put into the program later, and by then once. clang asks for a file.
-            with.push(if self.linked { &self.file } else { &kernels }.into());
+            let args = ["-Xclang", "-fcuda-include-gpubinary", "-Xclang"];
+            extra_args.extend(args.map(OsString::from));
+            // clang requires a file; linked kernels are embedded later, once for all files.
+            extra_args.push(if self.is_linked { &self.file } else { &kernels }.into());
         }
-        let done = self.pass(words, &with, &object, &of("host.d"))?;
-        one.remarks = messages::merged(&one.remarks, &done.said);
-        one.read.extend(done.read);
-        one.object = done.ok.then_some(object);
-        Ok(one)
+        let pass = self.run_pass(args, &extra_args, &object, &output_path("host.d"))?;
+        compiled.diagnostics = diagnostics::merge(&compiled.diagnostics, &pass.stderr);
+        compiled.sources.extend(pass.sources);
+        compiled.object = pass.success.then_some(object);
+        Ok(compiled)
     }
 
-    fn pass(&self, words: &[OsString], with: &[OsString], to: &Path, read: &Path) -> Result<Pass> {
+    fn run_pass(
+        &self,
+        args: &[OsString],
+        extra_args: &[OsString],
+        output_file: &Path,
+        dep_file: &Path,
+    ) -> Result<PassOutput> {
         let mut command = Command::new(&self.clang);
-        command.args(words).args(with);
+        command.args(args).args(extra_args);
         command
             .arg("-MD")
             .arg("-MF")
-            .arg(read)
+            .arg(dep_file)
             .arg("-o")
-            .arg(to)
+            .arg(output_file)
             .arg(&self.file);
         let output = command
             .output()
             .with_context(|| format!("cannot start {}", self.clang.display()))?;
-        let mut said = String::from_utf8_lossy(&output.stderr).into_owned();
-        if !output.status.success() && said.trim().is_empty() {
-            said = format!(
-                "{}: clang ended with {}\n",
+        let mut stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        if !output.status.success() && stderr.trim().is_empty() {
+            stderr = format!(
+                "{}: clang exited with {}\n",
                 self.file.display(),
                 output.status
             );
         }
-        Ok(Pass {
-            ok: output.status.success(),
-            said,
-            read: fs::read_to_string(read).map_or_else(|_| Vec::new(), |text| files_of(&text)),
+        Ok(PassOutput {
+            success: output.status.success(),
+            stderr,
+            sources: fs::read_to_string(dep_file)
+                .map_or_else(|_| Vec::new(), |text| parse_dependencies(&text)),
         })
     }
 }
 
-/// Mends a fault of older clangs in the PTX, and puts in what clang leaves to a library.
-pub fn mend(ptx: &Path) -> Result<()> {
+/// Fixes a bug of older clang versions in the PTX, and defines functions that clang expects from a library.
+pub fn patch_ptx(ptx: &Path) -> Result<()> {
     let text = fs::read_to_string(ptx).with_context(|| format!("cannot read {}", ptx.display()))?;
-    let mended = kernel_build::mend_bit_fields(&text);
-    let mended = without_body::that_traps(&mended);
-    if *mended == *text {
+    let patched = kernel_build::mend_bit_fields(&text);
+    let patched = pure_virtual::define_traps(&patched);
+    if *patched == *text {
         return Ok(());
     }
-    fs::write(ptx, &*mended).with_context(|| format!("cannot write {}", ptx.display()))
+    fs::write(ptx, &*patched).with_context(|| format!("cannot write {}", ptx.display()))
 }
 
-/// PTX ends with a NUL where it is loaded, which newer clangs do not put behind what they take into an object.
-fn end_with_nul(ptx: &Path) -> Result<()> {
+/// Appends the NUL that loaded PTX must end with; newer clang versions embed the file without one.
+fn append_nul(ptx: &Path) -> Result<()> {
     let file = fs::OpenOptions::new().append(true).open(ptx);
     file.and_then(|mut file| file.write_all(&[0]))
         .with_context(|| format!("cannot write {}", ptx.display()))
 }
 
-struct Pass {
-    ok: bool,
-    said: String,
-    read: Vec<PathBuf>,
+struct PassOutput {
+    success: bool,
+    stderr: String,
+    sources: Vec<PathBuf>,
 }
 
-/// The files that a rule for make names after its colon.
-fn files_of(rule: &str) -> Vec<PathBuf> {
-    let after = rule.split_once(": ").map_or("", |(_, after)| after);
+/// Parses the prerequisites of a make rule.
+fn parse_dependencies(rule: &str) -> Vec<PathBuf> {
+    let prerequisites = rule
+        .split_once(": ")
+        .map_or("", |(_, prerequisites)| prerequisites);
     let mut files = vec![String::new()];
-    let mut characters = after
+    let mut chars = prerequisites
         .replace("\\\n", " ")
         .chars()
         .collect::<Vec<_>>()
         .into_iter()
         .peekable();
-    while let Some(one) = characters.next() {
+    while let Some(c) = chars.next() {
         let last = files.len() - 1;
-        match one {
-            '\\' if characters.peek() == Some(&' ') || characters.peek() == Some(&'#') => {
-                files[last].extend(characters.next());
+        match c {
+            '\\' if chars.peek() == Some(&' ') || chars.peek() == Some(&'#') => {
+                files[last].extend(chars.next());
             }
-            '$' if characters.peek() == Some(&'$') => files[last].extend(characters.next()),
+            '$' if chars.peek() == Some(&'$') => files[last].extend(chars.next()),
             ' ' | '\n' | '\r' => files.push(String::new()),
-            other => files[last].push(other),
+            c => files[last].push(c),
         }
     }
     files.retain(|file| !file.is_empty());
@@ -312,21 +325,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn endings_say_what_a_file_is() {
-        let of = |name: &str| kind(Path::new(name)).map_err(|why| why.to_string());
-        assert_eq!(of("a/b.cu"), Ok(Kind::Cuda));
-        assert_eq!(of("b.cc"), Ok(Kind::Cpp));
-        assert_eq!(of("b.c"), Ok(Kind::C));
-        assert!(of("a.out").unwrap_err().contains("a program's source"));
-        assert!(of("a.txt").unwrap_err().contains("takes .cu, .cpp and .c"));
-        assert!(of("a").is_err());
+    fn the_extension_determines_the_language() {
+        let language_of = |name: &str| language(Path::new(name)).map_err(|error| error.to_string());
+        assert_eq!(language_of("a/b.cu"), Ok(Language::Cuda));
+        assert_eq!(language_of("b.cc"), Ok(Language::Cpp));
+        assert_eq!(language_of("b.c"), Ok(Language::C));
+        assert!(
+            language_of("a.out")
+                .unwrap_err()
+                .contains("compiles source files")
+        );
+        assert!(
+            language_of("a.txt")
+                .unwrap_err()
+                .contains("compiles only .cu, .cpp and .c")
+        );
+        assert!(language_of("a").is_err());
     }
 
     #[test]
-    fn a_rule_names_what_was_read() {
+    fn a_make_rule_lists_the_sources() {
         let rule = "0.o: my\\ dir/a.cu \\\n  /usr/include/stdio.h \\\n  a$$b.h\n";
         let files = ["my dir/a.cu", "/usr/include/stdio.h", "a$b.h"].map(PathBuf::from);
-        assert_eq!(files_of(rule), files);
-        assert_eq!(files_of(""), [""; 0].map(PathBuf::from));
+        assert_eq!(parse_dependencies(rule), files);
+        assert_eq!(parse_dependencies(""), [""; 0].map(PathBuf::from));
     }
 }

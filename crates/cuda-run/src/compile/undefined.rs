@@ -1,13 +1,13 @@
-//! Functions and variables of kernels that no file of the program defines, and where they are used.
+//! Functions and variables that kernels use but no file of the program defines.
 
 use std::collections::HashMap;
 
 use cuda_driver::names::in_full;
 
-/// What the driver provides.
-const OF_THE_DRIVER: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
+/// Functions that the driver provides.
+const DRIVER_FUNCTIONS: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
 
-/// What is used and not defined in a module, with the place of the first use: `main.cu:12`.
+/// Lists the undefined symbols of a module with the location of their first use: `main.cu:12`.
 pub fn undefined(ptx: &str) -> Vec<String> {
     let mut names: Vec<(&str, &str)> = Vec::new();
     let mut files: HashMap<&str, &str> = HashMap::new();
@@ -15,9 +15,9 @@ pub fn undefined(ptx: &str) -> Vec<String> {
         if let Some(rest) = line.strip_prefix(".extern .func") {
             // .extern .func  (.param .b32 func_retval0) NAME
             let rest = rest.trim_start();
-            let result = rest.strip_prefix('(').and_then(|rest| rest.split_once(')'));
-            let name = result.map_or(rest, |(_, name)| name.trim_start());
-            let name = name.split(|c| !is_of_name(c)).next().unwrap_or_default();
+            let return_value = rest.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+            let name = return_value.map_or(rest, |(_, name)| name.trim_start());
+            let name = name.split(|c| !is_name_char(c)).next().unwrap_or_default();
             names.push(("function", name));
         } else if let Some(rest) = line
             .strip_prefix(".extern .global")
@@ -34,34 +34,34 @@ pub fn undefined(ptx: &str) -> Vec<String> {
             }
         }
     }
-    names.retain(|(_, name)| !OF_THE_DRIVER.contains(name));
+    names.retain(|(_, name)| !DRIVER_FUNCTIONS.contains(name));
     let uses = names.iter().map(|(kind, name)| {
-        let place = match first_use(ptx, name, &files) {
-            Some(place) => format!(" (used in {place})"),
+        let location = match first_use(ptx, name, &files) {
+            Some(location) => format!(" (used in {location})"),
             None => String::new(),
         };
-        format!("{} {}{place}", kind, in_full(name))
+        format!("{} {}{location}", kind, in_full(name))
     });
     uses.collect()
 }
 
-/// Whether names in PTX have this character.
-fn is_of_name(c: char) -> bool {
+/// Returns true if a name in PTX may contain this character.
+fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%')
 }
 
-/// The file and line that an instruction with this name in it counts for.
+/// Returns the source location of the first instruction that contains this name.
 fn first_use(ptx: &str, name: &str, files: &HashMap<&str, &str>) -> Option<String> {
-    let mut place = None;
+    let mut location = None;
     for line in ptx.lines().map(str::trim) {
         if let Some(rest) = line.strip_prefix(".loc") {
             // .loc 1 12 5
             let mut numbers = rest.split_whitespace();
-            place = numbers.next().zip(numbers.next());
+            location = numbers.next().zip(numbers.next());
         } else if line.starts_with(['.', '/', '(', ')', '{', '}']) {
             continue;
-        } else if line.split(|c| !is_of_name(c)).any(|word| word == name) {
-            let (file, number) = place?;
+        } else if line.split(|c| !is_name_char(c)).any(|word| word == name) {
+            let (file, number) = location?;
             let file = files.get(file)?.trim_start_matches("./");
             return Some(format!("{file}:{number}"));
         }
@@ -112,7 +112,7 @@ mod tests {
 ";
 
     #[test]
-    fn what_nobody_defines_is_told_with_its_first_use() {
+    fn undefined_symbols_are_reported_with_their_first_use() {
         assert_eq!(
             undefined(PTX),
             [

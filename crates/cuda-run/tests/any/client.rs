@@ -1,4 +1,4 @@
-//! The programs. They know of CUDA no more than the names of the driver's functions.
+//! The programs under test. They use only the names of the driver API's functions, not this workspace's crates.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;
@@ -7,7 +7,7 @@ use libloading::{Library, Symbol};
 
 type Code = c_int;
 
-/// `adds(p)` adds 1 to `p[thread]`; `misses(p)` writes far behind it; `endless` runs until it is ended.
+/// `adds(p)` adds 1 to `p[thread]`; `misses(p)` writes far out of bounds; `endless` loops until it is stopped.
 const PTX: &CStr = c".version 6.4
 .target sm_52
 .address_size 64
@@ -34,7 +34,7 @@ const PTX: &CStr = c".version 6.4
 .visible .entry endless() { again: bra again; }
 ";
 
-/// The driver, with a context and a module.
+/// The driver with a context, a loaded module and 128 bytes of zeroed memory.
 pub struct Driver {
     library: Library,
     module: *mut c_void,
@@ -43,14 +43,14 @@ pub struct Driver {
 
 impl Driver {
     pub fn open() -> Self {
-        // SAFETY: it is the simulator's.
+        // SAFETY: the library is the simulator's, whose initializers are sound.
         let library = unsafe { Library::new("libcuda.so.1") }.expect("libcuda.so.1");
         let mut driver = Driver {
             library,
             module: null_mut(),
             data: 0,
         };
-        // SAFETY: the signatures are the driver API's, here and below.
+        // SAFETY: the function types match the driver API, and all out-parameters are local variables.
         unsafe {
             assert_eq!(
                 driver.get::<unsafe extern "C" fn(c_uint) -> Code>("cuInit")(0),
@@ -74,21 +74,21 @@ impl Driver {
     }
 
     unsafe fn get<F>(&self, name: &str) -> Symbol<'_, F> {
-        // SAFETY: the caller's promise.
+        // SAFETY: every call site passes the type of the function in the driver API.
         unsafe { self.library.get(name.as_bytes()) }.expect(name)
     }
 
     pub fn load(&self, ptx: &CStr) -> Result<*mut c_void, Code> {
         type Load = unsafe extern "C" fn(*mut *mut c_void, *const c_void) -> Code;
         let mut module = null_mut();
-        // SAFETY: the text ends in NUL.
+        // SAFETY: `module` is writable, and the source is NUL-terminated.
         match unsafe { self.get::<Load>("cuModuleLoadData")(&mut module, ptx.as_ptr().cast()) } {
             0 => Ok(module),
             code => Err(code),
         }
     }
 
-    /// Launches a kernel with 32 threads, and waits for it.
+    /// Launches a kernel with 32 threads and waits for it.
     pub fn launch(&self, name: &CStr) -> Code {
         type Find = unsafe extern "C" fn(*mut *mut c_void, *mut c_void, *const c_char) -> Code;
         type Kernel = unsafe extern "C" fn(
@@ -108,7 +108,7 @@ impl Driver {
         let mut data = self.data;
         let mut parameters: [*mut c_void; 1] = [(&raw mut data).cast()];
         let first = parameters.as_mut_ptr();
-        // SAFETY: its one parameter, if it has any, is a pointer.
+        // SAFETY: `parameters` has one pointer, which covers the parameter of every kernel here.
         unsafe {
             assert_eq!(
                 self.get::<Find>("cuModuleGetFunction")(&mut kernel, self.module, name.as_ptr()),
@@ -125,21 +125,21 @@ impl Driver {
 
     pub fn free(&self) {
         type Free = unsafe extern "C" fn(u64) -> Code;
-        // SAFETY: it is allocated.
+        // SAFETY: `data` was allocated by `open`.
         assert_eq!(unsafe { self.get::<Free>("cuMemFree_v2")(self.data) }, 0);
     }
 
-    /// A function that the simulator does not do.
-    pub fn not_done(&self) -> Code {
+    /// Calls a function that the simulator does not support.
+    pub fn call_unsupported(&self) -> Code {
         type Open = unsafe extern "C" fn(*mut u64, [u8; 64], c_uint) -> Code;
-        // SAFETY: nothing is read or written.
+        // SAFETY: an unsupported function uses none of its arguments.
         unsafe { self.get::<Open>("cuIpcOpenMemHandle_v2")(&mut 0, [0; 64], 0) }
     }
 }
 
 #[test]
-#[ignore = "a program that the other tests run"]
-fn adds() {
+#[ignore = "run as a program by other tests"]
+fn increment() {
     let driver = Driver::open();
     assert_eq!([driver.launch(c"adds"), driver.launch(c"adds")], [0, 0]);
     println!("added");
@@ -147,49 +147,49 @@ fn adds() {
 }
 
 #[test]
-#[ignore = "a program that the other tests run"]
-fn misses() {
+#[ignore = "run as a program by other tests"]
+fn store_out_of_bounds() {
     let driver = Driver::open();
-    println!("answer: {}", driver.launch(c"misses"));
+    println!("result: {}", driver.launch(c"misses"));
 }
 
 #[test]
-#[ignore = "a program that the other tests run"]
-fn is_refused() {
+#[ignore = "run as a program by other tests"]
+fn load_invalid_module() {
     let driver = Driver::open();
     for _ in 0..2 {
         assert!(driver.load(c".version 6.4\n.target sm_52\nfoo").is_err());
     }
-    driver.not_done();
-    driver.not_done();
+    driver.call_unsupported();
+    driver.call_unsupported();
     driver.free();
 }
 
 #[test]
-#[ignore = "a program that the other tests run"]
-fn only_starts() {
+#[ignore = "run as a program by other tests"]
+fn initialize_only() {
     Driver::open();
 }
 
 #[test]
-#[ignore = "a program that the other tests run"]
-fn does_nothing() {}
+#[ignore = "run as a program by other tests"]
+fn do_nothing() {}
 
-/// How a program may end, but for a return: `ENDS` says.
+/// Exits in the way selected by `CLIENT_EXIT`.
 #[test]
-#[ignore = "a program that the other tests run"]
-fn ends() {
+#[ignore = "run as a program by other tests"]
+fn exit_by_environment() {
     let driver = Driver::open();
     assert_eq!(driver.launch(c"adds"), 0);
-    // SAFETY: each is the end.
+    // SAFETY: each call ends the process, or only sleeps or launches a kernel.
     unsafe {
-        match std::env::var("ENDS").as_deref() {
+        match std::env::var("CLIENT_EXIT").as_deref() {
             Ok("exit") => libc::exit(4),
             Ok("_exit") => libc::_exit(5),
             Ok("abort") => libc::abort(),
             Ok("kill") => libc::raise(libc::SIGKILL),
             Ok("segv") => {
-                // As a program has it that is not of Rust.
+                // The default disposition, as in a program that is not written in Rust.
                 libc::signal(libc::SIGSEGV, libc::SIG_DFL);
                 std::ptr::null_mut::<u8>().write_volatile(1);
                 0
@@ -201,21 +201,22 @@ fn ends() {
                 0
             }
             Ok("endless") => driver.launch(c"endless"),
-            other => panic!("{other:?}"),
+            unknown => panic!("{unknown:?}"),
         };
     }
 }
 
-/// The program itself does nothing with the device; two children do, and one of them no more than start.
+/// Forks three children. The program itself does not use the device; two children launch a kernel, and one only
+/// initializes CUDA.
 #[test]
-#[ignore = "a program that the other tests run"]
-fn forks() {
+#[ignore = "run as a program by other tests"]
+fn fork_children() {
     let child = |work: fn()| {
-        // SAFETY: the other threads only wait.
+        // SAFETY: the test's other threads only wait, so they hold no locks.
         match unsafe { libc::fork() } {
             0 => {
                 work();
-                // SAFETY: nothing else of this process is to run.
+                // SAFETY: exits the child without running the parent's exit handlers.
                 unsafe { libc::_exit(0) }
             }
             child => child,
@@ -225,7 +226,7 @@ fn forks() {
     let idle = || drop(Driver::open());
     for child in [child(launches), child(launches), child(idle)] {
         let mut status = 0;
-        // SAFETY: there is room for the status.
+        // SAFETY: `status` is writable.
         assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
         assert_eq!(status, 0);
     }

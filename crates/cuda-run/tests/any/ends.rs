@@ -1,4 +1,4 @@
-//! How programs end, by themselves and otherwise.
+//! Exits of programs: by themselves, by signals and at the time limit.
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;
@@ -6,114 +6,117 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use crate::support::{Run, Runs};
+use crate::support::{Run, Workspace};
 
 const ROW: &str = "| adds   |        1 |";
 
-fn ends(runs: &Runs, how: &str) -> Command {
-    let mut command = runs.command(&[], "client::ends");
-    command.env("ENDS", how);
+fn exiting(workspace: &Workspace, exit_kind: &str) -> Command {
+    let mut command = workspace.command(&[], "client::exit_by_environment");
+    command.env("CLIENT_EXIT", exit_kind);
     command
 }
 
 #[test]
-fn however_it_ends_it_has_its_summary_and_its_status() {
-    let runs = Runs::new();
-    for (how, code, why) in [
+fn every_exit_is_reported_with_its_status() {
+    let workspace = Workspace::new();
+    for (exit_kind, code, reason) in [
         ("exit", 4, ""),
         ("_exit", 5, ""),
-        ("abort", 134, "ended by signal 6 (SIGABRT"),
-        ("segv", 139, "ended by signal 11 (SIGSEGV"),
-        ("kill", 137, "ended by signal 9 (SIGKILL"),
-        ("terminate", 143, "ended by signal 15 (SIGTERM"),
+        ("abort", 134, "killed by signal 6 (SIGABRT"),
+        ("segv", 139, "killed by signal 11 (SIGSEGV"),
+        ("kill", 137, "killed by signal 9 (SIGKILL"),
+        ("terminate", 143, "killed by signal 15 (SIGTERM"),
     ] {
-        runs.ended(ends(&runs, how)).says(code, &[ROW, why]);
+        workspace
+            .output_of(exiting(&workspace, exit_kind))
+            .assert_exit(code, &[ROW, reason]);
     }
 }
 
 #[test]
-fn it_is_ended_at_its_limit_in_the_middle_of_a_launch() {
-    let runs = Runs::new();
-    let mut command = runs.command(&["--time-limit", "2"], "client::ends");
-    command.env("ENDS", "endless");
-    runs.ended(command)
-        .says(124, &["ended after 2 s, its time limit", ROW]);
+fn the_time_limit_stops_a_running_launch() {
+    let workspace = Workspace::new();
+    let mut command = workspace.command(&["--time-limit", "2"], "client::exit_by_environment");
+    command.env("CLIENT_EXIT", "endless");
+    workspace
+        .output_of(command)
+        .assert_exit(124, &["stopped at its time limit of 2 s", ROW]);
 }
 
-/// Started in a group of its own, and waited for until it sleeps.
-fn sleeping(runs: &Runs) -> Child {
-    let mut command = ends(runs, "sleep");
+/// Starts a program in a process group of its own and waits until it sleeps.
+fn sleeping(workspace: &Workspace) -> Child {
+    let mut command = exiting(workspace, "sleep");
     command
         .process_group(0)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let mut started = command.spawn().unwrap();
-    let out = BufReader::new(started.stdout.as_mut().unwrap());
-    assert!(out.lines().any(|line| line.unwrap() == "sleeping"));
-    started
+    let mut child = command.spawn().unwrap();
+    let stdout = BufReader::new(child.stdout.as_mut().unwrap());
+    assert!(stdout.lines().any(|line| line.unwrap() == "sleeping"));
+    child
 }
 
 #[test]
-fn an_interrupt_from_the_keyboard_is_the_programs_own_affair() {
-    let runs = Runs::new();
-    let started = sleeping(&runs);
-    kill_process_group(Pid::from_child(&started), Signal::INT).unwrap();
-    let run = Run::from(started.wait_with_output().unwrap());
-    run.says(130, &["ended by signal 2 (SIGINT", ROW]);
+fn an_interrupt_is_left_to_the_program() {
+    let workspace = Workspace::new();
+    let child = sleeping(&workspace);
+    kill_process_group(Pid::from_child(&child), Signal::INT).unwrap();
+    let run = Run::from(child.wait_with_output().unwrap());
+    run.assert_exit(130, &["killed by signal 2 (SIGINT", ROW]);
 }
 
 #[test]
-fn a_request_to_end_is_handed_on() {
-    let runs = Runs::new();
-    let started = sleeping(&runs);
-    kill_process(Pid::from_child(&started), Signal::TERM).unwrap();
-    let run = Run::from(started.wait_with_output().unwrap());
-    run.says(143, &["ended by signal 15 (SIGTERM", ROW]);
+fn a_termination_request_is_forwarded() {
+    let workspace = Workspace::new();
+    let child = sleeping(&workspace);
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    let run = Run::from(child.wait_with_output().unwrap());
+    run.assert_exit(143, &["killed by signal 15 (SIGTERM", ROW]);
 }
 
 #[test]
-fn what_is_no_program_is_an_error() {
-    let runs = Runs::new();
-    let own = std::path::Path::new(env!("CARGO_BIN_EXE_cuda-run"));
-    let with = |words: &[&str]| {
-        let mut command = runs.clean(own);
-        command.args(words);
-        runs.ended(command)
+fn an_invalid_command_line_is_an_error() {
+    let workspace = Workspace::new();
+    let executable = std::path::Path::new(env!("CARGO_BIN_EXE_cuda-run"));
+    let run_with = |args: &[&str]| {
+        let mut command = workspace.clean_command(executable);
+        command.args(args);
+        workspace.output_of(command)
     };
-    with(&["--", "no-such-program"]).says(1, &["cannot start no-such-program"]);
-    with(&[]).says(2, &["required"]);
-    with(&["-O3", "--", "true"]).says(2, &["required"]);
-    with(&["--plan", "p.toml", "--", "true"]).says(2, &["required"]);
-    with(&["--log", "log.txt", "a.cu"]).says(2, &["--log"]);
-    with(&["--log", "nowhere/log.txt", "--", "true"]).says(1, &["nowhere"]);
-    with(&["--device", "abacus", "--", "true"]).says(1, &["abacus"]);
+    run_with(&["--", "no-such-program"]).assert_exit(1, &["cannot start no-such-program"]);
+    run_with(&[]).assert_exit(2, &["required"]);
+    run_with(&["-O3", "--", "true"]).assert_exit(2, &["required"]);
+    run_with(&["--plan", "p.toml", "--", "true"]).assert_exit(2, &["required"]);
+    run_with(&["--log", "log.txt", "a.cu"]).assert_exit(2, &["--log"]);
+    run_with(&["--log", "nowhere/log.txt", "--", "true"]).assert_exit(1, &["nowhere"]);
+    run_with(&["--device", "abacus", "--", "true"]).assert_exit(1, &["abacus"]);
 }
 
 #[test]
-fn without_the_library_it_says_how_to_make_it() {
-    let runs = Runs::new();
-    let alone = runs.path("cuda-run");
-    std::fs::copy(env!("CARGO_BIN_EXE_cuda-run"), &alone).unwrap();
-    let mut command = runs.clean(&alone);
+fn a_missing_library_is_reported_with_the_build_command() {
+    let workspace = Workspace::new();
+    let executable_copy = workspace.path("cuda-run");
+    std::fs::copy(env!("CARGO_BIN_EXE_cuda-run"), &executable_copy).unwrap();
+    let mut command = workspace.clean_command(&executable_copy);
     command.args(["--", "true"]);
-    runs.ended(command).says(
+    workspace.output_of(command).assert_exit(
         1,
         &[
-            "libwarpbook_cuda.so is not beside",
+            "libwarpbook_cuda.so not found next to",
             "cargo build -p libcuda",
         ],
     );
 }
 
-/// There is no GPU where this runs, or its driver is not used.
+/// Requests the GPU, which fails on a machine without one and succeeds otherwise.
 #[test]
-fn a_gpu_that_is_not_there_is_an_error() {
-    let runs = Runs::new();
-    let mut command = runs.command(&[], "client::adds");
+fn a_missing_gpu_is_an_error() {
+    let workspace = Workspace::new();
+    let mut command = workspace.command(&[], "client::increment");
     command.env("CUDA_BACKEND", "gpu");
     let run = Run::from(command.output().unwrap());
     match run.code {
-        0 => run.says(0, &["the program runs on NVIDIA's driver"]),
-        _ => run.says(1, &["CUDA_BACKEND=gpu, but no NVIDIA GPU can be used here"]),
+        0 => run.assert_exit(0, &["the program runs on NVIDIA's driver"]),
+        _ => run.assert_exit(1, &["CUDA_BACKEND=gpu, but no NVIDIA GPU can be used here"]),
     };
 }

@@ -1,14 +1,14 @@
-//! Programs that load `libcuda.so.1` themselves, run by `cuda-run -- PROGRAM`: this test program again, as one of
-//! its ignored tests, which is a program of its own.
+//! Programs that load `libcuda.so.1` themselves, run by `cuda-run -- PROGRAM`. The programs are ignored tests
+//! of this test binary, each run as a process.
 #![cfg(target_os = "linux")]
 
 mod assembler;
 mod client;
 mod ends;
+mod environment;
 mod nvml;
 mod processes;
+mod report;
 #[path = "../shared/run.rs"]
 mod run;
 mod support;
-mod told;
-mod variables;

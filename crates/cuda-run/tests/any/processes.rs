@@ -1,13 +1,13 @@
-//! Programs of several processes.
+//! Programs with several processes.
 
-use crate::support::Runs;
+use crate::support::Workspace;
 
 #[test]
-fn each_process_is_summed_up_by_itself_and_one_that_is_idle_not_at_all() {
-    let runs = Runs::new();
-    let run = runs.run(&["--log", "log.txt"], "client::forks");
-    run.says(0, &[]);
-    let heads = run
+fn each_active_process_has_its_own_report() {
+    let workspace = Workspace::new();
+    let run = workspace.run(&["--log", "log.txt"], "client::fork_children");
+    run.assert_exit(0, &[]);
+    let headings = run
         .stderr
         .lines()
         .filter(|line| line.starts_with("process "))
@@ -17,8 +17,8 @@ fn each_process_is_summed_up_by_itself_and_one_that_is_idle_not_at_all() {
         .lines()
         .filter(|line| line.starts_with("| adds   |        1 |"))
         .count();
-    assert_eq!((heads, rows), (2, 2), "{run:#?}");
-    let log = std::fs::read_to_string(runs.path("log.txt")).unwrap();
+    assert_eq!((headings, rows), (2, 2), "{run:#?}");
+    let log = std::fs::read_to_string(workspace.path("log.txt")).unwrap();
     assert_eq!(
         log.lines()
             .filter(|line| line.starts_with("process "))

@@ -1,87 +1,87 @@
-//! Running a program by the real binary.
+//! Runs programs by the real binary.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 pub use super::run::Run;
-use super::run::nothing_is_left;
+use super::run::assert_empty;
 
-/// A program with nothing in its environment that the library or the command reads, and a folder of its own
-/// for what is temporary.
-pub struct Runs {
-    pub folder: tempfile::TempDir,
+/// A temporary directory for a program's files, and an environment without the variables that the library or
+/// cuda-run reads.
+pub struct Workspace {
+    pub directory: tempfile::TempDir,
 }
 
-/// The words that run an ignored test as a program.
+/// Returns the command line that runs an ignored test as a program.
 pub fn program(name: &str) -> Vec<String> {
-    let own = std::env::current_exe().unwrap();
-    let words = [
-        own.to_str().unwrap(),
+    let executable = std::env::current_exe().unwrap();
+    let args = [
+        executable.to_str().unwrap(),
         "--exact",
         name,
         "--ignored",
         "--nocapture",
     ];
-    words.map(str::to_owned).to_vec()
+    args.map(str::to_owned).to_vec()
 }
 
-impl Runs {
+impl Workspace {
     pub fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("tmp")).unwrap();
-        Runs { folder }
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::create_dir(directory.path().join("tmp")).unwrap();
+        Workspace { directory }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.directory.path().join(name)
     }
 
-    /// `cuda-run FLAGS -- PROGRAM`.
+    /// Creates the command `cuda-run FLAGS -- PROGRAM`.
     pub fn command(&self, flags: &[&str], name: &str) -> Command {
-        let mut command = self.clean(Path::new(env!("CARGO_BIN_EXE_cuda-run")));
+        let mut command = self.clean_command(Path::new(env!("CARGO_BIN_EXE_cuda-run")));
         command.args(flags).arg("--").args(program(name));
         command
     }
 
-    /// A command in the folder, in a clean environment.
-    pub fn clean(&self, program: &Path) -> Command {
+    /// Creates a command in the directory, with a clean environment.
+    pub fn clean_command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CUDA_")) {
             command.env_remove(name);
         }
         command
-            .current_dir(self.folder.path())
+            .current_dir(self.directory.path())
             .env("TMPDIR", self.path("tmp"));
         command
     }
 
-    /// Runs it to its end, and looks that nothing temporary is left.
+    /// Runs a program until it exits, and checks that no temporary files remain.
     pub fn run(&self, flags: &[&str], name: &str) -> Run {
-        self.ended(self.command(flags, name))
+        self.output_of(self.command(flags, name))
     }
 
-    pub fn ended(&self, mut command: Command) -> Run {
+    pub fn output_of(&self, mut command: Command) -> Run {
         let run = Run::from(command.output().unwrap());
-        nothing_is_left(&self.path("tmp"));
+        assert_empty(&self.path("tmp"));
         run
     }
 }
 
 impl Run {
-    /// Asserts the exit status, and that these words are on standard error.
+    /// Asserts the exit status, and that these texts are in standard error.
     #[track_caller]
-    pub fn says(&self, code: i32, words: &[&str]) -> &Self {
-        if let Some(what) = self.lacks(code, words) {
-            panic!("{what}");
+    pub fn assert_exit(&self, code: i32, texts: &[&str]) -> &Self {
+        if let Some(message) = self.mismatch(code, texts) {
+            panic!("{message}");
         }
         self
     }
 
-    /// Asserts that these words are not on standard error.
+    /// Asserts that these texts are not in standard error.
     #[track_caller]
-    pub fn says_not(&self, words: &[&str]) -> &Self {
-        for words in words {
-            assert!(!self.stderr.contains(words), "'{words}' is in {self:#?}");
+    pub fn assert_not_on_stderr(&self, texts: &[&str]) -> &Self {
+        for text in texts {
+            assert!(!self.stderr.contains(text), "'{text}' is in {self:#?}");
         }
         self
     }

@@ -1,56 +1,60 @@
-//! What compiles, what does not, and what is said then.
+//! Compilation: programs that compile, and the errors of those that do not.
 
 use libtest_mimic::Failed;
 
-use crate::support::{Folder, Run};
+use crate::support::{Run, Workspace};
 
-pub fn compiled_once() -> Result<(), Failed> {
-    let folder = Folder::new();
-    let words = ["--quiet", "vector-add.cu"];
-    let made = || {
-        let files = std::fs::read_dir(folder.path("cache"))
+pub fn second_run_uses_the_cache() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    let args = ["--quiet", "vector-add.cu"];
+    let outputs = || {
+        let files = std::fs::read_dir(workspace.path("cache"))
             .expect("a cache")
             .flatten();
         files
-            .filter(|file| file.path().extension().is_some_and(|it| it == "made"))
+            .filter(|file| {
+                file.path()
+                    .extension()
+                    .is_some_and(|extension| extension == "made")
+            })
             .count()
     };
-    folder.run(&words).says(0, &[])?;
-    assert_eq!(made(), 1);
-    // Nothing can be compiled any more.
-    let again = folder
-        .command(&words)
+    workspace.run(&args).assert_exit(0, &[])?;
+    assert_eq!(outputs(), 1);
+    // Without a compiler, only the cache can supply the program.
+    let rerun = workspace
+        .command(&args)
         .env("KERNEL_CLANG", "/nonexistent")
         .output()?;
-    assert!(!again.status.success());
-    folder.run(&words).says(0, &[])?;
-    assert_eq!(made(), 1);
-    // A header that it includes is a source too.
-    folder.write("size.h", "#define SIZE 7\n");
-    let run = folder.run(&words);
-    run.says(0, &[])?;
+    assert!(!rerun.status.success());
+    workspace.run(&args).assert_exit(0, &[])?;
+    assert_eq!(outputs(), 1);
+    // A change of an included header invalidates the entry.
+    workspace.write("size.h", "#define SIZE 7\n");
+    let run = workspace.run(&args);
+    run.assert_exit(0, &[])?;
     assert_eq!(
-        (run.stdout.as_str(), made()),
+        (run.stdout.as_str(), outputs()),
         ("7 sums are right, timed\n", 2)
     );
-    folder
+    workspace
         .run(&["--quiet", "-DOTHER", "vector-add.cu"])
-        .says(0, &[])?;
-    assert_eq!(made(), 3);
+        .assert_exit(0, &[])?;
+    assert_eq!(outputs(), 3);
     Ok(())
 }
 
 pub fn several_files() -> Result<(), Failed> {
-    let folder = Folder::new();
-    std::fs::create_dir(folder.path("inc"))?;
-    folder.write(
+    let workspace = Workspace::new();
+    std::fs::create_dir(workspace.path("inc"))?;
+    workspace.write(
         "inc/both.h",
         "void launch(int times);\n#ifdef __cplusplus\nextern \"C\"\n#endif\nint times(void);\n",
     );
-    folder.write("main.cpp", "#include <cuda_runtime.h>\n#include <both.h>\nint main() { launch(times()); return cudaDeviceSynchronize(); }\n");
-    folder.write("times.c", "int times(void) { return TIMES; }\n");
-    folder.write("kernel.cu", "#include <both.h>\n__global__ void k() {}\nvoid launch(int times) { while (times--) k<<<1, 1>>>(); }\n");
-    let run = folder.run(&[
+    workspace.write("main.cpp", "#include <cuda_runtime.h>\n#include <both.h>\nint main() { launch(times()); return cudaDeviceSynchronize(); }\n");
+    workspace.write("times.c", "int times(void) { return TIMES; }\n");
+    workspace.write("kernel.cu", "#include <both.h>\n__global__ void k() {}\nvoid launch(int times) { while (times--) k<<<1, 1>>>(); }\n");
+    let run = workspace.run(&[
         "-I",
         "inc",
         "-DTIMES=5",
@@ -59,54 +63,54 @@ pub fn several_files() -> Result<(), Failed> {
         "kernel.cu",
         "-lm",
     ]);
-    run.says(0, &["| k      |        5 |"])
+    run.assert_exit(0, &["| k      |        5 |"])
 }
 
-/// What g++ lets pass, and clang by itself does not.
-pub fn lenient() -> Result<(), Failed> {
-    let folder = Folder::new();
-    folder.write(
+/// Code that g++ accepts and clang by default rejects.
+pub fn deprecated_syntax_is_accepted() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
         "old.cu",
         "#include <cstdio>\n#define WIDTH \"3d\"\nint main() { printf(\"%\"WIDTH\"\\n\", 7); }\n",
     );
-    let run = folder.run(&["--quiet", "old.cu"]);
-    run.says(0, &["old.cu:3:"])?;
+    let run = workspace.run(&["--quiet", "old.cu"]);
+    run.assert_exit(0, &["old.cu:3:"])?;
     assert_eq!(run.stdout, "  7\n");
     Ok(())
 }
 
-/// Headers that others wrote: GNU's C++ library from GCC 13 on, and NVIDIA's toolkit, which a Makefile names.
-pub fn headers_of_others() -> Result<(), Failed> {
-    let folder = Folder::new();
+/// Third-party headers: GNU's C++ library since GCC 13, and NVIDIA's CUDA Toolkit, which a Makefile names.
+pub fn third_party_headers() -> Result<(), Failed> {
+    let workspace = Workspace::new();
     for inner in ["gnu/bits", "toolkit/crt"] {
-        std::fs::create_dir_all(folder.path(inner))?;
+        std::fs::create_dir_all(workspace.path(inner))?;
     }
-    folder.write(
+    workspace.write(
         "gnu/bits/basic_string.h",
         "__attribute__((__noinline__)) inline int gnu() { return 3; }\n#include_next <bits/basic_string.h>\n",
     );
-    folder.write("toolkit/crt/host_runtime.h", "");
-    folder.write("toolkit/cuda_runtime.h", "#error this is NVIDIA's\n");
-    folder.write("toolkit/of_a_library.h", "#define LIBRARY 4\n");
-    folder.write(
+    workspace.write("toolkit/crt/host_runtime.h", "");
+    workspace.write("toolkit/cuda_runtime.h", "#error this is NVIDIA's\n");
+    workspace.write("toolkit/of_a_library.h", "#define LIBRARY 4\n");
+    workspace.write(
         "uses.cu",
         "#ifdef __NVCC__\n#include <string>\n#include <cuda_runtime.h>\n#include <of_a_library.h>\n#endif\n\
          __noinline__ int seven() { register int sum = gnu() + LIBRARY; return sum; }\n\
          int main() { return seven(); }\n",
     );
-    let mut command = folder.command(&["-Itoolkit", "uses.cu"]);
+    let mut command = workspace.command(&["-Itoolkit", "uses.cu"]);
     let run = Run::from(command.env("CPLUS_INCLUDE_PATH", "gnu").output()?);
-    run.says(7, &[])
+    run.assert_exit(7, &[])
 }
 
-pub fn does_not_compile() -> Result<(), Failed> {
-    let folder = Folder::new();
-    folder.write(
+pub fn compile_errors() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
         "bad.cu",
         "__global__ void k(int *p) { p[0] = y; }\nint main() {}\n",
     );
-    let run = folder.run(&["bad.cu"]);
-    run.says(
+    let run = workspace.run(&["bad.cu"]);
+    run.assert_exit(
         1,
         &[
             "bad.cu:1:36: error: use of undeclared identifier 'y'\n",
@@ -118,80 +122,80 @@ pub fn does_not_compile() -> Result<(), Failed> {
         1,
         "{run:#?}"
     );
-    folder.write("host.cu", "int main() { return undeclared; }\n");
-    folder
+    workspace.write("host.cu", "int main() { return undeclared; }\n");
+    workspace
         .run(&["host.cu"])
-        .says(1, &["host.cu:1:21: error: "])?;
-    folder
+        .assert_exit(1, &["host.cu:1:21: error: "])?;
+    workspace
         .run(&["no-such-file.cu"])
-        .says(1, &["there is no file no-such-file.cu"])
+        .assert_exit(1, &["file not found: no-such-file.cu"])
 }
 
-pub fn missing() -> Result<(), Failed> {
-    let folder = Folder::new();
-    folder.write(
+pub fn undefined_functions() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
         "calls.cu",
         "extern \"C\" int cublasSgemm_v2(int);\nint helper(double);\nint main()\n{\n    cublasSgemm_v2(3);\n    return helper(2);\n}\n",
     );
-    let words = [
+    let args = [
         "cublasSgemm_v2",
-        "no part of the CUDA runtime that cuda-run has",
+        "belongs to cuBLAS, which cuda-run does not provide",
         "helper(double)",
         "-l",
     ];
-    let run = folder.run(&["calls.cu"]);
-    run.says(1, &words)?;
+    let run = workspace.run(&["calls.cu"]);
+    run.assert_exit(1, &args)?;
     if cfg!(target_os = "linux") {
-        run.says(1, &["(called in calls.cu:5)", "(called in calls.cu:6)"])?;
+        run.assert_exit(1, &["(called in calls.cu:5)", "(called in calls.cu:6)"])?;
     }
     Ok(())
 }
 
-pub fn without_main() -> Result<(), Failed> {
-    let folder = Folder::new();
-    folder.write("kernel.cu", "__global__ void k() {}\n");
-    folder
+pub fn missing_main() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write("kernel.cu", "__global__ void k() {}\n");
+    workspace
         .run(&["kernel.cu"])
-        .says(1, &["has a main", "docs/records/launch-plan.md"])
+        .assert_exit(1, &["defines main", "docs/records/launch-plan.md"])
 }
 
-pub fn bad_flags() -> Result<(), Failed> {
-    let folder = Folder::new();
-    folder.run(&["-c", "vector-add.cu"]).says(
+pub fn invalid_flags() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.run(&["-c", "vector-add.cu"]).assert_exit(
         2,
-        &["-c is not done: cuda-run compiles a program and runs it"],
+        &["-c is not supported: cuda-run compiles and runs a program"],
     )?;
-    folder
+    workspace
         .run(&["vector-add.cu", "-lcublas"])
-        .says(2, &["none of NVIDIA's other libraries"])?;
-    folder
+        .assert_exit(2, &["none of NVIDIA's other libraries"])?;
+    workspace
         .run(&["--profile=all", "vector-add.cu"])
-        .says(2, &["summary, lines"])?;
-    folder
+        .assert_exit(2, &["summary, lines"])?;
+    workspace
         .run(&["--time-limit", "0", "vector-add.cu"])
-        .says(2, &["a number of seconds above 0"])?;
-    folder.run(&[]).says(2, &["<FILE>"])?;
-    folder
+        .assert_exit(2, &["a positive number of seconds"])?;
+    workspace.run(&[]).assert_exit(2, &["<FILE>"])?;
+    workspace
         .run(&["--device", "h9", "vector-add.cu"])
-        .says(1, &["h200"])?;
-    folder
+        .assert_exit(1, &["h200"])?;
+    workspace
         .run(&["--json=no-folder/a.json", "vector-add.cu"])
-        .says(1, &["there is no folder no-folder"])
+        .assert_exit(1, &["there is no folder no-folder"])
 }
 
-pub fn no_clang() -> Result<(), Failed> {
-    let folder = Folder::new();
-    let mut command = folder.command(&["vector-add.cu"]);
+pub fn missing_clang() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    let mut command = workspace.command(&["vector-add.cu"]);
     let run = Run::from(command.env("KERNEL_CLANG", "/nonexistent/clang").output()?);
-    run.says(1, &["cuda-run compiles with clang", "Install it:  "])?;
+    run.assert_exit(1, &["cuda-run needs clang", "Install it:  "])?;
     assert_eq!(run.stderr.matches("error: ").count(), 1, "{run:#?}");
     Ok(())
 }
 
-/// NVIDIA's samples, and many programs with them, ask so whether they may use the runtime API.
-pub fn read_headers() -> Result<(), Failed> {
-    let folder = Folder::new();
-    folder.write(
+/// NVIDIA's samples, and many programs derived from them, test these macros for the presence of the headers.
+pub fn header_guards() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
         "asks.cu",
         r#"#include <cooperative_groups.h>
 #include <cuda.h>
@@ -209,5 +213,5 @@ int main() {
 }
 "#,
     );
-    folder.run(&["--quiet", "asks.cu"]).says(0, &[])
+    workspace.run(&["--quiet", "asks.cu"]).assert_exit(0, &[])
 }

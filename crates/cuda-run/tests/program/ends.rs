@@ -1,82 +1,85 @@
-//! How programs end, by themselves and otherwise.
+//! Exits of programs: by themselves, by signals and at the time limit.
 
 use libtest_mimic::Failed;
 
-use crate::support::{Folder, Run};
+use crate::support::{Run, Workspace};
 
 const NEVER: &str = "__global__ void k() {}\nint main() { k<<<1, 1>>>(); volatile int x = 0; for (;;) x = x + 1; }\n";
 
-pub fn exits() -> Result<(), Failed> {
-    let folder = Folder::new();
-    for (how, code) in [
+pub fn exit_statuses() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    for (statement, code) in [
         ("return 3;", 3),
         ("exit(4);", 4),
         ("_exit(5);", 5),
         ("quick_exit(6);", 6),
         ("", 0),
     ] {
-        folder.write(
+        workspace.write(
             "exits.cu",
             &format!(
                 "#include <stdlib.h>\n#include <unistd.h>\n__global__ void k() {{}}\n\
-                 int main() {{ k<<<1, 1>>>(); cudaDeviceSynchronize(); {how} }}\n"
+                 int main() {{ k<<<1, 1>>>(); cudaDeviceSynchronize(); {statement} }}\n"
             ),
         );
-        folder
+        workspace
             .run(&["exits.cu"])
-            .says(code, &["| k      |        1 |"])?;
+            .assert_exit(code, &["| k      |        1 |"])?;
     }
     Ok(())
 }
 
 pub fn crashes() -> Result<(), Failed> {
-    let folder = Folder::new();
-    folder.write(
+    let workspace = Workspace::new();
+    workspace.write(
         "crash.cu",
         "__global__ void k(int *p) { *p = 1; }\n\
          int main() { int *p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); cudaDeviceSynchronize(); *p = 3; }\n",
     );
-    folder.run(&["crash.cu"]).says(
+    workspace.run(&["crash.cu"]).assert_exit(
         139,
-        &["ended by signal 11 (SIGSEGV", "| k      |        1 |"],
+        &["killed by signal 11 (SIGSEGV", "| k      |        1 |"],
     )?;
-    folder.write("abort.cu", "#include <stdlib.h>\nint main() { abort(); }\n");
-    folder
-        .run(&["abort.cu"])
-        .says(134, &["ended by signal 6 (SIGABRT", "launched no kernel"])
-}
-
-pub fn never_ends() -> Result<(), Failed> {
-    let folder = Folder::new();
-    folder.write("never.cu", NEVER);
-    let run = folder.run(&["--time-limit", "2", "never.cu"]);
-    run.says(
-        124,
-        &["ended after 2 s, its time limit", "| k      |        1 |"],
+    workspace.write("abort.cu", "#include <stdlib.h>\nint main() { abort(); }\n");
+    workspace.run(&["abort.cu"]).assert_exit(
+        134,
+        &["killed by signal 6 (SIGABRT", "did not launch any kernels"],
     )
 }
 
-/// As the keyboard has it: the signal reaches both processes.
+pub fn time_limit() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write("never.cu", NEVER);
+    let run = workspace.run(&["--time-limit", "2", "never.cu"]);
+    run.assert_exit(
+        124,
+        &["stopped at its time limit of 2 s", "| k      |        1 |"],
+    )
+}
+
+/// An interrupt from the keyboard, which both processes receive.
 #[cfg(unix)]
 pub fn interrupted() -> Result<(), Failed> {
     use std::io::BufRead as _;
     use std::os::unix::process::CommandExt as _;
     use std::process::Stdio;
 
-    let folder = Folder::new();
-    // The program itself may take no notice of it; it is ended then.
+    let workspace = Workspace::new();
+    // A program that ignores the signal is killed.
     for before in ["", "signal(SIGINT, SIG_IGN); "] {
         let text = NEVER.replace(
             "volatile",
             &format!("cudaDeviceSynchronize(); {before}puts(\"begun\"); fflush(stdout); volatile"),
         );
-        folder.write(
+        workspace.write(
             "never.cu",
             &format!("#include <signal.h>\n#include <stdio.h>\n{text}"),
         );
-        let own = folder.command(&["never.cu"]);
+        let own = workspace.command(&["never.cu"]);
         let mut command = std::process::Command::new(own.get_program());
-        command.args(own.get_args()).current_dir(folder.path("."));
+        command
+            .args(own.get_args())
+            .current_dir(workspace.path("."));
         command.envs(
             own.get_envs()
                 .filter_map(|(name, value)| Some((name, value?))),
@@ -91,29 +94,29 @@ pub fn interrupted() -> Result<(), Failed> {
         let group = rustix::process::Pid::from_child(&started);
         rustix::process::kill_process_group(group, rustix::process::Signal::INT)?;
         let run = Run::from(started.wait_with_output()?);
-        run.says(130, &["interrupted", "| k      |        1 |"])?;
-        folder.nothing_is_left();
+        run.assert_exit(130, &["interrupted", "| k      |        1 |"])?;
+        workspace.assert_no_temporary_files();
     }
     Ok(())
 }
 
 pub fn forks() -> Result<(), Failed> {
-    let folder = Folder::new();
-    folder.write(
+    let workspace = Workspace::new();
+    workspace.write(
         "forks.cu",
         "#include <sys/wait.h>\n#include <unistd.h>\n__global__ void k() {}\n\
          int main()\n{\n    if (fork() == 0) { k<<<1, 1>>>(); cudaDeviceSynchronize(); _exit(0); }\n    \
          int s; wait(&s);\n    k<<<1, 2>>>(); cudaDeviceSynchronize();\n    return 7;\n}\n",
     );
-    folder
+    workspace
         .run(&["forks.cu"])
-        .says(7, &["| k      |        2 | varied"])
+        .assert_exit(7, &["| k      |        2 | varied"])
 }
 
 pub fn two_at_once() -> Result<(), Failed> {
-    let folder = Folder::new();
+    let workspace = Workspace::new();
     std::thread::scope(|scope| {
-        let start = || scope.spawn(|| folder.command(&["--quiet", "vector-add.cu"]).output());
+        let start = || scope.spawn(|| workspace.command(&["--quiet", "vector-add.cu"]).output());
         for run in [start(), start(), start()] {
             let output = run.join().expect("no panic")?;
             assert_eq!(
@@ -126,25 +129,27 @@ pub fn two_at_once() -> Result<(), Failed> {
 }
 
 pub fn closed_pipe() -> Result<(), Failed> {
-    let folder = Folder::new();
-    folder.write(
+    let workspace = Workspace::new();
+    workspace.write(
         "says.cu",
         "#include <stdio.h>\nint main() { for (;;) puts(\"more\"); }\n",
     );
-    let program = folder.command(&["says.cu"]).get_program().to_owned();
+    let program = workspace.command(&["says.cu"]).get_program().to_owned();
     let script = format!(
         "'{}' says.cu | head -n 1; exit ${{PIPESTATUS[0]}}",
         program.display()
     );
     let mut command = assert_cmd::Command::new("bash");
-    command.args(["-c", &script]).current_dir(folder.path("."));
+    command
+        .args(["-c", &script])
+        .current_dir(workspace.path("."));
     command
         .env("CUDA_BACKEND", "sim")
-        .env("CUDA_RUN_CACHE", folder.path("cache"));
+        .env("CUDA_RUN_CACHE", workspace.path("cache"));
     let run = Run::from(
         command
             .timeout(std::time::Duration::from_secs(120))
             .output()?,
     );
-    run.says(141, &["SIGPIPE"])
+    run.assert_exit(141, &["SIGPIPE"])
 }

@@ -1,15 +1,16 @@
-//! What kernels of programs have of CUDA: other files' functions, memory, nvcc's flags.
+//! Features of kernels: device linking, graphs, several devices, the heap, and nvcc's flags.
 
 use std::path::Path;
 
 use libtest_mimic::Failed;
 
-use crate::support::Folder;
+use crate::support::Workspace;
 
-/// A function, a variable and a constant of another file, and static ones of the same names in both.
-pub fn linked_kernels() -> Result<(), Failed> {
-    let folder = Folder::new();
-    folder.write(
+/// Uses a function, a variable and a constant of another file, and static ones with the same names in both
+/// files.
+pub fn device_linking() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
         "main.cu",
         r#"#include <cstdio>
 extern __device__ int twice(int);
@@ -34,7 +35,7 @@ int main() {
 }
 "#,
     );
-    folder.write(
+    workspace.write(
         "other.cu",
         r#"__device__ int twice(int x) { return 2 * x; }
 __device__ int counter = 1;
@@ -46,49 +47,49 @@ void other(int *out) { own<<<1, 1>>>(out); }
 "#,
     );
     for flag in ["-rdc=true", "-dc"] {
-        let run = folder.run(&["main.cu", flag, "other.cu", "--arch=sm_70"]);
-        run.says(0, &["| own(int*) |"])?;
-        // 40 + 3 + 5 + 2; 6 * 7 + 6; 5 and two more.
+        let run = workspace.run(&["main.cu", flag, "other.cu", "--arch=sm_70"]);
+        run.assert_exit(0, &["| own(int*) |"])?;
+        // 40 + 3 + 5 + 2; 6 * 7 + 6; 5 plus two increments.
         assert_eq!(run.stdout, "50 48 7\n", "{run:#?}");
     }
-    // Counted for the lines of both files.
-    folder
+    // The profile lists the lines of both files.
+    workspace
         .run(&["main.cu", "other.cu", "-rdc=true", "--profile=lines"])
-        .says(0, &["main.cu", "other.cu"])?;
-    // Nor does a file without kernels matter, nor one of C.
-    folder.write("plain.cpp", "int plain() { return 1; }\n");
-    folder.write("empty.cu", "int empty() { return 1; }\n");
-    let run = folder.run(&["-rdc=true", "main.cu", "plain.cpp", "empty.cu", "other.cu"]);
+        .assert_exit(0, &["main.cu", "other.cu"])?;
+    // Files without kernels and C++ files may be linked too.
+    workspace.write("plain.cpp", "int plain() { return 1; }\n");
+    workspace.write("empty.cu", "int empty() { return 1; }\n");
+    let run = workspace.run(&["-rdc=true", "main.cu", "plain.cpp", "empty.cu", "other.cu"]);
     assert_eq!(run.stdout, "50 48 7\n", "{run:#?}");
     Ok(())
 }
 
-/// Graphs, by hand and captured, whose results the program itself compares.
+/// Graphs, built explicitly and captured; the program compares the results itself.
 pub fn graphs() -> Result<(), Failed> {
-    let folder = Folder::new();
-    let run = folder.run(&["graphs.cu"]);
-    run.says(0, &["| scale  |      151 |", "| add    |      101 |"])?;
-    let told = "captured 6 nodes and 5 edges\n\
+    let workspace = Workspace::new();
+    let run = workspace.run(&["graphs.cu"]);
+    run.assert_exit(0, &["| scale  |      151 |", "| add    |      101 |"])?;
+    let expected = "captured 6 nodes and 5 edges\n\
                 cudaErrorStreamCaptureUnsupported, cudaErrorStreamCaptureInvalidated\n0 wrong\n";
-    assert_eq!(run.stdout, told, "{run:#?}");
-    folder.run(&["graphs.cu", "--check"]).says(0, &[])
+    assert_eq!(run.stdout, expected, "{run:#?}");
+    workspace.run(&["graphs.cu", "--check"]).assert_exit(0, &[])
 }
 
-/// Several devices: each with its memory and its variables, copies between them, and kernels that reach another's.
+/// Several devices, each with its own memory and variables; copies between them, and peer access by kernels.
 pub fn devices() -> Result<(), Failed> {
-    let folder = Folder::new();
+    let workspace = Workspace::new();
     for (count, launches) in [("1", 1), ("2", 2), ("3", 3)] {
-        let run = folder.run(&["devices.cu", "--devices", count, "--check"]);
-        run.says(0, &[&format!("| fill   |        {launches} |")])?;
+        let run = workspace.run(&["devices.cu", "--devices", count, "--check"]);
+        run.assert_exit(0, &[&format!("| fill   |        {launches} |")])?;
         assert_eq!(
             run.stdout,
             format!("{count} devices, 0 wrong\n"),
             "{run:#?}"
         );
     }
-    folder
+    workspace
         .run(&["devices.cu", "--devices", "2", "--", "without access"])
-        .says(
+        .assert_exit(
             1,
             &[
                 "it is memory of device 1, which this device has no access to",
@@ -97,49 +98,50 @@ pub fn devices() -> Result<(), Failed> {
         )
 }
 
-/// What is to be compared with a GPU of arrays of layers and of cube maps is what the simulator answers.
-pub fn layers() -> Result<(), Failed> {
+/// The simulator's output for layered textures and cubemaps equals the recording, which a GPU's is compared
+/// with.
+pub fn layered_textures() -> Result<(), Failed> {
     let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts");
     let program = scripts.join("layers.cu");
-    let run = Folder::new().run(&["--quiet", program.to_str().expect("a name in UTF-8")]);
-    run.says(0, &[])?;
-    let known = std::fs::read_to_string(scripts.join("layers.txt"))?;
-    assert_eq!(known.lines().count(), 44);
-    assert_eq!(run.stdout, known);
+    let run = Workspace::new().run(&["--quiet", program.to_str().expect("a name in UTF-8")]);
+    run.assert_exit(0, &[])?;
+    let recorded = std::fs::read_to_string(scripts.join("layers.txt"))?;
+    assert_eq!(recorded.lines().count(), 44);
+    assert_eq!(run.stdout, recorded);
     Ok(())
 }
 
 /// `malloc`, `free`, `new` and `delete` in kernels.
 pub fn heap() -> Result<(), Failed> {
-    let folder = Folder::new();
-    let run = folder.run(&["heap.cu"]);
-    run.says(0, &["| lists  |"])?;
+    let workspace = Workspace::new();
+    let run = workspace.run(&["heap.cu"]);
+    run.assert_exit(0, &["| lists  |"])?;
     assert_eq!(run.stdout, "8388608 0: 0 12 1 1: 0\n", "{run:#?}");
-    folder.run(&["heap.cu", "--check"]).says(0, &[])?;
-    folder.write(
+    workspace.run(&["heap.cu", "--check"]).assert_exit(0, &[])?;
+    workspace.write(
         "twice.cu",
         "__global__ void twice() {\n    void *volatile p = malloc(8);\n    free(p);\n    free(p);\n}\n\
          int main() {\n    twice<<<1, 1>>>();\n    return cudaDeviceSynchronize() != cudaErrorLaunchFailure;\n}\n",
     );
-    folder
+    workspace
         .run(&["twice.cu"])
-        .says(0, &["was freed before", "in kernel twice", "twice.cu:4"])
+        .assert_exit(0, &["was freed before", "in kernel twice", "twice.cu:4"])
 }
 
-/// Of a class with a function that has no body, too: its table names one that no file defines.
+/// Includes a class with a pure virtual function, whose vtable refers to a function that no file defines.
 pub fn virtual_functions() -> Result<(), Failed> {
-    let folder = Folder::new();
-    for linked in ["-rdc=false", "-rdc=true"] {
-        let run = folder.run(&["--quiet", linked, "virtual.cu"]);
-        run.says(0, &[])?;
-        assert_eq!(run.stdout, "areas: right\n", "{linked}: {run:#?}");
+    let workspace = Workspace::new();
+    for flag in ["-rdc=false", "-rdc=true"] {
+        let run = workspace.run(&["--quiet", flag, "virtual.cu"]);
+        run.assert_exit(0, &[])?;
+        assert_eq!(run.stdout, "areas: right\n", "{flag}: {run:#?}");
     }
     Ok(())
 }
 
-pub fn flushed() -> Result<(), Failed> {
-    let folder = Folder::new();
-    folder.write(
+pub fn flush_denormals() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
         "small.cu",
         "#include <cstdio>\n__global__ void k(float *x) {\n    x[2] = __fadd_rn(x[0], x[1]);\n    \
          x[3] = __fmaf_rz(x[0], 1.0f, x[1]);\n    x[4] = __fmaf_ieee_rz(x[0], 1.0f, x[1]);\n}\n\
@@ -147,41 +149,46 @@ pub fn flushed() -> Result<(), Failed> {
          k<<<1, 1>>>(x);\n    cudaDeviceSynchronize();\n    \
          printf(\"%d %d %d\\n\", x[2] > 0, x[3] > 0, x[4] > 0);\n}\n",
     );
-    for (flag, printed) in [
+    for (flag, expected) in [
         ("-ftz=false", "1 1 1\n"),
         ("-ftz=true", "0 0 1\n"),
         ("-use_fast_math", "0 0 1\n"),
     ] {
-        let run = folder.run(&["small.cu", flag]);
-        run.says(0, &[])?;
-        assert_eq!(run.stdout, printed, "{flag}: {run:#?}");
+        let run = workspace.run(&["small.cu", flag]);
+        run.assert_exit(0, &[])?;
+        assert_eq!(run.stdout, expected, "{flag}: {run:#?}");
     }
     Ok(())
 }
 
-pub fn undefined_for_kernels() -> Result<(), Failed> {
-    let folder = Folder::new();
-    folder.write(
+pub fn undefined_device_symbols() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
         "calls.cu",
         "extern __device__ int twice(int);\nextern __device__ int counter;\n\
          __global__ void k(int *out) {\n    *out = twice(1) +\n        counter;\n}\n\
          int main() { k<<<1, 1>>>(0); }\n",
     );
-    folder.write("idle.cu", "__global__ void idle() {}\n");
+    workspace.write("idle.cu", "__global__ void idle() {}\n");
     let function = "function twice(int) (used in calls.cu:4)";
-    folder
-        .run(&["calls.cu", "idle.cu"])
-        .says(1, &["no file defines", function, "with -rdc=true"])?;
+    workspace.run(&["calls.cu", "idle.cu"]).assert_exit(
+        1,
+        &[
+            "undefined functions or variables",
+            function,
+            "with -rdc=true",
+        ],
+    )?;
     let variable = "variable counter (used in calls.cu:5)";
-    folder
+    workspace
         .run(&["calls.cu", "idle.cu", "-rdc=true"])
-        .says(1, &["no file defines", function, variable])
+        .assert_exit(1, &["undefined functions or variables", function, variable])
 }
 
-/// clang 14 makes 1 of the 7 here, by itself and where files are linked.
-pub fn mended() -> Result<(), Failed> {
-    let folder = Folder::new();
-    folder.write(
+/// clang 14 miscompiles the tests to 1 instead of 7, with and without device linking.
+pub fn sign_test() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
         "sign.cu",
         "#include <cstdio>\n__global__ void k(long long *wide, int *narrow) {\n    \
          *wide = *wide < 0 ? 7 : 0;\n    *narrow = *narrow < 0 ? 7 : 0;\n}\n\
@@ -189,10 +196,10 @@ pub fn mended() -> Result<(), Failed> {
          int *narrow = (int *)(wide + 1);\n    *wide = *narrow = -1;\n    k<<<1, 1>>>(wide, narrow);\n    \
          cudaDeviceSynchronize();\n    printf(\"%lld %d\\n\", *wide, *narrow);\n}\n",
     );
-    for linked in ["-rdc=false", "-rdc=true"] {
-        let run = folder.run(&["--quiet", linked, "sign.cu"]);
-        run.says(0, &[])?;
-        assert_eq!(run.stdout, "7 7\n", "{linked}: {run:#?}");
+    for flag in ["-rdc=false", "-rdc=true"] {
+        let run = workspace.run(&["--quiet", flag, "sign.cu"]);
+        run.assert_exit(0, &[])?;
+        assert_eq!(run.stdout, "7 7\n", "{flag}: {run:#?}");
     }
     Ok(())
 }

@@ -1,14 +1,14 @@
-//! Programs compiled and run through the real binary.
+//! Programs compiled and run by the real binary.
 
 mod compiles;
-mod described;
 mod ends;
 mod kernels;
 mod notes;
+mod plan;
+mod report;
 #[path = "../shared/run.rs"]
 mod run;
 mod support;
-mod told;
 
 use std::process::ExitCode;
 
@@ -18,112 +18,127 @@ use support::with_clang;
 fn main() -> ExitCode {
     let mut tests = vec![
         Trial::test(
-            "flags that are not understood are refused",
-            compiles::bad_flags,
+            "unknown and unsupported flags are rejected",
+            compiles::invalid_flags,
         ),
         Trial::test(
-            "without a compiler there is one message",
-            compiles::no_clang,
+            "a missing compiler is one error message",
+            compiles::missing_clang,
         ),
         with_clang(
-            "a mistake in a description names its line",
-            described::bad_description,
+            "an error in a launch plan names its line",
+            plan::invalid_plan,
         ),
         with_clang(
-            "a kernel is launched by its description",
-            described::described,
+            "a kernel is launched by its launch plan",
+            plan::launch_by_plan,
         ),
         with_clang(
-            "what a description expects and is not so is an error",
-            described::wrong,
+            "a result that differs from the launch plan is an error",
+            plan::mismatch,
         ),
     ];
     if cfg!(unix) {
         tests.extend([
-            with_clang("a program runs, and is summed up", told::vector_add),
-            with_clang("a program is compiled once", compiles::compiled_once),
-            with_clang("a profile has the reader's own lines", told::profile),
-            with_clang("the record is as its schema says", told::record),
-            with_clang("mistakes are found, and are an error", told::check),
-            with_clang("a picture is drawn", told::plot),
             with_clang(
-                "a mistake in a program is told once, with its line",
-                compiles::does_not_compile,
-            ),
-            with_clang("older ways of writing are warned of", compiles::lenient),
-            with_clang(
-                "kernels do what the source says, whatever the compiler",
-                kernels::mended,
+                "a program runs and its launches are reported",
+                report::launches_are_listed,
             ),
             with_clang(
-                "a function that nobody has is named with its line",
-                compiles::missing,
+                "a second run uses the cache",
+                compiles::second_run_uses_the_cache,
             ),
             with_clang(
-                "a file without a main is told what to do",
-                compiles::without_main,
+                "a profile lists the program's source lines",
+                report::profile,
+            ),
+            with_clang("the record matches its schema", report::record),
+            with_clang("findings fail the run", report::check),
+            with_clang("a plot is written", report::plot),
+            with_clang(
+                "a compile error is reported once with its line",
+                compiles::compile_errors,
             ),
             with_clang(
-                "exit, _exit and a return are the program's status",
-                ends::exits,
+                "deprecated syntax is accepted with a warning",
+                compiles::deprecated_syntax_is_accepted,
             ),
-            with_clang("a program that crashes has its summary", ends::crashes),
             with_clang(
-                "a program that never ends is ended at its limit",
-                ends::never_ends,
+                "sign tests are correct with every clang",
+                kernels::sign_test,
             ),
+            with_clang(
+                "an undefined function is reported with its line",
+                compiles::undefined_functions,
+            ),
+            with_clang(
+                "a file without a main is an error with advice",
+                compiles::missing_main,
+            ),
+            with_clang(
+                "exit, _exit and return set the exit status",
+                ends::exit_statuses,
+            ),
+            with_clang("a program that crashes has a report", ends::crashes),
+            with_clang("the time limit stops an endless program", ends::time_limit),
             with_clang("a program may fork", ends::forks),
-            with_clang("two programs at once do no harm", ends::two_at_once),
-            with_clang("several files make one program", compiles::several_files),
-            with_clang("a fault of a kernel is told", told::faults),
+            with_clang("concurrent runs do not interfere", ends::two_at_once),
             with_clang(
-                "launches that are alike are told of by a count",
-                told::alike,
+                "several files are linked to one program",
+                compiles::several_files,
             ),
+            with_clang("a kernel's fault is reported", report::faults_are_reported),
             with_clang(
-                "what is written into a closed pipe ends it",
-                ends::closed_pipe,
+                "identical launches are counted",
+                report::identical_launches_are_counted,
             ),
-            with_clang("what the notes' listings include is there", notes::listings),
+            with_clang("a closed pipe ends the program", ends::closed_pipe),
+            with_clang(
+                "the headers that the notes' listings include exist",
+                notes::listing_headers,
+            ),
             with_clang(
                 "kernels of several files are linked",
-                kernels::linked_kernels,
+                kernels::device_linking,
             ),
             with_clang(
-                "what no file defines is named",
-                kernels::undefined_for_kernels,
+                "undefined device functions and variables are reported",
+                kernels::undefined_device_symbols,
             ),
             with_clang(
-                "graphs are made, captured, launched and changed",
+                "graphs are created, captured, launched and updated",
                 kernels::graphs,
             ),
-            with_clang("kernels take memory and give it back", kernels::heap),
+            with_clang("kernels allocate and free memory", kernels::heap),
             with_clang("kernels call virtual functions", kernels::virtual_functions),
-            with_clang("layers and cubes are read as they were", kernels::layers),
+            with_clang(
+                "layered textures and cubemaps match the recording",
+                kernels::layered_textures,
+            ),
             with_clang("a program uses several GPUs", kernels::devices),
             with_clang(
-                "headers are known by NVIDIA's names for having been read",
-                compiles::read_headers,
+                "headers define NVIDIA's include guards",
+                compiles::header_guards,
             ),
             with_clang(
-                "small floats are 0 where nvcc's flag says so",
-                kernels::flushed,
+                "nvcc's flags flush denormals to zero",
+                kernels::flush_denormals,
             ),
         ]);
-        tests.extend(notes::all().into_iter().map(|file| {
+        tests.extend(notes::programs().into_iter().map(|file| {
             let name = file.file_stem().unwrap_or_default().to_string_lossy();
             let name = format!("the note's program: {name}");
-            with_clang(name, move || notes::runs(&file))
+            with_clang(name, move || notes::program_passes(&file))
         }));
     }
     #[cfg(target_os = "linux")]
     tests.push(with_clang(
-        "headers that others wrote are read",
-        compiles::headers_of_others,
+        "third-party headers compile",
+        compiles::third_party_headers,
     ));
     #[cfg(unix)]
     tests.push(with_clang(
-        "Ctrl-C ends a program, which has its summary",
+        "Ctrl-C stops a program, which has a report",
         ends::interrupted,
     ));
     libtest_mimic::run(&Arguments::from_args(), tests).exit_code()

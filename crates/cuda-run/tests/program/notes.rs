@@ -1,45 +1,45 @@
-//! The notes' programs, and what their listings include.
+//! The notes' programs, and the headers that their listings include.
 
 use std::path::{Path, PathBuf};
 
 use libtest_mimic::Failed;
 
-use crate::support::Folder;
+use crate::support::Workspace;
 
-/// The notes' programs.
-pub fn all() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels/notes");
-    let files = std::fs::read_dir(folder)
+/// Returns the notes' programs.
+pub fn programs() -> Vec<PathBuf> {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels/notes");
+    let files = std::fs::read_dir(workspace)
         .expect("the notes' programs")
         .flatten();
     let mut files: Vec<PathBuf> = files.map(|file| file.path()).collect();
-    files.retain(|file| file.extension().is_some_and(|ending| ending == "cu"));
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "cu"));
     files.sort();
     files
 }
 
-/// It compares its result with the CPU's itself, and does nothing wrong besides.
-pub fn runs(file: &Path) -> Result<(), Failed> {
-    let run = Folder::new().run(&["--check", &file.to_string_lossy()]);
-    run.says(0, &["nothing found."])?;
+/// Runs a program that compares its result with the CPU's, with all checks on.
+pub fn program_passes(file: &Path) -> Result<(), Failed> {
+    let run = Workspace::new().run(&["--check", &file.to_string_lossy()]);
+    run.assert_exit(0, &["nothing found."])?;
     assert!(run.stdout.ends_with(": right\n"), "{run:#?}");
     Ok(())
 }
 
-/// The headers that the notes' listings include, in the ways they are used there.
-pub fn listings() -> Result<(), Failed> {
-    let folder = Folder::new();
+/// Compiles programs that use the headers as the notes' listings do.
+pub fn listing_headers() -> Result<(), Failed> {
+    let workspace = Workspace::new();
     let common = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels/notes/common");
     let run = |text: &str| {
-        folder.write("listing.cu", text);
-        folder.run(&["--quiet", "-I", &common.to_string_lossy(), "listing.cu"])
+        workspace.write("listing.cu", text);
+        workspace.run(&["--quiet", "-I", &common.to_string_lossy(), "listing.cu"])
     };
-    let right = run(
+    let output = run(
         "#include \"../common/common.h\"\n#include \"cuda_call.h\"\n\
          int main() { int *p; CHECK(cudaMalloc(&p, 4);) CHECK(cudaDeviceSynchronize()); cc(cudaFree(p));\n\
          return seconds() < 1e9; }\n",
     );
-    right.says(0, &[])?;
+    output.assert_exit(0, &[])?;
     for (include, call) in [
         ("../common/common.h", "CHECK(cudaSetDevice(7))"),
         ("cuda_call.h", "cc(cudaSetDevice(7))"),
@@ -47,9 +47,9 @@ pub fn listings() -> Result<(), Failed> {
         ("../common/book.h", "HANDLE_NULL(nullptr)"),
     ] {
         let text = format!("#include \"{include}\"\nint main()\n{{\n    {call};\n}}\n");
-        run(&text).says(1, &["listing.cu:4: "])?;
+        run(&text).assert_exit(1, &["listing.cu:4: "])?;
     }
-    // Two pixels above one another: red over blue.
+    // Two pixels, a red one above a blue one.
     let picture = run(
         "#include \"../common/book.h\"\n#include \"../common/cpu_bitmap.h\"\n\
          __global__ void draw(unsigned char *p) { p[4 * threadIdx.x + 2 - 2 * threadIdx.x] = 255; }\n\
@@ -58,10 +58,10 @@ pub fn listings() -> Result<(), Failed> {
          HANDLE_ERROR(cudaMemcpy(map.get_ptr(), p, map.image_size(), cudaMemcpyDeviceToHost));\n\
          map.display_and_exit(); }\n",
     );
-    picture.says(0, &[])?;
+    picture.assert_exit(0, &[])?;
     assert_eq!(picture.stdout, "the picture: bitmap.ppm\n");
     assert_eq!(
-        std::fs::read(folder.path("bitmap.ppm"))?,
+        std::fs::read(workspace.path("bitmap.ppm"))?,
         b"P6 1 2 255\n\xff\0\0\0\0\xff"
     );
     Ok(())

@@ -1,5 +1,5 @@
-// One vector over all GPUs: each has its part and its own copy of a factor, the first one gathers the parts, and at
-// the end it reads the last one's memory itself.
+// One vector spread over all GPUs. Each GPU has its part and its own copy of a factor; the first one gathers
+// the parts, and finally reads the last one's memory by peer access.
 
 #include <cstdio>
 #include <cstdlib>
@@ -54,7 +54,7 @@ int main(int argc, char **argv) {
     int wrong = 0;
     for (int i = 0; i < count * PART; i++) wrong += found[i] != i * (i / PART + 2);
 
-    // A kernel reaches another GPU's memory once it is allowed to.
+    // A kernel can access another GPU's memory once peer access is enabled.
     int last = count - 1, can = 0;
     if (last > 0) {
         CHECK(cudaDeviceCanAccessPeer(&can, 0, last));

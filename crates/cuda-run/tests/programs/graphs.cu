@@ -1,5 +1,4 @@
-// Graphs made by hand and captured from streams, launched many times, and compared with what the host
-// computes.
+// Graphs built explicitly and captured from streams, launched many times, and compared with the host's results.
 
 #include <cstdio>
 #include <cstdlib>
@@ -45,7 +44,7 @@ static void expect(const int *found, const char *what, int (*value)(int, int), i
 static int *device, *other, *pinned;
 static int host[N];
 
-// A graph with a node of each usual type, changed between launches.
+// A graph with a node of each common type, updated between launches.
 static void by_hand() {
     static int calls = 0;
     cudaGraph_t graph, copy;
@@ -102,7 +101,7 @@ static void by_hand() {
     }
     if (calls != 50) printf("%d calls\n", calls), wrong++;
 
-    // The same graph with another number, in the same executable graph.
+    // Updates the executable graph from the same graph with a different number.
     by = 100;
     CHECK(cudaGraphKernelNodeSetParams(kernel, &params));
     cudaGraphExecUpdateResultInfo info;
@@ -114,7 +113,7 @@ static void by_hand() {
     CHECK(cudaGraphDestroy(graph));
 }
 
-// Two streams that become one graph.
+// Two streams captured into one graph.
 static void captured() {
     cudaStream_t first, second;
     cudaEvent_t fork, join;
@@ -153,7 +152,7 @@ static void captured() {
     }
     CHECK(cudaGraphExecDestroy(exec));
     CHECK(cudaGraphDestroy(graph));
-    // What a capture does not allow ends it.
+    // A call that a capture does not allow invalidates it.
     CHECK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
     cudaError_t refused = cudaStreamSynchronize(first);
     cudaError_t ended = cudaStreamEndCapture(first, &graph);

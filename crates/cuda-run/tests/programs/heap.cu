@@ -1,4 +1,4 @@
-// Lists and arrays in memory that threads take while they run.
+// Lists and arrays in memory that threads allocate while they run.
 
 #include <cstdio>
 
@@ -8,7 +8,7 @@ struct Node {
     __device__ Node(int value, Node *next) : value(value), next(next) {}
 };
 
-// Each thread makes a list and an array, waits for its block, looks at both and gives them back.
+// Each thread allocates a list and an array, waits for its block, checks both and frees them.
 __global__ void lists(int *wrong, int rounds) {
     int id = blockIdx.x * blockDim.x + threadIdx.x;
     int nodes = 1 + id % 5, length = 1 + id % 100;
@@ -32,7 +32,7 @@ __global__ void lists(int *wrong, int rounds) {
     }
 }
 
-// What one kernel takes another may give back.
+// Memory allocated by one kernel may be freed by another.
 __device__ int *kept;
 __global__ void keep() {
     kept = (int *)malloc(100);
@@ -45,7 +45,7 @@ __global__ void drop(int *out) {
     free(kept);
 }
 
-// There is no room for so much.
+// An allocation that exceeds the heap returns null.
 __global__ void full(int *out) {
     void *volatile first = malloc(size_t(1) << 30), *volatile second = new char[1u << 30];
     out[0] = first == nullptr;

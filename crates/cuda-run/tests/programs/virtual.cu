@@ -1,4 +1,4 @@
-// Shapes of a class whose function has no body: one kernel makes them, another calls them.
+// Objects of a class with a pure virtual function: one kernel creates them, another calls the function.
 #include <cstdio>
 
 __device__ int gone;
@@ -6,7 +6,7 @@ __device__ int gone;
 class Shape {
   public:
     int number = threadIdx.x;
-    // Not inlined, so that while it runs the object is a shape alone, without the function.
+    // Not inlined, so that during its execution the object is a plain shape, whose vtable lacks the function.
     __device__ __noinline__ virtual ~Shape() { atomicAdd(&gone, 1); }
     __device__ virtual float area() const = 0;
 };

@@ -1,9 +1,9 @@
-//! What a run of the real binary printed, for both of cuda-run's sets of tests.
+//! The output of the real binary, shared by both test suites.
 
 use std::path::Path;
 use std::process::Output;
 
-/// What a run printed, and its exit status; -1 after a signal.
+/// The output and exit status of a run. The status is -1 after a signal.
 #[derive(Debug)]
 pub struct Run {
     pub code: i32,
@@ -23,20 +23,21 @@ impl From<Output> for Run {
 }
 
 impl Run {
-    /// What is not as it has to be: this exit status, and these words on standard error.
-    pub fn lacks(&self, code: i32, words: &[&str]) -> Option<String> {
+    /// Describes the first difference from this exit status and these texts in standard error; `None` if all
+    /// match.
+    pub fn mismatch(&self, code: i32, texts: &[&str]) -> Option<String> {
         if self.code != code {
             return Some(format!("exit status {}, not {code}: {self:#?}", self.code));
         }
-        let missing = words.iter().find(|words| !self.stderr.contains(**words))?;
-        Some(format!("'{missing}' is not in {self:#?}"))
+        let absent = texts.iter().find(|texts| !self.stderr.contains(**texts))?;
+        Some(format!("'{absent}' is not in {self:#?}"))
     }
 }
 
-/// Looks that nothing temporary is left in this folder.
+/// Asserts that this directory is empty.
 #[track_caller]
-pub fn nothing_is_left(folder: &Path) {
-    let left = std::fs::read_dir(folder).expect("a folder").flatten();
-    let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
-    assert!(left.is_empty(), "left behind: {left:?}");
+pub fn assert_empty(directory: &Path) {
+    let entries = std::fs::read_dir(directory).expect("a folder").flatten();
+    let entries: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+    assert!(entries.is_empty(), "left behind: {entries:?}");
 }

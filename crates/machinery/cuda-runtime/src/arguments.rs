@@ -1,37 +1,38 @@
-//! Pointers as C passes them.
+//! Checked access to pointers passed by C callers.
 
 use std::ptr::NonNull;
 
-use crate::status::{Answer, Error};
+use crate::status::{Error, Result};
 
-/// Where a result goes. It is made before the work is done, so that a null pointer is refused while
-/// there is nothing to undo.
+/// An out-parameter. It is created before the work is done, so that a null pointer is rejected while there is
+/// nothing to undo.
 pub struct Out<T>(NonNull<T>);
 
 impl<T> Out<T> {
-    /// `cudaErrorInvalidValue` for a null pointer.
+    /// Wraps an out-parameter. Fails with `cudaErrorInvalidValue` if the pointer is null.
     ///
     /// # Safety
-    /// `to` must be null or writable until [`Out::set`] is called.
-    pub unsafe fn new(to: *mut T) -> Answer<Self> {
+    /// `to` must be null or valid for writes until [`Out::set`] is called.
+    pub unsafe fn new(to: *mut T) -> Result<Self> {
         NonNull::new(to).map(Self).ok_or(Error::INVALID_VALUE)
     }
 
     /// Writes the result.
     pub fn set(self, value: T) {
-        // SAFETY: writable by the promise given to `new`.
+        // SAFETY: `new` rejected null, and its caller guarantees that a non-null pointer stays writable until
+        // now.
         unsafe { self.0.as_ptr().write(value) }
     }
 }
 
-/// What a pointer points to. `cudaErrorInvalidValue` for a null pointer.
+/// Reads the value behind a pointer. Fails with `cudaErrorInvalidValue` if the pointer is null.
 ///
 /// # Safety
-/// `from` must be null or readable.
-pub unsafe fn read<T: Copy>(from: *const T) -> Answer<T> {
+/// `from` must be null or valid for reads.
+pub unsafe fn read<T: Copy>(from: *const T) -> Result<T> {
     if from.is_null() {
         return Err(Error::INVALID_VALUE);
     }
-    // SAFETY: not null, so readable by the caller's promise.
+    // SAFETY: `from` is not null here, and a non-null `from` is valid for reads.
     Ok(unsafe { from.read() })
 }

@@ -1,4 +1,4 @@
-//! Arrays: memory of the device's that textures and surfaces look at, and what its elements are.
+//! CUDA arrays, the memory behind textures and surfaces, and the formats of their elements.
 
 use std::ffi::{c_int, c_uint};
 use std::ptr::null_mut;
@@ -7,16 +7,16 @@ use cuda_driver::functions as cu;
 use cust_raw::{CUDA_ARRAY3D_DESCRIPTOR, CUarray};
 
 use crate::arguments::{Out, read};
-use crate::start::context;
-use crate::status::{Answer, Error, driver};
+use crate::context::context;
+use crate::status::{Error, Result, check};
 use crate::types::{ChannelFormat, Extent};
 
-/// The kinds of channels (`cudaChannelFormatKind`).
+/// Kinds of channels (`cudaChannelFormatKind`).
 const SIGNED: c_int = 0;
 const UNSIGNED: c_int = 1;
 const FLOAT: c_int = 2;
 
-/// The numbers of `CUarray_format`, with the kind and the bits of a channel.
+/// The supported values of `CUarray_format`, with the kind and the bits of a channel.
 const FORMATS: [(c_int, c_int, c_int); 8] = [
     (1, UNSIGNED, 8),
     (2, UNSIGNED, 16),
@@ -28,20 +28,21 @@ const FORMATS: [(c_int, c_int, c_int); 8] = [
     (32, FLOAT, 32),
 ];
 
-/// What an element is, as the driver knows it.
+/// The driver's description of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
-    /// A number of `CUarray_format`.
+    /// A value of `CUarray_format`.
     pub number: c_int,
-    /// 1, 2 or 4.
+    /// Number of channels: 1, 2 or 4.
     pub channels: c_uint,
-    /// Bytes of an element.
+    /// Bytes per element.
     pub bytes: usize,
 }
 
 impl Format {
-    /// `cudaErrorInvalidChannelDescriptor` where there is no such element.
-    pub fn new(format: ChannelFormat) -> Answer<Self> {
+    /// Converts the runtime's description. Fails with `cudaErrorInvalidChannelDescriptor` if there is no
+    /// such format.
+    pub fn new(format: ChannelFormat) -> Result<Self> {
         let ChannelFormat { x, y, z, w, f } = format;
         let channels = match (y, z, w) {
             (0, 0, 0) => 1,
@@ -58,8 +59,8 @@ impl Format {
         })
     }
 
-    /// The element that the driver has described.
-    pub fn described(number: c_int, channels: c_uint) -> Answer<Self> {
+    /// Converts the driver's description of an element.
+    pub fn from_driver(number: c_int, channels: c_uint) -> Result<Self> {
         let row = FORMATS.iter().find(|row| row.0 == number);
         let (_, _, bits) = *row.ok_or(Error::INVALID_CHANNEL)?;
         Ok(Self {
@@ -90,13 +91,13 @@ pub unsafe fn allocate(
     width: usize,
     height: usize,
     flags: c_uint,
-) -> Answer {
+) -> Result {
     let extent = Extent {
         width,
         height,
         depth: 0,
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: `cudaMallocArray` has the same requirements for `to` and `format` as `allocate_3d`.
     unsafe { allocate_3d(to, format, extent, flags) }
 }
 
@@ -106,31 +107,31 @@ pub unsafe fn allocate_3d(
     format: *const ChannelFormat,
     extent: Extent,
     flags: c_uint,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> Result {
+    // SAFETY: `cudaMalloc3DArray` requires `to` to be null or writable and `format` to be null or readable.
     let (to, format) = unsafe { (Out::new(to)?, read(format)?) };
     let format = Format::new(format)?;
     context()?;
-    let mut wanted = empty();
-    wanted.Width = extent.width;
-    wanted.Height = extent.height;
-    wanted.Depth = extent.depth;
-    wanted.NumChannels = format.channels;
-    wanted.Flags = flags;
-    let mut made = null_mut();
-    // SAFETY: the format is one of C's numbers; the driver writes a handle.
+    let mut descriptor = empty_descriptor();
+    descriptor.Width = extent.width;
+    descriptor.Height = extent.height;
+    descriptor.Depth = extent.depth;
+    descriptor.NumChannels = format.channels;
+    descriptor.Flags = flags;
+    let mut new_array = null_mut();
+    // SAFETY: `Format` is written as the C enum's number, one of `FORMATS`; `new_array` is writable.
     unsafe {
-        (&raw mut wanted.Format)
+        (&raw mut descriptor.Format)
             .cast::<c_int>()
             .write(format.number);
-        driver(cu::cuArray3DCreate_v2(&mut made, &wanted))?;
+        check(cu::cuArray3DCreate_v2(&mut new_array, &descriptor))?;
     }
-    to.set(made);
+    to.set(new_array);
     Ok(())
 }
 
-/// A description of nothing.
-fn empty() -> CUDA_ARRAY3D_DESCRIPTOR {
+/// Returns a descriptor with all sizes zero.
+fn empty_descriptor() -> CUDA_ARRAY3D_DESCRIPTOR {
     CUDA_ARRAY3D_DESCRIPTOR {
         Width: 0,
         Height: 0,
@@ -142,43 +143,44 @@ fn empty() -> CUDA_ARRAY3D_DESCRIPTOR {
 }
 
 /// `cudaFreeArray`.
-pub unsafe fn free(array: CUarray) -> Answer {
+pub unsafe fn free(array: CUarray) -> Result {
     context()?;
     if array.is_null() {
         return Ok(());
     }
-    // SAFETY: any handle may be named.
-    driver(unsafe { cu::cuArrayDestroy(array) })
+    // SAFETY: the driver validates `array`.
+    check(unsafe { cu::cuArrayDestroy(array) })
 }
 
-/// An array's elements, size and flags.
+/// An array's element format, size and flags.
 #[derive(Clone, Copy)]
-pub struct Described {
+pub struct ArrayInfo {
     pub format: Format,
     pub extent: Extent,
     pub flags: c_uint,
 }
 
-/// What an array is.
-pub fn describe(array: CUarray) -> Answer<Described> {
+/// Queries an array's element format, size and flags.
+pub fn array_info(array: CUarray) -> Result<ArrayInfo> {
     if array.is_null() {
         return Err(Error::INVALID_VALUE);
     }
     context()?;
-    let mut found = empty();
-    // SAFETY: the driver fills the structure; its format is read as the number that it is in C.
+    let mut descriptor = empty_descriptor();
+    // SAFETY: `descriptor` is writable; the format is read back as a plain number, since an enum of Rust
+    // may not hold a value that it lacks.
     let number = unsafe {
-        driver(cu::cuArray3DGetDescriptor_v2(&mut found, array))?;
-        (&raw const found.Format).cast::<c_int>().read()
+        check(cu::cuArray3DGetDescriptor_v2(&mut descriptor, array))?;
+        (&raw const descriptor.Format).cast::<c_int>().read()
     };
-    Ok(Described {
-        format: Format::described(number, found.NumChannels)?,
+    Ok(ArrayInfo {
+        format: Format::from_driver(number, descriptor.NumChannels)?,
         extent: Extent {
-            width: found.Width,
-            height: found.Height,
-            depth: found.Depth,
+            width: descriptor.Width,
+            height: descriptor.Height,
+            depth: descriptor.Depth,
         },
-        flags: found.Flags,
+        flags: descriptor.Flags,
     })
 }
 
@@ -188,30 +190,32 @@ pub unsafe fn info(
     extent: *mut Extent,
     flags: *mut c_uint,
     array: CUarray,
-) -> Answer {
-    let found = describe(array)?;
-    // SAFETY: the caller's promise.
+) -> Result {
+    let info = array_info(array)?;
+    // SAFETY: `cudaArrayGetInfo` requires each out-parameter to be null or writable.
     unsafe {
-        set_if_wanted(format, found.format.channel_format());
-        set_if_wanted(extent, found.extent);
-        set_if_wanted(flags, found.flags);
+        write_if_non_null(format, info.format.channel_format());
+        write_if_non_null(extent, info.extent);
+        write_if_non_null(flags, info.flags);
     }
     Ok(())
 }
 
+/// Writes `value` through an optional out-parameter.
+///
 /// # Safety
-/// `to` must be null or writable.
-unsafe fn set_if_wanted<T>(to: *mut T, value: T) {
+/// `to` must be null or valid for writes.
+unsafe fn write_if_non_null<T>(to: *mut T, value: T) {
     if !to.is_null() {
-        // SAFETY: not null, so writable by the caller's promise.
+        // SAFETY: `to` is not null, and a non-null `to` is valid for writes.
         unsafe { to.write(value) }
     }
 }
 
 /// `cudaGetChannelDesc`.
-pub unsafe fn channel_format(to: *mut ChannelFormat, array: CUarray) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn channel_format(to: *mut ChannelFormat, array: CUarray) -> Result {
+    // SAFETY: `cudaGetChannelDesc` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
-    to.set(describe(array)?.format.channel_format());
+    to.set(array_info(array)?.format.channel_format());
     Ok(())
 }

@@ -1,235 +1,242 @@
-//! Devices: which there are, the one of a thread, and its settings.
+//! Device enumeration, selection and settings.
 
 use std::ffi::{CStr, c_char, c_int, c_uint};
 
 use cuda_driver::functions as cu;
 
 use crate::arguments::{Out, read};
-use crate::last_error::forget_sticky;
+use crate::context::{self, context, current_device, device as device_by_ordinal, devices};
+use crate::last_error::clear_sticky;
+use crate::launch_timing::{self, ReportScope};
 use crate::program;
-use crate::properties::{DeviceProperties, attribute, of};
-use crate::start::{self, context, current_device, device as numbered, devices};
-use crate::status::{Answer, Error, driver};
-use crate::timing::{self, Which};
+use crate::properties::{DeviceProperties, attribute, device_properties};
+use crate::status::{Error, Result, check};
 
 /// `CUDART_VERSION`.
 const VERSION: c_int = 12080;
 
-/// `cudaGetDeviceCount`: where there is none, 0 is written and the answer is an error.
-pub unsafe fn count(to: *mut c_int) -> Answer {
-    // SAFETY: the caller's promise.
+/// `cudaGetDeviceCount`. Writes 0 and returns an error if there is no device.
+pub unsafe fn count(to: *mut c_int) -> Result {
+    // SAFETY: `cudaGetDeviceCount` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
-    let found = devices();
-    to.set(found.map_or(0, <[_]>::len) as c_int);
-    found.map(|_| ())
+    let devices = devices();
+    to.set(devices.map_or(0, <[_]>::len) as c_int);
+    devices.map(|_| ())
 }
 
 /// `cudaGetDevice`.
-pub unsafe fn get(to: *mut c_int) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn get(to: *mut c_int) -> Result {
+    // SAFETY: `cudaGetDevice` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
     to.set(current_device()?);
     Ok(())
 }
 
 /// `cudaSetDevice`.
-pub unsafe fn set(ordinal: c_int) -> Answer {
-    start::set_device(ordinal)
+pub unsafe fn set(ordinal: c_int) -> Result {
+    context::set_device(ordinal)
 }
 
-/// `cudaInitDevice`: as `cudaSetDevice`, but the thread's device stays.
-pub unsafe fn init(ordinal: c_int, _device_flags: c_uint, flags: c_uint) -> Answer {
+/// `cudaInitDevice`: like `cudaSetDevice`, but without changing the thread's device.
+pub unsafe fn init(ordinal: c_int, _device_flags: c_uint, flags: c_uint) -> Result {
     if flags != 0 {
         return Err(Error::INVALID_VALUE);
     }
     let before = current_device()?;
-    start::set_device(ordinal)?;
-    start::set_device(before)
+    context::set_device(ordinal)?;
+    context::set_device(before)
 }
 
-/// `cudaSetValidDevices`: which devices a thread may use that names none. All programs use the first.
-pub unsafe fn set_valid(list: *mut c_int, length: c_int) -> Answer {
+/// `cudaSetValidDevices`: the devices among which a thread without a choice may pick. Only validates the
+/// list, because every thread starts with device 0.
+pub unsafe fn set_valid(list: *mut c_int, length: c_int) -> Result {
     for i in 0..length.max(0) as usize {
-        // SAFETY: the caller promises as many numbers.
-        numbered(unsafe { read(list.wrapping_add(i)) }?)?;
+        // SAFETY: `cudaSetValidDevices` requires `list` to hold `length` numbers.
+        device_by_ordinal(unsafe { read(list.wrapping_add(i)) }?)?;
     }
     Ok(())
 }
 
-/// `cudaChooseDevice`: the device that meets most of what the caller asks for.
-pub unsafe fn choose(to: *mut c_int, wanted: *const DeviceProperties) -> Answer {
-    // SAFETY: the caller's promise.
-    let (to, wanted) = unsafe { (Out::new(to)?, read(wanted)?) };
-    let meets = |ordinal: usize| -> Answer<(usize, usize)> {
-        let has = of(ordinal as c_int)?;
-        let met = [
-            has.major >= wanted.major,
-            (has.major, has.minor) >= (wanted.major, wanted.minor),
-            has.totalGlobalMem >= wanted.totalGlobalMem,
-            has.sharedMemPerBlock >= wanted.sharedMemPerBlock,
-            has.regsPerBlock >= wanted.regsPerBlock,
-            has.multiProcessorCount >= wanted.multiProcessorCount,
-            has.maxThreadsPerBlock >= wanted.maxThreadsPerBlock,
-            has.clockRate >= wanted.clockRate,
-            has.totalConstMem >= wanted.totalConstMem,
+/// `cudaChooseDevice`: the device that meets most of the caller's requirements.
+pub unsafe fn choose(to: *mut c_int, requested: *const DeviceProperties) -> Result {
+    // SAFETY: `cudaChooseDevice` requires `to` to be null or writable and `requested` to be null or readable.
+    let (to, requested) = unsafe { (Out::new(to)?, read(requested)?) };
+    let score = |ordinal: usize| -> Result<(usize, usize)> {
+        let available = device_properties(ordinal as c_int)?;
+        let satisfied = [
+            available.major >= requested.major,
+            (available.major, available.minor) >= (requested.major, requested.minor),
+            available.totalGlobalMem >= requested.totalGlobalMem,
+            available.sharedMemPerBlock >= requested.sharedMemPerBlock,
+            available.regsPerBlock >= requested.regsPerBlock,
+            available.multiProcessorCount >= requested.multiProcessorCount,
+            available.maxThreadsPerBlock >= requested.maxThreadsPerBlock,
+            available.clockRate >= requested.clockRate,
+            available.totalConstMem >= requested.totalConstMem,
         ];
-        let met = met.into_iter().filter(|met| *met).count();
-        // Of those that meet as much, the first.
-        Ok((met, usize::MAX - ordinal))
+        let satisfied = satisfied.into_iter().filter(|satisfied| *satisfied).count();
+        // Ties go to the lowest ordinal.
+        Ok((satisfied, usize::MAX - ordinal))
     };
     let all = 0..devices()?.len();
-    let rated = all.map(meets).collect::<Answer<Vec<_>>>()?;
+    let rated = all.map(score).collect::<Result<Vec<_>>>()?;
     let (_, best) = rated.into_iter().max().ok_or(Error::INVALID_DEVICE)?;
     to.set((usize::MAX - best) as c_int);
     Ok(())
 }
 
 /// `cudaDeviceSynchronize`.
-pub unsafe fn synchronize() -> Answer {
+pub unsafe fn synchronize() -> Result {
     context()?;
-    // SAFETY: any thread may wait.
-    let result = driver(unsafe { cu::cuCtxSynchronize() });
-    timing::tell(Which::Ended);
+    // SAFETY: the calling thread has a current context, on which any thread may wait.
+    let result = check(unsafe { cu::cuCtxSynchronize() });
+    launch_timing::report(ReportScope::Finished);
     result
 }
 
 /// `cudaDeviceReset`.
-pub unsafe fn reset() -> Answer {
-    start::reset(|context| {
-        timing::tell(Which::Of(context));
-        program::forget(context);
+pub unsafe fn reset() -> Result {
+    context::reset(|context| {
+        launch_timing::report(ReportScope::Context(context));
+        program::forget_context(context);
     })?;
-    forget_sticky();
+    clear_sticky();
     Ok(())
 }
 
 /// `cudaDeviceGetLimit`.
-pub unsafe fn limit(to: *mut usize, limit: c_int) -> Answer {
+pub unsafe fn limit(to: *mut usize, limit: c_int) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuCtxGetLimit(to, limit) })
+    // SAFETY: `cudaDeviceGetLimit` has the same requirements for `to` as `cuCtxGetLimit`.
+    check(unsafe { cu::cuCtxGetLimit(to, limit) })
 }
 
 /// `cudaDeviceSetLimit`.
-pub unsafe fn set_limit(limit: c_int, value: usize) -> Answer {
+pub unsafe fn set_limit(limit: c_int, value: usize) -> Result {
     context()?;
-    // SAFETY: any numbers may be given.
-    driver(unsafe { cu::cuCtxSetLimit(limit, value) })
+    // SAFETY: takes only numbers, which the driver validates.
+    check(unsafe { cu::cuCtxSetLimit(limit, value) })
 }
 
 /// `cudaDeviceGetCacheConfig`.
-pub unsafe fn cache_config(to: *mut c_int) -> Answer {
+pub unsafe fn cache_config(to: *mut c_int) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuCtxGetCacheConfig(to) })
+    // SAFETY: `cudaDeviceGetCacheConfig` has the same requirements for `to` as `cuCtxGetCacheConfig`.
+    check(unsafe { cu::cuCtxGetCacheConfig(to) })
 }
 
 /// `cudaDeviceSetCacheConfig`.
-pub unsafe fn set_cache_config(config: c_int) -> Answer {
+pub unsafe fn set_cache_config(config: c_int) -> Result {
     context()?;
-    // SAFETY: any number may be given.
-    driver(unsafe { cu::cuCtxSetCacheConfig(config) })
+    // SAFETY: takes only a number, which the driver validates.
+    check(unsafe { cu::cuCtxSetCacheConfig(config) })
 }
 
 /// `cudaDeviceGetSharedMemConfig`.
-pub unsafe fn shared_config(to: *mut c_int) -> Answer {
+pub unsafe fn shared_config(to: *mut c_int) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuCtxGetSharedMemConfig(to) })
+    // SAFETY: `cudaDeviceGetSharedMemConfig` has the same requirements for `to` as `cuCtxGetSharedMemConfig`.
+    check(unsafe { cu::cuCtxGetSharedMemConfig(to) })
 }
 
 /// `cudaDeviceSetSharedMemConfig`.
-pub unsafe fn set_shared_config(config: c_int) -> Answer {
+pub unsafe fn set_shared_config(config: c_int) -> Result {
     context()?;
-    // SAFETY: any number may be given.
-    driver(unsafe { cu::cuCtxSetSharedMemConfig(config) })
+    // SAFETY: takes only a number, which the driver validates.
+    check(unsafe { cu::cuCtxSetSharedMemConfig(config) })
 }
 
 /// `cudaGetDeviceFlags`.
-pub unsafe fn flags(to: *mut c_uint) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn flags(to: *mut c_uint) -> Result {
+    // SAFETY: `cudaGetDeviceFlags` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
-    let device = numbered(current_device()?)?;
+    let device = device_by_ordinal(current_device()?)?;
     let (mut flags, mut active) = (0, 0);
-    // SAFETY: the driver writes two numbers.
-    driver(unsafe { cu::cuDevicePrimaryCtxGetState(device.handle, &mut flags, &mut active) })?;
-    // Host memory can be mapped in any case, and the runtime says so.
+    // SAFETY: `flags` and `active` are writable, and `device.handle` comes from `cuDeviceGet`.
+    check(unsafe { cu::cuDevicePrimaryCtxGetState(device.handle, &mut flags, &mut active) })?;
+    // Mapped host memory is always enabled, and NVIDIA's runtime reports it.
     to.set(flags | MAP_HOST);
     Ok(())
 }
 
-/// `cudaDeviceMapHost`, which the driver takes and does without.
+/// `cudaDeviceMapHost`, which the driver accepts and ignores.
 const MAP_HOST: c_uint = 8;
 
 /// `cudaSetDeviceFlags`.
-pub unsafe fn set_flags(flags: c_uint) -> Answer {
-    /// How to wait, mapped host memory, and local memory that is kept.
-    const KNOWN: c_uint = 0x1f;
-    if flags & !KNOWN != 0 {
+pub unsafe fn set_flags(flags: c_uint) -> Result {
+    /// Scheduling flags, `cudaDeviceMapHost` and `cudaDeviceLmemResizeToMax`.
+    const VALID_FLAGS: c_uint = 0x1f;
+    if flags & !VALID_FLAGS != 0 {
         return Err(Error::INVALID_VALUE);
     }
-    let device = numbered(current_device()?)?;
-    // SAFETY: any number may be given.
-    driver(unsafe { cu::cuDevicePrimaryCtxSetFlags_v2(device.handle, flags) })
+    let device = device_by_ordinal(current_device()?)?;
+    // SAFETY: `device.handle` comes from `cuDeviceGet`; the driver validates `flags`.
+    check(unsafe { cu::cuDevicePrimaryCtxSetFlags_v2(device.handle, flags) })
 }
 
 /// `cudaDeviceCanAccessPeer`.
-pub unsafe fn can_access_peer(to: *mut c_int, ordinal: c_int, peer: c_int) -> Answer {
-    let (device, peer) = (numbered(ordinal)?, numbered(peer)?);
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuDeviceCanAccessPeer(to, device.handle, peer.handle) })
+pub unsafe fn can_access_peer(to: *mut c_int, ordinal: c_int, peer: c_int) -> Result {
+    let (device, peer) = (device_by_ordinal(ordinal)?, device_by_ordinal(peer)?);
+    // SAFETY: `cudaDeviceCanAccessPeer` has the same requirements for `to` as `cuDeviceCanAccessPeer`.
+    check(unsafe { cu::cuDeviceCanAccessPeer(to, device.handle, peer.handle) })
 }
 
 /// `cudaDeviceEnablePeerAccess`.
-pub unsafe fn enable_peer(peer: c_int, flags: c_uint) -> Answer {
-    let peer = another(peer)?;
-    // SAFETY: the context is one.
-    driver(unsafe { cu::cuCtxEnablePeerAccess(peer.0, flags) })
+pub unsafe fn enable_peer(peer: c_int, flags: c_uint) -> Result {
+    let peer = peer_context(peer)?;
+    // SAFETY: `peer` is a retained primary context.
+    check(unsafe { cu::cuCtxEnablePeerAccess(peer.0, flags) })
 }
 
 /// `cudaDeviceDisablePeerAccess`.
-pub unsafe fn disable_peer(peer: c_int) -> Answer {
-    let peer = another(peer)?;
-    // SAFETY: the context is one.
-    driver(unsafe { cu::cuCtxDisablePeerAccess(peer.0) })
+pub unsafe fn disable_peer(peer: c_int) -> Result {
+    let peer = peer_context(peer)?;
+    // SAFETY: `peer` is a retained primary context.
+    check(unsafe { cu::cuCtxDisablePeerAccess(peer.0) })
 }
 
-/// The context of a device that is not the thread's own, which is no peer.
-fn another(peer: c_int) -> Answer<start::Context> {
+/// Returns the primary context of another device. Fails if `peer` is the calling thread's own device.
+fn peer_context(peer: c_int) -> Result<context::Context> {
     context()?;
-    let own = current_device()?;
-    numbered(peer)?;
-    if peer == own {
+    let current = current_device()?;
+    device_by_ordinal(peer)?;
+    if peer == current {
         return Err(Error::INVALID_DEVICE);
     }
-    start::set_device(peer)?;
-    let found = context();
-    start::set_device(own)?;
-    found
+    context::set_device(peer)?;
+    let context = context();
+    context::set_device(current)?;
+    context
 }
 
 /// `cudaDeviceGetP2PAttribute`.
-pub unsafe fn between(to: *mut c_int, attribute: c_int, from: c_int, other: c_int) -> Answer {
-    let (from, other) = (numbered(from)?.handle, numbered(other)?.handle);
+pub unsafe fn p2p_attribute(to: *mut c_int, attribute: c_int, from: c_int, other: c_int) -> Result {
+    let (from, other) = (
+        device_by_ordinal(from)?.handle,
+        device_by_ordinal(other)?.handle,
+    );
     if from == other || !(1..=4).contains(&attribute) {
         return Err(Error::INVALID_VALUE);
     }
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuDeviceGetP2PAttribute(to, attribute, from, other) })
+    // SAFETY: `cudaDeviceGetP2PAttribute` has the same requirements for `to` as `cuDeviceGetP2PAttribute`.
+    check(unsafe { cu::cuDeviceGetP2PAttribute(to, attribute, from, other) })
 }
 
-/// The numbers of `CUdevice_attribute` that say where a device is.
+/// The numbers of `CUdevice_attribute` that give a device's PCI address.
 const PCI_BUS: c_int = 33;
 const PCI_DEVICE: c_int = 34;
 const PCI_DOMAIN: c_int = 50;
 
 /// `cudaDeviceGetPCIBusId`.
-pub unsafe fn pci_bus_id(to: *mut c_char, length: c_int, ordinal: c_int) -> Answer {
-    let text = place(ordinal)?;
-    if to.is_null() || usize::try_from(length).is_ok_and(|room| room <= text.len()) || length < 0 {
+pub unsafe fn pci_bus_id(to: *mut c_char, length: c_int, ordinal: c_int) -> Result {
+    let text = pci_address(ordinal)?;
+    if to.is_null()
+        || usize::try_from(length).is_ok_and(|capacity| capacity <= text.len())
+        || length < 0
+    {
         return Err(Error::INVALID_VALUE);
     }
-    // SAFETY: so many bytes are the caller's to write to, which are more than the text and a NUL.
+    // SAFETY: `to` is not null, and its `length` bytes exceed the text, which leaves room for the NUL.
     unsafe {
         std::ptr::copy_nonoverlapping(text.as_ptr(), to.cast(), text.len());
         to.add(text.len()).write(0);
@@ -238,22 +245,23 @@ pub unsafe fn pci_bus_id(to: *mut c_char, length: c_int, ordinal: c_int) -> Answ
 }
 
 /// `cudaDeviceGetByPCIBusId`.
-pub unsafe fn by_pci_bus_id(to: *mut c_int, text: *const c_char) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn by_pci_bus_id(to: *mut c_int, text: *const c_char) -> Result {
+    // SAFETY: `cudaDeviceGetByPCIBusId` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
     if text.is_null() {
         return Err(Error::INVALID_VALUE);
     }
-    // SAFETY: the caller promises a string.
+    // SAFETY: `text` is not null, and `cudaDeviceGetByPCIBusId` requires a NUL-terminated string.
     let text = unsafe { CStr::from_ptr(text) }
         .to_string_lossy()
         .to_lowercase();
     for ordinal in 0..devices()?.len() as c_int {
-        let place = place(ordinal)?;
-        // The domain and the function may be left out.
-        let short = place.trim_end_matches(".0");
-        let found = [&place, short, &place[5..], &short[5..]].contains(&text.as_str());
-        if found {
+        let pci_address = pci_address(ordinal)?;
+        // The domain and the function are optional.
+        let short = pci_address.trim_end_matches(".0");
+        let matches =
+            [&pci_address, short, &pci_address[5..], &short[5..]].contains(&text.as_str());
+        if matches {
             to.set(ordinal);
             return Ok(());
         }
@@ -261,8 +269,8 @@ pub unsafe fn by_pci_bus_id(to: *mut c_int, text: *const c_char) -> Answer {
     Err(Error::INVALID_DEVICE)
 }
 
-/// Where a device is, in words: domain, bus, device and function.
-fn place(ordinal: c_int) -> Answer<String> {
+/// Formats a device's PCI address as domain, bus, device and function.
+fn pci_address(ordinal: c_int) -> Result<String> {
     let [domain, bus, device] = [
         attribute(PCI_DOMAIN, ordinal)?,
         attribute(PCI_BUS, ordinal)?,
@@ -272,26 +280,27 @@ fn place(ordinal: c_int) -> Answer<String> {
 }
 
 /// `cudaDriverGetVersion`.
-pub unsafe fn driver_version(to: *mut c_int) -> Answer {
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuDriverGetVersion(to) })
+pub unsafe fn driver_version(to: *mut c_int) -> Result {
+    // SAFETY: `cudaDriverGetVersion` has the same requirements for `to` as `cuDriverGetVersion`.
+    check(unsafe { cu::cuDriverGetVersion(to) })
 }
 
 /// `cudaRuntimeGetVersion`.
-pub unsafe fn runtime_version(to: *mut c_int) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn runtime_version(to: *mut c_int) -> Result {
+    // SAFETY: `cudaRuntimeGetVersion` requires `to` to be null or writable.
     unsafe { Out::new(to) }?.set(VERSION);
     Ok(())
 }
 
-/// `cudaProfilerStart` and `cudaProfilerStop`: no profiler listens, so nothing is to be done.
-pub unsafe fn profiler() -> Answer {
+/// `cudaProfilerStart` and `cudaProfilerStop`. There is no profiler to control, so they only create the
+/// context.
+pub unsafe fn profiler() -> Result {
     context()?;
     Ok(())
 }
 
-/// `cudaCtxResetPersistingL2Cache`: nothing in the L2 cache is kept on purpose.
-pub unsafe fn reset_persisting_cache() -> Answer {
+/// `cudaCtxResetPersistingL2Cache`. No line of the L2 cache is ever persisting, so there is nothing to reset.
+pub unsafe fn reset_persisting_cache() -> Result {
     context()?;
     Ok(())
 }
@@ -301,9 +310,10 @@ pub unsafe fn linear_texture_width(
     to: *mut usize,
     format: *const crate::types::ChannelFormat,
     ordinal: c_int,
-) -> Answer {
+) -> Result {
     const MAX_LINEAR_WIDTH: c_int = 69;
-    // SAFETY: the caller's promise.
+    // SAFETY: `cudaDeviceGetTexture1DLinearMaxWidth` requires `to` to be null or writable and `format` to be
+    // null or readable.
     let (to, format) = unsafe { (Out::new(to)?, read(format)?) };
     crate::arrays::Format::new(format)?;
     to.set(attribute(MAX_LINEAR_WIDTH, ordinal)? as usize);

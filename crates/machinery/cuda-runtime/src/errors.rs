@@ -1,10 +1,10 @@
-//! The names and meanings of the runtime's errors, for `cudaGetErrorName` and `cudaGetErrorString`.
+//! The table of the runtime's errors, for `cudaGetErrorName` and `cudaGetErrorString`.
 
 use std::ffi::CStr;
 
 use crate::status::Code;
 
-/// Every `cudaError_t`: its number, its C name and what it means, in the order of the numbers.
+/// Every `cudaError_t` in numerical order: its number, its C name and its description.
 pub const ERRORS: &[(Code, &CStr, &CStr)] = &[
     (0, c"cudaSuccess", c"no error"),
     (1, c"cudaErrorInvalidValue", c"invalid argument"),
@@ -142,11 +142,11 @@ pub const ERRORS: &[(Code, &CStr, &CStr)] = &[
     (10000, c"cudaErrorApiFailureBase", c"api failure base"),
 ];
 
-/// What a number means that is none of these.
+/// The description of a number that is not in [`ERRORS`].
 pub const UNRECOGNIZED: &CStr = c"unrecognized error code";
 
-/// The row of [`ERRORS`] with this number.
+/// Returns the row of [`ERRORS`] with this number, or `None` if there is none.
 pub fn find(code: Code) -> Option<&'static (Code, &'static CStr, &'static CStr)> {
-    let row = ERRORS.binary_search_by_key(&code, |(known, ..)| *known);
+    let row = ERRORS.binary_search_by_key(&code, |(number, ..)| *number);
     row.ok().map(|row| &ERRORS[row])
 }

@@ -1,25 +1,25 @@
-//! Children of `fork`. A child has the memory of its parent and none of its threads, so it cannot go on
-//! with a device that the parent has begun to use, nor with the simulator's.
+//! Detection of child processes created by `fork`. A child has its parent's memory but none of its threads, so
+//! it can use neither a device that the parent has initialized nor the simulator's threads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether this process is a child of one that had begun to use a device.
-static CHILD: AtomicBool = AtomicBool::new(false);
+/// True in the children of a process that had initialized a device.
+static IN_CHILD: AtomicBool = AtomicBool::new(false);
 
-/// Whether the runtime is of no use here, for this is a child of a process that had begun to use it.
-pub fn is_child() -> bool {
-    CHILD.load(Ordering::Relaxed)
+/// Returns true if this process was forked by one that had already initialized the runtime.
+pub fn is_forked_child() -> bool {
+    IN_CHILD.load(Ordering::Relaxed)
 }
 
-/// From now on children know that they are some. It is called once.
-pub fn watch() {
+/// Registers the fork handler that sets the flag in children. Called once.
+pub fn register_handler() {
     #[cfg(unix)]
     {
         extern "C" fn in_child() {
-            CHILD.store(true, Ordering::Relaxed);
+            IN_CHILD.store(true, Ordering::Relaxed);
         }
-        // SAFETY: the function given is there as long as the program, and does what may be done in a
-        // child: it sets a flag. If there is no room for it, children fail in another way.
+        // SAFETY: `in_child` lives as long as the program and only stores to an atomic, which is
+        // async-signal-safe. If registration fails, calls in children fail in another way.
         unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     }
 }

@@ -1,5 +1,5 @@
-//! The last error of a thread, for `cudaGetLastError`; and what every function of the runtime API goes
-//! through on its way in and out.
+//! The last error of each thread (`cudaGetLastError`), and the wrapper through which every function of the
+//! runtime API runs.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,74 +7,74 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use cuda_driver::{functions as cu, say};
 
 use crate::fork;
-use crate::status::{Answer, Code, Error, SUCCESS, is_sticky};
-use crate::stream::{DefaultStream, with_default};
+use crate::status::{Code, Error, Result, SUCCESS, is_sticky};
+use crate::stream::{DefaultStream, with_default_stream};
 
 thread_local! {
-    /// The last error of a call from this thread that was not taken.
-    static LAST: Cell<Code> = const { Cell::new(SUCCESS) };
+    /// The last error of this thread that `cudaGetLastError` has not yet cleared.
+    static LAST_ERROR: Cell<Code> = const { Cell::new(SUCCESS) };
 }
 
-/// Runs what is behind the C function `name`, and keeps its error for `cudaGetLastError`. A panic
+/// Runs the implementation of the C function `name` and records its error for `cudaGetLastError`. A panic
 /// becomes `cudaErrorUnknown`.
-pub fn call(name: &str, default: DefaultStream, body: impl FnOnce() -> Answer) -> Code {
-    if fork::is_child() {
-        return keep(Err(Error::INITIALIZATION));
+pub fn call(name: &str, default: DefaultStream, body: impl FnOnce() -> Result) -> Code {
+    if fork::is_forked_child() {
+        return record(Err(Error::INITIALIZATION));
     }
-    let guarded = AssertUnwindSafe(|| with_default(default, body));
-    keep(catch_unwind(guarded).unwrap_or_else(|_| {
+    let unwind_safe = AssertUnwindSafe(|| with_default_stream(default, body));
+    record(catch_unwind(unwind_safe).unwrap_or_else(|_| {
         say(format_args!(
-            "a fault of the CUDA runtime itself in {name}; please report it"
+            "internal error in Warpbook's CUDA runtime, in {name}; please report it"
         ));
         Err(Error::UNKNOWN)
     }))
 }
 
-/// Keeps an error of this thread. That work is not ready yet is an answer and no error.
-pub fn keep(answer: Answer) -> Code {
-    match answer {
+/// Records an error of this thread. `cudaErrorNotReady` is a status, not an error, and is not recorded.
+pub fn record(result: Result) -> Code {
+    match result {
         Ok(()) => SUCCESS,
         Err(Error(code)) => {
             if Error(code) != Error::NOT_READY {
-                LAST.set(code);
+                LAST_ERROR.set(code);
             }
             code
         }
     }
 }
 
-/// The answer for a function that is not there.
-pub fn missing(name: &str) -> Answer {
+/// Reports that a function is not implemented.
+pub fn unsupported(name: &str) -> Result {
     say(format_args!(
-        "the CUDA runtime of Warpbook does not have {name}"
+        "Warpbook's CUDA runtime does not implement {name}"
     ));
     Err(Error::NOT_SUPPORTED)
 }
 
 /// `cudaPeekAtLastError`.
 pub fn peek() -> Code {
-    LAST.get()
+    LAST_ERROR.get()
 }
 
-/// `cudaGetLastError`: the last error, which is forgotten then, unless it has ended the device's
-/// context: that error stays for as long as the context.
+/// Returns the last error and clears it (`cudaGetLastError`). An error that destroyed the device's context
+/// is not cleared while that context exists.
 pub fn take() -> Code {
-    let last = LAST.get();
-    if !is_sticky(last) || fork::is_child() || !still_holds(last) {
-        LAST.set(SUCCESS);
+    let last = LAST_ERROR.get();
+    if !is_sticky(last) || fork::is_forked_child() || !driver_still_reports(last) {
+        LAST_ERROR.set(SUCCESS);
     }
     last
 }
 
-/// Forgets an error that has ended a context, with which it goes.
-pub fn forget_sticky() {
-    if is_sticky(LAST.get()) {
-        LAST.set(SUCCESS);
+/// Clears an error that destroyed a context, because the context is being reset.
+pub fn clear_sticky() {
+    if is_sticky(LAST_ERROR.get()) {
+        LAST_ERROR.set(SUCCESS);
     }
 }
 
-/// Whether the driver still answers with an error.
-fn still_holds(error: Code) -> bool {
-    // SAFETY: any thread may ask about the default stream.
+/// Returns true if the driver still returns this error.
+fn driver_still_reports(error: Code) -> bool {
+    // SAFETY: the null handle is the default stream, which any thread may query.
     unsafe { cu::cuStreamQuery(std::ptr::null_mut()) == error }
 }

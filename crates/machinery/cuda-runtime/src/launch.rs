@@ -8,35 +8,35 @@ use cuda_driver::functions as cu;
 use cust_raw::{CUfunction, CUstream};
 
 use crate::arguments::read;
+use crate::context::{context, current_device};
+use crate::launch_timing::run_timed;
 use crate::program;
-use crate::program::register::{Configuration, pop, push};
+use crate::program::register::{CallConfiguration, pop, push};
 use crate::properties::attribute;
-use crate::start::{context, current_device};
-use crate::status::{Answer, Error, SUCCESS, driver};
-use crate::stream::named;
-use crate::timing::timed;
+use crate::status::{Error, Result, SUCCESS, check};
+use crate::stream::driver_stream;
 use crate::types::{Dim3, LaunchConfig};
 
-/// The attributes (`cudaLaunchAttributeID`) that can be had.
+/// The supported launch attributes (`cudaLaunchAttributeID`).
 const IGNORE: c_int = 0;
 const COOPERATIVE: c_int = 2;
 const PRIORITY: c_int = 8;
 
-/// The first of six numbers of `CUdevice_attribute`: the most threads of a block in x, y and z, then the
-/// most blocks of a grid.
-const MOST_IN_X: c_int = 2;
-/// The most threads of a block.
-const MOST_THREADS: c_int = 1;
+/// The first of six consecutive numbers of `CUdevice_attribute`: the maximum block dimensions x, y and z,
+/// followed by the maximum grid dimensions.
+const MAX_BLOCK_DIM_X: c_int = 2;
+/// `CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK`.
+const MAX_THREADS_PER_BLOCK: c_int = 1;
 
 /// `cudaLaunchKernel`.
-pub unsafe fn kernel(
+pub unsafe fn launch_kernel(
     host: *const c_void,
     grid: Dim3,
     block: Dim3,
     arguments: *mut *mut c_void,
     dynamic_shared: usize,
     stream: CUstream,
-) -> Answer {
+) -> Result {
     let launch = Launch {
         host,
         grid,
@@ -44,19 +44,19 @@ pub unsafe fn kernel(
         dynamic_shared,
         stream,
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: `cudaLaunchKernel` requires `arguments` to point to all arguments of the kernel.
     unsafe { launch.start(arguments, null_mut()) }
 }
 
 /// `cudaLaunchCooperativeKernel`.
-pub unsafe fn cooperative_kernel(
+pub unsafe fn launch_cooperative(
     host: *const c_void,
     grid: Dim3,
     block: Dim3,
     arguments: *mut *mut c_void,
     dynamic_shared: usize,
     stream: CUstream,
-) -> Answer {
+) -> Result {
     let launch = Launch {
         host,
         grid,
@@ -64,29 +64,29 @@ pub unsafe fn cooperative_kernel(
         dynamic_shared,
         stream,
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: `cudaLaunchCooperativeKernel` requires `arguments` to point to all arguments of the kernel.
     unsafe { launch.start_cooperative(arguments) }
 }
 
 /// `cudaLaunchKernelExC`.
-pub unsafe fn with_config(
+pub unsafe fn launch_with_config(
     config: *const LaunchConfig,
     host: *const c_void,
     arguments: *mut *mut c_void,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> Result {
+    // SAFETY: `cudaLaunchKernelExC` requires `config` to be null or readable.
     let config = unsafe { read(config) }?;
     let mut cooperative = false;
     for i in 0..config.attribute_count as usize {
-        // SAFETY: the caller promises as many attributes.
+        // SAFETY: `config.attributes` points to `config.attribute_count` attributes.
         let attribute = unsafe { read(config.attributes.wrapping_add(i)) }?;
         match attribute.id {
-            // A stream's priority changes nothing that a program can rely on.
+            // A stream's priority is a hint and never changes results.
             IGNORE | PRIORITY => {}
             COOPERATIVE => cooperative = attribute.value.0[0] != 0,
             other => {
                 cuda_driver::say(format_args!(
-                    "cudaLaunchKernelEx: launch attribute {other} is not there"
+                    "cudaLaunchKernelEx: launch attribute {other} is not supported"
                 ));
                 return Err(Error::NOT_SUPPORTED);
             }
@@ -99,7 +99,7 @@ pub unsafe fn with_config(
         dynamic_shared: config.dynamic_shared,
         stream: config.stream,
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: `cudaLaunchKernelExC` requires `arguments` to point to all arguments of the kernel.
     unsafe {
         match cooperative {
             true => launch.start_cooperative(arguments),
@@ -108,9 +108,9 @@ pub unsafe fn with_config(
     }
 }
 
-/// A launch, but for its arguments.
+/// A launch's configuration without its arguments.
 struct Launch {
-    /// By which the program knows the kernel.
+    /// The host address that identifies the kernel.
     host: *const c_void,
     grid: Dim3,
     block: Dim3,
@@ -121,10 +121,10 @@ struct Launch {
 impl Launch {
     /// # Safety
     /// One of `arguments` and `extra` must hold the kernel's arguments, as `cuLaunchKernel` takes them.
-    unsafe fn start(&self, arguments: *mut *mut c_void, extra: *mut *mut c_void) -> Answer {
+    unsafe fn start(&self, arguments: *mut *mut c_void, extra: *mut *mut c_void) -> Result {
         let (grid, block) = (self.grid, self.block);
-        // SAFETY: the caller's promise.
-        self.make(|function, shared, stream| unsafe {
+        // SAFETY: `function` is loaded, and `arguments` or `extra` holds its arguments.
+        self.submit(|function, shared, stream| unsafe {
             cu::cuLaunchKernel(
                 function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream,
                 arguments, extra,
@@ -133,11 +133,11 @@ impl Launch {
     }
 
     /// # Safety
-    /// As [`Launch::start`].
-    unsafe fn start_cooperative(&self, arguments: *mut *mut c_void) -> Answer {
+    /// `arguments` must hold the kernel's arguments, as `cuLaunchCooperativeKernel` takes them.
+    unsafe fn start_cooperative(&self, arguments: *mut *mut c_void) -> Result {
         let (grid, block) = (self.grid, self.block);
-        // SAFETY: the caller's promise.
-        self.make(|function, shared, stream| unsafe {
+        // SAFETY: `function` is loaded, and `arguments` holds its arguments.
+        self.submit(|function, shared, stream| unsafe {
             cu::cuLaunchCooperativeKernel(
                 function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream,
                 arguments,
@@ -145,66 +145,66 @@ impl Launch {
         })
     }
 
-    /// Makes it by the driver's function, which is given the kernel, the bytes of dynamic shared memory and
-    /// the stream.
-    fn make(&self, launch: impl FnOnce(CUfunction, c_uint, CUstream) -> c_int) -> Answer {
+    /// Looks up the kernel and launches it with `launch`, which receives the kernel, the bytes of dynamic
+    /// shared memory and the stream.
+    fn submit(&self, launch: impl FnOnce(CUfunction, c_uint, CUstream) -> c_int) -> Result {
         let function = program::kernel(self.host)?;
         let shared = c_uint::try_from(self.dynamic_shared).map_err(|_| Error::INVALID_VALUE)?;
-        let stream = named(self.stream);
-        let kernel = || {
-            // SAFETY: it is a string for as long as the kernel is registered.
+        let stream = driver_stream(self.stream);
+        let kernel_info = || {
+            // SAFETY: the name is NUL-terminated and lives as long as the kernel is registered.
             let name = unsafe { CStr::from_ptr(program::kernel_name(self.host)?) };
             Ok((name.to_string_lossy().into_owned(), context()?))
         };
-        let result = timed(kernel, (self.grid, self.block, stream), || {
+        let result = run_timed(kernel_info, (self.grid, self.block, stream), || {
             launch(function, shared, stream)
         });
-        self.judged(result)
+        self.map_error(result)
     }
 
-    /// The runtime's error: a driver calls a grid or a block that no GPU has an invalid value, the
-    /// runtime an invalid configuration.
-    fn judged(&self, result: c_int) -> Answer {
+    /// Converts the driver's result. For a grid or block that exceeds the device's limits the driver returns
+    /// `CUDA_ERROR_INVALID_VALUE`, but the runtime must return `cudaErrorInvalidConfiguration`.
+    fn map_error(&self, result: c_int) -> Result {
         if result == SUCCESS {
             return Ok(());
         }
-        let answer = driver(result);
-        if answer == Err(Error::INVALID_VALUE) && !self.is_possible()? {
+        let error = check(result);
+        if error == Err(Error::INVALID_VALUE) && !self.fits_device()? {
             return Err(Error::INVALID_CONFIGURATION);
         }
-        answer
+        error
     }
 
-    /// Whether the device has grids and blocks of these sizes.
-    fn is_possible(&self) -> Answer<bool> {
+    /// Returns true if the grid and the block are within the device's limits.
+    fn fits_device(&self) -> Result<bool> {
         let device = current_device()?;
         let (grid, block) = (self.grid, self.block);
         let sizes = [block.x, block.y, block.z, grid.x, grid.y, grid.z];
-        for (number, size) in (MOST_IN_X..).zip(sizes) {
-            let most = attribute(number, device)?;
-            if size == 0 || i64::from(size) > i64::from(most) {
+        for (attribute_id, size) in (MAX_BLOCK_DIM_X..).zip(sizes) {
+            let limit = attribute(attribute_id, device)?;
+            if size == 0 || i64::from(size) > i64::from(limit) {
                 return Ok(false);
             }
         }
         let threads = u64::from(block.x) * u64::from(block.y) * u64::from(block.z);
-        Ok(threads <= attribute(MOST_THREADS, device)? as u64)
+        Ok(threads <= attribute(MAX_THREADS_PER_BLOCK, device)? as u64)
     }
 }
 
 thread_local! {
-    /// The arguments of the launch that is configured, as `cudaSetupArgument` gave them.
+    /// The arguments of the launch being configured, as passed to `cudaSetupArgument`.
     static ARGUMENTS: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// `cudaConfigureCall`, with which programs began a launch that older compilers made.
-pub unsafe fn configure(
+/// `cudaConfigureCall`, which starts a launch in the code of older compilers.
+pub unsafe fn configure_call(
     grid: Dim3,
     block: Dim3,
     dynamic_shared: usize,
     stream: CUstream,
-) -> Answer {
+) -> Result {
     ARGUMENTS.with_borrow_mut(Vec::clear);
-    push(Configuration {
+    push(CallConfiguration {
         grid,
         block,
         dynamic_shared,
@@ -213,17 +213,17 @@ pub unsafe fn configure(
     Ok(())
 }
 
-/// `cudaSetupArgument`: an argument of the launch that was begun, and its place among the others.
-pub unsafe fn argument(value: *const c_void, bytes: usize, offset: usize) -> Answer {
-    /// What all arguments of a kernel may have.
-    const MOST: usize = 32 << 10;
-    if value.is_null() || bytes > MOST || offset > MOST {
+/// `cudaSetupArgument`: stores an argument of the configured launch at its offset in the parameter buffer.
+pub unsafe fn setup_argument(value: *const c_void, bytes: usize, offset: usize) -> Result {
+    /// The maximum size of a kernel's parameters.
+    const MAX_PARAMETER_BYTES: usize = 32 << 10;
+    if value.is_null() || bytes > MAX_PARAMETER_BYTES || offset > MAX_PARAMETER_BYTES {
         return Err(Error::INVALID_VALUE);
     }
     ARGUMENTS.with_borrow_mut(|arguments| {
         let end = offset + bytes;
         arguments.resize(arguments.len().max(end), 0);
-        // SAFETY: the caller promises so many bytes.
+        // SAFETY: `value` is not null and points to `bytes` bytes.
         let value = unsafe { std::slice::from_raw_parts(value.cast::<u8>(), bytes) };
         arguments[offset..end].copy_from_slice(value);
     });
@@ -231,7 +231,7 @@ pub unsafe fn argument(value: *const c_void, bytes: usize, offset: usize) -> Ans
 }
 
 /// `cudaLaunch`.
-pub unsafe fn configured(host: *const c_void) -> Answer {
+pub unsafe fn launch_configured(host: *const c_void) -> Result {
     /// The tags of a launch's packed arguments (`CU_LAUNCH_PARAM_…`).
     const BUFFER: usize = 1;
     const BUFFER_SIZE: usize = 2;
@@ -252,6 +252,6 @@ pub unsafe fn configured(host: *const c_void) -> Answer {
         (&raw mut bytes).cast(),
         null_mut(),
     ];
-    // SAFETY: the list is as the driver asks for it.
+    // SAFETY: `extra` is a list of tag-value pairs that ends in null; the buffer and its size outlive the call.
     unsafe { launch.start(null_mut(), extra.as_mut_ptr()) }
 }

@@ -1,4 +1,4 @@
-//! Allocation and what is known about an address.
+//! Memory allocation, fills (`cudaMemset…`), and queries about pointers.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::null_mut;
@@ -7,51 +7,51 @@ use cuda_driver::functions as cu;
 use cust_raw::CUstream;
 
 use crate::arguments::Out;
-use crate::start::{context, device};
-use crate::status::{Answer, Error, driver};
-use crate::stream::named;
+use crate::context::{context, device};
+use crate::status::{Error, Result, check};
+use crate::stream::driver_stream;
 use crate::types::{Extent, PitchedPtr, PointerAttributes};
 
-/// `cudaMemoryType`: unregistered memory of the host's, and managed memory. The other numbers, 1 for the
-/// host's and 2 for the device's, are the driver's.
+/// `cudaMemoryType` of unregistered host memory and of managed memory. The other values, 1 for host and 2 for
+/// device memory, are the driver's.
 const UNREGISTERED: c_int = 0;
 const MANAGED: c_int = 3;
 
-/// `cudaCpuDeviceId`: the host, where a device is asked for.
+/// `cudaCpuDeviceId`: the host, where a function takes a device.
 const CPU: c_int = -1;
 
-/// An address of the device's as the pointer that C knows it by.
+/// Converts a device address to a pointer as C uses it.
 pub fn pointer(address: u64) -> *mut c_void {
     std::ptr::with_exposed_provenance_mut(address as usize)
 }
 
-/// A pointer as an address of the device's.
+/// Converts a pointer to a device address.
 pub fn address(pointer: *const c_void) -> u64 {
     pointer.expose_provenance() as u64
 }
 
-/// `cudaMalloc`: no bytes are no error, and have no address.
-pub unsafe fn allocate(to: *mut *mut c_void, bytes: usize) -> Answer {
-    // SAFETY: the caller's promise.
+/// `cudaMalloc`. Allocating zero bytes succeeds and returns null.
+pub unsafe fn allocate(to: *mut *mut c_void, bytes: usize) -> Result {
+    // SAFETY: `cudaMalloc` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
     context()?;
     let mut address = 0;
     if bytes > 0 {
-        // SAFETY: the driver writes an address.
-        driver(unsafe { cu::cuMemAlloc_v2(&mut address, bytes) })?;
+        // SAFETY: `address` is writable.
+        check(unsafe { cu::cuMemAlloc_v2(&mut address, bytes) })?;
     }
     to.set(pointer(address));
     Ok(())
 }
 
-/// `cudaFree`. Nothing is freed of a null pointer, but the device is made ready: programs use that.
-pub unsafe fn free(at: *mut c_void) -> Answer {
+/// `cudaFree`. Freeing null only initializes the device, which programs rely on.
+pub unsafe fn free(ptr: *mut c_void) -> Result {
     context()?;
-    if at.is_null() {
+    if ptr.is_null() {
         return Ok(());
     }
-    // SAFETY: any address may be named.
-    driver(unsafe { cu::cuMemFree_v2(address(at)) })
+    // SAFETY: the driver rejects an address that it did not allocate.
+    check(unsafe { cu::cuMemFree_v2(address(ptr)) })
 }
 
 /// `cudaMallocPitch`.
@@ -60,23 +60,23 @@ pub unsafe fn allocate_pitched(
     pitch: *mut usize,
     width: usize,
     height: usize,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> Result {
+    // SAFETY: `cudaMallocPitch` requires `to` and `pitch` to be null or writable.
     let (to, pitch) = unsafe { (Out::new(to)?, Out::new(pitch)?) };
     context()?;
-    let (start, found) = pitched(width, height)?;
+    let (start, row_pitch) = allocate_rows(width, height)?;
     to.set(start);
-    pitch.set(found);
+    pitch.set(row_pitch);
     Ok(())
 }
 
 /// `cudaMalloc3D`.
-pub unsafe fn allocate_3d(to: *mut PitchedPtr, extent: Extent) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn allocate_3d(to: *mut PitchedPtr, extent: Extent) -> Result {
+    // SAFETY: `cudaMalloc3D` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
     context()?;
     let rows = extent.height.checked_mul(extent.depth);
-    let (ptr, pitch) = pitched(extent.width, rows.ok_or(Error::INVALID_VALUE)?)?;
+    let (ptr, pitch) = allocate_rows(extent.width, rows.ok_or(Error::INVALID_VALUE)?)?;
     to.set(PitchedPtr {
         ptr,
         pitch,
@@ -86,24 +86,24 @@ pub unsafe fn allocate_3d(to: *mut PitchedPtr, extent: Extent) -> Answer {
     Ok(())
 }
 
-/// So many rows of so many bytes: where they are, and from one row to the next.
-fn pitched(width: usize, height: usize) -> Answer<(*mut c_void, usize)> {
-    /// The largest element that one instruction reads: the driver asks for its size.
+/// Allocates `height` rows of at least `width` bytes. Returns the address and the pitch.
+fn allocate_rows(width: usize, height: usize) -> Result<(*mut c_void, usize)> {
+    /// The largest access of one instruction in bytes, which the driver uses to align rows.
     const ELEMENT: c_uint = 16;
     if width == 0 || height == 0 {
         return Ok((null_mut(), 0));
     }
     let (mut address, mut pitch) = (0, 0);
-    // SAFETY: the driver writes an address and a size.
+    // SAFETY: `address` and `pitch` are writable.
     let result =
         unsafe { cu::cuMemAllocPitch_v2(&mut address, &mut pitch, width, height, ELEMENT) };
-    driver(result)?;
+    check(result)?;
     Ok((pointer(address), pitch))
 }
 
 /// `cudaMallocHost`.
-pub unsafe fn allocate_host(to: *mut *mut c_void, bytes: usize) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn allocate_host(to: *mut *mut c_void, bytes: usize) -> Result {
+    // SAFETY: `cudaMallocHost` has the same requirements for `to` as `allocate_host_with_flags`.
     unsafe { allocate_host_with_flags(to, bytes, 0) }
 }
 
@@ -112,41 +112,41 @@ pub unsafe fn allocate_host_with_flags(
     to: *mut *mut c_void,
     bytes: usize,
     flags: c_uint,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> Result {
+    // SAFETY: `cudaHostAlloc` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
     context()?;
-    let mut found = null_mut();
+    let mut host_ptr = null_mut();
     if bytes > 0 {
-        // SAFETY: the driver writes an address.
-        driver(unsafe { cu::cuMemHostAlloc(&mut found, bytes, flags) })?;
+        // SAFETY: `host_ptr` is writable.
+        check(unsafe { cu::cuMemHostAlloc(&mut host_ptr, bytes, flags) })?;
     }
-    to.set(found);
+    to.set(host_ptr);
     Ok(())
 }
 
 /// `cudaFreeHost`.
-pub unsafe fn free_host(at: *mut c_void) -> Answer {
+pub unsafe fn free_host(ptr: *mut c_void) -> Result {
     context()?;
-    if at.is_null() {
+    if ptr.is_null() {
         return Ok(());
     }
-    // SAFETY: any address may be named.
-    driver(unsafe { cu::cuMemFreeHost(at) })
+    // SAFETY: the driver rejects a pointer that it did not allocate.
+    check(unsafe { cu::cuMemFreeHost(ptr) })
 }
 
 /// `cudaHostRegister`.
-pub unsafe fn register_host(at: *mut c_void, bytes: usize, flags: c_uint) -> Answer {
+pub unsafe fn register_host(ptr: *mut c_void, bytes: usize, flags: c_uint) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuMemHostRegister_v2(at, bytes, flags) })
+    // SAFETY: `cudaHostRegister` has the same requirements for `ptr` as `cuMemHostRegister_v2`.
+    check(unsafe { cu::cuMemHostRegister_v2(ptr, bytes, flags) })
 }
 
 /// `cudaHostUnregister`.
-pub unsafe fn unregister_host(at: *mut c_void) -> Answer {
+pub unsafe fn unregister_host(ptr: *mut c_void) -> Result {
     context()?;
-    // SAFETY: any address may be named.
-    driver(unsafe { cu::cuMemHostUnregister(at) })
+    // SAFETY: the driver rejects a pointer that is not registered.
+    check(unsafe { cu::cuMemHostUnregister(ptr) })
 }
 
 /// `cudaHostGetDevicePointer`.
@@ -154,123 +154,130 @@ pub unsafe fn host_device_pointer(
     to: *mut *mut c_void,
     host: *mut c_void,
     flags: c_uint,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> Result {
+    // SAFETY: `cudaHostGetDevicePointer` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
     context()?;
-    let mut found = 0;
-    // SAFETY: the driver writes an address.
-    driver(unsafe { cu::cuMemHostGetDevicePointer_v2(&mut found, host, flags) })?;
-    to.set(pointer(found));
+    let mut device_ptr = 0;
+    // SAFETY: `device_ptr` is writable; the driver rejects a pointer that it did not allocate or register.
+    check(unsafe { cu::cuMemHostGetDevicePointer_v2(&mut device_ptr, host, flags) })?;
+    to.set(pointer(device_ptr));
     Ok(())
 }
 
 /// `cudaHostGetFlags`.
-pub unsafe fn host_flags(to: *mut c_uint, host: *mut c_void) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn host_flags(to: *mut c_uint, host: *mut c_void) -> Result {
+    // SAFETY: `cudaHostGetFlags` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
     context()?;
-    let mut found = 0;
-    // SAFETY: the driver writes a number.
-    driver(unsafe { cu::cuMemHostGetFlags(&mut found, host) })?;
-    to.set(found);
+    let mut flags = 0;
+    // SAFETY: `flags` is writable; the driver rejects a pointer that it did not allocate or register.
+    check(unsafe { cu::cuMemHostGetFlags(&mut flags, host) })?;
+    to.set(flags);
     Ok(())
 }
 
 /// `cudaMallocManaged`.
-pub unsafe fn allocate_managed(to: *mut *mut c_void, bytes: usize, flags: c_uint) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn allocate_managed(to: *mut *mut c_void, bytes: usize, flags: c_uint) -> Result {
+    // SAFETY: `cudaMallocManaged` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
     context()?;
-    let mut found = 0;
-    // SAFETY: the driver writes an address.
-    driver(unsafe { cu::cuMemAllocManaged(&mut found, bytes, flags) })?;
-    to.set(pointer(found));
+    let mut device_ptr = 0;
+    // SAFETY: `device_ptr` is writable.
+    check(unsafe { cu::cuMemAllocManaged(&mut device_ptr, bytes, flags) })?;
+    to.set(pointer(device_ptr));
     Ok(())
 }
 
 /// `cudaMemPrefetchAsync`.
-pub unsafe fn prefetch(at: *const c_void, bytes: usize, to: c_int, stream: CUstream) -> Answer {
+pub unsafe fn prefetch(ptr: *const c_void, bytes: usize, to: c_int, stream: CUstream) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuMemPrefetchAsync(address(at), bytes, location(to)?, named(stream)) })
+    // SAFETY: `cudaMemPrefetchAsync` has the same requirements for `ptr` as `cuMemPrefetchAsync`.
+    check(unsafe {
+        cu::cuMemPrefetchAsync(address(ptr), bytes, location(to)?, driver_stream(stream))
+    })
 }
 
 /// `cudaMemAdvise`.
-pub unsafe fn advise(at: *const c_void, bytes: usize, advice: c_int, to: c_int) -> Answer {
+pub unsafe fn advise(ptr: *const c_void, bytes: usize, advice: c_int, to: c_int) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuMemAdvise(address(at), bytes, advice, location(to)?) })
+    // SAFETY: `cudaMemAdvise` has the same requirements for `ptr` as `cuMemAdvise`.
+    check(unsafe { cu::cuMemAdvise(address(ptr), bytes, advice, location(to)?) })
 }
 
-/// A device or the host, as the driver numbers them.
-fn location(number: c_int) -> Answer<c_int> {
+/// Converts a device's ordinal, or `cudaCpuDeviceId`, to the driver's number.
+fn location(number: c_int) -> Result<c_int> {
     match number {
         CPU => Ok(CPU),
         number => Ok(device(number)?.handle),
     }
 }
 
-/// `cudaStreamAttachMemAsync`: which stream managed memory is used in. On a GPU that the host shares
-/// managed memory with at any time, as here, it changes nothing.
-pub unsafe fn attach(stream: CUstream, at: *mut c_void, _bytes: usize, flags: c_uint) -> Answer {
-    /// Global, host, or this stream alone.
+/// `cudaStreamAttachMemAsync`: restricts managed memory to a stream. Only validates its arguments, because
+/// host and GPU may access managed memory concurrently here.
+pub unsafe fn attach_to_stream(
+    stream: CUstream,
+    ptr: *mut c_void,
+    _bytes: usize,
+    flags: c_uint,
+) -> Result {
+    /// `cudaMemAttachGlobal`, `cudaMemAttachHost` and `cudaMemAttachSingle`.
     const ATTACH: [c_uint; 3] = [1, 2, 4];
     let mut priority = 0;
     context()?;
-    // SAFETY: asks whether there is such a stream.
-    driver(unsafe { cu::cuStreamGetPriority(named(stream), &mut priority) })?;
-    if !ATTACH.contains(&flags) || about(at)?.kind != MANAGED {
+    // SAFETY: `priority` is writable; the call only checks that the stream exists.
+    check(unsafe { cu::cuStreamGetPriority(driver_stream(stream), &mut priority) })?;
+    if !ATTACH.contains(&flags) || pointer_attributes(ptr)?.kind != MANAGED {
         return Err(Error::INVALID_VALUE);
     }
     Ok(())
 }
 
 /// `cudaMemGetInfo`.
-pub unsafe fn info(free: *mut usize, total: *mut usize) -> Answer {
+pub unsafe fn info(free: *mut usize, total: *mut usize) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuMemGetInfo_v2(free, total) })
+    // SAFETY: `cudaMemGetInfo` has the same requirements for `free` and `total` as `cuMemGetInfo_v2`.
+    check(unsafe { cu::cuMemGetInfo_v2(free, total) })
 }
 
 /// `cudaPointerGetAttributes`.
-pub unsafe fn attributes(to: *mut PointerAttributes, of: *const c_void) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn attributes(to: *mut PointerAttributes, ptr: *const c_void) -> Result {
+    // SAFETY: `cudaPointerGetAttributes` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
     context()?;
-    to.set(about(of)?);
+    to.set(pointer_attributes(ptr)?);
     Ok(())
 }
 
-/// What is known of an address. One that the driver does not know is the host's.
-fn about(of: *const c_void) -> Answer<PointerAttributes> {
+/// Returns a pointer's attributes. A pointer unknown to the driver is unregistered host memory.
+fn pointer_attributes(ptr: *const c_void) -> Result<PointerAttributes> {
     /// Numbers of `CUpointer_attribute`.
     const MEMORY_TYPE: c_int = 2;
     const DEVICE_POINTER: c_int = 3;
     const HOST_POINTER: c_int = 4;
     const IS_MANAGED: c_int = 8;
     const DEVICE_ORDINAL: c_int = 9;
-    let at = address(of);
+    let address = address(ptr);
     let mut kind: c_uint = 0;
     let mut managed: c_uint = 0;
     let mut device: c_int = 0;
     let (mut on_device, mut on_host) = (0_u64, 0_u64);
-    let ask = |attribute, to: *mut c_void| {
-        // SAFETY: `to` has room for what this attribute is.
-        unsafe { cu::cuPointerGetAttribute(to, attribute, at) == 0 }
+    let query = |attribute, to: *mut c_void| {
+        // SAFETY: each call below passes a variable of the attribute's type as `to`.
+        unsafe { cu::cuPointerGetAttribute(to, attribute, address) == 0 }
     };
-    if !ask(MEMORY_TYPE, (&raw mut kind).cast()) {
+    if !query(MEMORY_TYPE, (&raw mut kind).cast()) {
         return Ok(PointerAttributes {
             kind: UNREGISTERED,
             device: -2,
             device_pointer: null_mut(),
-            host_pointer: of.cast_mut(),
+            host_pointer: ptr.cast_mut(),
         });
     }
-    ask(IS_MANAGED, (&raw mut managed).cast());
-    ask(DEVICE_ORDINAL, (&raw mut device).cast());
-    ask(DEVICE_POINTER, (&raw mut on_device).cast());
-    ask(HOST_POINTER, (&raw mut on_host).cast());
+    query(IS_MANAGED, (&raw mut managed).cast());
+    query(DEVICE_ORDINAL, (&raw mut device).cast());
+    query(DEVICE_POINTER, (&raw mut on_device).cast());
+    query(HOST_POINTER, (&raw mut on_host).cast());
     Ok(PointerAttributes {
         kind: if managed == 0 { kind as c_int } else { MANAGED },
         device,
@@ -280,74 +287,82 @@ fn about(of: *const c_void) -> Answer<PointerAttributes> {
 }
 
 /// `cudaMemset`.
-pub unsafe fn set(at: *mut c_void, value: c_int, bytes: usize) -> Answer {
-    // SAFETY: the caller's promise.
-    unsafe { set_async(at, value, bytes, null_mut()) }
+pub unsafe fn memset(ptr: *mut c_void, value: c_int, bytes: usize) -> Result {
+    // SAFETY: `cudaMemset` has the same requirements for `ptr` as `memset_async`.
+    unsafe { memset_async(ptr, value, bytes, null_mut()) }
 }
 
 /// `cudaMemsetAsync`.
-pub unsafe fn set_async(at: *mut c_void, value: c_int, bytes: usize, stream: CUstream) -> Answer {
+pub unsafe fn memset_async(
+    ptr: *mut c_void,
+    value: c_int,
+    bytes: usize,
+    stream: CUstream,
+) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuMemsetD8Async(address(at), value as u8, bytes, named(stream)) })
+    // SAFETY: `cudaMemsetAsync` has the same requirements for `ptr` as `cuMemsetD8Async`.
+    check(unsafe { cu::cuMemsetD8Async(address(ptr), value as u8, bytes, driver_stream(stream)) })
 }
 
 /// `cudaMemset2D`.
-pub unsafe fn set_2d(
-    at: *mut c_void,
+pub unsafe fn memset_2d(
+    ptr: *mut c_void,
     pitch: usize,
     value: c_int,
     width: usize,
     height: usize,
-) -> Answer {
-    // SAFETY: the caller's promise.
-    unsafe { set_2d_async(at, pitch, value, width, height, null_mut()) }
+) -> Result {
+    // SAFETY: `cudaMemset2D` has the same requirements for `ptr` as `memset_2d_async`.
+    unsafe { memset_2d_async(ptr, pitch, value, width, height, null_mut()) }
 }
 
 /// `cudaMemset2DAsync`.
-pub unsafe fn set_2d_async(
-    at: *mut c_void,
+pub unsafe fn memset_2d_async(
+    ptr: *mut c_void,
     pitch: usize,
     value: c_int,
     width: usize,
     height: usize,
     stream: CUstream,
-) -> Answer {
+) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe {
+    // SAFETY: `cudaMemset2DAsync` has the same requirements for `ptr` as `cuMemsetD2D8Async`.
+    check(unsafe {
         cu::cuMemsetD2D8Async(
-            address(at),
+            address(ptr),
             pitch,
             value as u8,
             width,
             height,
-            named(stream),
+            driver_stream(stream),
         )
     })
 }
 
 /// `cudaMemset3D`.
-pub unsafe fn set_3d(at: PitchedPtr, value: c_int, extent: Extent) -> Answer {
-    // SAFETY: the caller's promise.
-    unsafe { set_3d_async(at, value, extent, null_mut()) }
+pub unsafe fn memset_3d(dst: PitchedPtr, value: c_int, extent: Extent) -> Result {
+    // SAFETY: `cudaMemset3D` requires `extent` to lie within the allocation of `dst`.
+    unsafe { memset_3d_async(dst, value, extent, null_mut()) }
 }
 
-/// `cudaMemset3DAsync`: a layer is `ysize` rows, of which `height` are filled.
-pub unsafe fn set_3d_async(
-    at: PitchedPtr,
+/// `cudaMemset3DAsync`. A layer consists of `ysize` rows, of which `height` are filled.
+pub unsafe fn memset_3d_async(
+    dst: PitchedPtr,
     value: c_int,
     extent: Extent,
     stream: CUstream,
-) -> Answer {
-    let layer = at.pitch.checked_mul(at.ysize).ok_or(Error::INVALID_VALUE)?;
-    if extent.width > at.pitch || extent.height > at.ysize {
+) -> Result {
+    let layer = dst
+        .pitch
+        .checked_mul(dst.ysize)
+        .ok_or(Error::INVALID_VALUE)?;
+    if extent.width > dst.pitch || extent.height > dst.ysize {
         return Err(Error::INVALID_VALUE);
     }
     for z in 0..extent.depth {
-        let start = at.ptr.wrapping_byte_add(z.wrapping_mul(layer));
-        // SAFETY: the caller's promise.
-        unsafe { set_2d_async(start, at.pitch, value, extent.width, extent.height, stream) }?;
+        let start = dst.ptr.wrapping_byte_add(z.wrapping_mul(layer));
+        // SAFETY: `start` is layer `z`, which lies within the allocation of `dst`.
+        unsafe { memset_2d_async(start, dst.pitch, value, extent.width, extent.height, stream) }?;
     }
     Ok(())
 }

@@ -1,11 +1,11 @@
-//! How many blocks of a kernel fit.
+//! Occupancy queries.
 
 use std::ffi::{c_int, c_uint, c_void};
 
 use cuda_driver::functions as cu;
 
 use crate::program;
-use crate::status::{Answer, driver};
+use crate::status::{Result, check};
 
 /// `cudaOccupancyMaxActiveBlocksPerMultiprocessor`.
 pub unsafe fn active_blocks(
@@ -13,8 +13,9 @@ pub unsafe fn active_blocks(
     host: *const c_void,
     threads: c_int,
     dynamic_shared: usize,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> Result {
+    // SAFETY: `cudaOccupancyMaxActiveBlocksPerMultiprocessor` has the same requirements for `to` and `host`
+    // as `active_blocks_with_flags`.
     unsafe { active_blocks_with_flags(to, host, threads, dynamic_shared, 0) }
 }
 
@@ -25,10 +26,11 @@ pub unsafe fn active_blocks_with_flags(
     threads: c_int,
     dynamic_shared: usize,
     flags: c_uint,
-) -> Answer {
+) -> Result {
     let function = program::kernel(host)?;
-    // SAFETY: the caller's promise.
-    driver(unsafe {
+    // SAFETY: `cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags` has the same requirements for `to` as
+    // `cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags`.
+    check(unsafe {
         cu::cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
             to,
             function,
@@ -45,8 +47,9 @@ pub unsafe fn available_dynamic_shared(
     host: *const c_void,
     blocks: c_int,
     threads: c_int,
-) -> Answer {
+) -> Result {
     let function = program::kernel(host)?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuOccupancyAvailableDynamicSMemPerBlock(to, function, blocks, threads) })
+    // SAFETY: `cudaOccupancyAvailableDynamicSMemPerBlock` has the same requirements for `to` as
+    // `cuOccupancyAvailableDynamicSMemPerBlock`.
+    check(unsafe { cu::cuOccupancyAvailableDynamicSMemPerBlock(to, function, blocks, threads) })
 }

@@ -1,4 +1,4 @@
-//! Memory that is allocated and freed in the order of a stream's work, and the pools that it comes from.
+//! The stream-ordered memory allocator: asynchronous allocation and memory pools.
 
 use std::ffi::{c_int, c_void};
 
@@ -6,20 +6,20 @@ use cuda_driver::functions as cu;
 use cust_raw::{CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUstream};
 
 use crate::arguments::Out;
+use crate::context::{context, device};
 use crate::memory::{address, pointer};
-use crate::start::{context, device};
-use crate::status::{Answer, Error, driver};
-use crate::stream::named;
+use crate::status::{Error, Result, check};
+use crate::stream::driver_stream;
 
 /// `cudaMallocAsync`.
-pub unsafe fn allocate(to: *mut *mut c_void, bytes: usize, stream: CUstream) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn allocate(to: *mut *mut c_void, bytes: usize, stream: CUstream) -> Result {
+    // SAFETY: `cudaMallocAsync` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
     context()?;
     let mut found = 0;
     if bytes > 0 {
-        // SAFETY: the driver writes an address.
-        driver(unsafe { cu::cuMemAllocAsync(&mut found, bytes, named(stream)) })?;
+        // SAFETY: `value` is writable.
+        check(unsafe { cu::cuMemAllocAsync(&mut found, bytes, driver_stream(stream)) })?;
     }
     to.set(pointer(found));
     Ok(())
@@ -31,92 +31,95 @@ pub unsafe fn allocate_from(
     bytes: usize,
     pool: CUmemoryPool,
     stream: CUstream,
-) -> Answer {
-    // SAFETY: the caller's promise.
+) -> Result {
+    // SAFETY: `cudaMallocFromPoolAsync` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
     context()?;
     let mut found = 0;
     if bytes > 0 {
-        // SAFETY: the driver writes an address.
-        driver(unsafe { cu::cuMemAllocFromPoolAsync(&mut found, bytes, pool, named(stream)) })?;
+        // SAFETY: `value` is writable; the driver validates `pool`.
+        check(unsafe {
+            cu::cuMemAllocFromPoolAsync(&mut found, bytes, pool, driver_stream(stream))
+        })?;
     }
     to.set(pointer(found));
     Ok(())
 }
 
 /// `cudaFreeAsync`.
-pub unsafe fn free(at: *mut c_void, stream: CUstream) -> Answer {
+pub unsafe fn free(ptr: *mut c_void, stream: CUstream) -> Result {
     context()?;
-    if at.is_null() {
+    if ptr.is_null() {
         return Err(Error::INVALID_VALUE);
     }
-    // SAFETY: any address may be named.
-    driver(unsafe { cu::cuMemFreeAsync(address(at), named(stream)) })
+    // SAFETY: the driver rejects an address that it did not allocate.
+    check(unsafe { cu::cuMemFreeAsync(address(ptr), driver_stream(stream)) })
 }
 
 /// `cudaDeviceGetDefaultMemPool`.
-pub unsafe fn default(to: *mut CUmemoryPool, ordinal: c_int) -> Answer {
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuDeviceGetDefaultMemPool(to, device(ordinal)?.handle) })
+pub unsafe fn default(to: *mut CUmemoryPool, ordinal: c_int) -> Result {
+    // SAFETY: `cudaDeviceGetDefaultMemPool` has the same requirements for `to` as
+    // `cuDeviceGetDefaultMemPool`.
+    check(unsafe { cu::cuDeviceGetDefaultMemPool(to, device(ordinal)?.handle) })
 }
 
 /// `cudaDeviceGetMemPool`.
-pub unsafe fn get(to: *mut CUmemoryPool, ordinal: c_int) -> Answer {
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuDeviceGetMemPool(to, device(ordinal)?.handle) })
+pub unsafe fn get(to: *mut CUmemoryPool, ordinal: c_int) -> Result {
+    // SAFETY: `cudaDeviceGetMemPool` has the same requirements for `to` as `cuDeviceGetMemPool`.
+    check(unsafe { cu::cuDeviceGetMemPool(to, device(ordinal)?.handle) })
 }
 
 /// `cudaDeviceSetMemPool`.
-pub unsafe fn set(ordinal: c_int, pool: CUmemoryPool) -> Answer {
-    // SAFETY: any handle may be named.
-    driver(unsafe { cu::cuDeviceSetMemPool(device(ordinal)?.handle, pool) })
+pub unsafe fn set(ordinal: c_int, pool: CUmemoryPool) -> Result {
+    // SAFETY: the device's handle comes from the driver, which validates `pool`.
+    check(unsafe { cu::cuDeviceSetMemPool(device(ordinal)?.handle, pool) })
 }
 
-/// `cudaMemPoolCreate`: the structures of both APIs have the same fields.
-pub unsafe fn create(to: *mut CUmemoryPool, how: *const CUmemPoolProps) -> Answer {
+/// `cudaMemPoolCreate`. Runtime and driver API share the layout of the properties.
+pub unsafe fn create(to: *mut CUmemoryPool, properties: *const CUmemPoolProps) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuMemPoolCreate(to, how) })
+    // SAFETY: `cudaMemPoolCreate` has the same requirements for `to` and `properties` as `cuMemPoolCreate`.
+    check(unsafe { cu::cuMemPoolCreate(to, properties) })
 }
 
 /// `cudaMemPoolDestroy`.
-pub unsafe fn destroy(pool: CUmemoryPool) -> Answer {
+pub unsafe fn destroy(pool: CUmemoryPool) -> Result {
     context()?;
-    // SAFETY: any handle may be named.
-    driver(unsafe { cu::cuMemPoolDestroy(pool) })
+    // SAFETY: the driver validates `pool`.
+    check(unsafe { cu::cuMemPoolDestroy(pool) })
 }
 
 /// `cudaMemPoolTrimTo`.
-pub unsafe fn trim(pool: CUmemoryPool, keep: usize) -> Answer {
+pub unsafe fn trim(pool: CUmemoryPool, keep: usize) -> Result {
     context()?;
-    // SAFETY: any handle may be named.
-    driver(unsafe { cu::cuMemPoolTrimTo(pool, keep) })
+    // SAFETY: the driver validates `pool`.
+    check(unsafe { cu::cuMemPoolTrimTo(pool, keep) })
 }
 
 /// `cudaMemPoolSetAttribute`.
-pub unsafe fn set_attribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_void) -> Answer {
+pub unsafe fn set_attribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_void) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuMemPoolSetAttribute(pool, attribute, value) })
+    // SAFETY: `cudaMemPoolSetAttribute` has the same requirements for `value` as `cuMemPoolSetAttribute`.
+    check(unsafe { cu::cuMemPoolSetAttribute(pool, attribute, value) })
 }
 
 /// `cudaMemPoolGetAttribute`.
-pub unsafe fn attribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_void) -> Answer {
+pub unsafe fn attribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_void) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuMemPoolGetAttribute(pool, attribute, value) })
+    // SAFETY: `cudaMemPoolGetAttribute` has the same requirements for `value` as `cuMemPoolGetAttribute`.
+    check(unsafe { cu::cuMemPoolGetAttribute(pool, attribute, value) })
 }
 
 /// `cudaMemPoolSetAccess`.
-pub unsafe fn set_access(pool: CUmemoryPool, list: *const CUmemAccessDesc, count: usize) -> Answer {
+pub unsafe fn set_access(pool: CUmemoryPool, list: *const CUmemAccessDesc, count: usize) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuMemPoolSetAccess(pool, list, count) })
+    // SAFETY: `cudaMemPoolSetAccess` has the same requirements for `list` as `cuMemPoolSetAccess`.
+    check(unsafe { cu::cuMemPoolSetAccess(pool, list, count) })
 }
 
 /// `cudaMemPoolGetAccess`.
-pub unsafe fn access(flags: *mut c_int, pool: CUmemoryPool, at: *mut CUmemLocation) -> Answer {
+pub unsafe fn access(flags: *mut c_int, pool: CUmemoryPool, ptr: *mut CUmemLocation) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuMemPoolGetAccess(flags, pool, at) })
+    // SAFETY: `cudaMemPoolGetAccess` has the same requirements for `flags` and `ptr` as `cuMemPoolGetAccess`.
+    check(unsafe { cu::cuMemPoolGetAccess(flags, pool, ptr) })
 }

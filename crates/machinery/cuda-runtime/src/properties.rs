@@ -1,4 +1,4 @@
-//! What a device is and can do: `cudaDeviceProp` and the attributes that it is made of.
+//! Device properties (`cudaDeviceProp`) and attributes.
 
 use std::ffi::{c_char, c_int, c_uint};
 use std::mem::MaybeUninit;
@@ -6,10 +6,10 @@ use std::mem::MaybeUninit;
 use cuda_driver::functions as cu;
 
 use crate::arguments::Out;
-use crate::start::device;
-use crate::status::{Answer, driver};
+use crate::context::device;
+use crate::status::{Result, check};
 
-/// From an attribute's number in C to a field.
+/// Conversion of attributes to the type of a property's field.
 trait FromAttributes<const N: usize> {
     fn from(numbers: [c_int; N]) -> Self;
 }
@@ -38,8 +38,8 @@ impl<const N: usize> FromAttributes<N> for [c_int; N] {
     }
 }
 
-/// Makes the structure, and what fills it: the numbers are those of `CUdevice_attribute`, which
-/// `cudaDeviceAttr` has too.
+/// Defines the structure and the function that fills it. The numbers are those of `CUdevice_attribute`, which
+/// `cudaDeviceAttr` shares.
 macro_rules! properties {
     ($($field:ident: $type:ty = $attributes:expr;)*) => {
         /// `cudaDeviceProp`.
@@ -57,9 +57,9 @@ macro_rules! properties {
         }
 
         impl DeviceProperties {
-            /// Sets all fields that are made of attributes.
-            fn set_attributes(&mut self, ordinal: c_int) -> Answer {
-                $(self.$field = FromAttributes::from(known($attributes, ordinal)?);)*
+            /// Sets all fields that correspond to attributes.
+            fn set_attributes(&mut self, ordinal: c_int) -> Result {
+                $(self.$field = FromAttributes::from(attributes_or_zero($attributes, ordinal)?);)*
                 Ok(())
             }
         }
@@ -157,49 +157,61 @@ properties! {
     unifiedFunctionPointers: c_int = [129];
 }
 
-/// Attributes of a device, 0 for those that an older driver does not know.
-fn known<const N: usize>(numbers: [c_int; N], ordinal: c_int) -> Answer<[c_int; N]> {
+/// Returns attributes of a device; 0 for attributes that an older driver does not know.
+fn attributes_or_zero<const N: usize>(numbers: [c_int; N], ordinal: c_int) -> Result<[c_int; N]> {
     device(ordinal)?;
     Ok(numbers.map(|number| attribute(number, ordinal).unwrap_or(0)))
 }
 
-/// An attribute of a device.
-pub fn attribute(number: c_int, ordinal: c_int) -> Answer<c_int> {
+/// Returns an attribute of a device.
+pub fn attribute(number: c_int, ordinal: c_int) -> Result<c_int> {
     let device = device(ordinal)?;
     let mut value = 0;
-    // SAFETY: the driver writes one number.
-    driver(unsafe { cu::cuDeviceGetAttribute(&mut value, number, device.handle) })?;
+    // SAFETY: `value` is writable, and `device.handle` comes from `cuDeviceGet`.
+    check(unsafe { cu::cuDeviceGetAttribute(&mut value, number, device.handle) })?;
     Ok(value)
 }
 
 /// `cudaDeviceGetAttribute`.
-pub unsafe fn get_attribute(to: *mut c_int, number: c_int, ordinal: c_int) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn get_attribute(to: *mut c_int, number: c_int, ordinal: c_int) -> Result {
+    // SAFETY: `cudaDeviceGetAttribute` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
     to.set(attribute(number, ordinal)?);
     Ok(())
 }
 
 /// `cudaGetDeviceProperties`.
-pub unsafe fn get(to: *mut DeviceProperties, ordinal: c_int) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn get(to: *mut DeviceProperties, ordinal: c_int) -> Result {
+    // SAFETY: `cudaGetDeviceProperties` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
-    to.set(of(ordinal)?);
+    to.set(device_properties(ordinal)?);
     Ok(())
 }
 
-/// All properties of a device.
-pub fn of(ordinal: c_int) -> Answer<DeviceProperties> {
+/// Returns all properties of a device.
+pub fn device_properties(ordinal: c_int) -> Result<DeviceProperties> {
     let handle = device(ordinal)?.handle;
-    // SAFETY: numbers, and arrays of numbers, may all be zero.
-    let mut found: DeviceProperties = unsafe { MaybeUninit::zeroed().assume_init() };
-    let room = found.name.len() as c_int;
-    // SAFETY: the driver writes as many bytes as it is said that there are, 16 of a UUID, and a size.
+    // SAFETY: the structure consists of integers and arrays of integers, for which zero is valid.
+    let mut properties: DeviceProperties = unsafe { MaybeUninit::zeroed().assume_init() };
+    let name_capacity = properties.name.len() as c_int;
+    // SAFETY: the buffers have the sizes that the driver writes: `name_capacity` bytes, 16 bytes of UUID, and
+    // one
+    // `usize`.
     unsafe {
-        driver(cu::cuDeviceGetName(found.name.as_mut_ptr(), room, handle))?;
-        driver(cu::cuDeviceGetUuid((&raw mut found.uuid).cast(), handle))?;
-        driver(cu::cuDeviceTotalMem_v2(&mut found.totalGlobalMem, handle))?;
+        check(cu::cuDeviceGetName(
+            properties.name.as_mut_ptr(),
+            name_capacity,
+            handle,
+        ))?;
+        check(cu::cuDeviceGetUuid(
+            (&raw mut properties.uuid).cast(),
+            handle,
+        ))?;
+        check(cu::cuDeviceTotalMem_v2(
+            &mut properties.totalGlobalMem,
+            handle,
+        ))?;
     }
-    found.set_attributes(ordinal)?;
-    Ok(found)
+    properties.set_attributes(ordinal)?;
+    Ok(properties)
 }

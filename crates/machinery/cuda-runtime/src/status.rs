@@ -1,10 +1,10 @@
-//! What a function of the runtime API answers.
+//! Error codes of the runtime API, and their conversion from the driver API's.
 
 use std::ffi::c_int;
 
 use crate::errors;
 
-/// A `cudaError_t` as C sees it.
+/// A `cudaError_t` in C's representation.
 pub type Code = c_int;
 
 /// `cudaSuccess`.
@@ -31,20 +31,20 @@ impl Error {
     pub const UNKNOWN: Self = Self(999);
 }
 
-/// What the Rust functions return that are called by those that C calls.
-pub type Answer<T = ()> = Result<T, Error>;
+/// The result of the Rust functions behind the C functions.
+pub type Result<T = ()> = std::result::Result<T, Error>;
 
-/// The runtime's error for a driver's answer (`CUresult`). Both have the same numbers; what the runtime
-/// has no error for is an unknown one.
-pub fn driver(result: c_int) -> Answer {
+/// Converts the driver's `CUresult` to the runtime's error. Both APIs use the same numbers; a number that the
+/// runtime does not define becomes `cudaErrorUnknown`.
+pub fn check(result: c_int) -> Result {
     match result {
         SUCCESS => Ok(()),
-        known if errors::find(known).is_some() => Err(Error(known)),
+        error if errors::find(error).is_some() => Err(Error(error)),
         _ => Err(Error::UNKNOWN),
     }
 }
 
-/// Whether after this error the device's context is lost, so that every later call answers it again.
+/// Returns true if the error destroys the device's context, so that every later call returns it again.
 pub fn is_sticky(code: Code) -> bool {
     matches!(code, 214 | 220 | 226 | 700 | 702 | 710 | 714..=719 | 721)
 }

@@ -1,4 +1,4 @@
-//! Streams, which of them is the default one, and functions of the program's that run in them.
+//! Streams, the choice of the default stream, and host functions executed in streams.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_uint, c_void};
@@ -9,10 +9,10 @@ use cuda_driver::types::CUlaunchAttributeValue;
 use cust_raw::{CUevent, CUhostFn, CUresult, CUstream};
 
 use crate::arguments::Out;
-use crate::start::context;
-use crate::status::{Answer, Code, Error, driver};
+use crate::context::context;
+use crate::status::{Code, Error, Result, check};
 
-/// The stream that a null stream stands for: a program compiled for it has one for each thread.
+/// The meaning of a null stream, chosen when the program is compiled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum DefaultStream {
     Legacy,
@@ -20,55 +20,58 @@ pub enum DefaultStream {
 }
 
 thread_local! {
-    /// What the function called now takes for the default stream.
-    static DEFAULT: Cell<DefaultStream> = const { Cell::new(DefaultStream::Legacy) };
+    /// The default stream of the API function that is running in this thread.
+    static DEFAULT_STREAM: Cell<DefaultStream> = const { Cell::new(DefaultStream::Legacy) };
 }
 
 /// `cudaStreamPerThread`.
-const PER_THREAD: usize = 2;
+const PER_THREAD_HANDLE: usize = 2;
 
-/// Runs `body`, for which a null stream is `default`.
-pub fn with_default<T>(default: DefaultStream, body: impl FnOnce() -> T) -> T {
+/// Runs `body` with `default` as the meaning of a null stream.
+pub fn with_default_stream<T>(default: DefaultStream, body: impl FnOnce() -> T) -> T {
     if default == DefaultStream::Legacy {
         return body();
     }
-    let before = DEFAULT.replace(default);
+    let previous = DEFAULT_STREAM.replace(default);
     let result = body();
-    DEFAULT.set(before);
+    DEFAULT_STREAM.set(previous);
     result
 }
 
-/// The stream that the caller names, as the driver knows it.
-pub fn named(stream: CUstream) -> CUstream {
-    if stream.is_null() && DEFAULT.get() == DefaultStream::PerThread {
-        return std::ptr::without_provenance_mut(PER_THREAD);
+/// Converts the program's stream handle to the driver's.
+pub fn driver_stream(stream: CUstream) -> CUstream {
+    if stream.is_null() && DEFAULT_STREAM.get() == DefaultStream::PerThread {
+        return std::ptr::without_provenance_mut(PER_THREAD_HANDLE);
     }
     stream
 }
 
-/// Runs work that the caller waits for, in the default stream: `wait` where that is the legacy one, for
-/// which the driver has functions that wait, or else `start`, and then waits for the stream.
-pub fn waited(wait: impl FnOnce() -> Answer, start: impl FnOnce(CUstream) -> Answer) -> Answer {
-    if DEFAULT.get() == DefaultStream::Legacy {
+/// Runs a synchronous operation in the default stream. With the legacy stream it calls `wait`, because the
+/// driver has synchronous functions for it; otherwise it calls `start` and then waits for the stream.
+pub fn run_synchronously(
+    wait: impl FnOnce() -> Result,
+    start: impl FnOnce(CUstream) -> Result,
+) -> Result {
+    if DEFAULT_STREAM.get() == DefaultStream::Legacy {
         return wait();
     }
-    let stream = named(null_mut());
+    let stream = driver_stream(null_mut());
     start(stream)?;
-    // SAFETY: any handle may be asked about.
-    driver(unsafe { cu::cuStreamSynchronize(stream) })
+    // SAFETY: `stream` is `CU_STREAM_PER_THREAD`, which always exists.
+    check(unsafe { cu::cuStreamSynchronize(stream) })
 }
 
 /// `cudaStreamCreate`.
-pub unsafe fn create(stream: *mut CUstream) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn create(stream: *mut CUstream) -> Result {
+    // SAFETY: `cudaStreamCreate` has the same requirements for `stream` as `create_with_flags`.
     unsafe { create_with_flags(stream, 0) }
 }
 
 /// `cudaStreamCreateWithFlags`.
-pub unsafe fn create_with_flags(stream: *mut CUstream, flags: c_uint) -> Answer {
+pub unsafe fn create_with_flags(stream: *mut CUstream, flags: c_uint) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuStreamCreate(stream, flags) })
+    // SAFETY: `cudaStreamCreateWithFlags` has the same requirements for `stream` as `cuStreamCreate`.
+    check(unsafe { cu::cuStreamCreate(stream, flags) })
 }
 
 /// `cudaStreamCreateWithPriority`.
@@ -76,63 +79,64 @@ pub unsafe fn create_with_priority(
     stream: *mut CUstream,
     flags: c_uint,
     priority: c_int,
-) -> Answer {
+) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuStreamCreateWithPriority(stream, flags, priority) })
+    // SAFETY: `cudaStreamCreateWithPriority` has the same requirements for `stream` as
+    // `cuStreamCreateWithPriority`.
+    check(unsafe { cu::cuStreamCreateWithPriority(stream, flags, priority) })
 }
 
 /// `cudaStreamDestroy`.
-pub unsafe fn destroy(stream: CUstream) -> Answer {
+pub unsafe fn destroy(stream: CUstream) -> Result {
     context()?;
-    // SAFETY: any handle may be destroyed.
-    driver(unsafe { cu::cuStreamDestroy_v2(stream) })
+    // SAFETY: the driver validates `stream`.
+    check(unsafe { cu::cuStreamDestroy_v2(stream) })
 }
 
 /// `cudaStreamSynchronize`.
-pub unsafe fn synchronize(stream: CUstream) -> Answer {
+pub unsafe fn synchronize(stream: CUstream) -> Result {
     context()?;
-    // SAFETY: any handle may be asked about.
-    driver(unsafe { cu::cuStreamSynchronize(named(stream)) })
+    // SAFETY: the driver validates the stream.
+    check(unsafe { cu::cuStreamSynchronize(driver_stream(stream)) })
 }
 
 /// `cudaStreamQuery`.
-pub unsafe fn query(stream: CUstream) -> Answer {
+pub unsafe fn query(stream: CUstream) -> Result {
     context()?;
-    // SAFETY: any handle may be asked about.
-    driver(unsafe { cu::cuStreamQuery(named(stream)) })
+    // SAFETY: the driver validates the stream.
+    check(unsafe { cu::cuStreamQuery(driver_stream(stream)) })
 }
 
 /// `cudaStreamWaitEvent`.
-pub unsafe fn wait_event(stream: CUstream, event: CUevent, flags: c_uint) -> Answer {
+pub unsafe fn wait_event(stream: CUstream, event: CUevent, flags: c_uint) -> Result {
     context()?;
-    // SAFETY: any handles may be named.
-    driver(unsafe { cu::cuStreamWaitEvent(named(stream), event, flags) })
+    // SAFETY: the driver validates the stream and `event`.
+    check(unsafe { cu::cuStreamWaitEvent(driver_stream(stream), event, flags) })
 }
 
 /// `cudaStreamGetFlags`.
-pub unsafe fn flags(stream: CUstream, flags: *mut c_uint) -> Answer {
+pub unsafe fn flags(stream: CUstream, flags: *mut c_uint) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuStreamGetFlags(named(stream), flags) })
+    // SAFETY: `cudaStreamGetFlags` has the same requirements for `flags` as `cuStreamGetFlags`.
+    check(unsafe { cu::cuStreamGetFlags(driver_stream(stream), flags) })
 }
 
 /// `cudaStreamGetPriority`.
-pub unsafe fn priority(stream: CUstream, priority: *mut c_int) -> Answer {
+pub unsafe fn priority(stream: CUstream, priority: *mut c_int) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuStreamGetPriority(named(stream), priority) })
+    // SAFETY: `cudaStreamGetPriority` has the same requirements for `priority` as `cuStreamGetPriority`.
+    check(unsafe { cu::cuStreamGetPriority(driver_stream(stream), priority) })
 }
 
-/// `cudaStreamGetAttribute`: the attributes of streams are the driver's, numbers and values alike.
+/// `cudaStreamGetAttribute`. Runtime and driver API share the attributes' numbers and values.
 pub unsafe fn attribute(
     stream: CUstream,
     attribute: c_int,
     value: *mut CUlaunchAttributeValue,
-) -> Answer {
+) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuStreamGetAttribute(named(stream), attribute, value) })
+    // SAFETY: `cudaStreamGetAttribute` has the same requirements for `value` as `cuStreamGetAttribute`.
+    check(unsafe { cu::cuStreamGetAttribute(driver_stream(stream), attribute, value) })
 }
 
 /// `cudaStreamSetAttribute`.
@@ -140,75 +144,83 @@ pub unsafe fn set_attribute(
     stream: CUstream,
     attribute: c_int,
     value: *const CUlaunchAttributeValue,
-) -> Answer {
+) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuStreamSetAttribute(named(stream), attribute, value) })
+    // SAFETY: `cudaStreamSetAttribute` has the same requirements for `value` as `cuStreamSetAttribute`.
+    check(unsafe { cu::cuStreamSetAttribute(driver_stream(stream), attribute, value) })
 }
 
 /// `cudaStreamCopyAttributes`.
-pub unsafe fn copy_attributes(to: CUstream, from: CUstream) -> Answer {
+pub unsafe fn copy_attributes(to: CUstream, from: CUstream) -> Result {
     context()?;
-    // SAFETY: any stream may be named.
-    driver(unsafe { cu::cuStreamCopyAttributes(named(to), named(from)) })
+    // SAFETY: the driver validates both streams.
+    check(unsafe { cu::cuStreamCopyAttributes(driver_stream(to), driver_stream(from)) })
 }
 
-/// `cudaStreamGetDevice`: a stream's device, which here is the current one's, whose streams alone a
-/// thread can ask about.
-pub unsafe fn device(stream: CUstream, device: *mut c_int) -> Answer {
-    // SAFETY: the caller's promise.
+/// `cudaStreamGetDevice`. Returns the current device, because a thread can query only the streams of the
+/// current context.
+pub unsafe fn device(stream: CUstream, device: *mut c_int) -> Result {
+    // SAFETY: `cudaStreamGetDevice` requires `device` to be null or writable.
     let device = unsafe { Out::new(device) }?;
     let mut flags = 0;
-    // SAFETY: asks whether there is such a stream.
+    // SAFETY: `flags` is writable; the call only checks that the stream exists.
     unsafe { self::flags(stream, &mut flags) }?;
-    device.set(crate::start::current_device()?);
+    device.set(crate::context::current_device()?);
     Ok(())
 }
 
 /// `cudaDeviceGetStreamPriorityRange`.
-pub unsafe fn priority_range(least: *mut c_int, greatest: *mut c_int) -> Answer {
+pub unsafe fn priority_range(least: *mut c_int, greatest: *mut c_int) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuCtxGetStreamPriorityRange(least, greatest) })
+    // SAFETY: `cudaDeviceGetStreamPriorityRange` has the same requirements for `least` and `greatest` as
+    // `cuCtxGetStreamPriorityRange`.
+    check(unsafe { cu::cuCtxGetStreamPriorityRange(least, greatest) })
 }
 
 /// `cudaStreamCallback_t`.
 pub type Callback = Option<unsafe extern "C" fn(CUstream, Code, *mut c_void)>;
 
 /// `cudaStreamAddCallback`.
-pub unsafe fn callback(
+pub unsafe fn add_callback(
     stream: CUstream,
     function: Callback,
     data: *mut c_void,
     flags: c_uint,
-) -> Answer {
+) -> Result {
     let function = function.ok_or(Error::INVALID_VALUE)?;
     context()?;
-    let called = Box::into_raw(Box::new(Called { function, data }));
-    // SAFETY: `call_back` is called once with this data, or, where the call fails, never.
+    let callback_data = Box::into_raw(Box::new(StreamCallback { function, data }));
+    // SAFETY: `callback_data` stays valid for `run_callback`, which frees it; if the driver rejects the
+    // callback, `run_callback` never runs, and the data is freed here.
     unsafe {
-        let added = cu::cuStreamAddCallback(named(stream), Some(call_back), called.cast(), flags);
-        driver(added).inspect_err(|_| drop(Box::from_raw(called)))
+        let added = cu::cuStreamAddCallback(
+            driver_stream(stream),
+            Some(run_callback),
+            callback_data.cast(),
+            flags,
+        );
+        check(added).inspect_err(|_| drop(Box::from_raw(callback_data)))
     }
 }
 
-/// A callback of the program's, on its way through the driver.
-struct Called {
+/// A callback of the program and its data, passed through the driver.
+struct StreamCallback {
     function: unsafe extern "C" fn(CUstream, Code, *mut c_void),
     data: *mut c_void,
 }
 
-unsafe extern "C" fn call_back(stream: CUstream, result: CUresult, called: *mut c_void) {
-    // SAFETY: made by `callback`, and given here once. The runtime's error has the driver's number.
+unsafe extern "C" fn run_callback(stream: CUstream, result: CUresult, callback_data: *mut c_void) {
+    // SAFETY: `add_callback` created the box, and the driver calls this function once. The runtime's error has
+    // the driver's number.
     unsafe {
-        let called = Box::from_raw(called.cast::<Called>());
-        (called.function)(stream, result as Code, called.data);
+        let callback_data = Box::from_raw(callback_data.cast::<StreamCallback>());
+        (callback_data.function)(stream, result as Code, callback_data.data);
     }
 }
 
 /// `cudaLaunchHostFunc`.
-pub unsafe fn host_function(stream: CUstream, function: CUhostFn, data: *mut c_void) -> Answer {
+pub unsafe fn host_function(stream: CUstream, function: CUhostFn, data: *mut c_void) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuLaunchHostFunc(named(stream), function, data) })
+    // SAFETY: `cudaLaunchHostFunc` has the same requirements for `data` as `cuLaunchHostFunc`.
+    check(unsafe { cu::cuLaunchHostFunc(driver_stream(stream), function, data) })
 }

@@ -1,34 +1,34 @@
-//! Variables of the device's, which the program names by their own names.
+//! Device variables (symbols), which the program identifies by the addresses of their host shadows.
 
 use std::ffi::{c_int, c_void};
 
 use cust_raw::{CUfunction, CUstream};
 
 use crate::arguments::Out;
-use crate::copies::{self, Kind};
+use crate::memcpy::{self, CopyKind};
 use crate::memory::pointer;
 use crate::program;
-use crate::status::{Answer, Error};
+use crate::status::{Error, Result};
 
 /// `cudaGetSymbolAddress`.
-pub unsafe fn address(to: *mut *mut c_void, symbol: *const c_void) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn address(to: *mut *mut c_void, symbol: *const c_void) -> Result {
+    // SAFETY: `cudaGetSymbolAddress` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
     to.set(pointer(program::variable(symbol)?.address));
     Ok(())
 }
 
 /// `cudaGetSymbolSize`.
-pub unsafe fn size(to: *mut usize, symbol: *const c_void) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn size(to: *mut usize, symbol: *const c_void) -> Result {
+    // SAFETY: `cudaGetSymbolSize` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
     to.set(program::variable(symbol)?.bytes);
     Ok(())
 }
 
 /// `cudaGetFuncBySymbol`.
-pub unsafe fn function(to: *mut CUfunction, symbol: *const c_void) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn function(to: *mut CUfunction, symbol: *const c_void) -> Result {
+    // SAFETY: `cudaGetFuncBySymbol` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
     to.set(program::kernel(symbol)?);
     Ok(())
@@ -41,10 +41,10 @@ pub unsafe fn copy_to(
     bytes: usize,
     offset: usize,
     kind: c_int,
-) -> Answer {
-    let to = target(symbol, bytes, offset, kind, TO)?;
-    // SAFETY: the caller's promise.
-    unsafe { copies::copy(to, src, bytes, kind) }
+) -> Result {
+    let to = checked_symbol_ptr(symbol, bytes, offset, kind, TO_DEVICE_KINDS)?;
+    // SAFETY: `cudaMemcpyToSymbol` has the same requirements for `src` as `memcpy::copy`.
+    unsafe { memcpy::copy(to, src, bytes, kind) }
 }
 
 /// `cudaMemcpyToSymbolAsync`.
@@ -55,10 +55,10 @@ pub unsafe fn copy_to_async(
     offset: usize,
     kind: c_int,
     stream: CUstream,
-) -> Answer {
-    let to = target(symbol, bytes, offset, kind, TO)?;
-    // SAFETY: the caller's promise.
-    unsafe { copies::copy_async(to, src, bytes, kind, stream) }
+) -> Result {
+    let to = checked_symbol_ptr(symbol, bytes, offset, kind, TO_DEVICE_KINDS)?;
+    // SAFETY: `cudaMemcpyToSymbolAsync` has the same requirements for `src` as `memcpy::copy_async`.
+    unsafe { memcpy::copy_async(to, src, bytes, kind, stream) }
 }
 
 /// `cudaMemcpyFromSymbol`.
@@ -68,10 +68,10 @@ pub unsafe fn copy_from(
     bytes: usize,
     offset: usize,
     kind: c_int,
-) -> Answer {
-    let from = target(symbol, bytes, offset, kind, FROM)?;
-    // SAFETY: the caller's promise.
-    unsafe { copies::copy(dst, from, bytes, kind) }
+) -> Result {
+    let from = checked_symbol_ptr(symbol, bytes, offset, kind, FROM_DEVICE_KINDS)?;
+    // SAFETY: `cudaMemcpyFromSymbol` has the same requirements for `dst` as `memcpy::copy`.
+    unsafe { memcpy::copy(dst, from, bytes, kind) }
 }
 
 /// `cudaMemcpyFromSymbolAsync`.
@@ -82,26 +82,35 @@ pub unsafe fn copy_from_async(
     offset: usize,
     kind: c_int,
     stream: CUstream,
-) -> Answer {
-    let from = target(symbol, bytes, offset, kind, FROM)?;
-    // SAFETY: the caller's promise.
-    unsafe { copies::copy_async(dst, from, bytes, kind, stream) }
+) -> Result {
+    let from = checked_symbol_ptr(symbol, bytes, offset, kind, FROM_DEVICE_KINDS)?;
+    // SAFETY: `cudaMemcpyFromSymbolAsync` has the same requirements for `dst` as `memcpy::copy_async`.
+    unsafe { memcpy::copy_async(dst, from, bytes, kind, stream) }
 }
 
-/// The ways that copies to and from a variable go.
-pub const TO: [Kind; 3] = [Kind::HostToDevice, Kind::DeviceToDevice, Kind::Default];
-pub const FROM: [Kind; 3] = [Kind::DeviceToHost, Kind::DeviceToDevice, Kind::Default];
+/// Allowed directions of copies to and from a device variable.
+pub const TO_DEVICE_KINDS: [CopyKind; 3] = [
+    CopyKind::HostToDevice,
+    CopyKind::DeviceToDevice,
+    CopyKind::Default,
+];
+pub const FROM_DEVICE_KINDS: [CopyKind; 3] = [
+    CopyKind::DeviceToHost,
+    CopyKind::DeviceToDevice,
+    CopyKind::Default,
+];
 
-/// The bytes of a variable from `offset` on, if it has so many and a copy may go this way.
-pub fn target(
+/// Returns the address of the bytes at `offset` of a device variable. Fails if they exceed the variable or if
+/// `kind` is not among `allowed_kinds`.
+pub fn checked_symbol_ptr(
     symbol: *const c_void,
     bytes: usize,
     offset: usize,
     kind: c_int,
-    ways: [Kind; 3],
-) -> Answer<*mut c_void> {
+    allowed_kinds: [CopyKind; 3],
+) -> Result<*mut c_void> {
     let variable = program::variable(symbol)?;
-    if !ways.contains(&Kind::new(kind)?) {
+    if !allowed_kinds.contains(&CopyKind::new(kind)?) {
         return Err(Error::INVALID_DIRECTION);
     }
     let end = offset.checked_add(bytes).ok_or(Error::INVALID_VALUE)?;

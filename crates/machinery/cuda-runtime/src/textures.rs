@@ -7,184 +7,198 @@ use cuda_driver::functions as cu;
 use cust_raw::{CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC};
 
 use crate::arguments::{Out, read};
-use crate::arrays::{Format, describe};
+use crate::arrays::{Format, array_info};
+use crate::context::context;
 use crate::memory::{address, pointer};
-use crate::start::context;
-use crate::status::{Answer, Error, driver};
+use crate::status::{Error, Result, check};
 use crate::types::{
-    LinearResource, PitchedResource, ResourceDesc, ResourceOf, ResourceViewDesc, TextureDesc,
+    LinearResource, PitchedResource, ResourceDesc, ResourceUnion, ResourceViewDesc, TextureDesc,
 };
 
-/// The numbers of `cudaResourceType` and of `CUresourcetype`.
+/// Values shared by `cudaResourceType` and `CUresourcetype`.
 const ARRAY: c_int = 0;
 const MIPMAPPED: c_int = 1;
 const LINEAR: c_int = 2;
 const PITCHED: c_int = 3;
 
-/// `cudaReadModeElementType`, and linear filtering.
-const AS_ELEMENT: c_int = 0;
-const LINEAR_FILTER: c_int = 1;
+/// `cudaReadModeElementType` and `cudaFilterModeLinear`.
+const READ_ELEMENT_TYPE: c_int = 0;
+const FILTER_LINEAR: c_int = 1;
 
-/// The flags of a texture in the driver API.
-const AS_WHOLE: c_uint = 1;
-const NORMALISED: c_uint = 2;
+/// Texture flags of the driver API.
+const READ_AS_INTEGER: c_uint = 1;
+const NORMALIZED_COORDINATES: c_uint = 2;
 const SRGB: c_uint = 0x10;
-const NO_TRILINEAR: c_uint = 0x20;
-const SEAMLESS: c_uint = 0x40;
+const DISABLE_TRILINEAR: c_uint = 0x20;
+const SEAMLESS_CUBEMAP: c_uint = 0x40;
 
 /// `cudaCreateTextureObject`.
 pub unsafe fn create_texture(
     to: *mut u64,
     resource: *const ResourceDesc,
-    how: *const TextureDesc,
+    desc: *const TextureDesc,
     view: *const ResourceViewDesc,
-) -> Answer {
-    // SAFETY: the caller's promise.
-    let (to, resource, how) = unsafe { (Out::new(to)?, read(resource)?, read(how)?) };
+) -> Result {
+    // SAFETY: `cudaCreateTextureObject` requires `to` to be null or writable and `resource` and `desc` to be
+    // null or readable.
+    let (to, resource, desc) = unsafe { (Out::new(to)?, read(resource)?, read(desc)?) };
     context()?;
-    let format = format_of(&resource)?;
-    let whole = format.number < 16;
-    if how.filter_mode == LINEAR_FILTER && whole && how.read_mode == AS_ELEMENT {
-        // `cudaErrorInvalidFilterSetting`: whole numbers cannot be mixed.
+    let format = resource_format(&resource)?;
+    let is_integer = format.number < 16;
+    if desc.filter_mode == FILTER_LINEAR && is_integer && desc.read_mode == READ_ELEMENT_TYPE {
+        // `cudaErrorInvalidFilterSetting`: integers cannot be interpolated.
         return Err(Error(26));
     }
-    let resource = of_driver(&resource, format)?;
-    // SAFETY: the caller's promise.
-    let view = unsafe { view.as_ref() }.map(view_of_driver);
+    let resource = to_driver_resource(&resource, format)?;
+    // SAFETY: `cudaCreateTextureObject` requires `view` to be null or readable.
+    let view = unsafe { view.as_ref() }.map(to_driver_view);
     let view = view.as_ref().map_or(std::ptr::null(), |view| view.as_ptr());
-    let mut found = 0;
-    // SAFETY: the driver reads the structures and writes a handle.
-    driver(unsafe {
-        cu::cuTexObjectCreate(&mut found, &resource, &texture_of_driver(&how), view)
+    let mut handle = 0;
+    // SAFETY: `handle` is writable, and the descriptors live until the call returns.
+    check(unsafe {
+        cu::cuTexObjectCreate(&mut handle, &resource, &to_driver_texture(&desc), view)
     })?;
-    to.set(found);
+    to.set(handle);
     Ok(())
 }
 
-/// `cudaDestroyTextureObject`. There may be none to destroy.
-pub unsafe fn destroy_texture(texture: u64) -> Answer {
+/// `cudaDestroyTextureObject`. Accepts 0.
+pub unsafe fn destroy_texture(texture: u64) -> Result {
     context()?;
     if texture == 0 {
         return Ok(());
     }
-    // SAFETY: any handle may be named.
-    driver(unsafe { cu::cuTexObjectDestroy(texture) })
+    // SAFETY: the driver validates `texture`.
+    check(unsafe { cu::cuTexObjectDestroy(texture) })
 }
 
 /// `cudaGetTextureObjectResourceDesc`.
-pub unsafe fn resource_of_texture(to: *mut ResourceDesc, texture: u64) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn texture_resource_desc(to: *mut ResourceDesc, texture: u64) -> Result {
+    // SAFETY: `cudaGetTextureObjectResourceDesc` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
     context()?;
-    let mut found = MaybeUninit::zeroed();
-    // SAFETY: the driver fills the structure.
-    let found = unsafe {
-        driver(cu::cuTexObjectGetResourceDesc(found.as_mut_ptr(), texture))?;
-        found.assume_init()
+    let mut driver_desc = MaybeUninit::zeroed();
+    // SAFETY: the driver initializes the structure if the call succeeds.
+    let driver_desc = unsafe {
+        check(cu::cuTexObjectGetResourceDesc(
+            driver_desc.as_mut_ptr(),
+            texture,
+        ))?;
+        driver_desc.assume_init()
     };
-    to.set(of_runtime(&found)?);
+    to.set(to_runtime_resource(&driver_desc)?);
     Ok(())
 }
 
 /// `cudaGetTextureObjectTextureDesc`.
-pub unsafe fn texture_of_texture(to: *mut TextureDesc, texture: u64) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn texture_desc(to: *mut TextureDesc, texture: u64) -> Result {
+    // SAFETY: `cudaGetTextureObjectTextureDesc` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
     context()?;
-    let mut found = MaybeUninit::<CUDA_TEXTURE_DESC>::zeroed();
-    // SAFETY: the driver fills the structure; enums are read as the numbers that they are in C.
-    let (found, modes, filter, mipmap) = unsafe {
-        driver(cu::cuTexObjectGetTextureDesc(found.as_mut_ptr(), texture))?;
-        let found = found.as_ptr();
+    let mut driver_desc = MaybeUninit::<CUDA_TEXTURE_DESC>::zeroed();
+    // SAFETY: the driver fills the structure; enums are read as integers, because they may hold a value that
+    // Rust's enum lacks.
+    let (driver_desc, modes, filter, mipmap) = unsafe {
+        check(cu::cuTexObjectGetTextureDesc(
+            driver_desc.as_mut_ptr(),
+            texture,
+        ))?;
+        let driver_desc = driver_desc.as_ptr();
         (
-            found,
-            (&raw const (*found).addressMode)
+            driver_desc,
+            (&raw const (*driver_desc).addressMode)
                 .cast::<[c_int; 3]>()
                 .read(),
-            (&raw const (*found).filterMode).cast::<c_int>().read(),
-            (&raw const (*found).mipmapFilterMode)
+            (&raw const (*driver_desc).filterMode)
+                .cast::<c_int>()
+                .read(),
+            (&raw const (*driver_desc).mipmapFilterMode)
                 .cast::<c_int>()
                 .read(),
         )
     };
-    // SAFETY: filled above; these fields may hold anything.
+    // SAFETY: `driver_desc` was filled above, and these fields have no invalid values.
     let (flags, border, anisotropy, bias, min, max) = unsafe {
         (
-            (*found).flags,
-            (*found).borderColor,
-            (*found).maxAnisotropy,
-            (*found).mipmapLevelBias,
-            (*found).minMipmapLevelClamp,
-            (*found).maxMipmapLevelClamp,
+            (*driver_desc).flags,
+            (*driver_desc).borderColor,
+            (*driver_desc).maxAnisotropy,
+            (*driver_desc).mipmapLevelBias,
+            (*driver_desc).minMipmapLevelClamp,
+            (*driver_desc).maxMipmapLevelClamp,
         )
     };
     let has = |flag: c_uint| c_int::from(flags & flag != 0);
     to.set(TextureDesc {
         address_mode: modes,
         filter_mode: filter,
-        read_mode: 1 - has(AS_WHOLE),
+        read_mode: 1 - has(READ_AS_INTEGER),
         srgb: has(SRGB),
         border_color: border,
-        normalized_coordinates: has(NORMALISED),
+        normalized_coordinates: has(NORMALIZED_COORDINATES),
         max_anisotropy: anisotropy,
         mipmap_filter_mode: mipmap,
         mipmap_level_bias: bias,
         min_mipmap_level_clamp: min,
         max_mipmap_level_clamp: max,
-        disable_trilinear_optimization: has(NO_TRILINEAR),
-        seamless_cubemap: has(SEAMLESS),
+        disable_trilinear_optimization: has(DISABLE_TRILINEAR),
+        seamless_cubemap: has(SEAMLESS_CUBEMAP),
     });
     Ok(())
 }
 
 /// `cudaCreateSurfaceObject`.
-pub unsafe fn create_surface(to: *mut u64, resource: *const ResourceDesc) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn create_surface(to: *mut u64, resource: *const ResourceDesc) -> Result {
+    // SAFETY: `cudaCreateSurfaceObject` requires `to` to be null or writable and `resource` to be null or
+    // readable.
     let (to, resource) = unsafe { (Out::new(to)?, read(resource)?) };
     context()?;
-    let resource = of_driver(&resource, format_of(&resource)?)?;
-    let mut found = 0;
-    // SAFETY: the driver reads the structure and writes a handle.
-    driver(unsafe { cu::cuSurfObjectCreate(&mut found, &resource) })?;
-    to.set(found);
+    let resource = to_driver_resource(&resource, resource_format(&resource)?)?;
+    let mut handle = 0;
+    // SAFETY: `handle` is writable, and the descriptor lives until the call returns.
+    check(unsafe { cu::cuSurfObjectCreate(&mut handle, &resource) })?;
+    to.set(handle);
     Ok(())
 }
 
-/// `cudaDestroySurfaceObject`. There may be none to destroy.
-pub unsafe fn destroy_surface(surface: u64) -> Answer {
+/// `cudaDestroySurfaceObject`. Accepts 0.
+pub unsafe fn destroy_surface(surface: u64) -> Result {
     context()?;
     if surface == 0 {
         return Ok(());
     }
-    // SAFETY: any handle may be named.
-    driver(unsafe { cu::cuSurfObjectDestroy(surface) })
+    // SAFETY: the driver validates `surface`.
+    check(unsafe { cu::cuSurfObjectDestroy(surface) })
 }
 
 /// `cudaGetSurfaceObjectResourceDesc`.
-pub unsafe fn resource_of_surface(to: *mut ResourceDesc, surface: u64) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn surface_resource_desc(to: *mut ResourceDesc, surface: u64) -> Result {
+    // SAFETY: `cudaGetSurfaceObjectResourceDesc` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
     context()?;
-    let mut found = MaybeUninit::zeroed();
-    // SAFETY: the driver fills the structure.
-    let found = unsafe {
-        driver(cu::cuSurfObjectGetResourceDesc(found.as_mut_ptr(), surface))?;
-        found.assume_init()
+    let mut driver_desc = MaybeUninit::zeroed();
+    // SAFETY: the driver initializes the structure if the call succeeds.
+    let driver_desc = unsafe {
+        check(cu::cuSurfObjectGetResourceDesc(
+            driver_desc.as_mut_ptr(),
+            surface,
+        ))?;
+        driver_desc.assume_init()
     };
-    to.set(of_runtime(&found)?);
+    to.set(to_runtime_resource(&driver_desc)?);
     Ok(())
 }
 
-/// What the elements of a resource are.
-fn format_of(resource: &ResourceDesc) -> Answer<Format> {
-    // SAFETY: the kind says which part of the union counts.
+/// Returns the element format of a resource.
+fn resource_format(resource: &ResourceDesc) -> Result<Format> {
+    // SAFETY: `kind` selects the active member of the union.
     unsafe {
         match resource.kind {
-            ARRAY => Ok(describe(resource.of.array)?.format),
-            LINEAR => Format::new(resource.of.linear.format),
-            PITCHED => Format::new(resource.of.pitched.format),
+            ARRAY => Ok(array_info(resource.res.array)?.format),
+            LINEAR => Format::new(resource.res.linear.format),
+            PITCHED => Format::new(resource.res.pitched.format),
             MIPMAPPED => {
-                cuda_driver::say(format_args!("mipmapped arrays are not there"));
+                cuda_driver::say(format_args!("mipmapped arrays are not supported"));
                 Err(Error::NOT_SUPPORTED)
             }
             _ => Err(Error::INVALID_VALUE),
@@ -192,20 +206,20 @@ fn format_of(resource: &ResourceDesc) -> Answer<Format> {
     }
 }
 
-/// A resource as the driver knows it.
-fn of_driver(resource: &ResourceDesc, format: Format) -> Answer<CUDA_RESOURCE_DESC> {
-    let mut made = MaybeUninit::<CUDA_RESOURCE_DESC>::zeroed();
-    let to = made.as_mut_ptr();
-    // SAFETY: all fields may be zero; enums are written as the numbers that they are in C, and the kind
-    // says which part of each union counts.
+/// Converts a resource description to the driver's.
+fn to_driver_resource(resource: &ResourceDesc, format: Format) -> Result<CUDA_RESOURCE_DESC> {
+    let mut driver_desc = MaybeUninit::<CUDA_RESOURCE_DESC>::zeroed();
+    let to = driver_desc.as_mut_ptr();
+    // SAFETY: all fields may be zero; enums are written as C's integers, and `kind` selects the active member
+    // of each union.
     unsafe {
         (&raw mut (*to).resType)
             .cast::<c_int>()
             .write(resource.kind);
         match resource.kind {
-            ARRAY => (*to).res.array.hArray = resource.of.array,
+            ARRAY => (*to).res.array.hArray = resource.res.array,
             LINEAR => {
-                let of = resource.of.linear;
+                let of = resource.res.linear;
                 let to = &raw mut (*to).res.linear;
                 (*to).devPtr = address(of.pointer);
                 (&raw mut (*to).format).cast::<c_int>().write(format.number);
@@ -213,7 +227,7 @@ fn of_driver(resource: &ResourceDesc, format: Format) -> Answer<CUDA_RESOURCE_DE
                 (*to).sizeInBytes = of.bytes;
             }
             PITCHED => {
-                let of = resource.of.pitched;
+                let of = resource.res.pitched;
                 let to = &raw mut (*to).res.pitch2D;
                 (*to).devPtr = address(of.pointer);
                 (&raw mut (*to).format).cast::<c_int>().write(format.number);
@@ -224,26 +238,26 @@ fn of_driver(resource: &ResourceDesc, format: Format) -> Answer<CUDA_RESOURCE_DE
             }
             _ => return Err(Error::INVALID_VALUE),
         }
-        Ok(made.assume_init())
+        Ok(driver_desc.assume_init())
     }
 }
 
-/// A resource of the driver's as the runtime gives it back.
-fn of_runtime(resource: &CUDA_RESOURCE_DESC) -> Answer<ResourceDesc> {
-    // SAFETY: as in `of_driver`.
+/// Converts the driver's resource description to the runtime's.
+fn to_runtime_resource(resource: &CUDA_RESOURCE_DESC) -> Result<ResourceDesc> {
+    // SAFETY: `resType` selects the active member of the union; enums are read as C's integers.
     unsafe {
         let kind = (&raw const resource.resType).cast::<c_int>().read();
-        let of = match kind {
-            ARRAY => ResourceOf {
+        let res = match kind {
+            ARRAY => ResourceUnion {
                 array: resource.res.array.hArray,
             },
             LINEAR => {
                 let of = &raw const resource.res.linear;
                 let number = (&raw const (*of).format).cast::<c_int>().read();
-                ResourceOf {
+                ResourceUnion {
                     linear: LinearResource {
                         pointer: pointer((*of).devPtr),
-                        format: Format::described(number, (*of).numChannels)?.channel_format(),
+                        format: Format::from_driver(number, (*of).numChannels)?.channel_format(),
                         bytes: (*of).sizeInBytes,
                     },
                 }
@@ -251,10 +265,10 @@ fn of_runtime(resource: &CUDA_RESOURCE_DESC) -> Answer<ResourceDesc> {
             PITCHED => {
                 let of = &raw const resource.res.pitch2D;
                 let number = (&raw const (*of).format).cast::<c_int>().read();
-                ResourceOf {
+                ResourceUnion {
                     pitched: PitchedResource {
                         pointer: pointer((*of).devPtr),
-                        format: Format::described(number, (*of).numChannels)?.channel_format(),
+                        format: Format::from_driver(number, (*of).numChannels)?.channel_format(),
                         width: (*of).width,
                         height: (*of).height,
                         pitch: (*of).pitchInBytes,
@@ -263,44 +277,49 @@ fn of_runtime(resource: &CUDA_RESOURCE_DESC) -> Answer<ResourceDesc> {
             }
             _ => return Err(Error::INVALID_VALUE),
         };
-        Ok(ResourceDesc { kind, of })
+        Ok(ResourceDesc { kind, res })
     }
 }
 
-/// A view as the driver knows it: the runtime's structure is the beginning of the driver's.
-fn view_of_driver(view: &ResourceViewDesc) -> MaybeUninit<CUDA_RESOURCE_VIEW_DESC> {
-    let mut made = MaybeUninit::<CUDA_RESOURCE_VIEW_DESC>::zeroed();
-    // SAFETY: it is shorter, and its fields lie at the same places.
-    unsafe { made.as_mut_ptr().cast::<ResourceViewDesc>().write(*view) };
-    made
+/// Converts a view description to the driver's, of which the runtime's is a prefix.
+fn to_driver_view(view: &ResourceViewDesc) -> MaybeUninit<CUDA_RESOURCE_VIEW_DESC> {
+    let mut driver_desc = MaybeUninit::<CUDA_RESOURCE_VIEW_DESC>::zeroed();
+    // SAFETY: the runtime's structure is shorter, and its fields have the same offsets.
+    unsafe {
+        driver_desc
+            .as_mut_ptr()
+            .cast::<ResourceViewDesc>()
+            .write(*view)
+    };
+    driver_desc
 }
 
-/// How a texture is read, as the driver knows it.
-fn texture_of_driver(how: &TextureDesc) -> CUDA_TEXTURE_DESC {
-    let mut made = MaybeUninit::<CUDA_TEXTURE_DESC>::zeroed();
+/// Converts a texture description to the driver's.
+fn to_driver_texture(desc: &TextureDesc) -> CUDA_TEXTURE_DESC {
+    let mut driver_desc = MaybeUninit::<CUDA_TEXTURE_DESC>::zeroed();
     let flag = |on: bool, flag: c_uint| if on { flag } else { 0 };
-    let to = made.as_mut_ptr();
-    // SAFETY: all fields may be zero; enums are written as the numbers that they are in C.
+    let to = driver_desc.as_mut_ptr();
+    // SAFETY: all fields may be zero; enums are written as C's integers.
     unsafe {
         (&raw mut (*to).addressMode)
             .cast::<[c_int; 3]>()
-            .write(how.address_mode);
+            .write(desc.address_mode);
         (&raw mut (*to).filterMode)
             .cast::<c_int>()
-            .write(how.filter_mode);
+            .write(desc.filter_mode);
         (&raw mut (*to).mipmapFilterMode)
             .cast::<c_int>()
-            .write(how.mipmap_filter_mode);
-        (*to).flags = flag(how.read_mode == AS_ELEMENT, AS_WHOLE)
-            | flag(how.normalized_coordinates != 0, NORMALISED)
-            | flag(how.srgb != 0, SRGB)
-            | flag(how.disable_trilinear_optimization != 0, NO_TRILINEAR)
-            | flag(how.seamless_cubemap != 0, SEAMLESS);
-        (*to).maxAnisotropy = how.max_anisotropy;
-        (*to).mipmapLevelBias = how.mipmap_level_bias;
-        (*to).minMipmapLevelClamp = how.min_mipmap_level_clamp;
-        (*to).maxMipmapLevelClamp = how.max_mipmap_level_clamp;
-        (*to).borderColor = how.border_color;
-        made.assume_init()
+            .write(desc.mipmap_filter_mode);
+        (*to).flags = flag(desc.read_mode == READ_ELEMENT_TYPE, READ_AS_INTEGER)
+            | flag(desc.normalized_coordinates != 0, NORMALIZED_COORDINATES)
+            | flag(desc.srgb != 0, SRGB)
+            | flag(desc.disable_trilinear_optimization != 0, DISABLE_TRILINEAR)
+            | flag(desc.seamless_cubemap != 0, SEAMLESS_CUBEMAP);
+        (*to).maxAnisotropy = desc.max_anisotropy;
+        (*to).mipmapLevelBias = desc.mipmap_level_bias;
+        (*to).minMipmapLevelClamp = desc.min_mipmap_level_clamp;
+        (*to).maxMipmapLevelClamp = desc.max_mipmap_level_clamp;
+        (*to).borderColor = desc.border_color;
+        driver_desc.assume_init()
     }
 }

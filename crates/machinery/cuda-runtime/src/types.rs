@@ -1,5 +1,5 @@
-//! The runtime API's structures, with the fields and sizes that they have in `driver_types.h`. An enum is
-//! a plain number, for a caller may pass one that the enum lacks.
+//! The runtime API's structures, with the fields and sizes of `driver_types.h`. Enums are plain numbers,
+//! because a caller may pass a value that the enum lacks.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -16,7 +16,7 @@ pub struct Dim3 {
     pub z: c_uint,
 }
 
-/// `cudaExtent`: the width of linear memory is in bytes, of an array in elements.
+/// `cudaExtent`. The width is in bytes for linear memory and in elements for arrays.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
@@ -73,7 +73,7 @@ pub struct Memcpy3DPeer {
     pub extent: Extent,
 }
 
-/// `cudaChannelFormatDesc`: how many bits each channel of an element has.
+/// `cudaChannelFormatDesc`: the bits of each channel (x, y, z, w) of an element, and the channels' kind (f).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChannelFormat {
@@ -117,7 +117,7 @@ pub struct FunctionAttributes {
     pub reserved: [c_int; 16],
 }
 
-/// `cudaLaunchAttribute`: a number that says what it is, and a value.
+/// `cudaLaunchAttribute`: an attribute's number and its value.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchAttribute {
@@ -126,7 +126,7 @@ pub struct LaunchAttribute {
     pub value: LaunchValue,
 }
 
-/// `cudaLaunchAttributeValue`, of which numbers alone are read here.
+/// `cudaLaunchAttributeValue`. This crate reads only its numeric members.
 #[repr(C, align(8))]
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchValue(pub [c_int; 16]);
@@ -155,13 +155,13 @@ pub struct IpcHandle {
 #[derive(Clone, Copy)]
 pub struct ResourceDesc {
     pub kind: c_int,
-    pub of: ResourceOf,
+    pub res: ResourceUnion,
 }
 
-/// What a `cudaResourceDesc` is of; its kind says which counts.
+/// The union in `cudaResourceDesc`; `kind` selects the active member.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub union ResourceOf {
+pub union ResourceUnion {
     pub array: CUarray,
     pub linear: LinearResource,
     pub pitched: PitchedResource,

@@ -1,5 +1,5 @@
-//! What ends a device's context, and what a child of `fork` is told. One test: all of it changes the whole
-//! process.
+//! Faults that destroy a device's context, and forked children. All of it is one test, because it changes the
+//! state of the whole process.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::null_mut;
@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 use cuda_runtime as cuda;
 use cuda_runtime::types::Dim3;
 
-/// What `__cudaRegisterFatBinary` is given.
+/// The argument of `__cudaRegisterFatBinary`.
 #[repr(C)]
 struct Wrapper {
     magic: c_int,
@@ -16,7 +16,7 @@ struct Wrapper {
     more: *const c_void,
 }
 
-/// What the program knows its kernel by.
+/// The host object whose address identifies the program's kernel.
 static WRITE: u8 = 0;
 
 const PTX: &CStr = c".version 6.4
@@ -34,21 +34,21 @@ const PTX: &CStr = c".version 6.4
 ";
 
 fn name(code: cuda::Code) -> &'static str {
-    // SAFETY: it is a string that lasts.
+    // SAFETY: the function returns a static string.
     unsafe { CStr::from_ptr(cuda::cudaGetErrorName(code)) }
         .to_str()
         .unwrap()
 }
 
-fn write(mut at: *mut c_void) -> &'static str {
-    let one = Dim3 { x: 1, y: 1, z: 1 };
-    let mut arguments: [*mut c_void; 1] = [(&raw mut at).cast()];
-    // SAFETY: the kernel has one argument.
+fn write(mut ptr: *mut c_void) -> &'static str {
+    let unit = Dim3 { x: 1, y: 1, z: 1 };
+    let mut arguments: [*mut c_void; 1] = [(&raw mut ptr).cast()];
+    // SAFETY: the kernel has one parameter.
     name(unsafe {
         cuda::cudaLaunchKernel(
             (&raw const WRITE).cast(),
-            one,
-            one,
+            unit,
+            unit,
             arguments.as_mut_ptr(),
             0,
             null_mut(),
@@ -57,13 +57,13 @@ fn write(mut at: *mut c_void) -> &'static str {
 }
 
 fn allocate() -> (&'static str, *mut c_void) {
-    let mut at = null_mut();
-    // SAFETY: an address is written.
-    (name(unsafe { cuda::cudaMalloc(&mut at, 64) }), at)
+    let mut ptr = null_mut();
+    // SAFETY: `ptr` is writable.
+    (name(unsafe { cuda::cudaMalloc(&mut ptr, 64) }), ptr)
 }
 
 fn synchronize() -> &'static str {
-    // SAFETY: any thread may wait.
+    // SAFETY: any thread may synchronize.
     name(unsafe { cuda::cudaDeviceSynchronize() })
 }
 
@@ -74,7 +74,7 @@ fn register() -> *mut *mut c_void {
         data: PTX.as_ptr().cast(),
         more: std::ptr::null(),
     }));
-    // SAFETY: as a compiler calls it.
+    // SAFETY: all pointers are null, static or leaked.
     unsafe {
         let handle = cuda::__cudaRegisterFatBinary(std::ptr::from_mut(wrapper).cast());
         cuda::__cudaRegisterFunction(
@@ -94,45 +94,45 @@ fn register() -> *mut *mut c_void {
 }
 
 #[test]
-fn a_fault_ends_the_context_until_a_reset_and_a_child_has_none() {
-    // SAFETY: before any call of the driver, which alone reads it.
+fn a_fault_ends_the_context_until_a_reset_and_a_child_has_no_device() {
+    // SAFETY: only the driver reads this variable, and no driver call has been made.
     unsafe { std::env::set_var("CUDA_BACKEND", "sim") };
     let handle = register();
-    let (made, at) = allocate();
+    let (allocated, ptr) = allocate();
     assert_eq!(
-        (made, write(at), synchronize()),
+        (allocated, write(ptr), synchronize()),
         ("cudaSuccess", "cudaSuccess", "cudaSuccess")
     );
 
-    let null = write(null_mut());
+    let launched = write(null_mut());
     let fault = "cudaErrorIllegalAddress";
-    assert_eq!((null, synchronize()), ("cudaSuccess", fault));
+    assert_eq!((launched, synchronize()), ("cudaSuccess", fault));
     for _ in 0..2 {
         assert_eq!(name(cuda::cudaGetLastError()), fault);
         assert_eq!(allocate().0, fault);
-        assert_eq!(write(at), fault);
+        assert_eq!(write(ptr), fault);
     }
     // SAFETY: nothing of the old context is used after this.
     assert_eq!(name(unsafe { cuda::cudaDeviceReset() }), "cudaSuccess");
     assert_eq!(name(cuda::cudaGetLastError()), "cudaSuccess");
-    let (made, at) = allocate();
+    let (allocated, ptr) = allocate();
     assert_eq!(
-        (made, write(at), synchronize()),
+        (allocated, write(ptr), synchronize()),
         ("cudaSuccess", "cudaSuccess", "cudaSuccess")
     );
-    let mut read = 0_u32;
-    // SAFETY: so many bytes are there.
-    let copied = unsafe { cuda::cudaMemcpy((&raw mut read).cast(), at, 4, 2) };
-    assert_eq!((name(copied), read), ("cudaSuccess", 77));
-    // A thread that has been there before a reset goes on with the new context.
+    let mut value = 0_u32;
+    // SAFETY: `value` and the allocation have four bytes.
+    let copied = unsafe { cuda::cudaMemcpy((&raw mut value).cast(), ptr, 4, 2) };
+    assert_eq!((name(copied), value), ("cudaSuccess", 77));
+    // A thread that used the old context before a reset continues with the new one.
     std::thread::spawn(|| {
         assert_eq!(allocate().0, "cudaSuccess");
-        // SAFETY: as above.
+        // SAFETY: no pointer of the old context is used afterwards.
         let reset = std::thread::spawn(|| name(unsafe { cuda::cudaDeviceReset() }));
         assert_eq!(reset.join().unwrap(), "cudaSuccess");
-        let (made, at) = allocate();
+        let (allocated, ptr) = allocate();
         assert_eq!(
-            (made, write(at), synchronize()),
+            (allocated, write(ptr), synchronize()),
             ("cudaSuccess", "cudaSuccess", "cudaSuccess")
         );
     })
@@ -145,18 +145,19 @@ fn a_fault_ends_the_context_until_a_reset_and_a_child_has_none() {
     let _ = handle;
 }
 
-/// A child is told that there is no device for it, and its end does not wait for anything.
+/// Forks a child, in which every call fails with `cudaErrorInitializationError`, and which exits without
+/// waiting.
 #[cfg(unix)]
 fn in_child(handle: *mut *mut c_void) {
-    // SAFETY: the child does nothing but ask and end.
+    // SAFETY: the child only calls functions that check for the fork first, and `_exit`.
     unsafe {
         let child = libc::fork();
         if child == 0 {
-            let told = [allocate().0, write(null_mut()), synchronize()];
+            let codes = [allocate().0, write(null_mut()), synchronize()];
             let last = name(cuda::cudaGetLastError());
             cuda::__cudaUnregisterFatBinary(handle);
-            let right = told == ["cudaErrorInitializationError"; 3] && last == told[0];
-            libc::_exit(if right { 0 } else { 1 });
+            let ok = codes == ["cudaErrorInitializationError"; 3] && last == codes[0];
+            libc::_exit(if ok { 0 } else { 1 });
         }
         let mut status = -1;
         assert_eq!(libc::waitpid(child, &mut status, 0), child);

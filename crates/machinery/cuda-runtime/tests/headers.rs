@@ -1,4 +1,5 @@
-//! The headers declare what the crates define, and compile as C and as C++.
+//! The headers in `kernels/include` declare exactly the functions that the crates define, and compile as C
+//! and C++.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,24 +16,24 @@ fn header(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The functions that a header declares: names before an opening parenthesis, after their result, and those
-/// that they have in a program with a default stream for each thread.
+/// Returns the functions that a header declares: names before an opening parenthesis that start with `result`,
+/// and their variants for per-thread default streams.
 fn declared(name: &str, result: &str) -> BTreeSet<String> {
-    let text = header(name);
-    let ends = |c: char| !c.is_alphanumeric() && c != '_';
+    let source = header(name);
+    let is_delimiter = |c: char| !c.is_alphanumeric() && c != '_';
     let mut names = BTreeSet::new();
-    for line in text
+    for line in source
         .lines()
         .filter(|line| !line.starts_with([' ', '#', '/']))
     {
-        let before = line.split('(').next().unwrap_or_default();
-        let name = before.rsplit(ends).next().unwrap_or_default();
+        let head = line.split('(').next().unwrap_or_default();
+        let name = head.rsplit(is_delimiter).next().unwrap_or_default();
         if name.starts_with(result) && line.contains('(') && !line.starts_with("typedef") {
             names.insert(name.to_owned());
         }
     }
-    for part in text.split("WARPBOOK_PER_THREAD(").skip(1) {
-        let name = part.split(ends).next().unwrap_or_default();
+    for part in source.split("WARPBOOK_PER_THREAD(").skip(1) {
+        let name = part.split(is_delimiter).next().unwrap_or_default();
         if name.starts_with(result) {
             names.insert(name.to_owned());
         }
@@ -40,12 +41,15 @@ fn declared(name: &str, result: &str) -> BTreeSet<String> {
     names
 }
 
-/// Both lists have the same names.
-fn same(declared: &BTreeSet<String>, defined: &BTreeSet<String>) -> Result<(), Failed> {
-    let missing: Vec<_> = declared.difference(defined).collect();
-    let hidden: Vec<_> = defined.difference(declared).collect();
-    if !missing.is_empty() || !hidden.is_empty() {
-        return Err(format!("declared, not there: {missing:?}; not declared: {hidden:?}").into());
+/// Checks that both sets are equal.
+fn same_names(declared: &BTreeSet<String>, defined: &BTreeSet<String>) -> Result<(), Failed> {
+    let undefined: Vec<_> = declared.difference(defined).collect();
+    let undeclared: Vec<_> = defined.difference(declared).collect();
+    if !undefined.is_empty() || !undeclared.is_empty() {
+        return Err(format!(
+            "declared but not defined: {undefined:?}; defined but not declared: {undeclared:?}"
+        )
+        .into());
     }
     Ok(())
 }
@@ -64,11 +68,11 @@ fn the_runtimes_functions_are_declared() -> Result<(), Failed> {
     if defined.len() < 200 {
         return Err(format!("{} functions", defined.len()).into());
     }
-    same(&all, &defined)
+    same_names(&all, &defined)
 }
 
-/// Programs that load the driver's library find more functions there than those that the header is for.
-fn the_drivers_functions_that_are_declared_are_there() -> Result<(), Failed> {
+/// The library defines more functions than the header declares, for programs that load it dynamically.
+fn the_declared_driver_functions_are_defined() -> Result<(), Failed> {
     let defined: BTreeSet<_> = cuda_driver::functions::names().collect();
     let headers = [
         "cuda.h",
@@ -76,15 +80,15 @@ fn the_drivers_functions_that_are_declared_are_there() -> Result<(), Failed> {
         "warpbook/driver_recent.h",
     ];
     let declared = headers.map(|name| declared(name, "cu"));
-    let missing = |name: &&String| !defined.contains(name.as_str());
-    let missing: Vec<_> = declared.iter().flatten().filter(missing).collect();
-    if !missing.is_empty() {
-        return Err(format!("declared, not there: {missing:?}").into());
+    let undefined = |name: &&String| !defined.contains(name.as_str());
+    let undefined: Vec<_> = declared.iter().flatten().filter(undefined).collect();
+    if !undefined.is_empty() {
+        return Err(format!("declared but not defined: {undefined:?}").into());
     }
     Ok(())
 }
 
-/// A program that uses each kind of thing that the headers have, without a kernel.
+/// A program without kernels that uses every kind of declaration in the headers.
 const C: &str = r#"
 #include "cuda_runtime_api.h"
 #include "cuda.h"
@@ -164,13 +168,13 @@ int main() {
 }
 "#;
 
-/// Compiles a text with a compiler, and nothing may be said of it.
-fn compiles(compiler: &str, language: &str, standard: &str, text: &str) -> Result<(), Failed> {
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let path = folder.path().join("program");
-    std::fs::write(&path, text).map_err(|error| error.to_string())?;
+/// Checks that a source compiles without any diagnostics.
+fn compiles(compiler: &str, language: &str, standard: &str, source: &str) -> Result<(), Failed> {
+    let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = directory.path().join("program");
+    std::fs::write(&path, source).map_err(|error| error.to_string())?;
     for more in [&[][..], &["-DCUDA_API_PER_THREAD_DEFAULT_STREAM"]] {
-        let run = Command::new(compiler)
+        let result = Command::new(compiler)
             .args([
                 "-x",
                 language,
@@ -186,19 +190,19 @@ fn compiles(compiler: &str, language: &str, standard: &str, text: &str) -> Resul
             .arg(&path)
             .output()
             .map_err(|error| error.to_string())?;
-        if !run.status.success() {
-            return Err(String::from_utf8_lossy(&run.stderr).into_owned().into());
+        if !result.status.success() {
+            return Err(String::from_utf8_lossy(&result.stderr).into_owned().into());
         }
     }
     Ok(())
 }
 
-/// All clangs that are installed.
+/// Returns the names of all installed versions of clang.
 fn compilers() -> Vec<String> {
     let names = (14..=24).map(|version| format!("clang-{version}"));
     let names = std::iter::once("clang".to_owned()).chain(names);
-    let there = |name: &String| Command::new(name).arg("--version").output().is_ok();
-    names.filter(there).collect()
+    let is_installed = |name: &String| Command::new(name).arg("--version").output().is_ok();
+    names.filter(is_installed).collect()
 }
 
 fn main() {
@@ -208,27 +212,31 @@ fn main() {
             the_runtimes_functions_are_declared,
         ),
         Trial::test(
-            "the driver's functions that are declared are there",
-            the_drivers_functions_that_are_declared_are_there,
+            "the declared driver functions are defined",
+            the_declared_driver_functions_are_defined,
         ),
     ];
     let compilers = compilers();
     if compilers.is_empty() {
-        let without = Trial::test("the headers compile (there is no clang)", || Ok(()));
-        trials.push(without.with_ignored_flag(true));
+        let skipped = Trial::test("the headers compile (no clang found)", || Ok(()));
+        trials.push(skipped.with_ignored_flag(true));
     }
     for compiler in compilers {
-        for (language, standard, text) in [
+        for (language, standard, source) in [
             ("c", "-std=c11", C),
             ("c++", "-std=c++17", C),
             ("c++", "-std=c++11", CPP),
             ("c++", "-std=c++17", CPP),
         ] {
-            let which = if text == C { "both APIs" } else { "templates" };
-            let name = format!("{compiler} {standard}: {which}");
+            let apis = if source == C {
+                "both APIs"
+            } else {
+                "templates"
+            };
+            let name = format!("{compiler} {standard}: {apis}");
             let compiler = compiler.clone();
             trials.push(Trial::test(name, move || {
-                compiles(&compiler, language, standard, text)
+                compiles(&compiler, language, standard, source)
             }));
         }
     }

@@ -1,12 +1,12 @@
-//! Finding a description in a kernel's file.
+//! Locating the launch plan in a kernel's file.
 
-use crate::Mistake;
+use crate::PlanError;
 
-/// How its comment begins.
-const BEGIN: &str = "/* cuda-run";
-const END: &str = "*/";
+/// The start of the plan's comment.
+const COMMENT_START: &str = "/* cuda-run";
+const COMMENT_END: &str = "*/";
 
-/// A description's text, and the line of the file before its first.
+/// The text of a plan, and the number of lines before it in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text<'a> {
     pub text: &'a str,
@@ -14,34 +14,34 @@ pub struct Text<'a> {
 }
 
 impl Text<'_> {
-    /// The file's line of a place in the text.
-    pub fn line(&self, place: usize) -> usize {
-        let before = self.text.get(..place).unwrap_or(self.text);
-        self.lines_before + before.matches('\n').count() + 1
+    /// Returns the line in the file of a byte offset in the text.
+    pub fn line(&self, offset: usize) -> usize {
+        let prefix = self.text.get(..offset).unwrap_or(self.text);
+        self.lines_before + prefix.matches('\n').count() + 1
     }
 }
 
-/// The description in a file; none where it has none.
+/// Finds the plan in a file. Returns `None` if there is none.
 ///
 /// # Errors
 ///
-/// Where its comment has no end.
-pub fn find(file: &str) -> Result<Option<Text<'_>>, Mistake> {
-    let begins = |(at, _): &(usize, &str)| {
-        let line_begins = file[..*at].rsplit('\n').next();
-        let rest = &file[at + BEGIN.len()..];
-        line_begins.is_some_and(|before| before.trim().is_empty())
+/// Fails if the comment is not closed.
+pub fn find(file: &str) -> Result<Option<Text<'_>>, PlanError> {
+    let is_start = |(at, _): &(usize, &str)| {
+        let line_prefix = file[..*at].rsplit('\n').next();
+        let rest = &file[at + COMMENT_START.len()..];
+        line_prefix.is_some_and(|prefix| prefix.trim().is_empty())
             && rest.starts_with(|next: char| next.is_whitespace())
     };
-    let Some((at, _)) = file.match_indices(BEGIN).find(begins) else {
+    let Some((at, _)) = file.match_indices(COMMENT_START).find(is_start) else {
         return Ok(None);
     };
     let lines_before = file[..at].matches('\n').count();
-    let rest = &file[at + BEGIN.len()..];
-    let Some(end) = rest.find(END) else {
-        return Err(Mistake {
+    let rest = &file[at + COMMENT_START.len()..];
+    let Some(end) = rest.find(COMMENT_END) else {
+        return Err(PlanError {
             line: lines_before + 1,
-            what: "the comment with the description has no end".to_owned(),
+            message: "the comment with the launch plan is not closed (missing */)".to_owned(),
         });
     };
     Ok(Some(Text {
@@ -55,16 +55,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_comment_of_that_beginning_has_the_description() {
+    fn a_comment_starting_with_cuda_run_holds_the_plan() {
         let file = "// one\n/* cuda-run\nn = 1\nm = 2 */\nint x;\n";
-        let found = find(file).unwrap().unwrap();
-        assert_eq!(found.text, "\nn = 1\nm = 2 ");
-        assert_eq!(found.line(1), 3);
-        assert_eq!(found.line(8), 4);
+        let plan_text = find(file).unwrap().unwrap();
+        assert_eq!(plan_text.text, "\nn = 1\nm = 2 ");
+        assert_eq!(plan_text.line(1), 3);
+        assert_eq!(plan_text.line(8), 4);
     }
 
     #[test]
-    fn others_are_comments_and_no_more() {
+    fn other_comments_are_ignored() {
         for file in [
             "",
             "// /* cuda-run\n",
@@ -73,10 +73,10 @@ mod tests {
         ] {
             assert_eq!(find(file).unwrap(), None, "{file}");
         }
-        let said = find("\n/* cuda-run\nn = 1\n").unwrap_err();
+        let error = find("\n/* cuda-run\nn = 1\n").unwrap_err();
         assert_eq!(
-            said.to_string(),
-            "line 2: the comment with the description has no end"
+            error.to_string(),
+            "line 2: the comment with the launch plan is not closed (missing */)"
         );
     }
 }

@@ -1,8 +1,8 @@
-//! Numbers in memory, by type.
+//! Element types and their representation in memory.
 
 use crate::expression::Value;
 
-/// The type of a number in memory.
+/// The type of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
     U8,
@@ -17,7 +17,7 @@ pub enum Element {
     F64,
 }
 
-/// Names, Rust's first and then C's.
+/// Names of the types: Rust's first, then C's.
 const NAMES: [(Element, &[&str]); 10] = [
     (Element::U8, &["u8", "unsigned char", "uint8_t", "bool"]),
     (Element::I8, &["i8", "char", "signed char", "int8_t"]),
@@ -44,24 +44,24 @@ const NAMES: [(Element, &[&str]); 10] = [
 ];
 
 impl Element {
-    /// The type of this name.
+    /// Returns the type with this name.
     ///
     /// # Errors
     ///
-    /// Which names there are.
+    /// Fails if the name is unknown, with the known names.
     pub fn named(name: &str) -> Result<Element, String> {
-        let mut all = NAMES.iter();
-        let found = all.find(|(_, names)| names.contains(&name));
-        found.map(|(element, _)| *element).ok_or_else(|| {
+        let mut types = NAMES.iter();
+        let entry = types.find(|(_, names)| names.contains(&name));
+        entry.map(|(element, _)| *element).ok_or_else(|| {
             let names: Vec<&str> = NAMES.iter().map(|(_, names)| names[0]).collect();
             format!(
-                "there is no type {name}; there are {}, and C's names of them",
+                "unknown type {name}; known types: {}, and their C names",
                 names.join(", ")
             )
         })
     }
 
-    /// How many bytes it has.
+    /// Returns the size in bytes.
     pub fn size(self) -> usize {
         match self {
             Element::U8 | Element::I8 => 1,
@@ -71,42 +71,42 @@ impl Element {
         }
     }
 
-    /// Whether it has a fraction.
+    /// Returns true for floating-point types.
     pub fn is_float(self) -> bool {
         matches!(self, Element::F32 | Element::F64)
     }
 
-    /// A number's bytes; a whole number is cut to its size as C does, one with a fraction loses it.
+    /// Converts a number to bytes. As in C, integers are truncated to the size, and fractions are dropped.
     pub fn bytes(self, value: Value) -> Vec<u8> {
         match self {
-            Element::F32 => (value.float() as f32).to_le_bytes().into(),
-            Element::F64 => value.float().to_le_bytes().into(),
-            _ => value.whole().to_le_bytes()[..self.size()].into(),
+            Element::F32 => (value.to_float() as f32).to_le_bytes().into(),
+            Element::F64 => value.to_float().to_le_bytes().into(),
+            _ => value.to_integer().to_le_bytes()[..self.size()].into(),
         }
     }
 
-    /// The number that these bytes are, as many as [`Self::size`].
+    /// Converts bytes, as many as [`Self::size`], to a number.
     pub fn value(self, bytes: &[u8]) -> Value {
-        let mut wide = [0; 8];
-        wide[..bytes.len()].copy_from_slice(bytes);
-        let bits = u64::from_le_bytes(wide);
+        let mut padded = [0; 8];
+        padded[..bytes.len()].copy_from_slice(bytes);
+        let bits = u64::from_le_bytes(padded);
         match self {
             Element::F32 => Value::Float(f64::from(f32::from_bits(bits as u32))),
             Element::F64 => Value::Float(f64::from_bits(bits)),
-            Element::I8 => Value::Whole((bits as i8).into()),
-            Element::I16 => Value::Whole((bits as i16).into()),
-            Element::I32 => Value::Whole((bits as i32).into()),
-            Element::I64 => Value::Whole((bits as i64).into()),
-            _ => Value::Whole(bits.into()),
+            Element::I8 => Value::Integer((bits as i8).into()),
+            Element::I16 => Value::Integer((bits as i16).into()),
+            Element::I32 => Value::Integer((bits as i32).into()),
+            Element::I64 => Value::Integer((bits as i64).into()),
+            _ => Value::Integer(bits.into()),
         }
     }
 
-    /// A number as it is printed, as short as it is read back.
+    /// Formats a number with the fewest digits that round-trip.
     pub fn text(self, value: Value) -> String {
         match (self, value) {
-            (Element::F32, value) => (value.float() as f32).to_string(),
+            (Element::F32, value) => (value.to_float() as f32).to_string(),
             (_, Value::Float(value)) => value.to_string(),
-            (_, Value::Whole(value)) => value.to_string(),
+            (_, Value::Integer(value)) => value.to_string(),
         }
     }
 }
@@ -116,33 +116,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_come_back_from_their_bytes() {
+    fn numbers_round_trip_through_bytes() {
         for (name, value) in [
-            ("u8", Value::Whole(255)),
-            ("char", Value::Whole(-1)),
-            ("short", Value::Whole(-300)),
-            ("unsigned int", Value::Whole(4_000_000_000)),
-            ("int", Value::Whole(-5)),
-            ("u64", Value::Whole(u64::MAX.into())),
-            ("i64", Value::Whole(i64::MIN.into())),
+            ("u8", Value::Integer(255)),
+            ("char", Value::Integer(-1)),
+            ("short", Value::Integer(-300)),
+            ("unsigned int", Value::Integer(4_000_000_000)),
+            ("int", Value::Integer(-5)),
+            ("u64", Value::Integer(u64::MAX.into())),
+            ("i64", Value::Integer(i64::MIN.into())),
             ("float", Value::Float(0.25)),
             ("double", Value::Float(0.1)),
         ] {
-            let of = Element::named(name).unwrap();
-            let bytes = of.bytes(value);
-            assert_eq!(bytes.len(), of.size(), "{name}");
-            assert_eq!(of.value(&bytes), value, "{name}");
+            let element = Element::named(name).unwrap();
+            let bytes = element.bytes(value);
+            assert_eq!(bytes.len(), element.size(), "{name}");
+            assert_eq!(element.value(&bytes), value, "{name}");
         }
         assert_eq!(Element::U8.bytes(Value::Float(3.9)), [3]);
         assert_eq!(Element::F32.text(Value::Float(f64::from(0.1_f32))), "0.1");
     }
 
     #[test]
-    fn another_name_is_told_those_there_are() {
-        let why = Element::named("flaot").unwrap_err();
+    fn an_unknown_name_lists_the_known_ones() {
+        let reason = Element::named("flaot").unwrap_err();
         assert!(
-            why.contains("no type flaot") && why.contains("f32"),
-            "{why}"
+            reason.contains("unknown type flaot") && reason.contains("f32"),
+            "{reason}"
         );
     }
 }

@@ -1,55 +1,55 @@
-//! Arithmetic in a description, written as in C: `a[i] + 2 * b[i]`, `(n + 255) / 256`.
+//! Arithmetic expressions with C's syntax: `a[i] + 2 * b[i]`, `(n + 255) / 256`.
 
 mod evaluate;
 mod parse;
-mod replace;
+mod substitute;
 
 pub use evaluate::Values;
 
-/// A number: whole, or with a fraction. Two whole ones make a whole one, as in C.
+/// A number. As in C, an operation on two integers yields an integer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    Whole(i128),
+    Integer(i128),
     Float(f64),
 }
 
 impl Value {
-    /// As a number with a fraction.
-    pub fn float(self) -> f64 {
+    /// Converts to a floating-point number.
+    pub fn to_float(self) -> f64 {
         match self {
-            Value::Whole(value) => value as f64,
+            Value::Integer(value) => value as f64,
             Value::Float(value) => value,
         }
     }
 
-    /// As a whole number.
-    pub fn whole(self) -> i128 {
+    /// Converts to an integer, truncating towards zero.
+    pub fn to_integer(self) -> i128 {
         match self {
-            Value::Whole(value) => value,
+            Value::Integer(value) => value,
             Value::Float(value) => value as i128,
         }
     }
 }
 
-/// An expression, read.
+/// A parsed expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
     Number(Value),
-    /// A number's name.
+    /// The name of a number.
     Name(String),
-    /// An element of a buffer.
+    /// An element of a buffer, with its index.
     Element(String, Box<Expression>),
-    Negative(Box<Expression>),
+    Negate(Box<Expression>),
     Not(Box<Expression>),
-    Two(Operator, Box<[Expression; 2]>),
-    /// `condition ? one : other`
-    Choice(Box<[Expression; 3]>),
+    Binary(Operator, Box<[Expression; 2]>),
+    /// `condition ? when_true : when_false`
+    Conditional(Box<[Expression; 3]>),
     Call(Function, Vec<Expression>),
-    /// `sum(k, from, to, of k)`: of all whole k from `from` to below `to`.
+    /// `sum(k, from, to, term of k)`: the sum over all integers k from `from` up to but excluding `to`.
     Sum(String, Box<[Expression; 3]>),
 }
 
-/// What stands between two numbers.
+/// A binary operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
     Or,
@@ -63,31 +63,31 @@ pub enum Operator {
     GreaterOrEqual,
     Less,
     Greater,
-    Left,
-    Right,
-    Plus,
-    Minus,
-    Times,
-    By,
-    Rest,
+    ShiftLeft,
+    ShiftRight,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
 }
 
-/// A function of one number or two.
+/// A built-in function of one or two arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
     pub name: &'static str,
-    of: Of,
+    implementation: Implementation,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Of {
-    One(fn(f64) -> f64),
-    Two(fn(f64, f64) -> f64),
-    /// As it is, of whole numbers too.
+enum Implementation {
+    Unary(fn(f64) -> f64),
+    Binary(fn(f64, f64) -> f64),
+    /// Absolute value, which preserves integers.
     Absolute,
-    Least,
-    Greatest,
-    Whole,
+    Min,
+    Max,
+    Integer,
     Float,
 }
 
@@ -97,44 +97,47 @@ impl PartialEq for Function {
     }
 }
 
-const fn one(name: &'static str, of: fn(f64) -> f64) -> Function {
+const fn unary(name: &'static str, function: fn(f64) -> f64) -> Function {
     Function {
         name,
-        of: Of::One(of),
+        implementation: Implementation::Unary(function),
     }
 }
 
-const fn other(name: &'static str, of: Of) -> Function {
-    Function { name, of }
+const fn builtin(name: &'static str, implementation: Implementation) -> Function {
+    Function {
+        name,
+        implementation,
+    }
 }
 
 const FUNCTIONS: &[Function] = &[
-    one("sqrt", f64::sqrt),
-    one("exp", f64::exp),
-    one("log", f64::ln),
-    one("sin", f64::sin),
-    one("cos", f64::cos),
-    one("tan", f64::tan),
-    one("tanh", f64::tanh),
-    one("floor", f64::floor),
-    one("ceil", f64::ceil),
-    one("f32", |value| f64::from(value as f32)),
-    other("pow", Of::Two(f64::powf)),
-    other("fmod", Of::Two(|one, other| one % other)),
-    other("abs", Of::Absolute),
-    other("min", Of::Least),
-    other("max", Of::Greatest),
-    other("int", Of::Whole),
-    other("float", Of::Float),
+    unary("sqrt", f64::sqrt),
+    unary("exp", f64::exp),
+    unary("log", f64::ln),
+    unary("sin", f64::sin),
+    unary("cos", f64::cos),
+    unary("tan", f64::tan),
+    unary("tanh", f64::tanh),
+    unary("floor", f64::floor),
+    unary("ceil", f64::ceil),
+    unary("f32", |value| f64::from(value as f32)),
+    builtin("pow", Implementation::Binary(f64::powf)),
+    builtin("fmod", Implementation::Binary(|a, b| a % b)),
+    builtin("abs", Implementation::Absolute),
+    builtin("min", Implementation::Min),
+    builtin("max", Implementation::Max),
+    builtin("int", Implementation::Integer),
+    builtin("float", Implementation::Float),
 ];
 
 impl Expression {
-    /// Reads a text.
+    /// Parses an expression.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
-    pub fn read(text: &str) -> Result<Expression, String> {
-        parse::read(text)
+    /// Fails with a description of the syntax error.
+    pub fn parse(text: &str) -> Result<Expression, String> {
+        parse::parse(text)
     }
 }

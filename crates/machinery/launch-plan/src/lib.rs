@@ -1,49 +1,49 @@
-//! How a kernel without a host program is launched: buffers and how they are filled, launches and their
-//! arguments, what to print, and what to compare with.
+//! Launch plans: how to launch a kernel without a host program. A plan lists buffers and their initial values,
+//! launches and their arguments, buffers to print, and expected results.
 //!
-//! The description is TOML, in a comment of the kernel's own file that begins with `/* cuda-run`, or in a
-//! file. `docs/records/launch-plan.md` says what may be in it. Nothing is launched here: this crate reads
-//! descriptions, computes what is in buffers, and judges what came out.
+//! A plan is TOML in a comment of the kernel's own file that begins with `/* cuda-run`, or in a file of its
+//! own. `docs/records/launch-plan.md` describes the format. This crate launches nothing: it parses plans,
+//! computes the buffers' initial contents, and compares results with the expected ones.
 //!
-//! | module | what is in it |
+//! | module | contents |
 //! |---|---|
-//! | [`plan`] | the description as it is written |
-//! | [`comment`] | finding it in a file |
-//! | [`expression`] | arithmetic in it: `a[i] + 2 * b[i]` |
-//! | [`element`] | numbers in memory, by type |
-//! | [`fill`] | what is in a buffer before the first launch |
-//! | [`judge`] | what came out beside what is expected |
-//! | [`ready`] | a description with all names looked up and all sizes known |
+//! | [`plan`] | the plan as written |
+//! | [`comment`] | locating the plan in a file |
+//! | [`expression`] | arithmetic expressions such as `a[i] + 2 * b[i]` |
+//! | [`element`] | element types and their representation in memory |
+//! | [`fill`] | the initial contents of buffers |
+//! | [`verify`] | comparison of results with expected values |
+//! | [`resolved`] | the plan with all names resolved and all sizes evaluated |
 
 pub mod comment;
 pub mod element;
 pub mod expression;
 pub mod fill;
-pub mod judge;
 pub mod plan;
-pub mod ready;
+pub mod resolved;
+pub mod verify;
 
 use std::fmt;
 
 pub use element::Element;
-pub use ready::{Argument, Buffer, Launch, Ready};
+pub use resolved::{Argument, Buffer, Launch, ResolvedPlan};
 
-/// What is wrong with a description, and in which of its file's lines.
+/// An error in a launch plan and its line in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
-    /// From 1; 0 where it is of no line.
+pub struct PlanError {
+    /// The line, counted from 1, or 0 if the error has no line.
     pub line: usize,
-    /// A sentence.
-    pub what: String,
+    /// The description of the error.
+    pub message: String,
 }
 
-impl fmt::Display for Mistake {
+impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
-            0 => f.write_str(&self.what),
-            line => write!(f, "line {line}: {}", self.what),
+            0 => f.write_str(&self.message),
+            line => write!(f, "line {line}: {}", self.message),
         }
     }
 }
 
-impl std::error::Error for Mistake {}
+impl std::error::Error for PlanError {}

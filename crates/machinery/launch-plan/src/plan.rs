@@ -1,15 +1,15 @@
-//! The description as it is written.
+//! The launch plan as it is written in TOML.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use toml::Spanned;
 
-/// A description.
+/// A launch plan.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// Numbers with names, for expressions: of those before it, where it is one itself.
+    /// Named numbers for use in expressions. A number may refer to those defined before it.
     #[serde(default)]
     pub numbers: BTreeMap<String, Spanned<Number>>,
     #[serde(default)]
@@ -18,63 +18,63 @@ pub struct Plan {
     pub launch: Vec<Launch>,
 }
 
-/// A number, or an expression of one.
+/// A number or an expression.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Number {
-    Whole(i64),
-    Fraction(f64),
+    Integer(i64),
+    Float(f64),
     Expression(String),
 }
 
-/// Memory on the device.
+/// A buffer in device memory.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Buffer {
     pub name: Spanned<String>,
-    /// `f32`, or as C has it: `float`.
+    /// The element type: `f32`, or its C name `float`.
     #[serde(rename = "type")]
-    pub of: Spanned<String>,
-    /// How many elements.
+    pub element: Spanned<String>,
+    /// Number of elements.
     pub count: Spanned<Number>,
-    /// It is the kernel file's own variable of this name, `__constant__` or `__device__`.
+    /// True if the buffer is the variable of this name in the kernel's file, `__constant__` or `__device__`.
     #[serde(default)]
     pub symbol: bool,
-    /// What is in it before the first launch: zeros where nothing is said.
+    /// The contents before the first launch; zeros by default.
     pub fill: Option<Spanned<Fill>>,
-    /// How many elements to print at the end.
+    /// Number of elements to print after the last launch.
     pub print: Option<Spanned<Number>>,
-    /// What has to be in it at the end.
+    /// The expected contents after the last launch.
     pub expect: Option<Spanned<Expect>>,
-    /// By how much it may differ.
+    /// The accepted difference from the expected contents.
     pub tolerance: Option<Tolerance>,
 }
 
-/// What is in a buffer at first.
+/// The initial contents of a buffer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Fill {
-    /// The same number everywhere.
-    Whole(i64),
-    Fraction(f64),
-    /// `zeros`, `iota`, `none`, or an expression of `i`, the element's number.
-    Word(String),
+    /// One number for every element.
+    Integer(i64),
+    Float(f64),
+    /// `zeros`, `iota`, `none`, or an expression of the element's index `i`.
+    Text(String),
     Table(FillTable),
 }
 
-/// What takes more words.
+/// Initial contents that need parameters.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum FillTable {
-    /// Numbers that look like drawn by chance, the same each time.
+    /// Pseudo-random numbers, the same in every run.
     Random(Random),
-    /// These, again and again.
+    /// A list of values, repeated to the end of the buffer.
     Values(Vec<Number>),
     /// The bytes of a file.
     File(String),
 }
 
-/// Numbers from `from` to below `to`.
+/// Uniformly distributed numbers from `from` up to but excluding `to`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Random {
@@ -82,21 +82,21 @@ pub struct Random {
     pub seed: u32,
     pub from: Option<f64>,
     pub to: Option<f64>,
-    /// Whole numbers only, also where the elements have a fraction.
+    /// True to draw only integers, even for floating-point elements.
     #[serde(default)]
     pub whole: bool,
 }
 
-/// What has to be in a buffer at the end.
+/// The expected contents of a buffer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Expect {
-    /// By an expression of `i` and of buffers as they were filled.
+    /// An expression of `i` and of the buffers' initial contents.
     Expression(String),
     Table(ExpectTable),
 }
 
-/// What takes more words.
+/// Expected contents that are listed or read from a file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum ExpectTable {
@@ -104,54 +104,54 @@ pub enum ExpectTable {
     File(String),
 }
 
-/// By how much a result may differ: by either of the two.
+/// The accepted difference of a result: it passes if it meets either bound.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Tolerance {
     #[serde(default)]
     pub absolute: f64,
-    /// As a part of the expected value.
+    /// The difference relative to the expected value.
     #[serde(default)]
     pub relative: f64,
 }
 
-/// One number, or up to three: x, y and z.
+/// One number, or up to three for x, y and z.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Size {
-    One(Number),
-    Some(Vec<Number>),
+    Scalar(Number),
+    List(Vec<Number>),
 }
 
-/// A launch.
+/// A kernel launch.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Launch {
     /// The kernel's name in the source.
     pub kernel: Spanned<String>,
-    /// Blocks.
+    /// Number of blocks.
     pub grid: Spanned<Size>,
-    /// Threads a block.
+    /// Threads per block.
     pub block: Spanned<Size>,
-    /// Bytes of dynamic shared memory a block.
+    /// Bytes of dynamic shared memory per block.
     pub shared: Option<Spanned<Number>>,
     #[serde(default)]
     pub arguments: Vec<Spanned<Argument>>,
-    /// How often it is launched, one after the other.
+    /// Number of consecutive launches.
     pub times: Option<Spanned<Number>>,
 }
 
-/// An argument of a kernel.
+/// A kernel argument.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Argument {
-    Whole(i64),
-    Fraction(f64),
-    /// A buffer's name, for its address; or an expression.
-    Word(String),
-    /// A structure: its members one after the other.
+    Integer(i64),
+    Float(f64),
+    /// The name of a buffer, whose address is passed, or an expression.
+    Text(String),
+    /// A structure, as a list of its members.
     Members(Vec<Member>),
 }
 
-/// A member of a structure, by its type: `{ f32 = 2.5 }`.
+/// A member of a structure: its type and value, such as `{ f32 = 2.5 }`.
 pub type Member = BTreeMap<String, Number>;

@@ -1,19 +1,19 @@
-//! All launches of a kernel together.
+//! Aggregation of all launches of a kernel.
 
 use std::collections::HashMap;
 
 use cuda_driver::names::{in_full, plain};
 use cuda_driver::{LaunchRecord, TimedLaunch};
 
-/// What is known of a launch, and then of several of one kernel.
+/// A record of one launch, or of several launches of one kernel.
 pub trait Launch: Clone {
     /// The kernel's name.
     fn kernel(&mut self) -> &mut String;
-    /// Blocks of the grid, and threads of a block.
+    /// Returns the blocks of the grid and the threads of a block.
     fn shape(&self) -> [[u32; 3]; 2];
-    /// Adds another launch; the shape stays.
+    /// Adds another launch. The shape is kept.
     fn add(&mut self, other: &Self);
-    /// What it took, or all of them together.
+    /// Returns the total time in milliseconds.
     fn milliseconds(&self) -> f64;
 }
 
@@ -53,80 +53,80 @@ impl Launch for TimedLaunch {
     }
 }
 
-/// A kernel and what its launches did.
+/// A kernel and the total of its launches.
 #[derive(Clone, Debug)]
 pub struct Kernel<L = LaunchRecord> {
-    /// As its author calls it: `add<float>`.
+    /// The name in the source, such as `add<float>`.
     pub name: String,
-    /// Its name in the PTX, which tells kernels of one name and other parameters apart.
+    /// The name in the PTX, which distinguishes overloads.
     symbol: String,
-    /// How often it was launched.
+    /// Number of launches.
     pub launches: u64,
-    /// Whether its launches had other grids or blocks than the first.
+    /// True if the grid or the block of a launch differs from the first launch's.
     pub varied: bool,
-    /// All launches together; its kernel is [`Self::name`], its grid that of the first.
-    pub all: L,
+    /// The sum of all launches. Its kernel is [`Self::name`]; its grid and block are those of the first launch.
+    pub total: L,
 }
 
-/// The kernels of a program, in the order of their first launches.
+/// The kernels of a program in the order of their first launches.
 #[derive(Debug)]
 pub struct Kernels<L = LaunchRecord> {
-    all: Vec<Kernel<L>>,
-    /// Where each is, by its symbol: a program may have thousands.
-    places: HashMap<String, usize>,
+    entries: Vec<Kernel<L>>,
+    /// Index of each kernel by symbol. A map, because a program may have thousands of kernels.
+    indices: HashMap<String, usize>,
 }
 
 impl<L> Default for Kernels<L> {
     fn default() -> Self {
         Kernels {
-            all: Vec::new(),
-            places: HashMap::new(),
+            entries: Vec::new(),
+            indices: HashMap::new(),
         }
     }
 }
 
 impl<L: Launch> Kernels<L> {
-    /// Adds so many launches that are alike.
+    /// Adds `times` identical launches.
     pub fn add(&mut self, mut launch: L, times: u64) {
         if times == 0 {
             return;
         }
         let symbol = launch.kernel().clone();
-        if let Some(&place) = self.places.get(&symbol) {
-            let known = &mut self.all[place];
-            known.launches += times;
-            known.varied |= known.all.shape() != launch.shape();
-            // One by one, as they happened: a product would be rounded otherwise than their sum.
+        if let Some(&index) = self.indices.get(&symbol) {
+            let kernel = &mut self.entries[index];
+            kernel.launches += times;
+            kernel.varied |= kernel.total.shape() != launch.shape();
+            // Added one by one, because a product would be rounded differently from the sum.
             for _ in 0..times {
-                known.all.add(&launch);
+                kernel.total.add(&launch);
             }
             return;
         }
-        let more = launch.clone();
+        let remaining = launch.clone();
         let name = plain(&symbol);
         launch.kernel().clone_from(&name);
-        self.places.insert(symbol.clone(), self.all.len());
-        self.all.push(Kernel {
-            all: launch,
+        self.indices.insert(symbol.clone(), self.entries.len());
+        self.entries.push(Kernel {
+            total: launch,
             name,
             symbol,
             launches: 1,
             varied: false,
         });
-        self.add(more, times - 1);
+        self.add(remaining, times - 1);
     }
 
-    /// All of them. Those of one name have their parameters with it.
+    /// Returns all kernels. Overloads get their parameters in their names.
     pub fn finish(&self) -> Vec<Kernel<L>> {
         let mut named: HashMap<&str, usize> = HashMap::new();
-        for kernel in &self.all {
+        for kernel in &self.entries {
             *named.entry(&kernel.name).or_default() += 1;
         }
-        let mut kernels = self.all.clone();
+        let mut kernels = self.entries.clone();
         for kernel in &mut kernels {
             if named[kernel.name.as_str()] > 1 {
                 kernel.name = in_full(&kernel.symbol);
-                kernel.all.kernel().clone_from(&kernel.name);
+                kernel.total.kernel().clone_from(&kernel.name);
             }
         }
         kernels

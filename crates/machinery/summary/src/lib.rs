@@ -1,16 +1,16 @@
-//! What is told at a program's end: its kernels, what checks found, what was refused.
+//! The report at the end of a program: its kernels, the findings of the checks, and what was rejected.
 //!
-//! | module | what it does |
+//! | module | contents |
 //! |---|---|
-//! | [`wire`] | what a program's process tells, through a file |
-//! | `repeats`, `lately` | launches that are told of by a count alone |
-//! | [`kernels`] | all launches of a kernel together |
-//! | [`text`] | the summary as a reader takes it in |
-//! | [`record`] | the JSON record |
-//! | [`log`] | the functions that were called, and what was refused |
+//! | [`wire`] | the events of a program's process, passed through a file |
+//! | `counters`, `recent` | shared counters for repeated launches |
+//! | [`kernels`] | aggregation of all launches of a kernel |
+//! | [`text`] | the report as text |
+//! | [`record`] | the report as a JSON record |
+//! | [`log`] | the driver functions called, and what was rejected |
 //!
-//! `cuda-run` writes it of programs that it runs, and the library that programs load as `libcuda.so.1` of the
-//! program that it is in.
+//! `cuda-run` reports on the programs that it runs; the library that programs load as `libcuda.so.1` reports on
+//! the program that loaded it.
 
 pub mod kernels;
 pub mod log;
@@ -18,9 +18,9 @@ pub mod record;
 pub mod text;
 pub mod wire;
 
-mod gathered;
-mod lately;
-mod repeats;
+mod counters;
+mod event_log;
+mod recent;
 
-pub use gathered::{Gathered, Summary};
-pub use text::Shown;
+pub use event_log::{EventLog, Summary};
+pub use text::TextOptions;

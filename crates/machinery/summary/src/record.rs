@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use crate::Summary;
 
-/// The number of the record's schema, `docs/records/cuda-run.schema.json`. It changes when a field goes or
-/// means something else, and stays when one is added.
+/// The version of the record's schema, `docs/records/cuda-run.schema.json`. It changes if a field is removed or
+/// changes its meaning, but not if a field is added.
 const SCHEMA: u32 = 1;
 
 /// A run of a program.
@@ -33,31 +33,31 @@ pub struct Record<'a> {
     not_simulated: &'a [String],
 }
 
-/// What was run, and how it ended.
+/// A run of a program: the command line and how it ended.
 #[derive(Debug, Serialize)]
 pub struct Run {
     pub program: Vec<String>,
     pub arguments: Vec<String>,
-    /// The program's exit status, where it is known.
+    /// The program's exit status, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<i32>,
-    /// Why it did not end by itself.
+    /// The reason for which the program did not exit by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
 }
 
-/// All launches of a kernel.
+/// The total of all launches of a kernel.
 #[derive(Serialize)]
 struct KernelRow<'a> {
     kernel: &'a str,
     launches: u64,
-    /// Whether grids or blocks of its launches differ; those of `launch` are the first's.
+    /// True if the grids or blocks of the launches differ. Those in `launch` are the first's.
     varied: bool,
     #[serde(flatten)]
     all: profile::Record<'a>,
 }
 
-/// All launches of a kernel on a GPU.
+/// The total of all launches of a kernel on a GPU.
 #[derive(Serialize)]
 struct MeasuredRow<'a> {
     launches: u64,
@@ -77,12 +77,12 @@ impl<'a> Record<'a> {
             kernel: &kernel.name,
             launches: kernel.launches,
             varied: kernel.varied,
-            all: profile::Record::new(Some(&kernel.all), profile),
+            all: profile::Record::new(Some(&kernel.total), profile),
         });
         let measured = summary.measured.iter().map(|kernel| MeasuredRow {
             launches: kernel.launches,
             varied: kernel.varied,
-            all: &kernel.all,
+            all: &kernel.total,
         });
         Record {
             schema: SCHEMA,
@@ -92,11 +92,11 @@ impl<'a> Record<'a> {
             measured: measured.collect(),
             faults: &summary.faults,
             check: checks.map(|checks| check::Record::new(checks, &summary.findings)),
-            wrong: &summary.wrong,
+            wrong: &summary.mismatches,
             refused: summary
-                .refused
+                .rejected_modules
                 .iter()
-                .map(|(why, _)| why.as_str())
+                .map(|(reason, _)| reason.as_str())
                 .collect(),
             not_simulated: &summary.not_simulated,
         }

@@ -1,4 +1,4 @@
-//! The summary as a reader takes it in: kernel by kernel, all launches of each together.
+//! The report as text: a table of kernels, the profile and the findings.
 
 use chapter::check;
 use chapter::flags::Detail;
@@ -12,96 +12,96 @@ use cuda_driver::Checks;
 use crate::Summary;
 use crate::kernels::{Kernel, Launch};
 
-/// The most kernels that a table by time has: of thousands, those that count.
-const ROWS: usize = 30;
+/// The maximum number of rows in a table sorted by time; a program may have thousands of kernels.
+const MAX_ROWS: usize = 30;
 
-/// The most kernels of which a profile by time tells.
-const PROFILED: usize = 6;
+/// The maximum number of kernels in a profile sorted by time.
+const MAX_PROFILED_KERNELS: usize = 6;
 
-/// The most modules whose refusal is told.
-const REFUSED: usize = 10;
+/// The maximum number of rejection reasons listed.
+const MAX_REJECTIONS: usize = 10;
 
-/// What is shown, and of which run.
-pub struct Shown {
+/// The contents of the report.
+pub struct TextOptions {
     pub profile: Option<Detail>,
     pub check: Option<Checks>,
-    /// In which order kernels are told.
+    /// The order of the kernels.
     pub order: Order,
-    /// The command that runs the program again: NVIDIA's tools are given it, on a GPU.
-    pub again: String,
+    /// The command that runs the program again, for the command lines of NVIDIA's tools on a GPU.
+    pub rerun_command: String,
 }
 
-/// An order of kernels.
+/// The order of the kernels in the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// That of their first launches: who wrote the program knows it.
-    Launched,
-    /// Those that take longest first, and those that take hardly any time not at all.
+    /// Order of first launches, which the program's author knows.
+    FirstLaunch,
+    /// Descending time; only the slowest kernels are listed.
     Time,
 }
 
 impl Summary {
-    /// The summary of a run.
-    pub fn text(&self, shown: &Shown, gpu: &GpuInfo) -> String {
+    /// Formats the report of a run.
+    pub fn text(&self, options: &TextOptions, gpu: &GpuInfo) -> String {
         let mut parts = vec![match gpu.time {
-            Clock::Modelled => self.table(shown.order),
-            Clock::Measured => self.on_gpu(shown, gpu),
+            Clock::Modelled => self.table(options.order),
+            Clock::Measured => self.gpu_section(options, gpu),
         }];
         let modelled = gpu.time == Clock::Modelled;
-        parts.push(self.refusals());
-        if let Some(detail) = shown.profile {
-            parts.extend(self.profile(detail, shown, modelled));
+        parts.push(self.rejections());
+        if let Some(detail) = options.profile {
+            parts.extend(self.profile(detail, options, modelled));
         }
-        if let Some(checks) = shown.check {
+        if let Some(checks) = options.check {
             parts.push(match modelled {
                 true => check::section(checks, &self.findings),
                 false => format!(
-                    "compute-sanitizer, which comes with the CUDA toolkit, checks on this GPU:\n\n{}",
-                    check::commands(checks, &shown.again)
+                    "To check the program on this GPU, use compute-sanitizer from the CUDA Toolkit:\n\n{}",
+                    check::commands(checks, &options.rerun_command)
                 ),
             });
         }
         if modelled && !self.kernels.is_empty() {
-            parts.push("These times are a model's; run on a GPU to measure.".to_owned());
+            parts.push("These times are modelled; run on a GPU to measure them.".to_owned());
         }
         parts.retain(|part| !part.is_empty());
         parts.join("\n\n")
     }
 
-    /// What the simulator did not do.
-    fn refusals(&self) -> String {
+    /// Lists unsupported functions and rejected modules.
+    fn rejections(&self) -> String {
         let mut lines = Vec::new();
         if !self.not_simulated.is_empty() {
             lines.push(format!("Not simulated: {}.", self.not_simulated.join(", ")));
         }
-        for (why, count) in self.refused.iter().take(REFUSED) {
+        for (reason, count) in self.rejected_modules.iter().take(MAX_REJECTIONS) {
             lines.push(match count {
-                1 => format!("Refused: {why}"),
-                _ => format!("Refused {} times: {why}", grouped(*count)),
+                1 => format!("Rejected module: {reason}"),
+                _ => format!("Rejected {} modules: {reason}", grouped(*count)),
             });
         }
-        if let Some(more @ 1..) = self.refused.len().checked_sub(REFUSED) {
-            lines.push(format!("and modules for {more} more reasons"));
+        if let Some(remaining @ 1..) = self.rejected_modules.len().checked_sub(MAX_REJECTIONS) {
+            lines.push(format!("and modules rejected for {remaining} more reasons"));
         }
         lines.join("\n")
     }
 
-    /// The kernels in an order.
+    /// Returns the kernels in the given order.
     fn ordered(&self, order: Order) -> Vec<&Kernel> {
         let mut kernels: Vec<&Kernel> = self.kernels.iter().collect();
         if order == Order::Time {
-            let time = |kernel: &Kernel| kernel.all.time.milliseconds;
-            kernels.sort_by(|one, other| time(other).total_cmp(&time(one)));
+            let time = |kernel: &Kernel| kernel.total.time.milliseconds;
+            kernels.sort_by(|a, b| time(b).total_cmp(&time(a)));
         }
         kernels
     }
 
-    /// A row for each kernel.
+    /// Formats the table of kernels.
     fn table(&self, order: Order) -> String {
         if self.kernels.is_empty() {
             return match self.faults.is_empty() {
-                true => "The program launched no kernel.".to_owned(),
-                false => "No launch of the program came to its end.".to_owned(),
+                true => "The program did not launch any kernels.".to_owned(),
+                false => "No kernel launch completed.".to_owned(),
             };
         }
         let by_time = order == Order::Time;
@@ -110,7 +110,7 @@ impl Summary {
             headers.insert(6, "bound by");
         }
         let row = |kernel: &Kernel| {
-            let time = &kernel.all.time;
+            let time = &kernel.total.time;
             let mut row = row(kernel, format!("modelled, {}", time.gpu));
             if by_time {
                 row.insert(6, time.binding.to_string());
@@ -118,30 +118,30 @@ impl Summary {
             row
         };
         let kernels = self.ordered(order);
-        let most = if by_time { ROWS } else { usize::MAX };
-        let (first, others) = kernels.split_at(most.min(kernels.len()));
-        let mut text = table(&headers, first.iter().map(|kernel| row(kernel)));
-        if !others.is_empty() {
-            let together = others
+        let max_rows = if by_time { MAX_ROWS } else { usize::MAX };
+        let (listed, omitted) = kernels.split_at(max_rows.min(kernels.len()));
+        let mut text = table(&headers, listed.iter().map(|kernel| row(kernel)));
+        if !omitted.is_empty() {
+            let total_ms = omitted
                 .iter()
-                .map(|kernel| kernel.all.time.milliseconds)
+                .map(|kernel| kernel.total.time.milliseconds)
                 .sum();
             text += &format!(
-                "\n\nand {} more kernels, {} ms together",
-                grouped(others.len() as u64),
-                milliseconds(together)
+                "\n\nand {} more kernels, {} ms total",
+                grouped(omitted.len() as u64),
+                milliseconds(total_ms)
             );
         }
         text
     }
 
-    /// What is said of kernels' times on a GPU: they are measured where a profile is asked for.
-    fn on_gpu(&self, shown: &Shown, gpu: &GpuInfo) -> String {
-        if shown.profile.is_none() {
+    /// Formats the times measured on a GPU. Kernels are only timed if a profile was requested.
+    fn gpu_section(&self, options: &TextOptions, gpu: &GpuInfo) -> String {
+        if options.profile.is_none() {
             return format!(
-                "--profile times kernels on this GPU. So does Nsight Systems, which comes with the CUDA toolkit:\n\n\
+                "Use --profile to time the kernels on this GPU, or Nsight Systems from the CUDA Toolkit:\n\n\
                  nsys profile --stats=true {}",
-                shown.again
+                options.rerun_command
             );
         }
         if self.measured.is_empty() {
@@ -152,51 +152,51 @@ impl Summary {
         table(&HEADERS, rows)
     }
 
-    fn profile(&self, detail: Detail, shown: &Shown, modelled: bool) -> Vec<String> {
+    fn profile(&self, detail: Detail, options: &TextOptions, modelled: bool) -> Vec<String> {
         if !modelled {
-            let run = format!("--target-processes all {}", shown.again);
+            let run = format!("--target-processes all {}", options.rerun_command);
             let command = profile::ncu_command(detail, &run);
             return vec![format!(
-                "Nsight Compute, which comes with the CUDA toolkit, counts on this GPU:\n\n{command}"
+                "To profile the program on this GPU, use Nsight Compute from the CUDA Toolkit:\n\n{command}"
             )];
         }
         if self.kernels.is_empty() {
             return Vec::new();
         }
-        let mut kernels = self.ordered(shown.order);
+        let mut kernels = self.ordered(options.order);
         let all = kernels.len();
-        if shown.order == Order::Time {
-            kernels.truncate(PROFILED);
+        if options.order == Order::Time {
+            kernels.truncate(MAX_PROFILED_KERNELS);
         }
-        let which = match kernels.len() == all {
-            true => "all launches of a kernel together".to_owned(),
+        let scope = match kernels.len() == all {
+            true => "all launches of each kernel combined".to_owned(),
             false => format!(
-                "all launches of a kernel together, the {PROFILED} kernels that take longest of {}",
+                "all launches of each kernel combined, the {MAX_PROFILED_KERNELS} slowest kernels of {}",
                 grouped(all as u64)
             ),
         };
         let launches = kernels.iter().map(|kernel| ProfiledLaunch {
             case: String::new(),
             variant: &kernel.name,
-            launch: &kernel.all,
+            launch: &kernel.total,
         });
         let launches: Vec<ProfiledLaunch> = launches.collect();
-        profile::text(&which, &launches, detail)
+        profile::text(&scope, &launches, detail)
     }
 
-    /// What `--plot` draws.
+    /// Returns the figure that `--plot` draws.
     pub fn figure(&self, title: &str, gpu: &GpuInfo) -> Figure {
         let variants = self.kernels.iter().map(|kernel| Variant {
             group: String::new(),
             label: kernel.name.clone(),
-            milliseconds: kernel.all.time.milliseconds,
-            tally: kernel.all.profile.as_ref().map(|profile| profile.total),
-            roofline: Some(kernel.all.time.roofline),
+            milliseconds: kernel.total.time.milliseconds,
+            tally: kernel.total.profile.as_ref().map(|profile| profile.total),
+            roofline: Some(kernel.total.time.roofline),
         });
         let measured = self.measured.iter().map(|kernel| Variant {
             group: String::new(),
             label: kernel.name.clone(),
-            milliseconds: kernel.all.milliseconds,
+            milliseconds: kernel.total.milliseconds,
             tally: None,
             roofline: None,
         });
@@ -208,36 +208,36 @@ impl Summary {
     }
 }
 
-/// The columns of a table of kernels.
+/// The columns of the table of kernels.
 const HEADERS: [&str; 7] = [
     "kernel",
     "launches",
     "blocks",
-    "threads a block",
-    "ms each",
-    "ms together",
+    "threads per block",
+    "ms per launch",
+    "ms total",
     "time",
 ];
 
-/// A kernel's row; `time` says where its times come from.
+/// Formats a kernel's row. `time` names the source of its times.
 fn row<L: Launch>(kernel: &Kernel<L>, time: String) -> Vec<String> {
-    let [grid, block] = kernel.all.shape().map(|size| match kernel.varied {
+    let [grid, block] = kernel.total.shape().map(|size| match kernel.varied {
         true => "varied".to_owned(),
         false => shape(size),
     });
-    let together = kernel.all.milliseconds();
+    let total_ms = kernel.total.milliseconds();
     vec![
         kernel.name.clone(),
         grouped(kernel.launches),
         grid,
         block,
-        milliseconds(together / kernel.launches as f64),
-        milliseconds(together),
+        milliseconds(total_ms / kernel.launches as f64),
+        milliseconds(total_ms),
         time,
     ]
 }
 
-/// `16 x 16`, without what is 1.
+/// Formats a size as `16 x 16`, without trailing ones.
 fn shape(size: [u32; 3]) -> String {
     let last = size.iter().rposition(|&count| count != 1).unwrap_or(0);
     let sizes = size[..=last].iter().map(|&count| grouped(count.into()));
@@ -250,8 +250,8 @@ mod tests {
     use cuda_driver::TimedLaunch;
 
     use super::*;
-    use crate::Gathered;
-    use crate::wire::Told;
+    use crate::EventLog;
+    use crate::wire::Event;
 
     #[test]
     fn shapes_are_short() {
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_are_measured_on_a_gpu_where_a_profile_is_asked_for() {
+    fn a_profile_on_a_gpu_reports_measured_times() {
         let gpu = GpuInfo {
             name: "NVIDIA H200".to_owned(),
             compute_capability: Capability(9, 0),
@@ -269,66 +269,66 @@ mod tests {
             time: Clock::Measured,
         };
         let launch = |kernel: &str, blocks, milliseconds| {
-            Told::Measured(TimedLaunch {
+            Event::Measured(TimedLaunch {
                 kernel: kernel.to_owned(),
                 grid: [blocks, 1, 1],
                 block: [64, 1, 1],
                 milliseconds,
             })
         };
-        let told = [
+        let events = [
             launch("_Z3addPf", 2, 0.25),
             launch("fill", 1, 1.5),
             launch("_Z3addPf", 4, 0.75),
         ];
-        let summary = told.into_iter().collect::<Gathered>().summary("cudaFree");
+        let summary = events.into_iter().collect::<EventLog>().summary("cudaFree");
         assert!(!summary.is_idle());
-        let mut shown = Shown {
+        let mut options = TextOptions {
             profile: Some(Detail::Summary),
             check: None,
-            order: Order::Launched,
-            again: "cuda-run add.cu".to_owned(),
+            order: Order::FirstLaunch,
+            rerun_command: "cuda-run add.cu".to_owned(),
         };
-        let text = summary.text(&shown, &gpu);
+        let text = summary.text(&options, &gpu);
         let rows: Vec<&str> = text.lines().take(4).map(str::trim_end).collect();
         assert_eq!(
             rows,
             [
-                "| kernel | launches | blocks | threads a block | ms each | ms together | time                  |",
-                "|--------|----------|--------|-----------------|---------|-------------|-----------------------|",
-                "| add    |        2 | varied | varied          |  0.5000 |      1.0000 | measured, NVIDIA H200 |",
-                "| fill   |        1 | 1      | 64              |  1.5000 |      1.5000 | measured, NVIDIA H200 |",
+                "| kernel | launches | blocks | threads per block | ms per launch | ms total | time                  |",
+                "|--------|----------|--------|-------------------|---------------|----------|-----------------------|",
+                "| add    |        2 | varied | varied            |        0.5000 |   1.0000 | measured, NVIDIA H200 |",
+                "| fill   |        1 | 1      | 64                |        1.5000 |   1.5000 | measured, NVIDIA H200 |",
             ]
         );
         assert!(text.contains("\nncu "), "{text}");
-        shown.profile = None;
-        let text = summary.text(&shown, &gpu);
+        options.profile = None;
+        let text = summary.text(&options, &gpu);
         assert!(
-            text.starts_with("--profile times kernels on this GPU."),
+            text.starts_with("Use --profile to time the kernels on this GPU"),
             "{text}"
         );
         assert!(!text.contains('|'), "{text}");
     }
 
     #[test]
-    fn many_reasons_are_not_all_told() {
-        let refused = |count| Summary {
-            refused: (0..count)
+    fn further_rejection_reasons_are_only_counted() {
+        let summary = |count| Summary {
+            rejected_modules: (0..count)
                 .map(|i| (format!("line {i}"), 1 + i % 2))
                 .collect(),
             not_simulated: vec!["cuA".to_owned(), "cuB".to_owned()],
             ..Summary::default()
         };
-        let few = refused(2).refusals();
+        let short = summary(2).rejections();
         assert_eq!(
-            few,
-            "Not simulated: cuA, cuB.\nRefused: line 0\nRefused 2 times: line 1"
+            short,
+            "Not simulated: cuA, cuB.\nRejected module: line 0\nRejected 2 modules: line 1"
         );
         assert!(
-            refused(12)
-                .refusals()
-                .ends_with("line 9\nand modules for 2 more reasons")
+            summary(12)
+                .rejections()
+                .ends_with("line 9\nand modules rejected for 2 more reasons")
         );
-        assert!(!refused(10).refusals().contains("more"));
+        assert!(!summary(10).rejections().contains("more"));
     }
 }

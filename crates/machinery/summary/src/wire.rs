@@ -1,9 +1,9 @@
-//! What the program's own process tells the one that waits for it, through a file: it is there whatever
-//! becomes of the program.
+//! Events of the program's process, written to a file that the waiting parent reads. The file survives any
+//! end of the program.
 //!
-//! The file begins with a table of counts ([`crate::repeats`]), and behind it are pieces, each with its length
-//! before it. A kernel that is launched over and over and does the same each time is told of twice: the second
-//! piece names the place in the table where the launches from then on are counted.
+//! The file begins with a table of counters ([`crate::counters`]), followed by records, each preceded by its
+//! length. A kernel that is launched repeatedly with the same results is recorded twice: the second record
+//! contains the number of the counter that counts the launches from then on.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Write};
@@ -11,55 +11,55 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
-use cuda_driver::{Event, Finding, LaunchRecord, TimedLaunch};
+use cuda_driver::{Event as SimulatorEvent, Finding, LaunchRecord, TimedLaunch};
 use serde::{Deserialize, Serialize};
 
-use crate::lately::{Lately, Seen};
-use crate::repeats::{self, Repeats};
+use crate::counters::{self, Counters};
+use crate::recent::{Recent, Repeat};
 
-/// One thing that happened.
+/// An event in the program's process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Told {
-    /// A process has the library, and this is its program.
+pub enum Event {
+    /// A process has loaded the library; this is its program.
     Process(String),
-    /// The program begins: its `main`, or its first launch.
-    Begun,
-    /// The library with the program could not be loaded, and why.
+    /// The program has started: its `main`, or its first launch.
+    Started,
+    /// The library that contains the program could not be loaded, for this reason.
     NotLoaded(String),
-    /// So many launches of a kernel, one after the other and all alike, have ended well.
+    /// Consecutive identical launches of a kernel have succeeded; the number counts them.
     Launched(Box<LaunchRecord>, u64),
-    /// A launch on a GPU has ended.
+    /// A launch on a GPU has finished.
     Measured(TimedLaunch),
-    /// A fault has ended a launch, as it was told.
+    /// A fault has ended a launch; this is its message.
     Faulted(String),
-    /// Checks have found mistakes.
-    Found(Vec<Finding>),
-    /// A buffer is not what its description expects.
-    Wrong(String),
-    /// A module was refused, and why.
-    Refused(String),
-    /// A function that the simulator does not do was called.
+    /// The checks have findings.
+    Findings(Vec<Finding>),
+    /// A buffer differs from its description.
+    Mismatch(String),
+    /// A module was rejected, for this reason.
+    ModuleRejected(String),
+    /// A function was called that the simulator does not implement.
     NotSimulated(String),
-    /// How often each function of the driver was called so far.
-    Called(Vec<(String, u64)>),
+    /// The number of calls of each driver function so far.
+    ApiCalls(Vec<(String, u64)>),
 }
 
-impl Told {
-    /// What happened on the simulator.
-    pub fn of(event: &Event<'_>) -> Told {
+impl Event {
+    /// Converts an event of the simulator.
+    pub fn from_simulator(event: &SimulatorEvent<'_>) -> Event {
         match *event {
-            Event::Launched(record) => Told::Launched(Box::new(record.clone()), 1),
-            Event::Faulted(fault) => Told::Faulted(fault.to_string()),
-            Event::Found(findings) => Told::Found(findings.to_vec()),
-            Event::Refused(why) => Told::Refused(why.to_owned()),
-            Event::NotSimulated(name) => Told::NotSimulated(name.to_owned()),
+            SimulatorEvent::Launched(record) => Event::Launched(Box::new(record.clone()), 1),
+            SimulatorEvent::Faulted(fault) => Event::Faulted(fault.to_string()),
+            SimulatorEvent::Found(findings) => Event::Findings(findings.to_vec()),
+            SimulatorEvent::Refused(reason) => Event::ModuleRejected(reason.to_owned()),
+            SimulatorEvent::NotSimulated(name) => Event::NotSimulated(name.to_owned()),
         }
     }
 
-    /// How often each function was called until now.
-    pub fn calls() -> Told {
+    /// Creates an event with the number of calls of each driver function so far.
+    pub fn api_calls() -> Event {
         let calls = cuda_driver::functions::calls();
-        Told::Called(
+        Event::ApiCalls(
             calls
                 .map(|(name, count)| (name.to_owned(), count))
                 .collect(),
@@ -67,37 +67,38 @@ impl Told {
     }
 }
 
-/// The end that tells.
-pub struct Teller {
+/// The writing end.
+pub struct EventWriter {
     file: File,
-    /// Where launches that come again are counted; none where the system gives no such memory.
-    repeats: Option<Repeats>,
-    lately: Mutex<Lately>,
+    /// Counters of repeated launches; `None` if the system cannot share memory.
+    counters: Option<Counters>,
+    recent: Mutex<Recent>,
 }
 
-impl Teller {
-    /// Opens the file, and takes its name away: nobody else opens it, and it goes with those who have it
-    /// open.
+impl EventWriter {
+    /// Opens the file and removes its name, so that no other process opens it and it is deleted when its last
+    /// user closes it.
     ///
     /// # Errors
     ///
-    /// Where it cannot be opened, or its name not be taken away.
+    /// Fails if the file cannot be opened or its name cannot be removed.
     pub fn open(path: &Path) -> Result<Self> {
         let open = || {
-            let teller = Teller::create(path)?;
+            let writer = EventWriter::create(path)?;
             if cfg!(unix) {
                 std::fs::remove_file(path)?;
             }
-            Ok::<_, io::Error>(teller)
+            Ok::<_, io::Error>(writer)
         };
-        open().context("cannot tell what happens in the program")
+        open().context("cannot open the file for the program's events")
     }
 
-    /// Makes the file, which stays. One that is there already goes on: a process has become another program.
+    /// Opens or creates the file, which is kept. An existing file is continued, because `exec` turns a process
+    /// into another program.
     ///
     /// # Errors
     ///
-    /// Where it cannot be made.
+    /// Fails if the file cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         let mut file = OpenOptions::new()
             .read(true)
@@ -105,76 +106,77 @@ impl Teller {
             .create(true)
             .open(path)?;
         if file.metadata()?.len() == 0 {
-            file.write_all(&[0; repeats::BYTES])?;
+            file.write_all(&[0; counters::BYTES])?;
         }
-        Ok(Teller {
-            repeats: Repeats::of(&file),
+        Ok(EventWriter {
+            counters: Counters::map(&file),
             file,
-            lately: Mutex::default(),
+            recent: Mutex::default(),
         })
     }
 
-    /// Tells what has happened on the simulator.
-    pub fn tell_event(&self, event: &Event) {
+    /// Writes an event of the simulator.
+    pub fn write_simulator_event(&self, event: &SimulatorEvent) {
         match event {
-            Event::Launched(record) => self.launched(record),
-            _ => self.tell(&Told::of(event)),
+            SimulatorEvent::Launched(record) => self.write_launch(record),
+            _ => self.write(&Event::from_simulator(event)),
         }
     }
 
-    /// Tells it, in one piece: a process that was forked may tell too. Where the disk is full the
-    /// summary lacks it, which is no reason to end the program.
-    pub fn tell(&self, told: &Told) {
-        self.write(0, told);
+    /// Writes an event as one record with one system call, because forked processes may write too. If the disk
+    /// is full, the report lacks the event; the program continues.
+    pub fn write(&self, event: &Event) {
+        self.append(0, event);
     }
 
-    /// Tells of a launch: in a piece of its own, or by a count, where the one before of its kernel did the same.
-    fn launched(&self, record: &LaunchRecord) {
-        let told = || Told::Launched(Box::new(record.clone()), 1);
-        let Some(repeats) = self.repeats.as_ref().filter(|_| record.profile.is_none()) else {
-            return self.tell(&told());
+    /// Records a launch: as a record of its own, or by incrementing a counter if it repeats the previous launch
+    /// of its kernel.
+    fn write_launch(&self, record: &LaunchRecord) {
+        let event = || Event::Launched(Box::new(record.clone()), 1);
+        let Some(counters) = self.counters.as_ref().filter(|_| record.profile.is_none()) else {
+            return self.write(&event());
         };
-        let mut lately = self.lately.lock().unwrap_or_else(PoisonError::into_inner);
-        match lately.see(record) {
-            Seen::Counted(place) => repeats.add(place),
-            Seen::Again(counted) => match repeats.take() {
-                Some(place) => {
-                    *counted = Some(place);
-                    self.write(place, &told());
-                    repeats.add(place);
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        match recent.observe(record) {
+            Repeat::Counted(counter) => counters.add(counter),
+            Repeat::Uncounted(slot) => match counters.allocate() {
+                Some(counter) => {
+                    *slot = Some(counter);
+                    self.append(counter, &event());
+                    counters.add(counter);
                 }
-                None => self.tell(&told()),
+                None => self.write(&event()),
             },
-            Seen::New => self.tell(&told()),
+            Repeat::New => self.write(&event()),
         }
     }
 
-    fn write(&self, place: u32, told: &Told) {
-        let Ok(bytes) = postcard::to_stdvec(&(place, told)) else {
+    fn append(&self, counter: u32, event: &Event) {
+        let Ok(bytes) = postcard::to_stdvec(&(counter, event)) else {
             return;
         };
-        let mut piece = (bytes.len() as u64).to_le_bytes().to_vec();
-        piece.extend(bytes);
-        let _ = (&self.file).write_all(&piece);
+        let mut record = (bytes.len() as u64).to_le_bytes().to_vec();
+        record.extend(bytes);
+        let _ = (&self.file).write_all(&record);
     }
 }
 
-/// All that was told, in order.
-pub fn read(file: &File) -> impl Iterator<Item = Told> {
-    let mut from = BufReader::new(file);
-    let repeats = repeats::read(&mut from);
+/// Returns all events in order.
+pub fn read(file: &File) -> impl Iterator<Item = Event> {
+    let mut reader = BufReader::new(file);
+    let counters = counters::read(&mut reader);
     std::iter::from_fn(move || {
         let mut length = [0; 8];
-        from.read_exact(&mut length).ok()?;
+        reader.read_exact(&mut length).ok()?;
         let mut bytes = Vec::new();
         let length = u64::from_le_bytes(length);
-        (&mut from).take(length).read_to_end(&mut bytes).ok()?;
-        // The last piece is cut short where its writer was ended in the middle of it.
-        let (place, mut told): (u32, Told) = postcard::from_bytes(&bytes).ok()?;
-        if let (Told::Launched(_, times), 1..) = (&mut told, place) {
-            *times = repeats.get(place as usize).copied().unwrap_or(0);
+        (&mut reader).take(length).read_to_end(&mut bytes).ok()?;
+        // The last record is truncated if its writer was killed while writing it.
+        let (counter, mut event): (u32, Event) = postcard::from_bytes(&bytes).ok()?;
+        if let (Event::Launched(_, times), 1..) = (&mut event, counter) {
+            *times = counters.get(counter as usize).copied().unwrap_or(0);
         }
-        Some(told)
+        Some(event)
     })
 }
 
@@ -184,29 +186,29 @@ mod tests {
     use std::io::Seek as _;
 
     #[test]
-    fn what_was_told_is_read_up_to_where_its_writer_ended() {
+    fn events_are_read_up_to_a_truncated_record() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let mut kept = file.reopen().unwrap();
-        let teller = Teller::open(file.path()).unwrap();
-        teller.tell(&Told::Begun);
-        teller.tell(&Told::Faulted("one".to_owned()));
-        teller.file.sync_all().unwrap();
-        let all: Vec<Told> = read(&kept).collect();
-        assert!(matches!(&all[..], [Told::Begun, Told::Faulted(what)] if what == "one"));
-        teller.tell(&Told::Faulted("cut".to_owned()));
-        let length = kept.metadata().unwrap().len();
-        kept.set_len(length - 1).unwrap();
-        kept.rewind().unwrap();
-        assert_eq!(read(&kept).count(), 2);
+        let mut reader_file = file.reopen().unwrap();
+        let writer = EventWriter::open(file.path()).unwrap();
+        writer.write(&Event::Started);
+        writer.write(&Event::Faulted("one".to_owned()));
+        writer.file.sync_all().unwrap();
+        let events: Vec<Event> = read(&reader_file).collect();
+        assert!(matches!(&events[..], [Event::Started, Event::Faulted(what)] if what == "one"));
+        writer.write(&Event::Faulted("cut".to_owned()));
+        let length = reader_file.metadata().unwrap().len();
+        reader_file.set_len(length - 1).unwrap();
+        reader_file.rewind().unwrap();
+        assert_eq!(read(&reader_file).count(), 2);
         assert!(!file.path().exists() || !cfg!(unix));
     }
 
     #[test]
-    fn a_process_that_becomes_another_program_tells_on() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("12");
+    fn a_process_that_calls_exec_appends_its_events() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("12");
         for _ in 0..2 {
-            Teller::create(&path).unwrap().tell(&Told::Begun);
+            EventWriter::create(&path).unwrap().write(&Event::Started);
         }
         assert_eq!(read(&File::open(path).unwrap()).count(), 2);
     }

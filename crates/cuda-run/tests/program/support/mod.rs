@@ -1,16 +1,16 @@
-//! The program, run as a reader runs it, in a folder of its own.
+//! Runs the real binary in a temporary directory, as a user does.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use super::run::Run;
-use super::run::nothing_is_left;
+use super::run::assert_empty;
 use assert_cmd::Command;
 use kernel_build::{Clang, install_command};
 use libtest_mimic::{Completion, Failed, Trial};
 use tempfile::TempDir;
 
-/// A test that takes clang. Without one it is ignored, and says how to have it run.
+/// Creates a test that needs clang. Without clang it is ignored, with advice on how to install it.
 pub fn with_clang<F>(name: impl Into<String>, test: F) -> Trial
 where
     F: FnOnce() -> Result<(), Failed> + Send + 'static,
@@ -26,24 +26,24 @@ where
     })
 }
 
-/// A reader's folder.
-pub struct Folder(TempDir);
+/// A user's directory with source files.
+pub struct Workspace(TempDir);
 
-impl Folder {
-    /// With the test programs in it.
-    pub fn new() -> Folder {
-        let folder = Folder(tempfile::tempdir().expect("a temporary folder"));
+impl Workspace {
+    /// Creates the directory with the test programs.
+    pub fn new() -> Workspace {
+        let workspace = Workspace(tempfile::tempdir().expect("a temporary folder"));
         let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
         for entry in fs::read_dir(programs).expect("the programs").flatten() {
             fs::copy(
                 entry.path(),
-                folder.path(&entry.file_name().to_string_lossy()),
+                workspace.path(&entry.file_name().to_string_lossy()),
             )
             .expect("copied");
         }
-        folder.write("size.h", "#define SIZE 1000\n");
-        fs::create_dir(folder.path("tmp")).expect("made");
-        folder
+        workspace.write("size.h", "#define SIZE 1000\n");
+        fs::create_dir(workspace.path("tmp")).expect("made");
+        workspace
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -54,10 +54,10 @@ impl Folder {
         fs::write(self.path(name), text).expect("written");
     }
 
-    /// The program with these words; what it compiles it keeps in this folder, as what is temporary.
-    pub fn command(&self, words: &[&str]) -> Command {
+    /// Creates a command with these arguments; its cache and temporary files are in this directory.
+    pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cuda-run"));
-        command.args(words).current_dir(self.0.path());
+        command.args(args).current_dir(self.0.path());
         command
             .env("CUDA_BACKEND", "sim")
             .env_remove("CUDA_SIM_DEVICE");
@@ -68,24 +68,24 @@ impl Folder {
         command
     }
 
-    /// Runs it to its end.
-    pub fn run(&self, words: &[&str]) -> Run {
-        let run = Run::from(self.command(words).output().expect("it runs"));
-        self.nothing_is_left();
+    /// Runs cuda-run until it exits.
+    pub fn run(&self, args: &[&str]) -> Run {
+        let run = Run::from(self.command(args).output().expect("it runs"));
+        self.assert_no_temporary_files();
         run
     }
 
-    /// Looks that nothing temporary is left.
-    pub fn nothing_is_left(&self) {
-        nothing_is_left(&self.path("tmp"));
+    /// Asserts that no temporary files remain.
+    pub fn assert_no_temporary_files(&self) {
+        assert_empty(&self.path("tmp"));
     }
 }
 
 impl Run {
-    /// With this exit status, and these words on standard error.
-    pub fn says(&self, code: i32, words: &[&str]) -> Result<(), Failed> {
-        match self.lacks(code, words) {
-            Some(what) => Err(what.into()),
+    /// Checks the exit status, and that these texts are in standard error.
+    pub fn assert_exit(&self, code: i32, texts: &[&str]) -> Result<(), Failed> {
+        match self.mismatch(code, texts) {
+            Some(message) => Err(message.into()),
             None => Ok(()),
         }
     }

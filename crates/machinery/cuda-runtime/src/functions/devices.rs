@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int, c_uint};
 
 use super::entry::Entry;
 use crate::device;
-use crate::last_error::{call, missing};
+use crate::last_error::{call, unsupported};
 use crate::properties;
 use crate::status::Code;
 use crate::stream::{self, DefaultStream};
@@ -54,7 +54,7 @@ functions! {
     cudaDeviceDisablePeerAccess(peer: c_int) => device::disable_peer;
     cudaDeviceGetP2PAttribute(
         value: *mut c_int, attribute: c_int, from: c_int, to: c_int,
-    ) => device::between;
+    ) => device::p2p_attribute;
     cudaDeviceGetPCIBusId(text: *mut c_char, length: c_int, device: c_int) => device::pci_bus_id;
     cudaDeviceGetByPCIBusId(device: *mut c_int, text: *const c_char) => device::by_pci_bus_id;
     cudaDeviceGetTexture1DLinearMaxWidth(

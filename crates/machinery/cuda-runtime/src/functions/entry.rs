@@ -1,12 +1,12 @@
-//! What the tables of functions are made of.
+//! The entries of the function tables.
 
-/// A function that C calls. The list of them keeps them in the program.
+/// An exported C function. Its entry in a table keeps the linker from dropping it.
 pub struct Entry {
     name: &'static str,
     function: *const (),
 }
 
-// SAFETY: a function's address is the same for every thread.
+// SAFETY: `function` is the address of a function, which never changes and is not read through.
 unsafe impl Sync for Entry {}
 
 impl Entry {
@@ -18,7 +18,7 @@ impl Entry {
         self.name
     }
 
-    pub fn is_there(&self) -> bool {
+    pub fn is_linked(&self) -> bool {
         !self.function.is_null()
     }
 }

@@ -25,11 +25,11 @@ functions! {
     ) => nodes::find_in_clone;
     cudaGraphDestroyNode(node: CUgraphNode) => nodes::destroy_node;
     cudaGraphAddKernelNode(
-        node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, how: *const
+        node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, params: *const
         KernelNode,
     ) => kernels::add;
     cudaGraphKernelNodeGetParams(node: CUgraphNode, to: *mut KernelNode) => kernels::get;
-    cudaGraphKernelNodeSetParams(node: CUgraphNode, how: *const KernelNode) => kernels::set;
+    cudaGraphKernelNodeSetParams(node: CUgraphNode, params: *const KernelNode) => kernels::set;
     cudaGraphKernelNodeGetAttribute(
         node: CUgraphNode, attribute: c_int, to: *mut c_void,
     ) => kernels::attribute;
@@ -40,7 +40,7 @@ functions! {
         from: CUgraphNode, to: CUgraphNode,
     ) => kernels::copy_attributes;
     cudaGraphAddMemcpyNode(
-        node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, how: *const
+        node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, params: *const
         Memcpy3D,
     ) => copies::add;
     cudaGraphAddMemcpyNode1D(
@@ -56,7 +56,7 @@ functions! {
         c_void, symbol: *const c_void, bytes: usize, offset: usize, kind: c_int,
     ) => copies::add_from_symbol;
     cudaGraphMemcpyNodeGetParams(node: CUgraphNode, to: *mut Memcpy3D) => copies::get;
-    cudaGraphMemcpyNodeSetParams(node: CUgraphNode, how: *const Memcpy3D) => copies::set;
+    cudaGraphMemcpyNodeSetParams(node: CUgraphNode, params: *const Memcpy3D) => copies::set;
     cudaGraphMemcpyNodeSetParams1D(
         node: CUgraphNode, dst: *mut c_void, src: *const c_void, bytes: usize, kind: c_int,
     ) => copies::set_row;
@@ -69,22 +69,22 @@ functions! {
         kind: c_int,
     ) => copies::set_from_symbol;
     cudaGraphAddMemsetNode(
-        node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, how: *const
+        node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, params: *const
         CUDA_MEMSET_NODE_PARAMS,
     ) => nodes::add_memset;
     cudaGraphMemsetNodeGetParams(
         node: CUgraphNode, to: *mut CUDA_MEMSET_NODE_PARAMS,
     ) => nodes::memset;
     cudaGraphMemsetNodeSetParams(
-        node: CUgraphNode, how: *const CUDA_MEMSET_NODE_PARAMS,
+        node: CUgraphNode, params: *const CUDA_MEMSET_NODE_PARAMS,
     ) => nodes::set_memset;
     cudaGraphAddHostNode(
-        node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, how: *const
+        node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, params: *const
         CUDA_HOST_NODE_PARAMS,
     ) => nodes::add_host;
     cudaGraphHostNodeGetParams(node: CUgraphNode, to: *mut CUDA_HOST_NODE_PARAMS) => nodes::host;
     cudaGraphHostNodeSetParams(
-        node: CUgraphNode, how: *const CUDA_HOST_NODE_PARAMS,
+        node: CUgraphNode, params: *const CUDA_HOST_NODE_PARAMS,
     ) => nodes::set_host;
     cudaGraphAddChildGraphNode(
         node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, child:
@@ -98,23 +98,23 @@ functions! {
         node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, event:
         CUevent,
     ) => nodes::add_event_record;
-    cudaGraphEventRecordNodeGetEvent(node: CUgraphNode, to: *mut CUevent) => nodes::recorded;
-    cudaGraphEventRecordNodeSetEvent(node: CUgraphNode, event: CUevent) => nodes::set_recorded;
+    cudaGraphEventRecordNodeGetEvent(node: CUgraphNode, to: *mut CUevent) => nodes::record_event;
+    cudaGraphEventRecordNodeSetEvent(node: CUgraphNode, event: CUevent) => nodes::set_record_event;
     cudaGraphAddEventWaitNode(
         node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, event:
         CUevent,
     ) => nodes::add_event_wait;
-    cudaGraphEventWaitNodeGetEvent(node: CUgraphNode, to: *mut CUevent) => nodes::waited;
-    cudaGraphEventWaitNodeSetEvent(node: CUgraphNode, event: CUevent) => nodes::set_waited;
+    cudaGraphEventWaitNodeGetEvent(node: CUgraphNode, to: *mut CUevent) => nodes::wait_event;
+    cudaGraphEventWaitNodeSetEvent(node: CUgraphNode, event: CUevent) => nodes::set_wait_event;
     cudaGraphAddMemAllocNode(
-        node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, how: *mut
+        node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, params: *mut
         CUDA_MEM_ALLOC_NODE_PARAMS,
     ) => nodes::add_alloc;
     cudaGraphMemAllocNodeGetParams(
         node: CUgraphNode, to: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
     ) => nodes::alloc;
     cudaGraphAddMemFreeNode(
-        node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, at: *mut
+        node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, ptr: *mut
         c_void,
     ) => nodes::add_free;
     cudaGraphMemFreeNodeGetParams(node: CUgraphNode, to: *mut c_void) => nodes::free;
@@ -126,14 +126,14 @@ functions! {
         device: c_int, attribute: c_int, from: *mut c_void,
     ) => nodes::set_memory_attribute;
     cudaGraphAddNode(
-        node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, how: *mut
+        node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, params: *mut
         AnyNode,
     ) => nodes::add_any;
     cudaGraphAddNode_v2(
         node: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, edges: *const EdgeData,
-        count: usize, how: *mut AnyNode,
+        count: usize, params: *mut AnyNode,
     ) => nodes::add_any_with_edges;
-    cudaGraphNodeSetParams(node: CUgraphNode, how: *mut AnyNode) => nodes::set_any;
+    cudaGraphNodeSetParams(node: CUgraphNode, params: *mut AnyNode) => nodes::set_any;
     cudaGraphConditionalHandleCreate(
         to: *mut c_ulonglong, graph: CUgraph, value: c_uint, flags: c_uint,
     ) => nodes::conditional_handle;
@@ -173,7 +173,7 @@ functions! {
         graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, data: *const EdgeData,
         count: usize,
     ) => nodes::remove_edges_with_data;
-    cudaGraphDebugDotPrint(graph: CUgraph, path: *const c_char, flags: c_uint) => nodes::draw;
+    cudaGraphDebugDotPrint(graph: CUgraph, path: *const c_char, flags: c_uint) => nodes::debug_dot_print;
     cudaUserObjectCreate(
         to: *mut CUuserObject, data: *mut c_void, destroy: CUhostFn, references: c_uint, flags:
         c_uint,
@@ -193,7 +193,7 @@ functions! {
         exec: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong,
     ) => exec::instantiate;
     cudaGraphInstantiateWithParams(
-        exec: *mut CUgraphExec, graph: CUgraph, how: *mut Instantiate,
+        exec: *mut CUgraphExec, graph: CUgraph, params: *mut Instantiate,
     ) | cudaGraphInstantiateWithParams_ptsz => exec::instantiate_with_params;
     cudaGraphExecGetFlags(exec: CUgraphExec, to: *mut c_ulonglong) => exec::flags;
     cudaGraphExecDestroy(exec: CUgraphExec) => exec::destroy;
@@ -205,10 +205,10 @@ functions! {
     cudaGraphNodeGetEnabled(exec: CUgraphExec, node: CUgraphNode, to: *mut c_uint) => exec::enabled;
     cudaGraphExecUpdate(exec: CUgraphExec, graph: CUgraph, to: *mut UpdateResult) => exec::update;
     cudaGraphExecKernelNodeSetParams(
-        exec: CUgraphExec, node: CUgraphNode, how: *const KernelNode,
+        exec: CUgraphExec, node: CUgraphNode, params: *const KernelNode,
     ) => kernels::set_in;
     cudaGraphExecMemcpyNodeSetParams(
-        exec: CUgraphExec, node: CUgraphNode, how: *const Memcpy3D,
+        exec: CUgraphExec, node: CUgraphNode, params: *const Memcpy3D,
     ) => copies::set_in;
     cudaGraphExecMemcpyNodeSetParams1D(
         exec: CUgraphExec, node: CUgraphNode, dst: *mut c_void, src: *const c_void, bytes: usize,
@@ -223,22 +223,22 @@ functions! {
         offset: usize, kind: c_int,
     ) => copies::set_from_symbol_in;
     cudaGraphExecMemsetNodeSetParams(
-        exec: CUgraphExec, node: CUgraphNode, how: *const CUDA_MEMSET_NODE_PARAMS,
+        exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_MEMSET_NODE_PARAMS,
     ) => exec::set_memset;
     cudaGraphExecHostNodeSetParams(
-        exec: CUgraphExec, node: CUgraphNode, how: *const CUDA_HOST_NODE_PARAMS,
+        exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_HOST_NODE_PARAMS,
     ) => exec::set_host;
     cudaGraphExecChildGraphNodeSetParams(
         exec: CUgraphExec, node: CUgraphNode, child: CUgraph,
     ) => exec::set_child;
     cudaGraphExecEventRecordNodeSetEvent(
         exec: CUgraphExec, node: CUgraphNode, event: CUevent,
-    ) => exec::set_recorded;
+    ) => exec::set_record_event;
     cudaGraphExecEventWaitNodeSetEvent(
         exec: CUgraphExec, node: CUgraphNode, event: CUevent,
-    ) => exec::set_waited;
+    ) => exec::set_wait_event;
     cudaGraphExecNodeSetParams(
-        exec: CUgraphExec, node: CUgraphNode, how: *mut AnyNode,
+        exec: CUgraphExec, node: CUgraphNode, params: *mut AnyNode,
     ) => exec::set_any;
     cudaStreamBeginCapture(
         stream: CUstream, mode: c_int,

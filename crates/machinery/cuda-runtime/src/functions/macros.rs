@@ -1,25 +1,25 @@
-//! From a line of a table to the function that C calls.
+//! Macros that turn the lines of a table into exported C functions.
 
-/// What the runtime does for one line of a table.
-macro_rules! answer {
+/// Expands to the call of a line's implementation, or to an error if it has none.
+macro_rules! call_implementation {
     ($name:ident ($($argument:ident)*)) => {{
         let _ = ($($argument,)*);
-        missing(stringify!($name))
+        unsupported(stringify!($name))
     }};
     ($name:ident ($($argument:ident)*) $implementation:path) => {
-        // SAFETY: the C caller's promises about its pointers are the implementation's too.
+        // SAFETY: the C function and its implementation have the same safety contract.
         unsafe { $implementation($($argument),*) }
     };
 }
 
-/// Makes functions of a table's lines, and the list of all. A line is the function's C signature and what
-/// does it; one without `=>` is missing. The name after `|` is the same function for a program
-/// that has a default stream for each thread.
+/// Defines the functions of a table's lines, and the list of all. A line consists of the function's C
+/// signature and its implementation; a line without `=>` is unimplemented. The name after `|` is the
+/// variant for programs compiled with per-thread default streams.
 macro_rules! functions {
     ($(
         $name:ident $arguments:tt $(| $per_thread:ident)? $(=> $implementation:path)?;
     )*) => {
-        $(line!($name [$($per_thread)?] $arguments [$($implementation)?]);)*
+        $(table_line!($name [$($per_thread)?] $arguments [$($implementation)?]);)*
 
         /// All functions of this table.
         pub(super) static ALL: &[Entry] = &[
@@ -31,8 +31,8 @@ macro_rules! functions {
     };
 }
 
-/// The functions that one line of a table stands for.
-macro_rules! line {
+/// Defines the one or two functions of a table's line.
+macro_rules! table_line {
     ($name:ident [] $arguments:tt $implementation:tt) => {
         function!($name, $name, Legacy, $arguments $implementation);
     };
@@ -42,26 +42,26 @@ macro_rules! line {
     };
 }
 
-/// A function that C calls, for which a null stream is the default one named.
+/// Defines an exported C function whose null stream is the given default stream.
 macro_rules! function {
     (
         $c_name:ident, $name:ident, $default:ident,
         ($($argument:ident: $type:ty),* $(,)?) [$($implementation:path)?]
     ) => {
-        /// The runtime API's function of this name.
+        /// The CUDA runtime API's function of this name.
         ///
         /// # Safety
-        /// As its documentation asks of the C caller.
+        /// The arguments must meet the requirements of NVIDIA's documentation of this function.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $c_name($($argument: $type),*) -> Code {
             call(stringify!($name), DefaultStream::$default, || {
-                answer!($name ($($argument)*) $($implementation)?)
+                call_implementation!($name ($($argument)*) $($implementation)?)
             })
         }
     };
 }
 
-/// A function's entry in the list of all.
+/// Expands to a function's entry in the list of all.
 macro_rules! entry {
     ($name:ident ($($argument:ident: $type:ty),* $(,)?)) => {
         Entry::new(

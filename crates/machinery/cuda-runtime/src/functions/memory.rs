@@ -17,7 +17,7 @@ use crate::{arrays, memory, pools, symbols, textures};
 functions! {
     // Allocation
     cudaMalloc(to: *mut *mut c_void, bytes: usize) => memory::allocate;
-    cudaFree(at: *mut c_void) => memory::free;
+    cudaFree(ptr: *mut c_void) => memory::free;
     cudaMallocPitch(
         to: *mut *mut c_void, pitch: *mut usize, width: usize, height: usize,
     ) => memory::allocate_pitched;
@@ -26,9 +26,9 @@ functions! {
     cudaHostAlloc(
         to: *mut *mut c_void, bytes: usize, flags: c_uint,
     ) => memory::allocate_host_with_flags;
-    cudaFreeHost(at: *mut c_void) => memory::free_host;
-    cudaHostRegister(at: *mut c_void, bytes: usize, flags: c_uint) => memory::register_host;
-    cudaHostUnregister(at: *mut c_void) => memory::unregister_host;
+    cudaFreeHost(ptr: *mut c_void) => memory::free_host;
+    cudaHostRegister(ptr: *mut c_void, bytes: usize, flags: c_uint) => memory::register_host;
+    cudaHostUnregister(ptr: *mut c_void) => memory::unregister_host;
     cudaHostGetDevicePointer(
         to: *mut *mut c_void, host: *mut c_void, flags: c_uint,
     ) => memory::host_device_pointer;
@@ -37,25 +37,25 @@ functions! {
         to: *mut *mut c_void, bytes: usize, flags: c_uint,
     ) => memory::allocate_managed;
     cudaMemPrefetchAsync(
-        at: *const c_void, bytes: usize, device: c_int, stream: CUstream,
+        ptr: *const c_void, bytes: usize, device: c_int, stream: CUstream,
     ) | cudaMemPrefetchAsync_ptsz => memory::prefetch;
     cudaMemAdvise(
-        at: *const c_void, bytes: usize, advice: c_int, device: c_int,
+        ptr: *const c_void, bytes: usize, advice: c_int, device: c_int,
     ) => memory::advise;
     cudaStreamAttachMemAsync(
-        stream: CUstream, at: *mut c_void, bytes: usize, flags: c_uint,
-    ) | cudaStreamAttachMemAsync_ptsz => memory::attach;
+        stream: CUstream, ptr: *mut c_void, bytes: usize, flags: c_uint,
+    ) | cudaStreamAttachMemAsync_ptsz => memory::attach_to_stream;
     cudaMallocAsync(
         to: *mut *mut c_void, bytes: usize, stream: CUstream,
     ) | cudaMallocAsync_ptsz => pools::allocate;
-    cudaFreeAsync(at: *mut c_void, stream: CUstream) | cudaFreeAsync_ptsz => pools::free;
+    cudaFreeAsync(ptr: *mut c_void, stream: CUstream) | cudaFreeAsync_ptsz => pools::free;
     cudaMallocFromPoolAsync(
         to: *mut *mut c_void, bytes: usize, pool: CUmemoryPool, stream: CUstream,
     ) | cudaMallocFromPoolAsync_ptsz => pools::allocate_from;
     cudaDeviceGetDefaultMemPool(pool: *mut CUmemoryPool, device: c_int) => pools::default;
     cudaDeviceGetMemPool(pool: *mut CUmemoryPool, device: c_int) => pools::get;
     cudaDeviceSetMemPool(device: c_int, pool: CUmemoryPool) => pools::set;
-    cudaMemPoolCreate(pool: *mut CUmemoryPool, how: *const CUmemPoolProps) => pools::create;
+    cudaMemPoolCreate(pool: *mut CUmemoryPool, properties: *const CUmemPoolProps) => pools::create;
     cudaMemPoolDestroy(pool: CUmemoryPool) => pools::destroy;
     cudaMemPoolTrimTo(pool: CUmemoryPool, keep: usize) => pools::trim;
     cudaMemPoolSetAttribute(
@@ -68,7 +68,7 @@ functions! {
         pool: CUmemoryPool, list: *const CUmemAccessDesc, count: usize,
     ) => pools::set_access;
     cudaMemPoolGetAccess(
-        flags: *mut c_int, pool: CUmemoryPool, at: *mut CUmemLocation,
+        flags: *mut c_int, pool: CUmemoryPool, ptr: *mut CUmemLocation,
     ) => pools::access;
     cudaMemGetInfo(free: *mut usize, total: *mut usize) => memory::info;
     cudaPointerGetAttributes(
@@ -78,22 +78,22 @@ functions! {
     cudaGetSymbolSize(to: *mut usize, symbol: *const c_void) => symbols::size;
 
     // Fills
-    cudaMemset(at: *mut c_void, value: c_int, bytes: usize) | cudaMemset_ptds => memory::set;
+    cudaMemset(ptr: *mut c_void, value: c_int, bytes: usize) | cudaMemset_ptds => memory::memset;
     cudaMemsetAsync(
-        at: *mut c_void, value: c_int, bytes: usize, stream: CUstream,
-    ) | cudaMemsetAsync_ptsz => memory::set_async;
+        ptr: *mut c_void, value: c_int, bytes: usize, stream: CUstream,
+    ) | cudaMemsetAsync_ptsz => memory::memset_async;
     cudaMemset2D(
-        at: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize,
-    ) | cudaMemset2D_ptds => memory::set_2d;
+        ptr: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize,
+    ) | cudaMemset2D_ptds => memory::memset_2d;
     cudaMemset2DAsync(
-        at: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize, stream: CUstream,
-    ) | cudaMemset2DAsync_ptsz => memory::set_2d_async;
+        ptr: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize, stream: CUstream,
+    ) | cudaMemset2DAsync_ptsz => memory::memset_2d_async;
     cudaMemset3D(
-        at: PitchedPtr, value: c_int, extent: Extent,
-    ) | cudaMemset3D_ptds => memory::set_3d;
+        ptr: PitchedPtr, value: c_int, extent: Extent,
+    ) | cudaMemset3D_ptds => memory::memset_3d;
     cudaMemset3DAsync(
-        at: PitchedPtr, value: c_int, extent: Extent, stream: CUstream,
-    ) | cudaMemset3DAsync_ptsz => memory::set_3d_async;
+        ptr: PitchedPtr, value: c_int, extent: Extent, stream: CUstream,
+    ) | cudaMemset3DAsync_ptsz => memory::memset_3d_async;
 
     // Arrays, textures and surfaces
     cudaMallocArray(
@@ -108,19 +108,19 @@ functions! {
     ) => arrays::info;
     cudaGetChannelDesc(format: *mut ChannelFormat, array: CUarray) => arrays::channel_format;
     cudaCreateTextureObject(
-        to: *mut u64, resource: *const ResourceDesc, how: *const TextureDesc,
+        to: *mut u64, resource: *const ResourceDesc, desc: *const TextureDesc,
         view: *const ResourceViewDesc,
     ) => textures::create_texture;
     cudaDestroyTextureObject(texture: u64) => textures::destroy_texture;
     cudaGetTextureObjectResourceDesc(
         to: *mut ResourceDesc, texture: u64,
-    ) => textures::resource_of_texture;
+    ) => textures::texture_resource_desc;
     cudaGetTextureObjectTextureDesc(
         to: *mut TextureDesc, texture: u64,
-    ) => textures::texture_of_texture;
+    ) => textures::texture_desc;
     cudaCreateSurfaceObject(to: *mut u64, resource: *const ResourceDesc) => textures::create_surface;
     cudaDestroySurfaceObject(surface: u64) => textures::destroy_surface;
     cudaGetSurfaceObjectResourceDesc(
         to: *mut ResourceDesc, surface: u64,
-    ) => textures::resource_of_surface;
+    ) => textures::surface_resource_desc;
 }

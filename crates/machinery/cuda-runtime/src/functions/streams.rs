@@ -45,7 +45,7 @@ functions! {
     ) | cudaStreamCopyAttributes_ptsz => stream::copy_attributes;
     cudaStreamAddCallback(
         stream: CUstream, callback: Callback, data: *mut c_void, flags: c_uint,
-    ) | cudaStreamAddCallback_ptsz => stream::callback;
+    ) | cudaStreamAddCallback_ptsz => stream::add_callback;
     cudaLaunchHostFunc(
         stream: CUstream, function: CUhostFn, data: *mut c_void,
     ) | cudaLaunchHostFunc_ptsz => stream::host_function;

@@ -6,18 +6,18 @@ use cuda_driver::functions as cu;
 use cuda_driver::types::graph::EdgeData;
 use cust_raw::{CUgraph, CUgraphNode, CUstream};
 
-use crate::start::context;
-use crate::status::{Answer, driver};
-use crate::stream::named;
+use crate::context::context;
+use crate::status::{Result, check};
+use crate::stream::driver_stream;
 
-/// Functions that call the driver's with the same arguments, the first of which is a stream.
+/// Defines functions that forward to the driver's function with the same arguments; the first is a stream.
 macro_rules! forwarded {
     ($($name:ident = $driver:ident($($argument:ident: $type:ty),* $(,)?);)*) => {$(
-        #[doc = concat!("The driver's `", stringify!($driver), "`.")]
-        pub unsafe fn $name(stream: CUstream, $($argument: $type),*) -> Answer {
+        #[doc = concat!("Calls the driver's `", stringify!($driver), "`.")]
+        pub unsafe fn $name(stream: CUstream, $($argument: $type),*) -> Result {
             context()?;
-            // SAFETY: the caller's promise.
-            driver(unsafe { cu::$driver(named(stream), $($argument),*) })
+            // SAFETY: runtime and driver function have the same contract for these arguments.
+            check(unsafe { cu::$driver(driver_stream(stream), $($argument),*) })
         }
     )*};
 }
@@ -46,8 +46,9 @@ forwarded! {
 }
 
 /// `cudaThreadExchangeStreamCaptureMode`.
-pub unsafe fn exchange_mode(mode: *mut c_int) -> Answer {
+pub unsafe fn exchange_mode(mode: *mut c_int) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuThreadExchangeStreamCaptureMode(mode) })
+    // SAFETY: `cudaThreadExchangeStreamCaptureMode` has the same requirements for `mode` as
+    // `cuThreadExchangeStreamCaptureMode`.
+    check(unsafe { cu::cuThreadExchangeStreamCaptureMode(mode) })
 }

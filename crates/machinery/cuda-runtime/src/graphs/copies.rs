@@ -1,4 +1,4 @@
-//! Nodes that copy: blocks, rows of bytes, to and from variables.
+//! Memcpy nodes: three-dimensional copies, contiguous bytes, and copies to and from device variables.
 
 use std::ffi::{c_int, c_void};
 
@@ -6,210 +6,229 @@ use cuda_driver::functions as cu;
 use cust_raw::{CUDA_MEMCPY3D, CUgraph, CUgraphExec, CUgraphNode, CUmemorytype};
 
 use crate::arguments::{Out, read};
-use crate::arrays::describe;
-use crate::copies::Kind;
+use crate::arrays::array_info;
+use crate::context::context;
+use crate::memcpy::CopyKind;
+use crate::memcpy_3d::{self, Copy3D, Endpoint, Memory};
 use crate::memory::pointer;
-use crate::start::context;
-use crate::status::{Answer, driver};
-use crate::symbols::{FROM, TO, target};
+use crate::status::{Result, check};
+use crate::symbols::{FROM_DEVICE_KINDS, TO_DEVICE_KINDS, checked_symbol_ptr};
 use crate::types::{Extent, Memcpy3D, PitchedPtr, Pos};
-use crate::volume::{self, Copy, End, From};
 
-/// A copy as the driver wants it.
-pub fn described(how: &Memcpy3D) -> Answer<CUDA_MEMCPY3D> {
-    Ok(volume::asked(how)?.described())
+/// Converts a copy to the driver's structure.
+pub fn to_driver_copy(params: &Memcpy3D) -> Result<CUDA_MEMCPY3D> {
+    Ok(memcpy_3d::from_params(params)?.to_driver())
 }
 
-/// A copy of a row of bytes as the driver wants it.
-fn row(dst: *mut c_void, src: *const c_void, bytes: usize, kind: c_int) -> Answer<CUDA_MEMCPY3D> {
-    let end = |start| From {
-        end: End::Linear {
+/// Describes a copy of contiguous bytes in the driver's structure.
+fn linear_copy(
+    dst: *mut c_void,
+    src: *const c_void,
+    bytes: usize,
+    kind: c_int,
+) -> Result<CUDA_MEMCPY3D> {
+    let endpoint = |start| Endpoint {
+        memory: Memory::Linear {
             start,
             pitch: bytes,
             rows: 1,
         },
-        at: [0; 3],
+        offset: [0; 3],
     };
-    let copy = Copy {
-        dst: end(dst),
-        src: end(src),
+    let copy = Copy3D {
+        dst: endpoint(dst),
+        src: endpoint(src),
         bytes,
         rows: 1,
         layers: 1,
-        kind: Kind::new(kind)?,
+        kind: CopyKind::new(kind)?,
     };
-    Ok(copy.described())
+    Ok(copy.to_driver())
 }
 
-/// A node that copies.
+/// Adds a memcpy node.
 ///
 /// # Safety
-/// The handle must be null or writable, the list as long as it says.
-unsafe fn add_described(
+/// `to` must be null or valid for writes, and `after` must point to `count` nodes.
+unsafe fn add_driver_copy(
     to: *mut CUgraphNode,
     graph: CUgraph,
     after: *const CUgraphNode,
     count: usize,
     copy: &CUDA_MEMCPY3D,
-) -> Answer {
+) -> Result {
     let context = context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuGraphAddMemcpyNode(to, graph, after, count, copy, context.0) })
+    // SAFETY: `to` is null or writable, `after` points to `count` nodes, and `copy` is a whole structure.
+    check(unsafe { cu::cuGraphAddMemcpyNode(to, graph, after, count, copy, context.0) })
 }
 
-/// Has a node copy something else.
-fn set_described(node: CUgraphNode, copy: &CUDA_MEMCPY3D) -> Answer {
+/// Replaces the copy of a node.
+fn set_driver_copy(node: CUgraphNode, copy: &CUDA_MEMCPY3D) -> Result {
     context()?;
-    // SAFETY: the structure is whole; any handle may be named.
-    driver(unsafe { cu::cuGraphMemcpyNodeSetParams(node, copy) })
+    // SAFETY: `copy` is a whole structure; the driver validates `node`.
+    check(unsafe { cu::cuGraphMemcpyNodeSetParams(node, copy) })
 }
 
-/// Has a node of an executable graph copy something else.
-fn set_described_in(exec: CUgraphExec, node: CUgraphNode, copy: &CUDA_MEMCPY3D) -> Answer {
+/// Replaces the copy of a node in an executable graph.
+fn set_driver_copy_in(exec: CUgraphExec, node: CUgraphNode, copy: &CUDA_MEMCPY3D) -> Result {
     let context = context()?;
-    // SAFETY: as above.
-    driver(unsafe { cu::cuGraphExecMemcpyNodeSetParams(exec, node, copy, context.0) })
+    // SAFETY: `copy` is a whole structure; the driver validates `exec` and `node`.
+    check(unsafe { cu::cuGraphExecMemcpyNodeSetParams(exec, node, copy, context.0) })
 }
 
-/// The three functions that make and change nodes of one kind of copy, by what describes the copy.
-macro_rules! copies {
+/// Defines the three functions that add and change memcpy nodes of one kind, given an expression for the copy.
+macro_rules! memcpy_nodes {
     ($(
         $what:literal $add:ident $set:ident $set_in:ident
-        ($($argument:ident: $type:ty),*) $described:expr;
+        ($($argument:ident: $type:ty),*) $driver_copy:expr;
     )*) => {$(
         #[doc = concat!("Adds a node that copies ", $what, ".")]
-        #[allow(clippy::too_many_arguments, reason = "they are C's")]
+        #[allow(clippy::too_many_arguments, reason = "the parameters are those of the C API")]
         pub unsafe fn $add(
             to: *mut CUgraphNode,
             graph: CUgraph,
             after: *const CUgraphNode,
             count: usize,
             $($argument: $type),*
-        ) -> Answer {
-            let copy = $described;
-            // SAFETY: the caller's promise.
-            unsafe { add_described(to, graph, after, count, &copy) }
+        ) -> Result {
+            let copy = $driver_copy;
+            // SAFETY: the C caller passes `to` null or writable and `count` nodes in `after`.
+            unsafe { add_driver_copy(to, graph, after, count, &copy) }
         }
 
-        #[doc = concat!("Has a node copy ", $what, ".")]
-        pub unsafe fn $set(node: CUgraphNode, $($argument: $type),*) -> Answer {
-            let copy = $described;
-            set_described(node, &copy)
+        #[doc = concat!("Makes a node copy ", $what, ".")]
+        pub unsafe fn $set(node: CUgraphNode, $($argument: $type),*) -> Result {
+            let copy = $driver_copy;
+            set_driver_copy(node, &copy)
         }
 
-        #[doc = concat!("Has a node of an executable graph copy ", $what, ".")]
+        #[doc = concat!("Makes a node of an executable graph copy ", $what, ".")]
         pub unsafe fn $set_in(
             exec: CUgraphExec,
             node: CUgraphNode,
             $($argument: $type),*
-        ) -> Answer {
-            let copy = $described;
-            set_described_in(exec, node, &copy)
+        ) -> Result {
+            let copy = $driver_copy;
+            set_driver_copy_in(exec, node, &copy)
         }
     )*};
 }
 
-copies! {
-    "a block" add set set_in(how: *const Memcpy3D)
-        // SAFETY: the caller's promise.
-        described(&unsafe { read(how) }?)?;
-    "a row of bytes" add_row set_row set_row_in(
+memcpy_nodes! {
+    "a 3D block" add set set_in(params: *const Memcpy3D)
+        // SAFETY: the C caller passes `params` null or readable.
+        to_driver_copy(&unsafe { read(params) }?)?;
+    "contiguous bytes" add_row set_row set_row_in(
         dst: *mut c_void, src: *const c_void, bytes: usize, kind: c_int
-    ) row(dst, src, bytes, kind)?;
-    "to a variable" add_to_symbol set_to_symbol set_to_symbol_in(
+    ) linear_copy(dst, src, bytes, kind)?;
+    "to a device variable" add_to_symbol set_to_symbol set_to_symbol_in(
         symbol: *const c_void, src: *const c_void, bytes: usize, offset: usize, kind: c_int
-    ) row(target(symbol, bytes, offset, kind, TO)?, src, bytes, kind)?;
-    "from a variable" add_from_symbol set_from_symbol set_from_symbol_in(
+    ) linear_copy(checked_symbol_ptr(symbol, bytes, offset, kind, TO_DEVICE_KINDS)?, src, bytes, kind)?;
+    "from a device variable" add_from_symbol set_from_symbol set_from_symbol_in(
         dst: *mut c_void, symbol: *const c_void, bytes: usize, offset: usize, kind: c_int
-    ) row(dst, target(symbol, bytes, offset, kind, FROM)?, bytes, kind)?;
+    ) linear_copy(dst, checked_symbol_ptr(symbol, bytes, offset, kind, FROM_DEVICE_KINDS)?, bytes, kind)?;
 }
 
 /// `cudaGraphMemcpyNodeGetParams`.
-pub unsafe fn get(node: CUgraphNode, to: *mut Memcpy3D) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn get(node: CUgraphNode, to: *mut Memcpy3D) -> Result {
+    // SAFETY: `cudaGraphMemcpyNodeGetParams` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
     context()?;
-    let mut found = row(std::ptr::null_mut(), std::ptr::null(), 0, 0)?;
-    // SAFETY: the driver writes the structure.
-    driver(unsafe { cu::cuGraphMemcpyNodeGetParams(node, &mut found) })?;
-    let src = Side::new(found.srcMemoryType, found.srcHost, found.srcDevice);
-    let dst = Side::new(found.dstMemoryType, found.dstHost, found.dstDevice);
-    let (src_element, dst_element) = (
-        element(&src, found.srcArray)?,
-        element(&dst, found.dstArray)?,
+    let mut driver_copy = linear_copy(std::ptr::null_mut(), std::ptr::null(), 0, 0)?;
+    // SAFETY: `driver_copy` is writable; the driver validates `node`.
+    check(unsafe { cu::cuGraphMemcpyNodeGetParams(node, &mut driver_copy) })?;
+    let src = NodeEndpoint::new(
+        driver_copy.srcMemoryType,
+        driver_copy.srcHost,
+        driver_copy.srcDevice,
     );
-    let element = src_element.or(dst_element);
-    let pitched = |side: &Side, pitch: usize, height: usize| PitchedPtr {
-        ptr: side.start.cast_mut(),
+    let dst = NodeEndpoint::new(
+        driver_copy.dstMemoryType,
+        driver_copy.dstHost,
+        driver_copy.dstDevice,
+    );
+    let (src_element, dst_element) = (
+        element_bytes(&src, driver_copy.srcArray)?,
+        element_bytes(&dst, driver_copy.dstArray)?,
+    );
+    let element_bytes = src_element.or(dst_element);
+    let pitched = |endpoint: &NodeEndpoint, pitch: usize, height: usize| PitchedPtr {
+        ptr: endpoint.start.cast_mut(),
         pitch,
-        xsize: found.WidthInBytes,
+        xsize: driver_copy.WidthInBytes,
         ysize: height,
     };
     to.set(Memcpy3D {
-        src_array: found.srcArray,
+        src_array: driver_copy.srcArray,
         src_pos: Pos {
-            x: found.srcXInBytes / src_element.unwrap_or(1),
-            y: found.srcY,
-            z: found.srcZ,
+            x: driver_copy.srcXInBytes / src_element.unwrap_or(1),
+            y: driver_copy.srcY,
+            z: driver_copy.srcZ,
         },
-        src_ptr: pitched(&src, found.srcPitch, found.srcHeight),
-        dst_array: found.dstArray,
+        src_ptr: pitched(&src, driver_copy.srcPitch, driver_copy.srcHeight),
+        dst_array: driver_copy.dstArray,
         dst_pos: Pos {
-            x: found.dstXInBytes / dst_element.unwrap_or(1),
-            y: found.dstY,
-            z: found.dstZ,
+            x: driver_copy.dstXInBytes / dst_element.unwrap_or(1),
+            y: driver_copy.dstY,
+            z: driver_copy.dstZ,
         },
-        dst_ptr: pitched(&dst, found.dstPitch, found.dstHeight),
+        dst_ptr: pitched(&dst, driver_copy.dstPitch, driver_copy.dstHeight),
         extent: Extent {
-            width: found.WidthInBytes / element.unwrap_or(1),
-            height: found.Height,
-            depth: found.Depth,
+            width: driver_copy.WidthInBytes / element_bytes.unwrap_or(1),
+            height: driver_copy.Height,
+            depth: driver_copy.Depth,
         },
-        kind: match (src.on, dst.on) {
-            (On::Either, _) | (_, On::Either) => 4,
-            (On::Host, On::Host) => 0,
-            (On::Host, On::Device) => 1,
-            (On::Device, On::Host) => 2,
-            (On::Device, On::Device) => 3,
+        kind: match (src.location, dst.location) {
+            (Location::Unified, _) | (_, Location::Unified) => 4,
+            (Location::Host, Location::Host) => 0,
+            (Location::Host, Location::Device) => 1,
+            (Location::Device, Location::Host) => 2,
+            (Location::Device, Location::Device) => 3,
         },
     });
     Ok(())
 }
 
-/// Whose memory an end of a copy is in.
+/// The memory space of one end of a copy.
 #[derive(Clone, Copy)]
-enum On {
+enum Location {
     Host,
     Device,
-    /// The address says it itself.
-    Either,
+    /// The unified address identifies the space.
+    Unified,
 }
 
-/// One end of a copy as the driver has it. An array has no address.
-struct Side {
-    on: On,
+/// One end of a copy in the driver's representation. An array has no address.
+struct NodeEndpoint {
+    location: Location,
     start: *const c_void,
-    array: bool,
+    is_array: bool,
 }
 
-impl Side {
+impl NodeEndpoint {
     fn new(memory: CUmemorytype, host: *const c_void, device: u64) -> Self {
-        let (on, start, array) = match memory {
-            CUmemorytype::CU_MEMORYTYPE_HOST => (On::Host, host, false),
-            CUmemorytype::CU_MEMORYTYPE_DEVICE => (On::Device, pointer(device).cast_const(), false),
-            CUmemorytype::CU_MEMORYTYPE_ARRAY => (On::Device, std::ptr::null(), true),
+        let (location, start, is_array) = match memory {
+            CUmemorytype::CU_MEMORYTYPE_HOST => (Location::Host, host, false),
+            CUmemorytype::CU_MEMORYTYPE_DEVICE => {
+                (Location::Device, pointer(device).cast_const(), false)
+            }
+            CUmemorytype::CU_MEMORYTYPE_ARRAY => (Location::Device, std::ptr::null(), true),
             CUmemorytype::CU_MEMORYTYPE_UNIFIED => {
-                (On::Either, pointer(device).cast_const(), false)
+                (Location::Unified, pointer(device).cast_const(), false)
             }
         };
-        Self { on, start, array }
+        Self {
+            location,
+            start,
+            is_array,
+        }
     }
 }
 
-/// The bytes of an element, if the end is an array.
-fn element(side: &Side, array: cust_raw::CUarray) -> Answer<Option<usize>> {
-    match side.array {
-        true => Ok(Some(describe(array)?.format.bytes)),
+/// Returns the bytes per element if the end is an array, otherwise `None`.
+fn element_bytes(endpoint: &NodeEndpoint, array: cust_raw::CUarray) -> Result<Option<usize>> {
+    match endpoint.is_array {
+        true => Ok(Some(array_info(array)?.format.bytes)),
         false => Ok(None),
     }
 }

@@ -1,4 +1,4 @@
-//! Nodes that launch kernels, which a program names by functions on the host.
+//! Kernel nodes, whose kernels a program identifies by host functions.
 
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
@@ -9,20 +9,20 @@ use cust_raw::{CUgraph, CUgraphExec, CUgraphNode};
 
 use super::types::KernelNode;
 use crate::arguments::{Out, read};
+use crate::context::context;
 use crate::program;
-use crate::start::context;
-use crate::status::{Answer, driver};
+use crate::status::{Result, check};
 use crate::types::Dim3;
 
-/// A kernel node's parameters as the driver wants them.
-pub fn driver_params(how: &KernelNode) -> Answer<KernelNodeParams> {
+/// Converts a kernel node's parameters to the driver's.
+pub fn driver_params(params: &KernelNode) -> Result<KernelNodeParams> {
     Ok(KernelNodeParams {
-        func: program::kernel(how.function)?,
-        grid: [how.grid.x, how.grid.y, how.grid.z],
-        block: [how.block.x, how.block.y, how.block.z],
-        shared_mem_bytes: how.dynamic_shared,
-        kernel_params: how.arguments,
-        extra: how.extra,
+        func: program::kernel(params.function)?,
+        grid: [params.grid.x, params.grid.y, params.grid.z],
+        block: [params.block.x, params.block.y, params.block.z],
+        shared_mem_bytes: params.dynamic_shared,
+        kernel_params: params.arguments,
+        extra: params.extra,
         kern: null_mut(),
         ctx: null_mut(),
     })
@@ -34,24 +34,26 @@ pub unsafe fn add(
     graph: CUgraph,
     after: *const CUgraphNode,
     count: usize,
-    how: *const KernelNode,
-) -> Answer {
-    // SAFETY: the caller's promise.
+    params: *const KernelNode,
+) -> Result {
+    // SAFETY: `cudaGraphAddKernelNode` requires `params` to be null or readable.
     unsafe {
-        let how = driver_params(&read(how)?)?;
-        driver(cu::cuGraphAddKernelNode_v2(to, graph, after, count, &how))
+        let params = driver_params(&read(params)?)?;
+        check(cu::cuGraphAddKernelNode_v2(
+            to, graph, after, count, &params,
+        ))
     }
 }
 
 /// `cudaGraphKernelNodeGetParams`.
-pub unsafe fn get(node: CUgraphNode, to: *mut KernelNode) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn get(node: CUgraphNode, to: *mut KernelNode) -> Result {
+    // SAFETY: `cudaGraphKernelNodeGetParams` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
     context()?;
-    // SAFETY: all zero is a structure without a kernel, and the driver writes all of it.
+    // SAFETY: zero is a valid value of every field, and the driver writes all of them.
     let found: KernelNodeParams = unsafe {
         let mut found = std::mem::zeroed();
-        driver(cu::cuGraphKernelNodeGetParams_v2(node, &mut found))?;
+        check(cu::cuGraphKernelNodeGetParams_v2(node, &mut found))?;
         found
     };
     let dim3 = |[x, y, z]: [_; 3]| Dim3 { x, y, z };
@@ -67,40 +69,42 @@ pub unsafe fn get(node: CUgraphNode, to: *mut KernelNode) -> Answer {
 }
 
 /// `cudaGraphKernelNodeSetParams`.
-pub unsafe fn set(node: CUgraphNode, how: *const KernelNode) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn set(node: CUgraphNode, params: *const KernelNode) -> Result {
+    // SAFETY: `cudaGraphKernelNodeSetParams` requires `params` to be null or readable.
     unsafe {
-        let how = driver_params(&read(how)?)?;
-        driver(cu::cuGraphKernelNodeSetParams_v2(node, &how))
+        let params = driver_params(&read(params)?)?;
+        check(cu::cuGraphKernelNodeSetParams_v2(node, &params))
     }
 }
 
 /// `cudaGraphExecKernelNodeSetParams`.
-pub unsafe fn set_in(exec: CUgraphExec, node: CUgraphNode, how: *const KernelNode) -> Answer {
-    // SAFETY: the caller's promise.
+pub unsafe fn set_in(exec: CUgraphExec, node: CUgraphNode, params: *const KernelNode) -> Result {
+    // SAFETY: `cudaGraphExecKernelNodeSetParams` requires `params` to be null or readable.
     unsafe {
-        let how = driver_params(&read(how)?)?;
-        driver(cu::cuGraphExecKernelNodeSetParams_v2(exec, node, &how))
+        let params = driver_params(&read(params)?)?;
+        check(cu::cuGraphExecKernelNodeSetParams_v2(exec, node, &params))
     }
 }
 
 /// `cudaGraphKernelNodeGetAttribute`.
-pub unsafe fn attribute(node: CUgraphNode, attribute: c_int, to: *mut c_void) -> Answer {
+pub unsafe fn attribute(node: CUgraphNode, attribute: c_int, to: *mut c_void) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuGraphKernelNodeGetAttribute(node, attribute, to) })
+    // SAFETY: `cudaGraphKernelNodeGetAttribute` has the same requirements for `to` as
+    // `cuGraphKernelNodeGetAttribute`.
+    check(unsafe { cu::cuGraphKernelNodeGetAttribute(node, attribute, to) })
 }
 
 /// `cudaGraphKernelNodeSetAttribute`.
-pub unsafe fn set_attribute(node: CUgraphNode, attribute: c_int, from: *const c_void) -> Answer {
+pub unsafe fn set_attribute(node: CUgraphNode, attribute: c_int, from: *const c_void) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuGraphKernelNodeSetAttribute(node, attribute, from) })
+    // SAFETY: `cudaGraphKernelNodeSetAttribute` has the same requirements for `from` as
+    // `cuGraphKernelNodeSetAttribute`.
+    check(unsafe { cu::cuGraphKernelNodeSetAttribute(node, attribute, from) })
 }
 
-/// `cudaGraphKernelNodeCopyAttributes`: the runtime names the source first.
-pub unsafe fn copy_attributes(from: CUgraphNode, to: CUgraphNode) -> Answer {
+/// `cudaGraphKernelNodeCopyAttributes`. The runtime takes the source first, the driver the destination.
+pub unsafe fn copy_attributes(from: CUgraphNode, to: CUgraphNode) -> Result {
     context()?;
-    // SAFETY: any handles may be named.
-    driver(unsafe { cu::cuGraphKernelNodeCopyAttributes(to, from) })
+    // SAFETY: the driver validates both nodes.
+    check(unsafe { cu::cuGraphKernelNodeCopyAttributes(to, from) })
 }

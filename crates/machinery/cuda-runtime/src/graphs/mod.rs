@@ -1,5 +1,5 @@
-//! Graphs and stream capture. The driver does them; what differs is how a program names kernels,
-//! variables and copies.
+//! Graphs and stream capture. The driver implements them; the runtime API only names kernels, variables and
+//! copies differently.
 
 pub mod capture;
 pub mod copies;

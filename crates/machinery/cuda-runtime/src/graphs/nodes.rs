@@ -1,4 +1,4 @@
-//! Graphs and their nodes, but for kernels and copies: what of them the driver takes as it is.
+//! Graphs and those nodes whose parameters the driver API shares: all except kernel and memcpy nodes.
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
@@ -13,18 +13,18 @@ use super::copies;
 use super::kernels;
 use super::types::AnyNode;
 use crate::arguments::{Out, read};
+use crate::context::{context, device};
 use crate::memory::{address, pointer};
-use crate::start::{context, device};
-use crate::status::{Answer, driver};
+use crate::status::{Result, check};
 
-/// Functions that call the driver's with the same arguments.
+/// Defines functions that forward to the driver's function with the same arguments.
 macro_rules! forwarded {
     ($($name:ident = $driver:ident($($argument:ident: $type:ty),* $(,)?);)*) => {$(
-        #[doc = concat!("The driver's `", stringify!($driver), "`.")]
-        pub unsafe fn $name($($argument: $type),*) -> Answer {
+        #[doc = concat!("Calls the driver's `", stringify!($driver), "`.")]
+        pub unsafe fn $name($($argument: $type),*) -> Result {
             context()?;
-            // SAFETY: the caller's promise.
-            driver(unsafe { cu::$driver($($argument),*) })
+            // SAFETY: runtime and driver function have the same contract.
+            check(unsafe { cu::$driver($($argument),*) })
         }
     )*};
 }
@@ -37,13 +37,13 @@ forwarded! {
     destroy_node = cuGraphDestroyNode(node: CUgraphNode);
     add_host = cuGraphAddHostNode(
         to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
-        how: *const CUDA_HOST_NODE_PARAMS,
+        params: *const CUDA_HOST_NODE_PARAMS,
     );
     host = cuGraphHostNodeGetParams(node: CUgraphNode, to: *mut CUDA_HOST_NODE_PARAMS);
-    set_host = cuGraphHostNodeSetParams(node: CUgraphNode, how: *const CUDA_HOST_NODE_PARAMS);
+    set_host = cuGraphHostNodeSetParams(node: CUgraphNode, params: *const CUDA_HOST_NODE_PARAMS);
     memset = cuGraphMemsetNodeGetParams(node: CUgraphNode, to: *mut CUDA_MEMSET_NODE_PARAMS);
     set_memset = cuGraphMemsetNodeSetParams(
-        node: CUgraphNode, how: *const CUDA_MEMSET_NODE_PARAMS,
+        node: CUgraphNode, params: *const CUDA_MEMSET_NODE_PARAMS,
     );
     add_child = cuGraphAddChildGraphNode(
         to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
@@ -57,17 +57,17 @@ forwarded! {
         to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
         event: CUevent,
     );
-    recorded = cuGraphEventRecordNodeGetEvent(node: CUgraphNode, to: *mut CUevent);
-    set_recorded = cuGraphEventRecordNodeSetEvent(node: CUgraphNode, event: CUevent);
+    record_event = cuGraphEventRecordNodeGetEvent(node: CUgraphNode, to: *mut CUevent);
+    set_record_event = cuGraphEventRecordNodeSetEvent(node: CUgraphNode, event: CUevent);
     add_event_wait = cuGraphAddEventWaitNode(
         to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
         event: CUevent,
     );
-    waited = cuGraphEventWaitNodeGetEvent(node: CUgraphNode, to: *mut CUevent);
-    set_waited = cuGraphEventWaitNodeSetEvent(node: CUgraphNode, event: CUevent);
+    wait_event = cuGraphEventWaitNodeGetEvent(node: CUgraphNode, to: *mut CUevent);
+    set_wait_event = cuGraphEventWaitNodeSetEvent(node: CUgraphNode, event: CUevent);
     add_alloc = cuGraphAddMemAllocNode(
         to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
-        how: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
+        params: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
     );
     alloc = cuGraphMemAllocNodeGetParams(node: CUgraphNode, to: *mut CUDA_MEM_ALLOC_NODE_PARAMS);
     node_type = cuGraphNodeGetType(node: CUgraphNode, to: *mut c_int);
@@ -106,7 +106,7 @@ forwarded! {
         graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, data: *const EdgeData,
         count: usize,
     );
-    draw = cuGraphDebugDotPrint(graph: CUgraph, path: *const c_char, flags: c_uint);
+    debug_dot_print = cuGraphDebugDotPrint(graph: CUgraph, path: *const c_char, flags: c_uint);
     create_object = cuUserObjectCreate(
         to: *mut CUuserObject, data: *mut c_void, destroy: CUhostFn, references: c_uint,
         flags: c_uint,
@@ -124,17 +124,18 @@ forwarded! {
     );
 }
 
-/// `cudaGraphAddMemsetNode`, in the thread's context.
+/// `cudaGraphAddMemsetNode`, which implies the thread's context.
 pub unsafe fn add_memset(
     to: *mut CUgraphNode,
     graph: CUgraph,
     after: *const CUgraphNode,
     count: usize,
-    how: *const CUDA_MEMSET_NODE_PARAMS,
-) -> Answer {
+    params: *const CUDA_MEMSET_NODE_PARAMS,
+) -> Result {
     let context = context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuGraphAddMemsetNode(to, graph, after, count, how, context.0) })
+    // SAFETY: `cudaGraphAddMemsetNode` has the same requirements for `to`, `after` and `params` as
+    // `cuGraphAddMemsetNode`.
+    check(unsafe { cu::cuGraphAddMemsetNode(to, graph, after, count, params, context.0) })
 }
 
 /// `cudaGraphAddMemFreeNode`.
@@ -143,44 +144,47 @@ pub unsafe fn add_free(
     graph: CUgraph,
     after: *const CUgraphNode,
     count: usize,
-    at: *mut c_void,
-) -> Answer {
+    ptr: *mut c_void,
+) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuGraphAddMemFreeNode(to, graph, after, count, address(at)) })
+    // SAFETY: `cudaGraphAddMemFreeNode` has the same requirements for `to`, `after` and `ptr` as
+    // `cuGraphAddMemFreeNode`.
+    check(unsafe { cu::cuGraphAddMemFreeNode(to, graph, after, count, address(ptr)) })
 }
 
 /// `cudaGraphMemFreeNodeGetParams`.
-pub unsafe fn free(node: CUgraphNode, to: *mut c_void) -> Answer {
-    // SAFETY: the caller promises room for a pointer.
+pub unsafe fn free(node: CUgraphNode, to: *mut c_void) -> Result {
+    // SAFETY: `cudaGraphMemFreeNodeGetParams` requires `to` to point to a writable pointer.
     let to = unsafe { Out::new(to.cast::<*mut c_void>()) }?;
     context()?;
-    let mut found = 0;
-    // SAFETY: the driver writes an address.
-    driver(unsafe { cu::cuGraphMemFreeNodeGetParams(node, &mut found) })?;
-    to.set(pointer(found));
+    let mut device_ptr = 0;
+    // SAFETY: `device_ptr` is writable; the driver validates `node`.
+    check(unsafe { cu::cuGraphMemFreeNodeGetParams(node, &mut device_ptr) })?;
+    to.set(pointer(device_ptr));
     Ok(())
 }
 
 /// `cudaDeviceGetGraphMemAttribute`.
-pub unsafe fn memory_attribute(ordinal: c_int, attribute: c_int, to: *mut c_void) -> Answer {
+pub unsafe fn memory_attribute(ordinal: c_int, attribute: c_int, to: *mut c_void) -> Result {
     let device = device(ordinal)?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuDeviceGetGraphMemAttribute(device.handle, attribute, to) })
+    // SAFETY: `cudaDeviceGetGraphMemAttribute` has the same requirements for `to` as
+    // `cuDeviceGetGraphMemAttribute`.
+    check(unsafe { cu::cuDeviceGetGraphMemAttribute(device.handle, attribute, to) })
 }
 
 /// `cudaDeviceSetGraphMemAttribute`.
-pub unsafe fn set_memory_attribute(ordinal: c_int, attribute: c_int, from: *mut c_void) -> Answer {
+pub unsafe fn set_memory_attribute(ordinal: c_int, attribute: c_int, from: *mut c_void) -> Result {
     let device = device(ordinal)?;
-    // SAFETY: the caller's promise.
-    driver(unsafe { cu::cuDeviceSetGraphMemAttribute(device.handle, attribute, from) })
+    // SAFETY: `cudaDeviceSetGraphMemAttribute` has the same requirements for `from` as
+    // `cuDeviceSetGraphMemAttribute`.
+    check(unsafe { cu::cuDeviceSetGraphMemAttribute(device.handle, attribute, from) })
 }
 
 /// `cudaDeviceGraphMemTrim`.
-pub unsafe fn trim_memory(ordinal: c_int) -> Answer {
+pub unsafe fn trim_memory(ordinal: c_int) -> Result {
     let device = device(ordinal)?;
-    // SAFETY: any device may be named.
-    driver(unsafe { cu::cuDeviceGraphMemTrim(device.handle) })
+    // SAFETY: `device.handle` comes from `cuDeviceGet`.
+    check(unsafe { cu::cuDeviceGraphMemTrim(device.handle) })
 }
 
 /// `cudaGraphConditionalHandleCreate`.
@@ -189,9 +193,10 @@ pub unsafe fn conditional_handle(
     graph: CUgraph,
     value: c_uint,
     flags: c_uint,
-) -> Answer {
+) -> Result {
     let context = context()?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `cudaGraphConditionalHandleCreate` has the same requirements for `to` as the function called
+    // here.
     unsafe { conditional_handle_in(to, graph, context.0, value, flags) }
 }
 
@@ -201,69 +206,74 @@ pub unsafe fn add_any(
     graph: CUgraph,
     after: *const CUgraphNode,
     count: usize,
-    how: *mut AnyNode,
-) -> Answer {
-    // SAFETY: the caller's promise.
-    unsafe { add_any_with_edges(to, graph, after, std::ptr::null(), count, how) }
+    params: *mut AnyNode,
+) -> Result {
+    // SAFETY: `cudaGraphAddNode` has the same requirements for `to`, `after` and `params` as
+    // `add_any_with_edges`.
+    unsafe { add_any_with_edges(to, graph, after, std::ptr::null(), count, params) }
 }
 
-/// `cudaGraphAddNode` with data of the edges.
+/// `cudaGraphAddNode` with edge data.
 pub unsafe fn add_any_with_edges(
     to: *mut CUgraphNode,
     graph: CUgraph,
     after: *const CUgraphNode,
     edges: *const EdgeData,
     count: usize,
-    how: *mut AnyNode,
-) -> Answer {
+    params: *mut AnyNode,
+) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `cudaGraphAddNode` has the same requirements for `to`, `after`, `edges` and `params` as
+    // `cuGraphAddNode_v2`.
     unsafe {
-        with_driver_params(how, |how| {
-            cu::cuGraphAddNode_v2(to, graph, after, edges, count, how)
+        with_driver_params(params, |params| {
+            cu::cuGraphAddNode_v2(to, graph, after, edges, count, params)
         })
     }
 }
 
 /// `cudaGraphNodeSetParams`.
-pub unsafe fn set_any(node: CUgraphNode, how: *mut AnyNode) -> Answer {
+pub unsafe fn set_any(node: CUgraphNode, params: *mut AnyNode) -> Result {
     context()?;
-    // SAFETY: the caller's promise.
-    unsafe { with_driver_params(how, |how| cu::cuGraphNodeSetParams(node, how)) }
+    // SAFETY: `cudaGraphNodeSetParams` has the same requirements for `params` as `cuGraphNodeSetParams`.
+    unsafe { with_driver_params(params, |params| cu::cuGraphNodeSetParams(node, params)) }
 }
 
-/// What `call` answers, given the driver's structure of a node's parameters. What the driver writes into it
-/// is written into the program's too.
+/// Calls `driver_call` with the driver's version of a node's parameters and returns its result. Results that
+/// the driver writes into its structure are copied back to the program's.
 ///
 /// # Safety
-/// `how` must be null or the structure, which can be written to.
+/// `params` must be null or point to a structure that is valid for reads and writes.
 pub unsafe fn with_driver_params(
-    how: *mut AnyNode,
-    call: impl FnOnce(*mut NodeParams) -> c_int,
-) -> Answer {
+    params: *mut AnyNode,
+    driver_call: impl FnOnce(*mut NodeParams) -> c_int,
+) -> Result {
     const KERNEL: c_int = 0;
     const MEMCPY: c_int = 1;
-    // SAFETY: the caller's promise; all zero is an empty node.
+    // SAFETY: `read` rejects a null `params`; `kind` selects the active member of both unions, and zero is
+    // valid
+    // for every other field.
     unsafe {
-        let kind = read(&raw const (*how).kind)?;
+        let kind = read(&raw const (*params).kind)?;
         let mut node: NodeParams = std::mem::zeroed();
         node.kind = kind;
         match kind {
-            KERNEL => node.of.kernel = kernels::driver_params(&(*how).of.kernel)?,
+            KERNEL => node.of.kernel = kernels::driver_params(&(*params).of.kernel)?,
             MEMCPY => {
                 let to = &raw mut node.of.memcpy;
-                (*to).flags = (*how).of.memcpy.flags;
+                (*to).flags = (*params).of.memcpy.flags;
                 (*to).copy_ctx = context()?.0;
-                (&raw mut (*to).copy_params).write(copies::described(&(*how).of.memcpy.copy)?);
+                (&raw mut (*to).copy_params)
+                    .write(copies::to_driver_copy(&(*params).of.memcpy.copy)?);
             }
-            // The structures are the same.
+            // All other members have the same layout in both structures.
             _ => {
-                node.of.reserved1 = (*how).of.reserved1;
-                driver(call(&mut node))?;
-                (*how).of.reserved1 = node.of.reserved1;
+                node.of.reserved1 = (*params).of.reserved1;
+                check(driver_call(&mut node))?;
+                (*params).of.reserved1 = node.of.reserved1;
                 return Ok(());
             }
         }
-        driver(call(&mut node))
+        check(driver_call(&mut node))
     }
 }

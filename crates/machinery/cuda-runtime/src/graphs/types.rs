@@ -1,4 +1,4 @@
-//! Structures of graphs, as in `driver_types.h`. Those that are the driver's, field by field, are not here.
+//! Graph structures of `driver_types.h`, except those that the driver API shares field by field.
 
 use std::ffi::{c_int, c_longlong, c_uint, c_ulonglong, c_void};
 
@@ -27,7 +27,7 @@ pub struct MemcpyNode {
     pub copy: Memcpy3D,
 }
 
-/// `cudaGraphNodeParams`: a node of any type.
+/// `cudaGraphNodeParams`: the parameters of a node of any type.
 #[repr(C)]
 pub struct AnyNode {
     pub kind: c_int,
@@ -36,8 +36,8 @@ pub struct AnyNode {
     pub reserved2: c_longlong,
 }
 
-/// The parameters in a `cudaGraphNodeParams`, of which its type says which count. What is not named has
-/// the driver's structure.
+/// The union in `cudaGraphNodeParams`; `kind` selects the active member. Members that are not listed have the
+/// driver's layout.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub union AnyNodeOf {

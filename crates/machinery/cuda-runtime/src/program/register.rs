@@ -1,5 +1,4 @@
-//! The functions that a compiler calls for a program with kernels: before `main`, at its end and at each
-//! launch.
+//! The functions that compilers call in programs with kernels: before `main`, at exit and at each launch.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
@@ -9,17 +8,17 @@ use cuda_driver::say;
 use cust_raw::CUstream;
 
 use super::image::{Image, Wrapper};
-use super::registry::{self, Part};
+use super::registry::{self, ImageId};
+use crate::context::context;
 use crate::fork;
-use crate::last_error::{call, keep};
-use crate::start::context;
-use crate::status::{Answer, Code, Error, SUCCESS};
+use crate::last_error::{call, record};
+use crate::status::{Code, Error, Result, SUCCESS};
 use crate::stream::DefaultStream;
 use crate::types::Dim3;
 
-/// How a launch was configured by `<<<…>>>`.
+/// The launch configuration in `<<<…>>>`.
 #[derive(Clone, Copy)]
-pub struct Configuration {
+pub struct CallConfiguration {
     pub grid: Dim3,
     pub block: Dim3,
     pub dynamic_shared: usize,
@@ -27,63 +26,63 @@ pub struct Configuration {
 }
 
 thread_local! {
-    /// Launches that are configured and not made: the arguments of one may be results of functions that
-    /// launch others.
-    static CONFIGURED: RefCell<Vec<Configuration>> = const { RefCell::new(Vec::new()) };
+    /// Pushed launch configurations that have not been popped. It is a stack, because an argument of a launch
+    /// may be the result of a function that launches another kernel.
+    static CALL_CONFIGURATIONS: RefCell<Vec<CallConfiguration>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A registered part as the number that the program keeps of it, which is not null.
-fn handle(part: Part) -> *mut *mut c_void {
-    without_provenance_mut(part + 1)
+/// Converts an image's index to a handle, which must not be null.
+fn to_handle(image_id: ImageId) -> *mut *mut c_void {
+    without_provenance_mut(image_id + 1)
 }
 
-fn part(handle: *mut *mut c_void) -> Part {
+fn image_id(handle: *mut *mut c_void) -> ImageId {
     handle.addr().wrapping_sub(1)
 }
 
-/// A name in the device code.
+/// Copies a name in the device code. Returns `None` for null.
 ///
 /// # Safety
-/// `name` must be null or a string.
-unsafe fn owned(name: *const c_char) -> Option<CString> {
-    // SAFETY: the caller's promise.
+/// `name` must be null or a C string.
+unsafe fn copy_name(name: *const c_char) -> Option<CString> {
+    // SAFETY: `name` is not null, hence a C string.
     (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_owned())
 }
 
-/// Takes note of a part of the program with its device code.
+/// Registers a fat binary.
 ///
 /// # Safety
-/// As a compiler calls it.
+/// `wrapper` must be the fat binary wrapper that a CUDA compiler emits.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaRegisterFatBinary(wrapper: *mut c_void) -> *mut *mut c_void {
-    // SAFETY: compilers give a wrapper.
-    let image = unsafe { Image::of(wrapper.cast::<Wrapper>()) };
-    handle(registry::write().add(image))
+    // SAFETY: compilers pass the wrapper that they emit.
+    let image = unsafe { Image::from_wrapper(wrapper.cast::<Wrapper>()) };
+    to_handle(registry::write().add_image(image))
 }
 
-/// The part is complete.
+/// Completes a fat binary's registration.
 ///
 /// # Safety
-/// As a compiler calls it.
+/// Safe with any arguments; `unsafe` only to match the C declaration.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaRegisterFatBinaryEnd(_handle: *mut *mut c_void) {}
 
-/// Forgets a part of the program, which ends or is unloaded.
+/// Unregisters a fat binary at exit or when its library is unloaded.
 ///
 /// # Safety
-/// As a compiler calls it.
+/// No kernel of the fat binary may be running.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaUnregisterFatBinary(handle: *mut *mut c_void) {
-    // A child's lock may be one that a thread of its parent holds.
-    if !fork::is_child() {
-        registry::write().remove(part(handle));
+    // In a forked child the lock may be held by a thread that exists only in the parent.
+    if !fork::is_forked_child() {
+        registry::write().remove(image_id(handle));
     }
 }
 
-/// Takes note of a kernel.
+/// Registers a kernel.
 ///
 /// # Safety
-/// As a compiler calls it.
+/// `name` must be null or a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaRegisterFunction(
     handle: *mut *mut c_void,
@@ -97,16 +96,16 @@ pub unsafe extern "C" fn __cudaRegisterFunction(
     _grid_size: *mut c_void,
     _warp_size: *mut c_int,
 ) {
-    // SAFETY: compilers give a name.
-    if let Some(name) = unsafe { owned(name) } {
-        registry::write().add_kernel(host.addr(), part(handle), name);
+    // SAFETY: compilers pass the kernel's name, a C string.
+    if let Some(name) = unsafe { copy_name(name) } {
+        registry::write().add_kernel(host.addr(), image_id(handle), name);
     }
 }
 
-/// Takes note of a variable of the device's.
+/// Registers a device variable.
 ///
 /// # Safety
-/// As a compiler calls it.
+/// `name` must be null or a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaRegisterVar(
     handle: *mut *mut c_void,
@@ -118,16 +117,16 @@ pub unsafe extern "C" fn __cudaRegisterVar(
     _constant: c_int,
     _global: c_int,
 ) {
-    // SAFETY: compilers give a name.
-    if let Some(name) = unsafe { owned(name) } {
-        registry::write().add_variable(host.addr(), part(handle), name);
+    // SAFETY: compilers pass the variable's name, a C string.
+    if let Some(name) = unsafe { copy_name(name) } {
+        registry::write().add_variable(host.addr(), image_id(handle), name);
     }
 }
 
-/// Keeps the configuration of a launch; the kernel's function on the host takes it.
+/// Pushes a launch configuration, which the kernel's host stub pops.
 ///
 /// # Safety
-/// As a compiler calls it.
+/// Safe with any arguments; `unsafe` only to match the C declaration.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaPushCallConfiguration(
     grid: Dim3,
@@ -135,7 +134,7 @@ pub unsafe extern "C" fn __cudaPushCallConfiguration(
     dynamic_shared: usize,
     stream: *mut c_void,
 ) -> c_uint {
-    push(Configuration {
+    push(CallConfiguration {
         grid,
         block,
         dynamic_shared,
@@ -144,20 +143,20 @@ pub unsafe extern "C" fn __cudaPushCallConfiguration(
     0
 }
 
-/// Keeps the configuration of a launch.
-pub fn push(configuration: Configuration) {
-    CONFIGURED.with_borrow_mut(|configured| configured.push(configuration));
+/// Pushes a launch configuration.
+pub fn push(configuration: CallConfiguration) {
+    CALL_CONFIGURATIONS.with_borrow_mut(|configurations| configurations.push(configuration));
 }
 
-/// The configuration that was kept last.
-pub fn pop() -> Option<Configuration> {
-    CONFIGURED.with_borrow_mut(Vec::pop)
+/// Pops the configuration that was pushed last, or returns `None`.
+pub fn pop() -> Option<CallConfiguration> {
+    CALL_CONFIGURATIONS.with_borrow_mut(Vec::pop)
 }
 
-/// Gives back the configuration that was kept last.
+/// Pops the configuration that was pushed last.
 ///
 /// # Safety
-/// As a compiler calls it: each pointer takes what its name says.
+/// Every pointer must be valid for writes of its type; `stream` points to a stream handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaPopCallConfiguration(
     grid: *mut Dim3,
@@ -166,9 +165,9 @@ pub unsafe extern "C" fn __cudaPopCallConfiguration(
     stream: *mut c_void,
 ) -> Code {
     let Some(configuration) = pop() else {
-        return keep(Err(Error::MISSING_CONFIGURATION));
+        return record(Err(Error::MISSING_CONFIGURATION));
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: the compiler's stub passes the addresses of its local variables.
     unsafe {
         grid.write(configuration.grid);
         block.write(configuration.block);
@@ -178,11 +177,11 @@ pub unsafe extern "C" fn __cudaPopCallConfiguration(
     SUCCESS
 }
 
-/// Takes note of a managed variable: the host reaches it through the pointer at `host`, which is set when
-/// the part is complete.
+/// Registers a managed variable. The host accesses it through the pointer at `host`, which is set when the
+/// registration is complete.
 ///
 /// # Safety
-/// As a compiler calls it.
+/// `name` must be null or a C string, and `host` must be valid for writes until the fat binary is unregistered.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaRegisterManagedVar(
     handle: *mut *mut c_void,
@@ -194,24 +193,24 @@ pub unsafe extern "C" fn __cudaRegisterManagedVar(
     _constant: c_int,
     _global: c_int,
 ) {
-    // SAFETY: compilers give a name.
-    if let Some(name) = unsafe { owned(name) } {
+    // SAFETY: compilers pass the variable's name, a C string.
+    if let Some(name) = unsafe { copy_name(name) } {
         let mut registry = registry::write();
-        registry.add_variable(host.addr(), part(handle), name);
-        registry.add_managed(host.expose_provenance(), part(handle));
+        registry.add_variable(host.addr(), image_id(handle), name);
+        registry.add_managed(host.expose_provenance(), image_id(handle));
     }
 }
 
-/// Sets the pointers to a part's managed variables, once all are registered.
+/// Sets the pointers to a fat binary's managed variables once all are registered.
 ///
 /// # Safety
-/// As a compiler calls it.
+/// The pointers registered by `__cudaRegisterManagedVar` must still be valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaInitModule(handle: *mut *mut c_void) -> c_char {
     let set = || {
-        if registry::read().has_managed(part(handle)) {
+        if registry::read().has_managed(image_id(handle)) {
             let context = context()?;
-            registry::write().set_managed(context, part(handle))?;
+            registry::write().set_managed(context, image_id(handle))?;
         }
         Ok(())
     };
@@ -219,10 +218,10 @@ pub unsafe extern "C" fn __cudaInitModule(handle: *mut *mut c_void) -> c_char {
     (done == SUCCESS).into()
 }
 
-/// Texture references are not there.
+/// Rejects a texture reference, which CUDA 12 removed.
 ///
 /// # Safety
-/// As a compiler calls it.
+/// `name` must be null or a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaRegisterTexture(
     _handle: *mut *mut c_void,
@@ -233,14 +232,14 @@ pub unsafe extern "C" fn __cudaRegisterTexture(
     _normalized: c_int,
     _external: c_int,
 ) {
-    // SAFETY: compilers give a name.
-    keep(unsafe { no_reference("texture", "cudaCreateTextureObject", name) });
+    // SAFETY: compilers pass the reference's name, a C string.
+    record(unsafe { unsupported_reference("texture", "cudaCreateTextureObject", name) });
 }
 
-/// Surface references are not there.
+/// Rejects a surface reference, which CUDA 12 removed.
 ///
 /// # Safety
-/// As a compiler calls it.
+/// `name` must be null or a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __cudaRegisterSurface(
     _handle: *mut *mut c_void,
@@ -250,17 +249,18 @@ pub unsafe extern "C" fn __cudaRegisterSurface(
     _dimensions: c_int,
     _external: c_int,
 ) {
-    // SAFETY: compilers give a name.
-    keep(unsafe { no_reference("surface", "cudaCreateSurfaceObject", name) });
+    // SAFETY: compilers pass the reference's name, a C string.
+    record(unsafe { unsupported_reference("surface", "cudaCreateSurfaceObject", name) });
 }
 
-/// # Safety
-/// `name` must be null or a string.
-unsafe fn no_reference(kind: &str, instead: &str, name: *const c_char) -> Answer {
-    // SAFETY: the caller's promise.
-    let name = unsafe { owned(name) }.unwrap_or_default();
+/// Reports an unsupported reference and the API that replaces it.
+///
+/// `name` must be null or a C string.
+unsafe fn unsupported_reference(kind: &str, replacement: &str, name: *const c_char) -> Result {
+    // SAFETY: `name` is null or a C string.
+    let name = unsafe { copy_name(name) }.unwrap_or_default();
     say(format_args!(
-        "{}: {kind} references are gone from CUDA 12 and not there; use {instead}",
+        "{}: {kind} references were removed in CUDA 12 and are not supported; use {replacement}",
         name.to_string_lossy()
     ));
     Err(Error::NOT_SUPPORTED)

@@ -1,4 +1,4 @@
-//! The kernels and variables that the program has registered, and where they are loaded.
+//! The registry of the program's kernels and variables, and of the modules they are loaded into.
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_void};
@@ -10,30 +10,30 @@ use cust_raw::{CUfunction, CUmodule};
 
 use super::Variable;
 use super::image::Image;
-use crate::start::Context;
-use crate::status::{Answer, Error, driver};
+use crate::context::Context;
+use crate::status::{Error, Result, check};
 
 static REGISTRY: LazyLock<RwLock<Registry>> = LazyLock::new(RwLock::default);
 
-/// A part of the program that was compiled at once; its number is its place in [`Registry::images`].
-pub type Part = usize;
+/// The index in [`Registry::images`] of a registered fat binary, i.e. of one translation unit's device code.
+pub type ImageId = usize;
 
 #[derive(Default)]
 pub struct Registry {
     images: Vec<Option<Image>>,
-    /// By the address of the function on the host.
-    kernels: HashMap<usize, Named>,
-    /// By the address of the variable on the host.
-    variables: HashMap<usize, Named>,
-    /// Where the host's pointers to managed variables lie.
-    managed: Vec<(Part, usize)>,
-    modules: HashMap<(Context, Part), Answer<usize>>,
+    /// Kernels by host address.
+    kernels: HashMap<usize, Symbol>,
+    /// Variables by host address.
+    variables: HashMap<usize, Symbol>,
+    /// Addresses of the host's pointers to managed variables.
+    managed: Vec<(ImageId, usize)>,
+    modules: HashMap<(Context, ImageId), Result<usize>>,
     functions: HashMap<(Context, usize), usize>,
 }
 
-/// What is registered: its part of the program and its name there.
-struct Named {
-    part: Part,
+/// A registered kernel or variable: its image and its name there.
+struct Symbol {
+    image_id: ImageId,
     name: CString,
 }
 
@@ -46,119 +46,122 @@ pub fn write() -> RwLockWriteGuard<'static, Registry> {
 }
 
 impl Registry {
-    pub fn add(&mut self, image: Option<Image>) -> Part {
+    pub fn add_image(&mut self, image: Option<Image>) -> ImageId {
         self.images.push(image);
         self.images.len() - 1
     }
 
-    pub fn add_kernel(&mut self, host: usize, part: Part, name: CString) {
-        self.kernels.insert(host, Named { part, name });
+    pub fn add_kernel(&mut self, host: usize, image_id: ImageId, name: CString) {
+        self.kernels.insert(host, Symbol { image_id, name });
     }
 
-    pub fn add_variable(&mut self, host: usize, part: Part, name: CString) {
-        self.variables.insert(host, Named { part, name });
+    pub fn add_variable(&mut self, host: usize, image_id: ImageId, name: CString) {
+        self.variables.insert(host, Symbol { image_id, name });
     }
 
-    /// Takes note of where the host's pointer to a managed variable lies, which is its address too.
-    pub fn add_managed(&mut self, pointer: usize, part: Part) {
-        self.managed.push((part, pointer));
+    /// Registers the host's pointer to a managed variable. Its address also identifies the variable.
+    pub fn add_managed(&mut self, pointer: usize, image_id: ImageId) {
+        self.managed.push((image_id, pointer));
     }
 
-    pub fn has_managed(&self, part: Part) -> bool {
-        self.managed.iter().any(|(of, _)| *of == part)
+    pub fn has_managed(&self, image_id: ImageId) -> bool {
+        self.managed.iter().any(|(of, _)| *of == image_id)
     }
 
-    /// Sets the host's pointers to a part's managed variables.
-    pub fn set_managed(&mut self, context: Context, part: Part) -> Answer {
-        let pointers = self.managed.iter().filter(|(of, _)| *of == part);
+    /// Sets the host's pointers to an image's managed variables.
+    pub fn set_managed(&mut self, context: Context, image_id: ImageId) -> Result {
+        let pointers = self.managed.iter().filter(|(owner, _)| *owner == image_id);
         let pointers: Vec<usize> = pointers.map(|(_, pointer)| *pointer).collect();
         for pointer in pointers {
-            let found = self.load_variable(context, pointer)?;
+            let variable = self.load_variable(context, pointer)?;
             let pointer = with_exposed_provenance_mut::<u64>(pointer);
-            // SAFETY: a compiler has put a pointer there for this.
-            unsafe { pointer.write(found.address) };
+            // SAFETY: the compiler allocates a pointer at this address for the variable's address.
+            unsafe { pointer.write(variable.address) };
         }
         Ok(())
     }
 
-    /// Forgets a part of the program, which is unloaded.
-    pub fn remove(&mut self, part: Part) {
-        if let Some(image) = self.images.get_mut(part) {
+    /// Removes an image that is being unloaded, with its kernels and variables.
+    pub fn remove(&mut self, image_id: ImageId) {
+        if let Some(image) = self.images.get_mut(image_id) {
             *image = None;
         }
-        let gone: Vec<usize> = of_part(&self.kernels, part).collect();
-        self.functions.retain(|(_, host), _| !gone.contains(host));
-        self.kernels.retain(|_, kernel| kernel.part != part);
-        self.variables.retain(|_, variable| variable.part != part);
-        self.managed.retain(|(of, _)| *of != part);
-        self.modules.retain(|(_, of), module| {
-            if let (true, Ok(module)) = (*of == part, &module) {
-                // SAFETY: nobody has a function of the module any more. Where its context has ended, the
-                // driver says so.
+        let removed_kernels: Vec<usize> = host_addresses(&self.kernels, image_id).collect();
+        self.functions
+            .retain(|(_, host), _| !removed_kernels.contains(host));
+        self.kernels.retain(|_, kernel| kernel.image_id != image_id);
+        self.variables
+            .retain(|_, variable| variable.image_id != image_id);
+        self.managed.retain(|(owner, _)| *owner != image_id);
+        self.modules.retain(|(_, owner), module| {
+            if let (true, Ok(module)) = (*owner == image_id, &module) {
+                // SAFETY: all functions of the module were removed above. If its context was destroyed, the
+                // driver
+                // rejects the handle.
                 unsafe { cu::cuModuleUnload(without_provenance_mut(*module)) };
             }
-            *of != part
+            *owner != image_id
         });
     }
 
-    /// Forgets what is loaded in a context.
-    pub fn forget(&mut self, context: Context) {
-        self.modules.retain(|(of, _), _| *of != context);
-        self.functions.retain(|(of, _), _| *of != context);
+    /// Drops everything loaded into a context.
+    pub fn forget_context(&mut self, context: Context) {
+        self.modules.retain(|(owner, _), _| *owner != context);
+        self.functions.retain(|(owner, _), _| *owner != context);
     }
 
-    /// A kernel that was used before in this context.
+    /// Returns a kernel that was loaded into this context before, or `None`.
     pub fn kernel(&self, context: Context, host: usize) -> Option<CUfunction> {
-        let found = self.functions.get(&(context, host))?;
-        Some(without_provenance_mut(*found))
+        let function = self.functions.get(&(context, host))?;
+        Some(without_provenance_mut(*function))
     }
 
-    /// The address on the host of a kernel that is used in this context.
+    /// Returns the host address of a kernel that was loaded into this context.
     pub fn host_function(&self, context: Context, kernel: CUfunction) -> Option<*mut c_void> {
         let mut functions = self.functions.iter();
-        let found =
-            functions.find(|((of, _), function)| *of == context && **function == kernel.addr());
-        found.map(|((_, host), _)| with_exposed_provenance_mut(*host))
+        let entry = functions
+            .find(|((owner, _), function)| *owner == context && **function == kernel.addr());
+        entry.map(|((_, host), _)| with_exposed_provenance_mut(*host))
     }
 
-    /// Loads a kernel's module, if need be, and finds it there.
-    pub fn load_kernel(&mut self, context: Context, host: usize) -> Answer<CUfunction> {
+    /// Loads a kernel, and its module if necessary.
+    pub fn load_kernel(&mut self, context: Context, host: usize) -> Result<CUfunction> {
         let kernel = self.kernels.get(&host).ok_or(Error::INVALID_FUNCTION)?;
         let name = kernel.name.clone();
-        let module = self.module(context, kernel.part)?;
+        let module = self.module(context, kernel.image_id)?;
         let mut function = null_mut();
-        // SAFETY: the module is loaded, and the name a string.
-        let found = unsafe { cu::cuModuleGetFunction(&mut function, module, name.as_ptr()) };
-        driver(found).map_err(|_| Error::INVALID_FUNCTION)?;
+        // SAFETY: `function` is writable, `module` is loaded, and `name` is a C string.
+        let result = unsafe { cu::cuModuleGetFunction(&mut function, module, name.as_ptr()) };
+        check(result).map_err(|_| Error::INVALID_FUNCTION)?;
         self.functions.insert((context, host), function.addr());
         Ok(function)
     }
 
-    pub fn kernel_name(&self, host: usize) -> Answer<*const c_char> {
+    pub fn kernel_name(&self, host: usize) -> Result<*const c_char> {
         let kernel = self.kernels.get(&host).ok_or(Error::INVALID_FUNCTION)?;
         Ok(kernel.name.as_ptr())
     }
 
-    /// Loads a variable's module, if need be, and finds it there.
-    pub fn load_variable(&mut self, context: Context, host: usize) -> Answer<Variable> {
+    /// Loads a variable's module if necessary, and returns the variable's address and size.
+    pub fn load_variable(&mut self, context: Context, host: usize) -> Result<Variable> {
         let variable = self.variables.get(&host).ok_or(Error::INVALID_SYMBOL)?;
         let name = variable.name.clone();
-        let module = self.module(context, variable.part)?;
+        let module = self.module(context, variable.image_id)?;
         let (mut address, mut bytes) = (0, 0);
-        // SAFETY: as in `load_kernel`.
-        let found =
+        // SAFETY: `address` and `bytes` are writable, `module` is loaded, and `name` is a C string.
+        let result =
             unsafe { cu::cuModuleGetGlobal_v2(&mut address, &mut bytes, module, name.as_ptr()) };
-        driver(found).map_err(|_| Error::INVALID_SYMBOL)?;
+        check(result).map_err(|_| Error::INVALID_SYMBOL)?;
         Ok(Variable { address, bytes })
     }
 
-    /// A part's module in a context. One that does not load is tried once.
-    fn module(&mut self, context: Context, part: Part) -> Answer<CUmodule> {
-        let image = self.images.get(part).copied().flatten();
-        let module = self.modules.entry((context, part)).or_insert_with(|| {
+    /// Returns an image's module in a context. A load that fails is not repeated.
+    fn module(&mut self, context: Context, image_id: ImageId) -> Result<CUmodule> {
+        let image = self.images.get(image_id).copied().flatten();
+        let module = self.modules.entry((context, image_id)).or_insert_with(|| {
             let Some(image) = image else {
                 say(format_args!(
-                    "the program's kernels are in no form that is known"
+                    "cannot load the program's kernels: unknown device code format"
                 ));
                 return Err(Error::INVALID_IMAGE);
             };
@@ -168,8 +171,13 @@ impl Registry {
     }
 }
 
-/// The addresses on the host of what is registered of a part.
-fn of_part(named: &HashMap<usize, Named>, part: Part) -> impl Iterator<Item = usize> {
-    let of_part = named.iter().filter(move |(_, named)| named.part == part);
-    of_part.map(|(host, _)| *host)
+/// Returns the host addresses of an image's kernels or variables.
+fn host_addresses(
+    symbols: &HashMap<usize, Symbol>,
+    image_id: ImageId,
+) -> impl Iterator<Item = usize> {
+    let matching = symbols
+        .iter()
+        .filter(move |(_, symbol)| symbol.image_id == image_id);
+    matching.map(|(host, _)| *host)
 }

@@ -1,4 +1,4 @@
-//! Arrays: what they are, and copies to, from and between them.
+//! Arrays: their properties, and copies to, from and between them.
 
 use std::ffi::c_uint;
 use std::ptr::null_mut;
@@ -7,9 +7,11 @@ use cuda_runtime as cuda;
 use cuda_runtime::types::{ChannelFormat, Extent, Memcpy3D, PitchedPtr, Pos};
 use cust_raw::CUarray;
 
-use super::program::{Memory, ON_DEVICE, TO_DEVICE, TO_HOST, fails, ok, pattern, start};
+use super::program::{
+    DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE, Memory, fails, ok, pattern, start,
+};
 
-/// Elements of two channels of 16 bits.
+/// Elements of two unsigned 16-bit channels.
 const PAIRS: ChannelFormat = ChannelFormat {
     x: 16,
     y: 16,
@@ -20,24 +22,26 @@ const PAIRS: ChannelFormat = ChannelFormat {
 
 fn array(width: usize, height: usize) -> CUarray {
     start();
-    let mut made = null_mut();
-    // SAFETY: a handle is written.
-    ok(unsafe { cuda::cudaMallocArray(&mut made, &PAIRS, width, height, 0) });
-    made
+    let mut array = null_mut();
+    // SAFETY: `array` is writable.
+    ok(unsafe { cuda::cudaMallocArray(&mut array, &PAIRS, width, height, 0) });
+    array
 }
 
-/// All bytes of an array.
+/// Copies all bytes of an array to the host.
 fn bytes(of: CUarray, width: usize, height: usize) -> Vec<u8> {
-    let mut read = vec![0_u8; width * 4 * height];
-    let to = read.as_mut_ptr().cast();
-    // SAFETY: there are so many bytes.
-    ok(unsafe { cuda::cudaMemcpy2DFromArray(to, width * 4, of, 0, 0, width * 4, height, TO_HOST) });
-    read
+    let mut output = vec![0_u8; width * 4 * height];
+    let to = output.as_mut_ptr().cast();
+    // SAFETY: `output` has `height` rows of `width * 4` bytes.
+    ok(unsafe {
+        cuda::cudaMemcpy2DFromArray(to, width * 4, of, 0, 0, width * 4, height, DEVICE_TO_HOST)
+    });
+    output
 }
 
 #[test]
-fn an_array_says_what_it_is() {
-    let made = array(10, 6);
+fn an_array_reports_its_format_and_extent() {
+    let described = array(10, 6);
     let mut format = ChannelFormat {
         x: 0,
         y: 0,
@@ -51,26 +55,29 @@ fn an_array_says_what_it_is() {
         depth: 9,
     };
     let mut flags: c_uint = 9;
-    // SAFETY: descriptions are written.
+    // SAFETY: all out-parameters are local variables.
     unsafe {
         ok(cuda::cudaArrayGetInfo(
             &mut format,
             &mut extent,
             &mut flags,
-            made,
+            described,
         ));
         assert_eq!(format, PAIRS);
         assert_eq!(
             (extent.width, extent.height, extent.depth, flags),
             (10, 6, 0, 0)
         );
-        ok(cuda::cudaGetChannelDesc(&mut format, made));
+        ok(cuda::cudaGetChannelDesc(&mut format, described));
         assert_eq!(format, PAIRS);
-        ok(cuda::cudaFreeArray(made));
+        ok(cuda::cudaFreeArray(described));
         ok(cuda::cudaFreeArray(null_mut()));
-        fails(cuda::cudaFreeArray(made), "cudaErrorInvalidResourceHandle");
-        let mut made = null_mut();
-        for wrong in [
+        fails(
+            cuda::cudaFreeArray(described),
+            "cudaErrorInvalidResourceHandle",
+        );
+        let mut rejected = null_mut();
+        for invalid in [
             ChannelFormat { y: 8, ..PAIRS },
             ChannelFormat { z: 16, ..PAIRS },
             ChannelFormat {
@@ -85,8 +92,8 @@ fn an_array_says_what_it_is() {
                 ..PAIRS
             },
         ] {
-            let made = cuda::cudaMallocArray(&mut made, &wrong, 4, 4, 0);
-            fails(made, "cudaErrorInvalidChannelDescriptor");
+            let code = cuda::cudaMallocArray(&mut rejected, &invalid, 4, 4, 0);
+            fails(code, "cudaErrorInvalidChannelDescriptor");
         }
         fails(
             cuda::cudaGetChannelDesc(&mut format, null_mut()),
@@ -104,11 +111,18 @@ fn parts_of_arrays_are_copied() {
         .into_iter()
         .map(|byte| byte ^ 0xff)
         .collect::<Vec<u8>>();
-    // SAFETY: all is inside.
+    // SAFETY: the copied rectangles lie inside the arrays and the host buffers.
     unsafe {
         let from = all.as_ptr().cast();
         ok(cuda::cudaMemcpy2DToArray(
-            first, 0, 0, from, 40, 40, 6, TO_DEVICE,
+            first,
+            0,
+            0,
+            from,
+            40,
+            40,
+            6,
+            HOST_TO_DEVICE,
         ));
         let from = part.as_ptr().cast();
         ok(cuda::cudaMemcpy2DToArrayAsync(
@@ -119,12 +133,20 @@ fn parts_of_arrays_are_copied() {
             16,
             16,
             3,
-            TO_DEVICE,
+            HOST_TO_DEVICE,
             null_mut(),
         ));
         ok(cuda::cudaMemset(Memory::new(4).0, 0, 4));
         ok(cuda::cudaMemcpy2DArrayToArray(
-            second, 0, 0, first, 0, 0, 40, 6, ON_DEVICE,
+            second,
+            0,
+            0,
+            first,
+            0,
+            0,
+            40,
+            6,
+            DEVICE_TO_DEVICE,
         ));
     }
     let mut expected = all.clone();
@@ -133,54 +155,55 @@ fn parts_of_arrays_are_copied() {
     }
     assert_eq!(bytes(first, 10, 6), expected);
     assert_eq!(bytes(second, 10, 6), expected);
-    // The old copies go on from row to row.
-    let run = pattern(100);
-    let mut read = vec![0_u8; 100];
-    // SAFETY: as above.
+    // The older functions continue at the start of the next row.
+    let contiguous = pattern(100);
+    let mut output = vec![0_u8; 100];
+    // SAFETY: the host buffers have 100 bytes; the copy outside the array is rejected.
     unsafe {
         ok(cuda::cudaMemcpyToArray(
             first,
             20,
             1,
-            run.as_ptr().cast(),
+            contiguous.as_ptr().cast(),
             100,
-            TO_DEVICE,
+            HOST_TO_DEVICE,
         ));
         ok(cuda::cudaMemcpyFromArray(
-            read.as_mut_ptr().cast(),
+            output.as_mut_ptr().cast(),
             first,
             20,
             1,
             100,
-            TO_HOST,
+            DEVICE_TO_HOST,
         ));
-        let outside = cuda::cudaMemcpyToArray(first, 40, 1, run.as_ptr().cast(), 4, TO_DEVICE);
+        let outside =
+            cuda::cudaMemcpyToArray(first, 40, 1, contiguous.as_ptr().cast(), 4, HOST_TO_DEVICE);
         fails(outside, "cudaErrorInvalidValue");
     }
-    assert_eq!(read, run);
-    expected[40 + 20..][..100].copy_from_slice(&run);
+    assert_eq!(output, contiguous);
+    expected[40 + 20..][..100].copy_from_slice(&contiguous);
     assert_eq!(bytes(first, 10, 6), expected);
-    // SAFETY: nobody uses them any more.
+    // SAFETY: the arrays are not used again.
     unsafe {
         ok(cuda::cudaFreeArray(first));
         ok(cuda::cudaFreeArray(second));
     }
 }
 
-/// Where an array takes part, a block's width counts its elements.
+/// If an array is involved, an extent's width counts its elements.
 #[test]
-fn blocks_go_to_arrays_and_back() {
+fn blocks_are_copied_to_arrays_and_back() {
     start();
     let extent = Extent {
         width: 5,
         height: 4,
         depth: 3,
     };
-    let mut made = null_mut();
-    // SAFETY: a handle is written.
-    ok(unsafe { cuda::cudaMalloc3DArray(&mut made, &PAIRS, extent, 0) });
+    let mut destination = null_mut();
+    // SAFETY: `destination` is writable.
+    ok(unsafe { cuda::cudaMalloc3DArray(&mut destination, &PAIRS, extent, 0) });
     let source = pattern(20 * 4 * 3);
-    let nowhere = PitchedPtr {
+    let no_ptr = PitchedPtr {
         ptr: null_mut(),
         pitch: 0,
         xsize: 0,
@@ -193,52 +216,53 @@ fn blocks_go_to_arrays_and_back() {
         xsize: 5,
         ysize: 4,
     };
-    let there = Memcpy3D {
+    let upload = Memcpy3D {
         src_array: null_mut(),
         src_pos: zero,
         src_ptr: linear(source.as_ptr().cast_mut()),
-        dst_array: made,
+        dst_array: destination,
         dst_pos: zero,
-        dst_ptr: nowhere,
+        dst_ptr: no_ptr,
         extent,
-        kind: TO_DEVICE,
+        kind: HOST_TO_DEVICE,
     };
-    let mut read = vec![0_u8; 20 * 4 * 3];
-    let back = Memcpy3D {
-        src_array: made,
+    let mut output = vec![0_u8; 20 * 4 * 3];
+    let download = Memcpy3D {
+        src_array: destination,
         src_pos: Pos { x: 1, y: 2, z: 1 },
-        src_ptr: nowhere,
+        src_ptr: no_ptr,
         dst_array: null_mut(),
         dst_pos: zero,
-        dst_ptr: linear(read.as_mut_ptr()),
+        dst_ptr: linear(output.as_mut_ptr()),
         extent: Extent {
             width: 3,
             height: 2,
             depth: 2,
         },
-        kind: TO_HOST,
+        kind: DEVICE_TO_HOST,
     };
-    // SAFETY: all is inside.
+    // SAFETY: the copied extents lie inside the array and the host buffers.
     unsafe {
-        ok(cuda::cudaMemcpy3D(&there));
-        ok(cuda::cudaMemcpy3DAsync(&back, null_mut()));
-        ok(cuda::cudaFreeArray(made));
+        ok(cuda::cudaMemcpy3D(&upload));
+        ok(cuda::cudaMemcpy3DAsync(&download, null_mut()));
+        ok(cuda::cudaFreeArray(destination));
     }
     let mut expected = vec![0_u8; 20 * 4 * 3];
     for (z, y) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
         let from = 20 * (4 * (z + 1) + y + 2) + 4;
         expected[20 * (4 * z + y)..][..12].copy_from_slice(&source[from..][..12]);
     }
-    assert_eq!(read, expected);
+    assert_eq!(output, expected);
 }
 
-/// `cudaArrayLayered`, `cudaArrayCubemap`: the depth counts layers and faces, and so does z in a copy.
+/// In layered arrays and cubemaps (`cudaArrayLayered`, `cudaArrayCubemap`) an extent's depth and a position's z
+/// count layers and faces.
 #[test]
-fn layers_and_faces_are_made_and_copied_one_by_one() {
+fn layered_and_cubemap_arrays_are_copied_layer_by_layer() {
     const LAYERED: c_uint = 1;
     const CUBE: c_uint = 4;
     start();
-    let nowhere = PitchedPtr {
+    let no_ptr = PitchedPtr {
         ptr: null_mut(),
         pitch: 0,
         xsize: 0,
@@ -256,29 +280,41 @@ fn layers_and_faces_are_made_and_copied_one_by_one() {
             height,
             depth,
         };
-        let one = Extent {
+        let layer_extent = Extent {
             width,
             height: height.max(1),
             depth: 1,
         };
         let layer = 4 * width * height.max(1);
         let source = pattern(layer * depth);
-        let mut made = null_mut();
-        let (mut format, mut found, mut found_flags) = (PAIRS, one, 9);
-        // SAFETY: handles and descriptions are written; all copies are inside.
+        let mut destination = null_mut();
+        let (mut format, mut actual_extent, mut actual_flags) = (PAIRS, layer_extent, 9);
+        // SAFETY: all out-parameters are local variables, and all copies lie inside the array and the buffers.
         unsafe {
-            ok(cuda::cudaMalloc3DArray(&mut made, &PAIRS, extent, flags));
+            ok(cuda::cudaMalloc3DArray(
+                &mut destination,
+                &PAIRS,
+                extent,
+                flags,
+            ));
             ok(cuda::cudaArrayGetInfo(
                 &mut format,
-                &mut found,
-                &mut found_flags,
-                made,
+                &mut actual_extent,
+                &mut actual_flags,
+                destination,
             ));
-            assert_eq!([found.width, found.height, found.depth], size);
-            assert_eq!(found_flags, flags);
-            // Layers from the last to the first, and read back together.
+            assert_eq!(
+                [
+                    actual_extent.width,
+                    actual_extent.height,
+                    actual_extent.depth
+                ],
+                size
+            );
+            assert_eq!(actual_flags, flags);
+            // Uploads the layers in descending order and downloads them with one copy.
             for z in (0..depth).rev() {
-                let there = Memcpy3D {
+                let upload = Memcpy3D {
                     src_array: null_mut(),
                     src_pos: Pos { x: 0, y: 0, z: 0 },
                     src_ptr: PitchedPtr {
@@ -287,41 +323,44 @@ fn layers_and_faces_are_made_and_copied_one_by_one() {
                         xsize: width,
                         ysize: height,
                     },
-                    dst_array: made,
+                    dst_array: destination,
                     dst_pos: Pos { x: 0, y: 0, z },
-                    dst_ptr: nowhere,
-                    extent: one,
-                    kind: TO_DEVICE,
+                    dst_ptr: no_ptr,
+                    extent: layer_extent,
+                    kind: HOST_TO_DEVICE,
                 };
-                ok(cuda::cudaMemcpy3D(&there));
+                ok(cuda::cudaMemcpy3D(&upload));
             }
-            let mut read = vec![0_u8; layer * depth];
-            let back = Memcpy3D {
-                src_array: made,
+            let mut output = vec![0_u8; layer * depth];
+            let download = Memcpy3D {
+                src_array: destination,
                 src_pos: Pos { x: 0, y: 0, z: 0 },
-                src_ptr: nowhere,
+                src_ptr: no_ptr,
                 dst_array: null_mut(),
                 dst_pos: Pos { x: 0, y: 0, z: 0 },
                 dst_ptr: PitchedPtr {
-                    ptr: read.as_mut_ptr().cast(),
+                    ptr: output.as_mut_ptr().cast(),
                     pitch: 4 * width,
                     xsize: width,
                     ysize: height.max(1),
                 },
-                extent: Extent { depth, ..one },
-                kind: TO_HOST,
+                extent: Extent {
+                    depth,
+                    ..layer_extent
+                },
+                kind: DEVICE_TO_HOST,
             };
-            ok(cuda::cudaMemcpy3D(&back));
-            assert_eq!(read, source);
-            ok(cuda::cudaFreeArray(made));
-            let odd = Extent {
+            ok(cuda::cudaMemcpy3D(&download));
+            assert_eq!(output, source);
+            ok(cuda::cudaFreeArray(destination));
+            let invalid_extent = Extent {
                 height: height + 1,
                 depth: depth + 1,
                 ..extent
             };
             if flags & CUBE != 0 {
-                let made = cuda::cudaMalloc3DArray(&mut made, &PAIRS, odd, flags);
-                fails(made, "cudaErrorInvalidValue");
+                let code = cuda::cudaMalloc3DArray(&mut destination, &PAIRS, invalid_extent, flags);
+                fails(code, "cudaErrorInvalidValue");
             }
         }
     }

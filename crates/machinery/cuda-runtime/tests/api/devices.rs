@@ -1,4 +1,4 @@
-//! Devices: which there are and what they can do, and settings.
+//! Device enumeration, properties and settings.
 
 use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::mem::MaybeUninit;
@@ -10,42 +10,45 @@ use super::program::{fails, get, ok, start};
 
 fn properties() -> DeviceProperties {
     start();
-    let mut found = MaybeUninit::zeroed();
-    // SAFETY: numbers, and arrays of numbers, may all be zero; then the structure is filled.
+    let mut properties = MaybeUninit::zeroed();
+    // SAFETY: zero is valid for integers and arrays of integers, and the call then fills the structure.
     unsafe {
-        ok(cuda::cudaGetDeviceProperties(found.as_mut_ptr(), 0));
-        found.assume_init()
+        ok(cuda::cudaGetDeviceProperties(properties.as_mut_ptr(), 0));
+        properties.assume_init()
     }
 }
 
 #[test]
-fn properties_are_the_devices_attributes() {
-    let has = properties();
-    // SAFETY: a name ends in NUL.
-    let name = unsafe { CStr::from_ptr(has.name.as_ptr()) };
+fn properties_match_the_device_attributes() {
+    let properties = properties();
+    // SAFETY: `name` is NUL-terminated.
+    let name = unsafe { CStr::from_ptr(properties.name.as_ptr()) };
     assert!(name.to_str().unwrap().contains("H200"), "{name:?}");
-    // SAFETY: a number is written.
+    // SAFETY: `get` passes a writable integer.
     let attribute = |number| get(|to| unsafe { cuda::cudaDeviceGetAttribute(to, number, 0) });
-    assert_eq!((has.major, has.minor, has.warpSize), (9, 0, 32));
-    assert_eq!(has.maxThreadsPerBlock, attribute(1));
-    assert_eq!(has.maxThreadsDim, [2, 3, 4].map(attribute));
-    assert_eq!(has.maxGridSize, [5, 6, 7].map(attribute));
-    assert_eq!(has.multiProcessorCount, attribute(16));
-    assert_eq!(has.clockRate, attribute(13));
-    assert_eq!(has.memoryClockRate, attribute(36));
-    assert_eq!(has.memoryBusWidth, attribute(37));
-    assert_eq!(has.sharedMemPerBlockOptin, attribute(97) as usize);
-    assert_eq!(has.cooperativeLaunch, attribute(95));
-    assert!(has.totalGlobalMem > 1 << 28);
-    // The layout is that of `cudaDeviceProp` in CUDA 12.
+    assert_eq!(
+        (properties.major, properties.minor, properties.warpSize),
+        (9, 0, 32)
+    );
+    assert_eq!(properties.maxThreadsPerBlock, attribute(1));
+    assert_eq!(properties.maxThreadsDim, [2, 3, 4].map(attribute));
+    assert_eq!(properties.maxGridSize, [5, 6, 7].map(attribute));
+    assert_eq!(properties.multiProcessorCount, attribute(16));
+    assert_eq!(properties.clockRate, attribute(13));
+    assert_eq!(properties.memoryClockRate, attribute(36));
+    assert_eq!(properties.memoryBusWidth, attribute(37));
+    assert_eq!(properties.sharedMemPerBlockOptin, attribute(97) as usize);
+    assert_eq!(properties.cooperativeLaunch, attribute(95));
+    assert!(properties.totalGlobalMem > 1 << 28);
+    // The layout of `cudaDeviceProp` in CUDA 12.
     assert_eq!(size_of::<DeviceProperties>(), 1032);
     assert_eq!(std::mem::offset_of!(DeviceProperties, totalGlobalMem), 288);
 }
 
 #[test]
-fn devices_are_counted_chosen_and_refused() {
+fn devices_are_counted_and_chosen_and_invalid_ordinals_rejected() {
     start();
-    // SAFETY: numbers are written.
+    // SAFETY: all out-parameters are local variables.
     unsafe {
         assert_eq!(get::<c_int>(|to| cuda::cudaGetDeviceCount(to)), 1);
         assert_eq!(get::<c_int>(|to| cuda::cudaGetDevice(to)), 0);
@@ -92,32 +95,35 @@ fn devices_are_counted_chosen_and_refused() {
 }
 
 #[test]
-fn a_device_is_found_by_its_place() {
+fn a_device_is_found_by_its_pci_bus_id() {
     start();
     let mut text = [0 as c_char; 13];
-    // SAFETY: so many bytes may be written.
+    // SAFETY: `text` has the 13 bytes that the calls may write.
     unsafe {
         ok(cuda::cudaDeviceGetPCIBusId(text.as_mut_ptr(), 13, 0));
-        let found = CStr::from_ptr(text.as_ptr()).to_str().unwrap();
-        assert_eq!((found.len(), &found[4..5], &found[10..]), (12, ":", ".0"));
+        let bus_id = CStr::from_ptr(text.as_ptr()).to_str().unwrap();
+        assert_eq!(
+            (bus_id.len(), &bus_id[4..5], &bus_id[10..]),
+            (12, ":", ".0")
+        );
         assert_eq!(
             get::<c_int>(|to| cuda::cudaDeviceGetByPCIBusId(to, text.as_ptr())),
             0
         );
         let mut device = 0;
-        let elsewhere = cuda::cudaDeviceGetByPCIBusId(&mut device, c"ffff:ff:1f.0".as_ptr());
-        fails(elsewhere, "cudaErrorInvalidDevice");
+        let unknown = cuda::cudaDeviceGetByPCIBusId(&mut device, c"ffff:ff:1f.0".as_ptr());
+        fails(unknown, "cudaErrorInvalidDevice");
         let short = cuda::cudaDeviceGetPCIBusId(text.as_mut_ptr(), 12, 0);
         fails(short, "cudaErrorInvalidValue");
     }
 }
 
 #[test]
-fn settings_are_kept() {
+fn device_settings_are_stored() {
     start();
-    // SAFETY: numbers are written.
+    // SAFETY: all out-parameters are local variables.
     unsafe {
-        // The stack, of which every thread has at least so much.
+        // The stack size is a lower bound per thread.
         ok(cuda::cudaDeviceSetLimit(0, 4096));
         assert!(get::<usize>(|to| cuda::cudaDeviceGetLimit(to, 0)) >= 4096);
         fails(cuda::cudaDeviceSetLimit(77, 1), "cudaErrorInvalidValue");

@@ -1,13 +1,13 @@
-//! The runtime API's functions as C calls them, on the simulator.
+//! The C functions of the runtime API, called as a C program would, on the simulator.
 
 mod arrays;
-mod copies;
 mod devices;
 mod errors;
-mod images;
 mod kernels;
+mod launch_timing;
+mod memcpy;
 mod memory;
 mod pools;
 mod program;
 mod streams;
-mod timing;
+mod textures;

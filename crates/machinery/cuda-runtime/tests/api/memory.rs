@@ -1,4 +1,4 @@
-//! Allocation, fills, and what is known of an address.
+//! Memory allocation, fills and pointer attributes.
 
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
@@ -9,49 +9,49 @@ use cuda_runtime::types::{Extent, PitchedPtr, PointerAttributes};
 use super::program::{Memory, fails, get, ok, pattern, start};
 
 #[test]
-fn no_bytes_have_no_address_and_can_be_freed() {
+fn a_zero_byte_allocation_is_null_and_can_be_freed() {
     start();
-    let mut at = std::ptr::dangling_mut();
-    // SAFETY: an address is written; there is nothing behind it.
+    let mut ptr = std::ptr::dangling_mut();
+    // SAFETY: `ptr` is writable, and a null pointer may be freed.
     unsafe {
-        ok(cuda::cudaMalloc(&mut at, 0));
-        assert!(at.is_null());
-        ok(cuda::cudaFree(at));
-        ok(cuda::cudaFreeHost(at));
+        ok(cuda::cudaMalloc(&mut ptr, 0));
+        assert!(ptr.is_null());
+        ok(cuda::cudaFree(ptr));
+        ok(cuda::cudaFreeHost(ptr));
     }
 }
 
 #[test]
-fn what_was_not_allocated_cannot_be_freed() {
+fn invalid_frees_and_allocations_are_rejected() {
     let memory = Memory::new(64);
-    // SAFETY: refused.
+    // SAFETY: every call is rejected.
     unsafe {
         fails(
             cuda::cudaFree(memory.0.wrapping_byte_add(4)),
             "cudaErrorInvalidValue",
         );
         fails(cuda::cudaFreeHost(memory.0), "cudaErrorInvalidValue");
-        let mut at = null_mut();
+        let mut ptr = null_mut();
         fails(
-            cuda::cudaMalloc(&mut at, 1 << 50),
+            cuda::cudaMalloc(&mut ptr, 1 << 50),
             "cudaErrorMemoryAllocation",
         );
         fails(
-            cuda::cudaHostAlloc(&mut at, 4, 0x100),
+            cuda::cudaHostAlloc(&mut ptr, 4, 0x100),
             "cudaErrorInvalidValue",
         );
         fails(
-            cuda::cudaMallocManaged(&mut at, 4, 0),
+            cuda::cudaMallocManaged(&mut ptr, 4, 0),
             "cudaErrorInvalidValue",
         );
     }
 }
 
 #[test]
-fn rows_and_layers_lie_at_multiples_of_the_pitch() {
+fn rows_and_layers_start_at_multiples_of_the_pitch() {
     start();
-    let (mut at, mut pitch) = (null_mut(), 0);
-    let mut box_ = PitchedPtr {
+    let (mut ptr, mut pitch) = (null_mut(), 0);
+    let mut pitched = PitchedPtr {
         ptr: null_mut(),
         pitch: 0,
         xsize: 0,
@@ -62,26 +62,29 @@ fn rows_and_layers_lie_at_multiples_of_the_pitch() {
         height: 3,
         depth: 5,
     };
-    // SAFETY: addresses and sizes are written.
+    // SAFETY: the fills stay within the allocations, or are rejected.
     unsafe {
-        ok(cuda::cudaMallocPitch(&mut at, &mut pitch, 100, 7));
+        ok(cuda::cudaMallocPitch(&mut ptr, &mut pitch, 100, 7));
         assert!(pitch >= 100 && pitch % 256 == 0, "{pitch}");
-        ok(cuda::cudaMemset2D(at, pitch, 0x5a, 100, 7));
-        ok(cuda::cudaFree(at));
-        ok(cuda::cudaMalloc3D(&mut box_, extent));
-        assert_eq!((box_.xsize, box_.ysize), (100, 3));
-        ok(cuda::cudaMemset3D(box_, 1, extent));
-        let wide = Extent {
-            width: box_.pitch + 1,
+        ok(cuda::cudaMemset2D(ptr, pitch, 0x5a, 100, 7));
+        ok(cuda::cudaFree(ptr));
+        ok(cuda::cudaMalloc3D(&mut pitched, extent));
+        assert_eq!((pitched.xsize, pitched.ysize), (100, 3));
+        ok(cuda::cudaMemset3D(pitched, 1, extent));
+        let too_wide = Extent {
+            width: pitched.pitch + 1,
             ..extent
         };
-        fails(cuda::cudaMemset3D(box_, 1, wide), "cudaErrorInvalidValue");
-        ok(cuda::cudaFree(box_.ptr));
+        fails(
+            cuda::cudaMemset3D(pitched, 1, too_wide),
+            "cudaErrorInvalidValue",
+        );
+        ok(cuda::cudaFree(pitched.ptr));
     }
 }
 
 #[test]
-fn fills_reach_what_they_were_asked_for_and_no_more() {
+fn fills_change_only_the_requested_bytes() {
     let memory = Memory::of(&pattern(4096));
     let volume = PitchedPtr {
         ptr: memory.0,
@@ -94,7 +97,7 @@ fn fills_reach_what_they_were_asked_for_and_no_more() {
         height: 3,
         depth: 2,
     };
-    // SAFETY: all is inside the memory.
+    // SAFETY: every fill lies inside the 4096 bytes.
     unsafe {
         ok(cuda::cudaMemset(
             memory.0.wrapping_byte_add(2048),
@@ -130,83 +133,87 @@ fn fills_reach_what_they_were_asked_for_and_no_more() {
 }
 
 #[test]
-fn host_memory_is_reached_by_the_device() {
+fn the_device_accesses_mapped_host_memory() {
     start();
-    let mut at: *mut c_void = null_mut();
-    // SAFETY: addresses and flags are written.
+    let mut ptr: *mut c_void = null_mut();
+    // SAFETY: the allocation has 256 bytes; all out-parameters are local variables.
     unsafe {
-        ok(cuda::cudaHostAlloc(&mut at, 256, 1));
-        at.cast::<u8>().write_bytes(7, 256);
+        ok(cuda::cudaHostAlloc(&mut ptr, 256, 1));
+        ptr.cast::<u8>().write_bytes(7, 256);
         let mut device = null_mut();
-        ok(cuda::cudaHostGetDevicePointer(&mut device, at, 0));
+        ok(cuda::cudaHostGetDevicePointer(&mut device, ptr, 0));
         ok(cuda::cudaMemset(device, 9, 16));
         ok(cuda::cudaDeviceSynchronize());
-        assert_eq!(at.cast::<u8>().read(), 9);
-        assert_eq!(at.cast::<u8>().add(16).read(), 7);
-        assert_eq!(get::<u32>(|to| cuda::cudaHostGetFlags(to, at)), 1 | 2);
-        ok(cuda::cudaFreeHost(at));
+        assert_eq!(ptr.cast::<u8>().read(), 9);
+        assert_eq!(ptr.cast::<u8>().add(16).read(), 7);
+        assert_eq!(get::<u32>(|to| cuda::cudaHostGetFlags(to, ptr)), 1 | 2);
+        ok(cuda::cudaFreeHost(ptr));
         let mut flags = 0;
         fails(
-            cuda::cudaHostGetFlags(&mut flags, at),
+            cuda::cudaHostGetFlags(&mut flags, ptr),
             "cudaErrorInvalidValue",
         );
     }
-    let mut own = vec![0_u8; 8192];
-    let own_at = own.as_mut_ptr().cast();
-    // SAFETY: the memory stays until it is unregistered.
+    let mut host = vec![0_u8; 8192];
+    let host_ptr = host.as_mut_ptr().cast();
+    // SAFETY: `host` outlives its registration.
     unsafe {
-        ok(cuda::cudaHostRegister(own_at, 8192, 0));
-        let again = cuda::cudaHostRegister(own_at, 8192, 0);
-        fails(again, "cudaErrorHostMemoryAlreadyRegistered");
-        ok(cuda::cudaMemset(own_at, 3, 8192));
-        ok(cuda::cudaHostUnregister(own_at));
+        ok(cuda::cudaHostRegister(host_ptr, 8192, 0));
+        let registered_twice = cuda::cudaHostRegister(host_ptr, 8192, 0);
+        fails(registered_twice, "cudaErrorHostMemoryAlreadyRegistered");
+        ok(cuda::cudaMemset(host_ptr, 3, 8192));
+        ok(cuda::cudaHostUnregister(host_ptr));
         fails(
-            cuda::cudaHostUnregister(own_at),
+            cuda::cudaHostUnregister(host_ptr),
             "cudaErrorHostMemoryNotRegistered",
         );
     }
-    assert!(own.iter().all(|&byte| byte == 3));
+    assert!(host.iter().all(|&byte| byte == 3));
 }
 
 #[test]
-fn an_address_says_whose_memory_it_is() {
+fn pointer_attributes_identify_the_memory_type() {
     let memory = Memory::new(64);
     let on_stack = 0_u8;
-    // SAFETY: addresses are written, and asked about.
+    // SAFETY: all out-parameters are local variables; the queried addresses are not accessed.
     unsafe {
         let (mut managed, mut pinned) = (null_mut(), null_mut());
         ok(cuda::cudaMallocManaged(&mut managed, 64, 1));
         ok(cuda::cudaMallocHost(&mut pinned, 64));
-        let kind = |at: *const c_void| {
-            let mut found = PointerAttributes {
+        let attributes_of = |ptr: *const c_void| {
+            let mut attributes = PointerAttributes {
                 kind: -1,
                 device: -1,
                 device_pointer: null_mut(),
                 host_pointer: null_mut(),
             };
-            ok(cuda::cudaPointerGetAttributes(&mut found, at));
-            found
+            ok(cuda::cudaPointerGetAttributes(&mut attributes, ptr));
+            attributes
         };
-        assert_eq!(kind((&raw const on_stack).cast()).kind, 0);
-        assert_eq!(kind(pinned).kind, 1);
-        let inside = memory.0.wrapping_byte_add(8);
-        let device = kind(inside);
+        assert_eq!(attributes_of((&raw const on_stack).cast()).kind, 0);
+        assert_eq!(attributes_of(pinned).kind, 1);
+        let interior = memory.0.wrapping_byte_add(8);
+        let device = attributes_of(interior);
         assert_eq!((device.kind, device.device), (2, 0));
         assert_eq!(
             (device.device_pointer, device.host_pointer),
-            (inside, null_mut())
+            (interior, null_mut())
         );
-        let both = kind(managed);
+        let managed_attributes = attributes_of(managed);
         assert_eq!(
-            (both.kind, both.device_pointer, both.host_pointer),
+            (
+                managed_attributes.kind,
+                managed_attributes.device_pointer,
+                managed_attributes.host_pointer
+            ),
             (3, managed, managed)
         );
         ok(cuda::cudaMemAdvise(managed, 64, 1, 0));
         ok(cuda::cudaMemPrefetchAsync(managed, 64, -1, null_mut()));
         ok(cuda::cudaMemPrefetchAsync(managed, 64, 0, null_mut()));
-        let beyond: c_int = 5;
-        let nowhere = cuda::cudaMemPrefetchAsync(managed, 64, beyond, null_mut());
-        fails(nowhere, "cudaErrorInvalidDevice");
+        let ordinal: c_int = 5;
+        let invalid_device = cuda::cudaMemPrefetchAsync(managed, 64, ordinal, null_mut());
+        fails(invalid_device, "cudaErrorInvalidDevice");
         ok(cuda::cudaStreamAttachMemAsync(null_mut(), managed, 0, 4));
         let not_managed = cuda::cudaStreamAttachMemAsync(null_mut(), memory.0, 0, 4);
         fails(not_managed, "cudaErrorInvalidValue");
@@ -216,11 +223,11 @@ fn an_address_says_whose_memory_it_is() {
 }
 
 #[test]
-fn some_of_all_memory_is_free() {
+fn free_memory_is_at_most_the_total() {
     start();
     let free = || {
         let (mut free, mut total) = (0, 0);
-        // SAFETY: two sizes are written.
+        // SAFETY: `free` and `total` are writable.
         ok(unsafe { cuda::cudaMemGetInfo(&mut free, &mut total) });
         assert!(free <= total);
         free

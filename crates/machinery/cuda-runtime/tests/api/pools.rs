@@ -1,4 +1,4 @@
-//! Memory in the order of a stream's work.
+//! Stream-ordered allocation and memory pools.
 
 use std::ffi::c_int;
 use std::ptr::null_mut;
@@ -8,68 +8,79 @@ use cust_raw::{CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool};
 
 use super::program::{fails, ok, start};
 
-const THRESHOLD: c_int = 4;
-const USED_NOW: c_int = 7;
-const USED_MOST: c_int = 8;
+const RELEASE_THRESHOLD: c_int = 4;
+const USED_CURRENT: c_int = 7;
+const USED_HIGH: c_int = 8;
 
-fn number(pool: CUmemoryPool, attribute: c_int) -> u64 {
+fn get_attribute(pool: CUmemoryPool, attribute: c_int) -> u64 {
     let mut value = 0_u64;
-    // SAFETY: these attributes are numbers of 64 bits.
+    // SAFETY: these attributes are 64-bit integers.
     ok(unsafe { cuda::cudaMemPoolGetAttribute(pool, attribute, (&raw mut value).cast()) });
     value
 }
 
 #[test]
-fn a_pool_knows_what_is_allocated_from_it() {
+fn a_pool_reports_its_usage() {
     start();
-    let mut how = CUmemPoolProps::default();
-    // SAFETY: the enums' numbers are those of C.
+    let mut properties = CUmemPoolProps::default();
+    // SAFETY: the numbers are values of the C enums.
     unsafe {
-        (&raw mut how.allocType).cast::<c_int>().write(1);
-        (&raw mut how.location.type_).cast::<c_int>().write(1);
+        (&raw mut properties.allocType).cast::<c_int>().write(1);
+        (&raw mut properties.location.type_)
+            .cast::<c_int>()
+            .write(1);
     }
     let mut pool = null_mut();
-    let mut at = null_mut();
-    // SAFETY: handles and addresses are written.
+    let mut ptr = null_mut();
+    // SAFETY: all out-parameters are local variables.
     unsafe {
-        ok(cuda::cudaMemPoolCreate(&mut pool, &how));
-        assert_eq!(number(pool, THRESHOLD), 0);
-        let mut most = u64::MAX;
+        ok(cuda::cudaMemPoolCreate(&mut pool, &properties));
+        assert_eq!(get_attribute(pool, RELEASE_THRESHOLD), 0);
+        let mut threshold = u64::MAX;
         ok(cuda::cudaMemPoolSetAttribute(
             pool,
-            THRESHOLD,
-            (&raw mut most).cast(),
+            RELEASE_THRESHOLD,
+            (&raw mut threshold).cast(),
         ));
-        assert_eq!(number(pool, THRESHOLD), u64::MAX);
+        assert_eq!(get_attribute(pool, RELEASE_THRESHOLD), u64::MAX);
         ok(cuda::cudaMallocFromPoolAsync(
-            &mut at,
+            &mut ptr,
             1000,
             pool,
             null_mut(),
         ));
-        assert_eq!(number(pool, USED_NOW), 1000);
-        ok(cuda::cudaMemsetAsync(at, 1, 1000, null_mut()));
-        ok(cuda::cudaFreeAsync(at, null_mut()));
-        assert_eq!(number(pool, USED_NOW), 0);
-        assert_eq!(number(pool, USED_MOST), 1000);
+        assert_eq!(get_attribute(pool, USED_CURRENT), 1000);
+        ok(cuda::cudaMemsetAsync(ptr, 1, 1000, null_mut()));
+        ok(cuda::cudaFreeAsync(ptr, null_mut()));
+        assert_eq!(get_attribute(pool, USED_CURRENT), 0);
+        assert_eq!(get_attribute(pool, USED_HIGH), 1000);
         ok(cuda::cudaMemPoolTrimTo(pool, 0));
-        // Memory of a pool may be freed as any other.
-        ok(cuda::cudaMallocFromPoolAsync(&mut at, 10, pool, null_mut()));
-        ok(cuda::cudaFree(at));
-        assert_eq!(number(pool, USED_NOW), 0);
+        // Memory from a pool may also be freed with `cudaFree`.
+        ok(cuda::cudaMallocFromPoolAsync(
+            &mut ptr,
+            10,
+            pool,
+            null_mut(),
+        ));
+        ok(cuda::cudaFree(ptr));
+        assert_eq!(get_attribute(pool, USED_CURRENT), 0);
         let mut zero = 0_u64;
         ok(cuda::cudaMemPoolSetAttribute(
             pool,
-            USED_MOST,
+            USED_HIGH,
             (&raw mut zero).cast(),
         ));
-        assert_eq!(number(pool, USED_MOST), 0);
+        assert_eq!(get_attribute(pool, USED_HIGH), 0);
         let mut value = 5_u64;
-        let fixed = cuda::cudaMemPoolSetAttribute(pool, USED_NOW, (&raw mut value).cast());
-        fails(fixed, "cudaErrorInvalidValue");
+        let read_only = cuda::cudaMemPoolSetAttribute(pool, USED_CURRENT, (&raw mut value).cast());
+        fails(read_only, "cudaErrorInvalidValue");
         let mut access = 0;
-        let mut here = CUmemLocation::default();
-        ok(cuda::cudaMemPoolGetAccess(&mut access, pool, &mut here));
+        let mut device_location = CUmemLocation::default();
+        ok(cuda::cudaMemPoolGetAccess(
+            &mut access,
+            pool,
+            &mut device_location,
+        ));
         assert_eq!(access, 3);
         let mut other = CUmemAccessDesc::default();
         other.location.id = 1;
@@ -78,8 +89,8 @@ fn a_pool_knows_what_is_allocated_from_it() {
             "cudaErrorInvalidDevice",
         );
         ok(cuda::cudaMemPoolDestroy(pool));
-        let gone = cuda::cudaMallocFromPoolAsync(&mut at, 10, pool, null_mut());
-        fails(gone, "cudaErrorInvalidValue");
+        let destroyed = cuda::cudaMallocFromPoolAsync(&mut ptr, 10, pool, null_mut());
+        fails(destroyed, "cudaErrorInvalidValue");
         fails(
             cuda::cudaFreeAsync(null_mut(), null_mut()),
             "cudaErrorInvalidValue",
@@ -88,19 +99,19 @@ fn a_pool_knows_what_is_allocated_from_it() {
 }
 
 #[test]
-fn a_device_has_a_pool_for_those_who_name_none() {
+fn a_device_has_a_default_pool() {
     start();
     let (mut default, mut current) = (null_mut(), null_mut());
-    let mut at = null_mut();
-    // SAFETY: handles and addresses are written.
+    let mut ptr = null_mut();
+    // SAFETY: all out-parameters are local variables.
     unsafe {
         ok(cuda::cudaDeviceGetDefaultMemPool(&mut default, 0));
         ok(cuda::cudaDeviceGetMemPool(&mut current, 0));
         assert_eq!(default, current);
         ok(cuda::cudaDeviceSetMemPool(0, default));
-        ok(cuda::cudaMallocAsync(&mut at, 64, null_mut()));
-        assert!(number(default, USED_NOW) >= 64);
-        ok(cuda::cudaFreeAsync(at, null_mut()));
+        ok(cuda::cudaMallocAsync(&mut ptr, 64, null_mut()));
+        assert!(get_attribute(default, USED_CURRENT) >= 64);
+        ok(cuda::cudaFreeAsync(ptr, null_mut()));
         fails(cuda::cudaMemPoolDestroy(default), "cudaErrorInvalidValue");
         fails(
             cuda::cudaDeviceGetMemPool(&mut current, 3),

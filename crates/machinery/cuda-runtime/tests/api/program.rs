@@ -1,4 +1,4 @@
-//! A program with kernels, registered as a compiler has it registered, and asserting on what calls answer.
+//! A program with kernels, registered as a compiler registers it, and assertions on the calls' return values.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -7,7 +7,7 @@ use std::sync::Once;
 
 use cuda_runtime as cuda;
 
-/// What `__cudaRegisterFatBinary` is given.
+/// The argument of `__cudaRegisterFatBinary`.
 #[repr(C)]
 struct Wrapper {
     magic: c_int,
@@ -16,18 +16,18 @@ struct Wrapper {
     more: *const c_void,
 }
 
-/// What the program knows its kernels and variables by: places on the host.
+/// Host objects whose addresses identify the program's kernels and variables.
 pub static SAXPY: u8 = 0;
-pub static NOTHING: u8 = 1;
+pub static EMPTY: u8 = 1;
 pub static FACTOR: u64 = 2;
 pub static TABLE: u64 = 3;
-/// Registered, but not in the device code.
-pub static GHOST: u8 = 4;
+/// Registered, but missing from the device code.
+pub static NOT_IN_IMAGE: u8 = 4;
 /// Never registered.
-pub static STRANGER: u8 = 5;
+pub static UNREGISTERED: u8 = 5;
 
-pub fn host<T>(place: &'static T) -> *const c_void {
-    std::ptr::from_ref(place).cast()
+pub fn host<T>(location: &'static T) -> *const c_void {
+    std::ptr::from_ref(location).cast()
 }
 
 const PTX: &CStr = c".version 6.4
@@ -64,28 +64,29 @@ done:
 }
 ";
 
-/// Forces the simulator, and registers the program once.
+/// Selects the simulator and registers the program once.
 pub fn start() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: before any call of the driver, which alone reads it; Rust's own reading of the
-        // environment waits.
+        // SAFETY: no other code uses the C environment at this time: only the driver reads it, and no driver
+        // call
+        // has been made.
         unsafe { std::env::set_var("CUDA_BACKEND", "sim") };
         let handle = register(PTX.as_ptr().cast());
         let kernels = [
             (&SAXPY, c"saxpy"),
-            (&NOTHING, c"nothing"),
-            (&GHOST, c"ghost"),
+            (&EMPTY, c"nothing"),
+            (&NOT_IN_IMAGE, c"ghost"),
         ];
-        for (place, name) in kernels {
-            register_kernel(handle, place, name);
+        for (location, name) in kernels {
+            register_kernel(handle, location, name);
         }
-        for (place, name, bytes) in [(&FACTOR, c"factor", 4), (&TABLE, c"table", 64)] {
-            // SAFETY: as a compiler calls it.
+        for (location, name, bytes) in [(&FACTOR, c"factor", 4), (&TABLE, c"table", 64)] {
+            // SAFETY: all pointers are null or static.
             unsafe {
                 cuda::__cudaRegisterVar(
                     handle,
-                    host(place).cast_mut().cast(),
+                    host(location).cast_mut().cast(),
                     null_mut(),
                     name.as_ptr(),
                     0,
@@ -95,7 +96,7 @@ pub fn start() {
                 );
             }
         }
-        // SAFETY: as a compiler calls it.
+        // SAFETY: `handle` was returned by `__cudaRegisterFatBinary`.
         unsafe { cuda::__cudaRegisterFatBinaryEnd(handle) };
     });
 }
@@ -108,16 +109,16 @@ pub fn register(image: *const c_void) -> *mut *mut c_void {
         data: image,
         more: std::ptr::null(),
     }));
-    // SAFETY: as a compiler calls it.
+    // SAFETY: the wrapper is leaked and therefore static.
     unsafe { cuda::__cudaRegisterFatBinary(std::ptr::from_mut(wrapper).cast()) }
 }
 
-pub fn register_kernel<T>(handle: *mut *mut c_void, place: &'static T, name: &'static CStr) {
-    // SAFETY: as a compiler calls it.
+pub fn register_kernel<T>(handle: *mut *mut c_void, location: &'static T, name: &'static CStr) {
+    // SAFETY: all pointers are null or static.
     unsafe {
         cuda::__cudaRegisterFunction(
             handle,
-            host(place).cast(),
+            host(location).cast(),
             name.as_ptr().cast_mut(),
             name.as_ptr(),
             -1,
@@ -130,20 +131,20 @@ pub fn register_kernel<T>(handle: *mut *mut c_void, place: &'static T, name: &'s
     }
 }
 
-/// The name of an error.
+/// Returns the name of an error.
 pub fn name(code: cuda::Code) -> &'static str {
     let text: *const c_char = cuda::cudaGetErrorName(code);
-    // SAFETY: it is a string that lasts.
+    // SAFETY: the function returns a static string.
     unsafe { CStr::from_ptr(text) }.to_str().unwrap()
 }
 
-/// Asserts that a call has done what it was asked for.
+/// Asserts that a call succeeds.
 #[track_caller]
 pub fn ok(code: cuda::Code) {
     assert_eq!(name(code), "cudaSuccess");
 }
 
-/// Asserts that a call answers an error, which is the thread's last one from then on.
+/// Asserts that a call fails with an error, and that the error becomes the thread's last one.
 #[track_caller]
 pub fn fails(code: cuda::Code, expected: &str) {
     assert_eq!(name(code), expected);
@@ -151,60 +152,61 @@ pub fn fails(code: cuda::Code, expected: &str) {
     assert_eq!(name(cuda::cudaGetLastError()), "cudaSuccess");
 }
 
-/// What a function writes to where its argument points.
+/// Returns the value that a function writes through its out-parameter.
 #[track_caller]
-pub fn get<T: Copy + Default>(ask: impl FnOnce(*mut T) -> cuda::Code) -> T {
-    let to = Cell::new(T::default());
-    ok(ask(to.as_ptr()));
-    to.get()
+pub fn get<T: Copy + Default>(call: impl FnOnce(*mut T) -> cuda::Code) -> T {
+    let value = Cell::new(T::default());
+    ok(call(value.as_ptr()));
+    value.get()
 }
 
-/// Device memory, which is freed when this is dropped.
+/// Device memory that is freed on drop.
 pub struct Memory(pub *mut c_void);
 
 impl Memory {
     pub fn new(bytes: usize) -> Self {
         start();
-        let mut at = null_mut();
-        // SAFETY: an address is written.
-        ok(unsafe { cuda::cudaMalloc(&mut at, bytes) });
-        Self(at)
+        let mut ptr = null_mut();
+        // SAFETY: `ptr` is writable.
+        ok(unsafe { cuda::cudaMalloc(&mut ptr, bytes) });
+        Self(ptr)
     }
 
-    /// Memory that holds these values.
+    /// Allocates memory that holds `values`.
     pub fn of<T: Copy>(values: &[T]) -> Self {
         let bytes = size_of_val(values);
-        let made = Self::new(bytes);
-        // SAFETY: both have so many bytes.
-        ok(unsafe { cuda::cudaMemcpy(made.0, values.as_ptr().cast(), bytes, TO_DEVICE) });
-        made
+        let memory = Self::new(bytes);
+        // SAFETY: both sides have `bytes` bytes.
+        ok(unsafe { cuda::cudaMemcpy(memory.0, values.as_ptr().cast(), bytes, HOST_TO_DEVICE) });
+        memory
     }
 
-    /// So many of its values.
+    /// Copies `count` values to the host.
     pub fn values<T: Copy + Default>(&self, count: usize) -> Vec<T> {
         let mut values = vec![T::default(); count];
         let bytes = count * size_of::<T>();
-        // SAFETY: as above.
-        ok(unsafe { cuda::cudaMemcpy(values.as_mut_ptr().cast(), self.0, bytes, TO_HOST) });
+        // SAFETY: callers ask for no more values than the memory holds.
+        ok(unsafe { cuda::cudaMemcpy(values.as_mut_ptr().cast(), self.0, bytes, DEVICE_TO_HOST) });
         values
     }
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: nobody uses it any more. An assertion may have failed before, so this one is none.
+        // SAFETY: this value owns the memory. The result is ignored, because an assertion may already have
+        // failed.
         unsafe { cuda::cudaFree(self.0) };
     }
 }
 
-/// The numbers of `cudaMemcpyKind`.
+/// Values of `cudaMemcpyKind`.
 pub const HOST_TO_HOST: c_int = 0;
-pub const TO_DEVICE: c_int = 1;
-pub const TO_HOST: c_int = 2;
-pub const ON_DEVICE: c_int = 3;
+pub const HOST_TO_DEVICE: c_int = 1;
+pub const DEVICE_TO_HOST: c_int = 2;
+pub const DEVICE_TO_DEVICE: c_int = 3;
 pub const DEFAULT: c_int = 4;
 
-/// Bytes of which no two in a row are alike.
+/// Returns bytes of which no two neighbours are equal.
 pub fn pattern(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|i| (i % 251) as u8).collect()
 }

@@ -1,4 +1,4 @@
-//! Streams, events, and functions of the program's that run in a stream.
+//! Streams, events and host functions.
 
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
@@ -9,7 +9,7 @@ use cuda_driver::types::CUlaunchAttributeValue;
 use cuda_runtime as cuda;
 use cust_raw::{CUevent, CUstream};
 
-use super::program::{Memory, NOTHING, fails, get, host, name, ok, start};
+use super::program::{EMPTY, Memory, fails, get, host, name, ok, start};
 use cuda_runtime::types::Dim3;
 
 /// `cudaStreamPerThread`.
@@ -17,39 +17,51 @@ fn per_thread() -> CUstream {
     std::ptr::without_provenance_mut(2)
 }
 
-/// `cudaStreamAttributeAccessPolicyWindow`: which memory is to stay in the L2 cache.
-const WINDOW: c_int = 1;
+/// `cudaStreamAttributeAccessPolicyWindow`, the memory that should persist in the L2 cache.
+const ACCESS_POLICY_WINDOW: c_int = 1;
 
 #[test]
-fn a_stream_keeps_its_attributes() {
+fn stream_attributes_are_stored_and_copied() {
     start();
     let mut stream = null_mut();
     let mut other = null_mut();
     let value = CUlaunchAttributeValue([7; 16]);
-    let mut found = CUlaunchAttributeValue([1; 16]);
-    // SAFETY: handles and values are written.
+    let mut actual = CUlaunchAttributeValue([1; 16]);
+    // SAFETY: all out-parameters are local variables.
     unsafe {
         ok(cuda::cudaStreamCreate(&mut stream));
         ok(cuda::cudaStreamCreate(&mut other));
-        ok(cuda::cudaStreamGetAttribute(stream, WINDOW, &mut found));
-        assert_eq!(found.0, [0; 16]);
-        ok(cuda::cudaStreamSetAttribute(stream, WINDOW, &value));
+        ok(cuda::cudaStreamGetAttribute(
+            stream,
+            ACCESS_POLICY_WINDOW,
+            &mut actual,
+        ));
+        assert_eq!(actual.0, [0; 16]);
+        ok(cuda::cudaStreamSetAttribute(
+            stream,
+            ACCESS_POLICY_WINDOW,
+            &value,
+        ));
         ok(cuda::cudaStreamCopyAttributes(other, stream));
-        ok(cuda::cudaStreamGetAttribute(other, WINDOW, &mut found));
-        assert_eq!(found.0, value.0);
-        let wrong = cuda::cudaStreamSetAttribute(stream, 77, &value);
-        fails(wrong, "cudaErrorInvalidValue");
+        ok(cuda::cudaStreamGetAttribute(
+            other,
+            ACCESS_POLICY_WINDOW,
+            &mut actual,
+        ));
+        assert_eq!(actual.0, value.0);
+        let unknown = cuda::cudaStreamSetAttribute(stream, 77, &value);
+        fails(unknown, "cudaErrorInvalidValue");
         ok(cuda::cudaStreamDestroy(stream));
         ok(cuda::cudaStreamDestroy(other));
     }
 }
 
 #[test]
-fn a_stream_is_made_asked_and_destroyed() {
+fn a_stream_is_created_queried_and_destroyed() {
     start();
     let mut stream = null_mut();
     let (mut least, mut greatest) = (0, 0);
-    // SAFETY: handles and numbers are written.
+    // SAFETY: all out-parameters are local variables.
     unsafe {
         ok(cuda::cudaDeviceGetStreamPriorityRange(
             &mut least,
@@ -88,25 +100,25 @@ fn a_stream_is_made_asked_and_destroyed() {
 #[test]
 fn each_thread_has_its_own_default_stream() {
     let memory = Memory::new(64);
-    // SAFETY: all is inside the memory.
+    // SAFETY: every access lies inside the 64 bytes.
     unsafe {
         ok(cuda::cudaMemsetAsync(memory.0, 5, 64, per_thread()));
         ok(cuda::cudaStreamSynchronize(per_thread()));
         ok(cuda::cudaStreamQuery_ptsz(null_mut()));
         ok(cuda::cudaMemset_ptds(memory.0, 6, 32));
-        let mut read = [0_u8; 64];
+        let mut output = [0_u8; 64];
         ok(cuda::cudaMemcpy_ptds(
-            read.as_mut_ptr().cast(),
+            output.as_mut_ptr().cast(),
             memory.0,
             64,
             2,
         ));
-        assert_eq!((read[0], read[63]), (6, 5));
-        let one = Dim3 { x: 1, y: 1, z: 1 };
+        assert_eq!((output[0], output[63]), (6, 5));
+        let unit = Dim3 { x: 1, y: 1, z: 1 };
         ok(cuda::cudaLaunchKernel_ptsz(
-            host(&NOTHING),
-            one,
-            one,
+            host(&EMPTY),
+            unit,
+            unit,
             null_mut(),
             0,
             null_mut(),
@@ -118,36 +130,36 @@ fn each_thread_has_its_own_default_stream() {
     }
 }
 
-/// Another thread's work does not move this thread's stream. The context is the program's own, which the
-/// runtime takes as it is: nobody else has work in it.
+/// Work of another thread does not delay this thread's stream. The test creates a context of its own, which
+/// the runtime uses, so that no other test has work in it.
 #[test]
-fn the_default_streams_of_threads_do_not_wait_for_each_other() {
+fn per_thread_default_streams_do_not_wait_for_each_other() {
     start();
     let mut context = null_mut();
     let (mut start, mut end): (CUevent, CUevent) = (null_mut(), null_mut());
     let mut milliseconds = -1.0;
-    // SAFETY: handles and a number are written; the memory is there until the context is destroyed.
+    // SAFETY: all out-parameters are local variables; the memory lives until the context is destroyed.
     unsafe {
         assert_eq!(cu::cuCtxCreate_v2(&mut context, 0, 0), 0);
         ok(cuda::cudaEventCreate(&mut start));
         ok(cuda::cudaEventCreate(&mut end));
-        let mut at = null_mut();
-        ok(cuda::cudaMalloc(&mut at, 1 << 20));
+        let mut ptr = null_mut();
+        ok(cuda::cudaMalloc(&mut ptr, 1 << 20));
         ok(cuda::cudaEventRecord_ptsz(start, null_mut()));
-        let (at, shared) = (at.expose_provenance(), context.expose_provenance());
-        let others = std::thread::spawn(move || {
-            cu::cuCtxSetCurrent(std::ptr::with_exposed_provenance_mut(shared));
-            let at = std::ptr::with_exposed_provenance_mut(at);
-            name(cuda::cudaMemsetAsync_ptsz(at, 1, 1 << 20, null_mut()))
+        let (ptr, context_address) = (ptr.expose_provenance(), context.expose_provenance());
+        let other_thread = std::thread::spawn(move || {
+            cu::cuCtxSetCurrent(std::ptr::with_exposed_provenance_mut(context_address));
+            let ptr = std::ptr::with_exposed_provenance_mut(ptr);
+            name(cuda::cudaMemsetAsync_ptsz(ptr, 1, 1 << 20, null_mut()))
         });
-        assert_eq!(others.join().unwrap(), "cudaSuccess");
+        assert_eq!(other_thread.join().unwrap(), "cudaSuccess");
         ok(cuda::cudaEventRecord_ptsz(end, null_mut()));
         ok(cuda::cudaEventSynchronize(end));
         ok(cuda::cudaEventElapsedTime(&mut milliseconds, start, end));
         assert_eq!(milliseconds, 0.0);
-        // This thread's own work does.
-        let at = std::ptr::with_exposed_provenance_mut(at);
-        ok(cuda::cudaMemsetAsync_ptsz(at, 1, 1 << 20, null_mut()));
+        // Work of this thread does.
+        let ptr = std::ptr::with_exposed_provenance_mut(ptr);
+        ok(cuda::cudaMemsetAsync_ptsz(ptr, 1, 1 << 20, null_mut()));
         ok(cuda::cudaEventRecord_ptsz(end, null_mut()));
         ok(cuda::cudaEventSynchronize(end));
         ok(cuda::cudaEventElapsedTime(&mut milliseconds, start, end));
@@ -157,11 +169,11 @@ fn the_default_streams_of_threads_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn events_measure_what_is_between_them() {
+fn events_measure_the_time_between_them() {
     let memory = Memory::new(1 << 20);
     let (mut start, mut end): (CUevent, CUevent) = (null_mut(), null_mut());
     let mut milliseconds = -1.0;
-    // SAFETY: handles and a number are written.
+    // SAFETY: all out-parameters are local variables.
     unsafe {
         ok(cuda::cudaEventCreate(&mut start));
         ok(cuda::cudaEventCreateWithFlags(&mut end, 1));
@@ -197,21 +209,21 @@ unsafe extern "C" fn count(data: *mut c_void) {
     CALLED.fetch_add(data.addr() as u32, Ordering::SeqCst);
 }
 
-unsafe extern "C" fn count_well(_stream: CUstream, status: cuda::Code, data: *mut c_void) {
+unsafe extern "C" fn count_callback(_stream: CUstream, status: cuda::Code, data: *mut c_void) {
     assert_eq!(status, 0);
     CALLED.fetch_add(data.addr() as u32, Ordering::SeqCst);
 }
 
 #[test]
-fn functions_of_the_program_run_in_a_stream() {
+fn host_functions_run_in_stream_order() {
     start();
     let data = std::ptr::without_provenance_mut(100);
-    // SAFETY: the functions take any data.
+    // SAFETY: the callbacks only use the address of `data`.
     unsafe {
         ok(cuda::cudaLaunchHostFunc(null_mut(), Some(count), data));
         ok(cuda::cudaStreamAddCallback(
             null_mut(),
-            Some(count_well),
+            Some(count_callback),
             data,
             0,
         ));
@@ -221,7 +233,7 @@ fn functions_of_the_program_run_in_a_stream() {
             cuda::cudaLaunchHostFunc(null_mut(), None, data),
             "cudaErrorInvalidValue",
         );
-        let flags = cuda::cudaStreamAddCallback(null_mut(), Some(count_well), data, 1);
+        let flags = cuda::cudaStreamAddCallback(null_mut(), Some(count_callback), data, 1);
         fails(flags, "cudaErrorInvalidValue");
     }
 }

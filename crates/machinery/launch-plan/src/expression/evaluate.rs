@@ -1,29 +1,29 @@
-//! What an expression comes to.
+//! Evaluation of expressions.
 
 use super::parse::visit;
-use super::{Expression, Function, Of, Operator, Value};
+use super::{Expression, Function, Implementation, Operator, Value};
 
-/// What names and elements are.
+/// The scope of an expression: numbers and buffers by name.
 pub trait Values {
-    /// The number of this name.
+    /// Returns the number with this name, or `None`.
     fn number(&self, name: &str) -> Option<Value>;
 
-    /// An element of the buffer of this name; none where there is no such buffer.
+    /// Returns an element of the buffer with this name, or `None` if there is no such buffer.
     ///
     /// # Errors
     ///
-    /// Where it has no such element.
+    /// Fails if the index is out of range.
     fn element(&self, buffer: &str, index: i128) -> Option<Result<Value, String>>;
 }
 
-/// Another number besides.
-struct With<'a> {
+/// A scope with one additional number.
+struct Binding<'a> {
     name: &'a str,
     value: Value,
     values: &'a dyn Values,
 }
 
-impl Values for With<'_> {
+impl Values for Binding<'_> {
     fn number(&self, name: &str) -> Option<Value> {
         match name == self.name {
             true => Some(self.value),
@@ -37,45 +37,47 @@ impl Values for With<'_> {
 }
 
 impl Expression {
-    /// Its value.
+    /// Evaluates the expression.
     ///
     /// # Errors
     ///
-    /// A name that there is not, an element beyond a buffer, a division by zero.
+    /// Fails on an undefined name, an index out of range or an integer division by zero.
     pub fn value(&self, values: &dyn Values) -> Result<Value, String> {
         Ok(match self {
             Expression::Number(value) => *value,
             Expression::Name(name) => {
                 let value = values.number(name);
-                value.ok_or_else(|| format!("there is no number {name}"))?
+                value.ok_or_else(|| format!("undefined number {name}"))?
             }
             Expression::Element(buffer, index) => {
-                let index = index.value(values)?.whole();
+                let index = index.value(values)?.to_integer();
                 let element = values.element(buffer, index);
-                element.ok_or_else(|| format!("there is no buffer {buffer}"))??
+                element.ok_or_else(|| format!("undefined buffer {buffer}"))??
             }
-            Expression::Negative(one) => match one.value(values)? {
-                Value::Whole(value) => Value::Whole(value.wrapping_neg()),
+            Expression::Negate(operand) => match operand.value(values)? {
+                Value::Integer(value) => Value::Integer(value.wrapping_neg()),
                 Value::Float(value) => Value::Float(-value),
             },
-            Expression::Not(one) => truth(!is_true(one.value(values)?)),
-            Expression::Two(Operator::And, both) => {
-                truth(is_true(both[0].value(values)?) && is_true(both[1].value(values)?))
-            }
-            Expression::Two(Operator::Or, both) => {
-                truth(is_true(both[0].value(values)?) || is_true(both[1].value(values)?))
-            }
-            Expression::Two(operator, both) => {
-                two(*operator, both[0].value(values)?, both[1].value(values)?)?
-            }
-            Expression::Choice(three) => {
-                let [condition, one, other] = &**three;
-                let chosen = if is_true(condition.value(values)?) {
-                    one
+            Expression::Not(operand) => from_bool(!is_true(operand.value(values)?)),
+            Expression::Binary(Operator::And, operands) => from_bool(
+                is_true(operands[0].value(values)?) && is_true(operands[1].value(values)?),
+            ),
+            Expression::Binary(Operator::Or, operands) => from_bool(
+                is_true(operands[0].value(values)?) || is_true(operands[1].value(values)?),
+            ),
+            Expression::Binary(operator, operands) => binary(
+                *operator,
+                operands[0].value(values)?,
+                operands[1].value(values)?,
+            )?,
+            Expression::Conditional(parts) => {
+                let [condition, when_true, when_false] = &**parts;
+                let branch = if is_true(condition.value(values)?) {
+                    when_true
                 } else {
-                    other
+                    when_false
                 };
-                chosen.value(values)?
+                branch.value(values)?
             }
             Expression::Call(function, arguments) => {
                 let arguments: Result<Vec<Value>, String> = arguments
@@ -84,50 +86,53 @@ impl Expression {
                     .collect();
                 call(*function, &arguments?)
             }
-            Expression::Sum(name, three) => {
-                let mut sum = Value::Whole(0);
-                for term in terms(name, three, values)? {
-                    sum = two(Operator::Plus, sum, term?)?;
+            Expression::Sum(name, operands) => {
+                let mut sum = Value::Integer(0);
+                for term in terms(name, operands, values)? {
+                    sum = binary(Operator::Add, sum, term?)?;
                 }
                 sum
             }
         })
     }
 
-    /// What it adds, where it is a sum.
+    /// Evaluates the terms of a sum, or returns `None` if the expression is not a sum.
     ///
     /// # Errors
     ///
-    /// As [`Self::value`].
+    /// Fails like [`Self::value`].
     pub fn terms(&self, values: &dyn Values) -> Option<Result<Vec<Value>, String>> {
         match self {
-            Expression::Sum(name, three) => {
-                Some(terms(name, three, values).and_then(Iterator::collect))
+            Expression::Sum(name, operands) => {
+                Some(terms(name, operands, values).and_then(Iterator::collect))
             }
             _ => None,
         }
     }
 
-    /// Whether this name of a number is in it.
-    pub fn has(&self, name: &str) -> bool {
-        let mut found = false;
-        visit(self, &mut |one| {
-            found |= matches!(one, Expression::Name(known) if known == name);
+    /// Returns true if the expression refers to the number with this name.
+    pub fn mentions(&self, name: &str) -> bool {
+        let mut is_found = false;
+        visit(self, &mut |expression| {
+            is_found |= matches!(expression, Expression::Name(candidate) if candidate == name);
         });
-        found
+        is_found
     }
 }
 
-/// The terms of a sum, one after the other.
+/// Returns an iterator over the terms of a sum.
 fn terms<'a>(
     name: &'a str,
-    [from, to, of]: &'a [Expression; 3],
+    [from, to, term]: &'a [Expression; 3],
     values: &'a dyn Values,
 ) -> Result<impl Iterator<Item = Result<Value, String>> + 'a, String> {
-    let (from, to) = (from.value(values)?.whole(), to.value(values)?.whole());
+    let (from, to) = (
+        from.value(values)?.to_integer(),
+        to.value(values)?.to_integer(),
+    );
     Ok((from..to).map(move |value| {
-        let value = Value::Whole(value);
-        of.value(&With {
+        let value = Value::Integer(value);
+        term.value(&Binding {
             name,
             value,
             values,
@@ -135,63 +140,63 @@ fn terms<'a>(
     }))
 }
 
-fn truth(is: bool) -> Value {
-    Value::Whole(is.into())
+fn from_bool(condition: bool) -> Value {
+    Value::Integer(condition.into())
 }
 
 fn is_true(value: Value) -> bool {
     match value {
-        Value::Whole(value) => value != 0,
+        Value::Integer(value) => value != 0,
         Value::Float(value) => value != 0.0,
     }
 }
 
-fn two(operator: Operator, one: Value, other: Value) -> Result<Value, String> {
-    Ok(match (one, other) {
-        (Value::Whole(one), Value::Whole(other)) => whole(operator, one, other)?,
-        _ => float(operator, one.float(), other.float())?,
+fn binary(operator: Operator, left: Value, right: Value) -> Result<Value, String> {
+    Ok(match (left, right) {
+        (Value::Integer(left), Value::Integer(right)) => integer_operation(operator, left, right)?,
+        _ => float_operation(operator, left.to_float(), right.to_float())?,
     })
 }
 
-fn whole(operator: Operator, one: i128, other: i128) -> Result<Value, String> {
-    if other == 0 && matches!(operator, Operator::By | Operator::Rest) {
-        return Err("a whole number is divided by 0".to_owned());
+fn integer_operation(operator: Operator, left: i128, right: i128) -> Result<Value, String> {
+    if right == 0 && matches!(operator, Operator::Divide | Operator::Remainder) {
+        return Err("integer division by zero".to_owned());
     }
-    let places = u32::try_from(other).unwrap_or(u32::MAX);
-    Ok(Value::Whole(match operator {
-        Operator::Plus => one.wrapping_add(other),
-        Operator::Minus => one.wrapping_sub(other),
-        Operator::Times => one.wrapping_mul(other),
-        Operator::By => one.wrapping_div(other),
-        Operator::Rest => one.wrapping_rem(other),
-        Operator::BitOr => one | other,
-        Operator::BitXor => one ^ other,
-        Operator::BitAnd => one & other,
-        Operator::Left => one.checked_shl(places).unwrap_or(0),
-        Operator::Right => one.checked_shr(places).unwrap_or(0),
-        _ => return Ok(truth(compared(operator, one.partial_cmp(&other)))),
+    let shift = u32::try_from(right).unwrap_or(u32::MAX);
+    Ok(Value::Integer(match operator {
+        Operator::Add => left.wrapping_add(right),
+        Operator::Subtract => left.wrapping_sub(right),
+        Operator::Multiply => left.wrapping_mul(right),
+        Operator::Divide => left.wrapping_div(right),
+        Operator::Remainder => left.wrapping_rem(right),
+        Operator::BitOr => left | right,
+        Operator::BitXor => left ^ right,
+        Operator::BitAnd => left & right,
+        Operator::ShiftLeft => left.checked_shl(shift).unwrap_or(0),
+        Operator::ShiftRight => left.checked_shr(shift).unwrap_or(0),
+        _ => return Ok(from_bool(compare(operator, left.partial_cmp(&right)))),
     }))
 }
 
-fn float(operator: Operator, one: f64, other: f64) -> Result<Value, String> {
+fn float_operation(operator: Operator, left: f64, right: f64) -> Result<Value, String> {
     Ok(Value::Float(match operator {
-        Operator::Plus => one + other,
-        Operator::Minus => one - other,
-        Operator::Times => one * other,
-        Operator::By => one / other,
-        Operator::Rest => one % other,
+        Operator::Add => left + right,
+        Operator::Subtract => left - right,
+        Operator::Multiply => left * right,
+        Operator::Divide => left / right,
+        Operator::Remainder => left % right,
         Operator::BitOr
         | Operator::BitXor
         | Operator::BitAnd
-        | Operator::Left
-        | Operator::Right => {
-            return Err("bits are of whole numbers only".to_owned());
+        | Operator::ShiftLeft
+        | Operator::ShiftRight => {
+            return Err("bitwise operators require integers".to_owned());
         }
-        _ => return Ok(truth(compared(operator, one.partial_cmp(&other)))),
+        _ => return Ok(from_bool(compare(operator, left.partial_cmp(&right)))),
     }))
 }
 
-fn compared(operator: Operator, order: Option<std::cmp::Ordering>) -> bool {
+fn compare(operator: Operator, order: Option<std::cmp::Ordering>) -> bool {
     let Some(order) = order else {
         return operator == Operator::Unequal;
     };
@@ -205,37 +210,37 @@ fn compared(operator: Operator, order: Option<std::cmp::Ordering>) -> bool {
     }
 }
 
-/// A function's value; it has as many arguments as it takes.
+/// Calls a function. The number of arguments has been checked.
 fn call(function: Function, arguments: &[Value]) -> Value {
-    let one = arguments[0];
-    let other = arguments.last().copied().unwrap_or(one);
-    let less = match (one, other) {
-        (Value::Whole(one), Value::Whole(other)) => one < other,
-        _ => one.float() < other.float(),
+    let first = arguments[0];
+    let second = arguments.last().copied().unwrap_or(first);
+    let is_less = match (first, second) {
+        (Value::Integer(first), Value::Integer(second)) => first < second,
+        _ => first.to_float() < second.to_float(),
     };
-    match function.of {
-        Of::One(of) => Value::Float(of(one.float())),
-        Of::Two(of) => Value::Float(of(one.float(), other.float())),
-        Of::Absolute => match one {
-            Value::Whole(value) => Value::Whole(value.wrapping_abs()),
+    match function.implementation {
+        Implementation::Unary(f) => Value::Float(f(first.to_float())),
+        Implementation::Binary(f) => Value::Float(f(first.to_float(), second.to_float())),
+        Implementation::Absolute => match first {
+            Value::Integer(value) => Value::Integer(value.wrapping_abs()),
             Value::Float(value) => Value::Float(value.abs()),
         },
-        Of::Least => {
-            if less {
-                one
+        Implementation::Min => {
+            if is_less {
+                first
             } else {
-                other
+                second
             }
         }
-        Of::Greatest => {
-            if less {
-                other
+        Implementation::Max => {
+            if is_less {
+                second
             } else {
-                one
+                first
             }
         }
-        Of::Whole => Value::Whole(one.whole()),
-        Of::Float => Value::Float(one.float()),
+        Implementation::Integer => Value::Integer(first.to_integer()),
+        Implementation::Float => Value::Float(first.to_float()),
     }
 }
 
@@ -243,12 +248,12 @@ fn call(function: Function, arguments: &[Value]) -> Value {
 mod tests {
     use super::*;
 
-    struct Known;
+    struct Scope;
 
-    impl Values for Known {
+    impl Values for Scope {
         fn number(&self, name: &str) -> Option<Value> {
             match name {
-                "n" => Some(Value::Whole(1000)),
+                "n" => Some(Value::Integer(1000)),
                 "x" => Some(Value::Float(0.5)),
                 _ => None,
             }
@@ -256,18 +261,18 @@ mod tests {
 
         fn element(&self, buffer: &str, index: i128) -> Option<Result<Value, String>> {
             (buffer == "a").then(|| match index {
-                0..10 => Ok(Value::Whole(index * index)),
+                0..10 => Ok(Value::Integer(index * index)),
                 _ => Err(format!("a has no element {index}")),
             })
         }
     }
 
-    fn of(text: &str) -> Result<Value, String> {
-        Expression::read(text)?.value(&Known)
+    fn evaluate(text: &str) -> Result<Value, String> {
+        Expression::parse(text)?.value(&Scope)
     }
 
     #[test]
-    fn arithmetic_is_cs() {
+    fn arithmetic_follows_c() {
         for (text, value) in [
             ("(n + 255) / 256", 4),
             ("1 + 2 * 3 - 4", 3),
@@ -285,7 +290,7 @@ mod tests {
             ("int(3.9) + 00", 3),
             ("5^1", 4),
         ] {
-            assert_eq!(of(text), Ok(Value::Whole(value)), "{text}");
+            assert_eq!(evaluate(text), Ok(Value::Integer(value)), "{text}");
         }
         for (text, value) in [
             ("1 / 2.0", 0.5),
@@ -297,41 +302,42 @@ mod tests {
             ("1.5 - -1.5", 3.0),
             ("x > 1 ? 1.0 : 2.0", 2.0),
         ] {
-            assert_eq!(of(text), Ok(Value::Float(value)), "{text}");
+            assert_eq!(evaluate(text), Ok(Value::Float(value)), "{text}");
         }
     }
 
     #[test]
     fn a_sum_has_terms() {
-        let terms = |text| Expression::read(text).unwrap().terms(&Known);
-        let squares = [1, 4, 9].map(Value::Whole).to_vec();
+        let terms = |text| Expression::parse(text).unwrap().terms(&Scope);
+        let squares = [1, 4, 9].map(Value::Integer).to_vec();
         assert_eq!(terms("sum(k, 1, 4, a[k])"), Some(Ok(squares)));
         assert!(terms("sum(k, 9, 11, a[k])").unwrap().is_err());
         assert_eq!(terms("a[1] + a[2]"), None);
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
-        for (text, said) in [
-            ("1 +", "ends too soon"),
-            ("1 + )", "from ')' on"),
-            ("3 4", "from '4' on"),
-            ("m + 1", "there is no number m"),
-            ("b[0]", "there is no buffer b"),
+    fn errors_are_described() {
+        for (text, message) in [
+            ("1 +", "ends unexpectedly"),
+            ("1 + )", "at ')'"),
+            ("3 4", "at '4'"),
+            ("m + 1", "undefined number m"),
+            ("b[0]", "undefined buffer b"),
             ("a[10]", "a has no element 10"),
-            ("1 / (n - 1000)", "divided by 0"),
-            ("nothing(3)", "is not understood"),
-            ("pow(3)", "pow takes 2 numbers, and 1 are given"),
-            ("1.5 & 1", "whole numbers only"),
-            ("", "ends too soon"),
-            (
-                "99999999999999999999999999999999999999999",
-                "is not understood",
-            ),
+            ("1 / (n - 1000)", "division by zero"),
+            ("nothing(3)", "syntax error"),
+            ("pow(3)", "pow takes 2 arguments, but 1 were given"),
+            ("1.5 & 1", "require integers"),
+            ("", "ends unexpectedly"),
+            ("99999999999999999999999999999999999999999", "syntax error"),
         ] {
-            let why = of(text).unwrap_err();
-            assert!(why.contains(said), "{text}: {why}");
+            let reason = evaluate(text).unwrap_err();
+            assert!(reason.contains(message), "{text}: {reason}");
         }
-        assert!(of(&"(".repeat(5000)).unwrap_err().contains("more than 100"));
+        assert!(
+            evaluate(&"(".repeat(5000))
+                .unwrap_err()
+                .contains("more than 100")
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Reading an expression.
+//! The parser of expressions.
 
 use winnow::ascii::{dec_int, digit1, float, multispace0};
 use winnow::combinator::{
@@ -8,11 +8,11 @@ use winnow::error::{ContextError, ErrMode};
 use winnow::prelude::*;
 use winnow::token::{one_of, take_while};
 
-use super::{Expression, FUNCTIONS, Function, Of, Operator, Value};
+use super::{Expression, FUNCTIONS, Function, Implementation, Operator, Value};
 
-type Read<T> = Result<T, ErrMode<ContextError>>;
+type ParseResult<T> = Result<T, ErrMode<ContextError>>;
 
-/// Operators by how loosely they bind, the loosest first; the longer of two that begin alike first.
+/// Operators in order of increasing precedence. Of two operators with a common prefix, the longer comes first.
 const LEVELS: [&[(&str, Operator)]; 10] = [
     &[("||", Operator::Or)],
     &[("&&", Operator::And)],
@@ -26,117 +26,119 @@ const LEVELS: [&[(&str, Operator)]; 10] = [
         ("<", Operator::Less),
         (">", Operator::Greater),
     ],
-    &[("<<", Operator::Left), (">>", Operator::Right)],
-    &[("+", Operator::Plus), ("-", Operator::Minus)],
+    &[("<<", Operator::ShiftLeft), (">>", Operator::ShiftRight)],
+    &[("+", Operator::Add), ("-", Operator::Subtract)],
     &[
-        ("*", Operator::Times),
-        ("/", Operator::By),
-        ("%", Operator::Rest),
+        ("*", Operator::Multiply),
+        ("/", Operator::Divide),
+        ("%", Operator::Remainder),
     ],
 ];
 
-/// Deeper ones are refused: they would take too much of the stack.
-const DEEPEST: usize = 100;
+/// The maximum nesting depth, which bounds the parser's use of the stack.
+const MAX_DEPTH: usize = 100;
 
-pub fn read(text: &str) -> Result<Expression, String> {
+pub fn parse(text: &str) -> Result<Expression, String> {
     let depth = text.matches(['(', '[', '-', '!', '?']).count();
-    if depth > DEEPEST {
+    if depth > MAX_DEPTH {
         return Err(format!(
-            "'{text}' has more than {DEEPEST} brackets and signs"
+            "'{text}' has more than {MAX_DEPTH} brackets and signs"
         ));
     }
     let mut rest = text;
-    let read = terminated(choice, multispace0).parse_next(&mut rest);
-    let at = || match rest.trim() {
-        "" => format!("'{text}' ends too soon"),
-        rest => format!("'{text}' is not understood from '{rest}' on"),
+    let result = terminated(conditional, multispace0).parse_next(&mut rest);
+    let error = || match rest.trim() {
+        "" => format!("'{text}' ends unexpectedly"),
+        rest => format!("syntax error in '{text}' at '{rest}'"),
     };
-    match read {
+    match result {
         Ok(expression) if rest.is_empty() => check(expression),
-        _ => Err(at()),
+        _ => Err(error()),
     }
 }
 
-/// Calls with as many arguments as their functions take.
+/// Checks that all calls have as many arguments as their functions take.
 fn check(expression: Expression) -> Result<Expression, String> {
-    let mut wrong = None;
-    visit(&expression, &mut |one| {
-        if let Expression::Call(function, arguments) = one {
-            let takes = function.takes();
-            if arguments.len() != takes {
-                let given = arguments.len();
-                wrong = Some(format!(
-                    "{} takes {takes} numbers, and {given} are given",
+    let mut mismatch = None;
+    visit(&expression, &mut |expression| {
+        if let Expression::Call(function, arguments) = expression {
+            let arity = function.arity();
+            if arguments.len() != arity {
+                let actual = arguments.len();
+                mismatch = Some(format!(
+                    "{} takes {arity} arguments, but {actual} were given",
                     function.name
                 ));
             }
         }
     });
-    match wrong {
-        Some(why) => Err(why),
+    match mismatch {
+        Some(reason) => Err(reason),
         None => Ok(expression),
     }
 }
 
-/// Looks at an expression and all in it.
-pub fn visit(expression: &Expression, look: &mut impl FnMut(&Expression)) {
-    look(expression);
+/// Visits an expression and all its subexpressions.
+pub fn visit(expression: &Expression, visitor: &mut impl FnMut(&Expression)) {
+    visitor(expression);
     let parts: &[Expression] = match expression {
         Expression::Number(_) | Expression::Name(_) => &[],
-        Expression::Element(_, one) | Expression::Negative(one) | Expression::Not(one) => {
-            std::slice::from_ref(one)
-        }
-        Expression::Two(_, both) => &both[..],
-        Expression::Choice(three) | Expression::Sum(_, three) => &three[..],
+        Expression::Element(_, operand)
+        | Expression::Negate(operand)
+        | Expression::Not(operand) => std::slice::from_ref(operand),
+        Expression::Binary(_, operands) => &operands[..],
+        Expression::Conditional(operands) | Expression::Sum(_, operands) => &operands[..],
         Expression::Call(_, arguments) => arguments,
     };
     for part in parts {
-        visit(part, look);
+        visit(part, visitor);
     }
 }
 
 impl Function {
-    fn takes(self) -> usize {
-        match self.of {
-            Of::Two(_) | Of::Least | Of::Greatest => 2,
+    fn arity(self) -> usize {
+        match self.implementation {
+            Implementation::Binary(_) | Implementation::Min | Implementation::Max => 2,
             _ => 1,
         }
     }
 }
 
-fn choice(input: &mut &str) -> Read<Expression> {
-    let condition = level(0, input)?;
+fn conditional(input: &mut &str) -> ParseResult<Expression> {
+    let condition = binary_level(0, input)?;
     if opt(symbol("?")).parse_next(input)?.is_none() {
         return Ok(condition);
     }
-    let one = cut_err(choice).parse_next(input)?;
+    let when_true = cut_err(conditional).parse_next(input)?;
     cut_err(symbol(":")).parse_next(input)?;
-    let other = cut_err(choice).parse_next(input)?;
-    Ok(Expression::Choice(Box::new([condition, one, other])))
+    let when_false = cut_err(conditional).parse_next(input)?;
+    Ok(Expression::Conditional(Box::new([
+        condition, when_true, when_false,
+    ])))
 }
 
-/// Operands with this level's operators between them, from left to right.
-fn level(number: usize, input: &mut &str) -> Read<Expression> {
+/// Parses operands separated by left-associative operators of this precedence level.
+fn binary_level(number: usize, input: &mut &str) -> ParseResult<Expression> {
     let Some(operators) = LEVELS.get(number) else {
         return unary(input);
     };
-    let mut left = level(number + 1, input)?;
+    let mut left = binary_level(number + 1, input)?;
     loop {
-        let before = *input;
+        let checkpoint = *input;
         let Some(operator) = operator(operators, input)? else {
-            *input = before;
+            *input = checkpoint;
             return Ok(left);
         };
-        let right = level(number + 1, input)?;
-        left = Expression::Two(operator, Box::new([left, right]));
+        let right = binary_level(number + 1, input)?;
+        left = Expression::Binary(operator, Box::new([left, right]));
     }
 }
 
-fn operator(operators: &[(&str, Operator)], input: &mut &str) -> Read<Option<Operator>> {
+fn operator(operators: &[(&str, Operator)], input: &mut &str) -> ParseResult<Option<Operator>> {
     multispace0.parse_next(input)?;
-    // `&` is none of `&&`, and `<` none of `<<`.
-    let doubled = ["||", "&&", "<<", ">>", "<=", ">=", "==", "!="];
-    let longer = doubled.iter().find(|two| input.starts_with(**two));
+    // `&` must not match the start of `&&`, nor `<` that of `<<`.
+    let two_character = ["||", "&&", "<<", ">>", "<=", ">=", "==", "!="];
+    let longer = two_character.iter().find(|two| input.starts_with(**two));
     for (text, operator) in operators {
         if longer.is_none_or(|longer| longer == text) && input.starts_with(text) {
             *input = &input[text.len()..];
@@ -146,19 +148,24 @@ fn operator(operators: &[(&str, Operator)], input: &mut &str) -> Read<Option<Ope
     Ok(None)
 }
 
-fn unary(input: &mut &str) -> Read<Expression> {
+fn unary(input: &mut &str) -> ParseResult<Expression> {
     multispace0.parse_next(input)?;
     match opt(one_of(['-', '+', '!'])).parse_next(input)? {
-        Some('-') => Ok(Expression::Negative(Box::new(unary(input)?))),
+        Some('-') => Ok(Expression::Negate(Box::new(unary(input)?))),
         Some('!') => Ok(Expression::Not(Box::new(unary(input)?))),
         Some(_) => unary(input),
-        None => alt((delimited(symbol("("), choice, symbol(")")), number, named)).parse_next(input),
+        None => alt((
+            delimited(symbol("("), conditional, symbol(")")),
+            number,
+            identifier,
+        ))
+        .parse_next(input),
     }
 }
 
-fn number(input: &mut &str) -> Read<Expression> {
-    let whole = (digit1, not(one_of(['.', 'e', 'E', 'f']))).take();
-    if let Some(digits) = opt(peek(whole)).parse_next(input)? {
+fn number(input: &mut &str) -> ParseResult<Expression> {
+    let integer = (digit1, not(one_of(['.', 'e', 'E', 'f']))).take();
+    if let Some(digits) = opt(peek(integer)).parse_next(input)? {
         let digits: &str = digits;
         *input = &input[digits.len()..];
         let value = dec_int::<_, i128, ContextError>.parse(digits.trim_start_matches('0'));
@@ -169,7 +176,7 @@ fn number(input: &mut &str) -> Read<Expression> {
         };
         return value.map_or_else(
             |()| fail.parse_next(input),
-            |value| Ok(Expression::Number(Value::Whole(value))),
+            |value| Ok(Expression::Number(Value::Integer(value))),
         );
     }
     if !input.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
@@ -180,34 +187,34 @@ fn number(input: &mut &str) -> Read<Expression> {
     Ok(Expression::Number(Value::Float(value)))
 }
 
-/// A number's name, an element, or a function.
-fn named(input: &mut &str) -> Read<Expression> {
+/// Parses the name of a number, an element or a function call.
+fn identifier(input: &mut &str) -> ParseResult<Expression> {
     let name = name(input)?;
     if opt(symbol("[")).parse_next(input)?.is_some() {
-        let index = terminated(choice, symbol("]")).parse_next(input)?;
+        let index = terminated(conditional, symbol("]")).parse_next(input)?;
         return Ok(Expression::Element(name, Box::new(index)));
     }
     if opt(symbol("(")).parse_next(input)?.is_none() {
         return Ok(Expression::Name(name));
     }
     if name == "sum" {
-        let over = preceded(multispace0, self::name).parse_next(input)?;
-        let part = |input: &mut &str| preceded(symbol(","), choice).parse_next(input);
-        let parts = [part(input)?, part(input)?, part(input)?];
+        let index = preceded(multispace0, self::name).parse_next(input)?;
+        let operand = |input: &mut &str| preceded(symbol(","), conditional).parse_next(input);
+        let operands = [operand(input)?, operand(input)?, operand(input)?];
         symbol(")").parse_next(input)?;
-        return Ok(Expression::Sum(over, Box::new(parts)));
+        return Ok(Expression::Sum(index, Box::new(operands)));
     }
     let Some(function) = FUNCTIONS.iter().find(|function| function.name == name) else {
         return fail.parse_next(input);
     };
-    let arguments: Vec<Expression> = separated(0.., choice, symbol(",")).parse_next(input)?;
+    let arguments: Vec<Expression> = separated(0.., conditional, symbol(",")).parse_next(input)?;
     symbol(")").parse_next(input)?;
     Ok(Expression::Call(*function, arguments))
 }
 
-fn name(input: &mut &str) -> Read<String> {
-    let is_first = |it: char| it.is_ascii_alphabetic() || it == '_';
-    let rest = take_while(0.., |it: char| it.is_ascii_alphanumeric() || it == '_');
+fn name(input: &mut &str) -> ParseResult<String> {
+    let is_first = |c: char| c.is_ascii_alphabetic() || c == '_';
+    let rest = take_while(0.., |c: char| c.is_ascii_alphanumeric() || c == '_');
     let name: &str = (one_of(is_first), rest).take().parse_next(input)?;
     Ok(name.to_owned())
 }

@@ -1,0 +1,139 @@
+//! The program's own process: loads the compiled library and calls its `main`, or launches a plan.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process;
+
+use clap::Parser;
+use common::error::{in_words, note};
+use cuda_driver::Checks;
+use summary::wire::{Event, EventWriter};
+
+use crate::plan::{self, PlanFile};
+
+/// The first argument of this process.
+pub const SUBCOMMAND: &str = "run-compiled";
+
+/// The internal command line of this process, written by the parent.
+#[derive(Debug, Parser)]
+struct Flags {
+    /// The program's library, or the PTX if a launch plan is executed.
+    #[arg(long)]
+    compiled: PathBuf,
+    /// The file with the launch plan.
+    #[arg(long)]
+    plan: Option<PathBuf>,
+    #[arg(long)]
+    set: Vec<String>,
+    #[arg(long)]
+    events: PathBuf,
+    #[arg(long)]
+    name: OsString,
+    #[arg(long)]
+    counts: bool,
+    /// Measure the kernels' execution times.
+    #[arg(long)]
+    measure: bool,
+    #[arg(long)]
+    check: Option<Checks>,
+    #[arg(last = true)]
+    arguments: Vec<OsString>,
+}
+
+/// Runs the program and exits with its status.
+pub fn main(args: &[OsString]) -> ! {
+    let flags = Flags::parse_from(&args[1..]);
+    let writer = EventWriter::open(&flags.events).unwrap_or_else(|error| {
+        note(format_args!("error: {error:#}"));
+        process::exit(1);
+    });
+    cuda_driver::profile(flags.counts);
+    if let Some(checks) = flags.check {
+        cuda_driver::check(checks);
+    }
+    let writer: &'static EventWriter = Box::leak(Box::new(writer));
+    cuda_driver::observe(Box::new(|event| {
+        writer.write_simulator_event(&event);
+    }));
+    if flags.measure {
+        cuda_runtime::time_launches(Box::new(|launch| {
+            writer.write(&Event::Measured(launch));
+        }));
+    }
+    process::exit(match &flags.plan {
+        Some(file) => run_plan(file, &flags, writer),
+        None => call_main(&flags, writer),
+    });
+}
+
+/// Executes a launch plan.
+fn run_plan(file: &Path, flags: &Flags, writer: &EventWriter) -> i32 {
+    let plan_file = PlanFile::open(file, &flags.set);
+    let is_correct = plan_file.and_then(|plan_file| plan::run(&plan_file, &flags.compiled, writer));
+    match is_correct {
+        Ok(is_correct) => i32::from(!is_correct),
+        Err(error) => {
+            note(format_args!("error: {}", in_words(&error)));
+            1
+        }
+    }
+}
+
+#[cfg(unix)]
+fn call_main(flags: &Flags, writer: &EventWriter) -> i32 {
+    use std::ffi::{CString, c_char, c_int};
+    use std::os::unix::ffi::OsStrExt as _;
+
+    use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW, Symbol};
+
+    type Main = unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) -> c_int;
+
+    cuda_driver::end_launches_at_ctrl_c();
+    // The program looks these functions up by name, so the linker must keep them.
+    cuda_runtime::force_link();
+    let args = [&flags.name].into_iter().chain(&flags.arguments);
+    // Command line arguments contain no NUL bytes.
+    let args: Vec<CString> = args
+        .flat_map(|word| CString::new(word.as_bytes()))
+        .collect();
+    let mut pointers: Vec<*const c_char> = args.iter().map(|word| word.as_ptr()).collect();
+    pointers.push(std::ptr::null());
+    let environment: Vec<CString> = std::env::vars_os()
+        .flat_map(|(name, value)| CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()))
+        .collect();
+    let mut variables: Vec<*const c_char> = environment
+        .iter()
+        .map(|variable| variable.as_ptr())
+        .collect();
+    variables.push(std::ptr::null());
+    // SAFETY: no other thread is running, and SIG_DFL is the disposition that a C program starts with; Rust's
+    // runtime has changed it to SIG_IGN.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+    // SAFETY: the library's static constructors are the user's program, which is meant to run here.
+    let library = unsafe { Library::open(Some(&flags.compiled), RTLD_NOW | RTLD_GLOBAL) };
+    let library = match library {
+        Ok(library) => library,
+        Err(error) => {
+            writer.write(&Event::NotLoaded(error.to_string()));
+            return 1;
+        }
+    };
+    // SAFETY: C and C++ compile `main` with this signature; excess arguments are ignored.
+    let main: Result<Symbol<Main>, _> = unsafe { library.get(b"main\0") };
+    let Ok(main) = main.map(|main| *main) else {
+        writer.write(&Event::NotLoaded("main".to_owned()));
+        return 1;
+    };
+    // Functions that the program registered with `atexit` are in the library, so it must stay loaded.
+    std::mem::forget(library);
+    writer.write(&Event::Started);
+    let count = c_int::try_from(args.len()).unwrap_or(c_int::MAX);
+    // SAFETY: both pointer lists are null-terminated and live until the process exits.
+    unsafe { main(count, pointers.as_ptr(), variables.as_ptr()) }
+}
+
+#[cfg(not(unix))]
+fn call_main(flags: &Flags, writer: &EventWriter) -> i32 {
+    writer.write(&Event::NotLoaded(flags.compiled.display().to_string()));
+    1
+}

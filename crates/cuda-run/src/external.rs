@@ -1,0 +1,229 @@
+//! Running programs that were not compiled here. They load the driver library by its name and find the
+//! simulator.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context as _, Result, bail};
+use chapter::{file, rerun};
+use common::error::note;
+use common::gpu::{Clock, GpuInfo};
+use summary::text::Order;
+use summary::{EventLog, Summary, log, wire};
+
+use crate::driver_library::{self, SimulatorDir};
+use crate::flags::Flags;
+use crate::run::{
+    check_output_paths, exit_status, probe_gpu, report, set_simulated_device, text_options,
+};
+use crate::supervise::wait_with_limit;
+
+/// Runs the program and reports what its kernels did. Returns its exit status.
+///
+/// # Errors
+///
+/// Fails if the program cannot be run.
+pub fn run(flags: &Flags) -> Result<i32> {
+    if !cfg!(target_os = "linux") {
+        bail!(
+            "`cuda-run -- PROGRAM` is supported only on Linux, where LD_LIBRARY_PATH selects the libcuda.so.1 that \
+             the program loads"
+        );
+    }
+    check_output_paths(flags)?;
+    set_simulated_device(flags);
+    if std::env::var_os("CUDA_BACKEND").is_none_or(|backend| backend.is_empty()) {
+        // SAFETY: no other thread has been started that could read the environment.
+        unsafe { std::env::set_var("CUDA_BACKEND", "sim") };
+    }
+    let stop_requested = forward_termination()?;
+    let gpu = probe_gpu()?;
+    if !flags.show.quiet {
+        note(&gpu);
+    }
+    let simulated = gpu.time == Clock::Modelled;
+    if !simulated {
+        note(
+            "CUDA_BACKEND=gpu: the program runs on NVIDIA's driver, so cuda-run cannot report on its kernels",
+        );
+    }
+    let flags = &with_checks(flags);
+    let directory = SimulatorDir::new()?;
+    let mut command = command(flags)?;
+    if simulated {
+        simulate(&mut command, &directory, flags)?;
+    }
+    let child = command.spawn().with_context(|| {
+        format!(
+            "cannot start {}",
+            Path::new(command.get_program()).display()
+        )
+    })?;
+    let exit = wait_with_limit(child, flags.time_limit, || {
+        stop_requested.load(Ordering::Relaxed)
+    })?;
+    let processes = Processes::read(&directory)?;
+    if let Some(file) = &flags.log {
+        processes.write_log(file)?;
+    }
+    let summary = processes.combined();
+    report(flags, &gpu, (&exit, &summary), &processes.text(flags, &gpu))?;
+    Ok(exit_status(&exit, &summary))
+}
+
+/// Adds the checks requested by `CUDA_SIM_CHECK` if the command line requests none.
+fn with_checks(flags: &Flags) -> Flags {
+    let mut flags = flags.clone();
+    let stop_requested = std::env::var("CUDA_SIM_CHECK").ok();
+    flags.show.check = flags.show.check.or_else(|| stop_requested?.parse().ok());
+    flags
+}
+
+/// Leaves Ctrl-C to the program, which receives the signal too. Returns a flag that is set by a request to
+/// terminate, which is forwarded to the program.
+fn forward_termination() -> Result<Arc<AtomicBool>> {
+    let stop_requested = Arc::new(AtomicBool::new(false));
+    #[cfg(unix)]
+    {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+        use signal_hook::flag::register;
+
+        let ignored = Arc::default();
+        let signals = [
+            (SIGINT, &ignored),
+            (SIGTERM, &stop_requested),
+            (SIGHUP, &stop_requested),
+        ];
+        for (signal, flag) in signals {
+            register(signal, Arc::clone(flag)).context("cannot handle Ctrl-C")?;
+        }
+    }
+    Ok(stop_requested)
+}
+
+/// Creates the command as the user would run it.
+fn command(flags: &Flags) -> Result<Command> {
+    let (program, arguments) = flags.arguments.split_first().context("no program given")?;
+    let mut command = Command::new(program);
+    command.args(arguments);
+    if flags.show.json_to_stdout() {
+        command.stdout(Stdio::from(io::stderr()));
+    }
+    Ok(command)
+}
+
+/// Makes the program find the simulator, and the simulator write its events.
+fn simulate(command: &mut Command, directory: &SimulatorDir, flags: &Flags) -> Result<()> {
+    command.env(driver_library::LIBRARY_PATH_VAR, directory.library_path()?);
+    command.env("CUDA_RUN_TOLD", directory.event_dir()?);
+    // tinygrad searches only the first directory and the system's; Triton links to the library in the second
+    // and assembles PTX with the third; Mojo assembles it with the fourth. A variable set by the user is
+    // kept.
+    for (name, value) in [
+        ("CUDA_PATH", directory.library_dir()?),
+        ("TRITON_LIBCUDA_PATH", directory.library_dir()?),
+        ("TRITON_PTXAS_PATH", directory.ptxas_path()?),
+        ("MODULAR_NVPTX_COMPILER_PATH", directory.ptxas_path()?),
+    ] {
+        if std::env::var_os(name).is_none() {
+            command.env(name, value);
+        }
+    }
+    match flags.show.needs_counters() {
+        true => command.env("CUDA_SIM_PROFILE", "summary"),
+        false => command.env_remove("CUDA_SIM_PROFILE"),
+    };
+    if let Some(checks) = flags.show.check {
+        command.env("CUDA_SIM_CHECK", checks.to_string());
+    }
+    Ok(())
+}
+
+/// The reports of the program's processes that wrote events.
+struct Processes {
+    summaries: Vec<(u32, Summary)>,
+    combined: EventLog,
+    /// True if any process has started CUDA.
+    uses_cuda: bool,
+}
+
+impl Processes {
+    fn read(directory: &SimulatorDir) -> Result<Self> {
+        let files =
+            fs::read_dir(directory.event_dir()?).context("cannot read the program's events")?;
+        let ids = files
+            .flatten()
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let mut ids: Vec<u32> = ids.collect();
+        ids.sort_unstable();
+        let mut summaries = Vec::new();
+        let mut combined = EventLog::default();
+        for &id in &ids {
+            let file = File::open(directory.event_dir()?.join(id.to_string()))
+                .context("cannot read the program's events")?;
+            let events = wire::read(&file).inspect(|event| combined.add(event.clone()));
+            let summary = events.collect::<EventLog>().summary("cuMemFree");
+            summaries.push((id, summary));
+        }
+        Ok(Processes {
+            summaries,
+            combined,
+            uses_cuda: !ids.is_empty(),
+        })
+    }
+
+    fn combined(&self) -> Summary {
+        self.combined.summary("cuMemFree")
+    }
+
+    /// Formats the report of each process.
+    fn text(&self, flags: &Flags, gpu: &GpuInfo) -> String {
+        let options = text_options(flags, Order::Time, rerun::quoted(&flags.arguments));
+        if gpu.time == Clock::Measured {
+            return Summary::default().text(&options, gpu);
+        }
+        if !self.uses_cuda {
+            return "No process of the program loaded libcuda.so.1 and initialized CUDA."
+                .to_owned();
+        }
+        let busy: Vec<_> = self
+            .summaries
+            .iter()
+            .filter(|(_, summary)| !summary.is_idle())
+            .collect();
+        match &busy[..] {
+            [] => self.combined().text(&options, gpu),
+            [(_, summary)] => summary.text(&options, gpu),
+            busy => {
+                let texts = busy.iter().map(|(id, summary)| {
+                    format!(
+                        "{}:\n\n{}",
+                        process_label(*id, summary),
+                        summary.text(&options, gpu)
+                    )
+                });
+                texts.collect::<Vec<_>>().join("\n\n")
+            }
+        }
+    }
+
+    /// Writes the log.
+    fn write_log(&self, path: &Path) -> Result<()> {
+        let texts = self
+            .summaries
+            .iter()
+            .map(|(id, summary)| log::text(&process_label(*id, summary), summary));
+        let text: String = texts.collect();
+        file::write(path, |writer| writer.write_all(text.as_bytes()))
+            .context("cannot write the log")?;
+        Ok(())
+    }
+}
+
+fn process_label(id: u32, summary: &Summary) -> String {
+    format!("process {id}, {}", summary.program)
+}

@@ -1,0 +1,137 @@
+//! The report on a program: kernels, profile, record, findings and plot.
+
+use libtest_mimic::Failed;
+use serde_json::Value;
+
+use crate::support::Workspace;
+
+pub fn launches_are_listed() -> Result<(), Failed> {
+    let run = Workspace::new().run(&["-O3", "-arch=sm_70", "vector-add.cu", "--", "100000"]);
+    run.assert_exit(
+        0,
+        &[
+            "| vectorAdd |        3 | ",
+            "modelled, NVIDIA H200",
+            "These times are modelled",
+        ],
+    )?;
+    assert_eq!(run.stdout, "100000 sums are right, timed\n");
+    let quiet = Workspace::new().run(&["--quiet", "--device", "gtx970", "vector-add.cu"]);
+    quiet.assert_exit(0, &[])?;
+    assert!(!quiet.stderr.contains('|'), "{quiet:#?}");
+    Ok(())
+}
+
+pub fn profile() -> Result<(), Failed> {
+    let run = Workspace::new().run(&["--profile=lines", "vector-add.cu"]);
+    let expected = [
+        "all launches of each kernel combined",
+        "| global load requests ",
+        "  vector-add.cu\n",
+        "c[i] = a[i] + b[i];",
+    ];
+    run.assert_exit(0, &expected)
+}
+
+pub fn record() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    let run = workspace.run(&[
+        "--json",
+        "--check=mem",
+        "--profile=lines",
+        "vector-add.cu",
+        "--",
+        "64",
+    ]);
+    run.assert_exit(0, &["64 sums are right"])?;
+    let record: Value = serde_json::from_str(&run.stdout)?;
+    chapter_test::check_record("cuda-run", &record);
+    let kernel = &record["kernels"][0];
+    assert_eq!(
+        (&kernel["kernel"], &kernel["launches"]),
+        (&"vectorAdd".into(), &3.into())
+    );
+    assert_eq!(
+        kernel["counters"]["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"],
+        12
+    );
+    assert_eq!(record["arguments"], serde_json::json!(["64"]));
+    workspace
+        .run(&["--json=out.json", "vector-add.cu"])
+        .assert_exit(0, &[])?;
+    let record: Value =
+        serde_json::from_str(&std::fs::read_to_string(workspace.path("out.json"))?)?;
+    chapter_test::check_record("cuda-run", &record);
+    assert_eq!(record["status"], 0);
+    Ok(())
+}
+
+pub fn check() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    let clean = workspace.run(&["--check", "vector-add.cu"]);
+    clean.assert_exit(
+        0,
+        &["Checked (mem, init, race, sync, leak, host): nothing found."],
+    )?;
+    workspace.write(
+        "race.cu",
+        "__global__ void k(int *p) { p[0] = threadIdx.x; p[1] = p[0]; }\n\
+         int main() { int *p; cudaMalloc(&p, 8); k<<<1, 64>>>(p); cudaDeviceSynchronize(); cudaFree(p); }\n",
+    );
+    workspace
+        .run(&["--check=race", "race.cu"])
+        .assert_exit(1, &["in kernel k,", "race.cu:1", "Checked (race): "])
+}
+
+pub fn plot() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace
+        .run(&["--plot", "times", "vector-add.cu"])
+        .assert_exit(0, &["The plot: "])?;
+    assert!(workspace.path("times.svg").is_file() && workspace.path("times.png").is_file());
+    Ok(())
+}
+
+/// Identical launches are recorded by a counter, which also survives SIGKILL.
+pub fn identical_launches_are_counted() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
+        "alike.cu",
+        "#include <csignal>\n\
+         __global__ void a() {}\n\
+         __global__ void b(int *p) { atomicAdd(p, 1); }\n\
+         int main() {\n\
+             int *p; cudaMalloc(&p, 4);\n\
+             for (int i = 0; i < 500; i++) {\n\
+                 a<<<1, 32>>>();\n\
+                 if (i % 10 == 0) a<<<2, 32>>>();\n\
+                 b<<<1, 64>>>(p);\n\
+             }\n\
+             cudaDeviceSynchronize();\n\
+             raise(SIGKILL);\n\
+         }\n",
+    );
+    let expected = [
+        "| a      |      550 | varied |",
+        "| b      |      500 | 1      |",
+    ];
+    workspace.run(&["alike.cu"]).assert_exit(137, &expected)
+}
+
+pub fn faults_are_reported() -> Result<(), Failed> {
+    let workspace = Workspace::new();
+    workspace.write(
+        "fault.cu",
+        "__global__ void k(int *p) { p[100000000] = 1; }\n\
+         int main() { int *p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); return cudaDeviceSynchronize() ? 9 : 0; }\n",
+    );
+    workspace.run(&["fault.cu"]).assert_exit(
+        9,
+        &[
+            "illegal address",
+            "in kernel k, block (0, 0, 0)",
+            "at fault.cu:1",
+            "No kernel launch completed",
+        ],
+    )
+}

@@ -1,0 +1,154 @@
+//! Aggregation of a program's events.
+
+use std::collections::BTreeMap;
+
+use chapter::check;
+use cuda_driver::{Finding, FindingKind, Severity, TimedLaunch};
+
+use crate::kernels::{Kernel, Kernels};
+use crate::wire::Event;
+
+/// The events of a program so far.
+#[derive(Debug, Default)]
+pub struct EventLog {
+    program: String,
+    kernels: Kernels,
+    measured: Kernels<TimedLaunch>,
+    findings: Vec<Finding>,
+    faults: Vec<String>,
+    load_error: Option<String>,
+    mismatches: Vec<String>,
+    rejected_modules: Vec<(String, u64)>,
+    not_simulated: Vec<String>,
+    calls: BTreeMap<String, u64>,
+}
+
+/// The final report of a program.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// The program of the process, or empty if it is unknown.
+    pub program: String,
+    pub kernels: Vec<Kernel>,
+    /// Kernels whose launches were measured on a GPU.
+    pub measured: Vec<Kernel<TimedLaunch>>,
+    pub findings: Vec<Finding>,
+    pub faults: Vec<String>,
+    /// The reason for which the program's library was not loaded.
+    pub load_error: Option<String>,
+    /// Buffers that differ from their description.
+    pub mismatches: Vec<String>,
+    /// Reasons for which modules were rejected, with the number of modules.
+    pub rejected_modules: Vec<(String, u64)>,
+    /// Called functions that the simulator does not implement.
+    pub not_simulated: Vec<String>,
+    /// The number of calls of each driver function.
+    pub calls: BTreeMap<String, u64>,
+}
+
+impl EventLog {
+    /// Adds an event.
+    pub fn add(&mut self, event: Event) {
+        match event {
+            Event::Started => {}
+            Event::Process(program) => self.program = program,
+            Event::NotLoaded(reason) => self.load_error = Some(reason),
+            Event::Launched(record, times) => self.kernels.add(*record, times),
+            Event::Measured(launch) => self.measured.add(launch, 1),
+            Event::Faulted(fault) => self.faults.push(fault),
+            Event::Findings(findings) => self.findings.extend(findings),
+            Event::Mismatch(text) => self.mismatches.push(text),
+            Event::ModuleRejected(reason) => match self
+                .rejected_modules
+                .iter_mut()
+                .find(|entry| entry.0 == reason)
+            {
+                Some(entry) => entry.1 += 1,
+                None => self.rejected_modules.push((reason, 1)),
+            },
+            Event::NotSimulated(name) if self.not_simulated.contains(&name) => {}
+            Event::NotSimulated(name) => self.not_simulated.push(name),
+            // Each event contains all calls of its process so far.
+            Event::ApiCalls(calls) => self.calls.extend(calls),
+        }
+    }
+
+    /// Creates the report. `free` is the function that the usual cause of a leak fails to call.
+    pub fn summary(&self, free: &str) -> Summary {
+        let mut findings = self.findings.clone();
+        for finding in &mut findings {
+            if finding.kind == FindingKind::Leaked {
+                finding.usually = format!("a missing call of {free}");
+            }
+        }
+        Summary {
+            program: self.program.clone(),
+            kernels: self.kernels.finish(),
+            measured: self.measured.finish(),
+            findings: check::once(findings),
+            faults: self.faults.clone(),
+            load_error: self.load_error.clone(),
+            mismatches: self.mismatches.clone(),
+            rejected_modules: self.rejected_modules.clone(),
+            not_simulated: self.not_simulated.clone(),
+            calls: self.calls.clone(),
+        }
+    }
+}
+
+impl FromIterator<Event> for EventLog {
+    fn from_iter<T: IntoIterator<Item = Event>>(events: T) -> Self {
+        let mut log = EventLog::default();
+        events.into_iter().for_each(|event| log.add(event));
+        log
+    }
+}
+
+impl Summary {
+    /// Returns true if a check found an error or a result is wrong.
+    pub fn has_errors(&self) -> bool {
+        let mut findings = self.findings.iter();
+        findings.any(|finding| finding.severity == Severity::Error) || !self.mismatches.is_empty()
+    }
+
+    /// Returns true if there is nothing to report, because the program did not use the device.
+    pub fn is_idle(&self) -> bool {
+        let lists = [&self.faults, &self.mismatches, &self.not_simulated];
+        self.kernels.is_empty()
+            && self.measured.is_empty()
+            && self.findings.is_empty()
+            && self.rejected_modules.is_empty()
+            && lists.iter().all(|list| list.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeated_events_are_counted() {
+        let rejected = || Event::ModuleRejected("line 3".to_owned());
+        let not_simulated = || Event::NotSimulated("cuIpcOpenMemHandle".to_owned());
+        let api_calls = |count| Event::ApiCalls(vec![("cuInit".to_owned(), count)]);
+        let events = [
+            rejected(),
+            rejected(),
+            not_simulated(),
+            not_simulated(),
+            api_calls(1),
+            api_calls(4),
+        ];
+        let summary = events
+            .into_iter()
+            .collect::<EventLog>()
+            .summary("cuMemFree");
+        assert_eq!(summary.rejected_modules, [("line 3".to_owned(), 2)]);
+        assert_eq!(summary.not_simulated, ["cuIpcOpenMemHandle"]);
+        assert_eq!(summary.calls["cuInit"], 4);
+        assert!(!summary.is_idle() && !summary.has_errors());
+        let idle = [Event::Started, api_calls(1)]
+            .into_iter()
+            .collect::<EventLog>();
+        assert!(idle.summary("cuMemFree").is_idle());
+    }
+}
