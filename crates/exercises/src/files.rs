@@ -1,4 +1,4 @@
-//! The student's files.
+//! Atomic writes of the student's files.
 
 use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
@@ -10,22 +10,22 @@ use chapter::interrupt;
 use crate::folder::shown;
 use crate::lang::tr;
 
-/// Writes a text to a file, whole or not at all: see [`file::write`].
+/// Writes a text to a file atomically: see [`file::write`].
 ///
 /// # Errors
 ///
-/// Where it cannot be written; what was there then still is.
+/// Fails if the file cannot be written; its previous contents are then unchanged.
 pub fn write_whole(path: &Path, text: &str) -> Result<()> {
     let written: io::Result<()> = file::write(path, |file| file.write_all(text.as_bytes()));
     written.with_context(|| cannot_write(path))
 }
 
-/// Writes a text to a file that is not there yet, whole or not at all. One that somebody else makes
-/// meanwhile stays as it is.
+/// Writes a text to a new file atomically. If the file exists or another process creates it meanwhile, it is
+/// left unchanged.
 ///
 /// # Errors
 ///
-/// Where it cannot be written.
+/// Fails if the file cannot be written.
 pub fn write_new(path: &Path, text: &str) -> Result<()> {
     let _whole = interrupt::hold();
     let draft = Draft::new::<io::Error>(path, |file| file.write_all(text.as_bytes()));

@@ -1,4 +1,4 @@
-//! The student's folder: a file for each exercise, and how far the student is.
+//! The student's folder: one file per exercise, and the progress.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _};
@@ -14,28 +14,27 @@ use crate::lang::Lang;
 use crate::progress::Progress;
 use crate::text::in_a_line;
 
-/// The longest answer that is read. Those of the course have a hundredth of it.
+/// The maximum size of a submission in bytes, about a hundred times that of the course's files.
 const LONGEST: u64 = 256 << 10;
 
-/// What an editor's clang is told of an answer, a flag a line; where the headers are follows.
+/// The flags that editors' clangd compiles submissions with, one per line; the include path is appended.
 const EDITORS_FLAGS: &str =
     "-xcuda\n--cuda-device-only\n--cuda-gpu-arch=sm_52\n-nocudainc\n-nocudalib\n";
 
 /// The student's folder.
 #[derive(Clone, Debug)]
 pub struct Folder {
-    /// Where it is.
+    /// The folder's path.
     pub path: PathBuf,
 }
 
 impl Folder {
-    /// The one at `path`, or else `exercises` in the checkout's root, and in it a folder for each course of a
-    /// teacher's own. It is made, with the start files
-    /// that are not there yet.
+    /// Opens the folder at `path`; by default `exercises` in the root of the checkout, or a subfolder of it
+    /// for a teacher's course. Creates the folder and missing start files.
     ///
     /// # Errors
     ///
-    /// Where it cannot be made or written to.
+    /// Fails if the folder cannot be created or written to.
     pub fn open(path: Option<&Path>) -> Result<Folder> {
         let path = match path {
             Some(path) => path.to_owned(),
@@ -61,9 +60,9 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Writes what clangd, and with it most editors, compile the answers with: clang's flags, and where the
-    /// course's headers are. Without it they underline every kernel. A file that somebody else wrote stays, and
-    /// that it cannot be written keeps nobody from working.
+    /// Writes `compile_flags.txt` for clangd, which most editors use: clang's flags and the path of the
+    /// course's headers. Without it, editors mark every kernel as erroneous. A file with other contents is
+    /// left unchanged, and errors are ignored because the file is optional.
     fn tell_editors(&self) {
         let Ok(tree) = Tree::find(Path::new(env!("CARGO_MANIFEST_DIR"))) else {
             return;
@@ -73,46 +72,46 @@ impl Folder {
         let text = format!("{}-I{}\n", EDITORS_FLAGS, headers.display());
         match fs::read_to_string(&file) {
             Ok(known) if known == text || !known.starts_with(EDITORS_FLAGS) => {}
-            // A checkout that was moved has its headers elsewhere.
+            // The checkout has moved, so the include path is outdated.
             Ok(_) => drop(write_whole(&file, &text)),
             Err(_) => drop(write_new(&file, &text)),
         }
     }
 
-    /// Where the answer to an exercise is.
+    /// Returns the path of the submission to an exercise.
     pub fn file(&self, exercise: &Exercise) -> PathBuf {
         self.path.join(exercise.file())
     }
 
-    /// The file in words: from where the student is, if that is shorter.
+    /// Returns the path of the submission for messages, relative to the current directory if possible.
     pub fn shown(&self, exercise: &Exercise) -> String {
         shown(&self.file(exercise))
     }
 
-    /// How far the student is.
+    /// Reads the student's progress.
     ///
     /// # Errors
     ///
-    /// As [`Progress::read`].
+    /// Fails as [`Progress::read`] does.
     pub fn progress(&self, lang: Lang) -> Result<Progress> {
         Progress::read(&self.path.join(Progress::FILE), lang)
     }
 
-    /// Changes and keeps it; what another check keeps at the same time is not lost.
+    /// Changes and saves the progress without losing the changes of concurrent commands.
     ///
     /// # Errors
     ///
-    /// As [`Progress::change`].
+    /// Fails as [`Progress::change`] does.
     pub fn change(&self, lang: Lang, change: impl FnOnce(&mut Progress)) -> Result<Progress> {
         Progress::change(&self.path.join(Progress::FILE), lang, change)
     }
 
-    /// Puts the start file back. What was there is kept beside it, under the name that is returned, a new
-    /// one each time; a start file that nobody has changed need not be.
+    /// Restores the start file. Returns the new, unused name under which the previous contents are saved;
+    /// `None` if the file was missing or unchanged.
     ///
     /// # Errors
     ///
-    /// Where a file cannot be written.
+    /// Fails if a file cannot be written.
     pub fn reset(&self, exercise: &Exercise) -> Result<Option<PathBuf>> {
         let file = self.file(exercise);
         if fs::read(&file).is_ok_and(|text| text == exercise.start.as_bytes()) {
@@ -129,7 +128,7 @@ impl Folder {
     }
 }
 
-/// This path, or with a number the first that nothing has.
+/// Returns this path if it is unused, otherwise the first unused one with a number appended.
 fn free(path: &Path) -> PathBuf {
     let numbered = |number: u32| {
         let mut name = path.as_os_str().to_owned();
@@ -141,23 +140,23 @@ fn free(path: &Path) -> PathBuf {
     free.unwrap_or_else(|| path.to_owned())
 }
 
-/// A path in words, in a line: from where the program runs, if it is below.
+/// Formats a path for messages in one line, relative to the current directory if it is below it.
 pub fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let shown = path.strip_prefix(&here).unwrap_or(path);
     in_a_line(&shown.display().to_string()).into_owned()
 }
 
-/// The text of an answer, whose file is called `named` in messages.
+/// Reads the text of a submission, whose file is called `named` in messages.
 ///
 /// # Errors
 ///
-/// Where it cannot be read, is no text, or is longer than any answer.
+/// Fails if the file cannot be read, is not UTF-8, or is too long.
 pub fn read(path: &Path, named: &str, lang: Lang) -> Result<String> {
     let named = || named.to_owned();
     let file = File::open(path).with_context(named)?;
     let mut bytes = Vec::new();
-    // A device may have no end.
+    // Limit the length, because a device file may be endless.
     let read = file.take(LONGEST + 1).read_to_end(&mut bytes);
     read.with_context(named)?;
     anyhow::ensure!(

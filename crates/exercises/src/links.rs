@@ -1,9 +1,9 @@
-//! Links of a statement, for a terminal: the address behind the words.
+//! Links in Markdown, spelled out for terminals.
 
 use crate::lang::Lang;
 
-/// Markdown with each link as its words and, behind them, where it leads: an address as it is, or a file, for which
-/// the link is written from `folder`. Which section of a file is not said: terminals open files.
+/// Replaces each Markdown link by its words followed by its target in parentheses. Paths are resolved
+/// relative to `folder`, and fragments are dropped, because terminals open whole files.
 pub fn spelled_out(markdown: &str, folder: &str, lang: Lang) -> String {
     let [open, close] = lang.pick([" (", ")"], ["（", "）"]);
     let mut shown = String::with_capacity(markdown.len());
@@ -16,7 +16,7 @@ pub fn spelled_out(markdown: &str, folder: &str, lang: Lang) -> String {
     shown + rest
 }
 
-/// A link, and what is around it.
+/// A link and the text around it.
 struct Link<'a> {
     before: &'a str,
     words: &'a str,
@@ -28,7 +28,7 @@ fn first(text: &str) -> Option<Link<'_>> {
     text.match_indices("](").find_map(|(middle, _)| {
         let (before, words) = text[..middle].rsplit_once('[')?;
         let (target, behind) = text[middle + 2..].split_once(')')?;
-        // `a[i](b)` is code, and no link.
+        // `a[i](b)` in backticks is code, not a link.
         let is_code = before.matches('`').count() % 2 == 1;
         let is_link = !is_code && !target.is_empty() && !target.contains(char::is_whitespace);
         is_link.then_some(Link {

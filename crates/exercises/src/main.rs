@@ -1,4 +1,4 @@
-//! The course's program: flags in, a command done.
+//! The command-line program of the course.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! How far a student is.
+//! A student's progress.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -14,30 +14,29 @@ use crate::files::write_whole;
 use crate::folder::shown;
 use crate::lang::Lang;
 
-/// How far a student is: a small file in the student's folder.
+/// A student's progress, stored in a small file in the student's folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// The exercises whose answer passed when it was last graded, by name.
+    /// The names of the exercises whose submission passed when last graded.
     #[serde(default)]
     pub passed: BTreeSet<String>,
-    /// How many hints were shown, of each exercise.
+    /// The number of hints shown, by exercise.
     #[serde(default)]
     pub hints: BTreeMap<String, usize>,
 }
 
 impl Progress {
-    /// The file's name.
+    /// The name of the file.
     pub const FILE: &str = "progress.json";
 
-    /// The name of the file that is locked while it is changed. (The one above is another after each
-    /// change.)
+    /// The name of the lock file. The file itself cannot be locked, because every change replaces it.
     const LOCK: &str = ".progress.lock";
 
-    /// Reads it; a student who has none is at the beginning.
+    /// Reads the progress; a missing file means no progress yet.
     ///
     /// # Errors
     ///
-    /// Where it cannot be read, or is no such file.
+    /// Fails if the file cannot be read or is invalid.
     pub fn read(path: &Path, lang: Lang) -> Result<Progress> {
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
@@ -54,11 +53,11 @@ impl Progress {
         })
     }
 
-    /// Reads it, changes it and writes it, while nobody else does.
+    /// Reads, changes and writes the progress under a lock.
     ///
     /// # Errors
     ///
-    /// As [`Progress::read`], and where it cannot be written.
+    /// Fails as [`Progress::read`] does, or if the file cannot be written.
     pub fn change(path: &Path, lang: Lang, change: impl FnOnce(&mut Progress)) -> Result<Progress> {
         let lock = path.with_file_name(Progress::LOCK);
         let _alone = alone(&lock).with_context(|| shown(&lock))?;
@@ -69,12 +68,12 @@ impl Progress {
         Ok(progress)
     }
 
-    /// Whether the answer to this exercise passed.
+    /// Returns true if the exercise has passed.
     pub fn has(&self, exercise: &Exercise) -> bool {
         self.passed.contains(exercise.name)
     }
 
-    /// How the answer to an exercise was graded.
+    /// Records whether the exercise passed.
     pub fn set(&mut self, exercise: &Exercise, passed: bool) {
         if passed {
             self.passed.insert(exercise.name.to_owned());
@@ -83,19 +82,19 @@ impl Progress {
         }
     }
 
-    /// Notes that one more hint of an exercise is shown, if it has one; how many of them are.
+    /// Records that one more hint is shown, up to `all`. Returns the number of hints shown.
     pub fn one_more_hint(&mut self, exercise: &Exercise, all: usize) -> usize {
         let shown = self.hints.entry(exercise.name.to_owned()).or_default();
         *shown = (*shown + 1).min(all);
         *shown
     }
 
-    /// The first exercise that has not passed.
+    /// Returns the first exercise that has not passed.
     pub fn next(&self) -> Option<&'static Exercise> {
         EXERCISES.iter().find(|exercise| !self.has(exercise))
     }
 
-    /// How many have.
+    /// Returns the number of exercises that have passed.
     pub fn count(&self) -> usize {
         EXERCISES
             .iter()
@@ -104,7 +103,7 @@ impl Progress {
     }
 }
 
-/// Waits until nobody else has this lock; it is given back with the value.
+/// Waits for the lock, which is released when the returned file is dropped.
 fn alone(lock: &Path) -> io::Result<File> {
     let mut options = File::options();
     let file = options
@@ -113,7 +112,7 @@ fn alone(lock: &Path) -> io::Result<File> {
         .write(true)
         .open(lock)?;
     match file.lock() {
-        // Some network folders have no locks: two checks at once may lose one's result there.
+        // Some network file systems have no locks; concurrent checks may lose a result there.
         Err(error) if error.kind() == ErrorKind::Unsupported => {}
         locked => locked?,
     }

@@ -1,4 +1,4 @@
-//! What came of an answer, for the student.
+//! Reports of results for the student.
 
 use chapter::number::grouped;
 
@@ -12,7 +12,7 @@ use crate::progress::Progress;
 use crate::record::Record;
 use crate::text::{columns, fitted, padded_left, padded_right, prose, wrapped};
 
-/// In a line: `✗ 02-tail  launch, at 31`.
+/// Formats a result in one line: `✗ 02-tail  does not run through, at size 31`.
 pub fn line(record: &Record, lang: Lang) -> String {
     let Some(failed) = record.step else {
         return format!("✓ {}", record.exercise);
@@ -31,7 +31,7 @@ pub fn line(record: &Record, lang: Lang) -> String {
     format!("✗ {}  {what}{at}", record.exercise)
 }
 
-/// All there is to say of it.
+/// Formats the complete report of a result.
 pub fn whole(record: &Record, counters: bool, lang: Lang) -> String {
     let mut parts = vec![line(record, lang)];
     if !record.passed {
@@ -96,10 +96,10 @@ pub fn whole(record: &Record, counters: bool, lang: Lang) -> String {
     fitted(&parts.join("\n"), WIDTH) + "\n"
 }
 
-/// Columns of all that is said.
+/// The width of reports in columns.
 pub const WIDTH: usize = 80;
 
-/// An exercise's statement, the exercises that come before it, and the chapter's program.
+/// Formats an exercise's statement with its prerequisites and the chapter's program.
 pub fn statement(exercise: &Exercise, progress: &Progress, lang: Lang) -> String {
     let folder = format!("{}/{}", exercise.course, exercise.name);
     let text = spelled_out(exercise.statement(lang), &folder, lang);
@@ -127,7 +127,8 @@ pub fn statement(exercise: &Exercise, progress: &Progress, lang: Lang) -> String
     fitted(&parts.join("\n\n"), WIDTH)
 }
 
-/// What the solution does, and what else would have done, with its counters and time beside the answer's.
+/// Explains the solution and compares its counters and time with the submission's; `None` without an
+/// explanation.
 fn after(record: &Record, lang: Lang) -> Option<String> {
     let data = course::find(&record.exercise)?.data().ok()?;
     let text = data.after.as_ref()?.of(lang);
@@ -136,7 +137,7 @@ fn after(record: &Record, lang: Lang) -> Option<String> {
         let (own, solution) = (grouped(counted.value as u64), grouped(solution as u64));
         Some([grade::plain(&counted.counter, lang), own, solution])
     });
-    // A row of zeros on both sides says nothing.
+    // Omit rows with zeros on both sides.
     let counted = counted.filter(|[_, own, solution]| own != "0" || solution != "0");
     let time = record.time.as_ref().map(|time| {
         let milliseconds = |ms: f64| format!("{ms:.5}");
@@ -176,7 +177,7 @@ fn after(record: &Record, lang: Lang) -> Option<String> {
     Some([vec![text.to_owned()], table].concat().join("\n"))
 }
 
-/// What to do next.
+/// Suggests the next command.
 pub fn onward(exercise: &Exercise, record: &Record, progress: &Progress, lang: Lang) -> String {
     let program = crate::commands::PROGRAM;
     let text = match (record.passed, progress.next()) {
@@ -197,13 +198,13 @@ pub fn onward(exercise: &Exercise, record: &Record, progress: &Progress, lang: L
     format!("\n{text}\n")
 }
 
-/// A size: `31`, `64 × 48`.
+/// Formats a size: `31`, `64 × 48`.
 pub fn size(size: &[u32]) -> String {
     let numbers: Vec<String> = size.iter().map(u32::to_string).collect();
     numbers.join(" × ")
 }
 
-/// A size of an exercise's: `M = 16, N = 48, P = 32` where its numbers have names.
+/// Formats a size of an exercise: `M = 16, N = 48, P = 32` if its numbers have names.
 pub fn size_of(exercise: &str, numbers: &[u32]) -> String {
     let data = course::find(exercise).and_then(|exercise| exercise.data().ok());
     match data.map(|data| &data.sizes) {
@@ -217,7 +218,7 @@ pub fn size_of(exercise: &str, numbers: &[u32]) -> String {
     }
 }
 
-/// What a failure is, in a few words.
+/// Returns a headline for a kind of failure.
 fn kind_of(kind: FailureKind, lang: Lang) -> &'static str {
     match kind {
         FailureKind::Unwritten => lang.pick("leaves elements unwritten", "有元素没有写入"),
@@ -234,7 +235,7 @@ fn kind_of(kind: FailureKind, lang: Lang) -> &'static str {
     }
 }
 
-/// What an answer failed at, in a few words.
+/// Returns a headline for a failed step.
 pub fn step(step: Step, lang: Lang) -> &'static str {
     match step {
         Step::Compile => lang.pick("does not compile", "编译未通过"),
@@ -246,7 +247,7 @@ pub fn step(step: Step, lang: Lang) -> &'static str {
     }
 }
 
-/// What is being done in a step, in a word.
+/// Returns a word for the activity of a step.
 pub fn doing(step: Step, lang: Lang) -> &'static str {
     match step {
         Step::Compile => lang.pick("compiling", "编译"),

@@ -1,36 +1,35 @@
-//! Columns of text in a terminal, where a Chinese character is twice as wide as a letter.
+//! Layout of text in a terminal, where a Chinese character takes two columns.
 
 use std::borrow::Cow;
 
 use unicode_width::UnicodeWidthStr;
 
-/// Columns that a text takes.
+/// Returns the number of columns of a text.
 pub fn columns(text: &str) -> usize {
     text.width()
 }
 
-/// With blanks before it, so that it takes so many columns.
+/// Pads a text on the left to a width in columns.
 pub fn padded_left(text: &str, width: usize) -> String {
     format!("{}{text}", blanks(text, width))
 }
 
-/// With blanks after it.
+/// Pads a text on the right to a width in columns.
 pub fn padded_right(text: &str, width: usize) -> String {
     format!("{text}{}", blanks(text, width))
 }
 
-/// A line in pieces of at most so many columns. Blanks that it begins with are those of its other pieces
-/// as well.
+/// Wraps a line to a width in columns; continuation lines have the same indentation.
 pub fn wrapped(line: &str, width: usize) -> Vec<String> {
     let indent = line.len() - line.trim_start_matches(' ').len();
     let indent = &line[..if 2 * indent < width { indent } else { 0 }];
     filled(line, width.max(1), indent)
 }
 
-/// A line in pieces, those behind the first with these blanks before them. A line is broken at blanks, and between
-/// Chinese characters but before a mark that ends something and behind one that begins something.
+/// Wraps a line; continuation lines start with `indent`. A line breaks at spaces and between Chinese
+/// characters, but not before closing or after opening punctuation.
 fn filled(line: &str, width: usize, indent: &str) -> Vec<String> {
-    // The blank in a number, `1 920`, is no place to break.
+    // Do not break at the space inside a number such as `1 920`.
     let line = held_together(line);
     let characters: Vec<char> = line.chars().collect();
     let mut pieces = vec![String::new()];
@@ -57,7 +56,7 @@ fn filled(line: &str, width: usize, indent: &str) -> Vec<String> {
     whole.map(|piece| piece.replace(HELD, " ")).collect()
 }
 
-/// Whether a line may be broken between these characters.
+/// Returns true if a line may break between these characters.
 fn is_break(before: char, after: char) -> bool {
     let is_chinese = |it: char| ('\u{2e80}'..).contains(&it);
     let ends = "，。：；、）”》？！…";
@@ -68,7 +67,7 @@ fn is_break(before: char, after: char) -> bool {
     before == ' ' || is_chinese(before) || is_chinese(after)
 }
 
-/// A piece without a place to break it, which is longer than a line, in several.
+/// Cuts a piece that is longer than a line but has no place to break.
 fn cut_up(piece: &str, width: usize) -> Vec<String> {
     let mut pieces = vec![String::new()];
     for character in piece.chars() {
@@ -84,10 +83,10 @@ fn cut_up(piece: &str, width: usize) -> Vec<String> {
     pieces
 }
 
-/// A blank that is no place to break a line.
+/// A space at which lines do not break.
 const HELD: char = '\u{a0}';
 
-/// With the blanks between digits held.
+/// Replaces the spaces between digits by [`HELD`].
 fn held_together(line: &str) -> String {
     let characters: Vec<char> = line.chars().collect();
     let is_digit = |at: usize| characters.get(at).is_some_and(char::is_ascii_digit);
@@ -100,7 +99,7 @@ fn held_together(line: &str) -> String {
     held.collect()
 }
 
-/// Prose in Markdown as it is read: lines of one paragraph or one point are joined, and wrapped anew.
+/// Reflows Markdown: joins the lines of each paragraph or list item and wraps them.
 pub fn prose(text: &str, width: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -114,7 +113,7 @@ pub fn prose(text: &str, width: usize) -> String {
                 let line = line.trim_start();
                 let ends = last.chars().next_back().is_some_and(|it| it.is_ascii());
                 let starts = line.chars().next().is_some_and(|it| it.is_ascii());
-                // Between two Chinese characters there is no blank.
+                // There is no space between two Chinese characters.
                 if ends || starts {
                     last.push(' ');
                 }
@@ -130,7 +129,7 @@ pub fn prose(text: &str, width: usize) -> String {
     lines.iter().map(fit).collect::<Vec<_>>().join("\n")
 }
 
-/// Lines that are wrapped at so many columns. One with code in it, `   7 | x = 0;`, goes on behind its own bar.
+/// Wraps lines that are too long. A code line such as `   7 | x = 0;` continues behind its own bar.
 pub fn fitted(text: &str, width: usize) -> String {
     let fit = |line: &str| {
         if columns(line) <= width {
@@ -144,14 +143,14 @@ pub fn fitted(text: &str, width: usize) -> String {
     text.lines().map(fit).collect::<Vec<_>>().join("\n")
 }
 
-/// The number and the text of a line of a program, if it is one.
+/// Splits a numbered code line into its number and its code; `None` for other lines.
 fn code(line: &str) -> Option<(&str, &str)> {
     let (number, code) = line.split_once(" | ")?;
     let is_number = number.trim().chars().all(|digit| digit.is_ascii_digit());
     is_number.then_some((number, code))
 }
 
-/// Code in pieces, the first behind the line's number.
+/// Wraps a code line; continuation lines start with a bar.
 fn behind_bar(number: &str, code: &str, width: usize) -> String {
     let blank = " ".repeat(columns(number));
     let indent = code.len() - code.trim_start_matches(' ').len();
@@ -168,18 +167,18 @@ fn behind_bar(number: &str, code: &str, width: usize) -> String {
     lines.join("\n")
 }
 
-/// A text that a terminal shows and does not obey: an escape character is `\x1b`, for one. Ends of lines
-/// and tabs stay.
+/// Escapes the characters that control a terminal, for example an escape character as `\x1b`. Line breaks and
+/// tabs are preserved.
 pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, &['\n', '\t'], written_out)
 }
 
-/// A name that is shown in a line: an end of line in it is `\n`.
+/// Escapes a name for use within a line: a line break becomes `\n`.
 pub fn in_a_line(name: &str) -> Cow<'_, str> {
     escaped(name, &[], written_out)
 }
 
-/// A character as Rust and C write it.
+/// Writes a character as an escape sequence of Rust or C.
 fn written_out(character: char, to: &mut String) {
     match character {
         '\n' | '\r' | '\t' => to.extend(character.escape_default()),
@@ -188,7 +187,7 @@ fn written_out(character: char, to: &mut String) {
     }
 }
 
-/// The text with each character that a terminal obeys, but for those in `kept`, as `write` has it.
+/// Replaces each character that controls a terminal, except those in `kept`, by what `write` produces.
 pub fn escaped<'a>(
     text: &'a str,
     kept: &[char],
@@ -208,7 +207,7 @@ pub fn escaped<'a>(
     Cow::Owned(shown)
 }
 
-/// Control characters, and those without a width that change the order of others or hide.
+/// Returns true for control characters, and for zero-width characters that reorder or hide others.
 fn is_obeyed(character: char) -> bool {
     character.is_control()
         || matches!(

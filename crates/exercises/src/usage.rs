@@ -1,4 +1,4 @@
-//! Reading the flags, and what is said of those that cannot be read: in English by clap, in Chinese here.
+//! Parsing of the command line, and its error messages: clap's in English, those of this module in Chinese.
 
 use std::error::Error as _;
 use std::num::ParseIntError;
@@ -14,12 +14,12 @@ use crate::lang::Lang;
 use crate::output;
 use crate::text::visible;
 
-/// The program's flags. Where they cannot be read, or ask for help, all is said, and the exit code is
-/// returned in their place.
+/// Parses the command line. If it is invalid or asks for help, prints the message and returns the exit code
+/// instead.
 ///
 /// # Errors
 ///
-/// Where the help cannot be printed.
+/// Fails if the help cannot be printed.
 pub fn flags(lang: Lang) -> anyhow::Result<Result<Flags, ExitCode>> {
     let arguments = std::env::args_os();
     let read = command(lang)
@@ -30,7 +30,7 @@ pub fn flags(lang: Lang) -> anyhow::Result<Result<Flags, ExitCode>> {
         Err(error) => error,
     };
     match (lang, error.use_stderr()) {
-        // That nobody reads it is no error.
+        // Ignore a closed standard error.
         (Lang::En, true) => note(visible(error.to_string().trim_end())),
         (Lang::Zh, true) => note(visible(&chinese(&error))),
         (Lang::En, false) => output::text(&error.to_string())?,
@@ -40,7 +40,7 @@ pub fn flags(lang: Lang) -> anyhow::Result<Result<Flags, ExitCode>> {
     Ok(Err(ExitCode::from(code)))
 }
 
-/// The flags as clap has them, all under one heading.
+/// Returns clap's command with all options under one heading.
 fn command(lang: Lang) -> Command {
     let heading = move |argument: Arg| {
         let heading = match argument.is_positional() {
@@ -57,14 +57,14 @@ fn command(lang: Lang) -> Command {
     command
 }
 
-/// What clap itself puts into a help's first lines.
+/// Translates the placeholders that clap itself inserts.
 fn placeholders(help: &str) -> String {
     let help = help.replacen("Usage: ", "用法：", 1);
     let help = help.replacen("[OPTIONS]", "[选项]", 1);
     help.replacen("[COMMAND]", "[命令]", 1)
 }
 
-/// An error in Chinese, with the usage below.
+/// Formats an error in Chinese, followed by the usage.
 fn chinese(error: &Error) -> String {
     let what = what(error).unwrap_or_else(|| error.kind().to_string());
     let mut said = format!("错误：{what}");
@@ -74,7 +74,7 @@ fn chinese(error: &Error) -> String {
     said + "\n\n完整的说明：--help"
 }
 
-/// What is wrong; `None` for what these flags cannot have.
+/// Describes an error; `None` for kinds that these flags cannot cause.
 fn what(error: &Error) -> Option<String> {
     let text = |kind| match error.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),
@@ -109,7 +109,7 @@ fn what(error: &Error) -> Option<String> {
     })
 }
 
-/// Why a value is none.
+/// Explains why a flag's value is invalid.
 fn why(error: &Error) -> String {
     let Some(source) = error.source() else {
         return "格式不对".to_owned();
@@ -120,7 +120,7 @@ fn why(error: &Error) -> String {
     let said = source.to_string();
     match said.split_once(" is not in ") {
         Some((_, range)) => format!("应在 {range} 之内"),
-        // One of ours, which speaks Chinese itself.
+        // Our own value parsers already use Chinese.
         None => said,
     }
 }

@@ -1,7 +1,7 @@
-//! Every exercise: its start file is rejected where its data says, its solution passes, and each wrong
-//! answer in `tests/wrong` is rejected where its first line says. A test for each, through the program.
+//! Every exercise through the program: its start file is rejected at the step that its data names, its
+//! solution passes, and each wrong submission in `tests/wrong` is rejected at the step in its first line.
 //!
-//! They take clang; where there is none they are ignored.
+//! The tests need clang and are ignored without it.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! Careless use: output that nobody takes, a system that has nothing left, several checks at once. None of it
-//! is a panic, and no verdict is lost.
+//! Careless use: closed output, exhausted system resources, concurrent checks. The program never panics, and
+//! no verdict is lost.
 
 mod support;
 
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
-/// Commands that print something, and take no compiler.
+/// Commands that print something and need no compiler.
 const COMMANDS: [&[&str]; 7] = [
     &["list"],
     &["list", "--json"],
@@ -49,14 +49,14 @@ const COMMANDS: [&[&str]; 7] = [
     &["check", "--help", "--lang", "zh"],
 ];
 
-/// Runs it with standard output going there.
+/// Runs the program with its standard output redirected.
 fn with_output(program: &Program, arguments: &[&str], output: Stdio) -> Run {
     let mut command = program.plain(arguments);
     let command = command.args(["--dir", "answers"]).stdout(output);
     Run::of(&command.output().expect("it starts"))
 }
 
-/// A pipe whose reader has gone.
+/// Returns a pipe whose reader is closed.
 fn nobody() -> Stdio {
     let (reader, writer) = io::pipe().expect("a pipe");
     drop(reader);
@@ -68,7 +68,7 @@ fn unread() -> Result<(), Failed> {
     for arguments in COMMANDS {
         let run = with_output(&program, arguments, nobody());
         assert_eq!((run.code, run.stderr.as_str()), (141, ""), "{arguments:?}");
-        // An error that nobody reads is the same error.
+        // An unread error message does not change the exit code.
         let mut command = program.plain(&["check", "99", "--dir", "answers"]);
         let status = command.stderr(nobody()).status()?;
         assert_eq!(status.code(), Some(2));
@@ -137,7 +137,7 @@ fn not_unicode() -> Result<(), Failed> {
     Ok(())
 }
 
-/// No system has this much for the stack of a thread.
+/// Requests a thread stack larger than any system provides.
 fn no_threads() -> Result<(), Failed> {
     let program = Program::new().with("RUST_MIN_STACK", "140737488355328");
     let run = program.says("check 01");
@@ -173,7 +173,7 @@ fn no_temporary_folder() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Starts all of these at once, and waits for their ends; their codes.
+/// Starts all runs at once and returns their exit codes.
 fn at_once(program: &Program, runs: &[Vec<&str>]) -> Vec<Option<i32>> {
     let start = |arguments: &Vec<&str>| {
         let mut command = program.plain(arguments);
@@ -233,7 +233,7 @@ fn not_noted() -> Result<(), Failed> {
     run.has(0, &["无法记录进度", "已损坏"]);
     let kept = fs::read_to_string(program.file("progress.json"))?;
     assert_eq!(kept, "{ not json", "nothing is put in its place");
-    // One that cannot be locked, and one that cannot be written.
+    // Test a progress file that cannot be locked and one that cannot be written.
     for name in [".progress.lock", "progress.json"] {
         let program = Program::new();
         program.write("01-first-thread.cu", EXERCISES[0].start);
@@ -249,7 +249,7 @@ fn unread_verdict() -> Result<(), Failed> {
     program.write("01-first-thread.cu", EXERCISES[0].solution);
     let run = with_output(&program, &["check", "01"], nobody());
     assert_eq!((run.code, run.stderr.as_str()), (141, ""));
-    // It is noted all the same.
+    // The verdict is saved anyway.
     assert_eq!(progress(&program)["passed"][0], "01-first-thread");
     Ok(())
 }
@@ -283,7 +283,7 @@ fn reset_twice() -> Result<(), Failed> {
     program
         .says("reset 01")
         .has(0, &["01-first-thread.cu.old."]);
-    // Nothing to keep: what is there is the start file.
+    // The file is already the start file, so there is nothing to save.
     program
         .says("reset 01")
         .has(0, &["as it was at the beginning."]);

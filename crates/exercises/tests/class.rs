@@ -1,4 +1,6 @@
-//! A class: graded in one go or in parts with the same result, and a bad submission costs only itself.
+//! A class: grading in one run and in shards gives the same result, and a bad submission affects only itself.
+/// Returns a program whose folder has a class with these students, each with a submission to the first
+/// exercise.
 
 mod support;
 

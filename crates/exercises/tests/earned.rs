@@ -1,8 +1,8 @@
-//! A pass is earned. `tests/earned` has answers that are after a pass without doing what is asked: by
-//! accesses that nobody counts, by work in one block, by luck. Each is rejected where its first line
-//! says. `tests/right` has answers that do it in another way than the solution: each passes.
+//! Submissions that test the grader. Those in `tests/cheats` try to pass without doing the required work: by
+//! uncounted accesses, by work in a single block, by luck. Each is rejected at the step in its first line.
+//! Those in `tests/right` solve the exercise in another way than the solution, and each passes.
 //!
-//! They take clang; where there is none they are ignored.
+//! The tests need clang and are ignored without it.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! A signal ends the program with its own code, and leaves no process and no file behind.
+//! A signal ends the program with its own exit code and leaves no process and no file behind.
 
 #![cfg(target_os = "linux")]
 
@@ -14,7 +14,7 @@ use libtest_mimic::{Arguments, Failed};
 use support::processes::{send, using, wait_for};
 use support::{Program, Run, unless, with_clang};
 
-/// The signals that ask a program to end, and its exit codes.
+/// The signals that end a program, and the program's exit codes.
 const SIGNALS: [(&str, i32); 3] = [("INT", 130), ("TERM", 143), ("HUP", 129)];
 
 fn main() -> ExitCode {
@@ -39,7 +39,8 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
-/// Why a signal ends nothing here: `nohup` has switched it off for all that these tests start.
+/// Returns the reason why a signal has no effect here: `nohup` ignores SIGHUP for everything that these tests
+/// start.
 fn switched_off(signal: &str) -> Option<&'static str> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status
@@ -49,7 +50,7 @@ fn switched_off(signal: &str) -> Option<&'static str> {
     (signal == "HUP" && mask & 1 == 1).then_some("needs a SIGHUP that is not switched off")
 }
 
-/// An answer that is at work for seconds.
+/// Returns a submission that runs for seconds.
 fn endless() -> String {
     EXERCISES[0].solution.replace(
         "    if (i < n)",
@@ -64,7 +65,7 @@ fn start(program: &Program, arguments: &[&str]) -> Child {
     command.spawn().expect("it starts")
 }
 
-/// Waits until a process whose command has this in it is at work for the program; its number.
+/// Waits until a process whose command contains `command` works for the program. Returns its process ID.
 fn at_work(program: &Program, command: &str) -> u32 {
     let folder = program.temporary_folder();
     let number = wait_for(|| {
@@ -76,10 +77,10 @@ fn at_work(program: &Program, command: &str) -> u32 {
     number
 }
 
-/// No process is left, and no file.
+/// Asserts that no process and no file is left.
 fn is_clean(program: &Program) {
     let folder = program.temporary_folder();
-    // One that was ended may take a moment until it is gone.
+    // A killed process may take a moment to disappear.
     wait_for(|| using(&folder).is_empty().then_some(()));
     let left: Vec<_> = fs::read_dir(&folder).expect("a folder").flatten().collect();
     assert!(left.is_empty(), "{left:?}");
@@ -102,7 +103,7 @@ fn check(signal: &str, code: i32) -> Result<(), Failed> {
     Ok(())
 }
 
-/// While rustc is at work, which has files of its own. It counts, and is not done before the signal comes.
+/// Tests a signal while rustc, which has its own temporary files, evaluates a constant that outlasts the test.
 fn rust(signal: &str, code: i32) -> Result<(), Failed> {
     let program = Program::new().with_temporary_folder();
     let counts = "#[allow(long_running_const_eval)]\nconst _: () = {\n    let mut n = 0u64;\n    \
@@ -149,7 +150,7 @@ fn watch(signal: &str, code: i32) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Who has left the terminal has not ended what `nohup` started.
+/// Closing the terminal does not end a program that `nohup` started.
 fn nohup() -> Result<(), Failed> {
     let program = Program::new().with_temporary_folder();
     program.write("01-first-thread.cu", endless());

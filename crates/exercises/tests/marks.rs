@@ -1,5 +1,5 @@
-//! What a teacher asks of a class beside verdicts: a choice of exercises, points, deadlines, a file for each student,
-//! copies, and tables that other programs import.
+//! Features for teachers: selected exercises, points, deadlines, feedback files, similar submissions, and
+//! tables for other programs.
 
 mod support;
 
@@ -36,7 +36,8 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
-/// A class: ann has both right, bob the start files, eve only the first.
+/// Returns a class: ann's two submissions are correct, bob's are the start files, and eve has only the first
+/// one.
 fn class() -> Program {
     let program = Program::new();
     let [one, two] = [&EXERCISES[0], &EXERCISES[1]];
@@ -92,7 +93,7 @@ fn chosen() -> Result<(), Failed> {
     program
         .says("check 02 99 --submissions class")
         .refuses(&["no exercise '99'"]);
-    // A student grades several as well.
+    // A student can check several exercises too.
     program.write(ONE, EXERCISES[0].solution);
     let run = program.says("check 02 01 --seed 5");
     run.has(
@@ -128,7 +129,7 @@ fn points() -> Result<(), Failed> {
             else {
                 continue;
             };
-            // A second late where the student is eve.
+            // Eve's first submission is one second late.
             let late = if student == "eve" { after } else { 0 };
             file.set_modified(UNIX_EPOCH + Duration::from_secs(DUE + late))?;
         }
@@ -212,7 +213,7 @@ fn points() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Commits all that lies in a folder, at a time.
+/// Commits everything in a folder at the given time.
 fn commit(folder: &Path, at: u64) {
     let time = format!("{at} +0000");
     for arguments in [
@@ -246,7 +247,7 @@ fn commits() -> Result<(), Failed> {
     commit(&folder("ann"), DUE - 5);
     commit(&folder("bob"), DUE + 60);
     commit(&folder("eve"), DUE + 2 * 86_400 + 1);
-    // A repository's settings start nothing of the student's.
+    // Settings in a student's repository must not start programs.
     let started = program.home().join("started");
     let settings = format!(
         "[core]\n\tfsmonitor = \"touch '{0}'\"\n\tpager = \"touch '{0}'\"\n[uploadpack]\n\tpackObjectsHook = \"touch '{0}'\"\n\
@@ -266,7 +267,7 @@ fn commits() -> Result<(), Failed> {
     );
     assert!(!started.exists(), "a setting of the student's was obeyed");
 
-    // What is graded is what was committed.
+    // The graded file must be the committed one.
     fs::write(folder("eve").join(ONE), EXERCISES[0].start)?;
     fs::remove_dir_all(folder("bob").join(".git"))?;
     let run = program.says(check);

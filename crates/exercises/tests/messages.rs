@@ -1,5 +1,5 @@
-//! What a student is told, in both languages, through the program: each kind of mistake by its own words, with the
-//! right line, and in as many lines as are read.
+//! Messages to students in both languages, through the program: each kind of error has its own message, with
+//! the correct line and a limited length.
 
 mod support;
 
@@ -14,7 +14,7 @@ use support::{Program, Run, blocks, with_clang};
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// A mistake: the exercise, the answer, what is said of it in English and in Chinese.
+/// An error: the exercise, the submission, and parts of the message in English and Chinese.
 struct Case {
     name: &'static str,
     exercise: &'static str,
@@ -23,15 +23,15 @@ struct Case {
     zh: &'static [&'static str],
 }
 
-/// An answer, which makes the mistake.
+/// A submission with the error.
 enum Answer {
     /// A file in `tests`.
     File(&'static str),
     /// The start file.
     Start,
-    /// The solution with something in place of something else.
+    /// The solution with one text replaced by another.
     Changed(&'static str, &'static str),
-    /// This text.
+    /// The result of a function.
     Text(fn() -> String),
 }
 
@@ -183,7 +183,7 @@ const CASES: &[Case] = &[
             "存储体 0",
         ],
     },
-    // The last line of this kernel reads shared memory as well, and does no harm.
+    // The last line of this kernel reads shared memory too, without bank conflicts.
     Case {
         name: "an atomic that is a loop of loads",
         exercise: "21",
@@ -216,7 +216,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
-/// Where an answer to an exercise is.
+/// Writes the submission to an exercise and returns its path.
 fn file(program: &Program, exercise: &str, answer: &Answer) -> Result<PathBuf, Failed> {
     let exercise = course::find(exercise).ok_or("no such exercise")?;
     let written = |text: &str| program.write(&format!("other.{}", exercise.extension()), text);
@@ -246,7 +246,7 @@ fn said(case: &Case, lang: &str) -> Result<(), Failed> {
     let file = file(&program, case.exercise, &case.answer)?;
     let run = check(&program, case.exercise, &file, &format!("--lang {lang}"));
     let parts = if lang == "en" { case.en } else { case.zh };
-    // Where lines are broken depends on what stands before.
+    // Compare words, because line breaks depend on the preceding text.
     let joined = Run {
         stdout: run.stdout.split_whitespace().collect::<Vec<_>>().join(" "),
         ..run
@@ -272,7 +272,7 @@ fn endless() -> Result<(), Failed> {
         .position(|it| it.contains("volatile"))
         .ok_or("")?;
     let file = program.write("other.cu", text);
-    // The limit is half of it, which is long enough for any machine to get there.
+    // The limit of a launch is half of the time limit, long enough for any machine to reach the loop.
     let run = check(&program, "01", &file, "--lang zh");
     run.has(
         1,
@@ -304,7 +304,7 @@ fn drawn() -> Result<(), Failed> {
     for part in ["<svg ", "你的，第 ", "期望：1 个波前", "存储体"] {
         assert!(drawing.contains(part), "no '{part}' in {drawing}");
     }
-    // Of an answer that passes there is nothing to draw.
+    // For a passing submission there is nothing to draw.
     fs::remove_file(&svg)?;
     let right = program.write("other.cu", course::find("20").ok_or("")?.solution);
     let run = check(&program, "20", &right, &format!("--draw {}", svg.display()));

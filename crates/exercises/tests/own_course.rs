@@ -1,5 +1,4 @@
-//! A course of a teacher's own: made with `new`, tested with `test`, run with `--course`, and told what is wrong
-//! with it.
+//! A teacher's own course: created with `new`, tested with `test`, run with `--course`, with helpful errors.
 
 mod support;
 
@@ -11,7 +10,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
 use support::{Program, Run, with_clang};
 
-/// The exercise that `new` makes here.
+/// The exercise that the tests create.
 const NAME: &str = "01-mine";
 
 fn main() -> ExitCode {
@@ -30,7 +29,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
-/// A program with a course that has one new exercise.
+/// Returns a program with a course that has one new exercise.
 fn made() -> Program {
     let program = Program::new();
     own(&program, &format!("new {NAME}")).has(0, &["made", "test 01-mine"]);
@@ -45,7 +44,7 @@ fn place(program: &Program, file: &str) -> PathBuf {
     program.home().join("course").join(NAME).join(file)
 }
 
-/// Puts one text in place of another in a file of the exercise.
+/// Replaces a text in a file of the exercise.
 fn edit(program: &Program, file: &str, from: &str, to: &str) {
     let place = place(program, file);
     let text = fs::read_to_string(&place).expect("a file");
@@ -53,7 +52,7 @@ fn edit(program: &Program, file: &str, from: &str, to: &str) {
     fs::write(place, text.replacen(from, to, 1)).expect("written");
 }
 
-/// The exercise becomes another one by its data alone: larger blocks, other numbers, a reference of its own.
+/// Changes the exercise through its data alone: larger blocks, other numbers, an explicit reference.
 fn one_file() -> Result<(), Failed> {
     let program = made();
     own(&program, "test").has(
@@ -163,7 +162,7 @@ fn hostile() -> Result<(), Failed> {
         tried(&format!("asm(\".incbin \\\"{solution}\\\"\");\n")),
         "compile"
     );
-    // It keeps where `out` was, and looks there and around for what the solution has left.
+    // Search for results that the solution left behind, in `out` and around it.
     let peeks = |from: &str| {
         format!(
             "#include \"cuda_device.h\"\nextern \"C\" __global__ void twice(const float *in, float *out, int n) {{\n\
@@ -177,7 +176,7 @@ fn hostile() -> Result<(), Failed> {
 }
 
 fn mistakes() -> Result<(), Failed> {
-    // The file, what is replaced in it, by what, and what is said.
+    // Cases: the file, the replaced text, the replacement, and parts of the error.
     let cases: [(&str, &str, &str, &[&str]); 14] = [
         (
             "exercise.toml",
@@ -295,10 +294,10 @@ fn mistakes() -> Result<(), Failed> {
         (first.to_owned(), rest.to_owned())
     };
     if support::without_clang().is_none() {
-        // It names words that the message of its answer has not.
+        // Expect text that the submission's message does not contain.
         fs::write(&wrong, format!("{first}\n// Says: on the moon\n{rest}"))?;
         own(&program, "test").has(1, &["on the moon", "and should be"]);
-        // The words are those of the English message, whatever the teacher's language.
+        // The expected text is compared with the English message in any language.
         let chinese = program.says("--course course --lang zh test");
         chinese.has(1, &["on the moon", "应为"]);
     }

@@ -1,5 +1,5 @@
-//! What a student wrote is shown, not obeyed: what kernels print, source lines, names of files. However much
-//! a kernel prints, it is judged by what it computes.
+//! Escaping of text from students: kernel output, source lines, file names. The amount of output does not
+//! affect the verdict.
 
 mod support;
 
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
-/// The right answer to the first exercise, which does this before.
+/// Returns the correct submission to the first exercise with additional code in the kernel.
 fn axpy(within: &str) -> String {
     format!(
         "#include \"cuda_device.h\"\nextern \"C\" __global__ void axpy(float a, const float *x, float *y, \
@@ -43,7 +43,7 @@ fn axpy(within: &str) -> String {
     )
 }
 
-/// Nothing in what is shown that a terminal obeys.
+/// Returns true if the text contains no control characters.
 fn is_plain(text: &str) -> bool {
     !text.contains(|character: char| character.is_control() && !"\n\t".contains(character))
 }
@@ -102,7 +102,7 @@ fn names() -> Result<(), Failed> {
     let run = program.run(&["check", &odd]);
     run.refuses(&[r"\x1b[2J"]);
     assert!(is_plain(&run.stderr), "{run:?}");
-    // What clap says of what it does not know.
+    // Clap's message about an unknown argument is escaped too.
     let run = program.run(&[&odd]);
     assert!(is_plain(&run.stderr), "{run:?}");
     Ok(())
@@ -116,14 +116,14 @@ fn universal() -> Result<(), Failed> {
     Ok(())
 }
 
-/// It passes; what it printed.
+/// Asserts that the submission passes. Returns its output.
 fn passes(does: &str) -> String {
     let (code, record, printed) = within_a_time(does);
     assert_eq!(code, 0, "{record:#}");
     printed
 }
 
-/// It has a verdict within a time that no hang would leave: the exit code, the record, and what it printed.
+/// Asserts that there is a verdict within a time that excludes hangs. Returns exit code, record and output.
 fn within_a_time(does: &str) -> (i32, Value, String) {
     let program = Program::new();
     let file = program.write("answer.cu", axpy(does));
@@ -154,7 +154,7 @@ fn conversions() -> Result<(), Failed> {
     );
     let program = Program::new();
     let file = program.write("answer.cu", axpy(&does));
-    // Arguments that are missing are whatever lies there: it may stop the kernel, and no more.
+    // Missing arguments read arbitrary memory, which may stop the kernel but nothing else.
     let (code, record) = program.graded("01", &file);
     assert!(matches!(code, 0 | 1), "{record:#}");
     let message = record["message"].as_str().unwrap_or_default();
@@ -196,8 +196,8 @@ fn endless_lines() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Each block has a megabyte at most, and the first of all blocks is told. The results are right, and one
-/// thread that prints five hundred times is slow.
+/// Prints more than the limit of one megabyte per block; only the beginning is reported. The results are
+/// correct, but a single thread that prints five hundred times is slow.
 fn megabytes() -> Result<(), Failed> {
     let does = "if (i == 0) for (int j = 0; j < 500; ++j) printf(\"%-4095d\\n\", j);";
     let (code, record, printed) = within_a_time(does);

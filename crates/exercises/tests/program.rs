@@ -1,4 +1,4 @@
-//! The program's commands, as a student types them, and everything that can go wrong with them.
+//! The program's commands as a student types them, and their errors.
 
 mod support;
 
@@ -15,7 +15,7 @@ use support::{Program, with_clang};
 
 const FIRST: &str = "01-first-thread";
 
-/// Tests by their names, each made by `$trial`.
+/// Builds a list of tests from functions; `$trial` creates each test.
 macro_rules! tests {
     ($trial:path: $($name:ident),* $(,)?) => {
         vec![$($trial(stringify!($name).replace('_', " "), || {
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
-/// The answer to the first exercise, in the student's folder.
+/// Returns a program whose student has solved the first exercise.
 fn answered() -> Program {
     let program = Program::new();
     program.write("01-first-thread.cu", EXERCISES[0].solution);
@@ -77,7 +77,7 @@ fn at_first_it_makes_the_folder_and_shows_the_first_exercise() {
     }
 }
 
-/// Words as they follow one another, wherever lines are broken.
+/// Splits a text into words, so that line breaks do not matter.
 fn words(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
 }
@@ -106,7 +106,7 @@ fn any_statement_is_shown_with_what_comes_before() {
         &["# 分块矩阵乘法", "先做：", "docs/pages/zh/matmul-tiled.md"],
     );
     program.says("statement 99").refuses(&["'99'"]);
-    // What has passed has a mark.
+    // A prerequisite that has passed is marked.
     program
         .says("statement 02")
         .has(0, &["Comes after: 01-first-thread\n"]);
@@ -157,7 +157,7 @@ fn editors_are_told_how_answers_are_compiled() {
             .expect("clang starts");
         assert!(compiled.status.success(), "{compiled:?}");
     }
-    // One that is somebody's own stays; ours is made anew where the checkout has moved.
+    // An edited file is preserved; a generated one is updated when the checkout has moved.
     program.write("compile_flags.txt", flags.replace("-I", "-I/gone"));
     program.says("list").has(0, &[]);
     assert_eq!(fs::read_to_string(&file).expect("there"), flags);
@@ -220,7 +220,7 @@ fn a_check_says_what_is_wrong_and_counts_what_is_right() {
     program.says("list").has(0, &["✓ 01-first-thread"]);
     let all = format!("1 of {} exercises passed", EXERCISES.len());
     program.says("list").has(0, &[&all]);
-    // One that does not pass any more has not passed.
+    // A submission that no longer passes is no longer counted.
     program.write("01-first-thread.cu", EXERCISES[0].start);
     program.says("check 01").has(1, &["✗"]);
     program.says("list").has(0, &["→ 01-first-thread"]);
@@ -290,7 +290,7 @@ fn who_has_passed_is_shown_the_solution() {
     assert_eq!((run.code, run.stdout.as_str()), (0, EXERCISES[0].solution));
 }
 
-/// Mistakes in Chinese: those the checks find, those that stop a kernel, counters, a missing kernel.
+/// Errors in Chinese: findings, faults, counters, a missing kernel.
 fn mistakes_are_explained_in_chinese() {
     let program = Program::new();
     let right = EXERCISES[0].solution;

@@ -1,5 +1,5 @@
-//! The files that a class's results are written to: what they replace, what they do not, and that they are the
-//! same bytes again.
+//! The files with a class's results: what they replace, what they must not replace, and that repeated runs
+//! produce the same bytes.
 
 mod support;
 
@@ -40,7 +40,8 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
-/// A program whose folder has a class of these students, each with an answer to the first exercise.
+/// Returns a program whose folder has a class with these students, each with a submission to the first
+/// exercise.
 fn class(students: &[(&str, &str)]) -> Program {
     let program = Program::new().with_temporary_folder();
     let folder = program.home().join("class");
@@ -58,7 +59,7 @@ fn submit(class: &Path, students: &[(&str, &str)]) {
 
 const CHECK: &str = "check --all --submissions class --seed 5";
 
-/// An answer that is at work for seconds.
+/// Returns a submission that runs for seconds.
 fn endless() -> String {
     EXERCISES[0].solution.replace(
         "    if (i < n)",
@@ -66,7 +67,7 @@ fn endless() -> String {
     )
 }
 
-/// Begins to grade, and comes back when the first answer is at work.
+/// Starts grading and returns when the first submission is running.
 fn begin(program: &Program, flags: &str) -> Child {
     let flags = format!("{CHECK} --jobs 1 {flags}");
     let mut command = program.plain(&flags.split_whitespace().collect::<Vec<_>>());
@@ -162,7 +163,8 @@ fn one_each() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Before anything is graded: the class has an answer that would take seconds.
+/// Errors are reported before anything is graded, although the class has a submission that would run for
+/// seconds.
 fn at_once() -> Result<(), Failed> {
     let program = class(&[("ann", &endless())]);
     fs::write(program.home().join("file"), "")?;
@@ -264,7 +266,7 @@ fn same_bytes() -> Result<(), Failed> {
     ];
     for place in &places {
         submit(place, &students);
-        // Those that cannot be read, and Rust that does not compile or panics.
+        // Include unreadable submissions, and Rust that does not compile or panics.
         fs::write(place.join("ann/02-tail.cu"), [0xff, 0xfe])?;
         fs::write(place.join("bob/02-tail.cu"), " ".repeat(300 << 10))?;
         fs::create_dir(place.join("eve/02-tail.cu"))?;
@@ -328,7 +330,7 @@ fn names() -> Result<(), Failed> {
     let program = Program::new();
     let folder = program.home().join("=a \"class\"\nof '线程'");
     submit(&folder, &all);
-    // The first one's is right.
+    // The first student's submission is correct.
     fs::write(folder.join("O'Brien").join(FILE), EXERCISES[0].solution)?;
     let folder = folder.to_str().expect("UTF-8");
     let [out, csv] = ["-out \"1\"\n=.json", "=cs'v"];
@@ -367,7 +369,7 @@ fn names() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A record of one student without answers, as a file has it.
+/// Writes the record of one student without submissions.
 fn record(program: &Program) -> Value {
     let names: Vec<&str> = EXERCISES.iter().map(|it| it.name).collect();
     let results = names.iter().map(|name| {

@@ -1,4 +1,4 @@
-//! Every exercise is complete: in both languages, with wrong answers, and its data makes sense.
+//! Completeness of every exercise: both languages, wrong submissions, and consistent data.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,7 +13,7 @@ use exercises::text::columns;
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Whether a text is Chinese.
+/// Returns true if a text is Chinese.
 fn is_chinese(text: &str) -> bool {
     let han = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
     text.chars().filter(|&c| han(c)).count() >= 4
@@ -117,7 +117,7 @@ fn their_statements_are_there_in_both_languages() {
     }
 }
 
-/// The words of a text that are links, each with its target, and the text without them.
+/// Returns the links of a text as words and targets, and the text without them.
 fn links(text: &str) -> (Vec<(&str, &str)>, String) {
     let (mut found, mut around) = (Vec::new(), String::new());
     let mut parts = text.split('[');

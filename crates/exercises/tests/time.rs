@@ -1,8 +1,7 @@
-//! The step `time`. Its host sides are run for their times on whatever there is, a GPU or the simulator;
-//! what a GPU alone can tell takes one, and `CUDA_BACKEND=gpu`: every solution passes there, by results
-//! and by time.
+//! The step `time`. The host sides are timed on whatever device there is, a GPU or the simulator. With
+//! `CUDA_BACKEND=gpu`, every solution must also pass on the GPU by results and time.
 //!
-//! They take clang as well; where either is missing they are ignored, and say so.
+//! The tests need clang too; without clang or a GPU they are ignored with a reason.
 
 mod support;
 
@@ -22,12 +21,12 @@ use support::{Program, unless, with_clang, without_clang};
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Why a GPU's tests are left out.
+/// The reason why the tests for a GPU are ignored.
 const NO_GPU: &str = "needs a GPU: CUDA_BACKEND=gpu cargo test -p exercises --test time";
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
-    // What others run at the same time is no part of a kernel's.
+    // Run one test at a time, because concurrent tests would distort the times.
     if on_gpu() {
         arguments.test_threads = Some(1);
     }
@@ -54,7 +53,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
-/// A host side launches something that is timed.
+/// Checks that a host side launches something that is timed.
 fn is_timed(exercise: &Exercise, host: &dyn Host) -> Result<(), Failed> {
     let tree = Tree::find(Path::new(HERE))?;
     let compiled = Clang::find()?.compile_text(&tree, "solution.cu", exercise.solution, None)?;
@@ -70,7 +69,7 @@ fn is_timed(exercise: &Exercise, host: &dyn Host) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A statement says in both languages what is asked of the time.
+/// Checks that a statement gives the time limit in both languages.
 fn is_said(exercise: &Exercise, time: &Time) -> Result<(), Failed> {
     for (text, asked) in exercise.statement.iter().zip(["times", "倍"]) {
         let asked = format!("{} {asked}", time.at_most);
@@ -95,8 +94,8 @@ fn passes(exercise: &Exercise) -> Result<(), Failed> {
     }
 }
 
-/// The file that a student begins with takes as long as it does beside itself, and is judged by that. On
-/// an H200 all of them are too slow; on another GPU one may not be.
+/// Checks that the start file takes as long as the same file does as the reference, and is judged by that
+/// time. On an H200 all start files are too slow; on another GPU some may pass.
 fn start_is_timed(exercise: &Exercise) -> Result<(), Failed> {
     let (code, record) = on_a_gpu(exercise, exercise.start);
     let time = serde_json::from_value::<Timed>(record["time"].clone())?;

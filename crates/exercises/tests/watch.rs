@@ -1,4 +1,4 @@
-//! `watch` in a terminal: saves, keys, and the terminal put back at the end.
+//! The live view in a terminal: saves, keys, and restoring the terminal at the end.
 
 #![cfg(unix)]
 
@@ -12,7 +12,7 @@ use support::{Program, with_clang};
 
 const FILE: &str = "01-first-thread.cu";
 
-/// Leaves the screen that a program has for itself.
+/// The escape sequence that leaves the alternate screen.
 const PUT_BACK: &str = "\u{1b}[?1049l";
 
 fn main() -> ExitCode {
@@ -44,7 +44,7 @@ fn saves_and_keys() -> Result<(), Failed> {
     terminal.wait_for("✗ not passed");
     program.write(FILE, EXERCISES[0].solution);
     terminal.wait_for("✓ passed");
-    // The same text again is no news; the list has what passed.
+    // Saving the same text again has no effect; the list marks what passed.
     program.write(FILE, EXERCISES[0].solution);
     terminal.press("l");
     terminal.wait_for("→ 01-first-thread");
@@ -67,7 +67,8 @@ fn saves_and_keys() -> Result<(), Failed> {
     Ok(())
 }
 
-/// At 80 × 24: from the list to another exercise, down its statement, to a hint, and back to the verdict.
+/// Goes from the list to another exercise, through its statement, to a hint, and back to the verdict, at 80 ×
+/// 24.
 fn ways() -> Result<(), Failed> {
     const DOWN: &str = "\u{1b}[B";
     const ENTER: &str = "\r";

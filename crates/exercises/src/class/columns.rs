@@ -1,4 +1,4 @@
-//! A class's table for what imports it.
+//! CSV tables of a class's results in the column layouts that other programs import.
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -9,13 +9,13 @@ use super::{Class, Marks, Outcome, table};
 use crate::lang::Lang;
 use crate::report;
 
-/// What imports the table.
+/// The program that will import the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Columns {
     /// Programs that read CSV.
     #[default]
     Plain,
-    /// Excel, which takes text for UTF-8 where it begins with a mark of it.
+    /// Excel, which reads a file as UTF-8 only if it starts with a byte-order mark.
     Excel,
     /// Moodle's import of grades.
     Moodle,
@@ -24,11 +24,11 @@ pub enum Columns {
 }
 
 impl Columns {
-    /// The table as CSV: a row a student. Without marks an exercise is worth a point.
+    /// Formats the results as CSV, one row per student. Without marks, each exercise is worth one point.
     ///
     /// # Errors
     ///
-    /// None that a text in memory could have.
+    /// Fails only if CSV cannot be written to memory.
     pub fn table(self, class: &Class, marks: Option<&Marks>) -> Result<String> {
         match self {
             Columns::Plain => table::table(class, marks),
@@ -42,11 +42,13 @@ impl Columns {
     }
 }
 
-/// A student's points of all exercises, for who takes over no others: in Moodle each column is chosen by hand.
+/// The column with a student's total, for importers that take one grade; Moodle lets the teacher map each
+/// column.
 const SUM: &str = "Points";
 
-/// A row a student, a column of points an exercise, under the names that an importer knows its columns by. What
-/// could not be graded is left empty, and so is a sum without it.
+/// Formats a table with one row per student and one column of points per exercise; `head` holds the names by
+/// which the importer recognizes its columns. Cells of ungraded submissions, and totals that include one, are
+/// empty.
 fn points(
     class: &Class,
     marks: Option<&Marks>,
@@ -90,7 +92,7 @@ fn points(
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-/// The points of a result; none where it could not be graded.
+/// Returns the points of a result; `None` if the submission could not be graded.
 fn points_of(class: &Class, marks: Option<&Marks>, result: &super::Result) -> Option<f64> {
     match (marks, result.outcome) {
         (Some(marks), _) => marks.points(class, result),
@@ -99,8 +101,8 @@ fn points_of(class: &Class, marks: Option<&Marks>, result: &super::Result) -> Op
     }
 }
 
-/// A name that an importer looks up as it is, `+4912345` for one; where it is none that people log in by, a
-/// spreadsheet is to take it for no formula.
+/// Formats a student's name as a login: unchanged if it can be one (`+4912345`), because importers look it up
+/// literally; otherwise quoted so that a spreadsheet does not read it as a formula.
 fn login(name: &str) -> String {
     let is_login = |letter: char| letter.is_alphanumeric() || "-._@+".contains(letter);
     match name.chars().all(is_login) {
@@ -109,7 +111,7 @@ fn login(name: &str) -> String {
     }
 }
 
-/// What a result is in a word, for people.
+/// Returns a one-word label for a result, in the reader's language.
 pub fn word(result: &super::Result, lang: Lang) -> &'static str {
     match (lang, result.outcome) {
         (Lang::En, _) => cell(Some(result)),

@@ -1,9 +1,9 @@
-//! Answers that are like each other: winnowing (Schleimer, Wilkerson and Aiken, "Winnowing: local algorithms for
-//! document fingerprinting", 2003) of their tokens.
+//! Detection of similar submissions by winnowing their tokens (Schleimer, Wilkerson and Aiken, "Winnowing:
+//! local algorithms for document fingerprinting", 2003).
 //!
-//! Names and numbers count as such, whatever they are, and comments not at all. What the start file has is taken
-//! away, and where two answers are compared what the solution has too: those who solve an exercise alike have not
-//! copied it.
+//! All names count as equal and so do all numbers; comments are ignored. Fingerprints of the start file are
+//! removed, and fingerprints of the solution are removed too when two submissions are compared: two students
+//! who solve an exercise in the obvious way have not copied from each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -15,38 +15,39 @@ use super::table::plain;
 use crate::exercise::Exercise;
 use crate::lang::Lang;
 
-/// Tokens of a fingerprint.
+/// Tokens per fingerprint.
 const TOKENS: usize = 8;
-/// Of so many fingerprints in a row one is kept at least.
+/// Consecutive fingerprints from which winnowing keeps at least one.
 const WINDOW: usize = 4;
-/// Fewer fingerprints than this say nothing.
+/// The minimum number of fingerprints for a comparison; with fewer, any overlap may be chance.
 const FEWEST: usize = 6;
-/// From this share on a pair is told.
+/// The minimum share of common fingerprints for a pair to be reported.
 const SHARE: f64 = 0.6;
-/// The same for an answer and the solution, which right answers are like anyway.
+/// The minimum share for a pair of a submission and the solution. Higher, because correct submissions
+/// resemble the solution anyway.
 const SHARE_OF_SOLUTION: f64 = 0.9;
 
-/// Two answers that are like each other.
+/// Two similar submissions.
 #[derive(Clone, Debug, PartialEq)]
 struct Pair<'a> {
     exercise: &'a str,
     one: &'a str,
-    /// None for the solution.
+    /// The second student; `None` for the solution.
     other: Option<&'a str>,
     share: f64,
-    /// Whether they are the same but for comments and blanks.
+    /// True if the two differ only in comments and whitespace.
     is_same: bool,
 }
 
-/// How many pairs there are, and a table of them as CSV.
+/// Returns the number of similar pairs and a CSV table of them.
 ///
 /// # Errors
 ///
-/// None that a text in memory could have.
+/// Fails only if CSV cannot be written to memory.
 pub fn copies(submissions: &Submissions, lang: Lang) -> Result<(usize, String)> {
     let mut pairs = Vec::new();
     for &exercise in &submissions.exercises {
-        // Who cannot be read is ungraded, and told there.
+        // Skip unreadable submissions: grading reports them as ungraded.
         let texts = submissions.students.iter().filter_map(|student| {
             let text = submissions.answer(student, exercise, lang).ok().flatten();
             Some((student.as_str(), text?))
@@ -65,7 +66,7 @@ pub fn copies(submissions: &Submissions, lang: Lang) -> Result<(usize, String)> 
     Ok((pairs.len(), String::from_utf8(writer.into_inner()?)?))
 }
 
-/// The pairs of an exercise.
+/// Returns the similar pairs among the submissions to one exercise.
 fn alike<'a>(exercise: &'a Exercise, texts: &[(&'a str, String)]) -> Vec<Pair<'a>> {
     let (start, solution) = (tokens(exercise.start), tokens(exercise.solution));
     let known = prints(&start);
@@ -92,7 +93,7 @@ fn alike<'a>(exercise: &'a Exercise, texts: &[(&'a str, String)]) -> Vec<Pair<'a
             });
         }
     }
-    // Who has a fingerprint that is nobody else's is compared with nobody for it.
+    // Index students by fingerprint, so that only students with a common fingerprint are compared.
     let mut common: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     let mut holders: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     let apart: Vec<BTreeSet<u64>> = own
@@ -124,7 +125,8 @@ fn alike<'a>(exercise: &'a Exercise, texts: &[(&'a str, String)]) -> Vec<Pair<'a
     pairs
 }
 
-/// What part of the first is in the second, where both are long enough to say.
+/// Returns the share of the first set's fingerprints that the second contains; 0 if either has too few to
+/// compare.
 fn share(one: &BTreeSet<u64>, other: &BTreeSet<u64>) -> f64 {
     if one.len() < FEWEST || other.len() < FEWEST {
         return 0.0;
@@ -132,7 +134,7 @@ fn share(one: &BTreeSet<u64>, other: &BTreeSet<u64>) -> f64 {
     one.intersection(other).count() as f64 / one.len() as f64
 }
 
-/// A text's tokens: words and single characters, without comments and blanks.
+/// Splits a text into tokens (words and single characters), dropping comments and whitespace.
 fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = text;
@@ -156,7 +158,8 @@ fn tokens(text: &str) -> Vec<&str> {
     tokens
 }
 
-/// What a token counts as: words of the language are themselves, other names are all the same.
+/// Returns the class that a token is compared by: keywords stand for themselves, all other names are equal,
+/// and so are all numbers.
 fn kind(token: &str) -> &str {
     const WORDS: [&str; 24] = [
         "for",
@@ -191,7 +194,7 @@ fn kind(token: &str) -> &str {
     }
 }
 
-/// The fingerprints of a text: of each window the least.
+/// Returns the fingerprints of a text: the minimum hash of each window.
 fn prints(tokens: &[&str]) -> BTreeSet<u64> {
     let kinds: Vec<&str> = tokens.iter().map(|token| kind(token)).collect();
     let all: Vec<u64> = kinds
@@ -213,7 +216,7 @@ mod tests {
     use super::*;
     use crate::course;
 
-    /// An answer to 19 in a way of its own.
+    /// A submission to exercise 19 that differs from the solution.
     const OWN: &str = "#include \"cuda_device.h\"\n
 extern \"C\" __global__ void transpose(const float *in, float *out, int width, int height) {
     __shared__ float kept[1056];

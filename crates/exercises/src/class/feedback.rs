@@ -1,4 +1,4 @@
-//! A file for each student: what was said of each answer.
+//! Feedback files: one Markdown file per student with the result of each submission.
 
 use std::fs;
 use std::path::Path;
@@ -13,11 +13,11 @@ use crate::folder::shown;
 use crate::lang::Lang;
 use crate::text::{in_a_line, visible};
 
-/// Makes the folder, if it is not there: before the work, so that what is wrong with it is said then.
+/// Creates the feedback folder if needed. This runs before grading so that problems are reported early.
 ///
 /// # Errors
 ///
-/// Where it is no folder, is the class's own, or cannot be written into.
+/// Fails if the path is not a folder, lies inside the class's folder, or cannot be written to.
 pub fn prepared(folder: &Path, kept: Kept<'_>, lang: Lang) -> Result<()> {
     let named = || format!("--feedback {}", shown(folder));
     fs::create_dir_all(folder).with_context(named)?;
@@ -39,11 +39,11 @@ pub fn prepared(folder: &Path, kept: Kept<'_>, lang: Lang) -> Result<()> {
     Ok(())
 }
 
-/// Writes them: `ann.md`, and so on.
+/// Writes one file per student: `ann.md`, and so on.
 ///
 /// # Errors
 ///
-/// Where one cannot be written.
+/// Fails if a file cannot be written.
 pub fn feedback(class: &Class, marks: Option<&Marks>, folder: &Path, lang: Lang) -> Result<()> {
     for student in &class.students {
         let text = of_student(class, marks, student, lang);
@@ -113,7 +113,7 @@ fn of_student(class: &Class, marks: Option<&Marks>, student: &str, lang: Lang) -
     text
 }
 
-/// More backticks than stand side by side in a text.
+/// Returns a Markdown fence that is longer than any run of backticks in the text.
 fn fence(text: &str) -> String {
     let runs = text.split(|letter| letter != '`').map(str::len);
     "`".repeat(runs.max().unwrap_or(0).max(2) + 1)

@@ -1,4 +1,4 @@
-//! Grading a class, or a part of it, several answers at a time.
+//! Grades a class, or one shard of it, several submissions at a time.
 
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -14,20 +14,20 @@ use crate::lang::tr;
 use crate::record::Record;
 use crate::worker::{Job, Terms, supervise};
 
-/// How a class is graded.
+/// Settings for grading a class.
 #[derive(Clone, Debug)]
 pub struct Grading {
-    /// What all jobs have in common.
+    /// The settings that all jobs share.
     pub terms: Terms,
-    /// Which part.
+    /// The shard to grade; `None` grades the whole class.
     pub shard: Option<Shard>,
-    /// How many answers at a time.
+    /// The number of submissions graded at a time.
     pub jobs: usize,
-    /// What they are worth and when they are due, where that is said.
+    /// Points and deadlines, if a marks file was given.
     pub marks: Option<Marks>,
 }
 
-/// A student's answer, as it was read.
+/// A student's submission as it was read.
 struct Submitted<'a> {
     student: &'a str,
     exercise: &'static Exercise,
@@ -35,8 +35,8 @@ struct Submitted<'a> {
     handed_in: anyhow::Result<Option<i64>>,
 }
 
-/// Grades what is in the part. One answer that cannot be graded does not keep the others from it. All of
-/// them are read before the first one runs, so that none can change another.
+/// Grades the submissions of the shard. A submission that cannot be graded does not stop the others. All
+/// submissions are read before the first one runs, so that none of them can change another.
 pub fn grade(submissions: &Submissions, grading: &Grading) -> Class {
     let part = submissions
         .all()
@@ -69,7 +69,7 @@ pub fn grade(submissions: &Submissions, grading: &Grading) -> Class {
     };
     thread::scope(|scope| {
         for _ in 1..grading.jobs.min(count) {
-            // Where the system has no thread left, those that there are do the work.
+            // If the system is out of threads, the threads that exist do all the work.
             let started = thread::Builder::new().spawn_scoped(scope, work);
             if started.is_err() {
                 break;
@@ -93,7 +93,7 @@ pub fn grade(submissions: &Submissions, grading: &Grading) -> Class {
     }
 }
 
-/// What comes of a student's answer to an exercise.
+/// Grades one submission.
 fn one(submitted: Submitted, grading: &Grading, ours: &OursOfAll) -> Result {
     let Submitted {
         student,
@@ -137,7 +137,7 @@ fn one(submitted: Submitted, grading: &Grading, ours: &OursOfAll) -> Result {
     }
 }
 
-/// When an answer was handed in, where it has a deadline.
+/// Returns the time at which a submission was handed in, if its exercise has a deadline.
 fn handed_in(
     submissions: &Submissions,
     student: &str,

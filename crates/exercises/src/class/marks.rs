@@ -1,4 +1,4 @@
-//! What exercises are worth, and when they are due: a teacher's file.
+//! The teacher's marks file: points and deadlines of the exercises.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,49 +13,49 @@ use crate::data::Step;
 use crate::folder::{read, shown};
 use crate::lang::Lang;
 
-/// What exercises are worth, and when they are due.
+/// Points and deadlines of the exercises.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marks {
     usual: Worth,
     named: BTreeMap<&'static str, Worth>,
-    /// What part of its points an answer has that was rejected at this step; none where it is not there.
+    /// The share of the points for a submission rejected at a step; steps that are not listed earn nothing.
     steps: BTreeMap<&'static str, f64>,
-    /// What all points together are made to come to.
+    /// The total to which the points of all exercises are scaled.
     total: Option<f64>,
 }
 
-/// What one exercise is worth.
+/// The points and the deadline of one exercise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Worth {
-    /// Points of an answer that passes in time.
+    /// Points for a submission that passes in time.
     pub points: f64,
-    /// When it is due.
+    /// The deadline, if there is one.
     pub deadline: Option<Deadline>,
 }
 
-/// When answers are due.
+/// A deadline for submissions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deadline {
     /// Seconds since 1970.
     at: i64,
-    /// What tells when an answer was handed in.
+    /// The source of the submission time.
     pub by: By,
-    /// What part of the points each day costs that has begun since.
+    /// The share of the points lost per day or part of a day after the deadline.
     late: f64,
 }
 
-/// What tells when an answer was handed in.
+/// The source of the submission time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
-    /// When its file was last changed.
+    /// The modification time of the submission's file.
     #[default]
     File,
-    /// The last commit that changed it, in the student's repository.
+    /// The time of the last commit that changed the file in the student's repository.
     Commit,
 }
 
-/// The file.
+/// The marks file as TOML.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -73,7 +73,7 @@ struct Written {
     exercise: Vec<One>,
 }
 
-/// An exercise that is worth something else.
+/// An `[[exercise]]` table, which overrides the defaults for one exercise.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct One {
@@ -87,11 +87,11 @@ fn one() -> f64 {
 }
 
 impl Marks {
-    /// Those in a file.
+    /// Reads a marks file.
     ///
     /// # Errors
     ///
-    /// Where it cannot be read: what is wrong with it, and in which line.
+    /// Fails if the file cannot be read or is invalid; the error names the line.
     pub fn open(path: &Path, lang: Lang) -> Result<Marks> {
         let text = read(path, &shown(path), lang)?;
         Marks::read(&text, lang).with_context(|| shown(path))
@@ -182,12 +182,12 @@ impl Marks {
         })
     }
 
-    /// What an exercise is worth.
+    /// Returns the points and the deadline of an exercise.
     pub fn of(&self, exercise: &str) -> &Worth {
         self.named.get(exercise).unwrap_or(&self.usual)
     }
 
-    /// The points that exercises come to at most, after all of them have been scaled to the total.
+    /// Returns the maximum points of an exercise, scaled so that all exercises add up to the total.
     pub fn most(&self, class: &Class, exercise: &str) -> f64 {
         self.scale(class) * self.of(exercise).points
     }
@@ -200,7 +200,7 @@ impl Marks {
         }
     }
 
-    /// The points of a result; none where it could not be graded.
+    /// Returns the points of a result; `None` if the submission could not be graded.
     pub fn points(&self, class: &Class, result: &super::Result) -> Option<f64> {
         let part = match (result.outcome, result.step) {
             (Outcome::Ungraded, _) => return None,
@@ -212,7 +212,7 @@ impl Marks {
         Some(self.most(class, &result.exercise) * part * left)
     }
 
-    /// What part of the points is lost for being late.
+    /// Returns the share of the points that is lost for late submission.
     pub fn lost(&self, result: &super::Result) -> f64 {
         let (Some(due), Some(at)) = (&self.of(&result.exercise).deadline, result.handed_in) else {
             return 0.0;
@@ -223,11 +223,11 @@ impl Marks {
         (due.late * begun as f64).min(1.0)
     }
 
-    /// Whether the record knows when answers were handed in that are due.
+    /// Checks that the record has the submission time of every graded exercise with a deadline.
     ///
     /// # Errors
     ///
-    /// Where it does not.
+    /// Fails if a submission time is missing.
     pub fn fits(&self, class: &Class, lang: Lang) -> Result<()> {
         let graded =
             |it: &&super::Result| matches!(it.outcome, Outcome::Passed | Outcome::Rejected);
@@ -247,7 +247,7 @@ impl Marks {
     }
 }
 
-/// Points with two decimals at most.
+/// Formats points with at most two decimals.
 pub fn written(points: f64) -> String {
     let text = format!("{points:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

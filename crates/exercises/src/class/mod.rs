@@ -1,4 +1,4 @@
-//! The answers of many students: graded, in parts if need be, with the same result as in one go.
+//! Grading of many students' submissions, optionally in shards, with the same results as in one run.
 
 mod columns;
 mod copies;

@@ -1,4 +1,4 @@
-//! What the course's own files take by the simulator's model: once for a class, not once for each answer.
+//! The modelled times of the course's own files, measured once per class instead of once per submission.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -7,17 +7,17 @@ use crate::exercise::{Exercise, Side};
 use crate::grade::Ours;
 use crate::worker::{Job, Terms, on_gpu, supervise};
 
-/// So many answers to an exercise are worth a job of its own.
+/// The minimum number of submissions to an exercise for which a separate job pays off.
 const WORTH_IT: usize = 4;
 
-/// Those of all exercises that many answers are to, each when it is first asked for.
+/// The reference times of all exercises with many submissions, each measured on first use.
 pub struct OursOfAll<'a> {
     of: BTreeMap<&'static str, OnceLock<Option<Ours>>>,
     terms: &'a Terms,
 }
 
 impl<'a> OursOfAll<'a> {
-    /// For answers to these exercises.
+    /// Prepares reference times for submissions to these exercises.
     pub fn new(
         answers: impl Iterator<Item = &'static Exercise>,
         terms: &'a Terms,
@@ -26,15 +26,16 @@ impl<'a> OursOfAll<'a> {
         for exercise in answers {
             *many.entry(exercise.name).or_insert(0) += 1;
         }
-        // On a GPU answers are timed beside ours, each anew.
+        // On a GPU each submission is timed in the same run as the start file and the solution.
         many.retain(|_, many| *many >= WORTH_IT && !on_gpu());
         let of = many.into_keys().map(|name| (name, OnceLock::new()));
         let of = of.collect();
         OursOfAll { of, terms }
     }
 
-    /// Those of an exercise, from a job that has seen no answer but the solution. None where each answer
-    /// is to find out by itself, which also says what is wrong where that job failed.
+    /// Returns the reference times of an exercise, measured by a job that grades only the solution. Returns
+    /// `None` if each submission has to measure them itself, for example because that job failed; grading the
+    /// submission then reports the error.
     pub fn of(&self, exercise: &'static Exercise) -> Option<Ours> {
         let Side::Kernel(_) = exercise.side else {
             return None;

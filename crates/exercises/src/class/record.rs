@@ -1,4 +1,4 @@
-//! What came of a class, as a file has it.
+//! The JSON record of a class's results.
 
 use std::collections::BTreeMap;
 
@@ -12,68 +12,70 @@ use crate::grade::{Counted, Timed};
 use crate::lang::Lang;
 use crate::text::in_a_line;
 
-/// What came of a class, or of a part of it. It says nothing of when and where, so that the same answers
-/// and the same seed make the same record; times that a GPU takes are never twice the same.
+/// The results of a class or of one shard. The record does not contain the time or the machine, so the same
+/// submissions and seed produce the same record, except for times measured on a GPU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Class {
-    /// What random sizes and inputs were drawn from: the same for everybody.
+    /// The seed of random sizes and inputs, the same for all students.
     pub seed: u64,
-    /// Which part it is; of all of it there is none.
+    /// The shard; `None` for a whole class.
     pub shard: Option<Shard>,
-    /// The exercises that were graded, in order.
+    /// Names of the graded exercises, in order.
     pub exercises: Vec<String>,
-    /// All students, in order, of all parts.
+    /// Names of all students of all shards, in order.
     pub students: Vec<String>,
-    /// What came of each answer, student by student, exercise by exercise.
+    /// The results, ordered by student, then by exercise.
     pub results: Vec<Result>,
 }
 
-/// What came of one answer.
+/// The result of one submission.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Result {
-    /// Whose.
+    /// The student's name.
     pub student: String,
-    /// To which exercise.
+    /// The exercise's name.
     pub exercise: String,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome,
-    /// The step at which it was rejected.
+    /// The step at which the submission was rejected.
     pub step: Option<Step>,
-    /// The size at which it was, x first.
+    /// The size at which it was rejected, x first.
     pub size: Vec<u32>,
-    /// Why it was rejected, or could not be graded.
+    /// The reason why it was rejected or could not be graded.
     pub message: String,
-    /// The counters that have targets, as far as it came to them.
+    /// The counters with targets, if grading got that far.
     pub targets: Vec<Counted>,
-    /// Its time, where one is asked and it came to that.
+    /// The measured time, if the exercise requires one and grading got that far.
     pub time: Option<Timed>,
-    /// When it was handed in, in seconds since 1970, where it has a deadline.
+    /// The submission time in seconds since 1970, if the exercise has a deadline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handed_in: Option<i64>,
 }
 
-/// What came of an answer, in a word.
+/// The outcome of grading one submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// It passed.
+    /// The submission passed.
     Passed,
-    /// It was rejected.
+    /// The submission was rejected.
     Rejected,
-    /// There is none.
+    /// There is no submission.
     Missing,
-    /// It could not be graded: the file cannot be read, or grading failed for no fault of the answer's.
+    /// The submission could not be graded: its file is unreadable, or grading failed for a reason outside the
+    /// submission.
     Ungraded,
 }
 
 impl Class {
-    /// One record of those of all parts, the same as if all had been graded in one go.
+    /// Merges the records of all shards into one, identical to the record of grading the whole class in one
+    /// run.
     ///
     /// # Errors
     ///
-    /// Where they are no parts of one whole, or not all of them.
+    /// Fails if the records do not belong to one run, or if shards are missing or duplicated.
     pub fn merged(parts: Vec<Class>, lang: Lang) -> anyhow::Result<Class> {
         let mut parts = parts.into_iter();
         let Some(mut whole) = parts.next() else {
@@ -115,12 +117,12 @@ impl Class {
         whole.checked(lang)
     }
 
-    /// Itself, where it is a record that a grading can have made: each student once, in order, and a result
-    /// for each answer of its part and for no other.
+    /// Returns the record unchanged if a grading run can have produced it: students are unique and sorted,
+    /// and there is exactly one result for each submission of the shard.
     ///
     /// # Errors
     ///
-    /// Where it is none: what is wrong with it.
+    /// Fails with the first inconsistency otherwise.
     pub fn checked(self, lang: Lang) -> anyhow::Result<Class> {
         let mut known = EXERCISES.into_iter();
         let in_order = |name: &String| known.any(|it| it.name == *name);
@@ -189,13 +191,13 @@ impl Class {
         });
     }
 
-    /// What came of a student's answer to an exercise; none where that is of another part.
+    /// Returns a student's result for an exercise; `None` if it belongs to another shard.
     pub fn result(&self, student: &str, exercise: &str) -> Option<&Result> {
         let mut all = self.results.iter();
         all.find(|it| it.student == student && it.exercise == exercise)
     }
 
-    /// How many answers of each outcome.
+    /// Returns the number of submissions with an outcome.
     pub fn count(&self, outcome: Outcome) -> usize {
         let those = self.results.iter().filter(|it| it.outcome == outcome);
         those.count()
@@ -203,7 +205,7 @@ impl Class {
 }
 
 impl Result {
-    /// Whether its outcome goes with what else it says.
+    /// Checks that the step is consistent with the outcome.
     fn checked(&self, lang: Lang) -> anyhow::Result<()> {
         ensure!(
             (self.outcome == Outcome::Rejected) == self.step.is_some(),
@@ -226,7 +228,7 @@ fn shard(shard: Option<Shard>) -> String {
 pub mod sample {
     use super::*;
 
-    /// What came of an answer of which nothing else is known.
+    /// Returns a result with empty optional fields.
     pub fn result(student: &str, exercise: &str, outcome: Outcome, step: Option<Step>) -> Result {
         Result {
             student: student.to_owned(),
@@ -247,7 +249,7 @@ mod tests {
     use super::*;
     use crate::course::OURS;
 
-    /// Two students' answers, those of a part.
+    /// Returns the record of a shard of a class with two students who pass everything.
     fn part(index: u32, of: u32) -> Class {
         let students = ["ann", "bob"].map(str::to_owned).to_vec();
         let exercises: Vec<String> = OURS.iter().map(|it| it.name.to_owned()).collect();
@@ -301,7 +303,7 @@ mod tests {
         assert!(error(vec![part(1, 2), short]).contains("of 'bob' is missing"));
     }
 
-    /// What is said of a record that was changed like this.
+    /// Returns the error for a record changed by `change`.
     fn wrong(change: impl FnOnce(&mut Class)) -> String {
         let mut class = part(1, 2);
         change(&mut class);

@@ -1,4 +1,4 @@
-//! The files for what came of a class: looked at before the work, written after it.
+//! The output files of a class: validated before grading, written after it.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -11,16 +11,16 @@ use crate::files::write_whole;
 use crate::folder::shown;
 use crate::lang::{Lang, tr};
 
-/// What must not be replaced by results.
+/// Inputs that results must not overwrite.
 #[derive(Clone, Copy, Debug)]
 pub enum Kept<'a> {
-    /// A class's folder, with all that is in it.
+    /// The class's folder with all its files.
     Class(&'a Path),
     /// The records that are merged.
     Records(&'a [PathBuf]),
 }
 
-/// Where results go.
+/// The files that results are written to.
 #[derive(Clone, Debug)]
 pub struct ResultFiles {
     out: Option<PathBuf>,
@@ -29,12 +29,13 @@ pub struct ResultFiles {
 }
 
 impl ResultFiles {
-    /// Those that the flags `--out`, `--csv` and `--copies` name, and the folder of `--feedback`. None is written
-    /// before all work is done, so all that can be wrong with them is said now.
+    /// Validates the files named by `--out`, `--csv` and `--copies`, and the folder named by `--feedback`.
+    /// They are written only after all the work is done, so every problem is reported now.
     ///
     /// # Errors
     ///
-    /// Where one is no ordinary file, is to be kept, or cannot be written; where two are the same.
+    /// Fails if a file is not a regular file, is an input, or cannot be written, or if two flags name the
+    /// same file.
     pub fn new(
         named: [(&str, Option<&Path>); 3],
         feedback: Option<&Path>,
@@ -64,16 +65,16 @@ impl ResultFiles {
         Ok(ResultFiles { out, csv, copies })
     }
 
-    /// Where answers that are like each other go.
+    /// Returns the file for pairs of similar submissions.
     pub fn copies(&self) -> Option<&Path> {
         self.copies.as_deref()
     }
 
-    /// Writes those.
+    /// Writes the table of similar submissions.
     ///
     /// # Errors
     ///
-    /// Where they cannot be written.
+    /// Fails if the file cannot be written.
     pub fn write_copies(&self, table: &str) -> Result<()> {
         match &self.copies {
             Some(path) => write_whole(path, table),
@@ -81,12 +82,12 @@ impl ResultFiles {
         }
     }
 
-    /// Writes them, each in place of what may have come there meanwhile; that one cannot be written keeps
-    /// the other from nothing.
+    /// Writes the record and the table, replacing files created in the meantime. A failure to write one does
+    /// not prevent the other from being written.
     ///
     /// # Errors
     ///
-    /// Where one cannot be written.
+    /// Fails if either cannot be written.
     pub fn write(&self, record: &str, table: &str) -> Result<()> {
         let write = |path: &Option<PathBuf>, text| match path {
             Some(path) => write_whole(path, text),
@@ -97,7 +98,7 @@ impl ResultFiles {
     }
 }
 
-/// The file's whole path, where it can be written.
+/// Returns the file's canonical path, after checking that it can be written.
 fn place(named: &str, path: &Path, lang: Lang) -> Result<PathBuf> {
     let folder = folder_of(path);
     ensure!(
@@ -135,7 +136,7 @@ fn place(named: &str, path: &Path, lang: Lang) -> Result<PathBuf> {
     whole(path).with_context(|| named.to_owned())
 }
 
-/// Whether it can be a new file's: `results/` is a folder's.
+/// Returns true if the path can name a new file; `results/` names a folder.
 fn ends_in_a_name(path: &Path) -> bool {
     let written = path.as_os_str().as_encoded_bytes();
     let last = written.last().copied().map(char::from);
@@ -143,7 +144,7 @@ fn ends_in_a_name(path: &Path) -> bool {
     last && matches!(path.components().next_back(), Some(Component::Normal(_)))
 }
 
-/// Without links, and the same for every way of writing it.
+/// Returns the path without symbolic links, so that two spellings of one file compare equal.
 fn whole(path: &Path) -> std::io::Result<PathBuf> {
     if path.exists() {
         return fs::canonicalize(path);
@@ -181,7 +182,7 @@ fn refuse(named: &str, place: &Path, kept: Kept<'_>, lang: Lang) -> Result<()> {
     Ok(())
 }
 
-/// What is said where the record cannot be written after all.
+/// Returns the error context for a record that is printed because it cannot be written.
 pub fn printed_instead() -> &'static str {
     tr(
         "the results are printed, for they cannot be written",

@@ -1,4 +1,4 @@
-//! A class's table on the terminal: a line a student, a mark an exercise.
+//! A class's table on the terminal: one line per student, one mark per exercise.
 
 use super::marks::written;
 use super::{Class, Marks, Outcome};
@@ -6,12 +6,12 @@ use crate::lang::Lang;
 use crate::report::WIDTH;
 use crate::text::{columns, in_a_line, padded_left, padded_right, wrapped};
 
-/// A name takes so many columns at most.
+/// The maximum width of a name, in columns.
 const LONGEST: usize = 24;
-/// So many students are shown; files have all of them.
+/// The maximum number of students shown; the files contain all of them.
 const MOST: usize = 40;
 
-/// The table, in lines of 80 columns.
+/// Formats the table in lines of at most 80 columns.
 pub fn screen(class: &Class, marks: Option<&Marks>, lang: Lang) -> String {
     let shown = class.students.iter().take(MOST);
     let names: Vec<String> = shown.map(|name| short(&in_a_line(name))).collect();
@@ -65,12 +65,12 @@ fn sign(result: Option<&super::Result>) -> char {
         Some(Outcome::Rejected) => '✗',
         Some(Outcome::Missing) => '·',
         Some(Outcome::Ungraded) => '?',
-        // Of another part.
+        // The result belongs to another shard.
         None => ' ',
     }
 }
 
-/// A name in so few columns as there are.
+/// Truncates a name to its maximum width.
 fn short(name: &str) -> String {
     if columns(name) <= LONGEST {
         return name.to_owned();

@@ -1,4 +1,4 @@
-//! A part of a class.
+//! A shard: one of several parts of a class that are graded separately.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::lang::tr;
 
-/// Part `index` of `of`, counted from 1: `2/4`.
+/// Shard `index` of `of`, counted from 1: `2/4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shard {
-    /// Which part.
+    /// The shard's number, from 1.
     pub index: u32,
-    /// Of how many.
+    /// The number of shards.
     pub of: u32,
 }
 
 impl Shard {
-    /// Whether the answer of this number, counted from 0 over the whole class, is in this part. One after
-    /// the other goes to another part, so that each has some of every exercise.
+    /// Returns true if the shard contains the submission with this number, counted from 0 over the whole
+    /// class. Submissions are dealt out round-robin, so that each shard gets some of every exercise.
     pub fn has(self, number: usize) -> bool {
         number % self.of as usize == self.index as usize - 1
     }

@@ -1,16 +1,17 @@
-//! A class's table: a row a student, a column an exercise.
+//! A class's table: one row per student, one column per exercise.
 
 use anyhow::Result;
 
 use super::marks::written;
 use super::{Class, Marks, Outcome};
 
-/// The table as CSV. A cell says `passed`, the step at which the answer was rejected, `missing` or
-/// `ungraded`; the second column how many passed, and with marks the third how many points that is.
+/// Formats the table as CSV. A cell contains `passed`, the step at which the submission was rejected,
+/// `missing` or `ungraded`; the second column contains the number of passed exercises and, with marks, the
+/// third the points.
 ///
 /// # Errors
 ///
-/// None that a text in memory could have.
+/// Fails only if CSV cannot be written to memory.
 pub fn table(class: &Class, marks: Option<&Marks>) -> Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let head = ["student", "passed"].into_iter();
@@ -34,19 +35,19 @@ pub fn table(class: &Class, marks: Option<&Marks>) -> Result<String> {
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-/// A result in a word.
+/// Returns a one-word label for a result, as used in records.
 pub fn cell(result: Option<&super::Result>) -> &'static str {
     match result.map(|it| (it.outcome, it.step)) {
         Some((Outcome::Passed, _)) => "passed",
         Some((Outcome::Rejected, step)) => step.map_or("rejected", |step| step.name()),
         Some((Outcome::Missing, _)) => "missing",
         Some((Outcome::Ungraded, _)) => "ungraded",
-        // Of another part.
+        // The result belongs to another shard.
         None => "",
     }
 }
 
-/// A name that a spreadsheet takes for no formula.
+/// Quotes a name that a spreadsheet would read as a formula.
 pub fn plain(name: &str) -> String {
     match name.starts_with(['=', '+', '-', '@', '\t', '\r']) {
         true => format!("'{name}"),

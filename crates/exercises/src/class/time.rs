@@ -1,4 +1,4 @@
-//! When an answer was handed in.
+//! Submission times.
 
 use std::fs;
 use std::path::Path;
@@ -11,11 +11,11 @@ use toml::value::{Datetime, Offset};
 use super::marks::By;
 use crate::lang::Lang;
 
-/// Seconds since 1970 of a time with its place on earth.
+/// Converts a time with an offset from UTC to seconds since 1970.
 ///
 /// # Errors
 ///
-/// Where it is no whole time.
+/// Fails if the date, the time or the offset is missing.
 pub fn seconds(time: &Datetime, lang: Lang) -> Result<i64> {
     let (Some(date), Some(clock), Some(offset)) = (time.date, time.time, time.offset) else {
         bail!(say!(
@@ -36,9 +36,9 @@ pub fn seconds(time: &Datetime, lang: Lang) -> Result<i64> {
     Ok((60 * hours + i64::from(clock.minute) - minutes) * 60 + i64::from(second))
 }
 
-/// Days from 1970-01-01 to a day of the Gregorian calendar.
+/// Returns the number of days from 1970-01-01 to a day of the Gregorian calendar.
 fn days(year: i64, month: i64, day: i64) -> i64 {
-    // Years begin in March, so that a leap day is a year's last.
+    // Count years from March, so that the leap day is the last day of a year.
     let (year, month) = match month {
         1 | 2 => (year - 1, month + 9),
         _ => (year, month - 3),
@@ -47,11 +47,12 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     365 * year + leaps + (153 * month + 2) / 5 + day - 1 - 719_468
 }
 
-/// When a student's file was handed in, in seconds since 1970; none where there is no such file.
+/// Returns the time at which a student's file was handed in, in seconds since 1970; `None` if there is no
+/// such file.
 ///
 /// # Errors
 ///
-/// Where nobody knows.
+/// Fails if the time cannot be determined.
 pub fn handed_in(folder: &Path, file: &str, by: By, lang: Lang) -> Result<Option<i64>> {
     let Ok(there) = fs::symlink_metadata(folder.join(file)) else {
         return Ok(None);
@@ -68,8 +69,9 @@ pub fn handed_in(folder: &Path, file: &str, by: By, lang: Lang) -> Result<Option
     }
 }
 
-/// The time of the last commit that changed a file. It is asked of a copy: a repository's own settings may name
-/// programs for git to start, and those of a copy are git's.
+/// Returns the time of the last commit that changed a file. Runs `git` on a bare clone, because the
+/// configuration of the student's repository could name programs for `git` to run; a clone has the default
+/// configuration.
 fn committed(folder: &Path, file: &str, lang: Lang) -> Result<i64> {
     let none = |why: String| {
         say!(
@@ -123,7 +125,7 @@ fn committed(folder: &Path, file: &str, lang: Lang) -> Result<i64> {
                 .to_owned()
         ))
     })?;
-    // What is graded is what lies in the folder.
+    // The commit's time counts only if the graded file has the committed content.
     let committed = git(&["--git-dir", to, "show", &format!("HEAD:{file}")])?;
     let there = fs::read(folder.join(file))?;
     match committed == String::from_utf8_lossy(&there) {

@@ -1,4 +1,4 @@
-//! `check`: answers are graded.
+//! The `check` command, which grades submissions.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -17,7 +17,8 @@ use crate::record::Record;
 use crate::worker::{Job, Limits, Terms, supervise};
 use crate::{compiler, files, folder, grade, picture, report};
 
-/// Grades one answer or all; 0 where all of these passed, 1 where not, 2 where one has no verdict.
+/// Grades one submission or all. Exits with 0 if all passed, 1 if one was rejected, 2 if one could not be
+/// graded.
 pub fn run(course: &Course, flags: &Check) -> Result<ExitCode> {
     if flags.output.is_any() {
         bail!(say!(
@@ -44,11 +45,11 @@ pub fn run(course: &Course, flags: &Check) -> Result<ExitCode> {
     }
 }
 
-/// The exercises of these names, each once, in order.
+/// Returns the exercises with these names, each once, in course order.
 ///
 /// # Errors
 ///
-/// Where there is none of a name.
+/// Fails if a name matches no exercise.
 pub fn selected(names: &[String], lang: Lang) -> Result<Vec<&'static Exercise>> {
     let named = names.iter().map(|name| super::find(name, lang));
     let named = named.collect::<Result<Vec<_>>>()?;
@@ -74,7 +75,7 @@ fn one(course: &Course, flags: &Check, terms: &Terms) -> Result<ExitCode> {
         true => keep(course, exercise, record.passed),
         false => course.folder.progress(lang),
     };
-    // Whatever became of the progress, or of the drawing, the verdict is told first.
+    // Print the verdict first, even if the progress or the drawing cannot be saved.
     if course.json {
         output::json(&record)?;
     } else {
@@ -93,7 +94,7 @@ fn one(course: &Course, flags: &Check, terms: &Terms) -> Result<ExitCode> {
     Ok(code(record.passed))
 }
 
-/// Draws what made a counter miss its target into a file, if anything did.
+/// Draws the access that made a counter miss its target into an SVG file, if there is one.
 fn draw(exercise: &Exercise, record: &Record, to: &Path, lang: Lang) -> Result<()> {
     let Some(picture) = &record.picture else {
         complain(&anyhow::anyhow!(say!(
@@ -116,7 +117,7 @@ fn all(course: &Course, chosen: &[&'static Exercise], terms: &Terms) -> Result<E
     for &exercise in chosen {
         let record = match graded(exercise, &course.folder.file(exercise), terms, false) {
             Ok(record) => record,
-            // That one has no verdict keeps no other from having one.
+            // One exercise that cannot be graded must not stop the rest.
             Err(error) => {
                 complain(&error);
                 continue;
@@ -148,7 +149,7 @@ fn all(course: &Course, chosen: &[&'static Exercise], terms: &Terms) -> Result<E
     })
 }
 
-/// Notes how the student's answer was graded.
+/// Saves the verdict in the student's progress.
 fn keep(course: &Course, exercise: &Exercise, passed: bool) -> Result<Progress> {
     let kept = course
         .folder
@@ -156,12 +157,12 @@ fn keep(course: &Course, exercise: &Exercise, passed: bool) -> Result<Progress> 
     kept.map_err(|error| unkept(error, course.lang))
 }
 
-/// Why that cannot be noted, which changes no verdict.
+/// Adds context to the error of a failed save; the verdict stands.
 pub fn unkept(error: Error, lang: Lang) -> Error {
     error.context(lang.pick("how far you are is not noted", "无法记录进度"))
 }
 
-/// Grades the answer in a file.
+/// Grades the submission in a file.
 fn graded(exercise: &'static Exercise, file: &Path, terms: &Terms, lines: bool) -> Result<Record> {
     let shown = folder::shown(file);
     let text = folder::read(file, &shown, terms.lang)?;
@@ -172,7 +173,7 @@ fn graded(exercise: &'static Exercise, file: &Path, terms: &Terms, lines: bool) 
     Ok(Record::new(exercise, supervise(job)?, terms.lang))
 }
 
-/// A seed of a few digits, to be typed again.
+/// Returns a random seed with few digits, so that it is easy to retype.
 pub fn drawn() -> u64 {
     random() % 1_000_000
 }

@@ -1,4 +1,4 @@
-//! `check --all --submissions` and `merge`: a class.
+//! The commands for a class: `check --all --submissions` and `merge`.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -18,7 +18,7 @@ use crate::lang::Lang;
 use crate::output;
 use crate::worker::{self, Limits, Terms};
 
-/// Grades all answers, or a part of them; 0 where each has a verdict.
+/// Grades all submissions or one shard of them. Exits with 0 if every submission was graded.
 pub fn grade(flags: &Everywhere, check: &Check, submissions: &Path) -> Result<ExitCode> {
     let lang = Lang::chosen();
     let exercises = match (check.all, &check.names[..]) {
@@ -51,7 +51,7 @@ pub fn grade(flags: &Everywhere, check: &Check, submissions: &Path) -> Result<Ex
         jobs,
         marks,
     };
-    // Before any answer runs.
+    // Compare submissions before any of them runs.
     let copies = files.copies().map(|_| class::copies(&submissions, lang));
     let copies = copies.transpose()?;
     let graded = class::grade(&submissions, &grading);
@@ -81,7 +81,7 @@ fn marks(output: &Output, lang: Lang) -> Result<Option<Marks>> {
     path.map(|path| Marks::open(path, lang)).transpose()
 }
 
-/// Tells a teacher that this system does not keep answers in Rust from what the teacher may do.
+/// Warns the teacher that this system cannot confine Rust submissions, which run with the teacher's rights.
 fn say_what_is_not_kept(why: &str, lang: Lang) {
     let note = say!(
         lang,
@@ -91,11 +91,11 @@ fn say_what_is_not_kept(why: &str, lang: Lang) {
          见 docs/pages/zh/teaching.md 的“答案做不到的事”一节。";
         why
     );
-    // That nobody reads it is no reason not to grade.
+    // Ignore write errors: a closed stderr is no reason not to grade.
     let _ = writeln!(io::stderr(), "{note}");
 }
 
-/// The files that the flags name for results.
+/// Validates the output files that the flags name.
 fn files(output: &Output, copies: Option<&Path>, kept: Kept<'_>) -> Result<ResultFiles> {
     let named = [
         ("--out", output.out.as_deref()),
@@ -105,17 +105,17 @@ fn files(output: &Output, copies: Option<&Path>, kept: Kept<'_>) -> Result<Resul
     ResultFiles::new(named, output.feedback.as_deref(), kept, Lang::chosen())
 }
 
-/// Each job takes a few handles of files; a process has a thousand by default, or fewer.
+/// Raises the limit of open files, which is often about a thousand: each job needs several.
 #[cfg(unix)]
 fn more_handles(jobs: usize) {
-    // Where there are no more, an answer that gets none is said to be ungraded for that reason.
+    // If the limit cannot be raised, submissions that get no file handle are reported as ungraded.
     let _ = rlimit::increase_nofile_limit(64 + 8 * jobs as u64);
 }
 
 #[cfg(not(unix))]
 fn more_handles(_jobs: usize) {}
 
-/// How many answers at a time: as many as there are processors, and on a GPU one.
+/// Returns the number of submissions graded at a time: one per processor by default, one on a GPU.
 fn jobs(asked: Option<u32>, on_gpu: bool, lang: Lang) -> Result<usize> {
     match (asked, on_gpu) {
         (Some(2..), true) => bail!(say!(
@@ -131,7 +131,7 @@ fn jobs(asked: Option<u32>, on_gpu: bool, lang: Lang) -> Result<usize> {
     }
 }
 
-/// Makes one record of those of all parts.
+/// Merges the records of all shards.
 pub fn merge(flags: &Everywhere, records: &[PathBuf], output: &Output) -> Result<ExitCode> {
     let lang = Lang::chosen();
     let files = files(output, None, Kept::Records(records))?;
@@ -145,10 +145,10 @@ pub fn merge(flags: &Everywhere, records: &[PathBuf], output: &Output) -> Result
     told(flags, &class, output, marks.as_ref(), &files)
 }
 
-/// The longest record that is read: a class of a thousand has a tenth of it.
+/// The maximum size of a record in bytes; a class of a thousand students takes a tenth of it.
 const LONGEST: u64 = 1 << 30;
 
-/// The record in a file.
+/// Reads a record from a file.
 fn read(path: &Path, lang: Lang) -> Result<Class> {
     let named = || shown(path);
     let file = File::open(path).with_context(named)?;
@@ -167,7 +167,7 @@ fn read(path: &Path, lang: Lang) -> Result<Class> {
     })
 }
 
-/// Writes what came of it where the flags say, and says how many passed.
+/// Writes the results to the files that the flags name and prints a summary.
 fn told(
     flags: &Everywhere,
     class: &Class,
@@ -183,7 +183,7 @@ fn told(
         Some(folder) => class::feedback(class, marks, folder, lang),
         None => Ok(()),
     });
-    // What may have taken an hour is not lost with a disk that is full by now.
+    // Print the record if it cannot be written, so that an hour of grading is not lost to a full disk.
     if flags.json || written.is_err() {
         output::text(&record)?;
     } else {

@@ -1,4 +1,4 @@
-//! `hint`: one more each time.
+//! The `hint` command, which shows one more hint each time.
 
 use std::process::ExitCode;
 
@@ -9,7 +9,7 @@ use crate::output;
 use crate::report::WIDTH;
 use crate::text::fitted;
 
-/// Prints the hints that were shown before, and one more.
+/// Prints the hints shown before and the next one.
 pub fn run(course: &Course, name: Option<&str>) -> Result<ExitCode> {
     let lang = course.lang;
     let exercise = course.named(name)?;

@@ -1,4 +1,4 @@
-//! `list`: all exercises.
+//! The `list` command, which lists all exercises.
 
 use std::process::ExitCode;
 
@@ -12,7 +12,7 @@ use crate::lang::Lang;
 use crate::output;
 use crate::text::padded_right;
 
-/// An exercise, as a record has it.
+/// The JSON record of an exercise.
 #[derive(Serialize)]
 struct Row {
     exercise: &'static str,
@@ -23,7 +23,7 @@ struct Row {
     file: String,
 }
 
-/// Prints them all, with a mark at those that have passed and at the next.
+/// Prints all exercises and marks those that have passed and the next one.
 pub fn run(course: &Course) -> Result<ExitCode> {
     let lang = course.lang;
     let progress = course.folder.progress(lang)?;
@@ -72,7 +72,7 @@ pub fn run(course: &Course) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What sort of exercise it is, in a word.
+/// Returns a one-word label for a kind of exercise.
 fn kind(kind: Kind, lang: Lang) -> &'static str {
     match kind {
         Kind::Complete => lang.pick("complete", "补全"),

@@ -1,4 +1,4 @@
-//! What the program does, one file a command.
+//! The program's commands, one file each.
 
 mod check;
 mod class;
@@ -24,10 +24,10 @@ use crate::folder::{Folder, shown};
 use crate::lang::{Lang, tr};
 use crate::worker;
 
-/// How the program is called, for those who are to call it again.
+/// The command line to show when a message tells the user to run this program again.
 pub const PROGRAM: Program = Program;
 
-/// That, with the course that is chosen.
+/// [`PROGRAM`], which displays as the command line plus `--course`, if one was given.
 #[derive(Clone, Copy)]
 pub struct Program;
 
@@ -41,10 +41,10 @@ impl fmt::Display for Program {
     }
 }
 
-/// The exit code where nothing can be said of an answer: flags, files, a compiler that is missing.
+/// Exit code when a submission could not be graded: bad flags, unreadable files, no compiler.
 pub const CANNOT: u8 = 2;
 
-/// What every command is given.
+/// The context of every command that works in the student's folder.
 pub struct Course {
     lang: Lang,
     json: bool,
@@ -60,7 +60,7 @@ impl Course {
         })
     }
 
-    /// The exercise of this name; the next one where none is named.
+    /// Returns the exercise with this name, or the next one if no name is given.
     fn named(&self, name: Option<&str>) -> Result<&'static Exercise> {
         let Some(name) = name else {
             return self.folder.progress(self.lang)?.next().ok_or_else(|| {
@@ -75,7 +75,7 @@ impl Course {
     }
 }
 
-/// The exercise of this name.
+/// Returns the exercise with this name.
 fn find(name: &str, lang: Lang) -> Result<&'static Exercise> {
     course::find(name).ok_or_else(|| {
         anyhow!(say!(
@@ -87,11 +87,11 @@ fn find(name: &str, lang: Lang) -> Result<&'static Exercise> {
     })
 }
 
-/// Does what the flags say.
+/// Runs the command given by the flags.
 ///
 /// # Errors
 ///
-/// Where it cannot be done, which says nothing of any answer.
+/// Fails if the command cannot be carried out, which is not a verdict on any submission.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
     if let Some(Command::Worker) = flags.command {
         return Ok(worker::work());
@@ -126,7 +126,7 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
         Some(Command::Hint { name }) => hint::run(&course, name.as_deref()),
         Some(Command::Reset { name }) => reset::run(&course, name),
         Some(Command::Solution { name, give_up }) => solution::run(&course, name, *give_up),
-        // Done above: none has to do with a student's folder.
+        // Handled above, because they do not use the student's folder.
         Some(
             Command::Merge { .. } | Command::New { .. } | Command::Test { .. } | Command::Worker,
         ) => Ok(ExitCode::SUCCESS),

@@ -1,4 +1,4 @@
-//! `new`: an exercise of a teacher's own, which passes its own tests at once.
+//! The `new` command, which creates an exercise in a teacher's course. The template passes its own tests.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::folder::shown;
 use crate::lang::Lang;
 use crate::output;
 
-/// The files of a new exercise.
+/// Expands to the names and contents of a new exercise's files.
 macro_rules! template {
     ($($file:literal),*) => {
         [$(($file, include_str!(concat!("new/", $file)))),*]
@@ -30,7 +30,7 @@ const TEMPLATE: [(&str, &str); 8] = template!(
     "right/backwards.cu"
 );
 
-/// Makes it, and says what to do next.
+/// Creates the exercise's folder and prints the next steps.
 pub fn run(course: Option<&Path>, name: &str) -> Result<ExitCode> {
     let lang = Lang::chosen();
     let course = course.ok_or_else(|| {

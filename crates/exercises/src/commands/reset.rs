@@ -1,4 +1,4 @@
-//! `reset`: the start file again.
+//! The `reset` command, which restores a start file.
 
 use std::process::ExitCode;
 
@@ -8,11 +8,11 @@ use super::Course;
 use crate::folder::shown;
 use crate::output;
 
-/// Puts it back, and says where the student's text is now.
+/// Restores the start file and prints the name under which the student's text was saved.
 pub fn run(course: &Course, name: &str) -> Result<ExitCode> {
     let lang = course.lang;
     let exercise = course.named(Some(name))?;
-    // One that cannot be read is said to be so before a file is changed.
+    // Read the progress first, so that an unreadable progress file is reported before any file changes.
     course.folder.progress(lang)?;
     let kept = course.folder.reset(exercise)?;
     course.folder.change(lang, |progress| {

@@ -1,4 +1,4 @@
-//! `solution`: the course's own answer.
+//! The `solution` command, which prints the course's solution.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use super::{Course, PROGRAM};
 use crate::output;
 
-/// Prints it to who has passed, or gives up.
+/// Prints the solution if the student has passed or gives up.
 pub fn run(course: &Course, name: &str, give_up: bool) -> Result<ExitCode> {
     let lang = course.lang;
     let exercise = course.named(Some(name))?;

@@ -1,4 +1,4 @@
-//! `statement`: what an exercise asks for, what comes before it, and where to read on.
+//! The `statement` command, which prints an exercise's task, its prerequisites and further reading.
 
 use std::process::ExitCode;
 
@@ -9,7 +9,7 @@ use crate::course;
 use crate::output;
 use crate::report::statement;
 
-/// Prints that of a named exercise, or of the next one.
+/// Prints the statement of the named exercise or of the next one.
 pub fn run(course: &Course, name: Option<&str>) -> Result<ExitCode> {
     let lang = course.lang;
     let exercise = course.named(name)?;

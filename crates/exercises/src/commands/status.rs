@@ -1,4 +1,4 @@
-//! Without a command: where the student is, and what is next.
+//! The output without a command: the student's progress and the next exercise.
 
 use std::process::ExitCode;
 
@@ -9,7 +9,7 @@ use crate::compiler;
 use crate::course::EXERCISES;
 use crate::output;
 
-/// Prints how far the student is, the next exercise's statement, and how to go on.
+/// Prints the student's progress, the next exercise's statement and the commands to continue with.
 pub fn run(course: &Course) -> Result<ExitCode> {
     let lang = course.lang;
     if course.json {
@@ -38,7 +38,7 @@ pub fn run(course: &Course) -> Result<ExitCode> {
         "编辑    {0}\n评分    {1} check {2}\n提示    {1} hint {2}";
         course.folder.shown(next), PROGRAM, next.name
     ))?;
-    // Before a line is written, not after.
+    // Look for the compiler now, so that a missing one is reported before the student starts writing.
     let clang = compiler::find(lang)?;
     output::line(say!(lang, "Compiled with {}.", "用 {} 编译。"; clang.name()))?;
     Ok(ExitCode::SUCCESS)

@@ -1,4 +1,4 @@
-//! `test`: whether exercises are what they say.
+//! The `test` command, which checks that exercises grade their own files as they claim.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,20 +18,20 @@ use crate::record::Record;
 use crate::worker::{Job, Limits, Terms, supervise};
 use crate::{compiler, report};
 
-/// What the first line of an answer begins with that is to be rejected.
+/// The start of the first line of a submission that must be rejected.
 const REJECTED: &str = "// Rejected at: ";
 
-/// What its second line may begin with: words that its message in English contains then.
+/// The optional start of the second line: text that the English message must contain.
 const SAYS: &str = "// Says: ";
 
-/// What is to come of an answer.
+/// The expected verdict on a submission.
 enum Wanted {
     Passed,
-    /// Rejected at one of these steps, with these words in its message.
+    /// Rejected at one of these steps (separated by commas), with this text in the message.
     Rejected(String, Option<String>),
 }
 
-/// Tests one, or all; 0 where all came as they should.
+/// Tests one exercise or all. Exits with 0 if every verdict is the expected one.
 pub fn run(name: Option<&str>, lang: Lang) -> Result<ExitCode> {
     let chosen: Vec<&Exercise> = match name {
         Some(name) => vec![super::find(name, lang)?],
@@ -70,7 +70,7 @@ pub fn run(name: Option<&str>, lang: Lang) -> Result<ExitCode> {
     })
 }
 
-/// All answers that an exercise is tested with.
+/// Returns all submissions that an exercise is tested with, as name, text and expected verdict.
 fn answers(exercise: &Exercise, lang: Lang) -> Result<Vec<(String, String, Wanted)>> {
     let rejected = exercise.data()?.rejected_at.name().to_owned();
     let file = |name: &str| format!("{name}.{}", exercise.extension());
@@ -100,7 +100,8 @@ fn answers(exercise: &Exercise, lang: Lang) -> Result<Vec<(String, String, Wante
     Ok(all)
 }
 
-/// Where such answers to it lie: in the exercise's folder, those of this course beside its tests.
+/// Returns the folder with such submissions: in the exercise's folder for a teacher's course, next to this
+/// crate's tests for the built-in one.
 fn place(exercise: &Exercise, folder: &str) -> Result<PathBuf> {
     Ok(match course::folder::path() {
         Some(course) => course.join(exercise.name).join(folder),
@@ -112,7 +113,7 @@ fn place(exercise: &Exercise, folder: &str) -> Result<PathBuf> {
     })
 }
 
-/// The answers in a folder, in order; none where there is no folder.
+/// Returns the files in a folder, sorted; empty if there is no such folder.
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     if !folder.is_dir() {
         return Ok(Vec::new());
@@ -126,7 +127,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The steps that the first line of a wrong answer names.
+/// Parses the steps that the first line of a wrong submission names.
 fn steps(path: &Path, text: &str, lang: Lang) -> Result<String> {
     let first = text.lines().next().unwrap_or_default();
     let steps = first.strip_prefix(REJECTED).unwrap_or_default();
@@ -142,13 +143,13 @@ fn steps(path: &Path, text: &str, lang: Lang) -> Result<String> {
     Ok(steps.to_owned())
 }
 
-/// The words that the second line of a wrong answer says its message has.
+/// Returns the text that the message must contain, if the second line of a wrong submission gives one.
 fn says(text: &str) -> Option<String> {
     let second = text.lines().nth(1)?;
     second.strip_prefix(SAYS).map(|says| says.trim().to_owned())
 }
 
-/// Whether it came as it should, and what came.
+/// Compares the verdict with the expected one. Returns whether they agree and a description of the verdict.
 fn judged(record: &Record, wanted: &Wanted, lang: Lang) -> (bool, String) {
     let passed = || lang.pick("passed", "通过").to_owned();
     let at = |step: &str| say!(lang, "rejected at {}", "在 {} 步被拒"; step);
@@ -162,7 +163,7 @@ fn judged(record: &Record, wanted: &Wanted, lang: Lang) -> (bool, String) {
             let at_step = record
                 .step
                 .is_some_and(|step| steps.split(", ").any(|it| it == step.name()));
-            // The words are in English.
+            // The expected text is in English.
             let message = record.messages.as_ref().map_or("", |it| it.of(Lang::En));
             let words: Vec<&str> = message.split_whitespace().collect();
             let missing = says

@@ -1,4 +1,4 @@
-//! 03-blocks: how many blocks a launch needs. The student writes the host side.
+//! 03-blocks: the number of blocks of a launch. The student writes the host side.
 
 use answers::blocks::{Question, Reply};
 use anyhow::Result;
@@ -7,14 +7,13 @@ use cust::prelude::*;
 use crate::host::{Bench, Case, Output};
 use crate::worker::{Asks, Program};
 
-/// The host side.
+/// The grader's host side of 03-blocks.
 pub struct Blocks;
 
-/// How many counts `blocks` is asked for, in each row of them.
+/// The number of element counts for which `blocks` is called, per row of results.
 const COUNTS: u32 = 600;
 
-/// The rows: what they are called, the first count, whether it goes up from there or down, and threads of a
-/// block.
+/// The rows of results: name, first count, whether counts ascend from there, and threads per block.
 const ROWS: [(&str, u32, bool, u32); 3] = [
     ("blocks(n, 128)", 0, true, 128),
     ("blocks(4294967295 - n, 128)", u32::MAX, false, 128),
@@ -42,13 +41,13 @@ impl Asks for Blocks {
 
         let mut outputs = Vec::new();
         let needed = (columns.div_ceil(block.0), rows.div_ceil(block.1));
-        // An empty grid cannot be launched, and one far too large need not be.
+        // Skip the launch if the grid is empty or far too large: the grid itself is reported as wrong.
         if (1..=needed.0 + 1).contains(&grid.0) && (1..=needed.1 + 1).contains(&grid.1) {
             let elements = case.width() * case.height();
             let visits = DeviceBuffer::from_slice(&vec![0_u32; elements])?;
             let kernel = bench.kernel("visit")?;
             let stream = &bench.gpu.stream;
-            // SAFETY: the arguments are the kernel's, and there are as many elements as it is told.
+            // SAFETY: the arguments match the signature of `visit`, and `visits` has `columns * rows` elements.
             unsafe {
                 launch!(kernel<<<grid, block, 0, stream>>>(visits.as_device_ptr(), columns, rows))
             }?;

@@ -1,4 +1,4 @@
-//! 12-columns: which index runs along `threadIdx.x`.
+//! 12-columns: coalescing depends on which index runs along `threadIdx.x`.
 
 use anyhow::Result;
 use cust::prelude::*;
@@ -6,10 +6,10 @@ use cust::prelude::*;
 use super::wide;
 use crate::host::{Bench, Case, Host, Output};
 
-/// The sums of a matrix's columns, a strip of a column a thread.
+/// Column sums of a matrix, one strip of a column per thread.
 pub struct Columns;
 
-/// Rows of a strip.
+/// Rows per strip.
 const STRIP: usize = 32;
 const BLOCK: usize = 128;
 
@@ -34,7 +34,8 @@ impl Host for Columns {
         let stream = &bench.gpu.stream;
         let strips = height.div_ceil(STRIP) * width;
         let blocks = strips.div_ceil(BLOCK) as u32;
-        // SAFETY: the arguments are the kernel's, and the matrix is of the size that it is told.
+        // SAFETY: the arguments match the kernel's signature; the matrix has `height` rows of at least
+        // `width` elements, and `sums` has `width` elements.
         bench.launch(|| unsafe {
             launch!(kernel<<<blocks, BLOCK as u32, 0, stream>>>(
                 pitched.as_device_ptr(), pitched.pitch(), sums.as_device_ptr(), width as i32,

@@ -1,4 +1,4 @@
-//! 25-events: the time of a kernel, taken by the student's function.
+//! 25-events: the time of a kernel, measured by the student's function.
 
 use answers::events::{Question, Reply, THREADS};
 use anyhow::Result;
@@ -8,16 +8,16 @@ use cust::launch;
 use crate::host::{Bench, Case, Output};
 use crate::worker::{Asks, Program};
 
-/// The host side.
+/// The grader's host side of 25-events.
 pub struct Events;
 
-/// Rounds of the kernel in a usual launch: from, and up to. It takes some ten microseconds of a GPU's, and
-/// from case to case several times as long.
+/// The range from which the rounds of a usual launch are drawn. A usual launch takes about ten microseconds
+/// on a GPU, and several times as long in some cases as in others.
 const ROUNDS: [u32; 2] = [3000, 18_000];
 
-/// The first launch, in hundredths of a usual one.
+/// The duration of the first launch, in hundredths of a usual one.
 const FIRST: u32 = 900;
-/// Launches that are held up, and those that are shorter than usual: from, and up to.
+/// The ranges of delayed launches and of launches shorter than usual, in hundredths of a usual one.
 const LONG: [u32; 2] = [300, 500];
 const SHORT: [u32; 2] = [25, 60];
 
@@ -27,8 +27,8 @@ impl Asks for Events {
         let kernel = bench.kernel("work")?;
         let stream = &bench.gpu.stream;
         let work = |rounds: u32| {
-            // SAFETY: the arguments are those that the kernel is declared with, and it writes a
-            // number for each of its threads.
+            // SAFETY: the arguments match the kernel's signature, and `out` has one element for each of its
+            // `THREADS` threads.
             unsafe { launch!(kernel<<<1, THREADS, 0, stream>>>(out.as_device_ptr(), rounds)) }
         };
         let usual = between(case, 0, 1, ROUNDS)[0];
@@ -66,7 +66,7 @@ impl Asks for Events {
     }
 }
 
-/// About how many milliseconds each sample takes, sorted, where a usual one takes so many.
+/// Returns the approximate duration of each sample in milliseconds, sorted, given that of a usual launch.
 fn took(shares: &[u32], usual: f32) -> Vec<f32> {
     let mut shares = shares.to_vec();
     shares.sort_unstable();
@@ -74,7 +74,7 @@ fn took(shares: &[u32], usual: f32) -> Vec<f32> {
     took.collect()
 }
 
-/// What a wrong time may be, beside these that the samples took: in English and Chinese.
+/// Explains a wrong time by comparing it with the durations of the samples, in English and Chinese.
 fn meaning(got: f32, sorted: &[f32]) -> [String; 2] {
     let (least, most) = (sorted[0], sorted[sorted.len() - 1]);
     let mean = sorted.iter().sum::<f32>() / sorted.len() as f32;
@@ -104,20 +104,21 @@ fn meaning(got: f32, sorted: &[f32]) -> [String; 2] {
     ]
 }
 
-/// What each sample takes, in hundredths of a usual launch. One is usual; as many as are held up are shorter,
-/// and come after those. So the median is right, and the mean, the first, the last and the median of the
-/// first few samples are not. Which one is usual is drawn.
+/// Draws the duration of each sample, in hundredths of a usual launch. Exactly one sample, at a random
+/// position, is usual; equally many are delayed and shorter, and the shorter ones come last. So only the
+/// median of all samples is correct: the mean, the first, the last and the median of the first few samples
+/// are far from it.
 fn shares(case: &Case) -> Vec<u32> {
     let half = case.n() + 1;
     let mut shares = between(case, 1, half, LONG);
     shares.extend(between(case, 2, half, SHORT));
-    // Neither the first nor the last.
+    // Neither first nor last.
     let place = 1 + case.integers(3, 1, 2 * half as u32 - 1)[0];
     shares.insert(place as usize, 100);
     shares
 }
 
-/// So many numbers within these.
+/// Draws `len` numbers from a range.
 fn between(case: &Case, stream: u64, len: usize, [from, to]: [u32; 2]) -> Vec<u32> {
     let drawn = case.integers(stream, len, to - from + 1);
     drawn.into_iter().map(|number| from + number).collect()
@@ -171,10 +172,10 @@ mod tests {
             for first in 1..many - 1 {
                 assert!(first == 1 || first % 2 == 0 || !near(median(&shares[..first])));
             }
-            // Without the launch that is not to count.
+            // Count the first launch, which the exercise says to discard.
             let cold = [&[FIRST], &shares[..many - 1]].concat();
             assert!(!near(median(&cold)));
-            // One more that does not count changes nothing.
+            // Discard one sample too many at the beginning and add one at the end: the median is the same.
             let later = [&shares[1..], &shares[..1]].concat();
             assert_eq!(median(&later), 100);
         }

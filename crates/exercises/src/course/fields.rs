@@ -1,11 +1,11 @@
-//! 06-fields: an array of records, or an array for each of their fields.
+//! 06-fields: an array of structures or a structure of arrays.
 
 use anyhow::Result;
 use cust::prelude::*;
 
 use crate::host::{Bench, Case, Host, Output};
 
-/// The kinetic energy of particles, whose fields lie where the student's `place` says.
+/// The kinetic energy of particles, whose fields are stored where the student's `place` says.
 pub struct Fields;
 
 const FIELDS: usize = 8;
@@ -28,7 +28,8 @@ impl Host for Fields {
         let (fill, sum) = (bench.kernel("fill")?, bench.kernel("energies")?);
         let blocks = |threads: usize| threads.div_ceil(BLOCK) as u32;
         let stream = &bench.gpu.stream;
-        // SAFETY: the arguments are the kernels', and the arrays are as long as the `.cu` file says.
+        // SAFETY: the arguments match the kernels' signatures, and the arrays have the lengths documented in
+        // the `.cu` file.
         unsafe {
             launch!(fill<<<blocks(count * FIELDS), BLOCK as u32, 0, stream>>>(
                 records.as_device_ptr(), memory.as_device_ptr(), count as i32
@@ -36,11 +37,13 @@ impl Host for Fields {
         }?;
         stream.synchronize()?;
         let fields = in_memory(&memory.as_host_vec()?, &particles);
-        // Other particles, elsewhere: who kept anything of the first ones apart from `memory` has lost it.
+        // Fill another buffer with other particles, so that data kept outside `memory` no longer matches the
+        // first ones.
         bench.uncounted(|| {
             let others = bench.input("records", &case.floats(1, count * FIELDS))?;
             let elsewhere = bench.output::<f32>(places)?;
-            // SAFETY: as above.
+            // SAFETY: the arguments match the signature of `fill`, and both arrays are as long as those of
+            // the first launch.
             unsafe {
                 launch!(fill<<<blocks(count * FIELDS), BLOCK as u32, 0, stream>>>(
                     others.as_device_ptr(), elsewhere.as_device_ptr(), count as i32
@@ -48,7 +51,8 @@ impl Host for Fields {
             }?;
             Ok(stream.synchronize()?)
         })?;
-        // SAFETY: as above.
+        // SAFETY: the arguments match the signature of `energies`; `memory` has `places` elements and
+        // `energies` has `count`.
         bench.launch(|| unsafe {
             launch!(sum<<<blocks(count), BLOCK as u32, 0, stream>>>(
                 memory.as_device_ptr(), energies.as_device_ptr(), count as i32
@@ -72,11 +76,11 @@ impl Host for Fields {
     }
 }
 
-/// Entries of the table are two to the power of this: more than there are floats in `memory`.
+/// Log2 of the number of table entries, which exceeds the number of floats in `memory`.
 const TABLE_BITS: u32 = 18;
 
-/// How many fields of each particle are in `memory`, each in a place of its own. They are looked up in a
-/// table by a part of their bits, mixed: of those that are missing a few may be taken for others.
+/// Counts, for each particle, the fields that are in `memory`, each at a position of its own. Fields are
+/// looked up by a hash of their bits, so a collision may hide a few missing ones.
 fn in_memory(memory: &[f32], particles: &[f32]) -> Vec<u32> {
     let place = |value: &f32| {
         let mixed = value.to_bits().wrapping_mul(0x9E37_79B1);

@@ -1,4 +1,4 @@
-//! A teacher's own course: a folder with a folder for each exercise, read when the program starts.
+//! A teacher's own course: a folder with one folder per exercise, read when the program starts.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,10 +15,10 @@ use crate::folder::{self, shown};
 use crate::lang::Lang;
 use crate::text::in_a_line;
 
-/// The course that is chosen in place of ours.
+/// The teacher's course, if one was opened; otherwise the built-in course is used.
 static CHOSEN: OnceLock<(PathBuf, Vec<Exercise>)> = OnceLock::new();
 
-/// What is in an exercise's folder.
+/// The files of an exercise's folder.
 pub const FILES: [&str; 5] = [
     "exercise.toml",
     "statement.en.md",
@@ -27,19 +27,19 @@ pub const FILES: [&str; 5] = [
     "solution.cu",
 ];
 
-/// The texts of an exercise, for the process that grades an answer to it: that one opens no file of the
-/// course, so no answer can.
+/// The texts of an exercise, as sent to the process that grades a submission. That process opens no file of
+/// the course, so no submission can read one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Files {
     name: String,
-    /// The course's folder, as messages name it.
+    /// The path of the course's folder, for messages.
     course: String,
-    /// As in [`FILES`].
+    /// The contents of [`FILES`], in that order.
     texts: [String; FILES.len()],
 }
 
 impl Files {
-    /// Those of an exercise.
+    /// Copies the texts of an exercise.
     pub fn of(exercise: &Exercise) -> Files {
         let [english, chinese] = exercise.statement;
         let texts = [
@@ -94,7 +94,7 @@ impl Files {
         })
     }
 
-    /// The exercise, which is there as long as the program.
+    /// Builds the exercise, leaking its texts: exercises live as long as the program.
     fn exercise(self) -> Exercise {
         let kept = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
         let [toml, english, chinese, start, solution] = self.texts.map(kept);
@@ -117,34 +117,34 @@ fn is_missing(error: &anyhow::Error) -> bool {
     cause.is_some_and(|cause| cause.kind() == ErrorKind::NotFound)
 }
 
-/// The exercises of the course that is chosen; none where it is ours.
+/// Returns the exercises of the teacher's course; `None` if the built-in course is used.
 pub fn chosen() -> Option<&'static [Exercise]> {
     CHOSEN.get().map(|(_, exercises)| exercises.as_slice())
 }
 
-/// Its folder.
+/// Returns the folder of the teacher's course; `None` if the built-in course is used.
 pub fn path() -> Option<&'static Path> {
     CHOSEN.get().map(|(folder, _)| folder.as_path())
 }
 
-/// Chooses the course in a folder, for as long as the program runs.
+/// Opens the course in a folder and uses it for the rest of the program.
 ///
 /// # Errors
 ///
-/// What is wrong with it: which file, which line, what to do.
+/// Fails if the course is invalid; the error names the file, the line and the fix.
 pub fn choose(folder: &Path, lang: Lang) -> Result<()> {
     let exercises = read(folder, lang)?;
-    // Nobody chooses twice.
+    // The course is opened only once per process.
     let _ = CHOSEN.set((whole(folder), exercises));
     Ok(())
 }
 
-/// Chooses a course of this exercise alone.
+/// Uses a course that consists of this exercise alone.
 pub fn choose_one(files: Files) {
     let _ = CHOSEN.set((PathBuf::from(&files.course), vec![files.exercise()]));
 }
 
-/// With its own name at its end, whatever way it was written.
+/// Returns the path in a form that ends with the folder's name, which `.` and `..` do not.
 fn whole(folder: &Path) -> PathBuf {
     match folder.file_name() {
         Some(_) => folder.to_owned(),
@@ -192,7 +192,7 @@ fn read(folder: &Path, lang: Lang) -> Result<Vec<Exercise>> {
     Ok(exercises)
 }
 
-/// Whether its data makes sense.
+/// Checks that the exercise's data is consistent.
 fn verify(exercise: &Exercise) -> Result<()> {
     let data = exercise.data()?;
     let file = || format!("{}/{}/exercise.toml", exercise.course, exercise.name);
@@ -206,12 +206,12 @@ fn verify(exercise: &Exercise) -> Result<()> {
     Described::new(exercise.toml).verify().with_context(file)
 }
 
-/// The number that an exercise's name begins with: two digits or three, a hyphen, and small letters, digits and
-/// hyphens.
+/// Returns the number in an exercise's name, which is two or three digits, a hyphen, and lower-case letters,
+/// digits and hyphens.
 ///
 /// # Errors
 ///
-/// Where it is another name.
+/// Fails if the name has any other form.
 pub fn checked_name(name: &str, lang: Lang) -> Result<u32> {
     let is_plain = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-';
     let parts = name.split_once('-').filter(|(number, rest)| {

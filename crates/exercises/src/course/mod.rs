@@ -1,4 +1,4 @@
-//! The exercises, in order.
+//! The exercises of the course, in order.
 
 mod blocks;
 mod columns;
@@ -20,10 +20,10 @@ use std::ops::Deref;
 use crate::exercise;
 use crate::exercise::Exercise;
 
-/// All exercises of the course that is chosen: this one, unless a teacher's own is.
+/// The exercises of the course in use: the teacher's course if one was opened, otherwise the built-in one.
 pub static EXERCISES: Exercises = Exercises;
 
-/// They are a list.
+/// A handle that dereferences to the exercises of the course in use.
 pub struct Exercises;
 
 impl Deref for Exercises {
@@ -43,7 +43,7 @@ impl IntoIterator for &Exercises {
     }
 }
 
-/// Those of this course, in order.
+/// The exercises of the built-in course, in order.
 pub static OURS: [Exercise; 38] = [
     exercise!("01-first-thread"),
     exercise!("02-tail"),
@@ -85,7 +85,7 @@ pub static OURS: [Exercise; 38] = [
     exercise!("38-roofline"),
 ];
 
-/// The exercise that a student names, by its number, its name, or both.
+/// Returns the exercise with this number, name, or both.
 pub fn find(name: &str) -> Option<&'static Exercise> {
     let mut all = EXERCISES.into_iter();
     all.find(|exercise| exercise.answers_to(name))

@@ -1,4 +1,4 @@
-//! 34-overlap: copies and kernels that go on at the same time. The student writes the host side.
+//! 34-overlap: copies and kernels that run concurrently. The student writes the host side.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,24 @@ use anyhow::Result;
 use crate::host::{Bench, Case, Output};
 use crate::worker::{Asks, Program};
 
-/// The host side.
+/// The grader's host side of 34-overlap.
 pub struct Overlap;
 
-/// Microseconds that each order takes.
+/// The duration of each order, in microseconds.
 const TAKES: u32 = 10;
-/// Streams that there may be.
+/// The maximum number of streams.
 const STREAMS: u32 = 4;
 
-/// What came of the orders for so many chunks.
+/// The outcome of simulating the orders for a number of chunks.
 #[derive(Debug, PartialEq, Eq)]
 struct Came {
-    /// Of each chunk how many of its steps came once, and after the one before it had surely ended.
+    /// The number of steps of each chunk that ran once, and certainly after the step before.
     steps: Vec<u32>,
-    /// When all was done, in microseconds.
+    /// The time at which everything is done, in microseconds.
     end: u32,
-    /// How many streams were used.
+    /// The number of streams used.
     streams: u32,
-    /// Orders whose results the host has waited for at the end.
+    /// The number of chunks whose results the host has waited for at the end.
     awaited: u32,
 }
 
@@ -38,10 +38,10 @@ impl Asks for Overlap {
         let Reply { orders } = program.ask(question, |reply: &Reply| reply.orders.len() == 1)?;
         let came = came(&orders[0], chunks);
         let many = case.n();
-        // Three engines that are never idle but at the ends.
+        // The optimum: three engines that are idle only at the start and the end.
         let least = (chunks + 2) * TAKES;
         let at_most = |name, got: u32, most: u32| {
-            // What is within is right.
+            // A value within the limit is correct, so expect the value itself.
             Output::of(name, &[1], vec![got], vec![got.min(most)])
         };
         Ok(vec![
@@ -71,14 +71,15 @@ impl Asks for Overlap {
     }
 }
 
-/// Follows the orders as a device does that has an engine for copies to it, one for kernels and one for copies
-/// back. An order begins when those before it in its stream and at its engine are done, and the host has given it.
+/// Simulates the orders on a device with one engine for copies to it, one for kernels and one for copies
+/// back. An order starts once the host has issued it and the orders before it in its stream and on its engine
+/// are done.
 fn came(orders: &[Order], chunks: u32) -> Came {
     let mut engines = [0; 3];
     let mut streams: BTreeMap<Stream, u32> = BTreeMap::new();
-    // How far the host has waited.
+    // The time until which the host has waited.
     let mut host = 0;
-    // Of each chunk: steps so far, the last one's stream, and when it ended.
+    // Per chunk: steps so far, the last step's stream, and its end time.
     let mut so_far: Vec<(u32, Option<Stream>, u32)> = vec![(0, None, 0); chunks as usize];
     for &order in orders {
         let (engine, chunk, stream) = match order {
@@ -97,11 +98,11 @@ fn came(orders: &[Order], chunks: u32) -> Came {
         let Some((steps, before, ended)) = so_far.get_mut(chunk as usize) else {
             continue;
         };
-        // Behind the step before it in one stream, or given when the host had waited for that.
+        // Ordered after the step before: in the same stream, or issued after the host had waited for it.
         let is_after = before.is_none_or(|before| before == stream) || host >= *ended;
         match *steps == engine as u32 && is_after {
             true => (*steps, *before, *ended) = (*steps + 1, Some(stream), end),
-            // More than the three, so that it counts as wrong whatever follows.
+            // Above the three steps of a chunk, so that the chunk stays wrong whatever follows.
             false => *steps = 9,
         }
     }
@@ -121,7 +122,7 @@ fn came(orders: &[Order], chunks: u32) -> Came {
 mod tests {
     use super::*;
 
-    /// The orders of a kernel here and there: `i0:1` copies chunk 0 in, in stream 1.
+    /// Parses orders in a short notation: `i0:1` copies chunk 0 in on stream 1.
     fn orders(text: &str) -> Vec<Order> {
         let stream = |number: &str| serde_json::from_str(number).unwrap();
         let order = |word: &str| {

@@ -1,4 +1,4 @@
-//! 08-pitch-in-elements: a pitch counts bytes.
+//! 08-pitch-in-elements: a pitch is in bytes, not in elements.
 
 use anyhow::Result;
 use cust::prelude::*;
@@ -6,12 +6,12 @@ use cust::prelude::*;
 use super::wide;
 use crate::host::{Bench, Case, Host, Output};
 
-/// A picture in colour, in pitched memory, becomes one in grey.
+/// The conversion of a colour picture in pitched memory to grey.
 pub struct PitchInElements;
 
-/// Floats of a pixel.
+/// Floats per pixel.
 const COLOURS: usize = 3;
-/// Threads of a block, along x and along y.
+/// Threads per block along x and along y.
 const BLOCK: usize = 16;
 
 impl Host for PitchInElements {
@@ -30,7 +30,8 @@ impl Host for PitchInElements {
         let stream = &bench.gpu.stream;
         let grid = (width.div_ceil(BLOCK) as u32, height.div_ceil(BLOCK) as u32);
         let block = (BLOCK as u32, BLOCK as u32);
-        // SAFETY: the arguments are the kernel's, and both pictures are of the size that it is told.
+        // SAFETY: the arguments match the kernel's signature, and both pictures have `width` by `height`
+        // pixels.
         unsafe {
             launch!(kernel<<<grid, block, 0, stream>>>(
                 image.as_device_ptr(), image.pitch(), to.as_device_ptr(), width as i32,

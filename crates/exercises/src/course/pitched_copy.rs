@@ -1,4 +1,4 @@
-//! 10-pitched-copy: a copy in two dimensions. The student writes the host side.
+//! 10-pitched-copy: a two-dimensional copy. The student writes the host side.
 
 use std::ptr;
 
@@ -11,7 +11,7 @@ use matmul_pitched::pitched::PitchedBuffer;
 use crate::host::{Bench, Case, Output};
 use crate::worker::{Asks, Program};
 
-/// The host side.
+/// The grader's host side of 10-pitched-copy.
 pub struct PitchedCopy;
 
 impl Asks for PitchedCopy {
@@ -54,8 +54,8 @@ impl Asks for PitchedCopy {
             WidthInBytes: copy.width,
             Height: copy.height,
         };
-        // SAFETY: what it reads is within `matrix`, and what it writes within the allocation, as just
-        // checked.
+        // SAFETY: the copy reads within `matrix` and writes within the allocation of `pitched`, as the bounds
+        // check above ensures.
         check(unsafe { sys::cuMemcpy2D_v2(&copy) })?;
 
         let mut copied = vec![0.0; part.width * part.height];
@@ -67,7 +67,7 @@ impl Asks for PitchedCopy {
     }
 }
 
-/// Where in the whole matrix that stands which came out first in place of something else.
+/// Explains the first wrong element by its position in the whole matrix, in English and Chinese.
 fn meaning(copied: &[f32], expected: &[f32], matrix: &[f32], part: &Part) -> [String; 2] {
     let is_wrong = |&place: &usize| copied[place] != expected[place];
     let Some(place) = (0..copied.len()).find(is_wrong) else {
@@ -98,14 +98,14 @@ fn meaning(copied: &[f32], expected: &[f32], matrix: &[f32], part: &Part) -> [St
     }
 }
 
-/// The bytes from the first to the last of a copy's rows, where they are a pitch apart; `None` where they
-/// cannot be counted.
+/// Returns the number of bytes from the first to the last byte of a copy's rows with this pitch; `None` on
+/// overflow.
 fn reach(copy: &Copy2d, pitch: usize) -> Option<usize> {
     let before = copy.height.saturating_sub(1).checked_mul(pitch)?;
     before.checked_add(copy.width)
 }
 
-/// A copy's numbers, beside those that it takes.
+/// Reports the parameters of a copy that is out of bounds, next to the expected ones.
 fn beside(copy: &Copy2d, part: &Part, pitch: usize) -> Result<Vec<Output>> {
     let float = size_of::<f32>();
     let pairs = [

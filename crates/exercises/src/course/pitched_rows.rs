@@ -1,4 +1,4 @@
-//! 09-pitched-rows: two buffers, two pitches, and padding that is nobody's.
+//! 09-pitched-rows: two buffers with different pitches, and padding that must not be written.
 
 use anyhow::Result;
 use common::verify::POISON;
@@ -9,17 +9,17 @@ use matmul_pitched::pitched::PitchedBuffer;
 use super::wide;
 use crate::host::{Bench, Case, Host, Output};
 
-/// A part of a picture, cut out.
+/// The extraction of a part of a picture.
 pub struct PitchedRows;
 
-/// Threads of a block, along x and along y.
+/// Threads per block along x and along y.
 const BLOCK: usize = 16;
 
 impl Host for PitchedRows {
     fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
         let (width, height) = (case.width(), case.height());
-        // The part's pitch is another than that of rows of `width` floats, and the picture's, 128 floats more at
-        // least, is another again.
+        // Three different pitches: rows of `width` floats, the part's rows, and the picture's rows, which are
+        // at least 128 floats longer.
         let wide = width + wide::more(case);
         let margins = case.integers(1, 3, 100);
         let (left, top) = (1 + margins[0] as usize, 1 + margins[1] as usize);
@@ -41,7 +41,8 @@ impl Host for PitchedRows {
         let stream = &bench.gpu.stream;
         let grid = (width.div_ceil(BLOCK) as u32, height.div_ceil(BLOCK) as u32);
         let block = (BLOCK as u32, BLOCK as u32);
-        // SAFETY: the arguments are the kernel's, and both pictures are as large as they say.
+        // SAFETY: the arguments match the kernel's signature, and both pictures have the sizes and pitches
+        // passed.
         unsafe {
             launch!(kernel<<<grid, block, 0, stream>>>(
                 from.as_device_ptr(), from.pitch(), to.as_device_ptr(), to.pitch(),
@@ -65,8 +66,8 @@ impl Host for PitchedRows {
     }
 }
 
-/// The byte that the padding is full of before, another in each case: any but the one that says "never
-/// written".
+/// Draws the byte that fills the padding before the launch, different in each case and never the poison byte,
+/// which means "never written".
 fn garbage(case: &Case) -> u8 {
     match case.integers(2, 1, 1 << 8)[0] as u8 {
         POISON => 0,
@@ -74,11 +75,11 @@ fn garbage(case: &Case) -> u8 {
     }
 }
 
-/// All that is in the rows, padding included, in words of 32 bits.
+/// Copies all rows, padding included, as 32-bit words.
 fn words(buffer: &PitchedBuffer<f32>) -> Result<Vec<u32>> {
     let words = buffer.pitch() / size_of::<u32>() * buffer.rows();
     let start = buffer.as_device_ptr().cast::<u32>();
-    // SAFETY: the allocation has its rows, each of `pitch` bytes, and nobody writes them now.
+    // SAFETY: the allocation has `rows` rows of `pitch` bytes, and the kernel that wrote it has finished.
     let all = unsafe { DeviceSlice::from_raw_parts(start, words) };
     Ok(all.as_host_vec()?)
 }

@@ -1,17 +1,17 @@
-//! 05-predict-sectors: how many sectors a warp's load takes, said before it is counted.
+//! 05-predict-sectors: the number of sectors of a warp's load, predicted and then counted.
 
 use anyhow::Result;
 use cust::prelude::*;
 
 use crate::host::{Bench, Case, Host, Output};
 
-/// Six patterns of access, each by one warp.
+/// Six access patterns, each executed by one warp.
 pub struct PredictSectors;
 
-/// The element that a thread of the warp loads.
+/// Maps a lane to the index of the element that it loads.
 type Element = fn(usize) -> usize;
 
-/// The kernels, and which element each thread loads.
+/// The kernels' names and access patterns.
 const KERNELS: [(&str, Element); 6] = [
     ("neighbours", |lane| lane),
     ("backwards", |lane| 31 - lane),
@@ -21,7 +21,7 @@ const KERNELS: [(&str, Element); 6] = [
     ("the_same", |_| 0),
 ];
 
-/// Their names, which predictions are of.
+/// The kernels' names, which label the predictions.
 const NAMES: [&str; 6] = {
     let mut names = [""; 6];
     let mut number = 0;
@@ -48,7 +48,8 @@ impl Host for PredictSectors {
         for (name, element) in KERNELS {
             let to = bench.output(WARP)?;
             let kernel = bench.kernel(name)?;
-            // SAFETY: the arguments are the kernel's, and no thread loads past `LENGTH` elements.
+            // SAFETY: the arguments match the kernel's signature, and no lane loads past the `LENGTH`
+            // elements of `in`.
             unsafe {
                 launch!(kernel<<<1, WARP as u32, 0, stream>>>(
                     from.as_device_ptr(), to.as_device_ptr()
@@ -57,11 +58,10 @@ impl Host for PredictSectors {
             stream.synchronize()?;
             let expected = (0..WARP).map(|lane| numbers[element(lane)]).collect();
             outputs.push(Output::new(name, &[WARP], &to, expected)?);
-            // What is predicted is the sectors of the kernels that were given, not of what they may have
-            // become.
+            // Count the course's own kernels: the student may have changed the copies in the submission.
             let counted = bench.uncounted(|| {
                 let (kernel, to) = (bench.ours()?.kernel(name)?, bench.output::<f32>(WARP)?);
-                // SAFETY: as above.
+                // SAFETY: the arguments match the kernel's signature; `to` has `WARP` elements, one per lane.
                 unsafe {
                     launch!(kernel<<<1, WARP as u32, 0, stream>>>(
                         from.as_device_ptr(), to.as_device_ptr()
@@ -82,7 +82,7 @@ impl Host for PredictSectors {
     }
 }
 
-/// The sectors of 32 bytes in which a warp's elements lie, where nobody counts.
+/// Returns the number of 32-byte sectors that a warp's elements occupy, for machines without counters.
 fn touched(element: Element) -> u32 {
     let mut sectors: Vec<_> = (0..WARP).map(|lane| 4 * element(lane) / 32).collect();
     sectors.sort_unstable();

@@ -1,22 +1,22 @@
-//! Spheres in global memory, and in constant memory where the answer has a place for them.
+//! 24-spheres: spheres in global memory, and in constant memory if the submission declares a variable for them.
 
 use anyhow::Result;
 use cust::launch;
 
 use crate::host::{Bench, Case, Host, Output};
 
-/// Threads of a block along x and y.
+/// Threads per block along x and y.
 const BLOCK: (u32, u32) = (32, 4);
-/// There are at most as many.
+/// The capacity of the submission's variable for spheres.
 const MAX_SPHERES: usize = 64;
-/// A sphere: x, y, z, radius, brightness. All are whole numbers, so that squares are exact, and a ray
-/// that just meets a sphere meets it everywhere.
+/// A sphere: x, y, z, radius, brightness. All are integers, so squares are exact, and the result for a ray
+/// that only touches a sphere does not depend on rounding.
 type Sphere = [f32; 5];
 
-/// What stands where there is no sphere: in front of all, for who reads more than there are.
+/// The filler behind the last sphere. It lies in front of all others, so that reading past the count shows.
 const NOBODY: Sphere = [0.0, 0.0, 1000.0, 1000.0, -1.0];
 
-/// The host side. A size is width, height, and the number of spheres.
+/// The host side. A size is width, height and the number of spheres.
 pub struct Spheres;
 
 impl Host for Spheres {
@@ -51,8 +51,8 @@ impl Host for Spheres {
         let stream = &bench.gpu.stream;
         let [across, down, many] = [case.size[0], case.size[1], case.size[2]];
         let grid = (across.div_ceil(BLOCK.0), down.div_ceil(BLOCK.1));
-        // SAFETY: the arguments are those that the kernel is declared with, and there are as many
-        // spheres and pixels as they say.
+        // SAFETY: the arguments match the kernel's signature; `spheres` and `image` have the lengths given by
+        // `many`, `across` and `down`.
         bench.launch(|| unsafe {
             launch!(kernel<<<grid, BLOCK, 0, stream>>>(
                 device_spheres.as_device_ptr(), many, image.as_device_ptr(), across, down
@@ -68,7 +68,7 @@ impl Host for Spheres {
     }
 }
 
-/// The brightness of the sphere that the ray through (x, y) meets first.
+/// Returns the brightness of the first sphere that the ray through (x, y) meets.
 fn seen(spheres: &[Sphere], x: f32, y: f32) -> f32 {
     let (mut nearest, mut seen) = (f32::NEG_INFINITY, 0.0);
     for &[centre_x, centre_y, centre_z, radius, brightness] in spheres {

@@ -1,4 +1,4 @@
-//! 11-volume: slices of padded rows.
+//! 11-volume: a volume of slices with padded rows.
 
 use anyhow::Result;
 use cust::memory::{DeviceCopy, DevicePointer};
@@ -7,10 +7,10 @@ use cust::prelude::*;
 use super::wide;
 use crate::host::{Bench, Case, Host, Output};
 
-/// How much each slice of a volume differs from the one before it.
+/// The difference of each slice of a volume from the one before.
 pub struct SliceDifferences;
 
-/// The `Volume` of the `.cu` file.
+/// The structure `Volume` of the `.cu` file.
 #[derive(Clone, Copy, DeviceCopy)]
 #[repr(C)]
 struct Volume {
@@ -48,7 +48,8 @@ impl Host for SliceDifferences {
             height.div_ceil(4) as u32,
             depth as u32,
         );
-        // SAFETY: the arguments are the kernel's, and the volume is of the size that it says.
+        // SAFETY: the arguments match the kernel's signature, and the buffer has the size and pitch that
+        // `volume` gives.
         unsafe {
             launch!(kernel<<<grid, (32, 4, 1), 0, stream>>>(volume, differences.as_device_ptr()))
         }?;

@@ -1,13 +1,13 @@
-//! Rows in memory that are longer than a kernel is told: where the next one starts, the pitch alone says.
+//! Rows that are longer than the width passed to a kernel, so that only the pitch locates the next row.
 
 use crate::host::Case;
 
-/// How many elements more a row has: so many that its pitch is another than that of the row without them.
+/// Draws the number of extra elements per row: enough that the pitch differs from that of a row without them.
 pub fn more(case: &Case) -> usize {
     128 + case.integers(9, 1, 128)[0] as usize
 }
 
-/// Rows of `width` elements, each with the others behind it.
+/// Lays out rows of `width` elements, each followed by the extra elements.
 pub fn rows<T: Copy>(elements: &[T], width: usize, others: &[T]) -> Vec<T> {
     let rows = elements.chunks(width);
     rows.flat_map(|row| row.iter().chain(others))

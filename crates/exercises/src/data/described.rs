@@ -1,4 +1,4 @@
-//! What `exercise.toml` says of buffers and launches, beside what every description of launches may say.
+//! The parts of `exercise.toml` that extend a launch plan: outputs and optional variables.
 
 use anyhow::{Result, ensure};
 use launch_plan::Element;
@@ -7,16 +7,17 @@ use serde::Deserialize;
 
 use super::{Data, Kind};
 
-/// A buffer that holds what came out.
+/// A buffer whose contents are compared with the expected results.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Output {
-    /// Its name.
+    /// The buffer's name.
     pub buffer: String,
-    /// Its lengths, outermost first: rows, then columns. One length, `count`, where nothing is said.
+    /// The lengths of its dimensions, outermost first (rows, then columns); by default one dimension of
+    /// `count` elements.
     #[serde(default)]
     pub shape: Vec<Number>,
-    /// Where the student predicts it: what each element is of. What should have come out is not shown then.
+    /// The label of each element, if the student predicts it. Expected values are not shown then.
     #[serde(default)]
     pub predicts: Vec<String>,
 }

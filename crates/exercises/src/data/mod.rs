@@ -1,4 +1,4 @@
-//! What `exercise.toml` may say. What it does not know is an error, so that a slip in a name is seen.
+//! The format of `exercise.toml`. Unknown fields are errors, so that misspelt names are noticed.
 
 mod described;
 mod sizes;
@@ -18,62 +18,63 @@ pub use sizes::{Between, Random, Sizes};
 pub use target::{Counters, Target};
 pub use text::Text;
 
-/// An exercise, but for its texts and its code.
+/// The data of an exercise, without its texts and code.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Data {
-    /// The chapter that it goes with, by the name of its crate; empty where it goes with none.
+    /// The crate of the chapter that the exercise belongs to; empty if there is none.
     #[serde(default)]
     pub chapter: String,
-    /// What sort of exercise it is.
+    /// The kind of exercise.
     pub kind: Kind,
-    /// The step at which the file that a student gets is rejected.
+    /// The step at which the start file is rejected.
     pub rejected_at: Step,
-    /// Its name for people.
+    /// The title shown to students.
     pub title: Text,
-    /// Exercises that come before it, by name or number: what they teach is needed here.
+    /// The exercises to do first, by name or number.
     #[serde(default)]
     pub needs: Vec<String>,
-    /// What the solution does, and what else would have done, for who has passed.
+    /// An explanation of the solution and of alternatives, shown after a pass.
     pub after: Option<Text>,
-    /// At what sizes it is run.
+    /// The sizes at which submissions run.
     pub sizes: Sizes,
-    /// How far a float may be from its reference.
+    /// The permitted deviation of floats from the reference.
     pub tolerance: Tolerance,
-    /// What its counters have to come to, at the graded size.
+    /// The targets of the counters at the graded size.
     #[serde(default, rename = "target")]
     pub targets: Vec<Target>,
-    /// The oldest GPUs that it is for, 80 for sm_80: what it is about is not in older ones.
+    /// The minimum architecture, 80 for sm_80, if the exercise uses features that older GPUs lack.
     pub architecture: Option<u32>,
-    /// Variables that have to be in constant memory.
+    /// The variables that must be in constant memory.
     #[serde(default)]
     pub constants: Vec<String>,
-    /// How long it may take by the simulator's model.
+    /// The limit of the modelled time.
     #[serde(default)]
     pub modelled: Modelled,
-    /// How long it may take on a GPU, where that is asked.
+    /// The limit of the time on a GPU, if the exercise has one.
     pub time: Option<Time>,
-    /// What to say to who asks for help, one after the other.
+    /// The hints, shown one at a time.
     #[serde(rename = "hint")]
     pub hints: Vec<Text>,
-    /// Numbers with names, for what follows; see `docs/records/launch-plan.md` for these three.
+    /// Named numbers for use in expressions. For this and the next two fields see
+    /// `docs/records/launch-plan.md`.
     #[serde(default)]
     pub numbers: BTreeMap<String, Spanned<plan::Number>>,
-    /// Memory and variables.
+    /// Buffers and variables.
     #[serde(default)]
     pub buffer: Vec<plan::Buffer>,
-    /// Launches of the answer's kernels.
+    /// The launches of the submission's kernels.
     #[serde(default)]
     pub launch: Vec<plan::Launch>,
-    /// Buffers that hold what came out.
+    /// The buffers whose contents are compared with the reference.
     #[serde(default, rename = "output")]
     pub outputs: Vec<Output>,
-    /// Variables that an answer may have, and need not.
+    /// The variables that a submission may declare but need not.
     #[serde(default)]
     pub optional: Vec<String>,
 }
 
-/// Sorts of exercises.
+/// The kind of an exercise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -81,19 +82,19 @@ pub enum Kind {
     Complete,
     /// Find the bug.
     Bug,
-    /// Make its accesses coalesced.
+    /// Make the memory accesses coalesced.
     Coalesce,
-    /// Remove its bank conflicts.
+    /// Remove the bank conflicts.
     Banks,
-    /// Make its accesses of constant memory uniform.
+    /// Make the accesses to constant memory uniform.
     Constant,
-    /// Choose the memory for given data.
+    /// Choose the memory space for given data.
     Choose,
-    /// Time it with events.
+    /// Time a kernel with events.
     Events,
     /// Predict a counter.
     Predict,
-    /// Reach a share of the limit.
+    /// Reach a share of the memory bandwidth limit.
     Limit,
 }
 
@@ -101,22 +102,22 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Step {
-    /// It compiles.
+    /// The submission compiles.
     Compile,
-    /// It runs through, and writes everything.
+    /// The submission runs to completion and writes every element.
     Launch,
-    /// Its results are right.
+    /// The results are correct.
     Right,
-    /// No check finds a mistake.
+    /// The checks report no finding.
     Checks,
-    /// Its counters reach their targets.
+    /// The counters reach their targets.
     Counters,
-    /// It is as fast as was asked.
+    /// The submission is fast enough.
     Time,
 }
 
 impl Step {
-    /// All of them.
+    /// All steps, in order.
     pub const ALL: [Step; 6] = [
         Step::Compile,
         Step::Launch,
@@ -126,7 +127,7 @@ impl Step {
         Step::Time,
     ];
 
-    /// Its name, as in records.
+    /// Returns the step's name in records.
     pub fn name(self) -> &'static str {
         match self {
             Step::Compile => "compile",
@@ -139,36 +140,36 @@ impl Step {
     }
 }
 
-/// How far a float may be from its reference. Whole numbers have to be equal.
+/// The permitted deviation of a float from its reference. Integers must be equal.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tolerance {
-    /// So many representable numbers.
+    /// The maximum distance in units in the last place.
     pub ulps: Option<u32>,
-    /// Such a share of the greater of both.
+    /// The maximum difference relative to the larger magnitude.
     pub relative: Option<f32>,
-    /// With `relative`: where it is nearer than this, it is right in any case.
+    /// With `relative`, the absolute difference that is always permitted.
     pub absolute: Option<f32>,
 }
 
-/// How long it may take on a GPU, beside the solution in the same run: never so many milliseconds,
-/// which are another number on every GPU.
+/// The limit of the time on a GPU, relative to the solution in the same run. It is never given in
+/// milliseconds, which differ between GPUs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Time {
-    /// The size at which it is timed, large enough to keep a GPU busy.
+    /// The size at which submissions are timed, large enough to occupy a GPU fully.
     pub size: Vec<u32>,
-    /// No more than so many times what the solution takes.
+    /// The maximum ratio to the solution's time.
     pub at_most: f64,
 }
 
-/// How long a kernel may take by the simulator's model, at the graded size, beside the solution in the
-/// same run. The start file's time, where it is right and more than twice the solution's, is never exceeded
-/// either.
+/// The limit of the modelled time at the graded size, relative to the solution in the same run. The start
+/// file's time is a second limit if its results are correct and it takes more than twice as long as the
+/// solution.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Modelled {
-    /// No more than so many times what the solution takes.
+    /// The maximum ratio to the solution's modelled time.
     pub at_most: f64,
 }
 
@@ -179,11 +180,11 @@ impl Default for Modelled {
 }
 
 impl Data {
-    /// Reads `exercise.toml`.
+    /// Parses `exercise.toml`.
     ///
     /// # Errors
     ///
-    /// Where it is no such file, or contradicts itself.
+    /// Fails if the text is not a valid `exercise.toml` or contradicts itself.
     pub fn read(text: &str) -> Result<Data> {
         let data: Data = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
@@ -197,7 +198,7 @@ impl Data {
         Ok(data)
     }
 
-    /// The description of launches in it.
+    /// Returns the launch plan that the data contains.
     pub fn plan(&self) -> Plan {
         Plan {
             numbers: self.numbers.clone(),
@@ -206,7 +207,7 @@ impl Data {
         }
     }
 
-    /// Whether it describes what a host side does.
+    /// Returns true if the data describes buffers and launches, so that no host side in Rust is needed.
     pub fn is_described(&self) -> bool {
         !self.outputs.is_empty() || !self.launch.is_empty() || !self.buffer.is_empty()
     }
@@ -266,15 +267,17 @@ impl Tolerance {
     }
 }
 
-/// Reads the data of an exercise in a file, where the answer is a kernel or is none.
+/// Parses the `exercise.toml` named `file`, for an exercise whose submission is a kernel (`is_kernel`) or a
+/// host side.
 ///
 /// # Errors
 ///
-/// As [`Data::read`], with the file's name, and where something is missing that every such exercise has.
+/// Fails as [`Data::read`] does, and if the size `graded` is missing for a kernel that is timed. The error
+/// names the file.
 pub fn of(file: &str, text: &str, is_kernel: bool) -> Result<Data> {
     let read = || {
         let data = Data::read(text)?;
-        // Who predicts launches nothing that could be counted or timed.
+        // Prediction exercises launch nothing that could be counted or timed.
         let is_timed = is_kernel && data.kind != Kind::Predict;
         ensure!(
             data.sizes.graded.is_some() || !is_timed,

@@ -1,4 +1,4 @@
-//! A text in both languages: as a teacher may write it, and as a student may be told it.
+//! Texts in English and Chinese.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub struct Text {
     pub zh: String,
 }
 
-/// As it is written: `{ en = "…", zh = "…" }`, or what there is of them, or a text for both.
+/// A text as written in TOML: `{ en = "…", zh = "…" }`, one of the two, or one string for both.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Written {
@@ -54,7 +54,7 @@ impl<'de> Deserialize<'de> for Text {
 }
 
 impl Text {
-    /// What is said in each language.
+    /// Builds a text by calling `said` for each language.
     pub fn both(said: impl Fn(Lang) -> String) -> Text {
         Text {
             en: said(Lang::En),
@@ -62,7 +62,7 @@ impl Text {
         }
     }
 
-    /// The text in a language.
+    /// Returns the text in a language.
     pub fn of(&self, lang: Lang) -> &str {
         lang.pick(&self.en, &self.zh)
     }

@@ -1,4 +1,4 @@
-//! Buffers on the device, launches, and what came out of them.
+//! Execution of a launch plan on the device: buffers, variables, launches and outputs.
 
 use std::ffi::c_void;
 
@@ -12,17 +12,18 @@ use launch_plan::{Argument, Buffer, Element, Launch, Ready};
 use super::{Known, Place};
 use crate::host::{Bench, Code, Output};
 
-/// Words of 8 bytes that stand behind every argument, and arguments behind the last: a kernel that is declared
-/// with more or longer ones than it is launched with reads zeros there.
+/// The number of zero words of 8 bytes behind each argument, and of extra arguments behind the last. A kernel
+/// that is declared with more or longer parameters than it is launched with reads zeros instead of foreign
+/// memory.
 const MORE: usize = 32;
 
-/// What came out: an output's bytes, and where they were in device memory.
+/// An output's bytes and its address in device memory.
 pub struct Got {
     pub bytes: Vec<u8>,
     address: u64,
 }
 
-/// Runs the answer's kernels, and reads what came out.
+/// Runs the submission's kernels and reads the outputs.
 pub fn run(bench: &Bench, known: &Known, optional: &[String]) -> Result<Vec<Got>> {
     let prepared = Prepared::new(bench, &bench.answer, true, known, optional)?;
     launch(
@@ -35,7 +36,7 @@ pub fn run(bench: &Bench, known: &Known, optional: &[String]) -> Result<Vec<Got>
     read(&bench.answer, known, &prepared.results)
 }
 
-/// The same for another module, whose kernels change nothing that is watched, and leave nothing behind.
+/// Runs the kernels of another module without registering inputs to watch, and clears its memory afterwards.
 pub fn run_apart(
     bench: &Bench,
     code: &Code,
@@ -45,7 +46,7 @@ pub fn run_apart(
     let mut prepared = Prepared::new(bench, code, false, known, optional)?;
     launch(bench, code, &known.ready, &prepared.addresses, false)?;
     let all = read(code, known, &prepared.results)?;
-    // Freed memory is not cleared on a GPU, and whoever is given it next could read it.
+    // Freed memory is not cleared on a GPU, so a later allocation could read these results.
     for (_, memory) in &mut prepared.results {
         let zeros = vec![0; memory.len()];
         memory.copy_from(&zeros)?;
@@ -53,7 +54,7 @@ pub fn run_apart(
     Ok(all)
 }
 
-/// Calls a function for elements of a buffer's size.
+/// Calls a function with the integer type of a buffer's element size.
 macro_rules! each_size {
     ($buffer:expr, $function:ident($($argument:expr),*)) => {
         match $buffer.of.size() {
@@ -65,18 +66,19 @@ macro_rules! each_size {
     };
 }
 
-/// Memory for launches.
+/// Device memory for the launches.
 struct Prepared {
-    /// Where each buffer is; 0 where no launch takes it.
+    /// The address of each buffer; 0 if no launch uses it.
     addresses: Vec<u64>,
-    /// The outputs that are no variables, by their buffers' numbers.
+    /// The outputs that are not variables, with their buffers' indices.
     results: Vec<(usize, DeviceBuffer<u8>)>,
-    /// Inputs that nobody watches, which are there as long as the launches run.
+    /// Inputs that are not watched; kept alive until the launches are done.
     _inputs: Vec<DeviceBuffer<u8>>,
 }
 
 impl Prepared {
-    /// Fills buffers and a module's variables. Where it is `watched`, nothing may change what is only read.
+    /// Fills the buffers and the module's variables. If `watched`, the bench checks that inputs are not
+    /// modified.
     fn new(
         bench: &Bench,
         code: &Code,
@@ -90,7 +92,7 @@ impl Prepared {
             let output = known.outputs.iter().find(|it| it.buffer == number);
             let mut address = 0;
             if buffer.symbol {
-                // An output that nothing is put into is what the answer says of itself.
+                // An output variable without a fill holds the submission's own initial value.
                 let is_set = output.is_none_or(|place| place.is_filled);
                 if is_set
                     && (!optional.contains(&buffer.name) || code.has_variable(&buffer.name)?)
@@ -119,7 +121,7 @@ impl Prepared {
     }
 }
 
-/// What is in a buffer at first.
+/// Returns the initial contents of a buffer.
 fn start(buffer: &Buffer) -> Vec<u8> {
     let zeros = || vec![0; buffer.count * buffer.of.size()];
     buffer.start.clone().unwrap_or_else(zeros)
@@ -133,7 +135,8 @@ fn elements<T: Pod>(bytes: &[u8]) -> Vec<T> {
     all
 }
 
-/// Memory for an output: what the description says is in it, or what shows that nobody wrote.
+/// Allocates an output, filled as the description says or with the poison pattern that shows unwritten
+/// elements.
 fn memory(buffer: &Buffer, place: &Place) -> Result<DeviceBuffer<u8>> {
     let bytes = match place.is_filled {
         true => start(buffer),
@@ -159,13 +162,13 @@ fn set_variable<T: Pod + DeviceCopy>(
     }
 }
 
-/// Whether a launch takes the buffer's address. Others are for expressions alone.
+/// Returns true if a launch takes the buffer's address. Other buffers occur only in expressions.
 pub fn is_passed(ready: &Ready, number: usize) -> bool {
     let mut arguments = ready.launches.iter().flat_map(|it| &it.arguments);
     arguments.any(|it| *it == Argument::Buffer(number))
 }
 
-/// All launches, one after the other; timed where a time is asked.
+/// Performs all launches in order; measures their time if `timed` and the bench takes samples.
 fn launch(bench: &Bench, code: &Code, ready: &Ready, addresses: &[u64], timed: bool) -> Result<()> {
     let prepared = ready.launches.iter().map(|launch| {
         let kernel = code.kernel(&launch.kernel)?;
@@ -208,8 +211,8 @@ fn start_one(
     let mut places: Vec<*mut c_void> = values.iter_mut().map(|it| it.as_mut_ptr().cast()).collect();
     places.resize(places.len() + MORE, nothing.as_mut_ptr().cast());
     let stream = &bench.gpu.stream;
-    // SAFETY: behind each pointer is a value, longer than any that the kernel may take in its place. What it
-    // does with memory the simulator watches.
+    // SAFETY: each pointer is to a value padded with `MORE` zero words, so it is longer than any parameter
+    // that the kernel may declare. The simulator checks the memory that the kernel accesses.
     unsafe {
         stream.launch(
             kernel,
@@ -221,7 +224,8 @@ fn start_one(
     }
 }
 
-/// An argument's bytes, and zeros behind them. A whole number is as good as one of 32 bits as of 64.
+/// Encodes an argument followed by zeros. An integer is stored in 64 bits, whose low half is also the 32-bit
+/// value.
 fn value(argument: &Argument, addresses: &[u64]) -> Vec<u64> {
     use launch_plan::expression::Value;
     let mut words = match argument {
@@ -238,7 +242,7 @@ fn value(argument: &Argument, addresses: &[u64]) -> Vec<u64> {
     words
 }
 
-/// What is in all outputs.
+/// Reads all outputs.
 fn read(code: &Code, known: &Known, results: &[(usize, DeviceBuffer<u8>)]) -> Result<Vec<Got>> {
     let got = |memory: &DeviceSlice<u8>| {
         Ok(Got {
@@ -260,7 +264,7 @@ fn read(code: &Code, known: &Known, results: &[(usize, DeviceBuffer<u8>)]) -> Re
     known.outputs.iter().map(of).collect()
 }
 
-/// An output beside its reference.
+/// Pairs an output with its reference.
 pub fn output(place: &Place, of: Element, got: &Got, expected: &[u8]) -> Result<Output> {
     let Place { name, shape, .. } = place;
     let bytes = &got.bytes;

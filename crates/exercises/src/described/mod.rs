@@ -1,5 +1,5 @@
-//! The host side of an exercise whose `exercise.toml` says what is launched. The description is that of
-//! `docs/records/launch-plan.md`; what should come out it says itself, or the solution shows it.
+//! The host side of exercises whose `exercise.toml` describes the launches, in the format of
+//! `docs/records/launch-plan.md`. Expected results come from the description or from running the solution.
 
 mod device;
 mod reference;
@@ -17,39 +17,39 @@ pub use reference::Broken;
 use crate::data::{self, Data};
 use crate::host::{Bench, Case, Given, Host, Output, Terms};
 
-/// The host side of an exercise that is data.
+/// A host side that executes the description in `exercise.toml`.
 pub struct Described {
     toml: &'static str,
     data: OnceLock<Data>,
-    /// What was made ready last: an answer is run several times at one size.
+    /// Recently resolved descriptions: a submission runs several times at each size.
     known: Mutex<Vec<(Case, Arc<Known>)>>,
 }
 
-/// A description at one size.
+/// A description resolved at one size.
 struct Known {
     ready: Ready,
     outputs: Vec<Place>,
-    /// What should come out, an output each, when it is known.
+    /// The expected bytes of each output, once known.
     expected: OnceLock<Vec<Vec<u8>>>,
 }
 
 /// An output.
 struct Place {
-    /// The number of its buffer.
+    /// The index of its buffer.
     buffer: usize,
     name: &'static str,
     shape: Vec<usize>,
-    /// What its elements are of, where they are predicted.
+    /// The labels of its elements, if they are predicted.
     predicts: &'static [&'static str],
-    /// Whether the description says what is in it before the launch.
+    /// True if the description initializes the buffer before the launch.
     is_filled: bool,
 }
 
-/// So many cases are kept: those of all runs of an answer.
+/// The capacity of the cache of cases, enough for all runs of one submission.
 const KEPT: usize = 64;
 
 impl Described {
-    /// That of this `exercise.toml`.
+    /// Creates a host side from the text of `exercise.toml`.
     pub const fn new(toml: &'static str) -> Described {
         Described {
             toml,
@@ -58,11 +58,11 @@ impl Described {
         }
     }
 
-    /// Whether the description holds together at all sizes of the tests.
+    /// Checks that the description can be resolved at all sizes of the tests.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, and in which line.
+    /// Fails with the first error in the description and its line.
     pub fn verify(&self) -> Result<()> {
         let data = self.data()?;
         for size in &data.sizes.tests {
@@ -104,8 +104,8 @@ impl Described {
         let given = data.sizes.named(&case.size);
         let mut plan = data.plan();
         if data.sizes.is_beyond_tests(&case.size) {
-            // To work it out for so many elements takes longer than the rest of a check. There the solution shows
-            // it, which all tests hold against the description.
+            // Evaluating `expect` for this many elements would take longer than the rest of the grading. Run
+            // the solution instead, which the tests compare with the description.
             plan.buffer.iter_mut().for_each(|it| it.expect = None);
         }
         let ready = Ready::within(&plan, self.toml, Path::new(""), &given, draw);
@@ -116,7 +116,7 @@ impl Described {
             let shape = shape(output, &ready, buffer)?;
             Ok(Place {
                 buffer,
-                // One for each output of an exercise, as long as the program runs.
+                // Leaked once per output of an exercise, which the number of exercises bounds.
                 name: Box::leak(output.buffer.clone().into_boxed_str()),
                 shape,
                 predicts: predicts(output, ready.buffers[buffer].count)?,
@@ -132,12 +132,12 @@ impl Described {
     }
 }
 
-/// A mistake with its line.
+/// Converts a plan's error, which contains the line.
 fn told(mistake: &Mistake) -> anyhow::Error {
     anyhow!("{mistake}")
 }
 
-/// The lengths of an output.
+/// Evaluates the lengths of an output's dimensions.
 fn shape(output: &data::Output, ready: &Ready, buffer: usize) -> Result<Vec<usize>> {
     let count = ready.buffers[buffer].count;
     if output.shape.is_empty() {
@@ -157,7 +157,7 @@ fn shape(output: &data::Output, ready: &Ready, buffer: usize) -> Result<Vec<usiz
     Ok(lengths)
 }
 
-/// What an output's elements are of, where they are predicted; for as long as the program runs, as its name is.
+/// Returns the labels of a predicted output's elements, leaked like the output's name.
 fn predicts(output: &data::Output, count: usize) -> Result<&'static [&'static str]> {
     let many = output.predicts.len();
     anyhow::ensure!(
@@ -184,7 +184,7 @@ impl Host for Described {
             .collect()
     }
 
-    /// The number `bytes` of the description.
+    /// Returns the description's number `bytes`.
     fn bytes(&self, case: &Case) -> u64 {
         let known = self.known(case).ok();
         let bytes = known.and_then(|known| known.ready.numbers.get("bytes").copied());

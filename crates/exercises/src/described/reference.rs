@@ -1,4 +1,4 @@
-//! What should come out: the description says it, or the solution shows it.
+//! Expected results, from the description or from running the solution.
 
 use anyhow::{Error, Result};
 use thiserror::Error as IsError;
@@ -6,7 +6,8 @@ use thiserror::Error as IsError;
 use super::{Known, device};
 use crate::host::Bench;
 
-/// An output each, as bytes. The solution runs after the answer, whose kernels so cannot find its results.
+/// Returns the expected bytes of each output. The solution runs after the submission, whose kernels therefore
+/// cannot find its results in memory.
 pub fn expected<'a>(bench: &Bench, known: &'a Known, optional: &[String]) -> Result<&'a [Vec<u8>]> {
     if let Some(expected) = known.expected.get() {
         return Ok(expected);
@@ -37,7 +38,7 @@ pub fn expected<'a>(bench: &Bench, known: &'a Known, optional: &[String]) -> Res
     Ok(known.expected.get_or_init(|| expected))
 }
 
-/// The solution does not run, which says nothing of the answer.
+/// The error that the solution itself does not run. It is not a verdict on the submission.
 #[derive(Debug, IsError)]
 #[error("the solution does not run, so nothing can be graded: {0}")]
 pub struct Broken(String);

@@ -1,4 +1,4 @@
-//! What an element of an output is the sum of, where its description says so.
+//! The terms of outputs whose description defines them as sums.
 
 use launch_plan::Ready;
 use launch_plan::expression::{Expression, Operator};
@@ -6,7 +6,7 @@ use launch_plan::fill::At;
 
 use crate::host::Terms;
 
-/// The terms of these elements; none where `expect` is no sum.
+/// Returns the terms of these elements; `None` if `expect` is not a sum.
 pub fn of(expect: &str, ready: &Ready, indices: &[usize]) -> Option<Vec<Terms>> {
     let sum = Expression::read(expect).ok()?;
     let equal = with_equal(&sum);
@@ -25,7 +25,8 @@ pub fn of(expect: &str, ready: &Ready, indices: &[usize]) -> Option<Vec<Terms>> 
     indices.iter().map(of).collect()
 }
 
-/// The same sum with `==` where each term compares two numbers by size.
+/// Returns the sum with `==` instead of the ordering comparison in each term; `None` if the terms are no
+/// ordering comparisons.
 fn with_equal(sum: &Expression) -> Option<Expression> {
     use Operator::{Greater, GreaterOrEqual, Less, LessOrEqual};
     let Expression::Sum(name, three) = sum else {

@@ -1,12 +1,12 @@
-//! What usually causes a mistake, where the lines of the answer tell more than the simulator's words for all
-//! programs.
+//! Likely causes of findings, inferred from the submission's source lines, which are more specific than the
+//! simulator's general advice.
 
 use cuda_driver::{Finding, FindingKind};
 
 use super::code;
 use crate::lang::Lang;
 
-/// The cause in words, in a file with this text; `None` where its lines tell no more.
+/// Returns the likely cause of a finding in a file with this text; `None` if the lines give no hint.
 pub fn of(finding: &Finding, text: &str, lang: Lang) -> Option<String> {
     let line = |number: u32| {
         let line = (number as usize).checked_sub(1);
@@ -53,7 +53,7 @@ pub fn of(finding: &Finding, text: &str, lang: Lang) -> Option<String> {
     })
 }
 
-/// Whether a barrier stands between a line that writes and a later one that reads.
+/// Returns true if there is a barrier between a line that writes and a later one that reads.
 fn is_between(text: &str, write: u32, read: u32) -> bool {
     let after = text.lines().enumerate().skip(write as usize);
     let mut between = after.take_while(|(at, _)| at + 1 < read as usize);

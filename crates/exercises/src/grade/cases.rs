@@ -1,4 +1,4 @@
-//! At what sizes an answer is run, and with what inputs.
+//! The cases of a grading: sizes and seeds of inputs.
 
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
@@ -6,7 +6,7 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use crate::data::{Between, Data, Time};
 use crate::host::Case;
 
-/// The sizes of the tests, then those drawn from the seed.
+/// Returns the fixed sizes of the tests, then those drawn from the seed.
 pub fn tests(data: &Data, seed: u64) -> Vec<Case> {
     let mut random = Pcg32::seed_from_u64(seed);
     let between = &data.sizes.random;
@@ -21,13 +21,13 @@ pub fn tests(data: &Data, seed: u64) -> Vec<Case> {
     inputs.map(|(size, seed)| Case { size, seed }).collect()
 }
 
-/// The size at which counters are taken, if they are.
+/// Returns the case at which counters are measured, if there is one.
 pub fn graded(data: &Data, seed: u64) -> Option<Case> {
     let size = data.sizes.graded.clone()?;
     Some(Case { size, seed })
 }
 
-/// One size beyond that, drawn from the seed: no answer can know it.
+/// Draws one size beyond the graded one from the seed, which no submission can know in advance.
 pub fn beyond(data: &Data, seed: u64) -> Option<Case> {
     let Between { from, to } = data.sizes.beyond()?;
     let mut random = Pcg32::seed_from_u64(!seed);
@@ -38,20 +38,20 @@ pub fn beyond(data: &Data, seed: u64) -> Option<Case> {
     Some(Case { size, seed })
 }
 
-/// What memory holds that nobody has written, in three runs: what is no number, a float far below zero,
-/// and one far above; as integers they are of both signs too.
+/// Returns the fill patterns of uninitialized memory in three runs: NaN, a very large negative float and a
+/// very large positive float; as integers they have different signs too.
 pub fn unwritten(seed: u64) -> [u32; 3] {
     let mut random = Pcg32::seed_from_u64(seed.rotate_left(32));
     [0x7FC0_0000, 0xFE00_0000, 0x7E00_0000].map(|begins| begins | (random.next_u32() >> 10))
 }
 
-/// The size at which an answer is timed.
+/// Returns the case at which a submission is timed.
 pub fn timed(time: &Time, seed: u64) -> Case {
     let size = time.size.clone();
     Case { size, seed }
 }
 
-/// A number from `from` to `to`, both included.
+/// Draws a number from `from` to `to`, both included.
 fn draw(random: &mut Pcg32, from: u32, to: u32) -> u32 {
     let many = u64::from(to - from) + 1;
     from + ((u64::from(random.next_u32()) * many) >> 32) as u32

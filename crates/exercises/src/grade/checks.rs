@@ -1,5 +1,5 @@
-//! The step `checks`: what the simulator found while the answer ran. Also what it says where it had to
-//! stop a kernel.
+//! The step `checks`: the simulator's findings while the submission ran, and messages for kernels that it had
+//! to stop.
 
 use cuda_driver::{Fault, FaultKind, Finding, FindingKind, Severity, SourceLine, TimeLimit};
 
@@ -9,12 +9,13 @@ use crate::data::{Step, Text};
 use crate::host::Case;
 use crate::lang::Lang;
 
-/// How many mistakes are shown where they are what is wrong, and where they are why something is.
+/// The number of findings shown when the findings are the failure.
 const SHOWN: usize = 2;
+/// The number of findings shown as the cause of another failure.
 const SHOWN_WHY: usize = 1;
 
-/// Whether anything was found; warnings count, for a course has no use for what may be meant so. A read
-/// of what nobody wrote is none: whether results depend on it shows where such memory holds other things.
+/// Fails if there are findings. Warnings count, because an exercise has no excuse for suspicious code. Reads
+/// of uninitialized memory do not: runs with other memory contents show whether the results depend on them.
 pub fn verdict(findings: &[(Case, Finding)], answer: &Answer) -> Result<(), Stop> {
     let wrong = findings.iter().filter(|(_, it)| !is_unwritten(it.kind));
     let mut sorted: Vec<&(Case, Finding)> = wrong.collect();
@@ -47,7 +48,7 @@ pub fn verdict(findings: &[(Case, Finding)], answer: &Answer) -> Result<(), Stop
     }))
 }
 
-/// Why results are wrong, in words: what was found while they came about. Empty where nothing was.
+/// Explains wrong results by the findings of the same run; empty if there are none.
 pub fn reasons(findings: &[Finding], answer: &Answer, lang: Lang) -> String {
     let mut sorted: Vec<&Finding> = findings.iter().collect();
     sorted.sort_by_key(|finding| (finding.severity, is_unwritten(finding.kind)));
@@ -66,7 +67,7 @@ pub fn reasons(findings: &[Finding], answer: &Answer, lang: Lang) -> String {
     format!("{head}\n\n{shown}")
 }
 
-/// The first mistakes in words, each once.
+/// Formats the first findings, omitting duplicates.
 fn shown<'a>(
     findings: impl Iterator<Item = &'a Finding>,
     most: usize,
@@ -86,7 +87,7 @@ fn shown<'a>(
     shown.join("\n\n")
 }
 
-/// A read of memory that nobody has written.
+/// Returns true for reads of uninitialized memory.
 fn is_unwritten(kind: FindingKind) -> bool {
     matches!(
         kind,
@@ -94,8 +95,8 @@ fn is_unwritten(kind: FindingKind) -> bool {
     )
 }
 
-/// Whether both lines of a race change one place of device memory, which no barrier would mend: each reads it and
-/// writes it. In shared memory a barrier keeps the rounds of a loop apart that does so.
+/// Returns true if both lines of a race update one location of device memory by reading and writing it, which
+/// a barrier cannot fix. In shared memory, a barrier per iteration can fix a loop that does so.
 fn is_update(finding: &Finding, answer: &Answer) -> bool {
     let changes = |source: &SourceLine| {
         let place = (source.line as usize).checked_sub(1);
@@ -110,7 +111,7 @@ fn is_update(finding: &Finding, answer: &Answer) -> bool {
     !finding.what.contains("of shared memory") && (same || both)
 }
 
-/// A race in a sentence, where both of its lines are the answer's: what has to be between them.
+/// Returns a sentence about a race whose lines are both in the submission: what must separate them.
 fn why(finding: &Finding, answer: &Answer, lang: Lang) -> Option<String> {
     let line = |source: &SourceLine| {
         let own = source.file.as_deref() == Some(compile::NAME) && source.line > 0;
@@ -185,12 +186,12 @@ fn why(finding: &Finding, answer: &Answer, lang: Lang) -> Option<String> {
     Some(sentence)
 }
 
-/// The same mistake in the same line, at another size.
+/// Returns true if two findings are of the same kind in the same line, for example at different sizes.
 fn is_alike(one: &Finding, other: &Finding) -> bool {
     (one.kind, one.source.line) == (other.kind, other.source.line)
 }
 
-/// What ended a launch before its time.
+/// Formats the fault that ended a launch.
 pub fn stopped(fault: &Fault, answer: &Answer, lang: Lang) -> String {
     if let Some(finding) = fault.finding() {
         return say!(
@@ -244,7 +245,7 @@ pub fn stopped(fault: &Fault, answer: &Answer, lang: Lang) -> String {
     }
 }
 
-/// A mistake in words: what, who, in which line, what else is known, what usually causes it.
+/// Formats a finding: kind, access and line, the other access, details, and the likely cause.
 fn describe(finding: &Finding, answer: &Answer, lang: Lang) -> String {
     let kind = finding.kind;
     let times = match finding.count {
@@ -277,7 +278,7 @@ fn describe(finding: &Finding, answer: &Answer, lang: Lang) -> String {
     let what = with_lines(&finding.what);
     let what = match lang {
         Lang::En => what.replace("\n  ", ": "),
-        // What it says in other words than it ever did is better than nothing.
+        // An untranslated sentence is better than none.
         Lang::Zh => chinese::of(&what).unwrap_or(what),
     };
     let what = match kind {
@@ -299,7 +300,7 @@ fn describe(finding: &Finding, answer: &Answer, lang: Lang) -> String {
     lines.join("\n")
 }
 
-/// The simulator's words with `line 7` for `answer.cu:7 (PTX line 70)`: the file is the student's own.
+/// Replaces `answer.cu:7 (PTX line 70)` by `line 7`, because the file is the student's own.
 fn with_lines(what: &str) -> String {
     let file = format!("{}:", compile::NAME);
     let mut pieces = what.split(&file);
@@ -322,7 +323,7 @@ fn with_lines(what: &str) -> String {
     said
 }
 
-/// A thread, or a block, of a kernel in words.
+/// Formats a thread, or a block, of a kernel.
 pub fn who(kernel: &str, block: [u32; 3], thread: Option<[u32; 3]>, lang: Lang) -> String {
     let triple = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
     let thread = thread.map_or(
@@ -337,7 +338,7 @@ pub fn who(kernel: &str, block: [u32; 3], thread: Option<[u32; 3]>, lang: Lang) 
     format!("{kernel}{block}{thread}")
 }
 
-/// Who does something, where, and that line of the answer.
+/// Formats an access: the thread, the action, the location and the source line.
 pub fn at(who: &str, does: &str, source: &SourceLine, answer: &Answer, lang: Lang) -> String {
     let own = source.file.as_deref() == Some(compile::NAME) && source.line > 0;
     let place = match (&source.file, own) {

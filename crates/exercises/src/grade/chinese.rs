@@ -1,10 +1,10 @@
-//! The simulator's sentences on what it found, in Chinese. It speaks English: each of its sentences is a pattern
-//! here, with its parts, which may be sentences again.
+//! Chinese translations of the simulator's messages. Each English sentence is a pattern whose placeholders
+//! match numbers, names or sentences in turn.
 
-/// A sentence, with `{}` for each part, and the same in Chinese, with the parts by their numbers. Of two that fit
-/// the first is taken.
+/// English patterns with `{}` for each part and their translations, which refer to the parts by number. The
+/// first pattern that matches applies.
 const SENTENCES: &[(&str, &str)] = &[
-    // What stopped a kernel.
+    // Faults that stop a kernel.
     (
         "illegal address: write of {} bytes at {}, outside every {} allocation",
         "非法地址：向 {1} 写入 {0} 字节，不在任何已分配的{2}之内",
@@ -86,7 +86,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ),
     ("mbarrier: {}", "mbarrier：{0}"),
     ("the kernel was interrupted", "核函数被中断"),
-    // What an address missed.
+    // Details of invalid addresses.
     ("the module's constants take {}", "模块的常量共占 {0}"),
     ("the parameters take {}", "参数共占 {0}"),
     ("the block has no shared memory", "线程块没有共享内存"),
@@ -133,7 +133,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ("the block's {} of shared memory", "线程块的 {0}共享内存"),
     ("the thread's {} of local memory", "线程的 {0}局部内存"),
     ("nothing is allocated", "没有分配任何内存"),
-    // What was touched.
+    // Locations of accesses.
     (
         "{} at offset {} of shared memory: {} of an array of {}",
         "共享内存偏移 {1} 处的 {0}：长 {3}的数组的{2}",
@@ -153,7 +153,7 @@ const SENTENCES: &[(&str, &str)] = &[
         "地址 {1} 处的 {0}：{3}的第 {2} 字节",
     ),
     ("byte {}", "第 {0} 字节"),
-    // Who did not come.
+    // Absent threads.
     ("{}, one of them at line {}", "{0}，其中一个在第 {1} 行"),
     (
         "{}; the first left at line {}",
@@ -172,7 +172,7 @@ const SENTENCES: &[(&str, &str)] = &[
         "线程块中有 {0} 个线程已经结束，不会到达",
     ),
     ("the mask is {}; lanes {}", "掩码是 {0}；通道 {1}"),
-    // Memories, allocations and numbers.
+    // Memory spaces, allocations and numbers.
     (
         "the {}-byte allocation at {}, allocated {}",
         "位于 {1} 的 {0} 字节的分配（第 {2} 次分配）",
@@ -188,7 +188,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ("constant memory", "常量内存"),
     ("kernel parameters", "核函数参数"),
     ("memory", "内存"),
-    // What usually causes it.
+    // Likely causes.
     (
         "an index below zero: the neighbour of the first element, or a halo to the left",
         "下标小于零：第一个元素的邻居，或者左侧的光环（halo）",
@@ -241,7 +241,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ),
 ];
 
-/// A sentence, or several on lines of their own, in Chinese; none where one of them is not known.
+/// Translates a message of one or more lines; `None` if a line matches no pattern.
 pub fn of(sentences: &str) -> Option<String> {
     let lines = sentences.lines().map(|line| sentence(line.trim()));
     let lines: Option<Vec<String>> = lines.collect();
@@ -259,14 +259,14 @@ fn sentence(text: &str) -> Option<String> {
     })
 }
 
-/// A part of a sentence: a number, an address, a name, or a sentence again.
+/// Translates a part of a sentence: a number, an address, a name, or a sentence.
 fn part(text: &str) -> Option<String> {
     let number = text.trim_end_matches(['s', 't', 'n', 'd', 'r', 'h']);
     if !number.is_empty() && number.chars().all(|digit| digit.is_ascii_digit()) {
         return Some(number.to_owned());
     }
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || "_.:<>".contains(letter);
-    // Lanes: `0, 2 to 5`.
+    // A list of lanes: `0, 2 to 5`.
     let lanes = text.replace(" to ", "–").replace(", ", "、");
     let is_lanes = |letter: char| letter.is_ascii_digit() || "–、".contains(letter);
     match sentence(text) {
@@ -276,7 +276,7 @@ fn part(text: &str) -> Option<String> {
     }
 }
 
-/// What stands for each `{}` of a pattern in a text that fits it.
+/// Returns the texts that match each `{}` of a pattern; `None` if the pattern does not match.
 fn parts<'a>(pattern: &str, text: &'a str) -> Option<Vec<&'a str>> {
     let mut pieces = pattern.split("{}");
     let mut rest = text.strip_prefix(pieces.next()?)?;

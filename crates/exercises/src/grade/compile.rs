@@ -1,4 +1,4 @@
-//! The step `compile`: clang makes PTX of the answer, and the PTX loads.
+//! The step `compile`: clang compiles the submission to PTX, and the PTX is loaded.
 
 use std::ffi::OsStr;
 use std::io;
@@ -16,13 +16,13 @@ use crate::data::{Step, Text};
 use crate::lang::Lang;
 use crate::worker::Limits;
 
-/// What an answer is called while it is compiled: its own name may have any characters.
+/// The file name of a submission during compilation; the student's file name may contain any characters.
 pub const NAME: &str = "answer.cu";
 
-/// The longest file that the compiler writes: a list of headers.
+/// The maximum size of a file that the compiler writes, which is a list of headers.
 const FILE: u64 = 1 << 20;
 
-/// What compiles answers, and within which bounds.
+/// The compiler of submissions and its limits.
 #[derive(Clone, Copy)]
 struct Compiler<'a> {
     clang: &'a Clang,
@@ -32,15 +32,16 @@ struct Compiler<'a> {
     architecture: Option<u32>,
 }
 
-/// What is made of an answer.
+/// The compiled forms of a submission.
 pub struct Builds {
-    /// As it is counted and timed.
+    /// Optimized PTX, which is counted and timed.
     pub optimised: String,
-    /// With every load and store where it is written; none where the kernel is the course's own.
+    /// Unoptimized PTX (`-O0`), in which every load and store is where it is written; `None` if the kernel is
+    /// the course's own.
     pub as_written: Option<String>,
 }
 
-/// The answer as PTX, optimised and as it is written.
+/// Compiles the submission with and without optimization.
 pub fn builds(answer: &Answer, grading: &Grading) -> Result<Builds, Stop> {
     let answer = &Answer {
         text: includes::with_ours(&answer.text),
@@ -67,7 +68,7 @@ pub fn builds(answer: &Answer, grading: &Grading) -> Result<Builds, Stop> {
 }
 
 impl Compiler<'_> {
-    /// The answer as PTX.
+    /// Compiles the submission to PTX.
     fn compile(&self, answer: &Answer, level: Level) -> Result<String, Stop> {
         let tree = tree(self.lang)?;
         let compiled = self.clang.compile_answer(
@@ -89,7 +90,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The compiler, confined to what it has to open.
+    /// Builds the compiler's command, confined to the files that it needs.
     fn start(&self, program: &OsStr, read: Vec<PathBuf>) -> io::Result<Command> {
         let limits = &self.limits;
         let rules = Rules {
@@ -103,7 +104,7 @@ impl Compiler<'_> {
         rules.command(program)
     }
 
-    /// Why there is no PTX.
+    /// Converts a compiler error to a failure of the submission or an internal error.
     fn stop(&self, error: Error, answer: &Answer) -> Stop {
         let said = |lang| self.in_words(&error, answer, lang);
         match (said(Lang::En), said(Lang::Zh)) {
@@ -112,7 +113,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// What is said of it; none where it is no fault of the answer's.
+    /// Explains an error to the student; `None` if the submission is not at fault.
     fn in_words(&self, error: &Error, answer: &Answer, lang: Lang) -> Option<String> {
         Some(match error {
             Error::Text {
@@ -141,7 +142,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// What became of a compiler that has not said what is wrong.
+    /// Explains that the compiler ended abnormally.
     fn ended(&self, compiler: &str, why: &Ended, lang: Lang) -> String {
         let limits = &self.limits;
         let why = match why {
@@ -166,7 +167,7 @@ impl Compiler<'_> {
                 "生成的 PTX 超过 {} MB";
                 bytes >> 20
             ),
-            // What is left of the source has no instruction in the GPU's language.
+            // The remaining code has no instruction in the GPU's instruction set.
             Ended::Crashed(how) if how.contains("Cannot select") => {
                 return say!(
                     lang,
@@ -188,7 +189,7 @@ impl Compiler<'_> {
     }
 }
 
-/// The line of the answer that a compiler names where it crashed; empty where it names none.
+/// Formats the line of the submission that a crash message names; empty if it names none.
 fn place(how: &str, lang: Lang) -> String {
     let line = how.split_once(&format!("{NAME}:"));
     let line = line.and_then(|(_, rest)| rest.split(|it: char| !it.is_ascii_digit()).next());
@@ -198,17 +199,17 @@ fn place(how: &str, lang: Lang) -> String {
     }
 }
 
-/// The compiler's message with the answer's own name.
+/// Replaces the internal file name in a compiler's message by the submission's own.
 fn renamed(message: &str, shown: &str) -> String {
     message.replace(&format!("{NAME}:"), &format!("{shown}:"))
 }
 
-/// The first errors of a compiler's: later ones often come from those before.
+/// Truncates a compiler's message to its first errors, because later ones often follow from them.
 fn first_errors(message: &str, lang: Lang) -> String {
     const LINES: usize = 12;
     let message = message.trim_end();
     let lines: Vec<&str> = message.lines().collect();
-    // What counts them all is no use where not all are shown.
+    // Omit the compiler's error count, which is misleading when not all errors are shown.
     if lines.len() <= LINES {
         return message.to_owned();
     }
@@ -223,7 +224,7 @@ fn first_errors(message: &str, lang: Lang) -> String {
     }
 }
 
-/// It compiles optimised, and not as it is written.
+/// Explains that the submission compiles only with optimization.
 fn only_optimised(stop: Stop) -> Stop {
     let Stop::Failed(failure) = stop else {
         return stop;
@@ -244,7 +245,7 @@ fn only_optimised(stop: Stop) -> Stop {
     ))
 }
 
-/// Files of the course's, which are not shown to anybody, as PTX.
+/// Compiles the course's own files, which students never see, to PTX.
 pub fn ours<const MANY: usize>(
     texts: [&str; MANY],
     architecture: Option<u32>,
@@ -267,12 +268,12 @@ pub fn ours<const MANY: usize>(
     compiled?.try_into().ok().context("as many as there were")
 }
 
-/// Files and folders that the compiler reads, beside the system's libraries.
+/// Returns the files and folders that the compiler reads, apart from system libraries.
 pub fn files(clang: &Clang, lang: Lang) -> Result<Vec<PathBuf>> {
     Ok(clang.files(&tree(lang)?, &includes::HEADERS)?)
 }
 
-/// The checkout, for its headers.
+/// Finds the checkout, which contains the headers.
 fn tree(lang: Lang) -> Result<Tree> {
     Tree::find(Path::new(env!("CARGO_MANIFEST_DIR"))).map_err(|error| {
         anyhow!(say!(
@@ -284,7 +285,7 @@ fn tree(lang: Lang) -> Result<Tree> {
     })
 }
 
-/// The PTX compiles, and the GPU does not take it.
+/// Reports PTX that compiles but does not load.
 pub fn not_loaded(error: &anyhow::Error) -> Stop {
     Stop::Failed(Failure::at(
         Step::Compile,

@@ -1,5 +1,5 @@
-//! The lines that use one place in device memory from different blocks. What finds such races knows which words are
-//! contested, and of lines only a choice; a run that tells of each access has the lines themselves.
+//! Source lines of data races between blocks. The race detector identifies the racing words but only some of
+//! the lines; a run that traces every access has the exact lines.
 
 use std::collections::HashMap;
 
@@ -8,24 +8,24 @@ use cuda_driver::{
     coordinates,
 };
 
-/// A run of more threads than this is not told of access by access.
+/// The maximum number of threads of a run whose accesses are traced.
 pub const THREADS: u64 = 1 << 16;
 
-/// Whether any of these is such a race.
+/// Returns true if there is a race between blocks among the findings.
 pub fn is_any(findings: &[Finding]) -> bool {
     findings
         .iter()
         .any(|finding| finding.kind == FindingKind::BetweenBlocks)
 }
 
-/// Who used a word: the block, and the line.
+/// An access to a word: the block, the line, and the direction.
 struct User<'a> {
     block: u64,
     source: &'a SourceLine,
     writes: bool,
 }
 
-/// Gives the races of each kernel the lines of the first contested word, by the accesses that its launches made.
+/// Sets the lines of each kernel's races to those of the first racing word in the traces of its launches.
 pub fn give_lines(
     findings: &mut [Finding],
     traces: &[(String, Vec<Traced>)],
@@ -53,13 +53,14 @@ pub fn give_lines(
     }
 }
 
-/// The first word that a block writes and another uses: the one that writes, and the other.
+/// Finds the first word that one block writes and another accesses. Returns the writing access and the other
+/// one.
 fn first(trace: &[Traced]) -> Option<(User<'_>, User<'_>)> {
     let mut known: HashMap<u64, Vec<User>> = HashMap::new();
     for access in trace.iter().filter(|it| it.memory == Memory::Global) {
         let class = AccessClass::of(access.kind, access.memory)?;
         let direction = class.row().direction;
-        // What is atomic may meet others that are.
+        // Atomic operations do not race with each other.
         if direction == Direction::Updates {
             continue;
         }

@@ -1,4 +1,4 @@
-//! The step `counters`: what the answer made the memory system do, beside what it needs.
+//! The step `counters`: the submission's memory traffic compared with the exercise's targets.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::data::{Data, Step, Target, Text};
 use crate::host::{Bench, Case, Host};
 use crate::lang::Lang;
 
-/// Whether all targets are reached. On a GPU there are no launches to read off, and nothing to say.
+/// Fails if a target is missed. On a GPU there are no launch records, so the step passes.
 pub fn verdict(
     host: &dyn Host,
     bench: &Bench,
@@ -53,7 +53,7 @@ pub fn verdict(
                     },
                     lang,
                 );
-                // Of many the first is explained: they mostly have one reason.
+                // With many missed targets, explain only the first: they usually have one cause.
                 match number == 0 || missed.len() <= 2 {
                     true => format!("{line}\n  {}", target.say.of(lang)),
                     false => line,
@@ -74,8 +74,8 @@ pub fn verdict(
     }))
 }
 
-/// What the solution's launches come to, beside the answer's. That of the limit's share is left out: it is time,
-/// which is told by itself.
+/// Adds the solution's counters to the submission's. The share of the limit is omitted, because it is a time,
+/// which is reported separately.
 pub fn beside(data: &Data, solution: &[LaunchRecord], verdict: &mut Verdict, lang: Lang) {
     for (target, own) in data.targets.iter().zip(&mut verdict.targets) {
         if let Some(counters) = &target.counter {
@@ -85,7 +85,7 @@ pub fn beside(data: &Data, solution: &[LaunchRecord], verdict: &mut Verdict, lan
     }
 }
 
-/// A counter beside its target, in a line.
+/// Formats a counter and its target in one line.
 pub fn line(counted: &Counted, lang: Lang) -> String {
     let value = match counted.counter.as_str() {
         SHARE => percent(counted.value),
@@ -105,10 +105,10 @@ pub fn line(counted: &Counted, lang: Lang) -> String {
 
 pub const SHARE: &str = "share_of_limit";
 
-/// Between the names of counters whose sum is meant.
+/// The separator of the names of summed counters.
 const AND: &str = " + ";
 
-/// The sum of some counters beside its target.
+/// Compares a sum of counters with its target.
 fn counted(target: &Target, names: &[String], launches: &[LaunchRecord], lang: Lang) -> Counted {
     let kernel = target.kernel.as_deref();
     let of = launches
@@ -134,7 +134,7 @@ fn reached(target: &Target, value: u64) -> bool {
         && target.equals.is_none_or(|wanted| value == wanted)
 }
 
-/// What a target asks, in words.
+/// Formats a target.
 fn asked(target: &Target, lang: Lang) -> String {
     if let Some(share) = target.share_of_limit {
         return say!(lang, "at least {}", "至少 {}"; percent(share));
@@ -150,8 +150,8 @@ fn asked(target: &Target, lang: Lang) -> String {
     }
 }
 
-/// The modelled time of a copy that moves the bytes which have to be moved, half of them in and half
-/// out, over that of the kernels.
+/// Computes the share of the limit: the modelled time of a copy that moves the required bytes, half in and
+/// half out, divided by the kernels' time.
 fn share(
     target: &Target,
     bytes: u64,
@@ -160,7 +160,8 @@ fn share(
     lang: Lang,
 ) -> anyhow::Result<Counted> {
     let half = usize::try_from(bytes / 2)?.max(1);
-    // SAFETY: a copy may move any bytes, and nothing else looks at these.
+    // SAFETY: both buffers are only the ends of a copy, for which any bytes are valid, and are never read
+    // otherwise.
     let ends = unsafe {
         [
             DeviceBuffer::<u8>::uninitialized(half)?,
@@ -185,7 +186,7 @@ fn share(
     })
 }
 
-/// All counters that are not 0, all launches together.
+/// Sums all nonzero counters over all launches.
 fn all(launches: &[LaunchRecord]) -> Vec<(String, u64)> {
     let mut sums = BTreeMap::new();
     for profile in launches.iter().filter_map(|launch| launch.profile.as_ref()) {
@@ -199,7 +200,7 @@ fn all(launches: &[LaunchRecord]) -> Vec<(String, u64)> {
         .collect()
 }
 
-/// A counter in plain words, or several of which the sum is meant.
+/// Returns the descriptive name of a counter or of a sum of counters.
 pub fn plain(names: &str, lang: Lang) -> String {
     let words = names.split(AND).map(|name| {
         if name == SHARE {

@@ -1,15 +1,16 @@
-//! What an answer may ask of the compiler: the course's own headers, and nothing about any other file. The
-//! compiler's messages would show lines of it, and even that a file exists is none of an answer's business.
+//! Restrictions on a submission's use of the compiler: it may include the course's headers and no other file.
+//! Otherwise the compiler's messages could reveal lines of other files, or whether they exist.
 //!
-//! This is the first of three: the compiler could not open another file, and what it did open is looked
-//! through afterwards. Here a student is told what to write instead.
+//! This is the first of three defences: the compiler is also confined so that it cannot open other files, and
+//! the list of files that it did open is checked afterwards. This one tells the student what to write
+//! instead.
 
 use super::tokens::{Kind, Odd, Token, What, tokens};
 use super::{Failure, Stop};
 use crate::data::{Step, Text};
 use crate::lang::Lang;
 
-/// Headers that answers may include.
+/// Headers that submissions may include.
 pub const HEADERS: [&str; 5] = [
     "cuda_device.h",
     "async_copy.h",
@@ -18,7 +19,7 @@ pub const HEADERS: [&str; 5] = [
     "standard_c.h",
 ];
 
-/// Headers that programs in C or CUDA include, and that answers may as well: they have the course's own instead.
+/// Standard headers that submissions may include; the course's own header replaces them.
 const STANDARD: [&str; 14] = [
     "stdio.h",
     "stdint.h",
@@ -36,7 +37,8 @@ const STANDARD: [&str; 14] = [
     "cuda_runtime.h",
 ];
 
-/// A text whose lines that include one of those include the course's header. No line moves.
+/// Replaces lines that include a standard header by an include of the course's header. Line numbers do not
+/// change.
 pub fn with_ours(text: &str) -> String {
     let ours = |line: &str| match is_standard(line) {
         true => "#include \"standard_c.h\"".to_owned(),
@@ -45,7 +47,7 @@ pub fn with_ours(text: &str) -> String {
     text.split('\n').map(ours).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a line is `#include <stdio.h>`, or the like, and nothing else.
+/// Returns true if a line includes a standard header and contains nothing else.
 fn is_standard(line: &str) -> bool {
     let named = || {
         let rest = line.trim().strip_prefix('#')?.trim_start();
@@ -61,12 +63,12 @@ fn is_standard(line: &str) -> bool {
     named().is_some_and(|name| STANDARD.contains(&name))
 }
 
-/// Lines with `#` that answers may have, beside `#include` and `#pragma`.
+/// Preprocessor directives that submissions may use, in addition to `#include` and `#pragma`.
 const DIRECTIVES: [&str; 10] = [
     "define", "undef", "if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif",
 ];
 
-/// What may follow `#pragma`, by its first words: advice on loops, and on what to warn of.
+/// Permitted first words after `#pragma`: loop hints and control of warnings.
 const PRAGMAS: [&[&str]; 16] = [
     &["unroll"],
     &["nounroll"],
@@ -86,7 +88,7 @@ const PRAGMAS: [&[&str]; 16] = [
     &["GCC", "diagnostic"],
 ];
 
-/// Words that ask whether a file is there, or have one read.
+/// Words that test for or include files.
 const WORDS: [&str; 6] = [
     "__has_include",
     "__has_include_next",
@@ -96,28 +98,28 @@ const WORDS: [&str; 6] = [
     "__import__",
 ];
 
-/// What assemblers take for the name of a file.
+/// Assembler directives that include files.
 const ASSEMBLER: [&str; 2] = [".incbin", ".include"];
 
-/// Why a text is refused.
+/// The reason why a text is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Why {
     Odd(What),
-    /// It includes something else.
+    /// An include of a file other than the course's headers.
     Include,
-    /// A line with `#` that is not one of those above.
+    /// A preprocessor directive that is not permitted.
     Directive,
-    /// `#pragma`, or `_Pragma`, with something else.
+    /// `#pragma` or `_Pragma` with words that are not permitted.
     Pragma,
-    /// One of the words, or `@`.
+    /// One of [`WORDS`], or `@`.
     Word,
-    /// `##` beside `_Pragma`.
+    /// `##` in a text that uses `_Pragma`.
     Paste,
-    /// Assembler that reads a file.
+    /// An assembler directive that reads a file.
     Assembler,
 }
 
-/// Refuses a text that asks for more.
+/// Fails if the text uses a construct that is not permitted.
 pub fn verdict(text: &str) -> Result<(), Stop> {
     let Some((line, why)) = refused(text) else {
         return Ok(());
@@ -203,12 +205,12 @@ fn in_words(why: Why, lang: Lang) -> String {
     }
 }
 
-/// A character by its number, as `U+000B`.
+/// Formats a character's code point, such as `U+000B`.
 fn number(character: char) -> String {
     format!("U+{:04X}", u32::from(character))
 }
 
-/// The first line that is refused, and why.
+/// Returns the first refused line and the reason.
 fn refused(text: &str) -> Option<(usize, Why)> {
     let tokens = match tokens(text) {
         Ok(tokens) => tokens,
@@ -221,7 +223,7 @@ fn refused(text: &str) -> Option<(usize, Why)> {
     })
 }
 
-/// Why it is refused what begins here.
+/// Returns the reason why the construct that starts at the first token is refused, if it is.
 fn at_token(tokens: &[Token], pragma: bool) -> Option<Why> {
     let (token, rest) = tokens.split_first()?;
     match token.kind {
@@ -246,15 +248,15 @@ fn at_token(tokens: &[Token], pragma: bool) -> Option<Why> {
     }
 }
 
-/// The pieces up to the end of the line.
+/// Returns the tokens up to the end of the line.
 fn line<'a, 't>(tokens: &'a [Token<'t>]) -> &'a [Token<'t>] {
     let end = tokens.iter().position(|token| token.kind == Kind::End);
     &tokens[..end.unwrap_or(tokens.len())]
 }
 
-/// Why a line with `#` is refused, of which this is what follows.
+/// Returns the reason why a directive is refused, given the tokens after the `#`.
 fn directive(line: &[Token]) -> Option<Why> {
-    // A `#` alone does nothing.
+    // A lone `#` is a null directive.
     let (name, rest) = line.split_first()?;
     match &*name.text {
         "include" => (!is_ours(rest)).then_some(Why::Include),

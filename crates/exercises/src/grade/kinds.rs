@@ -1,11 +1,11 @@
-//! Kinds of mistakes in both languages: what each is, and what usually causes it.
+//! Titles and likely causes of all kinds of findings, in both languages.
 
 use cuda_driver::{Finding, FindingKind};
 
 use super::{advice, chinese, code};
 use crate::lang::Lang;
 
-/// What it is.
+/// Returns the title of a kind of finding.
 pub fn title(kind: FindingKind, lang: Lang) -> &'static str {
     let (en, zh) = match kind {
         FindingKind::OutOfBounds => (
@@ -108,15 +108,16 @@ pub fn title(kind: FindingKind, lang: Lang) -> &'static str {
     lang.pick(en, zh)
 }
 
-/// What the simulator says of an address a little past the end of what is there.
+/// The start of the simulator's advice for an address slightly past the end of an allocation.
 const PAST_THE_END: &str = "`<=` where `<` is meant";
 
-/// What usually causes it, in a file with this text; `update`: threads change one place of device memory; empty
-/// where nothing does more than else. Where the file's lines say no more, it is in English what the simulator says,
-/// which has looked at the address.
+/// Returns the likely cause of a finding in a file with this text; empty if none is known. `update`: the
+/// racing threads update one location of device memory. If the lines give no hint, English uses the
+/// simulator's advice, which takes the address into account.
 pub fn usually(finding: &Finding, update: bool, text: &str, lang: Lang) -> String {
     if finding.usually.starts_with(PAST_THE_END) {
-        // Its advice has two halves. Only who wrote a `<=` before the access may have meant a `<`.
+        // The simulator's advice names two causes. Suggest `<=` only if the submission contains one before
+        // the access.
         let before = finding.source.line as usize;
         let mut lines = text.lines().take(before);
         return match lines.any(|line| code(line).contains("<=")) {
@@ -134,7 +135,7 @@ pub fn usually(finding: &Finding, update: bool, text: &str, lang: Lang) -> Strin
         };
     }
     if update {
-        // No barrier goes between reading and writing.
+        // A barrier cannot separate the read and the write of one update.
         return say!(
             lang,
             "two threads with one index, or a sum without `atomicAdd`",
@@ -152,7 +153,7 @@ pub fn usually(finding: &Finding, update: bool, text: &str, lang: Lang) -> Strin
     }
 }
 
-/// The same by the kind of mistake alone.
+/// Returns the likely cause for a kind of finding in Chinese.
 fn in_chinese(kind: FindingKind) -> &'static str {
     match kind {
         FindingKind::OutOfBounds => {

@@ -1,4 +1,4 @@
-//! The step `launch`: the answer runs through, and writes every element.
+//! The step `launch`: the submission runs to completion and writes every element.
 
 use anyhow::{Error, Result};
 use common::verify::POISON;
@@ -12,7 +12,7 @@ use crate::host::{Bench, Case, Changed, Host, Missing, Output, Ran, Values};
 use crate::lang::Lang;
 use crate::worker::Unanswered;
 
-/// Runs the host side at one size; every element of its outputs is written then.
+/// Runs the host side at one size and checks that every element of its outputs was written.
 pub fn run(
     host: &dyn Host,
     bench: &Bench,
@@ -30,7 +30,7 @@ pub fn run(
     let Ran {
         outputs, changed, ..
     } = bench.run(host, case).map_err(|error| {
-        // The solution failed, and no answer.
+        // The solution failed, so the submission is not at fault.
         match error.is::<Broken>() {
             true => Stop::Broken(error),
             false => failed(why(&error, answer)),
@@ -54,7 +54,7 @@ pub fn run(
     }
 }
 
-/// Why it did not run through, and what that is.
+/// Explains why a run failed. Returns the message and the kind of failure.
 pub fn why(error: &Error, answer: &Answer) -> (Text, Option<FailureKind>) {
     if let Some(Unanswered(why)) = error.downcast_ref() {
         return (why.clone(), None);
@@ -82,7 +82,7 @@ pub fn why(error: &Error, answer: &Answer) -> (Text, Option<FailureKind>) {
     }
 }
 
-/// What is said where the answer lacks something that the course's side names.
+/// Explains that the submission lacks a kernel or a variable.
 fn without(missing: &Missing, lang: Lang) -> String {
     match missing {
         Missing::Kernel(name) => say!(
@@ -113,7 +113,7 @@ fn without(missing: &Missing, lang: Lang) -> String {
     }
 }
 
-/// What is said where an input is not what it was.
+/// Explains that the kernel modified an input.
 fn written(changed: &Changed, lang: Lang) -> String {
     let Changed { name, many, first } = changed;
     say!(
@@ -126,7 +126,7 @@ fn written(changed: &Changed, lang: Lang) -> String {
     )
 }
 
-/// Elements of an output that nobody wrote.
+/// Elements of an output that were never written.
 struct Unwritten<'a> {
     output: &'a Output,
     first: usize,
@@ -134,7 +134,7 @@ struct Unwritten<'a> {
 }
 
 impl Unwritten<'_> {
-    /// Those of this output; none where there are none.
+    /// Finds the unwritten elements of an output; `None` if there are none.
     fn of(output: &Output) -> Option<Unwritten<'_>> {
         const UNWRITTEN: u32 = u32::from_ne_bytes([POISON; 4]);
         let (got, expected) = (bits(&output.got), bits(&output.expected));
@@ -150,7 +150,7 @@ impl Unwritten<'_> {
         })
     }
 
-    /// What is said of them.
+    /// Explains which elements were not written.
     fn in_words(&self, lang: Lang) -> String {
         let Unwritten {
             output,

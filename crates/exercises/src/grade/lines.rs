@@ -1,4 +1,5 @@
-//! The answer's own lines with their counters, those marked that take a large part of what its kernels wait for.
+//! The submission's source lines with their counters, marking those that cost a large share of the kernels'
+//! time.
 
 use chapter::profile::{Reader, cost, listing};
 use cuda_driver::LaunchRecord;
@@ -8,7 +9,7 @@ use super::{Answer, compile};
 use crate::lang::Lang;
 use crate::report::WIDTH;
 
-/// The lines of the answer, kernel by kernel.
+/// Formats the lines of the submission, kernel by kernel.
 pub fn listed(launches: &[LaunchRecord], answer: &Answer, lang: Lang) -> String {
     let mut kernels: Vec<LaunchRecord> = Vec::new();
     for launch in launches {
@@ -46,7 +47,7 @@ pub fn listed(launches: &[LaunchRecord], answer: &Answer, lang: Lang) -> String 
     kernels.join("\n\n")
 }
 
-/// What a kernel waits for, in words.
+/// Returns the name of the resource that bounds a kernel.
 fn bound(resource: Resource, lang: Lang) -> String {
     match lang {
         Lang::En => resource.to_string(),

@@ -1,11 +1,12 @@
-//! What a student is told whose file names what CUDA or C has and the course has not: what there is instead.
+//! Advice for compile errors about undeclared names: replacements for functions of CUDA or C that the course
+//! lacks.
 
 use crate::lang::Lang;
 
-/// A name, and what to write instead in English and Chinese.
+/// A name, and its replacement in English and Chinese.
 type Instead = (&'static str, &'static str, &'static str);
 
-/// Functions of CUDA's mathematics that are none of the GPU's instructions, and what comes near.
+/// Functions of CUDA's math library that are not GPU instructions, and other names, with replacements.
 const INSTEAD: [Instead; 25] = [
     ("sinf", "`__sinf(x)`", "`__sinf(x)`"),
     ("sin", "`__sinf(x)`", "`__sinf(x)`"),
@@ -82,7 +83,7 @@ const INSTEAD: [Instead; 25] = [
     ),
 ];
 
-/// What there is instead of the first name that a compiler does not know; none where it knows all.
+/// Returns advice about the first undeclared name in a compiler's message; `None` if there is none.
 pub fn advice(message: &str, lang: Lang) -> Option<String> {
     let name = message.lines().find_map(unknown)?;
     if let Some((_, en, zh)) = INSTEAD.iter().find(|(known, ..)| *known == name) {
@@ -126,7 +127,7 @@ pub fn advice(message: &str, lang: Lang) -> Option<String> {
     ))
 }
 
-/// The name in a line of clang's that says there is none such.
+/// Returns the undeclared name that a line of clang's message reports.
 fn unknown(line: &str) -> Option<&str> {
     let (_, error) = line.split_once("error: ")?;
     if error.starts_with("no member named") && error.contains("in namespace 'std'") {

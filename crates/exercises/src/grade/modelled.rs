@@ -1,4 +1,4 @@
-//! What an answer's modelled time is compared with: that of the course's own files in the same run.
+//! The modelled times of the course's own files, with which a submission's modelled time is compared.
 
 use std::thread::{Scope, ScopedJoinHandle};
 
@@ -12,23 +12,23 @@ use crate::data::{Kind, Step};
 use crate::exercise::Exercise;
 use crate::host::{Bench, Case, Host};
 
-/// The times of the course's own files, or what they come from.
+/// The reference times or the files to measure them with.
 pub enum Beside<'scope> {
-    /// They are known.
+    /// The times are already known.
     Times(Ours),
-    /// The files are being compiled while the answer runs.
+    /// The files are being compiled while the submission runs.
     Files(ScopedJoinHandle<'scope, Result<Files>>),
 }
 
-/// The course's own files as PTX.
+/// The course's files as PTX.
 pub struct Files {
-    /// The start file; none where it is wrong or does nothing, so that its time says nothing.
+    /// The start file; `None` if its results are wrong, which makes its time meaningless.
     start: Option<String>,
     solution: String,
 }
 
 impl<'scope> Beside<'scope> {
-    /// Begins to compile what is needed; none where nothing is launched that has a time.
+    /// Starts to compile the files if needed; `None` for predictions, which launch nothing that could be timed.
     pub fn begin(
         scope: &'scope Scope<'scope, '_>,
         exercise: &'scope Exercise,
@@ -58,7 +58,7 @@ impl<'scope> Beside<'scope> {
         Ok(Some(Beside::Files(files)))
     }
 
-    /// The solution as PTX.
+    /// Returns the solution as PTX.
     pub fn solution(self, exercise: &Exercise, grading: &Grading) -> Result<String> {
         match self {
             Beside::Times(_) => {
@@ -78,8 +78,8 @@ impl<'scope> Beside<'scope> {
         }
     }
 
-    /// The times, and what the solution's launches were where they are not known beforehand: counted, so that
-    /// they stand beside the answer's.
+    /// Measures the times and returns them with the solution's launch records, so that its counters can be
+    /// shown. The records are empty if the times were already known.
     pub fn times(
         self,
         host: &dyn Host,
@@ -101,7 +101,7 @@ impl<'scope> Beside<'scope> {
             bench.run(host, case)?;
             anyhow::Ok(bench.take_launches())
         };
-        // A start file does in all blocks what it does in a few; a solution is looked at as answers are.
+        // A start file does the same work in all blocks. Sample the solution's blocks as for a submission.
         let start = files
             .start
             .map(|start| launches(&start, None))
@@ -115,7 +115,7 @@ impl<'scope> Beside<'scope> {
     }
 }
 
-/// The modelled time of all launches together.
+/// Returns the modelled time of all launches in milliseconds.
 pub fn milliseconds(launches: &[LaunchRecord]) -> f64 {
     launches.iter().map(|launch| launch.time.milliseconds).sum()
 }

@@ -1,5 +1,5 @@
-//! What is drawn where a counter misses its target: the answer runs once more and tells of its costliest
-//! accesses, and so does the solution.
+//! The picture for a missed target: the submission and the solution run once more and report their costliest
+//! accesses.
 
 use anyhow::Result;
 use common::module;
@@ -12,23 +12,23 @@ use crate::data::Target;
 use crate::host::{Bench, Case, Host};
 use crate::picture::{Access, Picture};
 
-/// What a target is about: accesses of some classes, and how much each line makes of them.
+/// The accesses that a target concerns, and the counters of each line.
 struct Subject<'a> {
     counter: String,
     kernel: Option<&'a str>,
     classes: AccessSet,
     metrics: Vec<&'static Metric>,
-    /// Whether accesses are counted as such, whatever each comes to.
+    /// True if the accesses themselves are counted rather than their cost.
     requests: bool,
-    /// Whether there should be none.
+    /// True if the target is zero accesses.
     none: bool,
 }
 
-/// A picture of the first of these targets that has one.
+/// Returns a picture for the first of the missed targets that can be drawn.
 ///
 /// # Errors
 ///
-/// Where one of the two does not run as it did before.
+/// Fails if the submission or the solution no longer runs.
 pub fn of(
     missed: &[&Target],
     (host, bench, case): (&dyn Host, &mut Bench, &Case),
@@ -55,7 +55,7 @@ pub fn of(
             });
         }
         let meant = subject.access(&solution.0, &solution.1, false);
-        // A solution that does the same says nothing of where to go.
+        // A solution that is no better would not help the student.
         let better = |meant: &Access| match &yours {
             Some(yours) if meant.space != yours.space => false,
             Some(yours) if subject.requests => {
@@ -74,15 +74,15 @@ pub fn of(
         })
     });
     let mut pictures: Vec<Picture> = pictures.collect();
-    // One with both sides tells most.
+    // Prefer a picture with both sides.
     pictures.sort_by_key(|picture| picture.yours.is_none() || picture.meant.is_none());
     Ok(pictures.into_iter().next())
 }
 
-/// Launches, and what each told of its accesses.
+/// Launch records, and the traced accesses of each kernel.
 type Seen = (Vec<LaunchRecord>, Vec<(String, Vec<Traced>)>);
 
-/// Runs a module's kernels for their costliest accesses.
+/// Runs a module's kernels and traces their costliest accesses.
 fn traced(host: &dyn Host, bench: &mut Bench, case: &Case, ptx: &str) -> Result<Seen> {
     cuda_driver::check(Checks::NONE);
     cuda_driver::shuffle(None);
@@ -97,7 +97,7 @@ fn traced(host: &dyn Host, bench: &mut Bench, case: &Case, ptx: &str) -> Result<
 }
 
 impl<'a> Subject<'a> {
-    /// None where what is counted is no access.
+    /// Returns the subject of a target; `None` if the target does not concern memory accesses.
     fn of(target: &'a Target) -> Option<Subject<'a>> {
         let Some(counters) = &target.counter else {
             let sectors = METRICS.iter().filter(|metric| {
@@ -113,7 +113,7 @@ impl<'a> Subject<'a> {
         let kernel = target.kernel.as_deref();
         let subject = Subject::new(names.join(" + "), kernel, metrics.collect())?;
         let none = target.equals == Some(0) || target.at_most == Some(0);
-        // Of conflicts there should be none, and accesses there may be.
+        // Zero bank conflicts is a target with accesses; only zero accesses means that there should be none.
         let none = none && subject.requests;
         Some(Subject { none, ..subject })
     }
@@ -149,8 +149,8 @@ impl<'a> Subject<'a> {
         self.metrics.iter().map(|metric| metric.value(tally)).sum()
     }
 
-    /// The costliest access of the line that makes most of what is counted, or most of it in vain. `own`: the
-    /// line has to be one of the answer's.
+    /// Returns the costliest access of the line with the highest count, weighted by the avoidable share. If
+    /// `own`, only lines of the submission are considered.
     fn access(
         &self,
         launches: &[LaunchRecord],
@@ -195,8 +195,8 @@ impl<'a> Subject<'a> {
         found.map(|(_, access)| access)
     }
 
-    /// How much of what an access comes to is more than it could be; a little in any case, so that of lines
-    /// without any the one with most is found.
+    /// Returns the avoidable share of an access's cost, plus a small constant so that the highest count wins
+    /// among lines without avoidable cost.
     fn share_in_vain(&self, access: &Access) -> f64 {
         match access.ideal() {
             Some(ideal) if !self.requests => {

@@ -1,8 +1,8 @@
-//! What is said of predictions: which are wrong, and not what is right.
+//! Feedback on predictions: which are wrong, without revealing the correct values.
 
 use crate::lang::Lang;
 
-/// Which of these things' numbers are not right; what was said of each.
+/// Lists the wrong predictions with the values that the student gave.
 pub fn describe(things: &[&str], wrong: &[bool], said: &[String], lang: Lang) -> String {
     let each = things.iter().zip(wrong).zip(said);
     let each = each.filter(|((_, wrong), _)| **wrong);

@@ -1,4 +1,4 @@
-//! The step `right`: outputs beside their references, and the first wrong elements shown.
+//! The step `right`: compares outputs with their references and shows the first wrong elements.
 
 use std::fmt::Debug;
 
@@ -14,13 +14,13 @@ use crate::lang::Lang;
 use crate::report::WIDTH;
 use crate::text::{columns, padded_left};
 
-/// How many wrong elements of a row of numbers are shown.
+/// The maximum number of wrong elements listed for one-dimensional outputs.
 const SHOWN: usize = 6;
 
-/// How many rows of a matrix are shown, and at most as many columns.
+/// The maximum number of rows and of columns shown of a matrix.
 const WINDOW: usize = 6;
 
-/// Compares all outputs of a case.
+/// Fails if an output of a case is wrong.
 pub fn verdict(outputs: &[Output], tolerance: Tolerance, case: &Case) -> Result<(), Stop> {
     let mut outputs = outputs.iter();
     let Some(output) = outputs.find(|output| first_wrong(output, tolerance).is_some()) else {
@@ -35,12 +35,12 @@ pub fn verdict(outputs: &[Output], tolerance: Tolerance, case: &Case) -> Result<
     }))
 }
 
-/// The first wrong element of an output.
+/// Returns the index of the first wrong element of an output.
 pub fn first_wrong(output: &Output, tolerance: Tolerance) -> Option<usize> {
     wrong(output, tolerance).iter().position(|&it| it)
 }
 
-/// What is wrong with an output; `None` where nothing is.
+/// Describes the wrong elements of an output; `None` if there are none.
 fn describe(output: &Output, tolerance: Tolerance, lang: Lang) -> Option<String> {
     let wrong = wrong(output, tolerance);
     let first = wrong.iter().position(|&it| it)?;
@@ -88,8 +88,8 @@ fn describe(output: &Output, tolerance: Tolerance, lang: Lang) -> Option<String>
     Some(format!("{head}\n{shown}{meaning}"))
 }
 
-/// How the wrong elements of a row of numbers lie, where that is plain: to the end, in one stretch, or every so
-/// manieth.
+/// Describes the pattern of the wrong elements of a one-dimensional output, if there is one: a suffix, one
+/// range, or every nth.
 fn lie(wrong: &[bool], many: usize, shape: &[usize], lang: Lang) -> String {
     let places: Vec<usize> = (0..wrong.len()).filter(|&place| wrong[place]).collect();
     let (Some(&first), Some(&last)) = (places.first(), places.last()) else {
@@ -114,7 +114,7 @@ fn lie(wrong: &[bool], many: usize, shape: &[usize], lang: Lang) -> String {
     }
 }
 
-/// Where something was written behind the rows of an output.
+/// Describes writes behind the rows of an output.
 fn behind(rows: &str, shape: &[usize], wrong: &[bool], lang: Lang) -> String {
     let wide = shape.last().copied().unwrap_or(1).max(1);
     let words = |row: &[bool]| row.iter().filter(|&&it| it).count();
@@ -139,7 +139,7 @@ fn behind(rows: &str, shape: &[usize], wrong: &[bool], lang: Lang) -> String {
     )
 }
 
-/// Which elements are not what they should be. NaN never is.
+/// Returns a mask of the wrong elements. NaN is always wrong.
 pub fn wrong(output: &Output, tolerance: Tolerance) -> Vec<bool> {
     match (&output.got, &output.expected) {
         (Values::Floats(got), Values::Floats(expected)) => each(got, expected, |got, expected| {
@@ -147,7 +147,7 @@ pub fn wrong(output: &Output, tolerance: Tolerance) -> Vec<bool> {
         }),
         (Values::Integers(got), Values::Integers(expected)) => each(got, expected, i32::eq),
         (Values::Unsigned(got), Values::Unsigned(expected)) => each(got, expected, u32::eq),
-        // An output and its reference are of one type.
+        // Unreachable: an output and its reference have the same type.
         (got, _) => vec![true; texts(got).len()],
     }
 }
@@ -160,7 +160,7 @@ fn each<T: Pod + PartialEq + Debug>(
     let pairs = got.iter().zip(expected);
     pairs
         .map(|(got, expected)| {
-            // Nearly all are equal, which is told at once.
+            // Fast path: nearly all elements are equal.
             got != expected && !compare(&[*got], &[*expected], &close).is_match()
         })
         .collect()
@@ -177,7 +177,7 @@ fn close(tolerance: Tolerance, got: &f32, expected: &f32) -> bool {
     }
 }
 
-/// The first wrong elements, one a line.
+/// Lists the first wrong elements, one per line.
 fn list(
     shape: &[usize],
     wrong: &[bool],
@@ -208,8 +208,8 @@ fn list(
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Rows and columns around the first wrong element, what came out beside what should have; wrong
-/// elements have a mark.
+/// Shows the rows and columns around the first wrong element, actual next to expected; a mark indicates wrong
+/// elements.
 fn matrix(
     shape: &[usize],
     first: usize,
@@ -227,7 +227,7 @@ fn matrix(
         from..length.min(from + most)
     };
     let down = window(within / columns_of, rows, WINDOW);
-    // As many columns as fit twice beside each other.
+    // Show as many columns as fit twice into the width.
     let fits = |across: &std::ops::Range<usize>| {
         let cells = down
             .clone()
@@ -305,7 +305,7 @@ fn matrix(
     lines.join("\n")
 }
 
-/// Where an element is: `[7]`, `[row 2, column 3]` and so on, innermost last.
+/// Formats an index: `[7]`, `[2][3]` and so on, innermost dimension last.
 pub fn place(shape: &[usize], index: usize) -> String {
     let mut rest = index;
     let mut numbers: Vec<String> = shape
@@ -329,7 +329,7 @@ pub fn texts(values: &Values) -> Vec<String> {
     }
 }
 
-/// A float with so many digits that another one reads differently.
+/// Formats a float with enough digits to round-trip.
 pub fn float(value: f32) -> String {
     let plain = format!("{value}");
     match plain.len() {

@@ -1,18 +1,19 @@
-//! A kernel's parameters beside those that it is launched with, which are the start file's. The launch cannot
-//! tell: it hands over a list without a length, and a kernel that takes more than it has reads what is behind.
+//! Compares a kernel's parameters with those of the start file, with which it is launched. The launch itself
+//! cannot detect a difference: it passes a list without a length, and a kernel with more parameters reads
+//! past its end.
 
 use super::{Failure, FailureKind, Stop};
 use crate::data::{Step, Text};
 
-/// A kernel of the start file's.
+/// A kernel of the start file.
 #[derive(Debug, PartialEq, Eq)]
 struct Kernel<'a> {
     name: &'a str,
-    /// Its parameters as they are written.
+    /// The parameters as they are written.
     parameters: Vec<String>,
 }
 
-/// Whether the answer's kernels take what they are launched with.
+/// Fails if a kernel's parameters differ from those that it is launched with.
 pub fn verdict(start: &str, ptx: &str) -> Result<(), Stop> {
     let start = without_comments(start);
     for kernel in kernels(&start) {
@@ -64,7 +65,7 @@ pub fn verdict(start: &str, ptx: &str) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The kernels that a text without comments declares.
+/// Finds the kernels declared in a text without comments.
 fn kernels(text: &str) -> impl Iterator<Item = Kernel<'_>> {
     let pieces = text.split("__global__").skip(1);
     pieces.filter_map(|piece| {
@@ -83,7 +84,7 @@ fn kernels(text: &str) -> impl Iterator<Item = Kernel<'_>> {
     })
 }
 
-/// Bytes of a parameter as it is written; none where its type is one of the file's own.
+/// Returns the size of a parameter in bytes; `None` for types that the file defines.
 fn bytes(parameter: &str) -> Option<u32> {
     if parameter.contains('*') {
         return Some(8);
@@ -100,7 +101,7 @@ fn bytes(parameter: &str) -> Option<u32> {
     }
 }
 
-/// Bytes of each parameter of a kernel in PTX; none where there is no such kernel.
+/// Returns the sizes of a kernel's parameters in PTX; `None` if there is no such kernel.
 fn takes(ptx: &str, name: &str) -> Option<Vec<u32>> {
     let mut entries = ptx.split(".entry ").skip(1);
     let entry = entries.find_map(|entry| {
@@ -123,7 +124,7 @@ fn takes(ptx: &str, name: &str) -> Option<Vec<u32>> {
     parameters.map(bytes).collect()
 }
 
-/// A text without its comments.
+/// Removes the comments from a text.
 fn without_comments(text: &str) -> String {
     let mut left = text;
     let mut kept = String::new();
@@ -199,7 +200,7 @@ mod tests {
             if let Side::Kernel(_) = exercise.side {
                 let text = without_comments(exercise.start);
                 let found: Vec<Kernel> = kernels(&text).collect();
-                // Who predicts may have none.
+                // Prediction exercises may have none.
                 let has_some = text.contains("__global__");
                 assert_eq!(!found.is_empty(), has_some, "{}", exercise.name);
                 let named = |kernel: &Kernel| {

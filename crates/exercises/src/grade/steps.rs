@@ -1,4 +1,4 @@
-//! The steps of grading, in their order.
+//! The steps of grading, in order.
 
 use std::thread;
 
@@ -18,10 +18,10 @@ use crate::exercise::Exercise;
 use crate::host::Host;
 use crate::lang::Lang;
 
-/// A module with nothing in it.
+/// An empty module.
 const NO_KERNEL: &str = ".version 6.4\n.target sm_52\n.address_size 64\n";
 
-/// All of them, until one fails.
+/// Runs the grading steps in order; stops at the first failure.
 pub fn all(
     exercise: &Exercise,
     subject: Subject,
@@ -63,12 +63,12 @@ pub fn all(
             let files = (answer, &builds);
             on_simulator(host, exercise, files, beside, trial, grading, verdict)
         }),
-        // Nothing is looked for on a GPU, and a kernel of the course's own has been looked at.
+        // A GPU provides no findings or counters, and the course's own kernel needs none.
         _ => elsewhere(host, exercise, (answer, &builds), trial, grading, verdict),
     }
 }
 
-/// A kernel on the simulator.
+/// Grades a kernel on the simulator.
 fn on_simulator(
     host: &dyn Host,
     exercise: &Exercise,
@@ -83,7 +83,7 @@ fn on_simulator(
     let tests = cases::tests(data, seed);
     let [one, another, third] = cases::unwritten(seed);
 
-    // First with every access as it is written. One mistake may hide in one size alone.
+    // First run without optimization, so that every access is checked. A bug may show at a single size.
     let as_written = Conditions {
         as_written: true,
         ..Conditions::plain(one).checked()
@@ -96,7 +96,7 @@ fn on_simulator(
     (grading.at)(Step::Checks, &[]);
     checks::verdict(&findings, answer)?;
 
-    // Then in another order, and with something else in memory that nobody has written.
+    // Then shuffle the order of blocks and warps, and change the contents of uninitialized memory.
     for case in &tests {
         let shuffled = Conditions {
             order: Some(case.seed),
@@ -137,7 +137,7 @@ fn on_simulator(
             None => anyhow::bail!("who predicts has launched nothing"),
         };
         let run = (host, &mut trial.bench, &case);
-        // Without a picture the verdict is the same.
+        // A failure to draw the picture does not change the verdict.
         let drawn = picture::of(&missed, run, &launches, (&builds.optimised, solution));
         verdict.picture = drawn.ok().flatten();
         let drawn = |lang| match &verdict.picture {
@@ -148,7 +148,7 @@ fn on_simulator(
     }
     counted?;
 
-    // Who predicts has launched nothing.
+    // Prediction exercises launch nothing, so there is nothing to time.
     let Some(beside) = beside else {
         return Ok(());
     };
@@ -162,7 +162,7 @@ fn on_simulator(
     time::verdict(timed, Clock::Modelled, &case, verdict)
 }
 
-/// A kernel on a GPU, where results and time are looked at; also a host side that is the answer.
+/// Grades a kernel on a GPU by results and time, or a host side that is the submission.
 fn elsewhere(
     host: &dyn Host,
     exercise: &Exercise,
@@ -190,7 +190,7 @@ fn elsewhere(
         && let Some(time) = &data.time
     {
         let case = cases::timed(time, seed);
-        // A kernel that leaves out what nobody looks at is no fast one.
+        // Check the results at this size too, so that a kernel is not fast because it skips work.
         trial.run(&case, usual, grading)?;
         (grading.at)(Step::Time, &case.size);
         let answer = (answer, builds.optimised.as_str());
@@ -201,7 +201,7 @@ fn elsewhere(
     Ok(())
 }
 
-/// What runs the answer, in words. That of a GPU begins with `GPU`.
+/// Describes the device that runs the submission. The description of a GPU starts with `GPU`.
 fn device(info: &GpuInfo, lang: Lang) -> String {
     let GpuInfo {
         name,

@@ -1,5 +1,5 @@
-//! The step `time`: what a kernel takes beside the file that the student began with and the solution. On
-//! a GPU all three are measured, one after the other; on the simulator their times come from its model.
+//! The step `time`: a kernel's time compared with those of the start file and the solution. On a GPU all
+//! three are measured one after the other; on the simulator the times come from its model.
 
 use anyhow::Result;
 use chapter::number::plain;
@@ -13,20 +13,21 @@ use crate::exercise::Exercise;
 use crate::host::{Bench, Case, Host};
 use crate::lang::Lang;
 
-/// Samples of each kernel, of as many launches as take some milliseconds.
+/// Samples per kernel, each with enough launches to take some milliseconds.
 const SAMPLES: u32 = 15;
 
-/// What the course's own files take, in milliseconds, in the run in which an answer is compared with them.
+/// The times of the course's own files in milliseconds, from the run in which a submission is compared with
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ours {
-    /// The start file, where its results are right.
+    /// The start file's time, if its results are correct.
     pub start_ms: Option<f64>,
-    /// The solution.
+    /// The solution's time.
     pub solution_ms: f64,
 }
 
-/// Takes the times of the start file, the solution and the answer on a GPU; the answer's module is in the
-/// bench again then.
+/// Measures the start file, the solution and the submission on a GPU. The bench holds the submission's module
+/// again afterwards.
 pub fn take(
     host: &dyn Host,
     bench: &mut Bench,
@@ -64,7 +65,7 @@ pub fn take(
     Ok((own, ours))
 }
 
-/// Whether it is as fast as is asked.
+/// Fails if the submission is too slow.
 pub fn verdict(timed: Timed, clock: Clock, case: &Case, verdict: &mut Verdict) -> Result<(), Stop> {
     let timed = verdict.time.insert(timed);
     if timed.reached {
@@ -79,7 +80,7 @@ pub fn verdict(timed: Timed, clock: Clock, case: &Case, verdict: &mut Verdict) -
     }))
 }
 
-/// What is said of a time that is too long.
+/// Explains a time that is too long.
 fn in_words(timed: &Timed, clock: Clock, lang: Lang) -> String {
     let said = line(timed, lang);
     match clock {
@@ -104,7 +105,8 @@ fn in_words(timed: &Timed, clock: Clock, lang: Lang) -> String {
 }
 
 impl Timed {
-    /// That of the answer beside the course's own, in milliseconds: it may be so many times the solution's.
+    /// Compares the submission's time in milliseconds with the solution's, which it may exceed by the factor
+    /// `at_most`.
     pub fn new(answer_ms: f64, ours: Ours, at_most: f64) -> Timed {
         let Ours {
             start_ms,
@@ -117,17 +119,17 @@ impl Timed {
             solution_ms,
             ratio,
             at_most,
-            // Nothing is, where no time passed or one is no number.
+            // False if no time passed or a time is NaN.
             reached: ratio <= at_most,
         }
     }
 
-    /// The same, and it may not exceed the start file's time either, where that is known and far from the
-    /// solution's.
+    /// Also requires that the time does not exceed the start file's, if that is known and much longer than
+    /// the solution's.
     pub fn within_start(self) -> Timed {
-        // Times of a model are sums of floats.
+        // Modelled times are sums of floats, so allow for rounding.
         const SAME: f64 = 1.0 + 1e-9;
-        // Nearer to each other are two right kernels that one compiler unrolls and another does not.
+        // Closer times can be those of equally good kernels of which the compiler unrolls only one.
         const FAR: f64 = 2.0;
         let limit = self
             .start_ms
@@ -137,7 +139,7 @@ impl Timed {
     }
 }
 
-/// The times and what is asked, in a line.
+/// Formats the times and the limit in one line.
 pub fn line(timed: &Timed, lang: Lang) -> String {
     let [own, solution] = [timed.answer_ms, timed.solution_ms].map(microseconds);
     let ratio = format!("{:.2}", timed.ratio);
@@ -186,7 +188,7 @@ mod tests {
     fn the_start_files_time_is_not_exceeded_where_it_says_something() {
         let timed = |own, start| Timed::new(own, ours(start, 0.1), 8.0).within_start();
         assert!(timed(0.25, Some(0.25)).reached && timed(0.26, None).reached);
-        // A start file that is not far from the solution is no bound.
+        // A start file that is close to the solution sets no limit.
         assert!(timed(0.5, Some(0.2)).reached && !timed(0.81, Some(0.2)).reached);
         let slower = timed(0.26, Some(0.25));
         assert!(!slower.reached);
@@ -208,7 +210,7 @@ mod tests {
         let reached = |own, solution| Timed::new(own, ours(Some(1.0), solution), 1.5).reached;
         assert!(reached(0.1, 0.1) && reached(0.15, 0.1) && reached(0.01, 0.1));
         assert!(!reached(0.151, 0.1) && !reached(1.0, 0.1));
-        // Where nothing was measured nothing is fast.
+        // Without a measured time nothing counts as fast.
         assert!(!reached(0.0, 0.0) && !reached(f64::NAN, 0.1) && !reached(0.1, 0.0));
     }
 

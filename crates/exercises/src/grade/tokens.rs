@@ -1,66 +1,66 @@
-//! The text of an answer in pieces, as a compiler cuts it before it obeys lines with `#`: just finely enough
-//! to see which lines those are and what stands in them.
+//! A tokenizer for submissions that mimics a compiler's preprocessor just closely enough to find directives
+//! and their operands.
 //!
-//! What compilers read in different ways, or in ways that surprise people, is refused, so that there is one
+//! Constructs that compilers read differently, or in surprising ways, are rejected, so that there is only one
 //! way to read the rest.
 
 use std::borrow::Cow;
 
-/// A piece of a text.
+/// A token of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token<'t> {
-    /// What it is.
+    /// The kind of token.
     pub kind: Kind,
-    /// As it is written, of a string what is between the quotes; without backslashes that join lines.
+    /// The token's text, without line continuations; for a string, the text between the quotes.
     pub text: Cow<'t, str>,
-    /// The line that it begins in, from 1.
+    /// The line in which it begins, from 1.
     pub line: usize,
-    /// Whether nothing but blanks and comments stands before it in its line.
+    /// True if only whitespace and comments precede it in its line.
     pub first: bool,
 }
 
-/// What a piece of a text is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A name or a number.
     Word,
     /// A string.
     Text,
-    /// A character between single quotes.
+    /// A character literal.
     Character,
     /// `#`
     Hash,
     /// Any other character.
     Symbol,
-    /// The end of a line that does not go on.
+    /// The end of a line that is not continued.
     End,
 }
 
-/// The first place of a text that is not read.
+/// The first construct that is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Odd {
     /// The line, from 1.
     pub line: usize,
-    /// What is there.
+    /// The construct.
     pub what: What,
 }
 
-/// What is not read.
+/// A construct that is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// A character that no editor shows: it may end a line for one reader and not for another.
+    /// A control character, which editors do not show and which only some readers take for the end of a line.
     Control(char),
-    /// A character beyond ASCII that is no letter, outside of comments and strings.
+    /// A non-ASCII character that is not a letter, outside comments and strings.
     Foreign(char),
-    /// `??/` and its like, which stand for other characters.
+    /// A trigraph such as `??/`, which stands for another character.
     Trigraph,
     /// A raw string, `R"(…)"`.
     Raw,
-    /// A backslash that neither ends its line nor is in a string, or that is within the end of a comment.
+    /// A backslash that neither ends its line nor is in a string, or that splits the end of a comment.
     Backslash,
 }
 
-/// Cuts a text into pieces.
+/// Splits a text into tokens.
 pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, Odd> {
     let mut reader = Reader {
         text,
@@ -77,7 +77,7 @@ pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, Odd> {
     Ok(reader.tokens)
 }
 
-/// Whether there are no control characters and no trigraphs, in comments and strings neither.
+/// Rejects control characters and trigraphs, including those in comments and strings.
 fn plain(text: &str) -> Result<(), Odd> {
     let mut line = 1;
     for (at, character) in text.char_indices() {
@@ -99,7 +99,7 @@ fn plain(text: &str) -> Result<(), Odd> {
 
 struct Reader<'t> {
     text: &'t str,
-    /// The next byte.
+    /// The offset of the next byte.
     at: usize,
     line: usize,
     first: bool,
@@ -107,7 +107,7 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
-    /// The next character, behind backslashes that join lines.
+    /// Returns the next character after line continuations.
     fn peek(&mut self) -> Option<char> {
         while let Some(length) = joined(&self.text[self.at..]) {
             self.at += length;
@@ -116,13 +116,13 @@ impl<'t> Reader<'t> {
         self.text[self.at..].chars().next()
     }
 
-    /// Goes behind this character, which is the next one.
+    /// Consumes this character, which must be the next one.
     fn skip(&mut self, character: char) {
         self.at += character.len_utf8();
         self.line += usize::from(character == '\n');
     }
 
-    /// Goes on while the next character is of these.
+    /// Consumes characters while they satisfy the predicate.
     fn skip_while(&mut self, is_one: impl Fn(char) -> bool) {
         while let Some(character) = self.peek().filter(|&next| is_one(next)) {
             self.skip(character);
@@ -145,7 +145,7 @@ impl<'t> Reader<'t> {
         Err(Odd { line, what })
     }
 
-    /// Reads what begins with this character.
+    /// Reads the token, or skips the whitespace or comment, that starts with this character.
     fn piece(&mut self, character: char) -> Result<(), Odd> {
         let (from, line) = (self.at, self.line);
         match character {
@@ -194,14 +194,14 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// The rest of a comment, from its `*` on.
+    /// Skips the rest of a block comment, from its `*` on.
     fn comment(&mut self, begun: usize) -> Result<(), Odd> {
         self.skip('*');
         let mut last = (' ', self.at);
         while let Some(character) = self.peek() {
             let ends = (last.0, character) == ('*', '/');
             if ends && self.at != last.1 {
-                // Not every compiler takes this for the end.
+                // Not every compiler takes this for the end of the comment.
                 return self.odd(What::Backslash);
             }
             self.skip(character);
@@ -210,12 +210,12 @@ impl<'t> Reader<'t> {
             }
             last = (character, self.at);
         }
-        // Whether the line begins anew behind it is left open: what is refused there is refused here.
+        // Compilers may differ on whether a new line starts after the comment, so assume that one does.
         self.first |= self.line > begun;
         Ok(())
     }
 
-    /// A string or a character; it ends with its line at the latest.
+    /// Reads a string or character literal, which ends at the end of its line at the latest.
     fn quoted(&mut self, quote: char) -> Result<(), Odd> {
         let before = self.tokens.last();
         if before.is_some_and(|before| ["R", "LR", "uR", "UR", "u8R"].contains(&&*before.text)) {
@@ -247,7 +247,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// A number, which may have `'` between its digits.
+    /// Reads a number, which may contain `'` between digits.
     fn number(&mut self) -> Result<(), Odd> {
         let is_digit = |next: char| next.is_ascii_alphanumeric() || next == '_';
         loop {
@@ -261,7 +261,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// How long the backslash is, with the end of its line, that a text begins with.
+/// Returns the length of the line continuation at the start of a text, if there is one.
 fn joined(text: &str) -> Option<usize> {
     let rest = text.strip_prefix('\\')?;
     let rest = rest
@@ -270,7 +270,7 @@ fn joined(text: &str) -> Option<usize> {
     Some(text.len() - rest.len())
 }
 
-/// The first character behind backslashes that join lines; a blank where there is none.
+/// Returns the first character after line continuations; a space if there is none.
 fn behind(mut text: &str) -> char {
     while let Some(length) = joined(text) {
         text = &text[length..];
@@ -278,7 +278,7 @@ fn behind(mut text: &str) -> char {
     text.chars().next().unwrap_or(' ')
 }
 
-/// The text as if its lines had been joined.
+/// Removes the line continuations from a text.
 fn without_joints(text: &str) -> Cow<'_, str> {
     let starts = text.match_indices('\\');
     let joints: Vec<_> = starts
@@ -299,7 +299,7 @@ fn is_in_word(character: char) -> bool {
 mod tests {
     use super::*;
 
-    /// Pieces in short: `#` for a hash at the beginning of a line, `;` for an end.
+    /// Formats tokens in short: `#` for a hash at the start of a line, `;` for the end of a line.
     fn read(text: &str) -> Vec<String> {
         let tokens = tokens(text).expect("it is read");
         let short = |token: Token| match token.kind {
@@ -337,7 +337,7 @@ mod tests {
             ["\"#x\\\"y\"", "'\\''", "'\"'", ";"]
         );
         assert_eq!(read("\"/*\"\n#x"), ["\"/*\"", ";", "#", "x", ";"]);
-        // Neither goes beyond its line.
+        // Neither literal extends beyond its line.
         assert_eq!(read("don't\n#x"), ["don", "'t'", ";", "#", "x", ";"]);
         assert_eq!(read("1'000'0 /* ' */"), ["1'000'0", ";"]);
         assert_eq!(read("1'\\\n0 /* ' */"), ["1'0", ";"]);

@@ -1,4 +1,4 @@
-//! Running an answer at one size, under conditions.
+//! Runs of a submission at one size under given conditions.
 
 use std::cell::OnceCell;
 
@@ -15,30 +15,30 @@ use crate::exercise::Exercise;
 use crate::host::{Bench, Case, Host, Output, Place, Ran};
 use crate::lang::Lang;
 
-/// What every mistake is looked for with; memory is freed by the course's own side.
+/// The checks of a submission. Leaks are excluded, because the course's host side frees the memory.
 const CHECKS: Checks = Checks {
     leak: false,
     host: false,
     ..Checks::ALL
 };
 
-/// How a kernel is run. A right one gives the same results in all of these ways.
+/// The conditions of a run. A correct kernel gives the same results under all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conditions {
-    /// With every load and store where it is written, or optimised.
+    /// True for unoptimized code, with every load and store where it is written.
     pub as_written: bool,
-    /// Whether mistakes are looked for.
+    /// True if the simulator's checks are on.
     pub checked: bool,
-    /// Whether everything is counted, and blocks that nobody can foretell are looked at for the time.
+    /// True if counters are collected and the blocks sampled for the modelled time are chosen at random.
     pub counted: bool,
-    /// An order of blocks and warps that nobody can foretell; none for the usual one.
+    /// The seed of a shuffled order of blocks and warps; `None` for the default order.
     pub order: Option<u64>,
-    /// What memory holds that nobody has written.
+    /// The fill pattern of uninitialized memory.
     pub unwritten: u32,
 }
 
 impl Conditions {
-    /// Optimised, in the usual order, with nothing looked for.
+    /// Returns conditions with optimized code, the default order and no checks.
     pub fn plain(unwritten: u32) -> Conditions {
         Conditions {
             as_written: false,
@@ -49,7 +49,7 @@ impl Conditions {
         }
     }
 
-    /// The same, and mistakes are looked for.
+    /// Turns the checks on.
     pub fn checked(self) -> Conditions {
         Conditions {
             checked: true,
@@ -58,26 +58,26 @@ impl Conditions {
     }
 }
 
-/// An answer on a GPU or simulator, and what it is compared by.
+/// A submission on a GPU or simulator, with the data to judge it by.
 pub struct Trial<'a> {
-    /// The course's side.
+    /// The grader's host side.
     host: &'a dyn Host,
     /// The exercise's name.
     exercise: &'a str,
-    /// Its data.
+    /// The exercise's data.
     data: &'a Data,
-    /// The answer.
+    /// The submission.
     answer: &'a Answer,
-    /// What was made of it.
+    /// The submission's PTX.
     builds: &'a Builds,
     /// The GPU or simulator.
     pub bench: Bench,
-    /// What orders are drawn from.
+    /// The seed of the grading.
     seed: u64,
 }
 
 impl<'a> Trial<'a> {
-    /// One on this GPU.
+    /// Loads the submission on this GPU.
     pub fn new(
         host: &'a dyn Host,
         exercise: &'a Exercise,
@@ -96,7 +96,7 @@ impl<'a> Trial<'a> {
             module::load(&ptx)
         };
         let (clang, text) = (grading.clang.clone(), exercise.solution);
-        // It is compiled once, however often it runs.
+        // Compile the solution only once, however often it runs.
         let compiled = OnceCell::new();
         let solution = move || {
             let ptx = match compiled.get() {
@@ -121,8 +121,8 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// Runs the answer and compares its results: what was found of mistakes in spite of right results.
-    /// Where results are wrong it is told as the reason.
+    /// Runs the submission and checks its output. Returns the findings if the output is correct; otherwise
+    /// the findings explain the failure.
     pub fn run(
         &mut self,
         case: &Case,
@@ -135,12 +135,12 @@ impl<'a> Trial<'a> {
             Err(Stop::Failed(failure)) if failure.step == Step::Right => {
                 let findings = match conditions.checked {
                     true => findings,
-                    // Once more, to find out why.
+                    // Run again with checks to find the cause.
                     false => self.attempt(case, conditions.checked(), grading).1,
                 };
                 Err(Stop::Failed(match findings.is_empty() {
-                    // Nothing that is a mistake by itself: then it helps to know where else it is wrong, and to
-                    // follow one thread.
+                    // There is no finding, so look for patterns in the wrong results and for the thread that
+                    // wrote the first one.
                     true => self.patterns(case, conditions.as_written, grading, failure),
                     false => failure.because(|lang| checks::reasons(&findings, self.answer, lang)),
                 }))
@@ -149,8 +149,8 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// The same for results that were right under other conditions: where they are wrong now, it is
-    /// said what they depend on.
+    /// Runs a submission whose results were correct under other conditions. If they are wrong now, the
+    /// failure explains which condition they depend on.
     pub fn run_again(
         &mut self,
         case: &Case,
@@ -177,7 +177,7 @@ impl<'a> Trial<'a> {
         ))
     }
 
-    /// Runs the answer once: whether its results are right, and what was found of mistakes.
+    /// Runs the submission once. Returns the verdict on its results and the findings.
     fn attempt(
         &mut self,
         case: &Case,
@@ -205,13 +205,13 @@ impl<'a> Trial<'a> {
         });
         let mut findings = cuda_driver::take_findings();
         if contested::is_any(&findings) {
-            // Without it the race is told all the same, with lines that are near.
+            // If this fails, the race is still reported, with approximate lines.
             let _ = self.give_lines(case, as_written, &mut findings);
         }
         (came, findings)
     }
 
-    /// Runs the answer once more for the lines of races between blocks.
+    /// Runs the submission once more to find the lines of races between blocks.
     fn give_lines(
         &mut self,
         case: &Case,
@@ -224,7 +224,7 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// The failure with what its wrong results have in common, and who wrote the first of them.
+    /// Adds the patterns in wrong results, and the thread that wrote the first wrong element, to a failure.
     fn patterns(
         &mut self,
         case: &Case,
@@ -253,7 +253,7 @@ impl<'a> Trial<'a> {
         failure.because(|lang| writer.of(lang).to_owned())
     }
 
-    /// What came out at this size, and what comes out at all others of the tests, until the answer fails to run.
+    /// Returns the outputs at this size followed by those at the other sizes of the tests, until a run fails.
     fn at_all_sizes(
         &mut self,
         case: &Case,
@@ -279,7 +279,7 @@ impl<'a> Trial<'a> {
         runs
     }
 
-    /// Runs the answer once more, and tells of each access; none where there are too many.
+    /// Runs the submission once more and traces every access; `None` if there are too many threads.
     fn each_access(&mut self, case: &Case, as_written: bool) -> Result<Option<Each>, Stop> {
         let launches = self.bench.take_launches();
         let threads = |launch: &LaunchRecord| {
@@ -310,7 +310,7 @@ impl<'a> Trial<'a> {
         }))
     }
 
-    /// Loads the answer anew, so that nothing is there of what an earlier run left in its variables.
+    /// Loads the submission again, which resets its variables.
     fn load(&mut self, as_written: bool) -> Result<(), Stop> {
         let ptx = match &self.builds.as_written {
             Some(ptx) if as_written => ptx,
@@ -323,7 +323,7 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// What a run tells of that tells of each access.
+/// The access traces of one run.
 struct Each {
     launches: Vec<LaunchRecord>,
     traces: Vec<(String, Vec<Traced>)>,
@@ -331,7 +331,7 @@ struct Each {
     variables: Vec<Place>,
 }
 
-/// What is said where results are right in one order and not in another.
+/// Explains results that are correct in one order of blocks and warps but not in another.
 fn other_order(what: &str, lang: Lang) -> String {
     say!(
         lang,
@@ -346,7 +346,7 @@ fn other_order(what: &str, lang: Lang) -> String {
     )
 }
 
-/// What is said where results change with memory that nobody has written.
+/// Explains results that depend on uninitialized memory.
 fn other_garbage(what: &str, lang: Lang) -> String {
     say!(
         lang,

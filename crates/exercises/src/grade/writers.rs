@@ -1,4 +1,4 @@
-//! Who wrote a wrong element: the thread and the line, or nobody. With that a student can follow one thread by hand.
+//! The thread and the line that wrote a wrong element, so that a student can follow one thread by hand.
 
 use cuda_driver::{AccessClass, Direction, LaunchRecord, Memory, Traced, coordinates};
 
@@ -8,8 +8,8 @@ use crate::data::Tolerance;
 use crate::host::Output;
 use crate::lang::Lang;
 
-/// What is said of the first wrong element of these outputs, by the accesses of the launches that they came of;
-/// none where there is none, or where it is not known in which memory it was.
+/// Describes the last write to the first wrong element of the outputs, using the traces of the launches.
+/// Returns `None` if no element is wrong or its address is unknown.
 pub fn of_first_wrong(
     outputs: &[Output],
     tolerance: Tolerance,
@@ -94,7 +94,7 @@ mod tests {
         };
         let nobody = "No thread has written [1]: it is what it was before the launch.";
         assert_eq!(said(&[]).as_deref(), Some(nobody));
-        // A load writes nothing.
+        // A load is not a write.
         let traces = [("k".to_owned(), vec![load(0x1004)])];
         assert_eq!(said(&traces).as_deref(), Some(nobody));
     }

@@ -1,19 +1,19 @@
-//! What a host side knows of a case beside its outputs: what its kernels are given, and what results are made of.
+//! Additional data about a case, from which messages explain wrong results.
 
-/// What a kernel is given to read.
+/// An input of the kernels.
 #[derive(Clone, Debug)]
 pub struct Given {
-    /// What it is called.
+    /// The input's name.
     pub name: String,
-    /// Its elements.
+    /// The input's elements.
     pub values: Vec<f64>,
 }
 
-/// What an element of an output is the sum of.
+/// The terms whose sum is an element of an output.
 #[derive(Clone, Debug)]
 pub struct Terms {
-    /// The terms, one after the other.
+    /// The terms in order.
     pub values: Vec<f64>,
-    /// Where each term is a comparison of two numbers, by size: how often the two are equal.
+    /// The number of terms whose two compared values are equal, if each term is an ordering comparison.
     pub equal: Option<f64>,
 }

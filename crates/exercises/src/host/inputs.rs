@@ -1,5 +1,5 @@
-//! What a kernel is given to read. It is kept until the host side is done, and compared then with what
-//! it was: an answer that wrote there has done something that was not asked.
+//! Inputs of kernels. They are compared with a copy after the host side's run, because a submission must not
+//! modify them.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use anyhow::Result;
 use cust::memory::{CopyDestination as _, DeviceCopy, DevicePointer, DeviceSlice};
 
-/// All inputs of a run.
+/// The inputs of a run.
 #[derive(Default)]
 pub struct Inputs {
     kept: RefCell<Vec<Input>>,
@@ -15,39 +15,39 @@ pub struct Inputs {
 
 struct Input {
     name: String,
-    /// All of its bytes, those behind the rows of pitched memory included.
+    /// The input's bytes, including the padding of pitched rows.
     place: DeviceSlice<u8>,
     before: Vec<u8>,
-    /// Bytes of an element.
+    /// The element size in bytes.
     element: usize,
-    /// The memory, where it is to be freed with this.
+    /// The owner of the memory, if it is freed with the input; `None` for variables.
     memory: Option<Box<dyn Any>>,
 }
 
-/// Where a variable of the answer's was that is an input.
+/// The location of an input that is a variable of the submission.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// What it is called.
+    /// The variable's name.
     pub name: String,
-    /// Its first byte.
+    /// The address of its first byte.
     pub address: u64,
-    /// How many there are.
+    /// The variable's size in bytes.
     pub bytes: u64,
 }
 
-/// An input that is not what it was.
+/// An input that was modified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
-    /// What it is called.
+    /// The input's name.
     pub name: String,
-    /// How many of its elements are others.
+    /// The number of modified elements.
     pub many: usize,
-    /// The first of them.
+    /// The index of the first modified element.
     pub first: usize,
 }
 
 impl Inputs {
-    /// Keeps what lies there now, and the memory if it is handed over.
+    /// Registers an input, saves its contents, and takes ownership of the memory if it is passed.
     pub fn keep<T: DeviceCopy>(
         &self,
         name: &str,
@@ -55,12 +55,12 @@ impl Inputs {
         bytes: usize,
         memory: Option<Box<dyn Any>>,
     ) -> Result<()> {
-        // SAFETY: whoever calls has so many bytes there: memory that is handed over, or a variable of
-        // a module that outlives the run.
+        // SAFETY: `start` points to `bytes` bytes that outlive this input: either the memory passed in
+        // `memory`, or a variable of a module that outlives the run.
         let mut place = unsafe { DeviceSlice::from_raw_parts(start.cast::<u8>(), bytes) };
         let before = place.as_host_vec()?;
-        // Also what is behind the rows of pitched memory, garbage that differs from run to run, is written
-        // by somebody then: who reads it, and uses none of it, does nothing wrong.
+        // Write the contents back, so that the padding of pitched memory counts as initialized: a kernel may
+        // read it if it does not use the value.
         place.copy_from(&before)?;
         self.kept.borrow_mut().push(Input {
             name: name.to_owned(),
@@ -72,7 +72,7 @@ impl Inputs {
         Ok(())
     }
 
-    /// Where those are that are variables of the answer's.
+    /// Returns the locations of the inputs that are variables.
     pub fn variables(&self) -> Vec<Place> {
         let place = |input: &Input| Place {
             name: input.name.clone(),
@@ -84,11 +84,11 @@ impl Inputs {
         variables.map(place).collect()
     }
 
-    /// Frees all, and says which was changed first.
+    /// Frees all inputs and returns the first modified one.
     ///
     /// # Errors
     ///
-    /// CUDA's own.
+    /// Fails with the CUDA error of reading an input back.
     pub fn end(&self) -> Result<Option<Changed>> {
         let mut changed = None;
         for input in self.kept.take() {
@@ -97,7 +97,7 @@ impl Inputs {
         Ok(changed)
     }
 
-    /// Frees all.
+    /// Frees all inputs without checking them.
     pub fn forget(&self) {
         self.kept.take();
     }
@@ -116,7 +116,7 @@ impl Input {
     }
 }
 
-/// How many elements differ, and the first; none where all are the same.
+/// Returns the number of differing elements and the index of the first; `None` if there are none.
 fn differing(now: &[u8], before: &[u8], element: usize) -> Option<(usize, usize)> {
     if now == before {
         return None;

@@ -1,4 +1,4 @@
-//! A picture as SVG, drawn as the book's figures are.
+//! Pictures as SVG, in the style of the book's figures.
 
 use patterns::draw::lines::{self, Lines};
 use patterns::draw::svg::{Class, Svg};
@@ -9,10 +9,10 @@ use super::text::cost;
 use super::{Access, Picture, Space};
 use crate::lang::Lang;
 
-/// As many lines of global memory are drawn of an access.
+/// The maximum number of global memory lines drawn per access.
 const LINES: usize = 8;
 
-/// Draws it; `title` says what of.
+/// Draws a picture with a title.
 pub fn svg(picture: &Picture, title: &str, lang: Lang) -> String {
     let language = lang.pick(Language::English, Language::Chinese);
     let mut svg = Svg::new("access", title);
@@ -50,7 +50,7 @@ fn caption(access: &Access, is_yours: bool, lang: Lang) -> String {
     }
 }
 
-/// Draws what one warp asks for, from `y` on. Returns where it ends.
+/// Draws an access from `y` on. Returns the bottom of the drawing.
 fn draw(svg: &mut Svg, y: f64, access: &Access, language: Language) -> f64 {
     let traced = access.traced();
     match access.space {

@@ -1,4 +1,4 @@
-//! A picture as text, for a terminal of 80 columns.
+//! Pictures as text for a terminal of 80 columns.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,16 +8,16 @@ use super::{Access, Picture, ROW, Space};
 use crate::lang::Lang;
 use crate::text::padded_right;
 
-/// As many rows of 128 bytes are drawn; of more the last ones are left out.
+/// The maximum number of rows of 128 bytes drawn; further rows are counted.
 const ROWS: usize = 4;
 
-/// Columns of a row: 32 words, and a blank between groups of eight.
+/// Columns per row: 32 words, and a space between groups of eight.
 const WIDE: usize = 35;
 
-/// Columns before a row, for where it lies.
+/// Columns before a row, for its offset.
 const LABEL: usize = 8;
 
-/// Draws it, with what its signs mean. `source`: the student's file.
+/// Draws a picture with a legend; `source` is the text of the student's file.
 pub fn text(picture: &Picture, source: &str, lang: Lang) -> String {
     let mut lines = Vec::new();
     if let Some(yours) = &picture.yours {
@@ -91,7 +91,7 @@ pub fn text(picture: &Picture, source: &str, lang: Lang) -> String {
     lines.join("\n")
 }
 
-/// Whose access it is, and the line.
+/// Describes the access: its line, kernel, block and warp.
 fn who(access: &Access, source: &str, lang: Lang) -> Vec<String> {
     let Access {
         kernel,
@@ -112,7 +112,7 @@ fn who(access: &Access, source: &str, lang: Lang) -> Vec<String> {
     lines
 }
 
-/// What an access comes to, in words.
+/// Formats the cost of an access.
 pub fn cost(access: &Access, lang: Lang) -> String {
     let number = access.cost;
     let (one, many, zh) = match access.space {
@@ -124,7 +124,7 @@ pub fn cost(access: &Access, lang: Lang) -> String {
     format!("{number} {}", lang.pick(en, zh))
 }
 
-/// What the signs mean.
+/// Explains the signs of the drawing.
 fn legend(space: Space, lang: Lang) -> String {
     match space {
         Space::Global => say!(
@@ -150,10 +150,10 @@ fn legend(space: Space, lang: Lang) -> String {
     }
 }
 
-/// One side of the picture.
+/// One side of a picture.
 struct Part {
     space: Space,
-    /// Where each row is, and its cells.
+    /// The offset and the cells of each row.
     rows: Vec<(u64, String)>,
 }
 
@@ -189,7 +189,7 @@ impl Part {
     }
 }
 
-/// Where a row begins, in at most six columns.
+/// Formats the offset of a row in at most six columns.
 fn offset(bytes: u64) -> String {
     match bytes {
         0..100_000 => format!("+{bytes}"),
@@ -260,7 +260,7 @@ The costliest access of line 7: `sum`, block (3, 0, 0), warp 1.
             for space in [Space::Global, Space::Shared, Space::Constant] {
                 let said = text(&picture(space, 1 << 20, 32), SOURCE, lang);
                 let mut rows: Vec<&str> = said.lines().collect();
-                // What the signs mean is words, which are wrapped with the rest.
+                // The legend is prose, which is wrapped later.
                 rows.pop();
                 assert!(rows.iter().all(|row| columns(row) <= 80), "{said}");
                 assert!(rows.len() <= 10, "{said}");

@@ -1,4 +1,4 @@
-//! A process's output: lines of its own among what a student's code prints.
+//! A process's output, in which its own messages are mixed with what the submission prints.
 
 use std::io::BufRead;
 
@@ -6,25 +6,25 @@ use answers::protocol::REPLY;
 
 use super::job::{Line, Message};
 
-/// The longest line that is kept. One with a verdict is far shorter.
+/// The maximum length of a line in bytes; the rest is dropped. A line with a verdict is far shorter.
 const LINE: usize = 1 << 20;
 
-/// So much of what a student's code prints is kept.
+/// The maximum amount of the submission's output that is recorded, in bytes.
 const PRINTED: usize = 2000;
 
-/// What came from a process.
+/// A line of a process's output.
 #[derive(Debug)]
 pub enum Said<M = Message> {
-    /// A line of its own.
+    /// A message of the process itself.
     Message(M),
-    /// What a student's code printed: a line, with its end.
+    /// A line printed by the submission, including its line break.
     Printed(String),
 }
 
-/// Tells the process's own lines, and what they say, from others.
+/// Parses the process's own messages; `None` for other lines.
 type Understand<M> = Box<dyn Fn(&[u8]) -> Option<M> + Send>;
 
-/// Reads them one by one, until the output closes.
+/// An iterator over the lines of a process's output.
 pub struct Lines<R, M = Message> {
     from: R,
     understand: Understand<M>,
@@ -32,7 +32,7 @@ pub struct Lines<R, M = Message> {
 }
 
 impl<R> Lines<R> {
-    /// Those of a worker that was given this token.
+    /// Reads the output of a worker with this token.
     pub fn new(from: R, token: String) -> Self {
         let understand: Understand<Message> = Box::new(move |line| {
             let line: Line = serde_json::from_slice(line).ok()?;
@@ -47,7 +47,8 @@ impl<R> Lines<R> {
 }
 
 impl<R> Lines<R, Vec<u8>> {
-    /// Those of a program around an answer: replies, without their mark.
+    /// Reads the output of the program around a Rust submission, whose replies are returned without their
+    /// prefix.
     pub fn replies(from: R) -> Self {
         let understand: Understand<Vec<u8>> =
             Box::new(|line| Some(line.strip_prefix(REPLY.as_bytes())?.to_owned()));
@@ -60,7 +61,7 @@ impl<R> Lines<R, Vec<u8>> {
 }
 
 impl<R: BufRead, M> Lines<R, M> {
-    /// The next line, without its end; what is longer than [`LINE`] is cut off.
+    /// Returns the next line without its line break, cut to [`LINE`] bytes.
     fn line(&mut self) -> Option<Vec<u8>> {
         let mut line = Vec::new();
         loop {

@@ -1,10 +1,10 @@
-//! Grading in a process of its own: what an answer does there, an endless loop, a crash, all of the
-//! memory, costs nothing but that process.
+//! Grading in a separate process, so that an endless loop, a crash or exhausted memory in a submission
+//! affects only that process.
 //!
-//! The program starts itself again with the hidden command `worker`. That one lowers its own limits,
-//! reads a [`Job`] from its standard input and answers in lines of JSON, each with the job's token, so
-//! that no kernel's `printf` can be taken for one. When its input closes, whoever started it is gone, and
-//! it ends. Around an answer in Rust it compiles a program, which it asks.
+//! The program starts itself again with the hidden command `worker`. The worker lowers its own limits, reads
+//! a [`Job`] from standard input and replies with lines of JSON. Each line contains the job's token, so that
+//! a kernel's `printf` cannot forge one. When its input closes, the parent is gone, and the worker exits. For
+//! a Rust submission the worker compiles a program around it and sends requests to that program.
 
 mod hosted;
 mod job;
@@ -30,12 +30,12 @@ use crate::exercise::{Exercise, Side};
 use crate::grade::{self, Answer, Grading, Subject, Verdict};
 use job::{Line, Message};
 
-/// Whether a GPU grades, which it does where `CUDA_BACKEND=gpu` asks for it.
+/// Returns true if `CUDA_BACKEND=gpu` selects a GPU for grading.
 pub fn on_gpu() -> bool {
     std::env::var_os("CUDA_BACKEND").is_some_and(|backend| backend == "gpu")
 }
 
-/// The hidden command: one job, from standard input.
+/// Runs the hidden command `worker`: grades one job from standard input.
 pub fn work() -> ExitCode {
     let mut text = String::new();
     let read = io::stdin().lock().read_line(&mut text);
@@ -43,15 +43,15 @@ pub fn work() -> ExitCode {
         .ok()
         .and_then(|_| serde_json::from_str::<Job>(&text).ok())
     else {
-        return ExitCode::FAILURE; // nobody to tell, for want of a token
+        return ExitCode::FAILURE; // without a token we cannot authenticate a reply
     };
     if let Some(files) = job.files.clone() {
         course::folder::choose_one(files);
     }
-    // Before it has another thread, which would keep its rights.
+    // Confine before spawning threads: existing threads would keep their privileges.
     let confined = confine(&job);
     let end = || {
-        // Nothing more is written there: this returns when it closes.
+        // Nothing more is written to the input, so this read returns when it closes.
         let _ = io::stdin().lock().read(&mut [0]);
         process::exit(1);
     };
@@ -76,13 +76,14 @@ pub fn work() -> ExitCode {
         )),
     };
     say(&job.token, message);
-    // Memory and threads go with the process; what has been said is all that counts.
+    // Exit without waiting for threads or freeing memory: the result has been sent.
     process::exit(0)
 }
 
-/// Lowers this process's limits, and on the simulator gives up what an answer's kernel does not need: then
-/// it opens what its compiler opens, writes to its folder alone, and has no network. On a GPU it keeps the
-/// rights that NVIDIA's driver takes, to devices and to memory; the compiler is confined there too.
+/// Lowers this process's limits and, on the simulator, gives up all rights that the submission's kernel does
+/// not need: the process can then open only the compiler's files, write only to its own folder, and has no
+/// network. On a GPU it keeps the access to devices and memory that NVIDIA's driver needs; the compiler is
+/// confined there too.
 fn confine(job: &Job) -> Result<()> {
     let mut rules = job.limits.rules();
     let exercise = course::find(&job.exercise).context("there is no such exercise")?;
@@ -96,7 +97,7 @@ fn confine(job: &Job) -> Result<()> {
         .extend([env::current_exe()?, PathBuf::from(&program)]);
     rules.read = grade::compiler_files(&Clang::found(program, version), job.lang)?;
     rules.write = vec![scratch(job)?];
-    // The compiler is a process of its own.
+    // The compiler runs as a separate process.
     rules.processes = true;
     Ok(confine::this_process(&rules)?)
 }
@@ -127,19 +128,20 @@ fn graded(job: &Job, exercise: &Exercise, subject: Subject) -> Result<Verdict> {
     grade::grade(exercise, subject, &answer, &mut grading)
 }
 
-/// What compiles kernels.
+/// Returns the compiler for kernels.
 fn clang(job: &Job) -> Clang {
     let (program, version) = job.clang.clone();
     Clang::found(program, version)
 }
 
-/// A line for whoever supervises, on a line of its own whatever was printed before.
+/// Sends a message to the parent. It starts with a line break, because the submission may have printed part
+/// of a line.
 fn say(token: &str, message: Message) {
     let token = token.to_owned();
     let Ok(line) = serde_json::to_string(&Line { token, message }) else {
         return;
     };
     let mut stdout = io::stdout().lock();
-    // That nobody reads it shows where its input closes.
+    // Ignore errors: if the parent is gone, our stdin closes and we exit.
     let _ = writeln!(stdout, "\n{line}").and_then(|()| stdout.flush());
 }

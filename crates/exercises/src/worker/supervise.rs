@@ -1,4 +1,4 @@
-//! Starting a worker, listening to it, and ending it when its time is over.
+//! Supervision of a worker: starts it, receives its messages, and kills it after the time limit.
 
 use std::io::{BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -22,47 +22,48 @@ use crate::data::{Step, Text};
 use crate::grade::{Failure, Verdict};
 use crate::lang::{Lang, tr};
 
-/// How often to look whether to stop.
+/// The interval at which the supervisor checks for cancellation.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How often, and how long after, a folder that cannot be removed is tried again.
+/// The number of attempts to remove a folder.
 const TRIES: u32 = 40;
+/// The delay between attempts to remove a folder.
 const TRY_AGAIN: Duration = Duration::from_millis(25);
 
-/// So many lines of a worker's wait at most; then it has to.
+/// Capacity of the channel of output lines; a full channel blocks the worker.
 const WAITING: usize = 64;
 
-/// What came of a job.
+/// The result of a job.
 #[derive(Clone, Debug)]
 pub struct Graded {
     /// The verdict.
     pub verdict: Verdict,
-    /// What the answer's kernels printed, its beginning.
+    /// The beginning of the kernels' output.
     pub printed: String,
 }
 
-/// Has a job done in a process of its own.
+/// Runs a job in a separate process.
 ///
 /// # Errors
 ///
-/// Where it cannot be graded, which says nothing of the answer.
+/// Fails if the submission cannot be graded for reasons outside it.
 pub fn supervise(job: Job) -> Result<Graded> {
     let graded = supervise_until(job, &AtomicBool::new(false), |_, _| {})?;
     graded.context("it was not to stop before its end")
 }
 
-/// The same, and `at` is told which step and size it comes to. `None` where `stop` became true before
-/// the end, which ends it.
+/// Runs a job in a separate process, calling `at` with each step and size. Returns `None` if `stop` becomes
+/// true before the end, which kills the worker.
 ///
 /// # Errors
 ///
-/// As [`supervise`].
+/// Fails as [`supervise`] does.
 pub fn supervise_until(
     mut job: Job,
     stop: &AtomicBool,
     mut at: impl FnMut(Step, &[u32]),
 ) -> Result<Option<Graded>> {
-    // When the program is to end, it waits until worker and folder are gone.
+    // Delay the program's exit until the worker and its folder are gone.
     let tidy = interrupt::tidy();
     let scratch = Scratch::new()?;
     job.scratch = Some(scratch.0.clone());
@@ -72,7 +73,7 @@ pub fn supervise_until(
     let ended = Instant::now() + job.limits.time();
     let said = listen(&mut *worker.0, &job.token)?;
     let mut stdin = worker.0.stdin().take().context("a worker without input")?;
-    // A worker that ends before it has read all says why, or how it ended does.
+    // Ignore write errors: a worker that exits early reports the reason, or its exit status does.
     let _ = writeln!(stdin, "{text}").and_then(|()| stdin.flush());
 
     let mut printed = String::new();
@@ -97,7 +98,7 @@ pub fn supervise_until(
             Ok(Said::Message(message)) => break Some(message),
             Ok(Said::Printed(text)) => printed.push_str(&text),
             Err(RecvTimeoutError::Timeout) => {}
-            // It ended, or closed its output, which comes to the same.
+            // The worker exited or closed its output; both mean that no verdict will follow.
             Err(RecvTimeoutError::Disconnected) => {
                 let died = died(&mut *worker.0, job, &last, ended)?;
                 break Some(Message::Verdict(Box::new(died)));
@@ -119,17 +120,17 @@ pub fn supervise_until(
     Ok(Some(Graded { verdict, printed }))
 }
 
-/// A worker, which ends with this value, and whatever it left running with it.
+/// A worker process, killed with all its descendants when this value is dropped.
 struct Worker(Box<dyn ChildWrapper>);
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // One that has ended already needs no more.
+        // Ignore the error for a worker that has already exited.
         let _ = self.0.kill();
     }
 }
 
-/// A folder for a worker and its compilers, which goes with this value.
+/// A temporary folder for a worker and its compilers, removed when this value is dropped.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -142,7 +143,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A process of the group that is about to end may still have made a file.
+        // Retry, because a dying process of the group may still create a file.
         for _ in 0..TRIES {
             match fs::remove_dir_all(&self.0) {
                 Err(error) if error.kind() != ErrorKind::NotFound => thread::sleep(TRY_AGAIN),
@@ -152,7 +153,7 @@ impl Drop for Scratch {
     }
 }
 
-/// This program again, in a group of its own. Temporary files of it and of its compilers are in `scratch`.
+/// Starts this program as a worker in its own process group, with temporary files in `scratch`.
 fn start(limits: &Limits, scratch: &Path) -> Result<Box<dyn ChildWrapper>> {
     let program = env::current_exe().context(tr(
         "this program does not find itself",
@@ -162,7 +163,7 @@ fn start(limits: &Limits, scratch: &Path) -> Result<Box<dyn ChildWrapper>> {
     command
         .arg("worker")
         .env("CUDA_SIM_TIME_LIMIT", limits.launch.to_string())
-        // Blocks one after the other: what they do to each other comes out the same every time.
+        // Run blocks one after the other, so that interactions between blocks are reproducible.
         .env("RAYON_NUM_THREADS", "1")
         .envs(["TMPDIR", "TMP", "TEMP"].map(|variable| (variable, scratch)))
         .env_remove("CUDA_SIM_CHECK")
@@ -170,7 +171,7 @@ fn start(limits: &Limits, scratch: &Path) -> Result<Box<dyn ChildWrapper>> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
-    // Counters and checks are the simulator's, so a GPU grades only where it is asked for by name.
+    // Counters and checks need the simulator, so use a GPU only if it is requested explicitly.
     if env::var_os("CUDA_BACKEND").is_none_or(|backend| backend.is_empty()) {
         command.env("CUDA_BACKEND", "sim");
     }
@@ -185,7 +186,7 @@ fn start(limits: &Limits, scratch: &Path) -> Result<Box<dyn ChildWrapper>> {
     ))
 }
 
-/// Its lines, as they come.
+/// Spawns a thread that receives the worker's output lines.
 fn listen(worker: &mut dyn ChildWrapper, token: &str) -> Result<Receiver<Said>> {
     let stdout = worker.stdout().take().context("a worker without output")?;
     let token = token.to_owned();
@@ -203,14 +204,14 @@ fn listen(worker: &mut dyn ChildWrapper, token: &str) -> Result<Receiver<Said>> 
     Ok(said)
 }
 
-/// It ended without a verdict.
+/// Returns the verdict on a submission whose worker ended without one.
 fn died(
     worker: &mut dyn ChildWrapper,
     job: &Job,
     last: &(Step, Vec<u32>),
     ended: Instant,
 ) -> Result<Verdict> {
-    // It closed its output; if it does not end now, it never would.
+    // The output is closed; a worker that is still running at the deadline would never exit.
     let status = loop {
         match worker.try_wait()? {
             Some(status) => break Some(status),
@@ -220,7 +221,7 @@ fn died(
     };
     let why = match status {
         None => Text::both(|lang| too_long(job.limits.seconds, lang)),
-        // No answer runs in the worker itself, so it was none that ended it so.
+        // No submission runs in the worker itself, so the signal came from outside.
         Some(status) if is_from_outside(status) => bail!(say!(
             job.lang,
             "the grading was ended from outside ({}), by somebody or because memory ran out: grade it again",
@@ -252,7 +253,7 @@ fn too_long(seconds: u64, lang: Lang) -> String {
     )
 }
 
-/// What the end of a process says.
+/// Explains the end of a process.
 pub fn ending(status: ExitStatus, limits: &Limits, lang: Lang) -> String {
     match signal(status) {
         Some(signal) if signal == CPU_TIME => say!(
@@ -282,12 +283,12 @@ pub fn ending(status: ExitStatus, limits: &Limits, lang: Lang) -> String {
     }
 }
 
-/// Whether a signal ended it.
+/// Returns true if a signal ended the process.
 pub fn is_signal(status: ExitStatus) -> bool {
     signal(status).is_some()
 }
 
-/// The code it ended with, in words.
+/// Formats the exit code.
 fn code(status: ExitStatus, lang: Lang) -> String {
     match (status.code(), lang) {
         (Some(code), Lang::Zh) => format!("退出码 {code}"),
@@ -297,11 +298,11 @@ fn code(status: ExitStatus, lang: Lang) -> String {
 
 /// `SIGXCPU`
 const CPU_TIME: i32 = 24;
-/// `SIGABRT`, which is how a Rust program ends that gets no memory.
+/// `SIGABRT`, with which a Rust program ends when an allocation fails.
 const ABORTED: i32 = 6;
 
-/// Whether the worker itself was ended by a signal that others send: SIGHUP, SIGINT, SIGQUIT, SIGKILL,
-/// SIGTERM.
+/// Returns true if the worker was ended by a signal that other processes send: SIGHUP, SIGINT, SIGQUIT,
+/// SIGKILL or SIGTERM.
 #[cfg(unix)]
 fn is_from_outside(status: ExitStatus) -> bool {
     let signal = std::os::unix::process::ExitStatusExt::signal(&status);

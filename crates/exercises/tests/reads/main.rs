@@ -1,6 +1,5 @@
-//! Answers that ask the compiler for more than to compile them: to read files, to tell which there are, to
-//! crash, or to work for ever. Each is rejected with a message; what only looks like one is judged as any
-//! other.
+//! Submissions that attack the compiler: they try to read files, probe for them, crash it, or keep it busy
+//! forever. Each is rejected with a message; harmless look-alikes are graded normally.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -20,7 +19,7 @@ use tries::{REJECTED, RIGHT_ONES};
 
 const HEAD: &str = "#include \"cuda_device.h\"\n";
 
-/// The right answer to the first exercise.
+/// The correct submission to the first exercise.
 const RIGHT: &str =
     "extern \"C\" __global__ void axpy(float a, const float *x, float *y, unsigned int n) {
     unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -59,7 +58,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
-/// A temporary folder that is looked through afterwards.
+/// Returns a program whose temporary folder is inspected afterwards.
 fn program() -> Program {
     let program = Program::new();
     let temporary = program.home().join("temporary");
@@ -67,7 +66,7 @@ fn program() -> Program {
     program.with("TMPDIR", temporary)
 }
 
-/// Grades an answer to the first exercise; nothing may be left of it.
+/// Grades a submission to the first exercise and checks that no temporary file is left.
 fn graded(program: &Program, name: &str, text: &str) -> Result<(i32, Value), Failed> {
     let file = program.write(name, text);
     let graded = program.graded_within("20", "01", &file);
@@ -106,7 +105,7 @@ fn rejected(text: &str, said: &str) -> Result<(), Failed> {
 }
 
 fn passes(text: &str) -> Result<(), Failed> {
-    // A mark of the encoding can only be the first there is.
+    // A byte-order mark must be the first character.
     let whole = format!("{text}{HEAD}{RIGHT}");
     let whole = match text.starts_with('\u{feff}') {
         true => whole,
@@ -122,7 +121,7 @@ fn passed((code, record): (i32, Value)) -> Result<(), Failed> {
     }
 }
 
-/// Whatever a file is called, it is compiled, and the line of a mistake is shown.
+/// Tests that unusual file names do not affect compilation, and that messages show the right line.
 fn odd_names() -> Result<(), Failed> {
     let mut names = vec![
         "with blanks.cu",
@@ -150,14 +149,14 @@ fn odd_names() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Why the compiler cannot be confined here.
+/// Returns the reason why the compiler cannot be confined here.
 fn kept() -> Option<&'static str> {
     static WHY: LazyLock<Option<String>> =
         LazyLock::new(|| confine::kept().reason().map(str::to_owned));
     without_clang().or(WHY.as_deref())
 }
 
-/// Without any look at its text, where the compiler is confined as it is for an answer.
+/// Tests the confinement of the compiler alone, without the check of the submission's text.
 fn no_other_file() -> Result<(), Failed> {
     let clang = Clang::find()?;
     let tree = Tree::find(Path::new(env!("CARGO_MANIFEST_DIR")))?;
@@ -192,7 +191,7 @@ fn no_other_file() -> Result<(), Failed> {
     Ok(())
 }
 
-/// nvcc takes it for a definition, and so do we.
+/// `extern "C" __constant__` is a definition in nvcc and must be one here too.
 fn external_constant() -> Result<(), Failed> {
     let program = program();
     let solution = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -204,7 +203,7 @@ fn external_constant() -> Result<(), Failed> {
     passed(program.graded_within("60", "13", &file))
 }
 
-/// A script in the program's folder, which can be started.
+/// Writes an executable script to the program's folder.
 #[cfg(unix)]
 fn script_file(program: &Program, text: &str) -> std::path::PathBuf {
     use std::os::unix::fs::PermissionsExt;

@@ -1,6 +1,6 @@
-//! The answers that are tried: each is put before the right answer to the first exercise.
+//! The attacks: each text is placed before the correct submission to the first exercise.
 
-/// What a message has where the text was refused before the compiler saw it.
+/// Parts of messages for texts that are rejected before or by the compiler.
 const HEADERS: &str = "an answer may include cuda_device.h";
 const DIRECTIVE: &str = "of lines with `#` an answer may have";
 const PRAGMA: &str = "of pragmas an answer may have";
@@ -9,10 +9,10 @@ const CONTROL: &str = "control character";
 const COMPILER: &str = "does not compile it";
 const ENDED: &str = "does not come to an end with it";
 
-/// Answers, each with what its message has. `SOLUTION` is a file of the course's, `SECRET` one of the
-/// grader's; the text of neither may be in any message.
+/// Attacks with a part of their message. `SOLUTION` is a file of the course and `SECRET` a file of the
+/// grader; no message may contain the text of either.
 pub const REJECTED: &[(&str, &str, &str)] = &[
-    // Files by `#include`.
+    // Files read with `#include`.
     ("a file of the system's", "#include \"SECRET\"", HEADERS),
     ("a solution", "#include \"SOLUTION\"", HEADERS),
     ("NUL before include", "#\0include \"SOLUTION\"", CONTROL),
@@ -177,7 +177,7 @@ pub const REJECTED: &[(&str, &str, &str)] = &[
     ),
     ("the device as a file", "#include \"/dev/stdin\"", HEADERS),
     ("the answer itself", "#include \"-\"", HEADERS),
-    // Files by `#embed` and assembler.
+    // Files read with `#embed` or by the assembler.
     (
         "embed",
         "const char s[] = {\n#embed \"SECRET\"\n};",
@@ -204,7 +204,7 @@ pub const REJECTED: &[(&str, &str, &str)] = &[
         "asm(\".include \\\"SECRET\\\"\");",
         "assembler",
     ),
-    // Which files there are.
+    // Probes for files.
     (
         "has_include",
         "#if __has_include(\"SECRET\")\n#define A\n#endif",
@@ -286,7 +286,7 @@ pub const REJECTED: &[(&str, &str, &str)] = &[
         "#pragma clang module build Foo",
         PRAGMA,
     ),
-    // Names and lines of others.
+    // Forged names and lines.
     ("a line of another file", "#line 1 \"SECRET\"", DIRECTIVE),
     ("a mark of a line", "# 1 \"SECRET\" 1 3 4", DIRECTIVE),
     ("an identification", "#ident \"SECRET\"", DIRECTIVE),
@@ -302,7 +302,7 @@ pub const REJECTED: &[(&str, &str, &str)] = &[
         CONTROL,
     ),
     ("a control character of Latin-1", "// \u{9b}2J", CONTROL),
-    // Crashes and work without end.
+    // Crashes and endless work.
     (
         "a crash of the parser",
         "#pragma clang __debug parser_crash",
@@ -322,7 +322,7 @@ pub const REJECTED: &[(&str, &str, &str)] = &[
         "a loop in a constant",
         "constexpr int f(int n) { int s = 0; for (int i = 0; i < n; ++i) for (int j = 0; j < n; ++j) s += i ^ j; \
          return s; }\nstatic_assert(f(1000000) == 0, \"\");",
-        // Ended after so many steps, or after so much time.
+        // Either the step limit or the time limit ends it.
         "",
     ),
     (
@@ -353,7 +353,7 @@ pub const REJECTED: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Answers that only look as if they asked for something.
+/// Harmless texts that resemble attacks.
 pub const RIGHT_ONES: &[(&str, &str)] = &[
     (
         "an include in a comment",
@@ -381,7 +381,7 @@ pub const RIGHT_ONES: &[(&str, &str)] = &[
         "#pragma GCC diagnostic push\n__device__ void f(int *x) {\n#pragma unroll 4\nfor (int i = 0; i < 9; ++i) ++*x;\n\
          _Pragma(\"unroll\") for (int i = 0; i < 9; ++i) ++*x;\n}",
     ),
-    // clang leaves out of a kernel's code what stands outside of functions, so these do nothing.
+    // clang drops assembler outside functions from a kernel's code, so this has no effect.
     (
         "a kernel written in assembler",
         "asm(\".visible .entry extra() { .reg .f32 %f<4000000000>; .shared .align 4 .b8 s[200000]; ret; }\");",

@@ -1,11 +1,11 @@
-//! Answers that take in more than their own text while they are compiled.
+//! Submissions that try to include more than their own text at compile time.
 
 use crate::Try;
 
-/// What is said of one that takes in another file.
+/// The message for a submission that includes another file.
 const ONE_FILE: &[&str] = &["An answer is one file"];
 
-/// What would be right, but for what stands before it.
+/// A correct submission with additional items that must be rejected at compile time.
 const fn taken_in(name: &'static str, items: &'static str, says: &'static [&'static str]) -> Try {
     Try::rejected(name, "", "compile", says).items(items)
 }
@@ -136,7 +136,7 @@ pub const TRIES: &[Try] = &[
     taken_in(
         "a compiler kept busy",
         "#[allow(long_running_const_eval)] pub const LOOP: u32 = { let mut n = 0_u32; while n < 1 { n *= 2; } n }; pub static USE: u32 = LOOP;",
-        // By what it computes, or by the clock where others keep the cores busy.
+        // Ended by the CPU time limit, or by the wall clock if other processes keep the cores busy.
         &["It was ended after"],
     )
     .within("4"),

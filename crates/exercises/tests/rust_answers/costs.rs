@@ -1,4 +1,4 @@
-//! Answers that go wrong. Each costs itself alone, and is told what it did.
+//! Submissions that fail at run time. Each affects only itself, and its message names the problem.
 
 use crate::Try;
 
@@ -67,7 +67,7 @@ pub const TRIES: &[Try] = &[
         "launch",
         &["ended"],
     ),
-    // Either a thread can not be had, which is a panic, or memory for what is to be known of one.
+    // Either starting a thread fails, which is a panic, or allocating its bookkeeping does.
     Try::rejected(
         "threads without an end",
         "loop { std::thread::spawn(|| loop { std::thread::park(); }); }",

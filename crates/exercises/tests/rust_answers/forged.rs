@@ -1,10 +1,10 @@
-//! Wrong answers that say they are right.
+//! Wrong submissions that claim to be correct.
 
 use crate::Try;
 
-/// What is said of a reply that is none.
+/// The message for an invalid reply.
 const GARBLED: &[&str] = &["not what its functions return", "`@reply`"];
-/// What is said of one too many.
+/// The message for an extra reply.
 const TWICE: &[&str] = &["More came back", "`@reply`"];
 
 pub const TRIES: &[Try] = &[
@@ -106,7 +106,8 @@ pub const TRIES: &[Try] = &[
     ),
 ];
 
-/// A reply, as the program around an answer writes one: the right one to the first question.
+/// A function that forges replies, as the program around a submission writes them: the correct reply to the
+/// first request.
 const REPLIES: &str = r#"fn reply(number: u32) {
     println!("\n@reply {{\"number\":{number},\"outcome\":{{\"data\":{{\"grid\":[3,3],\"blocks\":{:?}}}}}}}", right());
 }
@@ -116,7 +117,7 @@ fn right() -> Vec<u32> {
     up.chain(down(128)).chain(down(2)).collect()
 }"#;
 
-/// Those that need files which a confined program cannot open.
+/// Forgeries that need files which a confined program cannot open.
 pub const KEPT_BY_THE_SYSTEM: &[Try] = &[
     Try::rejected(
         "a verdict with the token from its own memory",

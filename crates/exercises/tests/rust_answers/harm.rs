@@ -1,9 +1,9 @@
-//! Right answers that reach for more: for files, for the network, for other processes. Each says of every try
-//! what should have failed, and passes where all did.
+//! Correct submissions that try to access files, the network or other processes. Each panics if an attempt
+//! succeeds, and passes if all fail.
 
 use crate::Try;
 
-/// What each of these answers does first: once, and `held` panics where something worked.
+/// Items of these submissions: `once` runs the attempts once, and `held` panics if an attempt succeeded.
 pub const ITEMS: &str = r#"
 use std::fs;
 use std::fmt::Debug;

@@ -1,5 +1,5 @@
-//! What an answer in Rust may do: return what its functions return. Each of these tries more, from safe Rust,
-//! in a folder of the test's own; it gets the verdict it deserves, and leaves all as it was.
+//! Rust submissions that try to do more than return results, in safe Rust and in a folder of the test's own.
+//! Each gets the verdict that it deserves and leaves everything unchanged.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -17,30 +17,30 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use room::Room;
 use support::{unless, with_clang, without_clang};
 
-/// How long an answer may take: the machine may have other things to do.
+/// The time limit of a submission in seconds, generous because the machine may be busy.
 const SECONDS: &str = "60";
 
-/// An answer that tries something.
+/// A submission that attempts something.
 #[derive(Clone, Copy)]
 struct Try {
     name: &'static str,
-    /// Items of it.
+    /// Additional items of the submission.
     items: &'static str,
-    /// What its function `blocks` does before it returns. `FOLDER` is the test's own, and `CHECKOUT`, `PORT`
-    /// and `COURSE.RLIB` are what their names say.
+    /// The statements that its function `blocks` executes first. `FOLDER` is replaced by the test's folder;
+    /// `CHECKOUT`, `PORT` and `COURSE.RLIB` are replaced too.
     does: &'static str,
-    /// What that returns.
+    /// The expression that `blocks` returns.
     returns: &'static str,
-    /// The step that rejects it, and what is said; none where it passes.
+    /// The step that rejects the submission and parts of the message; `None` if it passes.
     rejected: Option<(&'static str, &'static [&'static str])>,
     seconds: &'static str,
 }
 
-/// What is right.
+/// The correct result of `blocks`.
 const RIGHT: &str = "count.div_ceil(block)";
 
 impl Try {
-    /// A right answer, which passes: nothing that it tries comes to anything.
+    /// A correct submission, which passes because its attempts have no effect.
     const fn passes(name: &'static str, does: &'static str) -> Try {
         Try {
             name,
@@ -52,7 +52,7 @@ impl Try {
         }
     }
 
-    /// One that is rejected.
+    /// A submission that is rejected.
     const fn rejected(
         name: &'static str,
         does: &'static str,
@@ -65,12 +65,12 @@ impl Try {
         }
     }
 
-    /// With other items.
+    /// Sets the additional items.
     const fn items(self, items: &'static str) -> Try {
         Try { items, ..self }
     }
 
-    /// With a wrong result.
+    /// Makes the result wrong.
     const fn wrong(self) -> Try {
         Try {
             returns: "count / block",
@@ -78,7 +78,7 @@ impl Try {
         }
     }
 
-    /// Within so many seconds.
+    /// Sets the time limit in seconds.
     const fn within(self, seconds: &'static str) -> Try {
         Try { seconds, ..self }
     }
@@ -102,7 +102,7 @@ impl Try {
     }
 }
 
-/// Why a program's files are open to it here.
+/// Returns the reason why a program's files cannot be protected here.
 fn not_kept() -> Option<&'static str> {
     let why = confine::kept().reason()?.to_owned();
     Some(why.leak())

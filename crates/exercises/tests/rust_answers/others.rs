@@ -1,5 +1,4 @@
-//! A class in which one student reaches for what others have; the exercise on events; and a compiler that is
-//! too old.
+//! A class in which one student attacks the others; the exercise on events; a compiler that is too old.
 
 use std::fs;
 
@@ -11,7 +10,8 @@ use crate::harm;
 use crate::room::Room;
 use crate::support::{Program, blocks, unless, with_clang};
 
-/// All of them; `not_kept` says why a program's files are open to it here.
+/// Returns all tests; `not_kept` is the reason why a program's files cannot be protected here, if any. Tries
+/// to change other students' submissions, its own later ones, and the results.
 pub fn tests(not_kept: Option<&'static str>) -> Vec<Trial> {
     vec![
         unless(not_kept, "a class", class),
@@ -69,7 +69,7 @@ fn class() -> Result<(), Failed> {
     Ok(())
 }
 
-/// What a student's process could know of a launch without taking its time: how long it took to ask for it.
+/// A student's process cannot pass by timing the host: it knows only how long requesting a launch takes.
 fn events() -> Result<(), Failed> {
     let room = Room::new();
     let text = "use answers::cust::{error::CudaResult, stream::Stream};\n\
@@ -108,7 +108,7 @@ fn printed() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A compiler of two years ago stands where the course's was.
+/// Replaces the course's compiler by one that is two years old.
 #[cfg(unix)]
 fn old_compiler() -> Result<(), Failed> {
     use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! A folder for a try, in which all that it could harm is looked at before and after.
+//! A sandbox folder: everything that a submission could damage is compared before and after.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::support::Program;
 
-/// The folder, and a port that nobody should connect to.
+/// The folder, and a port that must not be connected to.
 pub struct Room {
     program: Program,
     port: TcpListener,
@@ -19,7 +19,7 @@ pub struct Room {
 }
 
 impl Room {
-    /// With another student's answer, a teacher's file and results in it.
+    /// Creates the folder with another student's submission, a teacher's file and results.
     pub fn new() -> Room {
         let program = Program::new().with_temporary_folder();
         let home = program.home();
@@ -42,7 +42,7 @@ impl Room {
         }
     }
 
-    /// The text, with what it needs to know of this folder.
+    /// Replaces the placeholders in a text.
     pub fn filled(&self, text: &str) -> String {
         let port = self.port.local_addr().expect("an address").port();
         let folder = self.program.home().display().to_string();
@@ -52,13 +52,13 @@ impl Room {
             .replace("COURSE.RLIB", &library().display().to_string())
     }
 
-    /// Has an answer to an exercise graded.
+    /// Grades a submission to an exercise.
     pub fn graded(&self, exercise: &str, text: &str, seconds: &str) -> (i32, Value) {
         let file = self.program.write("eve.rs", text);
         self.program.graded_within(seconds, exercise, &file)
     }
 
-    /// Nothing was changed, told, or left behind.
+    /// Checks that nothing was changed, revealed, or left behind.
     pub fn is_as_it_was(&self, record: &Value) -> Result<(), Failed> {
         let said = record.to_string();
         for secret in ["Ann's secret", "teacher's secret", "root:x:0"] {
@@ -88,10 +88,10 @@ impl Room {
     }
 }
 
-/// Files and what is in them; of folders, that they are there.
+/// Files and their contents; folders have empty contents.
 type Files = BTreeMap<PathBuf, Vec<u8>>;
 
-/// All files in a folder, but for the student's own, which the course makes.
+/// Returns all files in a folder, except the student's own, which the course creates.
 fn files(folder: &Path) -> Files {
     let mut found = Files::new();
     for entry in fs::read_dir(folder).expect("a folder").flatten() {
@@ -107,7 +107,7 @@ fn files(folder: &Path) -> Files {
     found
 }
 
-/// The library of the course, which has the solutions.
+/// Returns the course's library, which contains the solutions.
 fn library() -> PathBuf {
     let beside = Path::new(env!("CARGO_BIN_EXE_exercises")).with_file_name("deps");
     let files = fs::read_dir(beside).expect("what cargo built").flatten();
@@ -118,7 +118,7 @@ fn library() -> PathBuf {
     libraries.next().expect("the course's library")
 }
 
-/// A process that has something to do with the folder, where the system tells.
+/// Returns a process whose command or environment mentions the folder, on systems with `/proc`.
 fn running(folder: &Path) -> Option<String> {
     let folder = folder.display().to_string();
     let processes = fs::read_dir("/proc").ok()?.flatten();

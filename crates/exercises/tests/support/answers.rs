@@ -1,4 +1,4 @@
-//! Answers that lie beside the tests, and the verdicts that they deserve.
+//! Submissions stored next to the tests, and their expected verdicts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,21 +11,21 @@ use super::{Program, with_clang};
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Before the names of steps, in the first line of an answer that does not deserve to pass.
+/// The start of the first line of a submission that must be rejected, followed by the names of steps.
 const REJECTED: &str = "// Rejected at: ";
 
-/// Before a part of the message, in the second line of such an answer: what tells its author what is wrong. It is
-/// the same whatever the compiler and wherever memory lies.
+/// The start of the second line of such a submission, followed by a part of the message that explains the
+/// error. The part does not depend on the compiler or on addresses.
 const SAYS: &str = "// Says: ";
 
-/// A test for each answer to an exercise in `tests/FOLDER`, which has to pass.
+/// Returns a test for each submission to an exercise in `tests/FOLDER`, which must pass.
 pub fn that_pass(folder: &str, exercise: &'static Exercise) -> Vec<Trial> {
     of_each(folder, exercise, passes)
 }
 
-/// A test for each answer to an exercise in `tests/FOLDER`, which has to be rejected where its first line
-/// says: at a step, or at one of several where it depends on the compiler or on luck which comes first. Its message has to contain what
-/// the second line says.
+/// Returns a test for each submission to an exercise in `tests/FOLDER`, which must be rejected at the step in
+/// its first line, or at one of several steps if the first to fail depends on the compiler or on chance. The
+/// message must contain the text in the second line.
 pub fn that_are_rejected(folder: &str, exercise: &'static Exercise) -> Vec<Trial> {
     of_each(folder, exercise, |exercise, file| {
         let text = fs::read_to_string(file)?;
@@ -38,7 +38,7 @@ pub fn that_are_rejected(folder: &str, exercise: &'static Exercise) -> Vec<Trial
             "its second line is not '{SAYS}' and a part of its message"
         ))?;
         let message = message(exercise, file, steps)?;
-        // A message has lines of its own, and words in several blanks.
+        // Compare words, because messages have line breaks and alignment.
         let one_line = message.split_whitespace().collect::<Vec<_>>().join(" ");
         if !one_line.contains(says) {
             return Err(format!("it does not say '{says}':\n{message}").into());
@@ -66,10 +66,10 @@ fn of_each(
     files.into_iter().map(trial).collect()
 }
 
-/// As many lines of 80 columns a message has at most: more nobody reads.
+/// The maximum number of lines of 80 columns in a message; longer messages are not read.
 const LONGEST: usize = 25;
 
-/// A file passes as the answer to an exercise.
+/// Checks that a file passes as a submission to an exercise.
 pub fn passes(exercise: &Exercise, file: &Path) -> Result<(), Failed> {
     let (code, record) = Program::new().graded(exercise.name, file);
     match (code, record["passed"].as_bool()) {
@@ -78,12 +78,12 @@ pub fn passes(exercise: &Exercise, file: &Path) -> Result<(), Failed> {
     }
 }
 
-/// A file is rejected as the answer to an exercise, at one of these steps: `right, checks`.
+/// Checks that a file is rejected as a submission to an exercise, at one of these steps: `right, checks`.
 pub fn rejected(exercise: &Exercise, file: &Path, steps: &str) -> Result<(), Failed> {
     message(exercise, file, steps).map(|_| ())
 }
 
-/// The same, and what is said then, in English.
+/// Checks that a file is rejected at one of these steps. Returns the message in English.
 fn message(exercise: &Exercise, file: &Path, steps: &str) -> Result<String, Failed> {
     let (code, record) = Program::new().graded(exercise.name, file);
     let step = record["step"].as_str();
@@ -93,7 +93,7 @@ fn message(exercise: &Exercise, file: &Path, steps: &str) -> Result<String, Fail
     let [en, zh] = ["en", "zh"].map(|lang| record["messages"][lang].as_str().unwrap_or_default());
     fits(en)?;
     fits(zh)?;
-    // The file's own folder may have a name in Chinese.
+    // The path of the file may contain Chinese characters.
     let path = file.to_string_lossy();
     let is_chinese = |text: &str| {
         let text = text.replace(&*path, "");
@@ -105,7 +105,7 @@ fn message(exercise: &Exercise, file: &Path, steps: &str) -> Result<String, Fail
     Ok(en.to_owned())
 }
 
-/// A message is no longer and no wider than anybody reads, in columns of a terminal.
+/// Checks that a message is short and narrow enough for a terminal.
 fn fits(message: &str) -> Result<(), Failed> {
     let shown = fitted(message, 80);
     let (lines, wide) = (shown.lines().count(), shown.lines().map(columns).max());

@@ -1,15 +1,14 @@
-//! What runs on this machine, as Linux tells it.
+//! Processes on this machine, from Linux's `/proc`.
 
 use std::fs;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Longer than anything takes on a machine that is busy with other things.
+/// A timeout that is long enough for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The processes that have this path, or one below it, in a variable of their environment or run there: their
-/// numbers and commands.
+/// Returns the IDs and commands of the processes that have this path, or one below it, in their environment.
 pub fn using(folder: &Path) -> Vec<(u32, String)> {
     let needle = folder.as_os_str().as_encoded_bytes();
     let numbers = fs::read_dir("/proc").expect("Linux has it").flatten();
@@ -25,7 +24,7 @@ pub fn using(folder: &Path) -> Vec<(u32, String)> {
     numbers.filter(uses).map(named).collect()
 }
 
-/// Waits until `what` is there.
+/// Waits until `what` returns a value.
 pub fn wait_for<T>(what: impl Fn() -> Option<T>) -> T {
     let end = Instant::now() + PATIENCE;
     loop {

@@ -1,4 +1,4 @@
-//! The program in a terminal of its own.
+//! The program in a pseudoterminal.
 
 use std::io::{Read, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -9,21 +9,21 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 
 use super::Program;
 
-/// Longer than anything takes on a machine that is busy with other things.
+/// A timeout that is long enough for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A program that runs in a terminal.
+/// A program that runs in a pseudoterminal.
 pub struct Terminal {
     child: Box<dyn Child + Send + Sync>,
     screen: Receiver<String>,
     keyboard: Box<dyn Write + Send>,
-    /// All that was shown since the last text that was waited for.
+    /// The output since the last text that was waited for.
     seen: String,
     _terminal: Box<dyn MasterPty + Send>,
 }
 
 impl Program {
-    /// Starts it with arguments in a terminal of so many rows and columns.
+    /// Starts the program with arguments in a terminal with this many rows and columns.
     pub fn in_terminal(&self, arguments: &str, rows: u16, cols: u16) -> Terminal {
         let size = PtySize {
             rows,
@@ -49,10 +49,10 @@ impl Program {
         thread::spawn(move || {
             let mut bytes = [0; 4096];
             let mut left = Vec::new();
-            // A terminal whose program has ended gives an error on Linux, and nothing elsewhere.
+            // When the program has ended, reading fails on Linux and returns nothing elsewhere.
             while let Ok(length @ 1..) = reader.read(&mut bytes) {
                 left.extend_from_slice(&bytes[..length]);
-                // A character may come in two parts.
+                // A character may be split between two reads.
                 let whole = match str::from_utf8(&left) {
                     Ok(text) => text.len(),
                     Err(error) => error.valid_up_to(),
@@ -74,7 +74,7 @@ impl Program {
 }
 
 impl Terminal {
-    /// Waits until it shows `text`; what was shown before is forgotten then.
+    /// Waits until `text` is shown, then discards the output up to here.
     pub fn wait_for(&mut self, text: &str) {
         let end = Instant::now() + PATIENCE;
         while !self.seen.contains(text) {
@@ -87,19 +87,19 @@ impl Terminal {
         self.seen.clear();
     }
 
-    /// Presses keys.
+    /// Sends key presses.
     pub fn press(&mut self, keys: &str) {
         self.keyboard
             .write_all(keys.as_bytes())
             .expect("the terminal types");
     }
 
-    /// The program's number.
+    /// Returns the process ID.
     pub fn id(&self) -> u32 {
         self.child.process_id().expect("it runs")
     }
 
-    /// Waits for the end; returns the exit code and what was shown since the last wait.
+    /// Waits for the end. Returns the exit code and the output since the last wait.
     pub fn end(mut self) -> (u32, String) {
         let end = Instant::now() + PATIENCE;
         loop {

@@ -1,15 +1,15 @@
-//! A panic of the student's code, in words.
+//! Capture of panics in the student's code.
 
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex, PoisonError};
 
 thread_local! {
-    /// The call of the student's code that is under way, as it would be written.
+    /// The current call of the student's code, in source form.
     static CALL: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Calls the student's code; where it panics, `call` tells which call it was.
+/// Calls the student's code, recording `call` for the case that it panics.
 pub fn calling<T>(call: String, work: impl FnOnce() -> T) -> T {
     CALL.set(call);
     let done = work();
@@ -17,26 +17,26 @@ pub fn calling<T>(call: String, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// What a panic says, and in which call, where that is known.
+/// A caught panic.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Panicked {
-    /// The message and the place.
+    /// The message and the source location.
     pub why: String,
-    /// The call, as `blocks(7, 2)`; empty where it is not known.
+    /// The call, such as `blocks(7, 2)`; empty if unknown.
     pub call: String,
 }
 
-/// Keeps what the next panic says, in place of printing it.
+/// A panic hook that records the first message instead of printing it.
 pub struct Panics(Arc<Mutex<String>>);
 
 impl Panics {
-    /// From now on.
+    /// Installs the hook.
     pub fn kept() -> Panics {
         let said = Arc::new(Mutex::new(String::new()));
         let to = Arc::clone(&said);
         panic::set_hook(Box::new(move |panic| {
             let mut said = to.lock().unwrap_or_else(PoisonError::into_inner);
-            // The first is the cause of any other.
+            // Record only the first panic, which causes the others.
             if said.is_empty() {
                 *said = in_words(panic.payload_as_str(), panic.location());
             }
@@ -44,7 +44,7 @@ impl Panics {
         Panics(said)
     }
 
-    /// Does it; where it panics, the error is what the panic said.
+    /// Runs `work`; returns the recorded message if it panics.
     pub fn caught<T>(&self, work: impl FnOnce() -> T) -> Result<T, Panicked> {
         panic::catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
             let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);

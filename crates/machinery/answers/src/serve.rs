@@ -1,4 +1,4 @@
-//! The program around an answer: questions in, replies out.
+//! The main loop of the program around a submission: reads requests and writes replies.
 
 use std::io::{self, BufRead, Write};
 use std::process::{self, ExitCode};
@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::panics::{Panicked, Panics};
 use crate::protocol::{Outcome, Question, REPLY, Reply};
 
-/// Replies to all questions from standard input. The process ends when that closes.
+/// Replies to all requests on standard input. The process ends when that closes.
 pub fn serve<Q, R>(mut answer: impl FnMut(Q) -> Result<R>) -> ExitCode
 where
     Q: DeserializeOwned + Send + 'static,
@@ -27,14 +27,14 @@ where
             Err(Panicked { why, call }) => Outcome::Panic { why, call },
         };
         if say(&Reply { number, outcome }).is_err() {
-            return ExitCode::FAILURE; // nobody listens any more
+            return ExitCode::FAILURE; // the grader is gone
         }
     }
-    ExitCode::FAILURE // a question that is none
+    ExitCode::FAILURE // a request was invalid
 }
 
-/// The questions, as they come. They are read by a thread of its own, which ends the process with them:
-/// who asks may go while the student's code runs.
+/// Receives the requests. A separate thread reads them and ends the process at the end of input, because the
+/// grader may exit while the student's code runs.
 fn questions<Q: DeserializeOwned + Send + 'static>() -> Receiver<Question<Q>> {
     let (to, questions) = channel();
     thread::spawn(move || {
@@ -49,7 +49,7 @@ fn questions<Q: DeserializeOwned + Send + 'static>() -> Receiver<Question<Q>> {
     questions
 }
 
-/// A line of its own, whatever was printed before.
+/// Writes a reply on its own line; the student's code may have printed part of a line.
 fn say(reply: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string(reply)?;
     let mut stdout = io::stdout().lock();

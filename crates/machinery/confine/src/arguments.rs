@@ -1,13 +1,13 @@
-//! Rules as arguments of the hidden command, so that paths of any bytes come through.
+//! Encoding of rules as arguments of the hidden command, which preserves paths with any bytes.
 
 use std::ffi::{OsStr, OsString};
 
 use crate::{Error, Rules};
 
-/// After the last of the rules' arguments.
+/// The end of the rules' arguments.
 const END: &str = "--";
 
-/// The rules as arguments: a word and a value each, and [`END`].
+/// Encodes rules as pairs of a keyword and a value, followed by [`END`].
 pub fn written(rules: &Rules) -> Vec<OsString> {
     let mut all: Vec<OsString> = Vec::new();
     let mut add = |word: &str, value: &OsStr| all.extend([word.into(), value.to_owned()]);
@@ -37,7 +37,7 @@ pub fn written(rules: &Rules) -> Vec<OsString> {
     all
 }
 
-/// The rules that stand there, and what follows them: the program and its arguments.
+/// Decodes rules. Returns them with the remaining arguments: the program and its arguments.
 pub fn read(
     mut arguments: impl Iterator<Item = OsString>,
 ) -> Result<(Rules, Vec<OsString>), Error> {

@@ -1,4 +1,4 @@
-//! The hidden command: it gives up rights, and becomes the program.
+//! The hidden command, which gives up its rights and then becomes the confined program.
 
 use std::env;
 use std::ffi::OsString;
@@ -6,16 +6,16 @@ use std::process::{Command, ExitCode};
 
 use crate::{Error, Rules, arguments, limits, system};
 
-/// Its name.
+/// The name of the hidden command.
 pub const COMMAND: &str = "confined";
 
-/// Its exit code where the program did not start.
+/// The exit code if the program could not be started.
 pub const CANNOT: u8 = 125;
 
-/// Does what [`Rules::command`] asked for, if that is how this program was started; `None` if not. A
-/// `main` that calls this first can confine programs.
+/// Runs the hidden command if [`Rules::command`] started this process; returns `None` otherwise. Any `main`
+/// that calls this first can confine programs.
 ///
-/// Where the program starts, this does not return, but on Windows when the program has ended.
+/// If the program starts, this function returns only on Windows, after the program has ended.
 pub fn asked() -> Option<ExitCode> {
     let mut arguments = env::args_os().skip(1);
     (arguments.next()? == COMMAND).then(|| {
@@ -43,7 +43,7 @@ fn become_it(mut command: Command) -> Result<ExitCode, Error> {
     Err(not_started(&command, &why))
 }
 
-/// A process of Windows cannot become another: this one waits for it.
+/// Runs the program and waits for it, because a Windows process cannot become another.
 #[cfg(not(unix))]
 fn become_it(mut command: Command) -> Result<ExitCode, Error> {
     let status = command
@@ -58,12 +58,13 @@ fn not_started(command: &Command, why: &std::io::Error) -> Error {
     Error::System(format!("{program} does not start: {why}"))
 }
 
-/// Confines this process, for good, and all that it starts from now on. It has to be its only thread: others
-/// would keep their rights.
+/// Confines this process and everything that it starts, permanently. It must have no other thread, because
+/// existing threads would keep their rights.
 ///
 /// # Errors
 ///
-/// Where the system refuses what it can do by [`crate::kept`]. Then some of it may be done.
+/// Fails if the system refuses a restriction that [`crate::kept`] reports as supported. Some restrictions may
+/// be in effect then.
 pub fn this_process(rules: &Rules) -> Result<(), Error> {
     limits::lower(rules)?;
     system::confine(rules)

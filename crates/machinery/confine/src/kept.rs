@@ -1,18 +1,18 @@
-//! What the system at hand can keep from a program.
+//! The restrictions that this system can enforce.
 
 use crate::system;
 
-/// What is kept from a confined program.
+/// The level of confinement that this system supports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// All that the rules say.
+    /// The system enforces all rules.
     All,
-    /// Less, for this reason; see the table in the crate's description.
+    /// The system enforces only some rules, for this reason; see the table in the crate's documentation.
     Less(String),
 }
 
 impl Kept {
-    /// Why it is not all.
+    /// Returns the reason why not all rules are enforced.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Kept::All => None,
@@ -21,7 +21,7 @@ impl Kept {
     }
 }
 
-/// Asks the system; nothing is confined by it.
+/// Queries the system without confining anything.
 pub fn kept() -> Kept {
     system::missing().map_or(Kept::All, Kept::Less)
 }

@@ -1,12 +1,12 @@
-//! A process lowers its own limits; what it starts inherits them.
+//! Resource limits of a process, which its children inherit.
 
 use crate::{Error, Rules};
 
-/// Lowers this process's limits to the rules', for good, and confines it in no other way.
+/// Lowers this process's limits permanently, without other restrictions.
 ///
 /// # Errors
 ///
-/// Where the system does not lower one.
+/// Fails if the system does not lower a limit.
 #[cfg(unix)]
 pub fn lower(rules: &Rules) -> Result<(), Error> {
     use rlimit::Resource;
@@ -16,14 +16,15 @@ pub fn lower(rules: &Rules) -> Result<(), Error> {
         (Resource::FSIZE, "the length of a file", rules.file),
         (Resource::CORE, "what a crash leaves", 0),
     ];
-    // macOS has no limit on memory that it keeps.
+    // macOS does not enforce a limit on memory.
     if let Some(memory) = rules.memory.filter(|_| cfg!(not(target_vendor = "apple"))) {
         lowered.push((Resource::AS, "memory", memory));
     }
     for (resource, what, most) in lowered {
         let failed = |why| Error::Limit { what, why };
         let (_, hard) = resource.get().map_err(failed)?;
-        // At the first of both a process is told why it ends, at the second it is just ended.
+        // At the soft CPU limit the process gets a signal that tells the reason; at the hard limit it is just
+        // killed.
         let last = most.saturating_add(u64::from(resource == Resource::CPU));
         resource
             .set(most.min(hard), last.min(hard))
@@ -32,7 +33,7 @@ pub fn lower(rules: &Rules) -> Result<(), Error> {
     Ok(())
 }
 
-/// On Windows whoever starts it has to end it.
+/// Does nothing on Windows, where the parent must enforce the limits.
 #[cfg(not(unix))]
 pub fn lower(_rules: &Rules) -> Result<(), Error> {
     Ok(())

@@ -1,17 +1,17 @@
-//! Systems where a process cannot give up rights for good, by means that are the same on all of them.
+//! Systems without a portable way for a process to give up its rights permanently.
 
 use std::env::consts::{ARCH, OS};
 
 use crate::{Error, Rules};
 
-/// What this system cannot keep from a program.
+/// Returns the reason why this system cannot enforce all rules.
 pub fn missing() -> Option<String> {
     Some(format!(
         "on {OS} ({ARCH}) a program's files, network and processes cannot be restricted"
     ))
 }
 
-/// Nothing beyond the limits.
+/// Does nothing; only the resource limits apply.
 pub fn confine(_rules: &Rules) -> Result<(), Error> {
     Ok(())
 }

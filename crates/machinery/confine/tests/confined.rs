@@ -1,4 +1,4 @@
-//! A confined program: this one, started again. It is given a task and says how that went.
+//! Tests of a confined program, which is this test program itself, started again with a task.
 
 use std::env;
 use std::error::Error;
@@ -12,10 +12,10 @@ use confine::{Rules, kept, system_libraries};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use tempfile::TempDir;
 
-/// Before a task.
+/// The first argument of a process with a task.
 const TASK: &str = "task";
 
-/// Seconds of computing, where nothing is said of them.
+/// The CPU time limit in seconds, unless a test sets another.
 const COMPUTING: u64 = 10;
 
 fn main() -> ExitCode {
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), tests()).exit_code()
 }
 
-/// What the confined program does.
+/// Runs a task in the confined program. Returns its result as text.
 fn task(words: &[&str]) -> Result<String, Box<dyn Error>> {
     let said = match words {
         ["read", file] => fs::read_to_string(file)?,
@@ -100,7 +100,7 @@ fn task(words: &[&str]) -> Result<String, Box<dyn Error>> {
     Ok(said)
 }
 
-/// A folder to read, one to write to, and what else there is.
+/// A folder with a readable, a writable and an inaccessible subfolder.
 struct Place {
     folder: TempDir,
     rules: Rules,
@@ -131,7 +131,7 @@ impl Place {
         self.folder.path().join(file)
     }
 
-    /// A word of a task: what has a slash is a path in here.
+    /// Resolves a word of a task: a relative path with a slash is inside the folder.
     fn word(&self, word: &str) -> String {
         let inside = word.contains('/') && !word.starts_with('/');
         let path = if inside { self.path(word) } else { word.into() };
@@ -147,7 +147,7 @@ impl Place {
         command.output().expect("it runs")
     }
 
-    /// The task is done, and says this.
+    /// Asserts that the task succeeds with this output.
     fn does(&self, task: &[&str], said: &str) -> Result<(), Failed> {
         let output = self.run(task);
         match output.status.success() && text(&output).contains(said) {
@@ -156,7 +156,7 @@ impl Place {
         }
     }
 
-    /// The task fails, and says this.
+    /// Asserts that the task fails with this output.
     fn fails(&self, task: &[&str], said: &str) -> Result<(), Failed> {
         let output = self.run(task);
         match output.status.code() == Some(1) && text(&output).contains(said) {
@@ -170,8 +170,9 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// What the system says of files, and of what else is refused.
+/// The system's error for files that are denied.
 const FILES: &str = "Permission denied";
+/// The system's error for calls that are denied.
 const CALLS: &str = "Operation not permitted";
 
 fn tests() -> Vec<Trial> {
@@ -288,7 +289,7 @@ fn tests() -> Vec<Trial> {
                 Ok(text(&outer.output()?))
             };
             assert_eq!(run(&inner.path("readable/file"))?.trim(), "readable");
-            // Each of the two alone would allow one of these.
+            // Each sandbox alone would allow one of these files.
             for file in [inner.path("writable/file"), place.path("readable/file")] {
                 let said = run(&file)?;
                 assert!(said.contains(FILES), "{}: {said}", file.display());
@@ -336,7 +337,7 @@ fn tests() -> Vec<Trial> {
                 .output()?;
             let names = text(&output);
             assert!(names.contains("OURS"), "{names}");
-            // Cargo sets this one for its tests.
+            // Cargo sets this variable for its tests.
             assert!(env::var_os("CARGO_MANIFEST_DIR").is_some());
             assert!(!names.contains("CARGO"), "{names}");
             assert!(!names.contains("HOME"), "{names}");
@@ -362,7 +363,7 @@ fn tests() -> Vec<Trial> {
     confined.into_iter().chain(everywhere).collect()
 }
 
-/// A test that takes a system which can confine; elsewhere it is ignored, and says why.
+/// Returns a test that needs a system with confinement; elsewhere it is ignored with the reason.
 fn test(name: &str, test: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
     Trial::ignorable_test(name, move || match kept().reason() {
         Some(why) => Ok(Completion::ignored_with(why)),

@@ -33,7 +33,7 @@ fn points(exercise: &str, outcome: Outcome, step: Option<Step>, handed_in: i64) 
     marks.points(&class(), &result)
 }
 
-/// The first deadline.
+/// The default deadline, in seconds since 1970.
 const DUE: i64 = 1_791_820_740;
 const DAY: i64 = 86_400;
 

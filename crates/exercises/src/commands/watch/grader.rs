@@ -1,4 +1,4 @@
-//! Grading beside the view, one answer at a time.
+//! Background grading for the live view, one submission at a time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,24 +14,24 @@ use crate::lang::tr;
 use crate::record::Record;
 use crate::worker::{Job, Limits, Terms, supervise_until};
 
-/// How long an answer may take.
+/// The time limit of a submission, in seconds.
 const SECONDS: u64 = 60;
 
-/// The grading under way, and what it says.
+/// The current grading and the channel that it reports to.
 pub struct Grader {
     clang: Clang,
     to: Sender<Event>,
-    /// That of the newest grading.
+    /// The number of the newest grading.
     number: u64,
     stop: Arc<AtomicBool>,
-    /// The text that it is of.
+    /// The text being graded.
     text: Option<String>,
-    /// Those that have not ended yet.
+    /// The threads of gradings that have not ended yet.
     running: Vec<JoinHandle<()>>,
 }
 
 impl Grader {
-    /// One that tells what happens.
+    /// Creates a grader that sends its events to `to`.
     pub fn new(clang: Clang, to: Sender<Event>) -> Grader {
         Grader {
             clang,
@@ -43,17 +43,17 @@ impl Grader {
         }
     }
 
-    /// Whether this is the newest grading's number.
+    /// Returns true if this is the newest grading's number.
     pub fn is(&self, number: u64) -> bool {
         number == self.number
     }
 
-    /// Whether the answer is another than was graded last, or cannot be read.
+    /// Returns true if the submission differs from the one graded last, or cannot be read.
     pub fn is_new(&self, state: &State) -> bool {
         text(state).ok().is_none_or(|text| Some(text) != self.text)
     }
 
-    /// Begins to grade the answer as it is now, in place of what was under way.
+    /// Starts grading the current submission and cancels the grading that is running.
     pub fn begin(&mut self, state: &mut State) {
         self.stop.store(true, Ordering::Relaxed);
         self.stop = Arc::default();
@@ -83,7 +83,7 @@ impl Grader {
         let told = self.to.clone();
         let grading = move || {
             let graded = graded(job, &stop, &to, number);
-            // Nobody listens any more where the student has left.
+            // Ignore send errors: the view is gone if the student has quit.
             if let Some(graded) = graded.transpose() {
                 let graded = graded.map(|graded| Record::new(exercise, graded, lang));
                 let _ = to.send(Event::Graded(number, Box::new(graded)));
@@ -115,7 +115,7 @@ fn graded(
 impl Drop for Grader {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        // Their processes and folders are gone when they have ended.
+        // Wait for the threads, so that their processes and temporary folders are cleaned up.
         for grading in self.running.drain(..) {
             let _ = grading.join();
         }

@@ -1,4 +1,4 @@
-//! Keys.
+//! Keyboard input of the live view.
 
 use std::io;
 use std::sync::mpsc::Sender;
@@ -8,11 +8,12 @@ use crossterm::event::{self, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::{Event, Key};
 
-/// Tells of keys, and of the terminal's size, as long as there is a terminal.
+/// Spawns a thread that sends key presses and changes of the terminal's size for as long as the terminal
+/// exists.
 ///
 /// # Errors
 ///
-/// Where the system has no thread left.
+/// Fails if the system cannot start a thread.
 pub fn read(to: Sender<Event>) -> io::Result<()> {
     let read = move || {
         loop {
@@ -34,7 +35,7 @@ pub fn read(to: Sender<Event>) -> io::Result<()> {
     thread::Builder::new().spawn(read).map(drop)
 }
 
-/// What a key asks for.
+/// Returns the action bound to a key.
 fn meaning(key: KeyEvent) -> Option<Key> {
     if key.kind == KeyEventKind::Release {
         return None;

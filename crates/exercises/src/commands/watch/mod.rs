@@ -1,7 +1,7 @@
-//! `watch`: the exercise that a student works on is graded whenever its file is saved, in a live view.
+//! The `watch` command, a live view that grades the student's current exercise on every save.
 //!
-//! What happens comes in at one place, in order: keys, saves, what a grading says. After each the view is
-//! drawn anew. A save while something is graded ends that: nobody waits for a text that is gone.
+//! All events arrive on one channel, in order: keys, saves, progress of a grading. The view is redrawn after
+//! each of them. A save cancels the grading that is running, because its text is obsolete.
 
 mod grader;
 mod keys;
@@ -29,43 +29,43 @@ use crate::record::Record;
 use grader::Grader;
 use screen::Screen;
 
-/// What a shell reports for a program that Ctrl-C ended.
+/// The exit code that shells report for a program ended by Ctrl-C.
 const INTERRUPTED: u8 = 130;
 
-/// What happens.
+/// An event of the live view.
 enum Event {
     /// A key was pressed.
     Key(Key),
     /// A file of this name was saved in the student's folder.
     Saved(String),
-    /// The grading of this number came to a step, at a size.
+    /// The grading with this number reached a step, at a size.
     At(u64, Step, Vec<u32>),
-    /// The grading of this number is over.
+    /// The grading with this number has ended.
     Graded(u64, Box<Result<Record>>),
-    /// The terminal has another size.
+    /// The terminal was resized.
     Resized,
 }
 
-/// What a student may ask for.
+/// An action of the student.
 enum Key {
     Next,
     Hint,
     List,
     Statement,
     Again,
-    /// What came of the answer, from wherever the student is.
+    /// Show the verdict, from any pane.
     Verdict,
-    /// So many lines down, or in the list so many exercises; up where it is negative.
+    /// Move down this many lines, or exercises in the list; up if negative.
     Move(isize),
-    /// So many screens down.
+    /// Move down this many screens; up if negative.
     Page(isize),
-    /// The exercise that is marked in the list.
+    /// Open the exercise that is marked in the list.
     Choose,
     Quit,
     Interrupt,
 }
 
-/// What the view shows below its head.
+/// The content shown below the head.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pane {
     Statement,
@@ -74,27 +74,27 @@ enum Pane {
     List,
 }
 
-/// All that the view is drawn from.
+/// The data that the view is drawn from.
 struct State<'a> {
     course: &'a Course,
     exercise: &'static Exercise,
     progress: Progress,
-    /// Of this exercise, as it was last graded; why it could not be, where it could not.
+    /// The last result of this exercise, or the reason why it could not be graded.
     last: Option<Result<Record, String>>,
-    /// Why the progress is not kept, where it is not.
+    /// The reason why the progress could not be saved, if it could not.
     unkept: Option<String>,
-    /// Where the grading under way is.
+    /// The step and size that the current grading has reached.
     at: Option<(Step, Vec<u32>)>,
     pane: Pane,
-    /// Lines of it that are above the screen.
+    /// The number of lines scrolled off above the screen.
     above: Cell<usize>,
-    /// Lines of it that there is room for, as it was drawn last.
+    /// The number of lines that fit on the screen, as of the last draw.
     room: Cell<usize>,
-    /// The number of the exercise that is marked in the list.
+    /// The index of the exercise that is marked in the list.
     marked: usize,
 }
 
-/// Watches until the student has enough.
+/// Runs the live view until the student quits.
 pub fn run(course: &Course, name: Option<&str>) -> Result<ExitCode> {
     if !io::stdout().is_terminal() {
         bail!(say!(
@@ -144,7 +144,7 @@ fn follow(
             Event::Saved(file) => saved(&mut state, &file, &mut grader),
             Event::At(number, step, size) if grader.is(number) => state.at = Some((step, size)),
             Event::Graded(number, graded) if grader.is(number) => over(&mut state, *graded),
-            // Of a grading that was given up.
+            // An event of a cancelled grading.
             Event::At(..) | Event::Graded(..) | Event::Resized => {}
         }
     }
@@ -157,7 +157,7 @@ fn pressed(state: &mut State, key: &Key, grader: &mut Grader) -> Result<()> {
             state.marked = state.marked.saturating_add_signed(*by).min(all.len() - 1);
         }
         Key::Move(by) => scroll(state, *by),
-        // A line of the screen before stays in sight.
+        // Keep one line of the previous screen in sight.
         Key::Page(by) => scroll(state, by * state.room.get().saturating_sub(1).cast_signed()),
         Key::Choose if state.pane == Pane::List => {
             let chosen = &all[state.marked];
@@ -175,7 +175,7 @@ fn pressed(state: &mut State, key: &Key, grader: &mut Grader) -> Result<()> {
             }
         }
         Key::Hint => {
-            // The next one, unless those that were shown are only to be seen again.
+            // Show the next hint, unless the student is only returning to those already shown.
             if state.pane == Pane::Hint || hints_shown(state) == 0 {
                 let hints = state.exercise.data()?.hints.len();
                 let exercise = state.exercise;
@@ -197,13 +197,13 @@ fn pressed(state: &mut State, key: &Key, grader: &mut Grader) -> Result<()> {
     Ok(())
 }
 
-/// Shows something from its beginning.
+/// Switches to a pane and scrolls to its beginning.
 fn show(state: &mut State, pane: Pane) {
     state.pane = pane;
     state.above.set(0);
 }
 
-/// Moves what is shown; the view sees to it that it does not go past its end.
+/// Scrolls the pane; drawing clamps the position to the end.
 fn scroll(state: &State, by: isize) {
     state.above.set(state.above.get().saturating_add_signed(by));
 }
@@ -213,7 +213,7 @@ fn hints_shown(state: &State) -> usize {
     hints.get(state.exercise.name).copied().unwrap_or(0)
 }
 
-/// The next exercise that has not passed, from here on and then from the beginning.
+/// Returns the next exercise that has not passed, searching forward from here and wrapping around.
 fn after(state: &State) -> Option<&'static Exercise> {
     let all = &crate::course::EXERCISES;
     let here = all.iter().position(|it| it.name == state.exercise.name)?;
@@ -222,7 +222,7 @@ fn after(state: &State) -> Option<&'static Exercise> {
     others.find(|exercise| !state.progress.has(exercise))
 }
 
-/// A file was saved: that of another exercise makes it the one that is worked on.
+/// Handles a saved file. Saving another exercise's file makes it the current exercise.
 fn saved(state: &mut State, file: &str, grader: &mut Grader) {
     let all = &crate::course::EXERCISES;
     let Some(exercise) = all.iter().find(|exercise| exercise.file() == file) else {
@@ -255,8 +255,8 @@ fn over(state: &mut State, graded: Result<Record>) {
     state.last = Some(graded);
 }
 
-/// Changes and keeps the progress. Where that cannot be, it is changed for as long as this runs, and the
-/// view says why.
+/// Changes the progress and saves it. If it cannot be saved, the change lasts until the program ends, and the
+/// view shows the reason.
 fn keep(state: &mut State, change: impl Fn(&mut Progress)) {
     let lang = state.course.lang;
     match state.course.folder.change(lang, &change) {
@@ -271,7 +271,7 @@ fn keep(state: &mut State, change: impl Fn(&mut Progress)) {
     }
 }
 
-/// The text of the answer as it is now.
+/// Reads the current submission.
 fn text(state: &State) -> Result<String> {
     let file = state.course.folder.file(state.exercise);
     folder::read(&file, &folder::shown(&file), state.course.lang)

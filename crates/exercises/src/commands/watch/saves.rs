@@ -1,4 +1,4 @@
-//! Saved files.
+//! Notifications of saved files.
 
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -12,15 +12,15 @@ use super::Event;
 use crate::folder::shown;
 use crate::lang::tr;
 
-/// An editor may write a file in several steps, by way of another one: it is saved when nothing has
-/// happened for so long.
+/// The quiet period after which a file counts as saved: an editor may write it in several steps, through a
+/// temporary file.
 const QUIET: Duration = Duration::from_millis(60);
 
-/// Tells of files that are saved in a folder, until the watcher goes.
+/// Sends an event for each file saved in a folder, until the returned watcher is dropped.
 pub fn watch(folder: &Path, to: Sender<Event>) -> Result<RecommendedWatcher> {
     let (touched, names) = channel::<String>();
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        // That a file was read is no news, and an error no reason to end.
+        // Ignore read accesses and errors of the watcher.
         let Ok(event) = event else { return };
         if matches!(event.kind, EventKind::Access(_)) {
             return;

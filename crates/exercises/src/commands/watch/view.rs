@@ -1,11 +1,11 @@
-//! What the view shows, as lines.
+//! The live view's content as lines of text.
 
 use super::{Pane, State, hints_shown};
 use crate::course::EXERCISES;
 use crate::report;
 use crate::text::{columns, visible, wrapped};
 
-/// The lines for a terminal of so many columns and rows: a head, what is shown, the keys.
+/// Lays out the view for a terminal's width and height: head, pane, keys.
 pub fn lines(state: &State, width: usize, height: usize) -> Vec<String> {
     let lang = state.course.lang;
     let title = state
@@ -39,11 +39,11 @@ pub fn lines(state: &State, width: usize, height: usize) -> Vec<String> {
         Some(why) => format!("{why}\n\n{}", body(state)),
         None => body(state),
     };
-    // A tab has no width of its own.
+    // Expand tabs, whose width depends on the terminal.
     let body = visible(&body).replace('\t', "    ");
     let mut shown: Vec<String> = body.lines().flat_map(|line| wrapped(line, width)).collect();
     if shown.len() > room {
-        // The last line says what is below.
+        // Reserve the last line for the number of lines below.
         let room = room.saturating_sub(1);
         let above = state.above.get().min(shown.len() - room);
         state.above.set(above);
@@ -70,7 +70,7 @@ pub fn lines(state: &State, width: usize, height: usize) -> Vec<String> {
     lines
 }
 
-/// What is going on.
+/// Returns a line about the current grading or the last verdict.
 fn now(state: &State) -> String {
     let lang = state.course.lang;
     match (&state.at, &state.last) {
@@ -117,7 +117,7 @@ fn hints(state: &State) -> String {
     texts.collect::<Vec<_>>().join("\n\n")
 }
 
-/// All exercises, in columns where they are many.
+/// Formats the list of all exercises in two columns.
 fn list(state: &State) -> String {
     let rows = EXERCISES.iter().enumerate().map(|(number, exercise)| {
         let marked = if number == state.marked { '>' } else { ' ' };

@@ -1,15 +1,16 @@
-//! At which sizes results are right and at which they are not.
+//! The sizes at which results are correct or wrong.
 
 use super::Known;
 use crate::grade::right;
 use crate::lang::Lang;
 use crate::report::size_of;
 
-/// So many sizes of each kind are named, and so many that take several numbers.
+/// The maximum number of sizes listed of each kind.
 const NAMED: usize = 4;
+/// The maximum number of sizes listed of each kind if sizes consist of several numbers.
 const NAMED_OF_SEVERAL: usize = 2;
 
-/// Both, where there are both.
+/// Lists the correct and the wrong sizes; `None` if all are wrong.
 pub fn said(known: &Known, lang: Lang) -> Option<String> {
     let (mut right, mut wrong) = (Vec::new(), Vec::new());
     for run in &known.runs {
@@ -21,7 +22,7 @@ pub fn said(known: &Known, lang: Lang) -> Option<String> {
             sizes.push(size);
         }
     }
-    // At one size there may be several inputs.
+    // A size may occur with several inputs; it is correct only if all are.
     right.retain(|size| !wrong.contains(size));
     if right.is_empty() {
         return None;
@@ -34,9 +35,9 @@ pub fn said(known: &Known, lang: Lang) -> Option<String> {
     ))
 }
 
-/// The first of them.
+/// Lists the first sizes and the number of the others.
 fn listed(sizes: &[String], lang: Lang) -> String {
-    // A size of several numbers has commas of its own.
+    // Sizes with several numbers contain commas themselves.
     let is_of_several = sizes.iter().any(|size| size.contains(','));
     let (most, between) = match is_of_several {
         true => (NAMED_OF_SEVERAL, lang.pick("; ", "；")),
@@ -64,7 +65,7 @@ mod tests {
             Some("Right at size 2. Wrong at size 1, 3.")
         );
         assert_eq!(said(&[2.0, 2.0]), None);
-        // What is right with one input is not right at this size.
+        // A size counts as correct only if it is correct with all inputs.
         let mut twice = at(&[1.0, 2.0]);
         twice[1].case.size = vec![1];
         assert_eq!(super::said(&sample::known(twice), Lang::En), None);

@@ -1,4 +1,4 @@
-//! What sums came out in place of those asked for: of which terms, or with which of them too often.
+//! Patterns in wrong sums: missing terms, or terms counted too often.
 
 use super::Known;
 use crate::grade::right;
@@ -6,25 +6,25 @@ use crate::host::{Output, Values};
 use crate::lang::Lang;
 use crate::report::size_of;
 
-/// So many elements of an output are looked at, evenly spread.
+/// The maximum number of elements of an output that are examined, evenly spaced.
 const LOOKED_AT: usize = 64;
 
-/// As many wrong elements have to have something in common for it to be said.
+/// The minimum number of wrong elements that must share a pattern before it is reported.
 const ENOUGH: usize = 3;
 
 /// An element that should be a sum.
 struct Sum {
-    /// Of which run it is.
+    /// The index of the run.
     run: usize,
     got: f64,
     expected: f64,
     is_wrong: bool,
     terms: Vec<f64>,
-    /// Of terms that are comparisons: how often both numbers are equal.
+    /// The number of terms whose two compared values are equal, if the terms are comparisons.
     equal: Option<f64>,
 }
 
-/// What all elements of this output have in common, whatever the size.
+/// Describes the pattern that all elements of this output share, whatever the size.
 pub fn said(known: &Known, output: &str, lang: Lang) -> Option<String> {
     let sums = all(known, output)?;
     if sums.iter().filter(|sum| sum.is_wrong).count() < ENOUGH {
@@ -35,7 +35,7 @@ pub fn said(known: &Known, output: &str, lang: Lang) -> Option<String> {
         .or_else(|| said_of_the_last(known, &sums, lang))
 }
 
-/// The elements of all runs that are looked at.
+/// Collects the examined elements of all runs.
 fn all(known: &Known, name: &str) -> Option<Vec<Sum>> {
     let mut sums = Vec::new();
     for (run, of) in known.runs.iter().enumerate() {
@@ -71,7 +71,7 @@ fn number(output: &Output, index: usize, expected: bool) -> f64 {
     }
 }
 
-/// Whether a number is what came out, as far as floats tell.
+/// Returns true if a number equals the actual result within floating-point error.
 fn is_near(number: f64, sum: &Sum) -> bool {
     let scale = sum
         .terms
@@ -80,7 +80,7 @@ fn is_near(number: f64, sum: &Sum) -> bool {
     (number - sum.got).abs() <= 1e-5 * scale
 }
 
-/// Terms that were left out: all but the first so many, the last one, or all but every so manieth.
+/// Describes missing terms: all after the first n, the last one, or all but every nth.
 fn said_of_terms(sums: &[Sum], lang: Lang) -> Option<String> {
     let longest = sums.iter().map(|sum| sum.terms.len()).max()?;
     let each = |of: &dyn Fn(&[f64]) -> f64| sums.iter().all(|sum| is_near(of(&sum.terms), sum));
@@ -110,7 +110,7 @@ fn said_of_terms(sums: &[Sum], lang: Lang) -> Option<String> {
     ))
 }
 
-/// Comparisons that are decided the other way where both numbers are equal.
+/// Describes comparisons that go the wrong way for equal values.
 fn said_of_equals(sums: &[Sum], lang: Lang) -> Option<String> {
     let mut wrong = sums.iter().filter(|sum| sum.is_wrong);
     let (sum, equal) = wrong.find_map(|sum| Some((sum, sum.equal?)))?;
@@ -138,7 +138,7 @@ fn said_of_equals(sums: &[Sum], lang: Lang) -> Option<String> {
     })
 }
 
-/// A last term that counts several times, as often for all elements of one size.
+/// Describes a last term that is added several times, equally often for all elements of one size.
 fn said_of_the_last(known: &Known, sums: &[Sum], lang: Lang) -> Option<String> {
     let mut often: Vec<Option<f64>> = vec![None; known.runs.len()];
     for sum in sums {
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn what_holds_for_some_alone_is_not_told() {
-        // At one size of all it is another sum.
+        // A single deviating size refutes the pattern.
         let but_one = |size: u32, terms: &[f64]| match size {
             5 => 1000.0,
             _ => terms.iter().take(3).sum(),

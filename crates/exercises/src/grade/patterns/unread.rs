@@ -1,11 +1,11 @@
-//! Variables of the answer that the host sets and no thread has read: they have no part in the results.
+//! Variables of the submission that the host sets but no thread reads, so that they cannot affect the results.
 
 use cuda_driver::Traced;
 
 use crate::host::Place;
 use crate::lang::Lang;
 
-/// Their names.
+/// Lists the variables that no traced access reads; `None` if there are none.
 pub fn said(variables: &[Place], traces: &[(String, Vec<Traced>)], lang: Lang) -> Option<String> {
     let accesses = || traces.iter().flat_map(|(_, trace)| trace);
     let touches = |access: &Traced, place: &Place| {

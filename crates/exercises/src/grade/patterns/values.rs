@@ -1,14 +1,14 @@
-//! What wrong elements are, and what the input is where they are wrong.
+//! Patterns in the values of wrong elements and in the inputs at their positions.
 
 use super::Known;
 use crate::grade::right;
 use crate::host::{Given, Output, Values};
 use crate::lang::Lang;
 
-/// As many wrong elements have to have something in common for it to be said, and as many right ones to lack it.
+/// The minimum number of wrong elements that must share a pattern, and of correct ones that must lack it.
 const ENOUGH: usize = 3;
 
-/// What can be said of this output's wrong elements.
+/// Describes the pattern of this output's wrong elements, if there is one.
 pub fn said(known: &Known, output: &Output, wrong: &[bool], lang: Lang) -> Option<String> {
     let given = known.host.given(&known.runs.first()?.case);
     let alike: Vec<Given> = given
@@ -20,7 +20,7 @@ pub fn said(known: &Known, output: &Output, wrong: &[bool], lang: Lang) -> Optio
         .or_else(|| alike.iter().find_map(|given| parted(given, wrong, lang)))
 }
 
-/// What no number comes of, and what the input is there.
+/// Describes the first NaN and the input at its position.
 fn no_number(output: &Output, wrong: &[bool], alike: &[Given], lang: Lang) -> Option<String> {
     let Values::Floats(got) = &output.got else {
         return None;
@@ -41,7 +41,7 @@ fn no_number(output: &Output, wrong: &[bool], alike: &[Given], lang: Lang) -> Op
     ))
 }
 
-/// One number for all wrong elements, which should differ.
+/// Describes wrong elements that all have the same value although they should differ.
 fn one_number(output: &Output, wrong: &[bool], lang: Lang) -> Option<String> {
     let of = |texts: &[String]| {
         let mut of: Vec<String> = (0..wrong.len())
@@ -69,7 +69,7 @@ fn one_number(output: &Output, wrong: &[bool], lang: Lang) -> Option<String> {
     ))
 }
 
-/// An input that is larger wherever results are wrong than wherever they are right, or smaller.
+/// Describes an input whose values at wrong elements are all larger, or all smaller, than at correct ones.
 fn parted(given: &Given, wrong: &[bool], lang: Lang) -> Option<String> {
     let of = |is_wrong: bool| {
         let both = given.values.iter().zip(wrong);

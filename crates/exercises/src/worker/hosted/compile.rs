@@ -1,4 +1,4 @@
-//! Compiling an answer in Rust.
+//! Compilation of Rust submissions.
 
 use std::env::consts::EXE_SUFFIX;
 use std::fs;
@@ -16,10 +16,10 @@ use crate::data::Text;
 use crate::worker::job::Job;
 use crate::worker::supervise::{ending, is_signal};
 
-/// Bytes of the compiler's messages that are kept. The first error is what matters.
+/// The maximum length of the compiler's messages in bytes. The first error is what matters.
 const MESSAGES: u64 = 20_000;
 
-/// Where Linux has compilers and linkers, and their parts.
+/// The folders in which Linux has compilers, linkers and their parts.
 const TOOLS: [&str; 5] = [
     "/bin",
     "/usr/bin",
@@ -28,7 +28,7 @@ const TOOLS: [&str; 5] = [
     "/usr/include",
 ];
 
-/// A compiler's run in a folder, with all that is beside the answer.
+/// A compilation in a folder with everything that it needs.
 struct Build<'a> {
     job: &'a Job,
     folder: &'a Path,
@@ -36,7 +36,7 @@ struct Build<'a> {
     libraries: Libraries,
 }
 
-/// The program around an answer, or why it does not compile.
+/// Compiles the program around a submission. Returns its path, or the message for the student.
 pub fn compile(job: &Job, main: &str, folder: &Path) -> Result<Result<PathBuf, Text>> {
     let lang = job.lang;
     let build = Build {
@@ -82,8 +82,9 @@ pub fn compile(job: &Job, main: &str, folder: &Path) -> Result<Result<PathBuf, T
 }
 
 impl Build<'_> {
-    /// The compiler, within limits. It can open the two files, the libraries that they need, and the folders
-    /// of compilers; where Linux cannot see to that, the list of what it read is looked at afterwards.
+    /// Builds rustc's command within limits. It may open the two source files, the libraries and the
+    /// compilers' folders. Where the system cannot enforce that, the list of the files that it read is
+    /// checked afterwards.
     fn rustc(&self) -> Result<Command> {
         let Build {
             job,
@@ -115,7 +116,7 @@ impl Build<'_> {
         Ok(rustc)
     }
 
-    /// How it ended, and what it said.
+    /// Runs the compiler. Returns its exit status and messages.
     fn run(&self, mut rustc: Command) -> Result<(ExitStatus, String)> {
         let program = self.compiler.program.display();
         let told = || say!(self.job.lang, "cannot run {}", "无法运行 {}"; program);
@@ -131,11 +132,11 @@ impl Build<'_> {
         Ok((status, String::from_utf8_lossy(&said).into_owned()))
     }
 
-    /// Whether any program compiles with the libraries: where none does, it is not the answer's fault.
+    /// Checks that any program compiles with the libraries; if none does, the submission is not at fault.
     ///
     /// # Errors
     ///
-    /// Where the libraries and the compiler are not of one build.
+    /// Fails if the libraries and the compiler do not belong together.
     fn fits(&self) -> Result<()> {
         let lang = self.job.lang;
         fs::write(self.folder.join("nothing.rs"), "pub use answers as _;")?;

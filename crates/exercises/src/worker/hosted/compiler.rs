@@ -1,5 +1,5 @@
-//! The compiler of answers in Rust: the one that the course was compiled with, which alone reads its
-//! libraries.
+//! The compiler of Rust submissions. It must be the one that compiled the course, because no other can read
+//! the course's libraries.
 
 use std::env;
 use std::ffi::OsStr;
@@ -10,26 +10,26 @@ use anyhow::{Context as _, Result};
 
 use crate::lang::Lang;
 
-/// Where the course's compiler had its libraries.
+/// The sysroot of the compiler that built the course.
 const SYSROOT: &str = env!("EXERCISES_SYSROOT");
 
-/// The oldest version that the course compiles with.
+/// The minimum version that the course compiles with.
 const NEEDED: &str = env!("CARGO_PKG_RUST_VERSION");
 
-/// A compiler.
+/// A Rust compiler.
 pub struct Compiler {
-    /// The program.
+    /// The path of `rustc`.
     pub program: PathBuf,
-    /// The folder with its libraries.
+    /// The sysroot with its libraries.
     pub sysroot: PathBuf,
 }
 
 impl Compiler {
-    /// The one that `RUSTC` names, or the course's own, or, where that is gone, the one that is installed now.
+    /// Finds the compiler named by `RUSTC`, else the one that built the course, else the installed one.
     ///
     /// # Errors
     ///
-    /// Where there is none.
+    /// Fails if there is none.
     pub fn find(lang: Lang) -> Result<Compiler> {
         let named = env::var_os("RUSTC").filter(|name| !name.is_empty());
         let sysroot = PathBuf::from(SYSROOT);
@@ -44,7 +44,7 @@ impl Compiler {
         Ok(Compiler { program, sysroot })
     }
 
-    /// What is said of it, where it is too old for the course.
+    /// Explains that the compiler is too old for the course; `None` if it is not.
     pub fn too_old(&self, lang: Lang) -> Result<Option<String>> {
         let said = says(self.program.as_os_str(), &["--version"], lang)?;
         let version = said.split(' ').nth(1).unwrap_or_default();
@@ -61,14 +61,14 @@ impl Compiler {
     }
 }
 
-/// The compiler of such a folder.
+/// Returns the path of the compiler in a sysroot.
 fn of(sysroot: &Path) -> PathBuf {
     sysroot
         .join("bin")
         .join(format!("rustc{}", env::consts::EXE_SUFFIX))
 }
 
-/// What a compiler says of itself.
+/// Runs a compiler with arguments that query it. Returns the trimmed output.
 fn says(program: &OsStr, asked: &[&str], lang: Lang) -> Result<String> {
     let mut command = Command::new(program);
     command.args(asked).stdin(Stdio::null());
@@ -78,7 +78,7 @@ fn says(program: &OsStr, asked: &[&str], lang: Lang) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// The first two numbers of a version, which are compared.
+/// Returns the first two numbers of a version for comparison.
 fn number(version: &str) -> [u32; 2] {
     let mut parts = version
         .split(['.', '-'])

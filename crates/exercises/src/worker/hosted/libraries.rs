@@ -1,7 +1,7 @@
-//! The libraries that an answer is compiled with: `answers`, and what that one depends on.
+//! The libraries that a Rust submission is compiled with: `answers` and its dependencies.
 //!
-//! Cargo leaves the libraries of all that it built in one folder, those of the course among them, which have
-//! the solutions. So those of `answers` alone are put into a folder of their own.
+//! Cargo leaves all libraries in one folder, including the course's own, which contain the solutions.
+//! Therefore those of `answers` are linked into a separate folder.
 
 use std::collections::HashSet;
 use std::fs;
@@ -13,17 +13,17 @@ use anyhow::{Context as _, Result, anyhow};
 
 use crate::lang::Lang;
 
-/// Libraries, in a folder that has no others.
+/// Libraries in a separate folder.
 pub struct Libraries {
     /// The folder.
     pub folder: PathBuf,
-    /// That of `answers`, in it.
+    /// The library `answers` in that folder.
     pub answers: PathBuf,
-    /// Where they really are.
+    /// The paths of the original files.
     pub files: Vec<PathBuf>,
 }
 
-/// Puts them into this folder, which is made.
+/// Creates the folder and links the libraries into it.
 pub fn gather(folder: PathBuf, lang: Lang) -> Result<Libraries> {
     let answers = answers(lang)?;
     let beside = answers.parent().unwrap_or(Path::new("."));
@@ -66,12 +66,12 @@ fn link(file: &Path, there: &Path) -> io::Result<()> {
     fs::hard_link(file, there).or_else(|_| fs::copy(file, there).map(drop))
 }
 
-/// The library `answers`, as cargo has it beside the program: of several the newest, which is the one that
-/// was last linked to it.
+/// Finds the library `answers` that cargo placed next to the program; of several, the newest, which was
+/// linked last.
 fn answers(lang: Lang) -> Result<PathBuf> {
     let program = std::env::current_exe()?;
     let folder = program.parent().unwrap_or(Path::new("."));
-    // A test's own program is in `deps` already.
+    // A test program is in `deps` itself.
     let places = [folder.join("deps"), folder.to_owned()];
     let files = places.iter().filter_map(|place| fs::read_dir(place).ok());
     let libraries = files.flatten().flatten().filter_map(|entry| {
@@ -93,10 +93,10 @@ fn answers(lang: Lang) -> Result<PathBuf> {
     })
 }
 
-/// Digits of the number that cargo puts at the end of a library's name.
+/// The number of digits of the hash that cargo appends to a library's name.
 const DIGITS: usize = 16;
 
-/// That number, of a library that a compiler reads: an `.rlib`, or a library of a procedural macro.
+/// Returns the hash in the name of an `.rlib` or of a procedural macro's library; `None` for other files.
 fn hash(name: &str) -> Option<&str> {
     let (name, ending) = name.rsplit_once('.')?;
     let (_, hash) = name.rsplit_once('-')?;
@@ -104,7 +104,7 @@ fn hash(name: &str) -> Option<&str> {
     (is_library && hash.len() == DIGITS).then_some(hash)
 }
 
-/// All such numbers in a library. The compiler writes those of all libraries that it depends on into it.
+/// Finds all hashes in a library. The compiler writes the hash of every dependency into it.
 fn hashes(library: &[u8]) -> HashSet<&str> {
     let mut found = HashSet::new();
     let mut digits = None;

@@ -1,5 +1,6 @@
-//! An answer in Rust: a program is compiled around it, is asked, and replies. What it replies is compared
-//! here, by the exercise's host side: that program has neither what is expected nor the verdict.
+//! Grading of Rust submissions. A program compiled around the submission replies to requests, and the
+//! exercise's host side compares the replies in this process: the program contains neither the expected
+//! results nor the verdict.
 
 mod compile;
 mod compiler;
@@ -20,17 +21,17 @@ use crate::exercise::Exercise;
 use crate::grade::{self, Failure, Subject, Verdict};
 use crate::host::{Bench, Case, Host, Output};
 
-/// The host side of an exercise where a student writes Rust.
+/// The grader's side of an exercise in which the student writes Rust.
 pub trait Asks: Sync {
-    /// Asks the student's program about a case, and says what it replied and what it should have.
+    /// Sends requests about a case to the student's program and returns its replies with their references.
     ///
     /// # Errors
     ///
-    /// [`Unanswered`] where it did not reply, and CUDA's own.
+    /// Fails with [`Unanswered`] if the program did not reply, and with CUDA's errors.
     fn run(&self, bench: &Bench, case: &Case, program: &mut Program) -> Result<Vec<Output>>;
 }
 
-/// Grades it.
+/// Compiles, runs and grades a Rust submission.
 pub fn run(
     job: &Job,
     exercise: &Exercise,
@@ -70,7 +71,7 @@ pub fn run(
     }
 }
 
-/// A host side, and the program that it asks.
+/// A host side and the program that it sends requests to.
 struct Asking<'a> {
     asks: &'a dyn Asks,
     program: Mutex<Program>,

@@ -1,4 +1,4 @@
-//! The program around an answer, as it runs: it is asked, and its replies are read.
+//! The running program around a Rust submission, and the exchange of requests and replies with it.
 
 use std::ffi::OsStr;
 use std::io::{BufReader, Write};
@@ -21,13 +21,15 @@ use crate::worker::job::{Job, Limits};
 use crate::worker::lines::{Lines, Said};
 use crate::worker::supervise::ending;
 
-/// So many lines of its wait to be read; then the program does.
+/// The capacity of the channel of output lines; a full channel blocks the program.
 const WAITING: usize = 16;
 
-/// How long it has to end when nothing more is asked.
+/// The time that the program has to exit after its input closes.
 const END: Duration = Duration::from_secs(2);
 
-/// Variables for the simulator in it, or the GPU. Of others it has only what programs need to start.
+/// Environment variables passed to the program for the simulator or the GPU, in addition to those that every
+/// program needs.
+/// needs.
 const VARIABLES: [&str; 4] = [
     "CUDA_BACKEND",
     "CUDA_SIM_DEVICE",
@@ -35,25 +37,25 @@ const VARIABLES: [&str; 4] = [
     "RAYON_NUM_THREADS",
 ];
 
-/// It did not reply as it has to: why, for the student.
+/// The program did not reply as required; contains the explanation for the student.
 #[derive(Debug, Error)]
 #[error("{}", .0.en)]
 pub struct Unanswered(pub Text);
 
-/// A student's program. It ends with this value.
+/// A running student's program, killed when this value is dropped.
 pub struct Program {
-    /// The PTX of the exercise's kernel, where it has one: for questions.
+    /// The PTX of the exercise's kernel, for requests; empty if there is none.
     pub ptx: String,
     child: Child,
     stdin: Option<ChildStdin>,
     said: Receiver<Said<Vec<u8>>>,
-    /// How many questions it has been asked.
+    /// The number of requests sent.
     asked: u32,
     limits: Limits,
 }
 
 impl Program {
-    /// Starts it, within limits and with no right to anything but its own file and the system's libraries.
+    /// Starts the program within limits, with access only to its own file and the system's libraries.
     pub fn start(file: &Path, ptx: String, job: &Job) -> Result<Program> {
         let mut rules = Rules {
             execute: confine::system_libraries(),
@@ -98,11 +100,11 @@ impl Program {
         })
     }
 
-    /// Its reply to a question, which `fits` if it has as much as was asked for.
+    /// Sends a request and returns the reply, which `fits` must accept.
     ///
     /// # Errors
     ///
-    /// [`Unanswered`] where there is none.
+    /// Fails with [`Unanswered`] if there is no valid reply.
     pub fn ask<Q: Serialize, R: DeserializeOwned>(
         &mut self,
         asks: Q,
@@ -112,7 +114,7 @@ impl Program {
         let number = self.asked;
         let question = serde_json::to_string(&Question { number, asks })?;
         if let Some(stdin) = &mut self.stdin {
-            // One that has ended says so by ending its output.
+            // Ignore write errors: a program that has exited is detected by the end of its output.
             let _ = writeln!(stdin, "{question}").and_then(|()| stdin.flush());
         }
         let Some(line) = self.reply(None)? else {
@@ -158,7 +160,7 @@ impl Program {
         }
     }
 
-    /// Asks nothing more, and sees to it that it said nothing more.
+    /// Closes the program's input and checks that it sends nothing more.
     pub fn end(mut self) -> Result<(), Unanswered> {
         drop(self.stdin.take());
         match self.reply(Some(Instant::now() + END)) {
@@ -167,8 +169,8 @@ impl Program {
         }
     }
 
-    /// The next line that is a reply, without its mark; what comes before it was printed. `None` where the
-    /// output has ended, or it is too late.
+    /// Returns the next reply without its prefix, and prints the other lines before it. Returns `None` if the
+    /// output ends or the deadline passes.
     fn reply(&self, until: Option<Instant>) -> Result<Option<Vec<u8>>> {
         loop {
             let said = match until {
@@ -190,15 +192,15 @@ impl Program {
         }
     }
 
-    /// How it ended.
+    /// Explains how the program ended.
     fn ended(&mut self) -> Result<Text> {
         let status = self.child.wait()?;
         Ok(Text::both(|lang| ending(status, &self.limits, lang)))
     }
 }
 
-/// What NVIDIA's driver needs beside: its devices, and what the system says of itself. So on a GPU a program can
-/// see which other processes there are, and take the GPU's memory and time.
+/// Adds what NVIDIA's driver needs: its devices, `/proc` and `/sys`. On a GPU a program can therefore see
+/// other processes and exhaust the GPU's memory and time.
 fn for_gpu(rules: &mut Rules) {
     let devices = fs::read_dir("/dev").into_iter().flatten().flatten();
     let is_gpu = |name: &OsStr| name.to_string_lossy().starts_with("nvidia");
@@ -208,7 +210,7 @@ fn for_gpu(rules: &mut Rules) {
     rules.execute.extend(library_folders());
 }
 
-/// Where the loader looks for the driver's library beside the system's own folders.
+/// Returns the additional folders in which the loader finds the driver's library.
 fn library_folders() -> Vec<PathBuf> {
     let path = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = env::split_paths(&path)
@@ -220,7 +222,7 @@ fn library_folders() -> Vec<PathBuf> {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // One that has ended already needs no more.
+        // Ignore the error for a program that has already exited.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

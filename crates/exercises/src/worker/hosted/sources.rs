@@ -1,4 +1,4 @@
-//! Which files an answer was compiled from. An answer is one file.
+//! The files that a Rust submission was compiled from. A submission must be a single file.
 
 use std::fs;
 use std::path::Path;
@@ -7,18 +7,18 @@ use anyhow::Result;
 
 use crate::data::Text;
 
-/// What the compiler calls the two files that it is to read.
+/// The compiler's names of the two source files.
 pub const OWN: [&str; 2] = ["main.rs", "student.rs"];
 
-/// How it says that it cannot read a file, at the beginning of a line.
+/// The starts of messages about unreadable files.
 const UNREAD: [&str; 3] = [
     "error: couldn't read ",
     "error[E0583]",
     "error: couldn't load ",
 ];
 
-/// What is wrong, where it has read other files than [`OWN`], by what it wrote to `listed`, or a variable of
-/// its environment.
+/// Returns the message for the student if the compiler read files other than [`OWN`] or environment
+/// variables, according to the dependency list at `listed`.
 pub fn others(listed: &Path) -> Result<Option<Text>> {
     let listed = fs::read_to_string(listed)?;
     let variable = |line: &str| Some(line.strip_prefix("# env-dep:")?.to_owned());
@@ -37,7 +37,7 @@ pub fn others(listed: &Path) -> Result<Option<Text>> {
     Ok(other.map(|file| one_file(&format!(" (`{file}`)"))))
 }
 
-/// The same, where a file could not be read: which files there are is nobody's business.
+/// Returns the message for the student if a file could not be read. It does not reveal which files exist.
 pub fn unread(messages: &str) -> Option<Text> {
     let says = |line: &str| UNREAD.iter().any(|begin| line.starts_with(begin));
     messages.lines().any(says).then(|| one_file(""))
@@ -56,7 +56,7 @@ fn one_file(which: &str) -> Text {
     })
 }
 
-/// The files of such a list: a line each, as a rule of a makefile without anything on its right.
+/// Returns the files in a dependency list, which has one makefile rule without prerequisites per file.
 fn read(listed: &str) -> impl Iterator<Item = String> {
     let rules = listed.lines().filter(|line| !line.starts_with('#'));
     let files = rules.filter_map(|line| line.strip_suffix(':'));
@@ -67,7 +67,7 @@ fn read(listed: &str) -> impl Iterator<Item = String> {
 mod tests {
     use super::*;
 
-    /// What rustc writes, with these files and lines beside.
+    /// Returns the message for a dependency list of these files with additional lines.
     fn verdict(files: &[&str], more: &str) -> Option<String> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("answer.d");

@@ -1,4 +1,4 @@
-//! Calls of the system, by seccomp: [`calls`] are made, a few with certain arguments alone.
+//! Restriction of system calls by seccomp: [`calls`] are allowed, some only with certain arguments.
 
 use std::collections::BTreeMap;
 use std::env::consts::ARCH;
@@ -14,10 +14,10 @@ use seccompiler::{
 
 use super::{calls, files};
 
-/// Is there where the kernel has seccomp.
+/// A file that exists if the kernel supports seccomp.
 const ACTIONS: &str = "/proc/sys/kernel/seccomp/actions_avail";
 
-/// Calls that fail as what is forbidden does, and not as what is unknown: programs tell people of it.
+/// Calls that fail as forbidden rather than as unknown, so that programs report a meaningful error.
 const FORBIDDEN: &[c_long] = &[
     SYS_socket,
     SYS_socketpair,
@@ -49,7 +49,7 @@ const FORBIDDEN: &[c_long] = &[
     SYS_vfork,
 ];
 
-/// What is missing of it.
+/// Returns the reason if the kernel does not support seccomp.
 pub fn missing() -> Option<String> {
     (!Path::new(ACTIONS).exists()).then(|| {
         format!(
@@ -59,10 +59,10 @@ pub fn missing() -> Option<String> {
     })
 }
 
-/// Restricts this thread, and what it starts.
+/// Restricts this thread and its children.
 pub fn restrict(processes: bool) -> Result<(), Error> {
     let allowed = allowed(processes)?;
-    // Of two filters that refuse a call, the later one says how it fails.
+    // If two filters refuse a call, the later one determines the error.
     let forbidden = FORBIDDEN.iter().filter(|call| !allowed.contains_key(call));
     let mut forbidden: Calls = forbidden.map(|&call| (call, Vec::new())).collect();
     if !processes {
@@ -83,7 +83,7 @@ fn apply(calls: Calls, others: SeccompAction, these: SeccompAction) -> Result<()
     seccompiler::apply_filter(&program)
 }
 
-/// Calls that are made: with any arguments, or where one of the rules fits.
+/// Returns the allowed calls, either with any arguments or with those that match a rule.
 fn allowed(processes: bool) -> Result<Calls, BackendError> {
     let mut free = vec![calls::FREE, calls::FREE_HERE];
     if processes {
@@ -92,7 +92,7 @@ fn allowed(processes: bool) -> Result<Calls, BackendError> {
     let free = free.into_iter().flatten();
     let mut calls: Calls = free.map(|&call| (call, Vec::new())).collect();
 
-    // A file that is opened to be read is not emptied.
+    // Truncation requires a file that is opened for writing.
     for (call, flags) in [
         (SYS_openat, 2),
         #[cfg(target_arch = "x86_64")]
@@ -103,29 +103,30 @@ fn allowed(processes: bool) -> Result<Calls, BackendError> {
         let both = fits(flags, MaskedEq(O_ACCMODE as u64), O_RDWR as u64)?;
         calls.insert(call, vec![reads, writes, both]);
     }
-    // Nothing is typed into a terminal that it has from whoever started it.
+    // Disallow injecting input into an inherited terminal.
     let order = |order| condition(1, Ne, order);
     calls.insert(
         SYS_ioctl,
         vec![SeccompRule::new(vec![order(TIOCSTI)?, order(TIOCLINUX)?])?],
     );
-    // A thread; a process where it may have some, and never in a room of its own.
+    // Threads are always allowed, processes only if the rules say so, and new namespaces never.
     let clone = match processes {
         true => fits(0, MaskedEq(NAMESPACES), 0)?,
         false => fits(0, MaskedEq(CLONE_THREAD as u64), CLONE_THREAD as u64)?,
     };
     calls.insert(SYS_clone, vec![clone]);
-    // Two sockets that are connected to each other and to nobody else.
+    // Allow pairs of sockets that are connected only to each other.
     if processes {
         calls.insert(SYS_socketpair, vec![fits(0, Eq, AF_UNIX as u64)?]);
     }
-    // Its own limits are read; where it may start processes, theirs are lowered.
+    // Reading its own limits is allowed; lowering those of children only if processes are.
     let mut own = vec![condition(0, Eq, 0)?];
     if !processes {
         own.push(SeccompCondition::new(2, SeccompCmpArgLen::Qword, Eq, 0)?);
     }
     calls.insert(SYS_prlimit64, vec![SeccompRule::new(own)?]);
-    // A signal: to itself, as `abort` sends one; to others where Landlock sees to it that they are its own.
+    // Allow signals to the process itself, which `abort` needs; Landlock limits signals to others to its own
+    // children.
     for call in [SYS_kill, SYS_tgkill] {
         let to = match files::keeps_signals() {
             true => Vec::new(),
@@ -136,13 +137,13 @@ fn allowed(processes: bool) -> Result<Calls, BackendError> {
     Ok(calls)
 }
 
-/// `TIOCLINUX`, by which a console is told what to paste.
+/// `TIOCLINUX`, which pastes text into a console.
 const TIOCLINUX: u64 = 0x541C;
 
-/// `TIOCSTI`, by which something is typed into a terminal.
+/// `TIOCSTI`, which injects input into a terminal.
 const TIOCSTI: u64 = 0x5412;
 
-/// Flags by which a process gets namespaces of its own.
+/// The flags that create namespaces.
 const NAMESPACES: u64 = (CLONE_NEWNS
     | CLONE_NEWCGROUP
     | CLONE_NEWUTS
@@ -151,12 +152,13 @@ const NAMESPACES: u64 = (CLONE_NEWNS
     | CLONE_NEWPID
     | CLONE_NEWNET) as u64;
 
-/// The rule that an argument compares so with a number.
+/// Returns a rule that compares an argument with a number.
 fn fits(argument: u8, compares: SeccompCmpOp, with: u64) -> Result<SeccompRule, BackendError> {
     SeccompRule::new(vec![condition(argument, compares, with)?])
 }
 
-/// The lower half of an argument is compared: of all that are no addresses the kernel takes no more.
+/// Returns a condition on the lower half of an argument, the only half that the kernel reads unless it is an
+/// address.
 fn condition(
     argument: u8,
     compares: SeccompCmpOp,

@@ -1,4 +1,4 @@
-//! Linux: files by Landlock, calls of the system by seccomp.
+//! Confinement on Linux: files by Landlock, system calls by seccomp.
 
 mod calls;
 mod files;
@@ -6,7 +6,7 @@ mod filter;
 
 use crate::{Error, Rules};
 
-/// What this system cannot keep from a program.
+/// Returns the reason if this system cannot enforce all rules.
 pub fn missing() -> Option<String> {
     if !files::available() {
         return Some(
@@ -18,7 +18,7 @@ pub fn missing() -> Option<String> {
     filter::missing()
 }
 
-/// Restricts what this process may open and call.
+/// Restricts the files and system calls of this process.
 pub fn confine(rules: &Rules) -> Result<(), Error> {
     if files::available() {
         files::restrict(rules).map_err(|why| Error::System(format!("Landlock: {why}")))?;
