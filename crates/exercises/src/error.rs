@@ -8,7 +8,7 @@ use crate::lang::Lang;
 use crate::worker::on_gpu;
 
 /// Formats the error and its causes, outermost first.
-pub fn in_words(error: &Error, lang: Lang) -> String {
+pub fn format_error(error: &Error, lang: Lang) -> String {
     if lang == Lang::En {
         return error::in_words(error);
     }
@@ -95,15 +95,18 @@ mod tests {
     #[test]
     fn cuda_errors_are_explained_in_both_languages() {
         let error = Error::new(CudaError::IllegalAddress).context("外层");
-        let said = in_words(&error, Lang::Zh);
+        let message = format_error(&error, Lang::Zh);
         assert!(
-            said.starts_with("外层：CUDA_ERROR_ILLEGAL_ADDRESS：核函数"),
-            "{said}"
+            message.starts_with("外层：CUDA_ERROR_ILLEGAL_ADDRESS：核函数"),
+            "{message}"
         );
-        let said = in_words(&error, Lang::En);
-        assert!(said.contains("outside its allocations"), "{said}");
+        let message = format_error(&error, Lang::En);
+        assert!(message.contains("outside its allocations"), "{message}");
         // An error without an English explanation has no Chinese one either.
         let other = Error::new(CudaError::EccUncorrectable);
-        assert_eq!(in_words(&other, Lang::Zh), in_words(&other, Lang::En));
+        assert_eq!(
+            format_error(&other, Lang::Zh),
+            format_error(&other, Lang::En)
+        );
     }
 }

@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::data::{self, Data};
 use crate::host::Host;
 use crate::lang::Lang;
-use crate::worker::Asks;
+use crate::worker::HostExercise;
 
 /// An exercise. All its files are compiled into the program, so none can be missing at run time.
 pub struct Exercise {
@@ -35,7 +35,7 @@ pub enum Side {
     /// The host side, in a `.rs` file; the exercise's `main.rs` is compiled around it and answers requests.
     Host {
         /// The grader's side, which sends requests and knows the expected replies.
-        asks: &'static dyn Asks,
+        grader: &'static dyn HostExercise,
         /// The contents of `main.rs`.
         main: &'static str,
         /// The contents of `kernel.cu`; empty if there is none.
@@ -76,7 +76,7 @@ impl Exercise {
         }
         let is_kernel = matches!(self.side, Side::Kernel(_));
         let file = format!("{}/{}/exercise.toml", self.course, self.name);
-        let data = data::of(&file, self.toml, is_kernel)?;
+        let data = data::parse(&file, self.toml, is_kernel)?;
         Ok(self.data.get_or_init(|| data))
     }
 
@@ -100,7 +100,7 @@ impl Exercise {
     }
 
     /// Returns true if `text` is this exercise's number, name, or both.
-    pub fn answers_to(&self, text: &str) -> bool {
+    pub fn matches(&self, text: &str) -> bool {
         let (number, name) = self.name.split_once('-').unwrap_or(("", self.name));
         let is_number = text.parse::<u32>().is_ok() && number.parse::<u32>() == text.parse();
         is_number || text == name || text == self.name || text == self.file()
@@ -111,20 +111,20 @@ impl Exercise {
 ///
 /// - `exercise!("01-first-thread")`: `exercise.toml` describes the launches.
 /// - `exercise!("06-fields", Fields)`: the host side is written in Rust.
-/// - `exercise!("10-pitched-copy", asks PitchedCopy)`: the student writes Rust.
-/// - `exercise!("25-events", asks Events, kernel)`: the student writes Rust, and the course provides a kernel.
+/// - `exercise!("10-pitched-copy", rust PitchedCopy)`: the student writes Rust.
+/// - `exercise!("25-events", rust Events, kernel)`: the student writes Rust, and the course provides a kernel.
 #[macro_export]
 macro_rules! exercise {
-    ($name:literal, asks $asks:expr, kernel) => {
+    ($name:literal, rust $grader:expr, kernel) => {
         $crate::exercise!(@ $name, "rs", $crate::exercise::Side::Host {
-            asks: &$asks,
+            grader: &$grader,
             main: $crate::exercise!(@file $name, "main.rs"),
             kernel: $crate::exercise!(@file $name, "kernel.cu"),
         })
     };
     ($name:literal) => {
         $crate::exercise!(@ $name, "cu", {
-            static HOST: $crate::described::Described = $crate::described::Described::new(
+            static HOST: $crate::declarative::DeclarativeHost = $crate::declarative::DeclarativeHost::new(
                 $crate::exercise!(@file $name, "exercise.toml"),
             );
             $crate::exercise::Side::Kernel(&HOST)
@@ -133,9 +133,9 @@ macro_rules! exercise {
     ($name:literal, $host:expr) => {
         $crate::exercise!(@ $name, "cu", $crate::exercise::Side::Kernel(&$host))
     };
-    ($name:literal, asks $asks:expr) => {
+    ($name:literal, rust $grader:expr) => {
         $crate::exercise!(@ $name, "rs", $crate::exercise::Side::Host {
-            asks: &$asks,
+            grader: &$grader,
             main: $crate::exercise!(@file $name, "main.rs"),
             kernel: "",
         })

@@ -7,8 +7,8 @@ use anyhow::{Context as _, Result};
 use chapter::file::{self, Draft};
 use chapter::interrupt;
 
-use crate::folder::shown;
 use crate::lang::tr;
+use crate::workspace::display_path;
 
 /// Writes a text to a file atomically: see [`file::write`].
 ///
@@ -36,5 +36,5 @@ pub fn write_new(path: &Path, text: &str) -> Result<()> {
 }
 
 fn cannot_write(path: &Path) -> String {
-    format!("{} {}", tr("cannot write", "无法写入"), shown(path))
+    format!("{} {}", tr("cannot write", "无法写入"), display_path(path))
 }

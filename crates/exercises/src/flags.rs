@@ -30,12 +30,12 @@ pub struct Flags {
     #[command(subcommand)]
     pub command: Option<Command>,
     #[command(flatten)]
-    pub everywhere: Everywhere,
+    pub global: GlobalFlags,
 }
 
 /// Flags that every command accepts.
 #[derive(Args, Clone, Debug)]
-pub struct Everywhere {
+pub struct GlobalFlags {
     #[arg(
         long,
         global = true,

@@ -19,7 +19,7 @@ pub enum Lang {
 
 impl Lang {
     /// Returns the system's language: Chinese if its locale is Chinese, otherwise English.
-    pub fn of_system() -> Lang {
+    pub fn system() -> Lang {
         match sys_locale::get_locale() {
             Some(locale) if locale.to_ascii_lowercase().starts_with("zh") => Lang::Zh,
             _ => Lang::En,
@@ -28,9 +28,9 @@ impl Lang {
 
     /// Returns the language given by `--lang`, otherwise the system's. The argument is found before the flags
     /// are parsed, so that `--help` uses the language too.
-    pub fn chosen() -> Lang {
-        static CHOSEN: OnceLock<Lang> = OnceLock::new();
-        *CHOSEN.get_or_init(|| asked(arguments()).unwrap_or_else(Lang::of_system))
+    pub fn current() -> Lang {
+        static CURRENT: OnceLock<Lang> = OnceLock::new();
+        *CURRENT.get_or_init(|| lang_argument(arguments()).unwrap_or_else(Lang::system))
     }
 
     /// Returns one of two values, depending on the language.
@@ -44,7 +44,7 @@ impl Lang {
 
 /// Returns one of two texts, depending on the program's language.
 pub fn tr(en: &'static str, zh: &'static str) -> &'static str {
-    Lang::chosen().pick(en, zh)
+    Lang::current().pick(en, zh)
 }
 
 /// Returns the arguments, with invalid Unicode replaced, because it cannot name a language.
@@ -53,7 +53,7 @@ fn arguments() -> impl Iterator<Item = String> {
 }
 
 /// Returns the value of `--lang`; `None` if it is missing or invalid, which parsing the flags reports.
-fn asked(arguments: impl Iterator<Item = String>) -> Option<Lang> {
+fn lang_argument(arguments: impl Iterator<Item = String>) -> Option<Lang> {
     let mut arguments = arguments.skip_while(|argument| !argument.starts_with("--lang"));
     let found = arguments.next()?;
     let value = match found.split_once('=') {
@@ -69,10 +69,10 @@ impl fmt::Display for Lang {
     }
 }
 
-/// Formats a sentence in the given language: `say!(lang, "{} of {}", "共 {1} 个，第 {0} 个"; index, count)`. The
+/// Formats a sentence in the given language: `localize!(lang, "{} of {}", "共 {1} 个，第 {0} 个"; index, count)`. The
 /// values after the semicolon are passed to both format strings.
 #[macro_export]
-macro_rules! say {
+macro_rules! localize {
     ($lang:expr, $en:literal, $zh:literal $(; $($value:expr),+ $(,)?)?) => {
         match $lang {
             $crate::lang::Lang::En => format!($en $(, $($value),+)?),
@@ -86,19 +86,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_flag_is_found_before_the_others_are_read() {
-        let asked = |text: &str| asked(text.split(' ').map(str::to_owned));
-        assert_eq!(asked("exercises --lang zh list"), Some(Lang::Zh));
-        assert_eq!(asked("exercises list --lang=en"), Some(Lang::En));
+    fn the_language_is_found_before_parsing() {
+        let lang_argument = |text: &str| lang_argument(text.split(' ').map(str::to_owned));
+        assert_eq!(lang_argument("exercises --lang zh list"), Some(Lang::Zh));
+        assert_eq!(lang_argument("exercises list --lang=en"), Some(Lang::En));
         for none in ["exercises list", "exercises --lang", "exercises --lang fr"] {
-            assert_eq!(asked(none), None, "{none}");
+            assert_eq!(lang_argument(none), None, "{none}");
         }
     }
 
     #[test]
-    fn a_sentence_has_its_values_in_either_order() {
-        let said = |lang| say!(lang, "{} of {}", "共 {1} 个，第 {0} 个"; 2, 3);
-        assert_eq!(said(Lang::En), "2 of 3");
-        assert_eq!(said(Lang::Zh), "共 3 个，第 2 个");
+    fn values_can_appear_in_either_order() {
+        let sentence = |lang| localize!(lang, "{} of {}", "共 {1} 个，第 {0} 个"; 2, 3);
+        assert_eq!(sentence(Lang::En), "2 of 3");
+        assert_eq!(sentence(Lang::Zh), "共 3 个，第 2 个");
     }
 }

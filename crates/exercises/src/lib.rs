@@ -4,12 +4,12 @@
 //! |---|---|
 //! | [`course`] | the exercises, in order, each with its host side |
 //! | [`host`] | the toolkit for host sides |
-//! | [`described`] | the host side of exercises whose launches are data |
+//! | [`declarative`] | the host side of exercises whose launches are data |
 //! | [`exercise`] | an exercise: its texts, its data, its host side |
 //! | [`data`] | the format of `exercise.toml` |
 //! | [`grade`] | the steps of grading, from compiling to counters |
 //! | [`worker`] | grading in a separate process |
-//! | [`folder`], [`progress`] | the student's files |
+//! | [`workspace`], [`progress`] | the student's files |
 //! | [`class`] | grading of many students' submissions, optionally in shards |
 //! | [`commands`], [`flags`], [`usage`] | the command line |
 //! | [`record`], [`report`] | results for programs and for people |
@@ -31,12 +31,11 @@ pub mod commands;
 mod compiler;
 pub mod course;
 pub mod data;
-pub mod described;
+pub mod declarative;
 pub mod error;
 pub mod exercise;
 mod files;
 pub mod flags;
-pub mod folder;
 pub mod grade;
 pub mod host;
 pub mod links;
@@ -49,3 +48,4 @@ pub mod report;
 pub mod text;
 pub mod usage;
 pub mod worker;
+pub mod workspace;

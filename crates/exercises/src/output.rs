@@ -16,21 +16,21 @@ use crate::text::{escaped, visible};
 /// silently, as the reader expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("nobody reads the output")]
-pub struct Unread;
+pub struct BrokenPipe;
 
-impl Unread {
+impl BrokenPipe {
     /// The exit code, distinct from that of a pass: the one that shells report for a program ended by SIGPIPE.
     /// SIGPIPE.
-    pub const CODE: u8 = 141;
+    pub const EXIT_CODE: u8 = 141;
 }
 
 /// Prints a text without adding a line break.
 ///
 /// # Errors
 ///
-/// Fails with [`Unread`] if the output was closed, or with the write error.
+/// Fails with [`BrokenPipe`] if the output was closed, or with the write error.
 pub fn text(text: &str) -> Result<()> {
-    written(visible(text).as_bytes())
+    write(visible(text).as_bytes())
 }
 
 /// Prints a text followed by a line break.
@@ -48,7 +48,7 @@ pub fn line(line: impl AsRef<str>) -> Result<()> {
 ///
 /// Fails as [`text`] does.
 pub fn json(record: &impl Serialize) -> Result<()> {
-    written(as_json(record)?.as_bytes())
+    write(as_json(record)?.as_bytes())
 }
 
 /// Formats a record as JSON followed by a line break, with all control characters escaped.
@@ -68,26 +68,26 @@ pub fn as_json(record: &impl Serialize) -> Result<String> {
 }
 
 /// Prints an error or a warning to standard error, ignoring a closed pipe.
-pub fn complain(error: &Error) {
-    let why = crate::error::in_words(error, crate::lang::Lang::chosen());
-    note(visible(&format!("{}{why}", tr("error: ", "错误："))));
+pub fn print_error(error: &Error) {
+    let message = crate::error::format_error(error, crate::lang::Lang::current());
+    note(visible(&format!("{}{message}", tr("error: ", "错误："))));
 }
 
 /// Converts the result of printing.
 ///
 /// # Errors
 ///
-/// Fails with [`Unread`] if the output was closed, or with the write error.
-pub fn checked(printed: io::Result<()>) -> Result<()> {
+/// Fails with [`BrokenPipe`] if the output was closed, or with the write error.
+pub fn convert(printed: io::Result<()>) -> Result<()> {
     printed.map_err(|error| match error.kind() {
-        ErrorKind::BrokenPipe => Unread.into(),
+        ErrorKind::BrokenPipe => BrokenPipe.into(),
         _ => Error::new(error).context(tr("cannot write the output", "无法写出结果")),
     })
 }
 
-fn written(bytes: &[u8]) -> Result<()> {
+fn write(bytes: &[u8]) -> Result<()> {
     let mut stdout = io::stdout().lock();
-    checked(stdout.write_all(bytes).and_then(|()| stdout.flush()))
+    convert(stdout.write_all(bytes).and_then(|()| stdout.flush()))
 }
 
 #[cfg(test)]
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_stays_json_and_has_nothing_that_a_terminal_obeys() {
+    fn json_stays_valid_without_control_characters() {
         let record = ["\u{1b}[2J\u{9b}2J", "\u{202e}\t\n", "\u{7f}\u{e0001} ✓"];
         let text = as_json(&record).unwrap();
         assert_eq!(serde_json::from_str::<[String; 3]>(&text).unwrap(), record);
@@ -106,11 +106,11 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_pipe_is_told_from_other_errors() {
-        let error = |kind| checked(Err(io::Error::from(kind))).unwrap_err();
-        assert!(error(ErrorKind::BrokenPipe).is::<Unread>());
+    fn broken_pipes_are_distinguished_from_other_errors() {
+        let error = |kind| convert(Err(io::Error::from(kind))).unwrap_err();
+        assert!(error(ErrorKind::BrokenPipe).is::<BrokenPipe>());
         let full = error(ErrorKind::StorageFull);
-        assert!(!full.is::<Unread>());
+        assert!(!full.is::<BrokenPipe>());
         assert!(full.to_string().contains("cannot write"), "{full}");
     }
 }

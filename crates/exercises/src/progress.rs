@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::course::EXERCISES;
 use crate::exercise::Exercise;
 use crate::files::write_whole;
-use crate::folder::shown;
 use crate::lang::Lang;
+use crate::workspace::display_path;
 
 /// A student's progress, stored in a small file in the student's folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,14 +41,14 @@ impl Progress {
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Progress::default()),
-            Err(error) => return Err(error).with_context(|| shown(path)),
+            Err(error) => return Err(error).with_context(|| display_path(path)),
         };
         serde_json::from_str(&text).with_context(|| {
-            say!(
+            localize!(
                 lang,
                 "{} is damaged: delete it, and `check --all` finds out again how far you are",
                 "{} 已损坏：请删除它，再用 `check --all` 重新统计进度";
-                shown(path)
+                display_path(path)
             )
         })
     }
@@ -60,7 +60,7 @@ impl Progress {
     /// Fails as [`Progress::read`] does, or if the file cannot be written.
     pub fn change(path: &Path, lang: Lang, change: impl FnOnce(&mut Progress)) -> Result<Progress> {
         let lock = path.with_file_name(Progress::LOCK);
-        let _alone = alone(&lock).with_context(|| shown(&lock))?;
+        let _alone = lock_exclusively(&lock).with_context(|| display_path(&lock))?;
         let mut progress = Progress::read(path, lang)?;
         change(&mut progress);
         let text = serde_json::to_string_pretty(&progress)?;
@@ -69,12 +69,12 @@ impl Progress {
     }
 
     /// Returns true if the exercise has passed.
-    pub fn has(&self, exercise: &Exercise) -> bool {
+    pub fn has_passed(&self, exercise: &Exercise) -> bool {
         self.passed.contains(exercise.name)
     }
 
     /// Records whether the exercise passed.
-    pub fn set(&mut self, exercise: &Exercise, passed: bool) {
+    pub fn set_passed(&mut self, exercise: &Exercise, passed: bool) {
         if passed {
             self.passed.insert(exercise.name.to_owned());
         } else {
@@ -83,7 +83,7 @@ impl Progress {
     }
 
     /// Records that one more hint is shown, up to `all`. Returns the number of hints shown.
-    pub fn one_more_hint(&mut self, exercise: &Exercise, all: usize) -> usize {
+    pub fn reveal_hint(&mut self, exercise: &Exercise, all: usize) -> usize {
         let shown = self.hints.entry(exercise.name.to_owned()).or_default();
         *shown = (*shown + 1).min(all);
         *shown
@@ -91,20 +91,20 @@ impl Progress {
 
     /// Returns the first exercise that has not passed.
     pub fn next(&self) -> Option<&'static Exercise> {
-        EXERCISES.iter().find(|exercise| !self.has(exercise))
+        EXERCISES.iter().find(|exercise| !self.has_passed(exercise))
     }
 
     /// Returns the number of exercises that have passed.
-    pub fn count(&self) -> usize {
+    pub fn passed_count(&self) -> usize {
         EXERCISES
             .iter()
-            .filter(|exercise| self.has(exercise))
+            .filter(|exercise| self.has_passed(exercise))
             .count()
     }
 }
 
 /// Waits for the lock, which is released when the returned file is dropped.
-fn alone(lock: &Path) -> io::Result<File> {
+fn lock_exclusively(lock: &Path) -> io::Result<File> {
     let mut options = File::options();
     let file = options
         .create(true)

@@ -71,7 +71,10 @@ impl Record {
             step,
             kind,
             size,
-            message: messages.as_ref().map_or("", |it| it.of(lang)).to_owned(),
+            message: messages
+                .as_ref()
+                .map_or("", |text| text.get(lang))
+                .to_owned(),
             messages,
             targets: verdict.targets,
             counters: verdict.counters,

@@ -26,7 +26,7 @@ const SECONDS: &str = "20";
 fn graded(text: &str) -> (i32, Value) {
     let program = Program::new();
     let file = program.write("answer.cu", text);
-    program.graded_within(SECONDS, "01", &file)
+    program.grade_within(SECONDS, "01", &file)
 }
 
 /// Asserts that the submission is rejected at a step with a message that contains all parts.

@@ -17,7 +17,7 @@ use exercises::host::{Bench, Case, Host};
 use exercises::worker::on_gpu;
 use kernel_build::{Clang, Tree};
 use libtest_mimic::{Arguments, Failed, Trial};
-use support::{Program, unless, with_clang, without_clang};
+use support::{Program, missing_clang, unless, with_clang};
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
         arguments.test_threads = Some(1);
     }
     let no_gpu = (!on_gpu()).then_some(NO_GPU);
-    let missing = without_clang().or(no_gpu);
+    let missing = missing_clang().or(no_gpu);
     let mut tests = Vec::new();
     for exercise in &EXERCISES {
         let solution = format!("{}: solution, on a GPU", exercise.name);
@@ -39,14 +39,14 @@ fn main() -> ExitCode {
         let time = exercise.data().ok().and_then(|data| data.time.as_ref());
         if let (Some(time), Side::Kernel(host)) = (time, &exercise.side) {
             let start = format!("{}: start, on a GPU", exercise.name);
-            tests.push(unless(missing, start, || start_is_timed(exercise)));
+            tests.push(unless(missing, start, || check_start(exercise)));
             tests.push(with_clang(
                 format!("{}: it is timed", exercise.name),
-                || is_timed(exercise, *host),
+                || check_timed(exercise, *host),
             ));
             tests.push(Trial::test(
                 format!("{}: the statement says so", exercise.name),
-                || is_said(exercise, time),
+                || check_statement(exercise, time),
             ));
         }
     }
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
 }
 
 /// Checks that a host side launches something that is timed.
-fn is_timed(exercise: &Exercise, host: &dyn Host) -> Result<(), Failed> {
+fn check_timed(exercise: &Exercise, host: &dyn Host) -> Result<(), Failed> {
     let tree = Tree::find(Path::new(HERE))?;
     let compiled = Clang::find()?.compile_text(&tree, "solution.cu", exercise.solution, None)?;
     let gpu = Gpu::open()?;
@@ -70,40 +70,40 @@ fn is_timed(exercise: &Exercise, host: &dyn Host) -> Result<(), Failed> {
 }
 
 /// Checks that a statement gives the time limit in both languages.
-fn is_said(exercise: &Exercise, time: &Time) -> Result<(), Failed> {
-    for (text, asked) in exercise.statement.iter().zip(["times", "倍"]) {
-        let asked = format!("{} {asked}", time.at_most);
-        let said = text.contains("CUDA_BACKEND=gpu") && text.contains(&asked);
-        assert!(said, "not '{asked}' on a GPU in:\n{text}");
+fn check_statement(exercise: &Exercise, time: &Time) -> Result<(), Failed> {
+    for (text, required) in exercise.statement.iter().zip(["times", "倍"]) {
+        let required = format!("{} {required}", time.at_most);
+        let has_limit = text.contains("CUDA_BACKEND=gpu") && text.contains(&required);
+        assert!(has_limit, "not '{required}' on a GPU in:\n{text}");
     }
     Ok(())
 }
 
 fn on_a_gpu(exercise: &Exercise, text: &str) -> (i32, serde_json::Value) {
-    let program = Program::new().with("CUDA_BACKEND", "gpu");
+    let program = Program::new().with_env("CUDA_BACKEND", "gpu");
     let file = program.write(&exercise.file(), text);
-    program.graded(exercise.name, &file)
+    program.grade(exercise.name, &file)
 }
 
 fn passes(exercise: &Exercise) -> Result<(), Failed> {
     let (code, record) = on_a_gpu(exercise, exercise.solution);
-    let asked = exercise.data()?.time.is_some();
+    let required = exercise.data()?.time.is_some();
     match (code, record["time"].is_object()) {
-        (0, timed) if timed == asked => Ok(()),
+        (0, timed) if timed == required => Ok(()),
         _ => Err(format!("exit code {code}: {record:#}").into()),
     }
 }
 
 /// Checks that the start file takes as long as the same file does as the reference, and is judged by that
 /// time. On an H200 all start files are too slow; on another GPU some may pass.
-fn start_is_timed(exercise: &Exercise) -> Result<(), Failed> {
+fn check_start(exercise: &Exercise) -> Result<(), Failed> {
     let (code, record) = on_a_gpu(exercise, exercise.start);
     let time = serde_json::from_value::<Timed>(record["time"].clone())?;
-    let alike =
-        (0.8..1.25).contains(&(time.answer_ms / time.start_ms.ok_or("no time of the start file")?));
+    let is_close = (0.8..1.25)
+        .contains(&(time.submission_ms / time.start_ms.ok_or("no time of the start file")?));
     let step = (!time.reached).then_some("time");
     match (code, record["step"].as_str()) {
-        (0 | 1, at) if at == step && alike && (code == 0) == time.reached => Ok(()),
+        (0 | 1, at) if at == step && is_close && (code == 0) == time.reached => Ok(()),
         _ => Err(format!("exit code {code}: {record:#}").into()),
     }
 }

@@ -3,8 +3,8 @@
 use anyhow::Result;
 use clap::ValueEnum;
 
-use super::marks::written;
-use super::table::{cell, plain};
+use super::marks::format_points;
+use super::table::{escape_formula, outcome_label};
 use super::{Class, Marks, Outcome, table};
 use crate::lang::Lang;
 use crate::report;
@@ -59,41 +59,43 @@ fn points(
     let names = class.exercises.iter().map(String::as_str);
     writer.write_record(head.iter().copied().chain(names))?;
     if let Some(first) = possible {
-        let most = class.exercises.iter().map(|exercise| {
-            marks.map_or("1".to_owned(), |marks| written(marks.most(class, exercise)))
+        let maxima = class.exercises.iter().map(|exercise| {
+            marks.map_or("1".to_owned(), |marks| {
+                format_points(marks.max_points(class, exercise))
+            })
         });
-        let before = head.iter().enumerate();
-        let before = before.map(|(place, _)| {
-            if place == 0 {
+        let labels = head.iter().enumerate();
+        let labels = labels.map(|(index, _)| {
+            if index == 0 {
                 first.to_owned()
             } else {
                 String::new()
             }
         });
-        writer.write_record(before.chain(most))?;
+        writer.write_record(labels.chain(maxima))?;
     }
     for student in &class.students {
-        let each = class.exercises.iter().map(|exercise| {
+        let points = class.exercises.iter().map(|exercise| {
             let result = class.result(student, exercise)?;
             points_of(class, marks, result)
         });
-        let each: Vec<Option<f64>> = each.collect();
-        let cell = |points: Option<f64>| points.map(written).unwrap_or_default();
-        let sum: Option<f64> = each.iter().copied().sum();
-        let who = head.iter().map(|column| match *column {
+        let points: Vec<Option<f64>> = points.collect();
+        let format_cell = |points: Option<f64>| points.map(format_points).unwrap_or_default();
+        let sum: Option<f64> = points.iter().copied().sum();
+        let identity = head.iter().map(|column| match *column {
             "Username" | "SIS Login ID" => login(student),
-            "Student" => plain(student),
-            SUM => cell(sum),
+            "Student" => escape_formula(student),
+            SUM => format_cell(sum),
             _ => String::new(),
         });
-        let cells = each.iter().copied().map(cell);
-        writer.write_record(who.chain(cells))?;
+        let cells = points.iter().copied().map(format_cell);
+        writer.write_record(identity.chain(cells))?;
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
 /// Returns the points of a result; `None` if the submission could not be graded.
-fn points_of(class: &Class, marks: Option<&Marks>, result: &super::Result) -> Option<f64> {
+fn points_of(class: &Class, marks: Option<&Marks>, result: &super::StudentResult) -> Option<f64> {
     match (marks, result.outcome) {
         (Some(marks), _) => marks.points(class, result),
         (None, Outcome::Ungraded) => None,
@@ -107,18 +109,18 @@ fn login(name: &str) -> String {
     let is_login = |letter: char| letter.is_alphanumeric() || "-._@+".contains(letter);
     match name.chars().all(is_login) {
         true => name.to_owned(),
-        false => plain(name),
+        false => escape_formula(name),
     }
 }
 
 /// Returns a one-word label for a result, in the reader's language.
-pub fn word(result: &super::Result, lang: Lang) -> &'static str {
+pub fn label(result: &super::StudentResult, lang: Lang) -> &'static str {
     match (lang, result.outcome) {
-        (Lang::En, _) => cell(Some(result)),
+        (Lang::En, _) => outcome_label(Some(result)),
         (Lang::Zh, Outcome::Passed) => "通过",
         (Lang::Zh, Outcome::Rejected) => result
             .step
-            .map_or("未通过", |step| report::step(step, lang)),
+            .map_or("未通过", |step| report::step_headline(step, lang)),
         (Lang::Zh, Outcome::Missing) => "缺交",
         (Lang::Zh, Outcome::Ungraded) => "未能评分",
     }
@@ -134,7 +136,7 @@ mod tests {
         let names = |names: &[&str]| {
             names
                 .iter()
-                .map(|&it| it.to_owned())
+                .map(|&name| name.to_owned())
                 .collect::<Vec<String>>()
         };
         Class {
@@ -152,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn each_importer_finds_its_columns() {
+    fn each_importer_gets_its_columns() {
         let table = |columns: Columns| columns.table(&class(), None).unwrap();
         let excel = table(Columns::Excel);
         assert!(
@@ -173,11 +175,11 @@ mod tests {
     }
 
     #[test]
-    fn who_logs_in_by_a_sign_is_found_and_no_formula_is_written() {
+    fn logins_are_written_literally_and_formulas_are_escaped() {
         let mut class = class();
-        let [known, formula] = ["+4912345", "=1+1"].map(str::to_owned);
+        let [number, formula] = ["+4912345", "=1+1"].map(str::to_owned);
         class.results.clear();
-        class.students = vec![known, formula];
+        class.students = vec![number, formula];
         let table = |columns: Columns| columns.table(&class, None).unwrap();
         assert!(
             table(Columns::Moodle).ends_with("\n+4912345,,,\n'=1+1,,,\n"),

@@ -11,27 +11,27 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use anyhow::Result;
 
 use super::Submissions;
-use super::table::plain;
+use super::table::escape_formula;
 use crate::exercise::Exercise;
 use crate::lang::Lang;
 
 /// Tokens per fingerprint.
-const TOKENS: usize = 8;
+const TOKENS_PER_FINGERPRINT: usize = 8;
 /// Consecutive fingerprints from which winnowing keeps at least one.
 const WINDOW: usize = 4;
 /// The minimum number of fingerprints for a comparison; with fewer, any overlap may be chance.
-const FEWEST: usize = 6;
+const MIN_FINGERPRINTS: usize = 6;
 /// The minimum share of common fingerprints for a pair to be reported.
-const SHARE: f64 = 0.6;
+const MIN_SHARE: f64 = 0.6;
 /// The minimum share for a pair of a submission and the solution. Higher, because correct submissions
 /// resemble the solution anyway.
-const SHARE_OF_SOLUTION: f64 = 0.9;
+const MIN_SHARE_OF_SOLUTION: f64 = 0.9;
 
 /// Two similar submissions.
 #[derive(Clone, Debug, PartialEq)]
 struct Pair<'a> {
     exercise: &'a str,
-    one: &'a str,
+    student: &'a str,
     /// The second student; `None` for the solution.
     other: Option<&'a str>,
     share: f64,
@@ -49,44 +49,58 @@ pub fn copies(submissions: &Submissions, lang: Lang) -> Result<(usize, String)> 
     for &exercise in &submissions.exercises {
         // Skip unreadable submissions: grading reports them as ungraded.
         let texts = submissions.students.iter().filter_map(|student| {
-            let text = submissions.answer(student, exercise, lang).ok().flatten();
+            let text = submissions.read(student, exercise, lang).ok().flatten();
             Some((student.as_str(), text?))
         });
-        pairs.extend(alike(exercise, &texts.collect::<Vec<_>>()));
+        pairs.extend(similar_pairs(exercise, &texts.collect::<Vec<_>>()));
     }
-    pairs.sort_by(|one, other| other.share.total_cmp(&one.share));
+    pairs.sort_by(|a, b| b.share.total_cmp(&a.share));
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["exercise", "student", "like", "share", "same"])?;
     for pair in &pairs {
         let share = format!("{:.2}", pair.share);
         let same = if pair.is_same { "yes" } else { "no" };
-        let other = pair.other.map_or("(solution)".to_owned(), plain);
-        writer.write_record([pair.exercise, &plain(pair.one), &other, &share, same])?;
+        let other = pair.other.map_or("(solution)".to_owned(), escape_formula);
+        writer.write_record([
+            pair.exercise,
+            &escape_formula(pair.student),
+            &other,
+            &share,
+            same,
+        ])?;
     }
     Ok((pairs.len(), String::from_utf8(writer.into_inner()?)?))
 }
 
 /// Returns the similar pairs among the submissions to one exercise.
-fn alike<'a>(exercise: &'a Exercise, texts: &[(&'a str, String)]) -> Vec<Pair<'a>> {
+fn similar_pairs<'a>(exercise: &'a Exercise, texts: &[(&'a str, String)]) -> Vec<Pair<'a>> {
     let (start, solution) = (tokens(exercise.start), tokens(exercise.solution));
-    let known = prints(&start);
-    let of_solution: BTreeSet<u64> = prints(&solution).difference(&known).copied().collect();
-    let cut: Vec<_> = texts
+    let start_prints = fingerprints(&start);
+    let solution_prints: BTreeSet<u64> = fingerprints(&solution)
+        .difference(&start_prints)
+        .copied()
+        .collect();
+    let tokenized: Vec<_> = texts
         .iter()
         .map(|(student, text)| (*student, tokens(text)))
         .collect();
-    let own: Vec<BTreeSet<u64>> = cut
+    let own_prints: Vec<BTreeSet<u64>> = tokenized
         .iter()
-        .map(|(_, tokens)| prints(tokens).difference(&known).copied().collect())
+        .map(|(_, tokens)| {
+            fingerprints(tokens)
+                .difference(&start_prints)
+                .copied()
+                .collect()
+        })
         .collect();
     let mut pairs = Vec::new();
-    for (place, (one, tokens)) in cut.iter().enumerate() {
-        let share = share(&own[place], &of_solution);
+    for (index, (student, tokens)) in tokenized.iter().enumerate() {
+        let share = share(&own_prints[index], &solution_prints);
         let is_same = *tokens == solution;
-        if is_same && of_solution.len() >= FEWEST || share >= SHARE_OF_SOLUTION {
+        if is_same && solution_prints.len() >= MIN_FINGERPRINTS || share >= MIN_SHARE_OF_SOLUTION {
             pairs.push(Pair {
                 exercise: exercise.name,
-                one,
+                student,
                 other: None,
                 share,
                 is_same,
@@ -94,31 +108,31 @@ fn alike<'a>(exercise: &'a Exercise, texts: &[(&'a str, String)]) -> Vec<Pair<'a
         }
     }
     // Index students by fingerprint, so that only students with a common fingerprint are compared.
-    let mut common: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    let mut overlaps: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     let mut holders: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    let apart: Vec<BTreeSet<u64>> = own
+    let distinctive: Vec<BTreeSet<u64>> = own_prints
         .iter()
-        .map(|own| own.difference(&of_solution).copied().collect())
+        .map(|prints| prints.difference(&solution_prints).copied().collect())
         .collect();
-    for (place, prints) in apart.iter().enumerate() {
-        for &print in prints {
-            let others = holders.entry(print).or_default();
+    for (index, fingerprints) in distinctive.iter().enumerate() {
+        for &fingerprint in fingerprints {
+            let others = holders.entry(fingerprint).or_default();
             for &other in others.iter() {
-                *common.entry((other, place)).or_default() += 1;
+                *overlaps.entry((other, index)).or_default() += 1;
             }
-            others.push(place);
+            others.push(index);
         }
     }
-    for ((one, other), many) in common {
-        let fewer = apart[one].len().min(apart[other].len());
-        let share = many as f64 / fewer as f64;
-        if many >= FEWEST && share >= SHARE {
+    for ((student, other), common_count) in overlaps {
+        let smaller = distinctive[student].len().min(distinctive[other].len());
+        let share = common_count as f64 / smaller as f64;
+        if common_count >= MIN_FINGERPRINTS && share >= MIN_SHARE {
             pairs.push(Pair {
                 exercise: exercise.name,
-                one: cut[one].0,
-                other: Some(cut[other].0),
+                student: tokenized[student].0,
+                other: Some(tokenized[other].0),
                 share,
-                is_same: cut[one].1 == cut[other].1,
+                is_same: tokenized[student].1 == tokenized[other].1,
             });
         }
     }
@@ -127,11 +141,11 @@ fn alike<'a>(exercise: &'a Exercise, texts: &[(&'a str, String)]) -> Vec<Pair<'a
 
 /// Returns the share of the first set's fingerprints that the second contains; 0 if either has too few to
 /// compare.
-fn share(one: &BTreeSet<u64>, other: &BTreeSet<u64>) -> f64 {
-    if one.len() < FEWEST || other.len() < FEWEST {
+fn share(first: &BTreeSet<u64>, second: &BTreeSet<u64>) -> f64 {
+    if first.len() < MIN_FINGERPRINTS || second.len() < MIN_FINGERPRINTS {
         return 0.0;
     }
-    one.intersection(other).count() as f64 / one.len() as f64
+    first.intersection(second).count() as f64 / first.len() as f64
 }
 
 /// Splits a text into tokens (words and single characters), dropping comments and whitespace.
@@ -160,8 +174,8 @@ fn tokens(text: &str) -> Vec<&str> {
 
 /// Returns the class that a token is compared by: keywords stand for themselves, all other names are equal,
 /// and so are all numbers.
-fn kind(token: &str) -> &str {
-    const WORDS: [&str; 24] = [
+fn token_class(token: &str) -> &str {
+    const KEYWORDS: [&str; 24] = [
         "for",
         "if",
         "else",
@@ -189,23 +203,23 @@ fn kind(token: &str) -> &str {
     ];
     match token.chars().next() {
         Some(first) if first.is_ascii_digit() => "0",
-        Some(first) if (first.is_alphabetic() || first == '_') && !WORDS.contains(&token) => "n",
+        Some(first) if (first.is_alphabetic() || first == '_') && !KEYWORDS.contains(&token) => "n",
         _ => token,
     }
 }
 
 /// Returns the fingerprints of a text: the minimum hash of each window.
-fn prints(tokens: &[&str]) -> BTreeSet<u64> {
-    let kinds: Vec<&str> = tokens.iter().map(|token| kind(token)).collect();
-    let all: Vec<u64> = kinds
-        .windows(TOKENS)
-        .map(|few| {
+fn fingerprints(tokens: &[&str]) -> BTreeSet<u64> {
+    let kinds: Vec<&str> = tokens.iter().map(|token| token_class(token)).collect();
+    let hashes: Vec<u64> = kinds
+        .windows(TOKENS_PER_FINGERPRINT)
+        .map(|group| {
             let mut hasher = DefaultHasher::new();
-            few.hash(&mut hasher);
+            group.hash(&mut hasher);
             hasher.finish()
         })
         .collect();
-    let least = all.windows(WINDOW.min(all.len().max(1)));
+    let least = hashes.windows(WINDOW.min(hashes.len().max(1)));
     least
         .filter_map(|window| window.iter().min().copied())
         .collect()
@@ -217,7 +231,7 @@ mod tests {
     use crate::course;
 
     /// A submission to exercise 19 that differs from the solution.
-    const OWN: &str = "#include \"cuda_device.h\"\n
+    const SUBMISSION: &str = "#include \"cuda_device.h\"\n
 extern \"C\" __global__ void transpose(const float *in, float *out, int width, int height) {
     __shared__ float kept[1056];
     const int lane = threadIdx.x, row = threadIdx.y;
@@ -232,48 +246,55 @@ extern \"C\" __global__ void transpose(const float *in, float *out, int width, i
 }
 ";
 
-    fn found(texts: &[(&'static str, String)]) -> Vec<(String, Option<String>, bool)> {
+    fn pairs_of(texts: &[(&'static str, String)]) -> Vec<(String, Option<String>, bool)> {
         let exercise = course::find("19").unwrap();
-        let pairs = alike(exercise, texts);
+        let pairs = similar_pairs(exercise, texts);
         pairs
             .iter()
-            .map(|it| (it.one.to_owned(), it.other.map(str::to_owned), it.is_same))
+            .map(|pair| {
+                (
+                    pair.student.to_owned(),
+                    pair.other.map(str::to_owned),
+                    pair.is_same,
+                )
+            })
             .collect()
     }
 
     #[test]
-    fn copies_are_found_and_right_answers_are_none() {
+    fn copies_are_found_and_independent_submissions_are_not() {
         let exercise = course::find("19").unwrap();
-        let renamed = OWN
+        let renamed = SUBMISSION
             .replace("kept", "tile")
             .replace("lane", "tx")
             .replace("within", "ok");
         let renamed = format!("// mine\n{}", renamed.replace("turn", "pass"));
-        let all = [
-            ("ann", OWN.to_owned()),
+        let texts = [
+            ("ann", SUBMISSION.to_owned()),
             ("bob", renamed),
             ("cal", exercise.start.to_owned()),
             ("dee", exercise.start.to_owned()),
         ];
-        let pair =
-            |one: &str, other: Option<&str>, same| (one.to_owned(), other.map(str::to_owned), same);
-        assert_eq!(found(&all), [pair("ann", Some("bob"), false)]);
+        let pair = |student: &str, other: Option<&str>, same| {
+            (student.to_owned(), other.map(str::to_owned), same)
+        };
+        assert_eq!(pairs_of(&texts), [pair("ann", Some("bob"), false)]);
         let solution = format!("/* all my own work */ {}", exercise.solution);
-        let all = [
+        let texts = [
             ("ann", solution.clone()),
             ("bob", solution),
-            ("cal", OWN.to_owned()),
+            ("cal", SUBMISSION.to_owned()),
         ];
         assert_eq!(
-            found(&all),
+            pairs_of(&texts),
             [pair("ann", None, true), pair("bob", None, true)]
         );
     }
 
     #[test]
-    fn comments_and_blanks_are_no_tokens() {
+    fn comments_and_whitespace_are_skipped() {
         assert_eq!(tokens("a /* b */+ c_1 // d\n;"), ["a", "+", "c_1", ";"]);
         assert_eq!(tokens("/* open"), Vec::<&str>::new());
-        assert!(prints(&[]).is_empty() && prints(&["a"]).is_empty());
+        assert!(fingerprints(&[]).is_empty() && fingerprints(&["a"]).is_empty());
     }
 }

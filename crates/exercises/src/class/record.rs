@@ -26,13 +26,13 @@ pub struct Class {
     /// Names of all students of all shards, in order.
     pub students: Vec<String>,
     /// The results, ordered by student, then by exercise.
-    pub results: Vec<Result>,
+    pub results: Vec<StudentResult>,
 }
 
 /// The result of one submission.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Result {
+pub struct StudentResult {
     /// The student's name.
     pub student: String,
     /// The exercise's name.
@@ -76,20 +76,20 @@ impl Class {
     /// # Errors
     ///
     /// Fails if the records do not belong to one run, or if shards are missing or duplicated.
-    pub fn merged(parts: Vec<Class>, lang: Lang) -> anyhow::Result<Class> {
+    pub fn merge(parts: Vec<Class>, lang: Lang) -> anyhow::Result<Class> {
         let mut parts = parts.into_iter();
         let Some(mut whole) = parts.next() else {
-            bail!(say!(lang, "no record", "没有记录"));
+            bail!(localize!(lang, "no record", "没有记录"));
         };
-        let of = |part: &Class| part.shard.map_or(1, |shard| shard.of);
-        let count = of(&whole);
+        let shard_count = |part: &Class| part.shard.map_or(1, |shard| shard.of);
+        let count = shard_count(&whole);
         let mut seen = vec![whole.shard];
         for part in parts {
             ensure!(
-                (part.seed, of(&part)) == (whole.seed, count)
+                (part.seed, shard_count(&part)) == (whole.seed, count)
                     && part.students == whole.students
                     && part.exercises == whole.exercises,
-                say!(
+                localize!(
                     lang,
                     "these records are no parts of one whole: seed, students, exercises or the number of \
                      parts differ",
@@ -98,14 +98,14 @@ impl Class {
             );
             ensure!(
                 !seen.contains(&part.shard),
-                say!(lang, "part {} is there twice", "第 {} 份出现了两次"; shard(part.shard))
+                localize!(lang, "part {} is there twice", "第 {} 份出现了两次"; display_shard(part.shard))
             );
             seen.push(part.shard);
             whole.results.extend(part.results);
         }
         ensure!(
             seen.len() == count as usize,
-            say!(
+            localize!(
                 lang,
                 "{} of {} parts are there: all are needed",
                 "共 {1} 份，只有 {0} 份：需要全部";
@@ -113,8 +113,8 @@ impl Class {
             )
         );
         whole.shard = None;
-        whole.put_in_order();
-        whole.checked(lang)
+        whole.sort_results();
+        whole.validated(lang)
     }
 
     /// Returns the record unchanged if a grading run can have produced it: students are unique and sorted,
@@ -123,19 +123,19 @@ impl Class {
     /// # Errors
     ///
     /// Fails with the first inconsistency otherwise.
-    pub fn checked(self, lang: Lang) -> anyhow::Result<Class> {
-        let mut known = EXERCISES.into_iter();
-        let in_order = |name: &String| known.any(|it| it.name == *name);
+    pub fn validated(self, lang: Lang) -> anyhow::Result<Class> {
+        let mut course = EXERCISES.into_iter();
+        let in_order = |name: &String| course.any(|exercise| exercise.name == *name);
         ensure!(
             !self.exercises.is_empty() && self.exercises.iter().all(in_order),
-            say!(
+            localize!(
                 lang,
                 "its exercises are not those of this course, or not in order",
                 "其中的练习与本课程不一致，或顺序不对"
             )
         );
         if let Some(pair) = self.students.windows(2).find(|pair| pair[0] >= pair[1]) {
-            bail!(say!(
+            bail!(localize!(
                 lang,
                 "the student '{}' is there twice, or not in order",
                 "学生“{}”重复出现，或顺序不对";
@@ -145,29 +145,31 @@ impl Class {
         let part = self.shard.unwrap_or(Shard { index: 1, of: 1 });
         ensure!(
             (1..=part.of).contains(&part.index),
-            say!(lang, "there is no part {}", "没有第 {} 份"; part)
+            localize!(lang, "there is no part {}", "没有第 {} 份"; part)
         );
         let all = self.students.iter().flat_map(|student| {
             let exercises = self.exercises.iter();
             exercises.map(move |exercise| (student, exercise))
         });
-        let wanted = all.enumerate().filter(|(number, _)| part.has(*number));
-        let mut wanted = wanted.map(|(_, answer)| answer);
+        let expected = all.enumerate().filter(|(number, _)| part.contains(*number));
+        let mut expected = expected.map(|(_, submission)| submission);
         let mut results = self.results.iter();
         loop {
-            match (wanted.next(), results.next()) {
+            match (expected.next(), results.next()) {
                 (None, None) => break,
-                (wanted, Some(result)) if wanted == Some((&result.student, &result.exercise)) => {
-                    result.checked(lang)?;
+                (expected, Some(result))
+                    if expected == Some((&result.student, &result.exercise)) =>
+                {
+                    result.validate(lang)?;
                 }
-                (_, Some(result)) => bail!(say!(
+                (_, Some(result)) => bail!(localize!(
                     lang,
                     "the result for {} of '{}' does not belong there: no such student or exercise is in its lists, it \
                      is of another part, or one before it is missing or there twice",
                     "{}（学生“{}”）的结果不该在这里：名单中没有这名学生或这道练习，或属于另一份，或前面有缺失或重复";
                     in_a_line(&result.exercise), in_a_line(&result.student)
                 )),
-                (Some((student, exercise)), None) => bail!(say!(
+                (Some((student, exercise)), None) => bail!(localize!(
                     lang,
                     "the result for {} of '{}' is missing",
                     "缺少 {}（学生“{}”）的结果";
@@ -178,38 +180,41 @@ impl Class {
         Ok(self)
     }
 
-    fn put_in_order(&mut self) {
-        let place = |names: &[String]| -> BTreeMap<String, usize> {
+    fn sort_results(&mut self) {
+        let ranks = |names: &[String]| -> BTreeMap<String, usize> {
             names.iter().cloned().zip(0..).collect()
         };
-        let (students, exercises) = (place(&self.students), place(&self.exercises));
-        self.results.sort_by_key(|it| {
+        let (students, exercises) = (ranks(&self.students), ranks(&self.exercises));
+        self.results.sort_by_key(|result| {
             (
-                students.get(&it.student).copied(),
-                exercises.get(&it.exercise).copied(),
+                students.get(&result.student).copied(),
+                exercises.get(&result.exercise).copied(),
             )
         });
     }
 
     /// Returns a student's result for an exercise; `None` if it belongs to another shard.
-    pub fn result(&self, student: &str, exercise: &str) -> Option<&Result> {
+    pub fn result(&self, student: &str, exercise: &str) -> Option<&StudentResult> {
         let mut all = self.results.iter();
-        all.find(|it| it.student == student && it.exercise == exercise)
+        all.find(|result| result.student == student && result.exercise == exercise)
     }
 
     /// Returns the number of submissions with an outcome.
     pub fn count(&self, outcome: Outcome) -> usize {
-        let those = self.results.iter().filter(|it| it.outcome == outcome);
-        those.count()
+        let matching = self
+            .results
+            .iter()
+            .filter(|result| result.outcome == outcome);
+        matching.count()
     }
 }
 
-impl Result {
+impl StudentResult {
     /// Checks that the step is consistent with the outcome.
-    fn checked(&self, lang: Lang) -> anyhow::Result<()> {
+    fn validate(&self, lang: Lang) -> anyhow::Result<()> {
         ensure!(
             (self.outcome == Outcome::Rejected) == self.step.is_some(),
-            say!(
+            localize!(
                 lang,
                 "the result for {} of '{}' has an outcome that does not go with its step",
                 "{}（学生“{}”）的结果与所在步骤不符";
@@ -220,7 +225,7 @@ impl Result {
     }
 }
 
-fn shard(shard: Option<Shard>) -> String {
+fn display_shard(shard: Option<Shard>) -> String {
     shard.map_or("1/1".to_owned(), |shard| shard.to_string())
 }
 
@@ -229,8 +234,13 @@ pub mod sample {
     use super::*;
 
     /// Returns a result with empty optional fields.
-    pub fn result(student: &str, exercise: &str, outcome: Outcome, step: Option<Step>) -> Result {
-        Result {
+    pub fn result(
+        student: &str,
+        exercise: &str,
+        outcome: Outcome,
+        step: Option<Step>,
+    ) -> StudentResult {
+        StudentResult {
             student: student.to_owned(),
             exercise: exercise.to_owned(),
             outcome,
@@ -247,14 +257,17 @@ pub mod sample {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::course::OURS;
+    use crate::course::BUILT_IN;
 
     /// Returns the record of a shard of a class with two students who pass everything.
     fn part(index: u32, of: u32) -> Class {
         let students = ["ann", "bob"].map(str::to_owned).to_vec();
-        let exercises: Vec<String> = OURS.iter().map(|it| it.name.to_owned()).collect();
+        let exercises: Vec<String> = BUILT_IN
+            .iter()
+            .map(|exercise| exercise.name.to_owned())
+            .collect();
         let all = students.iter().flat_map(|student| {
-            exercises.iter().map(move |exercise| Result {
+            exercises.iter().map(move |exercise| StudentResult {
                 student: student.clone(),
                 exercise: exercise.clone(),
                 outcome: Outcome::Passed,
@@ -267,7 +280,9 @@ mod tests {
             })
         });
         let shard = Shard { index, of };
-        let results = all.enumerate().filter(|(number, _)| shard.has(*number));
+        let results = all
+            .enumerate()
+            .filter(|(number, _)| shard.contains(*number));
         Class {
             seed: 3,
             shard: (of > 1).then_some(shard),
@@ -278,19 +293,19 @@ mod tests {
     }
 
     #[test]
-    fn parts_make_the_whole_in_any_order() {
+    fn shards_merge_in_any_order() {
         let whole = part(1, 1);
         for of in [2, 3, 4, 7] {
             let mut parts: Vec<Class> = (1..=of).map(|index| part(index, of)).collect();
             parts.reverse();
-            assert_eq!(Class::merged(parts, Lang::En).unwrap(), whole, "{of} parts");
+            assert_eq!(Class::merge(parts, Lang::En).unwrap(), whole, "{of} parts");
         }
-        assert_eq!(Class::merged(vec![part(1, 1)], Lang::En).unwrap(), whole);
+        assert_eq!(Class::merge(vec![part(1, 1)], Lang::En).unwrap(), whole);
     }
 
     #[test]
-    fn what_is_no_whole_is_refused() {
-        let error = |parts| Class::merged(parts, Lang::En).unwrap_err().to_string();
+    fn incomplete_or_mixed_shards_are_rejected() {
+        let error = |parts| Class::merge(parts, Lang::En).unwrap_err().to_string();
         assert!(error(vec![]).contains("no record"));
         assert!(error(vec![part(1, 2)]).contains("1 of 2 parts"));
         assert!(error(vec![part(1, 2), part(1, 2)]).contains("part 1/2 is there twice"));
@@ -304,30 +319,33 @@ mod tests {
     }
 
     /// Returns the error for a record changed by `change`.
-    fn wrong(change: impl FnOnce(&mut Class)) -> String {
+    fn error_after(change: impl FnOnce(&mut Class)) -> String {
         let mut class = part(1, 2);
         change(&mut class);
-        class.checked(Lang::En).unwrap_err().to_string()
+        class.validated(Lang::En).unwrap_err().to_string()
     }
 
     #[test]
-    fn a_record_has_what_a_grading_can_have_made() {
-        assert!(part(2, 3).checked(Lang::En).is_ok());
-        let said = wrong(|it| it.exercises[0] = "01-other".to_owned());
-        assert!(said.contains("exercises are not those"), "{said}");
-        let said = wrong(|it| it.students[1] = "ann".to_owned());
-        assert!(said.contains("'ann' is there twice"), "{said}");
-        let said = wrong(|it| it.results[0].student = "eve".to_owned());
-        assert!(said.contains("'eve' does not belong"), "{said}");
-        let said = wrong(|it| it.results[0].exercise = "30-more".to_owned());
-        assert!(said.contains("30-more of 'ann' does not belong"), "{said}");
-        let said = wrong(|it| it.results.insert(0, it.results[0].clone()));
-        assert!(said.contains("does not belong"), "{said}");
-        let said = wrong(|it| it.results[0].outcome = Outcome::Rejected);
-        assert!(said.contains("does not go with its step"), "{said}");
+    fn inconsistent_records_are_rejected() {
+        assert!(part(2, 3).validated(Lang::En).is_ok());
+        let error = error_after(|class| class.exercises[0] = "01-other".to_owned());
+        assert!(error.contains("exercises are not those"), "{error}");
+        let error = error_after(|class| class.students[1] = "ann".to_owned());
+        assert!(error.contains("'ann' is there twice"), "{error}");
+        let error = error_after(|class| class.results[0].student = "eve".to_owned());
+        assert!(error.contains("'eve' does not belong"), "{error}");
+        let error = error_after(|class| class.results[0].exercise = "30-more".to_owned());
+        assert!(
+            error.contains("30-more of 'ann' does not belong"),
+            "{error}"
+        );
+        let error = error_after(|class| class.results.insert(0, class.results[0].clone()));
+        assert!(error.contains("does not belong"), "{error}");
+        let error = error_after(|class| class.results[0].outcome = Outcome::Rejected);
+        assert!(error.contains("does not go with its step"), "{error}");
         for (index, of) in [(0, 2), (3, 2), (0, 0), (1, 0)] {
-            let said = wrong(|it| it.shard = Some(Shard { index, of }));
-            assert!(said.contains("there is no part"), "{said}");
+            let error = error_after(|class| class.shard = Some(Shard { index, of }));
+            assert!(error.contains("there is no part"), "{error}");
         }
     }
 }

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::exercise::Exercise;
-use crate::folder;
 use crate::lang::Lang;
 use crate::text::in_a_line;
+use crate::workspace;
 
 /// The students' submissions.
 #[derive(Clone)]
@@ -32,7 +32,7 @@ impl Submissions {
         exercises: Vec<&'static Exercise>,
         lang: Lang,
     ) -> Result<Submissions> {
-        let named = || folder::shown(folder);
+        let named = || workspace::display_path(folder);
         let mut students = Vec::new();
         for entry in fs::read_dir(folder).with_context(named)? {
             let entry = entry.with_context(named)?;
@@ -41,7 +41,7 @@ impl Submissions {
                 continue;
             }
             let name = entry.file_name().into_string().map_err(|name| {
-                anyhow::anyhow!(say!(
+                anyhow::anyhow!(localize!(
                     lang,
                     "{}: the name of the folder {:?} is no text in UTF-8",
                     "{}：文件夹 {:?} 的名字不是 UTF-8 文本";
@@ -54,7 +54,7 @@ impl Submissions {
         }
         ensure!(
             !students.is_empty(),
-            say!(
+            localize!(
                 lang,
                 "{} has no folders: make one for each student, with the answers in it",
                 "{} 中没有文件夹：请为每名学生建一个文件夹，把答案放在里面";
@@ -71,7 +71,7 @@ impl Submissions {
     }
 
     /// Returns all possible submissions, ordered by student, then by exercise.
-    pub fn all(&self) -> impl Iterator<Item = (&str, &'static Exercise)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &'static Exercise)> {
         self.students.iter().flat_map(|student| {
             let student = student.as_str();
             let exercises = self.exercises.iter();
@@ -80,7 +80,7 @@ impl Submissions {
     }
 
     /// Returns the path of a student's folder.
-    pub fn of(&self, student: &str) -> PathBuf {
+    pub fn student_folder(&self, student: &str) -> PathBuf {
         self.folder.join(student)
     }
 
@@ -89,13 +89,15 @@ impl Submissions {
     /// # Errors
     ///
     /// Fails if it is not a regular file or cannot be read.
-    pub fn answer(&self, student: &str, exercise: &Exercise, lang: Lang) -> Result<Option<String>> {
+    pub fn read(&self, student: &str, exercise: &Exercise, lang: Lang) -> Result<Option<String>> {
         let path = self.folder.join(student).join(exercise.file());
-        let named = shown(student, exercise);
+        let named = display_name(student, exercise);
         // Do not follow symbolic links, which could point to any file of this machine.
         match fs::symlink_metadata(&path) {
-            Ok(there) if there.is_file() => folder::read(&path, &named, lang).map(Some),
-            Ok(_) => bail!(say!(lang, "{} is no file", "{} 不是普通文件"; named)),
+            Ok(metadata) if metadata.is_file() => {
+                workspace::read_text(&path, &named, lang).map(Some)
+            }
+            Ok(_) => bail!(localize!(lang, "{} is no file", "{} 不是普通文件"; named)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error).context(named),
         }
@@ -104,6 +106,6 @@ impl Submissions {
 
 /// Returns the name of a submission's file for messages. It is relative to the class's folder, because
 /// records must not contain paths of this machine.
-pub fn shown(student: &str, exercise: &Exercise) -> String {
+pub fn display_name(student: &str, exercise: &Exercise) -> String {
     in_a_line(&format!("{student}/{}", exercise.file())).into_owned()
 }

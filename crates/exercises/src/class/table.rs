@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::marks::written;
+use super::marks::format_points;
 use super::{Class, Marks, Outcome};
 
 /// Formats the table as CSV. A cell contains `passed`, the step at which the submission was rejected,
@@ -18,17 +18,25 @@ pub fn table(class: &Class, marks: Option<&Marks>) -> Result<String> {
     let head = head.chain(marks.map(|_| "points"));
     writer.write_record(head.chain(class.exercises.iter().map(String::as_str)))?;
     for student in &class.students {
-        let of = class.results.iter().filter(|it| it.student == *student);
-        let of: Vec<_> = of.collect();
-        let passed = of.iter().filter(|it| it.outcome == Outcome::Passed).count();
+        let results = class
+            .results
+            .iter()
+            .filter(|result| result.student == *student);
+        let results: Vec<_> = results.collect();
+        let passed = results
+            .iter()
+            .filter(|result| result.outcome == Outcome::Passed)
+            .count();
         let cells = class.exercises.iter().map(|exercise| {
-            let found = of.iter().find(|it| it.exercise == *exercise);
-            cell(found.copied())
+            let result = results.iter().find(|result| result.exercise == *exercise);
+            outcome_label(result.copied())
         });
-        let first = [plain(student), passed.to_string()].into_iter();
+        let first = [escape_formula(student), passed.to_string()].into_iter();
         let points = marks.map(|marks| {
-            let points = of.iter().filter_map(|it| marks.points(class, it));
-            written(points.sum())
+            let points = results
+                .iter()
+                .filter_map(|result| marks.points(class, result));
+            format_points(points.sum())
         });
         writer.write_record(first.chain(points).chain(cells.map(str::to_owned)))?;
     }
@@ -36,8 +44,8 @@ pub fn table(class: &Class, marks: Option<&Marks>) -> Result<String> {
 }
 
 /// Returns a one-word label for a result, as used in records.
-pub fn cell(result: Option<&super::Result>) -> &'static str {
-    match result.map(|it| (it.outcome, it.step)) {
+pub fn outcome_label(result: Option<&super::StudentResult>) -> &'static str {
+    match result.map(|result| (result.outcome, result.step)) {
         Some((Outcome::Passed, _)) => "passed",
         Some((Outcome::Rejected, step)) => step.map_or("rejected", |step| step.name()),
         Some((Outcome::Missing, _)) => "missing",
@@ -48,7 +56,7 @@ pub fn cell(result: Option<&super::Result>) -> &'static str {
 }
 
 /// Quotes a name that a spreadsheet would read as a formula.
-pub fn plain(name: &str) -> String {
+pub fn escape_formula(name: &str) -> String {
     match name.starts_with(['=', '+', '-', '@', '\t', '\r']) {
         true => format!("'{name}"),
         false => name.to_owned(),
@@ -62,8 +70,8 @@ mod tests {
     use crate::data::Step;
 
     #[test]
-    fn a_row_a_student_and_no_formulas() {
-        let result = |student: &str, exercise: &str, outcome, step| class::Result {
+    fn the_table_has_one_row_per_student_and_no_formulas() {
+        let result = |student: &str, exercise: &str, outcome, step| class::StudentResult {
             message: "a, \"b\"".to_owned(),
             ..class::record::sample::result(student, exercise, outcome, step)
         };

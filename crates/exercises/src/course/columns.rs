@@ -3,7 +3,7 @@
 use anyhow::Result;
 use cust::prelude::*;
 
-use super::wide;
+use super::row_padding;
 use crate::host::{Bench, Case, Host, Output};
 
 /// Column sums of a matrix, one strip of a column per thread.
@@ -25,10 +25,10 @@ impl Host for Columns {
             }
         }
 
-        let others = case.integers(1, wide::more(case), u32::MAX);
-        let others: Vec<i32> = others.into_iter().map(u32::cast_signed).collect();
-        let rows = wide::rows(&matrix, width, &others);
-        let pitched = bench.pitched_input("matrix", &rows, [width + others.len(), height, 1])?;
+        let extra = case.integers(1, row_padding::extra_elements(case), u32::MAX);
+        let extra: Vec<i32> = extra.into_iter().map(u32::cast_signed).collect();
+        let rows = row_padding::pad_rows(&matrix, width, &extra);
+        let pitched = bench.pitched_input("matrix", &rows, [width + extra.len(), height, 1])?;
         let sums = DeviceBuffer::from_slice(&vec![0; width])?;
         let kernel = bench.kernel("column_sums")?;
         let stream = &bench.gpu.stream;

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use cust::prelude::*;
 
-use super::wide;
+use super::row_padding;
 use crate::host::{Bench, Case, Host, Output};
 
 /// The conversion of a colour picture in pitched memory to grey.
@@ -21,9 +21,9 @@ impl Host for PitchInElements {
         let grey = |pixel: &[f32]| 0.25 * pixel[0] + 0.5 * pixel[1] + 0.25 * pixel[2];
         let expected = picture.chunks(COLOURS).map(grey).collect();
 
-        let others = case.floats(1, wide::more(case));
-        let rows = wide::rows(&picture, COLOURS * width, &others);
-        let size = [COLOURS * width + others.len(), height, 1];
+        let extra = case.floats(1, row_padding::extra_elements(case));
+        let rows = row_padding::pad_rows(&picture, COLOURS * width, &extra);
+        let size = [COLOURS * width + extra.len(), height, 1];
         let image = bench.pitched_input("image", &rows, size)?;
         let to = bench.output(width * height)?;
         let kernel = bench.kernel("to_grey")?;

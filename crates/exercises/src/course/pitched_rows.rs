@@ -6,7 +6,7 @@ use cust::memory::DeviceSlice;
 use cust::prelude::*;
 use matmul_pitched::pitched::PitchedBuffer;
 
-use super::wide;
+use super::row_padding;
 use crate::host::{Bench, Case, Host, Output};
 
 /// The extraction of a part of a picture.
@@ -20,10 +20,10 @@ impl Host for PitchedRows {
         let (width, height) = (case.width(), case.height());
         // Three different pitches: rows of `width` floats, the part's rows, and the picture's rows, which are
         // at least 128 floats longer.
-        let wide = width + wide::more(case);
+        let padded_width = width + row_padding::extra_elements(case);
         let margins = case.integers(1, 3, 100);
         let (left, top) = (1 + margins[0] as usize, 1 + margins[1] as usize);
-        let picture_width = left + wide + 128 + margins[2] as usize;
+        let picture_width = left + padded_width + 128 + margins[2] as usize;
         let picture_height = top + height;
         let picture = case.floats(0, picture_width * picture_height);
         let rows = picture.chunks(picture_width).skip(top);
@@ -31,12 +31,15 @@ impl Host for PitchedRows {
 
         let size = [picture_width, picture_height, 1];
         let from = bench.pitched_input("picture", &picture, size)?;
-        let mut to = PitchedBuffer::<f32>::new_2d(wide, height)?;
-        let behind = garbage(case);
-        to.fill_8(behind)?;
-        let others = vec![f32::from_ne_bytes([behind; 4]); wide - width];
+        let mut to = PitchedBuffer::<f32>::new_2d(padded_width, height)?;
+        let filler = padding_byte(case);
+        to.fill_8(filler)?;
+        let extra = vec![f32::from_ne_bytes([filler; 4]); padded_width - width];
         let unwritten = vec![f32::from_ne_bytes([POISON; 4]); width * height];
-        to.copy_2d_from(&wide::rows(&unwritten, width, &others), wide)?;
+        to.copy_2d_from(
+            &row_padding::pad_rows(&unwritten, width, &extra),
+            padded_width,
+        )?;
         let kernel = bench.kernel("cut")?;
         let stream = &bench.gpu.stream;
         let grid = (width.div_ceil(BLOCK) as u32, height.div_ceil(BLOCK) as u32);
@@ -57,18 +60,18 @@ impl Host for PitchedRows {
         let part = rows.clone().flat_map(|row| &row[..width]);
         let part = part.map(|&word| f32::from_bits(word)).collect();
         let padding: Vec<u32> = rows.flat_map(|row| &row[width..]).copied().collect();
-        let untouched = vec![u32::from_ne_bytes([behind; 4]); padding.len()];
-        let beside = [height, padding.len() / height];
+        let untouched = vec![u32::from_ne_bytes([filler; 4]); padding.len()];
+        let padding_shape = [height, padding.len() / height];
         Ok(vec![
-            Output::of("part", &[height, width], part, expected.collect())?,
-            Output::of("padding", &beside, padding, untouched)?.behind("part"),
+            Output::from_values("part", &[height, width], part, expected.collect())?,
+            Output::from_values("padding", &padding_shape, padding, untouched)?.padding_of("part"),
         ])
     }
 }
 
 /// Draws the byte that fills the padding before the launch, different in each case and never the poison byte,
 /// which means "never written".
-fn garbage(case: &Case) -> u8 {
+fn padding_byte(case: &Case) -> u8 {
     match case.integers(2, 1, 1 << 8)[0] as u8 {
         POISON => 0,
         drawn => drawn,

@@ -8,7 +8,7 @@ use cust::launch;
 use crate::host::{Bench, Case, Host, Output};
 
 /// Threads per block along one side; a block has 16 rows of 16.
-const SIDE: u32 = 16;
+const BLOCK_SIDE: u32 = 16;
 const THREADS: usize = 256;
 /// Threads per warp.
 const WARP: usize = 32;
@@ -21,7 +21,7 @@ type Kernel = (&'static str, fn(usize, usize) -> usize);
 const KERNELS: [Kernel; 4] = [
     ("by_block", |block, _| block),
     ("by_thread", |_, thread| thread),
-    ("by_row", |_, thread| thread / SIDE as usize),
+    ("by_row", |_, thread| thread / BLOCK_SIDE as usize),
     ("far_apart", |_, thread| 100 * (thread % 8)),
 ];
 
@@ -47,7 +47,7 @@ impl Host for PredictConstant {
         // Read the predictions before any of the student's kernels can change them.
         let predicted = bench.variable::<u32>("predicted", KERNELS.len())?;
         bench.input_variable("table", &table)?;
-        bench.ours()?.set_variable("table", &table)?;
+        bench.start_code()?.set_variable("table", &table)?;
 
         let mut outputs = Vec::new();
         let mut requests = Vec::new();
@@ -60,32 +60,33 @@ impl Host for PredictConstant {
             // SAFETY: the kernel takes one pointer and writes one element per thread; `out` has as many
             // elements.
             unsafe {
-                launch!(kernel<<<case.size[0], (SIDE, SIDE), 0, stream>>>(out.as_device_ptr()))
+                launch!(kernel<<<case.size[0], (BLOCK_SIDE, BLOCK_SIDE), 0, stream>>>(out.as_device_ptr()))
             }?;
             stream.synchronize()?;
             outputs.push(Output::new(name, &[blocks, THREADS], &out, expected)?);
 
             // Count the course's own kernels: the student may have changed the copies in the submission.
-            let counted = bench.uncounted(|| {
-                let kernel = bench.ours()?.kernel(name)?;
+            let measured = bench.uncounted(|| {
+                let kernel = bench.start_code()?.kernel(name)?;
                 let out = bench.output::<i32>(blocks * THREADS)?;
                 // SAFETY: the kernel takes one pointer and writes one element per thread; `out` has as many
                 // elements.
                 unsafe {
-                    launch!(kernel<<<case.size[0], (SIDE, SIDE), 0, stream>>>(out.as_device_ptr()))
+                    launch!(kernel<<<case.size[0], (BLOCK_SIDE, BLOCK_SIDE), 0, stream>>>(out.as_device_ptr()))
                 }?;
                 stream.synchronize()?;
-                bench.counted("idc__requests.sum")
+                bench.counter("idc__requests.sum")
             })?;
             let warps = (blocks * THREADS / WARP) as u64;
-            requests.push(match counted {
+            requests.push(match measured {
                 Some(requests) => u32::try_from(requests / warps)?,
                 // A GPU's counters need a profiler, so compute the requests of one warp; all warps are alike.
                 None => (0..WARP).map(read).collect::<HashSet<_>>().len() as u32,
             });
         }
         outputs.push(
-            Output::of("predicted", &[KERNELS.len()], predicted, requests)?.predicting(&NAMES),
+            Output::from_values("predicted", &[KERNELS.len()], predicted, requests)?
+                .predicted(&NAMES),
         );
         Ok(outputs)
     }

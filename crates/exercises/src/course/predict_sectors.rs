@@ -59,8 +59,11 @@ impl Host for PredictSectors {
             let expected = (0..WARP).map(|lane| numbers[element(lane)]).collect();
             outputs.push(Output::new(name, &[WARP], &to, expected)?);
             // Count the course's own kernels: the student may have changed the copies in the submission.
-            let counted = bench.uncounted(|| {
-                let (kernel, to) = (bench.ours()?.kernel(name)?, bench.output::<f32>(WARP)?);
+            let measured = bench.uncounted(|| {
+                let (kernel, to) = (
+                    bench.start_code()?.kernel(name)?,
+                    bench.output::<f32>(WARP)?,
+                );
                 // SAFETY: the arguments match the kernel's signature; `to` has `WARP` elements, one per lane.
                 unsafe {
                     launch!(kernel<<<1, WARP as u32, 0, stream>>>(
@@ -68,22 +71,23 @@ impl Host for PredictSectors {
                     ))
                 }?;
                 stream.synchronize()?;
-                bench.counted(SECTORS)
+                bench.counter(SECTORS)
             })?;
-            sectors.push(match counted {
-                Some(counted) => u32::try_from(counted)?,
-                None => touched(element),
+            sectors.push(match measured {
+                Some(measured) => u32::try_from(measured)?,
+                None => count_sectors(element),
             });
         }
         outputs.push(
-            Output::of("predicted", &[KERNELS.len()], predicted, sectors)?.predicting(&NAMES),
+            Output::from_values("predicted", &[KERNELS.len()], predicted, sectors)?
+                .predicted(&NAMES),
         );
         Ok(outputs)
     }
 }
 
 /// Returns the number of 32-byte sectors that a warp's elements occupy, for machines without counters.
-fn touched(element: Element) -> u32 {
+fn count_sectors(element: Element) -> u32 {
     let mut sectors: Vec<_> = (0..WARP).map(|lane| 4 * element(lane) / 32).collect();
     sectors.sort_unstable();
     sectors.dedup();
@@ -95,8 +99,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sectors_are_told_from_addresses_as_an_h200_counts_them() {
-        let told = KERNELS.map(|(_, element)| touched(element));
-        assert_eq!(told, [4, 4, 5, 12, 32, 1]);
+    fn sectors_computed_from_addresses_match_an_h200() {
+        let counts = KERNELS.map(|(_, element)| count_sectors(element));
+        assert_eq!(counts, [4, 4, 5, 12, 32, 1]);
     }
 }

@@ -4,7 +4,7 @@ use anyhow::Result;
 use cust::memory::{DeviceCopy, DevicePointer};
 use cust::prelude::*;
 
-use super::wide;
+use super::row_padding;
 use crate::host::{Bench, Case, Host, Output};
 
 /// The difference of each slice of a volume from the one before.
@@ -29,9 +29,9 @@ impl Host for SliceDifferences {
         let before = |i: usize| if i < slice { 0.0 } else { values[i - slice] };
         let expected = (0..values.len()).map(|i| values[i] - before(i)).collect();
 
-        let others = case.floats(1, wide::more(case));
-        let rows = wide::rows(&values, width, &others);
-        let size = [width + others.len(), height, depth];
+        let extra = case.floats(1, row_padding::extra_elements(case));
+        let rows = row_padding::pad_rows(&values, width, &extra);
+        let size = [width + extra.len(), height, depth];
         let buffer = bench.pitched_input("volume", &rows, size)?;
         let differences = bench.output(values.len())?;
         let volume = Volume {

@@ -1,6 +1,6 @@
 //! The format of `exercise.toml`. Unknown fields are errors, so that misspelt names are noticed.
 
-mod described;
+mod outputs;
 mod sizes;
 mod target;
 mod text;
@@ -13,8 +13,8 @@ use launch_plan::plan::{self, Plan};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-pub use described::Output;
-pub use sizes::{Between, Random, Sizes};
+pub use outputs::Output;
+pub use sizes::{Random, SizeRange, Sizes};
 pub use target::{Counters, Target};
 pub use text::Text;
 
@@ -185,7 +185,7 @@ impl Data {
     /// # Errors
     ///
     /// Fails if the text is not a valid `exercise.toml` or contradicts itself.
-    pub fn read(text: &str) -> Result<Data> {
+    pub fn parse(text: &str) -> Result<Data> {
         let data: Data = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             let file = comment::Text {
@@ -208,7 +208,7 @@ impl Data {
     }
 
     /// Returns true if the data describes buffers and launches, so that no host side in Rust is needed.
-    pub fn is_described(&self) -> bool {
+    pub fn is_declarative(&self) -> bool {
         !self.outputs.is_empty() || !self.launch.is_empty() || !self.buffer.is_empty()
     }
 
@@ -241,8 +241,8 @@ impl Data {
         self.tolerance.validate()?;
         kernel_build::Arch::numbered(self.architecture)
             .map_err(|_| anyhow!("architecture: it is a number as 80, for sm_80, or newer"))?;
-        if self.is_described() {
-            self.validate_description()?;
+        if self.is_declarative() {
+            self.validate_outputs()?;
         }
         self.targets.iter().try_for_each(Target::validate)
     }
@@ -260,7 +260,9 @@ impl Tolerance {
         );
         let numbers = self.relative.into_iter().chain(self.absolute);
         ensure!(
-            numbers.into_iter().all(|it| it >= 0.0 && it.is_finite()),
+            numbers
+                .into_iter()
+                .all(|number| number >= 0.0 && number.is_finite()),
             "[tolerance] is negative or no number"
         );
         Ok(())
@@ -274,9 +276,9 @@ impl Tolerance {
 ///
 /// Fails as [`Data::read`] does, and if the size `graded` is missing for a kernel that is timed. The error
 /// names the file.
-pub fn of(file: &str, text: &str, is_kernel: bool) -> Result<Data> {
-    let read = || {
-        let data = Data::read(text)?;
+pub fn parse(file: &str, text: &str, is_kernel: bool) -> Result<Data> {
+    let parse = || {
+        let data = Data::parse(text)?;
         // Prediction exercises launch nothing that could be counted or timed.
         let is_timed = is_kernel && data.kind != Kind::Predict;
         ensure!(
@@ -285,7 +287,7 @@ pub fn of(file: &str, text: &str, is_kernel: bool) -> Result<Data> {
         );
         Ok(data)
     };
-    read().with_context(|| file.to_owned())
+    parse().with_context(|| file.to_owned())
 }
 
 #[cfg(test)]
@@ -293,7 +295,7 @@ mod tests {
     use super::*;
     use crate::lang::Lang;
 
-    const GOOD: &str = r#"
+    const VALID: &str = r#"
 chapter = "vector-add"
 kind = "complete"
 rejected_at = "right"
@@ -311,10 +313,10 @@ at_most = 3
 say = { en = "c", zh = "丙" }
 "#;
 
-    fn error(from: &str, to: &str) -> String {
-        assert!(GOOD.contains(from), "{from}");
-        let read = Data::read(&GOOD.replace(from, to));
-        format!("{:#}", read.expect_err(to))
+    fn error_of(from: &str, to: &str) -> String {
+        assert!(VALID.contains(from), "{from}");
+        let result = Data::parse(&VALID.replace(from, to));
+        format!("{:#}", result.expect_err(to))
     }
 
     fn timed(rejected_at: &str, size: &str, at_most: &str) -> String {
@@ -322,23 +324,23 @@ say = { en = "c", zh = "丙" }
     }
 
     #[test]
-    fn a_time_is_asked_where_it_says_so() {
-        assert!(Data::read(GOOD).unwrap().time.is_none());
-        let text = GOOD.replace("\"right\"", &timed("counters", "[1000]", "1.5"));
-        let time = Data::read(&text).unwrap().time.unwrap();
+    fn the_time_limit_is_optional() {
+        assert!(Data::parse(VALID).unwrap().time.is_none());
+        let text = VALID.replace("\"right\"", &timed("counters", "[1000]", "1.5"));
+        let time = Data::parse(&text).unwrap().time.unwrap();
         assert_eq!((time.size, time.at_most), (vec![1000], 1.5));
     }
 
     #[test]
-    fn what_is_complete_is_read() {
-        let data = Data::read(GOOD).unwrap();
+    fn complete_data_is_parsed() {
+        let data = Data::parse(VALID).unwrap();
         assert_eq!((data.rejected_at, data.targets.len()), (Step::Right, 1));
-        assert_eq!(data.title.of(Lang::Zh), "一");
+        assert_eq!(data.title.get(Lang::Zh), "一");
     }
 
     #[test]
-    fn slips_are_errors_that_name_them() {
-        for (from, to, named) in [
+    fn errors_name_the_invalid_part() {
+        for (from, to, part) in [
             ("ulps", "ulp", "ulp"),
             ("\"right\"", "\"wrong\"", "wrong"),
             ("kind = \"complete\"", "kind = \"hard\"", "hard"),
@@ -413,16 +415,16 @@ say = { en = "c", zh = "丙" }
             ("ulps = 0", "relative = -0.1", "negative"),
             (", { en = \"b\", zh = \"乙\" }", "", "two to four"),
         ] {
-            let said = error(from, to);
-            assert!(said.contains(named), "{to}: {said}");
+            let message = error_of(from, to);
+            assert!(message.contains(part), "{to}: {message}");
         }
     }
 
     #[test]
-    fn several_counters_are_one_target() {
+    fn several_counters_form_one_target() {
         let one = "\"idc__requests.sum\"\nat_most = 3";
         let sum = "[\"idc__requests.sum\", \"smsp__inst_executed.sum\"]\nat_most = 3\nat_least = 1";
-        let data = Data::read(&GOOD.replace(one, sum)).unwrap();
+        let data = Data::parse(&VALID.replace(one, sum)).unwrap();
         let counters = data.targets[0].counter.as_ref().unwrap();
         assert_eq!(counters.names().len(), 2);
         let bounds = (data.targets[0].at_least, data.targets[0].at_most);
@@ -430,35 +432,35 @@ say = { en = "c", zh = "丙" }
     }
 
     #[test]
-    fn twice_the_solutions_modelled_time_is_the_most_where_nothing_is_said() {
-        assert_eq!(Data::read(GOOD).unwrap().modelled.at_most, 2.0);
-        let text = GOOD.replace("[tolerance]", "[modelled]\nat_most = 1.2\n[tolerance]");
-        assert_eq!(Data::read(&text).unwrap().modelled.at_most, 1.2);
+    fn the_default_limit_is_twice_the_solutions_modelled_time() {
+        assert_eq!(Data::parse(VALID).unwrap().modelled.at_most, 2.0);
+        let text = VALID.replace("[tolerance]", "[modelled]\nat_most = 1.2\n[tolerance]");
+        assert_eq!(Data::parse(&text).unwrap().modelled.at_most, 1.2);
     }
 
     #[test]
-    fn every_kernel_is_timed_but_those_of_predictions() {
-        let target = GOOD.find("[[target]]").unwrap();
-        let ungraded = GOOD[..target].replace("graded = [100]", "");
-        assert!(of("one/exercise.toml", &ungraded, false).is_ok());
+    fn every_kernel_except_predictions_needs_a_graded_size() {
+        let target = VALID.find("[[target]]").unwrap();
+        let ungraded = VALID[..target].replace("graded = [100]", "");
+        assert!(parse("one/exercise.toml", &ungraded, false).is_ok());
         let missing = format!(
             "{:#}",
-            of("one/exercise.toml", &ungraded, true).unwrap_err()
+            parse("one/exercise.toml", &ungraded, true).unwrap_err()
         );
         assert!(
             missing.contains("one/exercise.toml: [sizes] `graded`"),
             "{missing}"
         );
         let predicts = ungraded.replace("\"complete\"", "\"predict\"");
-        assert!(of("one/exercise.toml", &predicts, true).is_ok());
+        assert!(parse("one/exercise.toml", &predicts, true).is_ok());
     }
 
     #[test]
-    fn a_share_stands_alone() {
-        let share = GOOD.replace("counter = \"idc__requests.sum\"", "share_of_limit = 0.5");
-        assert!(Data::read(&share).is_err());
-        assert!(Data::read(&share.replace("at_most = 3", "")).is_ok());
+    fn a_share_excludes_other_bounds() {
+        let share = VALID.replace("counter = \"idc__requests.sum\"", "share_of_limit = 0.5");
+        assert!(Data::parse(&share).is_err());
+        assert!(Data::parse(&share.replace("at_most = 3", "")).is_ok());
         let more = share.replace("at_most = 3", "").replace("0.5", "1.5");
-        assert!(Data::read(&more).is_err());
+        assert!(Data::parse(&more).is_err());
     }
 }

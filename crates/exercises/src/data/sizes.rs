@@ -15,7 +15,7 @@ pub struct Sizes {
     pub graded: Option<Vec<u32>>,
     /// The range of one more size, larger than the graded one; by default slightly larger. It catches kernels
     /// that work only at the known sizes.
-    pub beyond: Option<Between>,
+    pub beyond: Option<SizeRange>,
     /// The names of a size's numbers, such as M, N, P.
     #[serde(default)]
     pub names: Vec<String>,
@@ -38,7 +38,7 @@ pub struct Random {
 /// A range from which one size is drawn, both ends included.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Between {
+pub struct SizeRange {
     /// The minimum of each number.
     pub from: Vec<u32>,
     /// The maximum of each number.
@@ -58,7 +58,7 @@ impl Sizes {
             self.names.is_empty() || self.names.len() == dimensions,
             "[sizes] names: one for each of the {dimensions} numbers, or none"
         );
-        ordered("random", &self.random.from, &self.random.to)?;
+        check_range("random", &self.random.from, &self.random.to)?;
         let all = self.tests.iter().chain(&self.graded).chain(timed);
         let all = all.chain(self.beyond.iter().map(|beyond| &beyond.from));
         for size in all {
@@ -70,7 +70,7 @@ impl Sizes {
         let Some(beyond) = &self.beyond else {
             return Ok(());
         };
-        ordered("beyond", &beyond.from, &beyond.to)?;
+        check_range("beyond", &beyond.from, &beyond.to)?;
         ensure!(
             self.graded
                 .as_ref()
@@ -107,15 +107,19 @@ impl Sizes {
     }
 
     /// Returns the range of the size beyond the graded one; `None` if there is no graded size.
-    pub fn beyond(&self) -> Option<Between> {
+    pub fn beyond(&self) -> Option<SizeRange> {
         let graded = self.graded.as_ref()?;
-        Some(self.beyond.clone().unwrap_or_else(|| further(graded)))
+        Some(
+            self.beyond
+                .clone()
+                .unwrap_or_else(|| default_beyond(graded)),
+        )
     }
 }
 
 /// Checks that both bounds have the same number of dimensions and that `from` does not exceed `to` in any of
 /// them.
-fn ordered(name: &str, from: &[u32], to: &[u32]) -> Result<()> {
+fn check_range(name: &str, from: &[u32], to: &[u32]) -> Result<()> {
     ensure!(
         from.len() == to.len(),
         "[sizes] {name}: `from` and `to` have the same number of numbers"
@@ -133,16 +137,16 @@ fn is_greater(one: &[u32], other: &[u32]) -> bool {
 
 /// Returns the default range beyond a size: from a sixteenth more per dimension to half as many elements more
 /// in all.
-fn further(graded: &[u32]) -> Between {
-    let most = 1.5_f64.powf(1.0 / graded.len() as f64);
+fn default_beyond(graded: &[u32]) -> SizeRange {
+    let max_factor = 1.5_f64.powf(1.0 / graded.len() as f64);
     let from = graded.iter().map(|&number| number + number.div_ceil(16));
     let from: Vec<u32> = from.collect();
     let to = graded.iter().zip(&from).map(|(&number, &from)| {
-        let to = f64::from(number) * most;
+        let to = f64::from(number) * max_factor;
         from.max(to as u32)
     });
     let to = to.collect();
-    Between { from, to }
+    SizeRange { from, to }
 }
 
 #[cfg(test)]
@@ -150,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_size_is_beyond_the_tests_by_its_elements() {
+    fn sizes_are_compared_by_their_elements() {
         let sizes: Sizes = toml::from_str(
             "tests = [[1, 1], [30, 40]]\nrandom = { from = [1, 1], to = [50, 60], count = 1 }",
         )
@@ -161,11 +165,11 @@ mod tests {
     }
 
     #[test]
-    fn further_is_greater_and_not_much() {
+    fn the_default_range_is_slightly_larger() {
         let between = |graded: &[u32]| {
-            let Between { from, to } = further(graded);
+            let SizeRange { from, to } = default_beyond(graded);
             assert!(is_greater(&from, graded));
-            assert!(ordered("", &from, &to).is_ok());
+            assert!(check_range("", &from, &to).is_ok());
             (from, to)
         };
         assert_eq!(between(&[100_000]), (vec![106_250], vec![150_000]));

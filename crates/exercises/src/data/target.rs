@@ -54,14 +54,14 @@ impl Target {
             (Some(counters), None) => {
                 let names = counters.names();
                 ensure!(!names.is_empty(), "[[target]] counter names none");
-                for (place, name) in names.iter().enumerate() {
-                    let known = cuda_driver::counters::METRICS;
+                for (index, name) in names.iter().enumerate() {
+                    let metrics = cuda_driver::counters::METRICS;
                     ensure!(
-                        known.iter().any(|metric| metric.name == name),
+                        metrics.iter().any(|metric| metric.name == name),
                         "[[target]] {name} is no counter"
                     );
                     ensure!(
-                        !names[..place].contains(name),
+                        !names[..index].contains(name),
                         "[[target]] {name} is named twice, and would be counted twice"
                     );
                 }
@@ -73,9 +73,9 @@ impl Target {
                     ),
                     "[[target]] {name} takes at_most, at_least or both of them, or equals alone"
                 );
-                if let (Some(most), Some(least), _) = bounds {
+                if let (Some(maximum), Some(minimum), _) = bounds {
                     ensure!(
-                        least <= most,
+                        minimum <= maximum,
                         "[[target]] {name}: at_least is above at_most"
                     );
                 }

@@ -15,8 +15,8 @@ pub fn verdict(data: &Data, ptx: &str, case: &Case) -> Result<(), Stop> {
         step: Step::Counters,
         kind: None,
         size: case.size.clone(),
-        message: Text::both(|lang| {
-            say!(
+        message: Text::from_fn(|lang| {
+            localize!(
                 lang,
                 "The results are right. But the variable `{0}` is not in constant memory, which this exercise \
                  is about: declare it as `__constant__ … {0}`, outside of all functions.",
@@ -37,7 +37,7 @@ fn is_constant(ptx: &str, name: &str) -> bool {
     constants.any(|line| {
         let declared = line.split('=').next().unwrap_or(line);
         let mut words =
-            declared.split(|letter: char| letter.is_whitespace() || "[;".contains(letter));
+            declared.split(|character: char| character.is_whitespace() || "[;".contains(character));
         words.any(|word| word == name)
     })
 }
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn constants_are_told_from_other_variables() {
+    fn constants_are_distinguished_from_other_variables() {
         let ptx = "\
 .visible .const .align 4 .b8 weights[128];
 .const .align 4 .u32 gain = 3;

@@ -3,28 +3,28 @@
 //! Each submission is graded in a separate process with resource limits; see the module `worker`.
 
 mod advice;
+mod block_races;
 mod cases;
 mod checks;
-mod chinese;
 mod compile;
 mod constants;
-mod contested;
 mod counters;
+mod finding_kinds;
 mod includes;
-mod kinds;
 mod launch;
 mod lines;
-mod missing;
-mod modelled;
 mod patterns;
 mod picture;
 mod predictions;
-mod right;
+mod reference;
+mod results;
 mod signature;
 mod steps;
 mod time;
 mod tokens;
+mod translate;
 mod trial;
+mod undeclared;
 mod verdict;
 mod writers;
 
@@ -33,10 +33,10 @@ use std::path::PathBuf;
 use anyhow::Result;
 use kernel_build::Clang;
 
-pub use compile::files as compiler_files;
-pub use compile::ours as compile_ours;
-pub use counters::{line, plain};
-pub use time::{Ours, line as time_line};
+pub use compile::compiler_files;
+pub use compile::course_files as compile_course_files;
+pub use counters::{counter_label, format_target};
+pub use time::{ReferenceTimes, format_times};
 pub use verdict::{Counted, Failure, FailureKind, Timed, Verdict};
 
 use crate::data::Step;
@@ -47,15 +47,15 @@ use crate::worker::Limits;
 
 /// A student's submission to an exercise.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct Submission {
     /// The file's name in messages.
-    pub shown: String,
+    pub display_name: String,
     /// The file's text.
     pub text: String,
 }
 
 /// Strips the comment from a line of code.
-fn code(line: &str) -> &str {
+fn strip_comment(line: &str) -> &str {
     line.split("//").next().unwrap_or_default()
 }
 
@@ -70,7 +70,7 @@ pub struct Grading<'a> {
     /// The minimum architecture of the exercise, 80 for sm_80; `None` for any.
     pub architecture: Option<u32>,
     /// The modelled times of the course's own files, if known.
-    pub ours: Option<Ours>,
+    pub reference_times: Option<ReferenceTimes>,
     /// True if the report includes the submission's lines with their counters.
     pub lines: bool,
     /// The folder for the compiler's temporary files.
@@ -78,7 +78,7 @@ pub struct Grading<'a> {
     /// The limits of the compiler.
     pub limits: Limits,
     /// A callback that receives each step and size when it starts.
-    pub at: &'a mut dyn FnMut(Step, &[u32]),
+    pub on_step: &'a mut dyn FnMut(Step, &[u32]),
 }
 
 /// The reason why grading stops.
@@ -86,12 +86,12 @@ enum Stop {
     /// The submission failed a step.
     Failed(Failure),
     /// The grading itself failed; the submission is not at fault.
-    Broken(anyhow::Error),
+    InternalError(anyhow::Error),
 }
 
 impl From<anyhow::Error> for Stop {
     fn from(error: anyhow::Error) -> Self {
-        Stop::Broken(error)
+        Stop::InternalError(error)
     }
 }
 
@@ -116,14 +116,14 @@ pub enum Subject<'a> {
 pub fn grade(
     exercise: &Exercise,
     subject: Subject,
-    answer: &Answer,
+    submission: &Submission,
     grading: &mut Grading,
 ) -> Result<Verdict> {
     let mut verdict = Verdict::new(grading.seed);
-    match steps::all(exercise, subject, answer, grading, &mut verdict) {
+    match steps::run_steps(exercise, subject, submission, grading, &mut verdict) {
         Ok(()) => {}
         Err(Stop::Failed(failure)) => verdict.failure = Some(failure),
-        Err(Stop::Broken(error)) => return Err(error),
+        Err(Stop::InternalError(error)) => return Err(error),
     }
     Ok(verdict)
 }

@@ -38,16 +38,16 @@ pub enum Kind {
 
 /// The first construct that is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Odd {
+pub struct Rejected {
     /// The line, from 1.
     pub line: usize,
     /// The construct.
-    pub what: What,
+    pub construct: Construct,
 }
 
 /// A construct that is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum Construct {
     /// A control character, which editors do not show and which only some readers take for the end of a line.
     Control(char),
     /// A non-ASCII character that is not a letter, outside comments and strings.
@@ -61,7 +61,7 @@ pub enum What {
 }
 
 /// Splits a text into tokens.
-pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, Odd> {
+pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, Rejected> {
     let mut reader = Reader {
         text,
         at: 0,
@@ -69,30 +69,30 @@ pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, Odd> {
         first: true,
         tokens: Vec::new(),
     };
-    plain(text)?;
+    check_characters(text)?;
     while let Some(character) = reader.peek() {
-        reader.piece(character)?;
+        reader.read_token(character)?;
     }
     reader.push(Kind::End, text.len(), text.len(), reader.line);
     Ok(reader.tokens)
 }
 
 /// Rejects control characters and trigraphs, including those in comments and strings.
-fn plain(text: &str) -> Result<(), Odd> {
+fn check_characters(text: &str) -> Result<(), Rejected> {
     let mut line = 1;
     for (at, character) in text.char_indices() {
         let rest = &text.as_bytes()[at..];
-        let what = match (character, rest) {
+        let construct = match (character, rest) {
             ('\n', _) => {
                 line += 1;
                 continue;
             }
             ('\t', _) | ('\r', [_, b'\n', ..]) => continue,
-            ('?', [_, b'?', third, ..]) if b"=/'()!<>-".contains(third) => What::Trigraph,
-            _ if character.is_control() => What::Control(character),
+            ('?', [_, b'?', third, ..]) if b"=/'()!<>-".contains(third) => Construct::Trigraph,
+            _ if character.is_control() => Construct::Control(character),
             _ => continue,
         };
-        return Err(Odd { line, what });
+        return Err(Rejected { line, construct });
     }
     Ok(())
 }
@@ -109,7 +109,7 @@ struct Reader<'t> {
 impl<'t> Reader<'t> {
     /// Returns the next character after line continuations.
     fn peek(&mut self) -> Option<char> {
-        while let Some(length) = joined(&self.text[self.at..]) {
+        while let Some(length) = continuation_length(&self.text[self.at..]) {
             self.at += length;
             self.line += 1;
         }
@@ -123,8 +123,8 @@ impl<'t> Reader<'t> {
     }
 
     /// Consumes characters while they satisfy the predicate.
-    fn skip_while(&mut self, is_one: impl Fn(char) -> bool) {
-        while let Some(character) = self.peek().filter(|&next| is_one(next)) {
+    fn skip_while(&mut self, predicate: impl Fn(char) -> bool) {
+        while let Some(character) = self.peek().filter(|&next| predicate(next)) {
             self.skip(character);
         }
     }
@@ -132,7 +132,7 @@ impl<'t> Reader<'t> {
     fn push(&mut self, kind: Kind, from: usize, to: usize, line: usize) {
         let token = Token {
             kind,
-            text: without_joints(&self.text[from..to]),
+            text: join_lines(&self.text[from..to]),
             line,
             first: self.first,
         };
@@ -140,17 +140,17 @@ impl<'t> Reader<'t> {
         self.tokens.push(token);
     }
 
-    fn odd<T>(&self, what: What) -> Result<T, Odd> {
+    fn reject<T>(&self, construct: Construct) -> Result<T, Rejected> {
         let line = self.line;
-        Err(Odd { line, what })
+        Err(Rejected { line, construct })
     }
 
     /// Reads the token, or skips the whitespace or comment, that starts with this character.
-    fn piece(&mut self, character: char) -> Result<(), Odd> {
+    fn read_token(&mut self, character: char) -> Result<(), Rejected> {
         let (from, line) = (self.at, self.line);
         match character {
             '"' | '\'' => return self.quoted(character),
-            '\\' => return self.odd(What::Backslash),
+            '\\' => return self.reject(Construct::Backslash),
             ' ' | '\t' | '\r' => {
                 self.skip(character);
                 return Ok(());
@@ -172,7 +172,7 @@ impl<'t> Reader<'t> {
                 self.skip_while(is_in_word);
                 Kind::Word
             }
-            _ if !character.is_ascii() => return self.odd(What::Foreign(character)),
+            _ if !character.is_ascii() => return self.reject(Construct::Foreign(character)),
             _ => {
                 self.skip(character);
                 match (character, self.peek()) {
@@ -195,14 +195,14 @@ impl<'t> Reader<'t> {
     }
 
     /// Skips the rest of a block comment, from its `*` on.
-    fn comment(&mut self, begun: usize) -> Result<(), Odd> {
+    fn comment(&mut self, start_line: usize) -> Result<(), Rejected> {
         self.skip('*');
         let mut last = (' ', self.at);
         while let Some(character) = self.peek() {
             let ends = (last.0, character) == ('*', '/');
             if ends && self.at != last.1 {
                 // Not every compiler takes this for the end of the comment.
-                return self.odd(What::Backslash);
+                return self.reject(Construct::Backslash);
             }
             self.skip(character);
             if ends {
@@ -211,15 +211,15 @@ impl<'t> Reader<'t> {
             last = (character, self.at);
         }
         // Compilers may differ on whether a new line starts after the comment, so assume that one does.
-        self.first |= self.line > begun;
+        self.first |= self.line > start_line;
         Ok(())
     }
 
     /// Reads a string or character literal, which ends at the end of its line at the latest.
-    fn quoted(&mut self, quote: char) -> Result<(), Odd> {
+    fn quoted(&mut self, quote: char) -> Result<(), Rejected> {
         let before = self.tokens.last();
         if before.is_some_and(|before| ["R", "LR", "uR", "UR", "u8R"].contains(&&*before.text)) {
-            return self.odd(What::Raw);
+            return self.reject(Construct::Raw);
         }
         let line = self.line;
         self.skip(quote);
@@ -248,13 +248,15 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads a number, which may contain `'` between digits.
-    fn number(&mut self) -> Result<(), Odd> {
+    fn number(&mut self) -> Result<(), Rejected> {
         let is_digit = |next: char| next.is_ascii_alphanumeric() || next == '_';
         loop {
             self.skip_while(|next| is_digit(next) || next == '.');
             match self.peek() {
-                Some('\'') if is_digit(behind(&self.text[self.at + 1..])) => self.skip('\''),
-                Some(next) if !next.is_ascii() => return self.odd(What::Foreign(next)),
+                Some('\'') if is_digit(char_after_continuations(&self.text[self.at + 1..])) => {
+                    self.skip('\'')
+                }
+                Some(next) if !next.is_ascii() => return self.reject(Construct::Foreign(next)),
                 _ => return Ok(()),
             }
         }
@@ -262,7 +264,7 @@ impl<'t> Reader<'t> {
 }
 
 /// Returns the length of the line continuation at the start of a text, if there is one.
-fn joined(text: &str) -> Option<usize> {
+fn continuation_length(text: &str) -> Option<usize> {
     let rest = text.strip_prefix('\\')?;
     let rest = rest
         .trim_start_matches([' ', '\t', '\r'])
@@ -271,24 +273,24 @@ fn joined(text: &str) -> Option<usize> {
 }
 
 /// Returns the first character after line continuations; a space if there is none.
-fn behind(mut text: &str) -> char {
-    while let Some(length) = joined(text) {
+fn char_after_continuations(mut text: &str) -> char {
+    while let Some(length) = continuation_length(text) {
         text = &text[length..];
     }
     text.chars().next().unwrap_or(' ')
 }
 
 /// Removes the line continuations from a text.
-fn without_joints(text: &str) -> Cow<'_, str> {
+fn join_lines(text: &str) -> Cow<'_, str> {
     let starts = text.match_indices('\\');
-    let joints: Vec<_> = starts
-        .filter_map(|(at, _)| Some((at, joined(&text[at..])?)))
+    let continuations: Vec<_> = starts
+        .filter_map(|(at, _)| Some((at, continuation_length(&text[at..])?)))
         .collect();
-    let mut whole = Cow::Borrowed(text);
-    for (at, length) in joints.into_iter().rev() {
-        whole.to_mut().replace_range(at..at + length, "");
+    let mut joined = Cow::Borrowed(text);
+    for (at, length) in continuations.into_iter().rev() {
+        joined.to_mut().replace_range(at..at + length, "");
     }
-    whole
+    joined
 }
 
 fn is_in_word(character: char) -> bool {
@@ -301,7 +303,7 @@ mod tests {
 
     /// Formats tokens in short: `#` for a hash at the start of a line, `;` for the end of a line.
     fn read(text: &str) -> Vec<String> {
-        let tokens = tokens(text).expect("it is read");
+        let tokens = tokens(text).expect("valid tokens");
         let short = |token: Token| match token.kind {
             Kind::Hash if token.first => "#".to_owned(),
             Kind::Hash => "in-line #".to_owned(),
@@ -314,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_with_a_hash_are_found_behind_blanks_comments_and_joints() {
+    fn directives_are_found_after_whitespace_comments_and_continuations() {
         let expected = ["#", "include", "\"x\"", ";"];
         for text in [
             "#include \"x\"",
@@ -330,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_one_is_a_comment_a_string_or_a_character() {
+    fn lookalikes_are_comments_strings_or_characters() {
         assert_eq!(read("// #x\n/* #y\n#z */"), [";", ";"]);
         assert_eq!(
             read("\"#x\\\"y\" '\\'' '\"'"),
@@ -349,8 +351,8 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_counted_through_comments_and_joints() {
-        let tokens = tokens("/*\n*/ a\\\n\\\nb\r\n\"c\\\nd\" e").expect("it is read");
+    fn lines_are_counted_through_comments_and_continuations() {
+        let tokens = tokens("/*\n*/ a\\\n\\\nb\r\n\"c\\\nd\" e").expect("valid tokens");
         let lines: Vec<_> = tokens
             .iter()
             .map(|token| (&*token.text, token.line))
@@ -359,25 +361,25 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_read_in_two_ways_is_not_read() {
-        for (text, line, what) in [
-            ("a\n#\0include", 2, What::Control('\0')),
-            ("// \r#include", 1, What::Control('\r')),
-            ("#\u{b}include", 1, What::Control('\u{b}')),
-            ("\"\u{c}\"", 1, What::Control('\u{c}')),
-            ("// \x1b[2J", 1, What::Control('\x1b')),
-            ("/*\n\u{85} */", 2, What::Control('\u{85}')),
-            ("\n//??/\n#", 2, What::Trigraph),
-            ("??=include", 1, What::Trigraph),
-            ("\n\nR\"(\n#\n)\"", 3, What::Raw),
-            ("u8R\\\n\"(#)\"", 2, What::Raw),
-            ("#\\u0069nclude", 1, What::Backslash),
-            ("/* *\\\n/ // */", 2, What::Backslash),
-            ("\u{3000}#include", 1, What::Foreign('\u{3000}')),
-            ("1²'a /* '", 1, What::Foreign('²')),
-            ("int x；", 1, What::Foreign('；')),
+    fn ambiguous_constructs_are_rejected() {
+        for (text, line, construct) in [
+            ("a\n#\0include", 2, Construct::Control('\0')),
+            ("// \r#include", 1, Construct::Control('\r')),
+            ("#\u{b}include", 1, Construct::Control('\u{b}')),
+            ("\"\u{c}\"", 1, Construct::Control('\u{c}')),
+            ("// \x1b[2J", 1, Construct::Control('\x1b')),
+            ("/*\n\u{85} */", 2, Construct::Control('\u{85}')),
+            ("\n//??/\n#", 2, Construct::Trigraph),
+            ("??=include", 1, Construct::Trigraph),
+            ("\n\nR\"(\n#\n)\"", 3, Construct::Raw),
+            ("u8R\\\n\"(#)\"", 2, Construct::Raw),
+            ("#\\u0069nclude", 1, Construct::Backslash),
+            ("/* *\\\n/ // */", 2, Construct::Backslash),
+            ("\u{3000}#include", 1, Construct::Foreign('\u{3000}')),
+            ("1²'a /* '", 1, Construct::Foreign('²')),
+            ("int x；", 1, Construct::Foreign('；')),
         ] {
-            assert_eq!(tokens(text), Err(Odd { line, what }), "{text:?}");
+            assert_eq!(tokens(text), Err(Rejected { line, construct }), "{text:?}");
         }
     }
 }

@@ -48,7 +48,8 @@ pub enum FailureKind {
     /// The kernel ran but left elements unwritten.
     Unwritten,
     /// Killed after the time limit.
-    Endless,
+    #[serde(rename = "endless")]
+    TimedOut,
     /// A kernel's parameters differ from those that it is launched with.
     Parameters,
     /// A kernel or a variable that the course's host side uses is missing.
@@ -68,7 +69,8 @@ pub struct Counted {
     /// The submission's value.
     pub value: f64,
     /// The target in words.
-    pub asked: String,
+    #[serde(rename = "asked")]
+    pub required: String,
     /// True if the target is reached.
     pub reached: bool,
     /// The solution's value, if it ran as well.
@@ -82,7 +84,8 @@ pub struct Counted {
 #[serde(deny_unknown_fields)]
 pub struct Timed {
     /// The submission's time.
-    pub answer_ms: f64,
+    #[serde(rename = "answer_ms")]
+    pub submission_ms: f64,
     /// The start file's time; `None` if its results are wrong, which makes its time meaningless.
     pub start_ms: Option<f64>,
     /// The solution's time.
@@ -118,7 +121,7 @@ impl Verdict {
 
 impl Failure {
     /// Creates a failure that does not depend on a size.
-    pub fn at(step: Step, message: Text) -> Failure {
+    pub fn at_step(step: Step, message: Text) -> Failure {
         Failure {
             step,
             kind: None,
@@ -128,7 +131,7 @@ impl Failure {
     }
 
     /// Sets the kind of failure.
-    pub fn of_kind(self, kind: FailureKind) -> Failure {
+    pub fn with_kind(self, kind: FailureKind) -> Failure {
         Failure {
             kind: Some(kind),
             ..self
@@ -136,9 +139,9 @@ impl Failure {
     }
 
     /// Appends the reasons to the message, if there are any.
-    pub fn because(self, reasons: impl Fn(Lang) -> String) -> Failure {
-        let message = Text::both(|lang| {
-            let message = self.message.of(lang);
+    pub fn with_reasons(self, reasons: impl Fn(Lang) -> String) -> Failure {
+        let message = Text::from_fn(|lang| {
+            let message = self.message.get(lang);
             match reasons(lang) {
                 reasons if reasons.is_empty() => message.to_owned(),
                 reasons => format!("{message}\n\n{reasons}"),

@@ -15,21 +15,21 @@ use cust::module::Module;
 use matmul_pitched::pitched::PitchedBuffer;
 
 use super::inputs::Inputs;
-use super::{Case, Changed, Code, Element, Host, Output, Place};
+use super::{Case, Code, Element, Host, InputVariable, ModifiedInput, Output};
 
 /// A function that loads one of the course's own modules.
-type Ours = Box<dyn Fn() -> Result<Module>>;
+type Loader = Box<dyn Fn() -> Result<Module>>;
 
 /// The opened GPU or simulator with the student's module.
 pub struct Bench {
     /// The submission's module. It is the first field because it must be dropped before its context.
-    pub(crate) answer: Code,
+    pub(crate) submission: Code,
     /// The course's own kernels, loaded on first use.
-    ours: OnceCell<Code>,
+    start_code: OnceCell<Code>,
     /// Loads the course's own kernels.
-    load_ours: Option<Ours>,
+    load_start_code: Option<Loader>,
     /// Loads the solution.
-    load_solution: Option<Ours>,
+    load_solution: Option<Loader>,
     /// The inputs, which kernels must not modify.
     inputs: Inputs,
     /// The launch records collected so far, without those of uncounted work.
@@ -45,22 +45,22 @@ pub struct Bench {
 }
 
 /// The result of running a host side.
-pub struct Ran {
+pub struct RunResult {
     /// The outputs with their references.
     pub outputs: Vec<Output>,
     /// An input that a kernel modified.
-    pub changed: Option<Changed>,
+    pub modified: Option<ModifiedInput>,
     /// The locations of the inputs that are variables of the submission.
-    pub variables: Vec<Place>,
+    pub variables: Vec<InputVariable>,
 }
 
 impl Bench {
     /// Creates a bench with this module.
     pub fn new(module: Module, gpu: Gpu) -> Bench {
         Bench {
-            answer: Code::new(module),
-            ours: OnceCell::new(),
-            load_ours: None,
+            submission: Code::new(module),
+            start_code: OnceCell::new(),
+            load_start_code: None,
             load_solution: None,
             inputs: Inputs::default(),
             launches: RefCell::default(),
@@ -72,9 +72,9 @@ impl Bench {
     }
 
     /// Sets the function that loads the course's own kernels.
-    pub fn with_ours(self, load: impl Fn() -> Result<Module> + 'static) -> Bench {
+    pub fn with_start_code(self, load: impl Fn() -> Result<Module> + 'static) -> Bench {
         Bench {
-            load_ours: Some(Box::new(load)),
+            load_start_code: Some(Box::new(load)),
             ..self
         }
     }
@@ -88,8 +88,8 @@ impl Bench {
     }
 
     /// Replaces the submission's module.
-    pub fn replace(&mut self, module: Module) {
-        self.answer = Code::new(module);
+    pub fn replace_submission(&mut self, module: Module) {
+        self.submission = Code::new(module);
     }
 
     /// Runs a host side at a size.
@@ -97,18 +97,18 @@ impl Bench {
     /// # Errors
     ///
     /// Fails if the host side does, or if an input cannot be read back.
-    pub fn run(&self, host: &dyn Host, case: &Case) -> Result<Ran> {
+    pub fn run(&self, host: &dyn Host, case: &Case) -> Result<RunResult> {
         self.take_launches();
-        let ran = host.run(self, case);
-        if ran.is_err() {
-            self.inputs.forget();
+        let outputs = host.run(self, case);
+        if outputs.is_err() {
+            self.inputs.clear();
         }
-        let outputs = ran?;
+        let outputs = outputs?;
         let variables = self.inputs.variables();
-        let changed = self.inputs.end()?;
-        Ok(Ran {
+        let modified = self.inputs.finish()?;
+        Ok(RunResult {
             outputs,
-            changed,
+            modified,
             variables,
         })
     }
@@ -140,10 +140,10 @@ impl Bench {
     /// Fails if the host side does, or if it never calls [`Self::launch`].
     pub fn milliseconds(&self, host: &dyn Host, case: &Case, samples: u32) -> Result<f64> {
         self.samples.set(samples.max(1));
-        let ran = self.run(host, case);
+        let result = self.run(host, case);
         self.samples.set(0);
         let time = self.time.take();
-        ran?;
+        result?;
         let time = time.context("the host side has nothing that is timed: see Bench::launch")?;
         Ok(time.median_ms)
     }
@@ -154,7 +154,7 @@ impl Bench {
     ///
     /// Fails with [`Missing::Kernel`](super::Missing::Kernel) if there is no kernel with this name.
     pub fn kernel(&self, name: &str) -> Result<Function<'_>> {
-        self.answer.kernel(name)
+        self.submission.kernel(name)
     }
 
     /// Returns the module of the start file, which does not depend on the student's changes.
@@ -162,14 +162,14 @@ impl Bench {
     /// # Errors
     ///
     /// Fails if the module cannot be loaded, which is not the student's fault.
-    pub fn ours(&self) -> Result<&Code> {
-        if let Some(ours) = self.ours.get() {
-            return Ok(ours);
+    pub fn start_code(&self) -> Result<&Code> {
+        if let Some(start_code) = self.start_code.get() {
+            return Ok(start_code);
         }
-        let load = self.load_ours.as_ref();
+        let load = self.load_start_code.as_ref();
         let load = load.context("the course has no kernels of its own here")?;
-        let ours = Code::new(load()?);
-        Ok(self.ours.get_or_init(|| ours))
+        let start_code = Code::new(load()?);
+        Ok(self.start_code.get_or_init(|| start_code))
     }
 
     /// Loads a fresh copy of the solution, whose results are the reference if there is no other.
@@ -183,20 +183,20 @@ impl Bench {
         Ok(Code::new(load()?))
     }
 
-    /// Does work that is not part of the submission, such as launches of [`Self::ours`], without counting or
+    /// Does work that is not part of the submission, such as launches of [`Self::start_code`], without counting or
     /// timing it.
     ///
     /// # Errors
     ///
     /// Fails if the work does.
     pub fn uncounted<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        let before = (self.take_launches(), self.take_traces());
-        let done = work();
+        let saved = (self.take_launches(), self.take_traces());
+        let result = work();
         cuda_driver::take_launches();
         cuda_driver::take_traces();
-        *self.launches.borrow_mut() = before.0;
-        *self.traces.borrow_mut() = before.1;
-        done
+        *self.launches.borrow_mut() = saved.0;
+        *self.traces.borrow_mut() = saved.1;
+        result
     }
 
     /// Takes the launch records since the last call, without those of uncounted work.
@@ -207,7 +207,7 @@ impl Bench {
     }
 
     /// Returns launch records to the bench, so that they can be taken again.
-    pub fn put_back(&self, launches: Vec<LaunchRecord>) {
+    pub fn restore_launches(&self, launches: Vec<LaunchRecord>) {
         *self.launches.borrow_mut() = launches;
     }
 
@@ -242,7 +242,7 @@ impl Bench {
         let slice = *buffer;
         let (start, bytes) = (slice.as_device_ptr(), size_of_val(values));
         let memory = Some(Box::new(buffer) as _);
-        self.inputs.keep(name, start, bytes, memory)?;
+        self.inputs.register(name, start, bytes, memory)?;
         Ok(slice)
     }
 
@@ -263,7 +263,7 @@ impl Bench {
         let buffer = Rc::new(buffer);
         let (start, bytes) = (buffer.as_device_ptr(), buffer.pitch() * buffer.rows());
         let memory = Some(Box::new(Rc::clone(&buffer)) as _);
-        self.inputs.keep(name, start, bytes, memory)?;
+        self.inputs.register(name, start, bytes, memory)?;
         Ok(buffer)
     }
 
@@ -273,7 +273,7 @@ impl Bench {
     ///
     /// Fails if the name contains a NUL byte.
     pub fn has_variable(&self, name: &str) -> Result<bool> {
-        self.answer.has_variable(name)
+        self.submission.has_variable(name)
     }
 
     /// Reads an `extern "C"` `__device__` or `__constant__` array of `len` elements from the submission.
@@ -282,7 +282,7 @@ impl Bench {
     ///
     /// Fails if there is no variable with this name and length.
     pub fn variable<T: Element>(&self, name: &str, len: usize) -> Result<Vec<T>> {
-        self.answer.variable(name, len)
+        self.submission.variable(name, len)
     }
 
     /// Copies values to a variable of exactly their length, like `cudaMemcpyToSymbol`. Use
@@ -292,7 +292,7 @@ impl Bench {
     ///
     /// Fails as [`Self::variable`] does.
     pub fn set_variable<T: DeviceCopy>(&self, name: &str, values: &[T]) -> Result<()> {
-        self.answer.set_variable(name, values)
+        self.submission.set_variable(name, values)
     }
 
     /// Copies values to a variable that kernels must not modify, which the grader checks. Call it at most
@@ -303,9 +303,9 @@ impl Bench {
     /// Fails as [`Self::variable`] does.
     pub fn input_variable<T: DeviceCopy>(&self, name: &str, values: &[T]) -> Result<()> {
         self.set_variable(name, values)?;
-        let place = self.answer.place::<T>(name, values.len())?;
-        let (start, bytes) = (place.as_device_ptr(), size_of_val(values));
-        self.inputs.keep(name, start, bytes, None)
+        let variable = self.submission.variable_memory::<T>(name, values.len())?;
+        let (start, bytes) = (variable.as_device_ptr(), size_of_val(values));
+        self.inputs.register(name, start, bytes, None)
     }
 
     /// Returns the last launch's value of a counter, by Nsight Compute's name; `None` on a GPU, where
@@ -314,7 +314,7 @@ impl Bench {
     /// # Errors
     ///
     /// Fails if there is no such counter.
-    pub fn counted(&self, counter: &str) -> Result<Option<u64>> {
+    pub fn counter(&self, counter: &str) -> Result<Option<u64>> {
         let Some(profile) = cuda_driver::last_launch().and_then(|launch| launch.profile) else {
             return Ok(None);
         };
@@ -358,9 +358,9 @@ mod tests {
     const VALUES: [u32; 4] = [1, 2, 3, 4];
 
     /// A host side that calls a function.
-    struct Does(fn(&Bench) -> Result<()>);
+    struct RunFunction(fn(&Bench) -> Result<()>);
 
-    impl Host for Does {
+    impl Host for RunFunction {
         fn run(&self, bench: &Bench, _case: &Case) -> Result<Vec<Output>> {
             (self.0)(bench)?;
             bench.gpu.stream.synchronize()?;
@@ -370,23 +370,25 @@ mod tests {
 
     fn bench() -> Bench {
         let gpu = Gpu::open().unwrap();
-        let ours = || module::load(PTX);
-        Bench::new(module::load(PTX).unwrap(), gpu).with_ours(ours)
+        let start_code = || module::load(PTX);
+        Bench::new(module::load(PTX).unwrap(), gpu).with_start_code(start_code)
     }
 
-    fn changed(does: fn(&Bench) -> Result<()>) -> Option<(String, usize, usize)> {
+    fn modified(f: fn(&Bench) -> Result<()>) -> Option<(String, usize, usize)> {
         let size = vec![1];
         let case = Case { size, seed: 1 };
-        let ran = bench().run(&Does(does), &case).unwrap();
-        ran.changed.map(|it| (it.name, it.many, it.first))
+        let result = bench().run(&RunFunction(f), &case).unwrap();
+        result
+            .modified
+            .map(|input| (input.name, input.count, input.first))
     }
 
     /// Writes to the second element of a buffer.
-    fn scribble(bench: &Bench, place: cust::memory::DevicePointer<u32>) -> Result<()> {
+    fn scribble(bench: &Bench, buffer: cust::memory::DevicePointer<u32>) -> Result<()> {
         let kernel = bench.kernel("scribble")?;
         let stream = &bench.gpu.stream;
         // SAFETY: every caller passes a buffer of four elements, and the kernel writes the second one.
-        Ok(unsafe { launch!(kernel<<<1, 1, 0, stream>>>(place)) }?)
+        Ok(unsafe { launch!(kernel<<<1, 1, 0, stream>>>(buffer)) }?)
     }
 
     fn turn(bench: &Bench, code: &Code) -> Result<()> {
@@ -397,52 +399,52 @@ mod tests {
     }
 
     #[test]
-    fn an_input_that_is_written_to_is_told() {
-        let wrote = changed(|bench| {
+    fn modified_inputs_are_reported() {
+        let modified_input = modified(|bench| {
             bench.input("other", &VALUES)?;
             scribble(bench, bench.input("in", &VALUES)?.as_device_ptr())
         });
-        assert_eq!(wrote, Some(("in".to_owned(), 1, 1)));
-        let only_read = changed(|bench| {
+        assert_eq!(modified_input, Some(("in".to_owned(), 1, 1)));
+        let modified_input = modified(|bench| {
             bench.input("in", &VALUES)?;
             let out = bench.output::<u32>(4)?;
             scribble(bench, out.as_device_ptr())?;
             Ok(bench.gpu.stream.synchronize()?)
         });
-        assert_eq!(only_read, None);
+        assert_eq!(modified_input, None);
     }
 
     #[test]
-    fn what_is_behind_the_rows_belongs_to_the_input() {
-        let wrote = changed(|bench| {
+    fn row_padding_belongs_to_the_input() {
+        let modified_input = modified(|bench| {
             let rows = bench.pitched_input("matrix", &VALUES, [1, 4, 1])?;
             scribble(bench, rows.as_device_ptr())
         });
-        assert_eq!(wrote, Some(("matrix".to_owned(), 1, 1)));
+        assert_eq!(modified_input, Some(("matrix".to_owned(), 1, 1)));
     }
 
     #[test]
-    fn a_variable_may_be_an_input() {
-        let wrote = changed(|bench| {
+    fn variables_can_be_inputs() {
+        let modified_input = modified(|bench| {
             bench.input_variable("weights", &VALUES)?;
-            turn(bench, &bench.answer)
+            turn(bench, &bench.submission)
         });
-        assert_eq!(wrote, Some(("weights".to_owned(), 1, 2)));
-        let result = changed(|bench| {
+        assert_eq!(modified_input, Some(("weights".to_owned(), 1, 2)));
+        let modified_input = modified(|bench| {
             bench.set_variable("weights", &VALUES)?;
-            turn(bench, &bench.answer)?;
+            turn(bench, &bench.submission)?;
             assert_eq!(bench.variable::<u32>("weights", 4)?, [1, 2, 7, 4]);
             Ok(())
         });
-        assert_eq!(result, None);
+        assert_eq!(modified_input, None);
     }
 
     #[test]
-    fn our_kernels_have_variables_of_their_own() {
-        let ours = changed(|bench| {
+    fn start_code_has_separate_variables() {
+        let modified_input = modified(|bench| {
             bench.input_variable("weights", &VALUES)?;
-            bench.uncounted(|| turn(bench, bench.ours()?))
+            bench.uncounted(|| turn(bench, bench.start_code()?))
         });
-        assert_eq!(ours, None);
+        assert_eq!(modified_input, None);
     }
 }

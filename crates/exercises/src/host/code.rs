@@ -27,8 +27,8 @@ impl Code {
     ///
     /// Fails with [`Missing::Kernel`] if there is no kernel with this name.
     pub fn kernel(&self, name: &str) -> Result<Function<'_>> {
-        let found = self.module.get_function(name);
-        found.map_err(|_| Missing::Kernel(name.to_owned()).into())
+        let function = self.module.get_function(name);
+        function.map_err(|_| Missing::Kernel(name.to_owned()).into())
     }
 
     /// Returns true if there is a variable with this name.
@@ -48,7 +48,7 @@ impl Code {
     /// Fails if there is no variable with this name and length.
     pub fn variable<T: Element>(&self, name: &str, len: usize) -> Result<Vec<T>> {
         let mut values = vec![T::default(); len];
-        self.place(name, len)?.copy_to(&mut values)?;
+        self.variable_memory(name, len)?.copy_to(&mut values)?;
         Ok(values)
     }
 
@@ -58,21 +58,27 @@ impl Code {
     ///
     /// Fails as [`Self::variable`] does.
     pub fn set_variable<T: DeviceCopy>(&self, name: &str, values: &[T]) -> Result<()> {
-        Ok(self.place(name, values.len())?.copy_from(values)?)
+        Ok(self
+            .variable_memory(name, values.len())?
+            .copy_from(values)?)
     }
 
     /// Returns the memory of a variable.
-    pub(crate) fn place<T: DeviceCopy>(&self, name: &str, len: usize) -> Result<DeviceSlice<T>> {
+    pub(crate) fn variable_memory<T: DeviceCopy>(
+        &self,
+        name: &str,
+        len: usize,
+    ) -> Result<DeviceSlice<T>> {
         let c_name = CString::new(name)?;
-        let place = common::module::place(&self.module, &c_name);
-        let (address, bytes) = place.map_err(|_| Missing::Variable(name.to_owned()))?;
-        let wanted = len * size_of::<T>();
-        if bytes != wanted {
+        let variable = common::module::place(&self.module, &c_name);
+        let (address, bytes) = variable.map_err(|_| Missing::Variable(name.to_owned()))?;
+        let expected = len * size_of::<T>();
+        if bytes != expected {
             let name = name.to_owned();
             return Err(Missing::Length {
                 name,
                 bytes,
-                wanted,
+                expected,
             }
             .into());
         }
@@ -92,13 +98,13 @@ pub enum Missing {
     #[error("there is no variable {0}")]
     Variable(String),
     /// The variable has another size.
-    #[error("the variable {name} has {bytes} bytes, and should have {wanted}")]
+    #[error("the variable {name} has {bytes} bytes, and should have {expected}")]
     Length {
         /// The variable's name.
         name: String,
         /// The actual size in bytes.
         bytes: usize,
         /// The required size in bytes.
-        wanted: usize,
+        expected: usize,
     },
 }

@@ -10,13 +10,13 @@ use cust::memory::{CopyDestination as _, DeviceCopy, DevicePointer, DeviceSlice}
 /// The inputs of a run.
 #[derive(Default)]
 pub struct Inputs {
-    kept: RefCell<Vec<Input>>,
+    inputs: RefCell<Vec<Input>>,
 }
 
 struct Input {
     name: String,
     /// The input's bytes, including the padding of pitched rows.
-    place: DeviceSlice<u8>,
+    slice: DeviceSlice<u8>,
     before: Vec<u8>,
     /// The element size in bytes.
     element: usize,
@@ -26,7 +26,7 @@ struct Input {
 
 /// The location of an input that is a variable of the submission.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct InputVariable {
     /// The variable's name.
     pub name: String,
     /// The address of its first byte.
@@ -37,18 +37,18 @@ pub struct Place {
 
 /// An input that was modified.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Changed {
+pub struct ModifiedInput {
     /// The input's name.
     pub name: String,
     /// The number of modified elements.
-    pub many: usize,
+    pub count: usize,
     /// The index of the first modified element.
     pub first: usize,
 }
 
 impl Inputs {
     /// Registers an input, saves its contents, and takes ownership of the memory if it is passed.
-    pub fn keep<T: DeviceCopy>(
+    pub fn register<T: DeviceCopy>(
         &self,
         name: &str,
         start: DevicePointer<T>,
@@ -57,14 +57,14 @@ impl Inputs {
     ) -> Result<()> {
         // SAFETY: `start` points to `bytes` bytes that outlive this input: either the memory passed in
         // `memory`, or a variable of a module that outlives the run.
-        let mut place = unsafe { DeviceSlice::from_raw_parts(start.cast::<u8>(), bytes) };
-        let before = place.as_host_vec()?;
+        let mut slice = unsafe { DeviceSlice::from_raw_parts(start.cast::<u8>(), bytes) };
+        let before = slice.as_host_vec()?;
         // Write the contents back, so that the padding of pitched memory counts as initialized: a kernel may
         // read it if it does not use the value.
-        place.copy_from(&before)?;
-        self.kept.borrow_mut().push(Input {
+        slice.copy_from(&before)?;
+        self.inputs.borrow_mut().push(Input {
             name: name.to_owned(),
-            place,
+            slice,
             before,
             element: size_of::<T>().max(1),
             memory,
@@ -73,15 +73,15 @@ impl Inputs {
     }
 
     /// Returns the locations of the inputs that are variables.
-    pub fn variables(&self) -> Vec<Place> {
-        let place = |input: &Input| Place {
+    pub fn variables(&self) -> Vec<InputVariable> {
+        let variable = |input: &Input| InputVariable {
             name: input.name.clone(),
-            address: input.place.as_device_ptr().as_raw(),
+            address: input.slice.as_device_ptr().as_raw(),
             bytes: input.before.len() as u64,
         };
-        let kept = self.kept.borrow();
-        let variables = kept.iter().filter(|input| input.memory.is_none());
-        variables.map(place).collect()
+        let inputs = self.inputs.borrow();
+        let variables = inputs.iter().filter(|input| input.memory.is_none());
+        variables.map(variable).collect()
     }
 
     /// Frees all inputs and returns the first modified one.
@@ -89,42 +89,44 @@ impl Inputs {
     /// # Errors
     ///
     /// Fails with the CUDA error of reading an input back.
-    pub fn end(&self) -> Result<Option<Changed>> {
-        let mut changed = None;
-        for input in self.kept.take() {
-            changed = changed.or(input.changed()?);
+    pub fn finish(&self) -> Result<Option<ModifiedInput>> {
+        let mut modified = None;
+        for input in self.inputs.take() {
+            modified = modified.or(input.modified()?);
         }
-        Ok(changed)
+        Ok(modified)
     }
 
     /// Frees all inputs without checking them.
-    pub fn forget(&self) {
-        self.kept.take();
+    pub fn clear(&self) {
+        self.inputs.take();
     }
 }
 
 impl Input {
-    fn changed(&self) -> Result<Option<Changed>> {
-        let now = self.place.as_host_vec()?;
+    fn modified(&self) -> Result<Option<ModifiedInput>> {
+        let now = self.slice.as_host_vec()?;
         Ok(
-            differing(&now, &self.before, self.element).map(|(many, first)| Changed {
-                name: self.name.clone(),
-                many,
-                first,
+            compare_elements(&now, &self.before, self.element).map(|(count, first)| {
+                ModifiedInput {
+                    name: self.name.clone(),
+                    count,
+                    first,
+                }
             }),
         )
     }
 }
 
 /// Returns the number of differing elements and the index of the first; `None` if there are none.
-fn differing(now: &[u8], before: &[u8], element: usize) -> Option<(usize, usize)> {
+fn compare_elements(now: &[u8], before: &[u8], element: usize) -> Option<(usize, usize)> {
     if now == before {
         return None;
     }
     let pairs = now.chunks(element).zip(before.chunks(element));
-    let mut others = pairs.enumerate().filter(|(_, (now, before))| now != before);
-    let (first, _) = others.next()?;
-    Some((1 + others.count(), first))
+    let mut differing = pairs.enumerate().filter(|(_, (now, before))| now != before);
+    let (first, _) = differing.next()?;
+    Some((1 + differing.count(), first))
 }
 
 #[cfg(test)]
@@ -132,13 +134,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elements_that_differ_are_counted() {
+    fn differing_elements_are_counted() {
         let before = [0, 1, 2, 3, 4, 5, 6, 7];
-        assert_eq!(differing(&before, &before, 4), None);
+        assert_eq!(compare_elements(&before, &before, 4), None);
         let mut now = before;
         now[5] = 0;
         now[6] = 0;
-        assert_eq!(differing(&now, &before, 4), Some((1, 1)));
-        assert_eq!(differing(&now, &before, 1), Some((2, 5)));
+        assert_eq!(compare_elements(&now, &before, 4), Some((1, 1)));
+        assert_eq!(compare_elements(&now, &before, 1), Some((2, 5)));
     }
 }

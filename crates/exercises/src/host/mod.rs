@@ -2,18 +2,18 @@
 
 mod bench;
 mod case;
+mod case_data;
 mod code;
-mod given;
 mod inputs;
 mod output;
 
 use anyhow::Result;
 
-pub use bench::{Bench, Ran};
+pub use bench::{Bench, RunResult};
 pub use case::Case;
+pub use case_data::{InputValues, Terms};
 pub use code::{Code, Missing};
-pub use given::{Given, Terms};
-pub use inputs::{Changed, Place};
+pub use inputs::{InputVariable, ModifiedInput};
 #[cfg(test)]
 pub use output::sample;
 pub use output::{Element, Output, Values};
@@ -38,7 +38,7 @@ pub trait Host: Sync {
     }
 
     /// Returns the inputs of the kernels, if known.
-    fn given(&self, _case: &Case) -> Vec<Given> {
+    fn input_values(&self, _case: &Case) -> Vec<InputValues> {
         Vec::new()
     }
 }

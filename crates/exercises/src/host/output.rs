@@ -12,15 +12,15 @@ pub struct Output {
     /// The lengths of its dimensions, outermost first: rows, then columns.
     pub shape: Vec<usize>,
     /// The actual elements.
-    pub got: Values,
+    pub actual: Values,
     /// The expected elements.
     pub expected: Values,
     /// The label of each element, if the student predicts them; expected values are not shown then.
-    pub predicts: &'static [&'static str],
+    pub labels: &'static [&'static str],
     /// The name of the output behind whose rows this memory lies, if it is padding that must not be written.
-    pub behind: Option<&'static str>,
+    pub padding_of: Option<&'static str>,
     /// An explanation of the numbers in English and Chinese, shown if one is wrong.
-    pub meaning: Option<[String; 2]>,
+    pub explanation: Option<[String; 2]>,
     /// The address of the first element in device memory, if the elements are those of one buffer.
     pub address: Option<u64>,
 }
@@ -34,14 +34,14 @@ impl Output {
     pub fn new<T: Element>(
         name: &'static str,
         shape: &[usize],
-        got: &DeviceBuffer<T>,
+        actual: &DeviceBuffer<T>,
         expected: Vec<T>,
     ) -> Result<Output> {
-        let mut values = vec![T::default(); got.len()];
-        got.copy_to(&mut values)?;
+        let mut values = vec![T::default(); actual.len()];
+        actual.copy_to(&mut values)?;
         Ok(Output {
-            address: Some(got.as_device_ptr().as_raw()),
-            ..Output::of(name, shape, values, expected)?
+            address: Some(actual.as_device_ptr().as_raw()),
+            ..Output::from_values(name, shape, values, expected)?
         })
     }
 
@@ -50,51 +50,48 @@ impl Output {
     /// # Errors
     ///
     /// Fails if lengths and shape differ, which is an error in the host side.
-    pub fn of<T: Element>(
+    pub fn from_values<T: Element>(
         name: &'static str,
         shape: &[usize],
-        got: Vec<T>,
+        actual: Vec<T>,
         expected: Vec<T>,
     ) -> Result<Output> {
         let len = shape.iter().product::<usize>();
         ensure!(
-            got.len() == len && expected.len() == len,
+            actual.len() == len && expected.len() == len,
             "{name}: {} and {} elements in the shape {shape:?}",
-            got.len(),
+            actual.len(),
             expected.len()
         );
         Ok(Output {
             name,
             shape: shape.to_vec(),
-            got: T::values(got),
+            actual: T::values(actual),
             expected: T::values(expected),
-            predicts: &[],
-            behind: None,
-            meaning: None,
+            labels: &[],
+            padding_of: None,
+            explanation: None,
             address: None,
         })
     }
 
     /// Marks the elements as predictions with these labels, whose expected values are not shown.
-    pub fn predicting(self, things: &'static [&'static str]) -> Output {
-        Output {
-            predicts: things,
-            ..self
-        }
+    pub fn predicted(self, labels: &'static [&'static str]) -> Output {
+        Output { labels, ..self }
     }
 
     /// Sets the explanation shown if an element is wrong, in English and Chinese.
-    pub fn meaning(self, en: impl Into<String>, zh: impl Into<String>) -> Output {
+    pub fn with_explanation(self, en: impl Into<String>, zh: impl Into<String>) -> Output {
         Output {
-            meaning: Some([en.into(), zh.into()]),
+            explanation: Some([en.into(), zh.into()]),
             ..self
         }
     }
 
     /// Marks the output as the padding behind the rows of another output, which must not be written.
-    pub fn behind(self, rows: &'static str) -> Output {
+    pub fn padding_of(self, rows: &'static str) -> Output {
         Output {
-            behind: Some(rows),
+            padding_of: Some(rows),
             ..self
         }
     }
@@ -163,15 +160,15 @@ pub mod sample {
     };
 
     /// Returns an output called `y`.
-    pub fn output(shape: &[usize], got: Values, expected: Values) -> Output {
+    pub fn output(shape: &[usize], actual: Values, expected: Values) -> Output {
         Output {
             name: "y",
             shape: shape.to_vec(),
-            got,
+            actual,
             expected,
-            predicts: &[],
-            behind: None,
-            meaning: None,
+            labels: &[],
+            padding_of: None,
+            explanation: None,
             address: None,
         }
     }

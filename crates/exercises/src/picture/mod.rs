@@ -26,7 +26,8 @@ pub struct Picture {
     pub yours: Option<Access>,
     /// The solution's access, or the best possible one for as many bytes; `None` if there should be no such
     /// access.
-    pub meant: Option<Access>,
+    #[serde(rename = "meant")]
+    pub intended: Option<Access>,
 }
 
 /// One memory access of one warp.
@@ -69,25 +70,25 @@ pub enum Space {
 impl Access {
     /// Converts a traced access of a launch with this grid; `times` is the number of accesses in its line.
     /// Returns `None` for memory spaces that are not drawn.
-    pub fn new(seen: &Traced, grid: [u32; 3], own: bool, times: u64) -> Option<Access> {
-        let (space, cost) = match seen.memory {
-            Memory::Global => (Space::Global, seen.units),
-            Memory::Shared => (Space::Shared, seen.wavefronts),
-            Memory::Constant => (Space::Constant, seen.units),
+    pub fn new(traced: &Traced, grid: [u32; 3], is_submission: bool, times: u64) -> Option<Access> {
+        let (space, cost) = match traced.memory {
+            Memory::Global => (Space::Global, traced.units),
+            Memory::Shared => (Space::Shared, traced.wavefronts),
+            Memory::Constant => (Space::Constant, traced.units),
             _ => return None,
         };
-        let mut lanes: Vec<(usize, u64)> = seen.lanes().collect();
+        let mut lanes: Vec<(usize, u64)> = traced.lanes().collect();
         let first = lanes.iter().map(|(_, address)| address / ROW * ROW).min()?;
         if space != Space::Shared {
             lanes.iter_mut().for_each(|(_, address)| *address -= first);
         }
         Some(Access {
             kernel: String::new(),
-            line: if own { seen.source.line } else { 0 },
-            block: coordinates(seen.block, grid),
-            warp: seen.warp,
+            line: if is_submission { traced.source.line } else { 0 },
+            block: coordinates(traced.block, grid),
+            warp: traced.warp,
             space,
-            bytes: seen.bytes,
+            bytes: traced.bytes,
             lanes,
             cost,
             times,
@@ -97,12 +98,12 @@ impl Access {
     /// Returns the best access with the same lanes and bytes: adjacent addresses, or in constant memory a
     /// single address. Returns `None` if this access is already as cheap.
     pub fn ideal(&self) -> Option<Access> {
-        let place = |number: usize| match self.space {
+        let address_of = |number: usize| match self.space {
             Space::Constant => 0,
             Space::Global | Space::Shared => number as u64 * self.bytes,
         };
         let lanes = self.lanes.iter().enumerate();
-        let lanes = lanes.map(|(number, &(lane, _))| (lane, place(number)));
+        let lanes = lanes.map(|(number, &(lane, _))| (lane, address_of(number)));
         let lanes: Vec<(usize, u64)> = lanes.collect();
         let bytes = lanes.len() as u64 * self.bytes;
         let cost = match self.space {
@@ -183,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_best_depends_on_the_memory() {
+    fn the_ideal_access_depends_on_the_memory_space() {
         let ideal = |space, stride, cost| {
             let access = strided(space, 4, stride, cost);
             access.ideal().map(|ideal| (ideal.cost, ideal.lanes[31].1))

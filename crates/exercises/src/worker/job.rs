@@ -8,10 +8,10 @@ use confine::Rules;
 use kernel_build::Clang;
 use serde::{Deserialize, Serialize};
 
-use crate::course::folder::{self, Files};
+use crate::course::custom::{self, ExerciseFiles};
 use crate::data::Step;
 use crate::exercise::Exercise;
-use crate::grade::{Ours, Verdict};
+use crate::grade::{ReferenceTimes, Verdict};
 use crate::lang::Lang;
 use crate::random::random;
 
@@ -23,9 +23,9 @@ pub struct Job {
     /// The exercise's name.
     pub exercise: String,
     /// The exercise's files, if it belongs to a teacher's course.
-    pub files: Option<Files>,
+    pub custom_files: Option<ExerciseFiles>,
     /// The name of the submission's file in messages.
-    pub shown: String,
+    pub display_name: String,
     /// The text of the submission.
     pub text: String,
     /// The seed of random sizes and inputs.
@@ -35,7 +35,7 @@ pub struct Job {
     /// The program and the version of the clang that compiles kernels.
     pub clang: (OsString, String),
     /// The modelled times of the course's own files, if known.
-    pub ours: Option<Ours>,
+    pub reference_times: Option<ReferenceTimes>,
     /// True if the report includes the submission's lines with their counters.
     pub lines: bool,
     /// The resource limits.
@@ -46,7 +46,7 @@ pub struct Job {
 
 /// Settings that the jobs of one run share.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct JobSettings {
     /// The seed of random sizes and inputs.
     pub seed: u64,
     /// The language of messages.
@@ -58,9 +58,14 @@ pub struct Terms {
 }
 
 impl Job {
-    /// Creates a job for a submission to this exercise, whose file is called `shown`.
-    pub fn new(exercise: &Exercise, shown: String, text: String, terms: &Terms) -> Job {
-        let clang = &terms.clang;
+    /// Creates a job for a submission to this exercise, whose file is called `display_name`.
+    pub fn new(
+        exercise: &Exercise,
+        display_name: String,
+        text: String,
+        settings: &JobSettings,
+    ) -> Job {
+        let clang = &settings.clang;
         // Strip the byte-order mark that some editors write.
         let text = match text.strip_prefix('\u{feff}') {
             Some(text) => text.to_owned(),
@@ -69,15 +74,15 @@ impl Job {
         Job {
             token: format!("{:016x}{:016x}", random(), random()),
             exercise: exercise.name.to_owned(),
-            files: folder::chosen().map(|_| Files::of(exercise)),
-            shown,
+            custom_files: custom::exercises().map(|_| ExerciseFiles::from_exercise(exercise)),
+            display_name,
             text,
-            seed: terms.seed,
-            lang: terms.lang,
+            seed: settings.seed,
+            lang: settings.lang,
             clang: (clang.program().to_owned(), clang.version().to_owned()),
-            ours: None,
+            reference_times: None,
             lines: false,
-            limits: terms.limits,
+            limits: settings.limits,
             scratch: None,
         }
     }
@@ -90,9 +95,9 @@ const FILE: u64 = 512 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// The wall-clock limit of a launch, in seconds.
-    pub launch: u64,
+    pub launch_seconds: u64,
     /// The CPU time limit of the worker and of each compiler, in seconds.
-    pub computing: u64,
+    pub cpu_seconds: u64,
     /// The wall-clock limit of the whole grading, in seconds.
     pub seconds: u64,
     /// The memory limit of the worker and of each compiler, in bytes.
@@ -104,8 +109,8 @@ impl Limits {
     /// second on an idle machine.
     pub fn within(seconds: u64) -> Limits {
         Limits {
-            launch: (seconds / 2).clamp(1, 5),
-            computing: (seconds / 2).clamp(1, 30),
+            launch_seconds: (seconds / 2).clamp(1, 5),
+            cpu_seconds: (seconds / 2).clamp(1, 30),
             seconds,
             memory: 4 << 30,
         }
@@ -114,7 +119,7 @@ impl Limits {
     /// Converts the limits to rules of a process, to which permitted files are to be added.
     pub fn rules(&self) -> Rules {
         Rules {
-            computing: self.computing,
+            cpu_seconds: self.cpu_seconds,
             // On a GPU, leave memory unlimited: NVIDIA's driver reserves hundreds of gigabytes of address
             // space.
             memory: (!super::on_gpu()).then_some(self.memory),
@@ -143,7 +148,8 @@ pub struct Line {
 #[serde(rename_all = "lowercase")]
 pub enum Message {
     /// A step starts, at a size.
-    At {
+    #[serde(rename = "at")]
+    Progress {
         /// The step.
         step: Step,
         /// The size, x first; empty if the step does not depend on one.
@@ -152,5 +158,6 @@ pub enum Message {
     /// Grading is done.
     Verdict(Box<Verdict>),
     /// Grading is impossible for a reason outside the submission.
-    Broken(String),
+    #[serde(rename = "broken")]
+    InternalError(String),
 }

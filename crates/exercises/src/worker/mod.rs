@@ -16,18 +16,18 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::{env, process, thread};
 
-use answers::panics::Panics;
+use answers::panics::PanicRecorder;
 use anyhow::{Context as _, Result};
 use kernel_build::Clang;
 
-pub use hosted::{Asks, Program, Unanswered};
-pub use job::{Job, Limits, Terms};
+pub use hosted::{HostExercise, NoReply, Program};
+pub use job::{Job, JobSettings, Limits};
 pub use supervise::{Graded, supervise, supervise_until};
 
 use crate::course;
-use crate::error::in_words;
+use crate::error::format_error;
 use crate::exercise::{Exercise, Side};
-use crate::grade::{self, Answer, Grading, Subject, Verdict};
+use crate::grade::{self, Grading, Subject, Submission, Verdict};
 use job::{Line, Message};
 
 /// Returns true if `CUDA_BACKEND=gpu` selects a GPU for grading.
@@ -36,7 +36,7 @@ pub fn on_gpu() -> bool {
 }
 
 /// Runs the hidden command `worker`: grades one job from standard input.
-pub fn work() -> ExitCode {
+pub fn run() -> ExitCode {
     let mut text = String::new();
     let read = io::stdin().lock().read_line(&mut text);
     let Some(job) = read
@@ -45,37 +45,41 @@ pub fn work() -> ExitCode {
     else {
         return ExitCode::FAILURE; // without a token we cannot authenticate a reply
     };
-    if let Some(files) = job.files.clone() {
-        course::folder::choose_one(files);
+    if let Some(files) = job.custom_files.clone() {
+        course::custom::open_single(files);
     }
     // Confine before spawning threads: existing threads would keep their privileges.
     let confined = confine(&job);
-    let end = || {
+    let wait_for_parent = || {
         // Nothing more is written to the input, so this read returns when it closes.
         let _ = io::stdin().lock().read(&mut [0]);
         process::exit(1);
     };
-    let begin = || {
-        let started = thread::Builder::new().spawn(end);
+    let run = || {
+        let started = thread::Builder::new().spawn(wait_for_parent);
         started.context(job.lang.pick("cannot start a thread", "无法启动线程"))?;
         confined?;
         let exercise = course::find(&job.exercise).context("there is no such exercise")?;
         match exercise.side {
-            Side::Kernel(host) => graded(&job, exercise, Subject::Kernel(host)),
-            Side::Host { asks, main, kernel } => hosted::run(&job, exercise, asks, main, kernel),
+            Side::Kernel(host) => grade_submission(&job, exercise, Subject::Kernel(host)),
+            Side::Host {
+                grader,
+                main,
+                kernel,
+            } => hosted::run(&job, exercise, grader, main, kernel),
         }
     };
-    let message = match Panics::kept().caught(begin) {
+    let message = match PanicRecorder::install().catch(run) {
         Ok(Ok(verdict)) => Message::Verdict(Box::new(verdict)),
-        Ok(Err(error)) => Message::Broken(in_words(&error, job.lang)),
-        Err(panic) => Message::Broken(say!(
+        Ok(Err(error)) => Message::InternalError(format_error(&error, job.lang)),
+        Err(panic) => Message::InternalError(localize!(
             job.lang,
             "the course itself panicked: {}",
             "课程程序自身发生 panic：{}";
-            panic.why
+            panic.message
         )),
     };
-    say(&job.token, message);
+    send(&job.token, message);
     // Exit without waiting for threads or freeing memory: the result has been sent.
     process::exit(0)
 }
@@ -99,16 +103,16 @@ fn confine(job: &Job) -> Result<()> {
     rules.write = vec![scratch(job)?];
     // The compiler runs as a separate process.
     rules.processes = true;
-    Ok(confine::this_process(&rules)?)
+    Ok(confine::confine_this_process(&rules)?)
 }
 
 fn scratch(job: &Job) -> Result<PathBuf> {
     job.scratch.clone().context("no folder for temporary files")
 }
 
-fn graded(job: &Job, exercise: &Exercise, subject: Subject) -> Result<Verdict> {
-    let answer = Answer {
-        shown: job.shown.clone(),
+fn grade_submission(job: &Job, exercise: &Exercise, subject: Subject) -> Result<Verdict> {
+    let submission = Submission {
+        display_name: job.display_name.clone(),
         text: job.text.clone(),
     };
     let mut grading = Grading {
@@ -116,16 +120,16 @@ fn graded(job: &Job, exercise: &Exercise, subject: Subject) -> Result<Verdict> {
         lang: job.lang,
         clang: clang(job),
         architecture: exercise.data()?.architecture,
-        ours: job.ours,
+        reference_times: job.reference_times,
         lines: job.lines,
         scratch: scratch(job)?,
         limits: job.limits,
-        at: &mut |step, size| {
+        on_step: &mut |step, size| {
             let size = size.to_vec();
-            say(&job.token, Message::At { step, size });
+            send(&job.token, Message::Progress { step, size });
         },
     };
-    grade::grade(exercise, subject, &answer, &mut grading)
+    grade::grade(exercise, subject, &submission, &mut grading)
 }
 
 /// Returns the compiler for kernels.
@@ -136,7 +140,7 @@ fn clang(job: &Job) -> Clang {
 
 /// Sends a message to the parent. It starts with a line break, because the submission may have printed part
 /// of a line.
-fn say(token: &str, message: Message) {
+fn send(token: &str, message: Message) {
     let token = token.to_owned();
     let Ok(line) = serde_json::to_string(&Line { token, message }) else {
         return;

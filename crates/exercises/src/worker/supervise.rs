@@ -17,21 +17,21 @@ use process_wrap::std::ProcessGroup;
 use process_wrap::std::{ChildWrapper, CommandWrap};
 
 use super::job::{Job, Limits, Message};
-use super::lines::{Lines, Said};
+use super::lines::{Lines, OutputLine};
 use crate::data::{Step, Text};
 use crate::grade::{Failure, Verdict};
 use crate::lang::{Lang, tr};
 
 /// The interval at which the supervisor checks for cancellation.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The number of attempts to remove a folder.
-const TRIES: u32 = 40;
+const REMOVE_ATTEMPTS: u32 = 40;
 /// The delay between attempts to remove a folder.
-const TRY_AGAIN: Duration = Duration::from_millis(25);
+const REMOVE_DELAY: Duration = Duration::from_millis(25);
 
 /// Capacity of the channel of output lines; a full channel blocks the worker.
-const WAITING: usize = 64;
+const CHANNEL_CAPACITY: usize = 64;
 
 /// The result of a job.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ pub fn supervise(job: Job) -> Result<Graded> {
     graded.context("it was not to stop before its end")
 }
 
-/// Runs a job in a separate process, calling `at` with each step and size. Returns `None` if `stop` becomes
+/// Runs a job in a separate process, calling `on_step` with each step and size. Returns `None` if `stop` becomes
 /// true before the end, which kills the worker.
 ///
 /// # Errors
@@ -61,59 +61,59 @@ pub fn supervise(job: Job) -> Result<Graded> {
 pub fn supervise_until(
     mut job: Job,
     stop: &AtomicBool,
-    mut at: impl FnMut(Step, &[u32]),
+    mut on_step: impl FnMut(Step, &[u32]),
 ) -> Result<Option<Graded>> {
     // Delay the program's exit until the worker and its folder are gone.
-    let tidy = interrupt::tidy();
+    let guard = interrupt::tidy();
     let scratch = Scratch::new()?;
     job.scratch = Some(scratch.0.clone());
     let job = &job;
     let text = serde_json::to_string(job)?;
     let mut worker = Worker(start(&job.limits, &scratch.0)?);
-    let ended = Instant::now() + job.limits.time();
-    let said = listen(&mut *worker.0, &job.token)?;
+    let deadline = Instant::now() + job.limits.time();
+    let output_lines = listen(&mut *worker.0, &job.token)?;
     let mut stdin = worker.0.stdin().take().context("a worker without input")?;
     // Ignore write errors: a worker that exits early reports the reason, or its exit status does.
     let _ = writeln!(stdin, "{text}").and_then(|()| stdin.flush());
 
     let mut printed = String::new();
-    let mut last = (Step::Compile, Vec::new());
+    let mut last_step = (Step::Compile, Vec::new());
     let message = loop {
         if interrupt::ending() {
-            drop((worker, scratch, tidy));
+            drop((worker, scratch, guard));
             interrupt::wait();
         }
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let left = ended.saturating_duration_since(Instant::now());
-        if left.is_zero() {
+        let remaining = deadline.saturating_duration_since(Instant::now());
+        if remaining.is_zero() {
             break None;
         }
-        match said.recv_timeout(left.min(LOOK)) {
-            Ok(Said::Message(Message::At { step, size })) => {
-                at(step, &size);
-                last = (step, size);
+        match output_lines.recv_timeout(remaining.min(POLL_INTERVAL)) {
+            Ok(OutputLine::Message(Message::Progress { step, size })) => {
+                on_step(step, &size);
+                last_step = (step, size);
             }
-            Ok(Said::Message(message)) => break Some(message),
-            Ok(Said::Printed(text)) => printed.push_str(&text),
+            Ok(OutputLine::Message(message)) => break Some(message),
+            Ok(OutputLine::Printed(text)) => printed.push_str(&text),
             Err(RecvTimeoutError::Timeout) => {}
             // The worker exited or closed its output; both mean that no verdict will follow.
             Err(RecvTimeoutError::Disconnected) => {
-                let died = died(&mut *worker.0, job, &last, ended)?;
-                break Some(Message::Verdict(Box::new(died)));
+                let verdict = explain_exit(&mut *worker.0, job, &last_step, deadline)?;
+                break Some(Message::Verdict(Box::new(verdict)));
             }
         }
     };
     drop((worker, stdin));
     let verdict = match message {
         Some(Message::Verdict(verdict)) => *verdict,
-        Some(Message::Broken(why)) => bail!(why),
-        Some(Message::At { .. }) => bail!("a worker said no more than where it is"),
+        Some(Message::InternalError(reason)) => bail!(reason),
+        Some(Message::Progress { .. }) => bail!("a worker said no more than where it is"),
         None => failed(
             job,
-            &last,
-            Text::both(|lang| too_long(job.limits.seconds, lang)),
+            &last_step,
+            Text::from_fn(|lang| too_long(job.limits.seconds, lang)),
         ),
     };
     let printed = printed.trim().to_owned();
@@ -144,9 +144,9 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         // Retry, because a dying process of the group may still create a file.
-        for _ in 0..TRIES {
+        for _ in 0..REMOVE_ATTEMPTS {
             match fs::remove_dir_all(&self.0) {
-                Err(error) if error.kind() != ErrorKind::NotFound => thread::sleep(TRY_AGAIN),
+                Err(error) if error.kind() != ErrorKind::NotFound => thread::sleep(REMOVE_DELAY),
                 _ => return,
             }
         }
@@ -162,7 +162,7 @@ fn start(limits: &Limits, scratch: &Path) -> Result<Box<dyn ChildWrapper>> {
     let mut command = Command::new(program);
     command
         .arg("worker")
-        .env("CUDA_SIM_TIME_LIMIT", limits.launch.to_string())
+        .env("CUDA_SIM_TIME_LIMIT", limits.launch_seconds.to_string())
         // Run blocks one after the other, so that interactions between blocks are reproducible.
         .env("RAYON_NUM_THREADS", "1")
         .envs(["TMPDIR", "TMP", "TEMP"].map(|variable| (variable, scratch)))
@@ -187,10 +187,10 @@ fn start(limits: &Limits, scratch: &Path) -> Result<Box<dyn ChildWrapper>> {
 }
 
 /// Spawns a thread that receives the worker's output lines.
-fn listen(worker: &mut dyn ChildWrapper, token: &str) -> Result<Receiver<Said>> {
+fn listen(worker: &mut dyn ChildWrapper, token: &str) -> Result<Receiver<OutputLine>> {
     let stdout = worker.stdout().take().context("a worker without output")?;
     let token = token.to_owned();
-    let (to, said) = sync_channel(WAITING);
+    let (to, output_lines) = sync_channel(CHANNEL_CAPACITY);
     let listen = move || {
         let lines = Lines::new(BufReader::new(stdout), token);
         for line in lines {
@@ -201,36 +201,36 @@ fn listen(worker: &mut dyn ChildWrapper, token: &str) -> Result<Receiver<Said>> 
     };
     let started = thread::Builder::new().spawn(listen);
     started.context(tr("cannot start a thread", "无法启动线程"))?;
-    Ok(said)
+    Ok(output_lines)
 }
 
 /// Returns the verdict on a submission whose worker ended without one.
-fn died(
+fn explain_exit(
     worker: &mut dyn ChildWrapper,
     job: &Job,
-    last: &(Step, Vec<u32>),
-    ended: Instant,
+    last_step: &(Step, Vec<u32>),
+    deadline: Instant,
 ) -> Result<Verdict> {
     // The output is closed; a worker that is still running at the deadline would never exit.
     let status = loop {
         match worker.try_wait()? {
             Some(status) => break Some(status),
-            None if Instant::now() >= ended => break None,
+            None if Instant::now() >= deadline => break None,
             None => thread::sleep(Duration::from_millis(5)),
         }
     };
-    let why = match status {
-        None => Text::both(|lang| too_long(job.limits.seconds, lang)),
+    let reason = match status {
+        None => Text::from_fn(|lang| too_long(job.limits.seconds, lang)),
         // No submission runs in the worker itself, so the signal came from outside.
-        Some(status) if is_from_outside(status) => bail!(say!(
+        Some(status) if is_from_outside(status) => bail!(localize!(
             job.lang,
             "the grading was ended from outside ({}), by somebody or because memory ran out: grade it again",
             "评分进程被外部终止（{}），可能是有人终止了它，也可能是内存耗尽：请重新评分";
             status
         )),
-        Some(status) => Text::both(|lang| ending(status, &job.limits, lang)),
+        Some(status) => Text::from_fn(|lang| explain_status(status, &job.limits, lang)),
     };
-    Ok(failed(job, last, why))
+    Ok(failed(job, last_step, reason))
 }
 
 fn failed(job: &Job, (step, size): &(Step, Vec<u32>), message: Text) -> Verdict {
@@ -245,7 +245,7 @@ fn failed(job: &Job, (step, size): &(Step, Vec<u32>), message: Text) -> Verdict 
 }
 
 fn too_long(seconds: u64, lang: Lang) -> String {
-    say!(
+    localize!(
         lang,
         "It was ended after {} seconds. Look for a loop that does not end.",
         "运行 {} 秒后被终止。请检查是否有不会结束的循环。";
@@ -254,27 +254,27 @@ fn too_long(seconds: u64, lang: Lang) -> String {
 }
 
 /// Explains the end of a process.
-pub fn ending(status: ExitStatus, limits: &Limits, lang: Lang) -> String {
+pub fn explain_status(status: ExitStatus, limits: &Limits, lang: Lang) -> String {
     match signal(status) {
-        Some(signal) if signal == CPU_TIME => say!(
+        Some(signal) if signal == SIGXCPU => localize!(
             lang,
             "It was ended after {} seconds of computing. Look for a loop that does not end.",
             "计算 {} 秒后被终止。请检查是否有不会结束的循环。";
-            limits.computing
+            limits.cpu_seconds
         ),
-        Some(signal) if signal == ABORTED => say!(
+        Some(signal) if signal == SIGABRT => localize!(
             lang,
             "It was ended when it asked for more than {} GB of memory. Look at the lengths of its arrays.",
             "申请的内存超过 {} GB，被终止。请检查各数组的长度。";
             limits.memory >> 30
         ),
-        Some(signal) => say!(
+        Some(signal) => localize!(
             lang,
             "It crashed (signal {}), or the system ended it, as it does when memory runs out.",
             "它崩溃了（信号 {}），或者因内存耗尽等原因被系统终止。";
             signal
         ),
-        None => say!(
+        None => localize!(
             lang,
             "It ended ({}) before it was graded: an answer must not end the program.",
             "评分尚未完成它就退出了（{}）：答案不可以结束程序。";
@@ -297,9 +297,9 @@ fn code(status: ExitStatus, lang: Lang) -> String {
 }
 
 /// `SIGXCPU`
-const CPU_TIME: i32 = 24;
+const SIGXCPU: i32 = 24;
 /// `SIGABRT`, with which a Rust program ends when an allocation fails.
-const ABORTED: i32 = 6;
+const SIGABRT: i32 = 6;
 
 /// Returns true if the worker was ended by a signal that other processes send: SIGHUP, SIGINT, SIGQUIT,
 /// SIGKILL or SIGTERM.

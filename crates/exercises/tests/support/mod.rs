@@ -2,9 +2,9 @@
 
 #![allow(dead_code, reason = "every test program uses a part of it")]
 
-pub mod answers;
 #[cfg(target_os = "linux")]
 pub mod processes;
+pub mod submissions;
 #[cfg(unix)]
 mod terminal;
 
@@ -21,13 +21,13 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Returns the reason why submissions cannot be compiled here and how to fix that; `None` if they can.
-pub fn without_clang() -> Option<&'static str> {
-    static WHY: LazyLock<Option<String>> = LazyLock::new(|| {
-        let why = Clang::find().err()?;
+pub fn missing_clang() -> Option<&'static str> {
+    static REASON: LazyLock<Option<String>> = LazyLock::new(|| {
+        let reason = Clang::find().err()?;
         let install = install_command();
-        Some(format!("needs clang: {why}; install it:  {install}"))
+        Some(format!("needs clang: {reason}; install it:  {install}"))
     });
-    WHY.as_deref()
+    REASON.as_deref()
 }
 
 /// Returns a test that is ignored without clang, with instructions to install it.
@@ -35,25 +35,25 @@ pub fn with_clang<F>(name: impl Into<String>, test: F) -> Trial
 where
     F: FnOnce() -> Result<(), Failed> + Send + 'static,
 {
-    unless(without_clang(), name, test)
+    unless(missing_clang(), name, test)
 }
 
 /// Returns a test that is ignored if something is missing, with the reason.
-pub fn unless<F>(missing: Option<&'static str>, name: impl Into<String>, test: F) -> Trial
+pub fn unless<F>(reason: Option<&'static str>, name: impl Into<String>, test: F) -> Trial
 where
     F: FnOnce() -> Result<(), Failed> + Send + 'static,
 {
-    Trial::ignorable_test(name, move || match missing {
-        Some(why) => Ok(Completion::ignored_with(why)),
+    Trial::ignorable_test(name, move || match reason {
+        Some(reason) => Ok(Completion::ignored_with(reason)),
         None => test().map(|()| Completion::Completed),
     })
 }
 
 /// Returns a Rust submission to the exercise on blocks, with these items and with a function `blocks` that
-/// executes `does` and returns `returns`.
-pub fn blocks(items: &str, does: &str, returns: &str) -> String {
+/// executes `statements` and returns `result`.
+pub fn blocks(items: &str, statements: &str, result: &str) -> String {
     format!(
-        "{items}\npub fn blocks(count: u32, block: u32) -> u32 {{\n    {does}\n    {returns}\n}}\n\
+        "{items}\npub fn blocks(count: u32, block: u32) -> u32 {{\n    {statements}\n    {result}\n}}\n\
          pub fn grid(columns: u32, rows: u32, block: (u32, u32)) -> (u32, u32) {{\n    \
          (blocks(columns, block.0), blocks(rows, block.1))\n}}\n"
     )
@@ -93,15 +93,15 @@ impl Program {
     }
 
     /// Sets an environment variable.
-    pub fn with(mut self, variable: &'static str, value: impl Into<OsString>) -> Self {
+    pub fn with_env(mut self, variable: &'static str, value: impl Into<OsString>) -> Self {
         self.variables.push((variable, value.into()));
         self
     }
 
-    /// Uses a copy of the program in another folder, with the library `answers` but without its dependencies.
-    pub fn parted(mut self) -> Self {
-        let beside = self.path.parent().expect("a folder").join("deps");
-        let library = fs::read_dir(beside)
+    /// Uses a copy of the program in another folder, with the library `submissions` but without its dependencies.
+    pub fn without_dependencies(mut self) -> Self {
+        let deps = self.path.parent().expect("a folder").join("deps");
+        let library = fs::read_dir(deps)
             .expect("what cargo built")
             .map(|entry| entry.expect("a file").file_name())
             .find(|name| {
@@ -109,13 +109,13 @@ impl Program {
                 name.starts_with("libanswers-") && name.ends_with(".rlib")
             })
             .expect("the program's library");
-        let there = self.home().join("deps");
-        fs::create_dir(&there).expect("made");
+        let copy_deps = self.home().join("deps");
+        fs::create_dir(&copy_deps).expect("made");
         let copied = self.home().join("exercises");
         fs::copy(&self.path, &copied).expect("copied");
         fs::copy(
             self.path.with_file_name("deps").join(&library),
-            there.join(&library),
+            copy_deps.join(&library),
         )
         .expect("copied");
         self.path = copied;
@@ -146,21 +146,21 @@ impl Program {
 
     /// Runs the program with these arguments.
     pub fn run(&self, arguments: &[&str]) -> Run {
-        self.in_folder(arguments, Path::new("answers"))
+        self.run_in(arguments, Path::new("answers"))
     }
 
     /// Runs the program with arguments separated by spaces.
-    pub fn says(&self, arguments: &str) -> Run {
+    pub fn run_line(&self, arguments: &str) -> Run {
         self.run(&arguments.split_whitespace().collect::<Vec<_>>())
     }
 
     /// Grades a file as a submission to an exercise. Returns the exit code and the record.
-    pub fn graded(&self, exercise: &str, file: &Path) -> (i32, Value) {
-        self.graded_within("60", exercise, file)
+    pub fn grade(&self, exercise: &str, file: &Path) -> (i32, Value) {
+        self.grade_within("60", exercise, file)
     }
 
     /// Grades a file as a submission to an exercise within a time limit in seconds.
-    pub fn graded_within(&self, seconds: &str, exercise: &str, file: &Path) -> (i32, Value) {
+    pub fn grade_within(&self, seconds: &str, exercise: &str, file: &Path) -> (i32, Value) {
         let file = file.to_str().expect("a path in UTF-8");
         let flags = ["--json", "--seed", "1", "--seconds", seconds];
         let run = self.run(&[&["check", exercise, "--file", file], &flags[..]].concat());
@@ -171,18 +171,14 @@ impl Program {
     }
 
     /// Runs the program with these arguments on another student's folder.
-    pub fn in_folder(&self, arguments: &[&str], folder: &Path) -> Run {
-        let mut command = self.command();
-        let output = command.args(arguments).arg("--dir").arg(folder).output();
+    pub fn run_in(&self, arguments: &[&str], folder: &Path) -> Run {
+        let mut command = Command::from_std(self.command(arguments));
+        let output = command.arg("--dir").arg(folder).output();
         Run::of(&output.expect("it starts"))
     }
 
-    fn command(&self) -> Command {
-        Command::from_std(self.plain(&[]))
-    }
-
     /// Returns a command with these arguments that is not started yet.
-    pub fn plain(&self, arguments: &[&str]) -> std::process::Command {
+    pub fn command(&self, arguments: &[&str]) -> std::process::Command {
         let mut command = std::process::Command::new(&self.path);
         command.current_dir(self.folder.path());
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
@@ -206,9 +202,9 @@ impl Program {
         self.home().join("temporary")
     }
 
-    /// Runs a shell command in which `exercises` is the program; `--dir answers` must be given.
+    /// Runs a shell command in which `exercises` is the program; `--dir submissions` must be given.
     #[cfg(unix)]
-    pub fn in_shell(&self, line: &str) -> Run {
+    pub fn run_in_shell(&self, line: &str) -> Run {
         let mut shell = std::process::Command::new("sh");
         shell.current_dir(self.folder.path());
         shell.envs(self.variables.iter().map(|(name, value)| (name, value)));
@@ -231,7 +227,7 @@ impl Run {
     }
 
     /// Asserts the exit code and that the output contains all parts.
-    pub fn has(&self, code: i32, parts: &[&str]) {
+    pub fn assert_has(&self, code: i32, parts: &[&str]) {
         assert_eq!(self.code, code, "{self:#?}");
         let all = format!("{}{}", self.stdout, self.stderr);
         for part in parts {
@@ -240,8 +236,8 @@ impl Run {
     }
 
     /// Asserts that the program failed with a one-line error that contains all parts.
-    pub fn refuses(&self, parts: &[&str]) {
-        self.has(2, parts);
+    pub fn assert_error(&self, parts: &[&str]) {
+        self.assert_has(2, parts);
         assert_eq!(self.stdout, "", "results in spite of the error");
         assert!(self.stderr.starts_with("error: "), "{self:#?}");
         assert!(!self.stderr.contains("panicked"), "{self:#?}");

@@ -4,12 +4,12 @@ use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
 
-use crate::panics::calling;
+use crate::panics::with_call;
 use crate::serve::serve;
 
 /// The arguments of the student's functions.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Question {
+pub struct Request {
     /// The columns and rows passed to `grid`.
     pub matrix: (u32, u32),
     /// The threads per block passed to `grid`.
@@ -29,18 +29,18 @@ pub struct Reply {
 
 /// Runs the program around a submission.
 pub fn main(blocks: fn(u32, u32) -> u32, grid: fn(u32, u32, (u32, u32)) -> (u32, u32)) -> ExitCode {
-    serve(|question: Question| {
-        let (columns, rows) = question.matrix;
-        let counts = question.counts.iter();
+    serve(|request: Request| {
+        let (columns, rows) = request.matrix;
+        let counts = request.counts.iter();
         Ok(Reply {
             grid: {
-                let block = question.block;
+                let block = request.block;
                 let call = format!("grid({columns}, {rows}, {block:?})");
-                calling(call, || grid(columns, rows, block))
+                with_call(call, || grid(columns, rows, block))
             },
             blocks: counts
                 .map(|&(count, block)| {
-                    calling(format!("blocks({count}, {block})"), || blocks(count, block))
+                    with_call(format!("blocks({count}, {block})"), || blocks(count, block))
                 })
                 .collect(),
         })

@@ -22,7 +22,7 @@ pub type MedianMs = fn(&Stream, usize, &dyn Fn() -> CudaResult<()>) -> CudaResul
 
 /// The arguments of the student's function and the parameters of its launches.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Question {
+pub struct Request {
     /// The PTX of the kernel `work`.
     pub ptx: String,
     /// The number of samples to take.
@@ -45,31 +45,31 @@ pub struct Reply {
 /// Runs the program around a submission.
 pub fn main(median_ms: MedianMs) -> ExitCode {
     let mut opened = None;
-    serve(move |question| {
+    serve(move |request| {
         let gpu = match &mut opened {
             Some(gpu) => gpu,
-            none => none.insert(Gpu::open()?),
+            empty => empty.insert(Gpu::open()?),
         };
-        reply(median_ms, &gpu.stream, &question)
+        reply(median_ms, &gpu.stream, &request)
     })
 }
 
-fn reply(median_ms: MedianMs, stream: &Stream, question: &Question) -> Result<Reply> {
-    let module = module::load(&question.ptx)?;
+fn reply(median_ms: MedianMs, stream: &Stream, request: &Request) -> Result<Reply> {
+    let module = module::load(&request.ptx)?;
     let kernel = module.get_function("work")?;
     let out = DeviceBuffer::from_slice(&[0_f32; THREADS as usize])?;
     let launches = Cell::new(0_u32);
     let launch = || {
         let number = launches.replace(launches.get().wrapping_add(1));
         let rounds = match number.checked_sub(1) {
-            None => question.first,
-            Some(number) => question.rounds[number as usize % question.rounds.len()],
+            None => request.first,
+            Some(number) => request.rounds[number as usize % request.rounds.len()],
         };
         // SAFETY: the arguments match the signature of `work`, and `out` has one element for each of its
         // `THREADS` threads.
         unsafe { launch!(kernel<<<1, THREADS, 0, stream>>>(out.as_device_ptr(), rounds)) }
     };
-    let milliseconds = median_ms(stream, question.samples, &launch)?;
+    let milliseconds = median_ms(stream, request.samples, &launch)?;
     stream.synchronize()?;
     Ok(Reply {
         milliseconds: Some(milliseconds),

@@ -9,7 +9,7 @@
 //! grader: compares the result with its own
 //! ```
 //!
-//! Each exercise has a module with its `Question`, its `Reply`, and the `main` of the program around a
+//! Each exercise has a module with its `Request`, its `Reply`, and the `main` of the program around a
 //! submission.
 
 // The crate cust calls the CUDA driver's functions, which `cuda_driver` defines.

@@ -8,7 +8,7 @@ use crate::serve::serve;
 
 /// The arguments of the student's function.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Question {
+pub struct Request {
     /// The number of chunks of each call.
     pub chunks: Vec<u32>,
 }
@@ -53,7 +53,7 @@ pub struct Device {
 }
 
 /// The maximum number of orders; more indicate an error such as an endless loop.
-const MOST: usize = 10_000;
+const MAX_ORDERS: usize = 10_000;
 
 impl Device {
     /// Creates a stream.
@@ -83,15 +83,18 @@ impl Device {
     }
 
     fn order(&mut self, order: Order) {
-        assert!(self.orders.len() < MOST, "more than {MOST} orders");
+        assert!(
+            self.orders.len() < MAX_ORDERS,
+            "more than {MAX_ORDERS} orders"
+        );
         self.orders.push(order);
     }
 }
 
 /// Runs the program around a submission.
 pub fn main(process: fn(&mut Device, u32)) -> ExitCode {
-    serve(|question: Question| {
-        let orders = question.chunks.iter().map(|&chunks| {
+    serve(|request: Request| {
+        let orders = request.chunks.iter().map(|&chunks| {
             let mut device = Device::default();
             process(&mut device, chunks);
             device.orders

@@ -10,56 +10,56 @@ thread_local! {
 }
 
 /// Calls the student's code, recording `call` for the case that it panics.
-pub fn calling<T>(call: String, work: impl FnOnce() -> T) -> T {
+pub fn with_call<T>(call: String, work: impl FnOnce() -> T) -> T {
     CALL.set(call);
-    let done = work();
+    let result = work();
     CALL.take();
-    done
+    result
 }
 
 /// A caught panic.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Panicked {
+pub struct CaughtPanic {
     /// The message and the source location.
-    pub why: String,
+    pub message: String,
     /// The call, such as `blocks(7, 2)`; empty if unknown.
     pub call: String,
 }
 
 /// A panic hook that records the first message instead of printing it.
-pub struct Panics(Arc<Mutex<String>>);
+pub struct PanicRecorder(Arc<Mutex<String>>);
 
-impl Panics {
+impl PanicRecorder {
     /// Installs the hook.
-    pub fn kept() -> Panics {
-        let said = Arc::new(Mutex::new(String::new()));
-        let to = Arc::clone(&said);
+    pub fn install() -> PanicRecorder {
+        let message = Arc::new(Mutex::new(String::new()));
+        let recorded = Arc::clone(&message);
         panic::set_hook(Box::new(move |panic| {
-            let mut said = to.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut message = recorded.lock().unwrap_or_else(PoisonError::into_inner);
             // Record only the first panic, which causes the others.
-            if said.is_empty() {
-                *said = in_words(panic.payload_as_str(), panic.location());
+            if message.is_empty() {
+                *message = format_message(panic.payload_as_str(), panic.location());
             }
         }));
-        Panics(said)
+        PanicRecorder(message)
     }
 
     /// Runs `work`; returns the recorded message if it panics.
-    pub fn caught<T>(&self, work: impl FnOnce() -> T) -> Result<T, Panicked> {
+    pub fn catch<T>(&self, work: impl FnOnce() -> T) -> Result<T, CaughtPanic> {
         panic::catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
-            let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            Panicked {
-                why: std::mem::take(&mut *said),
+            let mut message = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            CaughtPanic {
+                message: std::mem::take(&mut *message),
                 call: CALL.take(),
             }
         })
     }
 }
 
-fn in_words(what: Option<&str>, place: Option<&panic::Location>) -> String {
-    let what = what.unwrap_or("?");
-    match place {
-        Some(place) => format!("{what}\n  {}:{}", place.file(), place.line()),
-        None => what.to_owned(),
+fn format_message(message: Option<&str>, location: Option<&panic::Location>) -> String {
+    let message = message.unwrap_or("?");
+    match location {
+        Some(location) => format!("{message}\n  {}:{}", location.file(), location.line()),
+        None => message.to_owned(),
     }
 }

@@ -32,7 +32,7 @@ pub struct Copy2d {
 
 /// The arguments of the student's function.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Question {
+pub struct Request {
     /// The part to copy.
     pub part: Part,
     /// The distance between the starts of consecutive rows in the destination, in bytes.
@@ -44,5 +44,5 @@ pub type Reply = Copy2d;
 
 /// Runs the program around a submission.
 pub fn main(copy: fn(Part, usize) -> Copy2d) -> ExitCode {
-    serve(|Question { part, pitch }| Ok(copy(part, pitch)))
+    serve(|Request { part, pitch }| Ok(copy(part, pitch)))
 }

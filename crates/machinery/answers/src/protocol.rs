@@ -8,11 +8,11 @@ pub const REPLY: &str = "@reply ";
 
 /// A request to the program.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Question<Q> {
+pub struct Request<Q> {
     /// The request's number, from 1.
     pub number: u32,
     /// The exercise's own data.
-    pub asks: Q,
+    pub data: Q,
 }
 
 /// The reply to a request.
@@ -35,7 +35,8 @@ pub enum Outcome<R> {
     /// They panicked.
     Panic {
         /// The message and the source location.
-        why: String,
+        #[serde(rename = "why")]
+        message: String,
         /// The call, such as `blocks(7, 2)`; empty if unknown.
         call: String,
     },

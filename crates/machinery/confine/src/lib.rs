@@ -3,7 +3,7 @@
 //!
 //! A process gives up its own rights permanently and then becomes the program to confine. Therefore the
 //! program that confines others starts itself again: [`Rules::command`] builds the command, and `main` must
-//! begin with [`asked`], which does the rest.
+//! begin with [`run_if_child`], which does the rest.
 //!
 //! | denied | on Linux, by | on macOS | on Windows |
 //! |---|---|---|---|
@@ -15,14 +15,14 @@
 //! | exceeding limits of CPU time, memory and file size | resource limits | all except memory | no |
 //! | environment variables | cleared | cleared | cleared |
 //!
-//! Linux does not hide whether a file exists, its size and its modification time. [`kept`] reports what the
+//! Linux does not hide whether a file exists, its size and its modification time. [`support`] reports what the
 //! current system supports.
 
 mod arguments;
 mod hidden;
-mod kept;
 mod limits;
 mod rules;
+mod support;
 
 #[cfg(all(
     target_os = "linux",
@@ -43,24 +43,24 @@ mod system;
         target_arch = "riscv64"
     )
 )))]
-#[path = "other.rs"]
+#[path = "unsupported.rs"]
 mod system;
 
-pub use hidden::{CANNOT, asked, this_process};
-pub use kept::{Kept, kept};
+pub use hidden::{EXIT_NOT_STARTED, confine_this_process, run_if_child};
 pub use limits::lower as lower_limits;
 pub use rules::{Rules, system_libraries};
+pub use support::{Support, support};
 
 /// The reason why a program could not be confined.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A limit could not be lowered.
-    #[error("cannot lower the limit on {what}: {why}")]
+    #[error("cannot lower the limit on {what}: {error}")]
     Limit {
         /// The limited resource.
         what: &'static str,
         /// The system's error.
-        why: std::io::Error,
+        error: std::io::Error,
     },
     /// Landlock or seccomp failed.
     #[error("the system does not confine it: {0}")]

@@ -12,22 +12,22 @@ pub fn lower(rules: &Rules) -> Result<(), Error> {
     use rlimit::Resource;
 
     let mut lowered = vec![
-        (Resource::CPU, "computing time", rules.computing),
-        (Resource::FSIZE, "the length of a file", rules.file),
-        (Resource::CORE, "what a crash leaves", 0),
+        (Resource::CPU, "CPU time", rules.cpu_seconds),
+        (Resource::FSIZE, "the file size", rules.file),
+        (Resource::CORE, "core dumps", 0),
     ];
     // macOS does not enforce a limit on memory.
     if let Some(memory) = rules.memory.filter(|_| cfg!(not(target_vendor = "apple"))) {
         lowered.push((Resource::AS, "memory", memory));
     }
-    for (resource, what, most) in lowered {
-        let failed = |why| Error::Limit { what, why };
+    for (resource, what, maximum) in lowered {
+        let failed = |error| Error::Limit { what, error };
         let (_, hard) = resource.get().map_err(failed)?;
         // At the soft CPU limit the process gets a signal that tells the reason; at the hard limit it is just
         // killed.
-        let last = most.saturating_add(u64::from(resource == Resource::CPU));
+        let hard_limit = maximum.saturating_add(u64::from(resource == Resource::CPU));
         resource
-            .set(most.min(hard), last.min(hard))
+            .set(maximum.min(hard), hard_limit.min(hard))
             .map_err(failed)?;
     }
     Ok(())

@@ -26,7 +26,7 @@ pub struct Rules {
     /// equally and may make the files that they create executable.
     pub processes: bool,
     /// The CPU time limit of each process, in seconds.
-    pub computing: u64,
+    pub cpu_seconds: u64,
     /// The memory limit of each process, in bytes; `None` for no limit.
     pub memory: Option<u64>,
     /// The maximum size of a file that the program may write, in bytes.
@@ -71,13 +71,13 @@ impl Rules {
     /// Builds a command that starts the program within these rules. Its environment is empty except for the
     /// few variables that programs need to start; arguments and variables can be added.
     ///
-    /// The calling program's `main` must begin with [`crate::asked`].
+    /// The calling program's `main` must begin with [`crate::run_if_child`].
     ///
     /// # Errors
     ///
     /// Fails if the path of the calling program cannot be determined.
     pub fn command(&self, program: impl AsRef<OsStr>) -> io::Result<Command> {
-        let program = found(Path::new(program.as_ref()));
+        let program = resolve_program(Path::new(program.as_ref()));
         let mut rules = self.clone();
         rules
             .execute
@@ -85,7 +85,7 @@ impl Rules {
         let mut command = Command::new(env::current_exe()?);
         command
             .arg(hidden::COMMAND)
-            .args(arguments::written(&rules))
+            .args(arguments::encode(&rules))
             .arg(&program)
             .env_clear();
         for variable in VARIABLES {
@@ -98,10 +98,12 @@ impl Rules {
 }
 
 /// Returns the path of a program; a bare name is searched for in `PATH`.
-fn found(program: &Path) -> PathBuf {
-    let named = program.components().count() == 1;
-    let path = env::var_os("PATH").filter(|_| named).unwrap_or_default();
+fn resolve_program(program: &Path) -> PathBuf {
+    let is_bare_name = program.components().count() == 1;
+    let path = env::var_os("PATH")
+        .filter(|_| is_bare_name)
+        .unwrap_or_default();
     let mut candidates = env::split_paths(&path).map(|folder| folder.join(program));
-    let found = candidates.find(|path| path.is_file());
-    found.unwrap_or_else(|| program.to_owned())
+    let file = candidates.find(|path| path.is_file());
+    file.unwrap_or_else(|| program.to_owned())
 }

@@ -8,14 +8,14 @@ use std::thread::{self, JoinHandle};
 use anyhow::{Context as _, Error, Result};
 use kernel_build::Clang;
 
-use super::{Event, State, text};
-use crate::commands::check::drawn;
+use super::{Event, State, read_submission};
+use crate::commands::check::random_seed;
 use crate::lang::tr;
 use crate::record::Record;
-use crate::worker::{Job, Limits, Terms, supervise_until};
+use crate::worker::{Job, JobSettings, Limits, supervise_until};
 
 /// The time limit of a submission, in seconds.
-const SECONDS: u64 = 60;
+const TIME_LIMIT_SECONDS: u64 = 60;
 
 /// The current grading and the channel that it reports to.
 pub struct Grader {
@@ -44,23 +44,25 @@ impl Grader {
     }
 
     /// Returns true if this is the newest grading's number.
-    pub fn is(&self, number: u64) -> bool {
+    pub fn is_current(&self, number: u64) -> bool {
         number == self.number
     }
 
     /// Returns true if the submission differs from the one graded last, or cannot be read.
-    pub fn is_new(&self, state: &State) -> bool {
-        text(state).ok().is_none_or(|text| Some(text) != self.text)
+    pub fn has_changed(&self, state: &State) -> bool {
+        read_submission(state)
+            .ok()
+            .is_none_or(|text| Some(text) != self.text)
     }
 
     /// Starts grading the current submission and cancels the grading that is running.
-    pub fn begin(&mut self, state: &mut State) {
+    pub fn start(&mut self, state: &mut State) {
         self.stop.store(true, Ordering::Relaxed);
         self.stop = Arc::default();
         self.number += 1;
         let (number, to) = (self.number, self.to.clone());
-        state.at = None;
-        let text = match text(state) {
+        state.position = None;
+        let text = match read_submission(state) {
             Ok(text) => text,
             Err(error) => {
                 self.text = None;
@@ -70,19 +72,19 @@ impl Grader {
         };
         self.text = Some(text.clone());
         let exercise = state.exercise;
-        let shown = state.course.folder.shown(exercise);
-        let terms = Terms {
-            seed: drawn(),
-            lang: state.course.lang,
+        let path = state.context.workspace.display_path(exercise);
+        let settings = JobSettings {
+            seed: random_seed(),
+            lang: state.context.lang,
             clang: self.clang.clone(),
-            limits: Limits::within(SECONDS),
+            limits: Limits::within(TIME_LIMIT_SECONDS),
         };
-        let lang = terms.lang;
-        let job = Job::new(exercise, shown, text, &terms);
+        let lang = settings.lang;
+        let job = Job::new(exercise, path, text, &settings);
         let stop = Arc::clone(&self.stop);
-        let told = self.to.clone();
+        let sender = self.to.clone();
         let grading = move || {
-            let graded = graded(job, &stop, &to, number);
+            let graded = grade(job, &stop, &to, number);
             // Ignore send errors: the view is gone if the student has quit.
             if let Some(graded) = graded.transpose() {
                 let graded = graded.map(|graded| Record::new(exercise, graded, lang));
@@ -91,23 +93,23 @@ impl Grader {
         };
         self.running.retain(|grading| !grading.is_finished());
         match thread::Builder::new().spawn(grading) {
-            Ok(started) => self.running.push(started),
+            Ok(thread) => self.running.push(thread),
             Err(error) => {
                 let error = Error::new(error).context(tr("cannot start a thread", "无法启动线程"));
-                let _ = told.send(Event::Graded(number, Box::new(Err(error))));
+                let _ = sender.send(Event::Graded(number, Box::new(Err(error))));
             }
         }
     }
 }
 
-fn graded(
+fn grade(
     job: Job,
     stop: &AtomicBool,
     to: &Sender<Event>,
     number: u64,
 ) -> Result<Option<crate::worker::Graded>> {
     supervise_until(job, stop, |step, size| {
-        let _ = to.send(Event::At(number, step, size.to_vec()));
+        let _ = to.send(Event::Progress(number, step, size.to_vec()));
     })
     .context(tr("it cannot be graded", "无法评分"))
 }

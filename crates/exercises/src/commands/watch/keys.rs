@@ -14,11 +14,11 @@ use super::{Event, Key};
 /// # Errors
 ///
 /// Fails if the system cannot start a thread.
-pub fn read(to: Sender<Event>) -> io::Result<()> {
+pub fn spawn_reader(to: Sender<Event>) -> io::Result<()> {
     let read = move || {
         loop {
             let event = match event::read() {
-                Ok(event::Event::Key(key)) => meaning(key).map(Event::Key),
+                Ok(event::Event::Key(key)) => action(key).map(Event::Key),
                 Ok(event::Event::Resize(..)) => Some(Event::Resized),
                 Ok(_) => None,
                 // The terminal is gone.
@@ -36,7 +36,7 @@ pub fn read(to: Sender<Event>) -> io::Result<()> {
 }
 
 /// Returns the action bound to a key.
-fn meaning(key: KeyEvent) -> Option<Key> {
+fn action(key: KeyEvent) -> Option<Key> {
     if key.kind == KeyEventKind::Release {
         return None;
     }
@@ -47,13 +47,13 @@ fn meaning(key: KeyEvent) -> Option<Key> {
         KeyCode::Char('h') => Key::Hint,
         KeyCode::Char('l') => Key::List,
         KeyCode::Char('s') => Key::Statement,
-        KeyCode::Char('r') => Key::Again,
+        KeyCode::Char('r') => Key::Regrade,
         KeyCode::Char('v') | KeyCode::Esc => Key::Verdict,
         KeyCode::Up | KeyCode::Char('k') => Key::Move(-1),
         KeyCode::Down | KeyCode::Char('j') => Key::Move(1),
         KeyCode::PageUp => Key::Page(-1),
         KeyCode::PageDown | KeyCode::Char(' ') => Key::Page(1),
-        KeyCode::Enter => Key::Choose,
+        KeyCode::Enter => Key::Open,
         KeyCode::Char('q') => Key::Quit,
         _ => return None,
     })

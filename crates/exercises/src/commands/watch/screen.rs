@@ -24,7 +24,7 @@ impl Screen {
             "终端不能逐个读取按键",
         ))?;
         let screen = Screen;
-        interrupt::at_last(Some(put_back));
+        interrupt::at_last(Some(restore));
         execute!(io::stdout(), EnterAlternateScreen, Hide)?;
         Ok(screen)
     }
@@ -53,12 +53,12 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         interrupt::at_last(None);
-        put_back();
+        restore();
     }
 }
 
 /// Restores the terminal. Errors are ignored: a terminal that is gone needs no restoring.
-fn put_back() {
+fn restore() {
     let _ = execute!(io::stdout(), Show, LeaveAlternateScreen);
     let _ = disable_raw_mode();
 }

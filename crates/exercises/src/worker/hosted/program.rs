@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use answers::protocol::{Outcome, Question, REPLY, Reply};
+use answers::protocol::{Outcome, REPLY, Reply, Request};
 use anyhow::{Context as _, Result};
 use confine::Rules;
 use serde::Serialize;
@@ -18,14 +18,14 @@ use thiserror::Error;
 use crate::data::Text;
 use crate::lang::Lang;
 use crate::worker::job::{Job, Limits};
-use crate::worker::lines::{Lines, Said};
-use crate::worker::supervise::ending;
+use crate::worker::lines::{Lines, OutputLine};
+use crate::worker::supervise::explain_status;
 
 /// The capacity of the channel of output lines; a full channel blocks the program.
-const WAITING: usize = 16;
+const CHANNEL_CAPACITY: usize = 16;
 
 /// The time that the program has to exit after its input closes.
-const END: Duration = Duration::from_secs(2);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Environment variables passed to the program for the simulator or the GPU, in addition to those that every
 /// program needs.
@@ -40,7 +40,7 @@ const VARIABLES: [&str; 4] = [
 /// The program did not reply as required; contains the explanation for the student.
 #[derive(Debug, Error)]
 #[error("{}", .0.en)]
-pub struct Unanswered(pub Text);
+pub struct NoReply(pub Text);
 
 /// A running student's program, killed when this value is dropped.
 pub struct Program {
@@ -48,9 +48,9 @@ pub struct Program {
     pub ptx: String,
     child: Child,
     stdin: Option<ChildStdin>,
-    said: Receiver<Said<Vec<u8>>>,
+    output_lines: Receiver<OutputLine<Vec<u8>>>,
     /// The number of requests sent.
-    asked: u32,
+    request_count: u32,
     limits: Limits,
 }
 
@@ -62,9 +62,9 @@ impl Program {
             ..job.limits.rules()
         };
         if crate::worker::on_gpu() {
-            for_gpu(&mut rules);
+            allow_gpu(&mut rules);
         }
-        let starts = || {
+        let spawn = || {
             let mut command = rules.command(file)?;
             for variable in VARIABLES {
                 command.envs(env::var_os(variable).map(|value| (variable, value)));
@@ -75,14 +75,14 @@ impl Program {
                 .stderr(Stdio::null())
                 .spawn()
         };
-        let mut child = starts().with_context(|| {
+        let mut child = spawn().with_context(|| {
             job.lang
                 .pick("the answer does not start", "答案无法启动")
                 .to_owned()
         })?;
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().context("a program without output")?;
-        let (to, said) = sync_channel(WAITING);
+        let (to, output_lines) = sync_channel(CHANNEL_CAPACITY);
         thread::Builder::new().spawn(move || {
             for line in Lines::replies(BufReader::new(stdout)) {
                 if to.send(line).is_err() {
@@ -94,8 +94,8 @@ impl Program {
             ptx,
             child,
             stdin,
-            said,
-            asked: 0,
+            output_lines,
+            request_count: 0,
             limits: job.limits,
         })
     }
@@ -104,31 +104,31 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// Fails with [`Unanswered`] if there is no valid reply.
-    pub fn ask<Q: Serialize, R: DeserializeOwned>(
+    /// Fails with [`NoReply`] if there is no valid reply.
+    pub fn request<Q: Serialize, R: DeserializeOwned>(
         &mut self,
-        asks: Q,
+        data: Q,
         fits: impl FnOnce(&R) -> bool,
     ) -> Result<R> {
-        self.asked += 1;
-        let number = self.asked;
-        let question = serde_json::to_string(&Question { number, asks })?;
+        self.request_count += 1;
+        let number = self.request_count;
+        let request_line = serde_json::to_string(&Request { number, data })?;
         if let Some(stdin) = &mut self.stdin {
             // Ignore write errors: a program that has exited is detected by the end of its output.
-            let _ = writeln!(stdin, "{question}").and_then(|()| stdin.flush());
+            let _ = writeln!(stdin, "{request_line}").and_then(|()| stdin.flush());
         }
         let Some(line) = self.reply(None)? else {
-            return Err(Unanswered(self.ended()?).into());
+            return Err(NoReply(self.describe_exit()?).into());
         };
         let reply: Option<Reply<R>> = serde_json::from_slice(&line).ok();
         let data = match reply {
-            Some(reply) if reply.number != number => return Err(twice().into()),
-            None => return Err(garbled().into()),
+            Some(reply) if reply.number != number => return Err(extra_reply().into()),
+            None => return Err(invalid_reply().into()),
             Some(reply) => match reply.outcome {
                 Outcome::Data(data) => data,
                 Outcome::Error(why) => {
-                    let said = |lang: Lang| {
-                        let early = match why.contains("NotReady") {
+                    let message = |lang: Lang| {
+                        let hint = match why.contains("NotReady") {
                             true => lang.pick(
                                 " The GPU has not come that far yet: wait for the event or the stream first \
                                  (`synchronize`).",
@@ -136,53 +136,56 @@ impl Program {
                             ),
                             false => "",
                         };
-                        say!(lang, "It does not run: {}.{}", "运行失败：{}。{}"; why, early)
+                        localize!(lang, "It does not run: {}.{}", "运行失败：{}。{}"; why, hint)
                     };
-                    return Err(Unanswered(Text::both(said)).into());
+                    return Err(NoReply(Text::from_fn(message)).into());
                 }
-                Outcome::Panic { why, call } => {
-                    let said = |lang| match call.as_str() {
-                        "" => say!(lang, "It panicked: {}", "程序发生 panic：{}"; why),
-                        call => say!(
+                Outcome::Panic { message, call } => {
+                    let explanation = |lang| match call.as_str() {
+                        "" => localize!(lang, "It panicked: {}", "程序发生 panic：{}"; message),
+                        call => localize!(
                             lang,
                             "`{}` panicked: {}",
                             "`{}` 发生 panic：{}";
-                            call, why
+                            call, message
                         ),
                     };
-                    return Err(Unanswered(Text::both(said)).into());
+                    return Err(NoReply(Text::from_fn(explanation)).into());
                 }
             },
         };
         match fits(&data) {
             true => Ok(data),
-            false => Err(garbled().into()),
+            false => Err(invalid_reply().into()),
         }
     }
 
     /// Closes the program's input and checks that it sends nothing more.
-    pub fn end(mut self) -> Result<(), Unanswered> {
+    pub fn end(mut self) -> Result<(), NoReply> {
         drop(self.stdin.take());
-        match self.reply(Some(Instant::now() + END)) {
-            Ok(Some(_)) => Err(twice()),
+        match self.reply(Some(Instant::now() + EXIT_TIMEOUT)) {
+            Ok(Some(_)) => Err(extra_reply()),
             _ => Ok(()),
         }
     }
 
     /// Returns the next reply without its prefix, and prints the other lines before it. Returns `None` if the
     /// output ends or the deadline passes.
-    fn reply(&self, until: Option<Instant>) -> Result<Option<Vec<u8>>> {
+    fn reply(&self, deadline: Option<Instant>) -> Result<Option<Vec<u8>>> {
         loop {
-            let said = match until {
-                None => self.said.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(until) => {
-                    let left = until.saturating_duration_since(Instant::now());
-                    self.said.recv_timeout(left)
+            let line = match deadline {
+                None => self
+                    .output_lines
+                    .recv()
+                    .map_err(|_| RecvTimeoutError::Disconnected),
+                Some(deadline) => {
+                    let remaining = deadline.saturating_duration_since(Instant::now());
+                    self.output_lines.recv_timeout(remaining)
                 }
             };
-            match said {
-                Ok(Said::Message(line)) => return Ok(Some(line)),
-                Ok(Said::Printed(text)) => {
+            match line {
+                Ok(OutputLine::Message(line)) => return Ok(Some(line)),
+                Ok(OutputLine::Printed(text)) => {
                     let mut stdout = std::io::stdout().lock();
                     stdout.write_all(text.as_bytes())?;
                     stdout.flush()?;
@@ -193,15 +196,17 @@ impl Program {
     }
 
     /// Explains how the program ended.
-    fn ended(&mut self) -> Result<Text> {
+    fn describe_exit(&mut self) -> Result<Text> {
         let status = self.child.wait()?;
-        Ok(Text::both(|lang| ending(status, &self.limits, lang)))
+        Ok(Text::from_fn(|lang| {
+            explain_status(status, &self.limits, lang)
+        }))
     }
 }
 
 /// Adds what NVIDIA's driver needs: its devices, `/proc` and `/sys`. On a GPU a program can therefore see
 /// other processes and exhaust the GPU's memory and time.
-fn for_gpu(rules: &mut Rules) {
+fn allow_gpu(rules: &mut Rules) {
     let devices = fs::read_dir("/dev").into_iter().flatten().flatten();
     let is_gpu = |name: &OsStr| name.to_string_lossy().starts_with("nvidia");
     let devices = devices.filter(|entry| is_gpu(&entry.file_name()));
@@ -214,7 +219,7 @@ fn for_gpu(rules: &mut Rules) {
 fn library_folders() -> Vec<PathBuf> {
     let path = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = env::split_paths(&path)
-        .filter(|it| it.is_absolute())
+        .filter(|folder| folder.is_absolute())
         .collect();
     folders.extend(["/usr/local/nvidia", "/usr/local/cuda"].map(PathBuf::from));
     folders
@@ -228,9 +233,9 @@ impl Drop for Program {
     }
 }
 
-fn garbled() -> Unanswered {
-    Unanswered(Text::both(|lang| {
-        say!(
+fn invalid_reply() -> NoReply {
+    NoReply(Text::from_fn(|lang| {
+        localize!(
             lang,
             "What came back from your answer is not what its functions return. Lines that begin with `{}` are \
              the course's own: print others.",
@@ -240,9 +245,9 @@ fn garbled() -> Unanswered {
     }))
 }
 
-fn twice() -> Unanswered {
-    Unanswered(Text::both(|lang| {
-        say!(
+fn extra_reply() -> NoReply {
+    NoReply(Text::from_fn(|lang| {
+        localize!(
             lang,
             "More came back from your answer than was asked. Lines that begin with `{}` are the course's own: \
              print others.",

@@ -5,7 +5,12 @@ use answers::overlap::Device;
 /// Processes `chunks` chunks. `device.stream()` creates a stream; `copy_in`, `launch` and `copy_out` enqueue
 /// a step of a chunk in a stream; `wait` waits for everything in a stream.
 pub fn process(device: &mut Device, chunks: u32) {
-    let streams = [device.stream(), device.stream(), device.stream(), device.stream()];
+    let streams = [
+        device.stream(),
+        device.stream(),
+        device.stream(),
+        device.stream(),
+    ];
     let of = |chunk: u32| streams[chunk as usize % 4];
     // Issue the steps of three chunks at a time, each for a different engine.
     for turn in 0..chunks + 2 {

@@ -16,7 +16,7 @@ macro_rules! calls {
 }
 
 /// Calls that every program may make, with any arguments.
-pub const FREE: &[c_long] = calls![
+pub const ALLOWED: &[c_long] = calls![
     // Open files.
     SYS_read SYS_write SYS_readv SYS_writev SYS_pread64 SYS_pwrite64 SYS_preadv SYS_pwritev
     SYS_preadv2 SYS_pwritev2 SYS_lseek SYS_close SYS_close_range SYS_dup SYS_dup3 SYS_pipe2
@@ -47,7 +47,7 @@ pub const FREE: &[c_long] = calls![
 
 /// Additional calls on x86-64, which newer calls replace.
 #[cfg(target_arch = "x86_64")]
-pub const FREE_HERE: &[c_long] = calls![
+pub const ALLOWED_ARCH: &[c_long] = calls![
     SYS_dup2 SYS_pipe SYS_poll SYS_select SYS_epoll_create SYS_epoll_wait SYS_stat SYS_lstat
     SYS_access SYS_readlink SYS_getdents SYS_mkdir SYS_rmdir SYS_unlink SYS_rename SYS_renameat
     SYS_link SYS_symlink SYS_creat SYS_arch_prctl SYS_getpgrp SYS_time SYS_alarm SYS_pause
@@ -55,22 +55,22 @@ pub const FREE_HERE: &[c_long] = calls![
 
 /// Additional calls on ARM.
 #[cfg(target_arch = "aarch64")]
-pub const FREE_HERE: &[c_long] = calls![SYS_renameat];
+pub const ALLOWED_ARCH: &[c_long] = calls![SYS_renameat];
 
 /// Additional calls on RISC-V.
 #[cfg(target_arch = "riscv64")]
-pub const FREE_HERE: &[c_long] = calls![SYS_riscv_flush_icache];
+pub const ALLOWED_ARCH: &[c_long] = calls![SYS_riscv_flush_icache];
 
 /// Additional calls of programs that may start others: a linker makes its output executable, a program that
 /// confines others lowers their limits, and Rust's standard library reports the result of a start over a pair
 /// of sockets.
-pub const OF_BUILDERS: &[c_long] =
+pub const FOR_BUILDERS: &[c_long] =
     calls![SYS_fchmod SYS_fchmodat SYS_setrlimit SYS_sendmsg SYS_recvmsg SYS_recvfrom];
 
 /// Additional calls of such programs on x86-64.
 #[cfg(target_arch = "x86_64")]
-pub const OF_BUILDERS_HERE: &[c_long] = calls![SYS_chmod SYS_fork SYS_vfork];
+pub const FOR_BUILDERS_ARCH: &[c_long] = calls![SYS_chmod SYS_fork SYS_vfork];
 
 /// Additional calls of such programs on other architectures.
 #[cfg(not(target_arch = "x86_64"))]
-pub const OF_BUILDERS_HERE: &[c_long] = &[];
+pub const FOR_BUILDERS_ARCH: &[c_long] = &[];

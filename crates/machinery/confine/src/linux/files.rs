@@ -12,28 +12,28 @@ use crate::Rules;
 const NEWEST: ABI = ABI::V10;
 
 /// The device that any program may open, because it neither provides nor stores data.
-const NOTHING: &str = "/dev/null";
+const NULL_DEVICE: &str = "/dev/null";
 
 /// Returns true if the kernel supports Landlock.
 pub fn available() -> bool {
-    required(|rules| rules.handle_access(AccessFs::from_all(ABI::V1))).is_ok()
+    with_required(|rules| rules.handle_access(AccessFs::from_all(ABI::V1))).is_ok()
 }
 
 /// Returns true if the kernel can block signals to processes outside the sandbox, which needs Linux 6.12.
-pub fn keeps_signals() -> bool {
-    required(|rules| rules.scope(Scope::Signal)).is_ok()
+pub fn restricts_signals() -> bool {
+    with_required(|rules| rules.scope(Scope::Signal)).is_ok()
 }
 
-fn required(
-    ask: impl FnOnce(Ruleset) -> Result<Ruleset, RulesetError>,
+fn with_required(
+    configure: impl FnOnce(Ruleset) -> Result<Ruleset, RulesetError>,
 ) -> Result<RulesetCreated, RulesetError> {
-    ask(Ruleset::default().set_compatibility(CompatLevel::HardRequirement))?.create()
+    configure(Ruleset::default().set_compatibility(CompatLevel::HardRequirement))?.create()
 }
 
 /// Restricts this thread and its children to the files of the rules, without network connections.
 pub fn restrict(rules: &Rules) -> Result<(), RulesetError> {
     let read = AccessFs::ReadFile | AccessFs::ReadDir;
-    let write = read | AccessFs::from_write(NEWEST) & !unusual();
+    let write = read | AccessFs::from_write(NEWEST) & !special_rights();
     let execute = read | AccessFs::Execute;
     let restricted = Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))?
@@ -48,7 +48,7 @@ pub fn restrict(rules: &Rules) -> Result<(), RulesetError> {
             AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev,
         ))?
         .add_rules(path_beneath_rules(
-            [NOTHING],
+            [NULL_DEVICE],
             AccessFs::ReadFile | AccessFs::WriteFile,
         ))?
         .restrict_self()?;
@@ -57,7 +57,7 @@ pub fn restrict(rules: &Rules) -> Result<(), RulesetError> {
 }
 
 /// Returns the rights that no compiler needs: creating devices, named pipes and sockets, and device control.
-fn unusual() -> BitFlags<AccessFs> {
+fn special_rights() -> BitFlags<AccessFs> {
     AccessFs::MakeChar
         | AccessFs::MakeBlock
         | AccessFs::MakeSock

@@ -50,7 +50,7 @@ const FORBIDDEN: &[c_long] = &[
 ];
 
 /// Returns the reason if the kernel does not support seccomp.
-pub fn missing() -> Option<String> {
+pub fn unsupported_reason() -> Option<String> {
     (!Path::new(ACTIONS).exists()).then(|| {
         format!(
             "this Linux has no seccomp (there is no {ACTIONS}): a program's network and processes cannot be \
@@ -66,7 +66,7 @@ pub fn restrict(processes: bool) -> Result<(), Error> {
     let forbidden = FORBIDDEN.iter().filter(|call| !allowed.contains_key(call));
     let mut forbidden: Calls = forbidden.map(|&call| (call, Vec::new())).collect();
     if !processes {
-        let process = fits(0, MaskedEq(CLONE_THREAD as u64), 0)?;
+        let process = argument_rule(0, MaskedEq(CLONE_THREAD as u64), 0)?;
         forbidden.insert(SYS_clone, vec![process]);
     }
     let unknown = SeccompAction::Errno(ENOSYS as u32);
@@ -77,17 +77,17 @@ pub fn restrict(processes: bool) -> Result<(), Error> {
 
 type Calls = BTreeMap<c_long, Vec<SeccompRule>>;
 
-fn apply(calls: Calls, others: SeccompAction, these: SeccompAction) -> Result<(), Error> {
-    let filter = SeccompFilter::new(calls, others, these, ARCH.try_into()?)?;
+fn apply(calls: Calls, default: SeccompAction, action: SeccompAction) -> Result<(), Error> {
+    let filter = SeccompFilter::new(calls, default, action, ARCH.try_into()?)?;
     let program: BpfProgram = filter.try_into()?;
     seccompiler::apply_filter(&program)
 }
 
 /// Returns the allowed calls, either with any arguments or with those that match a rule.
 fn allowed(processes: bool) -> Result<Calls, BackendError> {
-    let mut free = vec![calls::FREE, calls::FREE_HERE];
+    let mut free = vec![calls::ALLOWED, calls::ALLOWED_ARCH];
     if processes {
-        free.extend([calls::OF_BUILDERS, calls::OF_BUILDERS_HERE]);
+        free.extend([calls::FOR_BUILDERS, calls::FOR_BUILDERS_ARCH]);
     }
     let free = free.into_iter().flatten();
     let mut calls: Calls = free.map(|&call| (call, Vec::new())).collect();
@@ -98,41 +98,44 @@ fn allowed(processes: bool) -> Result<Calls, BackendError> {
         #[cfg(target_arch = "x86_64")]
         (SYS_open, 1),
     ] {
-        let reads = fits(flags, MaskedEq(O_TRUNC as u64), 0)?;
-        let writes = fits(flags, MaskedEq(O_ACCMODE as u64), O_WRONLY as u64)?;
-        let both = fits(flags, MaskedEq(O_ACCMODE as u64), O_RDWR as u64)?;
-        calls.insert(call, vec![reads, writes, both]);
+        let keeps_contents = argument_rule(flags, MaskedEq(O_TRUNC as u64), 0)?;
+        let writes = argument_rule(flags, MaskedEq(O_ACCMODE as u64), O_WRONLY as u64)?;
+        let reads_and_writes = argument_rule(flags, MaskedEq(O_ACCMODE as u64), O_RDWR as u64)?;
+        calls.insert(call, vec![keeps_contents, writes, reads_and_writes]);
     }
     // Disallow injecting input into an inherited terminal.
-    let order = |order| condition(1, Ne, order);
+    let differs_from = |request| condition(1, Ne, request);
     calls.insert(
         SYS_ioctl,
-        vec![SeccompRule::new(vec![order(TIOCSTI)?, order(TIOCLINUX)?])?],
+        vec![SeccompRule::new(vec![
+            differs_from(TIOCSTI)?,
+            differs_from(TIOCLINUX)?,
+        ])?],
     );
     // Threads are always allowed, processes only if the rules say so, and new namespaces never.
     let clone = match processes {
-        true => fits(0, MaskedEq(NAMESPACES), 0)?,
-        false => fits(0, MaskedEq(CLONE_THREAD as u64), CLONE_THREAD as u64)?,
+        true => argument_rule(0, MaskedEq(NAMESPACES), 0)?,
+        false => argument_rule(0, MaskedEq(CLONE_THREAD as u64), CLONE_THREAD as u64)?,
     };
     calls.insert(SYS_clone, vec![clone]);
     // Allow pairs of sockets that are connected only to each other.
     if processes {
-        calls.insert(SYS_socketpair, vec![fits(0, Eq, AF_UNIX as u64)?]);
+        calls.insert(SYS_socketpair, vec![argument_rule(0, Eq, AF_UNIX as u64)?]);
     }
     // Reading its own limits is allowed; lowering those of children only if processes are.
-    let mut own = vec![condition(0, Eq, 0)?];
+    let mut conditions = vec![condition(0, Eq, 0)?];
     if !processes {
-        own.push(SeccompCondition::new(2, SeccompCmpArgLen::Qword, Eq, 0)?);
+        conditions.push(SeccompCondition::new(2, SeccompCmpArgLen::Qword, Eq, 0)?);
     }
-    calls.insert(SYS_prlimit64, vec![SeccompRule::new(own)?]);
+    calls.insert(SYS_prlimit64, vec![SeccompRule::new(conditions)?]);
     // Allow signals to the process itself, which `abort` needs; Landlock limits signals to others to its own
     // children.
     for call in [SYS_kill, SYS_tgkill] {
-        let to = match files::keeps_signals() {
+        let rules = match files::restricts_signals() {
             true => Vec::new(),
-            false => vec![fits(0, Eq, u64::from(process::id()))?],
+            false => vec![argument_rule(0, Eq, u64::from(process::id()))?],
         };
-        calls.insert(call, to);
+        calls.insert(call, rules);
     }
     Ok(calls)
 }
@@ -153,16 +156,20 @@ const NAMESPACES: u64 = (CLONE_NEWNS
     | CLONE_NEWNET) as u64;
 
 /// Returns a rule that compares an argument with a number.
-fn fits(argument: u8, compares: SeccompCmpOp, with: u64) -> Result<SeccompRule, BackendError> {
-    SeccompRule::new(vec![condition(argument, compares, with)?])
+fn argument_rule(
+    argument: u8,
+    operator: SeccompCmpOp,
+    value: u64,
+) -> Result<SeccompRule, BackendError> {
+    SeccompRule::new(vec![condition(argument, operator, value)?])
 }
 
 /// Returns a condition on the lower half of an argument, the only half that the kernel reads unless it is an
 /// address.
 fn condition(
     argument: u8,
-    compares: SeccompCmpOp,
-    with: u64,
+    operator: SeccompCmpOp,
+    value: u64,
 ) -> Result<SeccompCondition, BackendError> {
-    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, compares, with)
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
 }
