@@ -1,5 +1,5 @@
-//! Which compiler answers in Rust are compiled with: the one that compiles the course. It is told by the
-//! folder that has its libraries, since what is called `rustc` may only stand for one of several.
+//! Records the sysroot of the compiler that builds the course, with which Rust submissions are compiled. The
+//! sysroot identifies the compiler, because `rustc` may be a wrapper that selects one of several.
 
 use std::env;
 use std::process::Command;

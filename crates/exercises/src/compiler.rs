@@ -1,18 +1,18 @@
-//! The compiler of answers.
+//! The compiler for submissions.
 
 use anyhow::{Result, anyhow};
 use kernel_build::{Clang, install_command};
 
 use crate::lang::Lang;
 
-/// The clang to compile kernels with.
+/// Finds the clang that compiles kernels.
 ///
 /// # Errors
 ///
-/// Where there is none: how to install it.
+/// Fails if there is none; the message explains how to install it.
 pub fn find(lang: Lang) -> Result<Clang> {
     Clang::find().map_err(|why| {
-        anyhow!(say!(
+        anyhow!(localize!(
             lang,
             "no clang to compile your kernels with ({}). Install it:  {}",
             "没有可用来编译核函数的 clang（{}）。请安装：  {}";

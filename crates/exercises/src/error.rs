@@ -1,4 +1,4 @@
-//! Errors in words: CUDA's own with what they mean, in English by `common`, in Chinese here.
+//! Error messages in both languages. `common` explains CUDA errors in English, this module in Chinese.
 
 use anyhow::{Context as _, Error, Result};
 use common::{Gpu, error};
@@ -7,8 +7,8 @@ use cust::error::CudaError;
 use crate::lang::Lang;
 use crate::worker::on_gpu;
 
-/// The error and its causes, outermost first.
-pub fn in_words(error: &Error, lang: Lang) -> String {
+/// Formats the error and its causes, outermost first.
+pub fn format_error(error: &Error, lang: Lang) -> String {
     if lang == Lang::En {
         return error::in_words(error);
     }
@@ -19,11 +19,11 @@ pub fn in_words(error: &Error, lang: Lang) -> String {
     causes.collect::<Vec<_>>().join("：")
 }
 
-/// Opens the GPU, or the simulator in its place.
+/// Opens the GPU or the simulator.
 ///
 /// # Errors
 ///
-/// As [`Gpu::open`], in the language.
+/// Fails as [`Gpu::open`] does, with messages in the given language.
 pub fn open(lang: Lang) -> Result<Gpu> {
     let opened = Gpu::open();
     match lang {
@@ -41,7 +41,7 @@ pub fn open(lang: Lang) -> Result<Gpu> {
     }
 }
 
-/// A CUDA error as its name, what it means, and what to do.
+/// Formats a CUDA error in Chinese: its name, its meaning and the remedy.
 fn chinese(error: CudaError) -> String {
     let english = error::explain(error);
     let Some(meaning) = meaning(error) else {
@@ -51,7 +51,7 @@ fn chinese(error: CudaError) -> String {
     format!("{name}：{meaning}")
 }
 
-/// What it means; `None` where English has no more than a number either.
+/// Returns the Chinese explanation of an error; `None` if there is no English one either.
 fn meaning(error: CudaError) -> Option<&'static str> {
     Some(match error {
         CudaError::InvalidValue => {
@@ -95,15 +95,18 @@ mod tests {
     #[test]
     fn cuda_errors_are_explained_in_both_languages() {
         let error = Error::new(CudaError::IllegalAddress).context("外层");
-        let said = in_words(&error, Lang::Zh);
+        let message = format_error(&error, Lang::Zh);
         assert!(
-            said.starts_with("外层：CUDA_ERROR_ILLEGAL_ADDRESS：核函数"),
-            "{said}"
+            message.starts_with("外层：CUDA_ERROR_ILLEGAL_ADDRESS：核函数"),
+            "{message}"
         );
-        let said = in_words(&error, Lang::En);
-        assert!(said.contains("outside its allocations"), "{said}");
-        // What has no words in English has none in Chinese either.
+        let message = format_error(&error, Lang::En);
+        assert!(message.contains("outside its allocations"), "{message}");
+        // An error without an English explanation has no Chinese one either.
         let other = Error::new(CudaError::EccUncorrectable);
-        assert_eq!(in_words(&other, Lang::Zh), in_words(&other, Lang::En));
+        assert_eq!(
+            format_error(&other, Lang::Zh),
+            format_error(&other, Lang::En)
+        );
     }
 }

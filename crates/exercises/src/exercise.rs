@@ -7,44 +7,44 @@ use anyhow::Result;
 use crate::data::{self, Data};
 use crate::host::Host;
 use crate::lang::Lang;
-use crate::worker::Asks;
+use crate::worker::HostExercise;
 
-/// An exercise. All its files are in the program, so that nothing can be missing when it runs.
+/// An exercise. All its files are compiled into the program, so none can be missing at run time.
 pub struct Exercise {
-    /// Number and name, `01-first-thread`.
+    /// Number and name, as in `01-first-thread`.
     pub name: &'static str,
-    /// `exercise.toml`.
+    /// The contents of `exercise.toml`.
     pub toml: &'static str,
-    /// `statement.en.md` and `statement.zh.md`.
+    /// The contents of `statement.en.md` and `statement.zh.md`.
     pub statement: [&'static str; 2],
-    /// What a student gets.
+    /// The start file.
     pub start: &'static str,
-    /// The answer.
+    /// The course's solution.
     pub solution: &'static str,
-    /// What is written: CUDA C or Rust.
+    /// The side that the student writes: the kernel in CUDA C or the host in Rust.
     pub side: Side,
-    /// The folder that its own lies in, as it is named in messages.
+    /// The path of the course's folder, for messages.
     pub course: &'static str,
     data: OnceLock<Data>,
 }
 
-/// Which side of a program a student writes.
+/// The side of a program that a student writes.
 pub enum Side {
-    /// The kernel, in a `.cu` file; the host side is the course's own.
+    /// The kernel, in a `.cu` file; the course provides the host side.
     Kernel(&'static dyn Host),
-    /// The host side, in a `.rs` file: `main.rs` of the exercise is compiled around it, and asked.
+    /// The host side, in a `.rs` file; the exercise's `main.rs` is compiled around it and answers requests.
     Host {
-        /// What asks, and knows what should come back.
-        asks: &'static dyn Asks,
-        /// `main.rs`.
+        /// The grader's side, which sends requests and knows the expected replies.
+        grader: &'static dyn HostExercise,
+        /// The contents of `main.rs`.
         main: &'static str,
-        /// The kernel, where there is one: `kernel.cu`.
+        /// The contents of `kernel.cu`; empty if there is none.
         kernel: &'static str,
     },
 }
 
 impl Exercise {
-    /// An exercise of these files; the macro [`exercise!`](crate::exercise!) names them.
+    /// Creates an exercise from its files. The macro [`exercise!`](crate::exercise!) includes them.
     pub const fn new(
         name: &'static str,
         toml: &'static str,
@@ -65,33 +65,33 @@ impl Exercise {
         }
     }
 
-    /// What its `exercise.toml` says.
+    /// Returns the data in `exercise.toml`, parsed on first use.
     ///
     /// # Errors
     ///
-    /// Where that file is wrong; the course's tests read every one.
+    /// Fails if that file is invalid; the course's tests parse every one.
     pub fn data(&self) -> Result<&Data> {
         if let Some(data) = self.data.get() {
             return Ok(data);
         }
         let is_kernel = matches!(self.side, Side::Kernel(_));
         let file = format!("{}/{}/exercise.toml", self.course, self.name);
-        let data = data::of(&file, self.toml, is_kernel)?;
+        let data = data::parse(&file, self.toml, is_kernel)?;
         Ok(self.data.get_or_init(|| data))
     }
 
-    /// What is asked, in a language.
+    /// Returns the statement in a language.
     pub fn statement(&self, lang: Lang) -> &'static str {
         let [en, zh] = self.statement;
         lang.pick(en, zh)
     }
 
-    /// The name of the file that a student writes, `01-first-thread.cu`.
+    /// Returns the name of the file that the student edits, such as `01-first-thread.cu`.
     pub fn file(&self) -> String {
         format!("{}.{}", self.name, self.extension())
     }
 
-    /// `cu` or `rs`.
+    /// Returns the extension of that file, `cu` or `rs`.
     pub fn extension(&self) -> &'static str {
         match self.side {
             Side::Kernel(_) => "cu",
@@ -99,31 +99,32 @@ impl Exercise {
         }
     }
 
-    /// Whether a student who writes `text` means this one: its number, its name, or both.
-    pub fn answers_to(&self, text: &str) -> bool {
+    /// Returns true if `text` is this exercise's number, name, or both.
+    pub fn matches(&self, text: &str) -> bool {
         let (number, name) = self.name.split_once('-').unwrap_or(("", self.name));
         let is_number = text.parse::<u32>().is_ok() && number.parse::<u32>() == text.parse();
         is_number || text == name || text == self.name || text == self.file()
     }
 }
 
-/// An exercise by its name, from its files in `kernels/exercises`, whose `exercise.toml` describes the launch:
-/// `exercise!("01-first-thread")`. With a host side of its own: `exercise!("06-fields", Fields)`. Where a
-/// student writes Rust:
-/// `exercise!("10-pitched-copy", asks PitchedCopy)`, or with a kernel beside it
-/// `exercise!("25-events", asks Events, kernel)`.
+/// Creates an exercise from its files in `kernels/exercises`.
+///
+/// - `exercise!("01-first-thread")`: `exercise.toml` describes the launches.
+/// - `exercise!("06-fields", Fields)`: the host side is written in Rust.
+/// - `exercise!("10-pitched-copy", rust PitchedCopy)`: the student writes Rust.
+/// - `exercise!("25-events", rust Events, kernel)`: the student writes Rust, and the course provides a kernel.
 #[macro_export]
 macro_rules! exercise {
-    ($name:literal, asks $asks:expr, kernel) => {
+    ($name:literal, rust $grader:expr, kernel) => {
         $crate::exercise!(@ $name, "rs", $crate::exercise::Side::Host {
-            asks: &$asks,
+            grader: &$grader,
             main: $crate::exercise!(@file $name, "main.rs"),
             kernel: $crate::exercise!(@file $name, "kernel.cu"),
         })
     };
     ($name:literal) => {
         $crate::exercise!(@ $name, "cu", {
-            static HOST: $crate::described::Described = $crate::described::Described::new(
+            static HOST: $crate::declarative::DeclarativeHost = $crate::declarative::DeclarativeHost::new(
                 $crate::exercise!(@file $name, "exercise.toml"),
             );
             $crate::exercise::Side::Kernel(&HOST)
@@ -132,9 +133,9 @@ macro_rules! exercise {
     ($name:literal, $host:expr) => {
         $crate::exercise!(@ $name, "cu", $crate::exercise::Side::Kernel(&$host))
     };
-    ($name:literal, asks $asks:expr) => {
+    ($name:literal, rust $grader:expr) => {
         $crate::exercise!(@ $name, "rs", $crate::exercise::Side::Host {
-            asks: &$asks,
+            grader: &$grader,
             main: $crate::exercise!(@file $name, "main.rs"),
             kernel: "",
         })

@@ -1,4 +1,4 @@
-//! The student's files.
+//! Atomic writes of the student's files.
 
 use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
@@ -7,25 +7,25 @@ use anyhow::{Context as _, Result};
 use chapter::file::{self, Draft};
 use chapter::interrupt;
 
-use crate::folder::shown;
 use crate::lang::tr;
+use crate::workspace::display_path;
 
-/// Writes a text to a file, whole or not at all: see [`file::write`].
+/// Writes a text to a file atomically: see [`file::write`].
 ///
 /// # Errors
 ///
-/// Where it cannot be written; what was there then still is.
+/// Fails if the file cannot be written; its previous contents are then unchanged.
 pub fn write_whole(path: &Path, text: &str) -> Result<()> {
     let written: io::Result<()> = file::write(path, |file| file.write_all(text.as_bytes()));
     written.with_context(|| cannot_write(path))
 }
 
-/// Writes a text to a file that is not there yet, whole or not at all. One that somebody else makes
-/// meanwhile stays as it is.
+/// Writes a text to a new file atomically. If the file exists or another process creates it meanwhile, it is
+/// left unchanged.
 ///
 /// # Errors
 ///
-/// Where it cannot be written.
+/// Fails if the file cannot be written.
 pub fn write_new(path: &Path, text: &str) -> Result<()> {
     let _whole = interrupt::hold();
     let draft = Draft::new::<io::Error>(path, |file| file.write_all(text.as_bytes()));
@@ -36,5 +36,5 @@ pub fn write_new(path: &Path, text: &str) -> Result<()> {
 }
 
 fn cannot_write(path: &Path) -> String {
-    format!("{} {}", tr("cannot write", "无法写入"), shown(path))
+    format!("{} {}", tr("cannot write", "无法写入"), display_path(path))
 }

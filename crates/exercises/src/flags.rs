@@ -1,4 +1,4 @@
-//! What the program takes.
+//! The command line.
 
 use std::path::PathBuf;
 
@@ -30,12 +30,12 @@ pub struct Flags {
     #[command(subcommand)]
     pub command: Option<Command>,
     #[command(flatten)]
-    pub everywhere: Everywhere,
+    pub global: GlobalFlags,
 }
 
-/// What every command takes.
+/// Flags that every command accepts.
 #[derive(Args, Clone, Debug)]
-pub struct Everywhere {
+pub struct GlobalFlags {
     #[arg(
         long,
         global = true,
@@ -87,7 +87,7 @@ pub struct Everywhere {
     pub help: Option<bool>,
 }
 
-/// What to do.
+/// A command.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     #[command(about = tr("All exercises, and which have passed", "列出所有练习及通过情况"))]
@@ -183,12 +183,12 @@ pub enum Command {
         name: Option<String>,
     },
 
-    /// What a grading runs in, a process of its own.
+    /// The hidden command that grades one submission in a separate process.
     #[command(hide = true)]
     Worker,
 }
 
-/// What to grade.
+/// The arguments of `check`.
 #[derive(Args, Debug)]
 pub struct Check {
     #[arg(value_name = "NAME", help = names_help())]
@@ -271,7 +271,7 @@ pub struct Check {
     pub draw: Option<PathBuf>,
 }
 
-/// A whole class.
+/// The flags of `check` for a class.
 #[derive(Args, Debug)]
 pub struct Class {
     #[arg(
@@ -320,7 +320,7 @@ pub struct Class {
     pub copies: Option<PathBuf>,
 }
 
-/// Files for what came of a class.
+/// The output files for a class.
 #[derive(Args, Debug)]
 pub struct Output {
     #[arg(
@@ -374,7 +374,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Whether it names any of what a class alone has.
+    /// Returns true if any flag that applies only to a class is present.
     pub fn is_any(&self) -> bool {
         let files = [&self.out, &self.csv, &self.marks, &self.feedback];
         files.into_iter().any(Option::is_some)

@@ -1,4 +1,4 @@
-//! English and Chinese: every sentence stands in both where it is used.
+//! The languages, English and Chinese. Both versions of a sentence are written where it is used.
 
 use std::env;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-/// The language of what is said.
+/// The language of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Lang {
@@ -18,22 +18,22 @@ pub enum Lang {
 }
 
 impl Lang {
-    /// The system's: Chinese where its locale is a Chinese one, else English.
-    pub fn of_system() -> Lang {
+    /// Returns the system's language: Chinese if its locale is Chinese, otherwise English.
+    pub fn system() -> Lang {
         match sys_locale::get_locale() {
             Some(locale) if locale.to_ascii_lowercase().starts_with("zh") => Lang::Zh,
             _ => Lang::En,
         }
     }
 
-    /// What `--lang` asks for, looked up before the flags are read so that `--help` speaks it as well;
-    /// else the system's.
-    pub fn chosen() -> Lang {
-        static CHOSEN: OnceLock<Lang> = OnceLock::new();
-        *CHOSEN.get_or_init(|| asked(arguments()).unwrap_or_else(Lang::of_system))
+    /// Returns the language given by `--lang`, otherwise the system's. The argument is found before the flags
+    /// are parsed, so that `--help` uses the language too.
+    pub fn current() -> Lang {
+        static CURRENT: OnceLock<Lang> = OnceLock::new();
+        *CURRENT.get_or_init(|| lang_argument(arguments()).unwrap_or_else(Lang::system))
     }
 
-    /// One of two texts.
+    /// Returns one of two values, depending on the language.
     pub fn pick<T>(self, en: T, zh: T) -> T {
         match self {
             Lang::En => en,
@@ -42,18 +42,18 @@ impl Lang {
     }
 }
 
-/// A text for `--help`.
+/// Returns one of two texts, depending on the program's language.
 pub fn tr(en: &'static str, zh: &'static str) -> &'static str {
-    Lang::chosen().pick(en, zh)
+    Lang::current().pick(en, zh)
 }
 
-/// The arguments; what is no Unicode in them is no language either.
+/// Returns the arguments, with invalid Unicode replaced, because it cannot name a language.
 fn arguments() -> impl Iterator<Item = String> {
     env::args_os().map(|argument| argument.to_string_lossy().into_owned())
 }
 
-/// What follows `--lang`; none where it is no language, which the flags complain about.
-fn asked(arguments: impl Iterator<Item = String>) -> Option<Lang> {
+/// Returns the value of `--lang`; `None` if it is missing or invalid, which parsing the flags reports.
+fn lang_argument(arguments: impl Iterator<Item = String>) -> Option<Lang> {
     let mut arguments = arguments.skip_while(|argument| !argument.starts_with("--lang"));
     let found = arguments.next()?;
     let value = match found.split_once('=') {
@@ -69,10 +69,10 @@ impl fmt::Display for Lang {
     }
 }
 
-/// A sentence in the language: `say!(lang, "{} of {}", "共 {1} 个，第 {0} 个"; which, all)`. What
-/// follows the semicolon goes to both, by its place, so that neither can leave something out.
+/// Formats a sentence in the given language: `localize!(lang, "{} of {}", "共 {1} 个，第 {0} 个"; index, count)`. The
+/// values after the semicolon are passed to both format strings.
 #[macro_export]
-macro_rules! say {
+macro_rules! localize {
     ($lang:expr, $en:literal, $zh:literal $(; $($value:expr),+ $(,)?)?) => {
         match $lang {
             $crate::lang::Lang::En => format!($en $(, $($value),+)?),
@@ -86,19 +86,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_flag_is_found_before_the_others_are_read() {
-        let asked = |text: &str| asked(text.split(' ').map(str::to_owned));
-        assert_eq!(asked("exercises --lang zh list"), Some(Lang::Zh));
-        assert_eq!(asked("exercises list --lang=en"), Some(Lang::En));
+    fn the_language_is_found_before_parsing() {
+        let lang_argument = |text: &str| lang_argument(text.split(' ').map(str::to_owned));
+        assert_eq!(lang_argument("exercises --lang zh list"), Some(Lang::Zh));
+        assert_eq!(lang_argument("exercises list --lang=en"), Some(Lang::En));
         for none in ["exercises list", "exercises --lang", "exercises --lang fr"] {
-            assert_eq!(asked(none), None, "{none}");
+            assert_eq!(lang_argument(none), None, "{none}");
         }
     }
 
     #[test]
-    fn a_sentence_has_its_values_in_either_order() {
-        let said = |lang| say!(lang, "{} of {}", "共 {1} 个，第 {0} 个"; 2, 3);
-        assert_eq!(said(Lang::En), "2 of 3");
-        assert_eq!(said(Lang::Zh), "共 3 个，第 2 个");
+    fn values_can_appear_in_either_order() {
+        let sentence = |lang| localize!(lang, "{} of {}", "共 {1} 个，第 {0} 个"; 2, 3);
+        assert_eq!(sentence(Lang::En), "2 of 3");
+        assert_eq!(sentence(Lang::Zh), "共 3 个，第 2 个");
     }
 }

@@ -1,26 +1,26 @@
 //! The course: exercises in CUDA C and Rust, graded by results, checks and counters.
 //!
-//! | module | what it has |
+//! | module | contents |
 //! |---|---|
 //! | [`course`] | the exercises, in order, each with its host side |
-//! | [`host`] | what a host side is written with |
-//! | [`described`] | the host side of an exercise whose launches are data |
+//! | [`host`] | the toolkit for host sides |
+//! | [`declarative`] | the host side of exercises whose launches are data |
 //! | [`exercise`] | an exercise: its texts, its data, its host side |
-//! | [`data`] | what `exercise.toml` may say |
+//! | [`data`] | the format of `exercise.toml` |
 //! | [`grade`] | the steps of grading, from compiling to counters |
-//! | [`worker`] | grading in a process of its own |
-//! | [`folder`], [`progress`] | the student's files |
-//! | [`class`] | the answers of many students, in parts if need be |
-//! | [`commands`], [`flags`], [`usage`] | what the program does |
-//! | [`record`], [`report`] | what it says of an answer, to programs and to people |
-//! | [`picture`] | a warp's access drawn beside what was meant |
-//! | [`output`] | all that is printed |
-//! | [`text`], [`links`] | columns of text in a terminal; links in it |
-//! | [`lang`], [`error`] | English and Chinese; errors in words |
+//! | [`worker`] | grading in a separate process |
+//! | [`workspace`], [`progress`] | the student's files |
+//! | [`class`] | grading of many students' submissions, optionally in shards |
+//! | [`commands`], [`flags`], [`usage`] | the command line |
+//! | [`record`], [`report`] | results for programs and for people |
+//! | [`picture`] | drawings of a warp's access next to the intended one |
+//! | [`output`] | printing |
+//! | [`text`], [`links`] | layout of text in a terminal; links in it |
+//! | [`lang`], [`error`] | English and Chinese; error messages |
 //!
 //! Exercises are data in `kernels/exercises`; the README there says how to write one.
 
-// cust calls the CUDA driver's functions, which this crate defines.
+// The crate cust calls the CUDA driver's functions, which `cuda_driver` defines.
 extern crate cuda_driver as _;
 
 #[macro_use]
@@ -31,12 +31,11 @@ pub mod commands;
 mod compiler;
 pub mod course;
 pub mod data;
-pub mod described;
+pub mod declarative;
 pub mod error;
 pub mod exercise;
 mod files;
 pub mod flags;
-pub mod folder;
 pub mod grade;
 pub mod host;
 pub mod links;
@@ -49,3 +48,4 @@ pub mod report;
 pub mod text;
 pub mod usage;
 pub mod worker;
+pub mod workspace;

@@ -1,41 +1,41 @@
-//! Links of a statement, for a terminal: the address behind the words.
+//! Links in Markdown, spelled out for terminals.
 
 use crate::lang::Lang;
 
-/// Markdown with each link as its words and, behind them, where it leads: an address as it is, or a file, for which
-/// the link is written from `folder`. Which section of a file is not said: terminals open files.
-pub fn spelled_out(markdown: &str, folder: &str, lang: Lang) -> String {
+/// Replaces each Markdown link by its words followed by its target in parentheses. Paths are resolved
+/// relative to `folder`, and fragments are dropped, because terminals open whole files.
+pub fn spell_out(markdown: &str, folder: &str, lang: Lang) -> String {
     let [open, close] = lang.pick([" (", ")"], ["（", "）"]);
-    let mut shown = String::with_capacity(markdown.len());
+    let mut output = String::with_capacity(markdown.len());
     let mut rest = markdown;
     while let Some(link) = first(rest) {
         let address = address(link.target, folder);
-        shown += &format!("{}{}{open}{address}{close}", link.before, link.words);
-        rest = link.behind;
+        output += &format!("{}{}{open}{address}{close}", link.before, link.words);
+        rest = link.after;
     }
-    shown + rest
+    output + rest
 }
 
-/// A link, and what is around it.
+/// A link and the text around it.
 struct Link<'a> {
     before: &'a str,
     words: &'a str,
     target: &'a str,
-    behind: &'a str,
+    after: &'a str,
 }
 
 fn first(text: &str) -> Option<Link<'_>> {
     text.match_indices("](").find_map(|(middle, _)| {
         let (before, words) = text[..middle].rsplit_once('[')?;
-        let (target, behind) = text[middle + 2..].split_once(')')?;
-        // `a[i](b)` is code, and no link.
+        let (target, after) = text[middle + 2..].split_once(')')?;
+        // `a[i](b)` in backticks is code, not a link.
         let is_code = before.matches('`').count() % 2 == 1;
         let is_link = !is_code && !target.is_empty() && !target.contains(char::is_whitespace);
         is_link.then_some(Link {
             before,
             words,
             target,
-            behind,
+            after,
         })
     })
 }
@@ -60,32 +60,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_is_its_words_and_where_it_leads() {
+    fn links_are_spelled_out_as_words_and_target() {
         let here = "kernels/exercises/01-first-thread";
-        let shown = |text: &str, lang| spelled_out(text, here, lang);
+        let spelled_out = |text: &str, lang| spell_out(text, here, lang);
         assert_eq!(
-            shown(
+            spelled_out(
                 "See [`a`](../../../docs/a.md) and [the\nnote](../../../docs/n.md#one).",
                 Lang::En
             ),
             "See `a` (docs/a.md) and the\nnote (docs/n.md)."
         );
         assert_eq!(
-            shown("见[笔记](../../../docs/n.md#一-二)。", Lang::Zh),
+            spelled_out("见[笔记](../../../docs/n.md#一-二)。", Lang::Zh),
             "见笔记（docs/n.md）。"
         );
         assert_eq!(
-            shown("[CUDA](https://example.com/a#b)", Lang::En),
+            spelled_out("[CUDA](https://example.com/a#b)", Lang::En),
             "CUDA (https://example.com/a#b)"
         );
         assert_eq!(
-            spelled_out("[x](../../y.md)", "../course", Lang::En),
+            spell_out("[x](../../y.md)", "../course", Lang::En),
             "x (../../y.md)"
         );
     }
 
     #[test]
-    fn what_only_looks_like_a_link_stays() {
+    fn lookalikes_of_links_are_unchanged() {
         for text in [
             "`out[x](y)` and `a[i]`",
             "in [x] (y)",
@@ -93,7 +93,7 @@ mod tests {
             "[x](",
             "](y)",
         ] {
-            assert_eq!(spelled_out(text, "a", Lang::En), text);
+            assert_eq!(spell_out(text, "a", Lang::En), text);
         }
     }
 }

@@ -1,25 +1,25 @@
-//! The course's program: flags in, a command done.
+//! The command-line program of the course.
 
 use std::process::ExitCode;
 
 use exercises::lang::Lang;
-use exercises::output::{Unread, complain};
+use exercises::output::{BrokenPipe, print_error};
 use exercises::{commands, usage};
 
 fn main() -> ExitCode {
-    if let Some(code) = confine::asked() {
+    if let Some(code) = confine::run_if_child() {
         return code;
     }
-    let done = match usage::flags(Lang::chosen()) {
+    let result = match usage::flags(Lang::current()) {
         Ok(Ok(flags)) => commands::run(&flags),
         Ok(Err(code)) => Ok(code),
         Err(error) => Err(error),
     };
-    done.unwrap_or_else(|error| {
-        if error.is::<Unread>() {
-            return ExitCode::from(Unread::CODE);
+    result.unwrap_or_else(|error| {
+        if error.is::<BrokenPipe>() {
+            return ExitCode::from(BrokenPipe::EXIT_CODE);
         }
-        complain(&error);
-        ExitCode::from(commands::CANNOT)
+        print_error(&error);
+        ExitCode::from(commands::EXIT_NOT_GRADED)
     })
 }

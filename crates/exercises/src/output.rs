@@ -1,7 +1,7 @@
-//! All that the program prints.
+//! Printing.
 //!
-//! `println!` panics where nobody reads or the disk is full; these say so with an error. And what students
-//! wrote is shown, not obeyed: see [`visible`].
+//! `println!` panics on a closed pipe or a full disk; these functions return an error. Text from students is
+//! escaped, so that it cannot control the terminal: see [`visible`].
 
 use std::io::{self, ErrorKind, Write as _};
 
@@ -12,53 +12,53 @@ use serde::Serialize;
 use crate::lang::tr;
 use crate::text::{escaped, visible};
 
-/// Nobody reads standard output any more, as with `exercises list | head -1`. The program ends then and
-/// says nothing, for that is what whoever closed it wanted.
+/// Standard output was closed by its reader, as in `exercises list | head -1`. The program then exits
+/// silently, as the reader expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("nobody reads the output")]
-pub struct Unread;
+pub struct BrokenPipe;
 
-impl Unread {
-    /// The exit code, which nobody can take for a pass: what a shell reports for a program that the
-    /// system ended for that reason.
-    pub const CODE: u8 = 141;
+impl BrokenPipe {
+    /// The exit code, distinct from that of a pass: the one that shells report for a program ended by SIGPIPE.
+    /// SIGPIPE.
+    pub const EXIT_CODE: u8 = 141;
 }
 
-/// Prints a text as it is, with the end of line that it may have.
+/// Prints a text without adding a line break.
 ///
 /// # Errors
 ///
-/// [`Unread`], or why it cannot be written.
+/// Fails with [`BrokenPipe`] if the output was closed, or with the write error.
 pub fn text(text: &str) -> Result<()> {
-    written(visible(text).as_bytes())
+    write(visible(text).as_bytes())
 }
 
-/// Prints a line, or some.
+/// Prints a text followed by a line break.
 ///
 /// # Errors
 ///
-/// As [`text`].
+/// Fails as [`text`] does.
 pub fn line(line: impl AsRef<str>) -> Result<()> {
     text(&format!("{}\n", line.as_ref()))
 }
 
-/// Prints a record.
+/// Prints a record as JSON.
 ///
 /// # Errors
 ///
-/// As [`text`].
+/// Fails as [`text`] does.
 pub fn json(record: &impl Serialize) -> Result<()> {
-    written(as_json(record)?.as_bytes())
+    write(as_json(record)?.as_bytes())
 }
 
-/// A record as JSON, with an end of line. Of characters that a terminal obeys there are none in it.
+/// Formats a record as JSON followed by a line break, with all control characters escaped.
 ///
 /// # Errors
 ///
-/// Where it has no form in JSON.
+/// Fails if the record cannot be represented in JSON.
 pub fn as_json(record: &impl Serialize) -> Result<String> {
     let text = serde_json::to_string_pretty(record)?;
-    // What is to be escaped and is not yet can only be in a string of it.
+    // Unescaped control characters can only be inside strings, where a `\u` escape is valid.
     let escaped = escaped(&text, &['\n'], |character, to| {
         for unit in character.encode_utf16(&mut [0; 2]) {
             to.push_str(&format!("\\u{unit:04x}"));
@@ -67,27 +67,27 @@ pub fn as_json(record: &impl Serialize) -> Result<String> {
     Ok(format!("{escaped}\n"))
 }
 
-/// Prints an error, or a warning, to standard error. That nobody reads it is no failure.
-pub fn complain(error: &Error) {
-    let why = crate::error::in_words(error, crate::lang::Lang::chosen());
-    note(visible(&format!("{}{why}", tr("error: ", "错误："))));
+/// Prints an error or a warning to standard error, ignoring a closed pipe.
+pub fn print_error(error: &Error) {
+    let message = crate::error::format_error(error, crate::lang::Lang::current());
+    note(visible(&format!("{}{message}", tr("error: ", "错误："))));
 }
 
-/// What came of printing, in words.
+/// Converts the result of printing.
 ///
 /// # Errors
 ///
-/// [`Unread`], or why it could not be written.
-pub fn checked(printed: io::Result<()>) -> Result<()> {
+/// Fails with [`BrokenPipe`] if the output was closed, or with the write error.
+pub fn convert(printed: io::Result<()>) -> Result<()> {
     printed.map_err(|error| match error.kind() {
-        ErrorKind::BrokenPipe => Unread.into(),
+        ErrorKind::BrokenPipe => BrokenPipe.into(),
         _ => Error::new(error).context(tr("cannot write the output", "无法写出结果")),
     })
 }
 
-fn written(bytes: &[u8]) -> Result<()> {
+fn write(bytes: &[u8]) -> Result<()> {
     let mut stdout = io::stdout().lock();
-    checked(stdout.write_all(bytes).and_then(|()| stdout.flush()))
+    convert(stdout.write_all(bytes).and_then(|()| stdout.flush()))
 }
 
 #[cfg(test)]
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_stays_json_and_has_nothing_that_a_terminal_obeys() {
+    fn json_stays_valid_without_control_characters() {
         let record = ["\u{1b}[2J\u{9b}2J", "\u{202e}\t\n", "\u{7f}\u{e0001} ✓"];
         let text = as_json(&record).unwrap();
         assert_eq!(serde_json::from_str::<[String; 3]>(&text).unwrap(), record);
@@ -106,11 +106,11 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_pipe_is_told_from_other_errors() {
-        let error = |kind| checked(Err(io::Error::from(kind))).unwrap_err();
-        assert!(error(ErrorKind::BrokenPipe).is::<Unread>());
+    fn broken_pipes_are_distinguished_from_other_errors() {
+        let error = |kind| convert(Err(io::Error::from(kind))).unwrap_err();
+        assert!(error(ErrorKind::BrokenPipe).is::<BrokenPipe>());
         let full = error(ErrorKind::StorageFull);
-        assert!(!full.is::<Unread>());
+        assert!(!full.is::<BrokenPipe>());
         assert!(full.to_string().contains("cannot write"), "{full}");
     }
 }

@@ -1,4 +1,4 @@
-//! How far a student is.
+//! A student's progress.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -11,57 +11,56 @@ use serde::{Deserialize, Serialize};
 use crate::course::EXERCISES;
 use crate::exercise::Exercise;
 use crate::files::write_whole;
-use crate::folder::shown;
 use crate::lang::Lang;
+use crate::workspace::display_path;
 
-/// How far a student is: a small file in the student's folder.
+/// A student's progress, stored in a small file in the student's folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// The exercises whose answer passed when it was last graded, by name.
+    /// The names of the exercises whose submission passed when last graded.
     #[serde(default)]
     pub passed: BTreeSet<String>,
-    /// How many hints were shown, of each exercise.
+    /// The number of hints shown, by exercise.
     #[serde(default)]
     pub hints: BTreeMap<String, usize>,
 }
 
 impl Progress {
-    /// The file's name.
+    /// The name of the file.
     pub const FILE: &str = "progress.json";
 
-    /// The name of the file that is locked while it is changed. (The one above is another after each
-    /// change.)
+    /// The name of the lock file. The file itself cannot be locked, because every change replaces it.
     const LOCK: &str = ".progress.lock";
 
-    /// Reads it; a student who has none is at the beginning.
+    /// Reads the progress; a missing file means no progress yet.
     ///
     /// # Errors
     ///
-    /// Where it cannot be read, or is no such file.
+    /// Fails if the file cannot be read or is invalid.
     pub fn read(path: &Path, lang: Lang) -> Result<Progress> {
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Progress::default()),
-            Err(error) => return Err(error).with_context(|| shown(path)),
+            Err(error) => return Err(error).with_context(|| display_path(path)),
         };
         serde_json::from_str(&text).with_context(|| {
-            say!(
+            localize!(
                 lang,
                 "{} is damaged: delete it, and `check --all` finds out again how far you are",
                 "{} 已损坏：请删除它，再用 `check --all` 重新统计进度";
-                shown(path)
+                display_path(path)
             )
         })
     }
 
-    /// Reads it, changes it and writes it, while nobody else does.
+    /// Reads, changes and writes the progress under a lock.
     ///
     /// # Errors
     ///
-    /// As [`Progress::read`], and where it cannot be written.
+    /// Fails as [`Progress::read`] does, or if the file cannot be written.
     pub fn change(path: &Path, lang: Lang, change: impl FnOnce(&mut Progress)) -> Result<Progress> {
         let lock = path.with_file_name(Progress::LOCK);
-        let _alone = alone(&lock).with_context(|| shown(&lock))?;
+        let _alone = lock_exclusively(&lock).with_context(|| display_path(&lock))?;
         let mut progress = Progress::read(path, lang)?;
         change(&mut progress);
         let text = serde_json::to_string_pretty(&progress)?;
@@ -69,13 +68,13 @@ impl Progress {
         Ok(progress)
     }
 
-    /// Whether the answer to this exercise passed.
-    pub fn has(&self, exercise: &Exercise) -> bool {
+    /// Returns true if the exercise has passed.
+    pub fn has_passed(&self, exercise: &Exercise) -> bool {
         self.passed.contains(exercise.name)
     }
 
-    /// How the answer to an exercise was graded.
-    pub fn set(&mut self, exercise: &Exercise, passed: bool) {
+    /// Records whether the exercise passed.
+    pub fn set_passed(&mut self, exercise: &Exercise, passed: bool) {
         if passed {
             self.passed.insert(exercise.name.to_owned());
         } else {
@@ -83,29 +82,29 @@ impl Progress {
         }
     }
 
-    /// Notes that one more hint of an exercise is shown, if it has one; how many of them are.
-    pub fn one_more_hint(&mut self, exercise: &Exercise, all: usize) -> usize {
+    /// Records that one more hint is shown, up to `all`. Returns the number of hints shown.
+    pub fn reveal_hint(&mut self, exercise: &Exercise, all: usize) -> usize {
         let shown = self.hints.entry(exercise.name.to_owned()).or_default();
         *shown = (*shown + 1).min(all);
         *shown
     }
 
-    /// The first exercise that has not passed.
+    /// Returns the first exercise that has not passed.
     pub fn next(&self) -> Option<&'static Exercise> {
-        EXERCISES.iter().find(|exercise| !self.has(exercise))
+        EXERCISES.iter().find(|exercise| !self.has_passed(exercise))
     }
 
-    /// How many have.
-    pub fn count(&self) -> usize {
+    /// Returns the number of exercises that have passed.
+    pub fn passed_count(&self) -> usize {
         EXERCISES
             .iter()
-            .filter(|exercise| self.has(exercise))
+            .filter(|exercise| self.has_passed(exercise))
             .count()
     }
 }
 
-/// Waits until nobody else has this lock; it is given back with the value.
-fn alone(lock: &Path) -> io::Result<File> {
+/// Waits for the lock, which is released when the returned file is dropped.
+fn lock_exclusively(lock: &Path) -> io::Result<File> {
     let mut options = File::options();
     let file = options
         .create(true)
@@ -113,7 +112,7 @@ fn alone(lock: &Path) -> io::Result<File> {
         .write(true)
         .open(lock)?;
     match file.lock() {
-        // Some network folders have no locks: two checks at once may lose one's result there.
+        // Some network file systems have no locks; concurrent checks may lose a result there.
         Err(error) if error.kind() == ErrorKind::Unsupported => {}
         locked => locked?,
     }

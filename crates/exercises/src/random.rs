@@ -1,8 +1,8 @@
-//! Numbers that nobody can guess.
+//! Unpredictable random numbers.
 
 use std::hash::{BuildHasher, RandomState};
 
-/// One of the system's, through the keys of a hash map.
+/// Returns a random number from the system's entropy, by way of the keys of a hash map.
 pub fn random() -> u64 {
     RandomState::new().hash_one(0)
 }

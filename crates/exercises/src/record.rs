@@ -1,4 +1,4 @@
-//! What came of an answer, as `--json` prints it.
+//! The JSON record of a graded submission, printed by `--json`.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,47 +9,47 @@ use crate::lang::Lang;
 use crate::picture::Picture;
 use crate::worker::Graded;
 
-/// An answer, graded.
+/// A graded submission.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The exercise's name.
     pub exercise: String,
-    /// Whether it passed.
+    /// True if the submission passed.
     pub passed: bool,
     /// The step at which it was rejected.
     pub step: Option<Step>,
-    /// What kind of failure, where that says more than the step.
+    /// The kind of failure, if it is more specific than the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<FailureKind>,
-    /// The size at which it was, x first.
+    /// The size at which it was rejected, x first.
     pub size: Vec<u32>,
-    /// Why, in the language asked for.
+    /// The explanation, in the requested language.
     pub message: String,
-    /// The same in both languages.
+    /// The explanation in both languages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<Text>,
-    /// The counters that have targets, as far as it came to them.
+    /// The counters with targets, if grading got that far.
     pub targets: Vec<Counted>,
-    /// All counters of the graded size that are not 0.
+    /// All nonzero counters of the graded size.
     pub counters: Vec<(String, u64)>,
-    /// Its time, where one is asked and it came to that.
+    /// The submission's time, if the exercise requires one and grading got that far.
     pub time: Option<Timed>,
-    /// What its kernels printed, the beginning.
+    /// The beginning of the kernels' output.
     pub printed: String,
-    /// What random sizes and inputs were drawn from.
+    /// The seed of random sizes and inputs.
     pub seed: u64,
-    /// The GPU, or the simulator and what it models; empty where it did not come to run.
+    /// The GPU, or the simulator and the GPU that it models; empty if nothing ran.
     pub device: String,
-    /// A warp's access that makes a counter miss its target, beside what was meant.
+    /// A warp's access that makes a counter miss its target, next to the intended access.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub picture: Option<Picture>,
-    /// The answer's lines with their counters, where that was asked and it came to that.
+    /// The submission's lines with their counters, if requested and grading got that far.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub lines: String,
 }
 
 impl Record {
-    /// What came of an answer to this exercise, in this language.
+    /// Creates the record of a graded submission, with messages in this language.
     pub fn new(exercise: &Exercise, graded: Graded, lang: Lang) -> Record {
         let Graded { verdict, printed } = graded;
         let passed = verdict.passed();
@@ -71,7 +71,10 @@ impl Record {
             step,
             kind,
             size,
-            message: messages.as_ref().map_or("", |it| it.of(lang)).to_owned(),
+            message: messages
+                .as_ref()
+                .map_or("", |text| text.get(lang))
+                .to_owned(),
             messages,
             targets: verdict.targets,
             counters: verdict.counters,

@@ -1,4 +1,4 @@
-//! What came of an answer, for the student.
+//! Reports of results for the student.
 
 use chapter::number::grouped;
 
@@ -7,64 +7,64 @@ use crate::data::Step;
 use crate::exercise::Exercise;
 use crate::grade::{self, FailureKind};
 use crate::lang::Lang;
-use crate::links::spelled_out;
+use crate::links::spell_out;
 use crate::progress::Progress;
 use crate::record::Record;
-use crate::text::{columns, fitted, padded_left, padded_right, prose, wrapped};
+use crate::text::{columns, fit, pad_left, pad_right, reflow, wrapped};
 
-/// In a line: `✗ 02-tail  launch, at 31`.
-pub fn line(record: &Record, lang: Lang) -> String {
+/// Formats a result in one line: `✗ 02-tail  does not run through, size_text size 31`.
+pub fn summary(record: &Record, lang: Lang) -> String {
     let Some(failed) = record.step else {
         return format!("✓ {}", record.exercise);
     };
-    let at = match record.size.is_empty() {
+    let size_text = match record.size.is_empty() {
         true => String::new(),
         false => {
-            let size = size_of(&record.exercise, &record.size);
-            say!(lang, ", at size {}", "，大小 {}"; size)
+            let size = format_exercise_size(&record.exercise, &record.size);
+            localize!(lang, ", at size {}", "，大小 {}"; size)
         }
     };
-    let what = match record.kind {
-        Some(kind) => kind_of(kind, lang),
-        None => step(failed, lang),
+    let headline = match record.kind {
+        Some(kind) => kind_headline(kind, lang),
+        None => step_headline(failed, lang),
     };
-    format!("✗ {}  {what}{at}", record.exercise)
+    format!("✗ {}  {headline}{size_text}", record.exercise)
 }
 
-/// All there is to say of it.
-pub fn whole(record: &Record, counters: bool, lang: Lang) -> String {
-    let mut parts = vec![line(record, lang)];
+/// Formats the complete report of a result.
+pub fn full_report(record: &Record, counters: bool, lang: Lang) -> String {
+    let mut parts = vec![summary(record, lang)];
     if !record.passed {
         parts.push(format!("\n{}", record.message));
     }
     if !record.printed.is_empty() {
-        let head = say!(lang, "\nYour kernel printed:", "\n核函数的输出：");
+        let head = localize!(lang, "\nYour kernel printed:", "\n核函数的输出：");
         parts.push(format!("{head}\n{}", record.printed));
     }
     let reached = record.targets.iter().filter(|counted| counted.reached);
     let reached: Vec<String> = reached
-        .map(|counted| format!("  ✓ {}", grade::line(counted, lang)))
+        .map(|counted| format!("  ✓ {}", grade::format_target(counted, lang)))
         .collect();
     if !reached.is_empty() {
         parts.push(format!("\n{}", reached.join("\n")));
     }
     if let Some(timed) = record.time.as_ref().filter(|timed| timed.reached) {
-        parts.push(format!("\n  ✓ {}", grade::time_line(timed, lang)));
+        parts.push(format!("\n  ✓ {}", grade::format_times(timed, lang)));
     }
     if record.passed
-        && let Some(after) = after(record, lang)
+        && let Some(after) = explain_solution(record, lang)
     {
         parts.push(format!("\n{after}"));
     }
     if record.passed && record.device.starts_with("GPU") {
         parts.push(match record.time {
-            None => say!(
+            None => localize!(
                 lang,
                 "\nOn a GPU the results alone are looked at: checks and counters are the simulator's. Unset \
                  CUDA_BACKEND to have all of it graded.",
                 "\n在 GPU 上只检查结果：错误检查和计数器由模拟器完成。请取消 CUDA_BACKEND 的设置以进行完整评分。"
             ),
-            Some(_) => say!(
+            Some(_) => localize!(
                 lang,
                 "\nOn a GPU results and time are looked at: checks and counters are the simulator's. Unset \
                  CUDA_BACKEND to have all of it graded.",
@@ -75,8 +75,8 @@ pub fn whole(record: &Record, counters: bool, lang: Lang) -> String {
     }
     if counters {
         let lines = record.counters.iter().map(|(name, value)| {
-            let plain = grade::plain(name, lang);
-            format!("  {:>14}  {plain}  ({name})", grouped(*value))
+            let label = grade::counter_label(name, lang);
+            format!("  {:>14}  {label}  ({name})", grouped(*value))
         });
         parts.push(format!("\n{}", lines.collect::<Vec<_>>().join("\n")));
     }
@@ -84,39 +84,39 @@ pub fn whole(record: &Record, counters: bool, lang: Lang) -> String {
         parts.push(format!("\n{}", record.lines));
     }
     if !record.device.is_empty() {
-        let seed = say!(
+        let seed = localize!(
             lang,
             "seed {0}: with `--seed {0}` sizes and inputs are the same again",
             "种子 {0}：用 `--seed {0}` 可以重现同样的大小和输入";
             record.seed
         );
         let device = &record.device;
-        parts.push(say!(lang, "\n({}; {})", "\n（{}；{}）"; device, seed));
+        parts.push(localize!(lang, "\n({}; {})", "\n（{}；{}）"; device, seed));
     }
-    fitted(&parts.join("\n"), WIDTH) + "\n"
+    fit(&parts.join("\n"), WIDTH) + "\n"
 }
 
-/// Columns of all that is said.
+/// The width of reports in columns.
 pub const WIDTH: usize = 80;
 
-/// An exercise's statement, the exercises that come before it, and the chapter's program.
+/// Formats an exercise's statement with its prerequisites and the chapter's program.
 pub fn statement(exercise: &Exercise, progress: &Progress, lang: Lang) -> String {
     let folder = format!("{}/{}", exercise.course, exercise.name);
-    let text = spelled_out(exercise.statement(lang), &folder, lang);
-    let mut parts = vec![prose(&text, WIDTH)];
+    let text = spell_out(exercise.statement(lang), &folder, lang);
+    let mut parts = vec![reflow(&text, WIDTH)];
     if let Ok(data) = exercise.data() {
         let needs = data.needs.iter().filter_map(|name| course::find(name));
-        let needs = needs.map(|before| match progress.has(before) {
+        let needs = needs.map(|before| match progress.has_passed(before) {
             true => format!("{} ✓", before.name),
             false => before.name.to_owned(),
         });
         let needs: Vec<String> = needs.collect();
         if !needs.is_empty() {
             let needs = needs.join(lang.pick(", ", "、"));
-            parts.push(say!(lang, "Comes after: {}", "先做：{}"; needs));
+            parts.push(localize!(lang, "Comes after: {}", "先做：{}"; needs));
         }
         if !data.chapter.is_empty() {
-            parts.push(say!(
+            parts.push(localize!(
                 lang,
                 "The chapter's program: crates/{}",
                 "该章的程序：crates/{}";
@@ -124,25 +124,31 @@ pub fn statement(exercise: &Exercise, progress: &Progress, lang: Lang) -> String
             ));
         }
     }
-    fitted(&parts.join("\n\n"), WIDTH)
+    fit(&parts.join("\n\n"), WIDTH)
 }
 
-/// What the solution does, and what else would have done, with its counters and time beside the answer's.
-fn after(record: &Record, lang: Lang) -> Option<String> {
+/// Explains the solution and compares its counters and time with the submission's; `None` without an
+/// explanation.
+fn explain_solution(record: &Record, lang: Lang) -> Option<String> {
     let data = course::find(&record.exercise)?.data().ok()?;
-    let text = data.after.as_ref()?.of(lang);
-    let counted = record.targets.iter().filter_map(|counted| {
+    let text = data.after.as_ref()?.get(lang);
+    let counter_rows = record.targets.iter().filter_map(|counted| {
         let solution = counted.solution?;
-        let (own, solution) = (grouped(counted.value as u64), grouped(solution as u64));
-        Some([grade::plain(&counted.counter, lang), own, solution])
+        let (submission, solution) = (grouped(counted.value as u64), grouped(solution as u64));
+        Some([
+            grade::counter_label(&counted.counter, lang),
+            submission,
+            solution,
+        ])
     });
-    // A row of zeros on both sides says nothing.
-    let counted = counted.filter(|[_, own, solution]| own != "0" || solution != "0");
+    // Omit rows with zeros on both sides.
+    let counter_rows =
+        counter_rows.filter(|[_, submission, solution]| submission != "0" || solution != "0");
     let time = record.time.as_ref().map(|time| {
         let milliseconds = |ms: f64| format!("{ms:.5}");
         [
             lang.pick("time, ms", "用时（毫秒）").to_owned(),
-            milliseconds(time.answer_ms),
+            milliseconds(time.submission_ms),
             milliseconds(time.solution_ms),
         ]
     });
@@ -150,18 +156,18 @@ fn after(record: &Record, lang: Lang) -> Option<String> {
     if lang == Lang::Zh {
         rows = vec![["", "你的", "参考答案"].map(str::to_owned)];
     }
-    rows.extend(counted.chain(time));
-    let wide = |column: usize| rows.iter().map(|row| columns(&row[column])).max();
-    let widths = [0, 1, 2].map(|column| wide(column).unwrap_or(0));
+    rows.extend(counter_rows.chain(time));
+    let max_width = |column: usize| rows.iter().map(|row| columns(&row[column])).max();
+    let widths = [0, 1, 2].map(|column| max_width(column).unwrap_or(0));
     let first = widths[0].min(WIDTH - widths[1] - widths[2] - 6);
-    let line = |[name, own, solution]: &[String; 3]| {
+    let line = |[name, submission, solution]: &[String; 3]| {
         let mut name = wrapped(name, first);
         let last = name.pop().unwrap_or_default();
         let last = format!(
             "{}  {}  {}",
-            padded_right(&last, first),
-            padded_left(own, widths[1]),
-            padded_left(solution, widths[2])
+            pad_right(&last, first),
+            pad_left(submission, widths[1]),
+            pad_left(solution, widths[2])
         );
         name.push(last);
         name.iter()
@@ -176,52 +182,52 @@ fn after(record: &Record, lang: Lang) -> Option<String> {
     Some([vec![text.to_owned()], table].concat().join("\n"))
 }
 
-/// What to do next.
-pub fn onward(exercise: &Exercise, record: &Record, progress: &Progress, lang: Lang) -> String {
+/// Suggests the next command.
+pub fn next_step(exercise: &Exercise, record: &Record, progress: &Progress, lang: Lang) -> String {
     let program = crate::commands::PROGRAM;
     let text = match (record.passed, progress.next()) {
-        (false, _) => say!(
+        (false, _) => localize!(
             lang,
             "A hint: {} hint {}",
             "获取提示：{} hint {}";
             program, exercise.name
         ),
-        (true, Some(next)) => say!(
+        (true, Some(next)) => localize!(
             lang,
             "The solution: {0} solution {1}\nNext is {2}: {0} statement {2}",
             "参考答案：{0} solution {1}\n下一题是 {2}：{0} statement {2}";
             program, exercise.name, next.name
         ),
-        (true, None) => say!(lang, "All exercises have passed.", "所有练习都已通过。"),
+        (true, None) => localize!(lang, "All exercises have passed.", "所有练习都已通过。"),
     };
     format!("\n{text}\n")
 }
 
-/// A size: `31`, `64 × 48`.
-pub fn size(size: &[u32]) -> String {
+/// Formats a size: `31`, `64 × 48`.
+pub fn format_size(size: &[u32]) -> String {
     let numbers: Vec<String> = size.iter().map(u32::to_string).collect();
     numbers.join(" × ")
 }
 
-/// A size of an exercise's: `M = 16, N = 48, P = 32` where its numbers have names.
-pub fn size_of(exercise: &str, numbers: &[u32]) -> String {
+/// Formats a size of an exercise: `M = 16, N = 48, P = 32` if its numbers have names.
+pub fn format_exercise_size(exercise: &str, numbers: &[u32]) -> String {
     let data = course::find(exercise).and_then(|exercise| exercise.data().ok());
     match data.map(|data| &data.sizes) {
         Some(sizes) if sizes.names.len() == numbers.len() => {
             let unit = sizes.unit.unwrap_or(1);
-            let each = sizes.names.iter().zip(numbers);
-            let each = each.map(|(name, number)| format!("{name} = {}", number * unit));
-            each.collect::<Vec<_>>().join(", ")
+            let dimensions = sizes.names.iter().zip(numbers);
+            let dimensions = dimensions.map(|(name, number)| format!("{name} = {}", number * unit));
+            dimensions.collect::<Vec<_>>().join(", ")
         }
-        _ => size(numbers),
+        _ => format_size(numbers),
     }
 }
 
-/// What a failure is, in a few words.
-fn kind_of(kind: FailureKind, lang: Lang) -> &'static str {
+/// Returns a headline for a kind of failure.
+fn kind_headline(kind: FailureKind, lang: Lang) -> &'static str {
     match kind {
         FailureKind::Unwritten => lang.pick("leaves elements unwritten", "有元素没有写入"),
-        FailureKind::Endless => lang.pick("does not end", "没有结束"),
+        FailureKind::TimedOut => lang.pick("does not end", "没有结束"),
         FailureKind::Parameters => lang.pick(
             "has other parameters than it is launched with",
             "参数与启动时不一致",
@@ -234,8 +240,8 @@ fn kind_of(kind: FailureKind, lang: Lang) -> &'static str {
     }
 }
 
-/// What an answer failed at, in a few words.
-pub fn step(step: Step, lang: Lang) -> &'static str {
+/// Returns a headline for a failed step.
+pub fn step_headline(step: Step, lang: Lang) -> &'static str {
     match step {
         Step::Compile => lang.pick("does not compile", "编译未通过"),
         Step::Launch => lang.pick("does not run through", "运行未完成"),
@@ -246,8 +252,8 @@ pub fn step(step: Step, lang: Lang) -> &'static str {
     }
 }
 
-/// What is being done in a step, in a word.
-pub fn doing(step: Step, lang: Lang) -> &'static str {
+/// Returns a word for the activity of a step.
+pub fn step_activity(step: Step, lang: Lang) -> &'static str {
     match step {
         Step::Compile => lang.pick("compiling", "编译"),
         Step::Launch => lang.pick("running", "运行"),

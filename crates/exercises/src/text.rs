@@ -1,65 +1,66 @@
-//! Columns of text in a terminal, where a Chinese character is twice as wide as a letter.
+//! Layout of text in a terminal, where a Chinese character takes two columns.
 
 use std::borrow::Cow;
 
 use unicode_width::UnicodeWidthStr;
 
-/// Columns that a text takes.
+/// Returns the number of columns of a text.
 pub fn columns(text: &str) -> usize {
     text.width()
 }
 
-/// With blanks before it, so that it takes so many columns.
-pub fn padded_left(text: &str, width: usize) -> String {
-    format!("{}{text}", blanks(text, width))
+/// Pads a text on the left to a width in columns.
+pub fn pad_left(text: &str, width: usize) -> String {
+    format!("{}{text}", padding(text, width))
 }
 
-/// With blanks after it.
-pub fn padded_right(text: &str, width: usize) -> String {
-    format!("{text}{}", blanks(text, width))
+/// Pads a text on the right to a width in columns.
+pub fn pad_right(text: &str, width: usize) -> String {
+    format!("{text}{}", padding(text, width))
 }
 
-/// A line in pieces of at most so many columns. Blanks that it begins with are those of its other pieces
-/// as well.
+/// Wraps a line to a width in columns; continuation lines have the same indentation.
 pub fn wrapped(line: &str, width: usize) -> Vec<String> {
     let indent = line.len() - line.trim_start_matches(' ').len();
     let indent = &line[..if 2 * indent < width { indent } else { 0 }];
-    filled(line, width.max(1), indent)
+    wrap_with_indent(line, width.max(1), indent)
 }
 
-/// A line in pieces, those behind the first with these blanks before them. A line is broken at blanks, and between
-/// Chinese characters but before a mark that ends something and behind one that begins something.
-fn filled(line: &str, width: usize, indent: &str) -> Vec<String> {
-    // The blank in a number, `1 920`, is no place to break.
-    let line = held_together(line);
+/// Wraps a line; continuation lines start with `indent`. A line breaks at spaces and between Chinese
+/// characters, but not before closing or after opening punctuation.
+fn wrap_with_indent(line: &str, width: usize, indent: &str) -> Vec<String> {
+    // Do not break at the space inside a number such as `1 920`.
+    let line = join_numbers(line);
     let characters: Vec<char> = line.chars().collect();
     let mut pieces = vec![String::new()];
     let mut unit = String::new();
-    for (at, &character) in characters.iter().enumerate() {
+    for (index, &character) in characters.iter().enumerate() {
         unit.push(character);
-        let next = characters.get(at + 1);
+        let next = characters.get(index + 1);
         if next.is_some_and(|&next| !is_break(character, next)) {
             continue;
         }
         let last = pieces.len() - 1;
         let piece = &mut pieces[last];
-        let begun = !piece.trim().is_empty();
-        if begun && columns(piece) + columns(unit.trim_end()) > width {
+        let has_text = !piece.trim().is_empty();
+        if has_text && columns(piece) + columns(unit.trim_end()) > width {
             pieces.push(format!("{indent}{}", unit.trim_start()));
         } else {
             piece.push_str(&unit);
         }
         unit.clear();
     }
-    let whole = pieces
+    let cut_pieces = pieces
         .into_iter()
-        .flat_map(|piece| cut_up(piece.trim_end(), width));
-    whole.map(|piece| piece.replace(HELD, " ")).collect()
+        .flat_map(|piece| cut(piece.trim_end(), width));
+    cut_pieces
+        .map(|piece| piece.replace(NO_BREAK_SPACE, " "))
+        .collect()
 }
 
-/// Whether a line may be broken between these characters.
+/// Returns true if a line may break between these characters.
 fn is_break(before: char, after: char) -> bool {
-    let is_chinese = |it: char| ('\u{2e80}'..).contains(&it);
+    let is_chinese = |character: char| ('\u{2e80}'..).contains(&character);
     let ends = "，。：；、）”》？！…";
     let begins = "（“《";
     if after == ' ' || ends.contains(after) || begins.contains(before) {
@@ -68,8 +69,8 @@ fn is_break(before: char, after: char) -> bool {
     before == ' ' || is_chinese(before) || is_chinese(after)
 }
 
-/// A piece without a place to break it, which is longer than a line, in several.
-fn cut_up(piece: &str, width: usize) -> Vec<String> {
+/// Cuts a piece that is longer than a line but has no place to break.
+fn cut(piece: &str, width: usize) -> Vec<String> {
     let mut pieces = vec![String::new()];
     for character in piece.chars() {
         let last = pieces.len() - 1;
@@ -84,24 +85,24 @@ fn cut_up(piece: &str, width: usize) -> Vec<String> {
     pieces
 }
 
-/// A blank that is no place to break a line.
-const HELD: char = '\u{a0}';
+/// A space at which lines do not break.
+const NO_BREAK_SPACE: char = '\u{a0}';
 
-/// With the blanks between digits held.
-fn held_together(line: &str) -> String {
+/// Replaces the spaces between digits by [`NO_BREAK_SPACE`].
+fn join_numbers(line: &str) -> String {
     let characters: Vec<char> = line.chars().collect();
-    let is_digit = |at: usize| characters.get(at).is_some_and(char::is_ascii_digit);
-    let held = characters.iter().enumerate().map(|(at, &character)| {
-        match character == ' ' && at > 0 && is_digit(at - 1) && is_digit(at + 1) {
-            true => HELD,
+    let is_digit = |index: usize| characters.get(index).is_some_and(char::is_ascii_digit);
+    let joined = characters.iter().enumerate().map(|(index, &character)| {
+        match character == ' ' && index > 0 && is_digit(index - 1) && is_digit(index + 1) {
+            true => NO_BREAK_SPACE,
             false => character,
         }
     });
-    held.collect()
+    joined.collect()
 }
 
-/// Prose in Markdown as it is read: lines of one paragraph or one point are joined, and wrapped anew.
-pub fn prose(text: &str, width: usize) -> String {
+/// Reflows Markdown: joins the lines of each paragraph or list item and wraps them.
+pub fn reflow(text: &str, width: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
         let begins = line.is_empty()
@@ -112,9 +113,15 @@ pub fn prose(text: &str, width: usize) -> String {
         match lines.last_mut() {
             Some(last) if !begins && !last.is_empty() && !last.starts_with('#') => {
                 let line = line.trim_start();
-                let ends = last.chars().next_back().is_some_and(|it| it.is_ascii());
-                let starts = line.chars().next().is_some_and(|it| it.is_ascii());
-                // Between two Chinese characters there is no blank.
+                let ends = last
+                    .chars()
+                    .next_back()
+                    .is_some_and(|character| character.is_ascii());
+                let starts = line
+                    .chars()
+                    .next()
+                    .is_some_and(|character| character.is_ascii());
+                // There is no space between two Chinese characters.
                 if ends || starts {
                     last.push(' ');
                 }
@@ -123,36 +130,36 @@ pub fn prose(text: &str, width: usize) -> String {
             _ => lines.push(line.to_owned()),
         }
     }
-    let fit = |line: &String| {
+    let wrap = |line: &String| {
         let indent = if line.starts_with("- ") { "  " } else { "" };
-        filled(line, width, indent).join("\n")
+        wrap_with_indent(line, width, indent).join("\n")
     };
-    lines.iter().map(fit).collect::<Vec<_>>().join("\n")
+    lines.iter().map(wrap).collect::<Vec<_>>().join("\n")
 }
 
-/// Lines that are wrapped at so many columns. One with code in it, `   7 | x = 0;`, goes on behind its own bar.
-pub fn fitted(text: &str, width: usize) -> String {
-    let fit = |line: &str| {
+/// Wraps lines that are too long. A code line such as `   7 | x = 0;` continues behind its own bar.
+pub fn fit(text: &str, width: usize) -> String {
+    let fit_line = |line: &str| {
         if columns(line) <= width {
             return line.to_owned();
         }
         match code(line) {
-            Some((number, code)) => behind_bar(number, code, width),
+            Some((number, code)) => wrap_code(number, code, width),
             None => wrapped(line, width).join("\n"),
         }
     };
-    text.lines().map(fit).collect::<Vec<_>>().join("\n")
+    text.lines().map(fit_line).collect::<Vec<_>>().join("\n")
 }
 
-/// The number and the text of a line of a program, if it is one.
+/// Splits a numbered code line into its number and its code; `None` for other lines.
 fn code(line: &str) -> Option<(&str, &str)> {
     let (number, code) = line.split_once(" | ")?;
     let is_number = number.trim().chars().all(|digit| digit.is_ascii_digit());
     is_number.then_some((number, code))
 }
 
-/// Code in pieces, the first behind the line's number.
-fn behind_bar(number: &str, code: &str, width: usize) -> String {
+/// Wraps a code line; continuation lines start with a bar.
+fn wrap_code(number: &str, code: &str, width: usize) -> String {
     let blank = " ".repeat(columns(number));
     let indent = code.len() - code.trim_start_matches(' ').len();
     let mut lines = Vec::new();
@@ -168,19 +175,19 @@ fn behind_bar(number: &str, code: &str, width: usize) -> String {
     lines.join("\n")
 }
 
-/// A text that a terminal shows and does not obey: an escape character is `\x1b`, for one. Ends of lines
-/// and tabs stay.
+/// Escapes the characters that control a terminal, for example an escape character as `\x1b`. Line breaks and
+/// tabs are preserved.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    escaped(text, &['\n', '\t'], written_out)
+    escaped(text, &['\n', '\t'], write_escape)
 }
 
-/// A name that is shown in a line: an end of line in it is `\n`.
+/// Escapes a name for use within a line: a line break becomes `\n`.
 pub fn in_a_line(name: &str) -> Cow<'_, str> {
-    escaped(name, &[], written_out)
+    escaped(name, &[], write_escape)
 }
 
-/// A character as Rust and C write it.
-fn written_out(character: char, to: &mut String) {
+/// Writes a character as an escape sequence of Rust or C.
+fn write_escape(character: char, to: &mut String) {
     match character {
         '\n' | '\r' | '\t' => to.extend(character.escape_default()),
         '\0'..='\x7f' => to.push_str(&format!("\\x{:02x}", u32::from(character))),
@@ -188,19 +195,19 @@ fn written_out(character: char, to: &mut String) {
     }
 }
 
-/// The text with each character that a terminal obeys, but for those in `kept`, as `write` has it.
+/// Replaces each character that controls a terminal, except those in `allowed`, by what `write` produces.
 pub fn escaped<'a>(
     text: &'a str,
-    kept: &[char],
+    allowed: &[char],
     mut write: impl FnMut(char, &mut String),
 ) -> Cow<'a, str> {
-    let is_obeyed = |character: char| is_obeyed(character) && !kept.contains(&character);
-    if !text.contains(is_obeyed) {
+    let is_control = |character: char| is_control(character) && !allowed.contains(&character);
+    if !text.contains(is_control) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
     for character in text.chars() {
-        match is_obeyed(character) {
+        match is_control(character) {
             true => write(character, &mut shown),
             false => shown.push(character),
         }
@@ -208,8 +215,8 @@ pub fn escaped<'a>(
     Cow::Owned(shown)
 }
 
-/// Control characters, and those without a width that change the order of others or hide.
-fn is_obeyed(character: char) -> bool {
+/// Returns true for control characters, and for zero-width characters that reorder or hide others.
+fn is_control(character: char) -> bool {
     character.is_control()
         || matches!(
             character,
@@ -222,7 +229,7 @@ fn is_obeyed(character: char) -> bool {
         )
 }
 
-fn blanks(text: &str, width: usize) -> String {
+fn padding(text: &str, width: usize) -> String {
     " ".repeat(width.saturating_sub(columns(text)))
 }
 
@@ -231,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_wrapped_between_words_and_keep_their_blanks() {
+    fn lines_are_wrapped_between_words_with_their_indentation() {
         assert_eq!(wrapped("  one two three", 9), ["  one two", "  three"]);
         assert_eq!(wrapped("short", 9), ["short"]);
         assert_eq!(wrapped("", 9), [""]);
@@ -246,23 +253,23 @@ mod tests {
     }
 
     #[test]
-    fn prose_is_joined_and_wrapped_anew() {
+    fn prose_is_reflowed() {
         let text = "# Title\n\none two\n`three` four\n\n- **a:** five\n  six\n- 七八\n  九\n";
-        let read = "# Title\n\none two\n`three` four\n\n- **a:** five\n  six\n- 七八九";
-        assert_eq!(prose(text, 13), read);
+        let expected = "# Title\n\none two\n`three` four\n\n- **a:** five\n  six\n- 七八九";
+        assert_eq!(reflow(text, 13), expected);
     }
 
     #[test]
-    fn words_are_wrapped_and_code_goes_on_behind_its_bar() {
+    fn code_is_wrapped_behind_its_bar() {
         let text = "one two three\n  7 | x = yyyy;\n    | ^~~~~~~~~~~\n";
-        let fit =
+        let expected =
             "one two three\n  7 | x = yyy\n    |     y;\n    | ^~~~~~~\n    |     ~~~\n    |     ~";
-        assert_eq!(fitted(text, 13), fit);
-        assert_eq!(fitted(text, 80), text.trim_end());
+        assert_eq!(fit(text, 13), expected);
+        assert_eq!(fit(text, 80), text.trim_end());
     }
 
     #[test]
-    fn what_a_terminal_obeys_is_shown() {
+    fn control_characters_are_escaped() {
         assert_eq!(visible("a\tb\nc ✓ 线"), "a\tb\nc ✓ 线");
         assert_eq!(visible("\x1b[2J\x07\r\0\x7f"), r"\x1b[2J\x07\r\x00\x7f");
         assert_eq!(
@@ -274,9 +281,9 @@ mod tests {
     }
 
     #[test]
-    fn columns_line_up_in_both_languages() {
-        assert_eq!(padded_left("得到", 6), "  得到");
-        assert_eq!(padded_right("banks", 6), "banks ");
-        assert_eq!(padded_right("too long", 3), "too long");
+    fn columns_align_in_both_languages() {
+        assert_eq!(pad_left("得到", 6), "  得到");
+        assert_eq!(pad_right("banks", 6), "banks ");
+        assert_eq!(pad_right("too long", 3), "too long");
     }
 }

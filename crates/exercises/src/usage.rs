@@ -1,4 +1,4 @@
-//! Reading the flags, and what is said of those that cannot be read: in English by clap, in Chinese here.
+//! Parsing of the command line, and its error messages: clap's in English, those of this module in Chinese.
 
 use std::error::Error as _;
 use std::num::ParseIntError;
@@ -14,33 +14,33 @@ use crate::lang::Lang;
 use crate::output;
 use crate::text::visible;
 
-/// The program's flags. Where they cannot be read, or ask for help, all is said, and the exit code is
-/// returned in their place.
+/// Parses the command line. If it is invalid or asks for help, prints the message and returns the exit code
+/// instead.
 ///
 /// # Errors
 ///
-/// Where the help cannot be printed.
+/// Fails if the help cannot be printed.
 pub fn flags(lang: Lang) -> anyhow::Result<Result<Flags, ExitCode>> {
     let arguments = std::env::args_os();
-    let read = command(lang)
+    let result = command(lang)
         .try_get_matches_from(arguments)
         .and_then(|matches| Flags::from_arg_matches(&matches));
-    let error = match read {
+    let error = match result {
         Ok(flags) => return Ok(Ok(flags)),
         Err(error) => error,
     };
     match (lang, error.use_stderr()) {
-        // That nobody reads it is no error.
+        // Ignore a closed standard error.
         (Lang::En, true) => note(visible(error.to_string().trim_end())),
-        (Lang::Zh, true) => note(visible(&chinese(&error))),
+        (Lang::Zh, true) => note(visible(&format_chinese(&error))),
         (Lang::En, false) => output::text(&error.to_string())?,
         (Lang::Zh, false) => output::text(&placeholders(&error.to_string()))?,
     }
-    let code = u8::try_from(error.exit_code()).unwrap_or(crate::commands::CANNOT);
+    let code = u8::try_from(error.exit_code()).unwrap_or(crate::commands::EXIT_NOT_GRADED);
     Ok(Err(ExitCode::from(code)))
 }
 
-/// The flags as clap has them, all under one heading.
+/// Returns clap's command with all options under one heading.
 fn command(lang: Lang) -> Command {
     let heading = move |argument: Arg| {
         let heading = match argument.is_positional() {
@@ -50,32 +50,34 @@ fn command(lang: Lang) -> Command {
         argument.help_heading(heading)
     };
     let mut command = Flags::command().mut_args(heading);
-    let names = command.get_subcommands().map(|it| it.get_name().to_owned());
+    let names = command
+        .get_subcommands()
+        .map(|command| command.get_name().to_owned());
     for name in names.collect::<Vec<_>>() {
         command = command.mut_subcommand(name, |subcommand| subcommand.mut_args(heading));
     }
     command
 }
 
-/// What clap itself puts into a help's first lines.
+/// Translates the placeholders that clap itself inserts.
 fn placeholders(help: &str) -> String {
     let help = help.replacen("Usage: ", "用法：", 1);
     let help = help.replacen("[OPTIONS]", "[选项]", 1);
     help.replacen("[COMMAND]", "[命令]", 1)
 }
 
-/// An error in Chinese, with the usage below.
-fn chinese(error: &Error) -> String {
-    let what = what(error).unwrap_or_else(|| error.kind().to_string());
-    let mut said = format!("错误：{what}");
+/// Formats an error in Chinese, followed by the usage.
+fn format_chinese(error: &Error) -> String {
+    let what = describe(error).unwrap_or_else(|| error.kind().to_string());
+    let mut message = format!("错误：{what}");
     if let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) {
-        said += &format!("\n\n{}", placeholders(usage.to_string().trim_end()));
+        message += &format!("\n\n{}", placeholders(usage.to_string().trim_end()));
     }
-    said + "\n\n完整的说明：--help"
+    message + "\n\n完整的说明：--help"
 }
 
-/// What is wrong; `None` for what these flags cannot have.
-fn what(error: &Error) -> Option<String> {
+/// Describes an error; `None` for kinds that these flags cannot cause.
+fn describe(error: &Error) -> Option<String> {
     let text = |kind| match error.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),
         ContextValue::Strings(texts) => Some(texts.join("、")),
@@ -94,8 +96,8 @@ fn what(error: &Error) -> Option<String> {
             format!("“{}”不能是“{}”，可以是：{valid}", argument()?, value()?)
         }
         ErrorKind::ValueValidation => {
-            let why = why(error);
-            format!("“{}”不能是“{}”：{why}", argument()?, value()?)
+            let reason = explain_value(error);
+            format!("“{}”不能是“{}”：{reason}", argument()?, value()?)
         }
         ErrorKind::MissingRequiredArgument => format!("缺少参数：{}", argument()?),
         ErrorKind::InvalidUtf8 => "参数不是 Unicode 文本".to_owned(),
@@ -109,19 +111,19 @@ fn what(error: &Error) -> Option<String> {
     })
 }
 
-/// Why a value is none.
-fn why(error: &Error) -> String {
+/// Explains why a flag's value is invalid.
+fn explain_value(error: &Error) -> String {
     let Some(source) = error.source() else {
         return "格式不对".to_owned();
     };
     if source.is::<ParseIntError>() {
         return "应为整数".to_owned();
     }
-    let said = source.to_string();
-    match said.split_once(" is not in ") {
+    let message = source.to_string();
+    match message.split_once(" is not in ") {
         Some((_, range)) => format!("应在 {range} 之内"),
-        // One of ours, which speaks Chinese itself.
-        None => said,
+        // Our own value parsers already use Chinese.
+        None => message,
     }
 }
 
@@ -129,15 +131,15 @@ fn why(error: &Error) -> String {
 mod tests {
     use super::*;
 
-    fn said(arguments: &str) -> String {
-        let arguments = arguments.split(' ').filter(|it| !it.is_empty());
+    fn message_for(arguments: &str) -> String {
+        let arguments = arguments.split(' ').filter(|argument| !argument.is_empty());
         let arguments = ["exercises"].into_iter().chain(arguments);
-        let read = command(Lang::Zh).try_get_matches_from(arguments);
-        chinese(&read.expect_err("they are wrong"))
+        let result = command(Lang::Zh).try_get_matches_from(arguments);
+        format_chinese(&result.expect_err("an error"))
     }
 
     #[test]
-    fn what_is_wrong_is_said_in_chinese() {
+    fn errors_are_reported_in_chinese() {
         for (arguments, parts) in [
             ("--nope", &["没有参数“--nope”", "用法：exercises"][..]),
             ("chek", &["没有命令“chek”", "[选项] [命令]"]),
@@ -153,21 +155,27 @@ mod tests {
                 &["“3/2”", "K/N"],
             ),
         ] {
-            let said = said(arguments);
-            assert!(said.starts_with("错误："), "{arguments}: {said}");
+            let message = message_for(arguments);
+            assert!(message.starts_with("错误："), "{arguments}: {message}");
             for part in parts {
-                assert!(said.contains(part), "{arguments}: no '{part}' in {said}");
+                assert!(
+                    message.contains(part),
+                    "{arguments}: no '{part}' in {message}"
+                );
             }
-            let left = ["error", "Usage", "For more"];
-            assert!(!left.iter().any(|it| said.contains(it)), "{said}");
+            let untranslated = ["error", "Usage", "For more"];
+            assert!(
+                !untranslated.iter().any(|word| message.contains(word)),
+                "{message}"
+            );
         }
     }
 
     #[test]
-    fn every_argument_has_one_heading() {
+    fn options_have_one_heading() {
         for lang in [Lang::En, Lang::Zh] {
-            let read = command(lang).try_get_matches_from(["exercises", "check", "--help"]);
-            let help = read.expect_err("it is help").to_string();
+            let result = command(lang).try_get_matches_from(["exercises", "check", "--help"]);
+            let help = result.expect_err("the help").to_string();
             let options = lang.pick("Options:", "选项:");
             assert_eq!(help.matches(options).count(), 1, "{help}");
             assert!(help.contains(lang.pick("Arguments:", "参数:")), "{help}");

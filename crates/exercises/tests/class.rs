@@ -1,5 +1,6 @@
-//! A class: graded in one go or in parts with the same result, and a bad submission costs only itself.
-
+//! A class: grading in one run and in shards gives the same result, and a bad submission affects only itself.
+/// Returns a program whose folder has a class with these students, each with a submission to the first
+/// exercise.
 mod support;
 
 use std::fs;
@@ -49,10 +50,10 @@ fn parts() -> Result<(), Failed> {
     let check = "check --all --submissions class --seed 5";
     let missing = 3 * (EXERCISES.len() - 1);
     let counts = format!("1 passed, 2 rejected, {missing} missing, 0 ungraded (seed 5)");
-    let run = program.says(&format!(
+    let run = program.run_line(&format!(
         "{check} --out whole.json --csv whole.csv --jobs 3"
     ));
-    run.has(0, &["3 students", &counts]);
+    run.assert_has(0, &["3 students", &counts]);
     let whole = read(&program, "whole.json");
     let table = read(&program, "whole.csv");
     let rows: Vec<&str> = table.lines().collect();
@@ -64,24 +65,24 @@ fn parts() -> Result<(), Failed> {
     assert!(rows[2].starts_with("bob,0,right"), "{table}");
     assert!(rows[3].starts_with("eve,0,compile"), "{table}");
     assert_eq!(
-        program.says(&format!("{check} --json --jobs 1")).stdout,
+        program.run_line(&format!("{check} --json --jobs 1")).stdout,
         whole
     );
 
     for part in 1..=3 {
         let shard = format!("{check} --shard {part}/3 --out part-{part}.json");
-        program.says(&shard).has(0, &["3 students"]);
+        program.run_line(&shard).assert_has(0, &["3 students"]);
     }
     let merge = "merge part-3.json part-1.json part-2.json --out merged.json --csv merged.csv";
-    program.says(merge).has(0, &[&counts]);
+    program.run_line(merge).assert_has(0, &[&counts]);
     assert_eq!(read(&program, "merged.json"), whole);
     assert_eq!(read(&program, "merged.csv"), table);
     program
-        .says("merge part-1.json part-2.json")
-        .refuses(&["2 of 3 parts"]);
+        .run_line("merge part-1.json part-2.json")
+        .assert_error(&["2 of 3 parts"]);
     program
-        .says("merge part-1.json part-1.json")
-        .refuses(&["1/3 is there twice"]);
+        .run_line("merge part-1.json part-1.json")
+        .assert_error(&["1/3 is there twice"]);
     assert!(
         !program.folder().exists(),
         "no student's folder is made for a class"
@@ -106,19 +107,24 @@ fn bad() -> Result<(), Failed> {
     fs::write(file("bob"), [0xff, 0xfe])?;
     fs::remove_file(file("eve"))?;
     link("/etc/passwd", &file("eve"))?;
-    let run = program.says("check --all --submissions class --seed 5 --json --seconds 4");
+    let run = program.run_line("check --all --submissions class --seed 5 --json --seconds 4");
     assert_eq!(run.code, 2, "{run:?}");
     let record: Value = serde_json::from_str(&run.stdout)?;
     let results = record["results"].as_array().expect("results");
-    let of = |student: &str| {
-        let found = results.iter().find(|it| it["student"] == student);
-        found.expect("a result").clone()
+    let result_of = |student: &str| {
+        let result = results.iter().find(|result| result["student"] == student);
+        result.expect("a result").clone()
     };
-    assert_eq!(of("ann")["step"], "launch", "{:#}", of("ann"));
-    assert_eq!(of("bob")["outcome"], "ungraded");
-    assert_eq!(of("eve")["outcome"], "ungraded");
+    assert_eq!(result_of("ann")["step"], "launch", "{:#}", result_of("ann"));
+    assert_eq!(result_of("bob")["outcome"], "ungraded");
+    assert_eq!(result_of("eve")["outcome"], "ungraded");
     assert!(!run.stdout.contains("root:"), "another file was read");
-    assert_eq!(of("joe")["outcome"], "passed", "{:#}", of("joe"));
+    assert_eq!(
+        result_of("joe")["outcome"],
+        "passed",
+        "{:#}",
+        result_of("joe")
+    );
     Ok(())
 }
 
@@ -137,17 +143,17 @@ fn refused() -> Result<(), Failed> {
     fs::create_dir(program.home().join("empty"))?;
     let check = "check --all --submissions";
     program
-        .says(&format!("{check} nowhere"))
-        .refuses(&["nowhere"]);
+        .run_line(&format!("{check} nowhere"))
+        .assert_error(&["nowhere"]);
     program
-        .says(&format!("{check} empty"))
-        .refuses(&["empty has no folders"]);
+        .run_line(&format!("{check} empty"))
+        .assert_error(&["empty has no folders"]);
     let out = "--seed 1 --out nowhere/x.json";
-    let run = program.says(&format!("{check} class {out}"));
-    run.refuses(&["nowhere/x.json"]);
+    let run = program.run_line(&format!("{check} class {out}"));
+    run.assert_error(&["nowhere/x.json"]);
     program
-        .says("check 01 --csv x.csv")
-        .refuses(&["--submissions"]);
+        .run_line("check 01 --csv x.csv")
+        .assert_error(&["--submissions"]);
     Ok(())
 }
 
@@ -161,15 +167,15 @@ fn flags_refused() -> Result<(), Failed> {
         "check --all --shard 1/2 --seed 1",
         "merge",
     ] {
-        let run = program.says(flags);
+        let run = program.run_line(flags);
         assert_eq!(run.code, 2, "{flags}: {run:?}");
     }
     program
-        .says("merge nowhere.json")
-        .refuses(&["nowhere.json"]);
+        .run_line("merge nowhere.json")
+        .assert_error(&["nowhere.json"]);
     fs::write(program.home().join("no.json"), "{}")?;
     program
-        .says("merge no.json")
-        .refuses(&["no.json is no record"]);
+        .run_line("merge no.json")
+        .assert_error(&["no.json is no record"]);
     Ok(())
 }

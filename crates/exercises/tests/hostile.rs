@@ -1,5 +1,5 @@
-//! What an answer in CUDA C may do to the machine: nothing. Each costs itself alone, and is told what it did.
-//! (Answers in Rust are in `rust_answers.rs`.)
+//! Hostile submissions in CUDA C. Each affects only itself, and its message names the problem. Rust
+//! submissions are in `rust_answers`.
 
 mod support;
 
@@ -11,7 +11,7 @@ use support::{Program, with_clang};
 
 const HEAD: &str = "#include \"cuda_device.h\"\n";
 
-/// The right answer to the first exercise, and before it whatever is to be tried.
+/// Returns the correct submission to the first exercise with additional code before and in the kernel.
 fn axpy(before: &str, within: &str) -> String {
     format!(
         "{HEAD}{before}\nextern \"C\" __global__ void axpy(float a, const float *x, float *y, \
@@ -20,16 +20,16 @@ fn axpy(before: &str, within: &str) -> String {
     )
 }
 
-/// Seconds for an answer: the machine may have other things to do.
+/// The time limit of a submission in seconds, generous because the machine may be busy.
 const SECONDS: &str = "20";
 
 fn graded(text: &str) -> (i32, Value) {
     let program = Program::new();
     let file = program.write("answer.cu", text);
-    program.graded_within(SECONDS, "01", &file)
+    program.grade_within(SECONDS, "01", &file)
 }
 
-/// It has to be rejected at a step, with a message that has all of these.
+/// Asserts that the submission is rejected at a step with a message that contains all parts.
 fn rejected(text: &str, step: &str, parts: &[&str]) -> Result<(), Failed> {
     let (code, record) = graded(text);
     let message = record["message"].as_str().unwrap_or_default();

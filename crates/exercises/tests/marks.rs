@@ -1,5 +1,5 @@
-//! What a teacher asks of a class beside verdicts: a choice of exercises, points, deadlines, a file for each student,
-//! copies, and tables that other programs import.
+//! Features for teachers: selected exercises, points, deadlines, feedback files, similar submissions, and
+//! tables for other programs.
 
 mod support;
 
@@ -22,11 +22,11 @@ const DUE: u64 = 1_791_820_740;
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let git = Command::new("git").arg("--version").output().is_err();
-    let git = support::without_clang().or(git.then_some("needs git"));
+    let git = support::missing_clang().or(git.then_some("needs git"));
     let tests = vec![
         with_clang(
             "the exercises that are named are graded, and no other",
-            chosen,
+            selected_exercises,
         ),
         with_clang("points, late ones fewer, in tables and files", points),
         unless(git, "a deadline by commit", commits),
@@ -36,7 +36,8 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
-/// A class: ann has both right, bob the start files, eve only the first.
+/// Returns a class: ann's two submissions are correct, bob's are the start files, and eve has only the first
+/// one.
 fn class() -> Program {
     let program = Program::new();
     let [one, two] = [&EXERCISES[0], &EXERCISES[1]];
@@ -58,10 +59,11 @@ fn read(program: &Program, file: &str) -> String {
     fs::read_to_string(program.home().join(file)).expect("a file")
 }
 
-fn chosen() -> Result<(), Failed> {
+fn selected_exercises() -> Result<(), Failed> {
     let program = class();
-    let run = program.says("check 02 --submissions class --seed 5 --csv two.csv --out two.json");
-    run.has(
+    let run =
+        program.run_line("check 02 --submissions class --seed 5 --csv two.csv --out two.json");
+    run.assert_has(
         0,
         &[
             "3 students, 3 answers: 1 passed, 1 rejected, 1 missing",
@@ -80,28 +82,28 @@ fn chosen() -> Result<(), Failed> {
         let flags = format!(
             "check 2 tail --submissions class --seed 5 --shard {part}/2 --out part-{part}.json"
         );
-        program.says(&flags).has(0, &["3 students"]);
+        program.run_line(&flags).assert_has(0, &["3 students"]);
     }
     program
-        .says("merge part-2.json part-1.json --out whole.json")
-        .has(0, &["1 passed"]);
+        .run_line("merge part-2.json part-1.json --out whole.json")
+        .assert_has(0, &["1 passed"]);
     assert_eq!(read(&program, "whole.json"), read(&program, "two.json"));
     program
-        .says("check --submissions class")
-        .refuses(&["--submissions goes with --all"]);
+        .run_line("check --submissions class")
+        .assert_error(&["--submissions goes with --all"]);
     program
-        .says("check 02 99 --submissions class")
-        .refuses(&["no exercise '99'"]);
-    // A student grades several as well.
+        .run_line("check 02 99 --submissions class")
+        .assert_error(&["no exercise '99'"]);
+    // A student can check several exercises too.
     program.write(ONE, EXERCISES[0].solution);
-    let run = program.says("check 02 01 --seed 5");
-    run.has(
+    let run = program.run_line("check 02 01 --seed 5");
+    run.assert_has(
         1,
         &["✓ 01-first-thread", "✗ 02-tail", "1 of 2 exercises passed"],
     );
     program
-        .says("check 01 02 --file x.cu")
-        .refuses(&["name one exercise"]);
+        .run_line("check 01 02 --file x.cu")
+        .assert_error(&["name one exercise"]);
     Ok(())
 }
 
@@ -128,16 +130,16 @@ fn points() -> Result<(), Failed> {
             else {
                 continue;
             };
-            // A second late where the student is eve.
+            // Eve's first submission is one second late.
             let late = if student == "eve" { after } else { 0 };
             file.set_modified(UNIX_EPOCH + Duration::from_secs(DUE + late))?;
         }
     }
     let check = "check 01 02 --submissions class --seed 5 --marks marks.toml";
-    let run = program.says(&format!(
+    let run = program.run_line(&format!(
         "{check} --csv plain.csv --feedback notes --out class.json"
     ));
-    run.has(
+    run.assert_has(
         0,
         &[
             "ann  ✓✓  2       6 points",
@@ -167,15 +169,15 @@ fn points() -> Result<(), Failed> {
 
     let merge = "merge class.json --marks marks.toml --csv table.csv";
     program
-        .says(&format!("{merge} --columns moodle"))
-        .has(0, &["6 points"]);
+        .run_line(&format!("{merge} --columns moodle"))
+        .assert_has(0, &["6 points"]);
     assert_eq!(
         read(&program, "table.csv"),
         "Username,Points,01-first-thread,02-tail\nann,6,4,2\nbob,1,0,1\neve,3,3,0\n"
     );
     program
-        .says(&format!("{merge} --columns canvas --lang zh --feedback zh"))
-        .has(0, &["6 分"]);
+        .run_line(&format!("{merge} --columns canvas --lang zh --feedback zh"))
+        .assert_has(0, &["6 分"]);
     let canvas = read(&program, "table.csv");
     assert!(
         canvas.starts_with("Student,ID,SIS User ID,SIS Login ID,Section,01-first-thread,02-tail\n"),
@@ -195,8 +197,8 @@ fn points() -> Result<(), Failed> {
         assert!(note.contains(part), "no {part} in {note}");
     }
     program
-        .says(&format!("{merge} --columns excel"))
-        .has(0, &[]);
+        .run_line(&format!("{merge} --columns excel"))
+        .assert_has(0, &[]);
     let bytes = fs::read(program.home().join("table.csv"))?;
     assert!(
         bytes.starts_with(b"\xef\xbb\xbfstudent,passed,points"),
@@ -204,15 +206,15 @@ fn points() -> Result<(), Failed> {
     );
 
     program
-        .says("check 01 --submissions class --seed 5 --out untimed.json")
-        .has(0, &[]);
+        .run_line("check 01 --submissions class --seed 5 --out untimed.json")
+        .assert_has(0, &[]);
     program
-        .says("merge untimed.json --marks marks.toml")
-        .refuses(&["does not say when 01-first-thread of 'ann'"]);
+        .run_line("merge untimed.json --marks marks.toml")
+        .assert_error(&["does not say when 01-first-thread of 'ann'"]);
     Ok(())
 }
 
-/// Commits all that lies in a folder, at a time.
+/// Commits everything in a folder at the given time.
 fn commit(folder: &Path, at: u64) {
     let time = format!("{at} +0000");
     for arguments in [
@@ -246,7 +248,7 @@ fn commits() -> Result<(), Failed> {
     commit(&folder("ann"), DUE - 5);
     commit(&folder("bob"), DUE + 60);
     commit(&folder("eve"), DUE + 2 * 86_400 + 1);
-    // A repository's settings start nothing of the student's.
+    // Settings in a student's repository must not start programs.
     let started = program.home().join("started");
     let settings = format!(
         "[core]\n\tfsmonitor = \"touch '{0}'\"\n\tpager = \"touch '{0}'\"\n[uploadpack]\n\tpackObjectsHook = \"touch '{0}'\"\n\
@@ -256,29 +258,34 @@ fn commits() -> Result<(), Failed> {
     let config = folder("ann").join(".git/config");
     fs::write(&config, fs::read_to_string(&config)? + &settings)?;
     let check = "check 01 02 --submissions class --seed 5 --marks marks.toml --json";
-    let run = program.says(check);
+    let run = program.run_line(check);
     let record: Value = serde_json::from_str(&run.stdout)?;
-    let of = |number: usize| record["results"][number]["handed_in"].as_u64();
+    let handed_in_of = |number: usize| record["results"][number]["handed_in"].as_u64();
     assert_eq!(
-        [of(0), of(2), of(4), of(5)],
+        [
+            handed_in_of(0),
+            handed_in_of(2),
+            handed_in_of(4),
+            handed_in_of(5)
+        ],
         [Some(DUE - 5), Some(DUE + 60), Some(DUE + 172_801), None],
         "{run:?}"
     );
     assert!(!started.exists(), "a setting of the student's was obeyed");
 
-    // What is graded is what was committed.
+    // The graded file must be the committed one.
     fs::write(folder("eve").join(ONE), EXERCISES[0].start)?;
     fs::remove_dir_all(folder("bob").join(".git"))?;
-    let run = program.says(check);
+    let run = program.run_line(check);
     let record: Value = serde_json::from_str(&run.stdout)?;
     assert_eq!(run.code, 2, "{run:?}");
-    for (number, said) in [(2, "there is no .git"), (4, "it was changed since")] {
+    for (number, part) in [(2, "there is no .git"), (4, "it was changed since")] {
         let result = &record["results"][number];
         assert_eq!(result["outcome"], "ungraded");
         assert!(
             result["message"]
                 .as_str()
-                .is_some_and(|it| it.contains(said)),
+                .is_some_and(|message| message.contains(part)),
             "{result:#}"
         );
     }
@@ -292,54 +299,54 @@ fn copied() -> Result<(), Failed> {
     hand_in(&program, "eve", &[("19-transpose.cu", EXERCISES[18].start)]);
     let check = "check 19 --submissions class --seed 5";
     program
-        .says(&format!("{check} --copies copies.csv"))
-        .has(0, &["1 pairs of answers"]);
+        .run_line(&format!("{check} --copies copies.csv"))
+        .assert_has(0, &["1 pairs of answers"]);
     assert_eq!(
         read(&program, "copies.csv"),
         "exercise,student,like,share,same\n19-transpose,ann,(solution),1.00,yes\n"
     );
     program
-        .says(&format!("{check} --copies x.csv --csv x.csv"))
-        .refuses(&["--csv and --copies", "same file"]);
+        .run_line(&format!("{check} --copies x.csv --csv x.csv"))
+        .assert_error(&["--csv and --copies", "same file"]);
     program
-        .says(&format!("{check} --copies class/x.csv"))
-        .refuses(&["--copies class/x.csv"]);
+        .run_line(&format!("{check} --copies class/x.csv"))
+        .assert_error(&["--copies class/x.csv"]);
     Ok(())
 }
 
 fn refused() -> Result<(), Failed> {
     let program = class();
     program
-        .says("check 01 --marks x.toml")
-        .refuses(&["--submissions"]);
+        .run_line("check 01 --marks x.toml")
+        .assert_error(&["--submissions"]);
     for flags in [
         "check 01 --copies x.csv",
         "check 01 --submissions class --columns moodle",
     ] {
-        assert_eq!(program.says(flags).code, 2, "{flags}");
+        assert_eq!(program.run_line(flags).code, 2, "{flags}");
     }
-    if support::without_clang().is_some() {
+    if support::missing_clang().is_some() {
         return Ok(());
     }
     let check = "check 01 --submissions class";
     program
-        .says(&format!("{check} --marks nowhere.toml"))
-        .refuses(&["nowhere.toml"]);
+        .run_line(&format!("{check} --marks nowhere.toml"))
+        .assert_error(&["nowhere.toml"]);
     fs::write(
         program.home().join("marks.toml"),
         "points = 1\ndeadlin = 3\n",
     )?;
     program
-        .says(&format!("{check} --marks marks.toml"))
-        .refuses(&["marks.toml", "line 2", "deadlin"]);
+        .run_line(&format!("{check} --marks marks.toml"))
+        .assert_error(&["marks.toml", "line 2", "deadlin"]);
     program
-        .says(&format!("{check} --lang zh --marks marks.toml"))
-        .has(2, &["第 2 行"]);
+        .run_line(&format!("{check} --lang zh --marks marks.toml"))
+        .assert_has(2, &["第 2 行"]);
     program
-        .says(&format!("{check} --feedback class/notes"))
-        .refuses(&["class/notes", "outside"]);
+        .run_line(&format!("{check} --feedback class/notes"))
+        .assert_error(&["class/notes", "outside"]);
     program
-        .says(&format!("{check} --feedback marks.toml"))
-        .refuses(&["--feedback marks.toml"]);
+        .run_line(&format!("{check} --feedback marks.toml"))
+        .assert_error(&["--feedback marks.toml"]);
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! What a student is told, in both languages, through the program: each kind of mistake by its own words, with the
-//! right line, and in as many lines as are read.
+//! Messages to students in both languages, through the program: each kind of error has its own message, with
+//! the correct line and a limited length.
 
 mod support;
 
@@ -14,24 +14,24 @@ use support::{Program, Run, blocks, with_clang};
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// A mistake: the exercise, the answer, what is said of it in English and in Chinese.
+/// An error: the exercise, the submission, and parts of the message in English and Chinese.
 struct Case {
     name: &'static str,
     exercise: &'static str,
-    answer: Answer,
+    submission: Submission,
     en: &'static [&'static str],
     zh: &'static [&'static str],
 }
 
-/// An answer, which makes the mistake.
-enum Answer {
+/// A submission with the error.
+enum Submission {
     /// A file in `tests`.
     File(&'static str),
     /// The start file.
     Start,
-    /// The solution with something in place of something else.
+    /// The solution with one text replaced by another.
     Changed(&'static str, &'static str),
-    /// This text.
+    /// The result of a function.
     Text(fn() -> String),
 }
 
@@ -39,7 +39,7 @@ const CASES: &[Case] = &[
     Case {
         name: "one parameter more",
         exercise: "02",
-        answer: Answer::Changed("int count)", "int count, int extra)"),
+        submission: Submission::Changed("int count)", "int count, int extra)"),
         en: &[
             "has other parameters than it is launched with",
             "`fade` takes 4 parameters and is launched with 3.",
@@ -53,14 +53,14 @@ const CASES: &[Case] = &[
     Case {
         name: "sizes in tiles",
         exercise: "17",
-        answer: Answer::Start,
+        submission: Submission::Start,
         en: &["at size M = 96, N = 128, P = 64", "yours: "],
         zh: &["大小 M = 96, N = 128, P = 64", "期望："],
     },
     Case {
         name: "a prediction",
         exercise: "05",
-        answer: Answer::File("wrong/05-predict-sectors/bytes-only.cu"),
+        submission: Submission::File("wrong/05-predict-sectors/bytes-only.cu"),
         en: &[
             "`one_further`: you said 4, which is not right.",
             "5 of 6 right.",
@@ -70,7 +70,7 @@ const CASES: &[Case] = &[
     Case {
         name: "elements left unwritten",
         exercise: "04",
-        answer: Answer::Start,
+        submission: Submission::Start,
         en: &[
             "leaves elements unwritten, at size",
             "never written, the first at [",
@@ -80,14 +80,14 @@ const CASES: &[Case] = &[
     Case {
         name: "words behind a row",
         exercise: "09",
-        answer: Answer::File("wrong/09-pitched-rows/into-the-padding.cu"),
+        submission: Submission::File("wrong/09-pitched-rows/into-the-padding.cu"),
         en: &["15 words of 4 bytes behind the end of row 0 of `part` were overwritten"],
         zh: &["`part` 第 0 行的行末之后有 15 个字"],
     },
     Case {
         name: "a function that is not there",
         exercise: "02",
-        answer: Answer::Changed("samples[i] * gain", "sinf(samples[i]) * gain"),
+        submission: Submission::Changed("samples[i] * gain", "sinf(samples[i]) * gain"),
         en: &[
             "does not compile",
             "`sinf` is not there in this course. Instead: `__sinf(x)`.",
@@ -97,7 +97,7 @@ const CASES: &[Case] = &[
     Case {
         name: "a type that is not there",
         exercise: "02",
-        answer: Answer::Changed("int i", "uint32_t i"),
+        submission: Submission::Changed("int i", "uint32_t i"),
         en: &[
             "`uint32_t` is not there in this course.",
             "#include <stdint.h>",
@@ -107,14 +107,14 @@ const CASES: &[Case] = &[
     Case {
         name: "a slice of a volume",
         exercise: "11",
-        answer: Answer::File("wrong/11-volume/unpadded-slice.cu"),
+        submission: Submission::File("wrong/11-volume/unpadded-slice.cu"),
         en: &["(slice ", "columns along x, rows along y"],
         zh: &["；列沿 x 方向，行沿 y 方向"],
     },
     Case {
         name: "a race of a line that all blocks come to",
         exercise: "07",
-        answer: Answer::File("lines/07-rest-by-all.cu"),
+        submission: Submission::File("lines/07-rest-by-all.cu"),
         en: &[
             "writes, at line 24",
             "24 |         out[count - 1] = clip(in[count - 1], level);",
@@ -124,7 +124,7 @@ const CASES: &[Case] = &[
     Case {
         name: "a race of two branches",
         exercise: "12",
-        answer: Answer::File("lines/12-two-branches.cu"),
+        submission: Submission::File("lines/12-two-branches.cu"),
         en: &[
             "14 |         sums[column] += sum;",
             "or a sum without `atomicAdd`",
@@ -134,14 +134,14 @@ const CASES: &[Case] = &[
     Case {
         name: "a float4 beyond the end",
         exercise: "07",
-        answer: Answer::File("lines/07-no-rest.cu"),
+        submission: Submission::File("lines/07-no-rest.cu"),
         en: &["at line 16", "16 |     float4 v = ((const float4 *)in)[i];"],
         zh: &["位于第 16 行", "非法地址：从 ", "在位于 "],
     },
     Case {
         name: "an access past the end",
         exercise: "02",
-        answer: Answer::Start,
+        submission: Submission::Start,
         en: &[
             "was stopped",
             "right past the end of",
@@ -157,21 +157,21 @@ const CASES: &[Case] = &[
     Case {
         name: "one thread too many",
         exercise: "02",
-        answer: Answer::File("wrong/02-tail/less-or-equal.cu"),
+        submission: Submission::File("wrong/02-tail/less-or-equal.cu"),
         en: &["`<=` where `<` is meant"],
         zh: &["该写 `<` 的地方写成了 `<=`"],
     },
     Case {
         name: "a panic",
         exercise: "03",
-        answer: Answer::Text(|| blocks("", "", "(count + block - 1) / block")),
+        submission: Submission::Text(|| blocks("", "", "(count + block - 1) / block")),
         en: &["`blocks(4294967295, 128)` panicked: attempt to add with overflow"],
         zh: &["`blocks(4294967295, 128)` 发生 panic：attempt to add with overflow"],
     },
     Case {
         name: "banks",
         exercise: "20",
-        answer: Answer::Start,
+        submission: Submission::Start,
         en: &[
             "yours: 32 wavefronts, 1 920 times    meant: 1 wavefront, 1 920 times",
             "bank 0        8        16       24        0        8        16       24",
@@ -183,11 +183,11 @@ const CASES: &[Case] = &[
             "存储体 0",
         ],
     },
-    // The last line of this kernel reads shared memory as well, and does no harm.
+    // The last line of this kernel reads shared memory too, without bank conflicts.
     Case {
         name: "an atomic that is a loop of loads",
         exercise: "21",
-        answer: Answer::File("wrong/21-reduction/atomics.cu"),
+        submission: Submission::File("wrong/21-reduction/atomics.cu"),
         en: &[
             "The costliest access of line 14",
             "yours: 1 wavefront, 20 000 times",
@@ -203,7 +203,7 @@ fn main() -> ExitCode {
     for case in CASES {
         for lang in ["en", "zh"] {
             let name = format!("{}, in {lang}", case.name);
-            tests.push(with_clang(name, move || said(case, lang)));
+            tests.push(with_clang(name, move || check_message(case, lang)));
         }
     }
     tests.extend([
@@ -216,37 +216,37 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
-/// Where an answer to an exercise is.
-fn file(program: &Program, exercise: &str, answer: &Answer) -> Result<PathBuf, Failed> {
+/// Writes the submission to an exercise and returns its path.
+fn file(program: &Program, exercise: &str, submission: &Submission) -> Result<PathBuf, Failed> {
     let exercise = course::find(exercise).ok_or("no such exercise")?;
-    let written = |text: &str| program.write(&format!("other.{}", exercise.extension()), text);
-    Ok(match answer {
-        Answer::File(name) => Path::new(HERE).join("tests").join(name),
-        Answer::Start => written(exercise.start),
-        Answer::Changed(from, to) => {
+    let write_file = |text: &str| program.write(&format!("other.{}", exercise.extension()), text);
+    Ok(match submission {
+        Submission::File(name) => Path::new(HERE).join("tests").join(name),
+        Submission::Start => write_file(exercise.start),
+        Submission::Changed(from, to) => {
             assert!(
                 exercise.solution.contains(from),
                 "no '{from}' in the solution"
             );
-            written(&exercise.solution.replacen(from, to, 1))
+            write_file(&exercise.solution.replacen(from, to, 1))
         }
-        Answer::Text(text) => written(&text()),
+        Submission::Text(text) => write_file(&text()),
     })
 }
 
-fn check(program: &Program, exercise: &str, file: &Path, more: &str) -> Run {
+fn check(program: &Program, exercise: &str, file: &Path, more_flags: &str) -> Run {
     let file = file.to_str().expect("a path in UTF-8");
     let flags = ["check", exercise, "--seed", "1", "--file", file];
-    let more: Vec<&str> = more.split_whitespace().collect();
-    program.run(&[&flags[..], &more].concat())
+    let more_flags: Vec<&str> = more_flags.split_whitespace().collect();
+    program.run(&[&flags[..], &more_flags].concat())
 }
 
-fn said(case: &Case, lang: &str) -> Result<(), Failed> {
+fn check_message(case: &Case, lang: &str) -> Result<(), Failed> {
     let program = Program::new();
-    let file = file(&program, case.exercise, &case.answer)?;
+    let file = file(&program, case.exercise, &case.submission)?;
     let run = check(&program, case.exercise, &file, &format!("--lang {lang}"));
     let parts = if lang == "en" { case.en } else { case.zh };
-    // Where lines are broken depends on what stands before.
+    // Compare words, because line breaks depend on the preceding text.
     let joined = Run {
         stdout: run.stdout.split_whitespace().collect::<Vec<_>>().join(" "),
         ..run
@@ -254,8 +254,9 @@ fn said(case: &Case, lang: &str) -> Result<(), Failed> {
     let joined_zh = joined.stdout.replace(' ', "");
     for part in parts {
         let words = part.split_whitespace().collect::<Vec<_>>().join(" ");
-        let found = joined.stdout.contains(&words) || joined_zh.contains(&words.replace(' ', ""));
-        assert!(found && joined.code == 1, "no '{part}' in {joined:#?}");
+        let is_found =
+            joined.stdout.contains(&words) || joined_zh.contains(&words.replace(' ', ""));
+        assert!(is_found && joined.code == 1, "no '{part}' in {joined:#?}");
     }
     Ok(())
 }
@@ -269,12 +270,12 @@ fn endless() -> Result<(), Failed> {
         .replace("if (i < n)", loops);
     let line = 1 + text
         .lines()
-        .position(|it| it.contains("volatile"))
+        .position(|line| line.contains("volatile"))
         .ok_or("")?;
     let file = program.write("other.cu", text);
-    // The limit is half of it, which is long enough for any machine to get there.
+    // The limit of a launch is half of the time limit, long enough for any machine to reach the loop.
     let run = check(&program, "01", &file, "--lang zh");
-    run.has(
+    run.assert_has(
         1,
         &["没有结束", &format!("位于第 {line} 行"), "volatile int j"],
     );
@@ -290,7 +291,7 @@ fn headers() -> Result<(), Failed> {
     );
     let text = text.replace("int i", "assert(count < INT_MAX); int32_t i");
     let file = program.write("other.cu", text);
-    check(&program, "02", &file, "").has(0, &["✓ 02-tail"]);
+    check(&program, "02", &file, "").assert_has(0, &["✓ 02-tail"]);
     Ok(())
 }
 
@@ -299,16 +300,16 @@ fn drawn() -> Result<(), Failed> {
     let start = program.write("other.cu", course::find("20").ok_or("")?.start);
     let svg = program.home().join("access.svg");
     let flags = format!("--lang zh --draw {}", svg.display());
-    check(&program, "20", &start, &flags).has(1, &["你的：32 个波前"]);
+    check(&program, "20", &start, &flags).assert_has(1, &["你的：32 个波前"]);
     let drawing = fs::read_to_string(&svg)?;
     for part in ["<svg ", "你的，第 ", "期望：1 个波前", "存储体"] {
         assert!(drawing.contains(part), "no '{part}' in {drawing}");
     }
-    // Of an answer that passes there is nothing to draw.
+    // For a passing submission there is nothing to draw.
     fs::remove_file(&svg)?;
     let right = program.write("other.cu", course::find("20").ok_or("")?.solution);
     let run = check(&program, "20", &right, &format!("--draw {}", svg.display()));
-    run.has(0, &["no counter missed its target"]);
+    run.assert_has(0, &["no counter missed its target"]);
     assert!(!svg.exists());
     let start = program.write("other.cu", course::find("20").ok_or("")?.start);
     let nowhere = program.home().join("missing").join("access.svg");
@@ -318,7 +319,7 @@ fn drawn() -> Result<(), Failed> {
         &start,
         &format!("--draw {}", nowhere.display()),
     );
-    run.has(2, &["cannot write", "misses a target"]);
+    run.assert_has(2, &["cannot write", "misses a target"]);
     Ok(())
 }
 
@@ -326,7 +327,7 @@ fn lines() -> Result<(), Failed> {
     let program = Program::new();
     let start = program.write("other.cu", course::find("12").ok_or("")?.start);
     let run = check(&program, "12", &start, "--lines");
-    run.has(
+    run.assert_has(
         1,
         &[
             "`column_sums` is bound by",
@@ -337,7 +338,7 @@ fn lines() -> Result<(), Failed> {
         ],
     );
     let run = check(&program, "12", &start, "--lines --lang zh");
-    run.has(1, &["`column_sums` 的瓶颈是", "占比", "扇区", "other.cu"]);
+    run.assert_has(1, &["`column_sums` 的瓶颈是", "占比", "扇区", "other.cu"]);
     let wide = run.stdout.lines().find(|line| columns(line) > 80);
     assert!(wide.is_none(), "{wide:?}");
     Ok(())
@@ -367,7 +368,7 @@ fn after() -> Result<(), Failed> {
         ),
     ] {
         let run = check(&program, "19", &right, &format!("--lang {lang}"));
-        run.has(0, &parts);
+        run.assert_has(0, &parts);
         let wide = run.stdout.lines().find(|line| columns(line) > 80);
         assert!(wide.is_none(), "{wide:?}");
     }

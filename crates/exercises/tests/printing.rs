@@ -1,5 +1,5 @@
-//! What a student wrote is shown, not obeyed: what kernels print, source lines, names of files. However much
-//! a kernel prints, it is judged by what it computes.
+//! Escaping of text from students: kernel output, source lines, file names. The amount of output does not
+//! affect the verdict.
 
 mod support;
 
@@ -20,7 +20,7 @@ fn main() -> ExitCode {
         with_clang("escapes are shown", escapes),
         with_clang("escapes in a source line are shown", source_lines),
         unless(
-            support::without_clang().or(unix),
+            support::missing_clang().or(unix),
             "escapes in names are shown",
             names,
         ),
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
-/// The right answer to the first exercise, which does this before.
+/// Returns the correct submission to the first exercise with additional code in the kernel.
 fn axpy(within: &str) -> String {
     format!(
         "#include \"cuda_device.h\"\nextern \"C\" __global__ void axpy(float a, const float *x, float *y, \
@@ -43,23 +43,23 @@ fn axpy(within: &str) -> String {
     )
 }
 
-/// Nothing in what is shown that a terminal obeys.
-fn is_plain(text: &str) -> bool {
+/// Returns true if the text contains no control characters.
+fn is_escaped(text: &str) -> bool {
     !text.contains(|character: char| character.is_control() && !"\n\t".contains(character))
 }
 
 fn escapes() -> Result<(), Failed> {
     let program = Program::new();
-    let does = "if (i == 0) printf(\"\\033]0;owned\\007\\033[2J\\033[31mPASSED 29 of 29 \\302\\2332J\\n\");";
-    program.write("01-first-thread.cu", axpy(does));
-    let run = program.says("check 01");
-    run.has(
+    let code = "if (i == 0) printf(\"\\033]0;owned\\007\\033[2J\\033[31mPASSED 29 of 29 \\302\\2332J\\n\");";
+    program.write("01-first-thread.cu", axpy(code));
+    let run = program.run_line("check 01");
+    run.assert_has(
         0,
         &[r"\x1b]0;owned\x07\x1b[2J\x1b[31mPASSED 29 of 29 \u{9b}2J"],
     );
-    assert!(is_plain(&run.stdout), "{run:?}");
-    let run = program.says("check 01 --json");
-    assert!(is_plain(&run.stdout), "{run:?}");
+    assert!(is_escaped(&run.stdout), "{run:?}");
+    let run = program.run_line("check 01 --json");
+    assert!(is_escaped(&run.stdout), "{run:?}");
     let record: Value = serde_json::from_str(&run.stdout)?;
     let printed = record["printed"].as_str().unwrap_or_default();
     assert!(
@@ -76,12 +76,12 @@ fn source_lines() -> Result<(), Failed> {
         format!("if (i == 0) y[1 << 28] = 1.0f; // {SCREEN} \u{1b}[32m ✓ all passed \u{202e}");
     for text in [axpy(&outside), axpy(&format!("float f = ; // {SCREEN}"))] {
         program.write("01-first-thread.cu", text);
-        let run = program.says("check 01");
-        run.has(1, &["✗ 01-first-thread"]);
-        assert!(is_plain(&run.stdout), "{run:?}");
+        let run = program.run_line("check 01");
+        run.assert_has(1, &["✗ 01-first-thread"]);
+        assert!(is_escaped(&run.stdout), "{run:?}");
         assert!(!run.stdout.contains('\u{202e}'), "{run:?}");
-        let run = program.says("check 01 --json");
-        assert!(is_plain(&run.stdout), "{run:?}");
+        let run = program.run_line("check 01 --json");
+        assert!(is_escaped(&run.stdout), "{run:?}");
         serde_json::from_str::<Value>(&run.stdout)?;
     }
     Ok(())
@@ -89,48 +89,48 @@ fn source_lines() -> Result<(), Failed> {
 
 fn names() -> Result<(), Failed> {
     let program = Program::new();
-    let odd = format!("odd{SCREEN}\nname\u{7}.cu");
-    let file = program.write(&odd, axpy("float f = ;"));
+    let unusual_name = format!("odd{SCREEN}\nname\u{7}.cu");
+    let file = program.write(&unusual_name, axpy("float f = ;"));
     let named = file.to_str().expect("UTF-8");
     let run = program.run(&["check", "01", "--file", named]);
-    run.has(1, &["✗"]);
-    assert!(is_plain(&run.stdout), "{run:?}");
+    run.assert_has(1, &["✗"]);
+    assert!(is_escaped(&run.stdout), "{run:?}");
     fs::remove_file(&file)?;
     let run = program.run(&["check", "01", "--file", named]);
-    run.refuses(&[r"odd\x1b[2J\x1b[H\nname\x07.cu"]);
+    run.assert_error(&[r"odd\x1b[2J\x1b[H\nname\x07.cu"]);
     assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
-    let run = program.run(&["check", &odd]);
-    run.refuses(&[r"\x1b[2J"]);
-    assert!(is_plain(&run.stderr), "{run:?}");
-    // What clap says of what it does not know.
-    let run = program.run(&[&odd]);
-    assert!(is_plain(&run.stderr), "{run:?}");
+    let run = program.run(&["check", &unusual_name]);
+    run.assert_error(&[r"\x1b[2J"]);
+    assert!(is_escaped(&run.stderr), "{run:?}");
+    // Clap's message about an unknown argument is escaped too.
+    let run = program.run(&[&unusual_name]);
+    assert!(is_escaped(&run.stderr), "{run:?}");
     Ok(())
 }
 
 fn universal() -> Result<(), Failed> {
     let program = Program::new();
     program.write("01-first-thread.cu", "#\\u0069nclude \"/etc/passwd\"\n");
-    let run = program.says("check 01");
-    run.has(1, &["does not compile", r"#\u0069nclude"]);
+    let run = program.run_line("check 01");
+    run.assert_has(1, &["does not compile", r"#\u0069nclude"]);
     Ok(())
 }
 
-/// It passes; what it printed.
-fn passes(does: &str) -> String {
-    let (code, record, printed) = within_a_time(does);
+/// Asserts that the submission passes. Returns its output.
+fn passes(code: &str) -> String {
+    let (code, record, printed) = graded_in_time(code);
     assert_eq!(code, 0, "{record:#}");
     printed
 }
 
-/// It has a verdict within a time that no hang would leave: the exit code, the record, and what it printed.
-fn within_a_time(does: &str) -> (i32, Value, String) {
+/// Asserts that there is a verdict within a time that excludes hangs. Returns exit code, record and output.
+fn graded_in_time(code: &str) -> (i32, Value, String) {
     let program = Program::new();
-    let file = program.write("answer.cu", axpy(does));
-    let begun = Instant::now();
-    let (code, record) = program.graded("01", &file);
-    let took = begun.elapsed();
-    assert!(took < Duration::from_secs(30), "{took:?}");
+    let file = program.write("answer.cu", axpy(code));
+    let start = Instant::now();
+    let (code, record) = program.grade("01", &file);
+    let elapsed = start.elapsed();
+    assert!(elapsed < Duration::from_secs(30), "{elapsed:?}");
     let printed = record["printed"].as_str().expect("a text").to_owned();
     assert!(printed.chars().count() <= 4100, "{}", printed.len());
     (code, record, printed)
@@ -149,13 +149,13 @@ fn wide() -> Result<(), Failed> {
 
 fn conversions() -> Result<(), Failed> {
     let text = "%n %999999999d %.999999999f %s %s %lc %ls %*d %*.*f %hhhhn %q %\\n";
-    let does = format!(
+    let code = format!(
         "if (i == 0) {{ printf(\"%-99999999999999999999d %d\\n\", 1, 2); printf(\"{text}\", 1, 2, 1.0, \"a\"); }}"
     );
     let program = Program::new();
-    let file = program.write("answer.cu", axpy(&does));
-    // Arguments that are missing are whatever lies there: it may stop the kernel, and no more.
-    let (code, record) = program.graded("01", &file);
+    let file = program.write("answer.cu", axpy(&code));
+    // Missing arguments read arbitrary memory, which may stop the kernel but nothing else.
+    let (code, record) = program.grade("01", &file);
     assert!(matches!(code, 0 | 1), "{record:#}");
     let message = record["message"].as_str().unwrap_or_default();
     assert!(!message.contains("seconds"), "{message}");
@@ -164,9 +164,9 @@ fn conversions() -> Result<(), Failed> {
 
 fn pointer() -> Result<(), Failed> {
     let program = Program::new();
-    let does = "if (i == 0) printf(\"%s\\n\", (const char *)0x400000);";
-    let file = program.write("answer.cu", axpy(does));
-    let (code, record) = program.graded("01", &file);
+    let code = "if (i == 0) printf(\"%s\\n\", (const char *)0x400000);";
+    let file = program.write("answer.cu", axpy(code));
+    let (code, record) = program.grade("01", &file);
     assert_eq!(
         (code, record["step"].as_str()),
         (1, Some("launch")),
@@ -178,11 +178,11 @@ fn pointer() -> Result<(), Failed> {
 }
 
 fn endless_lines() -> Result<(), Failed> {
-    for end in ["", "\\n"] {
+    for line_end in ["", "\\n"] {
         let program = Program::new();
-        let does = format!("for (;;) printf(\"again and again, a gigabyte and more{end}\");");
-        let file = program.write("answer.cu", axpy(&does));
-        let (code, record) = program.graded("01", &file);
+        let code = format!("for (;;) printf(\"again and again, a gigabyte and more{line_end}\");");
+        let file = program.write("answer.cu", axpy(&code));
+        let (code, record) = program.grade("01", &file);
         assert_eq!(
             (code, record["step"].as_str()),
             (1, Some("launch")),
@@ -196,11 +196,11 @@ fn endless_lines() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Each block has a megabyte at most, and the first of all blocks is told. The results are right, and one
-/// thread that prints five hundred times is slow.
+/// Prints more than the limit of one megabyte per block; only the beginning is reported. The results are
+/// correct, but a single thread that prints five hundred times is slow.
 fn megabytes() -> Result<(), Failed> {
-    let does = "if (i == 0) for (int j = 0; j < 500; ++j) printf(\"%-4095d\\n\", j);";
-    let (code, record, printed) = within_a_time(does);
+    let code = "if (i == 0) for (int j = 0; j < 500; ++j) printf(\"%-4095d\\n\", j);";
+    let (code, record, printed) = graded_in_time(code);
     assert_eq!(
         (code, record["step"].as_str()),
         (1, Some("time")),

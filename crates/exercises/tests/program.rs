@@ -1,4 +1,4 @@
-//! The program's commands, as a student types them, and everything that can go wrong with them.
+//! The program's commands as a student types them, and their errors.
 
 mod support;
 
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use exercises::course::{self, EXERCISES};
 use exercises::lang::Lang;
-use exercises::links::spelled_out;
+use exercises::links::spell_out;
 use exercises::text::columns;
 use libtest_mimic::{Arguments, Trial};
 use serde_json::Value;
@@ -15,7 +15,7 @@ use support::{Program, with_clang};
 
 const FIRST: &str = "01-first-thread";
 
-/// Tests by their names, each made by `$trial`.
+/// Builds a list of tests from functions; `$trial` creates each test.
 macro_rules! tests {
     ($trial:path: $($name:ident),* $(,)?) => {
         vec![$($trial(stringify!($name).replace('_', " "), || {
@@ -55,8 +55,8 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
-/// The answer to the first exercise, in the student's folder.
-fn answered() -> Program {
+/// Returns a program whose student has solved the first exercise.
+fn with_solution() -> Program {
     let program = Program::new();
     program.write("01-first-thread.cu", EXERCISES[0].solution);
     program
@@ -69,24 +69,24 @@ fn at_first_it_makes_the_folder_and_shows_the_first_exercise() {
     let check = format!("check {FIRST}");
     let title = "# One thread, one element";
     program
-        .says("")
-        .has(0, &[&all, title, &file, &check, "clang "]);
+        .run_line("")
+        .assert_has(0, &[&all, title, &file, &check, "clang "]);
     for exercise in &EXERCISES {
         let text = fs::read_to_string(program.file(&exercise.file()));
         assert_eq!(text.expect("a start file"), exercise.start);
     }
 }
 
-/// Words as they follow one another, wherever lines are broken.
+/// Splits a text into words, so that line breaks do not matter.
 fn words(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
 }
 
 fn any_statement_is_shown_with_what_comes_before() {
-    let program = answered();
+    let program = with_solution();
     let tiles = course::find("17").expect("it is there");
-    let run = program.says("statement 17");
-    run.has(
+    let run = program.run_line("statement 17");
+    run.assert_has(
         0,
         &[
             "Comes after: 08-pitch-in-elements, 16-missing-barrier",
@@ -98,25 +98,27 @@ fn any_statement_is_shown_with_what_comes_before() {
     );
     let all = words(&run.stdout).join(" ");
     let folder = "kernels/exercises/17-tiles";
-    let statement = spelled_out(tiles.statement[0], folder, Lang::En);
+    let statement = spell_out(tiles.statement[0], folder, Lang::En);
     assert!(all.starts_with(&words(&statement).join(" ")), "{run:?}");
-    let chinese = program.says("statement tiles --lang zh");
-    chinese.has(
+    let chinese = program.run_line("statement tiles --lang zh");
+    chinese.assert_has(
         0,
         &["# 分块矩阵乘法", "先做：", "docs/pages/zh/matmul-tiled.md"],
     );
-    program.says("statement 99").refuses(&["'99'"]);
-    // What has passed has a mark.
+    program.run_line("statement 99").assert_error(&["'99'"]);
+    // A prerequisite that has passed is marked.
     program
-        .says("statement 02")
-        .has(0, &["Comes after: 01-first-thread\n"]);
-    if support::without_clang().is_none() {
-        program.says("check 01").has(0, &["✓ 01-first-thread"]);
+        .run_line("statement 02")
+        .assert_has(0, &["Comes after: 01-first-thread\n"]);
+    if support::missing_clang().is_none() {
         program
-            .says("statement 02")
-            .has(0, &["Comes after: 01-first-thread ✓"]);
+            .run_line("check 01")
+            .assert_has(0, &["✓ 01-first-thread"]);
+        program
+            .run_line("statement 02")
+            .assert_has(0, &["Comes after: 01-first-thread ✓"]);
     }
-    let record = program.says("statement 02 --json --lang zh").stdout;
+    let record = program.run_line("statement 02 --json --lang zh").stdout;
     let record: Value = serde_json::from_str(&record).expect("a record");
     assert_eq!(record["needs"][0], "01-first-thread");
     assert_eq!(record["statement"], EXERCISES[1].statement[1]);
@@ -131,7 +133,7 @@ fn all_that_is_printed_fits_a_terminal() {
             commands.push(format!("hint {}", exercise.name));
         }
         for command in commands {
-            let run = program.says(&format!("{command} --lang {lang}"));
+            let run = program.run_line(&format!("{command} --lang {lang}"));
             assert_eq!(run.code, 0, "{run:?}");
             let wide = run.stdout.lines().find(|line| columns(line) > 80);
             assert!(wide.is_none(), "{command} in {lang}: {wide:?}");
@@ -141,7 +143,7 @@ fn all_that_is_printed_fits_a_terminal() {
 
 fn editors_are_told_how_answers_are_compiled() {
     let program = Program::new();
-    program.says("list").has(0, &[]);
+    program.run_line("list").assert_has(0, &[]);
     let file = program.file("compile_flags.txt");
     let flags = fs::read_to_string(&file).expect("written");
     let headers = flags.lines().find_map(|flag| flag.strip_prefix("-I"));
@@ -157,36 +159,42 @@ fn editors_are_told_how_answers_are_compiled() {
             .expect("clang starts");
         assert!(compiled.status.success(), "{compiled:?}");
     }
-    // One that is somebody's own stays; ours is made anew where the checkout has moved.
+    // An edited file is preserved; a generated one is updated when the checkout has moved.
     program.write("compile_flags.txt", flags.replace("-I", "-I/gone"));
-    program.says("list").has(0, &[]);
+    program.run_line("list").assert_has(0, &[]);
     assert_eq!(fs::read_to_string(&file).expect("there"), flags);
     program.write("compile_flags.txt", "-DMINE\n");
-    program.says("list").has(0, &[]);
+    program.run_line("list").assert_has(0, &[]);
     assert_eq!(fs::read_to_string(&file).expect("there"), "-DMINE\n");
 }
 
 fn what_a_student_wrote_is_left_alone() {
     let program = Program::new();
     let file = program.write("01-first-thread.cu", "mine");
-    program.says("list").has(0, &[FIRST]);
+    program.run_line("list").assert_has(0, &[FIRST]);
     assert_eq!(fs::read_to_string(file).expect("still there"), "mine");
 }
 
 fn it_speaks_chinese_to_who_does() {
-    let program = Program::new().with("LC_ALL", "zh_CN.UTF-8");
-    program.says("list").has(0, &["道练习", "补全"]);
-    program.says("list --lang en").has(0, &["exercises passed"]);
-    let program = Program::new();
-    program.says("list --lang zh").has(0, &["道练习"]);
+    let program = Program::new().with_env("LC_ALL", "zh_CN.UTF-8");
+    program.run_line("list").assert_has(0, &["道练习", "补全"]);
     program
-        .says("--help --lang zh")
-        .has(0, &["退出码", "选项", "参考答案"]);
-    program.says("--help").has(0, &["Exit codes", "Options"]);
-    let run = program.says("check 99 --lang zh");
-    run.has(2, &["错误：", "没有名为“99”的练习"]);
-    let help = program.says("check --help --lang zh");
-    help.has(
+        .run_line("list --lang en")
+        .assert_has(0, &["exercises passed"]);
+    let program = Program::new();
+    program
+        .run_line("list --lang zh")
+        .assert_has(0, &["道练习"]);
+    program
+        .run_line("--help --lang zh")
+        .assert_has(0, &["退出码", "选项", "参考答案"]);
+    program
+        .run_line("--help")
+        .assert_has(0, &["Exit codes", "Options"]);
+    let run = program.run_line("check 99 --lang zh");
+    run.assert_has(2, &["错误：", "没有名为“99”的练习"]);
+    let help = program.run_line("check --help --lang zh");
+    help.assert_has(
         0,
         &[
             "用法：exercises check [选项] [NAME]",
@@ -195,14 +203,14 @@ fn it_speaks_chinese_to_who_does() {
         ],
     );
     assert!(!help.stdout.contains("Usage"), "{help:?}");
-    let run = program.says("check --nope --lang zh");
-    run.has(2, &["错误：没有参数“--nope”", "用法：", "--help"]);
+    let run = program.run_line("check --nope --lang zh");
+    run.assert_has(2, &["错误：没有参数“--nope”", "用法：", "--help"]);
     assert!(!run.stderr.contains("error"), "{run:?}");
 }
 
 fn a_check_says_what_is_wrong_and_counts_what_is_right() {
     let program = Program::new();
-    program.says("check").has(
+    program.run_line("check").assert_has(
         1,
         &[
             "✗ 01-first-thread",
@@ -211,23 +219,27 @@ fn a_check_says_what_is_wrong_and_counts_what_is_right() {
             "hint 01-first-thread",
         ],
     );
-    let said = program.says("check 1 --lang zh");
-    said.has(1, &["结果不正确", "应为", "获取提示"]);
+    let run = program.run_line("check 1 --lang zh");
+    run.assert_has(1, &["结果不正确", "应为", "获取提示"]);
     program.write("01-first-thread.cu", EXERCISES[0].solution);
     program
-        .says("check first-thread")
-        .has(0, &["✓ 01-first-thread", "25 000"]);
-    program.says("list").has(0, &["✓ 01-first-thread"]);
+        .run_line("check first-thread")
+        .assert_has(0, &["✓ 01-first-thread", "25 000"]);
+    program
+        .run_line("list")
+        .assert_has(0, &["✓ 01-first-thread"]);
     let all = format!("1 of {} exercises passed", EXERCISES.len());
-    program.says("list").has(0, &[&all]);
-    // One that does not pass any more has not passed.
+    program.run_line("list").assert_has(0, &[&all]);
+    // A submission that no longer passes is no longer counted.
     program.write("01-first-thread.cu", EXERCISES[0].start);
-    program.says("check 01").has(1, &["✗"]);
-    program.says("list").has(0, &["→ 01-first-thread"]);
+    program.run_line("check 01").assert_has(1, &["✗"]);
+    program
+        .run_line("list")
+        .assert_has(0, &["→ 01-first-thread"]);
 }
 
 fn the_same_seed_gives_the_same_record() {
-    let program = answered();
+    let program = with_solution();
     let record = |seed: &str| {
         let run = program.run(&["check", "01", "--json", "--seed", seed]);
         assert_eq!(run.code, 0, "{run:?}");
@@ -245,16 +257,16 @@ fn hints_come_one_after_the_other() {
     let program = Program::new();
     let hints = &EXERCISES[0].data().expect("data").hints;
     for shown in 1..=hints.len() + 1 {
-        let run = program.says("hint 01");
+        let run = program.run_line("hint 01");
         let shown = shown.min(hints.len());
         for (number, hint) in hints.iter().enumerate() {
-            let told = words(&run.stdout).join(" ").contains(&hint.en);
-            assert_eq!(told, number < shown, "{run:?}");
+            let shown_text = words(&run.stdout).join(" ").contains(&hint.en);
+            assert_eq!(shown_text, number < shown, "{run:?}");
         }
         let last = run.stdout.contains("There are no more");
         assert_eq!(last, shown == hints.len(), "{run:?}");
     }
-    let record = program.says("hint 01 --json --lang zh").stdout;
+    let record = program.run_line("hint 01 --json --lang zh").stdout;
     let record: Value = serde_json::from_str(&record).expect("a record");
     assert_eq!(record["hints"][0], hints[0].zh.as_str());
 }
@@ -262,35 +274,37 @@ fn hints_come_one_after_the_other() {
 fn reset_keeps_what_was_there() {
     let program = Program::new();
     let file = program.write("01-first-thread.cu", "mine");
-    program.says("hint 01").has(0, &["1/"]);
-    program.says("reset 01").has(0, &["01-first-thread.cu.old"]);
+    program.run_line("hint 01").assert_has(0, &["1/"]);
+    program
+        .run_line("reset 01")
+        .assert_has(0, &["01-first-thread.cu.old"]);
     assert_eq!(
         fs::read_to_string(&file).expect("there"),
         EXERCISES[0].start
     );
     let old = program.file("01-first-thread.cu.old");
     assert_eq!(fs::read_to_string(old).expect("kept"), "mine");
-    let run = program.says("hint 01");
+    let run = program.run_line("hint 01");
     assert!(!run.stdout.contains("2/"), "{run:?}");
 }
 
 fn the_solution_is_for_who_has_passed_or_gives_up() {
-    let program = answered();
+    let program = with_solution();
     program
-        .says("solution 01")
-        .refuses(&["hint 01-first-thread", "--give-up"]);
-    let run = program.says("solution 01 --give-up");
+        .run_line("solution 01")
+        .assert_error(&["hint 01-first-thread", "--give-up"]);
+    let run = program.run_line("solution 01 --give-up");
     assert_eq!((run.code, run.stdout.as_str()), (0, EXERCISES[0].solution));
 }
 
 fn who_has_passed_is_shown_the_solution() {
-    let program = answered();
-    program.says("check 01").has(0, &[]);
-    let run = program.says("solution 01");
+    let program = with_solution();
+    program.run_line("check 01").assert_has(0, &[]);
+    let run = program.run_line("solution 01");
     assert_eq!((run.code, run.stdout.as_str()), (0, EXERCISES[0].solution));
 }
 
-/// Mistakes in Chinese: those the checks find, those that stop a kernel, counters, a missing kernel.
+/// Errors in Chinese: findings, faults, counters, a missing kernel.
 fn mistakes_are_explained_in_chinese() {
     let program = Program::new();
     let right = EXERCISES[0].solution;
@@ -321,7 +335,7 @@ fn mistakes_are_explained_in_chinese() {
         ),
     ] {
         program.write("01-first-thread.cu", &text);
-        let run = program.says("check 01 --lang zh");
+        let run = program.run_line("check 01 --lang zh");
         for part in parts {
             assert!(run.stdout.contains(part), "no '{part}' in {run:#?}\n{text}");
         }
@@ -330,7 +344,7 @@ fn mistakes_are_explained_in_chinese() {
 
 fn list_is_a_record_too() {
     let program = Program::new();
-    let rows: Value = serde_json::from_str(&program.says("list --json").stdout).expect("rows");
+    let rows: Value = serde_json::from_str(&program.run_line("list --json").stdout).expect("rows");
     let rows = rows.as_array().expect("an array");
     assert_eq!(rows.len(), EXERCISES.len());
     assert_eq!(rows[0]["exercise"], FIRST);
@@ -338,50 +352,56 @@ fn list_is_a_record_too() {
 }
 
 fn without_clang_it_says_how_to_install_one_before_a_line_is_written() {
-    let program = Program::new().with("KERNEL_CLANG", "/nowhere");
+    let program = Program::new().with_env("KERNEL_CLANG", "/nowhere");
     for command in ["", "check", "check --all"] {
-        let run = program.says(command);
-        run.has(2, &["error: no clang", "/nowhere", "Install it:"]);
+        let run = program.run_line(command);
+        run.assert_has(2, &["error: no clang", "/nowhere", "Install it:"]);
     }
-    program.says("list").has(0, &[FIRST]);
+    program.run_line("list").assert_has(0, &[FIRST]);
 }
 
 fn what_cannot_be_graded_is_an_error_and_no_verdict() {
     let program = Program::new();
-    program.says("check 99").refuses(&["'99'", "list"]);
-    program.says("hint none").refuses(&["'none'"]);
-    program.says("reset 99").refuses(&["'99'"]);
-    program.says("solution 99").refuses(&["'99'"]);
+    program.run_line("check 99").assert_error(&["'99'", "list"]);
+    program.run_line("hint none").assert_error(&["'none'"]);
+    program.run_line("reset 99").assert_error(&["'99'"]);
+    program.run_line("solution 99").assert_error(&["'99'"]);
     program.write("progress.json", "{ not json");
-    program.says("list").refuses(&["progress.json", "damaged"]);
     program
-        .says("hint 01")
-        .refuses(&["progress.json", "damaged"]);
+        .run_line("list")
+        .assert_error(&["progress.json", "damaged"]);
+    program
+        .run_line("hint 01")
+        .assert_error(&["progress.json", "damaged"]);
 }
 
 fn a_library_that_does_not_fit_is_not_the_answers_fault() {
-    let program = Program::new().parted();
+    let program = Program::new().without_dependencies();
     program.write("03-blocks.rs", "");
-    program
-        .says("check 03")
-        .refuses(&["libanswers-", "build the course again", "error[E"]);
+    program.run_line("check 03").assert_error(&[
+        "libanswers-",
+        "build the course again",
+        "error[E",
+    ]);
 }
 
 fn what_cannot_be_read_is_an_error_and_no_verdict() {
     let program = Program::new();
     program
-        .says("check 01 --file /nowhere.cu")
-        .refuses(&["/nowhere.cu"]);
+        .run_line("check 01 --file /nowhere.cu")
+        .assert_error(&["/nowhere.cu"]);
     program.write("01-first-thread.cu", [0xff, 0xfe, b'x']);
     program
-        .says("check 01")
-        .refuses(&["01-first-thread.cu", "UTF-8"]);
+        .run_line("check 01")
+        .assert_error(&["01-first-thread.cu", "UTF-8"]);
     program.write("01-first-thread.cu", " ".repeat(300 << 10));
     program
-        .says("check 01")
-        .refuses(&["01-first-thread.cu", "bytes"]);
+        .run_line("check 01")
+        .assert_error(&["01-first-thread.cu", "bytes"]);
     program.write("progress.json", "{ not json");
-    program.says("check").refuses(&["progress.json", "damaged"]);
+    program
+        .run_line("check")
+        .assert_error(&["progress.json", "damaged"]);
 }
 
 fn flags_that_are_none_are_refused() {
@@ -397,7 +417,7 @@ fn flags_that_are_none_are_refused() {
         "reset",
         "solution",
     ] {
-        let run = program.says(flags);
+        let run = program.run_line(flags);
         assert_eq!(run.code, 2, "{flags}: {run:?}");
         assert!(run.stderr.starts_with("error: "), "{flags}: {run:?}");
     }
@@ -409,11 +429,11 @@ fn a_folder_that_cannot_be_made_is_named() {
     let folder = file.join("below");
     let run = program.run(&["list", "--lang", "en"]);
     assert_eq!(run.code, 0, "{run:?}");
-    let run = program.in_folder(&["list"], &folder);
-    run.refuses(&["taken"]);
+    let run = program.run_in(&["list"], &folder);
+    run.assert_error(&["taken"]);
 }
 
 fn a_worker_with_nothing_to_do_says_nothing() {
-    let run = Program::new().says("worker");
+    let run = Program::new().run_line("worker");
     assert_eq!((run.code, run.stdout.as_str()), (1, ""));
 }

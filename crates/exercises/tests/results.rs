@@ -1,5 +1,5 @@
-//! The files that a class's results are written to: what they replace, what they do not, and that they are the
-//! same bytes again.
+//! The files with a class's results: what they replace, what they must not replace, and that repeated runs
+//! produce the same bytes.
 
 mod support;
 
@@ -19,7 +19,7 @@ const FILE: &str = "01-first-thread.cu";
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let unix = (!cfg!(unix)).then_some("needs links and devices of Unix");
-    let unix = || support::without_clang().or(unix);
+    let unix = || support::missing_clang().or(unix);
     let tests = vec![
         unless(unix(), "only an ordinary file is replaced", ordinary),
         with_clang("an answer is never replaced", answers_kept),
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         unless(
             unix(),
             "what came there meanwhile is replaced whole",
-            meanwhile,
+            replaced_meanwhile,
         ),
         with_clang("what cannot be written after all is printed", printed),
         with_clang("answers are read before the first one runs", read_first),
@@ -40,7 +40,8 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
-/// A program whose folder has a class of these students, each with an answer to the first exercise.
+/// Returns a program whose folder has a class with these students, each with a submission to the first
+/// exercise.
 fn class(students: &[(&str, &str)]) -> Program {
     let program = Program::new().with_temporary_folder();
     let folder = program.home().join("class");
@@ -58,30 +59,30 @@ fn submit(class: &Path, students: &[(&str, &str)]) {
 
 const CHECK: &str = "check --all --submissions class --seed 5";
 
-/// An answer that is at work for seconds.
-fn endless() -> String {
+/// Returns a submission that runs for seconds.
+fn endless_submission() -> String {
     EXERCISES[0].solution.replace(
         "    if (i < n)",
         "    for (volatile int j = 0; j >= 0; j = 1) {}\n    if (i < n)",
     )
 }
 
-/// Begins to grade, and comes back when the first answer is at work.
-fn begin(program: &Program, flags: &str) -> Child {
+/// Starts grading and returns when the first submission is running.
+fn start_grading(program: &Program, flags: &str) -> Child {
     let flags = format!("{CHECK} --jobs 1 {flags}");
-    let mut command = program.plain(&flags.split_whitespace().collect::<Vec<_>>());
+    let mut command = program.command(&flags.split_whitespace().collect::<Vec<_>>());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().expect("it starts");
-    let end = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_secs(60);
     let is_empty = |folder: &Path| fs::read_dir(folder).expect("a folder").next().is_none();
     while is_empty(&program.temporary_folder()) {
-        assert!(Instant::now() < end, "nothing is graded");
+        assert!(Instant::now() < deadline, "nothing is graded");
         thread::sleep(Duration::from_millis(10));
     }
     child
 }
 
-fn end(child: Child) -> Run {
+fn finish(child: Child) -> Run {
     Run::of(&child.wait_with_output().expect("it ends"))
 }
 
@@ -113,12 +114,12 @@ fn ordinary() -> Result<(), Failed> {
         ".",
     ] {
         for flag in ["--out", "--csv"] {
-            let run = program.says(&format!("{CHECK} {flag} {name}"));
-            run.refuses(&[flag, name.trim_end_matches('/')]);
+            let run = program.run_line(&format!("{CHECK} {flag} {name}"));
+            run.assert_error(&[flag, name.trim_end_matches('/')]);
         }
     }
-    let run = program.says(&format!("{CHECK} --out /dev/null --lang zh"));
-    run.has(2, &["不是普通文件"]);
+    let run = program.run_line(&format!("{CHECK} --out /dev/null --lang zh"));
+    run.assert_has(2, &["不是普通文件"]);
     assert_eq!(fs::read_to_string(at("mine"))?, "mine");
     assert!(fs::symlink_metadata(at("link"))?.is_symlink());
     assert!(fs::symlink_metadata(at("fifo"))?.file_type().is_fifo());
@@ -144,8 +145,8 @@ fn answers_kept() -> Result<(), Failed> {
         ("--csv", "./class/../class/ann/02-tail.cu"),
         ("--out", "class/class.json"),
     ] {
-        let run = program.says(&format!("{CHECK} {flag} {path}"));
-        run.refuses(&[flag, path, "class's folder"]);
+        let run = program.run_line(&format!("{CHECK} {flag} {path}"));
+        run.assert_error(&[flag, path, "class's folder"]);
     }
     assert_eq!(fs::read_to_string(answer)?, "mine");
     assert_eq!(fs::read_dir(program.home().join("class"))?.count(), 1);
@@ -155,42 +156,43 @@ fn answers_kept() -> Result<(), Failed> {
 fn one_each() -> Result<(), Failed> {
     let program = class(&[("ann", "")]);
     for (out, csv) in [("x", "x"), ("x", "./x"), ("temporary/../x", "x")] {
-        let run = program.says(&format!("{CHECK} --out {out} --csv {csv}"));
-        run.refuses(&["the same file"]);
+        let run = program.run_line(&format!("{CHECK} --out {out} --csv {csv}"));
+        run.assert_error(&["the same file"]);
     }
     assert!(!program.home().join("x").exists());
     Ok(())
 }
 
-/// Before anything is graded: the class has an answer that would take seconds.
+/// Errors are reported before anything is graded, although the class has a submission that would run for
+/// seconds.
 fn at_once() -> Result<(), Failed> {
-    let program = class(&[("ann", &endless())]);
+    let program = class(&[("ann", &endless_submission())]);
     fs::write(program.home().join("file"), "")?;
     let long = "x".repeat(300);
-    let begun = Instant::now();
+    let start = Instant::now();
     for path in ["nowhere/x.json", "file/x.json", &long] {
         for flag in ["--out", "--csv"] {
-            let run = program.says(&format!("{CHECK} {flag} {path}"));
-            run.refuses(&[flag, path]);
+            let run = program.run_line(&format!("{CHECK} {flag} {path}"));
+            run.assert_error(&[flag, path]);
         }
     }
-    let run = program.says(&format!("{CHECK} --out nowhere/x.json --lang zh"));
-    run.has(2, &["没有文件夹 nowhere"]);
-    assert!(begun.elapsed() < Duration::from_secs(30));
+    let run = program.run_line(&format!("{CHECK} --out nowhere/x.json --lang zh"));
+    run.assert_has(2, &["没有文件夹 nowhere"]);
+    assert!(start.elapsed() < Duration::from_secs(30));
     assert_eq!(fs::read_dir(program.temporary_folder())?.count(), 0);
     Ok(())
 }
 
 #[cfg(unix)]
-fn meanwhile() -> Result<(), Failed> {
-    let program = class(&[("ann", &endless())]);
+fn replaced_meanwhile() -> Result<(), Failed> {
+    let program = class(&[("ann", &endless_submission())]);
     let at = |name: &str| program.home().join(name);
     fs::write(at("mine"), "mine")?;
     fs::write(at("class.csv"), "an older one")?;
-    let child = begin(&program, "--out class.json --csv class.csv");
+    let child = start_grading(&program, "--out class.json --csv class.csv");
     std::os::unix::fs::symlink(at("mine"), at("class.json")).expect("a link");
     fs::write(at("class.csv"), "somebody's".repeat(10_000)).expect("a file changed or read");
-    end(child).has(0, &["1 rejected"]);
+    finish(child).assert_has(0, &["1 rejected"]);
     assert_eq!(fs::read_to_string(at("mine"))?, "mine");
     assert!(fs::symlink_metadata(at("class.json"))?.is_file());
     let record: Value = serde_json::from_str(&fs::read_to_string(at("class.json"))?)
@@ -205,16 +207,16 @@ fn meanwhile() -> Result<(), Failed> {
 }
 
 #[cfg(not(unix))]
-fn meanwhile() -> Result<(), Failed> {
+fn replaced_meanwhile() -> Result<(), Failed> {
     Ok(())
 }
 
 fn printed() -> Result<(), Failed> {
-    let program = class(&[("ann", &endless())]);
-    let child = begin(&program, "--out class.json --csv class.csv");
+    let program = class(&[("ann", &endless_submission())]);
+    let child = start_grading(&program, "--out class.json --csv class.csv");
     fs::create_dir(program.home().join("class.json")).expect("a file changed or read");
-    let run = end(child);
-    run.has(2, &["printed", "class.json"]);
+    let run = finish(child);
+    run.assert_has(2, &["printed", "class.json"]);
     let record: Value = serde_json::from_str(&run.stdout).expect("a file changed or read");
     assert_eq!(record["results"][0]["step"], "launch");
     let table =
@@ -226,17 +228,17 @@ fn printed() -> Result<(), Failed> {
 fn read_first() -> Result<(), Failed> {
     let right = EXERCISES[0].solution;
     let program = class(&[
-        ("ann", &endless()),
+        ("ann", &endless_submission()),
         ("bob", right),
         ("eve", "no kernel"),
         ("joe", right),
     ]);
-    let child = begin(&program, "--json");
+    let child = start_grading(&program, "--json");
     let class = program.home().join("class");
     fs::remove_dir_all(class.join("bob")).expect("a file changed or read");
     fs::write(class.join("eve").join(FILE), right).expect("a file changed or read");
     fs::write(class.join("joe").join(FILE), "no kernel").expect("a file changed or read");
-    let run = end(child);
+    let run = finish(child);
     let record: Value = serde_json::from_str(&run.stdout).expect("a file changed or read");
     let step = |number: usize| {
         let result = &record["results"][number * EXERCISES.len()];
@@ -258,26 +260,26 @@ fn same_bytes() -> Result<(), Failed> {
         ("eve", EXERCISES[0].start),
         ("joe", "no kernel"),
     ];
-    let places = [
+    let class_folders = [
         program.home().join("class"),
         outside.path().join("O'Brien \"=线\""),
     ];
-    for place in &places {
-        submit(place, &students);
-        // Those that cannot be read, and Rust that does not compile or panics.
-        fs::write(place.join("ann/02-tail.cu"), [0xff, 0xfe])?;
-        fs::write(place.join("bob/02-tail.cu"), " ".repeat(300 << 10))?;
-        fs::create_dir(place.join("eve/02-tail.cu"))?;
-        fs::write(place.join("ann/03-blocks.rs"), "pub fn blocks() {")?;
+    for class_folder in &class_folders {
+        submit(class_folder, &students);
+        // Include unreadable submissions, and Rust that does not compile or panics.
+        fs::write(class_folder.join("ann/02-tail.cu"), [0xff, 0xfe])?;
+        fs::write(class_folder.join("bob/02-tail.cu"), " ".repeat(300 << 10))?;
+        fs::create_dir(class_folder.join("eve/02-tail.cu"))?;
+        fs::write(class_folder.join("ann/03-blocks.rs"), "pub fn blocks() {")?;
         fs::write(
-            place.join("bob/03-blocks.rs"),
+            class_folder.join("bob/03-blocks.rs"),
             EXERCISES[2]
                 .solution
                 .replace('{', "{ if true { panic!(\"at {}\", file!()); }"),
         )?;
     }
-    let graded = |place: &Path, jobs: &str| {
-        let place = place.to_str().expect("UTF-8");
+    let graded = |class_folder: &Path, jobs: &str| {
+        let class_folder = class_folder.to_str().expect("UTF-8");
         let flags = [
             "--seed",
             "5",
@@ -287,7 +289,7 @@ fn same_bytes() -> Result<(), Failed> {
             "--csv",
             "class.csv",
         ];
-        let check = ["check", "--all", "--submissions", place];
+        let check = ["check", "--all", "--submissions", class_folder];
         let run = program.run(&[&check[..], &flags].concat());
         assert_eq!(run.code, 2, "{run:?}");
         let table = fs::read_to_string(program.home().join("class.csv"));
@@ -299,8 +301,8 @@ fn same_bytes() -> Result<(), Failed> {
         "{}",
         first.0
     );
-    assert_eq!(graded(&places[0], "3"), first);
-    assert_eq!(graded(&places[1], "2"), first);
+    assert_eq!(graded(&class_folders[0], "3"), first);
+    assert_eq!(graded(&class_folders[1], "2"), first);
     Ok(())
 }
 
@@ -328,7 +330,7 @@ fn names() -> Result<(), Failed> {
     let program = Program::new();
     let folder = program.home().join("=a \"class\"\nof '线程'");
     submit(&folder, &all);
-    // The first one's is right.
+    // The first student's submission is correct.
     fs::write(folder.join("O'Brien").join(FILE), EXERCISES[0].solution)?;
     let folder = folder.to_str().expect("UTF-8");
     let [out, csv] = ["-out \"1\"\n=.json", "=cs'v"];
@@ -343,7 +345,7 @@ fn names() -> Result<(), Failed> {
         &out,
         &csv,
     ]);
-    run.has(0, &["1 passed, 15 rejected"]);
+    run.assert_has(0, &["1 passed, 15 rejected"]);
     let record = fs::read_to_string(program.home().join("-out \"1\"\n=.json"))?;
     let record: Value = serde_json::from_str(&record)?;
     let mut sorted = students.to_vec();
@@ -367,9 +369,9 @@ fn names() -> Result<(), Failed> {
     Ok(())
 }
 
-/// A record of one student without answers, as a file has it.
+/// Writes the record of one student without submissions.
 fn record(program: &Program) -> Value {
-    let names: Vec<&str> = EXERCISES.iter().map(|it| it.name).collect();
+    let names: Vec<&str> = EXERCISES.iter().map(|exercise| exercise.name).collect();
     let results = names.iter().map(|name| {
         serde_json::json!({
             "student": "ann", "exercise": name, "outcome": "missing", "step": null, "size": [],
@@ -388,13 +390,13 @@ fn changed() -> Result<(), Failed> {
     let program = Program::new();
     let right = record(&program);
     program
-        .says("merge class.json")
-        .has(0, &["1 student,", "38 missing"]);
+        .run_line("merge class.json")
+        .assert_has(0, &["1 student,", "38 missing"]);
     let other = program.home().join("other.json");
     let refused = |text: String, parts: &[&str]| {
         fs::write(&other, text).expect("written");
-        let run = program.says("merge other.json --out merged.json");
-        run.refuses(&[&["other.json is no record of a class"], parts].concat());
+        let run = program.run_line("merge other.json --out merged.json");
+        run.assert_error(&[&["other.json is no record of a class"], parts].concat());
         assert!(!program.home().join("merged.json").exists());
     };
     let change = |pointer: &str, value: Value| {
@@ -455,13 +457,15 @@ fn changed() -> Result<(), Failed> {
         &[r"'\x1b[2J\n'"],
     );
     fs::write(&other, [0xff, 0xfe])?;
-    program.says("merge other.json").refuses(&["other.json"]);
+    program
+        .run_line("merge other.json")
+        .assert_error(&["other.json"]);
     fs::write(&other, change("/seed", 2.into()))?;
     program
-        .says("merge class.json other.json")
-        .refuses(&["seed"]);
-    let run = program.says("merge class.json class.json --lang zh");
-    run.has(2, &["出现了两次"]);
+        .run_line("merge class.json other.json")
+        .assert_error(&["seed"]);
+    let run = program.run_line("merge class.json class.json --lang zh");
+    run.assert_has(2, &["出现了两次"]);
     Ok(())
 }
 
@@ -469,14 +473,14 @@ fn part_kept() -> Result<(), Failed> {
     let program = Program::new();
     let before = record(&program).to_string();
     for flag in ["--out", "--csv"] {
-        let run = program.says(&format!("merge class.json {flag} ./class.json"));
-        run.refuses(&[flag, "one of the records"]);
+        let run = program.run_line(&format!("merge class.json {flag} ./class.json"));
+        run.assert_error(&[flag, "one of the records"]);
     }
     assert_eq!(
         fs::read_to_string(program.home().join("class.json"))?,
         before
     );
-    let run = program.says("merge class.json --out merged.json --csv merged.csv");
-    run.has(0, &["38 missing"]);
+    let run = program.run_line("merge class.json --out merged.json --csv merged.csv");
+    run.assert_has(0, &["38 missing"]);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Every exercise is complete: in both languages, with wrong answers, and its data makes sense.
+//! Completeness of every exercise: both languages, wrong submissions, and consistent data.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,10 +13,10 @@ use exercises::text::columns;
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Whether a text is Chinese.
+/// Returns true if a text is Chinese.
 fn is_chinese(text: &str) -> bool {
-    let han = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
-    text.chars().filter(|&c| han(c)).count() >= 4
+    let is_han = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
+    text.chars().filter(|&c| is_han(c)).count() >= 4
 }
 
 fn names_in(folder: &Path) -> BTreeSet<String> {
@@ -30,12 +30,15 @@ fn names_in(folder: &Path) -> BTreeSet<String> {
 #[test]
 fn what_is_in_the_folder_is_in_the_course() {
     let folder = Path::new(HERE).join("../../kernels/exercises");
-    let mut there = names_in(&folder);
-    there.remove("README.md");
-    let known: BTreeSet<String> = EXERCISES.iter().map(|it| it.name.to_owned()).collect();
-    assert_eq!(there, known);
+    let mut folders = names_in(&folder);
+    folders.remove("README.md");
+    let names: BTreeSet<String> = EXERCISES
+        .iter()
+        .map(|exercise| exercise.name.to_owned())
+        .collect();
+    assert_eq!(folders, names);
     let wrong = names_in(&Path::new(HERE).join("tests/wrong"));
-    assert_eq!(wrong, known);
+    assert_eq!(wrong, names);
 }
 
 #[test]
@@ -45,9 +48,9 @@ fn they_are_in_order_and_found_by_number_and_name() {
     for exercise in &EXERCISES {
         let (number, name) = exercise.name.split_once('-').expect("a number and a name");
         let unpadded = number.trim_start_matches('0');
-        for way in [number, unpadded, name, exercise.name, &exercise.file()] {
-            let found = course::find(way).map(|found| found.name);
-            assert_eq!(found, Some(exercise.name), "{way}");
+        for query in [number, unpadded, name, exercise.name, &exercise.file()] {
+            let found = course::find(query).map(|found| found.name);
+            assert_eq!(found, Some(exercise.name), "{query}");
         }
     }
     for none in ["", "0", "99", "no-such", "-1", "1.0"] {
@@ -65,8 +68,8 @@ fn their_data_makes_sense_in_both_languages() {
             .join(&data.chapter)
             .join("README.md");
         assert!(chapter.is_file(), "{name}: no chapter {}", data.chapter);
-        let says = data.targets.iter().map(|target| &target.say);
-        for text in says.chain(&data.hints).chain([&data.title]) {
+        let texts_of_targets = data.targets.iter().map(|target| &target.say);
+        for text in texts_of_targets.chain(&data.hints).chain([&data.title]) {
             assert!(
                 !text.en.trim().is_empty() && !is_chinese(&text.en),
                 "{name}: {text:?}"
@@ -104,7 +107,7 @@ fn their_statements_are_there_in_both_languages() {
         let data = exercise.data().unwrap_or_else(|error| panic!("{error:#}"));
         for lang in [Lang::En, Lang::Zh] {
             let text = exercise.statement(lang);
-            let title = format!("# {}", data.title.of(lang));
+            let title = format!("# {}", data.title.get(lang));
             assert_eq!(text.lines().next(), Some(title.as_str()), "{name}");
             assert!(
                 text.contains(&data.chapter),
@@ -117,7 +120,7 @@ fn their_statements_are_there_in_both_languages() {
     }
 }
 
-/// The words of a text that are links, each with its target, and the text without them.
+/// Returns the links of a text as words and targets, and the text without them.
 fn links(text: &str) -> (Vec<(&str, &str)>, String) {
     let (mut found, mut around) = (Vec::new(), String::new());
     let mut parts = text.split('[');
@@ -143,7 +146,7 @@ fn what_a_statement_cites_is_a_link() {
         let name = exercise.name;
         let folder = Path::new(HERE).join("../../kernels/exercises").join(name);
         let chapter = &exercise.data().expect("right").chapter;
-        for (lang, pages, cites) in [
+        for (lang, pages, quoted) in [
             (
                 Lang::En,
                 "../../../docs/pages/en/",
@@ -171,7 +174,7 @@ fn what_a_statement_cites_is_a_link() {
                 let is_note = target.contains("/listings.md#");
                 assert_eq!(is_note, !words.starts_with('`'), "{name}: {words} {target}");
             }
-            for cite in cites {
+            for cite in quoted {
                 assert!(!around.contains(cite), "{name}: {cite} is no link");
             }
             let shown = report::statement(exercise, &Progress::default(), lang);
@@ -179,10 +182,10 @@ fn what_a_statement_cites_is_a_link() {
             for (words, target) in links {
                 let [open, close] = lang.pick(["(", ")"], ["（", "）"]);
                 let file = target.split('#').next().unwrap_or_default();
-                let said = format!("{words}{open}{}{close}", file.trim_start_matches("../"));
+                let expected = format!("{words}{open}{}{close}", file.trim_start_matches("../"));
                 assert!(
-                    bare(&shown).contains(&bare(&said)),
-                    "{name}: no {said} in {shown}"
+                    bare(&shown).contains(&bare(&expected)),
+                    "{name}: no {expected} in {shown}"
                 );
             }
             assert!(!shown.contains("]("), "{name}: {shown}");

@@ -1,8 +1,7 @@
-//! The step `time`. Its host sides are run for their times on whatever there is, a GPU or the simulator;
-//! what a GPU alone can tell takes one, and `CUDA_BACKEND=gpu`: every solution passes there, by results
-//! and by time.
+//! The step `time`. The host sides are timed on whatever device there is, a GPU or the simulator. With
+//! `CUDA_BACKEND=gpu`, every solution must also pass on the GPU by results and time.
 //!
-//! They take clang as well; where either is missing they are ignored, and say so.
+//! The tests need clang too; without clang or a GPU they are ignored with a reason.
 
 mod support;
 
@@ -18,21 +17,21 @@ use exercises::host::{Bench, Case, Host};
 use exercises::worker::on_gpu;
 use kernel_build::{Clang, Tree};
 use libtest_mimic::{Arguments, Failed, Trial};
-use support::{Program, unless, with_clang, without_clang};
+use support::{Program, missing_clang, unless, with_clang};
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Why a GPU's tests are left out.
+/// The reason why the tests for a GPU are ignored.
 const NO_GPU: &str = "needs a GPU: CUDA_BACKEND=gpu cargo test -p exercises --test time";
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
-    // What others run at the same time is no part of a kernel's.
+    // Run one test at a time, because concurrent tests would distort the times.
     if on_gpu() {
         arguments.test_threads = Some(1);
     }
     let no_gpu = (!on_gpu()).then_some(NO_GPU);
-    let missing = without_clang().or(no_gpu);
+    let missing = missing_clang().or(no_gpu);
     let mut tests = Vec::new();
     for exercise in &EXERCISES {
         let solution = format!("{}: solution, on a GPU", exercise.name);
@@ -40,22 +39,22 @@ fn main() -> ExitCode {
         let time = exercise.data().ok().and_then(|data| data.time.as_ref());
         if let (Some(time), Side::Kernel(host)) = (time, &exercise.side) {
             let start = format!("{}: start, on a GPU", exercise.name);
-            tests.push(unless(missing, start, || start_is_timed(exercise)));
+            tests.push(unless(missing, start, || check_start(exercise)));
             tests.push(with_clang(
                 format!("{}: it is timed", exercise.name),
-                || is_timed(exercise, *host),
+                || check_timed(exercise, *host),
             ));
             tests.push(Trial::test(
                 format!("{}: the statement says so", exercise.name),
-                || is_said(exercise, time),
+                || check_statement(exercise, time),
             ));
         }
     }
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
-/// A host side launches something that is timed.
-fn is_timed(exercise: &Exercise, host: &dyn Host) -> Result<(), Failed> {
+/// Checks that a host side launches something that is timed.
+fn check_timed(exercise: &Exercise, host: &dyn Host) -> Result<(), Failed> {
     let tree = Tree::find(Path::new(HERE))?;
     let compiled = Clang::find()?.compile_text(&tree, "solution.cu", exercise.solution, None)?;
     let gpu = Gpu::open()?;
@@ -70,41 +69,41 @@ fn is_timed(exercise: &Exercise, host: &dyn Host) -> Result<(), Failed> {
     Ok(())
 }
 
-/// A statement says in both languages what is asked of the time.
-fn is_said(exercise: &Exercise, time: &Time) -> Result<(), Failed> {
-    for (text, asked) in exercise.statement.iter().zip(["times", "倍"]) {
-        let asked = format!("{} {asked}", time.at_most);
-        let said = text.contains("CUDA_BACKEND=gpu") && text.contains(&asked);
-        assert!(said, "not '{asked}' on a GPU in:\n{text}");
+/// Checks that a statement gives the time limit in both languages.
+fn check_statement(exercise: &Exercise, time: &Time) -> Result<(), Failed> {
+    for (text, required) in exercise.statement.iter().zip(["times", "倍"]) {
+        let required = format!("{} {required}", time.at_most);
+        let has_limit = text.contains("CUDA_BACKEND=gpu") && text.contains(&required);
+        assert!(has_limit, "not '{required}' on a GPU in:\n{text}");
     }
     Ok(())
 }
 
 fn on_a_gpu(exercise: &Exercise, text: &str) -> (i32, serde_json::Value) {
-    let program = Program::new().with("CUDA_BACKEND", "gpu");
+    let program = Program::new().with_env("CUDA_BACKEND", "gpu");
     let file = program.write(&exercise.file(), text);
-    program.graded(exercise.name, &file)
+    program.grade(exercise.name, &file)
 }
 
 fn passes(exercise: &Exercise) -> Result<(), Failed> {
     let (code, record) = on_a_gpu(exercise, exercise.solution);
-    let asked = exercise.data()?.time.is_some();
+    let required = exercise.data()?.time.is_some();
     match (code, record["time"].is_object()) {
-        (0, timed) if timed == asked => Ok(()),
+        (0, timed) if timed == required => Ok(()),
         _ => Err(format!("exit code {code}: {record:#}").into()),
     }
 }
 
-/// The file that a student begins with takes as long as it does beside itself, and is judged by that. On
-/// an H200 all of them are too slow; on another GPU one may not be.
-fn start_is_timed(exercise: &Exercise) -> Result<(), Failed> {
+/// Checks that the start file takes as long as the same file does as the reference, and is judged by that
+/// time. On an H200 all start files are too slow; on another GPU some may pass.
+fn check_start(exercise: &Exercise) -> Result<(), Failed> {
     let (code, record) = on_a_gpu(exercise, exercise.start);
     let time = serde_json::from_value::<Timed>(record["time"].clone())?;
-    let alike =
-        (0.8..1.25).contains(&(time.answer_ms / time.start_ms.ok_or("no time of the start file")?));
+    let is_close = (0.8..1.25)
+        .contains(&(time.submission_ms / time.start_ms.ok_or("no time of the start file")?));
     let step = (!time.reached).then_some("time");
     match (code, record["step"].as_str()) {
-        (0 | 1, at) if at == step && alike && (code == 0) == time.reached => Ok(()),
+        (0 | 1, at) if at == step && is_close && (code == 0) == time.reached => Ok(()),
         _ => Err(format!("exit code {code}: {record:#}").into()),
     }
 }

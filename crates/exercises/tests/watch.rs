@@ -1,4 +1,4 @@
-//! `watch` in a terminal: saves, keys, and the terminal put back at the end.
+//! The live view in a terminal: saves, keys, and restoring the terminal at the end.
 
 #![cfg(unix)]
 
@@ -12,24 +12,26 @@ use support::{Program, with_clang};
 
 const FILE: &str = "01-first-thread.cu";
 
-/// Leaves the screen that a program has for itself.
-const PUT_BACK: &str = "\u{1b}[?1049l";
+/// The escape sequence that leaves the alternate screen.
+const LEAVE_SCREEN: &str = "\u{1b}[?1049l";
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let tests = vec![
         Trial::test("without a terminal it says what to do", || {
-            Program::new().says("watch").refuses(&["terminal", "check"]);
+            Program::new()
+                .run_line("watch")
+                .assert_error(&["terminal", "check"]);
             Ok(())
         }),
         with_clang("a save is graded, and keys are followed", saves_and_keys),
         with_clang(
             "a save ends the grading of the text before",
-            a_loop_is_given_up,
+            saves_cancel_grading,
         ),
         with_clang(
             "the list chooses, long texts scroll, and all leads back",
-            ways,
+            navigation,
         ),
         with_clang("Ctrl-C puts the terminal back", interrupted),
         with_clang("it speaks Chinese in a small window", chinese),
@@ -44,7 +46,7 @@ fn saves_and_keys() -> Result<(), Failed> {
     terminal.wait_for("✗ not passed");
     program.write(FILE, EXERCISES[0].solution);
     terminal.wait_for("✓ passed");
-    // The same text again is no news; the list has what passed.
+    // Saving the same text again has no effect; the list marks what passed.
     program.write(FILE, EXERCISES[0].solution);
     terminal.press("l");
     terminal.wait_for("→ 01-first-thread");
@@ -59,16 +61,19 @@ fn saves_and_keys() -> Result<(), Failed> {
     terminal.press("r");
     terminal.wait_for("✗ not passed");
     terminal.press("q");
-    let (code, seen) = terminal.end();
-    assert_eq!(code, 0, "{seen}");
-    assert!(seen.contains(PUT_BACK), "{seen:?}");
-    program.says("list").has(0, &["→ 01-first-thread"]);
-    program.says("hint 01").has(0, &["3/3"]);
+    let (code, output) = terminal.end();
+    assert_eq!(code, 0, "{output}");
+    assert!(output.contains(LEAVE_SCREEN), "{output:?}");
+    program
+        .run_line("list")
+        .assert_has(0, &["→ 01-first-thread"]);
+    program.run_line("hint 01").assert_has(0, &["3/3"]);
     Ok(())
 }
 
-/// At 80 × 24: from the list to another exercise, down its statement, to a hint, and back to the verdict.
-fn ways() -> Result<(), Failed> {
+/// Goes from the list to another exercise, through its statement, to a hint, and back to the verdict, at 80 ×
+/// 24.
+fn navigation() -> Result<(), Failed> {
     const DOWN: &str = "\u{1b}[B";
     const ENTER: &str = "\r";
     let program = Program::new();
@@ -102,12 +107,12 @@ fn ways() -> Result<(), Failed> {
     terminal.press("\u{1b}");
     terminal.wait_for("misses a target of the counters");
     terminal.press("q");
-    let (code, seen) = terminal.end();
-    assert_eq!(code, 0, "{seen}");
+    let (code, output) = terminal.end();
+    assert_eq!(code, 0, "{output}");
     Ok(())
 }
 
-fn a_loop_is_given_up() -> Result<(), Failed> {
+fn saves_cancel_grading() -> Result<(), Failed> {
     let program = Program::new();
     let endless = EXERCISES[0].solution.replace(
         "    if (i < n)",
@@ -119,8 +124,8 @@ fn a_loop_is_given_up() -> Result<(), Failed> {
     program.write(FILE, EXERCISES[0].solution);
     terminal.wait_for("✓ passed");
     terminal.press("q");
-    let (code, seen) = terminal.end();
-    assert_eq!(code, 0, "{seen}");
+    let (code, output) = terminal.end();
+    assert_eq!(code, 0, "{output}");
     Ok(())
 }
 
@@ -129,9 +134,9 @@ fn interrupted() -> Result<(), Failed> {
     let mut terminal = program.in_terminal("watch", 24, 80);
     terminal.wait_for("q quit");
     terminal.press("\u{3}");
-    let (code, seen) = terminal.end();
-    assert_eq!(code, 130, "{seen}");
-    assert!(seen.contains(PUT_BACK), "{seen:?}");
+    let (code, output) = terminal.end();
+    assert_eq!(code, 130, "{output}");
+    assert!(output.contains(LEAVE_SCREEN), "{output:?}");
     Ok(())
 }
 

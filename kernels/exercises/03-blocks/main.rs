@@ -1,4 +1,4 @@
-//! Replies with what a student's `blocks` and `grid` return.
+//! The program around a submission: replies with the results of the student's `blocks` and `grid`.
 
 #![forbid(unsafe_code)]
 

@@ -1,12 +1,12 @@
-//! How many blocks does a launch need?
+//! The number of blocks of a launch.
 
-/// The blocks of `block` threads each that it takes to have a thread for each of `count` elements.
+/// Returns the number of blocks of `block` threads that cover `count` elements with one thread each.
 pub fn blocks(count: u32, block: u32) -> u32 {
-    // TODO: the last elements may be less than a block.
+    // TODO: the last elements may not fill a block.
     count / block
 }
 
-/// The same in two dimensions: blocks along x, then along y, for a matrix of `columns` by `rows`.
+/// Returns the grid of blocks along x and y that covers a matrix of `columns` by `rows`.
 pub fn grid(columns: u32, rows: u32, block: (u32, u32)) -> (u32, u32) {
     (blocks(columns, block.0), blocks(rows, block.1))
 }

@@ -1,4 +1,4 @@
-//! Replies with what a student's `copy` returns.
+//! The program around a submission: replies with the result of the student's `copy`.
 
 #![forbid(unsafe_code)]
 

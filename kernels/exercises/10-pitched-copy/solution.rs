@@ -2,9 +2,9 @@
 
 use answers::pitched_copy::{Copy2d, Part};
 
-/// The copy of a part of a matrix to memory whose rows are `pitch` bytes apart.
+/// Returns the copy of a part of a matrix to memory whose rows are `pitch` bytes apart.
 pub fn copy(part: Part, pitch: usize) -> Copy2d {
-    // What runs along a row is counted in bytes; rows are counted in rows.
+    // Lengths along a row are in bytes; the height is in rows.
     Copy2d {
         destination_pitch: pitch,
         source_pitch: part.stride * size_of::<f32>(),

@@ -1,4 +1,4 @@
-//! Replies with the time that the student's function takes of a kernel.
+//! The program around a submission: replies with the time measured by the student's `median_ms`.
 
 #![forbid(unsafe_code)]
 

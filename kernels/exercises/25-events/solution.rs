@@ -1,11 +1,11 @@
-//! How long a kernel takes.
+//! The time of a kernel.
 
 use answers::cust::error::CudaResult;
 use answers::cust::event::{Event, EventFlags};
 use answers::cust::stream::Stream;
 
-/// Milliseconds that one launch takes: the median of `samples` samples, an odd number, each of a
-/// single launch, after a launch that is not counted.
+/// Returns the time of one launch in milliseconds: the median of `samples` samples, an odd number, each of a
+/// single launch, after one launch that does not count.
 ///
 /// `launch` puts one launch into `stream`.
 pub fn median_ms(

@@ -1,12 +1,12 @@
-//! How long a kernel takes.
+//! The time of a kernel.
 
 use std::time::Instant;
 
 use answers::cust::error::CudaResult;
 use answers::cust::stream::Stream;
 
-/// Milliseconds that one launch takes: the median of `samples` samples, an odd number, each of a
-/// single launch, after a launch that is not counted.
+/// Returns the time of one launch in milliseconds: the median of `samples` samples, an odd number, each of a
+/// single launch, after one launch that does not count.
 ///
 /// `launch` puts one launch into `stream`.
 pub fn median_ms(
@@ -14,7 +14,7 @@ pub fn median_ms(
     samples: usize,
     launch: &dyn Fn() -> CudaResult<()>,
 ) -> CudaResult<f32> {
-    // TODO: this is the time that the processor takes to ask for the launches, and a mean.
+    // TODO: this measures how long the CPU takes to request the launches, and it is a mean.
     let begin = Instant::now();
     for _ in 0..samples {
         launch()?;

@@ -1,4 +1,4 @@
-//! Replies with what a student's `process` asks for.
+//! The program around a submission: replies with the orders of the student's `process`.
 
 #![forbid(unsafe_code)]
 

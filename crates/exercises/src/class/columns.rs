@@ -1,21 +1,21 @@
-//! A class's table for what imports it.
+//! CSV tables of a class's results in the column layouts that other programs import.
 
 use anyhow::Result;
 use clap::ValueEnum;
 
-use super::marks::written;
-use super::table::{cell, plain};
+use super::marks::format_points;
+use super::table::{escape_formula, outcome_label};
 use super::{Class, Marks, Outcome, table};
 use crate::lang::Lang;
 use crate::report;
 
-/// What imports the table.
+/// The program that will import the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Columns {
     /// Programs that read CSV.
     #[default]
     Plain,
-    /// Excel, which takes text for UTF-8 where it begins with a mark of it.
+    /// Excel, which reads a file as UTF-8 only if it starts with a byte-order mark.
     Excel,
     /// Moodle's import of grades.
     Moodle,
@@ -24,11 +24,11 @@ pub enum Columns {
 }
 
 impl Columns {
-    /// The table as CSV: a row a student. Without marks an exercise is worth a point.
+    /// Formats the results as CSV, one row per student. Without marks, each exercise is worth one point.
     ///
     /// # Errors
     ///
-    /// None that a text in memory could have.
+    /// Fails only if CSV cannot be written to memory.
     pub fn table(self, class: &Class, marks: Option<&Marks>) -> Result<String> {
         match self {
             Columns::Plain => table::table(class, marks),
@@ -42,11 +42,13 @@ impl Columns {
     }
 }
 
-/// A student's points of all exercises, for who takes over no others: in Moodle each column is chosen by hand.
+/// The column with a student's total, for importers that take one grade; Moodle lets the teacher map each
+/// column.
 const SUM: &str = "Points";
 
-/// A row a student, a column of points an exercise, under the names that an importer knows its columns by. What
-/// could not be graded is left empty, and so is a sum without it.
+/// Formats a table with one row per student and one column of points per exercise; `head` holds the names by
+/// which the importer recognizes its columns. Cells of ungraded submissions, and totals that include one, are
+/// empty.
 fn points(
     class: &Class,
     marks: Option<&Marks>,
@@ -57,41 +59,43 @@ fn points(
     let names = class.exercises.iter().map(String::as_str);
     writer.write_record(head.iter().copied().chain(names))?;
     if let Some(first) = possible {
-        let most = class.exercises.iter().map(|exercise| {
-            marks.map_or("1".to_owned(), |marks| written(marks.most(class, exercise)))
+        let maxima = class.exercises.iter().map(|exercise| {
+            marks.map_or("1".to_owned(), |marks| {
+                format_points(marks.max_points(class, exercise))
+            })
         });
-        let before = head.iter().enumerate();
-        let before = before.map(|(place, _)| {
-            if place == 0 {
+        let labels = head.iter().enumerate();
+        let labels = labels.map(|(index, _)| {
+            if index == 0 {
                 first.to_owned()
             } else {
                 String::new()
             }
         });
-        writer.write_record(before.chain(most))?;
+        writer.write_record(labels.chain(maxima))?;
     }
     for student in &class.students {
-        let each = class.exercises.iter().map(|exercise| {
+        let points = class.exercises.iter().map(|exercise| {
             let result = class.result(student, exercise)?;
             points_of(class, marks, result)
         });
-        let each: Vec<Option<f64>> = each.collect();
-        let cell = |points: Option<f64>| points.map(written).unwrap_or_default();
-        let sum: Option<f64> = each.iter().copied().sum();
-        let who = head.iter().map(|column| match *column {
+        let points: Vec<Option<f64>> = points.collect();
+        let format_cell = |points: Option<f64>| points.map(format_points).unwrap_or_default();
+        let sum: Option<f64> = points.iter().copied().sum();
+        let identity = head.iter().map(|column| match *column {
             "Username" | "SIS Login ID" => login(student),
-            "Student" => plain(student),
-            SUM => cell(sum),
+            "Student" => escape_formula(student),
+            SUM => format_cell(sum),
             _ => String::new(),
         });
-        let cells = each.iter().copied().map(cell);
-        writer.write_record(who.chain(cells))?;
+        let cells = points.iter().copied().map(format_cell);
+        writer.write_record(identity.chain(cells))?;
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-/// The points of a result; none where it could not be graded.
-fn points_of(class: &Class, marks: Option<&Marks>, result: &super::Result) -> Option<f64> {
+/// Returns the points of a result; `None` if the submission could not be graded.
+fn points_of(class: &Class, marks: Option<&Marks>, result: &super::StudentResult) -> Option<f64> {
     match (marks, result.outcome) {
         (Some(marks), _) => marks.points(class, result),
         (None, Outcome::Ungraded) => None,
@@ -99,24 +103,24 @@ fn points_of(class: &Class, marks: Option<&Marks>, result: &super::Result) -> Op
     }
 }
 
-/// A name that an importer looks up as it is, `+4912345` for one; where it is none that people log in by, a
-/// spreadsheet is to take it for no formula.
+/// Formats a student's name as a login: unchanged if it can be one (`+4912345`), because importers look it up
+/// literally; otherwise quoted so that a spreadsheet does not read it as a formula.
 fn login(name: &str) -> String {
     let is_login = |letter: char| letter.is_alphanumeric() || "-._@+".contains(letter);
     match name.chars().all(is_login) {
         true => name.to_owned(),
-        false => plain(name),
+        false => escape_formula(name),
     }
 }
 
-/// What a result is in a word, for people.
-pub fn word(result: &super::Result, lang: Lang) -> &'static str {
+/// Returns a one-word label for a result, in the reader's language.
+pub fn label(result: &super::StudentResult, lang: Lang) -> &'static str {
     match (lang, result.outcome) {
-        (Lang::En, _) => cell(Some(result)),
+        (Lang::En, _) => outcome_label(Some(result)),
         (Lang::Zh, Outcome::Passed) => "通过",
         (Lang::Zh, Outcome::Rejected) => result
             .step
-            .map_or("未通过", |step| report::step(step, lang)),
+            .map_or("未通过", |step| report::step_headline(step, lang)),
         (Lang::Zh, Outcome::Missing) => "缺交",
         (Lang::Zh, Outcome::Ungraded) => "未能评分",
     }
@@ -132,7 +136,7 @@ mod tests {
         let names = |names: &[&str]| {
             names
                 .iter()
-                .map(|&it| it.to_owned())
+                .map(|&name| name.to_owned())
                 .collect::<Vec<String>>()
         };
         Class {
@@ -150,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn each_importer_finds_its_columns() {
+    fn each_importer_gets_its_columns() {
         let table = |columns: Columns| columns.table(&class(), None).unwrap();
         let excel = table(Columns::Excel);
         assert!(
@@ -171,11 +175,11 @@ mod tests {
     }
 
     #[test]
-    fn who_logs_in_by_a_sign_is_found_and_no_formula_is_written() {
+    fn logins_are_written_literally_and_formulas_are_escaped() {
         let mut class = class();
-        let [known, formula] = ["+4912345", "=1+1"].map(str::to_owned);
+        let [number, formula] = ["+4912345", "=1+1"].map(str::to_owned);
         class.results.clear();
-        class.students = vec![known, formula];
+        class.students = vec![number, formula];
         let table = |columns: Columns| columns.table(&class, None).unwrap();
         assert!(
             table(Columns::Moodle).ends_with("\n+4912345,,,\n'=1+1,,,\n"),

@@ -1,9 +1,9 @@
-//! Answers that are like each other: winnowing (Schleimer, Wilkerson and Aiken, "Winnowing: local algorithms for
-//! document fingerprinting", 2003) of their tokens.
+//! Detection of similar submissions by winnowing their tokens (Schleimer, Wilkerson and Aiken, "Winnowing:
+//! local algorithms for document fingerprinting", 2003).
 //!
-//! Names and numbers count as such, whatever they are, and comments not at all. What the start file has is taken
-//! away, and where two answers are compared what the solution has too: those who solve an exercise alike have not
-//! copied it.
+//! All names count as equal and so do all numbers; comments are ignored. Fingerprints of the start file are
+//! removed, and fingerprints of the solution are removed too when two submissions are compared: two students
+//! who solve an exercise in the obvious way have not copied from each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -11,128 +11,144 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use anyhow::Result;
 
 use super::Submissions;
-use super::table::plain;
+use super::table::escape_formula;
 use crate::exercise::Exercise;
 use crate::lang::Lang;
 
-/// Tokens of a fingerprint.
-const TOKENS: usize = 8;
-/// Of so many fingerprints in a row one is kept at least.
+/// Tokens per fingerprint.
+const TOKENS_PER_FINGERPRINT: usize = 8;
+/// Consecutive fingerprints from which winnowing keeps at least one.
 const WINDOW: usize = 4;
-/// Fewer fingerprints than this say nothing.
-const FEWEST: usize = 6;
-/// From this share on a pair is told.
-const SHARE: f64 = 0.6;
-/// The same for an answer and the solution, which right answers are like anyway.
-const SHARE_OF_SOLUTION: f64 = 0.9;
+/// The minimum number of fingerprints for a comparison; with fewer, any overlap may be chance.
+const MIN_FINGERPRINTS: usize = 6;
+/// The minimum share of common fingerprints for a pair to be reported.
+const MIN_SHARE: f64 = 0.6;
+/// The minimum share for a pair of a submission and the solution. Higher, because correct submissions
+/// resemble the solution anyway.
+const MIN_SHARE_OF_SOLUTION: f64 = 0.9;
 
-/// Two answers that are like each other.
+/// Two similar submissions.
 #[derive(Clone, Debug, PartialEq)]
 struct Pair<'a> {
     exercise: &'a str,
-    one: &'a str,
-    /// None for the solution.
+    student: &'a str,
+    /// The second student; `None` for the solution.
     other: Option<&'a str>,
     share: f64,
-    /// Whether they are the same but for comments and blanks.
+    /// True if the two differ only in comments and whitespace.
     is_same: bool,
 }
 
-/// How many pairs there are, and a table of them as CSV.
+/// Returns the number of similar pairs and a CSV table of them.
 ///
 /// # Errors
 ///
-/// None that a text in memory could have.
+/// Fails only if CSV cannot be written to memory.
 pub fn copies(submissions: &Submissions, lang: Lang) -> Result<(usize, String)> {
     let mut pairs = Vec::new();
     for &exercise in &submissions.exercises {
-        // Who cannot be read is ungraded, and told there.
+        // Skip unreadable submissions: grading reports them as ungraded.
         let texts = submissions.students.iter().filter_map(|student| {
-            let text = submissions.answer(student, exercise, lang).ok().flatten();
+            let text = submissions.read(student, exercise, lang).ok().flatten();
             Some((student.as_str(), text?))
         });
-        pairs.extend(alike(exercise, &texts.collect::<Vec<_>>()));
+        pairs.extend(similar_pairs(exercise, &texts.collect::<Vec<_>>()));
     }
-    pairs.sort_by(|one, other| other.share.total_cmp(&one.share));
+    pairs.sort_by(|a, b| b.share.total_cmp(&a.share));
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["exercise", "student", "like", "share", "same"])?;
     for pair in &pairs {
         let share = format!("{:.2}", pair.share);
         let same = if pair.is_same { "yes" } else { "no" };
-        let other = pair.other.map_or("(solution)".to_owned(), plain);
-        writer.write_record([pair.exercise, &plain(pair.one), &other, &share, same])?;
+        let other = pair.other.map_or("(solution)".to_owned(), escape_formula);
+        writer.write_record([
+            pair.exercise,
+            &escape_formula(pair.student),
+            &other,
+            &share,
+            same,
+        ])?;
     }
     Ok((pairs.len(), String::from_utf8(writer.into_inner()?)?))
 }
 
-/// The pairs of an exercise.
-fn alike<'a>(exercise: &'a Exercise, texts: &[(&'a str, String)]) -> Vec<Pair<'a>> {
+/// Returns the similar pairs among the submissions to one exercise.
+fn similar_pairs<'a>(exercise: &'a Exercise, texts: &[(&'a str, String)]) -> Vec<Pair<'a>> {
     let (start, solution) = (tokens(exercise.start), tokens(exercise.solution));
-    let known = prints(&start);
-    let of_solution: BTreeSet<u64> = prints(&solution).difference(&known).copied().collect();
-    let cut: Vec<_> = texts
+    let start_prints = fingerprints(&start);
+    let solution_prints: BTreeSet<u64> = fingerprints(&solution)
+        .difference(&start_prints)
+        .copied()
+        .collect();
+    let tokenized: Vec<_> = texts
         .iter()
         .map(|(student, text)| (*student, tokens(text)))
         .collect();
-    let own: Vec<BTreeSet<u64>> = cut
+    let own_prints: Vec<BTreeSet<u64>> = tokenized
         .iter()
-        .map(|(_, tokens)| prints(tokens).difference(&known).copied().collect())
+        .map(|(_, tokens)| {
+            fingerprints(tokens)
+                .difference(&start_prints)
+                .copied()
+                .collect()
+        })
         .collect();
     let mut pairs = Vec::new();
-    for (place, (one, tokens)) in cut.iter().enumerate() {
-        let share = share(&own[place], &of_solution);
+    for (index, (student, tokens)) in tokenized.iter().enumerate() {
+        let share = share(&own_prints[index], &solution_prints);
         let is_same = *tokens == solution;
-        if is_same && of_solution.len() >= FEWEST || share >= SHARE_OF_SOLUTION {
+        if is_same && solution_prints.len() >= MIN_FINGERPRINTS || share >= MIN_SHARE_OF_SOLUTION {
             pairs.push(Pair {
                 exercise: exercise.name,
-                one,
+                student,
                 other: None,
                 share,
                 is_same,
             });
         }
     }
-    // Who has a fingerprint that is nobody else's is compared with nobody for it.
-    let mut common: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    // Index students by fingerprint, so that only students with a common fingerprint are compared.
+    let mut overlaps: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     let mut holders: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    let apart: Vec<BTreeSet<u64>> = own
+    let distinctive: Vec<BTreeSet<u64>> = own_prints
         .iter()
-        .map(|own| own.difference(&of_solution).copied().collect())
+        .map(|prints| prints.difference(&solution_prints).copied().collect())
         .collect();
-    for (place, prints) in apart.iter().enumerate() {
-        for &print in prints {
-            let others = holders.entry(print).or_default();
+    for (index, fingerprints) in distinctive.iter().enumerate() {
+        for &fingerprint in fingerprints {
+            let others = holders.entry(fingerprint).or_default();
             for &other in others.iter() {
-                *common.entry((other, place)).or_default() += 1;
+                *overlaps.entry((other, index)).or_default() += 1;
             }
-            others.push(place);
+            others.push(index);
         }
     }
-    for ((one, other), many) in common {
-        let fewer = apart[one].len().min(apart[other].len());
-        let share = many as f64 / fewer as f64;
-        if many >= FEWEST && share >= SHARE {
+    for ((student, other), common_count) in overlaps {
+        let smaller = distinctive[student].len().min(distinctive[other].len());
+        let share = common_count as f64 / smaller as f64;
+        if common_count >= MIN_FINGERPRINTS && share >= MIN_SHARE {
             pairs.push(Pair {
                 exercise: exercise.name,
-                one: cut[one].0,
-                other: Some(cut[other].0),
+                student: tokenized[student].0,
+                other: Some(tokenized[other].0),
                 share,
-                is_same: cut[one].1 == cut[other].1,
+                is_same: tokenized[student].1 == tokenized[other].1,
             });
         }
     }
     pairs
 }
 
-/// What part of the first is in the second, where both are long enough to say.
-fn share(one: &BTreeSet<u64>, other: &BTreeSet<u64>) -> f64 {
-    if one.len() < FEWEST || other.len() < FEWEST {
+/// Returns the share of the first set's fingerprints that the second contains; 0 if either has too few to
+/// compare.
+fn share(first: &BTreeSet<u64>, second: &BTreeSet<u64>) -> f64 {
+    if first.len() < MIN_FINGERPRINTS || second.len() < MIN_FINGERPRINTS {
         return 0.0;
     }
-    one.intersection(other).count() as f64 / one.len() as f64
+    first.intersection(second).count() as f64 / first.len() as f64
 }
 
-/// A text's tokens: words and single characters, without comments and blanks.
+/// Splits a text into tokens (words and single characters), dropping comments and whitespace.
 fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = text;
@@ -156,9 +172,10 @@ fn tokens(text: &str) -> Vec<&str> {
     tokens
 }
 
-/// What a token counts as: words of the language are themselves, other names are all the same.
-fn kind(token: &str) -> &str {
-    const WORDS: [&str; 24] = [
+/// Returns the class that a token is compared by: keywords stand for themselves, all other names are equal,
+/// and so are all numbers.
+fn token_class(token: &str) -> &str {
+    const KEYWORDS: [&str; 24] = [
         "for",
         "if",
         "else",
@@ -186,23 +203,23 @@ fn kind(token: &str) -> &str {
     ];
     match token.chars().next() {
         Some(first) if first.is_ascii_digit() => "0",
-        Some(first) if (first.is_alphabetic() || first == '_') && !WORDS.contains(&token) => "n",
+        Some(first) if (first.is_alphabetic() || first == '_') && !KEYWORDS.contains(&token) => "n",
         _ => token,
     }
 }
 
-/// The fingerprints of a text: of each window the least.
-fn prints(tokens: &[&str]) -> BTreeSet<u64> {
-    let kinds: Vec<&str> = tokens.iter().map(|token| kind(token)).collect();
-    let all: Vec<u64> = kinds
-        .windows(TOKENS)
-        .map(|few| {
+/// Returns the fingerprints of a text: the minimum hash of each window.
+fn fingerprints(tokens: &[&str]) -> BTreeSet<u64> {
+    let kinds: Vec<&str> = tokens.iter().map(|token| token_class(token)).collect();
+    let hashes: Vec<u64> = kinds
+        .windows(TOKENS_PER_FINGERPRINT)
+        .map(|group| {
             let mut hasher = DefaultHasher::new();
-            few.hash(&mut hasher);
+            group.hash(&mut hasher);
             hasher.finish()
         })
         .collect();
-    let least = all.windows(WINDOW.min(all.len().max(1)));
+    let least = hashes.windows(WINDOW.min(hashes.len().max(1)));
     least
         .filter_map(|window| window.iter().min().copied())
         .collect()
@@ -213,8 +230,8 @@ mod tests {
     use super::*;
     use crate::course;
 
-    /// An answer to 19 in a way of its own.
-    const OWN: &str = "#include \"cuda_device.h\"\n
+    /// A submission to exercise 19 that differs from the solution.
+    const SUBMISSION: &str = "#include \"cuda_device.h\"\n
 extern \"C\" __global__ void transpose(const float *in, float *out, int width, int height) {
     __shared__ float kept[1056];
     const int lane = threadIdx.x, row = threadIdx.y;
@@ -229,48 +246,55 @@ extern \"C\" __global__ void transpose(const float *in, float *out, int width, i
 }
 ";
 
-    fn found(texts: &[(&'static str, String)]) -> Vec<(String, Option<String>, bool)> {
+    fn pairs_of(texts: &[(&'static str, String)]) -> Vec<(String, Option<String>, bool)> {
         let exercise = course::find("19").unwrap();
-        let pairs = alike(exercise, texts);
+        let pairs = similar_pairs(exercise, texts);
         pairs
             .iter()
-            .map(|it| (it.one.to_owned(), it.other.map(str::to_owned), it.is_same))
+            .map(|pair| {
+                (
+                    pair.student.to_owned(),
+                    pair.other.map(str::to_owned),
+                    pair.is_same,
+                )
+            })
             .collect()
     }
 
     #[test]
-    fn copies_are_found_and_right_answers_are_none() {
+    fn copies_are_found_and_independent_submissions_are_not() {
         let exercise = course::find("19").unwrap();
-        let renamed = OWN
+        let renamed = SUBMISSION
             .replace("kept", "tile")
             .replace("lane", "tx")
             .replace("within", "ok");
         let renamed = format!("// mine\n{}", renamed.replace("turn", "pass"));
-        let all = [
-            ("ann", OWN.to_owned()),
+        let texts = [
+            ("ann", SUBMISSION.to_owned()),
             ("bob", renamed),
             ("cal", exercise.start.to_owned()),
             ("dee", exercise.start.to_owned()),
         ];
-        let pair =
-            |one: &str, other: Option<&str>, same| (one.to_owned(), other.map(str::to_owned), same);
-        assert_eq!(found(&all), [pair("ann", Some("bob"), false)]);
+        let pair = |student: &str, other: Option<&str>, same| {
+            (student.to_owned(), other.map(str::to_owned), same)
+        };
+        assert_eq!(pairs_of(&texts), [pair("ann", Some("bob"), false)]);
         let solution = format!("/* all my own work */ {}", exercise.solution);
-        let all = [
+        let texts = [
             ("ann", solution.clone()),
             ("bob", solution),
-            ("cal", OWN.to_owned()),
+            ("cal", SUBMISSION.to_owned()),
         ];
         assert_eq!(
-            found(&all),
+            pairs_of(&texts),
             [pair("ann", None, true), pair("bob", None, true)]
         );
     }
 
     #[test]
-    fn comments_and_blanks_are_no_tokens() {
+    fn comments_and_whitespace_are_skipped() {
         assert_eq!(tokens("a /* b */+ c_1 // d\n;"), ["a", "+", "c_1", ";"]);
         assert_eq!(tokens("/* open"), Vec::<&str>::new());
-        assert!(prints(&[]).is_empty() && prints(&["a"]).is_empty());
+        assert!(fingerprints(&[]).is_empty() && fingerprints(&["a"]).is_empty());
     }
 }

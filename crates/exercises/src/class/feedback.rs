@@ -1,4 +1,4 @@
-//! A file for each student: what was said of each answer.
+//! Feedback files: one Markdown file per student with the result of each submission.
 
 use std::fs;
 use std::path::Path;
@@ -6,64 +6,64 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use chapter::file::can_write_into;
 
-use super::marks::written;
-use super::{Class, Kept, Marks, Outcome, columns};
+use super::marks::format_points;
+use super::{Class, Marks, Outcome, Protected, columns};
 use crate::files::write_whole;
-use crate::folder::shown;
 use crate::lang::Lang;
 use crate::text::{in_a_line, visible};
+use crate::workspace::display_path;
 
-/// Makes the folder, if it is not there: before the work, so that what is wrong with it is said then.
+/// Creates the feedback folder if needed. This runs before grading so that problems are reported early.
 ///
 /// # Errors
 ///
-/// Where it is no folder, is the class's own, or cannot be written into.
-pub fn prepared(folder: &Path, kept: Kept<'_>, lang: Lang) -> Result<()> {
-    let named = || format!("--feedback {}", shown(folder));
-    fs::create_dir_all(folder).with_context(named)?;
+/// Fails if the path is not a folder, lies inside the class's folder, or cannot be written to.
+pub fn prepare_folder(folder: &Path, protected: Protected<'_>, lang: Lang) -> Result<()> {
+    let context = || format!("--feedback {}", display_path(folder));
+    fs::create_dir_all(folder).with_context(context)?;
     can_write_into(folder)
         .map_err(anyhow::Error::from)
-        .with_context(named)?;
-    if let Kept::Class(class) = kept {
+        .with_context(context)?;
+    if let Protected::Class(class) = protected {
         let (folder, class) = (fs::canonicalize(folder)?, fs::canonicalize(class)?);
         ensure!(
             !folder.starts_with(class),
-            say!(
+            localize!(
                 lang,
                 "{} is in the class's folder, where the answers are: choose a place outside",
                 "{} 在全班的文件夹里，那里放的是答案：请换到外面";
-                named()
+                context()
             )
         );
     }
     Ok(())
 }
 
-/// Writes them: `ann.md`, and so on.
+/// Writes one file per student: `ann.md`, and so on.
 ///
 /// # Errors
 ///
-/// Where one cannot be written.
+/// Fails if a file cannot be written.
 pub fn feedback(class: &Class, marks: Option<&Marks>, folder: &Path, lang: Lang) -> Result<()> {
     for student in &class.students {
-        let text = of_student(class, marks, student, lang);
+        let text = student_feedback(class, marks, student, lang);
         write_whole(&folder.join(format!("{student}.md")), &text)?;
     }
     Ok(())
 }
 
-fn of_student(class: &Class, marks: Option<&Marks>, student: &str, lang: Lang) -> String {
+fn student_feedback(class: &Class, marks: Option<&Marks>, student: &str, lang: Lang) -> String {
     let results: Vec<_> = class
         .results
         .iter()
-        .filter(|it| it.student == *student)
+        .filter(|result| result.student == *student)
         .collect();
     let passed = results
         .iter()
-        .filter(|it| it.outcome == Outcome::Passed)
+        .filter(|result| result.outcome == Outcome::Passed)
         .count();
     let mut text = format!("# {}\n\n", in_a_line(student));
-    text += &say!(
+    text += &localize!(
         lang,
         "{} of {} exercises passed",
         "共 {1} 道练习，通过 {0} 道";
@@ -72,12 +72,16 @@ fn of_student(class: &Class, marks: Option<&Marks>, student: &str, lang: Lang) -
     if let Some(marks) = marks {
         let points = results
             .iter()
-            .filter_map(|it| marks.points(class, it))
+            .filter_map(|result| marks.points(class, result))
             .sum();
-        let most = class.exercises.iter().map(|it| marks.most(class, it)).sum();
-        text += &say!(lang, ", {} of {} points", "，得 {} 分（满分 {}）"; written(points), written(most));
+        let maximum = class
+            .exercises
+            .iter()
+            .map(|exercise| marks.max_points(class, exercise))
+            .sum();
+        text += &localize!(lang, ", {} of {} points", "，得 {} 分（满分 {}）"; format_points(points), format_points(maximum));
     }
-    text += &say!(
+    text += &localize!(
         lang,
         ". With `--seed {0}` sizes and inputs are the same again: `check NAME --seed {0}`.\n\n",
         "。加上 `--seed {0}` 可以重现同样的大小和输入：`check NAME --seed {0}`。\n\n";
@@ -90,14 +94,16 @@ fn of_student(class: &Class, marks: Option<&Marks>, student: &str, lang: Lang) -
     text += &row(&["---", "---", "---:"].map(str::to_owned));
     for result in &results {
         let points = marks.map(|marks| {
-            let points = marks.points(class, result).map_or("?".to_owned(), written);
-            match marks.lost(result) > 0.0 {
-                true => say!(lang, "{} (late)", "{}（迟交）"; points),
+            let points = marks
+                .points(class, result)
+                .map_or("?".to_owned(), format_points);
+            match marks.late_penalty(result) > 0.0 {
+                true => localize!(lang, "{} (late)", "{}（迟交）"; points),
                 false => points,
             }
         });
-        let word = columns::word(result, lang).to_owned();
-        text += &row(&[result.exercise.clone(), word, points.unwrap_or_default()]);
+        let label = columns::label(result, lang).to_owned();
+        text += &row(&[result.exercise.clone(), label, points.unwrap_or_default()]);
     }
     for result in results {
         if !result.message.is_empty() {
@@ -113,9 +119,9 @@ fn of_student(class: &Class, marks: Option<&Marks>, student: &str, lang: Lang) -
     text
 }
 
-/// More backticks than stand side by side in a text.
+/// Returns a Markdown fence that is longer than any run of backticks in the text.
 fn fence(text: &str) -> String {
-    let runs = text.split(|letter| letter != '`').map(str::len);
+    let runs = text.split(|character| character != '`').map(str::len);
     "`".repeat(runs.max().unwrap_or(0).max(2) + 1)
 }
 
@@ -124,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fence_is_longer_than_what_it_holds() {
+    fn fences_are_longer_than_backtick_runs_inside() {
         assert_eq!(fence("a `b` c"), "```");
         assert_eq!(fence("````"), "`````");
     }

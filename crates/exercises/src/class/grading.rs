@@ -1,75 +1,78 @@
-//! Grading a class, or a part of it, several answers at a time.
+//! Grades a class, or one shard of it, several submissions at a time.
 
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use chapter::progress;
 
-use super::ours::OursOfAll;
-use super::submissions::shown;
-use super::{Class, Marks, Outcome, Result, Shard, Submissions, time};
-use crate::error::in_words;
+use super::reference_times::ReferenceTimesCache;
+use super::submissions::display_name;
+use super::{Class, Marks, Outcome, Shard, StudentResult, Submissions, time};
+use crate::error::format_error;
 use crate::exercise::Exercise;
 use crate::lang::tr;
 use crate::record::Record;
-use crate::worker::{Job, Terms, supervise};
+use crate::worker::{Job, JobSettings, supervise};
 
-/// How a class is graded.
+/// Settings for grading a class.
 #[derive(Clone, Debug)]
 pub struct Grading {
-    /// What all jobs have in common.
-    pub terms: Terms,
-    /// Which part.
+    /// The settings that all jobs share.
+    pub settings: JobSettings,
+    /// The shard to grade; `None` grades the whole class.
     pub shard: Option<Shard>,
-    /// How many answers at a time.
+    /// The number of submissions graded at a time.
     pub jobs: usize,
-    /// What they are worth and when they are due, where that is said.
+    /// Points and deadlines, if a marks file was given.
     pub marks: Option<Marks>,
 }
 
-/// A student's answer, as it was read.
-struct Submitted<'a> {
+/// A student's submission as it was read.
+struct Submission<'a> {
     student: &'a str,
     exercise: &'static Exercise,
     text: anyhow::Result<Option<String>>,
     handed_in: anyhow::Result<Option<i64>>,
 }
 
-/// Grades what is in the part. One answer that cannot be graded does not keep the others from it. All of
-/// them are read before the first one runs, so that none can change another.
+/// Grades the submissions of the shard. A submission that cannot be graded does not stop the others. All
+/// submissions are read before the first one runs, so that none of them can change another.
 pub fn grade(submissions: &Submissions, grading: &Grading) -> Class {
     let part = submissions
-        .all()
+        .iter()
         .enumerate()
-        .filter(|(number, _)| grading.shard.is_none_or(|shard| shard.has(*number)));
-    let part: Vec<Submitted> = part
-        .map(|(_, (student, exercise))| Submitted {
+        .filter(|(number, _)| grading.shard.is_none_or(|shard| shard.contains(*number)));
+    let part: Vec<Submission> = part
+        .map(|(_, (student, exercise))| Submission {
             student,
             exercise,
-            text: submissions.answer(student, exercise, grading.terms.lang),
+            text: submissions.read(student, exercise, grading.settings.lang),
             handed_in: handed_in(submissions, student, exercise, grading),
         })
         .collect();
     let count = part.len();
-    let ours = OursOfAll::new(part.iter().map(|it| it.exercise), &grading.terms);
-    let done = progress::task(tr("grading", "评分"), count as u64);
+    let reference_times = ReferenceTimesCache::new(
+        part.iter().map(|submission| submission.exercise),
+        &grading.settings,
+    );
+    let bar = progress::task(tr("grading", "评分"), count as u64);
     let next = Mutex::new(part.into_iter().enumerate());
     let results = Mutex::new(Vec::with_capacity(count));
     let work = || {
         loop {
             let taken = next.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some((number, submitted)) = taken else {
+            let Some((number, submission)) = taken else {
                 return;
             };
-            let result = one(submitted, grading, &ours);
+            let result = grade_submission(submission, grading, &reference_times);
             let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
             results.push((number, result));
-            done.advance(1);
+            bar.advance(1);
         }
     };
     thread::scope(|scope| {
         for _ in 1..grading.jobs.min(count) {
-            // Where the system has no thread left, those that there are do the work.
+            // If the system is out of threads, the threads that exist do all the work.
             let started = thread::Builder::new().spawn_scoped(scope, work);
             if started.is_err() {
                 break;
@@ -77,43 +80,50 @@ pub fn grade(submissions: &Submissions, grading: &Grading) -> Class {
         }
         work();
     });
-    drop(done);
+    drop(bar);
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_by_key(|(number, _)| *number);
     Class {
-        seed: grading.terms.seed,
+        seed: grading.settings.seed,
         shard: grading.shard.filter(|shard| shard.of > 1),
         exercises: submissions
             .exercises
             .iter()
-            .map(|it| it.name.to_owned())
+            .map(|exercise| exercise.name.to_owned())
             .collect(),
         students: submissions.students.clone(),
         results: results.into_iter().map(|(_, result)| result).collect(),
     }
 }
 
-/// What comes of a student's answer to an exercise.
-fn one(submitted: Submitted, grading: &Grading, ours: &OursOfAll) -> Result {
-    let Submitted {
+/// Grades one submission.
+fn grade_submission(
+    submission: Submission,
+    grading: &Grading,
+    reference_times: &ReferenceTimesCache,
+) -> StudentResult {
+    let Submission {
         student,
         exercise,
         text,
         handed_in,
-    } = submitted;
+    } = submission;
     let (handed_in, text) = match (handed_in, text) {
         (_, Ok(None)) => (None, Ok(None)),
         (Ok(handed_in), text) => (handed_in, text),
         (Err(error), _) => (None, Err(error)),
     };
-    let graded = graded(student, exercise, text, grading, ours);
+    let graded = grade_text(student, exercise, text, grading, reference_times);
     let (outcome, record) = match graded {
         Ok(Some(record)) if record.passed => (Outcome::Passed, Ok(record)),
         Ok(Some(record)) => (Outcome::Rejected, Ok(record)),
         Ok(None) => (Outcome::Missing, Err(String::new())),
-        Err(error) => (Outcome::Ungraded, Err(in_words(&error, grading.terms.lang))),
+        Err(error) => (
+            Outcome::Ungraded,
+            Err(format_error(&error, grading.settings.lang)),
+        ),
     };
-    let result = Result {
+    let result = StudentResult {
         student: student.to_owned(),
         exercise: exercise.name.to_owned(),
         outcome,
@@ -125,7 +135,7 @@ fn one(submitted: Submitted, grading: &Grading, ours: &OursOfAll) -> Result {
         handed_in,
     };
     match record {
-        Ok(record) => Result {
+        Ok(record) => StudentResult {
             step: record.step,
             size: record.size,
             message: record.message,
@@ -133,11 +143,11 @@ fn one(submitted: Submitted, grading: &Grading, ours: &OursOfAll) -> Result {
             time: record.time,
             ..result
         },
-        Err(message) => Result { message, ..result },
+        Err(message) => StudentResult { message, ..result },
     }
 }
 
-/// When an answer was handed in, where it has a deadline.
+/// Returns the time at which a submission was handed in, if its exercise has a deadline.
 fn handed_in(
     submissions: &Submissions,
     student: &str,
@@ -145,31 +155,41 @@ fn handed_in(
     grading: &Grading,
 ) -> anyhow::Result<Option<i64>> {
     let marks = grading.marks.as_ref();
-    let due = marks.and_then(|marks| marks.of(exercise.name).deadline.as_ref());
+    let due = marks.and_then(|marks| marks.worth(exercise.name).deadline.as_ref());
     let Some(deadline) = due else {
         return Ok(None);
     };
-    let folder = submissions.of(student);
-    time::handed_in(&folder, &exercise.file(), deadline.by, grading.terms.lang)
+    let folder = submissions.student_folder(student);
+    time::handed_in(
+        &folder,
+        &exercise.file(),
+        deadline.source,
+        grading.settings.lang,
+    )
 }
 
-fn graded(
+fn grade_text(
     student: &str,
     exercise: &'static Exercise,
     text: anyhow::Result<Option<String>>,
     grading: &Grading,
-    ours: &OursOfAll,
+    reference_times: &ReferenceTimesCache,
 ) -> anyhow::Result<Option<Record>> {
     let Some(text) = text? else {
         return Ok(None);
     };
     let job = Job {
-        ours: ours.of(exercise),
-        ..Job::new(exercise, shown(student, exercise), text, &grading.terms)
+        reference_times: reference_times.get(exercise),
+        ..Job::new(
+            exercise,
+            display_name(student, exercise),
+            text,
+            &grading.settings,
+        )
     };
     Ok(Some(Record::new(
         exercise,
         supervise(job)?,
-        grading.terms.lang,
+        grading.settings.lang,
     )))
 }

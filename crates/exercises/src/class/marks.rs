@@ -1,4 +1,4 @@
-//! What exercises are worth, and when they are due: a teacher's file.
+//! The teacher's marks file: points and deadlines of the exercises.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,73 +10,73 @@ use toml::value::Datetime;
 use super::{Class, Outcome, time};
 use crate::course;
 use crate::data::Step;
-use crate::folder::{read, shown};
 use crate::lang::Lang;
+use crate::workspace::{display_path, read_text};
 
-/// What exercises are worth, and when they are due.
+/// Points and deadlines of the exercises.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Marks {
-    usual: Worth,
+    default: Worth,
     named: BTreeMap<&'static str, Worth>,
-    /// What part of its points an answer has that was rejected at this step; none where it is not there.
+    /// The share of the points for a submission rejected at a step; steps that are not listed earn nothing.
     steps: BTreeMap<&'static str, f64>,
-    /// What all points together are made to come to.
+    /// The total to which the points of all exercises are scaled.
     total: Option<f64>,
 }
 
-/// What one exercise is worth.
+/// The points and the deadline of one exercise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Worth {
-    /// Points of an answer that passes in time.
+    /// Points for a submission that passes in time.
     pub points: f64,
-    /// When it is due.
+    /// The deadline, if there is one.
     pub deadline: Option<Deadline>,
 }
 
-/// When answers are due.
+/// A deadline for submissions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deadline {
     /// Seconds since 1970.
     at: i64,
-    /// What tells when an answer was handed in.
-    pub by: By,
-    /// What part of the points each day costs that has begun since.
+    /// The source of the submission time.
+    pub source: TimeSource,
+    /// The share of the points lost per day or part of a day after the deadline.
     late: f64,
 }
 
-/// What tells when an answer was handed in.
+/// The source of the submission time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum By {
-    /// When its file was last changed.
+pub enum TimeSource {
+    /// The modification time of the submission's file.
     #[default]
     File,
-    /// The last commit that changed it, in the student's repository.
+    /// The time of the last commit that changed the file in the student's repository.
     Commit,
 }
 
-/// The file.
+/// The marks file as TOML.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct MarksFile {
     #[serde(default = "one")]
     points: f64,
     total: Option<f64>,
     deadline: Option<Datetime>,
     #[serde(default)]
-    by: By,
+    by: TimeSource,
     #[serde(default = "one")]
     late: f64,
     #[serde(default)]
     steps: BTreeMap<String, f64>,
     #[serde(default)]
-    exercise: Vec<One>,
+    exercise: Vec<ExerciseMarks>,
 }
 
-/// An exercise that is worth something else.
+/// An `[[exercise]]` table, which overrides the defaults for one exercise.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct One {
+struct ExerciseMarks {
     name: String,
     points: Option<f64>,
     deadline: Option<Datetime>,
@@ -87,23 +87,23 @@ fn one() -> f64 {
 }
 
 impl Marks {
-    /// Those in a file.
+    /// Reads a marks file.
     ///
     /// # Errors
     ///
-    /// Where it cannot be read: what is wrong with it, and in which line.
+    /// Fails if the file cannot be read or is invalid; the error names the line.
     pub fn open(path: &Path, lang: Lang) -> Result<Marks> {
-        let text = read(path, &shown(path), lang)?;
-        Marks::read(&text, lang).with_context(|| shown(path))
+        let text = read_text(path, &display_path(path), lang)?;
+        Marks::parse(&text, lang).with_context(|| display_path(path))
     }
 
-    fn read(text: &str, lang: Lang) -> Result<Marks> {
-        let written: Written = toml::from_str(text).map_err(|error| {
+    fn parse(text: &str, lang: Lang) -> Result<Marks> {
+        let file: MarksFile = toml::from_str(text).map_err(|error| {
             let before = &text[..error.span().map_or(0, |span| span.start)];
             let line = before.matches('\n').count() + 1;
-            anyhow!(say!(lang, "line {}: {}", "第 {} 行：{}"; line, error.message()))
+            anyhow!(localize!(lang, "line {}: {}", "第 {} 行：{}"; line, error.message()))
         })?;
-        let Written {
+        let MarksFile {
             points,
             total,
             deadline,
@@ -111,132 +111,142 @@ impl Marks {
             late,
             steps,
             exercise,
-        } = written;
+        } = file;
         let is_part = |part: f64| (0.0..=1.0).contains(&part);
         ensure!(
             is_part(late) && steps.values().all(|&part| is_part(part)),
-            say!(
+            localize!(
                 lang,
                 "`late` and what [steps] names are parts of the points, from 0 to 1",
                 "`late` 和 [steps] 中的数是分值的一部分，应在 0 到 1 之间"
             )
         );
-        let due = |at: Option<Datetime>| {
+        let parse_deadline = |at: Option<Datetime>| {
             let at = at.map(|at| time::seconds(&at, lang)).transpose()?;
-            anyhow::Ok(at.map(|at| Deadline { at, by, late }))
+            anyhow::Ok(at.map(|at| Deadline {
+                at,
+                source: by,
+                late,
+            }))
         };
-        let usual = Worth {
+        let default = Worth {
             points,
-            deadline: due(deadline)?,
+            deadline: parse_deadline(deadline)?,
         };
         let mut named = BTreeMap::new();
-        for One {
+        for ExerciseMarks {
             name,
             points,
             deadline,
         } in exercise
         {
-            let Some(known) = course::find(&name) else {
+            let Some(exercise) = course::find(&name) else {
                 bail!(
-                    say!(lang, "[[exercise]] there is no exercise '{}'", "[[exercise]] 没有名为“{}”的练习"; name)
+                    localize!(lang, "[[exercise]] there is no exercise '{}'", "[[exercise]] 没有名为“{}”的练习"; name)
                 );
             };
             let worth = Worth {
-                points: points.unwrap_or(usual.points),
-                deadline: due(deadline)?.or_else(|| usual.deadline.clone()),
+                points: points.unwrap_or(default.points),
+                deadline: parse_deadline(deadline)?.or_else(|| default.deadline.clone()),
             };
             ensure!(
-                named.insert(known.name, worth).is_none(),
-                say!(lang, "[[exercise]] {} is there twice", "[[exercise]] {} 出现了两次"; known.name)
+                named.insert(exercise.name, worth).is_none(),
+                localize!(lang, "[[exercise]] {} is there twice", "[[exercise]] {} 出现了两次"; exercise.name)
             );
         }
         let all = named
             .values()
-            .chain([&usual])
+            .chain([&default])
             .map(|worth| worth.points)
             .chain(total);
         ensure!(
             all.into_iter()
                 .all(|points| points >= 0.0 && points.is_finite()),
-            say!(lang, "points are 0 or more", "分值不能为负")
+            localize!(lang, "points are 0 or more", "分值不能为负")
         );
-        let known = Step::ALL.map(Step::name);
-        let step = |(name, part): (String, f64)| {
-            let found = known.iter().find(|step| **step == name);
-            let found = found.ok_or_else(|| {
-                anyhow!(say!(
+        let names = Step::ALL.map(Step::name);
+        let parse_step = |(name, part): (String, f64)| {
+            let step = names.iter().find(|step| **step == name);
+            let step = step.ok_or_else(|| {
+                anyhow!(localize!(
                     lang,
                     "[steps] there is no step {}; there are {}",
                     "[steps] 没有步骤 {}；步骤有 {}";
-                    name, known.join(", ")
+                    name, names.join(", ")
                 ))
             });
-            Ok((*found?, part))
+            Ok((*step?, part))
         };
-        let steps = steps.into_iter().map(step).collect::<Result<_>>()?;
+        let steps = steps.into_iter().map(parse_step).collect::<Result<_>>()?;
         Ok(Marks {
-            usual,
+            default,
             named,
             steps,
             total,
         })
     }
 
-    /// What an exercise is worth.
-    pub fn of(&self, exercise: &str) -> &Worth {
-        self.named.get(exercise).unwrap_or(&self.usual)
+    /// Returns the points and the deadline of an exercise.
+    pub fn worth(&self, exercise: &str) -> &Worth {
+        self.named.get(exercise).unwrap_or(&self.default)
     }
 
-    /// The points that exercises come to at most, after all of them have been scaled to the total.
-    pub fn most(&self, class: &Class, exercise: &str) -> f64 {
-        self.scale(class) * self.of(exercise).points
+    /// Returns the maximum points of an exercise, scaled so that all exercises add up to the total.
+    pub fn max_points(&self, class: &Class, exercise: &str) -> f64 {
+        self.scale(class) * self.worth(exercise).points
     }
 
     fn scale(&self, class: &Class) -> f64 {
-        let all: f64 = class.exercises.iter().map(|it| self.of(it).points).sum();
+        let all: f64 = class
+            .exercises
+            .iter()
+            .map(|exercise| self.worth(exercise).points)
+            .sum();
         match self.total {
             Some(total) if all > 0.0 => total / all,
             _ => 1.0,
         }
     }
 
-    /// The points of a result; none where it could not be graded.
-    pub fn points(&self, class: &Class, result: &super::Result) -> Option<f64> {
+    /// Returns the points of a result; `None` if the submission could not be graded.
+    pub fn points(&self, class: &Class, result: &super::StudentResult) -> Option<f64> {
         let part = match (result.outcome, result.step) {
             (Outcome::Ungraded, _) => return None,
             (Outcome::Passed, _) => 1.0,
             (Outcome::Rejected, Some(step)) => self.steps.get(step.name()).copied().unwrap_or(0.0),
             _ => 0.0,
         };
-        let left = 1.0 - self.lost(result);
-        Some(self.most(class, &result.exercise) * part * left)
+        let remaining = 1.0 - self.late_penalty(result);
+        Some(self.max_points(class, &result.exercise) * part * remaining)
     }
 
-    /// What part of the points is lost for being late.
-    pub fn lost(&self, result: &super::Result) -> f64 {
-        let (Some(due), Some(at)) = (&self.of(&result.exercise).deadline, result.handed_in) else {
+    /// Returns the share of the points that is lost for late submission.
+    pub fn late_penalty(&self, result: &super::StudentResult) -> f64 {
+        let (Some(due), Some(at)) = (&self.worth(&result.exercise).deadline, result.handed_in)
+        else {
             return 0.0;
         };
         const DAY: i64 = 24 * 60 * 60;
         let days = (at - due.at).max(0) as u64;
-        let begun = days.div_ceil(DAY as u64);
-        (due.late * begun as f64).min(1.0)
+        let started_days = days.div_ceil(DAY as u64);
+        (due.late * started_days as f64).min(1.0)
     }
 
-    /// Whether the record knows when answers were handed in that are due.
+    /// Checks that the record has the submission time of every graded exercise with a deadline.
     ///
     /// # Errors
     ///
-    /// Where it does not.
-    pub fn fits(&self, class: &Class, lang: Lang) -> Result<()> {
-        let graded =
-            |it: &&super::Result| matches!(it.outcome, Outcome::Passed | Outcome::Rejected);
+    /// Fails if a submission time is missing.
+    pub fn verify(&self, class: &Class, lang: Lang) -> Result<()> {
+        let graded = |result: &&super::StudentResult| {
+            matches!(result.outcome, Outcome::Passed | Outcome::Rejected)
+        };
         let untimed = class.results.iter().filter(graded).find(|result| {
-            result.handed_in.is_none() && self.of(&result.exercise).deadline.is_some()
+            result.handed_in.is_none() && self.worth(&result.exercise).deadline.is_some()
         });
         match untimed {
             None => Ok(()),
-            Some(result) => bail!(say!(
+            Some(result) => bail!(localize!(
                 lang,
                 "--marks has a deadline, and the record does not say when {} of '{}' was handed in: grade with the \
                  same --marks, then merge",
@@ -247,8 +257,8 @@ impl Marks {
     }
 }
 
-/// Points with two decimals at most.
-pub fn written(points: f64) -> String {
+/// Formats points with at most two decimals.
+pub fn format_points(points: f64) -> String {
     let text = format!("{points:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -1,12 +1,12 @@
-//! The answers of many students: graded, in parts if need be, with the same result as in one go.
+//! Grading of many students' submissions, optionally in shards, with the same results as in one run.
 
 mod columns;
 mod copies;
 mod feedback;
 mod grading;
 mod marks;
-mod ours;
 mod record;
+mod reference_times;
 mod results;
 mod screen;
 mod shard;
@@ -19,8 +19,8 @@ pub use copies::copies;
 pub use feedback::feedback;
 pub use grading::{Grading, grade};
 pub use marks::Marks;
-pub use record::{Class, Outcome, Result};
-pub use results::{Kept, ResultFiles, printed_instead};
+pub use record::{Class, Outcome, StudentResult};
+pub use results::{Protected, ResultFiles, unwritable_message};
 pub use screen::screen;
 pub use shard::Shard;
 pub use submissions::Submissions;

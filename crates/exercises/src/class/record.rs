@@ -1,4 +1,4 @@
-//! What came of a class, as a file has it.
+//! The JSON record of a class's results.
 
 use std::collections::BTreeMap;
 
@@ -12,82 +12,84 @@ use crate::grade::{Counted, Timed};
 use crate::lang::Lang;
 use crate::text::in_a_line;
 
-/// What came of a class, or of a part of it. It says nothing of when and where, so that the same answers
-/// and the same seed make the same record; times that a GPU takes are never twice the same.
+/// The results of a class or of one shard. The record does not contain the time or the machine, so the same
+/// submissions and seed produce the same record, except for times measured on a GPU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Class {
-    /// What random sizes and inputs were drawn from: the same for everybody.
+    /// The seed of random sizes and inputs, the same for all students.
     pub seed: u64,
-    /// Which part it is; of all of it there is none.
+    /// The shard; `None` for a whole class.
     pub shard: Option<Shard>,
-    /// The exercises that were graded, in order.
+    /// Names of the graded exercises, in order.
     pub exercises: Vec<String>,
-    /// All students, in order, of all parts.
+    /// Names of all students of all shards, in order.
     pub students: Vec<String>,
-    /// What came of each answer, student by student, exercise by exercise.
-    pub results: Vec<Result>,
+    /// The results, ordered by student, then by exercise.
+    pub results: Vec<StudentResult>,
 }
 
-/// What came of one answer.
+/// The result of one submission.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Result {
-    /// Whose.
+pub struct StudentResult {
+    /// The student's name.
     pub student: String,
-    /// To which exercise.
+    /// The exercise's name.
     pub exercise: String,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome,
-    /// The step at which it was rejected.
+    /// The step at which the submission was rejected.
     pub step: Option<Step>,
-    /// The size at which it was, x first.
+    /// The size at which it was rejected, x first.
     pub size: Vec<u32>,
-    /// Why it was rejected, or could not be graded.
+    /// The reason why it was rejected or could not be graded.
     pub message: String,
-    /// The counters that have targets, as far as it came to them.
+    /// The counters with targets, if grading got that far.
     pub targets: Vec<Counted>,
-    /// Its time, where one is asked and it came to that.
+    /// The measured time, if the exercise requires one and grading got that far.
     pub time: Option<Timed>,
-    /// When it was handed in, in seconds since 1970, where it has a deadline.
+    /// The submission time in seconds since 1970, if the exercise has a deadline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handed_in: Option<i64>,
 }
 
-/// What came of an answer, in a word.
+/// The outcome of grading one submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// It passed.
+    /// The submission passed.
     Passed,
-    /// It was rejected.
+    /// The submission was rejected.
     Rejected,
-    /// There is none.
+    /// There is no submission.
     Missing,
-    /// It could not be graded: the file cannot be read, or grading failed for no fault of the answer's.
+    /// The submission could not be graded: its file is unreadable, or grading failed for a reason outside the
+    /// submission.
     Ungraded,
 }
 
 impl Class {
-    /// One record of those of all parts, the same as if all had been graded in one go.
+    /// Merges the records of all shards into one, identical to the record of grading the whole class in one
+    /// run.
     ///
     /// # Errors
     ///
-    /// Where they are no parts of one whole, or not all of them.
-    pub fn merged(parts: Vec<Class>, lang: Lang) -> anyhow::Result<Class> {
+    /// Fails if the records do not belong to one run, or if shards are missing or duplicated.
+    pub fn merge(parts: Vec<Class>, lang: Lang) -> anyhow::Result<Class> {
         let mut parts = parts.into_iter();
         let Some(mut whole) = parts.next() else {
-            bail!(say!(lang, "no record", "没有记录"));
+            bail!(localize!(lang, "no record", "没有记录"));
         };
-        let of = |part: &Class| part.shard.map_or(1, |shard| shard.of);
-        let count = of(&whole);
+        let shard_count = |part: &Class| part.shard.map_or(1, |shard| shard.of);
+        let count = shard_count(&whole);
         let mut seen = vec![whole.shard];
         for part in parts {
             ensure!(
-                (part.seed, of(&part)) == (whole.seed, count)
+                (part.seed, shard_count(&part)) == (whole.seed, count)
                     && part.students == whole.students
                     && part.exercises == whole.exercises,
-                say!(
+                localize!(
                     lang,
                     "these records are no parts of one whole: seed, students, exercises or the number of \
                      parts differ",
@@ -96,14 +98,14 @@ impl Class {
             );
             ensure!(
                 !seen.contains(&part.shard),
-                say!(lang, "part {} is there twice", "第 {} 份出现了两次"; shard(part.shard))
+                localize!(lang, "part {} is there twice", "第 {} 份出现了两次"; display_shard(part.shard))
             );
             seen.push(part.shard);
             whole.results.extend(part.results);
         }
         ensure!(
             seen.len() == count as usize,
-            say!(
+            localize!(
                 lang,
                 "{} of {} parts are there: all are needed",
                 "共 {1} 份，只有 {0} 份：需要全部";
@@ -111,29 +113,29 @@ impl Class {
             )
         );
         whole.shard = None;
-        whole.put_in_order();
-        whole.checked(lang)
+        whole.sort_results();
+        whole.validated(lang)
     }
 
-    /// Itself, where it is a record that a grading can have made: each student once, in order, and a result
-    /// for each answer of its part and for no other.
+    /// Returns the record unchanged if a grading run can have produced it: students are unique and sorted,
+    /// and there is exactly one result for each submission of the shard.
     ///
     /// # Errors
     ///
-    /// Where it is none: what is wrong with it.
-    pub fn checked(self, lang: Lang) -> anyhow::Result<Class> {
-        let mut known = EXERCISES.into_iter();
-        let in_order = |name: &String| known.any(|it| it.name == *name);
+    /// Fails with the first inconsistency otherwise.
+    pub fn validated(self, lang: Lang) -> anyhow::Result<Class> {
+        let mut course = EXERCISES.into_iter();
+        let in_order = |name: &String| course.any(|exercise| exercise.name == *name);
         ensure!(
             !self.exercises.is_empty() && self.exercises.iter().all(in_order),
-            say!(
+            localize!(
                 lang,
                 "its exercises are not those of this course, or not in order",
                 "其中的练习与本课程不一致，或顺序不对"
             )
         );
         if let Some(pair) = self.students.windows(2).find(|pair| pair[0] >= pair[1]) {
-            bail!(say!(
+            bail!(localize!(
                 lang,
                 "the student '{}' is there twice, or not in order",
                 "学生“{}”重复出现，或顺序不对";
@@ -143,29 +145,31 @@ impl Class {
         let part = self.shard.unwrap_or(Shard { index: 1, of: 1 });
         ensure!(
             (1..=part.of).contains(&part.index),
-            say!(lang, "there is no part {}", "没有第 {} 份"; part)
+            localize!(lang, "there is no part {}", "没有第 {} 份"; part)
         );
         let all = self.students.iter().flat_map(|student| {
             let exercises = self.exercises.iter();
             exercises.map(move |exercise| (student, exercise))
         });
-        let wanted = all.enumerate().filter(|(number, _)| part.has(*number));
-        let mut wanted = wanted.map(|(_, answer)| answer);
+        let expected = all.enumerate().filter(|(number, _)| part.contains(*number));
+        let mut expected = expected.map(|(_, submission)| submission);
         let mut results = self.results.iter();
         loop {
-            match (wanted.next(), results.next()) {
+            match (expected.next(), results.next()) {
                 (None, None) => break,
-                (wanted, Some(result)) if wanted == Some((&result.student, &result.exercise)) => {
-                    result.checked(lang)?;
+                (expected, Some(result))
+                    if expected == Some((&result.student, &result.exercise)) =>
+                {
+                    result.validate(lang)?;
                 }
-                (_, Some(result)) => bail!(say!(
+                (_, Some(result)) => bail!(localize!(
                     lang,
                     "the result for {} of '{}' does not belong there: no such student or exercise is in its lists, it \
                      is of another part, or one before it is missing or there twice",
                     "{}（学生“{}”）的结果不该在这里：名单中没有这名学生或这道练习，或属于另一份，或前面有缺失或重复";
                     in_a_line(&result.exercise), in_a_line(&result.student)
                 )),
-                (Some((student, exercise)), None) => bail!(say!(
+                (Some((student, exercise)), None) => bail!(localize!(
                     lang,
                     "the result for {} of '{}' is missing",
                     "缺少 {}（学生“{}”）的结果";
@@ -176,38 +180,41 @@ impl Class {
         Ok(self)
     }
 
-    fn put_in_order(&mut self) {
-        let place = |names: &[String]| -> BTreeMap<String, usize> {
+    fn sort_results(&mut self) {
+        let ranks = |names: &[String]| -> BTreeMap<String, usize> {
             names.iter().cloned().zip(0..).collect()
         };
-        let (students, exercises) = (place(&self.students), place(&self.exercises));
-        self.results.sort_by_key(|it| {
+        let (students, exercises) = (ranks(&self.students), ranks(&self.exercises));
+        self.results.sort_by_key(|result| {
             (
-                students.get(&it.student).copied(),
-                exercises.get(&it.exercise).copied(),
+                students.get(&result.student).copied(),
+                exercises.get(&result.exercise).copied(),
             )
         });
     }
 
-    /// What came of a student's answer to an exercise; none where that is of another part.
-    pub fn result(&self, student: &str, exercise: &str) -> Option<&Result> {
+    /// Returns a student's result for an exercise; `None` if it belongs to another shard.
+    pub fn result(&self, student: &str, exercise: &str) -> Option<&StudentResult> {
         let mut all = self.results.iter();
-        all.find(|it| it.student == student && it.exercise == exercise)
+        all.find(|result| result.student == student && result.exercise == exercise)
     }
 
-    /// How many answers of each outcome.
+    /// Returns the number of submissions with an outcome.
     pub fn count(&self, outcome: Outcome) -> usize {
-        let those = self.results.iter().filter(|it| it.outcome == outcome);
-        those.count()
+        let matching = self
+            .results
+            .iter()
+            .filter(|result| result.outcome == outcome);
+        matching.count()
     }
 }
 
-impl Result {
-    /// Whether its outcome goes with what else it says.
-    fn checked(&self, lang: Lang) -> anyhow::Result<()> {
+impl StudentResult {
+    /// Checks that the step is consistent with the outcome.
+    fn validate(&self, lang: Lang) -> anyhow::Result<()> {
         ensure!(
             (self.outcome == Outcome::Rejected) == self.step.is_some(),
-            say!(
+            localize!(
                 lang,
                 "the result for {} of '{}' has an outcome that does not go with its step",
                 "{}（学生“{}”）的结果与所在步骤不符";
@@ -218,7 +225,7 @@ impl Result {
     }
 }
 
-fn shard(shard: Option<Shard>) -> String {
+fn display_shard(shard: Option<Shard>) -> String {
     shard.map_or("1/1".to_owned(), |shard| shard.to_string())
 }
 
@@ -226,9 +233,14 @@ fn shard(shard: Option<Shard>) -> String {
 pub mod sample {
     use super::*;
 
-    /// What came of an answer of which nothing else is known.
-    pub fn result(student: &str, exercise: &str, outcome: Outcome, step: Option<Step>) -> Result {
-        Result {
+    /// Returns a result with empty optional fields.
+    pub fn result(
+        student: &str,
+        exercise: &str,
+        outcome: Outcome,
+        step: Option<Step>,
+    ) -> StudentResult {
+        StudentResult {
             student: student.to_owned(),
             exercise: exercise.to_owned(),
             outcome,
@@ -245,14 +257,17 @@ pub mod sample {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::course::OURS;
+    use crate::course::BUILT_IN;
 
-    /// Two students' answers, those of a part.
+    /// Returns the record of a shard of a class with two students who pass everything.
     fn part(index: u32, of: u32) -> Class {
         let students = ["ann", "bob"].map(str::to_owned).to_vec();
-        let exercises: Vec<String> = OURS.iter().map(|it| it.name.to_owned()).collect();
+        let exercises: Vec<String> = BUILT_IN
+            .iter()
+            .map(|exercise| exercise.name.to_owned())
+            .collect();
         let all = students.iter().flat_map(|student| {
-            exercises.iter().map(move |exercise| Result {
+            exercises.iter().map(move |exercise| StudentResult {
                 student: student.clone(),
                 exercise: exercise.clone(),
                 outcome: Outcome::Passed,
@@ -265,7 +280,9 @@ mod tests {
             })
         });
         let shard = Shard { index, of };
-        let results = all.enumerate().filter(|(number, _)| shard.has(*number));
+        let results = all
+            .enumerate()
+            .filter(|(number, _)| shard.contains(*number));
         Class {
             seed: 3,
             shard: (of > 1).then_some(shard),
@@ -276,19 +293,19 @@ mod tests {
     }
 
     #[test]
-    fn parts_make_the_whole_in_any_order() {
+    fn shards_merge_in_any_order() {
         let whole = part(1, 1);
         for of in [2, 3, 4, 7] {
             let mut parts: Vec<Class> = (1..=of).map(|index| part(index, of)).collect();
             parts.reverse();
-            assert_eq!(Class::merged(parts, Lang::En).unwrap(), whole, "{of} parts");
+            assert_eq!(Class::merge(parts, Lang::En).unwrap(), whole, "{of} parts");
         }
-        assert_eq!(Class::merged(vec![part(1, 1)], Lang::En).unwrap(), whole);
+        assert_eq!(Class::merge(vec![part(1, 1)], Lang::En).unwrap(), whole);
     }
 
     #[test]
-    fn what_is_no_whole_is_refused() {
-        let error = |parts| Class::merged(parts, Lang::En).unwrap_err().to_string();
+    fn incomplete_or_mixed_shards_are_rejected() {
+        let error = |parts| Class::merge(parts, Lang::En).unwrap_err().to_string();
         assert!(error(vec![]).contains("no record"));
         assert!(error(vec![part(1, 2)]).contains("1 of 2 parts"));
         assert!(error(vec![part(1, 2), part(1, 2)]).contains("part 1/2 is there twice"));
@@ -301,31 +318,34 @@ mod tests {
         assert!(error(vec![part(1, 2), short]).contains("of 'bob' is missing"));
     }
 
-    /// What is said of a record that was changed like this.
-    fn wrong(change: impl FnOnce(&mut Class)) -> String {
+    /// Returns the error for a record changed by `change`.
+    fn error_after(change: impl FnOnce(&mut Class)) -> String {
         let mut class = part(1, 2);
         change(&mut class);
-        class.checked(Lang::En).unwrap_err().to_string()
+        class.validated(Lang::En).unwrap_err().to_string()
     }
 
     #[test]
-    fn a_record_has_what_a_grading_can_have_made() {
-        assert!(part(2, 3).checked(Lang::En).is_ok());
-        let said = wrong(|it| it.exercises[0] = "01-other".to_owned());
-        assert!(said.contains("exercises are not those"), "{said}");
-        let said = wrong(|it| it.students[1] = "ann".to_owned());
-        assert!(said.contains("'ann' is there twice"), "{said}");
-        let said = wrong(|it| it.results[0].student = "eve".to_owned());
-        assert!(said.contains("'eve' does not belong"), "{said}");
-        let said = wrong(|it| it.results[0].exercise = "30-more".to_owned());
-        assert!(said.contains("30-more of 'ann' does not belong"), "{said}");
-        let said = wrong(|it| it.results.insert(0, it.results[0].clone()));
-        assert!(said.contains("does not belong"), "{said}");
-        let said = wrong(|it| it.results[0].outcome = Outcome::Rejected);
-        assert!(said.contains("does not go with its step"), "{said}");
+    fn inconsistent_records_are_rejected() {
+        assert!(part(2, 3).validated(Lang::En).is_ok());
+        let error = error_after(|class| class.exercises[0] = "01-other".to_owned());
+        assert!(error.contains("exercises are not those"), "{error}");
+        let error = error_after(|class| class.students[1] = "ann".to_owned());
+        assert!(error.contains("'ann' is there twice"), "{error}");
+        let error = error_after(|class| class.results[0].student = "eve".to_owned());
+        assert!(error.contains("'eve' does not belong"), "{error}");
+        let error = error_after(|class| class.results[0].exercise = "30-more".to_owned());
+        assert!(
+            error.contains("30-more of 'ann' does not belong"),
+            "{error}"
+        );
+        let error = error_after(|class| class.results.insert(0, class.results[0].clone()));
+        assert!(error.contains("does not belong"), "{error}");
+        let error = error_after(|class| class.results[0].outcome = Outcome::Rejected);
+        assert!(error.contains("does not go with its step"), "{error}");
         for (index, of) in [(0, 2), (3, 2), (0, 0), (1, 0)] {
-            let said = wrong(|it| it.shard = Some(Shard { index, of }));
-            assert!(said.contains("there is no part"), "{said}");
+            let error = error_after(|class| class.shard = Some(Shard { index, of }));
+            assert!(error.contains("there is no part"), "{error}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The files for what came of a class: looked at before the work, written after it.
+//! The output files of a class: validated before grading, written after it.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -8,19 +8,19 @@ use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use chapter::file::{can_write_into, folder_of};
 
 use crate::files::write_whole;
-use crate::folder::shown;
 use crate::lang::{Lang, tr};
+use crate::workspace::display_path;
 
-/// What must not be replaced by results.
+/// Inputs that results must not overwrite.
 #[derive(Clone, Copy, Debug)]
-pub enum Kept<'a> {
-    /// A class's folder, with all that is in it.
+pub enum Protected<'a> {
+    /// The class's folder with all its files.
     Class(&'a Path),
     /// The records that are merged.
     Records(&'a [PathBuf]),
 }
 
-/// Where results go.
+/// The files that results are written to.
 #[derive(Clone, Debug)]
 pub struct ResultFiles {
     out: Option<PathBuf>,
@@ -29,51 +29,52 @@ pub struct ResultFiles {
 }
 
 impl ResultFiles {
-    /// Those that the flags `--out`, `--csv` and `--copies` name, and the folder of `--feedback`. None is written
-    /// before all work is done, so all that can be wrong with them is said now.
+    /// Validates the files named by `--out`, `--csv` and `--copies`, and the folder named by `--feedback`.
+    /// They are written only after all the work is done, so every problem is reported now.
     ///
     /// # Errors
     ///
-    /// Where one is no ordinary file, is to be kept, or cannot be written; where two are the same.
+    /// Fails if a file is not a regular file, is an input, or cannot be written, or if two flags name the
+    /// same file.
     pub fn new(
         named: [(&str, Option<&Path>); 3],
         feedback: Option<&Path>,
-        kept: Kept<'_>,
+        protected: Protected<'_>,
         lang: Lang,
     ) -> Result<ResultFiles> {
-        let mut places: Vec<(&str, PathBuf)> = Vec::new();
+        let mut paths: Vec<(&str, PathBuf)> = Vec::new();
         for (flag, path) in named {
             let Some(path) = path else { continue };
-            let named = format!("{flag} {}", shown(path));
-            let place = place(&named, path, lang)?;
-            refuse(&named, &place, kept, lang)?;
-            if let Some((other, _)) = places.iter().find(|(_, known)| *known == place) {
-                bail!(say!(
+            let named = format!("{flag} {}", display_path(path));
+            let path = writable_path(&named, path, lang)?;
+            check_protected(&named, &path, protected, lang)?;
+            if let Some((other, _)) = paths.iter().find(|(_, other_path)| *other_path == path) {
+                bail!(localize!(
                     lang,
                     "{} and {} name the same file: give each its own",
                     "{} 和 {} 是同一个文件：请分别指定";
                     other, flag
                 ));
             }
-            places.push((flag, place));
+            paths.push((flag, path));
         }
         if let Some(folder) = feedback {
-            super::feedback::prepared(folder, kept, lang)?;
+            super::feedback::prepare_folder(folder, protected, lang)?;
         }
         let [out, csv, copies] = named.map(|(_, path)| path.map(Path::to_owned));
         Ok(ResultFiles { out, csv, copies })
     }
 
-    /// Where answers that are like each other go.
+    /// Returns the file for pairs of similar submissions.
     pub fn copies(&self) -> Option<&Path> {
         self.copies.as_deref()
     }
 
-    /// Writes those.
+    /// Writes the table of similar submissions.
     ///
     /// # Errors
     ///
-    /// Where they cannot be written.
+    /// Fails if the file cannot be written.
     pub fn write_copies(&self, table: &str) -> Result<()> {
         match &self.copies {
             Some(path) => write_whole(path, table),
@@ -81,42 +82,42 @@ impl ResultFiles {
         }
     }
 
-    /// Writes them, each in place of what may have come there meanwhile; that one cannot be written keeps
-    /// the other from nothing.
+    /// Writes the record and the table, replacing files created in the meantime. A failure to write one does
+    /// not prevent the other from being written.
     ///
     /// # Errors
     ///
-    /// Where one cannot be written.
+    /// Fails if either cannot be written.
     pub fn write(&self, record: &str, table: &str) -> Result<()> {
         let write = |path: &Option<PathBuf>, text| match path {
             Some(path) => write_whole(path, text),
             None => Ok(()),
         };
-        let written = write(&self.out, record);
-        write(&self.csv, table).and(written)
+        let result = write(&self.out, record);
+        write(&self.csv, table).and(result)
     }
 }
 
-/// The file's whole path, where it can be written.
-fn place(named: &str, path: &Path, lang: Lang) -> Result<PathBuf> {
+/// Returns the file's canonical path, after checking that it can be written.
+fn writable_path(named: &str, path: &Path, lang: Lang) -> Result<PathBuf> {
     let folder = folder_of(path);
     ensure!(
         folder.is_dir(),
-        say!(
+        localize!(
             lang,
             "{}: there is no folder {}; make it first, or choose another",
             "{}：没有文件夹 {}；请先创建，或换一个位置";
-            named, shown(folder)
+            named, display_path(folder)
         )
     );
     let is_file = match fs::symlink_metadata(path) {
-        Ok(there) => there.is_file(),
-        Err(error) if error.kind() == ErrorKind::NotFound => ends_in_a_name(path),
+        Ok(metadata) => metadata.is_file(),
+        Err(error) if error.kind() == ErrorKind::NotFound => names_a_file(path),
         Err(error) => return Err(error).with_context(|| named.to_owned()),
     };
     ensure!(
         is_file,
-        say!(
+        localize!(
             lang,
             "{} is no ordinary file, and nothing else is written to: no folder, device or link; choose another \
              name",
@@ -125,26 +126,26 @@ fn place(named: &str, path: &Path, lang: Lang) -> Result<PathBuf> {
         )
     );
     can_write_into(folder).map_err(|why| {
-        anyhow!(say!(
+        anyhow!(localize!(
             lang,
             "{}: nothing can be written into {}: {}",
             "{}：无法写入 {}：{}";
-            named, shown(folder), why
+            named, display_path(folder), why
         ))
     })?;
-    whole(path).with_context(|| named.to_owned())
+    canonical_path(path).with_context(|| named.to_owned())
 }
 
-/// Whether it can be a new file's: `results/` is a folder's.
-fn ends_in_a_name(path: &Path) -> bool {
-    let written = path.as_os_str().as_encoded_bytes();
-    let last = written.last().copied().map(char::from);
+/// Returns true if the path can name a new file; `results/` names a folder.
+fn names_a_file(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let last = bytes.last().copied().map(char::from);
     let last = last.is_some_and(|last| !std::path::is_separator(last));
     last && matches!(path.components().next_back(), Some(Component::Normal(_)))
 }
 
-/// Without links, and the same for every way of writing it.
-fn whole(path: &Path) -> std::io::Result<PathBuf> {
+/// Returns the path without symbolic links, so that two spellings of one file compare equal.
+fn canonical_path(path: &Path) -> std::io::Result<PathBuf> {
     if path.exists() {
         return fs::canonicalize(path);
     }
@@ -152,24 +153,25 @@ fn whole(path: &Path) -> std::io::Result<PathBuf> {
     Ok(folder.join(path.file_name().unwrap_or_default()))
 }
 
-fn refuse(named: &str, place: &Path, kept: Kept<'_>, lang: Lang) -> Result<()> {
-    match kept {
-        Kept::Class(folder) => {
-            let whole = fs::canonicalize(folder).with_context(|| shown(folder))?;
+fn check_protected(named: &str, path: &Path, protected: Protected<'_>, lang: Lang) -> Result<()> {
+    match protected {
+        Protected::Class(folder) => {
+            let class = fs::canonicalize(folder).with_context(|| display_path(folder))?;
             ensure!(
-                !place.starts_with(whole),
-                say!(
+                !path.starts_with(class),
+                localize!(
                     lang,
                     "{} is in the class's folder {}, where the answers are: choose a place outside",
                     "{} 在全班的文件夹 {} 里，那里放的是答案：请换到外面";
-                    named, shown(folder)
+                    named, display_path(folder)
                 )
             );
         }
-        Kept::Records(records) => {
-            let same = |record: &&PathBuf| fs::canonicalize(record).is_ok_and(|it| it == place);
-            if records.iter().any(|record| same(&record)) {
-                bail!(say!(
+        Protected::Records(records) => {
+            let is_same =
+                |record: &&PathBuf| fs::canonicalize(record).is_ok_and(|record| record == path);
+            if records.iter().any(|record| is_same(&record)) {
+                bail!(localize!(
                     lang,
                     "{} is one of the records that are merged: choose another name",
                     "{} 是要合并的记录之一：请换一个名字";
@@ -181,8 +183,8 @@ fn refuse(named: &str, place: &Path, kept: Kept<'_>, lang: Lang) -> Result<()> {
     Ok(())
 }
 
-/// What is said where the record cannot be written after all.
-pub fn printed_instead() -> &'static str {
+/// Returns the error context for a record that is printed because it cannot be written.
+pub fn unwritable_message() -> &'static str {
     tr(
         "the results are printed, for they cannot be written",
         "结果无法写入文件，因此改为直接输出",

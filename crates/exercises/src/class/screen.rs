@@ -1,55 +1,57 @@
-//! A class's table on the terminal: a line a student, a mark an exercise.
+//! A class's table on the terminal: one line per student, one mark per exercise.
 
-use super::marks::written;
+use super::marks::format_points;
 use super::{Class, Marks, Outcome};
 use crate::lang::Lang;
 use crate::report::WIDTH;
-use crate::text::{columns, in_a_line, padded_left, padded_right, wrapped};
+use crate::text::{columns, in_a_line, pad_left, pad_right, wrapped};
 
-/// A name takes so many columns at most.
-const LONGEST: usize = 24;
-/// So many students are shown; files have all of them.
-const MOST: usize = 40;
+/// The maximum width of a name, in columns.
+const MAX_NAME_WIDTH: usize = 24;
+/// The maximum number of students shown; the files contain all of them.
+const MAX_STUDENTS: usize = 40;
 
-/// The table, in lines of 80 columns.
+/// Formats the table in lines of at most 80 columns.
 pub fn screen(class: &Class, marks: Option<&Marks>, lang: Lang) -> String {
-    let shown = class.students.iter().take(MOST);
-    let names: Vec<String> = shown.map(|name| short(&in_a_line(name))).collect();
+    let shown = class.students.iter().take(MAX_STUDENTS);
+    let names: Vec<String> = shown.map(|name| truncate_name(&in_a_line(name))).collect();
     let width = names.iter().map(|name| columns(name)).max().unwrap_or(0);
     let mut lines = Vec::new();
     for (student, name) in class.students.iter().zip(&names) {
-        let of = class
+        let results = class
             .exercises
             .iter()
             .map(|exercise| class.result(student, exercise));
-        let all: Vec<_> = of.collect();
-        let passed = all
+        let results: Vec<_> = results.collect();
+        let passed = results
             .iter()
             .flatten()
-            .filter(|it| it.outcome == Outcome::Passed)
+            .filter(|result| result.outcome == Outcome::Passed)
             .count();
-        let signs: String = all.iter().map(|it| sign(*it)).collect();
+        let signs: String = results.iter().map(|result| sign(*result)).collect();
         let mut line = format!(
             "{}  {signs}  {}",
-            padded_right(name, width),
-            padded_left(&passed.to_string(), class.exercises.len().to_string().len())
+            pad_right(name, width),
+            pad_left(&passed.to_string(), class.exercises.len().to_string().len())
         );
         if let Some(marks) = marks {
-            let points = all
+            let points = results
                 .iter()
                 .flatten()
-                .filter_map(|it| marks.points(class, it));
-            let points = written(points.sum());
-            line += &say!(lang, "  {} points", "  {} 分"; padded_left(&points, 6));
+                .filter_map(|result| marks.points(class, result));
+            let points = format_points(points.sum());
+            line += &localize!(lang, "  {} points", "  {} 分"; pad_left(&points, 6));
         }
         lines.push(line);
     }
-    if class.students.len() > MOST {
-        lines.push(say!(lang, "… and {} more", "……还有 {} 名"; class.students.len() - MOST));
+    if class.students.len() > MAX_STUDENTS {
+        lines.push(
+            localize!(lang, "… and {} more", "……还有 {} 名"; class.students.len() - MAX_STUDENTS),
+        );
     }
     let first = class.exercises.first().map_or("", String::as_str);
     let last = class.exercises.last().map_or("", String::as_str);
-    let legend = say!(
+    let legend = localize!(
         lang,
         "From {} to {}, and how many passed: ✓ passed, ✗ rejected, · missing, ? ungraded",
         "从 {} 到 {}，以及通过的份数：✓ 通过，✗ 未通过，· 缺交，? 未能评分";
@@ -59,28 +61,28 @@ pub fn screen(class: &Class, marks: Option<&Marks>, lang: Lang) -> String {
     lines.join("\n")
 }
 
-fn sign(result: Option<&super::Result>) -> char {
-    match result.map(|it| it.outcome) {
+fn sign(result: Option<&super::StudentResult>) -> char {
+    match result.map(|result| result.outcome) {
         Some(Outcome::Passed) => '✓',
         Some(Outcome::Rejected) => '✗',
         Some(Outcome::Missing) => '·',
         Some(Outcome::Ungraded) => '?',
-        // Of another part.
+        // The result belongs to another shard.
         None => ' ',
     }
 }
 
-/// A name in so few columns as there are.
-fn short(name: &str) -> String {
-    if columns(name) <= LONGEST {
+/// Truncates a name to its maximum width.
+fn truncate_name(name: &str) -> String {
+    if columns(name) <= MAX_NAME_WIDTH {
         return name.to_owned();
     }
     let mut short = String::new();
-    for letter in name.chars() {
-        if columns(&short) + 3 > LONGEST {
+    for character in name.chars() {
+        if columns(&short) + 3 > MAX_NAME_WIDTH {
             break;
         }
-        short.push(letter);
+        short.push(character);
     }
     short + "…"
 }
@@ -90,9 +92,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_cut_to_their_columns() {
-        assert_eq!(short("ann"), "ann");
-        let long = short(&"李".repeat(40));
-        assert!(columns(&long) <= LONGEST && long.ends_with('…'), "{long}");
+    fn long_names_are_truncated() {
+        assert_eq!(truncate_name("ann"), "ann");
+        let long = truncate_name(&"李".repeat(40));
+        assert!(
+            columns(&long) <= MAX_NAME_WIDTH && long.ends_with('…'),
+            "{long}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! A part of a class.
+//! A shard: one of several parts of a class that are graded separately.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::lang::tr;
 
-/// Part `index` of `of`, counted from 1: `2/4`.
+/// Shard `index` of `of`, counted from 1: `2/4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shard {
-    /// Which part.
+    /// The shard's number, from 1.
     pub index: u32,
-    /// Of how many.
+    /// The number of shards.
     pub of: u32,
 }
 
 impl Shard {
-    /// Whether the answer of this number, counted from 0 over the whole class, is in this part. One after
-    /// the other goes to another part, so that each has some of every exercise.
-    pub fn has(self, number: usize) -> bool {
+    /// Returns true if the shard contains the submission with this number, counted from 0 over the whole
+    /// class. Submissions are dealt out round-robin, so that each shard gets some of every exercise.
+    pub fn contains(self, number: usize) -> bool {
         number % self.of as usize == self.index as usize - 1
     }
 }
@@ -53,21 +53,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_answer_is_in_one_part() {
+    fn every_submission_is_in_exactly_one_shard() {
         let parts: Vec<Shard> = (1..=4).map(|k| format!("{k}/4").parse().unwrap()).collect();
         for number in 0..50 {
-            let having = parts.iter().filter(|part| part.has(number)).count();
-            assert_eq!(having, 1, "{number}");
+            let count = parts.iter().filter(|part| part.contains(number)).count();
+            assert_eq!(count, 1, "{number}");
         }
-        assert!("1/1".parse::<Shard>().unwrap().has(3));
+        assert!("1/1".parse::<Shard>().unwrap().contains(3));
     }
 
     #[test]
-    fn what_is_no_part_is_refused() {
-        for bad in [
+    fn invalid_shards_are_rejected() {
+        for text in [
             "", "1", "0/4", "5/4", "1/0", "-1/4", "a/b", "1/4/2", "1.0/2",
         ] {
-            assert!(bad.parse::<Shard>().is_err(), "{bad}");
+            assert!(text.parse::<Shard>().is_err(), "{text}");
         }
     }
 }

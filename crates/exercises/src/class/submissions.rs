@@ -1,4 +1,4 @@
-//! A folder with one folder a student.
+//! A class's folder, which has one folder per student.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -7,41 +7,41 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::exercise::Exercise;
-use crate::folder;
 use crate::lang::Lang;
 use crate::text::in_a_line;
+use crate::workspace;
 
-/// What students handed in.
+/// The students' submissions.
 #[derive(Clone)]
 pub struct Submissions {
     folder: PathBuf,
-    /// The students: their folders' names, in order.
+    /// The students' names, which are the names of their folders, sorted.
     pub students: Vec<String>,
-    /// The exercises that are graded, in order.
+    /// The exercises to grade, in order.
     pub exercises: Vec<&'static Exercise>,
 }
 
 impl Submissions {
-    /// Those in a folder: each folder in it is a student's.
+    /// Opens a class's folder; each folder in it belongs to one student.
     ///
     /// # Errors
     ///
-    /// Where it cannot be read, has no folders, or one whose name is no text.
+    /// Fails if the folder cannot be read, has no folders in it, or has one whose name is not valid UTF-8.
     pub fn open(
         folder: &Path,
         exercises: Vec<&'static Exercise>,
         lang: Lang,
     ) -> Result<Submissions> {
-        let named = || folder::shown(folder);
+        let named = || workspace::display_path(folder);
         let mut students = Vec::new();
         for entry in fs::read_dir(folder).with_context(named)? {
             let entry = entry.with_context(named)?;
-            // What a link leads to is nobody's submission.
+            // Do not follow symbolic links: their targets are not submissions.
             if !entry.file_type()?.is_dir() {
                 continue;
             }
             let name = entry.file_name().into_string().map_err(|name| {
-                anyhow::anyhow!(say!(
+                anyhow::anyhow!(localize!(
                     lang,
                     "{}: the name of the folder {:?} is no text in UTF-8",
                     "{}：文件夹 {:?} 的名字不是 UTF-8 文本";
@@ -54,7 +54,7 @@ impl Submissions {
         }
         ensure!(
             !students.is_empty(),
-            say!(
+            localize!(
                 lang,
                 "{} has no folders: make one for each student, with the answers in it",
                 "{} 中没有文件夹：请为每名学生建一个文件夹，把答案放在里面";
@@ -70,8 +70,8 @@ impl Submissions {
         })
     }
 
-    /// All answers that could be there, in order: student by student, exercise by exercise.
-    pub fn all(&self) -> impl Iterator<Item = (&str, &'static Exercise)> {
+    /// Returns all possible submissions, ordered by student, then by exercise.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &'static Exercise)> {
         self.students.iter().flat_map(|student| {
             let student = student.as_str();
             let exercises = self.exercises.iter();
@@ -79,31 +79,33 @@ impl Submissions {
         })
     }
 
-    /// Where a student's folder is.
-    pub fn of(&self, student: &str) -> PathBuf {
+    /// Returns the path of a student's folder.
+    pub fn student_folder(&self, student: &str) -> PathBuf {
         self.folder.join(student)
     }
 
-    /// A student's answer; `None` where there is none.
+    /// Reads a student's submission; `None` if there is none.
     ///
     /// # Errors
     ///
-    /// Where it is no file, or one that cannot be read.
-    pub fn answer(&self, student: &str, exercise: &Exercise, lang: Lang) -> Result<Option<String>> {
+    /// Fails if it is not a regular file or cannot be read.
+    pub fn read(&self, student: &str, exercise: &Exercise, lang: Lang) -> Result<Option<String>> {
         let path = self.folder.join(student).join(exercise.file());
-        let named = shown(student, exercise);
-        // Not what a link leads to, which may be anything on this machine.
+        let named = display_name(student, exercise);
+        // Do not follow symbolic links, which could point to any file of this machine.
         match fs::symlink_metadata(&path) {
-            Ok(there) if there.is_file() => folder::read(&path, &named, lang).map(Some),
-            Ok(_) => bail!(say!(lang, "{} is no file", "{} 不是普通文件"; named)),
+            Ok(metadata) if metadata.is_file() => {
+                workspace::read_text(&path, &named, lang).map(Some)
+            }
+            Ok(_) => bail!(localize!(lang, "{} is no file", "{} 不是普通文件"; named)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error).context(named),
         }
     }
 }
 
-/// What an answer's file is called in messages: no path of this machine is in a record, and what the
-/// class's folder is called neither.
-pub fn shown(student: &str, exercise: &Exercise) -> String {
+/// Returns the name of a submission's file for messages. It is relative to the class's folder, because
+/// records must not contain paths of this machine.
+pub fn display_name(student: &str, exercise: &Exercise) -> String {
     in_a_line(&format!("{student}/{}", exercise.file())).into_owned()
 }

@@ -1,53 +1,62 @@
-//! A class's table: a row a student, a column an exercise.
+//! A class's table: one row per student, one column per exercise.
 
 use anyhow::Result;
 
-use super::marks::written;
+use super::marks::format_points;
 use super::{Class, Marks, Outcome};
 
-/// The table as CSV. A cell says `passed`, the step at which the answer was rejected, `missing` or
-/// `ungraded`; the second column how many passed, and with marks the third how many points that is.
+/// Formats the table as CSV. A cell contains `passed`, the step at which the submission was rejected,
+/// `missing` or `ungraded`; the second column contains the number of passed exercises and, with marks, the
+/// third the points.
 ///
 /// # Errors
 ///
-/// None that a text in memory could have.
+/// Fails only if CSV cannot be written to memory.
 pub fn table(class: &Class, marks: Option<&Marks>) -> Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let head = ["student", "passed"].into_iter();
     let head = head.chain(marks.map(|_| "points"));
     writer.write_record(head.chain(class.exercises.iter().map(String::as_str)))?;
     for student in &class.students {
-        let of = class.results.iter().filter(|it| it.student == *student);
-        let of: Vec<_> = of.collect();
-        let passed = of.iter().filter(|it| it.outcome == Outcome::Passed).count();
+        let results = class
+            .results
+            .iter()
+            .filter(|result| result.student == *student);
+        let results: Vec<_> = results.collect();
+        let passed = results
+            .iter()
+            .filter(|result| result.outcome == Outcome::Passed)
+            .count();
         let cells = class.exercises.iter().map(|exercise| {
-            let found = of.iter().find(|it| it.exercise == *exercise);
-            cell(found.copied())
+            let result = results.iter().find(|result| result.exercise == *exercise);
+            outcome_label(result.copied())
         });
-        let first = [plain(student), passed.to_string()].into_iter();
+        let first = [escape_formula(student), passed.to_string()].into_iter();
         let points = marks.map(|marks| {
-            let points = of.iter().filter_map(|it| marks.points(class, it));
-            written(points.sum())
+            let points = results
+                .iter()
+                .filter_map(|result| marks.points(class, result));
+            format_points(points.sum())
         });
         writer.write_record(first.chain(points).chain(cells.map(str::to_owned)))?;
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-/// A result in a word.
-pub fn cell(result: Option<&super::Result>) -> &'static str {
-    match result.map(|it| (it.outcome, it.step)) {
+/// Returns a one-word label for a result, as used in records.
+pub fn outcome_label(result: Option<&super::StudentResult>) -> &'static str {
+    match result.map(|result| (result.outcome, result.step)) {
         Some((Outcome::Passed, _)) => "passed",
         Some((Outcome::Rejected, step)) => step.map_or("rejected", |step| step.name()),
         Some((Outcome::Missing, _)) => "missing",
         Some((Outcome::Ungraded, _)) => "ungraded",
-        // Of another part.
+        // The result belongs to another shard.
         None => "",
     }
 }
 
-/// A name that a spreadsheet takes for no formula.
-pub fn plain(name: &str) -> String {
+/// Quotes a name that a spreadsheet would read as a formula.
+pub fn escape_formula(name: &str) -> String {
     match name.starts_with(['=', '+', '-', '@', '\t', '\r']) {
         true => format!("'{name}"),
         false => name.to_owned(),
@@ -61,8 +70,8 @@ mod tests {
     use crate::data::Step;
 
     #[test]
-    fn a_row_a_student_and_no_formulas() {
-        let result = |student: &str, exercise: &str, outcome, step| class::Result {
+    fn the_table_has_one_row_per_student_and_no_formulas() {
+        let result = |student: &str, exercise: &str, outcome, step| class::StudentResult {
             message: "a, \"b\"".to_owned(),
             ..class::record::sample::result(student, exercise, outcome, step)
         };

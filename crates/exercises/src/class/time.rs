@@ -1,4 +1,4 @@
-//! When an answer was handed in.
+//! Submission times.
 
 use std::fs;
 use std::path::Path;
@@ -8,17 +8,17 @@ use std::time::UNIX_EPOCH;
 use anyhow::{Context as _, Result, bail};
 use toml::value::{Datetime, Offset};
 
-use super::marks::By;
+use super::marks::TimeSource;
 use crate::lang::Lang;
 
-/// Seconds since 1970 of a time with its place on earth.
+/// Converts a time with an offset from UTC to seconds since 1970.
 ///
 /// # Errors
 ///
-/// Where it is no whole time.
+/// Fails if the date, the time or the offset is missing.
 pub fn seconds(time: &Datetime, lang: Lang) -> Result<i64> {
     let (Some(date), Some(clock), Some(offset)) = (time.date, time.time, time.offset) else {
-        bail!(say!(
+        bail!(localize!(
             lang,
             "the deadline {} is no whole time: write a date, a time and the distance from UTC, as \
              2026-10-12T23:59:00+08:00",
@@ -36,9 +36,9 @@ pub fn seconds(time: &Datetime, lang: Lang) -> Result<i64> {
     Ok((60 * hours + i64::from(clock.minute) - minutes) * 60 + i64::from(second))
 }
 
-/// Days from 1970-01-01 to a day of the Gregorian calendar.
+/// Returns the number of days from 1970-01-01 to a day of the Gregorian calendar.
 fn days(year: i64, month: i64, day: i64) -> i64 {
-    // Years begin in March, so that a leap day is a year's last.
+    // Count years from March, so that the leap day is the last day of a year.
     let (year, month) = match month {
         1 | 2 => (year - 1, month + 9),
         _ => (year, month - 3),
@@ -47,40 +47,42 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     365 * year + leaps + (153 * month + 2) / 5 + day - 1 - 719_468
 }
 
-/// When a student's file was handed in, in seconds since 1970; none where there is no such file.
+/// Returns the time at which a student's file was handed in, in seconds since 1970; `None` if there is no
+/// such file.
 ///
 /// # Errors
 ///
-/// Where nobody knows.
-pub fn handed_in(folder: &Path, file: &str, by: By, lang: Lang) -> Result<Option<i64>> {
-    let Ok(there) = fs::symlink_metadata(folder.join(file)) else {
+/// Fails if the time cannot be determined.
+pub fn handed_in(folder: &Path, file: &str, source: TimeSource, lang: Lang) -> Result<Option<i64>> {
+    let Ok(metadata) = fs::symlink_metadata(folder.join(file)) else {
         return Ok(None);
     };
-    match by {
-        By::File => {
-            let changed = there.modified().context(file.to_owned())?;
+    match source {
+        TimeSource::File => {
+            let changed = metadata.modified().context(file.to_owned())?;
             let seconds = changed
                 .duration_since(UNIX_EPOCH)
-                .map_or(0, |it| it.as_secs());
+                .map_or(0, |time| time.as_secs());
             Ok(Some(i64::try_from(seconds)?))
         }
-        By::Commit => committed(folder, file, lang).map(Some),
+        TimeSource::Commit => commit_time(folder, file, lang).map(Some),
     }
 }
 
-/// The time of the last commit that changed a file. It is asked of a copy: a repository's own settings may name
-/// programs for git to start, and those of a copy are git's.
-fn committed(folder: &Path, file: &str, lang: Lang) -> Result<i64> {
-    let none = |why: String| {
-        say!(
+/// Returns the time of the last commit that changed a file. Runs `git` on a bare clone, because the
+/// configuration of the student's repository could name programs for `git` to run; a clone has the default
+/// configuration.
+fn commit_time(folder: &Path, file: &str, lang: Lang) -> Result<i64> {
+    let unknown = |reason: String| {
+        localize!(
             lang,
             "when {} was committed cannot be told: {}; the student's folder has to be a clone of a repository in which \
              it is committed as it is",
             "无法得知 {} 的提交时间：{}；学生的文件夹应为代码库的克隆，且该文件已按现在的内容提交";
-            file, why.trim()
+            file, reason.trim()
         )
     };
-    let copy = tempfile::tempdir().context("a folder for a copy")?;
+    let clone_folder = tempfile::tempdir().context("a folder for a copy")?;
     let git = |arguments: &[&str]| {
         let mut git = Command::new("git");
         git.args(arguments)
@@ -89,23 +91,27 @@ fn committed(folder: &Path, file: &str, lang: Lang) -> Result<i64> {
         for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
             git.env_remove(name);
         }
-        let ended = git.output().context("git")?;
-        match ended.status.success() {
-            true => Ok(String::from_utf8_lossy(&ended.stdout).into_owned()),
-            false => bail!(none(String::from_utf8_lossy(&ended.stderr).into_owned())),
+        let output = git.output().context("git")?;
+        match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+            false => bail!(unknown(
+                String::from_utf8_lossy(&output.stderr).into_owned()
+            )),
         }
     };
     if !folder.join(".git").is_dir() {
-        bail!(none(lang.pick("there is no .git", "没有 .git").to_owned()));
+        bail!(unknown(
+            lang.pick("there is no .git", "没有 .git").to_owned()
+        ));
     }
-    let (from, to) = (folder.join(".git"), copy.path().join("copy.git"));
+    let (from, to) = (folder.join(".git"), clone_folder.path().join("copy.git"));
     let (Some(from), Some(to)) = (from.to_str(), to.to_str()) else {
-        bail!(none(
+        bail!(unknown(
             lang.pick("its path is no text", "路径不是文本").to_owned()
         ));
     };
     git(&["clone", "--quiet", "--bare", "--no-local", "--", from, to])?;
-    let of_file = [
+    let log_arguments = [
         "--git-dir",
         to,
         "log",
@@ -115,20 +121,20 @@ fn committed(folder: &Path, file: &str, lang: Lang) -> Result<i64> {
         "--",
         file,
     ];
-    let time = git(&of_file)?;
+    let time = git(&log_arguments)?;
     let time = time.trim().parse::<i64>();
     let time = time.map_err(|_| {
-        anyhow::anyhow!(none(
+        anyhow::anyhow!(unknown(
             lang.pick("it is in no commit", "没有包含它的提交")
                 .to_owned()
         ))
     })?;
-    // What is graded is what lies in the folder.
+    // The commit's time counts only if the graded file has the committed content.
     let committed = git(&["--git-dir", to, "show", &format!("HEAD:{file}")])?;
-    let there = fs::read(folder.join(file))?;
-    match committed == String::from_utf8_lossy(&there) {
+    let current = fs::read(folder.join(file))?;
+    match committed == String::from_utf8_lossy(&current) {
         true => Ok(time),
-        false => bail!(none(
+        false => bail!(unknown(
             lang.pick("it was changed since", "提交之后又有改动")
                 .to_owned()
         )),
@@ -141,7 +147,7 @@ mod tests {
 
     #[test]
     fn times_are_seconds_since_1970() {
-        for (text, wanted) in [
+        for (text, expected) in [
             ("1970-01-01T00:00:00Z", 0),
             ("1970-01-01T08:00:00+08:00", 0),
             ("2000-02-29T12:00:00Z", 951_825_600),
@@ -149,7 +155,7 @@ mod tests {
             ("2024-12-31T23:59:59-05:00", 1_735_707_599),
         ] {
             let time: Datetime = text.parse().unwrap();
-            assert_eq!(seconds(&time, Lang::En).unwrap(), wanted, "{text}");
+            assert_eq!(seconds(&time, Lang::En).unwrap(), expected, "{text}");
         }
     }
 }

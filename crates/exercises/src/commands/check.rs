@@ -1,178 +1,195 @@
-//! `check`: answers are graded.
+//! The `check` command, which grades submissions.
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Error, Result, bail};
 
-use super::{CANNOT, Course};
+use super::{Context, EXIT_NOT_GRADED};
 use crate::course::EXERCISES;
 use crate::exercise::Exercise;
 use crate::flags::Check;
 use crate::lang::Lang;
-use crate::output::{self, complain};
+use crate::output::{self, print_error};
 use crate::progress::Progress;
 use crate::random::random;
 use crate::record::Record;
-use crate::worker::{Job, Limits, Terms, supervise};
-use crate::{compiler, files, folder, grade, picture, report};
+use crate::worker::{Job, JobSettings, Limits, supervise};
+use crate::{compiler, files, grade, picture, report, workspace};
 
-/// Grades one answer or all; 0 where all of these passed, 1 where not, 2 where one has no verdict.
-pub fn run(course: &Course, flags: &Check) -> Result<ExitCode> {
+/// Grades one submission or all. Exits with 0 if all passed, 1 if one was rejected, 2 if one could not be
+/// graded.
+pub fn run(context: &Context, flags: &Check) -> Result<ExitCode> {
     if flags.output.is_any() {
-        bail!(say!(
-            course.lang,
+        bail!(localize!(
+            context.lang,
             "--out, --csv, --marks and --feedback are for a class: they go with --submissions",
             "--out、--csv、--marks 和 --feedback 用于全班评分：请与 --submissions 一起使用"
         ));
     }
-    let terms = Terms {
-        seed: flags.seed.unwrap_or_else(drawn),
-        lang: course.lang,
-        clang: compiler::find(course.lang)?,
+    let settings = JobSettings {
+        seed: flags.seed.unwrap_or_else(random_seed),
+        lang: context.lang,
+        clang: compiler::find(context.lang)?,
         limits: Limits::within(flags.seconds),
     };
     match &flags.names[..] {
-        _ if flags.all => all(course, &EXERCISES.into_iter().collect::<Vec<_>>(), &terms),
-        [] | [_] => one(course, flags, &terms),
-        _ if flags.file.is_some() => bail!(say!(
-            course.lang,
+        _ if flags.all => check_all(
+            context,
+            &EXERCISES.into_iter().collect::<Vec<_>>(),
+            &settings,
+        ),
+        [] | [_] => check_one(context, flags, &settings),
+        _ if flags.file.is_some() => bail!(localize!(
+            context.lang,
             "--file is one answer: name one exercise with it",
             "--file 是一份答案：请只指定一道练习"
         )),
-        names => all(course, &selected(names, course.lang)?, &terms),
+        names => check_all(context, &selected(names, context.lang)?, &settings),
     }
 }
 
-/// The exercises of these names, each once, in order.
+/// Returns the exercises with these names, each once, in course order.
 ///
 /// # Errors
 ///
-/// Where there is none of a name.
+/// Fails if a name matches no exercise.
 pub fn selected(names: &[String], lang: Lang) -> Result<Vec<&'static Exercise>> {
     let named = names.iter().map(|name| super::find(name, lang));
     let named = named.collect::<Result<Vec<_>>>()?;
-    let is_named = |it: &&Exercise| named.iter().any(|named| named.name == it.name);
+    let is_named = |exercise: &&Exercise| named.iter().any(|other| other.name == exercise.name);
     Ok(EXERCISES.into_iter().filter(is_named).collect())
 }
 
-fn code(passed: bool) -> ExitCode {
+fn exit_code(passed: bool) -> ExitCode {
     match passed {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     }
 }
 
-fn one(course: &Course, flags: &Check, terms: &Terms) -> Result<ExitCode> {
-    let lang = course.lang;
-    let exercise = course.named(flags.names.first().map(String::as_str))?;
+fn check_one(context: &Context, flags: &Check, settings: &JobSettings) -> Result<ExitCode> {
+    let lang = context.lang;
+    let exercise = context.exercise(flags.names.first().map(String::as_str))?;
     let file = flags.file.clone();
-    let own = file.is_none();
-    let file = file.unwrap_or_else(|| course.folder.file(exercise));
-    let record = graded(exercise, &file, terms, flags.lines)?;
-    let progress = match own {
-        true => keep(course, exercise, record.passed),
-        false => course.folder.progress(lang),
+    let is_default_file = file.is_none();
+    let file = file.unwrap_or_else(|| context.workspace.file(exercise));
+    let record = grade_file(exercise, &file, settings, flags.lines)?;
+    let progress = match is_default_file {
+        true => save_verdict(context, exercise, record.passed),
+        false => context.workspace.progress(lang),
     };
-    // Whatever became of the progress, or of the drawing, the verdict is told first.
-    if course.json {
+    // Print the verdict first, even if the progress or the drawing cannot be saved.
+    if context.json {
         output::json(&record)?;
     } else {
-        output::text(&report::whole(&record, flags.counters, lang))?;
+        output::text(&report::full_report(&record, flags.counters, lang))?;
     }
     if let Some(to) = &flags.draw {
         draw(exercise, &record, to, lang)?;
     }
     match progress {
-        Ok(progress) if !course.json => {
-            output::text(&report::onward(exercise, &record, &progress, lang))?;
+        Ok(progress) if !context.json => {
+            output::text(&report::next_step(exercise, &record, &progress, lang))?;
         }
-        Err(error) if own => complain(&error),
+        Err(error) if is_default_file => print_error(&error),
         _ => {}
     }
-    Ok(code(record.passed))
+    Ok(exit_code(record.passed))
 }
 
-/// Draws what made a counter miss its target into a file, if anything did.
+/// Draws the access that made a counter miss its target into an SVG file, if there is one.
 fn draw(exercise: &Exercise, record: &Record, to: &Path, lang: Lang) -> Result<()> {
     let Some(picture) = &record.picture else {
-        complain(&anyhow::anyhow!(say!(
+        print_error(&anyhow::anyhow!(localize!(
             lang,
             "{} is not written: no counter missed its target, and only that is drawn",
             "没有写入 {}：没有计数器未达标，而只有未达标时才会画图";
-            folder::shown(to)
+            workspace::display_path(to)
         )));
         return Ok(());
     };
-    let counter = grade::plain(&picture.counter, lang);
-    let title = say!(lang, "{}: {}", "{}：{}"; exercise.name, counter);
+    let counter = grade::counter_label(&picture.counter, lang);
+    let title = localize!(lang, "{}: {}", "{}：{}"; exercise.name, counter);
     files::write_whole(to, &picture::svg(picture, &title, lang))
 }
 
-fn all(course: &Course, chosen: &[&'static Exercise], terms: &Terms) -> Result<ExitCode> {
-    let lang = course.lang;
+fn check_all(
+    context: &Context,
+    exercises: &[&'static Exercise],
+    settings: &JobSettings,
+) -> Result<ExitCode> {
+    let lang = context.lang;
     let mut records = Vec::new();
-    let mut unkept = None;
-    for &exercise in chosen {
-        let record = match graded(exercise, &course.folder.file(exercise), terms, false) {
+    let mut store_error = None;
+    for &exercise in exercises {
+        let record = match grade_file(exercise, &context.workspace.file(exercise), settings, false)
+        {
             Ok(record) => record,
-            // That one has no verdict keeps no other from having one.
+            // One exercise that cannot be graded must not stop the rest.
             Err(error) => {
-                complain(&error);
+                print_error(&error);
                 continue;
             }
         };
-        unkept = keep(course, exercise, record.passed).err().or(unkept);
-        if !course.json {
-            output::line(report::line(&record, lang))?;
+        store_error = save_verdict(context, exercise, record.passed)
+            .err()
+            .or(store_error);
+        if !context.json {
+            output::line(report::summary(&record, lang))?;
         }
         records.push(record);
     }
     let passed = records.iter().filter(|record| record.passed).count();
-    if course.json {
+    if context.json {
         output::json(&records)?;
     } else {
-        output::line(say!(
+        output::line(localize!(
             lang,
             "\n{} of {} exercises passed (seed {}).",
             "\n共 {1} 道练习，已通过 {0} 道（种子 {2}）。";
-            passed, chosen.len(), terms.seed
+            passed, exercises.len(), settings.seed
         ))?;
     }
-    if let Some(error) = unkept {
-        complain(&error);
+    if let Some(error) = store_error {
+        print_error(&error);
     }
-    Ok(match records.len() == chosen.len() {
-        true => code(passed == records.len()),
-        false => ExitCode::from(CANNOT),
+    Ok(match records.len() == exercises.len() {
+        true => exit_code(passed == records.len()),
+        false => ExitCode::from(EXIT_NOT_GRADED),
     })
 }
 
-/// Notes how the student's answer was graded.
-fn keep(course: &Course, exercise: &Exercise, passed: bool) -> Result<Progress> {
-    let kept = course
-        .folder
-        .change(course.lang, |progress| progress.set(exercise, passed));
-    kept.map_err(|error| unkept(error, course.lang))
+/// Saves the verdict in the student's progress.
+fn save_verdict(context: &Context, exercise: &Exercise, passed: bool) -> Result<Progress> {
+    let saved = context.workspace.change(context.lang, |progress| {
+        progress.set_passed(exercise, passed)
+    });
+    saved.map_err(|error| store_failed(error, context.lang))
 }
 
-/// Why that cannot be noted, which changes no verdict.
-pub fn unkept(error: Error, lang: Lang) -> Error {
+/// Adds context to the error of a failed save; the verdict stands.
+pub fn store_failed(error: Error, lang: Lang) -> Error {
     error.context(lang.pick("how far you are is not noted", "无法记录进度"))
 }
 
-/// Grades the answer in a file.
-fn graded(exercise: &'static Exercise, file: &Path, terms: &Terms, lines: bool) -> Result<Record> {
-    let shown = folder::shown(file);
-    let text = folder::read(file, &shown, terms.lang)?;
+/// Grades the submission in a file.
+fn grade_file(
+    exercise: &'static Exercise,
+    file: &Path,
+    settings: &JobSettings,
+    lines: bool,
+) -> Result<Record> {
+    let path = workspace::display_path(file);
+    let text = workspace::read_text(file, &path, settings.lang)?;
     let job = Job {
         lines,
-        ..Job::new(exercise, shown, text, terms)
+        ..Job::new(exercise, path, text, settings)
     };
-    Ok(Record::new(exercise, supervise(job)?, terms.lang))
+    Ok(Record::new(exercise, supervise(job)?, settings.lang))
 }
 
-/// A seed of a few digits, to be typed again.
-pub fn drawn() -> u64 {
+/// Returns a random seed with few digits, so that it is easy to retype.
+pub fn random_seed() -> u64 {
     random() % 1_000_000
 }

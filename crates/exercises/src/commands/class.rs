@@ -1,4 +1,4 @@
-//! `check --all --submissions` and `merge`: a class.
+//! The commands for a class: `check --all --submissions` and `merge`.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -8,22 +8,22 @@ use std::thread;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 
-use super::check::{drawn, selected};
-use crate::class::{self, Class, Grading, Kept, Marks, Outcome, ResultFiles, Submissions};
+use super::check::{random_seed, selected};
+use crate::class::{self, Class, Grading, Marks, Outcome, Protected, ResultFiles, Submissions};
 use crate::compiler;
 use crate::course::EXERCISES;
-use crate::flags::{Check, Everywhere, Output};
-use crate::folder::shown;
+use crate::flags::{Check, GlobalFlags, Output};
 use crate::lang::Lang;
 use crate::output;
-use crate::worker::{self, Limits, Terms};
+use crate::worker::{self, JobSettings, Limits};
+use crate::workspace::display_path;
 
-/// Grades all answers, or a part of them; 0 where each has a verdict.
-pub fn grade(flags: &Everywhere, check: &Check, submissions: &Path) -> Result<ExitCode> {
-    let lang = Lang::chosen();
+/// Grades all submissions or one shard of them. Exits with 0 if every submission was graded.
+pub fn grade(flags: &GlobalFlags, check: &Check, submissions: &Path) -> Result<ExitCode> {
+    let lang = Lang::current();
     let exercises = match (check.all, &check.names[..]) {
         (true, _) => EXERCISES.into_iter().collect(),
-        (false, []) => bail!(say!(
+        (false, []) => bail!(localize!(
             lang,
             "--submissions goes with --all, or with the names of the exercises to grade",
             "--submissions 应与 --all 或要评分的练习名一起使用"
@@ -31,18 +31,18 @@ pub fn grade(flags: &Everywhere, check: &Check, submissions: &Path) -> Result<Ex
         (false, names) => selected(names, lang)?,
     };
     let clang = compiler::find(lang)?;
-    let kept = Kept::Class(submissions);
-    let files = files(&check.output, check.class.copies.as_deref(), kept)?;
+    let protected = Protected::Class(submissions);
+    let files = files(&check.output, check.class.copies.as_deref(), protected)?;
     let marks = marks(&check.output, lang)?;
     let submissions = Submissions::open(submissions, exercises, lang)?;
     let jobs = jobs(check.class.jobs, worker::on_gpu(), lang)?;
-    more_handles(jobs);
-    if let Some(why) = confine::kept().reason() {
-        say_what_is_not_kept(why, lang);
+    raise_file_limit(jobs);
+    if let Some(reason) = confine::support().reason() {
+        warn_unconfined(reason, lang);
     }
     let grading = Grading {
-        terms: Terms {
-            seed: check.seed.unwrap_or_else(drawn),
+        settings: JobSettings {
+            seed: check.seed.unwrap_or_else(random_seed),
             lang,
             clang,
             limits: Limits::within(check.seconds),
@@ -51,29 +51,29 @@ pub fn grade(flags: &Everywhere, check: &Check, submissions: &Path) -> Result<Ex
         jobs,
         marks,
     };
-    // Before any answer runs.
+    // Compare submissions before any of them runs.
     let copies = files.copies().map(|_| class::copies(&submissions, lang));
     let copies = copies.transpose()?;
     let graded = class::grade(&submissions, &grading);
-    let told = told(
+    let exit_code = report_results(
         flags,
         &graded,
         &check.output,
         grading.marks.as_ref(),
         &files,
     )?;
-    if let Some((many, table)) = copies {
+    if let Some((count, table)) = copies {
         files.write_copies(&table)?;
         if !flags.json {
-            output::line(say!(
+            output::line(localize!(
                 lang,
                 "{} pairs of answers are like each other, or like the solution: look at them yourself",
                 "{} 对答案彼此相似，或与参考答案相似：请自行查看";
-                many
+                count
             ))?;
         }
     }
-    Ok(told)
+    Ok(exit_code)
 }
 
 fn marks(output: &Output, lang: Lang) -> Result<Option<Marks>> {
@@ -81,44 +81,49 @@ fn marks(output: &Output, lang: Lang) -> Result<Option<Marks>> {
     path.map(|path| Marks::open(path, lang)).transpose()
 }
 
-/// Tells a teacher that this system does not keep answers in Rust from what the teacher may do.
-fn say_what_is_not_kept(why: &str, lang: Lang) {
-    let note = say!(
+/// Warns the teacher that this system cannot confine Rust submissions, which run with the teacher's rights.
+fn warn_unconfined(reason: &str, lang: Lang) {
+    let note = localize!(
         lang,
         "note: answers in Rust run here as you, within limits of time and memory alone ({}). What that means, \
          and what to do: docs/pages/en/teaching.md, \"What an answer cannot do\".",
         "注意：在这台机器上，用 Rust 写的答案以你的身份运行，只有时间和内存限制（{}）。这意味着什么、该怎么办，\
          见 docs/pages/zh/teaching.md 的“答案做不到的事”一节。";
-        why
+        reason
     );
-    // That nobody reads it is no reason not to grade.
+    // Ignore write errors: a closed stderr is no reason not to grade.
     let _ = writeln!(io::stderr(), "{note}");
 }
 
-/// The files that the flags name for results.
-fn files(output: &Output, copies: Option<&Path>, kept: Kept<'_>) -> Result<ResultFiles> {
+/// Validates the output files that the flags name.
+fn files(output: &Output, copies: Option<&Path>, protected: Protected<'_>) -> Result<ResultFiles> {
     let named = [
         ("--out", output.out.as_deref()),
         ("--csv", output.csv.as_deref()),
         ("--copies", copies),
     ];
-    ResultFiles::new(named, output.feedback.as_deref(), kept, Lang::chosen())
+    ResultFiles::new(
+        named,
+        output.feedback.as_deref(),
+        protected,
+        Lang::current(),
+    )
 }
 
-/// Each job takes a few handles of files; a process has a thousand by default, or fewer.
+/// Raises the limit of open files, which is often about a thousand: each job needs several.
 #[cfg(unix)]
-fn more_handles(jobs: usize) {
-    // Where there are no more, an answer that gets none is said to be ungraded for that reason.
+fn raise_file_limit(jobs: usize) {
+    // If the limit cannot be raised, submissions that get no file handle are reported as ungraded.
     let _ = rlimit::increase_nofile_limit(64 + 8 * jobs as u64);
 }
 
 #[cfg(not(unix))]
-fn more_handles(_jobs: usize) {}
+fn raise_file_limit(_jobs: usize) {}
 
-/// How many answers at a time: as many as there are processors, and on a GPU one.
-fn jobs(asked: Option<u32>, on_gpu: bool, lang: Lang) -> Result<usize> {
-    match (asked, on_gpu) {
-        (Some(2..), true) => bail!(say!(
+/// Returns the number of submissions graded at a time: one per processor by default, one on a GPU.
+fn jobs(requested: Option<u32>, on_gpu: bool, lang: Lang) -> Result<usize> {
+    match (requested, on_gpu) {
+        (Some(2..), true) => bail!(localize!(
             lang,
             "on a GPU answers are graded one at a time, for they are timed: leave out --jobs; for several \
              GPUs there is --shard, with another CUDA_VISIBLE_DEVICES for each part",
@@ -131,34 +136,34 @@ fn jobs(asked: Option<u32>, on_gpu: bool, lang: Lang) -> Result<usize> {
     }
 }
 
-/// Makes one record of those of all parts.
-pub fn merge(flags: &Everywhere, records: &[PathBuf], output: &Output) -> Result<ExitCode> {
-    let lang = Lang::chosen();
-    let files = files(output, None, Kept::Records(records))?;
+/// Merges the records of all shards.
+pub fn merge(flags: &GlobalFlags, records: &[PathBuf], output: &Output) -> Result<ExitCode> {
+    let lang = Lang::current();
+    let files = files(output, None, Protected::Records(records))?;
     let marks = marks(output, lang)?;
-    let parts = records.iter().map(|path| read(path, lang));
+    let parts = records.iter().map(|path| read_record(path, lang));
     let parts = parts.collect::<Result<Vec<_>>>()?;
-    let class = Class::merged(parts, lang)?;
+    let class = Class::merge(parts, lang)?;
     if let Some(marks) = &marks {
-        marks.fits(&class, lang)?;
+        marks.verify(&class, lang)?;
     }
-    told(flags, &class, output, marks.as_ref(), &files)
+    report_results(flags, &class, output, marks.as_ref(), &files)
 }
 
-/// The longest record that is read: a class of a thousand has a tenth of it.
-const LONGEST: u64 = 1 << 30;
+/// The maximum size of a record in bytes; a class of a thousand students takes a tenth of it.
+const MAX_RECORD_BYTES: u64 = 1 << 30;
 
-/// The record in a file.
-fn read(path: &Path, lang: Lang) -> Result<Class> {
-    let named = || shown(path);
+/// Reads a record from a file.
+fn read_record(path: &Path, lang: Lang) -> Result<Class> {
+    let named = || display_path(path);
     let file = File::open(path).with_context(named)?;
     let mut text = String::new();
-    let read = file.take(LONGEST).read_to_string(&mut text);
+    let read = file.take(MAX_RECORD_BYTES).read_to_string(&mut text);
     read.with_context(named)?;
     let class = serde_json::from_str::<Class>(&text).map_err(anyhow::Error::from);
-    let checked = class.and_then(|class| class.checked(lang));
-    checked.map_err(|error| {
-        anyhow!(say!(
+    let class = class.and_then(|class| class.validated(lang));
+    class.map_err(|error| {
+        anyhow!(localize!(
             lang,
             "{} is no record of a class: {}",
             "{} 不是全班的评分记录：{}";
@@ -167,31 +172,31 @@ fn read(path: &Path, lang: Lang) -> Result<Class> {
     })
 }
 
-/// Writes what came of it where the flags say, and says how many passed.
-fn told(
-    flags: &Everywhere,
+/// Writes the results to the files that the flags name and prints a summary.
+fn report_results(
+    flags: &GlobalFlags,
     class: &Class,
-    asked: &Output,
+    requested: &Output,
     marks: Option<&Marks>,
     files: &ResultFiles,
 ) -> Result<ExitCode> {
-    let lang = Lang::chosen();
+    let lang = Lang::current();
     let record = output::as_json(class)?;
-    let columns = asked.columns.unwrap_or_default();
+    let columns = requested.columns.unwrap_or_default();
     let written = files.write(&record, &columns.table(class, marks)?);
-    let written = written.and_then(|()| match &asked.feedback {
+    let written = written.and_then(|()| match &requested.feedback {
         Some(folder) => class::feedback(class, marks, folder, lang),
         None => Ok(()),
     });
-    // What may have taken an hour is not lost with a disk that is full by now.
+    // Print the record if it cannot be written, so that an hour of grading is not lost to a full disk.
     if flags.json || written.is_err() {
         output::text(&record)?;
     } else {
         let students = match class.students.len() {
-            1 => say!(lang, "1 student", "1 名学生"),
-            many => say!(lang, "{} students", "{} 名学生"; many),
+            1 => localize!(lang, "1 student", "1 名学生"),
+            count => localize!(lang, "{} students", "{} 名学生"; count),
         };
-        output::line(say!(
+        output::line(localize!(
             lang,
             "{}, {} answers: {} passed, {} rejected, {} missing, {} ungraded (seed {})",
             "{}，{} 份答案：通过 {} 份，未通过 {} 份，缺交 {} 份，未能评分 {} 份（种子 {}）";
@@ -205,10 +210,10 @@ fn told(
         ))?;
         output::line(class::screen(class, marks, lang))?;
     }
-    written.context(class::printed_instead())?;
+    written.context(class::unwritable_message())?;
     Ok(match class.count(Outcome::Ungraded) {
         0 => ExitCode::SUCCESS,
-        _ => ExitCode::from(super::CANNOT),
+        _ => ExitCode::from(super::EXIT_NOT_GRADED),
     })
 }
 
@@ -217,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobodys_time_is_taken_while_others_are_graded() {
+    fn submissions_are_graded_one_at_a_time_on_a_gpu() {
         assert_eq!(jobs(Some(3), false, Lang::En).unwrap(), 3);
         assert!(jobs(None, false, Lang::En).unwrap() >= 1);
         assert_eq!(jobs(None, true, Lang::En).unwrap(), 1);

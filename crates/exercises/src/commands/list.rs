@@ -1,18 +1,18 @@
-//! `list`: all exercises.
+//! The `list` command, which lists all exercises.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use serde::Serialize;
 
-use super::Course;
+use super::Context;
 use crate::course::EXERCISES;
 use crate::data::Kind;
 use crate::lang::Lang;
 use crate::output;
-use crate::text::padded_right;
+use crate::text::pad_right;
 
-/// An exercise, as a record has it.
+/// The JSON record of an exercise.
 #[derive(Serialize)]
 struct Row {
     exercise: &'static str,
@@ -23,23 +23,23 @@ struct Row {
     file: String,
 }
 
-/// Prints them all, with a mark at those that have passed and at the next.
-pub fn run(course: &Course) -> Result<ExitCode> {
-    let lang = course.lang;
-    let progress = course.folder.progress(lang)?;
+/// Prints all exercises and marks those that have passed and the next one.
+pub fn run(context: &Context) -> Result<ExitCode> {
+    let lang = context.lang;
+    let progress = context.workspace.progress(lang)?;
     let mut rows = Vec::new();
     for exercise in &EXERCISES {
         let data = exercise.data()?;
         rows.push(Row {
             exercise: exercise.name,
-            title: data.title.of(lang).to_owned(),
+            title: data.title.get(lang).to_owned(),
             chapter: data.chapter.clone(),
             kind: data.kind,
-            passed: progress.has(exercise),
-            file: course.folder.shown(exercise),
+            passed: progress.has_passed(exercise),
+            file: context.workspace.display_path(exercise),
         });
     }
-    if course.json {
+    if context.json {
         output::json(&rows)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -58,22 +58,22 @@ pub fn run(course: &Course) -> Result<ExitCode> {
         }
         output::line(format!(
             "  {mark} {}  {}  {}",
-            padded_right(row.exercise, longest),
-            padded_right(kind(row.kind, lang), lang.pick(8, 12)),
+            pad_right(row.exercise, longest),
+            pad_right(kind_label(row.kind, lang), lang.pick(8, 12)),
             row.title
         ))?;
     }
-    output::line(say!(
+    output::line(localize!(
         lang,
         "\n{} of {} exercises passed.",
         "\n共 {1} 道练习，已通过 {0} 道。";
-        progress.count(), EXERCISES.len()
+        progress.passed_count(), EXERCISES.len()
     ))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// What sort of exercise it is, in a word.
-fn kind(kind: Kind, lang: Lang) -> &'static str {
+/// Returns a one-word label for a kind of exercise.
+fn kind_label(kind: Kind, lang: Lang) -> &'static str {
     match kind {
         Kind::Complete => lang.pick("complete", "补全"),
         Kind::Bug => lang.pick("bug", "找错"),

@@ -1,4 +1,4 @@
-//! What the program does, one file a command.
+//! The program's commands, one file each.
 
 mod check;
 mod class;
@@ -19,52 +19,52 @@ use anyhow::{Context as _, Result, anyhow};
 
 use crate::course::{self, EXERCISES};
 use crate::exercise::Exercise;
-use crate::flags::{Command, Everywhere, Flags};
-use crate::folder::{Folder, shown};
+use crate::flags::{Command, Flags, GlobalFlags};
 use crate::lang::{Lang, tr};
 use crate::worker;
+use crate::workspace::{Workspace, display_path};
 
-/// How the program is called, for those who are to call it again.
+/// The command line to show when a message tells the user to run this program again.
 pub const PROGRAM: Program = Program;
 
-/// That, with the course that is chosen.
+/// [`PROGRAM`], which displays as the command line plus `--course`, if one was given.
 #[derive(Clone, Copy)]
 pub struct Program;
 
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("cargo run -p exercises --")?;
-        match course::folder::path() {
-            Some(folder) => write!(f, " --course {}", shown(folder)),
+        match course::custom::path() {
+            Some(folder) => write!(f, " --course {}", display_path(folder)),
             None => Ok(()),
         }
     }
 }
 
-/// The exit code where nothing can be said of an answer: flags, files, a compiler that is missing.
-pub const CANNOT: u8 = 2;
+/// Exit code when a submission could not be graded: bad flags, unreadable files, no compiler.
+pub const EXIT_NOT_GRADED: u8 = 2;
 
-/// What every command is given.
-pub struct Course {
+/// The context of every command that works in the student's folder.
+pub struct Context {
     lang: Lang,
     json: bool,
-    folder: Folder,
+    workspace: Workspace,
 }
 
-impl Course {
-    fn open(flags: &Everywhere) -> Result<Course> {
-        Ok(Course {
-            lang: Lang::chosen(),
+impl Context {
+    fn open(flags: &GlobalFlags) -> Result<Context> {
+        Ok(Context {
+            lang: Lang::current(),
             json: flags.json,
-            folder: Folder::open(flags.dir.as_deref())?,
+            workspace: Workspace::open(flags.dir.as_deref())?,
         })
     }
 
-    /// The exercise of this name; the next one where none is named.
-    fn named(&self, name: Option<&str>) -> Result<&'static Exercise> {
+    /// Returns the exercise with this name, or the next one if no name is given.
+    fn exercise(&self, name: Option<&str>) -> Result<&'static Exercise> {
         let Some(name) = name else {
-            return self.folder.progress(self.lang)?.next().ok_or_else(|| {
-                anyhow!(say!(
+            return self.workspace.progress(self.lang)?.next().ok_or_else(|| {
+                anyhow!(localize!(
                     self.lang,
                     "all exercises have passed: name one",
                     "所有练习都已通过：请指定一道"
@@ -75,10 +75,10 @@ impl Course {
     }
 }
 
-/// The exercise of this name.
+/// Returns the exercise with this name.
 fn find(name: &str, lang: Lang) -> Result<&'static Exercise> {
     course::find(name).ok_or_else(|| {
-        anyhow!(say!(
+        anyhow!(localize!(
             lang,
             "there is no exercise '{}': `{} list` has them all, from {} to {}",
             "没有名为“{}”的练习：用 `{} list` 查看全部，从 {} 到 {}";
@@ -87,46 +87,46 @@ fn find(name: &str, lang: Lang) -> Result<&'static Exercise> {
     })
 }
 
-/// Does what the flags say.
+/// Runs the command given by the flags.
 ///
 /// # Errors
 ///
-/// Where it cannot be done, which says nothing of any answer.
+/// Fails if the command cannot be carried out, which is not a verdict on any submission.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
     if let Some(Command::Worker) = flags.command {
-        return Ok(worker::work());
+        return Ok(worker::run());
     }
     chapter::interrupt::install(tr("interrupted", "已中断"))
         .context(tr("the program cannot start", "程序无法启动"))?;
-    let own = flags.everywhere.course.as_deref();
+    let custom_course = flags.global.course.as_deref();
     if let Some(Command::New { name }) = &flags.command {
-        return new::run(own, name);
+        return new::run(custom_course, name);
     }
-    if let Some(folder) = own {
-        course::folder::choose(folder, Lang::chosen())?;
+    if let Some(folder) = custom_course {
+        course::custom::open(folder, Lang::current())?;
     }
     if let Some(Command::Test { name }) = &flags.command {
-        return test::run(name.as_deref(), Lang::chosen());
+        return test::run(name.as_deref(), Lang::current());
     }
     if let Some(Command::Check(check)) = &flags.command
         && let Some(submissions) = &check.class.submissions
     {
-        return class::grade(&flags.everywhere, check, submissions);
+        return class::grade(&flags.global, check, submissions);
     }
     if let Some(Command::Merge { records, output }) = &flags.command {
-        return class::merge(&flags.everywhere, records, output);
+        return class::merge(&flags.global, records, output);
     }
-    let course = Course::open(&flags.everywhere)?;
+    let context = Context::open(&flags.global)?;
     match &flags.command {
-        None => status::run(&course),
-        Some(Command::List) => list::run(&course),
-        Some(Command::Check(check)) => check::run(&course, check),
-        Some(Command::Watch { name }) => watch::run(&course, name.as_deref()),
-        Some(Command::Statement { name }) => statement::run(&course, name.as_deref()),
-        Some(Command::Hint { name }) => hint::run(&course, name.as_deref()),
-        Some(Command::Reset { name }) => reset::run(&course, name),
-        Some(Command::Solution { name, give_up }) => solution::run(&course, name, *give_up),
-        // Done above: none has to do with a student's folder.
+        None => status::run(&context),
+        Some(Command::List) => list::run(&context),
+        Some(Command::Check(check)) => check::run(&context, check),
+        Some(Command::Watch { name }) => watch::run(&context, name.as_deref()),
+        Some(Command::Statement { name }) => statement::run(&context, name.as_deref()),
+        Some(Command::Hint { name }) => hint::run(&context, name.as_deref()),
+        Some(Command::Reset { name }) => reset::run(&context, name),
+        Some(Command::Solution { name, give_up }) => solution::run(&context, name, *give_up),
+        // Handled above, because they do not use the student's folder.
         Some(
             Command::Merge { .. } | Command::New { .. } | Command::Test { .. } | Command::Worker,
         ) => Ok(ExitCode::SUCCESS),

@@ -1,4 +1,4 @@
-//! `new`: an exercise of a teacher's own, which passes its own tests at once.
+//! The `new` command, which creates an exercise in a teacher's course. The template passes its own tests.
 
 use std::fs;
 use std::path::Path;
@@ -6,13 +6,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 
-use crate::course::folder::checked_name;
+use crate::course::custom::parse_name;
 use crate::files::write_new;
-use crate::folder::shown;
 use crate::lang::Lang;
 use crate::output;
+use crate::workspace::display_path;
 
-/// The files of a new exercise.
+/// Expands to the names and contents of a new exercise's files.
 macro_rules! template {
     ($($file:literal),*) => {
         [$(($file, include_str!(concat!("new/", $file)))),*]
@@ -30,36 +30,36 @@ const TEMPLATE: [(&str, &str); 8] = template!(
     "right/backwards.cu"
 );
 
-/// Makes it, and says what to do next.
+/// Creates the exercise's folder and prints the next steps.
 pub fn run(course: Option<&Path>, name: &str) -> Result<ExitCode> {
-    let lang = Lang::chosen();
+    let lang = Lang::current();
     let course = course.ok_or_else(|| {
-        anyhow!(say!(
+        anyhow!(localize!(
             lang,
             "say where: --course FOLDER, which is made if it is not there",
             "请用 --course FOLDER 指定位置；文件夹不存在时会新建"
         ))
     })?;
-    checked_name(name, lang)?;
+    parse_name(name, lang)?;
     let folder = course.join(name);
     ensure!(
         fs::symlink_metadata(&folder).is_err(),
-        say!(
+        localize!(
             lang,
             "{} is there already: choose another name",
             "{} 已经存在：请换一个名字";
-            shown(&folder)
+            display_path(&folder)
         )
     );
-    for below in ["wrong", "right"] {
-        let below = folder.join(below);
-        fs::create_dir_all(&below).with_context(|| shown(&below))?;
+    for subfolder in ["wrong", "right"] {
+        let path = folder.join(subfolder);
+        fs::create_dir_all(&path).with_context(|| display_path(&path))?;
     }
     for (file, text) in TEMPLATE {
         write_new(&folder.join(file), text)?;
     }
-    let (place, course) = (shown(&folder), shown(course));
-    output::line(say!(
+    let (folder, course) = (display_path(&folder), display_path(course));
+    output::line(localize!(
         lang,
         "{0}: made. It doubles numbers; make it yours:\n\n  \
          {0}/exercise.toml   what is launched, sizes, targets, hints\n  \
@@ -75,7 +75,7 @@ pub fn run(course: Option<&Path>, name: &str) -> Result<ExitCode> {
          {0}/statement.en.md、statement.zh.md\n  \
          {0}/wrong、right    用来测试它的答案\n\n\
          测试：  cargo run -p exercises -- --course {1} test {2}";
-        place, course, name
+        folder, course, name
     ))?;
     Ok(ExitCode::SUCCESS)
 }

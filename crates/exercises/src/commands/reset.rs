@@ -1,42 +1,42 @@
-//! `reset`: the start file again.
+//! The `reset` command, which restores a start file.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 
-use super::Course;
-use crate::folder::shown;
+use super::Context;
 use crate::output;
+use crate::workspace::display_path;
 
-/// Puts it back, and says where the student's text is now.
-pub fn run(course: &Course, name: &str) -> Result<ExitCode> {
-    let lang = course.lang;
-    let exercise = course.named(Some(name))?;
-    // One that cannot be read is said to be so before a file is changed.
-    course.folder.progress(lang)?;
-    let kept = course.folder.reset(exercise)?;
-    course.folder.change(lang, |progress| {
-        progress.set(exercise, false);
+/// Restores the start file and prints the name under which the student's text was saved.
+pub fn run(context: &Context, name: &str) -> Result<ExitCode> {
+    let lang = context.lang;
+    let exercise = context.exercise(Some(name))?;
+    // Read the progress first, so that an unreadable progress file is reported before any file changes.
+    context.workspace.progress(lang)?;
+    let saved = context.workspace.reset(exercise)?;
+    context.workspace.change(lang, |progress| {
+        progress.set_passed(exercise, false);
         progress.hints.remove(exercise.name);
     })?;
 
-    let file = course.folder.shown(exercise);
-    let kept = kept.map(|kept| shown(&kept));
-    if course.json {
+    let file = context.workspace.display_path(exercise);
+    let saved = saved.map(|saved| display_path(&saved));
+    if context.json {
         let record = serde_json::json!({
-            "exercise": exercise.name, "file": file, "kept": kept,
+            "exercise": exercise.name, "file": file, "kept": saved,
         });
         output::json(&record)?;
         return Ok(ExitCode::SUCCESS);
     }
-    output::line(match kept {
-        Some(kept) => say!(
+    output::line(match saved {
+        Some(saved) => localize!(
             lang,
             "{} is as it was at the beginning; your text is in {}.",
             "{} 已恢复为初始内容；你写的内容保存在 {}。";
-            file, kept
+            file, saved
         ),
-        None => say!(
+        None => localize!(
             lang,
             "{} is as it was at the beginning.",
             "{} 已是初始内容。";

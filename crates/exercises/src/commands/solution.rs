@@ -1,18 +1,18 @@
-//! `solution`: the course's own answer.
+//! The `solution` command, which prints the course's solution.
 
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-use super::{Course, PROGRAM};
+use super::{Context, PROGRAM};
 use crate::output;
 
-/// Prints it to who has passed, or gives up.
-pub fn run(course: &Course, name: &str, give_up: bool) -> Result<ExitCode> {
-    let lang = course.lang;
-    let exercise = course.named(Some(name))?;
-    if !give_up && !course.folder.progress(lang)?.has(exercise) {
-        bail!(say!(
+/// Prints the solution if the student has passed or gives up.
+pub fn run(context: &Context, name: &str, give_up: bool) -> Result<ExitCode> {
+    let lang = context.lang;
+    let exercise = context.exercise(Some(name))?;
+    if !give_up && !context.workspace.progress(lang)?.has_passed(exercise) {
+        bail!(localize!(
             lang,
             "your answer to {0} has not passed yet: `{1} hint {0}` helps, and --give-up shows the \
              solution in any case",
@@ -20,7 +20,7 @@ pub fn run(course: &Course, name: &str, give_up: bool) -> Result<ExitCode> {
             exercise.name, PROGRAM
         ));
     }
-    if course.json {
+    if context.json {
         let record = serde_json::json!({
             "exercise": exercise.name, "solution": exercise.solution,
         });

@@ -1,36 +1,36 @@
-//! `statement`: what an exercise asks for, what comes before it, and where to read on.
+//! The `statement` command, which prints an exercise's task, its prerequisites and further reading.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 
-use super::Course;
+use super::Context;
 use crate::course;
 use crate::output;
 use crate::report::statement;
 
-/// Prints that of a named exercise, or of the next one.
-pub fn run(course: &Course, name: Option<&str>) -> Result<ExitCode> {
-    let lang = course.lang;
-    let exercise = course.named(name)?;
-    if course.json {
+/// Prints the statement of the named exercise or of the next one.
+pub fn run(context: &Context, name: Option<&str>) -> Result<ExitCode> {
+    let lang = context.lang;
+    let exercise = context.exercise(name)?;
+    if context.json {
         let data = exercise.data()?;
         let needs = data.needs.iter().filter_map(|name| course::find(name));
         let needs: Vec<&str> = needs.map(|before| before.name).collect();
         let record = serde_json::json!({
             "exercise": exercise.name,
-            "title": data.title.of(lang),
+            "title": data.title.get(lang),
             "chapter": data.chapter,
             "needs": needs,
-            "file": course.folder.shown(exercise),
+            "file": context.workspace.display_path(exercise),
             "statement": exercise.statement(lang),
         });
         output::json(&record)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let progress = course.folder.progress(lang)?;
+    let progress = context.workspace.progress(lang)?;
     output::line(statement(exercise, &progress, lang))?;
-    let file = course.folder.shown(exercise);
-    output::line(say!(lang, "\nEdit    {}", "\n编辑    {}"; file))?;
+    let file = context.workspace.display_path(exercise);
+    output::line(localize!(lang, "\nEdit    {}", "\n编辑    {}"; file))?;
     Ok(ExitCode::SUCCESS)
 }

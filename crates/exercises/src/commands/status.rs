@@ -1,29 +1,29 @@
-//! Without a command: where the student is, and what is next.
+//! The output without a command: the student's progress and the next exercise.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 
-use super::{Course, PROGRAM, list};
+use super::{Context, PROGRAM, list};
 use crate::compiler;
 use crate::course::EXERCISES;
 use crate::output;
 
-/// Prints how far the student is, the next exercise's statement, and how to go on.
-pub fn run(course: &Course) -> Result<ExitCode> {
-    let lang = course.lang;
-    if course.json {
-        return list::run(course);
+/// Prints the student's progress, the next exercise's statement and the commands to continue with.
+pub fn run(context: &Context) -> Result<ExitCode> {
+    let lang = context.lang;
+    if context.json {
+        return list::run(context);
     }
-    let progress = course.folder.progress(lang)?;
-    output::line(say!(
+    let progress = context.workspace.progress(lang)?;
+    output::line(localize!(
         lang,
         "{} of {} exercises passed.\n",
         "共 {1} 道练习，已通过 {0} 道。\n";
-        progress.count(), EXERCISES.len()
+        progress.passed_count(), EXERCISES.len()
     ))?;
     let Some(next) = progress.next() else {
-        output::line(say!(
+        output::line(localize!(
             lang,
             "That was all of them. Well done!",
             "全部完成，祝贺！"
@@ -32,14 +32,14 @@ pub fn run(course: &Course) -> Result<ExitCode> {
     };
     let statement = crate::report::statement(next, &progress, lang);
     output::line(format!("{statement}\n"))?;
-    output::line(say!(
+    output::line(localize!(
         lang,
         "Edit    {0}\nCheck   {1} check {2}\nHint    {1} hint {2}",
         "编辑    {0}\n评分    {1} check {2}\n提示    {1} hint {2}";
-        course.folder.shown(next), PROGRAM, next.name
+        context.workspace.display_path(next), PROGRAM, next.name
     ))?;
-    // Before a line is written, not after.
+    // Look for the compiler now, so that a missing one is reported before the student starts writing.
     let clang = compiler::find(lang)?;
-    output::line(say!(lang, "Compiled with {}.", "用 {} 编译。"; clang.name()))?;
+    output::line(localize!(lang, "Compiled with {}.", "用 {} 编译。"; clang.name()))?;
     Ok(ExitCode::SUCCESS)
 }

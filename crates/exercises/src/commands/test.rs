@@ -1,4 +1,4 @@
-//! `test`: whether exercises are what they say.
+//! The `test` command, which checks that exercises grade their own files as they claim.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,62 +7,62 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use kernel_build::Tree;
 
-use super::check::drawn;
+use super::check::random_seed;
 use crate::course::{self, EXERCISES};
 use crate::data::Step;
 use crate::exercise::Exercise;
-use crate::folder::{self, shown};
 use crate::lang::Lang;
 use crate::output;
 use crate::record::Record;
-use crate::worker::{Job, Limits, Terms, supervise};
+use crate::worker::{Job, JobSettings, Limits, supervise};
+use crate::workspace::{self, display_path};
 use crate::{compiler, report};
 
-/// What the first line of an answer begins with that is to be rejected.
-const REJECTED: &str = "// Rejected at: ";
+/// The start of the first line of a submission that must be rejected.
+const REJECTED_AT: &str = "// Rejected at: ";
 
-/// What its second line may begin with: words that its message in English contains then.
-const SAYS: &str = "// Says: ";
+/// The optional start of the second line: text that the English message must contain.
+const MESSAGE_PART: &str = "// Says: ";
 
-/// What is to come of an answer.
-enum Wanted {
+/// The expected verdict on a submission.
+enum Expected {
     Passed,
-    /// Rejected at one of these steps, with these words in its message.
+    /// Rejected at one of these steps (separated by commas), with this text in the message.
     Rejected(String, Option<String>),
 }
 
-/// Tests one, or all; 0 where all came as they should.
+/// Tests one exercise or all. Exits with 0 if every verdict is the expected one.
 pub fn run(name: Option<&str>, lang: Lang) -> Result<ExitCode> {
-    let chosen: Vec<&Exercise> = match name {
+    let exercises: Vec<&Exercise> = match name {
         Some(name) => vec![super::find(name, lang)?],
         None => EXERCISES.into_iter().collect(),
     };
-    let terms = Terms {
-        seed: drawn(),
+    let settings = JobSettings {
+        seed: random_seed(),
         lang,
         clang: compiler::find(lang)?,
         limits: Limits::within(60),
     };
     let (mut tests, mut failed) = (0, 0);
-    for exercise in chosen {
-        for (what, text, wanted) in answers(exercise, lang)? {
-            let job = Job::new(exercise, what.clone(), text, &terms);
+    for exercise in exercises {
+        for (name, text, expected) in submissions(exercise, lang)? {
+            let job = Job::new(exercise, name.clone(), text, &settings);
             let record = Record::new(exercise, supervise(job)?, lang);
             tests += 1;
-            let (is_right, came) = judged(&record, &wanted, lang);
-            let mark = if is_right { "✓" } else { "✗" };
-            output::line(format!("{mark} {}: {what}: {came}", exercise.name))?;
-            if !is_right {
+            let (is_expected, actual) = compare(&record, &expected, lang);
+            let mark = if is_expected { "✓" } else { "✗" };
+            output::line(format!("{mark} {}: {name}: {actual}", exercise.name))?;
+            if !is_expected {
                 failed += 1;
-                output::text(&report::whole(&record, false, lang))?;
+                output::text(&report::full_report(&record, false, lang))?;
             }
         }
     }
-    output::line(say!(
+    output::line(localize!(
         lang,
         "\n{} of {} came as they should (seed {}).",
         "\n共 {1} 项，{0} 项符合预期（种子 {2}）。";
-        tests - failed, tests, terms.seed
+        tests - failed, tests, settings.seed
     ))?;
     Ok(match failed {
         0 => ExitCode::SUCCESS,
@@ -70,39 +70,48 @@ pub fn run(name: Option<&str>, lang: Lang) -> Result<ExitCode> {
     })
 }
 
-/// All answers that an exercise is tested with.
-fn answers(exercise: &Exercise, lang: Lang) -> Result<Vec<(String, String, Wanted)>> {
+/// Returns all submissions that an exercise is tested with, as name, text and expected verdict.
+fn submissions(exercise: &Exercise, lang: Lang) -> Result<Vec<(String, String, Expected)>> {
     let rejected = exercise.data()?.rejected_at.name().to_owned();
     let file = |name: &str| format!("{name}.{}", exercise.extension());
     let mut all = vec![
         (
             file("start"),
             exercise.start.to_owned(),
-            Wanted::Rejected(rejected, None),
+            Expected::Rejected(rejected, None),
         ),
         (
             file("solution"),
             exercise.solution.to_owned(),
-            Wanted::Passed,
+            Expected::Passed,
         ),
     ];
-    for (folder, passes) in [("right", true), ("wrong", false), ("earned", false)] {
-        for path in files(&place(exercise, folder)?)? {
-            let text = folder::read(&path, &shown(&path), lang)?;
-            let wanted = match passes {
-                true => Wanted::Passed,
-                false => Wanted::Rejected(steps(&path, &text, lang)?, says(&text)),
+    // Courses made before the folder was renamed have `earned` instead of `cheats`.
+    for (folder, passes) in [
+        ("right", true),
+        ("wrong", false),
+        ("cheats", false),
+        ("earned", false),
+    ] {
+        for path in files(&submissions_folder(exercise, folder)?)? {
+            let text = workspace::read_text(&path, &display_path(&path), lang)?;
+            let expected = match passes {
+                true => Expected::Passed,
+                false => {
+                    Expected::Rejected(parse_steps(&path, &text, lang)?, parse_message_part(&text))
+                }
             };
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            all.push((format!("{folder}/{name}"), text, wanted));
+            all.push((format!("{folder}/{name}"), text, expected));
         }
     }
     Ok(all)
 }
 
-/// Where such answers to it lie: in the exercise's folder, those of this course beside its tests.
-fn place(exercise: &Exercise, folder: &str) -> Result<PathBuf> {
-    Ok(match course::folder::path() {
+/// Returns the folder with such submissions: in the exercise's folder for a teacher's course, next to this
+/// crate's tests for the built-in one.
+fn submissions_folder(exercise: &Exercise, folder: &str) -> Result<PathBuf> {
+    Ok(match course::custom::path() {
         Some(course) => course.join(exercise.name).join(folder),
         None => Tree::find(Path::new(env!("CARGO_MANIFEST_DIR")))?
             .root()
@@ -112,12 +121,12 @@ fn place(exercise: &Exercise, folder: &str) -> Result<PathBuf> {
     })
 }
 
-/// The answers in a folder, in order; none where there is no folder.
+/// Returns the files in a folder, sorted; empty if there is no such folder.
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
-    let entries = fs::read_dir(folder).with_context(|| shown(folder))?;
+    let entries = fs::read_dir(folder).with_context(|| display_path(folder))?;
     let mut files = Vec::new();
     for entry in entries {
         files.push(entry?.path());
@@ -126,77 +135,83 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The steps that the first line of a wrong answer names.
-fn steps(path: &Path, text: &str, lang: Lang) -> Result<String> {
+/// Parses the steps that the first line of a wrong submission names.
+fn parse_steps(path: &Path, text: &str, lang: Lang) -> Result<String> {
     let first = text.lines().next().unwrap_or_default();
-    let steps = first.strip_prefix(REJECTED).unwrap_or_default();
-    let known = Step::ALL.map(Step::name);
-    if steps.is_empty() || !steps.split(", ").all(|step| known.contains(&step)) {
-        bail!(say!(
+    let steps = first.strip_prefix(REJECTED_AT).unwrap_or_default();
+    let names = Step::ALL.map(Step::name);
+    if steps.is_empty() || !steps.split(", ").all(|step| names.contains(&step)) {
+        bail!(localize!(
             lang,
             "{}, line 1: it says where the answer is rejected, as `// Rejected at: right`; steps are {}",
             "{} 第 1 行：应写明答案在哪一步被拒，例如 `// Rejected at: right`；步骤有 {}";
-            shown(path), known.join(", ")
+            display_path(path), names.join(", ")
         ));
     }
     Ok(steps.to_owned())
 }
 
-/// The words that the second line of a wrong answer says its message has.
-fn says(text: &str) -> Option<String> {
+/// Returns the text that the message must contain, if the second line of a wrong submission gives one.
+fn parse_message_part(text: &str) -> Option<String> {
     let second = text.lines().nth(1)?;
-    second.strip_prefix(SAYS).map(|says| says.trim().to_owned())
+    second
+        .strip_prefix(MESSAGE_PART)
+        .map(|part| part.trim().to_owned())
 }
 
-/// Whether it came as it should, and what came.
-fn judged(record: &Record, wanted: &Wanted, lang: Lang) -> (bool, String) {
-    let passed = || lang.pick("passed", "通过").to_owned();
-    let at = |step: &str| say!(lang, "rejected at {}", "在 {} 步被拒"; step);
-    let came = match record.step {
-        Some(step) => at(step.name()),
-        None => passed(),
+/// Compares the verdict with the expected one. Returns whether they agree and a description of the verdict.
+fn compare(record: &Record, expected: &Expected, lang: Lang) -> (bool, String) {
+    let passed_text = || lang.pick("passed", "通过").to_owned();
+    let rejected_at = |step: &str| localize!(lang, "rejected at {}", "在 {} 步被拒"; step);
+    let actual = match record.step {
+        Some(step) => rejected_at(step.name()),
+        None => passed_text(),
     };
-    let (is_right, should) = match wanted {
-        Wanted::Passed => (record.passed, passed()),
-        Wanted::Rejected(steps, says) => {
+    let (is_expected, expected_text) = match expected {
+        Expected::Passed => (record.passed, passed_text()),
+        Expected::Rejected(steps, part) => {
             let at_step = record
                 .step
-                .is_some_and(|step| steps.split(", ").any(|it| it == step.name()));
-            // The words are in English.
-            let message = record.messages.as_ref().map_or("", |it| it.of(Lang::En));
-            let words: Vec<&str> = message.split_whitespace().collect();
-            let missing = says
+                .is_some_and(|step| steps.split(", ").any(|name| name == step.name()));
+            // The expected text is in English.
+            let message = record
+                .messages
                 .as_ref()
-                .filter(|says| !words.join(" ").contains(says.as_str()));
+                .map_or("", |text| text.get(Lang::En));
+            let words: Vec<&str> = message.split_whitespace().collect();
+            let missing = part
+                .as_ref()
+                .filter(|part| !words.join(" ").contains(part.as_str()));
             match missing {
-                Some(says) if at_step => (false, format!("{}: '{says}'", at(steps))),
-                _ => (at_step, at(steps)),
+                Some(part) if at_step => (false, format!("{}: '{part}'", rejected_at(steps))),
+                _ => (at_step, rejected_at(steps)),
             }
         }
     };
-    let came = match is_right {
-        true => came,
-        false => say!(lang, "{}, and should be: {}", "{}，应为：{}"; came, should),
+    let actual = match is_expected {
+        true => actual,
+        false => localize!(lang, "{}, and should be: {}", "{}，应为：{}"; actual, expected_text),
     };
-    (is_right, came)
+    (is_expected, actual)
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_answer_names_known_steps() {
-        let steps = |text| steps(Path::new("a.cu"), text, Lang::En);
+    fn wrong_submissions_must_name_known_steps() {
+        let parse = |text| parse_steps(Path::new("a.cu"), text, Lang::En);
         assert_eq!(
-            steps("// Rejected at: launch, right\nx").unwrap(),
+            parse("// Rejected at: launch, right\nx").unwrap(),
             "launch, right"
         );
-        assert_eq!(says("// Rejected at: right\nx"), None);
-        let said = says("// Rejected at: right\n// Says: got 7\nx");
-        assert_eq!(said.as_deref(), Some("got 7"));
+        assert_eq!(parse_message_part("// Rejected at: right\nx"), None);
+        let part = parse_message_part("// Rejected at: right\n// Says: got 7\nx");
+        assert_eq!(part.as_deref(), Some("got 7"));
         for text in ["", "x", "// Rejected at: ", "// Rejected at: reight"] {
-            let why = steps(text).unwrap_err().to_string();
-            assert!(why.contains("a.cu, line 1"), "{why}");
+            let error = parse(text).unwrap_err().to_string();
+            assert!(error.contains("a.cu, line 1"), "{error}");
         }
     }
 }

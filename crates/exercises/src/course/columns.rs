@@ -1,15 +1,15 @@
-//! 12-columns: which index runs along `threadIdx.x`.
+//! 12-columns: coalescing depends on which index runs along `threadIdx.x`.
 
 use anyhow::Result;
 use cust::prelude::*;
 
-use super::wide;
+use super::row_padding;
 use crate::host::{Bench, Case, Host, Output};
 
-/// The sums of a matrix's columns, a strip of a column a thread.
+/// Column sums of a matrix, one strip of a column per thread.
 pub struct Columns;
 
-/// Rows of a strip.
+/// Rows per strip.
 const STRIP: usize = 32;
 const BLOCK: usize = 128;
 
@@ -25,16 +25,17 @@ impl Host for Columns {
             }
         }
 
-        let others = case.integers(1, wide::more(case), u32::MAX);
-        let others: Vec<i32> = others.into_iter().map(u32::cast_signed).collect();
-        let rows = wide::rows(&matrix, width, &others);
-        let pitched = bench.pitched_input("matrix", &rows, [width + others.len(), height, 1])?;
+        let extra = case.integers(1, row_padding::extra_elements(case), u32::MAX);
+        let extra: Vec<i32> = extra.into_iter().map(u32::cast_signed).collect();
+        let rows = row_padding::pad_rows(&matrix, width, &extra);
+        let pitched = bench.pitched_input("matrix", &rows, [width + extra.len(), height, 1])?;
         let sums = DeviceBuffer::from_slice(&vec![0; width])?;
         let kernel = bench.kernel("column_sums")?;
         let stream = &bench.gpu.stream;
         let strips = height.div_ceil(STRIP) * width;
         let blocks = strips.div_ceil(BLOCK) as u32;
-        // SAFETY: the arguments are the kernel's, and the matrix is of the size that it is told.
+        // SAFETY: the arguments match the kernel's signature; the matrix has `height` rows of at least
+        // `width` elements, and `sums` has `width` elements.
         bench.launch(|| unsafe {
             launch!(kernel<<<blocks, BLOCK as u32, 0, stream>>>(
                 pitched.as_device_ptr(), pitched.pitch(), sums.as_device_ptr(), width as i32,

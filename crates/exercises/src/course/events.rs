@@ -1,94 +1,94 @@
-//! 25-events: the time of a kernel, taken by the student's function.
+//! 25-events: the time of a kernel, measured by the student's function.
 
-use answers::events::{Question, Reply, THREADS};
+use answers::events::{Reply, Request, THREADS};
 use anyhow::Result;
 use common::timing;
 use cust::launch;
 
 use crate::host::{Bench, Case, Output};
-use crate::worker::{Asks, Program};
+use crate::worker::{HostExercise, Program};
 
-/// The host side.
+/// The grader's host side of 25-events.
 pub struct Events;
 
-/// Rounds of the kernel in a usual launch: from, and up to. It takes some ten microseconds of a GPU's, and
-/// from case to case several times as long.
+/// The range from which the rounds of a usual launch are drawn. A usual launch takes about ten microseconds
+/// on a GPU, and several times as long in some cases as in others.
 const ROUNDS: [u32; 2] = [3000, 18_000];
 
-/// The first launch, in hundredths of a usual one.
-const FIRST: u32 = 900;
-/// Launches that are held up, and those that are shorter than usual: from, and up to.
-const LONG: [u32; 2] = [300, 500];
-const SHORT: [u32; 2] = [25, 60];
+/// The duration of the first launch, in hundredths of a usual one.
+const FIRST_LAUNCH: u32 = 900;
+/// The ranges of delayed launches and of launches shorter than usual, in hundredths of a usual one.
+const DELAYED: [u32; 2] = [300, 500];
+const SHORTENED: [u32; 2] = [25, 60];
 
-impl Asks for Events {
+impl HostExercise for Events {
     fn run(&self, bench: &Bench, case: &Case, program: &mut Program) -> Result<Vec<Output>> {
         let out = bench.output::<f32>(THREADS as usize)?;
         let kernel = bench.kernel("work")?;
         let stream = &bench.gpu.stream;
         let work = |rounds: u32| {
-            // SAFETY: the arguments are those that the kernel is declared with, and it writes a
-            // number for each of its threads.
+            // SAFETY: the arguments match the kernel's signature, and `out` has one element for each of its
+            // `THREADS` threads.
             unsafe { launch!(kernel<<<1, THREADS, 0, stream>>>(out.as_device_ptr(), rounds)) }
         };
-        let usual = between(case, 0, 1, ROUNDS)[0];
+        let usual = draw_range(case, 0, 1, ROUNDS)[0];
         let events = timing::events(stream)?;
         work(usual)?;
         let expected = events.time(|| Ok(work(usual)?))?;
 
         let shares = shares(case);
         let samples = shares.len();
-        let sorted = took(&shares, expected);
+        let sorted = sample_times(&shares, expected);
         let rounds = |share: u32| usual * share / 100;
-        let question = Question {
+        let request = Request {
             ptx: program.ptx.clone(),
             samples,
-            first: rounds(FIRST),
+            first: rounds(FIRST_LAUNCH),
             rounds: shares.into_iter().map(rounds).collect(),
         };
-        let reply: Reply = program.ask(question, |_| true)?;
+        let reply: Reply = program.request(request, |_| true)?;
 
         let mut outputs = Vec::new();
         let needed = 1 + samples as u32;
         if reply.launches < needed {
-            let (got, needed) = (vec![reply.launches], vec![needed]);
-            outputs.push(Output::of("launches", &[1], got, needed)?.meaning(
+            let (actual, needed) = (vec![reply.launches], vec![needed]);
+            outputs.push(Output::from_values("launches", &[1], actual, needed)?.with_explanation(
                 "How often you launch the kernel: once for nothing, as the first launch takes much longer, and once \
                  for each of the samples.",
                 "你启动核函数的次数：先启动一次，不计时，因为第一次要慢得多；然后每个样本各一次。",
             ));
         }
-        let got = vec![reply.milliseconds.unwrap_or(f32::NAN)];
-        let [en, zh] = meaning(got[0], &sorted);
-        let output = Output::of("milliseconds", &[1], got, vec![expected])?;
-        outputs.push(output.meaning(en, zh));
+        let actual = vec![reply.milliseconds.unwrap_or(f32::NAN)];
+        let [en, zh] = explain(actual[0], &sorted);
+        let output = Output::from_values("milliseconds", &[1], actual, vec![expected])?;
+        outputs.push(output.with_explanation(en, zh));
         Ok(outputs)
     }
 }
 
-/// About how many milliseconds each sample takes, sorted, where a usual one takes so many.
-fn took(shares: &[u32], usual: f32) -> Vec<f32> {
+/// Returns the approximate duration of each sample in milliseconds, sorted, given that of a usual launch.
+fn sample_times(shares: &[u32], usual: f32) -> Vec<f32> {
     let mut shares = shares.to_vec();
     shares.sort_unstable();
-    let took = shares.into_iter().map(|share| usual * share as f32 / 100.0);
-    took.collect()
+    let times = shares.into_iter().map(|share| usual * share as f32 / 100.0);
+    times.collect()
 }
 
-/// What a wrong time may be, beside these that the samples took: in English and Chinese.
-fn meaning(got: f32, sorted: &[f32]) -> [String; 2] {
-    let (least, most) = (sorted[0], sorted[sorted.len() - 1]);
+/// Explains a wrong time by comparing it with the durations of the samples, in English and Chinese.
+fn explain(actual: f32, sorted: &[f32]) -> [String; 2] {
+    let (shortest, longest) = (sorted[0], sorted[sorted.len() - 1]);
     let mean = sorted.iter().sum::<f32>() / sorted.len() as f32;
-    let near = |time: f32| (got / time - 1.0).abs() < 0.1;
-    let (en, zh) = if got.is_nan() || got < least / 4.0 {
+    let is_near = |time: f32| (actual / time - 1.0).abs() < 0.1;
+    let (en, zh) = if actual.is_nan() || actual < shortest / 4.0 {
         (
             "That is less than any launch takes: the launch has to lie between the two events.",
             "这比任何一次启动都短：启动必须在两个事件之间。",
         )
-    } else if near(least) {
+    } else if is_near(shortest) {
         ("Yours is about the shortest.", "你的结果大约是其中最短的。")
-    } else if near(most) {
+    } else if is_near(longest) {
         ("Yours is about the longest.", "你的结果大约是其中最长的。")
-    } else if near(mean) {
+    } else if is_near(mean) {
         ("Yours is about their mean.", "你的结果大约是它们的平均值。")
     } else {
         (
@@ -98,27 +98,28 @@ fn meaning(got: f32, sorted: &[f32]) -> [String; 2] {
     };
     [
         format!(
-            "The samples take from {least:.4} to {most:.4} ms, and their median is asked for. {en}"
+            "The samples take from {shortest:.4} to {longest:.4} ms, and their median is asked for. {en}"
         ),
-        format!("各样本用时在 {least:.4} 到 {most:.4} 毫秒之间，要求的是中位数。{zh}"),
+        format!("各样本用时在 {shortest:.4} 到 {longest:.4} 毫秒之间，要求的是中位数。{zh}"),
     ]
 }
 
-/// What each sample takes, in hundredths of a usual launch. One is usual; as many as are held up are shorter,
-/// and come after those. So the median is right, and the mean, the first, the last and the median of the
-/// first few samples are not. Which one is usual is drawn.
+/// Draws the duration of each sample, in hundredths of a usual launch. Exactly one sample, at a random
+/// position, is usual; equally many are delayed and shorter, and the shorter ones come last. So only the
+/// median of all samples is correct: the mean, the first, the last and the median of the first few samples
+/// are far from it.
 fn shares(case: &Case) -> Vec<u32> {
     let half = case.n() + 1;
-    let mut shares = between(case, 1, half, LONG);
-    shares.extend(between(case, 2, half, SHORT));
-    // Neither the first nor the last.
-    let place = 1 + case.integers(3, 1, 2 * half as u32 - 1)[0];
-    shares.insert(place as usize, 100);
+    let mut shares = draw_range(case, 1, half, DELAYED);
+    shares.extend(draw_range(case, 2, half, SHORTENED));
+    // Neither first nor last.
+    let index = 1 + case.integers(3, 1, 2 * half as u32 - 1)[0];
+    shares.insert(index as usize, 100);
     shares
 }
 
-/// So many numbers within these.
-fn between(case: &Case, stream: u64, len: usize, [from, to]: [u32; 2]) -> Vec<u32> {
+/// Draws `len` numbers from a range.
+fn draw_range(case: &Case, stream: u64, len: usize, [from, to]: [u32; 2]) -> Vec<u32> {
     let drawn = case.integers(stream, len, to - from + 1);
     drawn.into_iter().map(|number| from + number).collect()
 }
@@ -128,9 +129,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_time_is_told_from_the_samples() {
-        let sorted = took(&[400, 30, 100, 50, 350], 0.01);
-        for (got, said) in [
+    fn wrong_times_are_explained_by_the_samples() {
+        let sorted = sample_times(&[400, 30, 100, 50, 350], 0.01);
+        for (actual, message) in [
             (0.0, "between the two events"),
             (f32::NAN, "between the two events"),
             (0.0031, "shortest"),
@@ -138,9 +139,9 @@ mod tests {
             (0.0186, "mean."),
             (0.005, "after sorting"),
         ] {
-            let [en, zh] = meaning(got, &sorted);
+            let [en, zh] = explain(actual, &sorted);
             assert!(
-                en.contains(said) && en.contains("from 0.0030 to 0.0400 ms"),
+                en.contains(message) && en.contains("from 0.0030 to 0.0400 ms"),
                 "{en}"
             );
             assert!(zh.contains("中位数"), "{zh}");
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_median_is_right() {
+    fn only_the_median_is_correct() {
         for seed in 0..200 {
             let case = Case {
                 size: vec![1 + seed as u32 % 5],
@@ -156,25 +157,25 @@ mod tests {
             };
             let shares = shares(&case);
             let near = |share: u32| (80..=120).contains(&share);
-            let median = |some: &[u32]| {
-                let mut some = some.to_vec();
-                some.sort_unstable();
-                some[some.len() / 2]
+            let median = |samples: &[u32]| {
+                let mut samples = samples.to_vec();
+                samples.sort_unstable();
+                samples[samples.len() / 2]
             };
-            let many = shares.len();
-            assert!(many % 2 == 1 && many >= 5);
+            let count = shares.len();
+            assert!(count % 2 == 1 && count >= 5);
             assert_eq!(median(&shares), 100);
-            assert!(!near(shares[0]) && !near(shares[many - 1]));
-            assert!(!near(shares.iter().sum::<u32>() / many as u32));
+            assert!(!near(shares[0]) && !near(shares[count - 1]));
+            assert!(!near(shares.iter().sum::<u32>() / count as u32));
             let others = shares.iter().filter(|&&share| share != 100);
             assert!(others.clone().all(|&share| !near(share)));
-            for first in 1..many - 1 {
+            for first in 1..count - 1 {
                 assert!(first == 1 || first % 2 == 0 || !near(median(&shares[..first])));
             }
-            // Without the launch that is not to count.
-            let cold = [&[FIRST], &shares[..many - 1]].concat();
+            // Count the first launch, which the exercise says to discard.
+            let cold = [&[FIRST_LAUNCH], &shares[..count - 1]].concat();
             assert!(!near(median(&cold)));
-            // One more that does not count changes nothing.
+            // Discard one sample too many at the beginning and add one at the end: the median is the same.
             let later = [&shares[1..], &shares[..1]].concat();
             assert_eq!(median(&later), 100);
         }

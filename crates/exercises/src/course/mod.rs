@@ -1,36 +1,36 @@
-//! The exercises, in order.
+//! The exercises of the course, in order.
 
 mod blocks;
 mod columns;
+pub mod custom;
 mod events;
 mod fields;
-pub mod folder;
 mod overlap;
 mod pitch_in_elements;
 mod pitched_copy;
 mod pitched_rows;
 mod predict_constant;
 mod predict_sectors;
+mod row_padding;
 mod spheres;
 mod volume;
-mod wide;
 
 use std::ops::Deref;
 
 use crate::exercise;
 use crate::exercise::Exercise;
 
-/// All exercises of the course that is chosen: this one, unless a teacher's own is.
+/// The exercises of the course in use: the teacher's course if one was opened, otherwise the built-in one.
 pub static EXERCISES: Exercises = Exercises;
 
-/// They are a list.
+/// A handle that dereferences to the exercises of the course in use.
 pub struct Exercises;
 
 impl Deref for Exercises {
     type Target = [Exercise];
 
     fn deref(&self) -> &'static [Exercise] {
-        folder::chosen().unwrap_or(&OURS)
+        custom::exercises().unwrap_or(&BUILT_IN)
     }
 }
 
@@ -39,22 +39,22 @@ impl IntoIterator for &Exercises {
     type IntoIter = std::slice::Iter<'static, Exercise>;
 
     fn into_iter(self) -> Self::IntoIter {
-        folder::chosen().unwrap_or(&OURS).iter()
+        custom::exercises().unwrap_or(&BUILT_IN).iter()
     }
 }
 
-/// Those of this course, in order.
-pub static OURS: [Exercise; 38] = [
+/// The exercises of the built-in course, in order.
+pub static BUILT_IN: [Exercise; 38] = [
     exercise!("01-first-thread"),
     exercise!("02-tail"),
-    exercise!("03-blocks", asks blocks::Blocks, kernel),
+    exercise!("03-blocks", rust blocks::Blocks, kernel),
     exercise!("04-grid-stride"),
     exercise!("05-predict-sectors", predict_sectors::PredictSectors),
     exercise!("06-fields", fields::Fields),
     exercise!("07-float4"),
     exercise!("08-pitch-in-elements", pitch_in_elements::PitchInElements),
     exercise!("09-pitched-rows", pitched_rows::PitchedRows),
-    exercise!("10-pitched-copy", asks pitched_copy::PitchedCopy),
+    exercise!("10-pitched-copy", rust pitched_copy::PitchedCopy),
     exercise!("11-volume", volume::SliceDifferences),
     exercise!("12-columns", columns::Columns),
     exercise!("13-settings"),
@@ -69,7 +69,7 @@ pub static OURS: [Exercise; 38] = [
     exercise!("22-predict-constant", predict_constant::PredictConstant),
     exercise!("23-uniform"),
     exercise!("24-spheres", spheres::Spheres),
-    exercise!("25-events", asks events::Events, kernel),
+    exercise!("25-events", rust events::Events, kernel),
     exercise!("26-halo"),
     exercise!("27-shared-stencil"),
     exercise!("28-choose"),
@@ -78,15 +78,15 @@ pub static OURS: [Exercise; 38] = [
     exercise!("31-scan"),
     exercise!("32-histogram"),
     exercise!("33-softmax"),
-    exercise!("34-overlap", asks overlap::Overlap),
+    exercise!("34-overlap", rust overlap::Overlap),
     exercise!("35-tiles-of-threads"),
     exercise!("36-async-copy"),
     exercise!("37-occupancy"),
     exercise!("38-roofline"),
 ];
 
-/// The exercise that a student names, by its number, its name, or both.
+/// Returns the exercise with this number, name, or both.
 pub fn find(name: &str) -> Option<&'static Exercise> {
     let mut all = EXERCISES.into_iter();
-    all.find(|exercise| exercise.answers_to(name))
+    all.find(|exercise| exercise.matches(name))
 }

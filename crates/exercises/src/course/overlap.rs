@@ -1,67 +1,67 @@
-//! 34-overlap: copies and kernels that go on at the same time. The student writes the host side.
+//! 34-overlap: copies and kernels that run concurrently. The student writes the host side.
 
 use std::collections::BTreeMap;
 
-use answers::overlap::{Order, Question, Reply, Stream};
+use answers::overlap::{Order, Reply, Request, Stream};
 use anyhow::Result;
 
 use crate::host::{Bench, Case, Output};
-use crate::worker::{Asks, Program};
+use crate::worker::{HostExercise, Program};
 
-/// The host side.
+/// The grader's host side of 34-overlap.
 pub struct Overlap;
 
-/// Microseconds that each order takes.
-const TAKES: u32 = 10;
-/// Streams that there may be.
-const STREAMS: u32 = 4;
+/// The duration of each order, in microseconds.
+const ORDER_MICROSECONDS: u32 = 10;
+/// The maximum number of streams.
+const MAX_STREAMS: u32 = 4;
 
-/// What came of the orders for so many chunks.
+/// The outcome of simulating the orders for a number of chunks.
 #[derive(Debug, PartialEq, Eq)]
-struct Came {
-    /// Of each chunk how many of its steps came once, and after the one before it had surely ended.
+struct Simulation {
+    /// The number of steps of each chunk that ran once, and certainly after the step before.
     steps: Vec<u32>,
-    /// When all was done, in microseconds.
+    /// The time at which everything is done, in microseconds.
     end: u32,
-    /// How many streams were used.
+    /// The number of streams used.
     streams: u32,
-    /// Orders whose results the host has waited for at the end.
+    /// The number of chunks whose results the host has waited for at the end.
     awaited: u32,
 }
 
-impl Asks for Overlap {
+impl HostExercise for Overlap {
     fn run(&self, _bench: &Bench, case: &Case, program: &mut Program) -> Result<Vec<Output>> {
         let chunks = case.size[0];
-        let question = Question {
+        let request = Request {
             chunks: vec![chunks],
         };
-        let Reply { orders } = program.ask(question, |reply: &Reply| reply.orders.len() == 1)?;
-        let came = came(&orders[0], chunks);
-        let many = case.n();
-        // Three engines that are never idle but at the ends.
-        let least = (chunks + 2) * TAKES;
-        let at_most = |name, got: u32, most: u32| {
-            // What is within is right.
-            Output::of(name, &[1], vec![got], vec![got.min(most)])
+        let Reply { orders } = program.request(request, |reply: &Reply| reply.orders.len() == 1)?;
+        let simulation = simulate(&orders[0], chunks);
+        let count = case.n();
+        // The optimum: three engines that are idle only at the start and the end.
+        let optimum = (chunks + 2) * ORDER_MICROSECONDS;
+        let at_most = |name, actual: u32, maximum: u32| {
+            // A value within the limit is correct, so expect the value itself.
+            Output::from_values(name, &[1], vec![actual], vec![actual.min(maximum)])
         };
         Ok(vec![
-            Output::of("steps in order", &[many], came.steps, vec![3; many])?.meaning(
+            Output::from_values("steps in order", &[count], simulation.steps, vec![3; count])?.with_explanation(
                 "For each chunk: how many of its steps (copy to the device, kernel, copy back) came once, and surely \
                  behind the one before; 9 where one came twice or too soon. Only within one stream is their order \
                  sure.",
                 "对每一块：它的各步（复制到设备、核函数、复制回来）中，有几步只做了一次，并且一定排在前一步之后；\
                  9 表示有一步重复了，或者可能过早执行。只有在同一个流中，先后顺序才有保证。",
             ),
-            Output::of("chunks waited for", &[1], vec![came.awaited], vec![chunks])?.meaning(
+            Output::from_values("chunks waited for", &[1], vec![simulation.awaited], vec![chunks])?.with_explanation(
                 "For how many chunks your function has waited when it returns. The results of the others may still \
                  be on their way: wait for every stream that you use.",
                 "函数返回时，已经等待完成的块数。其余各块的结果可能还没有传回来：用到的每个流都要等待。",
             ),
-            at_most("streams", came.streams, STREAMS)?.meaning(
+            at_most("streams", simulation.streams, MAX_STREAMS)?.with_explanation(
                 "How many streams you use; there are at most 4. More chunks than that take the streams in turn.",
                 "你用到的流的个数；最多 4 个。块数更多时，应轮流使用这些流。",
             ),
-            at_most("microseconds", came.end, least)?.meaning(
+            at_most("microseconds", simulation.end, optimum)?.with_explanation(
                 "When all is done, where each step takes 10 microseconds. Copies to the device, kernels and copies \
                  back can go on at the same time. Which chunk's step waits for another chunk's, or for the host?",
                 "全部完成的时刻，每一步用 10 µs。向设备的复制、核函数、传回的复制这三者可以同时进行。\
@@ -71,15 +71,16 @@ impl Asks for Overlap {
     }
 }
 
-/// Follows the orders as a device does that has an engine for copies to it, one for kernels and one for copies
-/// back. An order begins when those before it in its stream and at its engine are done, and the host has given it.
-fn came(orders: &[Order], chunks: u32) -> Came {
+/// Simulates the orders on a device with one engine for copies to it, one for kernels and one for copies
+/// back. An order starts once the host has issued it and the orders before it in its stream and on its engine
+/// are done.
+fn simulate(orders: &[Order], chunks: u32) -> Simulation {
     let mut engines = [0; 3];
     let mut streams: BTreeMap<Stream, u32> = BTreeMap::new();
-    // How far the host has waited.
+    // The time until which the host has waited.
     let mut host = 0;
-    // Of each chunk: steps so far, the last one's stream, and when it ended.
-    let mut so_far: Vec<(u32, Option<Stream>, u32)> = vec![(0, None, 0); chunks as usize];
+    // Per chunk: steps so far, the last step's stream, and its end time.
+    let mut progress: Vec<(u32, Option<Stream>, u32)> = vec![(0, None, 0); chunks as usize];
     for &order in orders {
         let (engine, chunk, stream) = match order {
             Order::CopyIn(chunk, stream) => (0, chunk, stream),
@@ -91,27 +92,27 @@ fn came(orders: &[Order], chunks: u32) -> Came {
             }
         };
         let last = streams.entry(stream).or_default();
-        let begin = host.max(*last).max(engines[engine]);
-        let end = begin + TAKES;
+        let start = host.max(*last).max(engines[engine]);
+        let end = start + ORDER_MICROSECONDS;
         (*last, engines[engine]) = (end, end);
-        let Some((steps, before, ended)) = so_far.get_mut(chunk as usize) else {
+        let Some((steps, before, end_of_last)) = progress.get_mut(chunk as usize) else {
             continue;
         };
-        // Behind the step before it in one stream, or given when the host had waited for that.
-        let is_after = before.is_none_or(|before| before == stream) || host >= *ended;
-        match *steps == engine as u32 && is_after {
-            true => (*steps, *before, *ended) = (*steps + 1, Some(stream), end),
-            // More than the three, so that it counts as wrong whatever follows.
+        // Ordered after the step before: in the same stream, or issued after the host had waited for it.
+        let is_ordered = before.is_none_or(|before| before == stream) || host >= *end_of_last;
+        match *steps == engine as u32 && is_ordered {
+            true => (*steps, *before, *end_of_last) = (*steps + 1, Some(stream), end),
+            // Above the three steps of a chunk, so that the chunk stays wrong whatever follows.
             false => *steps = 9,
         }
     }
     let end = streams.values().copied().max().unwrap_or(0);
-    let awaited = so_far
+    let awaited = progress
         .iter()
-        .filter(|(steps, _, ended)| *steps == 3 && host >= *ended);
-    Came {
+        .filter(|(steps, _, end_of_last)| *steps == 3 && host >= *end_of_last);
+    Simulation {
         awaited: awaited.count() as u32,
-        steps: so_far.iter().map(|(steps, ..)| *steps).collect(),
+        steps: progress.iter().map(|(steps, ..)| *steps).collect(),
         end,
         streams: streams.len() as u32,
     }
@@ -121,47 +122,52 @@ fn came(orders: &[Order], chunks: u32) -> Came {
 mod tests {
     use super::*;
 
-    /// The orders of a kernel here and there: `i0:1` copies chunk 0 in, in stream 1.
+    /// Parses orders in a short notation: `i0:1` copies chunk 0 in on stream 1.
     fn orders(text: &str) -> Vec<Order> {
         let stream = |number: &str| serde_json::from_str(number).unwrap();
         let order = |word: &str| {
-            let (what, of) = word.split_at(1);
-            let (chunk, at) = of.split_once(':').unwrap_or(("0", of));
-            let (chunk, at) = (chunk.parse().unwrap(), stream(at));
-            match what {
-                "i" => Order::CopyIn(chunk, at),
-                "k" => Order::Launch(chunk, at),
-                "o" => Order::CopyOut(chunk, at),
-                _ => Order::Wait(at),
+            let (operation, target) = word.split_at(1);
+            let (chunk, number) = target.split_once(':').unwrap_or(("0", target));
+            let (chunk, stream) = (chunk.parse().unwrap(), stream(number));
+            match operation {
+                "i" => Order::CopyIn(chunk, stream),
+                "k" => Order::Launch(chunk, stream),
+                "o" => Order::CopyOut(chunk, stream),
+                _ => Order::Wait(stream),
             }
         };
         text.split_whitespace().map(order).collect()
     }
 
-    fn of(text: &str, chunks: u32) -> (Vec<u32>, u32, u32, u32) {
-        let came = came(&orders(text), chunks);
-        (came.steps, came.end, came.streams, came.awaited)
+    fn outcome_of(text: &str, chunks: u32) -> (Vec<u32>, u32, u32, u32) {
+        let simulation = simulate(&orders(text), chunks);
+        (
+            simulation.steps,
+            simulation.end,
+            simulation.streams,
+            simulation.awaited,
+        )
     }
 
     #[test]
-    fn what_is_in_one_stream_comes_one_after_the_other() {
+    fn orders_in_one_stream_are_serialized() {
         let one = "i0:0 k0:0 o0:0 i1:0 k1:0 o1:0 w0";
-        assert_eq!(of(one, 2), (vec![3, 3], 60, 1, 2));
+        assert_eq!(outcome_of(one, 2), (vec![3, 3], 60, 1, 2));
         let two = "i0:0 k0:0 o0:0 i1:1 k1:1 o1:1 w0 w1";
-        assert_eq!(of(two, 2), (vec![3, 3], 40, 2, 2));
+        assert_eq!(outcome_of(two, 2), (vec![3, 3], 40, 2, 2));
         assert_eq!(
-            of("i0:0 k0:0 o0:0 i1:1 k1:1 o1:1 w0", 2),
+            outcome_of("i0:0 k0:0 o0:0 i1:1 k1:1 o1:1 w0", 2),
             (vec![3, 3], 40, 2, 1)
         );
     }
 
     #[test]
-    fn steps_that_nothing_orders_are_wrong() {
-        assert_eq!(of("i0:0 k0:1 o0:1 w1", 1).0, [9]);
-        assert_eq!(of("i0:0 w0 k0:1 o0:1 w1", 1).0, [3]);
-        assert_eq!(of("k0:0 i0:0 o0:0", 1).0, [9]);
-        assert_eq!(of("i0:0 i0:0 k0:0 o0:0", 1).0, [9]);
-        assert_eq!(of("i0:0 k0:0", 1).0, [2]);
-        assert_eq!(of("i7:0", 1), (vec![0], 10, 1, 0));
+    fn unordered_steps_are_wrong() {
+        assert_eq!(outcome_of("i0:0 k0:1 o0:1 w1", 1).0, [9]);
+        assert_eq!(outcome_of("i0:0 w0 k0:1 o0:1 w1", 1).0, [3]);
+        assert_eq!(outcome_of("k0:0 i0:0 o0:0", 1).0, [9]);
+        assert_eq!(outcome_of("i0:0 i0:0 k0:0 o0:0", 1).0, [9]);
+        assert_eq!(outcome_of("i0:0 k0:0", 1).0, [2]);
+        assert_eq!(outcome_of("i7:0", 1), (vec![0], 10, 1, 0));
     }
 }

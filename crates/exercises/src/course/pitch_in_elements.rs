@@ -1,17 +1,17 @@
-//! 08-pitch-in-elements: a pitch counts bytes.
+//! 08-pitch-in-elements: a pitch is in bytes, not in elements.
 
 use anyhow::Result;
 use cust::prelude::*;
 
-use super::wide;
+use super::row_padding;
 use crate::host::{Bench, Case, Host, Output};
 
-/// A picture in colour, in pitched memory, becomes one in grey.
+/// The conversion of a colour picture in pitched memory to grey.
 pub struct PitchInElements;
 
-/// Floats of a pixel.
+/// Floats per pixel.
 const COLOURS: usize = 3;
-/// Threads of a block, along x and along y.
+/// Threads per block along x and along y.
 const BLOCK: usize = 16;
 
 impl Host for PitchInElements {
@@ -21,16 +21,17 @@ impl Host for PitchInElements {
         let grey = |pixel: &[f32]| 0.25 * pixel[0] + 0.5 * pixel[1] + 0.25 * pixel[2];
         let expected = picture.chunks(COLOURS).map(grey).collect();
 
-        let others = case.floats(1, wide::more(case));
-        let rows = wide::rows(&picture, COLOURS * width, &others);
-        let size = [COLOURS * width + others.len(), height, 1];
+        let extra = case.floats(1, row_padding::extra_elements(case));
+        let rows = row_padding::pad_rows(&picture, COLOURS * width, &extra);
+        let size = [COLOURS * width + extra.len(), height, 1];
         let image = bench.pitched_input("image", &rows, size)?;
         let to = bench.output(width * height)?;
         let kernel = bench.kernel("to_grey")?;
         let stream = &bench.gpu.stream;
         let grid = (width.div_ceil(BLOCK) as u32, height.div_ceil(BLOCK) as u32);
         let block = (BLOCK as u32, BLOCK as u32);
-        // SAFETY: the arguments are the kernel's, and both pictures are of the size that it is told.
+        // SAFETY: the arguments match the kernel's signature, and both pictures have `width` by `height`
+        // pixels.
         unsafe {
             launch!(kernel<<<grid, block, 0, stream>>>(
                 image.as_device_ptr(), image.pitch(), to.as_device_ptr(), width as i32,

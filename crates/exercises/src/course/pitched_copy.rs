@@ -1,20 +1,20 @@
-//! 10-pitched-copy: a copy in two dimensions. The student writes the host side.
+//! 10-pitched-copy: a two-dimensional copy. The student writes the host side.
 
 use std::ptr;
 
-use answers::pitched_copy::{Copy2d, Part, Question, Reply};
+use answers::pitched_copy::{Copy2d, Part, Reply, Request};
 use anyhow::Result;
 use common::error::check;
 use cust::sys::{self, CUmemorytype};
 use matmul_pitched::pitched::PitchedBuffer;
 
 use crate::host::{Bench, Case, Output};
-use crate::worker::{Asks, Program};
+use crate::worker::{HostExercise, Program};
 
-/// The host side.
+/// The grader's host side of 10-pitched-copy.
 pub struct PitchedCopy;
 
-impl Asks for PitchedCopy {
+impl HostExercise for PitchedCopy {
     fn run(&self, _bench: &Bench, case: &Case, program: &mut Program) -> Result<Vec<Output>> {
         let part = Part {
             width: case.width(),
@@ -28,13 +28,13 @@ impl Asks for PitchedCopy {
         let mut pitched = PitchedBuffer::<f32>::new_2d(part.width, part.height)?;
         pitched.fill_8(0)?;
         let pitch = pitched.pitch();
-        let copy: Reply = program.ask(Question { part, pitch }, |_| true)?;
-        let reads = reach(&copy, copy.source_pitch);
-        let writes = reach(&copy, copy.destination_pitch);
+        let copy: Reply = program.request(Request { part, pitch }, |_| true)?;
+        let reads = extent(&copy, copy.source_pitch);
+        let writes = extent(&copy, copy.destination_pitch);
         if reads.is_none_or(|bytes| bytes > size_of_val(&matrix[..]))
             || writes.is_none_or(|bytes| bytes > pitch * part.height)
         {
-            return beside(&copy, &part, pitch);
+            return compare_parameters(&copy, &part, pitch);
         }
         let copy = sys::CUDA_MEMCPY2D {
             srcXInBytes: 0,
@@ -54,59 +54,60 @@ impl Asks for PitchedCopy {
             WidthInBytes: copy.width,
             Height: copy.height,
         };
-        // SAFETY: what it reads is within `matrix`, and what it writes within the allocation, as just
-        // checked.
+        // SAFETY: the copy reads within `matrix` and writes within the allocation of `pitched`, as the bounds
+        // check above ensures.
         check(unsafe { sys::cuMemcpy2D_v2(&copy) })?;
 
         let mut copied = vec![0.0; part.width * part.height];
         pitched.copy_3d_to(&mut copied, part.width)?;
         let shape = [part.height, part.width];
-        let [en, zh] = meaning(&copied, &expected, &matrix, &part);
-        let output = Output::of("copied", &shape, copied, expected)?;
-        Ok(vec![output.meaning(en, zh)])
+        let [en, zh] = explain(&copied, &expected, &matrix, &part);
+        let output = Output::from_values("copied", &shape, copied, expected)?;
+        Ok(vec![output.with_explanation(en, zh)])
     }
 }
 
-/// Where in the whole matrix that stands which came out first in place of something else.
-fn meaning(copied: &[f32], expected: &[f32], matrix: &[f32], part: &Part) -> [String; 2] {
-    let is_wrong = |&place: &usize| copied[place] != expected[place];
-    let Some(place) = (0..copied.len()).find(is_wrong) else {
+/// Explains the first wrong element by its position in the whole matrix, in English and Chinese.
+fn explain(copied: &[f32], expected: &[f32], matrix: &[f32], part: &Part) -> [String; 2] {
+    let is_wrong = |&index: &usize| copied[index] != expected[index];
+    let Some(index) = (0..copied.len()).find(is_wrong) else {
         return Default::default();
     };
-    let there = |place: usize, wide: usize| format!("[{}][{}]", place / wide, place % wide);
-    let (at, got) = (there(place, part.width), copied[place]);
-    if got == 0.0 {
+    let format_index =
+        |index: usize, width: usize| format!("[{}][{}]", index / width, index % width);
+    let (position, actual) = (format_index(index, part.width), copied[index]);
+    if actual == 0.0 {
         return [
-            format!("Nothing was copied to {at}."),
-            format!("没有任何内容复制到 {at}。"),
+            format!("Nothing was copied to {position}."),
+            format!("没有任何内容复制到 {position}。"),
         ];
     }
-    match matrix.iter().position(|&value| value == got) {
-        Some(from) => {
-            let from = there(from, part.stride);
+    match matrix.iter().position(|&value| value == actual) {
+        Some(origin) => {
+            let origin = format_index(origin, part.stride);
             [
-                format!("What came to {at} of the copy is {from} of the whole matrix."),
-                format!("复制到 {at} 的，是整个矩阵的 {from}。"),
+                format!("What came to {position} of the copy is {origin} of the whole matrix."),
+                format!("复制到 {position} 的，是整个矩阵的 {origin}。"),
             ]
         }
         None => [
             format!(
-                "What came to {at} of the copy is no element of the matrix: not all of its bytes were copied."
+                "What came to {position} of the copy is no element of the matrix: not all of its bytes were copied."
             ),
-            format!("复制到 {at} 的不是矩阵的任何元素：它的字节没有全部复制过去。"),
+            format!("复制到 {position} 的不是矩阵的任何元素：它的字节没有全部复制过去。"),
         ],
     }
 }
 
-/// The bytes from the first to the last of a copy's rows, where they are a pitch apart; `None` where they
-/// cannot be counted.
-fn reach(copy: &Copy2d, pitch: usize) -> Option<usize> {
+/// Returns the number of bytes from the first to the last byte of a copy's rows with this pitch; `None` on
+/// overflow.
+fn extent(copy: &Copy2d, pitch: usize) -> Option<usize> {
     let before = copy.height.saturating_sub(1).checked_mul(pitch)?;
     before.checked_add(copy.width)
 }
 
-/// A copy's numbers, beside those that it takes.
-fn beside(copy: &Copy2d, part: &Part, pitch: usize) -> Result<Vec<Output>> {
+/// Reports the parameters of a copy that is out of bounds, next to the expected ones.
+fn compare_parameters(copy: &Copy2d, part: &Part, pitch: usize) -> Result<Vec<Output>> {
     let float = size_of::<f32>();
     let pairs = [
         ("destination_pitch", copy.destination_pitch, pitch),
@@ -115,8 +116,8 @@ fn beside(copy: &Copy2d, part: &Part, pitch: usize) -> Result<Vec<Output>> {
         ("height", copy.height, part.height),
     ];
     let number = |number: usize| vec![u32::try_from(number).unwrap_or(u32::MAX)];
-    let output = |(name, got, wanted)| {
-        Ok(Output::of(name, &[1], number(got), number(wanted))?.meaning(
+    let output = |(name, actual, expected)| {
+        Ok(Output::from_values(name, &[1], number(actual), number(expected))?.with_explanation(
             "What your copy takes. Pitches and the width are in bytes, the height in rows; the width is that of what \
              is to be copied, without the bytes that only fill up a row.",
             "这是你的复制操作所用的数。pitch 和 width 以字节为单位，height 是行数；width 只算要复制的内容，\
@@ -131,15 +132,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_the_first_wrong_element_comes_from_is_told() {
+    fn the_origin_of_the_first_wrong_element_is_reported() {
         let part = Part {
             width: 2,
             height: 2,
             stride: 3,
         };
         let matrix = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-        let said = |copied: [f32; 4]| meaning(&copied, &[1.0, 2.0, 4.0, 5.0], &matrix, &part);
-        for (copied, wanted) in [
+        let message = |copied: [f32; 4]| explain(&copied, &[1.0, 2.0, 4.0, 5.0], &matrix, &part);
+        for (copied, expected) in [
             (
                 [1.0, 2.0, 3.0, 4.0],
                 "What came to [1][0] of the copy is [0][2]",
@@ -148,7 +149,11 @@ mod tests {
             ([1.0, 2.5, 4.0, 5.0], "is no element of the matrix"),
             ([1.0, 2.0, 4.0, 5.0], ""),
         ] {
-            assert!(said(copied)[0].contains(wanted), "{:?}", said(copied));
+            assert!(
+                message(copied)[0].contains(expected),
+                "{:?}",
+                message(copied)
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How often warps ask for constants: predicted, and counted.
+//! 22-predict-constant: the number of requests to the constant cache, predicted and then counted.
 
 use std::collections::HashSet;
 
@@ -7,25 +7,25 @@ use cust::launch;
 
 use crate::host::{Bench, Case, Host, Output};
 
-/// Threads of a block: 16 rows of 16.
-const SIDE: u32 = 16;
+/// Threads per block along one side; a block has 16 rows of 16.
+const BLOCK_SIDE: u32 = 16;
 const THREADS: usize = 256;
-/// Threads of a warp.
+/// Threads per warp.
 const WARP: usize = 32;
 /// Elements of the table.
 const TABLE: usize = 1024;
 
-/// A kernel's name, and which element a thread reads, by its block's number and its own.
+/// A kernel's name and the element that a thread reads, given its block index and thread index.
 type Kernel = (&'static str, fn(usize, usize) -> usize);
 
 const KERNELS: [Kernel; 4] = [
     ("by_block", |block, _| block),
     ("by_thread", |_, thread| thread),
-    ("by_row", |_, thread| thread / SIDE as usize),
+    ("by_row", |_, thread| thread / BLOCK_SIDE as usize),
     ("far_apart", |_, thread| 100 * (thread % 8)),
 ];
 
-/// Their names, which predictions are of.
+/// The kernels' names, which label the predictions.
 const NAMES: [&str; 4] = {
     let mut names = [""; 4];
     let mut number = 0;
@@ -36,7 +36,7 @@ const NAMES: [&str; 4] = {
     names
 };
 
-/// The host side. The constant cache is asked once for each address that a warp reads.
+/// The host side. A warp makes one request to the constant cache per distinct address.
 pub struct PredictConstant;
 
 impl Host for PredictConstant {
@@ -44,10 +44,10 @@ impl Host for PredictConstant {
         let blocks = case.n();
         let numbers = case.integers(0, TABLE, u32::MAX);
         let table: Vec<i32> = numbers.into_iter().map(u32::cast_signed).collect();
-        // Before any kernel of the student's runs.
+        // Read the predictions before any of the student's kernels can change them.
         let predicted = bench.variable::<u32>("predicted", KERNELS.len())?;
         bench.input_variable("table", &table)?;
-        bench.ours()?.set_variable("table", &table)?;
+        bench.start_code()?.set_variable("table", &table)?;
 
         let mut outputs = Vec::new();
         let mut requests = Vec::new();
@@ -57,34 +57,36 @@ impl Host for PredictConstant {
             let out = bench.output::<i32>(blocks * THREADS)?;
             let kernel = bench.kernel(name)?;
             let stream = &bench.gpu.stream;
-            // SAFETY: the kernel writes a number for each of its threads, and has as many.
+            // SAFETY: the kernel takes one pointer and writes one element per thread; `out` has as many
+            // elements.
             unsafe {
-                launch!(kernel<<<case.size[0], (SIDE, SIDE), 0, stream>>>(out.as_device_ptr()))
+                launch!(kernel<<<case.size[0], (BLOCK_SIDE, BLOCK_SIDE), 0, stream>>>(out.as_device_ptr()))
             }?;
             stream.synchronize()?;
             outputs.push(Output::new(name, &[blocks, THREADS], &out, expected)?);
 
-            // What is predicted is the requests of the kernels that were given, not of what they may have
-            // become.
-            let counted = bench.uncounted(|| {
-                let kernel = bench.ours()?.kernel(name)?;
+            // Count the course's own kernels: the student may have changed the copies in the submission.
+            let measured = bench.uncounted(|| {
+                let kernel = bench.start_code()?.kernel(name)?;
                 let out = bench.output::<i32>(blocks * THREADS)?;
-                // SAFETY: as above.
+                // SAFETY: the kernel takes one pointer and writes one element per thread; `out` has as many
+                // elements.
                 unsafe {
-                    launch!(kernel<<<case.size[0], (SIDE, SIDE), 0, stream>>>(out.as_device_ptr()))
+                    launch!(kernel<<<case.size[0], (BLOCK_SIDE, BLOCK_SIDE), 0, stream>>>(out.as_device_ptr()))
                 }?;
                 stream.synchronize()?;
-                bench.counted("idc__requests.sum")
+                bench.counter("idc__requests.sum")
             })?;
             let warps = (blocks * THREADS / WARP) as u64;
-            requests.push(match counted {
+            requests.push(match measured {
                 Some(requests) => u32::try_from(requests / warps)?,
-                // A GPU's counters take a profiler. The first warp of the first block is like all others.
+                // A GPU's counters need a profiler, so compute the requests of one warp; all warps are alike.
                 None => (0..WARP).map(read).collect::<HashSet<_>>().len() as u32,
             });
         }
         outputs.push(
-            Output::of("predicted", &[KERNELS.len()], predicted, requests)?.predicting(&NAMES),
+            Output::from_values("predicted", &[KERNELS.len()], predicted, requests)?
+                .predicted(&NAMES),
         );
         Ok(outputs)
     }

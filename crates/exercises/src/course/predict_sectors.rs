@@ -1,17 +1,17 @@
-//! 05-predict-sectors: how many sectors a warp's load takes, said before it is counted.
+//! 05-predict-sectors: the number of sectors of a warp's load, predicted and then counted.
 
 use anyhow::Result;
 use cust::prelude::*;
 
 use crate::host::{Bench, Case, Host, Output};
 
-/// Six patterns of access, each by one warp.
+/// Six access patterns, each executed by one warp.
 pub struct PredictSectors;
 
-/// The element that a thread of the warp loads.
+/// Maps a lane to the index of the element that it loads.
 type Element = fn(usize) -> usize;
 
-/// The kernels, and which element each thread loads.
+/// The kernels' names and access patterns.
 const KERNELS: [(&str, Element); 6] = [
     ("neighbours", |lane| lane),
     ("backwards", |lane| 31 - lane),
@@ -21,7 +21,7 @@ const KERNELS: [(&str, Element); 6] = [
     ("the_same", |_| 0),
 ];
 
-/// Their names, which predictions are of.
+/// The kernels' names, which label the predictions.
 const NAMES: [&str; 6] = {
     let mut names = [""; 6];
     let mut number = 0;
@@ -48,7 +48,8 @@ impl Host for PredictSectors {
         for (name, element) in KERNELS {
             let to = bench.output(WARP)?;
             let kernel = bench.kernel(name)?;
-            // SAFETY: the arguments are the kernel's, and no thread loads past `LENGTH` elements.
+            // SAFETY: the arguments match the kernel's signature, and no lane loads past the `LENGTH`
+            // elements of `in`.
             unsafe {
                 launch!(kernel<<<1, WARP as u32, 0, stream>>>(
                     from.as_device_ptr(), to.as_device_ptr()
@@ -57,33 +58,36 @@ impl Host for PredictSectors {
             stream.synchronize()?;
             let expected = (0..WARP).map(|lane| numbers[element(lane)]).collect();
             outputs.push(Output::new(name, &[WARP], &to, expected)?);
-            // What is predicted is the sectors of the kernels that were given, not of what they may have
-            // become.
-            let counted = bench.uncounted(|| {
-                let (kernel, to) = (bench.ours()?.kernel(name)?, bench.output::<f32>(WARP)?);
-                // SAFETY: as above.
+            // Count the course's own kernels: the student may have changed the copies in the submission.
+            let measured = bench.uncounted(|| {
+                let (kernel, to) = (
+                    bench.start_code()?.kernel(name)?,
+                    bench.output::<f32>(WARP)?,
+                );
+                // SAFETY: the arguments match the kernel's signature; `to` has `WARP` elements, one per lane.
                 unsafe {
                     launch!(kernel<<<1, WARP as u32, 0, stream>>>(
                         from.as_device_ptr(), to.as_device_ptr()
                     ))
                 }?;
                 stream.synchronize()?;
-                bench.counted(SECTORS)
+                bench.counter(SECTORS)
             })?;
-            sectors.push(match counted {
-                Some(counted) => u32::try_from(counted)?,
-                None => touched(element),
+            sectors.push(match measured {
+                Some(measured) => u32::try_from(measured)?,
+                None => count_sectors(element),
             });
         }
         outputs.push(
-            Output::of("predicted", &[KERNELS.len()], predicted, sectors)?.predicting(&NAMES),
+            Output::from_values("predicted", &[KERNELS.len()], predicted, sectors)?
+                .predicted(&NAMES),
         );
         Ok(outputs)
     }
 }
 
-/// The sectors of 32 bytes in which a warp's elements lie, where nobody counts.
-fn touched(element: Element) -> u32 {
+/// Returns the number of 32-byte sectors that a warp's elements occupy, for machines without counters.
+fn count_sectors(element: Element) -> u32 {
     let mut sectors: Vec<_> = (0..WARP).map(|lane| 4 * element(lane) / 32).collect();
     sectors.sort_unstable();
     sectors.dedup();
@@ -95,8 +99,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sectors_are_told_from_addresses_as_an_h200_counts_them() {
-        let told = KERNELS.map(|(_, element)| touched(element));
-        assert_eq!(told, [4, 4, 5, 12, 32, 1]);
+    fn sectors_computed_from_addresses_match_an_h200() {
+        let counts = KERNELS.map(|(_, element)| count_sectors(element));
+        assert_eq!(counts, [4, 4, 5, 12, 32, 1]);
     }
 }

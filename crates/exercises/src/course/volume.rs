@@ -1,16 +1,16 @@
-//! 11-volume: slices of padded rows.
+//! 11-volume: a volume of slices with padded rows.
 
 use anyhow::Result;
 use cust::memory::{DeviceCopy, DevicePointer};
 use cust::prelude::*;
 
-use super::wide;
+use super::row_padding;
 use crate::host::{Bench, Case, Host, Output};
 
-/// How much each slice of a volume differs from the one before it.
+/// The difference of each slice of a volume from the one before.
 pub struct SliceDifferences;
 
-/// The `Volume` of the `.cu` file.
+/// The structure `Volume` of the `.cu` file.
 #[derive(Clone, Copy, DeviceCopy)]
 #[repr(C)]
 struct Volume {
@@ -29,9 +29,9 @@ impl Host for SliceDifferences {
         let before = |i: usize| if i < slice { 0.0 } else { values[i - slice] };
         let expected = (0..values.len()).map(|i| values[i] - before(i)).collect();
 
-        let others = case.floats(1, wide::more(case));
-        let rows = wide::rows(&values, width, &others);
-        let size = [width + others.len(), height, depth];
+        let extra = case.floats(1, row_padding::extra_elements(case));
+        let rows = row_padding::pad_rows(&values, width, &extra);
+        let size = [width + extra.len(), height, depth];
         let buffer = bench.pitched_input("volume", &rows, size)?;
         let differences = bench.output(values.len())?;
         let volume = Volume {
@@ -48,7 +48,8 @@ impl Host for SliceDifferences {
             height.div_ceil(4) as u32,
             depth as u32,
         );
-        // SAFETY: the arguments are the kernel's, and the volume is of the size that it says.
+        // SAFETY: the arguments match the kernel's signature, and the buffer has the size and pitch that
+        // `volume` gives.
         unsafe {
             launch!(kernel<<<grid, (32, 4, 1), 0, stream>>>(volume, differences.as_device_ptr()))
         }?;

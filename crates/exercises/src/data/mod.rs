@@ -1,6 +1,6 @@
-//! What `exercise.toml` may say. What it does not know is an error, so that a slip in a name is seen.
+//! The format of `exercise.toml`. Unknown fields are errors, so that misspelt names are noticed.
 
-mod described;
+mod outputs;
 mod sizes;
 mod target;
 mod text;
@@ -13,67 +13,68 @@ use launch_plan::plan::{self, Plan};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-pub use described::Output;
-pub use sizes::{Between, Random, Sizes};
+pub use outputs::Output;
+pub use sizes::{Random, SizeRange, Sizes};
 pub use target::{Counters, Target};
 pub use text::Text;
 
-/// An exercise, but for its texts and its code.
+/// The data of an exercise, without its texts and code.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Data {
-    /// The chapter that it goes with, by the name of its crate; empty where it goes with none.
+    /// The crate of the chapter that the exercise belongs to; empty if there is none.
     #[serde(default)]
     pub chapter: String,
-    /// What sort of exercise it is.
+    /// The kind of exercise.
     pub kind: Kind,
-    /// The step at which the file that a student gets is rejected.
+    /// The step at which the start file is rejected.
     pub rejected_at: Step,
-    /// Its name for people.
+    /// The title shown to students.
     pub title: Text,
-    /// Exercises that come before it, by name or number: what they teach is needed here.
+    /// The exercises to do first, by name or number.
     #[serde(default)]
     pub needs: Vec<String>,
-    /// What the solution does, and what else would have done, for who has passed.
+    /// An explanation of the solution and of alternatives, shown after a pass.
     pub after: Option<Text>,
-    /// At what sizes it is run.
+    /// The sizes at which submissions run.
     pub sizes: Sizes,
-    /// How far a float may be from its reference.
+    /// The permitted deviation of floats from the reference.
     pub tolerance: Tolerance,
-    /// What its counters have to come to, at the graded size.
+    /// The targets of the counters at the graded size.
     #[serde(default, rename = "target")]
     pub targets: Vec<Target>,
-    /// The oldest GPUs that it is for, 80 for sm_80: what it is about is not in older ones.
+    /// The minimum architecture, 80 for sm_80, if the exercise uses features that older GPUs lack.
     pub architecture: Option<u32>,
-    /// Variables that have to be in constant memory.
+    /// The variables that must be in constant memory.
     #[serde(default)]
     pub constants: Vec<String>,
-    /// How long it may take by the simulator's model.
+    /// The limit of the modelled time.
     #[serde(default)]
     pub modelled: Modelled,
-    /// How long it may take on a GPU, where that is asked.
+    /// The limit of the time on a GPU, if the exercise has one.
     pub time: Option<Time>,
-    /// What to say to who asks for help, one after the other.
+    /// The hints, shown one at a time.
     #[serde(rename = "hint")]
     pub hints: Vec<Text>,
-    /// Numbers with names, for what follows; see `docs/records/launch-plan.md` for these three.
+    /// Named numbers for use in expressions. For this and the next two fields see
+    /// `docs/records/launch-plan.md`.
     #[serde(default)]
     pub numbers: BTreeMap<String, Spanned<plan::Number>>,
-    /// Memory and variables.
+    /// Buffers and variables.
     #[serde(default)]
     pub buffer: Vec<plan::Buffer>,
-    /// Launches of the answer's kernels.
+    /// The launches of the submission's kernels.
     #[serde(default)]
     pub launch: Vec<plan::Launch>,
-    /// Buffers that hold what came out.
+    /// The buffers whose contents are compared with the reference.
     #[serde(default, rename = "output")]
     pub outputs: Vec<Output>,
-    /// Variables that an answer may have, and need not.
+    /// The variables that a submission may declare but need not.
     #[serde(default)]
     pub optional: Vec<String>,
 }
 
-/// Sorts of exercises.
+/// The kind of an exercise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -81,19 +82,19 @@ pub enum Kind {
     Complete,
     /// Find the bug.
     Bug,
-    /// Make its accesses coalesced.
+    /// Make the memory accesses coalesced.
     Coalesce,
-    /// Remove its bank conflicts.
+    /// Remove the bank conflicts.
     Banks,
-    /// Make its accesses of constant memory uniform.
+    /// Make the accesses to constant memory uniform.
     Constant,
-    /// Choose the memory for given data.
+    /// Choose the memory space for given data.
     Choose,
-    /// Time it with events.
+    /// Time a kernel with events.
     Events,
     /// Predict a counter.
     Predict,
-    /// Reach a share of the limit.
+    /// Reach a share of the memory bandwidth limit.
     Limit,
 }
 
@@ -101,22 +102,22 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Step {
-    /// It compiles.
+    /// The submission compiles.
     Compile,
-    /// It runs through, and writes everything.
+    /// The submission runs to completion and writes every element.
     Launch,
-    /// Its results are right.
+    /// The results are correct.
     Right,
-    /// No check finds a mistake.
+    /// The checks report no finding.
     Checks,
-    /// Its counters reach their targets.
+    /// The counters reach their targets.
     Counters,
-    /// It is as fast as was asked.
+    /// The submission is fast enough.
     Time,
 }
 
 impl Step {
-    /// All of them.
+    /// All steps, in order.
     pub const ALL: [Step; 6] = [
         Step::Compile,
         Step::Launch,
@@ -126,7 +127,7 @@ impl Step {
         Step::Time,
     ];
 
-    /// Its name, as in records.
+    /// Returns the step's name in records.
     pub fn name(self) -> &'static str {
         match self {
             Step::Compile => "compile",
@@ -139,36 +140,36 @@ impl Step {
     }
 }
 
-/// How far a float may be from its reference. Whole numbers have to be equal.
+/// The permitted deviation of a float from its reference. Integers must be equal.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tolerance {
-    /// So many representable numbers.
+    /// The maximum distance in units in the last place.
     pub ulps: Option<u32>,
-    /// Such a share of the greater of both.
+    /// The maximum difference relative to the larger magnitude.
     pub relative: Option<f32>,
-    /// With `relative`: where it is nearer than this, it is right in any case.
+    /// With `relative`, the absolute difference that is always permitted.
     pub absolute: Option<f32>,
 }
 
-/// How long it may take on a GPU, beside the solution in the same run: never so many milliseconds,
-/// which are another number on every GPU.
+/// The limit of the time on a GPU, relative to the solution in the same run. It is never given in
+/// milliseconds, which differ between GPUs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Time {
-    /// The size at which it is timed, large enough to keep a GPU busy.
+    /// The size at which submissions are timed, large enough to occupy a GPU fully.
     pub size: Vec<u32>,
-    /// No more than so many times what the solution takes.
+    /// The maximum ratio to the solution's time.
     pub at_most: f64,
 }
 
-/// How long a kernel may take by the simulator's model, at the graded size, beside the solution in the
-/// same run. The start file's time, where it is right and more than twice the solution's, is never exceeded
-/// either.
+/// The limit of the modelled time at the graded size, relative to the solution in the same run. The start
+/// file's time is a second limit if its results are correct and it takes more than twice as long as the
+/// solution.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Modelled {
-    /// No more than so many times what the solution takes.
+    /// The maximum ratio to the solution's modelled time.
     pub at_most: f64,
 }
 
@@ -179,12 +180,12 @@ impl Default for Modelled {
 }
 
 impl Data {
-    /// Reads `exercise.toml`.
+    /// Parses `exercise.toml`.
     ///
     /// # Errors
     ///
-    /// Where it is no such file, or contradicts itself.
-    pub fn read(text: &str) -> Result<Data> {
+    /// Fails if the text is not a valid `exercise.toml` or contradicts itself.
+    pub fn parse(text: &str) -> Result<Data> {
         let data: Data = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             let file = comment::Text {
@@ -197,7 +198,7 @@ impl Data {
         Ok(data)
     }
 
-    /// The description of launches in it.
+    /// Returns the launch plan that the data contains.
     pub fn plan(&self) -> Plan {
         Plan {
             numbers: self.numbers.clone(),
@@ -206,8 +207,8 @@ impl Data {
         }
     }
 
-    /// Whether it describes what a host side does.
-    pub fn is_described(&self) -> bool {
+    /// Returns true if the data describes buffers and launches, so that no host side in Rust is needed.
+    pub fn is_declarative(&self) -> bool {
         !self.outputs.is_empty() || !self.launch.is_empty() || !self.buffer.is_empty()
     }
 
@@ -240,8 +241,8 @@ impl Data {
         self.tolerance.validate()?;
         kernel_build::Arch::numbered(self.architecture)
             .map_err(|_| anyhow!("architecture: it is a number as 80, for sm_80, or newer"))?;
-        if self.is_described() {
-            self.validate_description()?;
+        if self.is_declarative() {
+            self.validate_outputs()?;
         }
         self.targets.iter().try_for_each(Target::validate)
     }
@@ -259,22 +260,26 @@ impl Tolerance {
         );
         let numbers = self.relative.into_iter().chain(self.absolute);
         ensure!(
-            numbers.into_iter().all(|it| it >= 0.0 && it.is_finite()),
+            numbers
+                .into_iter()
+                .all(|number| number >= 0.0 && number.is_finite()),
             "[tolerance] is negative or no number"
         );
         Ok(())
     }
 }
 
-/// Reads the data of an exercise in a file, where the answer is a kernel or is none.
+/// Parses the `exercise.toml` named `file`, for an exercise whose submission is a kernel (`is_kernel`) or a
+/// host side.
 ///
 /// # Errors
 ///
-/// As [`Data::read`], with the file's name, and where something is missing that every such exercise has.
-pub fn of(file: &str, text: &str, is_kernel: bool) -> Result<Data> {
-    let read = || {
-        let data = Data::read(text)?;
-        // Who predicts launches nothing that could be counted or timed.
+/// Fails as [`Data::read`] does, and if the size `graded` is missing for a kernel that is timed. The error
+/// names the file.
+pub fn parse(file: &str, text: &str, is_kernel: bool) -> Result<Data> {
+    let parse = || {
+        let data = Data::parse(text)?;
+        // Prediction exercises launch nothing that could be counted or timed.
         let is_timed = is_kernel && data.kind != Kind::Predict;
         ensure!(
             data.sizes.graded.is_some() || !is_timed,
@@ -282,7 +287,7 @@ pub fn of(file: &str, text: &str, is_kernel: bool) -> Result<Data> {
         );
         Ok(data)
     };
-    read().with_context(|| file.to_owned())
+    parse().with_context(|| file.to_owned())
 }
 
 #[cfg(test)]
@@ -290,7 +295,7 @@ mod tests {
     use super::*;
     use crate::lang::Lang;
 
-    const GOOD: &str = r#"
+    const VALID: &str = r#"
 chapter = "vector-add"
 kind = "complete"
 rejected_at = "right"
@@ -308,10 +313,10 @@ at_most = 3
 say = { en = "c", zh = "丙" }
 "#;
 
-    fn error(from: &str, to: &str) -> String {
-        assert!(GOOD.contains(from), "{from}");
-        let read = Data::read(&GOOD.replace(from, to));
-        format!("{:#}", read.expect_err(to))
+    fn error_of(from: &str, to: &str) -> String {
+        assert!(VALID.contains(from), "{from}");
+        let result = Data::parse(&VALID.replace(from, to));
+        format!("{:#}", result.expect_err(to))
     }
 
     fn timed(rejected_at: &str, size: &str, at_most: &str) -> String {
@@ -319,23 +324,23 @@ say = { en = "c", zh = "丙" }
     }
 
     #[test]
-    fn a_time_is_asked_where_it_says_so() {
-        assert!(Data::read(GOOD).unwrap().time.is_none());
-        let text = GOOD.replace("\"right\"", &timed("counters", "[1000]", "1.5"));
-        let time = Data::read(&text).unwrap().time.unwrap();
+    fn the_time_limit_is_optional() {
+        assert!(Data::parse(VALID).unwrap().time.is_none());
+        let text = VALID.replace("\"right\"", &timed("counters", "[1000]", "1.5"));
+        let time = Data::parse(&text).unwrap().time.unwrap();
         assert_eq!((time.size, time.at_most), (vec![1000], 1.5));
     }
 
     #[test]
-    fn what_is_complete_is_read() {
-        let data = Data::read(GOOD).unwrap();
+    fn complete_data_is_parsed() {
+        let data = Data::parse(VALID).unwrap();
         assert_eq!((data.rejected_at, data.targets.len()), (Step::Right, 1));
-        assert_eq!(data.title.of(Lang::Zh), "一");
+        assert_eq!(data.title.get(Lang::Zh), "一");
     }
 
     #[test]
-    fn slips_are_errors_that_name_them() {
-        for (from, to, named) in [
+    fn errors_name_the_invalid_part() {
+        for (from, to, part) in [
             ("ulps", "ulp", "ulp"),
             ("\"right\"", "\"wrong\"", "wrong"),
             ("kind = \"complete\"", "kind = \"hard\"", "hard"),
@@ -410,16 +415,16 @@ say = { en = "c", zh = "丙" }
             ("ulps = 0", "relative = -0.1", "negative"),
             (", { en = \"b\", zh = \"乙\" }", "", "two to four"),
         ] {
-            let said = error(from, to);
-            assert!(said.contains(named), "{to}: {said}");
+            let message = error_of(from, to);
+            assert!(message.contains(part), "{to}: {message}");
         }
     }
 
     #[test]
-    fn several_counters_are_one_target() {
+    fn several_counters_form_one_target() {
         let one = "\"idc__requests.sum\"\nat_most = 3";
         let sum = "[\"idc__requests.sum\", \"smsp__inst_executed.sum\"]\nat_most = 3\nat_least = 1";
-        let data = Data::read(&GOOD.replace(one, sum)).unwrap();
+        let data = Data::parse(&VALID.replace(one, sum)).unwrap();
         let counters = data.targets[0].counter.as_ref().unwrap();
         assert_eq!(counters.names().len(), 2);
         let bounds = (data.targets[0].at_least, data.targets[0].at_most);
@@ -427,35 +432,35 @@ say = { en = "c", zh = "丙" }
     }
 
     #[test]
-    fn twice_the_solutions_modelled_time_is_the_most_where_nothing_is_said() {
-        assert_eq!(Data::read(GOOD).unwrap().modelled.at_most, 2.0);
-        let text = GOOD.replace("[tolerance]", "[modelled]\nat_most = 1.2\n[tolerance]");
-        assert_eq!(Data::read(&text).unwrap().modelled.at_most, 1.2);
+    fn the_default_limit_is_twice_the_solutions_modelled_time() {
+        assert_eq!(Data::parse(VALID).unwrap().modelled.at_most, 2.0);
+        let text = VALID.replace("[tolerance]", "[modelled]\nat_most = 1.2\n[tolerance]");
+        assert_eq!(Data::parse(&text).unwrap().modelled.at_most, 1.2);
     }
 
     #[test]
-    fn every_kernel_is_timed_but_those_of_predictions() {
-        let target = GOOD.find("[[target]]").unwrap();
-        let ungraded = GOOD[..target].replace("graded = [100]", "");
-        assert!(of("one/exercise.toml", &ungraded, false).is_ok());
+    fn every_kernel_except_predictions_needs_a_graded_size() {
+        let target = VALID.find("[[target]]").unwrap();
+        let ungraded = VALID[..target].replace("graded = [100]", "");
+        assert!(parse("one/exercise.toml", &ungraded, false).is_ok());
         let missing = format!(
             "{:#}",
-            of("one/exercise.toml", &ungraded, true).unwrap_err()
+            parse("one/exercise.toml", &ungraded, true).unwrap_err()
         );
         assert!(
             missing.contains("one/exercise.toml: [sizes] `graded`"),
             "{missing}"
         );
         let predicts = ungraded.replace("\"complete\"", "\"predict\"");
-        assert!(of("one/exercise.toml", &predicts, true).is_ok());
+        assert!(parse("one/exercise.toml", &predicts, true).is_ok());
     }
 
     #[test]
-    fn a_share_stands_alone() {
-        let share = GOOD.replace("counter = \"idc__requests.sum\"", "share_of_limit = 0.5");
-        assert!(Data::read(&share).is_err());
-        assert!(Data::read(&share.replace("at_most = 3", "")).is_ok());
+    fn a_share_excludes_other_bounds() {
+        let share = VALID.replace("counter = \"idc__requests.sum\"", "share_of_limit = 0.5");
+        assert!(Data::parse(&share).is_err());
+        assert!(Data::parse(&share.replace("at_most = 3", "")).is_ok());
         let more = share.replace("at_most = 3", "").replace("0.5", "1.5");
-        assert!(Data::read(&more).is_err());
+        assert!(Data::parse(&more).is_err());
     }
 }

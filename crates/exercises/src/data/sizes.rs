@@ -1,52 +1,52 @@
-//! At what sizes an answer is run.
+//! The sizes at which submissions run.
 
 use anyhow::{Result, ensure};
 use serde::Deserialize;
 
-/// Sizes: each has one to three numbers, x first.
+/// Sizes of one to three numbers, x first.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sizes {
-    /// Those that every answer is run at.
+    /// The fixed sizes.
     pub tests: Vec<Vec<u32>>,
-    /// Those that are drawn anew each time.
+    /// The sizes drawn for each grading.
     pub random: Random,
-    /// The one at which counters and the modelled time are taken.
+    /// The size at which counters and the modelled time are measured.
     pub graded: Option<Vec<u32>>,
-    /// From where one more is drawn, beyond the graded one. Without it, each number is a little greater
-    /// than the graded one's: a kernel that knows the sizes of the tests is not one for any size.
-    pub beyond: Option<Between>,
-    /// What its numbers are called, where they have names: M, N, P.
+    /// The range of one more size, larger than the graded one; by default slightly larger. It catches kernels
+    /// that work only at the known sizes.
+    pub beyond: Option<SizeRange>,
+    /// The names of a size's numbers, such as M, N, P.
     #[serde(default)]
     pub names: Vec<String>,
-    /// How many elements one of a number stands for, where it is no element: a tile's side.
+    /// The number of elements per unit of a size's numbers, for example the side of a tile; 1 by default.
     pub unit: Option<u32>,
 }
 
-/// Sizes to be drawn, each number from one to another, both included.
+/// A range from which several sizes are drawn, both ends included.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Random {
-    /// The least.
+    /// The minimum of each number.
     pub from: Vec<u32>,
-    /// The greatest.
+    /// The maximum of each number.
     pub to: Vec<u32>,
-    /// How many are drawn.
+    /// The number of sizes drawn.
     pub count: u32,
 }
 
-/// The same for one size.
+/// A range from which one size is drawn, both ends included.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Between {
-    /// The least.
+pub struct SizeRange {
+    /// The minimum of each number.
     pub from: Vec<u32>,
-    /// The greatest.
+    /// The maximum of each number.
     pub to: Vec<u32>,
 }
 
 impl Sizes {
-    /// Whether all of them, and the one that is timed on a GPU, are sizes of one kind.
+    /// Checks that all sizes, including the one timed on a GPU, have the same number of dimensions.
     pub(super) fn validate(&self, timed: Option<&Vec<u32>>) -> Result<()> {
         ensure!(!self.tests.is_empty(), "[sizes] has no tests");
         let dimensions = self.random.from.len();
@@ -58,7 +58,7 @@ impl Sizes {
             self.names.is_empty() || self.names.len() == dimensions,
             "[sizes] names: one for each of the {dimensions} numbers, or none"
         );
-        ordered("random", &self.random.from, &self.random.to)?;
+        check_range("random", &self.random.from, &self.random.to)?;
         let all = self.tests.iter().chain(&self.graded).chain(timed);
         let all = all.chain(self.beyond.iter().map(|beyond| &beyond.from));
         for size in all {
@@ -70,7 +70,7 @@ impl Sizes {
         let Some(beyond) = &self.beyond else {
             return Ok(());
         };
-        ordered("beyond", &beyond.from, &beyond.to)?;
+        check_range("beyond", &beyond.from, &beyond.to)?;
         ensure!(
             self.graded
                 .as_ref()
@@ -80,8 +80,8 @@ impl Sizes {
         Ok(())
     }
 
-    /// A size's numbers in elements, each with the name that a description has for it: `n` where there is one, `width`,
-    /// `height` and `depth` where there are more, unless other names are given.
+    /// Returns a size's numbers in elements with their names in the description. Without explicit names these
+    /// are `n` for one number and `width`, `height` and `depth` for more.
     pub fn named<'a>(&'a self, size: &[u32]) -> Vec<(&'a str, u32)> {
         let usual: &[&str] = match size.len() {
             1 => &["n"],
@@ -95,7 +95,7 @@ impl Sizes {
             .collect()
     }
 
-    /// Whether a size has more elements than any that answers are tested at.
+    /// Returns true if a size has more elements than all sizes of the tests.
     pub fn is_beyond_tests(&self, size: &[u32]) -> bool {
         let elements = |size: &[u32]| {
             size.iter()
@@ -106,15 +106,20 @@ impl Sizes {
         tests.map(|test| elements(test)).max() < Some(elements(size))
     }
 
-    /// From where the size beyond the graded one is drawn; none where nothing is graded.
-    pub fn beyond(&self) -> Option<Between> {
+    /// Returns the range of the size beyond the graded one; `None` if there is no graded size.
+    pub fn beyond(&self) -> Option<SizeRange> {
         let graded = self.graded.as_ref()?;
-        Some(self.beyond.clone().unwrap_or_else(|| further(graded)))
+        Some(
+            self.beyond
+                .clone()
+                .unwrap_or_else(|| default_beyond(graded)),
+        )
     }
 }
 
-/// Whether two sizes have as many numbers, and none of the first is above that of the second.
-fn ordered(name: &str, from: &[u32], to: &[u32]) -> Result<()> {
+/// Checks that both bounds have the same number of dimensions and that `from` does not exceed `to` in any of
+/// them.
+fn check_range(name: &str, from: &[u32], to: &[u32]) -> Result<()> {
     ensure!(
         from.len() == to.len(),
         "[sizes] {name}: `from` and `to` have the same number of numbers"
@@ -130,17 +135,18 @@ fn is_greater(one: &[u32], other: &[u32]) -> bool {
     one != other && one.iter().zip(other).all(|(one, other)| one >= other)
 }
 
-/// From a sixteenth more of each number to half as many elements more in all.
-fn further(graded: &[u32]) -> Between {
-    let most = 1.5_f64.powf(1.0 / graded.len() as f64);
+/// Returns the default range beyond a size: from a sixteenth more per dimension to half as many elements more
+/// in all.
+fn default_beyond(graded: &[u32]) -> SizeRange {
+    let max_factor = 1.5_f64.powf(1.0 / graded.len() as f64);
     let from = graded.iter().map(|&number| number + number.div_ceil(16));
     let from: Vec<u32> = from.collect();
     let to = graded.iter().zip(&from).map(|(&number, &from)| {
-        let to = f64::from(number) * most;
+        let to = f64::from(number) * max_factor;
         from.max(to as u32)
     });
     let to = to.collect();
-    Between { from, to }
+    SizeRange { from, to }
 }
 
 #[cfg(test)]
@@ -148,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_size_is_beyond_the_tests_by_its_elements() {
+    fn sizes_are_compared_by_their_elements() {
         let sizes: Sizes = toml::from_str(
             "tests = [[1, 1], [30, 40]]\nrandom = { from = [1, 1], to = [50, 60], count = 1 }",
         )
@@ -159,11 +165,11 @@ mod tests {
     }
 
     #[test]
-    fn further_is_greater_and_not_much() {
+    fn the_default_range_is_slightly_larger() {
         let between = |graded: &[u32]| {
-            let Between { from, to } = further(graded);
+            let SizeRange { from, to } = default_beyond(graded);
             assert!(is_greater(&from, graded));
-            assert!(ordered("", &from, &to).is_ok());
+            assert!(check_range("", &from, &to).is_ok());
             (from, to)
         };
         assert_eq!(between(&[100_000]), (vec![106_250], vec![150_000]));

@@ -1,44 +1,44 @@
-//! What counters have to come to.
+//! Targets of the counters.
 
 use anyhow::{Result, ensure};
 use serde::Deserialize;
 
 use super::Text;
 
-/// What a counter, or the sum of several, has to come to.
+/// A bound on a counter or on a sum of counters.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
-    /// Which, by the names that Nsight Compute has for them.
+    /// The counters, by Nsight Compute's names.
     pub counter: Option<Counters>,
-    /// In place of a counter: the share of the limit, which is the time that a copy of the bytes
-    /// takes that have to be moved, over the kernels' own.
+    /// Instead of a counter, the minimum share of the bandwidth limit: the time of a copy of the required
+    /// bytes divided by the kernels' time.
     pub share_of_limit: Option<f64>,
-    /// Of which kernel; of all together where it says nothing.
+    /// The kernel whose launches are counted; `None` for all launches.
     pub kernel: Option<String>,
-    /// No more than this.
+    /// The inclusive maximum.
     pub at_most: Option<u64>,
-    /// No less than this.
+    /// The inclusive minimum.
     pub at_least: Option<u64>,
-    /// Exactly this.
+    /// The exact value.
     pub equals: Option<u64>,
-    /// Where the number comes from.
+    /// The derivation of the bound, shown if it is missed.
     pub say: Text,
 }
 
-/// One counter, or several whose sum is meant: an atomic operation reads and writes as a load and a
-/// store do, and has a counter of its own.
+/// One counter or a sum of several. An atomic operation reads and writes like a load and a store but has its
+/// own counter, which a sum can include.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Counters {
-    /// One.
+    /// A single counter.
     One(String),
-    /// The sum of these.
+    /// The sum of several counters.
     Sum(Vec<String>),
 }
 
 impl Counters {
-    /// Their names.
+    /// Returns the counters' names.
     pub fn names(&self) -> &[String] {
         match self {
             Counters::One(name) => std::slice::from_ref(name),
@@ -54,14 +54,14 @@ impl Target {
             (Some(counters), None) => {
                 let names = counters.names();
                 ensure!(!names.is_empty(), "[[target]] counter names none");
-                for (place, name) in names.iter().enumerate() {
-                    let known = cuda_driver::counters::METRICS;
+                for (index, name) in names.iter().enumerate() {
+                    let metrics = cuda_driver::counters::METRICS;
                     ensure!(
-                        known.iter().any(|metric| metric.name == name),
+                        metrics.iter().any(|metric| metric.name == name),
                         "[[target]] {name} is no counter"
                     );
                     ensure!(
-                        !names[..place].contains(name),
+                        !names[..index].contains(name),
                         "[[target]] {name} is named twice, and would be counted twice"
                     );
                 }
@@ -73,9 +73,9 @@ impl Target {
                     ),
                     "[[target]] {name} takes at_most, at_least or both of them, or equals alone"
                 );
-                if let (Some(most), Some(least), _) = bounds {
+                if let (Some(maximum), Some(minimum), _) = bounds {
                     ensure!(
-                        least <= most,
+                        minimum <= maximum,
                         "[[target]] {name}: at_least is above at_most"
                     );
                 }

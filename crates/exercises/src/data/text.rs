@@ -1,4 +1,4 @@
-//! A text in both languages: as a teacher may write it, and as a student may be told it.
+//! Texts in English and Chinese.
 
 use std::collections::BTreeMap;
 
@@ -15,32 +15,32 @@ pub struct Text {
     pub zh: String,
 }
 
-/// As it is written: `{ en = "…", zh = "…" }`, or what there is of them, or a text for both.
+/// A text as written in TOML: `{ en = "…", zh = "…" }`, one of the two, or one string for both.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
-    Same(String),
-    Each(BTreeMap<String, String>),
+enum TomlText {
+    Single(String),
+    ByLanguage(BTreeMap<String, String>),
 }
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Text, D::Error> {
-        const WHAT: &str =
+        const FORMAT: &str =
             "a text is written \"…\", or { en = \"…\", zh = \"…\" }, or one of the two";
-        let written = Written::deserialize(from).map_err(|_| serde::de::Error::custom(WHAT))?;
-        let mut each = match written {
-            Written::Same(text) => {
+        let written = TomlText::deserialize(from).map_err(|_| serde::de::Error::custom(FORMAT))?;
+        let mut texts = match written {
+            TomlText::Single(text) => {
                 return Ok(Text {
                     en: text.clone(),
                     zh: text,
                 });
             }
-            Written::Each(each) => each,
+            TomlText::ByLanguage(texts) => texts,
         };
-        let (en, zh) = (each.remove("en"), each.remove("zh"));
-        if let Some(other) = each.keys().next() {
-            let what = format!("unknown field `{other}`: {WHAT}");
-            return Err(serde::de::Error::custom(what));
+        let (en, zh) = (texts.remove("en"), texts.remove("zh"));
+        if let Some(other) = texts.keys().next() {
+            let message = format!("unknown field `{other}`: {FORMAT}");
+            return Err(serde::de::Error::custom(message));
         }
         match (en, zh) {
             (Some(en), Some(zh)) => Ok(Text { en, zh }),
@@ -48,22 +48,22 @@ impl<'de> Deserialize<'de> for Text {
                 en: only.clone(),
                 zh: only,
             }),
-            (None, None) => Err(serde::de::Error::custom(WHAT)),
+            (None, None) => Err(serde::de::Error::custom(FORMAT)),
         }
     }
 }
 
 impl Text {
-    /// What is said in each language.
-    pub fn both(said: impl Fn(Lang) -> String) -> Text {
+    /// Builds a text by calling `f` for each language.
+    pub fn from_fn(f: impl Fn(Lang) -> String) -> Text {
         Text {
-            en: said(Lang::En),
-            zh: said(Lang::Zh),
+            en: f(Lang::En),
+            zh: f(Lang::Zh),
         }
     }
 
-    /// The text in a language.
-    pub fn of(&self, lang: Lang) -> &str {
+    /// Returns the text in a language.
+    pub fn get(&self, lang: Lang) -> &str {
         lang.pick(&self.en, &self.zh)
     }
 }

@@ -1,48 +1,56 @@
-//! What usually causes a mistake, where the lines of the answer tell more than the simulator's words for all
-//! programs.
+//! Likely causes of findings, inferred from the submission's source lines, which are more specific than the
+//! simulator's general advice.
 
 use cuda_driver::{Finding, FindingKind};
 
-use super::code;
+use super::strip_comment;
 use crate::lang::Lang;
 
-/// The cause in words, in a file with this text; `None` where its lines tell no more.
-pub fn of(finding: &Finding, text: &str, lang: Lang) -> Option<String> {
+/// Returns the likely cause of a finding in a file with this text; `None` if the lines give no hint.
+pub fn likely_cause(finding: &Finding, text: &str, lang: Lang) -> Option<String> {
     let line = |number: u32| {
         let line = (number as usize).checked_sub(1);
         let line = line.and_then(|line| text.lines().nth(line));
-        line.map_or("", code)
+        line.map_or("", strip_comment)
     };
-    let one = finding.source.line;
-    let other = finding.other.as_ref().map(|other| other.source.line);
+    let line_number = finding.source.line;
+    let other_line_number = finding.other.as_ref().map(|other| other.source.line);
     Some(match finding.kind {
-        FindingKind::ReadAfterWrite | FindingKind::WriteAfterRead if other == Some(one) => say!(
-            lang,
-            "a sum without `atomicAdd`, or a loop without a `__syncthreads()` in each round",
-            "求和没有使用 `atomicAdd`，或者循环的每一轮里缺少 `__syncthreads()`"
-        ),
-        FindingKind::WriteAfterRead if !is_between(text, one, other?) => say!(
-            lang,
-            "a missing `__syncthreads()` between the two lines",
-            "两行之间缺少 `__syncthreads()`"
-        ),
-        FindingKind::UnwrittenShared if line(one).contains("atomic") => say!(
+        FindingKind::ReadAfterWrite | FindingKind::WriteAfterRead
+            if other_line_number == Some(line_number) =>
+        {
+            localize!(
+                lang,
+                "a sum without `atomicAdd`, or a loop without a `__syncthreads()` in each round",
+                "求和没有使用 `atomicAdd`，或者循环的每一轮里缺少 `__syncthreads()`"
+            )
+        }
+        FindingKind::WriteAfterRead
+            if !has_barrier_between(text, line_number, other_line_number?) =>
+        {
+            localize!(
+                lang,
+                "a missing `__syncthreads()` between the two lines",
+                "两行之间缺少 `__syncthreads()`"
+            )
+        }
+        FindingKind::UnwrittenShared if line(line_number).contains("atomic") => localize!(
             lang,
             "a sum in shared memory that nobody set to 0: it begins with whatever lies there",
             "共享内存中的和没有先清零：共享内存一开始的内容是任意的"
         ),
-        FindingKind::CopyNotAwaited => say!(
+        FindingKind::CopyNotAwaited => localize!(
             lang,
             "a missing `__pipeline_wait_prior` (`cp.async.wait_group` in PTX), or one that leaves too many \
              copies on their way",
             "缺少 `__pipeline_wait_prior`（PTX 中为 `cp.async.wait_group`），或者它允许未完成的复制过多"
         ),
-        FindingKind::BarrierNeverOpens => say!(
+        FindingKind::BarrierNeverOpens => localize!(
             lang,
             "`__syncthreads()` in an `if` or a loop that not all threads of the block enter",
             "`__syncthreads()` 写在 `if` 或循环里，而线程块中有线程不会进入"
         ),
-        FindingKind::BetweenBlocks if other != Some(one) => say!(
+        FindingKind::BetweenBlocks if other_line_number != Some(line_number) => localize!(
             lang,
             "blocks run in any order, some at the same time: a result in place of the input, a sum without \
              `atomicAdd`, or no `__threadfence()` before the sign that a result is there",
@@ -53,11 +61,11 @@ pub fn of(finding: &Finding, text: &str, lang: Lang) -> Option<String> {
     })
 }
 
-/// Whether a barrier stands between a line that writes and a later one that reads.
-fn is_between(text: &str, write: u32, read: u32) -> bool {
+/// Returns true if there is a barrier between a line that writes and a later one that reads.
+fn has_barrier_between(text: &str, write: u32, read: u32) -> bool {
     let after = text.lines().enumerate().skip(write as usize);
     let mut between = after.take_while(|(at, _)| at + 1 < read as usize);
-    between.any(|(_, line)| code(line).contains("__syncthreads()"))
+    between.any(|(_, line)| strip_comment(line).contains("__syncthreads()"))
 }
 
 #[cfg(test)]
@@ -65,11 +73,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_barrier_between_two_lines_is_seen() {
+    fn barriers_between_two_lines_are_found() {
         let text = "tile[t] = in[i];\n__syncthreads();\nout[i] = tile[t + 1];\n";
-        assert!(is_between(text, 1, 3));
-        assert!(!is_between(text, 2, 3) && !is_between(text, 3, 1));
+        assert!(has_barrier_between(text, 1, 3));
+        assert!(!has_barrier_between(text, 2, 3) && !has_barrier_between(text, 3, 1));
         let text = "tile[t] = in[i];\n// no __syncthreads()\nout[i] = tile[t + 1];\n";
-        assert!(!is_between(text, 1, 3));
+        assert!(!has_barrier_between(text, 1, 3));
     }
 }

@@ -1,43 +1,46 @@
-//! The step `checks`: what the simulator found while the answer ran. Also what it says where it had to
-//! stop a kernel.
+//! The step `checks`: the simulator's findings while the submission ran, and messages for kernels that it had
+//! to stop.
 
 use cuda_driver::{Fault, FaultKind, Finding, FindingKind, Severity, SourceLine, TimeLimit};
 
-use super::kinds::{title, usually};
-use super::{Answer, Failure, Stop, chinese, code, compile};
+use super::finding_kinds::{likely_cause, title};
+use super::{Failure, Stop, Submission, compile, strip_comment, translate};
 use crate::data::{Step, Text};
 use crate::host::Case;
 use crate::lang::Lang;
 
-/// How many mistakes are shown where they are what is wrong, and where they are why something is.
-const SHOWN: usize = 2;
-const SHOWN_WHY: usize = 1;
+/// The number of findings shown when the findings are the failure.
+const MAX_FINDINGS: usize = 2;
+/// The number of findings shown as the cause of another failure.
+const MAX_FINDINGS_AS_CAUSE: usize = 1;
 
-/// Whether anything was found; warnings count, for a course has no use for what may be meant so. A read
-/// of what nobody wrote is none: whether results depend on it shows where such memory holds other things.
-pub fn verdict(findings: &[(Case, Finding)], answer: &Answer) -> Result<(), Stop> {
-    let wrong = findings.iter().filter(|(_, it)| !is_unwritten(it.kind));
-    let mut sorted: Vec<&(Case, Finding)> = wrong.collect();
+/// Fails if there are findings. Warnings count, because an exercise has no excuse for suspicious code. Reads
+/// of uninitialized memory do not: runs with other memory contents show whether the results depend on them.
+pub fn verdict(findings: &[(Case, Finding)], submission: &Submission) -> Result<(), Stop> {
+    let relevant = findings
+        .iter()
+        .filter(|(_, finding)| !is_uninitialized_read(finding.kind));
+    let mut sorted: Vec<&(Case, Finding)> = relevant.collect();
     sorted.sort_by_key(|(_, finding)| finding.severity);
     let Some((case, first)) = sorted.first() else {
         return Ok(());
     };
-    let message = Text::both(|lang| {
+    let message = Text::from_fn(|lang| {
         let findings = sorted.iter().map(|(_, finding)| finding);
-        let shown = shown(findings, SHOWN, answer, lang);
+        let list = format_findings(findings, MAX_FINDINGS, submission, lang);
         let head = match first.severity {
-            Severity::Error => say!(
+            Severity::Error => localize!(
                 lang,
                 "The results are right, by chance: on another GPU, or another day, they may not be.",
                 "结果正确只是碰巧：换一个 GPU，或者再运行一次，就可能出错。"
             ),
-            Severity::Warning => say!(
+            Severity::Warning => localize!(
                 lang,
                 "The results are right, but this is left to chance:",
                 "结果正确，但这里要靠运气："
             ),
         };
-        format!("{head}\n\n{shown}")
+        format!("{head}\n\n{list}")
     });
     Err(Stop::Failed(Failure {
         step: Step::Checks,
@@ -47,81 +50,81 @@ pub fn verdict(findings: &[(Case, Finding)], answer: &Answer) -> Result<(), Stop
     }))
 }
 
-/// Why results are wrong, in words: what was found while they came about. Empty where nothing was.
-pub fn reasons(findings: &[Finding], answer: &Answer, lang: Lang) -> String {
+/// Explains wrong results by the findings of the same run; empty if there are none.
+pub fn explain(findings: &[Finding], submission: &Submission, lang: Lang) -> String {
     let mut sorted: Vec<&Finding> = findings.iter().collect();
-    sorted.sort_by_key(|finding| (finding.severity, is_unwritten(finding.kind)));
+    sorted.sort_by_key(|finding| (finding.severity, is_uninitialized_read(finding.kind)));
     let Some(first) = sorted.first() else {
         return String::new();
     };
-    let head = match why(first, answer, lang) {
-        Some(sentence) => say!(lang, "Why: {}", "原因：{}"; sentence),
-        None => say!(
+    let head = match explain_race(first, submission, lang) {
+        Some(sentence) => localize!(lang, "Why: {}", "原因：{}"; sentence),
+        None => localize!(
             lang,
             "Why: this was found while it ran.",
             "原因：运行时发现了以下问题。"
         ),
     };
-    let shown = shown(sorted.into_iter(), SHOWN_WHY, answer, lang);
-    format!("{head}\n\n{shown}")
+    let list = format_findings(sorted.into_iter(), MAX_FINDINGS_AS_CAUSE, submission, lang);
+    format!("{head}\n\n{list}")
 }
 
-/// The first mistakes in words, each once.
-fn shown<'a>(
+/// Formats the first findings, omitting duplicates.
+fn format_findings<'a>(
     findings: impl Iterator<Item = &'a Finding>,
-    most: usize,
-    answer: &Answer,
+    limit: usize,
+    submission: &Submission,
     lang: Lang,
 ) -> String {
-    let mut once: Vec<&Finding> = Vec::new();
+    let mut unique: Vec<&Finding> = Vec::new();
     for finding in findings {
-        if !once.iter().any(|known| is_alike(known, finding)) {
-            once.push(finding);
+        if !unique.iter().any(|other| is_duplicate(other, finding)) {
+            unique.push(finding);
         }
     }
-    let shown = once.iter().take(most);
-    let shown: Vec<String> = shown
-        .map(|finding| describe(finding, answer, lang))
+    let first = unique.iter().take(limit);
+    let descriptions: Vec<String> = first
+        .map(|finding| describe(finding, submission, lang))
         .collect();
-    shown.join("\n\n")
+    descriptions.join("\n\n")
 }
 
-/// A read of memory that nobody has written.
-fn is_unwritten(kind: FindingKind) -> bool {
+/// Returns true for reads of uninitialized memory.
+fn is_uninitialized_read(kind: FindingKind) -> bool {
     matches!(
         kind,
         FindingKind::UnwrittenDevice | FindingKind::UnwrittenShared
     )
 }
 
-/// Whether both lines of a race change one place of device memory, which no barrier would mend: each reads it and
-/// writes it. In shared memory a barrier keeps the rounds of a loop apart that does so.
-fn is_update(finding: &Finding, answer: &Answer) -> bool {
-    let changes = |source: &SourceLine| {
-        let place = (source.line as usize).checked_sub(1);
-        let line = place.and_then(|place| answer.text.lines().nth(place));
-        let code = line.map_or("", code);
+/// Returns true if both lines of a race update one location of device memory by reading and writing it, which
+/// a barrier cannot fix. In shared memory, a barrier per iteration can fix a loop that does so.
+fn is_update(finding: &Finding, submission: &Submission) -> bool {
+    let is_update = |source: &SourceLine| {
+        let location = (source.line as usize).checked_sub(1);
+        let line = location.and_then(|location| submission.text.lines().nth(location));
+        let code = line.map_or("", strip_comment);
         let updates = ["+=", "-=", "*=", "|=", "&=", "^=", "++", "--"];
         updates.iter().any(|update| code.contains(update))
     };
     let other = finding.other.as_ref().map(|other| &other.source);
-    let same = other.is_some_and(|other| other.line == finding.source.line);
-    let both = changes(&finding.source) && other.is_some_and(changes);
-    !finding.what.contains("of shared memory") && (same || both)
+    let same_line = other.is_some_and(|other| other.line == finding.source.line);
+    let both_update = is_update(&finding.source) && other.is_some_and(is_update);
+    !finding.what.contains("of shared memory") && (same_line || both_update)
 }
 
-/// A race in a sentence, where both of its lines are the answer's: what has to be between them.
-fn why(finding: &Finding, answer: &Answer, lang: Lang) -> Option<String> {
+/// Returns a sentence about a race whose lines are both in the submission: what must separate them.
+fn explain_race(finding: &Finding, submission: &Submission, lang: Lang) -> Option<String> {
     let line = |source: &SourceLine| {
-        let own = source.file.as_deref() == Some(compile::NAME) && source.line > 0;
-        own.then_some(source.line)
+        let is_submission = source.file.as_deref() == Some(compile::FILE_NAME) && source.line > 0;
+        is_submission.then_some(source.line)
     };
     let (one, other) = (
         line(&finding.source)?,
         line(&finding.other.as_ref()?.source)?,
     );
     let sentence = match finding.kind {
-        FindingKind::BetweenBlocks if one == other => say!(
+        FindingKind::BetweenBlocks if one == other => localize!(
             lang,
             "line {} uses one place in device memory from different blocks. Does its index count the blocks \
              before this one, or does a loop's step leave no place twice? A sum over blocks takes an atomic \
@@ -133,9 +136,9 @@ fn why(finding: &Finding, answer: &Answer, lang: Lang) -> Option<String> {
         FindingKind::ReadAfterWrite
         | FindingKind::WriteAfterRead
         | FindingKind::WriteAfterWrite
-            if is_update(finding, answer) =>
+            if is_update(finding, submission) =>
         {
-            say!(
+            localize!(
                 lang,
                 "line {} changes a place in device memory that other threads change as well, and one update may be \
                  lost: each thread needs an index of its own, or the update an atomic operation.",
@@ -144,7 +147,7 @@ fn why(finding: &Finding, answer: &Answer, lang: Lang) -> Option<String> {
                 one
             )
         }
-        FindingKind::ReadAfterWrite | FindingKind::WriteAfterRead if one == other => say!(
+        FindingKind::ReadAfterWrite | FindingKind::WriteAfterRead if one == other => localize!(
             lang,
             "line {} reads and writes what several threads use at the same time. Where they change one place, that \
              takes an atomic operation; where a loop comes back to the line, each round takes a `__syncthreads()`.",
@@ -152,27 +155,27 @@ fn why(finding: &Finding, answer: &Answer, lang: Lang) -> Option<String> {
              每一轮都需要一次 `__syncthreads()`。";
             one
         ),
-        FindingKind::ReadAfterWrite => say!(
+        FindingKind::ReadAfterWrite => localize!(
             lang,
             "line {} reads what line {} may not have written yet: a `__syncthreads()` belongs between them.",
             "第 {} 行读取时，第 {} 行可能还没有写完：两者之间需要一次 `__syncthreads()`。";
             one, other
         ),
-        FindingKind::WriteAfterRead => say!(
+        FindingKind::WriteAfterRead => localize!(
             lang,
             "line {} writes over what line {} may not have read yet: a `__syncthreads()` belongs between \
              them.",
             "第 {} 行写入时，第 {} 行可能还没有读完：两者之间需要一次 `__syncthreads()`。";
             one, other
         ),
-        FindingKind::WriteAfterWrite => say!(
+        FindingKind::WriteAfterWrite => localize!(
             lang,
             "lines {} and {} write to one place for different threads, and either may be last: each needs a \
              place of its own, or an atomic operation.",
             "第 {} 行和第 {} 行由不同的线程写入同一位置，谁最后写并不确定：应各写各的位置，或者使用原子操作。";
             one, other
         ),
-        FindingKind::BetweenBlocks => say!(
+        FindingKind::BetweenBlocks => localize!(
             lang,
             "lines {} and {} use one place in device memory from different blocks, which no barrier \
              keeps apart: it takes an atomic operation, or a place for each block.",
@@ -185,26 +188,26 @@ fn why(finding: &Finding, answer: &Answer, lang: Lang) -> Option<String> {
     Some(sentence)
 }
 
-/// The same mistake in the same line, at another size.
-fn is_alike(one: &Finding, other: &Finding) -> bool {
+/// Returns true if two findings are of the same kind in the same line, for example at different sizes.
+fn is_duplicate(one: &Finding, other: &Finding) -> bool {
     (one.kind, one.source.line) == (other.kind, other.source.line)
 }
 
-/// What ended a launch before its time.
-pub fn stopped(fault: &Fault, answer: &Answer, lang: Lang) -> String {
+/// Formats the fault that ended a launch.
+pub fn describe_fault(fault: &Fault, submission: &Submission, lang: Lang) -> String {
     if let Some(finding) = fault.finding() {
-        return say!(
+        return localize!(
             lang,
             "The kernel was stopped. {}",
             "核函数被中止。{}";
-            describe(&finding, answer, lang)
+            describe(&finding, submission, lang)
         );
     }
-    let what = match &fault.kind {
+    let details = match &fault.kind {
         FaultKind::Timeout {
             limit: TimeLimit::Launch(limit) | TimeLimit::Standstill(limit),
             ..
-        } => say!(
+        } => localize!(
             lang,
             "The kernel had not ended after {} s, and takes a fraction of that. Look at the conditions \
              of its loops: is there a thread that never leaves one?",
@@ -212,146 +215,176 @@ pub fn stopped(fault: &Fault, answer: &Answer, lang: Lang) -> String {
              是否有线程永远不会离开循环？";
             limit.as_secs_f64()
         ),
-        FaultKind::Assert { message } => say!(
+        FaultKind::Assert { message } => localize!(
             lang,
             "An assert of the kernel failed: {}",
             "核函数中的 assert 不成立：{}";
             message
         ),
-        FaultKind::Trap | FaultKind::Breakpoint => say!(
+        FaultKind::Trap | FaultKind::Breakpoint => localize!(
             lang,
             "The kernel stopped itself: by `__trap()`, or by a function that is only declared.",
             "核函数自行中止：执行了 `__trap()`，或者调用了只有声明、没有定义的函数。"
         ),
         kind => {
-            let what = kind.to_string();
-            let what = match lang {
-                Lang::En => what,
-                Lang::Zh => chinese::of(&what).unwrap_or(what),
+            let details = kind.to_string();
+            let details = match lang {
+                Lang::En => details,
+                Lang::Zh => translate::translate(&details).unwrap_or(details),
             };
-            say!(lang, "The kernel was stopped: {}.", "核函数被中止：{}。"; what)
+            localize!(lang, "The kernel was stopped: {}.", "核函数被中止：{}。"; details)
         }
     };
     match &fault.place {
-        None => what,
-        Some(place) => {
-            let mut who = who(&place.kernel, place.block, Some(place.thread), lang);
+        None => details,
+        Some(location) => {
+            let mut thread = format_thread(
+                &location.kernel,
+                location.block,
+                Some(location.thread),
+                lang,
+            );
             if let FaultKind::Timeout { .. } = fault.kind {
-                who += &say!(lang, " of warp {}", "（线程束 {}）"; place.warp);
+                thread += &localize!(lang, " of warp {}", "（线程束 {}）"; location.warp);
             }
-            format!("{what}\n{}", at(&who, "", &place.source, answer, lang))
+            format!(
+                "{details}\n{}",
+                format_access(&thread, "", &location.source, submission, lang)
+            )
         }
     }
 }
 
-/// A mistake in words: what, who, in which line, what else is known, what usually causes it.
-fn describe(finding: &Finding, answer: &Answer, lang: Lang) -> String {
+/// Formats a finding: kind, access and line, the other access, details, and the likely cause.
+fn describe(finding: &Finding, submission: &Submission, lang: Lang) -> String {
     let kind = finding.kind;
     let times = match finding.count {
         1 => String::new(),
-        many => say!(lang, " ({} times)", "（{} 次）"; many),
+        count => localize!(lang, " ({} times)", "（{} 次）"; count),
     };
-    let threads = kind != FindingKind::BetweenBlocks;
-    let thread = threads.then_some(finding.thread);
-    let does = match (&finding.other, kind) {
+    let has_threads = kind != FindingKind::BetweenBlocks;
+    let thread = has_threads.then_some(finding.thread);
+    let action = match (&finding.other, kind) {
         (None, _) => "",
         (_, FindingKind::ReadAfterWrite) => lang.pick("reads", "读取"),
         (_, FindingKind::CopyNotAwaited) => lang.pick("uses it", "使用数据"),
         _ => lang.pick("writes", "写入"),
     };
-    let who_one = who(&finding.kernel, finding.block, thread, lang);
+    let first_thread = format_thread(&finding.kernel, finding.block, thread, lang);
     let mut lines = vec![
         format!("{}{times}{}", title(kind, lang), lang.pick(":", "：")),
-        at(&who_one, does, &finding.source, answer, lang),
+        format_access(&first_thread, action, &finding.source, submission, lang),
     ];
     if let Some(other) = &finding.other {
-        let does = match other.write {
+        let action = match other.write {
             true if kind == FindingKind::CopyNotAwaited => lang.pick("copies", "复制"),
             true => lang.pick("writes", "写入"),
             false => lang.pick("reads", "读取"),
         };
-        let thread = threads.then_some(other.thread);
-        let who = who("", other.block, thread, lang);
-        lines.push(at(&who, does, &other.source, answer, lang));
+        let thread = has_threads.then_some(other.thread);
+        let second_thread = format_thread("", other.block, thread, lang);
+        lines.push(format_access(
+            &second_thread,
+            action,
+            &other.source,
+            submission,
+            lang,
+        ));
     }
-    let what = with_lines(&finding.what);
-    let what = match lang {
-        Lang::En => what.replace("\n  ", ": "),
-        // What it says in other words than it ever did is better than nothing.
-        Lang::Zh => chinese::of(&what).unwrap_or(what),
+    let details = shorten_locations(&finding.what);
+    let details = match lang {
+        Lang::En => details.replace("\n  ", ": "),
+        // An untranslated sentence is better than none.
+        Lang::Zh => translate::translate(&details).unwrap_or(details),
     };
-    let what = match kind {
-        FindingKind::AbsentLanes => format!("{what}{}", lang.pick(" do not come", " 没有到达")),
-        _ => what,
+    let details = match kind {
+        FindingKind::AbsentLanes => format!("{details}{}", lang.pick(" do not come", " 没有到达")),
+        _ => details,
     };
-    if !what.is_empty() {
-        lines.push(format!("  {what}"));
+    if !details.is_empty() {
+        lines.push(format!("  {details}"));
     }
-    let usually = usually(finding, is_update(finding, answer), &answer.text, lang);
-    if !usually.is_empty() {
-        lines.push(say!(
+    let cause = likely_cause(
+        finding,
+        is_update(finding, submission),
+        &submission.text,
+        lang,
+    );
+    if !cause.is_empty() {
+        lines.push(localize!(
             lang,
             "  Usually: {}.",
             "  常见原因：{}。";
-            usually
+            cause
         ));
     }
     lines.join("\n")
 }
 
-/// The simulator's words with `line 7` for `answer.cu:7 (PTX line 70)`: the file is the student's own.
-fn with_lines(what: &str) -> String {
-    let file = format!("{}:", compile::NAME);
-    let mut pieces = what.split(&file);
-    let mut said = pieces.next().unwrap_or_default().to_owned();
+/// Replaces `submission.cu:7 (PTX line 70)` by `line 7`, because the file is the student's own.
+fn shorten_locations(details: &str) -> String {
+    let file = format!("{}:", compile::FILE_NAME);
+    let mut pieces = details.split(&file);
+    let mut message = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
         let digits = piece.len()
             - piece
-                .trim_start_matches(|it: char| it.is_ascii_digit())
+                .trim_start_matches(|character: char| character.is_ascii_digit())
                 .len();
         let (line, rest) = piece.split_at(digits);
         let rest = match rest
             .strip_prefix(" (PTX line ")
-            .and_then(|it| it.split_once(')'))
+            .and_then(|rest| rest.split_once(')'))
         {
             Some((_, rest)) => rest,
             None => rest,
         };
-        said.push_str(&format!("line {line}{rest}"));
+        message.push_str(&format!("line {line}{rest}"));
     }
-    said
+    message
 }
 
-/// A thread, or a block, of a kernel in words.
-pub fn who(kernel: &str, block: [u32; 3], thread: Option<[u32; 3]>, lang: Lang) -> String {
+/// Formats a thread, or a block, of a kernel.
+pub fn format_thread(
+    kernel: &str,
+    block: [u32; 3],
+    thread: Option<[u32; 3]>,
+    lang: Lang,
+) -> String {
     let triple = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
     let thread = thread.map_or(
         String::new(),
-        |thread| say!(lang, ", thread {}", "，线程 {}"; triple(thread)),
+        |thread| localize!(lang, ", thread {}", "，线程 {}"; triple(thread)),
     );
     let kernel = match kernel {
         "" => String::new(),
-        kernel => say!(lang, "`{}`, ", "`{}`，"; kernel),
+        kernel => localize!(lang, "`{}`, ", "`{}`，"; kernel),
     };
-    let block = say!(lang, "block {}", "线程块 {}"; triple(block));
+    let block = localize!(lang, "block {}", "线程块 {}"; triple(block));
     format!("{kernel}{block}{thread}")
 }
 
-/// Who does something, where, and that line of the answer.
-pub fn at(who: &str, does: &str, source: &SourceLine, answer: &Answer, lang: Lang) -> String {
-    let own = source.file.as_deref() == Some(compile::NAME) && source.line > 0;
-    let place = match (&source.file, own) {
-        (_, true) => say!(lang, "line {}", "第 {} 行"; source.line),
+/// Formats an access: the thread, the action, the location and the source line.
+pub fn format_access(
+    thread: &str,
+    action: &str,
+    source: &SourceLine,
+    submission: &Submission,
+    lang: Lang,
+) -> String {
+    let is_submission = source.file.as_deref() == Some(compile::FILE_NAME) && source.line > 0;
+    let location = match (&source.file, is_submission) {
+        (_, true) => localize!(lang, "line {}", "第 {} 行"; source.line),
         (Some(file), false) if source.line > 0 => format!("{file}:{}", source.line),
-        _ => say!(lang, "line {} of the PTX", "PTX 第 {} 行"; source.ptx_line),
+        _ => localize!(lang, "line {} of the PTX", "PTX 第 {} 行"; source.ptx_line),
     };
-    let does = match does {
+    let action = match action {
         "" => String::new(),
-        does => format!(" {does}"),
+        action => format!(" {action}"),
     };
-    let head = say!(lang, "  {}{}, at {}", "  {}{}，位于{}"; who, does, place);
-    let line = match own {
-        true => answer.text.lines().nth(source.line as usize - 1),
+    let head = localize!(lang, "  {}{}, at {}", "  {}{}，位于{}"; thread, action, location);
+    let line = match is_submission {
+        true => submission.text.lines().nth(source.line as usize - 1),
         false => None,
     };
     match line {
@@ -366,16 +399,16 @@ mod tests {
 
     use super::*;
 
-    fn answer() -> Answer {
-        Answer {
-            shown: "a.cu".to_owned(),
+    fn submission() -> Submission {
+        Submission {
+            display_name: "a.cu".to_owned(),
             text: "one\ntwo\nthree\n".to_owned(),
         }
     }
 
     fn line(line: u32) -> SourceLine {
         SourceLine {
-            file: Some(compile::NAME.into()),
+            file: Some(compile::FILE_NAME.into()),
             line,
             ..SourceLine::default()
         }
@@ -403,47 +436,50 @@ mod tests {
     }
 
     #[test]
-    fn wrong_results_have_a_reason() {
+    fn wrong_results_are_explained_by_findings() {
         let race = finding(FindingKind::ReadAfterWrite, Some(2));
-        let said = reasons(&[race], &answer(), Lang::En);
+        let message = explain(&[race], &submission(), Lang::En);
         let first = "Why: line 3 reads what line 2 may not have written yet: a `__syncthreads()` belongs \
                      between them.\n\n";
-        assert!(said.starts_with(first), "{said}");
+        assert!(message.starts_with(first), "{message}");
         assert!(
-            said.contains("   2 | two") && said.contains("   3 | three"),
-            "{said}"
+            message.contains("   2 | two") && message.contains("   3 | three"),
+            "{message}"
         );
-        assert_eq!(reasons(&[], &answer(), Lang::En), "");
+        assert_eq!(explain(&[], &submission(), Lang::En), "");
     }
 
     #[test]
-    fn a_race_comes_before_what_nobody_wrote() {
+    fn races_precede_uninitialized_reads() {
         let findings = [
             finding(FindingKind::UnwrittenShared, None),
             finding(FindingKind::WriteAfterRead, Some(1)),
         ];
-        let said = reasons(&findings, &answer(), Lang::Zh);
+        let message = explain(&findings, &submission(), Lang::Zh);
         assert!(
-            said.starts_with("原因：第 3 行写入时，第 1 行可能还没有读完"),
-            "{said}"
+            message.starts_with("原因：第 3 行写入时，第 1 行可能还没有读完"),
+            "{message}"
         );
-        let said = reasons(&findings[..1], &answer(), Lang::En);
-        assert!(said.starts_with("Why: this was found"), "{said}");
-        assert!(said.contains("no thread of the block wrote"), "{said}");
+        let message = explain(&findings[..1], &submission(), Lang::En);
+        assert!(message.starts_with("Why: this was found"), "{message}");
+        assert!(
+            message.contains("no thread of the block wrote"),
+            "{message}"
+        );
     }
 
     #[test]
-    fn reading_what_nobody_wrote_is_no_mistake_by_itself() {
+    fn uninitialized_reads_alone_do_not_fail() {
         let case = Case {
             size: vec![1],
             seed: 1,
         };
-        let judge = |kind, other| {
-            let found = [(case.clone(), finding(kind, other))];
-            verdict(&found, &answer()).is_ok()
+        let passes = |kind, other| {
+            let findings = [(case.clone(), finding(kind, other))];
+            verdict(&findings, &submission()).is_ok()
         };
-        assert!(judge(FindingKind::UnwrittenShared, None));
-        assert!(judge(FindingKind::UnwrittenDevice, None));
-        assert!(!judge(FindingKind::WriteAfterWrite, Some(1)));
+        assert!(passes(FindingKind::UnwrittenShared, None));
+        assert!(passes(FindingKind::UnwrittenDevice, None));
+        assert!(!passes(FindingKind::WriteAfterWrite, Some(1)));
     }
 }

@@ -1,4 +1,4 @@
-//! The step `compile`: clang makes PTX of the answer, and the PTX loads.
+//! The step `compile`: clang compiles the submission to PTX, and the PTX is loaded.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,18 +11,18 @@ use anyhow::{Context as _, Result, anyhow};
 use confine::{Rules, system_libraries};
 use kernel_build::{Clang, Ended, Error, Level, Tree};
 
-use super::{Answer, Failure, Grading, Stop, includes, missing};
+use super::{Failure, Grading, Stop, Submission, includes, undeclared};
 use crate::data::{Step, Text};
 use crate::lang::Lang;
 use crate::worker::Limits;
 
-/// What an answer is called while it is compiled: its own name may have any characters.
-pub const NAME: &str = "answer.cu";
+/// The file name of a submission during compilation; the student's file name may contain any characters.
+pub const FILE_NAME: &str = "answer.cu";
 
-/// The longest file that the compiler writes: a list of headers.
-const FILE: u64 = 1 << 20;
+/// The maximum size of a file that the compiler writes, which is a list of headers.
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// What compiles answers, and within which bounds.
+/// The compiler of submissions and its limits.
 #[derive(Clone, Copy)]
 struct Compiler<'a> {
     clang: &'a Clang,
@@ -32,21 +32,22 @@ struct Compiler<'a> {
     architecture: Option<u32>,
 }
 
-/// What is made of an answer.
+/// The compiled forms of a submission.
 pub struct Builds {
-    /// As it is counted and timed.
+    /// Optimized PTX, which is counted and timed.
     pub optimised: String,
-    /// With every load and store where it is written; none where the kernel is the course's own.
+    /// Unoptimized PTX (`-O0`), in which every load and store is where it is written; `None` if the kernel is
+    /// the course's own.
     pub as_written: Option<String>,
 }
 
-/// The answer as PTX, optimised and as it is written.
-pub fn builds(answer: &Answer, grading: &Grading) -> Result<Builds, Stop> {
-    let answer = &Answer {
-        text: includes::with_ours(&answer.text),
-        shown: answer.shown.clone(),
+/// Compiles the submission with and without optimization.
+pub fn compile_submission(submission: &Submission, grading: &Grading) -> Result<Builds, Stop> {
+    let submission = &Submission {
+        text: includes::replace_standard_headers(&submission.text),
+        display_name: submission.display_name.clone(),
     };
-    includes::verdict(&answer.text)?;
+    includes::verdict(&submission.text)?;
     let compiler = Compiler {
         clang: &grading.clang,
         lang: grading.lang,
@@ -55,8 +56,8 @@ pub fn builds(answer: &Answer, grading: &Grading) -> Result<Builds, Stop> {
         architecture: grading.architecture,
     };
     thread::scope(|scope| {
-        let as_written = scope.spawn(move || compiler.compile(answer, Level::AsWritten));
-        let optimised = compiler.compile(answer, Level::Optimised)?;
+        let as_written = scope.spawn(move || compiler.compile(submission, Level::AsWritten));
+        let optimised = compiler.compile(submission, Level::Optimised)?;
         let as_written = as_written.join();
         let as_written = as_written.map_err(|_| anyhow!("a compiler's thread has gone"))?;
         Ok(Builds {
@@ -67,29 +68,29 @@ pub fn builds(answer: &Answer, grading: &Grading) -> Result<Builds, Stop> {
 }
 
 impl Compiler<'_> {
-    /// The answer as PTX.
-    fn compile(&self, answer: &Answer, level: Level) -> Result<String, Stop> {
+    /// Compiles the submission to PTX.
+    fn compile(&self, submission: &Submission, level: Level) -> Result<String, Stop> {
         let tree = tree(self.lang)?;
         let compiled = self.clang.compile_answer(
             &tree,
             &kernel_build::Answer {
-                name: NAME,
-                text: &answer.text,
+                name: FILE_NAME,
+                text: &submission.text,
                 level,
                 headers: &includes::HEADERS,
                 architecture: self.architecture,
                 scratch: self.scratch,
-                time: Duration::from_secs(self.limits.computing),
+                time: Duration::from_secs(self.limits.cpu_seconds),
                 start: &|program, read| self.start(program, read),
             },
         );
         match compiled {
             Ok(compiled) => Ok(compiled.ptx),
-            Err(error) => Err(self.stop(error, answer)),
+            Err(error) => Err(self.convert_error(error, submission)),
         }
     }
 
-    /// The compiler, confined to what it has to open.
+    /// Builds the compiler's command, confined to the files that it needs.
     fn start(&self, program: &OsStr, read: Vec<PathBuf>) -> io::Result<Command> {
         let limits = &self.limits;
         let rules = Rules {
@@ -97,41 +98,41 @@ impl Compiler<'_> {
             write: vec![self.scratch.to_owned()],
             execute: system_libraries(),
             memory: Some(limits.memory),
-            file: FILE,
+            file: MAX_FILE_BYTES,
             ..limits.rules()
         };
         rules.command(program)
     }
 
-    /// Why there is no PTX.
-    fn stop(&self, error: Error, answer: &Answer) -> Stop {
-        let said = |lang| self.in_words(&error, answer, lang);
-        match (said(Lang::En), said(Lang::Zh)) {
-            (Some(en), Some(zh)) => Stop::Failed(Failure::at(Step::Compile, Text { en, zh })),
-            _ => Stop::Broken(error.into()),
+    /// Converts a compiler error to a failure of the submission or an internal error.
+    fn convert_error(&self, error: Error, submission: &Submission) -> Stop {
+        let explanation = |lang| self.explain(&error, submission, lang);
+        match (explanation(Lang::En), explanation(Lang::Zh)) {
+            (Some(en), Some(zh)) => Stop::Failed(Failure::at_step(Step::Compile, Text { en, zh })),
+            _ => Stop::InternalError(error.into()),
         }
     }
 
-    /// What is said of it; none where it is no fault of the answer's.
-    fn in_words(&self, error: &Error, answer: &Answer, lang: Lang) -> Option<String> {
+    /// Explains an error to the student; `None` if the submission is not at fault.
+    fn explain(&self, error: &Error, submission: &Submission, lang: Lang) -> Option<String> {
         Some(match error {
             Error::Text {
                 compiler, message, ..
             } => {
-                let said = say!(
+                let explanation = localize!(
                     lang,
                     "{} does not compile it. Begin with its first error: line, column, and a caret \
                      under the place.\n\n{}",
                     "{} 未能编译通过。请从第一条错误看起：行号、列号，以及指向出错位置的箭头。\n\n{}";
-                    compiler, first_errors(&renamed(message, &answer.shown), lang)
+                    compiler, first_errors(&with_display_name(message, &submission.display_name), lang)
                 );
-                match missing::advice(message, lang) {
-                    Some(advice) => format!("{said}\n\n{advice}"),
-                    None => said,
+                match undeclared::advice(message, lang) {
+                    Some(advice) => format!("{explanation}\n\n{advice}"),
+                    None => explanation,
                 }
             }
-            Error::Ended { compiler, why, .. } => self.ended(compiler, why, lang),
-            Error::Opened { file } => say!(
+            Error::Ended { compiler, why, .. } => self.explain_end(compiler, why, lang),
+            Error::Opened { file } => localize!(
                 lang,
                 "To compile it, another file was opened: {}. An answer may include {}, and no other file.",
                 "编译时打开了其他文件：{}。答案只能包含 {}，不能包含其他文件。";
@@ -141,116 +142,128 @@ impl Compiler<'_> {
         })
     }
 
-    /// What became of a compiler that has not said what is wrong.
-    fn ended(&self, compiler: &str, why: &Ended, lang: Lang) -> String {
+    /// Explains that the compiler ended abnormally.
+    fn explain_end(&self, compiler: &str, reason: &Ended, lang: Lang) -> String {
         let limits = &self.limits;
-        let why = match why {
-            Ended::Late(time) => say!(
+        let reason = match reason {
+            Ended::Late(time) => localize!(
                 lang, "it did not end within {} s", "{} 秒内没有结束"; time.as_secs()
             ),
-            Ended::Computing => say!(
+            Ended::Computing => localize!(
                 lang,
                 "it was ended after {} s of computing",
                 "计算 {} 秒后被终止";
-                limits.computing
+                limits.cpu_seconds
             ),
-            Ended::Memory => say!(
+            Ended::Memory => localize!(
                 lang,
                 "it asked for more than {} GB of memory",
                 "它申请的内存超过 {} GB";
                 limits.memory >> 30
             ),
-            Ended::Long(bytes) => say!(
+            Ended::Long(bytes) => localize!(
                 lang,
                 "the PTX is longer than {} MB",
                 "生成的 PTX 超过 {} MB";
                 bytes >> 20
             ),
-            // What is left of the source has no instruction in the GPU's language.
-            Ended::Crashed(how) if how.contains("Cannot select") => {
-                return say!(
+            // The remaining code has no instruction in the GPU's instruction set.
+            Ended::Crashed(message) if message.contains("Cannot select") => {
+                return localize!(
                     lang,
                     "{} finds no instruction for it that a GPU has{}. An atomic operation on constant memory is such \
                      a thing: constant memory can only be read.",
                     "{} 找不到 GPU 具有的相应指令{}。例如，对常量内存做原子操作就是这样：常量内存只能读取。";
-                    compiler, place(how, lang)
+                    compiler, crash_line(message, lang)
                 );
             }
-            Ended::Crashed(how) => say!(lang, "it crashed ({})", "它崩溃了（{}）"; how),
+            Ended::Crashed(message) => {
+                localize!(lang, "it crashed ({})", "它崩溃了（{}）"; message)
+            }
         };
-        say!(
+        localize!(
             lang,
             "{} does not come to an end with it: {}. Look at what it has to work out: long tables, templates \
              and macros that contain themselves many times, loops in constants.",
             "{} 无法完成编译：{}。请检查需要编译器计算的内容：很长的表、层层展开的模板和宏、常量中的循环。";
-            compiler, why
+            compiler, reason
         )
     }
 }
 
-/// The line of the answer that a compiler names where it crashed; empty where it names none.
-fn place(how: &str, lang: Lang) -> String {
-    let line = how.split_once(&format!("{NAME}:"));
-    let line = line.and_then(|(_, rest)| rest.split(|it: char| !it.is_ascii_digit()).next());
+/// Formats the line of the submission that a crash message names; empty if it names none.
+fn crash_line(message: &str, lang: Lang) -> String {
+    let line = message.split_once(&format!("{FILE_NAME}:"));
+    let line = line.and_then(|(_, rest)| {
+        rest.split(|character: char| !character.is_ascii_digit())
+            .next()
+    });
     match line {
-        Some(line) if !line.is_empty() => say!(lang, ", at line {}", "，位于第 {} 行"; line),
+        Some(line) if !line.is_empty() => localize!(lang, ", at line {}", "，位于第 {} 行"; line),
         _ => String::new(),
     }
 }
 
-/// The compiler's message with the answer's own name.
-fn renamed(message: &str, shown: &str) -> String {
-    message.replace(&format!("{NAME}:"), &format!("{shown}:"))
+/// Replaces the internal file name in a compiler's message by the submission's own.
+fn with_display_name(message: &str, display_name: &str) -> String {
+    message.replace(&format!("{FILE_NAME}:"), &format!("{display_name}:"))
 }
 
-/// The first errors of a compiler's: later ones often come from those before.
+/// Truncates a compiler's message to its first errors, because later ones often follow from them.
 fn first_errors(message: &str, lang: Lang) -> String {
-    const LINES: usize = 12;
+    const MAX_LINES: usize = 12;
     let message = message.trim_end();
     let lines: Vec<&str> = message.lines().collect();
-    // What counts them all is no use where not all are shown.
-    if lines.len() <= LINES {
+    // Omit the compiler's error count, which is misleading when not all errors are shown.
+    if lines.len() <= MAX_LINES {
         return message.to_owned();
     }
-    let begins = |line: &str| line.contains(": error: ") || line.contains(": warning: ");
-    let ends = (1..=LINES).rev().find(|&at| begins(lines[at]));
-    let shown = lines[..ends.unwrap_or(LINES)].join("\n");
-    let errors = |lines: &[&str]| lines.iter().filter(|it| it.contains(": error: ")).count();
-    let more = errors(&lines) - errors(&lines[..ends.unwrap_or(LINES)]);
-    match more {
-        0 => shown,
-        more => say!(lang, "{}\n… and {} more", "{}\n…… 另有 {} 条"; shown, more),
+    let is_start = |line: &str| line.contains(": error: ") || line.contains(": warning: ");
+    let end = (1..=MAX_LINES).rev().find(|&at| is_start(lines[at]));
+    let first_errors = lines[..end.unwrap_or(MAX_LINES)].join("\n");
+    let errors = |lines: &[&str]| {
+        lines
+            .iter()
+            .filter(|line| line.contains(": error: "))
+            .count()
+    };
+    let remaining = errors(&lines) - errors(&lines[..end.unwrap_or(MAX_LINES)]);
+    match remaining {
+        0 => first_errors,
+        remaining => {
+            localize!(lang, "{}\n… and {} more", "{}\n…… 另有 {} 条"; first_errors, remaining)
+        }
     }
 }
 
-/// It compiles optimised, and not as it is written.
+/// Explains that the submission compiles only with optimization.
 fn only_optimised(stop: Stop) -> Stop {
     let Stop::Failed(failure) = stop else {
         return stop;
     };
-    Stop::Failed(Failure::at(
+    Stop::Failed(Failure::at_step(
         failure.step,
-        Text::both(|lang| {
-            say!(
+        Text::from_fn(|lang| {
+            localize!(
                 lang,
                 "It compiles with optimisation, and not without (`-O0`), as the checks take it. An operand of \
                  `asm` that has to be a constant, for example, has to be one as it is written: a number, a \
                  macro or a parameter of a template.\n\n{}",
                 "开启优化时可以编译，不优化（`-O0`）时却不行，而错误检查需要不优化的版本。例如，`asm` 中必须是常量的\
                  操作数，写出来就得是常量：数字、宏或者模板参数。\n\n{}";
-                failure.message.of(lang)
+                failure.message.get(lang)
             )
         }),
     ))
 }
 
-/// Files of the course's, which are not shown to anybody, as PTX.
-pub fn ours<const MANY: usize>(
-    texts: [&str; MANY],
+/// Compiles the course's own files, which students never see, to PTX.
+pub fn course_files<const N: usize>(
+    texts: [&str; N],
     architecture: Option<u32>,
     clang: &Clang,
     lang: Lang,
-) -> Result<[String; MANY]> {
+) -> Result<[String; N]> {
     let tree = tree(lang)?;
     let compile = |text| {
         Ok(clang
@@ -259,23 +272,23 @@ pub fn ours<const MANY: usize>(
     };
     let compiled: Result<Vec<String>> = thread::scope(|scope| {
         let threads = texts.map(|text| scope.spawn(move || compile(text)));
-        let ended = threads.into_iter().map(thread::ScopedJoinHandle::join);
-        ended
-            .map(|ended| ended.map_err(|_| anyhow!("a compiler's thread has gone"))?)
+        let results = threads.into_iter().map(thread::ScopedJoinHandle::join);
+        results
+            .map(|result| result.map_err(|_| anyhow!("a compiler's thread has gone"))?)
             .collect()
     });
     compiled?.try_into().ok().context("as many as there were")
 }
 
-/// Files and folders that the compiler reads, beside the system's libraries.
-pub fn files(clang: &Clang, lang: Lang) -> Result<Vec<PathBuf>> {
+/// Returns the files and folders that the compiler reads, apart from system libraries.
+pub fn compiler_files(clang: &Clang, lang: Lang) -> Result<Vec<PathBuf>> {
     Ok(clang.files(&tree(lang)?, &includes::HEADERS)?)
 }
 
-/// The checkout, for its headers.
+/// Finds the checkout, which contains the headers.
 fn tree(lang: Lang) -> Result<Tree> {
     Tree::find(Path::new(env!("CARGO_MANIFEST_DIR"))).map_err(|error| {
-        anyhow!(say!(
+        anyhow!(localize!(
             lang,
             "the course's files are gone ({}): build it again where they are now",
             "找不到课程的文件（{}）：请在其现在所在的位置重新构建";
@@ -284,12 +297,12 @@ fn tree(lang: Lang) -> Result<Tree> {
     })
 }
 
-/// The PTX compiles, and the GPU does not take it.
+/// Reports PTX that compiles but does not load.
 pub fn not_loaded(error: &anyhow::Error) -> Stop {
-    Stop::Failed(Failure::at(
+    Stop::Failed(Failure::at_step(
         Step::Compile,
-        Text::both(|lang| {
-            say!(
+        Text::from_fn(|lang| {
+            localize!(
                 lang,
                 "It compiles, and the GPU does not load it: {:#}. Often it declares more shared or \
                  constant memory than there is, or calls a function that is only declared.",

@@ -1,11 +1,11 @@
-//! Variables that have to be in constant memory. Counters tell of loads, and a variable elsewhere may be
-//! loaded by ways that leave as many of them; where a variable is, the PTX says.
+//! Checks that variables are in constant memory. Counters are not enough, because accesses to a variable in
+//! another memory space can leave the same counts; the PTX states the space of each variable.
 
 use super::{Failure, Stop};
 use crate::data::{Data, Step, Text};
 use crate::host::Case;
 
-/// Whether all that the exercise names are there.
+/// Fails if a variable that the exercise names is not in constant memory.
 pub fn verdict(data: &Data, ptx: &str, case: &Case) -> Result<(), Stop> {
     let mut names = data.constants.iter();
     let Some(name) = names.find(|name| !is_constant(ptx, name)) else {
@@ -15,8 +15,8 @@ pub fn verdict(data: &Data, ptx: &str, case: &Case) -> Result<(), Stop> {
         step: Step::Counters,
         kind: None,
         size: case.size.clone(),
-        message: Text::both(|lang| {
-            say!(
+        message: Text::from_fn(|lang| {
+            localize!(
                 lang,
                 "The results are right. But the variable `{0}` is not in constant memory, which this exercise \
                  is about: declare it as `__constant__ … {0}`, outside of all functions.",
@@ -28,7 +28,7 @@ pub fn verdict(data: &Data, ptx: &str, case: &Case) -> Result<(), Stop> {
     }))
 }
 
-/// Whether PTX declares a constant variable of this name: `.visible .const .align 4 .b8 name[16];`.
+/// Returns true if the PTX declares a constant variable of this name: `.visible .const .align 4 .b8 name[16];`.
 fn is_constant(ptx: &str, name: &str) -> bool {
     let mut constants = ptx.lines().filter(|line| {
         let mut words = line.split_whitespace();
@@ -37,7 +37,7 @@ fn is_constant(ptx: &str, name: &str) -> bool {
     constants.any(|line| {
         let declared = line.split('=').next().unwrap_or(line);
         let mut words =
-            declared.split(|letter: char| letter.is_whitespace() || "[;".contains(letter));
+            declared.split(|character: char| character.is_whitespace() || "[;".contains(character));
         words.any(|word| word == name)
     })
 }
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn constants_are_told_from_other_variables() {
+    fn constants_are_distinguished_from_other_variables() {
         let ptx = "\
 .visible .const .align 4 .b8 weights[128];
 .const .align 4 .u32 gain = 3;

@@ -1,4 +1,4 @@
-//! The step `counters`: what the answer made the memory system do, beside what it needs.
+//! The step `counters`: the submission's memory traffic compared with the exercise's targets.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::data::{Data, Step, Target, Text};
 use crate::host::{Bench, Case, Host};
 use crate::lang::Lang;
 
-/// Whether all targets are reached. On a GPU there are no launches to read off, and nothing to say.
+/// Fails if a target is missed. On a GPU there are no launch records, so the step passes.
 pub fn verdict(
     host: &dyn Host,
     bench: &Bench,
@@ -27,43 +27,43 @@ pub fn verdict(
     if launches.is_empty() {
         return Ok(());
     }
-    verdict.counters = all(launches);
+    verdict.counters = nonzero_counters(launches);
     for target in &data.targets {
         let counted = match &target.counter {
-            Some(counters) => counted(target, counters.names(), launches, lang),
-            None => share(target, host.bytes(case), bench, launches, lang)?,
+            Some(counters) => measure(target, counters.names(), launches, lang),
+            None => share_of_limit(target, host.bytes(case), bench, launches, lang)?,
         };
         verdict.targets.push(counted);
     }
-    let both = data.targets.iter().zip(&verdict.targets);
-    let missed: Vec<_> = both.filter(|(_, counted)| !counted.reached).collect();
+    let pairs = data.targets.iter().zip(&verdict.targets);
+    let missed: Vec<_> = pairs.filter(|(_, counted)| !counted.reached).collect();
     if missed.is_empty() {
         return Ok(());
     }
-    let message = Text::both(|lang| {
-        let said = missed
+    let message = Text::from_fn(|lang| {
+        let lines = missed
             .iter()
             .enumerate()
             .map(|(number, (target, counted))| {
-                let asked = asked(target, lang);
-                let line = line(
+                let required = format_bound(target, lang);
+                let line = format_target(
                     &Counted {
-                        asked,
+                        required,
                         ..(*counted).clone()
                     },
                     lang,
                 );
-                // Of many the first is explained: they mostly have one reason.
+                // With many missed targets, explain only the first: they usually have one cause.
                 match number == 0 || missed.len() <= 2 {
-                    true => format!("{line}\n  {}", target.say.of(lang)),
+                    true => format!("{line}\n  {}", target.say.get(lang)),
                     false => line,
                 }
             });
-        say!(
+        localize!(
             lang,
             "The results are right. Now look at what the kernel does to the memory:\n\n{}",
             "结果正确。接下来看核函数对内存系统做了什么：\n\n{}";
-            said.collect::<Vec<_>>().join("\n\n")
+            lines.collect::<Vec<_>>().join("\n\n")
         )
     });
     Err(Stop::Failed(Failure {
@@ -74,85 +74,85 @@ pub fn verdict(
     }))
 }
 
-/// What the solution's launches come to, beside the answer's. That of the limit's share is left out: it is time,
-/// which is told by itself.
-pub fn beside(data: &Data, solution: &[LaunchRecord], verdict: &mut Verdict, lang: Lang) {
-    for (target, own) in data.targets.iter().zip(&mut verdict.targets) {
+/// Adds the solution's counters to the submission's. The share of the limit is omitted, because it is a time,
+/// which is reported separately.
+pub fn add_solution(data: &Data, solution: &[LaunchRecord], verdict: &mut Verdict, lang: Lang) {
+    for (target, submission) in data.targets.iter().zip(&mut verdict.targets) {
         if let Some(counters) = &target.counter {
-            let solution = counted(target, counters.names(), solution, lang);
-            own.solution = Some(solution.value);
+            let solution = measure(target, counters.names(), solution, lang);
+            submission.solution = Some(solution.value);
         }
     }
 }
 
-/// A counter beside its target, in a line.
-pub fn line(counted: &Counted, lang: Lang) -> String {
+/// Formats a counter and its target in one line.
+pub fn format_target(counted: &Counted, lang: Lang) -> String {
     let value = match counted.counter.as_str() {
-        SHARE => percent(counted.value),
+        SHARE_OF_LIMIT => percent(counted.value),
         _ => grouped(counted.value as u64),
     };
     let kernel = match &counted.kernel {
-        Some(kernel) => say!(lang, "{}: ", "{}："; kernel),
+        Some(kernel) => localize!(lang, "{}: ", "{}："; kernel),
         None => String::new(),
     };
-    say!(
+    localize!(
         lang,
-        "{}{}: {}, asked: {}",
+        "{}{}: {}, required: {}",
         "{}{}：{}，要求：{}";
-        kernel, plain(&counted.counter, lang), value, counted.asked
+        kernel, counter_label(&counted.counter, lang), value, counted.required
     )
 }
 
-pub const SHARE: &str = "share_of_limit";
+pub const SHARE_OF_LIMIT: &str = "share_of_limit";
 
-/// Between the names of counters whose sum is meant.
-const AND: &str = " + ";
+/// The separator of the names of summed counters.
+const SEPARATOR: &str = " + ";
 
-/// The sum of some counters beside its target.
-fn counted(target: &Target, names: &[String], launches: &[LaunchRecord], lang: Lang) -> Counted {
+/// Compares a sum of counters with its target.
+fn measure(target: &Target, names: &[String], launches: &[LaunchRecord], lang: Lang) -> Counted {
     let kernel = target.kernel.as_deref();
-    let of = launches
+    let matching = launches
         .iter()
         .filter(|launch| kernel.is_none_or(|kernel| kernel == launch.kernel));
-    let profiles = of.filter_map(|launch| launch.profile.as_ref());
+    let profiles = matching.filter_map(|launch| launch.profile.as_ref());
     let value = profiles
         .flat_map(|profile| names.iter().filter_map(|name| profile.metric(name)))
         .sum();
     Counted {
-        counter: names.join(AND),
+        counter: names.join(SEPARATOR),
         kernel: target.kernel.clone(),
         value: value as f64,
-        asked: asked(target, lang),
+        required: format_bound(target, lang),
         reached: reached(target, value),
         solution: None,
     }
 }
 
 fn reached(target: &Target, value: u64) -> bool {
-    target.at_most.is_none_or(|most| value <= most)
-        && target.at_least.is_none_or(|least| value >= least)
-        && target.equals.is_none_or(|wanted| value == wanted)
+    target.at_most.is_none_or(|maximum| value <= maximum)
+        && target.at_least.is_none_or(|minimum| value >= minimum)
+        && target.equals.is_none_or(|exact| value == exact)
 }
 
-/// What a target asks, in words.
-fn asked(target: &Target, lang: Lang) -> String {
+/// Formats a target.
+fn format_bound(target: &Target, lang: Lang) -> String {
     if let Some(share) = target.share_of_limit {
-        return say!(lang, "at least {}", "至少 {}"; percent(share));
+        return localize!(lang, "at least {}", "至少 {}"; percent(share));
     }
     match (target.at_least, target.at_most, target.equals) {
-        (Some(least), Some(most), _) if least < most => {
-            let (least, most) = (grouped(least), grouped(most));
-            say!(lang, "from {} to {}", "{} 到 {}"; least, most)
+        (Some(minimum), Some(maximum), _) if minimum < maximum => {
+            let (minimum, maximum) = (grouped(minimum), grouped(maximum));
+            localize!(lang, "from {} to {}", "{} 到 {}"; minimum, maximum)
         }
-        (_, Some(most), _) => say!(lang, "at most {}", "至多 {}"; grouped(most)),
-        (Some(least), _, _) => say!(lang, "at least {}", "至少 {}"; grouped(least)),
-        (_, _, wanted) => say!(lang, "exactly {}", "恰好 {}"; grouped(wanted.unwrap_or(0))),
+        (_, Some(maximum), _) => localize!(lang, "at most {}", "至多 {}"; grouped(maximum)),
+        (Some(minimum), _, _) => localize!(lang, "at least {}", "至少 {}"; grouped(minimum)),
+        (_, _, exact) => localize!(lang, "exactly {}", "恰好 {}"; grouped(exact.unwrap_or(0))),
     }
 }
 
-/// The modelled time of a copy that moves the bytes which have to be moved, half of them in and half
-/// out, over that of the kernels.
-fn share(
+/// Computes the share of the limit: the modelled time of a copy that moves the required bytes, half in and
+/// half out, divided by the kernels' time.
+fn share_of_limit(
     target: &Target,
     bytes: u64,
     bench: &Bench,
@@ -160,7 +160,8 @@ fn share(
     lang: Lang,
 ) -> anyhow::Result<Counted> {
     let half = usize::try_from(bytes / 2)?.max(1);
-    // SAFETY: a copy may move any bytes, and nothing else looks at these.
+    // SAFETY: both buffers are only the ends of a copy, for which any bytes are valid, and are never read
+    // otherwise.
     let ends = unsafe {
         [
             DeviceBuffer::<u8>::uninitialized(half)?,
@@ -176,39 +177,39 @@ fn share(
     let kernels: f64 = launches.iter().map(|launch| launch.time.milliseconds).sum();
     let value = copy / kernels;
     Ok(Counted {
-        counter: SHARE.to_owned(),
+        counter: SHARE_OF_LIMIT.to_owned(),
         kernel: None,
         value,
-        asked: asked(target, lang),
+        required: format_bound(target, lang),
         reached: value >= target.share_of_limit.unwrap_or(1.0),
         solution: None,
     })
 }
 
-/// All counters that are not 0, all launches together.
-fn all(launches: &[LaunchRecord]) -> Vec<(String, u64)> {
+/// Sums all nonzero counters over all launches.
+fn nonzero_counters(launches: &[LaunchRecord]) -> Vec<(String, u64)> {
     let mut sums = BTreeMap::new();
     for profile in launches.iter().filter_map(|launch| launch.profile.as_ref()) {
-        for (place, metric) in METRICS.iter().enumerate() {
-            *sums.entry(place).or_insert(0) += metric.value(&profile.total);
+        for (index, metric) in METRICS.iter().enumerate() {
+            *sums.entry(index).or_insert(0) += metric.value(&profile.total);
         }
     }
     sums.into_iter()
         .filter(|(_, sum)| *sum > 0)
-        .map(|(place, sum)| (METRICS[place].name.to_owned(), sum))
+        .map(|(index, sum)| (METRICS[index].name.to_owned(), sum))
         .collect()
 }
 
-/// A counter in plain words, or several of which the sum is meant.
-pub fn plain(names: &str, lang: Lang) -> String {
-    let words = names.split(AND).map(|name| {
-        if name == SHARE {
+/// Returns the descriptive name of a counter or of a sum of counters.
+pub fn counter_label(names: &str, lang: Lang) -> String {
+    let labels = names.split(SEPARATOR).map(|name| {
+        if name == SHARE_OF_LIMIT {
             return lang.pick("share of the limit", "达到极限的比例");
         }
         let metric = METRICS.iter().find(|metric| metric.name == name);
         metric.map_or(name, |metric| lang.pick(metric.plain, metric.chinese))
     });
-    words.collect::<Vec<_>>().join(AND)
+    labels.collect::<Vec<_>>().join(SEPARATOR)
 }
 
 #[cfg(test)]
@@ -218,7 +219,7 @@ mod tests {
     #[test]
     fn every_counter_has_a_chinese_name() {
         for metric in METRICS {
-            let name = plain(metric.name, Lang::Zh);
+            let name = counter_label(metric.name, Lang::Zh);
             assert!(!name.is_ascii(), "{}", metric.name);
         }
     }
@@ -231,21 +232,21 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_is_named_after_its_parts() {
+    fn sums_are_named_after_their_counters() {
         let names = "smsp__inst_executed_op_shared_ld.sum + smsp__inst_executed_op_shared_atom.sum";
         assert_eq!(
-            plain(names, Lang::En),
+            counter_label(names, Lang::En),
             "shared load instructions + shared atomic requests"
         );
         assert_eq!(
-            plain(names, Lang::Zh),
+            counter_label(names, Lang::Zh),
             "共享内存读取指令数 + 共享内存原子操作请求数"
         );
     }
 
     #[test]
-    fn what_is_asked_is_said_and_held_to() {
-        for (bounds, said, within, outside) in [
+    fn bounds_are_formatted_and_enforced() {
+        for (bounds, expected, within, outside) in [
             (
                 "at_most = 1000",
                 "at most 1 000",
@@ -262,7 +263,7 @@ mod tests {
             ("equals = 0", "exactly 0", &[0], &[1]),
         ] {
             let target = target(bounds);
-            assert_eq!(asked(&target, Lang::En), said);
+            assert_eq!(format_bound(&target, Lang::En), expected);
             assert!(
                 within.iter().all(|&value| reached(&target, value)),
                 "{bounds}"

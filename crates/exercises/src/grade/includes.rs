@@ -1,15 +1,16 @@
-//! What an answer may ask of the compiler: the course's own headers, and nothing about any other file. The
-//! compiler's messages would show lines of it, and even that a file exists is none of an answer's business.
+//! Restrictions on a submission's use of the compiler: it may include the course's headers and no other file.
+//! Otherwise the compiler's messages could reveal lines of other files, or whether they exist.
 //!
-//! This is the first of three: the compiler could not open another file, and what it did open is looked
-//! through afterwards. Here a student is told what to write instead.
+//! This is the first of three defences: the compiler is also confined so that it cannot open other files, and
+//! the list of files that it did open is checked afterwards. This one tells the student what to write
+//! instead.
 
-use super::tokens::{Kind, Odd, Token, What, tokens};
+use super::tokens::{Construct, Kind, Rejected, Token, tokens};
 use super::{Failure, Stop};
 use crate::data::{Step, Text};
 use crate::lang::Lang;
 
-/// Headers that answers may include.
+/// Headers that submissions may include.
 pub const HEADERS: [&str; 5] = [
     "cuda_device.h",
     "async_copy.h",
@@ -18,7 +19,7 @@ pub const HEADERS: [&str; 5] = [
     "standard_c.h",
 ];
 
-/// Headers that programs in C or CUDA include, and that answers may as well: they have the course's own instead.
+/// Standard headers that submissions may include; the course's own header replaces them.
 const STANDARD: [&str; 14] = [
     "stdio.h",
     "stdint.h",
@@ -36,18 +37,22 @@ const STANDARD: [&str; 14] = [
     "cuda_runtime.h",
 ];
 
-/// A text whose lines that include one of those include the course's header. No line moves.
-pub fn with_ours(text: &str) -> String {
-    let ours = |line: &str| match is_standard(line) {
+/// Replaces lines that include a standard header by an include of the course's header. Line numbers do not
+/// change.
+pub fn replace_standard_headers(text: &str) -> String {
+    let course_include = |line: &str| match is_standard(line) {
         true => "#include \"standard_c.h\"".to_owned(),
         false => line.to_owned(),
     };
-    text.split('\n').map(ours).collect::<Vec<_>>().join("\n")
+    text.split('\n')
+        .map(course_include)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
-/// Whether a line is `#include <stdio.h>`, or the like, and nothing else.
+/// Returns true if a line includes a standard header and contains nothing else.
 fn is_standard(line: &str) -> bool {
-    let named = || {
+    let included = || {
         let rest = line.trim().strip_prefix('#')?.trim_start();
         let rest = rest.strip_prefix("include")?.trim_start();
         let (name, rest) = match rest.strip_prefix('<') {
@@ -58,15 +63,15 @@ fn is_standard(line: &str) -> bool {
         let ends = rest.is_empty() || rest.starts_with("//") && !rest.ends_with(['\\', '/']);
         ends.then_some(name)
     };
-    named().is_some_and(|name| STANDARD.contains(&name))
+    included().is_some_and(|name| STANDARD.contains(&name))
 }
 
-/// Lines with `#` that answers may have, beside `#include` and `#pragma`.
+/// Preprocessor directives that submissions may use, in addition to `#include` and `#pragma`.
 const DIRECTIVES: [&str; 10] = [
     "define", "undef", "if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif",
 ];
 
-/// What may follow `#pragma`, by its first words: advice on loops, and on what to warn of.
+/// Permitted first words after `#pragma`: loop hints and control of warnings.
 const PRAGMAS: [&[&str]; 16] = [
     &["unroll"],
     &["nounroll"],
@@ -86,8 +91,8 @@ const PRAGMAS: [&[&str]; 16] = [
     &["GCC", "diagnostic"],
 ];
 
-/// Words that ask whether a file is there, or have one read.
-const WORDS: [&str; 6] = [
+/// Words that test for or include files.
+const FILE_WORDS: [&str; 6] = [
     "__has_include",
     "__has_include_next",
     "__has_embed",
@@ -96,105 +101,105 @@ const WORDS: [&str; 6] = [
     "__import__",
 ];
 
-/// What assemblers take for the name of a file.
+/// Assembler directives that include files.
 const ASSEMBLER: [&str; 2] = [".incbin", ".include"];
 
-/// Why a text is refused.
+/// The reason why a text is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Why {
-    Odd(What),
-    /// It includes something else.
+enum Refusal {
+    Rejected(Construct),
+    /// An include of a file other than the course's headers.
     Include,
-    /// A line with `#` that is not one of those above.
+    /// A preprocessor directive that is not permitted.
     Directive,
-    /// `#pragma`, or `_Pragma`, with something else.
+    /// `#pragma` or `_Pragma` with words that are not permitted.
     Pragma,
-    /// One of the words, or `@`.
+    /// One of [`FILE_WORDS`], or `@`.
     Word,
-    /// `##` beside `_Pragma`.
+    /// `##` in a text that uses `_Pragma`.
     Paste,
-    /// Assembler that reads a file.
+    /// An assembler directive that reads a file.
     Assembler,
 }
 
-/// Refuses a text that asks for more.
+/// Fails if the text uses a construct that is not permitted.
 pub fn verdict(text: &str) -> Result<(), Stop> {
-    let Some((line, why)) = refused(text) else {
+    let Some((line, refusal)) = first_refusal(text) else {
         return Ok(());
     };
     let shown = text.lines().nth(line - 1).unwrap_or_default().trim();
-    let message = Text::both(|lang| {
-        let head = say!(lang, "Line {}: {}", "第 {} 行：{}"; line, in_words(why, lang));
+    let message = Text::from_fn(|lang| {
+        let head = localize!(lang, "Line {}: {}", "第 {} 行：{}"; line, explain(refusal, lang));
         format!("{head}\n\n    {shown}")
     });
-    Err(Stop::Failed(Failure::at(Step::Compile, message)))
+    Err(Stop::Failed(Failure::at_step(Step::Compile, message)))
 }
 
-fn in_words(why: Why, lang: Lang) -> String {
-    match why {
-        Why::Odd(What::Control(character)) => say!(
+fn explain(refusal: Refusal, lang: Lang) -> String {
+    match refusal {
+        Refusal::Rejected(Construct::Control(character)) => localize!(
             lang,
             "it has a control character, {}, which no editor shows. Delete it, and type the line again.",
             "含有编辑器不显示的控制字符 {}。请删除它，重新输入这一行。";
-            number(character)
+            code_point(character)
         ),
-        Why::Odd(What::Foreign(character)) => say!(
+        Refusal::Rejected(Construct::Foreign(character)) => localize!(
             lang,
             "it has '{}' ({}) outside of comments and strings, which is no character of CUDA C. Type the \
              ASCII one: a blank, a bracket, a semicolon.",
             "注释和字符串之外出现了“{}”（{}），它不是 CUDA C 的字符。请改用半角（ASCII）的空格、括号或分号。";
-            character, number(character)
+            character, code_point(character)
         ),
-        Why::Odd(What::Trigraph) => lang
+        Refusal::Rejected(Construct::Trigraph) => lang
             .pick(
                 "it has `??` and a sign, which compilers may take for another sign. Write one `?`.",
                 "含有“??”加一个符号的写法，编译器可能把它当作另一个符号。请只写一个 ?。",
             )
             .to_owned(),
-        Why::Odd(What::Raw) => lang
+        Refusal::Rejected(Construct::Raw) => lang
             .pick(
                 "it has a raw string, R\"(…)\". Write a plain one: \"…\".",
                 "含有原始字符串 R\"(…)\"。请写成普通字符串 \"…\"。",
             )
             .to_owned(),
-        Why::Odd(What::Backslash) => lang
+        Refusal::Rejected(Construct::Backslash) => lang
             .pick(
                 "it has a backslash that is not at the end of a line and not in a string. Delete it.",
                 "含有一个既不在行末、也不在字符串中的反斜杠。请删除它。",
             )
             .to_owned(),
-        Why::Include => say!(
+        Refusal::Include => localize!(
             lang,
             "an answer may include {}, by this name between quotes, what it takes of C as <stdio.h>, <math.h>, \
              <stdint.h>, <assert.h>, and no other file.",
             "答案只能包含 {}（写在双引号之间），以及 C 的 <stdio.h>、<math.h>、<stdint.h>、<assert.h>，不能包含其他文件。";
             HEADERS[..3].join(", ")
         ),
-        Why::Directive => say!(
+        Refusal::Directive => localize!(
             lang,
             "of lines with `#` an answer may have #include, #pragma, #{}.",
             "以 # 开头的行只能是 #include、#pragma、#{}。";
             DIRECTIVES.join(lang.pick(", #", "、#"))
         ),
-        Why::Pragma => say!(
+        Refusal::Pragma => localize!(
             lang,
             "of pragmas an answer may have {}, and _Pragma(\"…\") with one of these.",
             "#pragma 只能是 {}，_Pragma(\"…\") 也是如此。";
             PRAGMAS.map(|words| words.join(" ")).join(lang.pick(", ", "、"))
         ),
-        Why::Word => lang
+        Refusal::Word => lang
             .pick(
                 "this asks for another file, and an answer is one file. Leave it out.",
                 "这里在请求其他文件，而答案只有一个文件。请删去它。",
             )
             .to_owned(),
-        Why::Paste => lang
+        Refusal::Paste => lang
             .pick(
                 "an answer with _Pragma may not have `##` as well. Write `#pragma` on a line of its own.",
                 "含有 _Pragma 的答案不能同时使用 ##。请把 #pragma 单独写成一行。",
             )
             .to_owned(),
-        Why::Assembler => lang
+        Refusal::Assembler => lang
             .pick(
                 "assembler in an answer reads no files. Leave it out.",
                 "答案中的汇编不能读取文件。请删去它。",
@@ -203,71 +208,71 @@ fn in_words(why: Why, lang: Lang) -> String {
     }
 }
 
-/// A character by its number, as `U+000B`.
-fn number(character: char) -> String {
+/// Formats a character's code point, such as `U+000B`.
+fn code_point(character: char) -> String {
     format!("U+{:04X}", u32::from(character))
 }
 
-/// The first line that is refused, and why.
-fn refused(text: &str) -> Option<(usize, Why)> {
+/// Returns the first refused line and the reason.
+fn first_refusal(text: &str) -> Option<(usize, Refusal)> {
     let tokens = match tokens(text) {
         Ok(tokens) => tokens,
-        Err(Odd { line, what }) => return Some((line, Why::Odd(what))),
+        Err(Rejected { line, construct }) => return Some((line, Refusal::Rejected(construct))),
     };
     let pragma = tokens.iter().any(|token| token.text == "_Pragma");
     (0..tokens.len()).find_map(|at| {
-        let why = at_token(&tokens[at..], pragma)?;
-        Some((tokens[at].line, why))
+        let refusal = refusal_at(&tokens[at..], pragma)?;
+        Some((tokens[at].line, refusal))
     })
 }
 
-/// Why it is refused what begins here.
-fn at_token(tokens: &[Token], pragma: bool) -> Option<Why> {
+/// Returns the reason why the construct that starts at the first token is refused, if it is.
+fn refusal_at(tokens: &[Token], pragma: bool) -> Option<Refusal> {
     let (token, rest) = tokens.split_first()?;
     match token.kind {
         Kind::Hash if token.first => directive(line(rest)),
         Kind::Hash if pragma && rest.first().is_some_and(|next| next.kind == Kind::Hash) => {
-            Some(Why::Paste)
+            Some(Refusal::Paste)
         }
         Kind::Word if token.text == "_Pragma" => match rest {
             [open, text, ..] if open.text == "(" && text.kind == Kind::Text => {
                 let words: Vec<&str> = text.text.split_ascii_whitespace().collect();
-                (!is_pragma(&words)).then_some(Why::Pragma)
+                (!is_pragma(&words)).then_some(Refusal::Pragma)
             }
-            _ => Some(Why::Pragma),
+            _ => Some(Refusal::Pragma),
         },
-        Kind::Word => WORDS.contains(&&*token.text).then_some(Why::Word),
-        Kind::Symbol => (token.text == "@").then_some(Why::Word),
+        Kind::Word => FILE_WORDS.contains(&&*token.text).then_some(Refusal::Word),
+        Kind::Symbol => (token.text == "@").then_some(Refusal::Word),
         Kind::Text => {
             let is_in = |word: &&str| token.text.contains(*word);
-            ASSEMBLER.iter().any(is_in).then_some(Why::Assembler)
+            ASSEMBLER.iter().any(is_in).then_some(Refusal::Assembler)
         }
         Kind::Hash | Kind::Character | Kind::End => None,
     }
 }
 
-/// The pieces up to the end of the line.
+/// Returns the tokens up to the end of the line.
 fn line<'a, 't>(tokens: &'a [Token<'t>]) -> &'a [Token<'t>] {
     let end = tokens.iter().position(|token| token.kind == Kind::End);
     &tokens[..end.unwrap_or(tokens.len())]
 }
 
-/// Why a line with `#` is refused, of which this is what follows.
-fn directive(line: &[Token]) -> Option<Why> {
-    // A `#` alone does nothing.
+/// Returns the reason why a directive is refused, given the tokens after the `#`.
+fn directive(line: &[Token]) -> Option<Refusal> {
+    // A lone `#` is a null directive.
     let (name, rest) = line.split_first()?;
     match &*name.text {
-        "include" => (!is_ours(rest)).then_some(Why::Include),
-        "include_next" | "import" | "embed" => Some(Why::Include),
+        "include" => (!is_course_header(rest)).then_some(Refusal::Include),
+        "include_next" | "import" | "embed" => Some(Refusal::Include),
         "pragma" => {
             let words: Vec<&str> = rest.iter().map(|token| &*token.text).collect();
-            (!is_pragma(&words)).then_some(Why::Pragma)
+            (!is_pragma(&words)).then_some(Refusal::Pragma)
         }
-        name => (!DIRECTIVES.contains(&name)).then_some(Why::Directive),
+        name => (!DIRECTIVES.contains(&name)).then_some(Refusal::Directive),
     }
 }
 
-fn is_ours(rest: &[Token]) -> bool {
+fn is_course_header(rest: &[Token]) -> bool {
     let [file] = rest else {
         return false;
     };
@@ -283,13 +288,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_of_c_become_ours_and_no_line_moves() {
+    fn standard_headers_are_replaced_in_place() {
         let text =
             "#include <stdio.h>\r\n # include \"math.h\" // why\nint x;\n#include <vector>\n";
-        let ours = "#include \"standard_c.h\"";
+        let course_include = "#include \"standard_c.h\"";
         assert_eq!(
-            with_ours(text),
-            format!("{ours}\n{ours}\nint x;\n#include <vector>\n")
+            replace_standard_headers(text),
+            format!("{course_include}\n{course_include}\nint x;\n#include <vector>\n")
         );
         for other in [
             "#include <stdio.h> // a \\",
@@ -298,12 +303,12 @@ mod tests {
             "# if <stdio.h>",
             "#include <stdio.h> // ??/",
         ] {
-            assert_eq!(with_ours(other), other);
+            assert_eq!(replace_standard_headers(other), other);
         }
     }
 
     #[test]
-    fn our_headers_may_be_included_and_a_kernel_be_written() {
+    fn course_headers_and_kernels_are_accepted() {
         for text in [
             "#include \"cuda_device.h\"\r\n",
             "  #  include   \"async_copy.h\"  // why\nint x;",
@@ -317,89 +322,101 @@ mod tests {
             "asm(\"mov.u32 %0, %%tid.x; // #1\" : \"=r\"(x)); char c = '\"', d = '\\\\', e = '#';",
             "a = b ? c : d ?: e; // ?!",
         ] {
-            assert_eq!(refused(text), None, "{text}");
+            assert_eq!(first_refusal(text), None, "{text}");
         }
     }
 
     #[test]
-    fn other_files_are_refused_however_they_are_asked_for() {
-        for (text, why) in [
-            ("#include <stdio.h>", Why::Include),
-            ("#include \"/etc/passwd\"", Why::Include),
-            ("#include \"../cuda_device.h\"", Why::Include),
-            ("#include \"cuda_device.h\" \"x\"", Why::Include),
-            ("#include u8\"cuda_device.h\"", Why::Include),
-            ("#include NAME", Why::Include),
-            ("#include_next \"cuda_device.h\"", Why::Include),
-            ("#import \"cuda_device.h\"", Why::Include),
-            ("#embed \"secret\"", Why::Include),
-            ("%: include \"secret\"", Why::Include),
-            ("#\\\ninclude \"secret\"", Why::Include),
-            ("#inc\\  \nlude \"secret\"", Why::Include),
-            ("# /* a\ncomment */ include \"secret\"", Why::Include),
-            ("#if 0\n#include \"secret\"\n#endif", Why::Include),
-            ("#define A /*\n*/ \\\n1\n#include A", Why::Include),
-            ("int x; /*\n*/ #include \"secret\"", Why::Include),
-            ("#__include_macros \"secret\"", Why::Directive),
+    fn other_files_are_refused_in_any_spelling() {
+        for (text, refusal) in [
+            ("#include <stdio.h>", Refusal::Include),
+            ("#include \"/etc/passwd\"", Refusal::Include),
+            ("#include \"../cuda_device.h\"", Refusal::Include),
+            ("#include \"cuda_device.h\" \"x\"", Refusal::Include),
+            ("#include u8\"cuda_device.h\"", Refusal::Include),
+            ("#include NAME", Refusal::Include),
+            ("#include_next \"cuda_device.h\"", Refusal::Include),
+            ("#import \"cuda_device.h\"", Refusal::Include),
+            ("#embed \"secret\"", Refusal::Include),
+            ("%: include \"secret\"", Refusal::Include),
+            ("#\\\ninclude \"secret\"", Refusal::Include),
+            ("#inc\\  \nlude \"secret\"", Refusal::Include),
+            ("# /* a\ncomment */ include \"secret\"", Refusal::Include),
+            ("#if 0\n#include \"secret\"\n#endif", Refusal::Include),
+            ("#define A /*\n*/ \\\n1\n#include A", Refusal::Include),
+            ("int x; /*\n*/ #include \"secret\"", Refusal::Include),
+            ("#__include_macros \"secret\"", Refusal::Directive),
             (
                 "#include_alias(\"cuda_device.h\", \"secret\")",
-                Why::Directive,
+                Refusal::Directive,
             ),
-            ("#line 1 \"secret\"", Why::Directive),
-            ("# 1 \"secret\" 3", Why::Directive),
-            ("#warning x /*\n#include \"secret\"\n// */", Why::Directive),
-            ("#ident \"secret\"", Why::Directive),
-            ("#pragma GCC dependency \"secret\"", Why::Pragma),
-            ("#pragma include_alias(\"a\", \"b\")", Why::Pragma),
-            ("#pragma clang __debug crash", Why::Pragma),
-            ("#pragma clang module import Foo", Why::Pragma),
-            ("#pragma", Why::Pragma),
-            ("_Pragma(\"clang __debug parser_crash\")", Why::Pragma),
-            ("#define P(x) _Pragma(#x)", Why::Pragma),
-            ("_Pra\\\ngma(L\"unroll\")", Why::Pragma),
-            ("#define C(a, b) a##b\n_Pragma(\"unroll\")", Why::Paste),
-            ("#define C(a, b) a%:%:b\n_Pragma(\"unroll\")", Why::Paste),
-            ("#if __has_include(\"secret\")", Why::Word),
-            ("#if __has_\\\ninclude(\"secret\")", Why::Word),
-            ("#define H __has_embed", Why::Word),
-            ("import \"x.h\";", Why::Word),
-            ("@import Foo;", Why::Word),
-            ("asm(\".incbin \\\"secret\\\"\");", Why::Assembler),
-            ("#\u{b}include \"secret\"", Why::Odd(What::Control('\u{b}'))),
-            ("R\"(\n#/* )\"\n#include \"secret\"", Why::Odd(What::Raw)),
+            ("#line 1 \"secret\"", Refusal::Directive),
+            ("# 1 \"secret\" 3", Refusal::Directive),
+            (
+                "#warning x /*\n#include \"secret\"\n// */",
+                Refusal::Directive,
+            ),
+            ("#ident \"secret\"", Refusal::Directive),
+            ("#pragma GCC dependency \"secret\"", Refusal::Pragma),
+            ("#pragma include_alias(\"a\", \"b\")", Refusal::Pragma),
+            ("#pragma clang __debug crash", Refusal::Pragma),
+            ("#pragma clang module import Foo", Refusal::Pragma),
+            ("#pragma", Refusal::Pragma),
+            ("_Pragma(\"clang __debug parser_crash\")", Refusal::Pragma),
+            ("#define P(x) _Pragma(#x)", Refusal::Pragma),
+            ("_Pra\\\ngma(L\"unroll\")", Refusal::Pragma),
+            ("#define C(a, b) a##b\n_Pragma(\"unroll\")", Refusal::Paste),
+            (
+                "#define C(a, b) a%:%:b\n_Pragma(\"unroll\")",
+                Refusal::Paste,
+            ),
+            ("#if __has_include(\"secret\")", Refusal::Word),
+            ("#if __has_\\\ninclude(\"secret\")", Refusal::Word),
+            ("#define H __has_embed", Refusal::Word),
+            ("import \"x.h\";", Refusal::Word),
+            ("@import Foo;", Refusal::Word),
+            ("asm(\".incbin \\\"secret\\\"\");", Refusal::Assembler),
+            (
+                "#\u{b}include \"secret\"",
+                Refusal::Rejected(Construct::Control('\u{b}')),
+            ),
+            (
+                "R\"(\n#/* )\"\n#include \"secret\"",
+                Refusal::Rejected(Construct::Raw),
+            ),
         ] {
-            let found = refused(text).map(|(_, why)| why);
-            assert_eq!(found, Some(why), "{text}");
+            let actual = first_refusal(text).map(|(_, refusal)| refusal);
+            assert_eq!(actual, Some(refusal), "{text}");
         }
     }
 
     #[test]
-    fn the_line_is_that_of_the_text() {
-        let (line, _) = refused("/*\n*/ int \\\n x;\n#include <a>").expect("refused");
+    fn line_numbers_count_comments_and_continuations() {
+        let (line, _) = first_refusal("/*\n*/ int \\\n x;\n#include <a>").expect("refused");
         assert_eq!(line, 4);
     }
 
     #[test]
-    fn messages_say_what_to_write_in_both_languages() {
+    fn messages_end_with_a_full_stop_in_both_languages() {
         let whys = [
-            Why::Odd(What::Control('\0')),
-            Why::Odd(What::Foreign('；')),
-            Why::Odd(What::Trigraph),
-            Why::Odd(What::Raw),
-            Why::Odd(What::Backslash),
-            Why::Include,
-            Why::Directive,
-            Why::Pragma,
-            Why::Word,
-            Why::Paste,
-            Why::Assembler,
+            Refusal::Rejected(Construct::Control('\0')),
+            Refusal::Rejected(Construct::Foreign('；')),
+            Refusal::Rejected(Construct::Trigraph),
+            Refusal::Rejected(Construct::Raw),
+            Refusal::Rejected(Construct::Backslash),
+            Refusal::Include,
+            Refusal::Directive,
+            Refusal::Pragma,
+            Refusal::Word,
+            Refusal::Paste,
+            Refusal::Assembler,
         ];
-        for why in whys {
-            let english = in_words(why, Lang::En);
-            let chinese = in_words(why, Lang::Zh);
+        for refusal in whys {
+            let english = explain(refusal, Lang::En);
+            let translate = explain(refusal, Lang::Zh);
             assert!(
-                english.ends_with('.') && chinese.ends_with('。'),
-                "{english} {chinese}"
+                english.ends_with('.') && translate.ends_with('。'),
+                "{english} {translate}"
             );
         }
     }

@@ -1,22 +1,22 @@
-//! The step `launch`: the answer runs through, and writes every element.
+//! The step `launch`: the submission runs to completion and writes every element.
 
 use anyhow::{Error, Result};
 use common::verify::POISON;
 use cuda_driver::FaultKind;
 
-use super::{Answer, Failure, FailureKind, Stop, checks};
+use super::{Failure, FailureKind, Stop, Submission, checks};
 use crate::data::{Step, Text};
-use crate::described::Broken;
-use crate::error::in_words;
-use crate::host::{Bench, Case, Changed, Host, Missing, Output, Ran, Values};
+use crate::declarative::SolutionFailed;
+use crate::error::format_error;
+use crate::host::{Bench, Case, Host, Missing, ModifiedInput, Output, RunResult, Values};
 use crate::lang::Lang;
-use crate::worker::Unanswered;
+use crate::worker::NoReply;
 
-/// Runs the host side at one size; every element of its outputs is written then.
+/// Runs the host side at one size and checks that every element of its outputs was written.
 pub fn run(
     host: &dyn Host,
     bench: &Bench,
-    answer: &Answer,
+    submission: &Submission,
     case: &Case,
 ) -> Result<Vec<Output>, Stop> {
     let failed = |(message, kind)| {
@@ -27,72 +27,72 @@ pub fn run(
             message,
         })
     };
-    let Ran {
-        outputs, changed, ..
+    let RunResult {
+        outputs, modified, ..
     } = bench.run(host, case).map_err(|error| {
-        // The solution failed, and no answer.
-        match error.is::<Broken>() {
-            true => Stop::Broken(error),
-            false => failed(why(&error, answer)),
+        // The solution failed, so the submission is not at fault.
+        match error.is::<SolutionFailed>() {
+            true => Stop::InternalError(error),
+            false => failed(explain_failure(&error, submission)),
         }
     })?;
-    if let Some(changed) = changed {
+    if let Some(modified) = modified {
         return Err(Stop::Failed(Failure {
             step: Step::Right,
             kind: None,
             size: case.size.clone(),
-            message: Text::both(|lang| written(&changed, lang)),
+            message: Text::from_fn(|lang| explain_modified_input(&modified, lang)),
         }));
     }
-    let mut unwritten = outputs.iter().filter_map(Unwritten::of);
+    let mut unwritten = outputs.iter().filter_map(Unwritten::find);
     match unwritten.next() {
         Some(unwritten) => {
-            let message = Text::both(|lang| unwritten.in_words(lang));
+            let message = Text::from_fn(|lang| unwritten.explain(lang));
             Err(failed((message, Some(FailureKind::Unwritten))))
         }
         None => Ok(outputs),
     }
 }
 
-/// Why it did not run through, and what that is.
-pub fn why(error: &Error, answer: &Answer) -> (Text, Option<FailureKind>) {
-    if let Some(Unanswered(why)) = error.downcast_ref() {
-        return (why.clone(), None);
+/// Explains why a run failed. Returns the message and the kind of failure.
+pub fn explain_failure(error: &Error, submission: &Submission) -> (Text, Option<FailureKind>) {
+    if let Some(NoReply(reason)) = error.downcast_ref() {
+        return (reason.clone(), None);
     }
     if let Some(fault) = cuda_driver::take_fault() {
         let kind = match fault.kind {
-            FaultKind::Timeout { .. } => FailureKind::Endless,
+            FaultKind::Timeout { .. } => FailureKind::TimedOut,
             _ => FailureKind::Stopped,
         };
-        let message = Text::both(|lang| checks::stopped(&fault, answer, lang));
+        let message = Text::from_fn(|lang| checks::describe_fault(&fault, submission, lang));
         return (message, Some(kind));
     }
     match error.downcast_ref::<Missing>() {
         Some(missing) => {
-            let message = Text::both(|lang| without(missing, lang));
+            let message = Text::from_fn(|lang| explain_missing(missing, lang));
             (message, Some(FailureKind::Missing))
         }
         None => {
-            let said = |lang| {
-                let why = in_words(error, lang);
-                say!(lang, "It does not run: {}.", "运行失败：{}。"; why)
+            let message = |lang| {
+                let reason = format_error(error, lang);
+                localize!(lang, "It does not run: {}.", "运行失败：{}。"; reason)
             };
-            (Text::both(said), None)
+            (Text::from_fn(message), None)
         }
     }
 }
 
-/// What is said where the answer lacks something that the course's side names.
-fn without(missing: &Missing, lang: Lang) -> String {
+/// Explains that the submission lacks a kernel or a variable.
+fn explain_missing(missing: &Missing, lang: Lang) -> String {
     match missing {
-        Missing::Kernel(name) => say!(
+        Missing::Kernel(name) => localize!(
             lang,
             "There is no kernel `{0}`. It has to be declared as `extern \"C\" __global__ void {0}(…)`, \
              with this name.",
             "找不到核函数 `{0}`。它必须声明为 `extern \"C\" __global__ void {0}(…)`，名字不能改。";
             name
         ),
-        Missing::Variable(name) => say!(
+        Missing::Variable(name) => localize!(
             lang,
             "There is no variable `{0}`. It has to be declared outside of all functions, as in \
              `extern \"C\" {{ __constant__ … {0}; }}`, with this name.",
@@ -103,84 +103,84 @@ fn without(missing: &Missing, lang: Lang) -> String {
         Missing::Length {
             name,
             bytes,
-            wanted,
-        } => say!(
+            expected,
+        } => localize!(
             lang,
             "The variable `{}` has {} bytes, and should have {}: keep its type and length.",
             "变量 `{}` 占 {} 字节，应为 {} 字节：请不要改动它的类型和长度。";
-            name, bytes, wanted
+            name, bytes, expected
         ),
     }
 }
 
-/// What is said where an input is not what it was.
-fn written(changed: &Changed, lang: Lang) -> String {
-    let Changed { name, many, first } = changed;
-    say!(
+/// Explains that the kernel modified an input.
+fn explain_modified_input(modified: &ModifiedInput, lang: Lang) -> String {
+    let ModifiedInput { name, count, first } = modified;
+    localize!(
         lang,
         "The kernel wrote to `{}`, which it is to read alone: {} of its elements are others than before, \
          the first at [{}]. Whoever needs `{0}` after this kernel has lost it.",
         "核函数写入了 `{}`，而它只应被读取：其中 {} 个元素与之前不同，第一个在 [{}] 处。之后还要用 `{0}` 的代码，\
          拿到的就是坏数据。";
-        name, many, first
+        name, count, first
     )
 }
 
-/// Elements of an output that nobody wrote.
+/// Elements of an output that were never written.
 struct Unwritten<'a> {
     output: &'a Output,
     first: usize,
-    many: usize,
+    count: usize,
 }
 
 impl Unwritten<'_> {
-    /// Those of this output; none where there are none.
-    fn of(output: &Output) -> Option<Unwritten<'_>> {
+    /// Finds the unwritten elements of an output; `None` if there are none.
+    fn find(output: &Output) -> Option<Unwritten<'_>> {
         const UNWRITTEN: u32 = u32::from_ne_bytes([POISON; 4]);
-        let (got, expected) = (bits(&output.got), bits(&output.expected));
+        let (actual, expected) = (bits(&output.actual), bits(&output.expected));
         let is_unwritten =
-            |(got, expected): (&u32, &u32)| *got == UNWRITTEN && *expected != UNWRITTEN;
-        let mut places = got.iter().zip(&expected).map(is_unwritten);
-        let first = places.position(|it| it)?;
-        let many = 1 + places.filter(|&it| it).count();
+            |(actual, expected): (&u32, &u32)| *actual == UNWRITTEN && *expected != UNWRITTEN;
+        let mut unwritten = actual.iter().zip(&expected).map(is_unwritten);
+        let first = unwritten.position(|element| element)?;
+        let count = 1 + unwritten.filter(|&element| element).count();
         Some(Unwritten {
             output,
             first,
-            many,
+            count,
         })
     }
 
-    /// What is said of them.
-    fn in_words(&self, lang: Lang) -> String {
+    /// Explains which elements were not written.
+    fn explain(&self, lang: Lang) -> String {
         let Unwritten {
             output,
             first,
-            many,
+            count,
         } = *self;
         let all = output.shape.iter().product::<usize>();
-        if many == all && many == 1 {
-            return say!(
+        if count == all && count == 1 {
+            return localize!(
                 lang,
                 "The kernel ran, and did not write the only element of `{}`. Which thread should have written it?",
                 "核函数运行了，但没有写入 `{}` 唯一的元素。它本应由哪个线程来写？";
                 output.name
             );
         }
-        if many == all {
-            return say!(
+        if count == all {
+            return localize!(
                 lang,
                 "The kernel ran, and wrote nothing to `{}`: all {} elements are as they were before.",
                 "核函数运行了，但没有向 `{}` 写入任何内容：{} 个元素都还是原样。";
                 output.name, all
             );
         }
-        say!(
+        localize!(
             lang,
             "{1} of the {2} elements of `{0}` {4} never written, the first at {3}. Which thread should \
              have written it?",
             "`{0}` 的 {2} 个元素中有 {1} 个从未写入，第一个在 {3} 处{4}。它本应由哪个线程来写？";
-            output.name, many, all, super::right::place(&output.shape, first),
-            lang.pick(if many == 1 { "was" } else { "were" }, "")
+            output.name, count, all, super::results::format_index(&output.shape, first),
+            lang.pick(if count == 1 { "was" } else { "were" }, "")
         )
     }
 }

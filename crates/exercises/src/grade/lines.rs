@@ -1,53 +1,66 @@
-//! The answer's own lines with their counters, those marked that take a large part of what its kernels wait for.
+//! The submission's source lines with their counters, marking those that cost a large share of the kernels'
+//! time.
 
 use chapter::profile::{Reader, cost, listing};
 use cuda_driver::LaunchRecord;
 use cuda_driver::model::Resource;
 
-use super::{Answer, compile};
+use super::{Submission, compile};
 use crate::lang::Lang;
 use crate::report::WIDTH;
 
-/// The lines of the answer, kernel by kernel.
-pub fn listed(launches: &[LaunchRecord], answer: &Answer, lang: Lang) -> String {
+/// Formats the lines of the submission, kernel by kernel.
+pub fn format_lines(launches: &[LaunchRecord], submission: &Submission, lang: Lang) -> String {
     let mut kernels: Vec<LaunchRecord> = Vec::new();
     for launch in launches {
-        match kernels.iter_mut().find(|it| it.kernel == launch.kernel) {
-            Some(known) => known.add(launch),
+        match kernels
+            .iter_mut()
+            .find(|record| record.kernel == launch.kernel)
+        {
+            Some(record) => record.add(launch),
             None => kernels.push(launch.clone()),
         }
     }
-    let own = answer.shown.rsplit(['/', '\\']).next().unwrap_or_default();
-    let text = |file: &str| {
-        let own = file == compile::NAME;
-        let lines = own.then(|| answer.text.lines().map(|line| line.replace('\t', "    ")));
+    let file_name = submission
+        .display_name
+        .rsplit(['/', '\\'])
+        .next()
+        .unwrap_or_default();
+    let source = |file: &str| {
+        let is_submission = file == compile::FILE_NAME;
+        let lines = is_submission.then(|| {
+            submission
+                .text
+                .lines()
+                .map(|line| line.replace('\t', "    "))
+        });
         let lines = lines.map(Iterator::collect);
-        lines.ok_or_else(|| say!(lang, "In {}:", "在 {} 中："; file))
+        lines.ok_or_else(|| localize!(lang, "In {}:", "在 {} 中："; file))
     };
     let reader = Reader {
         width: WIDTH,
         chinese: lang == Lang::Zh,
-        text: &text,
+        text: &source,
     };
     let kernel = |launch: &LaunchRecord| {
         let profile = launch.profile.as_ref()?;
         let binding = launch.time.binding;
         let cost = cost::of(binding, &profile.total);
-        let head = say!(
+        let head = localize!(
             lang,
             "`{}` is bound by {}; shares are of the {}, and > marks 10 % and more.",
             "`{}` 的瓶颈是{}；占比按{}计算，> 标出占 10 % 以上的行。";
-            launch.kernel, bound(binding, lang), lang.pick(cost.unit, cost.chinese)
+            launch.kernel, resource_name(binding, lang), lang.pick(cost.unit, cost.chinese)
         );
-        let lines = listing(profile, binding, &reader).replace(compile::NAME, own);
+        let lines = listing(profile, binding, &reader).replace(compile::FILE_NAME, file_name);
         Some(format!("{head}\n{lines}"))
     };
     let kernels: Vec<String> = kernels.iter().filter_map(kernel).collect();
     kernels.join("\n\n")
 }
 
-/// What a kernel waits for, in words.
-fn bound(resource: Resource, lang: Lang) -> String {
+/// Returns the name of the resource that bounds a kernel.
+fn resource_name(resource: Resource, lang: Lang) -> String {
     match lang {
         Lang::En => resource.to_string(),
         Lang::Zh => match resource {

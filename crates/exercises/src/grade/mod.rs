@@ -1,30 +1,30 @@
-//! Grading, step by step. The first step that fails ends it, with a message that teaches.
+//! Grading in steps. The first step that fails ends the grading with a message that explains the failure.
 //!
-//! This runs in a process of its own for each answer, and within limits; see the module `worker`.
+//! Each submission is graded in a separate process with resource limits; see the module `worker`.
 
 mod advice;
+mod block_races;
 mod cases;
 mod checks;
-mod chinese;
 mod compile;
 mod constants;
-mod contested;
 mod counters;
+mod finding_kinds;
 mod includes;
-mod kinds;
 mod launch;
 mod lines;
-mod missing;
-mod modelled;
 mod patterns;
 mod picture;
 mod predictions;
-mod right;
+mod reference;
+mod results;
 mod signature;
 mod steps;
 mod time;
 mod tokens;
+mod translate;
 mod trial;
+mod undeclared;
 mod verdict;
 mod writers;
 
@@ -33,10 +33,10 @@ use std::path::PathBuf;
 use anyhow::Result;
 use kernel_build::Clang;
 
-pub use compile::files as compiler_files;
-pub use compile::ours as compile_ours;
-pub use counters::{line, plain};
-pub use time::{Ours, line as time_line};
+pub use compile::compiler_files;
+pub use compile::course_files as compile_course_files;
+pub use counters::{counter_label, format_target};
+pub use time::{ReferenceTimes, format_times};
 pub use verdict::{Counted, Failure, FailureKind, Timed, Verdict};
 
 use crate::data::Step;
@@ -45,85 +45,85 @@ use crate::host::Host;
 use crate::lang::Lang;
 use crate::worker::Limits;
 
-/// An answer to an exercise.
+/// A student's submission to an exercise.
 #[derive(Clone, Debug)]
-pub struct Answer {
-    /// What its file is called in messages.
-    pub shown: String,
-    /// Its text.
+pub struct Submission {
+    /// The file's name in messages.
+    pub display_name: String,
+    /// The file's text.
     pub text: String,
 }
 
-/// A line of a program without the comment behind it.
-fn code(line: &str) -> &str {
+/// Strips the comment from a line of code.
+fn strip_comment(line: &str) -> &str {
     line.split("//").next().unwrap_or_default()
 }
 
-/// How to grade.
+/// Settings of a grading.
 pub struct Grading<'a> {
-    /// What random sizes and inputs are drawn from.
+    /// The seed of random sizes and inputs.
     pub seed: u64,
     /// The language of messages.
     pub lang: Lang,
-    /// What compiles kernels.
+    /// The compiler for kernels.
     pub clang: Clang,
-    /// The oldest GPUs that the exercise is for, 80 for sm_80; none for any.
+    /// The minimum architecture of the exercise, 80 for sm_80; `None` for any.
     pub architecture: Option<u32>,
-    /// What the course's own files take by the simulator's model, where that is known.
-    pub ours: Option<Ours>,
-    /// Whether the answer's lines are to be told with their counters.
+    /// The modelled times of the course's own files, if known.
+    pub reference_times: Option<ReferenceTimes>,
+    /// True if the report includes the submission's lines with their counters.
     pub lines: bool,
-    /// A folder for the compiler of the answer.
+    /// The folder for the compiler's temporary files.
     pub scratch: PathBuf,
-    /// What that compiler may use.
+    /// The limits of the compiler.
     pub limits: Limits,
-    /// Told what is begun: a step, and at what size.
-    pub at: &'a mut dyn FnMut(Step, &[u32]),
+    /// A callback that receives each step and size when it starts.
+    pub on_step: &'a mut dyn FnMut(Step, &[u32]),
 }
 
-/// Why grading does not go on.
+/// The reason why grading stops.
 enum Stop {
-    /// The answer failed.
+    /// The submission failed a step.
     Failed(Failure),
-    /// The course failed: no fault of the answer's.
-    Broken(anyhow::Error),
+    /// The grading itself failed; the submission is not at fault.
+    InternalError(anyhow::Error),
 }
 
 impl From<anyhow::Error> for Stop {
     fn from(error: anyhow::Error) -> Self {
-        Stop::Broken(error)
+        Stop::InternalError(error)
     }
 }
 
-/// What is graded.
+/// The kind of program that is graded.
 pub enum Subject<'a> {
-    /// A kernel: the answer is CUDA C, the host side the course's.
+    /// A kernel: the submission is CUDA C, the host side is the course's.
     Kernel(&'a dyn Host),
-    /// A host side that asks the program around an answer, with the course's kernel, if there is one.
+    /// A host side that sends requests to the program around the submission.
     Host {
-        /// The host side.
+        /// The grader's host side.
         host: &'a dyn Host,
-        /// The PTX of the course's kernel; empty where there is none.
+        /// The PTX of the course's kernel; empty if there is none.
         ptx: String,
     },
 }
 
-/// Grades an answer.
+/// Grades a submission.
 ///
 /// # Errors
 ///
-/// Where it cannot be graded, which says nothing of the answer: no compiler, no GPU.
+/// Fails if the submission cannot be graded for reasons outside it, for example without a compiler or GPU.
 pub fn grade(
     exercise: &Exercise,
     subject: Subject,
-    answer: &Answer,
+    submission: &Submission,
     grading: &mut Grading,
 ) -> Result<Verdict> {
     let mut verdict = Verdict::new(grading.seed);
-    match steps::all(exercise, subject, answer, grading, &mut verdict) {
+    match steps::run_steps(exercise, subject, submission, grading, &mut verdict) {
         Ok(()) => {}
         Err(Stop::Failed(failure)) => verdict.failure = Some(failure),
-        Err(Stop::Broken(error)) => return Err(error),
+        Err(Stop::InternalError(error)) => return Err(error),
     }
     Ok(verdict)
 }

@@ -1,5 +1,5 @@
-//! What is drawn where a counter misses its target: the answer runs once more and tells of its costliest
-//! accesses, and so does the solution.
+//! The picture for a missed target: the submission and the solution run once more and report their costliest
+//! accesses.
 
 use anyhow::Result;
 use common::module;
@@ -7,104 +7,104 @@ use cuda_driver::counters::{AccessCounts, Figure, METRICS, Metric, Tally};
 use cuda_driver::{AccessClass, AccessSet, Checks, LaunchRecord, Traced, Tracing};
 
 use super::compile;
-use super::counters::SHARE;
+use super::counters::SHARE_OF_LIMIT;
 use crate::data::Target;
 use crate::host::{Bench, Case, Host};
 use crate::picture::{Access, Picture};
 
-/// What a target is about: accesses of some classes, and how much each line makes of them.
+/// The accesses that a target concerns, and the counters of each line.
 struct Subject<'a> {
     counter: String,
     kernel: Option<&'a str>,
     classes: AccessSet,
     metrics: Vec<&'static Metric>,
-    /// Whether accesses are counted as such, whatever each comes to.
+    /// True if the accesses themselves are counted rather than their cost.
     requests: bool,
-    /// Whether there should be none.
-    none: bool,
+    /// True if the target is zero accesses.
+    zero: bool,
 }
 
-/// A picture of the first of these targets that has one.
+/// Returns a picture for the first of the missed targets that can be drawn.
 ///
 /// # Errors
 ///
-/// Where one of the two does not run as it did before.
-pub fn of(
+/// Fails if the submission or the solution no longer runs.
+pub fn draw(
     missed: &[&Target],
     (host, bench, case): (&dyn Host, &mut Bench, &Case),
     launches: &[LaunchRecord],
-    (answer, solution): (&str, impl FnOnce() -> Result<String>),
+    (submission, solution): (&str, impl FnOnce() -> Result<String>),
 ) -> Result<Option<Picture>> {
     let subjects: Vec<Subject> = missed
         .iter()
-        .filter_map(|target| Subject::of(target))
+        .filter_map(|target| Subject::from_target(target))
         .collect();
     if subjects.is_empty() {
         return Ok(None);
     }
-    let (_, traces) = traced(host, bench, case, answer)?;
-    let solution = traced(host, bench, case, &solution()?)?;
+    let (_, traces) = trace_costliest(host, bench, case, submission)?;
+    let solution = trace_costliest(host, bench, case, &solution()?)?;
     let pictures = subjects.iter().filter_map(|subject| {
         let yours = subject.access(launches, &traces, true);
-        if subject.none {
-            let (counter, meant) = (subject.counter.clone(), None);
+        if subject.zero {
+            let (counter, intended) = (subject.counter.clone(), None);
             return yours.is_some().then_some(Picture {
                 counter,
                 yours,
-                meant,
+                intended,
             });
         }
-        let meant = subject.access(&solution.0, &solution.1, false);
-        // A solution that does the same says nothing of where to go.
-        let better = |meant: &Access| match &yours {
-            Some(yours) if meant.space != yours.space => false,
+        let intended = subject.access(&solution.0, &solution.1, false);
+        // A solution that is no better would not help the student.
+        let is_better = |intended: &Access| match &yours {
+            Some(yours) if intended.space != yours.space => false,
             Some(yours) if subject.requests => {
-                meant.lanes != yours.lanes || meant.times < yours.times
+                intended.lanes != yours.lanes || intended.times < yours.times
             }
-            Some(yours) => meant.cost < yours.cost || meant.times < yours.times,
+            Some(yours) => intended.cost < yours.cost || intended.times < yours.times,
             None => true,
         };
-        let meant = meant.filter(better);
-        let meant = meant.or_else(|| yours.as_ref().and_then(Access::ideal));
+        let intended = intended.filter(is_better);
+        let intended = intended.or_else(|| yours.as_ref().and_then(Access::ideal));
         let counter = subject.counter.clone();
-        (yours.is_some() || meant.is_some()).then_some(Picture {
+        (yours.is_some() || intended.is_some()).then_some(Picture {
             counter,
             yours,
-            meant,
+            intended,
         })
     });
     let mut pictures: Vec<Picture> = pictures.collect();
-    // One with both sides tells most.
-    pictures.sort_by_key(|picture| picture.yours.is_none() || picture.meant.is_none());
+    // Prefer a picture with both sides.
+    pictures.sort_by_key(|picture| picture.yours.is_none() || picture.intended.is_none());
     Ok(pictures.into_iter().next())
 }
 
-/// Launches, and what each told of its accesses.
-type Seen = (Vec<LaunchRecord>, Vec<(String, Vec<Traced>)>);
+/// Launch records, and the traced accesses of each kernel.
+type Traces = (Vec<LaunchRecord>, Vec<(String, Vec<Traced>)>);
 
-/// Runs a module's kernels for their costliest accesses.
-fn traced(host: &dyn Host, bench: &mut Bench, case: &Case, ptx: &str) -> Result<Seen> {
+/// Runs a module's kernels and traces their costliest accesses.
+fn trace_costliest(host: &dyn Host, bench: &mut Bench, case: &Case, ptx: &str) -> Result<Traces> {
     cuda_driver::check(Checks::NONE);
     cuda_driver::shuffle(None);
     cuda_driver::profile(true);
-    bench.replace(module::load(ptx)?);
+    bench.replace_submission(module::load(ptx)?);
     cuda_driver::trace(Some(Tracing::Costliest));
-    let ran = bench.run(host, case);
+    let result = bench.run(host, case);
     cuda_driver::trace(None);
     let (launches, traces) = (bench.take_launches(), bench.take_traces());
-    ran?;
+    result?;
     Ok((launches, traces))
 }
 
 impl<'a> Subject<'a> {
-    /// None where what is counted is no access.
-    fn of(target: &'a Target) -> Option<Subject<'a>> {
+    /// Returns the subject of a target; `None` if the target does not concern memory accesses.
+    fn from_target(target: &'a Target) -> Option<Subject<'a>> {
         let Some(counters) = &target.counter else {
             let sectors = METRICS.iter().filter(|metric| {
                 let name = metric.name;
                 name.contains("_sectors_pipe_lsu_mem_global_op_") && !name.contains("lookup")
             });
-            return Subject::new(SHARE.to_owned(), None, sectors.collect());
+            return Subject::new(SHARE_OF_LIMIT.to_owned(), None, sectors.collect());
         };
         let names = counters.names();
         let metrics = METRICS
@@ -112,10 +112,10 @@ impl<'a> Subject<'a> {
             .filter(|metric| names.iter().any(|name| name == metric.name));
         let kernel = target.kernel.as_deref();
         let subject = Subject::new(names.join(" + "), kernel, metrics.collect())?;
-        let none = target.equals == Some(0) || target.at_most == Some(0);
-        // Of conflicts there should be none, and accesses there may be.
-        let none = none && subject.requests;
-        Some(Subject { none, ..subject })
+        let zero = target.equals == Some(0) || target.at_most == Some(0);
+        // Zero bank conflicts is a target with accesses; only zero accesses means that there should be none.
+        let zero = zero && subject.requests;
+        Some(Subject { zero, ..subject })
     }
 
     fn new(
@@ -123,7 +123,7 @@ impl<'a> Subject<'a> {
         kernel: Option<&'a str>,
         metrics: Vec<&'static Metric>,
     ) -> Option<Subject<'a>> {
-        let one = AccessCounts {
+        let probe = AccessCounts {
             requests: 1,
             ..AccessCounts::default()
         };
@@ -131,8 +131,8 @@ impl<'a> Subject<'a> {
         let mut requests = false;
         for metric in &metrics {
             if let Figure::Accesses(of, count) = metric.of {
-                classes = Some(classes.map_or(of, |known| known.or(of)));
-                requests |= count(&one) > 0;
+                classes = Some(classes.map_or(of, |union| union.or(of)));
+                requests |= count(&probe) > 0;
             }
         }
         Some(Subject {
@@ -141,7 +141,7 @@ impl<'a> Subject<'a> {
             classes: classes?,
             metrics,
             requests,
-            none: false,
+            zero: false,
         })
     }
 
@@ -149,55 +149,56 @@ impl<'a> Subject<'a> {
         self.metrics.iter().map(|metric| metric.value(tally)).sum()
     }
 
-    /// The costliest access of the line that makes most of what is counted, or most of it in vain. `own`: the
-    /// line has to be one of the answer's.
+    /// Returns the costliest access of the line with the highest count, weighted by the avoidable share. If
+    /// `submission_only`, only lines of the submission are considered.
     fn access(
         &self,
         launches: &[LaunchRecord],
         traces: &[(String, Vec<Traced>)],
-        own: bool,
+        submission_only: bool,
     ) -> Option<Access> {
-        let mut found: Option<(f64, Access)> = None;
+        let mut best: Option<(f64, Access)> = None;
         for launch in launches {
             if self.kernel.is_some_and(|kernel| kernel != launch.kernel) {
                 continue;
             }
             let lines = launch.profile.iter().flat_map(|profile| &profile.lines);
             for line in lines {
-                let many = self.count(&line.tally);
-                let is_own = line.file == compile::NAME && line.line > 0;
-                if many == 0 || own && !is_own {
+                let count = self.count(&line.tally);
+                let is_submission = line.file == compile::FILE_NAME && line.line > 0;
+                if count == 0 || submission_only && !is_submission {
                     continue;
                 }
-                let seen = traces
+                let traced = traces
                     .iter()
                     .filter(|(kernel, _)| *kernel == launch.kernel)
                     .flat_map(|(_, trace)| trace)
-                    .filter(|seen| {
-                        let class = AccessClass::of(seen.kind, seen.memory);
-                        seen.source.line == line.line
-                            && seen.source.file.as_deref().unwrap_or_default() == line.file
+                    .filter(|traced| {
+                        let class = AccessClass::of(traced.kind, traced.memory);
+                        traced.source.line == line.line
+                            && traced.source.file.as_deref().unwrap_or_default() == line.file
                             && class.is_some_and(|class| self.classes.has(class))
                     });
                 let times = line.tally.sum(self.classes).requests;
-                let drawn = seen.filter_map(|seen| Access::new(seen, launch.grid, is_own, times));
-                let Some(access) = drawn.max_by_key(|access| (access.cost, access.lanes.len()))
+                let accesses = traced
+                    .filter_map(|traced| Access::new(traced, launch.grid, is_submission, times));
+                let Some(access) = accesses.max_by_key(|access| (access.cost, access.lanes.len()))
                 else {
                     continue;
                 };
-                let score = many as f64 * self.share_in_vain(&access);
-                if found.as_ref().is_none_or(|(best, _)| score > *best) {
+                let score = count as f64 * self.avoidable_share(&access);
+                if best.as_ref().is_none_or(|(best, _)| score > *best) {
                     let kernel = launch.kernel.clone();
-                    found = Some((score, Access { kernel, ..access }));
+                    best = Some((score, Access { kernel, ..access }));
                 }
             }
         }
-        found.map(|(_, access)| access)
+        best.map(|(_, access)| access)
     }
 
-    /// How much of what an access comes to is more than it could be; a little in any case, so that of lines
-    /// without any the one with most is found.
-    fn share_in_vain(&self, access: &Access) -> f64 {
+    /// Returns the avoidable share of an access's cost, plus a small constant so that the highest count wins
+    /// among lines without avoidable cost.
+    fn avoidable_share(&self, access: &Access) -> f64 {
         match access.ideal() {
             Some(ideal) if !self.requests => {
                 1.01 - f64::from(ideal.cost) / f64::from(access.cost.max(1))

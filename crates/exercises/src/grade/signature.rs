@@ -1,81 +1,83 @@
-//! A kernel's parameters beside those that it is launched with, which are the start file's. The launch cannot
-//! tell: it hands over a list without a length, and a kernel that takes more than it has reads what is behind.
+//! Compares a kernel's parameters with those of the start file, with which it is launched. The launch itself
+//! cannot detect a difference: it passes a list without a length, and a kernel with more parameters reads
+//! past its end.
 
 use super::{Failure, FailureKind, Stop};
 use crate::data::{Step, Text};
 
-/// A kernel of the start file's.
+/// A kernel of the start file.
 #[derive(Debug, PartialEq, Eq)]
 struct Kernel<'a> {
     name: &'a str,
-    /// Its parameters as they are written.
+    /// The parameters as they are written.
     parameters: Vec<String>,
 }
 
-/// Whether the answer's kernels take what they are launched with.
+/// Fails if a kernel's parameters differ from those that it is launched with.
 pub fn verdict(start: &str, ptx: &str) -> Result<(), Stop> {
-    let start = without_comments(start);
+    let start = strip_comments(start);
     for kernel in kernels(&start) {
-        let Some(takes) = takes(ptx, kernel.name) else {
+        let Some(actual_sizes) = ptx_parameter_sizes(ptx, kernel.name) else {
             continue;
         };
         let name = kernel.name;
-        let given = kernel.parameters.len();
-        let other = kernel
+        let expected_count = kernel.parameters.len();
+        let mismatch = kernel
             .parameters
             .iter()
-            .map(|parameter| bytes(parameter))
-            .zip(&takes)
-            .position(|(given, takes)| given.is_some_and(|given| given != *takes));
-        let what = if takes.len() != given {
-            Text::both(|lang| {
-                say!(
+            .map(|parameter| parameter_size(parameter))
+            .zip(&actual_sizes)
+            .position(|(expected, actual)| expected.is_some_and(|expected| expected != *actual));
+        let difference = if actual_sizes.len() != expected_count {
+            Text::from_fn(|lang| {
+                localize!(
                     lang,
                     "`{}` takes {} parameters and is launched with {}.",
                     "`{}` 有 {} 个参数，而启动时给出 {} 个。";
-                    name, takes.len(), given
+                    name, actual_sizes.len(), expected_count
                 )
             })
-        } else if let Some(place) = other {
-            Text::both(|lang| {
-                say!(
+        } else if let Some(index) = mismatch {
+            Text::from_fn(|lang| {
+                localize!(
                     lang,
                     "Parameter {1} of `{0}` has {2} bytes, and is launched with {3}.",
                     "`{0}` 的第 {1} 个参数占 {2} 字节，而启动时给出 {3} 字节。";
-                    name, place + 1, takes[place], bytes(&kernel.parameters[place]).unwrap_or(0)
+                    name, index + 1, actual_sizes[index], parameter_size(&kernel.parameters[index]).unwrap_or(0)
                 )
             })
         } else {
             continue;
         };
-        let written = format!("    {name}({})", kernel.parameters.join(", "));
-        let message = Text::both(|lang| {
-            say!(
+        let declaration = format!("    {name}({})", kernel.parameters.join(", "));
+        let message = Text::from_fn(|lang| {
+            localize!(
                 lang,
                 "{} The launch is the course's own and does not change; keep the kernel as the start file declares \
                  it:\n\n{}",
                 "{}启动代码由课程提供，不会改变；请保持核函数与初始文件中的声明一致：\n\n{}";
-                what.of(lang), written
+                difference.get(lang), declaration
             )
         });
-        let failure = Failure::at(Step::Launch, message);
-        return Err(Stop::Failed(failure.of_kind(FailureKind::Parameters)));
+        let failure = Failure::at_step(Step::Launch, message);
+        return Err(Stop::Failed(failure.with_kind(FailureKind::Parameters)));
     }
     Ok(())
 }
 
-/// The kernels that a text without comments declares.
+/// Finds the kernels declared in a text without comments.
 fn kernels(text: &str) -> impl Iterator<Item = Kernel<'_>> {
     let pieces = text.split("__global__").skip(1);
     pieces.filter_map(|piece| {
         let (head, rest) = piece.split_once('(')?;
         let (parameters, _) = rest.split_once(')')?;
         let name = head.split_whitespace().last()?;
-        let parameters = parameters.split(',').map(|it| {
-            let words: Vec<&str> = it.split_whitespace().collect();
+        let parameters = parameters.split(',').map(|parameter| {
+            let words: Vec<&str> = parameter.split_whitespace().collect();
             words.join(" ")
         });
-        let parameters = parameters.filter(|it| !it.is_empty() && it != "void");
+        let parameters =
+            parameters.filter(|parameter| !parameter.is_empty() && parameter != "void");
         Some(Kernel {
             name,
             parameters: parameters.collect(),
@@ -83,12 +85,12 @@ fn kernels(text: &str) -> impl Iterator<Item = Kernel<'_>> {
     })
 }
 
-/// Bytes of a parameter as it is written; none where its type is one of the file's own.
-fn bytes(parameter: &str) -> Option<u32> {
+/// Returns the size of a parameter in bytes; `None` for types that the file defines.
+fn parameter_size(parameter: &str) -> Option<u32> {
     if parameter.contains('*') {
         return Some(8);
     }
-    let words = parameter.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    let words = parameter.split(|character: char| !character.is_alphanumeric() && character != '_');
     let words: Vec<&str> = words
         .filter(|word| !matches!(*word, "" | "const" | "__restrict__" | "volatile"))
         .collect();
@@ -100,15 +102,17 @@ fn bytes(parameter: &str) -> Option<u32> {
     }
 }
 
-/// Bytes of each parameter of a kernel in PTX; none where there is no such kernel.
-fn takes(ptx: &str, name: &str) -> Option<Vec<u32>> {
+/// Returns the sizes of a kernel's parameters in PTX; `None` if there is no such kernel.
+fn ptx_parameter_sizes(ptx: &str, name: &str) -> Option<Vec<u32>> {
     let mut entries = ptx.split(".entry ").skip(1);
     let entry = entries.find_map(|entry| {
         let rest = entry.strip_prefix(name)?;
         rest.trim_start().strip_prefix('(')
     })?;
     let (list, _) = entry.split_once(')')?;
-    let parameters = list.split(',').filter(|it| it.contains(".param"));
+    let parameters = list
+        .split(',')
+        .filter(|parameter| parameter.contains(".param"));
     let bytes = |parameter: &str| {
         let mut words = parameter.split_whitespace();
         let size = words.find_map(|word| {
@@ -117,31 +121,31 @@ fn takes(ptx: &str, name: &str) -> Option<Vec<u32>> {
             kind.parse::<u32>().ok()
         })?;
         let array = words.next().and_then(|name| name.split_once('['));
-        let many = array.and_then(|(_, many)| many.strip_suffix(']')?.parse::<u32>().ok());
-        Some(size / 8 * many.unwrap_or(1))
+        let count = array.and_then(|(_, count)| count.strip_suffix(']')?.parse::<u32>().ok());
+        Some(size / 8 * count.unwrap_or(1))
     };
     parameters.map(bytes).collect()
 }
 
-/// A text without its comments.
-fn without_comments(text: &str) -> String {
-    let mut left = text;
-    let mut kept = String::new();
+/// Removes the comments from a text.
+fn strip_comments(text: &str) -> String {
+    let mut rest = text;
+    let mut code = String::new();
     loop {
-        let (line, block) = (left.find("//"), left.find("/*"));
+        let (line, block) = (rest.find("//"), rest.find("/*"));
         let (at, end) = match (line, block) {
             (Some(line), block) if block.is_none_or(|block| line < block) => (line, "\n"),
             (_, Some(block)) => (block, "*/"),
             _ => break,
         };
-        kept.push_str(&left[..at]);
-        kept.push('\n');
-        let comment = &left[at + 2..];
-        left = comment
+        code.push_str(&rest[..at]);
+        code.push('\n');
+        let comment = &rest[at + 2..];
+        rest = comment
             .find(end)
             .map_or("", |length| &comment[length + end.len()..]);
     }
-    kept + left
+    code + rest
 }
 
 #[cfg(test)]
@@ -154,8 +158,8 @@ mod tests {
                          /* one, two */ const Volume v) {\n}\n__global__ void none() {}\n";
 
     #[test]
-    fn kernels_are_read_off_a_start_file() {
-        let text = without_comments(START);
+    fn kernels_of_a_start_file_are_found() {
+        let text = strip_comments(START);
         let found: Vec<Kernel> = kernels(&text).collect();
         assert_eq!(found.len(), 2);
         assert_eq!(found[0].name, "fade");
@@ -164,42 +168,46 @@ mod tests {
             ["float *samples", "float gain", "const Volume v"]
         );
         assert_eq!((found[1].name, found[1].parameters.len()), ("none", 0));
-        let sizes: Vec<Option<u32>> = found[0].parameters.iter().map(|it| bytes(it)).collect();
+        let sizes: Vec<Option<u32>> = found[0]
+            .parameters
+            .iter()
+            .map(|parameter| parameter_size(parameter))
+            .collect();
         assert_eq!(sizes, [Some(8), Some(4), None]);
-        assert_eq!(bytes("unsigned int n"), Some(4));
-        assert_eq!(bytes("size_t pitch"), Some(8));
+        assert_eq!(parameter_size("unsigned int n"), Some(4));
+        assert_eq!(parameter_size("size_t pitch"), Some(8));
     }
 
     #[test]
-    fn parameters_are_read_off_ptx() {
+    fn parameter_sizes_are_found_in_ptx() {
         let ptx = ".visible .entry fade2(\n\t.param .u64 a\n)\n.visible .entry fade(\n\t.param .u64 fade_param_0,\n\
                    \t.param .f32 fade_param_1,\n\t.param .align 8 .b8 fade_param_2[32]\n)\n{\n}\n\
                    .visible .entry none()\n";
-        assert_eq!(takes(ptx, "fade"), Some(vec![8, 4, 32]));
-        assert_eq!(takes(ptx, "none"), Some(vec![]));
-        assert_eq!(takes(ptx, "missing"), None);
+        assert_eq!(ptx_parameter_sizes(ptx, "fade"), Some(vec![8, 4, 32]));
+        assert_eq!(ptx_parameter_sizes(ptx, "none"), Some(vec![]));
+        assert_eq!(ptx_parameter_sizes(ptx, "missing"), None);
         assert!(verdict(START, ptx).is_ok());
         let more = ptx.replace("[32]\n", "[32],\n\t.param .u32 fade_param_3\n");
         let Err(Stop::Failed(failure)) = verdict(START, &more) else {
             panic!("it takes four");
         };
-        let said = "`fade` takes 4 parameters and is launched with 3.";
-        assert!(failure.message.en.starts_with(said), "{failure:?}");
+        let expected = "`fade` takes 4 parameters and is launched with 3.";
+        assert!(failure.message.en.starts_with(expected), "{failure:?}");
         let wider = ptx.replace(".f32", ".f64");
         let Err(Stop::Failed(failure)) = verdict(START, &wider) else {
             panic!("it takes a double");
         };
-        let said = "`fade` 的第 2 个参数占 8 字节，而启动时给出 4 字节。";
-        assert!(failure.message.zh.starts_with(said), "{failure:?}");
+        let expected = "`fade` 的第 2 个参数占 8 字节，而启动时给出 4 字节。";
+        assert!(failure.message.zh.starts_with(expected), "{failure:?}");
     }
 
     #[test]
-    fn every_start_file_has_kernels_that_can_be_read() {
+    fn the_kernels_of_every_start_file_are_found() {
         for exercise in EXERCISES.iter() {
             if let Side::Kernel(_) = exercise.side {
-                let text = without_comments(exercise.start);
+                let text = strip_comments(exercise.start);
                 let found: Vec<Kernel> = kernels(&text).collect();
-                // Who predicts may have none.
+                // Prediction exercises may have none.
                 let has_some = text.contains("__global__");
                 assert_eq!(!found.is_empty(), has_some, "{}", exercise.name);
                 let named = |kernel: &Kernel| {

@@ -1,4 +1,4 @@
-//! The steps of grading, in their order.
+//! The steps of grading, in order.
 
 use std::thread;
 
@@ -6,10 +6,10 @@ use anyhow::Result;
 use common::gpu::{Clock, GpuInfo};
 
 use super::compile::{self, Builds};
-use super::modelled::{self, Beside};
+use super::reference::{self, Reference};
 use super::trial::{Conditions, Trial};
 use super::{
-    Answer, Grading, Stop, Subject, Timed, Verdict, cases, checks, constants, counters, lines,
+    Grading, Stop, Subject, Submission, Timed, Verdict, cases, checks, constants, counters, lines,
     picture, signature, time,
 };
 use crate::data::Step;
@@ -18,22 +18,22 @@ use crate::exercise::Exercise;
 use crate::host::Host;
 use crate::lang::Lang;
 
-/// A module with nothing in it.
+/// An empty module.
 const NO_KERNEL: &str = ".version 6.4\n.target sm_52\n.address_size 64\n";
 
-/// All of them, until one fails.
-pub fn all(
+/// Runs the grading steps in order; stops at the first failure.
+pub fn run_steps(
     exercise: &Exercise,
     subject: Subject,
-    answer: &Answer,
+    submission: &Submission,
     grading: &mut Grading,
     verdict: &mut Verdict,
 ) -> Result<(), Stop> {
-    (grading.at)(Step::Compile, &[]);
+    (grading.on_step)(Step::Compile, &[]);
     let lang = grading.lang;
     let (host, builds) = match subject {
         Subject::Kernel(host) => {
-            let builds = compile::builds(answer, grading)?;
+            let builds = compile::compile_submission(submission, grading)?;
             signature::verdict(exercise.start, &builds.optimised)?;
             (host, builds)
         }
@@ -56,24 +56,31 @@ pub fn all(
     let gpu = open(lang)?;
     verdict.device = device(&gpu.info, lang);
     let clock = gpu.info.time;
-    let trial = Trial::new(host, exercise, answer, &builds, gpu, grading)?;
+    let trial = Trial::new(host, exercise, submission, &builds, gpu, grading)?;
     match (clock, &builds.as_written) {
         (Clock::Modelled, Some(_)) => thread::scope(|scope| {
-            let beside = Beside::begin(scope, exercise, grading)?;
-            let files = (answer, &builds);
-            on_simulator(host, exercise, files, beside, trial, grading, verdict)
+            let reference = Reference::start(scope, exercise, grading)?;
+            let files = (submission, &builds);
+            on_simulator(host, exercise, files, reference, trial, grading, verdict)
         }),
-        // Nothing is looked for on a GPU, and a kernel of the course's own has been looked at.
-        _ => elsewhere(host, exercise, (answer, &builds), trial, grading, verdict),
+        // A GPU provides no findings or counters, and the course's own kernel needs none.
+        _ => on_gpu_or_host_side(
+            host,
+            exercise,
+            (submission, &builds),
+            trial,
+            grading,
+            verdict,
+        ),
     }
 }
 
-/// A kernel on the simulator.
+/// Grades a kernel on the simulator.
 fn on_simulator(
     host: &dyn Host,
     exercise: &Exercise,
-    (answer, builds): (&Answer, &Builds),
-    beside: Option<Beside>,
+    (submission, builds): (&Submission, &Builds),
+    reference: Option<Reference>,
     mut trial: Trial,
     grading: &mut Grading,
     verdict: &mut Verdict,
@@ -81,26 +88,30 @@ fn on_simulator(
     let data = exercise.data()?;
     let (seed, lang) = (grading.seed, grading.lang);
     let tests = cases::tests(data, seed);
-    let [one, another, third] = cases::unwritten(seed);
+    let [first, second, third] = cases::fill_patterns(seed);
 
-    // First with every access as it is written. One mistake may hide in one size alone.
+    // First run without optimization, so that every access is checked. A bug may show at a single size.
     let as_written = Conditions {
         as_written: true,
-        ..Conditions::plain(one).checked()
+        ..Conditions::plain(first).checked()
     };
     let mut findings = Vec::new();
     for case in &tests {
-        let found = trial.run(case, as_written, grading)?;
-        findings.extend(found.into_iter().map(|finding| (case.clone(), finding)));
+        let new_findings = trial.run(case, as_written, grading)?;
+        findings.extend(
+            new_findings
+                .into_iter()
+                .map(|finding| (case.clone(), finding)),
+        );
     }
-    (grading.at)(Step::Checks, &[]);
-    checks::verdict(&findings, answer)?;
+    (grading.on_step)(Step::Checks, &[]);
+    checks::verdict(&findings, submission)?;
 
-    // Then in another order, and with something else in memory that nobody has written.
+    // Then shuffle the order of blocks and warps, and change the contents of uninitialized memory.
     for case in &tests {
         let shuffled = Conditions {
-            order: Some(case.seed),
-            ..Conditions::plain(another)
+            shuffle_seed: Some(case.seed),
+            ..Conditions::plain(second)
         };
         trial.run_again(case, shuffled, grading)?;
     }
@@ -108,100 +119,112 @@ fn on_simulator(
     let Some(case) = cases::graded(data, seed) else {
         return Ok(());
     };
-    let counted = Conditions {
+    let counting = Conditions {
         counted: true,
-        ..Conditions::plain(one)
+        ..Conditions::plain(first)
     };
-    trial.run(&case, counted, grading)?;
+    trial.run(&case, counting, grading)?;
     let launches = trial.bench.take_launches();
-    let found = trial.run_again(&case, Conditions::plain(third).checked(), grading)?;
-    let mut findings: Vec<_> = found.into_iter().map(|it| (case.clone(), it)).collect();
+    let new_findings = trial.run_again(&case, Conditions::plain(third).checked(), grading)?;
+    let mut findings: Vec<_> = new_findings
+        .into_iter()
+        .map(|finding| (case.clone(), finding))
+        .collect();
     if let Some(beyond) = cases::beyond(data, seed) {
-        let found = trial.run(&beyond, Conditions::plain(another).checked(), grading)?;
-        findings.extend(found.into_iter().map(|it| (beyond.clone(), it)));
+        let new_findings = trial.run(&beyond, Conditions::plain(second).checked(), grading)?;
+        findings.extend(
+            new_findings
+                .into_iter()
+                .map(|finding| (beyond.clone(), finding)),
+        );
     }
-    (grading.at)(Step::Checks, &case.size);
-    checks::verdict(&findings, answer)?;
-    (grading.at)(Step::Counters, &case.size);
+    (grading.on_step)(Step::Checks, &case.size);
+    checks::verdict(&findings, submission)?;
+    (grading.on_step)(Step::Counters, &case.size);
     constants::verdict(data, &builds.optimised, &case)?;
     if grading.lines {
-        verdict.lines = lines::listed(&launches, answer, lang);
+        verdict.lines = lines::format_lines(&launches, submission, lang);
     }
-    let counted = counters::verdict(host, &trial.bench, data, &case, &launches, lang, verdict);
-    if let Err(Stop::Failed(failure)) = counted {
+    let result = counters::verdict(host, &trial.bench, data, &case, &launches, lang, verdict);
+    if let Err(Stop::Failed(failure)) = result {
         let missed: Vec<_> = (data.targets.iter().zip(&verdict.targets))
             .filter_map(|(target, counted)| (!counted.reached).then_some(target))
             .collect();
-        let solution = || match beside {
-            Some(beside) => beside.solution(exercise, grading),
-            None => anyhow::bail!("who predicts has launched nothing"),
+        let solution = || match reference {
+            Some(reference) => reference.solution(exercise, grading),
+            None => anyhow::bail!("prediction exercises launch nothing"),
         };
         let run = (host, &mut trial.bench, &case);
-        // Without a picture the verdict is the same.
-        let drawn = picture::of(&missed, run, &launches, (&builds.optimised, solution));
+        // A failure to draw the picture does not change the verdict.
+        let drawn = picture::draw(&missed, run, &launches, (&builds.optimised, solution));
         verdict.picture = drawn.ok().flatten();
-        let drawn = |lang| match &verdict.picture {
-            Some(drawn) => crate::picture::text(drawn, &answer.text, lang),
+        let picture_text = |lang| match &verdict.picture {
+            Some(picture) => crate::picture::text(picture, &submission.text, lang),
             None => String::new(),
         };
-        return Err(Stop::Failed(failure.because(drawn)));
+        return Err(Stop::Failed(failure.with_reasons(picture_text)));
     }
-    counted?;
+    result?;
 
-    // Who predicts has launched nothing.
-    let Some(beside) = beside else {
+    // Prediction exercises launch nothing, so there is nothing to time.
+    let Some(reference) = reference else {
         return Ok(());
     };
-    (grading.at)(Step::Time, &case.size);
-    let (ours, solution) = beside.times(host, &mut trial.bench, &case, seed)?;
+    (grading.on_step)(Step::Time, &case.size);
+    let (reference_times, solution) = reference.times(host, &mut trial.bench, &case, seed)?;
     if !solution.is_empty() {
-        counters::beside(data, &solution, verdict, lang);
+        counters::add_solution(data, &solution, verdict, lang);
     }
-    let own = modelled::milliseconds(&launches);
-    let timed = Timed::new(own, ours, data.modelled.at_most).within_start();
+    let submission_ms = reference::milliseconds(&launches);
+    let timed = Timed::new(submission_ms, reference_times, data.modelled.at_most).within_start();
     time::verdict(timed, Clock::Modelled, &case, verdict)
 }
 
-/// A kernel on a GPU, where results and time are looked at; also a host side that is the answer.
-fn elsewhere(
+/// Grades a kernel on a GPU by results and time, or a host side that is the submission.
+fn on_gpu_or_host_side(
     host: &dyn Host,
     exercise: &Exercise,
-    (answer, builds): (&Answer, &Builds),
+    (submission, builds): (&Submission, &Builds),
     mut trial: Trial,
     grading: &mut Grading,
     verdict: &mut Verdict,
 ) -> Result<(), Stop> {
     let data = exercise.data()?;
     let seed = grading.seed;
-    let [unwritten, ..] = cases::unwritten(seed);
-    let usual = Conditions::plain(unwritten);
+    let [fill_pattern, ..] = cases::fill_patterns(seed);
+    let default = Conditions::plain(fill_pattern);
     let mut findings = Vec::new();
     for case in cases::tests(data, seed) {
-        let found = trial.run(&case, usual.checked(), grading)?;
-        findings.extend(found.into_iter().map(|finding| (case.clone(), finding)));
+        let new_findings = trial.run(&case, default.checked(), grading)?;
+        findings.extend(
+            new_findings
+                .into_iter()
+                .map(|finding| (case.clone(), finding)),
+        );
     }
-    let larger = [cases::graded(data, seed), cases::beyond(data, seed)];
-    for case in larger.iter().flatten() {
-        trial.run(case, usual, grading)?;
+    let large_cases = [cases::graded(data, seed), cases::beyond(data, seed)];
+    for case in large_cases.iter().flatten() {
+        trial.run(case, default, grading)?;
     }
-    (grading.at)(Step::Checks, &[]);
-    checks::verdict(&findings, answer)?;
+    (grading.on_step)(Step::Checks, &[]);
+    checks::verdict(&findings, submission)?;
     if trial.bench.gpu.info.time == Clock::Measured
         && let Some(time) = &data.time
     {
         let case = cases::timed(time, seed);
-        // A kernel that leaves out what nobody looks at is no fast one.
-        trial.run(&case, usual, grading)?;
-        (grading.at)(Step::Time, &case.size);
-        let answer = (answer, builds.optimised.as_str());
-        let (own, ours) = time::take(host, &mut trial.bench, exercise, answer, &case, grading)?;
-        let timed = Timed::new(own, ours, time.at_most);
+        // Check the results at this size too, so that a kernel is not fast because it skips work.
+        trial.run(&case, default, grading)?;
+        (grading.on_step)(Step::Time, &case.size);
+        let submission = (submission, builds.optimised.as_str());
+        let (submission_ms, reference_times) =
+            time::measure(host, &mut trial.bench, exercise, submission, &case, grading)?;
+        let timed = Timed::new(submission_ms, reference_times, time.at_most);
         time::verdict(timed, Clock::Measured, &case, verdict)?;
     }
     Ok(())
 }
 
-/// What runs the answer, in words. That of a GPU begins with `GPU`.
+/// Describes the device that runs the submission. The description of a GPU starts with `GPU`.
 fn device(info: &GpuInfo, lang: Lang) -> String {
     let GpuInfo {
         name,

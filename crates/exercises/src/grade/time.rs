@@ -1,5 +1,5 @@
-//! The step `time`: what a kernel takes beside the file that the student began with and the solution. On
-//! a GPU all three are measured, one after the other; on the simulator their times come from its model.
+//! The step `time`: a kernel's time compared with those of the start file and the solution. On a GPU all
+//! three are measured one after the other; on the simulator the times come from its model.
 
 use anyhow::Result;
 use chapter::number::plain;
@@ -7,70 +7,71 @@ use common::gpu::Clock;
 use common::module;
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Failure, Grading, Stop, Timed, Verdict, compile, launch};
+use super::{Failure, Grading, Stop, Submission, Timed, Verdict, compile, launch};
 use crate::data::{Step, Text};
 use crate::exercise::Exercise;
 use crate::host::{Bench, Case, Host};
 use crate::lang::Lang;
 
-/// Samples of each kernel, of as many launches as take some milliseconds.
+/// Samples per kernel, each with enough launches to take some milliseconds.
 const SAMPLES: u32 = 15;
 
-/// What the course's own files take, in milliseconds, in the run in which an answer is compared with them.
+/// The times of the course's own files in milliseconds, from the run in which a submission is compared with
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ours {
-    /// The start file, where its results are right.
+pub struct ReferenceTimes {
+    /// The start file's time, if its results are correct.
     pub start_ms: Option<f64>,
-    /// The solution.
+    /// The solution's time.
     pub solution_ms: f64,
 }
 
-/// Takes the times of the start file, the solution and the answer on a GPU; the answer's module is in the
-/// bench again then.
-pub fn take(
+/// Measures the start file, the solution and the submission on a GPU. The bench holds the submission's module
+/// again afterwards.
+pub fn measure(
     host: &dyn Host,
     bench: &mut Bench,
     exercise: &Exercise,
-    (answer, ptx): (&Answer, &str),
+    (submission, ptx): (&Submission, &str),
     case: &Case,
     grading: &Grading,
-) -> Result<(f64, Ours), Stop> {
-    let ours = compile::ours(
+) -> Result<(f64, ReferenceTimes), Stop> {
+    let course_files = compile::course_files(
         [exercise.start, exercise.solution],
         grading.architecture,
         &grading.clang,
         grading.lang,
     )?;
     let mut times = [0.0; 2];
-    for (time, ptx) in times.iter_mut().zip(&ours) {
-        bench.replace(module::load(ptx)?);
+    for (time, ptx) in times.iter_mut().zip(&course_files) {
+        bench.replace_submission(module::load(ptx)?);
         *time = bench.milliseconds(host, case, SAMPLES)?;
     }
     let [start_ms, solution_ms] = times;
-    bench.replace(module::load(ptx)?);
-    let own = bench.milliseconds(host, case, SAMPLES);
-    let own = own.map_err(|error| {
+    bench.replace_submission(module::load(ptx)?);
+    let submission_ms = bench.milliseconds(host, case, SAMPLES);
+    let submission_ms = submission_ms.map_err(|error| {
         Stop::Failed(Failure {
             step: Step::Time,
             kind: None,
             size: case.size.clone(),
-            message: launch::why(&error, answer).0,
+            message: launch::explain_failure(&error, submission).0,
         })
     })?;
-    let ours = Ours {
+    let reference_times = ReferenceTimes {
         start_ms: Some(start_ms),
         solution_ms,
     };
-    Ok((own, ours))
+    Ok((submission_ms, reference_times))
 }
 
-/// Whether it is as fast as is asked.
+/// Fails if the submission is too slow.
 pub fn verdict(timed: Timed, clock: Clock, case: &Case, verdict: &mut Verdict) -> Result<(), Stop> {
     let timed = verdict.time.insert(timed);
     if timed.reached {
         return Ok(());
     }
-    let message = Text::both(|lang| in_words(timed, clock, lang));
+    let message = Text::from_fn(|lang| explain(timed, clock, lang));
     Err(Stop::Failed(Failure {
         step: Step::Time,
         kind: None,
@@ -79,86 +80,88 @@ pub fn verdict(timed: Timed, clock: Clock, case: &Case, verdict: &mut Verdict) -
     }))
 }
 
-/// What is said of a time that is too long.
-fn in_words(timed: &Timed, clock: Clock, lang: Lang) -> String {
-    let said = line(timed, lang);
+/// Explains a time that is too long.
+fn explain(timed: &Timed, clock: Clock, lang: Lang) -> String {
+    let times = format_times(timed, lang);
     match clock {
-        Clock::Measured => say!(
+        Clock::Measured => localize!(
             lang,
             "The results are right. Now look at how long they take:\n\n{}\n\nWhere the time goes, the \
              counters say: unset CUDA_BACKEND, and check again.",
             "结果正确。接下来看用时：\n\n{}\n\n时间花在哪里，计数器会告诉你：请取消 CUDA_BACKEND 的设置，\
              再评一次分。";
-            said
+            times
         ),
-        Clock::Modelled => say!(
+        Clock::Modelled => localize!(
             lang,
             "The results are right. Now look at how long they take, by the simulator's model of a GPU:\n\n\
              {}\n\nA GPU is fast where many threads work at the same time, and idle where one thread, one \
              warp or one block does it all. `--counters` shows what your kernel does.",
             "结果正确。接下来看用时，这是模拟器按 GPU 的模型算出来的：\n\n{}\n\n许多线程同时工作时 GPU 才快；\
              如果全部由一个线程、一个线程束或一个线程块来做，它大部分都闲着。`--counters` 会列出核函数做了什么。";
-            said
+            times
         ),
     }
 }
 
 impl Timed {
-    /// That of the answer beside the course's own, in milliseconds: it may be so many times the solution's.
-    pub fn new(answer_ms: f64, ours: Ours, at_most: f64) -> Timed {
-        let Ours {
+    /// Compares the submission's time in milliseconds with the solution's, which it may exceed by the factor
+    /// `at_most`.
+    pub fn new(submission_ms: f64, reference_times: ReferenceTimes, at_most: f64) -> Timed {
+        let ReferenceTimes {
             start_ms,
             solution_ms,
-        } = ours;
-        let ratio = answer_ms / solution_ms;
+        } = reference_times;
+        let ratio = submission_ms / solution_ms;
         Timed {
-            answer_ms,
+            submission_ms,
             start_ms,
             solution_ms,
             ratio,
             at_most,
-            // Nothing is, where no time passed or one is no number.
+            // False if no time passed or a time is NaN.
             reached: ratio <= at_most,
         }
     }
 
-    /// The same, and it may not exceed the start file's time either, where that is known and far from the
-    /// solution's.
+    /// Also requires that the time does not exceed the start file's, if that is known and much longer than
+    /// the solution's.
     pub fn within_start(self) -> Timed {
-        // Times of a model are sums of floats.
-        const SAME: f64 = 1.0 + 1e-9;
-        // Nearer to each other are two right kernels that one compiler unrolls and another does not.
-        const FAR: f64 = 2.0;
+        // Modelled times are sums of floats, so allow for rounding.
+        const ROUNDING: f64 = 1.0 + 1e-9;
+        // Closer times can be those of equally good kernels of which the compiler unrolls only one.
+        const MIN_RATIO: f64 = 2.0;
         let limit = self
             .start_ms
-            .filter(|start| *start > FAR * self.solution_ms);
-        let reached = self.reached && limit.is_none_or(|start| self.answer_ms <= SAME * start);
+            .filter(|start| *start > MIN_RATIO * self.solution_ms);
+        let reached =
+            self.reached && limit.is_none_or(|start| self.submission_ms <= ROUNDING * start);
         Timed { reached, ..self }
     }
 }
 
-/// The times and what is asked, in a line.
-pub fn line(timed: &Timed, lang: Lang) -> String {
-    let [own, solution] = [timed.answer_ms, timed.solution_ms].map(microseconds);
+/// Formats the times and the limit in one line.
+pub fn format_times(timed: &Timed, lang: Lang) -> String {
+    let [submission, solution] = [timed.submission_ms, timed.solution_ms].map(microseconds);
     let ratio = format!("{:.2}", timed.ratio);
     let Some(start) = timed.start_ms.map(microseconds) else {
-        return say!(
+        return localize!(
             lang,
             "your kernel takes {} µs, the solution {} µs: {} times the solution's time, asked: at most {}",
             "你的核函数用时 {} µs；参考答案 {} µs：是参考答案的 {} 倍，要求：至多 {} 倍";
-            own, solution, ratio, timed.at_most
+            submission, solution, ratio, timed.at_most
         );
     };
-    let line = say!(
+    let line = localize!(
         lang,
         "your kernel takes {} µs; the one you began with {} µs, the solution {} µs: {} times the \
          solution's time, asked: at most {}",
         "你的核函数用时 {} µs；初始的核函数 {} µs，参考答案 {} µs：是参考答案的 {} 倍，要求：至多 {} 倍";
-        own, start, solution, ratio, timed.at_most
+        submission, start, solution, ratio, timed.at_most
     );
     match timed.reached || timed.ratio > timed.at_most {
         true => line,
-        false => say!(
+        false => localize!(
             lang,
             "{}, and no more than the one you began with",
             "{}，并且不超过初始的核函数";
@@ -175,83 +178,90 @@ fn microseconds(milliseconds: f64) -> String {
 mod tests {
     use super::*;
 
-    fn ours(start_ms: Option<f64>, solution_ms: f64) -> Ours {
-        Ours {
+    fn reference(start_ms: Option<f64>, solution_ms: f64) -> ReferenceTimes {
+        ReferenceTimes {
             start_ms,
             solution_ms,
         }
     }
 
     #[test]
-    fn the_start_files_time_is_not_exceeded_where_it_says_something() {
-        let timed = |own, start| Timed::new(own, ours(start, 0.1), 8.0).within_start();
+    fn the_start_files_time_is_a_limit_if_far_from_the_solutions() {
+        let timed = |submission_ms, start| {
+            Timed::new(submission_ms, reference(start, 0.1), 8.0).within_start()
+        };
         assert!(timed(0.25, Some(0.25)).reached && timed(0.26, None).reached);
-        // A start file that is not far from the solution is no bound.
+        // A start file that is close to the solution sets no limit.
         assert!(timed(0.5, Some(0.2)).reached && !timed(0.81, Some(0.2)).reached);
         let slower = timed(0.26, Some(0.25));
         assert!(!slower.reached);
-        let said = line(&slower, Lang::En);
+        let message = format_times(&slower, Lang::En);
         assert!(
-            said.ends_with("at most 8, and no more than the one you began with"),
-            "{said}"
+            message.ends_with("at most 8, and no more than the one you began with"),
+            "{message}"
         );
-        let said = line(&timed(0.9, None), Lang::En);
+        let message = format_times(&timed(0.9, None), Lang::En);
         assert_eq!(
-            said,
+            message,
             "your kernel takes 900 µs, the solution 100 µs: 9.00 times the solution's time, asked: at most 8"
         );
         assert!(!timed(f64::NAN, Some(0.12)).reached);
     }
 
     #[test]
-    fn a_time_is_judged_by_the_solutions() {
-        let reached = |own, solution| Timed::new(own, ours(Some(1.0), solution), 1.5).reached;
+    fn times_are_compared_with_the_solutions() {
+        let reached = |submission_ms, solution| {
+            Timed::new(submission_ms, reference(Some(1.0), solution), 1.5).reached
+        };
         assert!(reached(0.1, 0.1) && reached(0.15, 0.1) && reached(0.01, 0.1));
         assert!(!reached(0.151, 0.1) && !reached(1.0, 0.1));
-        // Where nothing was measured nothing is fast.
+        // Without a measured time nothing counts as fast.
         assert!(!reached(0.0, 0.0) && !reached(f64::NAN, 0.1) && !reached(0.1, 0.0));
     }
 
     #[test]
-    fn all_three_times_are_told() {
-        let timed = Timed::new(0.0123, ours(Some(0.0984), 0.0119), 1.5);
+    fn all_three_times_are_reported() {
+        let timed = Timed::new(0.0123, reference(Some(0.0984), 0.0119), 1.5);
         assert_eq!(
-            line(&timed, Lang::En),
+            format_times(&timed, Lang::En),
             "your kernel takes 12.3 µs; the one you began with 98.4 µs, the solution 11.9 µs: 1.03 times \
              the solution's time, asked: at most 1.5"
         );
-        let said = line(&timed, Lang::Zh);
+        let message = format_times(&timed, Lang::Zh);
         for part in ["12.3 µs", "98.4 µs", "11.9 µs", "1.03 倍", "至多 1.5 倍"] {
-            assert!(said.contains(part), "{said}");
+            assert!(message.contains(part), "{message}");
         }
     }
 
     #[test]
-    fn who_is_too_slow_is_told_where_to_look() {
+    fn slow_submissions_are_told_where_to_look() {
         let case = Case {
             size: vec![4096],
             seed: 1,
         };
-        let judge = |own, clock| {
-            let mut of = Verdict::new(1);
-            let timed = Timed::new(own, ours(Some(0.9), 0.1), 2.0);
-            let stop = verdict(timed, clock, &case, &mut of);
-            assert_eq!(of.time.map(|time| time.answer_ms), Some(own));
+        let stop_for = |submission_ms, clock| {
+            let mut result = Verdict::new(1);
+            let timed = Timed::new(submission_ms, reference(Some(0.9), 0.1), 2.0);
+            let stop = verdict(timed, clock, &case, &mut result);
+            assert_eq!(
+                result.time.map(|time| time.submission_ms),
+                Some(submission_ms)
+            );
             stop.err()
         };
-        assert!(judge(0.2, Clock::Measured).is_none());
-        for (lang, told) in [(Lang::En, "at most 2\n"), (Lang::Zh, "至多 2 倍\n")] {
-            for (clock, looked_at) in [
+        assert!(stop_for(0.2, Clock::Measured).is_none());
+        for (lang, limit) in [(Lang::En, "at most 2\n"), (Lang::Zh, "至多 2 倍\n")] {
+            for (clock, next_step) in [
                 (Clock::Measured, "CUDA_BACKEND"),
                 (Clock::Modelled, "--counters"),
             ] {
-                let Some(Stop::Failed(failure)) = judge(0.21, clock) else {
+                let Some(Stop::Failed(failure)) = stop_for(0.21, clock) else {
                     panic!("it is too slow");
                 };
                 assert_eq!((failure.step, &failure.size), (Step::Time, &case.size));
-                let message = failure.message.of(lang);
-                assert!(message.contains(told), "{message}");
-                assert!(message.contains(looked_at), "{message}");
+                let message = failure.message.get(lang);
+                assert!(message.contains(limit), "{message}");
+                assert!(message.contains(next_step), "{message}");
             }
         }
     }

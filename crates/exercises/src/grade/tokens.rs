@@ -1,67 +1,67 @@
-//! The text of an answer in pieces, as a compiler cuts it before it obeys lines with `#`: just finely enough
-//! to see which lines those are and what stands in them.
+//! A tokenizer for submissions that mimics a compiler's preprocessor just closely enough to find directives
+//! and their operands.
 //!
-//! What compilers read in different ways, or in ways that surprise people, is refused, so that there is one
+//! Constructs that compilers read differently, or in surprising ways, are rejected, so that there is only one
 //! way to read the rest.
 
 use std::borrow::Cow;
 
-/// A piece of a text.
+/// A token of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token<'t> {
-    /// What it is.
+    /// The kind of token.
     pub kind: Kind,
-    /// As it is written, of a string what is between the quotes; without backslashes that join lines.
+    /// The token's text, without line continuations; for a string, the text between the quotes.
     pub text: Cow<'t, str>,
-    /// The line that it begins in, from 1.
+    /// The line in which it begins, from 1.
     pub line: usize,
-    /// Whether nothing but blanks and comments stands before it in its line.
+    /// True if only whitespace and comments precede it in its line.
     pub first: bool,
 }
 
-/// What a piece of a text is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A name or a number.
     Word,
     /// A string.
     Text,
-    /// A character between single quotes.
+    /// A character literal.
     Character,
     /// `#`
     Hash,
     /// Any other character.
     Symbol,
-    /// The end of a line that does not go on.
+    /// The end of a line that is not continued.
     End,
 }
 
-/// The first place of a text that is not read.
+/// The first construct that is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Odd {
+pub struct Rejected {
     /// The line, from 1.
     pub line: usize,
-    /// What is there.
-    pub what: What,
+    /// The construct.
+    pub construct: Construct,
 }
 
-/// What is not read.
+/// A construct that is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
-    /// A character that no editor shows: it may end a line for one reader and not for another.
+pub enum Construct {
+    /// A control character, which editors do not show and which only some readers take for the end of a line.
     Control(char),
-    /// A character beyond ASCII that is no letter, outside of comments and strings.
+    /// A non-ASCII character that is not a letter, outside comments and strings.
     Foreign(char),
-    /// `??/` and its like, which stand for other characters.
+    /// A trigraph such as `??/`, which stands for another character.
     Trigraph,
     /// A raw string, `R"(…)"`.
     Raw,
-    /// A backslash that neither ends its line nor is in a string, or that is within the end of a comment.
+    /// A backslash that neither ends its line nor is in a string, or that splits the end of a comment.
     Backslash,
 }
 
-/// Cuts a text into pieces.
-pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, Odd> {
+/// Splits a text into tokens.
+pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, Rejected> {
     let mut reader = Reader {
         text,
         at: 0,
@@ -69,37 +69,37 @@ pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, Odd> {
         first: true,
         tokens: Vec::new(),
     };
-    plain(text)?;
+    check_characters(text)?;
     while let Some(character) = reader.peek() {
-        reader.piece(character)?;
+        reader.read_token(character)?;
     }
     reader.push(Kind::End, text.len(), text.len(), reader.line);
     Ok(reader.tokens)
 }
 
-/// Whether there are no control characters and no trigraphs, in comments and strings neither.
-fn plain(text: &str) -> Result<(), Odd> {
+/// Rejects control characters and trigraphs, including those in comments and strings.
+fn check_characters(text: &str) -> Result<(), Rejected> {
     let mut line = 1;
     for (at, character) in text.char_indices() {
         let rest = &text.as_bytes()[at..];
-        let what = match (character, rest) {
+        let construct = match (character, rest) {
             ('\n', _) => {
                 line += 1;
                 continue;
             }
             ('\t', _) | ('\r', [_, b'\n', ..]) => continue,
-            ('?', [_, b'?', third, ..]) if b"=/'()!<>-".contains(third) => What::Trigraph,
-            _ if character.is_control() => What::Control(character),
+            ('?', [_, b'?', third, ..]) if b"=/'()!<>-".contains(third) => Construct::Trigraph,
+            _ if character.is_control() => Construct::Control(character),
             _ => continue,
         };
-        return Err(Odd { line, what });
+        return Err(Rejected { line, construct });
     }
     Ok(())
 }
 
 struct Reader<'t> {
     text: &'t str,
-    /// The next byte.
+    /// The offset of the next byte.
     at: usize,
     line: usize,
     first: bool,
@@ -107,24 +107,24 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
-    /// The next character, behind backslashes that join lines.
+    /// Returns the next character after line continuations.
     fn peek(&mut self) -> Option<char> {
-        while let Some(length) = joined(&self.text[self.at..]) {
+        while let Some(length) = continuation_length(&self.text[self.at..]) {
             self.at += length;
             self.line += 1;
         }
         self.text[self.at..].chars().next()
     }
 
-    /// Goes behind this character, which is the next one.
+    /// Consumes this character, which must be the next one.
     fn skip(&mut self, character: char) {
         self.at += character.len_utf8();
         self.line += usize::from(character == '\n');
     }
 
-    /// Goes on while the next character is of these.
-    fn skip_while(&mut self, is_one: impl Fn(char) -> bool) {
-        while let Some(character) = self.peek().filter(|&next| is_one(next)) {
+    /// Consumes characters while they satisfy the predicate.
+    fn skip_while(&mut self, predicate: impl Fn(char) -> bool) {
+        while let Some(character) = self.peek().filter(|&next| predicate(next)) {
             self.skip(character);
         }
     }
@@ -132,7 +132,7 @@ impl<'t> Reader<'t> {
     fn push(&mut self, kind: Kind, from: usize, to: usize, line: usize) {
         let token = Token {
             kind,
-            text: without_joints(&self.text[from..to]),
+            text: join_lines(&self.text[from..to]),
             line,
             first: self.first,
         };
@@ -140,17 +140,17 @@ impl<'t> Reader<'t> {
         self.tokens.push(token);
     }
 
-    fn odd<T>(&self, what: What) -> Result<T, Odd> {
+    fn reject<T>(&self, construct: Construct) -> Result<T, Rejected> {
         let line = self.line;
-        Err(Odd { line, what })
+        Err(Rejected { line, construct })
     }
 
-    /// Reads what begins with this character.
-    fn piece(&mut self, character: char) -> Result<(), Odd> {
+    /// Reads the token, or skips the whitespace or comment, that starts with this character.
+    fn read_token(&mut self, character: char) -> Result<(), Rejected> {
         let (from, line) = (self.at, self.line);
         match character {
             '"' | '\'' => return self.quoted(character),
-            '\\' => return self.odd(What::Backslash),
+            '\\' => return self.reject(Construct::Backslash),
             ' ' | '\t' | '\r' => {
                 self.skip(character);
                 return Ok(());
@@ -172,7 +172,7 @@ impl<'t> Reader<'t> {
                 self.skip_while(is_in_word);
                 Kind::Word
             }
-            _ if !character.is_ascii() => return self.odd(What::Foreign(character)),
+            _ if !character.is_ascii() => return self.reject(Construct::Foreign(character)),
             _ => {
                 self.skip(character);
                 match (character, self.peek()) {
@@ -194,15 +194,15 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// The rest of a comment, from its `*` on.
-    fn comment(&mut self, begun: usize) -> Result<(), Odd> {
+    /// Skips the rest of a block comment, from its `*` on.
+    fn comment(&mut self, start_line: usize) -> Result<(), Rejected> {
         self.skip('*');
         let mut last = (' ', self.at);
         while let Some(character) = self.peek() {
             let ends = (last.0, character) == ('*', '/');
             if ends && self.at != last.1 {
-                // Not every compiler takes this for the end.
-                return self.odd(What::Backslash);
+                // Not every compiler takes this for the end of the comment.
+                return self.reject(Construct::Backslash);
             }
             self.skip(character);
             if ends {
@@ -210,16 +210,16 @@ impl<'t> Reader<'t> {
             }
             last = (character, self.at);
         }
-        // Whether the line begins anew behind it is left open: what is refused there is refused here.
-        self.first |= self.line > begun;
+        // Compilers may differ on whether a new line starts after the comment, so assume that one does.
+        self.first |= self.line > start_line;
         Ok(())
     }
 
-    /// A string or a character; it ends with its line at the latest.
-    fn quoted(&mut self, quote: char) -> Result<(), Odd> {
+    /// Reads a string or character literal, which ends at the end of its line at the latest.
+    fn quoted(&mut self, quote: char) -> Result<(), Rejected> {
         let before = self.tokens.last();
         if before.is_some_and(|before| ["R", "LR", "uR", "UR", "u8R"].contains(&&*before.text)) {
-            return self.odd(What::Raw);
+            return self.reject(Construct::Raw);
         }
         let line = self.line;
         self.skip(quote);
@@ -247,22 +247,24 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// A number, which may have `'` between its digits.
-    fn number(&mut self) -> Result<(), Odd> {
+    /// Reads a number, which may contain `'` between digits.
+    fn number(&mut self) -> Result<(), Rejected> {
         let is_digit = |next: char| next.is_ascii_alphanumeric() || next == '_';
         loop {
             self.skip_while(|next| is_digit(next) || next == '.');
             match self.peek() {
-                Some('\'') if is_digit(behind(&self.text[self.at + 1..])) => self.skip('\''),
-                Some(next) if !next.is_ascii() => return self.odd(What::Foreign(next)),
+                Some('\'') if is_digit(char_after_continuations(&self.text[self.at + 1..])) => {
+                    self.skip('\'')
+                }
+                Some(next) if !next.is_ascii() => return self.reject(Construct::Foreign(next)),
                 _ => return Ok(()),
             }
         }
     }
 }
 
-/// How long the backslash is, with the end of its line, that a text begins with.
-fn joined(text: &str) -> Option<usize> {
+/// Returns the length of the line continuation at the start of a text, if there is one.
+fn continuation_length(text: &str) -> Option<usize> {
     let rest = text.strip_prefix('\\')?;
     let rest = rest
         .trim_start_matches([' ', '\t', '\r'])
@@ -270,25 +272,25 @@ fn joined(text: &str) -> Option<usize> {
     Some(text.len() - rest.len())
 }
 
-/// The first character behind backslashes that join lines; a blank where there is none.
-fn behind(mut text: &str) -> char {
-    while let Some(length) = joined(text) {
+/// Returns the first character after line continuations; a space if there is none.
+fn char_after_continuations(mut text: &str) -> char {
+    while let Some(length) = continuation_length(text) {
         text = &text[length..];
     }
     text.chars().next().unwrap_or(' ')
 }
 
-/// The text as if its lines had been joined.
-fn without_joints(text: &str) -> Cow<'_, str> {
+/// Removes the line continuations from a text.
+fn join_lines(text: &str) -> Cow<'_, str> {
     let starts = text.match_indices('\\');
-    let joints: Vec<_> = starts
-        .filter_map(|(at, _)| Some((at, joined(&text[at..])?)))
+    let continuations: Vec<_> = starts
+        .filter_map(|(at, _)| Some((at, continuation_length(&text[at..])?)))
         .collect();
-    let mut whole = Cow::Borrowed(text);
-    for (at, length) in joints.into_iter().rev() {
-        whole.to_mut().replace_range(at..at + length, "");
+    let mut joined = Cow::Borrowed(text);
+    for (at, length) in continuations.into_iter().rev() {
+        joined.to_mut().replace_range(at..at + length, "");
     }
-    whole
+    joined
 }
 
 fn is_in_word(character: char) -> bool {
@@ -299,9 +301,9 @@ fn is_in_word(character: char) -> bool {
 mod tests {
     use super::*;
 
-    /// Pieces in short: `#` for a hash at the beginning of a line, `;` for an end.
+    /// Formats tokens in short: `#` for a hash at the start of a line, `;` for the end of a line.
     fn read(text: &str) -> Vec<String> {
-        let tokens = tokens(text).expect("it is read");
+        let tokens = tokens(text).expect("valid tokens");
         let short = |token: Token| match token.kind {
             Kind::Hash if token.first => "#".to_owned(),
             Kind::Hash => "in-line #".to_owned(),
@@ -314,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_with_a_hash_are_found_behind_blanks_comments_and_joints() {
+    fn directives_are_found_after_whitespace_comments_and_continuations() {
         let expected = ["#", "include", "\"x\"", ";"];
         for text in [
             "#include \"x\"",
@@ -330,14 +332,14 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_one_is_a_comment_a_string_or_a_character() {
+    fn lookalikes_are_comments_strings_or_characters() {
         assert_eq!(read("// #x\n/* #y\n#z */"), [";", ";"]);
         assert_eq!(
             read("\"#x\\\"y\" '\\'' '\"'"),
             ["\"#x\\\"y\"", "'\\''", "'\"'", ";"]
         );
         assert_eq!(read("\"/*\"\n#x"), ["\"/*\"", ";", "#", "x", ";"]);
-        // Neither goes beyond its line.
+        // Neither literal extends beyond its line.
         assert_eq!(read("don't\n#x"), ["don", "'t'", ";", "#", "x", ";"]);
         assert_eq!(read("1'000'0 /* ' */"), ["1'000'0", ";"]);
         assert_eq!(read("1'\\\n0 /* ' */"), ["1'0", ";"]);
@@ -349,8 +351,8 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_counted_through_comments_and_joints() {
-        let tokens = tokens("/*\n*/ a\\\n\\\nb\r\n\"c\\\nd\" e").expect("it is read");
+    fn lines_are_counted_through_comments_and_continuations() {
+        let tokens = tokens("/*\n*/ a\\\n\\\nb\r\n\"c\\\nd\" e").expect("valid tokens");
         let lines: Vec<_> = tokens
             .iter()
             .map(|token| (&*token.text, token.line))
@@ -359,25 +361,25 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_read_in_two_ways_is_not_read() {
-        for (text, line, what) in [
-            ("a\n#\0include", 2, What::Control('\0')),
-            ("// \r#include", 1, What::Control('\r')),
-            ("#\u{b}include", 1, What::Control('\u{b}')),
-            ("\"\u{c}\"", 1, What::Control('\u{c}')),
-            ("// \x1b[2J", 1, What::Control('\x1b')),
-            ("/*\n\u{85} */", 2, What::Control('\u{85}')),
-            ("\n//??/\n#", 2, What::Trigraph),
-            ("??=include", 1, What::Trigraph),
-            ("\n\nR\"(\n#\n)\"", 3, What::Raw),
-            ("u8R\\\n\"(#)\"", 2, What::Raw),
-            ("#\\u0069nclude", 1, What::Backslash),
-            ("/* *\\\n/ // */", 2, What::Backslash),
-            ("\u{3000}#include", 1, What::Foreign('\u{3000}')),
-            ("1²'a /* '", 1, What::Foreign('²')),
-            ("int x；", 1, What::Foreign('；')),
+    fn ambiguous_constructs_are_rejected() {
+        for (text, line, construct) in [
+            ("a\n#\0include", 2, Construct::Control('\0')),
+            ("// \r#include", 1, Construct::Control('\r')),
+            ("#\u{b}include", 1, Construct::Control('\u{b}')),
+            ("\"\u{c}\"", 1, Construct::Control('\u{c}')),
+            ("// \x1b[2J", 1, Construct::Control('\x1b')),
+            ("/*\n\u{85} */", 2, Construct::Control('\u{85}')),
+            ("\n//??/\n#", 2, Construct::Trigraph),
+            ("??=include", 1, Construct::Trigraph),
+            ("\n\nR\"(\n#\n)\"", 3, Construct::Raw),
+            ("u8R\\\n\"(#)\"", 2, Construct::Raw),
+            ("#\\u0069nclude", 1, Construct::Backslash),
+            ("/* *\\\n/ // */", 2, Construct::Backslash),
+            ("\u{3000}#include", 1, Construct::Foreign('\u{3000}')),
+            ("1²'a /* '", 1, Construct::Foreign('²')),
+            ("int x；", 1, Construct::Foreign('；')),
         ] {
-            assert_eq!(tokens(text), Err(Odd { line, what }), "{text:?}");
+            assert_eq!(tokens(text), Err(Rejected { line, construct }), "{text:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Running an answer at one size, under conditions.
+//! Runs of a submission at one size under given conditions.
 
 use std::cell::OnceCell;
 
@@ -6,50 +6,51 @@ use common::{Gpu, module};
 use cuda_driver::{Checks, Finding, LaunchRecord, Traced, Tracing};
 
 use super::compile::Builds;
-use super::patterns::{Known, Run};
+use super::patterns::{Evidence, Run};
 use super::{
-    Answer, Failure, Grading, Stop, cases, checks, compile, contested, launch, right, writers,
+    Failure, Grading, Stop, Submission, block_races, cases, checks, compile, launch, results,
+    writers,
 };
 use crate::data::{Data, Kind, Step, Text};
 use crate::exercise::Exercise;
-use crate::host::{Bench, Case, Host, Output, Place, Ran};
+use crate::host::{Bench, Case, Host, InputVariable, Output, RunResult};
 use crate::lang::Lang;
 
-/// What every mistake is looked for with; memory is freed by the course's own side.
+/// The checks of a submission. Leaks are excluded, because the course's host side frees the memory.
 const CHECKS: Checks = Checks {
     leak: false,
     host: false,
     ..Checks::ALL
 };
 
-/// How a kernel is run. A right one gives the same results in all of these ways.
+/// The conditions of a run. A correct kernel gives the same results under all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conditions {
-    /// With every load and store where it is written, or optimised.
+    /// True for unoptimized code, with every load and store where it is written.
     pub as_written: bool,
-    /// Whether mistakes are looked for.
+    /// True if the simulator's checks are on.
     pub checked: bool,
-    /// Whether everything is counted, and blocks that nobody can foretell are looked at for the time.
+    /// True if counters are collected and the blocks sampled for the modelled time are chosen at random.
     pub counted: bool,
-    /// An order of blocks and warps that nobody can foretell; none for the usual one.
-    pub order: Option<u64>,
-    /// What memory holds that nobody has written.
-    pub unwritten: u32,
+    /// The seed of a shuffled order of blocks and warps; `None` for the default order.
+    pub shuffle_seed: Option<u64>,
+    /// The fill pattern of uninitialized memory.
+    pub fill_pattern: u32,
 }
 
 impl Conditions {
-    /// Optimised, in the usual order, with nothing looked for.
-    pub fn plain(unwritten: u32) -> Conditions {
+    /// Returns conditions with optimized code, the default order and no checks.
+    pub fn plain(fill_pattern: u32) -> Conditions {
         Conditions {
             as_written: false,
             checked: false,
             counted: false,
-            order: None,
-            unwritten,
+            shuffle_seed: None,
+            fill_pattern,
         }
     }
 
-    /// The same, and mistakes are looked for.
+    /// Turns the checks on.
     pub fn checked(self) -> Conditions {
         Conditions {
             checked: true,
@@ -58,30 +59,30 @@ impl Conditions {
     }
 }
 
-/// An answer on a GPU or simulator, and what it is compared by.
+/// A submission on a GPU or simulator, with the data to judge it by.
 pub struct Trial<'a> {
-    /// The course's side.
+    /// The grader's host side.
     host: &'a dyn Host,
     /// The exercise's name.
     exercise: &'a str,
-    /// Its data.
+    /// The exercise's data.
     data: &'a Data,
-    /// The answer.
-    answer: &'a Answer,
-    /// What was made of it.
+    /// The submission.
+    submission: &'a Submission,
+    /// The submission's PTX.
     builds: &'a Builds,
     /// The GPU or simulator.
     pub bench: Bench,
-    /// What orders are drawn from.
+    /// The seed of the grading.
     seed: u64,
 }
 
 impl<'a> Trial<'a> {
-    /// One on this GPU.
+    /// Loads the submission on this GPU.
     pub fn new(
         host: &'a dyn Host,
         exercise: &'a Exercise,
-        answer: &'a Answer,
+        submission: &'a Submission,
         builds: &'a Builds,
         gpu: Gpu,
         grading: &Grading,
@@ -91,19 +92,19 @@ impl<'a> Trial<'a> {
         let module = module.map_err(|error| compile::not_loaded(&error))?;
         let (clang, start) = (grading.clang.clone(), exercise.start);
         let architecture = grading.architecture;
-        let ours = move || {
-            let [ptx] = compile::ours([start], architecture, &clang, lang)?;
+        let start_code = move || {
+            let [ptx] = compile::course_files([start], architecture, &clang, lang)?;
             module::load(&ptx)
         };
-        let (clang, text) = (grading.clang.clone(), exercise.solution);
-        // It is compiled once, however often it runs.
-        let compiled = OnceCell::new();
+        let (clang, solution_text) = (grading.clang.clone(), exercise.solution);
+        // Compile the solution only once, however often it runs.
+        let cached_ptx = OnceCell::new();
         let solution = move || {
-            let ptx = match compiled.get() {
+            let ptx = match cached_ptx.get() {
                 Some(ptx) => ptx,
                 None => {
-                    let [ptx] = compile::ours([text], architecture, &clang, lang)?;
-                    compiled.get_or_init(|| ptx)
+                    let [ptx] = compile::course_files([solution_text], architecture, &clang, lang)?;
+                    cached_ptx.get_or_init(|| ptx)
                 }
             };
             module::load(ptx)
@@ -112,72 +113,75 @@ impl<'a> Trial<'a> {
             host,
             exercise: exercise.name,
             data: exercise.data()?,
-            answer,
+            submission,
             builds,
             bench: Bench::new(module, gpu)
-                .with_ours(ours)
+                .with_start_code(start_code)
                 .with_solution(solution),
             seed: grading.seed,
         })
     }
 
-    /// Runs the answer and compares its results: what was found of mistakes in spite of right results.
-    /// Where results are wrong it is told as the reason.
+    /// Runs the submission and checks its output. Returns the findings if the output is correct; otherwise
+    /// the findings explain the failure.
     pub fn run(
         &mut self,
         case: &Case,
         conditions: Conditions,
         grading: &mut Grading,
     ) -> Result<Vec<Finding>, Stop> {
-        let (came, findings) = self.attempt(case, conditions, grading);
-        match came {
+        let (verdict, findings) = self.attempt(case, conditions, grading);
+        match verdict {
             Ok(()) => Ok(findings),
             Err(Stop::Failed(failure)) if failure.step == Step::Right => {
                 let findings = match conditions.checked {
                     true => findings,
-                    // Once more, to find out why.
+                    // Run again with checks to find the cause.
                     false => self.attempt(case, conditions.checked(), grading).1,
                 };
                 Err(Stop::Failed(match findings.is_empty() {
-                    // Nothing that is a mistake by itself: then it helps to know where else it is wrong, and to
-                    // follow one thread.
-                    true => self.patterns(case, conditions.as_written, grading, failure),
-                    false => failure.because(|lang| checks::reasons(&findings, self.answer, lang)),
+                    // There is no finding, so look for patterns in the wrong results and for the thread that
+                    // wrote the first one.
+                    true => {
+                        self.explain_wrong_results(case, conditions.as_written, grading, failure)
+                    }
+                    false => failure
+                        .with_reasons(|lang| checks::explain(&findings, self.submission, lang)),
                 }))
             }
             Err(stop) => Err(stop),
         }
     }
 
-    /// The same for results that were right under other conditions: where they are wrong now, it is
-    /// said what they depend on.
+    /// Runs a submission whose results were correct under other conditions. If they are wrong now, the
+    /// failure explains which condition they depend on.
     pub fn run_again(
         &mut self,
         case: &Case,
         conditions: Conditions,
         grading: &mut Grading,
     ) -> Result<Vec<Finding>, Stop> {
-        let (came, findings) = self.attempt(case, conditions, grading);
-        let Err(Stop::Failed(failure)) = came else {
-            return came.map(|()| findings);
+        let (verdict, findings) = self.attempt(case, conditions, grading);
+        let Err(Stop::Failed(failure)) = verdict else {
+            return verdict.map(|()| findings);
         };
-        let usual = Conditions {
-            order: None,
+        let default = Conditions {
+            shuffle_seed: None,
             ..conditions.checked()
         };
-        let (in_order, findings) = self.attempt(case, usual, grading);
-        let depends = match in_order {
-            Ok(()) => other_order,
-            Err(_) => other_garbage,
+        let (default_verdict, findings) = self.attempt(case, default, grading);
+        let explain = match default_verdict {
+            Ok(()) => explain_order,
+            Err(_) => explain_uninitialized,
         };
-        let message = Text::both(|lang| depends(failure.message.of(lang), lang));
-        let reasons = |lang| checks::reasons(&findings, self.answer, lang);
+        let message = Text::from_fn(|lang| explain(failure.message.get(lang), lang));
+        let reasons = |lang| checks::explain(&findings, self.submission, lang);
         Err(Stop::Failed(
-            Failure { message, ..failure }.because(reasons),
+            Failure { message, ..failure }.with_reasons(reasons),
         ))
     }
 
-    /// Runs the answer once: whether its results are right, and what was found of mistakes.
+    /// Runs the submission once. Returns the verdict on its results and the findings.
     fn attempt(
         &mut self,
         case: &Case,
@@ -188,73 +192,80 @@ impl<'a> Trial<'a> {
             as_written,
             checked,
             counted,
-            order,
-            unwritten,
+            shuffle_seed,
+            fill_pattern,
         } = conditions;
         let predicts = self.data.kind == Kind::Predict;
         cuda_driver::check(if checked { CHECKS } else { Checks::NONE });
         cuda_driver::profile(counted || predicts);
         cuda_driver::watch_blocks(counted.then_some(self.seed));
-        cuda_driver::shuffle(order);
-        cuda_driver::poison(Some(unwritten));
-        let came = self.load(as_written).and_then(|()| {
-            (grading.at)(Step::Launch, &case.size);
-            let outputs = launch::run(self.host, &self.bench, self.answer, case)?;
-            (grading.at)(Step::Right, &case.size);
-            right::verdict(&outputs, self.data.tolerance, case)
+        cuda_driver::shuffle(shuffle_seed);
+        cuda_driver::poison(Some(fill_pattern));
+        let verdict = self.load(as_written).and_then(|()| {
+            (grading.on_step)(Step::Launch, &case.size);
+            let outputs = launch::run(self.host, &self.bench, self.submission, case)?;
+            (grading.on_step)(Step::Right, &case.size);
+            results::verdict(&outputs, self.data.tolerance, case)
         });
         let mut findings = cuda_driver::take_findings();
-        if contested::is_any(&findings) {
-            // Without it the race is told all the same, with lines that are near.
-            let _ = self.give_lines(case, as_written, &mut findings);
+        if block_races::has_block_race(&findings) {
+            // If this fails, the race is still reported, with approximate lines.
+            let _ = self.set_lines(case, as_written, &mut findings);
         }
-        (came, findings)
+        (verdict, findings)
     }
 
-    /// Runs the answer once more for the lines of races between blocks.
-    fn give_lines(
+    /// Runs the submission once more to find the lines of races between blocks.
+    fn set_lines(
         &mut self,
         case: &Case,
         as_written: bool,
         findings: &mut [Finding],
     ) -> Result<(), Stop> {
-        if let Some(each) = self.each_access(case, as_written)? {
-            contested::give_lines(findings, &each.traces, &each.launches);
+        if let Some(run) = self.trace_accesses(case, as_written)? {
+            block_races::set_lines(findings, &run.traces, &run.launches);
         }
         Ok(())
     }
 
-    /// The failure with what its wrong results have in common, and who wrote the first of them.
-    fn patterns(
+    /// Adds the patterns in wrong results, and the thread that wrote the first wrong element, to a failure.
+    fn explain_wrong_results(
         &mut self,
         case: &Case,
         as_written: bool,
         grading: &Grading,
         failure: Failure,
     ) -> Failure {
-        let Ok(Some(each)) = self.each_access(case, as_written) else {
+        let Ok(Some(run)) = self.trace_accesses(case, as_written) else {
             return failure;
         };
-        let (tolerance, answer) = (self.data.tolerance, self.answer);
-        let writer = Text::both(|lang| {
-            let (launches, traces) = (&each.launches, &each.traces);
-            writers::of_first_wrong(&each.outputs, tolerance, launches, traces, answer, lang)
-                .unwrap_or_default()
+        let (tolerance, submission) = (self.data.tolerance, self.submission);
+        let writer = Text::from_fn(|lang| {
+            let (launches, traces) = (&run.launches, &run.traces);
+            writers::describe_first_wrong(
+                &run.outputs,
+                tolerance,
+                launches,
+                traces,
+                submission,
+                lang,
+            )
+            .unwrap_or_default()
         });
-        let known = Known {
+        let evidence = Evidence {
             exercise: self.exercise,
             host: self.host,
-            runs: self.at_all_sizes(case, each.outputs, as_written, grading.seed),
+            runs: self.run_all_sizes(case, run.outputs, as_written, grading.seed),
             tolerance,
-            variables: each.variables,
-            traces: each.traces,
+            variables: run.variables,
+            traces: run.traces,
         };
-        let failure = failure.because(|lang| known.said(lang));
-        failure.because(|lang| writer.of(lang).to_owned())
+        let failure = failure.with_reasons(|lang| evidence.describe(lang));
+        failure.with_reasons(|lang| writer.get(lang).to_owned())
     }
 
-    /// What came out at this size, and what comes out at all others of the tests, until the answer fails to run.
-    fn at_all_sizes(
+    /// Returns the outputs at this size followed by those at the other sizes of the tests, until a run fails.
+    fn run_all_sizes(
         &mut self,
         case: &Case,
         outputs: Vec<Output>,
@@ -268,10 +279,10 @@ impl<'a> Trial<'a> {
             if case == runs[0].case {
                 continue;
             }
-            let ran = self
+            let result = self
                 .load(as_written)
-                .and_then(|()| launch::run(self.host, &self.bench, self.answer, &case));
-            let Ok(outputs) = ran else {
+                .and_then(|()| launch::run(self.host, &self.bench, self.submission, &case));
+            let Ok(outputs) = result else {
                 break;
             };
             runs.push(Run { case, outputs });
@@ -279,30 +290,30 @@ impl<'a> Trial<'a> {
         runs
     }
 
-    /// Runs the answer once more, and tells of each access; none where there are too many.
-    fn each_access(&mut self, case: &Case, as_written: bool) -> Result<Option<Each>, Stop> {
+    /// Runs the submission once more and traces every access; `None` if there are too many threads.
+    fn trace_accesses(&mut self, case: &Case, as_written: bool) -> Result<Option<Traces>, Stop> {
         let launches = self.bench.take_launches();
         let threads = |launch: &LaunchRecord| {
-            let all = launch.grid.iter().chain(&launch.block);
-            all.map(|&number| u64::from(number)).product::<u64>()
+            let extents = launch.grid.iter().chain(&launch.block);
+            extents.map(|&number| u64::from(number)).product::<u64>()
         };
-        let all = launches.iter().map(threads).sum::<u64>();
-        if !(1..=contested::THREADS).contains(&all) {
-            self.bench.put_back(launches);
+        let thread_count = launches.iter().map(threads).sum::<u64>();
+        if !(1..=block_races::MAX_THREADS).contains(&thread_count) {
+            self.bench.restore_launches(launches);
             return Ok(None);
         }
         cuda_driver::check(Checks::NONE);
         cuda_driver::shuffle(None);
         self.load(as_written)?;
         cuda_driver::trace(Some(Tracing::Each));
-        let ran = self.bench.run(self.host, case);
+        let result = self.bench.run(self.host, case);
         cuda_driver::trace(None);
         let traces = self.bench.take_traces();
-        self.bench.put_back(launches.clone());
-        let Ran {
+        self.bench.restore_launches(launches.clone());
+        let RunResult {
             outputs, variables, ..
-        } = ran?;
-        Ok(Some(Each {
+        } = result?;
+        Ok(Some(Traces {
             launches,
             traces,
             outputs,
@@ -310,7 +321,7 @@ impl<'a> Trial<'a> {
         }))
     }
 
-    /// Loads the answer anew, so that nothing is there of what an earlier run left in its variables.
+    /// Loads the submission again, which resets its variables.
     fn load(&mut self, as_written: bool) -> Result<(), Stop> {
         let ptx = match &self.builds.as_written {
             Some(ptx) if as_written => ptx,
@@ -318,22 +329,22 @@ impl<'a> Trial<'a> {
         };
         let module = module::load(ptx);
         self.bench
-            .replace(module.map_err(|error| compile::not_loaded(&error))?);
+            .replace_submission(module.map_err(|error| compile::not_loaded(&error))?);
         Ok(())
     }
 }
 
-/// What a run tells of that tells of each access.
-struct Each {
+/// The access traces of one run.
+struct Traces {
     launches: Vec<LaunchRecord>,
     traces: Vec<(String, Vec<Traced>)>,
     outputs: Vec<Output>,
-    variables: Vec<Place>,
+    variables: Vec<InputVariable>,
 }
 
-/// What is said where results are right in one order and not in another.
-fn other_order(what: &str, lang: Lang) -> String {
-    say!(
+/// Explains results that are correct in one order of blocks and warps but not in another.
+fn explain_order(message: &str, lang: Lang) -> String {
+    localize!(
         lang,
         "The results were right in one order of the blocks and warps, and in another they are not, and \
          nobody can foretell in which order they run:\n\n{}\n\nUpdates are lost where threads read a place, \
@@ -342,18 +353,18 @@ fn other_order(what: &str, lang: Lang) -> String {
         "线程块和线程束按一种顺序执行时结果正确，换一种顺序就不对，而实际按什么顺序执行是无法预知的：\n\n{}\n\n\
          如果线程先读一个位置、修改后再写回，而其他线程在此期间也这样做，更新就会丢失：这里需要原子操作。\
          要读取本线程块中其他线程写入的数据，中间需要一次 `__syncthreads()`。";
-        what
+        message
     )
 }
 
-/// What is said where results change with memory that nobody has written.
-fn other_garbage(what: &str, lang: Lang) -> String {
-    say!(
+/// Explains results that depend on uninitialized memory.
+fn explain_uninitialized(message: &str, lang: Lang) -> String {
+    localize!(
         lang,
         "The results depend on what memory holds that nobody has written. They were right with one content \
          of it, and with another they are not:\n\n{}",
         "结果依赖于从未写入过的内存里恰好有什么。其中的内容是一种时结果正确，换一种就不对：\n\n{}";
-        what
+        message
     )
 }
 
@@ -362,11 +373,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_results_depend_on_is_said_around_what_is_wrong() {
+    fn explanations_contain_the_wrong_results() {
         for lang in [Lang::En, Lang::Zh] {
-            for said in [other_order("[3] 7", lang), other_garbage("[3] 7", lang)] {
-                assert!(said.contains("\n\n[3] 7"), "{said}");
-                assert!(!said.contains("  "), "{said}");
+            for text in [
+                explain_order("[3] 7", lang),
+                explain_uninitialized("[3] 7", lang),
+            ] {
+                assert!(text.contains("\n\n[3] 7"), "{text}");
+                assert!(!text.contains("  "), "{text}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What came of grading.
+//! The verdict on a submission.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,98 +6,100 @@ use crate::data::{Step, Text};
 use crate::lang::Lang;
 use crate::picture::Picture;
 
-/// What came of grading an answer.
+/// The result of grading a submission.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// What random sizes and inputs were drawn from.
+    /// The seed of random sizes and inputs.
     pub seed: u64,
-    /// The GPU or simulator that ran it; empty where it came to nothing.
+    /// The GPU or simulator that ran it; empty if nothing ran.
     pub device: String,
-    /// Why it did not pass; `None` where it did.
+    /// The failure; `None` if the submission passed.
     pub failure: Option<Failure>,
-    /// The counters that have targets, as far as it came to them.
+    /// The counters with targets, if grading got that far.
     pub targets: Vec<Counted>,
-    /// All counters of the graded size that are not 0, by name: all launches together.
+    /// All nonzero counters of the graded size by name, summed over all launches.
     pub counters: Vec<(String, u64)>,
-    /// Its time, where one is asked and it came to that.
+    /// The submission's time, if the exercise requires one and grading got that far.
     pub time: Option<Timed>,
-    /// A warp's access that makes a counter miss its target, beside what was meant.
+    /// A warp's access that makes a counter miss its target, next to the intended access.
     pub picture: Option<Picture>,
-    /// The answer's lines with their counters, where that is asked and it came to that.
+    /// The submission's lines with their counters, if requested and grading got that far.
     pub lines: String,
 }
 
-/// Why an answer did not pass.
+/// The reason why a submission did not pass.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
-    /// At which step.
+    /// The step that failed.
     pub step: Step,
-    /// What it is, where that says more than the step.
+    /// The kind of failure, if it is more specific than the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<FailureKind>,
-    /// At which size, x first; empty where it has nothing to do with sizes.
+    /// The size at which it failed, x first; empty if the failure does not depend on the size.
     pub size: Vec<u32>,
-    /// What is wrong, why, and what to do.
+    /// The explanation: the problem, its cause and the remedy.
     pub message: Text,
 }
 
-/// What a failure is, where its step alone would mislead: a headline says it.
+/// A kind of failure that is more specific than its step; it becomes the headline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FailureKind {
-    /// The kernel ran, and left elements unwritten.
+    /// The kernel ran but left elements unwritten.
     Unwritten,
-    /// It was ended because it did not end.
-    Endless,
-    /// It has other parameters than it is launched with.
+    /// Killed after the time limit.
+    #[serde(rename = "endless")]
+    TimedOut,
+    /// A kernel's parameters differ from those that it is launched with.
     Parameters,
-    /// It lacks a kernel or a variable that the course's side names.
+    /// A kernel or a variable that the course's host side uses is missing.
     Missing,
-    /// It was stopped for what no kernel may do.
+    /// A fault, such as an illegal access, stopped the kernel.
     Stopped,
 }
 
-/// A counter beside its target.
+/// A counter and its target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counted {
-    /// Its name; `share_of_limit` for the share of the limit.
+    /// The counter's name; `share_of_limit` for the share of the limit.
     pub counter: String,
-    /// Of which kernel, if not of all.
+    /// The kernel whose launches are counted; `None` for all.
     pub kernel: Option<String>,
-    /// What was counted.
+    /// The submission's value.
     pub value: f64,
-    /// What was asked, in words.
-    pub asked: String,
-    /// Whether it is within.
+    /// The target in words.
+    #[serde(rename = "asked")]
+    pub required: String,
+    /// True if the target is reached.
     pub reached: bool,
-    /// What was counted of the solution, where it ran as well.
+    /// The solution's value, if it ran as well.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solution: Option<f64>,
 }
 
-/// What a kernel takes, beside the file that the student began with and the solution, in milliseconds: by
-/// the simulator's model at the graded size, or on a GPU the medians of one run.
+/// A kernel's time compared with those of the start file and the solution, in milliseconds: modelled at the
+/// graded size on the simulator, or medians of one run on a GPU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Timed {
-    /// The answer's.
-    pub answer_ms: f64,
-    /// The start file's, where its results are right; that of a file that does the wrong thing, or
-    /// nothing, says nothing.
+    /// The submission's time.
+    #[serde(rename = "answer_ms")]
+    pub submission_ms: f64,
+    /// The start file's time; `None` if its results are wrong, which makes its time meaningless.
     pub start_ms: Option<f64>,
-    /// The solution's.
+    /// The solution's time.
     pub solution_ms: f64,
-    /// The answer's over the solution's.
+    /// The submission's time divided by the solution's.
     pub ratio: f64,
-    /// What is asked of that.
+    /// The maximum of `ratio`.
     pub at_most: f64,
-    /// Whether it is within.
+    /// True if the submission is fast enough.
     pub reached: bool,
 }
 
 impl Verdict {
-    /// One that has nothing against the answer yet.
+    /// Creates a passing verdict, to which grading adds its results.
     pub fn new(seed: u64) -> Verdict {
         Verdict {
             seed,
@@ -111,15 +113,15 @@ impl Verdict {
         }
     }
 
-    /// Whether the answer passed.
+    /// Returns true if the submission passed.
     pub fn passed(&self) -> bool {
         self.failure.is_none()
     }
 }
 
 impl Failure {
-    /// One that has nothing to do with a size.
-    pub fn at(step: Step, message: Text) -> Failure {
+    /// Creates a failure that does not depend on a size.
+    pub fn at_step(step: Step, message: Text) -> Failure {
         Failure {
             step,
             kind: None,
@@ -128,18 +130,18 @@ impl Failure {
         }
     }
 
-    /// The same, and what it is.
-    pub fn of_kind(self, kind: FailureKind) -> Failure {
+    /// Sets the kind of failure.
+    pub fn with_kind(self, kind: FailureKind) -> Failure {
         Failure {
             kind: Some(kind),
             ..self
         }
     }
 
-    /// The same, with what it comes from, if that is known.
-    pub fn because(self, reasons: impl Fn(Lang) -> String) -> Failure {
-        let message = Text::both(|lang| {
-            let message = self.message.of(lang);
+    /// Appends the reasons to the message, if there are any.
+    pub fn with_reasons(self, reasons: impl Fn(Lang) -> String) -> Failure {
+        let message = Text::from_fn(|lang| {
+            let message = self.message.get(lang);
             match reasons(lang) {
                 reasons if reasons.is_empty() => message.to_owned(),
                 reasons => format!("{message}\n\n{reasons}"),

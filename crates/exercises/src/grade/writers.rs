@@ -1,28 +1,28 @@
-//! Who wrote a wrong element: the thread and the line, or nobody. With that a student can follow one thread by hand.
+//! The thread and the line that wrote a wrong element, so that a student can follow one thread by hand.
 
 use cuda_driver::{AccessClass, Direction, LaunchRecord, Memory, Traced, coordinates};
 
-use super::checks::{at, who};
-use super::{Answer, right};
+use super::checks::{format_access, format_thread};
+use super::{Submission, results};
 use crate::data::Tolerance;
 use crate::host::Output;
 use crate::lang::Lang;
 
-/// What is said of the first wrong element of these outputs, by the accesses of the launches that they came of;
-/// none where there is none, or where it is not known in which memory it was.
-pub fn of_first_wrong(
+/// Describes the last write to the first wrong element of the outputs, using the traces of the launches.
+/// Returns `None` if no element is wrong or its address is unknown.
+pub fn describe_first_wrong(
     outputs: &[Output],
     tolerance: Tolerance,
     launches: &[LaunchRecord],
     traces: &[(String, Vec<Traced>)],
-    answer: &Answer,
+    submission: &Submission,
     lang: Lang,
 ) -> Option<String> {
     let (output, index) = outputs
         .iter()
-        .find_map(|output| Some((output, right::first_wrong(output, tolerance)?)))?;
+        .find_map(|output| Some((output, results::first_wrong(output, tolerance)?)))?;
     let address = output.address? + 4 * index as u64;
-    let place = right::place(&output.shape, index);
+    let location = results::format_index(&output.shape, index);
     let mut writers = Vec::new();
     for (kernel, trace) in traces {
         let Some(launch) = launches.iter().find(|launch| launch.kernel == *kernel) else {
@@ -42,28 +42,28 @@ pub fn of_first_wrong(
         }
     }
     let Some((launch, access, lane)) = writers.last() else {
-        return Some(say!(
+        return Some(localize!(
             lang,
             "No thread has written {}: it is what it was before the launch.",
             "没有线程写过 {}：它还是启动之前的值。";
-            place
+            location
         ));
     };
     let block = coordinates(access.block, launch.grid);
     let thread = coordinates((access.warp * 32 + lane) as u64, launch.block);
-    let who = who(&launch.kernel, block, Some(thread), lang);
+    let thread = format_thread(&launch.kernel, block, Some(thread), lang);
     let head = match writers.len() {
-        1 => say!(lang, "{} was written by:", "{} 由它写入："; place),
-        many => say!(
+        1 => localize!(lang, "{} was written by:", "{} 由它写入："; location),
+        count => localize!(
             lang,
             "{} was written {} times, the last time by:",
             "{} 被写了 {} 次，最后一次由它写入：";
-            place, many
+            location, count
         ),
     };
     Some(format!(
         "{head}\n{}",
-        at(&who, "", &access.source, answer, lang)
+        format_access(&thread, "", &access.source, submission, lang)
     ))
 }
 
@@ -75,7 +75,7 @@ mod tests {
     use crate::host::sample::{EXACT, output};
 
     #[test]
-    fn nobody_is_told_from_somebody() {
+    fn elements_without_a_writer_are_reported() {
         let output = Output {
             address: Some(0x1000),
             ..output(
@@ -84,18 +84,18 @@ mod tests {
                 Values::Unsigned(vec![1, 2, 3]),
             )
         };
-        let answer = Answer {
-            shown: "a.cu".to_owned(),
+        let submission = Submission {
+            display_name: "a.cu".to_owned(),
             text: String::new(),
         };
-        let said = |traces: &[(String, Vec<Traced>)]| {
+        let message_for = |traces: &[(String, Vec<Traced>)]| {
             let outputs = std::slice::from_ref(&output);
-            of_first_wrong(outputs, EXACT, &[], traces, &answer, Lang::En)
+            describe_first_wrong(outputs, EXACT, &[], traces, &submission, Lang::En)
         };
-        let nobody = "No thread has written [1]: it is what it was before the launch.";
-        assert_eq!(said(&[]).as_deref(), Some(nobody));
-        // A load writes nothing.
+        let unwritten = "No thread has written [1]: it is what it was before the launch.";
+        assert_eq!(message_for(&[]).as_deref(), Some(unwritten));
+        // A load is not a write.
         let traces = [("k".to_owned(), vec![load(0x1004)])];
-        assert_eq!(said(&traces).as_deref(), Some(nobody));
+        assert_eq!(message_for(&traces).as_deref(), Some(unwritten));
     }
 }

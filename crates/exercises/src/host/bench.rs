@@ -1,4 +1,4 @@
-//! The GPU or simulator with a module, and what a host side asks of them.
+//! The test bench of a host side: the GPU or simulator, the submission's module and the memory that is watched.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -15,52 +15,52 @@ use cust::module::Module;
 use matmul_pitched::pitched::PitchedBuffer;
 
 use super::inputs::Inputs;
-use super::{Case, Changed, Code, Element, Host, Output, Place};
+use super::{Case, Code, Element, Host, InputVariable, ModifiedInput, Output};
 
-/// Loads the course's own kernels.
-type Ours = Box<dyn Fn() -> Result<Module>>;
+/// A function that loads one of the course's own modules.
+type Loader = Box<dyn Fn() -> Result<Module>>;
 
 /// The opened GPU or simulator with the student's module.
 pub struct Bench {
-    /// The module, from the student's file. First here, because it must go before its context.
-    pub(crate) answer: Code,
-    /// The course's own kernels, when they have been asked for.
-    ours: OnceCell<Code>,
-    /// What they are loaded with.
-    load_ours: Option<Ours>,
-    /// What the solution is loaded with.
-    load_solution: Option<Ours>,
-    /// What kernels are to read and not to write.
+    /// The submission's module. It is the first field because it must be dropped before its context.
+    pub(crate) submission: Code,
+    /// The course's own kernels, loaded on first use.
+    start_code: OnceCell<Code>,
+    /// Loads the course's own kernels.
+    load_start_code: Option<Loader>,
+    /// Loads the solution.
+    load_solution: Option<Loader>,
+    /// The inputs, which kernels must not modify.
     inputs: Inputs,
-    /// Launches that count, so far.
+    /// The launch records collected so far, without those of uncounted work.
     launches: RefCell<Vec<LaunchRecord>>,
-    /// What they told of their accesses, where that is asked.
+    /// The access traces of the launches, if tracing is on.
     traces: RefCell<Vec<(String, Vec<Traced>)>>,
     /// The GPU, with the stream to launch on.
     pub gpu: Gpu,
-    /// Samples to take of the time of a launch; 0 where only results count.
+    /// The number of timing samples per launch; 0 if the launch is not timed.
     samples: Cell<u32>,
-    /// That time, when it has been taken.
+    /// The measured time of the last timed launch.
     time: Cell<Option<Timing>>,
 }
 
-/// What came of a run.
-pub struct Ran {
-    /// Its outputs, beside their references.
+/// The result of running a host side.
+pub struct RunResult {
+    /// The outputs with their references.
     pub outputs: Vec<Output>,
-    /// An input that the kernel wrote to.
-    pub changed: Option<Changed>,
-    /// Where inputs were that are variables of the answer's.
-    pub variables: Vec<Place>,
+    /// An input that a kernel modified.
+    pub modified: Option<ModifiedInput>,
+    /// The locations of the inputs that are variables of the submission.
+    pub variables: Vec<InputVariable>,
 }
 
 impl Bench {
-    /// One with this module.
+    /// Creates a bench with this module.
     pub fn new(module: Module, gpu: Gpu) -> Bench {
         Bench {
-            answer: Code::new(module),
-            ours: OnceCell::new(),
-            load_ours: None,
+            submission: Code::new(module),
+            start_code: OnceCell::new(),
+            load_start_code: None,
             load_solution: None,
             inputs: Inputs::default(),
             launches: RefCell::default(),
@@ -71,15 +71,15 @@ impl Bench {
         }
     }
 
-    /// The same, and the course's own kernels are loaded in this way.
-    pub fn with_ours(self, load: impl Fn() -> Result<Module> + 'static) -> Bench {
+    /// Sets the function that loads the course's own kernels.
+    pub fn with_start_code(self, load: impl Fn() -> Result<Module> + 'static) -> Bench {
         Bench {
-            load_ours: Some(Box::new(load)),
+            load_start_code: Some(Box::new(load)),
             ..self
         }
     }
 
-    /// The same, and the solution is loaded in this way.
+    /// Sets the function that loads the solution.
     pub fn with_solution(self, load: impl Fn() -> Result<Module> + 'static) -> Bench {
         Bench {
             load_solution: Some(Box::new(load)),
@@ -87,38 +87,38 @@ impl Bench {
         }
     }
 
-    /// Another module in place of the student's.
-    pub fn replace(&mut self, module: Module) {
-        self.answer = Code::new(module);
+    /// Replaces the submission's module.
+    pub fn replace_submission(&mut self, module: Module) {
+        self.submission = Code::new(module);
     }
 
     /// Runs a host side at a size.
     ///
     /// # Errors
     ///
-    /// Those of the host side.
-    pub fn run(&self, host: &dyn Host, case: &Case) -> Result<Ran> {
+    /// Fails if the host side does, or if an input cannot be read back.
+    pub fn run(&self, host: &dyn Host, case: &Case) -> Result<RunResult> {
         self.take_launches();
-        let ran = host.run(self, case);
-        if ran.is_err() {
-            self.inputs.forget();
+        let outputs = host.run(self, case);
+        if outputs.is_err() {
+            self.inputs.clear();
         }
-        let outputs = ran?;
+        let outputs = outputs?;
         let variables = self.inputs.variables();
-        let changed = self.inputs.end()?;
-        Ok(Ran {
+        let modified = self.inputs.finish()?;
+        Ok(RunResult {
             outputs,
-            changed,
+            modified,
             variables,
         })
     }
 
-    /// Launches what an exercise may be timed by: once, or as often as its time takes where that is
-    /// asked. Memory that it reads and writes is then no longer what a single launch makes of it.
+    /// Performs the launch by which an exercise is timed: once, or repeatedly while its time is measured.
+    /// Repeated launches leave other values in memory that the kernel both reads and writes.
     ///
     /// # Errors
     ///
-    /// CUDA's own.
+    /// Fails with the CUDA error of the launch.
     pub fn launch(&self, mut launch: impl FnMut() -> CudaResult<()>) -> Result<()> {
         match self.samples.get() {
             0 => Ok(launch()?),
@@ -132,109 +132,107 @@ impl Bench {
         }
     }
 
-    /// Runs a host side for the time of its [launch](Self::launch): milliseconds, the median of so many
-    /// samples after warming up.
+    /// Runs a host side and returns the time of its [launch](Self::launch) in milliseconds: the median of
+    /// this many samples after a warm-up.
     ///
     /// # Errors
     ///
-    /// Those of the host side, and where it launches nothing in this way.
+    /// Fails if the host side does, or if it never calls [`Self::launch`].
     pub fn milliseconds(&self, host: &dyn Host, case: &Case, samples: u32) -> Result<f64> {
         self.samples.set(samples.max(1));
-        let ran = self.run(host, case);
+        let result = self.run(host, case);
         self.samples.set(0);
         let time = self.time.take();
-        ran?;
+        result?;
         let time = time.context("the host side has nothing that is timed: see Bench::launch")?;
         Ok(time.median_ms)
     }
 
-    /// A kernel of the student's.
+    /// Returns a kernel of the submission.
     ///
     /// # Errors
     ///
-    /// [`Missing::Kernel`](super::Missing::Kernel) where there is none of this name.
+    /// Fails with [`Missing::Kernel`](super::Missing::Kernel) if there is no kernel with this name.
     pub fn kernel(&self, name: &str) -> Result<Function<'_>> {
-        self.answer.kernel(name)
+        self.submission.kernel(name)
     }
 
-    /// The course's own kernels and variables: those of the start file, whatever the student made of
-    /// it.
+    /// Returns the module of the start file, which does not depend on the student's changes.
     ///
     /// # Errors
     ///
-    /// Where they do not load, which is no fault of the student's.
-    pub fn ours(&self) -> Result<&Code> {
-        if let Some(ours) = self.ours.get() {
-            return Ok(ours);
+    /// Fails if the module cannot be loaded, which is not the student's fault.
+    pub fn start_code(&self) -> Result<&Code> {
+        if let Some(start_code) = self.start_code.get() {
+            return Ok(start_code);
         }
-        let load = self.load_ours.as_ref();
+        let load = self.load_start_code.as_ref();
         let load = load.context("the course has no kernels of its own here")?;
-        let ours = Code::new(load()?);
-        Ok(self.ours.get_or_init(|| ours))
+        let start_code = Code::new(load()?);
+        Ok(self.start_code.get_or_init(|| start_code))
     }
 
-    /// The solution, loaded anew: what it makes of the inputs is the reference where no other is given.
+    /// Loads a fresh copy of the solution, whose results are the reference if there is no other.
     ///
     /// # Errors
     ///
-    /// Where it does not load, which is no fault of the student's.
+    /// Fails if the solution cannot be loaded, which is not the student's fault.
     pub fn solution(&self) -> Result<Code> {
         let load = self.load_solution.as_ref();
         let load = load.context("there is no solution here")?;
         Ok(Code::new(load()?))
     }
 
-    /// Does what is no part of the answer, such as launches of [`Self::ours`]: it enters neither the
-    /// counters nor the time.
+    /// Does work that is not part of the submission, such as launches of [`Self::start_code`], without counting or
+    /// timing it.
     ///
     /// # Errors
     ///
-    /// Those of what is done.
+    /// Fails if the work does.
     pub fn uncounted<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        let before = (self.take_launches(), self.take_traces());
-        let done = work();
+        let saved = (self.take_launches(), self.take_traces());
+        let result = work();
         cuda_driver::take_launches();
         cuda_driver::take_traces();
-        *self.launches.borrow_mut() = before.0;
-        *self.traces.borrow_mut() = before.1;
-        done
+        *self.launches.borrow_mut() = saved.0;
+        *self.traces.borrow_mut() = saved.1;
+        result
     }
 
-    /// Launches since this was last asked, where they are kept; none of those that do not count.
+    /// Takes the launch records since the last call, without those of uncounted work.
     pub fn take_launches(&self) -> Vec<LaunchRecord> {
         let mut launches = self.launches.take();
         launches.extend(cuda_driver::take_launches());
         launches
     }
 
-    /// Gives back launches that were taken, to be taken again.
-    pub fn put_back(&self, launches: Vec<LaunchRecord>) {
+    /// Returns launch records to the bench, so that they can be taken again.
+    pub fn restore_launches(&self, launches: Vec<LaunchRecord>) {
         *self.launches.borrow_mut() = launches;
     }
 
-    /// What launches told of their accesses since this was last asked, each with its kernel's name: see
-    /// [`cuda_driver::trace`].
+    /// Takes the access traces since the last call, each with its kernel's name: see [`cuda_driver::trace`].
     pub fn take_traces(&self) -> Vec<(String, Vec<Traced>)> {
         let mut traces = self.traces.take();
         traces.extend(cuda_driver::take_traces());
         traces
     }
 
-    /// Memory for an output of the kernel, filled so that what it does not write shows.
+    /// Allocates an output buffer filled with a poison pattern, so that unwritten elements show.
     ///
     /// # Errors
     ///
-    /// CUDA's own.
+    /// Fails with the CUDA error of the allocation.
     pub fn output<T: Element>(&self, len: usize) -> Result<DeviceBuffer<T>> {
         Ok(DeviceBuffer::from_slice(&vec![T::poison(); len])?)
     }
 
-    /// Memory with values that the kernel reads. It must not write there: the grader compares. The
-    /// memory stays until the host side is done.
+    /// Allocates an input buffer with these values. The grader checks that kernels do not modify it. The
+    /// memory is freed after the host side's run.
     ///
     /// # Errors
     ///
-    /// CUDA's own.
+    /// Fails with the CUDA error of the allocation.
     pub fn input<T: DeviceCopy + 'static>(
         &self,
         name: &str,
@@ -244,16 +242,16 @@ impl Bench {
         let slice = *buffer;
         let (start, bytes) = (slice.as_device_ptr(), size_of_val(values));
         let memory = Some(Box::new(buffer) as _);
-        self.inputs.keep(name, start, bytes, memory)?;
+        self.inputs.register(name, start, bytes, memory)?;
         Ok(slice)
     }
 
-    /// The same in pitched memory, width, height and depth of which are `size`: also what is behind the
-    /// rows has to stay as it is.
+    /// Allocates an input in pitched memory; the array gives its width, height and depth. Kernels must not
+    /// modify the padding of the rows either.
     ///
     /// # Errors
     ///
-    /// CUDA's own, and where these are not so many values.
+    /// Fails with the CUDA error of the allocation, or if the number of values does not match.
     pub fn pitched_input<T: DeviceCopy + Pod + 'static>(
         &self,
         name: &str,
@@ -265,59 +263,58 @@ impl Bench {
         let buffer = Rc::new(buffer);
         let (start, bytes) = (buffer.as_device_ptr(), buffer.pitch() * buffer.rows());
         let memory = Some(Box::new(Rc::clone(&buffer)) as _);
-        self.inputs.keep(name, start, bytes, memory)?;
+        self.inputs.register(name, start, bytes, memory)?;
         Ok(buffer)
     }
 
-    /// Whether the student's file has a variable of this name.
+    /// Returns true if the submission has a variable with this name.
     ///
     /// # Errors
     ///
-    /// Where it is no name.
+    /// Fails if the name contains a NUL byte.
     pub fn has_variable(&self, name: &str) -> Result<bool> {
-        self.answer.has_variable(name)
+        self.submission.has_variable(name)
     }
 
-    /// What a `__device__` or `__constant__` variable of the student's holds, `extern "C"`, an array of
-    /// `len` elements.
+    /// Reads an `extern "C"` `__device__` or `__constant__` array of `len` elements from the submission.
     ///
     /// # Errors
     ///
-    /// Where there is none of this name and length.
+    /// Fails if there is no variable with this name and length.
     pub fn variable<T: Element>(&self, name: &str, len: usize) -> Result<Vec<T>> {
-        self.answer.variable(name, len)
+        self.submission.variable(name, len)
     }
 
-    /// Copies values to such a variable, which is as long as they are: `cudaMemcpyToSymbol`. What the
-    /// kernel is to read and not to write is an [`Self::input_variable`].
+    /// Copies values to a variable of exactly their length, like `cudaMemcpyToSymbol`. Use
+    /// [`Self::input_variable`] for variables that kernels must not modify.
     ///
     /// # Errors
     ///
-    /// As [`Self::variable`].
+    /// Fails as [`Self::variable`] does.
     pub fn set_variable<T: DeviceCopy>(&self, name: &str, values: &[T]) -> Result<()> {
-        self.answer.set_variable(name, values)
+        self.submission.set_variable(name, values)
     }
 
-    /// The same for a variable that the kernel reads. It must not write there: the grader compares.
-    /// Once in a run for each name.
+    /// Copies values to a variable that kernels must not modify, which the grader checks. Call it at most
+    /// once per run for each name.
     ///
     /// # Errors
     ///
-    /// As [`Self::variable`].
+    /// Fails as [`Self::variable`] does.
     pub fn input_variable<T: DeviceCopy>(&self, name: &str, values: &[T]) -> Result<()> {
         self.set_variable(name, values)?;
-        let place = self.answer.place::<T>(name, values.len())?;
-        let (start, bytes) = (place.as_device_ptr(), size_of_val(values));
-        self.inputs.keep(name, start, bytes, None)
+        let variable = self.submission.variable_memory::<T>(name, values.len())?;
+        let (start, bytes) = (variable.as_device_ptr(), size_of_val(values));
+        self.inputs.register(name, start, bytes, None)
     }
 
-    /// What the last launch counted, by Nsight Compute's name for the counter; `None` on a GPU, which
-    /// takes a profiler for it.
+    /// Returns the last launch's value of a counter, by Nsight Compute's name; `None` on a GPU, where
+    /// counters need a profiler.
     ///
     /// # Errors
     ///
-    /// Where there is no such counter.
-    pub fn counted(&self, counter: &str) -> Result<Option<u64>> {
+    /// Fails if there is no such counter.
+    pub fn counter(&self, counter: &str) -> Result<Option<u64>> {
         let Some(profile) = cuda_driver::last_launch().and_then(|launch| launch.profile) else {
             return Ok(None);
         };
@@ -360,10 +357,10 @@ mod tests {
 
     const VALUES: [u32; 4] = [1, 2, 3, 4];
 
-    /// A host side that does this.
-    struct Does(fn(&Bench) -> Result<()>);
+    /// A host side that calls a function.
+    struct RunFunction(fn(&Bench) -> Result<()>);
 
-    impl Host for Does {
+    impl Host for RunFunction {
         fn run(&self, bench: &Bench, _case: &Case) -> Result<Vec<Output>> {
             (self.0)(bench)?;
             bench.gpu.stream.synchronize()?;
@@ -373,79 +370,81 @@ mod tests {
 
     fn bench() -> Bench {
         let gpu = Gpu::open().unwrap();
-        let ours = || module::load(PTX);
-        Bench::new(module::load(PTX).unwrap(), gpu).with_ours(ours)
+        let start_code = || module::load(PTX);
+        Bench::new(module::load(PTX).unwrap(), gpu).with_start_code(start_code)
     }
 
-    fn changed(does: fn(&Bench) -> Result<()>) -> Option<(String, usize, usize)> {
+    fn modified(f: fn(&Bench) -> Result<()>) -> Option<(String, usize, usize)> {
         let size = vec![1];
         let case = Case { size, seed: 1 };
-        let ran = bench().run(&Does(does), &case).unwrap();
-        ran.changed.map(|it| (it.name, it.many, it.first))
+        let result = bench().run(&RunFunction(f), &case).unwrap();
+        result
+            .modified
+            .map(|input| (input.name, input.count, input.first))
     }
 
-    /// Writes to the second number at a place.
-    fn scribble(bench: &Bench, place: cust::memory::DevicePointer<u32>) -> Result<()> {
+    /// Writes to the second element of a buffer.
+    fn scribble(bench: &Bench, buffer: cust::memory::DevicePointer<u32>) -> Result<()> {
         let kernel = bench.kernel("scribble")?;
         let stream = &bench.gpu.stream;
-        // SAFETY: the place has two numbers at least.
-        Ok(unsafe { launch!(kernel<<<1, 1, 0, stream>>>(place)) }?)
+        // SAFETY: every caller passes a buffer of four elements, and the kernel writes the second one.
+        Ok(unsafe { launch!(kernel<<<1, 1, 0, stream>>>(buffer)) }?)
     }
 
     fn turn(bench: &Bench, code: &Code) -> Result<()> {
         let kernel = code.kernel("turn")?;
         let stream = &bench.gpu.stream;
-        // SAFETY: it takes nothing and writes to its own variable.
+        // SAFETY: the kernel takes no arguments and writes only to its module's variable.
         Ok(unsafe { launch!(kernel<<<1, 1, 0, stream>>>()) }?)
     }
 
     #[test]
-    fn an_input_that_is_written_to_is_told() {
-        let wrote = changed(|bench| {
+    fn modified_inputs_are_reported() {
+        let modified_input = modified(|bench| {
             bench.input("other", &VALUES)?;
             scribble(bench, bench.input("in", &VALUES)?.as_device_ptr())
         });
-        assert_eq!(wrote, Some(("in".to_owned(), 1, 1)));
-        let only_read = changed(|bench| {
+        assert_eq!(modified_input, Some(("in".to_owned(), 1, 1)));
+        let modified_input = modified(|bench| {
             bench.input("in", &VALUES)?;
             let out = bench.output::<u32>(4)?;
             scribble(bench, out.as_device_ptr())?;
             Ok(bench.gpu.stream.synchronize()?)
         });
-        assert_eq!(only_read, None);
+        assert_eq!(modified_input, None);
     }
 
     #[test]
-    fn what_is_behind_the_rows_belongs_to_the_input() {
-        let wrote = changed(|bench| {
+    fn row_padding_belongs_to_the_input() {
+        let modified_input = modified(|bench| {
             let rows = bench.pitched_input("matrix", &VALUES, [1, 4, 1])?;
             scribble(bench, rows.as_device_ptr())
         });
-        assert_eq!(wrote, Some(("matrix".to_owned(), 1, 1)));
+        assert_eq!(modified_input, Some(("matrix".to_owned(), 1, 1)));
     }
 
     #[test]
-    fn a_variable_may_be_an_input() {
-        let wrote = changed(|bench| {
+    fn variables_can_be_inputs() {
+        let modified_input = modified(|bench| {
             bench.input_variable("weights", &VALUES)?;
-            turn(bench, &bench.answer)
+            turn(bench, &bench.submission)
         });
-        assert_eq!(wrote, Some(("weights".to_owned(), 1, 2)));
-        let result = changed(|bench| {
+        assert_eq!(modified_input, Some(("weights".to_owned(), 1, 2)));
+        let modified_input = modified(|bench| {
             bench.set_variable("weights", &VALUES)?;
-            turn(bench, &bench.answer)?;
+            turn(bench, &bench.submission)?;
             assert_eq!(bench.variable::<u32>("weights", 4)?, [1, 2, 7, 4]);
             Ok(())
         });
-        assert_eq!(result, None);
+        assert_eq!(modified_input, None);
     }
 
     #[test]
-    fn our_kernels_have_variables_of_their_own() {
-        let ours = changed(|bench| {
+    fn start_code_has_separate_variables() {
+        let modified_input = modified(|bench| {
             bench.input_variable("weights", &VALUES)?;
-            bench.uncounted(|| turn(bench, bench.ours()?))
+            bench.uncounted(|| turn(bench, bench.start_code()?))
         });
-        assert_eq!(ours, None);
+        assert_eq!(modified_input, None);
     }
 }

@@ -1,4 +1,4 @@
-//! A module, and what lies in it by name: kernels and variables.
+//! A loaded module with its kernels and variables.
 
 use std::ffi::CString;
 
@@ -10,95 +10,101 @@ use thiserror::Error;
 
 use super::Element;
 
-/// A loaded module: the student's, or the course's own.
+/// A loaded module, either the submission's or the course's own.
 pub struct Code {
     module: Module,
 }
 
 impl Code {
-    /// What is in this module.
+    /// Wraps a module.
     pub fn new(module: Module) -> Code {
         Code { module }
     }
 
-    /// A kernel.
+    /// Returns a kernel.
     ///
     /// # Errors
     ///
-    /// [`Missing::Kernel`] where there is none of this name.
+    /// Fails with [`Missing::Kernel`] if there is no kernel with this name.
     pub fn kernel(&self, name: &str) -> Result<Function<'_>> {
-        let found = self.module.get_function(name);
-        found.map_err(|_| Missing::Kernel(name.to_owned()).into())
+        let function = self.module.get_function(name);
+        function.map_err(|_| Missing::Kernel(name.to_owned()).into())
     }
 
-    /// Whether there is a variable of this name.
+    /// Returns true if there is a variable with this name.
     ///
     /// # Errors
     ///
-    /// Where it is no name.
+    /// Fails if the name contains a NUL byte.
     pub fn has_variable(&self, name: &str) -> Result<bool> {
         let name = CString::new(name)?;
         Ok(common::module::place(&self.module, &name).is_ok())
     }
 
-    /// What a `__device__` or `__constant__` variable holds, `extern "C"`, an array of `len` elements.
+    /// Reads an `extern "C"` `__device__` or `__constant__` array of `len` elements.
     ///
     /// # Errors
     ///
-    /// Where there is none of this name and length.
+    /// Fails if there is no variable with this name and length.
     pub fn variable<T: Element>(&self, name: &str, len: usize) -> Result<Vec<T>> {
         let mut values = vec![T::default(); len];
-        self.place(name, len)?.copy_to(&mut values)?;
+        self.variable_memory(name, len)?.copy_to(&mut values)?;
         Ok(values)
     }
 
-    /// Copies values to such a variable, which is as long as they are: `cudaMemcpyToSymbol`.
+    /// Copies values to a variable of exactly their length, like `cudaMemcpyToSymbol`.
     ///
     /// # Errors
     ///
-    /// As [`Self::variable`].
+    /// Fails as [`Self::variable`] does.
     pub fn set_variable<T: DeviceCopy>(&self, name: &str, values: &[T]) -> Result<()> {
-        Ok(self.place(name, values.len())?.copy_from(values)?)
+        Ok(self
+            .variable_memory(name, values.len())?
+            .copy_from(values)?)
     }
 
-    /// Where a variable lies.
-    pub(crate) fn place<T: DeviceCopy>(&self, name: &str, len: usize) -> Result<DeviceSlice<T>> {
+    /// Returns the memory of a variable.
+    pub(crate) fn variable_memory<T: DeviceCopy>(
+        &self,
+        name: &str,
+        len: usize,
+    ) -> Result<DeviceSlice<T>> {
         let c_name = CString::new(name)?;
-        let place = common::module::place(&self.module, &c_name);
-        let (address, bytes) = place.map_err(|_| Missing::Variable(name.to_owned()))?;
-        let wanted = len * size_of::<T>();
-        if bytes != wanted {
+        let variable = common::module::place(&self.module, &c_name);
+        let (address, bytes) = variable.map_err(|_| Missing::Variable(name.to_owned()))?;
+        let expected = len * size_of::<T>();
+        if bytes != expected {
             let name = name.to_owned();
             return Err(Missing::Length {
                 name,
                 bytes,
-                wanted,
+                expected,
             }
             .into());
         }
-        // SAFETY: the driver said that so many bytes lie there; any bits are an element. The slice does
-        // not free them, unlike a buffer.
+        // SAFETY: the driver reported `bytes` bytes at `address`, the size of `len` elements, for which any
+        // bit pattern is valid. A slice, unlike a buffer, does not free the module's memory.
         Ok(unsafe { DeviceSlice::from_raw_parts(address.cast::<T>(), len) })
     }
 }
 
-/// What a student's file has to have and has not.
+/// A kernel or variable that a submission must have but lacks.
 #[derive(Debug, Error)]
 pub enum Missing {
-    /// A kernel of this name.
+    /// There is no kernel with this name.
     #[error("there is no kernel {0}")]
     Kernel(String),
-    /// A variable of this name.
+    /// There is no variable with this name.
     #[error("there is no variable {0}")]
     Variable(String),
-    /// A variable of this length.
-    #[error("the variable {name} has {bytes} bytes, and should have {wanted}")]
+    /// The variable has another size.
+    #[error("the variable {name} has {bytes} bytes, and should have {expected}")]
     Length {
-        /// Its name.
+        /// The variable's name.
         name: String,
-        /// Its bytes.
+        /// The actual size in bytes.
         bytes: usize,
-        /// Those it should have.
-        wanted: usize,
+        /// The required size in bytes.
+        expected: usize,
     },
 }

@@ -1,5 +1,5 @@
-//! What a kernel is given to read. It is kept until the host side is done, and compared then with what
-//! it was: an answer that wrote there has done something that was not asked.
+//! Inputs of kernels. They are compared with a copy after the host side's run, because a submission must not
+//! modify them.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -7,64 +7,64 @@ use std::cell::RefCell;
 use anyhow::Result;
 use cust::memory::{CopyDestination as _, DeviceCopy, DevicePointer, DeviceSlice};
 
-/// All inputs of a run.
+/// The inputs of a run.
 #[derive(Default)]
 pub struct Inputs {
-    kept: RefCell<Vec<Input>>,
+    inputs: RefCell<Vec<Input>>,
 }
 
 struct Input {
     name: String,
-    /// All of its bytes, those behind the rows of pitched memory included.
-    place: DeviceSlice<u8>,
+    /// The input's bytes, including the padding of pitched rows.
+    slice: DeviceSlice<u8>,
     before: Vec<u8>,
-    /// Bytes of an element.
+    /// The element size in bytes.
     element: usize,
-    /// The memory, where it is to be freed with this.
+    /// The owner of the memory, if it is freed with the input; `None` for variables.
     memory: Option<Box<dyn Any>>,
 }
 
-/// Where a variable of the answer's was that is an input.
+/// The location of an input that is a variable of the submission.
 #[derive(Clone, Debug)]
-pub struct Place {
-    /// What it is called.
+pub struct InputVariable {
+    /// The variable's name.
     pub name: String,
-    /// Its first byte.
+    /// The address of its first byte.
     pub address: u64,
-    /// How many there are.
+    /// The variable's size in bytes.
     pub bytes: u64,
 }
 
-/// An input that is not what it was.
+/// An input that was modified.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Changed {
-    /// What it is called.
+pub struct ModifiedInput {
+    /// The input's name.
     pub name: String,
-    /// How many of its elements are others.
-    pub many: usize,
-    /// The first of them.
+    /// The number of modified elements.
+    pub count: usize,
+    /// The index of the first modified element.
     pub first: usize,
 }
 
 impl Inputs {
-    /// Keeps what lies there now, and the memory if it is handed over.
-    pub fn keep<T: DeviceCopy>(
+    /// Registers an input, saves its contents, and takes ownership of the memory if it is passed.
+    pub fn register<T: DeviceCopy>(
         &self,
         name: &str,
         start: DevicePointer<T>,
         bytes: usize,
         memory: Option<Box<dyn Any>>,
     ) -> Result<()> {
-        // SAFETY: whoever calls has so many bytes there: memory that is handed over, or a variable of
-        // a module that outlives the run.
-        let mut place = unsafe { DeviceSlice::from_raw_parts(start.cast::<u8>(), bytes) };
-        let before = place.as_host_vec()?;
-        // Also what is behind the rows of pitched memory, garbage that differs from run to run, is written
-        // by somebody then: who reads it, and uses none of it, does nothing wrong.
-        place.copy_from(&before)?;
-        self.kept.borrow_mut().push(Input {
+        // SAFETY: `start` points to `bytes` bytes that outlive this input: either the memory passed in
+        // `memory`, or a variable of a module that outlives the run.
+        let mut slice = unsafe { DeviceSlice::from_raw_parts(start.cast::<u8>(), bytes) };
+        let before = slice.as_host_vec()?;
+        // Write the contents back, so that the padding of pitched memory counts as initialized: a kernel may
+        // read it if it does not use the value.
+        slice.copy_from(&before)?;
+        self.inputs.borrow_mut().push(Input {
             name: name.to_owned(),
-            place,
+            slice,
             before,
             element: size_of::<T>().max(1),
             memory,
@@ -72,59 +72,61 @@ impl Inputs {
         Ok(())
     }
 
-    /// Where those are that are variables of the answer's.
-    pub fn variables(&self) -> Vec<Place> {
-        let place = |input: &Input| Place {
+    /// Returns the locations of the inputs that are variables.
+    pub fn variables(&self) -> Vec<InputVariable> {
+        let variable = |input: &Input| InputVariable {
             name: input.name.clone(),
-            address: input.place.as_device_ptr().as_raw(),
+            address: input.slice.as_device_ptr().as_raw(),
             bytes: input.before.len() as u64,
         };
-        let kept = self.kept.borrow();
-        let variables = kept.iter().filter(|input| input.memory.is_none());
-        variables.map(place).collect()
+        let inputs = self.inputs.borrow();
+        let variables = inputs.iter().filter(|input| input.memory.is_none());
+        variables.map(variable).collect()
     }
 
-    /// Frees all, and says which was changed first.
+    /// Frees all inputs and returns the first modified one.
     ///
     /// # Errors
     ///
-    /// CUDA's own.
-    pub fn end(&self) -> Result<Option<Changed>> {
-        let mut changed = None;
-        for input in self.kept.take() {
-            changed = changed.or(input.changed()?);
+    /// Fails with the CUDA error of reading an input back.
+    pub fn finish(&self) -> Result<Option<ModifiedInput>> {
+        let mut modified = None;
+        for input in self.inputs.take() {
+            modified = modified.or(input.modified()?);
         }
-        Ok(changed)
+        Ok(modified)
     }
 
-    /// Frees all.
-    pub fn forget(&self) {
-        self.kept.take();
+    /// Frees all inputs without checking them.
+    pub fn clear(&self) {
+        self.inputs.take();
     }
 }
 
 impl Input {
-    fn changed(&self) -> Result<Option<Changed>> {
-        let now = self.place.as_host_vec()?;
+    fn modified(&self) -> Result<Option<ModifiedInput>> {
+        let now = self.slice.as_host_vec()?;
         Ok(
-            differing(&now, &self.before, self.element).map(|(many, first)| Changed {
-                name: self.name.clone(),
-                many,
-                first,
+            compare_elements(&now, &self.before, self.element).map(|(count, first)| {
+                ModifiedInput {
+                    name: self.name.clone(),
+                    count,
+                    first,
+                }
             }),
         )
     }
 }
 
-/// How many elements differ, and the first; none where all are the same.
-fn differing(now: &[u8], before: &[u8], element: usize) -> Option<(usize, usize)> {
+/// Returns the number of differing elements and the index of the first; `None` if there are none.
+fn compare_elements(now: &[u8], before: &[u8], element: usize) -> Option<(usize, usize)> {
     if now == before {
         return None;
     }
     let pairs = now.chunks(element).zip(before.chunks(element));
-    let mut others = pairs.enumerate().filter(|(_, (now, before))| now != before);
-    let (first, _) = others.next()?;
-    Some((1 + others.count(), first))
+    let mut differing = pairs.enumerate().filter(|(_, (now, before))| now != before);
+    let (first, _) = differing.next()?;
+    Some((1 + differing.count(), first))
 }
 
 #[cfg(test)]
@@ -132,13 +134,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elements_that_differ_are_counted() {
+    fn differing_elements_are_counted() {
         let before = [0, 1, 2, 3, 4, 5, 6, 7];
-        assert_eq!(differing(&before, &before, 4), None);
+        assert_eq!(compare_elements(&before, &before, 4), None);
         let mut now = before;
         now[5] = 0;
         now[6] = 0;
-        assert_eq!(differing(&now, &before, 4), Some((1, 1)));
-        assert_eq!(differing(&now, &before, 1), Some((2, 5)));
+        assert_eq!(compare_elements(&now, &before, 4), Some((1, 1)));
+        assert_eq!(compare_elements(&now, &before, 1), Some((2, 5)));
     }
 }

@@ -1,4 +1,4 @@
-//! What came out of a kernel, beside what should have.
+//! Outputs of kernels with their references.
 
 use anyhow::{Result, ensure};
 use common::verify::POISON;
@@ -7,102 +7,97 @@ use cust::memory::{CopyDestination, DeviceBuffer, DeviceCopy};
 /// An output and its reference.
 #[derive(Clone, Debug)]
 pub struct Output {
-    /// What it is called where something is wrong with it.
+    /// The name used in messages.
     pub name: &'static str,
-    /// Its lengths, outermost first: rows, then columns.
+    /// The lengths of its dimensions, outermost first: rows, then columns.
     pub shape: Vec<usize>,
-    /// What came out.
-    pub got: Values,
-    /// What should have.
+    /// The actual elements.
+    pub actual: Values,
+    /// The expected elements.
     pub expected: Values,
-    /// Where the student predicts these: what each is of. What should have come out is for the student to find
-    /// out then, and not shown.
-    pub predicts: &'static [&'static str],
-    /// Where this is what lies behind the rows of another output and is nobody's: the name of that one.
-    pub behind: Option<&'static str>,
-    /// What the numbers are, or why they may be wrong, in English and Chinese: said below them where one is
-    /// wrong.
-    pub meaning: Option<[String; 2]>,
-    /// Where the first element was in device memory, where these are elements of one buffer.
+    /// The label of each element, if the student predicts them; expected values are not shown then.
+    pub labels: &'static [&'static str],
+    /// The name of the output behind whose rows this memory lies, if it is padding that must not be written.
+    pub padding_of: Option<&'static str>,
+    /// An explanation of the numbers in English and Chinese, shown if one is wrong.
+    pub explanation: Option<[String; 2]>,
+    /// The address of the first element in device memory, if the elements are those of one buffer.
     pub address: Option<u64>,
 }
 
 impl Output {
-    /// What is in a buffer, beside its reference.
+    /// Reads a buffer and pairs it with its reference.
     ///
     /// # Errors
     ///
-    /// CUDA's own, such as those of a kernel that failed.
+    /// Fails with CUDA's errors, such as those of a kernel that failed.
     pub fn new<T: Element>(
         name: &'static str,
         shape: &[usize],
-        got: &DeviceBuffer<T>,
+        actual: &DeviceBuffer<T>,
         expected: Vec<T>,
     ) -> Result<Output> {
-        let mut values = vec![T::default(); got.len()];
-        got.copy_to(&mut values)?;
+        let mut values = vec![T::default(); actual.len()];
+        actual.copy_to(&mut values)?;
         Ok(Output {
-            address: Some(got.as_device_ptr().as_raw()),
-            ..Output::of(name, shape, values, expected)?
+            address: Some(actual.as_device_ptr().as_raw()),
+            ..Output::from_values(name, shape, values, expected)?
         })
     }
 
-    /// What a host has already, beside its reference.
+    /// Pairs values on the host with their reference.
     ///
     /// # Errors
     ///
-    /// Where lengths and shape differ, which would be the host side's mistake.
-    pub fn of<T: Element>(
+    /// Fails if lengths and shape differ, which is an error in the host side.
+    pub fn from_values<T: Element>(
         name: &'static str,
         shape: &[usize],
-        got: Vec<T>,
+        actual: Vec<T>,
         expected: Vec<T>,
     ) -> Result<Output> {
         let len = shape.iter().product::<usize>();
         ensure!(
-            got.len() == len && expected.len() == len,
+            actual.len() == len && expected.len() == len,
             "{name}: {} and {} elements in the shape {shape:?}",
-            got.len(),
+            actual.len(),
             expected.len()
         );
         Ok(Output {
             name,
             shape: shape.to_vec(),
-            got: T::values(got),
+            actual: T::values(actual),
             expected: T::values(expected),
-            predicts: &[],
-            behind: None,
-            meaning: None,
+            labels: &[],
+            padding_of: None,
+            explanation: None,
             address: None,
         })
     }
 
-    /// The same: predictions, of these things, and nobody is told what should have come out.
-    pub fn predicting(self, things: &'static [&'static str]) -> Output {
+    /// Marks the elements as predictions with these labels, whose expected values are not shown.
+    pub fn predicted(self, labels: &'static [&'static str]) -> Output {
+        Output { labels, ..self }
+    }
+
+    /// Sets the explanation shown if an element is wrong, in English and Chinese.
+    pub fn with_explanation(self, en: impl Into<String>, zh: impl Into<String>) -> Output {
         Output {
-            predicts: things,
+            explanation: Some([en.into(), zh.into()]),
             ..self
         }
     }
 
-    /// The same, and what is said below its numbers where one is wrong, in English and Chinese.
-    pub fn meaning(self, en: impl Into<String>, zh: impl Into<String>) -> Output {
+    /// Marks the output as the padding behind the rows of another output, which must not be written.
+    pub fn padding_of(self, rows: &'static str) -> Output {
         Output {
-            meaning: Some([en.into(), zh.into()]),
-            ..self
-        }
-    }
-
-    /// The same: what lies behind the rows of this output, where nobody may write.
-    pub fn behind(self, rows: &'static str) -> Output {
-        Output {
-            behind: Some(rows),
+            padding_of: Some(rows),
             ..self
         }
     }
 }
 
-/// Elements of an output.
+/// The elements of an output.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     /// `float`
@@ -113,12 +108,12 @@ pub enum Values {
     Unsigned(Vec<u32>),
 }
 
-/// What an output may be made of.
+/// An element type of outputs.
 pub trait Element: DeviceCopy + Default {
-    /// So many of them.
+    /// Wraps elements of this type.
     fn values(elements: Vec<Self>) -> Values;
 
-    /// What an element holds that nobody has written.
+    /// Returns the poison value that marks unwritten elements.
     fn poison() -> Self;
 }
 
@@ -157,23 +152,23 @@ pub mod sample {
     use super::{Output, Values};
     use crate::data::Tolerance;
 
-    /// What is right where nothing may differ.
+    /// A tolerance without any deviation.
     pub const EXACT: Tolerance = Tolerance {
         ulps: Some(0),
         relative: None,
         absolute: None,
     };
 
-    /// An output called `y` with these elements, beside these references.
-    pub fn output(shape: &[usize], got: Values, expected: Values) -> Output {
+    /// Returns an output called `y`.
+    pub fn output(shape: &[usize], actual: Values, expected: Values) -> Output {
         Output {
             name: "y",
             shape: shape.to_vec(),
-            got,
+            actual,
             expected,
-            predicts: &[],
-            behind: None,
-            meaning: None,
+            labels: &[],
+            padding_of: None,
+            explanation: None,
             address: None,
         }
     }

@@ -1,5 +1,5 @@
-//! One warp's access drawn, the student's beside what was meant: lanes onto sectors, banks or constant
-//! addresses. A grading notes what a picture is of, and it is drawn as text or as SVG.
+//! Drawings of one warp's access, the student's next to the intended one: lanes on sectors, banks or constant
+//! addresses. Grading records the accesses, which are then drawn as text or SVG.
 
 mod svg;
 mod text;
@@ -10,99 +10,100 @@ use serde::{Deserialize, Serialize};
 pub use svg::svg;
 pub use text::text;
 
-/// Lanes of a warp.
+/// Lanes per warp.
 const LANES: usize = 32;
 
-/// Bytes of a line of the L1 cache, of a row of the 32 banks, and of a row of a picture.
+/// Bytes per row of a picture: a line of the L1 cache, or one word of each of the 32 banks.
 pub const ROW: u64 = 128;
 
-/// An access of the student's, beside what was meant.
+/// A student's access and the intended one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Picture {
     /// The counter that missed its target.
     pub counter: String,
-    /// The student's; none where there is no such access.
+    /// The student's access; `None` if the submission makes no such access.
     pub yours: Option<Access>,
-    /// The solution's, or the best that an access of as many bytes can be; none where there should be no such
+    /// The solution's access, or the best possible one for as many bytes; `None` if there should be no such
     /// access.
-    pub meant: Option<Access>,
+    #[serde(rename = "meant")]
+    pub intended: Option<Access>,
 }
 
-/// What one warp asked a memory for, once.
+/// One memory access of one warp.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Access {
     /// The kernel.
     pub kernel: String,
-    /// The line of the student's file; 0 where it is another file's.
+    /// The line in the student's file; 0 if it is in another file.
     pub line: u32,
-    /// The block, x first.
+    /// The index of the block, x first.
     pub block: [u32; 3],
-    /// The warp's number in its block.
+    /// The index of the warp in its block.
     pub warp: usize,
-    /// Which memory.
+    /// The memory space.
     pub space: Space,
-    /// Bytes that each lane moves.
+    /// Bytes per lane.
     pub bytes: u64,
-    /// The lanes that take part, and the address of each; in global and constant memory from the first line of
-    /// 128 bytes on that is touched, in shared memory from the block's beginning on.
+    /// The active lanes and their addresses, relative to the block's shared memory, or in global and constant
+    /// memory to the first accessed line of 128 bytes.
     pub lanes: Vec<(usize, u64)>,
-    /// What it comes to: sectors, wavefronts or constant requests.
+    /// The cost in sectors, wavefronts or constant requests.
     pub cost: u32,
-    /// How often warps made accesses in that line.
+    /// The number of accesses that warps made in that line.
     pub times: u64,
 }
 
-/// What the memory is that an access goes to.
+/// The memory space of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Space {
-    /// Global memory, in sectors of 32 bytes.
+    /// Global memory, accessed in sectors of 32 bytes.
     Global,
-    /// Shared memory, in 32 banks.
+    /// Shared memory, accessed in 32 banks.
     Shared,
-    /// Constant memory, an address at a time.
+    /// Constant memory, accessed one address at a time.
     Constant,
 }
 
 impl Access {
-    /// One that the simulator saw, in a launch of a grid of so many blocks; `times`: see there. None for a memory
-    /// that no picture is of.
-    pub fn new(seen: &Traced, grid: [u32; 3], own: bool, times: u64) -> Option<Access> {
-        let (space, cost) = match seen.memory {
-            Memory::Global => (Space::Global, seen.units),
-            Memory::Shared => (Space::Shared, seen.wavefronts),
-            Memory::Constant => (Space::Constant, seen.units),
+    /// Converts a traced access of a launch with this grid; `times` is the number of accesses in its line.
+    /// Returns `None` for memory spaces that are not drawn.
+    pub fn new(traced: &Traced, grid: [u32; 3], is_submission: bool, times: u64) -> Option<Access> {
+        let (space, cost) = match traced.memory {
+            Memory::Global => (Space::Global, traced.units),
+            Memory::Shared => (Space::Shared, traced.wavefronts),
+            Memory::Constant => (Space::Constant, traced.units),
             _ => return None,
         };
-        let mut lanes: Vec<(usize, u64)> = seen.lanes().collect();
+        let mut lanes: Vec<(usize, u64)> = traced.lanes().collect();
         let first = lanes.iter().map(|(_, address)| address / ROW * ROW).min()?;
         if space != Space::Shared {
             lanes.iter_mut().for_each(|(_, address)| *address -= first);
         }
         Some(Access {
             kernel: String::new(),
-            line: if own { seen.source.line } else { 0 },
-            block: coordinates(seen.block, grid),
-            warp: seen.warp,
+            line: if is_submission { traced.source.line } else { 0 },
+            block: coordinates(traced.block, grid),
+            warp: traced.warp,
             space,
-            bytes: seen.bytes,
+            bytes: traced.bytes,
             lanes,
             cost,
             times,
         })
     }
 
-    /// The best that an access by these lanes, of as many bytes each, can be: neighbours side by side, and in
-    /// constant memory all at one address. None where this one costs no more.
+    /// Returns the best access with the same lanes and bytes: adjacent addresses, or in constant memory a
+    /// single address. Returns `None` if this access is already as cheap.
     pub fn ideal(&self) -> Option<Access> {
-        let place = |number: usize| match self.space {
+        let address_of = |number: usize| match self.space {
             Space::Constant => 0,
             Space::Global | Space::Shared => number as u64 * self.bytes,
         };
         let lanes = self.lanes.iter().enumerate();
-        let lanes = lanes.map(|(number, &(lane, _))| (lane, place(number)));
+        let lanes = lanes.map(|(number, &(lane, _))| (lane, address_of(number)));
         let lanes: Vec<(usize, u64)> = lanes.collect();
         let bytes = lanes.len() as u64 * self.bytes;
         let cost = match self.space {
@@ -118,7 +119,7 @@ impl Access {
         (cost < self.cost).then_some(ideal)
     }
 
-    /// The 32-bit words that it touches, each with its lanes, in the order of addresses.
+    /// Returns the 32-bit words that the access touches with their lanes, in address order.
     fn words(&self) -> Vec<(u64, Vec<usize>)> {
         let mut words = std::collections::BTreeMap::<u64, Vec<usize>>::new();
         for &(lane, address) in &self.lanes {
@@ -129,7 +130,7 @@ impl Access {
         words.into_iter().collect()
     }
 
-    /// As the simulator tells of one.
+    /// Converts the access back to the simulator's form.
     fn traced(&self) -> Traced {
         let mut addresses = [0; LANES];
         let mut mask = 0;
@@ -161,7 +162,7 @@ impl Access {
 pub mod sample {
     use super::{Access, Space};
 
-    /// An access of all lanes, `stride` bytes apart.
+    /// Returns an access by all lanes with a stride in bytes.
     pub fn strided(space: Space, bytes: u64, stride: u64, cost: u32) -> Access {
         Access {
             kernel: "sum".to_owned(),
@@ -183,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_best_depends_on_the_memory() {
+    fn the_ideal_access_depends_on_the_memory_space() {
         let ideal = |space, stride, cost| {
             let access = strided(space, 4, stride, cost);
             access.ideal().map(|ideal| (ideal.cost, ideal.lanes[31].1))

@@ -1,4 +1,4 @@
-//! A picture as SVG, drawn as the book's figures are.
+//! Pictures as SVG, in the style of the book's figures.
 
 use patterns::draw::lines::{self, Lines};
 use patterns::draw::svg::{Class, Svg};
@@ -9,48 +9,48 @@ use super::text::cost;
 use super::{Access, Picture, Space};
 use crate::lang::Lang;
 
-/// As many lines of global memory are drawn of an access.
-const LINES: usize = 8;
+/// The maximum number of global memory lines drawn per access.
+const MAX_LINES: usize = 8;
 
-/// Draws it; `title` says what of.
+/// Draws a picture with a title.
 pub fn svg(picture: &Picture, title: &str, lang: Lang) -> String {
     let language = lang.pick(Language::English, Language::Chinese);
     let mut svg = Svg::new("access", title);
     let mut y = svg.paragraph(0.0, Class::Ink, title) + 4.0;
     y = warp(&mut svg, y, language) + 8.0;
-    let mut results = Vec::new();
-    for (access, is_yours) in [(&picture.yours, true), (&picture.meant, false)] {
+    let mut captions = Vec::new();
+    for (access, is_yours) in [(&picture.yours, true), (&picture.intended, false)] {
         let Some(access) = access else {
             continue;
         };
-        let said = caption(access, is_yours, lang);
-        y = svg.paragraph(y, Class::Bold, &said);
+        let caption = caption(access, is_yours, lang);
+        y = svg.paragraph(y, Class::Bold, &caption);
         y = draw(&mut svg, y + 4.0, access, language) + 10.0;
-        results.push(said);
+        captions.push(caption);
     }
-    let note = match picture.yours.as_ref().or(picture.meant.as_ref()) {
+    let note = match picture.yours.as_ref().or(picture.intended.as_ref()) {
         Some(access) => note(access.space, lang),
         None => String::new(),
     };
     svg.paragraph(y, Class::Faint, &note);
-    svg.finish(&results.join(lang.pick("; ", "；")))
+    svg.finish(&captions.join(lang.pick("; ", "；")))
 }
 
 fn caption(access: &Access, is_yours: bool, lang: Lang) -> String {
     let [x, y, z] = access.block;
     let cost = cost(access, lang);
     match is_yours {
-        true => say!(
+        true => localize!(
             lang,
             "Yours, line {}: {} (block ({}, {}, {}), warp {})",
             "你的，第 {} 行：{}（线程块 ({}, {}, {})，线程束 {}）";
             access.line, cost, x, y, z, access.warp
         ),
-        false => say!(lang, "Meant: {}", "期望：{}"; cost),
+        false => localize!(lang, "Meant: {}", "期望：{}"; cost),
     }
 }
 
-/// Draws what one warp asks for, from `y` on. Returns where it ends.
+/// Draws an access from `y` on. Returns the bottom of the drawing.
 fn draw(svg: &mut Svg, y: f64, access: &Access, language: Language) -> f64 {
     let traced = access.traced();
     match access.space {
@@ -59,7 +59,7 @@ fn draw(svg: &mut Svg, y: f64, access: &Access, language: Language) -> f64 {
             let drawn = Lines {
                 reads: &reads,
                 base: 0,
-                most: LINES,
+                most: MAX_LINES,
             };
             lines::draw(svg, y, &drawn, language)
         }
@@ -70,17 +70,17 @@ fn draw(svg: &mut Svg, y: f64, access: &Access, language: Language) -> f64 {
 
 fn note(space: Space, lang: Lang) -> String {
     match space {
-        Space::Global => say!(
+        Space::Global => localize!(
             lang,
             "A row is 128 bytes: 4 sectors. Grey was fetched and is not used.",
             "一行是 128 字节：4 个扇区。灰色部分取来却没有用到。"
         ),
-        Space::Shared => say!(
+        Space::Shared => localize!(
             lang,
             "A row is a word of each of the 32 banks; words of one bank take turns.",
             "一行是 32 个存储体各一个字；同一存储体的字要轮流。"
         ),
-        Space::Constant => say!(
+        Space::Constant => localize!(
             lang,
             "A row is a request, and the cells in it are the lanes that it serves.",
             "一行是一次请求，行中有颜色的格子是它所满足的通道。"
@@ -103,7 +103,7 @@ mod tests {
             let yours = strided(space, 4, stride, cost);
             let picture = Picture {
                 counter: String::new(),
-                meant: yours.ideal(),
+                intended: yours.ideal(),
                 yours: Some(yours),
             };
             let drawn = svg(&picture, "a < b", Lang::En);

@@ -1,4 +1,4 @@
-//! A picture as text, for a terminal of 80 columns.
+//! Pictures as text for a terminal of 80 columns.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,46 +6,53 @@ use chapter::number::grouped;
 
 use super::{Access, Picture, ROW, Space};
 use crate::lang::Lang;
-use crate::text::padded_right;
+use crate::text::pad_right;
 
-/// As many rows of 128 bytes are drawn; of more the last ones are left out.
-const ROWS: usize = 4;
+/// The maximum number of rows of 128 bytes drawn; further rows are counted.
+const MAX_ROWS: usize = 4;
 
-/// Columns of a row: 32 words, and a blank between groups of eight.
-const WIDE: usize = 35;
+/// Columns per row: 32 words, and a space between groups of eight.
+const ROW_WIDTH: usize = 35;
 
-/// Columns before a row, for where it lies.
-const LABEL: usize = 8;
+/// Columns before a row, for its offset.
+const LABEL_WIDTH: usize = 8;
 
-/// Draws it, with what its signs mean. `source`: the student's file.
+/// Draws a picture with a legend; `source` is the text of the student's file.
 pub fn text(picture: &Picture, source: &str, lang: Lang) -> String {
     let mut lines = Vec::new();
     if let Some(yours) = &picture.yours {
-        lines.extend(who(yours, source, lang));
+        lines.extend(describe_access(yours, source, lang));
     } else {
-        lines.push(say!(
+        lines.push(localize!(
             lang,
             "Your kernel makes no such access. What was meant, one warp of it:",
             "你的核函数没有这样的访问。下面是期望的访问中的一个线程束："
         ));
     }
-    let title = |what: &str, access: &Access| {
-        say!(
+    let title = |side: &str, access: &Access| {
+        localize!(
             lang,
             "{}: {}, {} times",
             "{}：{}，{} 次";
-            what, cost(access, lang), grouped(access.times)
+            side, cost(access, lang), grouped(access.times)
         )
     };
-    let (yours, meant) = (lang.pick("yours", "你的"), lang.pick("meant", "期望"));
-    let parts: Vec<(String, Part)> = [(yours, &picture.yours), (meant, &picture.meant)]
+    let (yours, intended) = (lang.pick("yours", "你的"), lang.pick("meant", "期望"));
+    let parts: Vec<(String, Side)> = [(yours, &picture.yours), (intended, &picture.intended)]
         .into_iter()
-        .filter_map(|(what, access)| Some((what, access.as_ref()?)))
-        .map(|(what, access)| (title(what, access), Part::new(access)))
+        .filter_map(|(side, access)| Some((side, access.as_ref()?)))
+        .map(|(side, access)| (title(side, access), Side::new(access)))
         .collect();
     let row = |label: &str, cells: Vec<String>| {
-        let cells: Vec<String> = cells.iter().map(|it| padded_right(it, WIDE)).collect();
-        let line = format!("{label:>width$} {}", cells.join("  "), width = LABEL - 2);
+        let cells: Vec<String> = cells
+            .iter()
+            .map(|cell| pad_right(cell, ROW_WIDTH))
+            .collect();
+        let line = format!(
+            "{label:>width$} {}",
+            cells.join("  "),
+            width = LABEL_WIDTH - 2
+        );
         line.trim_end().to_owned()
     };
     lines.push(row(
@@ -57,17 +64,20 @@ pub fn text(picture: &Picture, source: &str, lang: Lang) -> String {
         let label = lang.pick("bank", "存储体");
         let label = format!(
             "{}{label}",
-            " ".repeat((LABEL - 2).saturating_sub(crate::text::columns(label)))
+            " ".repeat((LABEL_WIDTH - 2).saturating_sub(crate::text::columns(label)))
         );
-        let cells: Vec<String> = parts.iter().map(|_| padded_right(&banks(), WIDE)).collect();
+        let cells: Vec<String> = parts
+            .iter()
+            .map(|_| pad_right(&banks(), ROW_WIDTH))
+            .collect();
         lines.push(
             format!("{label} {}", cells.join("  "))
                 .trim_end()
                 .to_owned(),
         );
     }
-    let most = parts.iter().map(|(_, part)| part.rows.len()).max();
-    for number in 0..most.unwrap_or(0).min(ROWS) {
+    let max_rows = parts.iter().map(|(_, part)| part.rows.len()).max();
+    for number in 0..max_rows.unwrap_or(0).min(MAX_ROWS) {
         let first = parts.first().and_then(|(_, part)| part.rows.get(number));
         let label = first.map_or(String::new(), |(at, _)| offset(*at));
         let cells = parts.iter().map(|(_, part)| {
@@ -76,14 +86,14 @@ pub fn text(picture: &Picture, source: &str, lang: Lang) -> String {
         });
         lines.push(row(&label, cells.collect()));
     }
-    let more = |part: &Part| match part.rows.len().saturating_sub(ROWS) {
+    let remaining = |part: &Side| match part.rows.len().saturating_sub(MAX_ROWS) {
         0 => String::new(),
-        1 => say!(lang, "… and 1 more row", "…… 另有 1 行"),
-        more => say!(lang, "… and {} more rows", "…… 另有 {} 行"; more),
+        1 => localize!(lang, "… and 1 more row", "…… 另有 1 行"),
+        remaining => localize!(lang, "… and {} more rows", "…… 另有 {} 行"; remaining),
     };
-    let more: Vec<String> = parts.iter().map(|(_, part)| more(part)).collect();
-    if more.iter().any(|more| !more.is_empty()) {
-        lines.push(row("", more));
+    let remaining: Vec<String> = parts.iter().map(|(_, part)| remaining(part)).collect();
+    if remaining.iter().any(|text| !text.is_empty()) {
+        lines.push(row("", remaining));
     }
     if let Some((_, part)) = parts.first() {
         lines.push(legend(part.space, lang));
@@ -91,8 +101,8 @@ pub fn text(picture: &Picture, source: &str, lang: Lang) -> String {
     lines.join("\n")
 }
 
-/// Whose access it is, and the line.
-fn who(access: &Access, source: &str, lang: Lang) -> Vec<String> {
+/// Describes the access: its line, kernel, block and warp.
+fn describe_access(access: &Access, source: &str, lang: Lang) -> Vec<String> {
     let Access {
         kernel,
         block: [x, y, z],
@@ -100,7 +110,7 @@ fn who(access: &Access, source: &str, lang: Lang) -> Vec<String> {
         ..
     } = access;
     let code = source.lines().nth(access.line.wrapping_sub(1) as usize);
-    let mut lines = vec![say!(
+    let mut lines = vec![localize!(
         lang,
         "The costliest access of line {}: `{}`, block ({}, {}, {}), warp {}.",
         "第 {} 行代价最大的一次访问：`{}`，线程块 ({}, {}, {})，线程束 {}。";
@@ -112,7 +122,7 @@ fn who(access: &Access, source: &str, lang: Lang) -> Vec<String> {
     lines
 }
 
-/// What an access comes to, in words.
+/// Formats the cost of an access.
 pub fn cost(access: &Access, lang: Lang) -> String {
     let number = access.cost;
     let (one, many, zh) = match access.space {
@@ -124,23 +134,23 @@ pub fn cost(access: &Access, lang: Lang) -> String {
     format!("{number} {}", lang.pick(en, zh))
 }
 
-/// What the signs mean.
+/// Explains the signs of the drawing.
 fn legend(space: Space, lang: Lang) -> String {
     match space {
-        Space::Global => say!(
+        Space::Global => localize!(
             lang,
             "A row is 128 bytes: 4 sectors of 8 words. 0–9, a–v: the lane (a–v: 10–31); * several lanes; . fetched, \
              not used; - not fetched.",
             "一行是 128 字节：4 个扇区，各 8 个字。0–9、a–v：通道（a–v 为 10–31）；* 多个通道；. 取来却没有用到；\
              - 没有取。"
         ),
-        Space::Shared => say!(
+        Space::Shared => localize!(
             lang,
             "A row is a word of each of the 32 banks; words in one column take turns. 0–9, a–v: the lane \
              (a–v: 10–31); * several lanes; - not used.",
             "一行是 32 个存储体各一个字；同一列的字要轮流。0–9、a–v：通道（a–v 为 10–31）；* 多个通道；- 没有用到。"
         ),
-        Space::Constant => say!(
+        Space::Constant => localize!(
             lang,
             "A row is 32 words of constant memory; each distinct address is a request. 0–9, a–v: the lane \
              (a–v: 10–31); * several lanes; - not used.",
@@ -150,15 +160,15 @@ fn legend(space: Space, lang: Lang) -> String {
     }
 }
 
-/// One side of the picture.
-struct Part {
+/// One side of a picture.
+struct Side {
     space: Space,
-    /// Where each row is, and its cells.
+    /// The offset and the cells of each row.
     rows: Vec<(u64, String)>,
 }
 
-impl Part {
-    fn new(access: &Access) -> Part {
+impl Side {
+    fn new(access: &Access) -> Side {
         let mut rows = BTreeMap::<u64, [char; 32]>::new();
         let words = access.words();
         let sectors: BTreeSet<u64> = words.iter().map(|(word, _)| word / 8).collect();
@@ -170,9 +180,9 @@ impl Part {
             };
         }
         let row = |(row, mut cells): (u64, [char; 32])| {
-            for (place, cell) in (0..).zip(&mut cells) {
+            for (word, cell) in (0..).zip(&mut cells) {
                 let fetched =
-                    access.space == Space::Global && sectors.contains(&(row * 4 + place / 8));
+                    access.space == Space::Global && sectors.contains(&(row * 4 + word / 8));
                 if *cell == '-' && fetched {
                     *cell = '.';
                 }
@@ -182,14 +192,14 @@ impl Part {
                 .map(|group| group.iter().collect::<String>());
             (row * ROW, groups.collect::<Vec<_>>().join(" "))
         };
-        Part {
+        Side {
             space: access.space,
             rows: rows.into_iter().map(row).collect(),
         }
     }
 }
 
-/// Where a row begins, in at most six columns.
+/// Formats the offset of a row in at most six columns.
 fn offset(bytes: u64) -> String {
     match bytes {
         0..100_000 => format!("+{bytes}"),
@@ -208,7 +218,7 @@ mod tests {
         let yours = strided(space, 4, stride, cost);
         Picture {
             counter: String::new(),
-            meant: yours.ideal(),
+            intended: yours.ideal(),
             yours: Some(yours),
         }
     }
@@ -216,8 +226,8 @@ mod tests {
     const SOURCE: &str = "\n\n\n\n\n\n    sum += in[i];\n";
 
     #[test]
-    fn lanes_are_drawn_onto_sectors_beside_what_was_meant() {
-        let said = text(&picture(Space::Global, 4096, 32), SOURCE, Lang::En);
+    fn lanes_are_drawn_on_sectors_next_to_the_intended_access() {
+        let drawing = text(&picture(Space::Global, 4096, 32), SOURCE, Lang::En);
         let expected = "\
 The costliest access of line 7: `sum`, block (3, 0, 0), warp 1.
      7 |     sum += in[i];
@@ -228,58 +238,58 @@ The costliest access of line 7: `sum`, block (3, 0, 0), warp 1.
 +12288 3....... -------- -------- --------
        … and 28 more rows
 ";
-        assert!(said.starts_with(expected), "{said}");
+        assert!(drawing.starts_with(expected), "{drawing}");
     }
 
     #[test]
-    fn banks_and_constant_addresses_have_their_own_words() {
-        let said = text(&picture(Space::Shared, 128, 32), SOURCE, Lang::En);
+    fn banks_and_constant_addresses_have_their_own_labels() {
+        let drawing = text(&picture(Space::Shared, 128, 32), SOURCE, Lang::En);
         assert!(
-            said.contains("yours: 32 wavefronts") && said.contains("meant: 1 wavefront,"),
-            "{said}"
+            drawing.contains("yours: 32 wavefronts") && drawing.contains("meant: 1 wavefront,"),
+            "{drawing}"
         );
         assert!(
-            said.contains("  bank 0        8        16       24"),
-            "{said}"
+            drawing.contains("  bank 0        8        16       24"),
+            "{drawing}"
         );
         assert!(
-            said.contains("   +128 1-------") || said.contains("  +128 1-------"),
-            "{said}"
+            drawing.contains("   +128 1-------") || drawing.contains("  +128 1-------"),
+            "{drawing}"
         );
-        let said = text(&picture(Space::Constant, 4, 32), SOURCE, Lang::Zh);
+        let drawing = text(&picture(Space::Constant, 4, 32), SOURCE, Lang::Zh);
         assert!(
-            said.contains("你的：32 次请求") && said.contains("期望：1 次请求"),
-            "{said}"
+            drawing.contains("你的：32 次请求") && drawing.contains("期望：1 次请求"),
+            "{drawing}"
         );
-        assert!(said.contains("*------- --------"), "{said}");
+        assert!(drawing.contains("*------- --------"), "{drawing}");
     }
 
     #[test]
     fn rows_fit_a_terminal_in_both_languages() {
         for lang in [Lang::En, Lang::Zh] {
             for space in [Space::Global, Space::Shared, Space::Constant] {
-                let said = text(&picture(space, 1 << 20, 32), SOURCE, lang);
-                let mut rows: Vec<&str> = said.lines().collect();
-                // What the signs mean is words, which are wrapped with the rest.
+                let drawing = text(&picture(space, 1 << 20, 32), SOURCE, lang);
+                let mut rows: Vec<&str> = drawing.lines().collect();
+                // The legend is prose, which is wrapped later.
                 rows.pop();
-                assert!(rows.iter().all(|row| columns(row) <= 80), "{said}");
-                assert!(rows.len() <= 10, "{said}");
+                assert!(rows.iter().all(|row| columns(row) <= 80), "{drawing}");
+                assert!(rows.len() <= 10, "{drawing}");
             }
         }
     }
 
     #[test]
-    fn what_is_missing_is_said_to_be() {
+    fn missing_sides_are_omitted() {
         let mut only = picture(Space::Global, 4096, 32);
-        only.meant = None;
+        only.intended = None;
         assert!(!text(&only, SOURCE, Lang::En).contains("meant"));
         let mut none = picture(Space::Global, 4096, 32);
         none.yours = None;
-        let said = text(&none, SOURCE, Lang::En);
+        let drawing = text(&none, SOURCE, Lang::En);
         assert!(
-            said.starts_with("Your kernel makes no such access."),
-            "{said}"
+            drawing.starts_with("Your kernel makes no such access."),
+            "{drawing}"
         );
-        assert!(!said.contains("yours"), "{said}");
+        assert!(!drawing.contains("yours"), "{drawing}");
     }
 }

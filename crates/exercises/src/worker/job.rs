@@ -1,4 +1,4 @@
-//! What a worker is asked and what it answers.
+//! The messages between the program and a worker.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,60 +8,65 @@ use confine::Rules;
 use kernel_build::Clang;
 use serde::{Deserialize, Serialize};
 
-use crate::course::folder::{self, Files};
+use crate::course::custom::{self, ExerciseFiles};
 use crate::data::Step;
 use crate::exercise::Exercise;
-use crate::grade::{Ours, Verdict};
+use crate::grade::{ReferenceTimes, Verdict};
 use crate::lang::Lang;
 use crate::random::random;
 
-/// An answer to grade.
+/// A submission to grade.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Job {
-    /// Stands in every line of the worker's; nobody else knows it.
+    /// A secret included in every line of the worker, by which the parent recognizes them.
     pub token: String,
     /// The exercise's name.
     pub exercise: String,
-    /// Its files, where it is one of a teacher's own.
-    pub files: Option<Files>,
-    /// What the answer's file is called in messages.
-    pub shown: String,
-    /// The answer.
+    /// The exercise's files, if it belongs to a teacher's course.
+    pub custom_files: Option<ExerciseFiles>,
+    /// The name of the submission's file in messages.
+    pub display_name: String,
+    /// The text of the submission.
     pub text: String,
-    /// What random sizes and inputs are drawn from.
+    /// The seed of random sizes and inputs.
     pub seed: u64,
     /// The language of messages.
     pub lang: Lang,
-    /// The clang to compile kernels with: its program and its version.
+    /// The program and the version of the clang that compiles kernels.
     pub clang: (OsString, String),
-    /// What the course's own files take by the simulator's model, where that is known.
-    pub ours: Option<Ours>,
-    /// Whether the answer's lines are to be told with their counters.
+    /// The modelled times of the course's own files, if known.
+    pub reference_times: Option<ReferenceTimes>,
+    /// True if the report includes the submission's lines with their counters.
     pub lines: bool,
-    /// What it may use.
+    /// The resource limits.
     pub limits: Limits,
-    /// A folder for temporary files, which goes when it is done.
+    /// A folder for temporary files, deleted after grading.
     pub scratch: Option<PathBuf>,
 }
 
-/// What the jobs of one run have in common.
+/// Settings that the jobs of one run share.
 #[derive(Clone, Debug)]
-pub struct Terms {
-    /// What random sizes and inputs are drawn from.
+pub struct JobSettings {
+    /// The seed of random sizes and inputs.
     pub seed: u64,
     /// The language of messages.
     pub lang: Lang,
     /// The clang to compile kernels with.
     pub clang: Clang,
-    /// What each may use.
+    /// The resource limits of each job.
     pub limits: Limits,
 }
 
 impl Job {
-    /// An answer to this exercise, whose file is called `shown`.
-    pub fn new(exercise: &Exercise, shown: String, text: String, terms: &Terms) -> Job {
-        let clang = &terms.clang;
-        // Some editors begin a file with a mark of its encoding, which is no part of the text.
+    /// Creates a job for a submission to this exercise, whose file is called `display_name`.
+    pub fn new(
+        exercise: &Exercise,
+        display_name: String,
+        text: String,
+        settings: &JobSettings,
+    ) -> Job {
+        let clang = &settings.clang;
+        // Strip the byte-order mark that some editors write.
         let text = match text.strip_prefix('\u{feff}') {
             Some(text) => text.to_owned(),
             None => text,
@@ -69,87 +74,90 @@ impl Job {
         Job {
             token: format!("{:016x}{:016x}", random(), random()),
             exercise: exercise.name.to_owned(),
-            files: folder::chosen().map(|_| Files::of(exercise)),
-            shown,
+            custom_files: custom::exercises().map(|_| ExerciseFiles::from_exercise(exercise)),
+            display_name,
             text,
-            seed: terms.seed,
-            lang: terms.lang,
+            seed: settings.seed,
+            lang: settings.lang,
             clang: (clang.program().to_owned(), clang.version().to_owned()),
-            ours: None,
+            reference_times: None,
             lines: false,
-            limits: terms.limits,
+            limits: settings.limits,
             scratch: None,
         }
     }
 }
 
-/// The longest file: the program around an answer in Rust, with what it is linked from.
+/// The maximum file size: the program around a Rust submission, including the objects that it is linked from.
 const FILE: u64 = 512 << 20;
 
-/// What grading an answer may use.
+/// The resource limits of grading a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Seconds that a launch may take, on the clock.
-    pub launch: u64,
-    /// Seconds of computing, of the grading and of a compiler each.
-    pub computing: u64,
-    /// Seconds that all of it may take, on the clock.
+    /// The wall-clock limit of a launch, in seconds.
+    pub launch_seconds: u64,
+    /// The CPU time limit of the worker and of each compiler, in seconds.
+    pub cpu_seconds: u64,
+    /// The wall-clock limit of the whole grading, in seconds.
     pub seconds: u64,
-    /// Bytes of memory, of the grading and of a compiler each.
+    /// The memory limit of the worker and of each compiler, in bytes.
     pub memory: u64,
 }
 
 impl Limits {
-    /// For an answer that may take so many seconds. Those of the course take less than one, on a machine
-    /// that has nothing else to do.
+    /// Derives the limits from the total time in seconds. The course's own submissions take less than one
+    /// second on an idle machine.
     pub fn within(seconds: u64) -> Limits {
         Limits {
-            launch: (seconds / 2).clamp(1, 5),
-            computing: (seconds / 2).clamp(1, 30),
+            launch_seconds: (seconds / 2).clamp(1, 5),
+            cpu_seconds: (seconds / 2).clamp(1, 30),
             seconds,
             memory: 4 << 30,
         }
     }
 
-    /// As rules of a process, to which files and what else it may do are to be added.
+    /// Converts the limits to rules of a process, to which permitted files are to be added.
     pub fn rules(&self) -> Rules {
         Rules {
-            computing: self.computing,
-            // NVIDIA's driver reserves hundreds of gigabytes of addresses.
+            cpu_seconds: self.cpu_seconds,
+            // On a GPU, leave memory unlimited: NVIDIA's driver reserves hundreds of gigabytes of address
+            // space.
             memory: (!super::on_gpu()).then_some(self.memory),
             file: FILE,
             ..Rules::default()
         }
     }
 
-    /// All of it, on the clock.
+    /// Returns the wall-clock limit of the whole grading.
     pub fn time(&self) -> Duration {
         Duration::from_secs(self.seconds)
     }
 }
 
-/// A line of a worker's.
+/// A line of a worker's output.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Line {
-    /// The job's.
+    /// The job's token.
     pub token: String,
-    /// What it says.
+    /// The message.
     pub message: Message,
 }
 
-/// What a worker says.
+/// A message of a worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Message {
-    /// It begins a step, at a size.
-    At {
+    /// A step starts, at a size.
+    #[serde(rename = "at")]
+    Progress {
         /// The step.
         step: Step,
-        /// The size, x first; empty where the step has nothing to do with one.
+        /// The size, x first; empty if the step does not depend on one.
         size: Vec<u32>,
     },
-    /// It is done.
+    /// Grading is done.
     Verdict(Box<Verdict>),
-    /// It cannot grade, which says nothing of the answer.
-    Broken(String),
+    /// Grading is impossible for a reason outside the submission.
+    #[serde(rename = "broken")]
+    InternalError(String),
 }

@@ -1,4 +1,4 @@
-//! A process's output: lines of its own among what a student's code prints.
+//! A process's output, in which its own messages are mixed with what the submission prints.
 
 use std::io::BufRead;
 
@@ -6,61 +6,62 @@ use answers::protocol::REPLY;
 
 use super::job::{Line, Message};
 
-/// The longest line that is kept. One with a verdict is far shorter.
-const LINE: usize = 1 << 20;
+/// The maximum length of a line in bytes; the rest is dropped. A line with a verdict is far shorter.
+const MAX_LINE: usize = 1 << 20;
 
-/// So much of what a student's code prints is kept.
-const PRINTED: usize = 2000;
+/// The maximum amount of the submission's output that is recorded, in bytes.
+const MAX_PRINTED: usize = 2000;
 
-/// What came from a process.
+/// A line of a process's output.
 #[derive(Debug)]
-pub enum Said<M = Message> {
-    /// A line of its own.
+pub enum OutputLine<M = Message> {
+    /// A message of the process itself.
     Message(M),
-    /// What a student's code printed: a line, with its end.
+    /// A line printed by the submission, including its line break.
     Printed(String),
 }
 
-/// Tells the process's own lines, and what they say, from others.
-type Understand<M> = Box<dyn Fn(&[u8]) -> Option<M> + Send>;
+/// Parses the process's own messages; `None` for other lines.
+type Parser<M> = Box<dyn Fn(&[u8]) -> Option<M> + Send>;
 
-/// Reads them one by one, until the output closes.
+/// An iterator over the lines of a process's output.
 pub struct Lines<R, M = Message> {
     from: R,
-    understand: Understand<M>,
+    parse: Parser<M>,
     printed: usize,
 }
 
 impl<R> Lines<R> {
-    /// Those of a worker that was given this token.
+    /// Reads the output of a worker with this token.
     pub fn new(from: R, token: String) -> Self {
-        let understand: Understand<Message> = Box::new(move |line| {
+        let parse: Parser<Message> = Box::new(move |line| {
             let line: Line = serde_json::from_slice(line).ok()?;
             (line.token == token).then_some(line.message)
         });
         Lines {
             from,
-            understand,
+            parse,
             printed: 0,
         }
     }
 }
 
 impl<R> Lines<R, Vec<u8>> {
-    /// Those of a program around an answer: replies, without their mark.
+    /// Reads the output of the program around a Rust submission, whose replies are returned without their
+    /// prefix.
     pub fn replies(from: R) -> Self {
-        let understand: Understand<Vec<u8>> =
+        let parse: Parser<Vec<u8>> =
             Box::new(|line| Some(line.strip_prefix(REPLY.as_bytes())?.to_owned()));
         Lines {
             from,
-            understand,
+            parse,
             printed: 0,
         }
     }
 }
 
 impl<R: BufRead, M> Lines<R, M> {
-    /// The next line, without its end; what is longer than [`LINE`] is cut off.
+    /// Returns the next line without its line break, cut to [`MAX_LINE`] bytes.
     fn line(&mut self) -> Option<Vec<u8>> {
         let mut line = Vec::new();
         loop {
@@ -70,8 +71,8 @@ impl<R: BufRead, M> Lines<R, M> {
             }
             let end = part.iter().position(|&byte| byte == b'\n');
             let length = end.unwrap_or(part.len());
-            let room = LINE - line.len();
-            line.extend_from_slice(&part[..length.min(room)]);
+            let remaining = MAX_LINE - line.len();
+            line.extend_from_slice(&part[..length.min(remaining)]);
             self.from.consume(length + usize::from(end.is_some()));
             if end.is_some() {
                 return Some(line);
@@ -81,19 +82,19 @@ impl<R: BufRead, M> Lines<R, M> {
 }
 
 impl<R: BufRead, M> Iterator for Lines<R, M> {
-    type Item = Said<M>;
+    type Item = OutputLine<M>;
 
-    fn next(&mut self) -> Option<Said<M>> {
+    fn next(&mut self) -> Option<OutputLine<M>> {
         loop {
             let line = self.line()?;
-            if let Some(message) = (self.understand)(&line) {
-                return Some(Said::Message(message));
+            if let Some(message) = (self.parse)(&line) {
+                return Some(OutputLine::Message(message));
             }
-            if !line.is_empty() && self.printed < PRINTED {
+            if !line.is_empty() && self.printed < MAX_PRINTED {
                 let text = String::from_utf8_lossy(&line);
-                let kept: String = text.chars().take(PRINTED - self.printed).collect();
+                let recorded: String = text.chars().take(MAX_PRINTED - self.printed).collect();
                 self.printed += line.len();
-                return Some(Said::Printed(format!("{kept}\n")));
+                return Some(OutputLine::Printed(format!("{recorded}\n")));
             }
         }
     }
@@ -103,43 +104,45 @@ impl<R: BufRead, M> Iterator for Lines<R, M> {
 mod tests {
     use super::*;
 
-    fn said(text: &str) -> Vec<Said> {
+    fn read_lines(text: &str) -> Vec<OutputLine> {
         Lines::new(text.as_bytes(), "secret".to_owned()).collect()
     }
 
     #[test]
-    fn only_who_knows_the_token_is_believed() {
+    fn messages_need_the_token() {
         let line = |token: &str| format!(r#"{{"token":"{token}","message":{{"broken":"why"}}}}"#);
         let text = format!("hello\n{}\n{}\n", line("guessed"), line("secret"));
-        let said = said(&text);
-        assert!(matches!(&said[0], Said::Printed(text) if text == "hello\n"));
-        assert!(matches!(&said[1], Said::Printed(text) if text.contains("guessed")));
-        assert!(matches!(&said[2], Said::Message(Message::Broken(why)) if why == "why"));
-        assert_eq!(said.len(), 3);
+        let lines = read_lines(&text);
+        assert!(matches!(&lines[0], OutputLine::Printed(text) if text == "hello\n"));
+        assert!(matches!(&lines[1], OutputLine::Printed(text) if text.contains("guessed")));
+        assert!(
+            matches!(&lines[2], OutputLine::Message(Message::InternalError(reason)) if reason == "why")
+        );
+        assert_eq!(lines.len(), 3);
     }
 
     #[test]
-    fn replies_are_told_from_what_is_printed() {
+    fn replies_are_distinguished_from_output() {
         let text = "hello\n @reply 1\n\n@reply {}\n@repl\n@reply half";
-        let said: Vec<_> = Lines::replies(text.as_bytes()).collect();
-        assert!(matches!(&said[0], Said::Printed(text) if text == "hello\n"));
-        assert!(matches!(&said[1], Said::Printed(text) if text == " @reply 1\n"));
-        assert!(matches!(&said[2], Said::Message(line) if line == b"{}"));
-        assert!(matches!(&said[3], Said::Printed(text) if text == "@repl\n"));
-        assert_eq!(said.len(), 4, "a line that does not end is none");
+        let lines: Vec<_> = Lines::replies(text.as_bytes()).collect();
+        assert!(matches!(&lines[0], OutputLine::Printed(text) if text == "hello\n"));
+        assert!(matches!(&lines[1], OutputLine::Printed(text) if text == " @reply 1\n"));
+        assert!(matches!(&lines[2], OutputLine::Message(line) if line == b"{}"));
+        assert!(matches!(&lines[3], OutputLine::Printed(text) if text == "@repl\n"));
+        assert_eq!(lines.len(), 4, "an unterminated line is ignored");
     }
 
     #[test]
-    fn what_is_printed_is_kept_up_to_a_length() {
-        let said = said(&"x".repeat(3 * LINE).repeat(2));
-        assert!(said.is_empty(), "no line ends");
+    fn output_is_recorded_up_to_a_limit() {
+        let lines = read_lines(&"x".repeat(3 * MAX_LINE).repeat(2));
+        assert!(lines.is_empty(), "no line ends");
         let many = "0123456789\n".repeat(10_000);
         let kept: usize = Lines::new(many.as_bytes(), String::new())
-            .map(|said| match said {
-                Said::Printed(text) => text.len(),
-                Said::Message(_) => 0,
+            .map(|line| match line {
+                OutputLine::Printed(text) => text.len(),
+                OutputLine::Message(_) => 0,
             })
             .sum();
-        assert!((PRINTED..2 * PRINTED).contains(&kept), "{kept}");
+        assert!((MAX_PRINTED..2 * MAX_PRINTED).contains(&kept), "{kept}");
     }
 }

@@ -1,10 +1,10 @@
-//! Grading in a process of its own: what an answer does there, an endless loop, a crash, all of the
-//! memory, costs nothing but that process.
+//! Grading in a separate process, so that an endless loop, a crash or exhausted memory in a submission
+//! affects only that process.
 //!
-//! The program starts itself again with the hidden command `worker`. That one lowers its own limits,
-//! reads a [`Job`] from its standard input and answers in lines of JSON, each with the job's token, so
-//! that no kernel's `printf` can be taken for one. When its input closes, whoever started it is gone, and
-//! it ends. Around an answer in Rust it compiles a program, which it asks.
+//! The program starts itself again with the hidden command `worker`. The worker lowers its own limits, reads
+//! a [`Job`] from standard input and replies with lines of JSON. Each line contains the job's token, so that
+//! a kernel's `printf` cannot forge one. When its input closes, the parent is gone, and the worker exits. For
+//! a Rust submission the worker compiles a program around it and sends requests to that program.
 
 mod hosted;
 mod job;
@@ -16,73 +16,78 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::{env, process, thread};
 
-use answers::panics::Panics;
+use answers::panics::PanicRecorder;
 use anyhow::{Context as _, Result};
 use kernel_build::Clang;
 
-pub use hosted::{Asks, Program, Unanswered};
-pub use job::{Job, Limits, Terms};
+pub use hosted::{HostExercise, NoReply, Program};
+pub use job::{Job, JobSettings, Limits};
 pub use supervise::{Graded, supervise, supervise_until};
 
 use crate::course;
-use crate::error::in_words;
+use crate::error::format_error;
 use crate::exercise::{Exercise, Side};
-use crate::grade::{self, Answer, Grading, Subject, Verdict};
+use crate::grade::{self, Grading, Subject, Submission, Verdict};
 use job::{Line, Message};
 
-/// Whether a GPU grades, which it does where `CUDA_BACKEND=gpu` asks for it.
+/// Returns true if `CUDA_BACKEND=gpu` selects a GPU for grading.
 pub fn on_gpu() -> bool {
     std::env::var_os("CUDA_BACKEND").is_some_and(|backend| backend == "gpu")
 }
 
-/// The hidden command: one job, from standard input.
-pub fn work() -> ExitCode {
+/// Runs the hidden command `worker`: grades one job from standard input.
+pub fn run() -> ExitCode {
     let mut text = String::new();
     let read = io::stdin().lock().read_line(&mut text);
     let Some(job) = read
         .ok()
         .and_then(|_| serde_json::from_str::<Job>(&text).ok())
     else {
-        return ExitCode::FAILURE; // nobody to tell, for want of a token
+        return ExitCode::FAILURE; // without a token we cannot authenticate a reply
     };
-    if let Some(files) = job.files.clone() {
-        course::folder::choose_one(files);
+    if let Some(files) = job.custom_files.clone() {
+        course::custom::open_single(files);
     }
-    // Before it has another thread, which would keep its rights.
+    // Confine before spawning threads: existing threads would keep their privileges.
     let confined = confine(&job);
-    let end = || {
-        // Nothing more is written there: this returns when it closes.
+    let wait_for_parent = || {
+        // Nothing more is written to the input, so this read returns when it closes.
         let _ = io::stdin().lock().read(&mut [0]);
         process::exit(1);
     };
-    let begin = || {
-        let started = thread::Builder::new().spawn(end);
+    let run = || {
+        let started = thread::Builder::new().spawn(wait_for_parent);
         started.context(job.lang.pick("cannot start a thread", "无法启动线程"))?;
         confined?;
         let exercise = course::find(&job.exercise).context("there is no such exercise")?;
         match exercise.side {
-            Side::Kernel(host) => graded(&job, exercise, Subject::Kernel(host)),
-            Side::Host { asks, main, kernel } => hosted::run(&job, exercise, asks, main, kernel),
+            Side::Kernel(host) => grade_submission(&job, exercise, Subject::Kernel(host)),
+            Side::Host {
+                grader,
+                main,
+                kernel,
+            } => hosted::run(&job, exercise, grader, main, kernel),
         }
     };
-    let message = match Panics::kept().caught(begin) {
+    let message = match PanicRecorder::install().catch(run) {
         Ok(Ok(verdict)) => Message::Verdict(Box::new(verdict)),
-        Ok(Err(error)) => Message::Broken(in_words(&error, job.lang)),
-        Err(panic) => Message::Broken(say!(
+        Ok(Err(error)) => Message::InternalError(format_error(&error, job.lang)),
+        Err(panic) => Message::InternalError(localize!(
             job.lang,
             "the course itself panicked: {}",
             "课程程序自身发生 panic：{}";
-            panic.why
+            panic.message
         )),
     };
-    say(&job.token, message);
-    // Memory and threads go with the process; what has been said is all that counts.
+    send(&job.token, message);
+    // Exit without waiting for threads or freeing memory: the result has been sent.
     process::exit(0)
 }
 
-/// Lowers this process's limits, and on the simulator gives up what an answer's kernel does not need: then
-/// it opens what its compiler opens, writes to its folder alone, and has no network. On a GPU it keeps the
-/// rights that NVIDIA's driver takes, to devices and to memory; the compiler is confined there too.
+/// Lowers this process's limits and, on the simulator, gives up all rights that the submission's kernel does
+/// not need: the process can then open only the compiler's files, write only to its own folder, and has no
+/// network. On a GPU it keeps the access to devices and memory that NVIDIA's driver needs; the compiler is
+/// confined there too.
 fn confine(job: &Job) -> Result<()> {
     let mut rules = job.limits.rules();
     let exercise = course::find(&job.exercise).context("there is no such exercise")?;
@@ -96,18 +101,18 @@ fn confine(job: &Job) -> Result<()> {
         .extend([env::current_exe()?, PathBuf::from(&program)]);
     rules.read = grade::compiler_files(&Clang::found(program, version), job.lang)?;
     rules.write = vec![scratch(job)?];
-    // The compiler is a process of its own.
+    // The compiler runs as a separate process.
     rules.processes = true;
-    Ok(confine::this_process(&rules)?)
+    Ok(confine::confine_this_process(&rules)?)
 }
 
 fn scratch(job: &Job) -> Result<PathBuf> {
     job.scratch.clone().context("no folder for temporary files")
 }
 
-fn graded(job: &Job, exercise: &Exercise, subject: Subject) -> Result<Verdict> {
-    let answer = Answer {
-        shown: job.shown.clone(),
+fn grade_submission(job: &Job, exercise: &Exercise, subject: Subject) -> Result<Verdict> {
+    let submission = Submission {
+        display_name: job.display_name.clone(),
         text: job.text.clone(),
     };
     let mut grading = Grading {
@@ -115,31 +120,32 @@ fn graded(job: &Job, exercise: &Exercise, subject: Subject) -> Result<Verdict> {
         lang: job.lang,
         clang: clang(job),
         architecture: exercise.data()?.architecture,
-        ours: job.ours,
+        reference_times: job.reference_times,
         lines: job.lines,
         scratch: scratch(job)?,
         limits: job.limits,
-        at: &mut |step, size| {
+        on_step: &mut |step, size| {
             let size = size.to_vec();
-            say(&job.token, Message::At { step, size });
+            send(&job.token, Message::Progress { step, size });
         },
     };
-    grade::grade(exercise, subject, &answer, &mut grading)
+    grade::grade(exercise, subject, &submission, &mut grading)
 }
 
-/// What compiles kernels.
+/// Returns the compiler for kernels.
 fn clang(job: &Job) -> Clang {
     let (program, version) = job.clang.clone();
     Clang::found(program, version)
 }
 
-/// A line for whoever supervises, on a line of its own whatever was printed before.
-fn say(token: &str, message: Message) {
+/// Sends a message to the parent. It starts with a line break, because the submission may have printed part
+/// of a line.
+fn send(token: &str, message: Message) {
     let token = token.to_owned();
     let Ok(line) = serde_json::to_string(&Line { token, message }) else {
         return;
     };
     let mut stdout = io::stdout().lock();
-    // That nobody reads it shows where its input closes.
+    // Ignore errors: if the parent is gone, our stdin closes and we exit.
     let _ = writeln!(stdout, "\n{line}").and_then(|()| stdout.flush());
 }

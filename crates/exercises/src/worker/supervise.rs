@@ -1,4 +1,4 @@
-//! Starting a worker, listening to it, and ending it when its time is over.
+//! Supervision of a worker: starts it, receives its messages, and kills it after the time limit.
 
 use std::io::{BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -17,119 +17,120 @@ use process_wrap::std::ProcessGroup;
 use process_wrap::std::{ChildWrapper, CommandWrap};
 
 use super::job::{Job, Limits, Message};
-use super::lines::{Lines, Said};
+use super::lines::{Lines, OutputLine};
 use crate::data::{Step, Text};
 use crate::grade::{Failure, Verdict};
 use crate::lang::{Lang, tr};
 
-/// How often to look whether to stop.
-const LOOK: Duration = Duration::from_millis(50);
+/// The interval at which the supervisor checks for cancellation.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How often, and how long after, a folder that cannot be removed is tried again.
-const TRIES: u32 = 40;
-const TRY_AGAIN: Duration = Duration::from_millis(25);
+/// The number of attempts to remove a folder.
+const REMOVE_ATTEMPTS: u32 = 40;
+/// The delay between attempts to remove a folder.
+const REMOVE_DELAY: Duration = Duration::from_millis(25);
 
-/// So many lines of a worker's wait at most; then it has to.
-const WAITING: usize = 64;
+/// Capacity of the channel of output lines; a full channel blocks the worker.
+const CHANNEL_CAPACITY: usize = 64;
 
-/// What came of a job.
+/// The result of a job.
 #[derive(Clone, Debug)]
 pub struct Graded {
     /// The verdict.
     pub verdict: Verdict,
-    /// What the answer's kernels printed, its beginning.
+    /// The beginning of the kernels' output.
     pub printed: String,
 }
 
-/// Has a job done in a process of its own.
+/// Runs a job in a separate process.
 ///
 /// # Errors
 ///
-/// Where it cannot be graded, which says nothing of the answer.
+/// Fails if the submission cannot be graded for reasons outside it.
 pub fn supervise(job: Job) -> Result<Graded> {
     let graded = supervise_until(job, &AtomicBool::new(false), |_, _| {})?;
     graded.context("it was not to stop before its end")
 }
 
-/// The same, and `at` is told which step and size it comes to. `None` where `stop` became true before
-/// the end, which ends it.
+/// Runs a job in a separate process, calling `on_step` with each step and size. Returns `None` if `stop` becomes
+/// true before the end, which kills the worker.
 ///
 /// # Errors
 ///
-/// As [`supervise`].
+/// Fails as [`supervise`] does.
 pub fn supervise_until(
     mut job: Job,
     stop: &AtomicBool,
-    mut at: impl FnMut(Step, &[u32]),
+    mut on_step: impl FnMut(Step, &[u32]),
 ) -> Result<Option<Graded>> {
-    // When the program is to end, it waits until worker and folder are gone.
-    let tidy = interrupt::tidy();
+    // Delay the program's exit until the worker and its folder are gone.
+    let guard = interrupt::tidy();
     let scratch = Scratch::new()?;
     job.scratch = Some(scratch.0.clone());
     let job = &job;
     let text = serde_json::to_string(job)?;
     let mut worker = Worker(start(&job.limits, &scratch.0)?);
-    let ended = Instant::now() + job.limits.time();
-    let said = listen(&mut *worker.0, &job.token)?;
+    let deadline = Instant::now() + job.limits.time();
+    let output_lines = listen(&mut *worker.0, &job.token)?;
     let mut stdin = worker.0.stdin().take().context("a worker without input")?;
-    // A worker that ends before it has read all says why, or how it ended does.
+    // Ignore write errors: a worker that exits early reports the reason, or its exit status does.
     let _ = writeln!(stdin, "{text}").and_then(|()| stdin.flush());
 
     let mut printed = String::new();
-    let mut last = (Step::Compile, Vec::new());
+    let mut last_step = (Step::Compile, Vec::new());
     let message = loop {
         if interrupt::ending() {
-            drop((worker, scratch, tidy));
+            drop((worker, scratch, guard));
             interrupt::wait();
         }
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let left = ended.saturating_duration_since(Instant::now());
-        if left.is_zero() {
+        let remaining = deadline.saturating_duration_since(Instant::now());
+        if remaining.is_zero() {
             break None;
         }
-        match said.recv_timeout(left.min(LOOK)) {
-            Ok(Said::Message(Message::At { step, size })) => {
-                at(step, &size);
-                last = (step, size);
+        match output_lines.recv_timeout(remaining.min(POLL_INTERVAL)) {
+            Ok(OutputLine::Message(Message::Progress { step, size })) => {
+                on_step(step, &size);
+                last_step = (step, size);
             }
-            Ok(Said::Message(message)) => break Some(message),
-            Ok(Said::Printed(text)) => printed.push_str(&text),
+            Ok(OutputLine::Message(message)) => break Some(message),
+            Ok(OutputLine::Printed(text)) => printed.push_str(&text),
             Err(RecvTimeoutError::Timeout) => {}
-            // It ended, or closed its output, which comes to the same.
+            // The worker exited or closed its output; both mean that no verdict will follow.
             Err(RecvTimeoutError::Disconnected) => {
-                let died = died(&mut *worker.0, job, &last, ended)?;
-                break Some(Message::Verdict(Box::new(died)));
+                let verdict = explain_exit(&mut *worker.0, job, &last_step, deadline)?;
+                break Some(Message::Verdict(Box::new(verdict)));
             }
         }
     };
     drop((worker, stdin));
     let verdict = match message {
         Some(Message::Verdict(verdict)) => *verdict,
-        Some(Message::Broken(why)) => bail!(why),
-        Some(Message::At { .. }) => bail!("a worker said no more than where it is"),
+        Some(Message::InternalError(reason)) => bail!(reason),
+        Some(Message::Progress { .. }) => bail!("a worker said no more than where it is"),
         None => failed(
             job,
-            &last,
-            Text::both(|lang| too_long(job.limits.seconds, lang)),
+            &last_step,
+            Text::from_fn(|lang| too_long(job.limits.seconds, lang)),
         ),
     };
     let printed = printed.trim().to_owned();
     Ok(Some(Graded { verdict, printed }))
 }
 
-/// A worker, which ends with this value, and whatever it left running with it.
+/// A worker process, killed with all its descendants when this value is dropped.
 struct Worker(Box<dyn ChildWrapper>);
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // One that has ended already needs no more.
+        // Ignore the error for a worker that has already exited.
         let _ = self.0.kill();
     }
 }
 
-/// A folder for a worker and its compilers, which goes with this value.
+/// A temporary folder for a worker and its compilers, removed when this value is dropped.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -142,17 +143,17 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A process of the group that is about to end may still have made a file.
-        for _ in 0..TRIES {
+        // Retry, because a dying process of the group may still create a file.
+        for _ in 0..REMOVE_ATTEMPTS {
             match fs::remove_dir_all(&self.0) {
-                Err(error) if error.kind() != ErrorKind::NotFound => thread::sleep(TRY_AGAIN),
+                Err(error) if error.kind() != ErrorKind::NotFound => thread::sleep(REMOVE_DELAY),
                 _ => return,
             }
         }
     }
 }
 
-/// This program again, in a group of its own. Temporary files of it and of its compilers are in `scratch`.
+/// Starts this program as a worker in its own process group, with temporary files in `scratch`.
 fn start(limits: &Limits, scratch: &Path) -> Result<Box<dyn ChildWrapper>> {
     let program = env::current_exe().context(tr(
         "this program does not find itself",
@@ -161,8 +162,8 @@ fn start(limits: &Limits, scratch: &Path) -> Result<Box<dyn ChildWrapper>> {
     let mut command = Command::new(program);
     command
         .arg("worker")
-        .env("CUDA_SIM_TIME_LIMIT", limits.launch.to_string())
-        // Blocks one after the other: what they do to each other comes out the same every time.
+        .env("CUDA_SIM_TIME_LIMIT", limits.launch_seconds.to_string())
+        // Run blocks one after the other, so that interactions between blocks are reproducible.
         .env("RAYON_NUM_THREADS", "1")
         .envs(["TMPDIR", "TMP", "TEMP"].map(|variable| (variable, scratch)))
         .env_remove("CUDA_SIM_CHECK")
@@ -170,7 +171,7 @@ fn start(limits: &Limits, scratch: &Path) -> Result<Box<dyn ChildWrapper>> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
-    // Counters and checks are the simulator's, so a GPU grades only where it is asked for by name.
+    // Counters and checks need the simulator, so use a GPU only if it is requested explicitly.
     if env::var_os("CUDA_BACKEND").is_none_or(|backend| backend.is_empty()) {
         command.env("CUDA_BACKEND", "sim");
     }
@@ -185,11 +186,11 @@ fn start(limits: &Limits, scratch: &Path) -> Result<Box<dyn ChildWrapper>> {
     ))
 }
 
-/// Its lines, as they come.
-fn listen(worker: &mut dyn ChildWrapper, token: &str) -> Result<Receiver<Said>> {
+/// Spawns a thread that receives the worker's output lines.
+fn listen(worker: &mut dyn ChildWrapper, token: &str) -> Result<Receiver<OutputLine>> {
     let stdout = worker.stdout().take().context("a worker without output")?;
     let token = token.to_owned();
-    let (to, said) = sync_channel(WAITING);
+    let (to, output_lines) = sync_channel(CHANNEL_CAPACITY);
     let listen = move || {
         let lines = Lines::new(BufReader::new(stdout), token);
         for line in lines {
@@ -200,36 +201,36 @@ fn listen(worker: &mut dyn ChildWrapper, token: &str) -> Result<Receiver<Said>> 
     };
     let started = thread::Builder::new().spawn(listen);
     started.context(tr("cannot start a thread", "无法启动线程"))?;
-    Ok(said)
+    Ok(output_lines)
 }
 
-/// It ended without a verdict.
-fn died(
+/// Returns the verdict on a submission whose worker ended without one.
+fn explain_exit(
     worker: &mut dyn ChildWrapper,
     job: &Job,
-    last: &(Step, Vec<u32>),
-    ended: Instant,
+    last_step: &(Step, Vec<u32>),
+    deadline: Instant,
 ) -> Result<Verdict> {
-    // It closed its output; if it does not end now, it never would.
+    // The output is closed; a worker that is still running at the deadline would never exit.
     let status = loop {
         match worker.try_wait()? {
             Some(status) => break Some(status),
-            None if Instant::now() >= ended => break None,
+            None if Instant::now() >= deadline => break None,
             None => thread::sleep(Duration::from_millis(5)),
         }
     };
-    let why = match status {
-        None => Text::both(|lang| too_long(job.limits.seconds, lang)),
-        // No answer runs in the worker itself, so it was none that ended it so.
-        Some(status) if is_from_outside(status) => bail!(say!(
+    let reason = match status {
+        None => Text::from_fn(|lang| too_long(job.limits.seconds, lang)),
+        // No submission runs in the worker itself, so the signal came from outside.
+        Some(status) if is_from_outside(status) => bail!(localize!(
             job.lang,
             "the grading was ended from outside ({}), by somebody or because memory ran out: grade it again",
             "评分进程被外部终止（{}），可能是有人终止了它，也可能是内存耗尽：请重新评分";
             status
         )),
-        Some(status) => Text::both(|lang| ending(status, &job.limits, lang)),
+        Some(status) => Text::from_fn(|lang| explain_status(status, &job.limits, lang)),
     };
-    Ok(failed(job, last, why))
+    Ok(failed(job, last_step, reason))
 }
 
 fn failed(job: &Job, (step, size): &(Step, Vec<u32>), message: Text) -> Verdict {
@@ -244,7 +245,7 @@ fn failed(job: &Job, (step, size): &(Step, Vec<u32>), message: Text) -> Verdict 
 }
 
 fn too_long(seconds: u64, lang: Lang) -> String {
-    say!(
+    localize!(
         lang,
         "It was ended after {} seconds. Look for a loop that does not end.",
         "运行 {} 秒后被终止。请检查是否有不会结束的循环。";
@@ -252,28 +253,28 @@ fn too_long(seconds: u64, lang: Lang) -> String {
     )
 }
 
-/// What the end of a process says.
-pub fn ending(status: ExitStatus, limits: &Limits, lang: Lang) -> String {
+/// Explains the end of a process.
+pub fn explain_status(status: ExitStatus, limits: &Limits, lang: Lang) -> String {
     match signal(status) {
-        Some(signal) if signal == CPU_TIME => say!(
+        Some(signal) if signal == SIGXCPU => localize!(
             lang,
             "It was ended after {} seconds of computing. Look for a loop that does not end.",
             "计算 {} 秒后被终止。请检查是否有不会结束的循环。";
-            limits.computing
+            limits.cpu_seconds
         ),
-        Some(signal) if signal == ABORTED => say!(
+        Some(signal) if signal == SIGABRT => localize!(
             lang,
             "It was ended when it asked for more than {} GB of memory. Look at the lengths of its arrays.",
             "申请的内存超过 {} GB，被终止。请检查各数组的长度。";
             limits.memory >> 30
         ),
-        Some(signal) => say!(
+        Some(signal) => localize!(
             lang,
             "It crashed (signal {}), or the system ended it, as it does when memory runs out.",
             "它崩溃了（信号 {}），或者因内存耗尽等原因被系统终止。";
             signal
         ),
-        None => say!(
+        None => localize!(
             lang,
             "It ended ({}) before it was graded: an answer must not end the program.",
             "评分尚未完成它就退出了（{}）：答案不可以结束程序。";
@@ -282,12 +283,12 @@ pub fn ending(status: ExitStatus, limits: &Limits, lang: Lang) -> String {
     }
 }
 
-/// Whether a signal ended it.
+/// Returns true if a signal ended the process.
 pub fn is_signal(status: ExitStatus) -> bool {
     signal(status).is_some()
 }
 
-/// The code it ended with, in words.
+/// Formats the exit code.
 fn code(status: ExitStatus, lang: Lang) -> String {
     match (status.code(), lang) {
         (Some(code), Lang::Zh) => format!("退出码 {code}"),
@@ -296,12 +297,12 @@ fn code(status: ExitStatus, lang: Lang) -> String {
 }
 
 /// `SIGXCPU`
-const CPU_TIME: i32 = 24;
-/// `SIGABRT`, which is how a Rust program ends that gets no memory.
-const ABORTED: i32 = 6;
+const SIGXCPU: i32 = 24;
+/// `SIGABRT`, with which a Rust program ends when an allocation fails.
+const SIGABRT: i32 = 6;
 
-/// Whether the worker itself was ended by a signal that others send: SIGHUP, SIGINT, SIGQUIT, SIGKILL,
-/// SIGTERM.
+/// Returns true if the worker was ended by a signal that other processes send: SIGHUP, SIGINT, SIGQUIT,
+/// SIGKILL or SIGTERM.
 #[cfg(unix)]
 fn is_from_outside(status: ExitStatus) -> bool {
     let signal = std::os::unix::process::ExitStatusExt::signal(&status);

@@ -1,10 +1,10 @@
-//! The program, run as a student runs it, in a folder of its own.
+//! The program, run as a student runs it, in a temporary folder.
 
 #![allow(dead_code, reason = "every test program uses a part of it")]
 
-pub mod answers;
 #[cfg(target_os = "linux")]
 pub mod processes;
+pub mod submissions;
 #[cfg(unix)]
 mod terminal;
 
@@ -20,40 +20,40 @@ use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Why answers cannot be compiled here, and how they can be; none where they can.
-pub fn without_clang() -> Option<&'static str> {
-    static WHY: LazyLock<Option<String>> = LazyLock::new(|| {
-        let why = Clang::find().err()?;
+/// Returns the reason why submissions cannot be compiled here and how to fix that; `None` if they can.
+pub fn missing_clang() -> Option<&'static str> {
+    static REASON: LazyLock<Option<String>> = LazyLock::new(|| {
+        let reason = Clang::find().err()?;
         let install = install_command();
-        Some(format!("needs clang: {why}; install it:  {install}"))
+        Some(format!("needs clang: {reason}; install it:  {install}"))
     });
-    WHY.as_deref()
+    REASON.as_deref()
 }
 
-/// A test that takes clang. Without one it is ignored, and says how to have it run.
+/// Returns a test that is ignored without clang, with instructions to install it.
 pub fn with_clang<F>(name: impl Into<String>, test: F) -> Trial
 where
     F: FnOnce() -> Result<(), Failed> + Send + 'static,
 {
-    unless(without_clang(), name, test)
+    unless(missing_clang(), name, test)
 }
 
-/// A test that is ignored where something is missing, and says what.
-pub fn unless<F>(missing: Option<&'static str>, name: impl Into<String>, test: F) -> Trial
+/// Returns a test that is ignored if something is missing, with the reason.
+pub fn unless<F>(reason: Option<&'static str>, name: impl Into<String>, test: F) -> Trial
 where
     F: FnOnce() -> Result<(), Failed> + Send + 'static,
 {
-    Trial::ignorable_test(name, move || match missing {
-        Some(why) => Ok(Completion::ignored_with(why)),
+    Trial::ignorable_test(name, move || match reason {
+        Some(reason) => Ok(Completion::ignored_with(reason)),
         None => test().map(|()| Completion::Completed),
     })
 }
 
-/// An answer in Rust, to the exercise on blocks, with these items, whose first function does this and then
-/// returns that.
-pub fn blocks(items: &str, does: &str, returns: &str) -> String {
+/// Returns a Rust submission to the exercise on blocks, with these items and with a function `blocks` that
+/// executes `statements` and returns `result`.
+pub fn blocks(items: &str, statements: &str, result: &str) -> String {
     format!(
-        "{items}\npub fn blocks(count: u32, block: u32) -> u32 {{\n    {does}\n    {returns}\n}}\n\
+        "{items}\npub fn blocks(count: u32, block: u32) -> u32 {{\n    {statements}\n    {result}\n}}\n\
          pub fn grid(columns: u32, rows: u32, block: (u32, u32)) -> (u32, u32) {{\n    \
          (blocks(columns, block.0), blocks(rows, block.1))\n}}\n"
     )
@@ -67,7 +67,7 @@ pub struct Program {
     temporary: Option<PathBuf>,
 }
 
-/// What a run printed, and its exit code.
+/// The output and the exit code of a run.
 #[derive(Debug)]
 pub struct Run {
     /// The exit code.
@@ -79,7 +79,7 @@ pub struct Run {
 }
 
 impl Program {
-    /// With an empty folder.
+    /// Creates an empty folder.
     pub fn new() -> Self {
         Program {
             path: env!("CARGO_BIN_EXE_exercises").into(),
@@ -92,16 +92,16 @@ impl Program {
         }
     }
 
-    /// With a variable of the environment set.
-    pub fn with(mut self, variable: &'static str, value: impl Into<OsString>) -> Self {
+    /// Sets an environment variable.
+    pub fn with_env(mut self, variable: &'static str, value: impl Into<OsString>) -> Self {
         self.variables.push((variable, value.into()));
         self
     }
 
-    /// A copy of it in a folder of its own, with its library and nothing that this depends on.
-    pub fn parted(mut self) -> Self {
-        let beside = self.path.parent().expect("a folder").join("deps");
-        let library = fs::read_dir(beside)
+    /// Uses a copy of the program in another folder, with the library `submissions` but without its dependencies.
+    pub fn without_dependencies(mut self) -> Self {
+        let deps = self.path.parent().expect("a folder").join("deps");
+        let library = fs::read_dir(deps)
             .expect("what cargo built")
             .map(|entry| entry.expect("a file").file_name())
             .find(|name| {
@@ -109,58 +109,58 @@ impl Program {
                 name.starts_with("libanswers-") && name.ends_with(".rlib")
             })
             .expect("the program's library");
-        let there = self.home().join("deps");
-        fs::create_dir(&there).expect("made");
+        let copy_deps = self.home().join("deps");
+        fs::create_dir(&copy_deps).expect("made");
         let copied = self.home().join("exercises");
         fs::copy(&self.path, &copied).expect("copied");
         fs::copy(
             self.path.with_file_name("deps").join(&library),
-            there.join(&library),
+            copy_deps.join(&library),
         )
         .expect("copied");
         self.path = copied;
         self
     }
 
-    /// Where it runs.
+    /// Returns the working directory.
     pub fn home(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The student's folder.
+    /// Returns the student's folder.
     pub fn folder(&self) -> PathBuf {
         self.folder.path().join("answers")
     }
 
-    /// A file in it.
+    /// Returns the path of a file in the student's folder.
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder().join(name)
     }
 
-    /// Writes a file in it.
+    /// Writes a file in the student's folder.
     pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
         fs::create_dir_all(self.folder()).expect("made");
         fs::write(self.file(name), text).expect("written");
         self.file(name)
     }
 
-    /// Runs it with these arguments.
+    /// Runs the program with these arguments.
     pub fn run(&self, arguments: &[&str]) -> Run {
-        self.in_folder(arguments, Path::new("answers"))
+        self.run_in(arguments, Path::new("answers"))
     }
 
-    /// Runs it with arguments that are separated by blanks.
-    pub fn says(&self, arguments: &str) -> Run {
+    /// Runs the program with arguments separated by spaces.
+    pub fn run_line(&self, arguments: &str) -> Run {
         self.run(&arguments.split_whitespace().collect::<Vec<_>>())
     }
 
-    /// Has a file graded as the answer to an exercise; the exit code and the record.
-    pub fn graded(&self, exercise: &str, file: &Path) -> (i32, Value) {
-        self.graded_within("60", exercise, file)
+    /// Grades a file as a submission to an exercise. Returns the exit code and the record.
+    pub fn grade(&self, exercise: &str, file: &Path) -> (i32, Value) {
+        self.grade_within("60", exercise, file)
     }
 
-    /// The same within so many seconds.
-    pub fn graded_within(&self, seconds: &str, exercise: &str, file: &Path) -> (i32, Value) {
+    /// Grades a file as a submission to an exercise within a time limit in seconds.
+    pub fn grade_within(&self, seconds: &str, exercise: &str, file: &Path) -> (i32, Value) {
         let file = file.to_str().expect("a path in UTF-8");
         let flags = ["--json", "--seed", "1", "--seconds", seconds];
         let run = self.run(&[&["check", exercise, "--file", file], &flags[..]].concat());
@@ -170,19 +170,15 @@ impl Program {
         }
     }
 
-    /// Runs it with these arguments on another folder than its own.
-    pub fn in_folder(&self, arguments: &[&str], folder: &Path) -> Run {
-        let mut command = self.command();
-        let output = command.args(arguments).arg("--dir").arg(folder).output();
+    /// Runs the program with these arguments on another student's folder.
+    pub fn run_in(&self, arguments: &[&str], folder: &Path) -> Run {
+        let mut command = Command::from_std(self.command(arguments));
+        let output = command.arg("--dir").arg(folder).output();
         Run::of(&output.expect("it starts"))
     }
 
-    fn command(&self) -> Command {
-        Command::from_std(self.plain(&[]))
-    }
-
-    /// What runs it with these arguments on its own folder, to be started in another way.
-    pub fn plain(&self, arguments: &[&str]) -> std::process::Command {
+    /// Returns a command with these arguments that is not started yet.
+    pub fn command(&self, arguments: &[&str]) -> std::process::Command {
         let mut command = std::process::Command::new(&self.path);
         command.current_dir(self.folder.path());
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
@@ -193,7 +189,7 @@ impl Program {
         command
     }
 
-    /// A folder for its temporary files, and those of what it starts.
+    /// Creates a folder for the temporary files of the program and its children.
     pub fn with_temporary_folder(mut self) -> Self {
         let folder = self.temporary_folder();
         fs::create_dir(&folder).expect("made");
@@ -201,14 +197,14 @@ impl Program {
         self
     }
 
-    /// That folder.
+    /// Returns the folder for temporary files.
     pub fn temporary_folder(&self) -> PathBuf {
         self.home().join("temporary")
     }
 
-    /// Runs a line of a shell in which `exercises` is the program, with `--dir answers` to be given.
+    /// Runs a shell command in which `exercises` is the program; `--dir submissions` must be given.
     #[cfg(unix)]
-    pub fn in_shell(&self, line: &str) -> Run {
+    pub fn run_in_shell(&self, line: &str) -> Run {
         let mut shell = std::process::Command::new("sh");
         shell.current_dir(self.folder.path());
         shell.envs(self.variables.iter().map(|(name, value)| (name, value)));
@@ -220,7 +216,7 @@ impl Program {
 }
 
 impl Run {
-    /// What such an output has.
+    /// Converts a process's output.
     pub fn of(output: &Output) -> Run {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("it prints UTF-8");
         Run {
@@ -230,8 +226,8 @@ impl Run {
         }
     }
 
-    /// It ended with this code, and printed all of these.
-    pub fn has(&self, code: i32, parts: &[&str]) {
+    /// Asserts the exit code and that the output contains all parts.
+    pub fn assert_has(&self, code: i32, parts: &[&str]) {
         assert_eq!(self.code, code, "{self:#?}");
         let all = format!("{}{}", self.stdout, self.stderr);
         for part in parts {
@@ -239,9 +235,9 @@ impl Run {
         }
     }
 
-    /// It could not do it, and said why in one line that has all of these.
-    pub fn refuses(&self, parts: &[&str]) {
-        self.has(2, parts);
+    /// Asserts that the program failed with a one-line error that contains all parts.
+    pub fn assert_error(&self, parts: &[&str]) {
+        self.assert_has(2, parts);
         assert_eq!(self.stdout, "", "results in spite of the error");
         assert!(self.stderr.starts_with("error: "), "{self:#?}");
         assert!(!self.stderr.contains("panicked"), "{self:#?}");

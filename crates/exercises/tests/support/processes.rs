@@ -1,36 +1,37 @@
-//! What runs on this machine, as Linux tells it.
+//! Processes on this machine, from Linux's `/proc`.
 
 use std::fs;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Longer than anything takes on a machine that is busy with other things.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// A timeout that is long enough for a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The processes that have this path, or one below it, in a variable of their environment or run there: their
-/// numbers and commands.
-pub fn using(folder: &Path) -> Vec<(u32, String)> {
-    let needle = folder.as_os_str().as_encoded_bytes();
+/// Returns the IDs and commands of the processes that have this path, or one below it, in their environment.
+pub fn processes_using(folder: &Path) -> Vec<(u32, String)> {
+    let path_bytes = folder.as_os_str().as_encoded_bytes();
     let numbers = fs::read_dir("/proc").expect("Linux has it").flatten();
     let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let uses = |number: &u32| {
         let environment = fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
-        environment.windows(needle.len()).any(|part| part == needle)
+        environment
+            .windows(path_bytes.len())
+            .any(|part| part == path_bytes)
     };
-    let named = |number| {
+    let with_command = |number| {
         let command = fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
         (number, String::from_utf8_lossy(&command).replace('\0', " "))
     };
-    numbers.filter(uses).map(named).collect()
+    numbers.filter(uses).map(with_command).collect()
 }
 
-/// Waits until `what` is there.
-pub fn wait_for<T>(what: impl Fn() -> Option<T>) -> T {
-    let end = Instant::now() + PATIENCE;
+/// Waits until `poll` returns a value.
+pub fn wait_for<T>(poll: impl Fn() -> Option<T>) -> T {
+    let end = Instant::now() + TIMEOUT;
     loop {
-        if let Some(found) = what() {
-            return found;
+        if let Some(value) = poll() {
+            return value;
         }
         assert!(Instant::now() < end, "it does not come");
         thread::sleep(Duration::from_millis(10));

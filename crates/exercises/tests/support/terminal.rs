@@ -1,4 +1,4 @@
-//! The program in a terminal of its own.
+//! The program in a pseudoterminal.
 
 use std::io::{Read, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -9,21 +9,21 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 
 use super::Program;
 
-/// Longer than anything takes on a machine that is busy with other things.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// A timeout that is long enough for a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A program that runs in a terminal.
+/// A program that runs in a pseudoterminal.
 pub struct Terminal {
     child: Box<dyn Child + Send + Sync>,
     screen: Receiver<String>,
     keyboard: Box<dyn Write + Send>,
-    /// All that was shown since the last text that was waited for.
-    seen: String,
+    /// The output since the last text that was waited for.
+    output: String,
     _terminal: Box<dyn MasterPty + Send>,
 }
 
 impl Program {
-    /// Starts it with arguments in a terminal of so many rows and columns.
+    /// Starts the program with arguments in a terminal with this many rows and columns.
     pub fn in_terminal(&self, arguments: &str, rows: u16, cols: u16) -> Terminal {
         let size = PtySize {
             rows,
@@ -48,16 +48,16 @@ impl Program {
         let (to, screen) = channel();
         thread::spawn(move || {
             let mut bytes = [0; 4096];
-            let mut left = Vec::new();
-            // A terminal whose program has ended gives an error on Linux, and nothing elsewhere.
+            let mut remaining = Vec::new();
+            // When the program has ended, reading fails on Linux and returns nothing elsewhere.
             while let Ok(length @ 1..) = reader.read(&mut bytes) {
-                left.extend_from_slice(&bytes[..length]);
-                // A character may come in two parts.
-                let whole = match str::from_utf8(&left) {
+                remaining.extend_from_slice(&bytes[..length]);
+                // A character may be split between two reads.
+                let whole = match str::from_utf8(&remaining) {
                     Ok(text) => text.len(),
                     Err(error) => error.valid_up_to(),
                 };
-                let text = left.drain(..whole).collect();
+                let text = remaining.drain(..whole).collect();
                 if to.send(String::from_utf8(text).expect("checked")).is_err() {
                     return;
                 }
@@ -67,50 +67,50 @@ impl Program {
             child: child.expect("the program starts"),
             screen,
             keyboard: master.take_writer().expect("the terminal types"),
-            seen: String::new(),
+            output: String::new(),
             _terminal: master,
         }
     }
 }
 
 impl Terminal {
-    /// Waits until it shows `text`; what was shown before is forgotten then.
+    /// Waits until `text` is shown, then discards the output up to here.
     pub fn wait_for(&mut self, text: &str) {
-        let end = Instant::now() + PATIENCE;
-        while !self.seen.contains(text) {
-            let left = end.saturating_duration_since(Instant::now());
-            match self.screen.recv_timeout(left) {
-                Ok(more) => self.seen.push_str(&more),
-                Err(why) => panic!("{why}: no '{text}' in:\n{}", self.seen),
+        let end = Instant::now() + TIMEOUT;
+        while !self.output.contains(text) {
+            let remaining = end.saturating_duration_since(Instant::now());
+            match self.screen.recv_timeout(remaining) {
+                Ok(text_read) => self.output.push_str(&text_read),
+                Err(error) => panic!("{error}: no '{text}' in:\n{}", self.output),
             }
         }
-        self.seen.clear();
+        self.output.clear();
     }
 
-    /// Presses keys.
+    /// Sends key presses.
     pub fn press(&mut self, keys: &str) {
         self.keyboard
             .write_all(keys.as_bytes())
             .expect("the terminal types");
     }
 
-    /// The program's number.
+    /// Returns the process ID.
     pub fn id(&self) -> u32 {
         self.child.process_id().expect("it runs")
     }
 
-    /// Waits for the end; returns the exit code and what was shown since the last wait.
+    /// Waits for the end. Returns the exit code and the output since the last wait.
     pub fn end(mut self) -> (u32, String) {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         loop {
-            let left = end.saturating_duration_since(Instant::now());
-            match self.screen.recv_timeout(left) {
-                Ok(more) => self.seen.push_str(&more),
+            let remaining = end.saturating_duration_since(Instant::now());
+            match self.screen.recv_timeout(remaining) {
+                Ok(text_read) => self.output.push_str(&text_read),
                 Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => panic!("it does not end:\n{}", self.seen),
+                Err(RecvTimeoutError::Timeout) => panic!("it does not end:\n{}", self.output),
             }
         }
         let status = self.child.wait().expect("the program ends");
-        (status.exit_code(), self.seen)
+        (status.exit_code(), self.output)
     }
 }

@@ -1,46 +1,46 @@
-//! 03-blocks: how many blocks a launch needs.
+//! The interface of exercise 03-blocks: the number of blocks of a launch.
 
 use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
 
-use crate::panics::calling;
+use crate::panics::with_call;
 use crate::serve::serve;
 
-/// What the student's functions are called with.
+/// The arguments of the student's functions.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Question {
-    /// `grid`: columns and rows.
+pub struct Request {
+    /// The columns and rows passed to `grid`.
     pub matrix: (u32, u32),
-    /// `grid`: threads of a block.
+    /// The threads per block passed to `grid`.
     pub block: (u32, u32),
-    /// `blocks`, once each: elements, and threads of a block.
+    /// The arguments of the calls of `blocks`: elements, and threads per block.
     pub counts: Vec<(u32, u32)>,
 }
 
-/// What they return.
+/// The return values of the student's functions.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Reply {
-    /// `grid`.
+    /// The return value of `grid`.
     pub grid: (u32, u32),
-    /// `blocks`, in order.
+    /// The return values of `blocks`, in order.
     pub blocks: Vec<u32>,
 }
 
-/// The program around an answer.
+/// Runs the program around a submission.
 pub fn main(blocks: fn(u32, u32) -> u32, grid: fn(u32, u32, (u32, u32)) -> (u32, u32)) -> ExitCode {
-    serve(|question: Question| {
-        let (columns, rows) = question.matrix;
-        let counts = question.counts.iter();
+    serve(|request: Request| {
+        let (columns, rows) = request.matrix;
+        let counts = request.counts.iter();
         Ok(Reply {
             grid: {
-                let block = question.block;
+                let block = request.block;
                 let call = format!("grid({columns}, {rows}, {block:?})");
-                calling(call, || grid(columns, rows, block))
+                with_call(call, || grid(columns, rows, block))
             },
             blocks: counts
                 .map(|&(count, block)| {
-                    calling(format!("blocks({count}, {block})"), || blocks(count, block))
+                    with_call(format!("blocks({count}, {block})"), || blocks(count, block))
                 })
                 .collect(),
         })

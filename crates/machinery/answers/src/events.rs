@@ -1,4 +1,4 @@
-//! 25-events: the time of a kernel.
+//! The interface of exercise 25-events: the time of a kernel.
 
 use std::cell::Cell;
 use std::process::ExitCode;
@@ -13,62 +13,63 @@ use serde::{Deserialize, Serialize};
 
 use crate::serve::serve;
 
-/// Threads of a launch: one warp.
+/// Threads per launch, one warp.
 pub const THREADS: u32 = 32;
 
-/// The student's function: the median of so many times of what the closure launches.
+/// The student's function. It takes a stream, a number of samples and a closure that performs a launch, and
+/// returns the median time in milliseconds.
 pub type MedianMs = fn(&Stream, usize, &dyn Fn() -> CudaResult<()>) -> CudaResult<f32>;
 
-/// What it is called with.
+/// The arguments of the student's function and the parameters of its launches.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Question {
-    /// The kernel `work`.
+pub struct Request {
+    /// The PTX of the kernel `work`.
     pub ptx: String,
-    /// How many samples it is to take.
+    /// The number of samples to take.
     pub samples: usize,
-    /// Rounds of the first launch.
+    /// The number of rounds of the first launch.
     pub first: u32,
-    /// Rounds of the launches after that; then the same again.
+    /// The numbers of rounds of the following launches, repeated if there are more launches.
     pub rounds: Vec<u32>,
 }
 
-/// What came of it.
+/// The outcome of calling the student's function.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Reply {
-    /// What it returned; none where that is infinite or no number, which JSON does not have.
+    /// The return value; `None` if it is infinite or NaN, which JSON cannot represent.
     pub milliseconds: Option<f32>,
-    /// How often it called the closure.
+    /// The number of launches performed.
     pub launches: u32,
 }
 
-/// The program around an answer.
+/// Runs the program around a submission.
 pub fn main(median_ms: MedianMs) -> ExitCode {
     let mut opened = None;
-    serve(move |question| {
+    serve(move |request| {
         let gpu = match &mut opened {
             Some(gpu) => gpu,
-            none => none.insert(Gpu::open()?),
+            empty => empty.insert(Gpu::open()?),
         };
-        reply(median_ms, &gpu.stream, &question)
+        reply(median_ms, &gpu.stream, &request)
     })
 }
 
-fn reply(median_ms: MedianMs, stream: &Stream, question: &Question) -> Result<Reply> {
-    let module = module::load(&question.ptx)?;
+fn reply(median_ms: MedianMs, stream: &Stream, request: &Request) -> Result<Reply> {
+    let module = module::load(&request.ptx)?;
     let kernel = module.get_function("work")?;
     let out = DeviceBuffer::from_slice(&[0_f32; THREADS as usize])?;
     let launches = Cell::new(0_u32);
     let launch = || {
         let number = launches.replace(launches.get().wrapping_add(1));
         let rounds = match number.checked_sub(1) {
-            None => question.first,
-            Some(number) => question.rounds[number as usize % question.rounds.len()],
+            None => request.first,
+            Some(number) => request.rounds[number as usize % request.rounds.len()],
         };
-        // SAFETY: the arguments are those that the kernel is declared with, and it writes a number for
-        // each of its threads.
+        // SAFETY: the arguments match the signature of `work`, and `out` has one element for each of its
+        // `THREADS` threads.
         unsafe { launch!(kernel<<<1, THREADS, 0, stream>>>(out.as_device_ptr(), rounds)) }
     };
-    let milliseconds = median_ms(stream, question.samples, &launch)?;
+    let milliseconds = median_ms(stream, request.samples, &launch)?;
     stream.synchronize()?;
     Ok(Reply {
         milliseconds: Some(milliseconds),

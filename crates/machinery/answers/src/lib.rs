@@ -1,20 +1,21 @@
-//! What an answer in Rust is compiled against: CUDA, the types that the answer uses, and the questions that
-//! the program around it is asked.
+//! The library that Rust submissions are compiled against: CUDA, the types that submissions use, and the
+//! requests that the program around a submission replies to.
 //!
-//! That program runs a stranger's code, so nothing is in here that a student should not know: no reference,
-//! no solution, no verdict. Data flows one way:
+//! That program runs untrusted code, so this crate contains nothing that a student must not see: no
+//! reference, no solution, no verdict. Data flows in one direction:
 //!
 //! ```text
-//! the course: a question, such as a size  →  this program: what the student's function makes of it  →
-//! the course: compares that with its own result
+//! grader: sends a request, such as a size  →  this program: replies with the student's result  →
+//! grader: compares the result with its own
 //! ```
 //!
-//! Each exercise is a module with its `Question`, its `Reply`, and the `main` of the program around an answer.
+//! Each exercise has a module with its `Request`, its `Reply`, and the `main` of the program around a
+//! submission.
 
-// cust calls the CUDA driver's functions, which this crate defines.
+// The crate cust calls the CUDA driver's functions, which `cuda_driver` defines.
 extern crate cuda_driver as _;
 
-// For answers.
+// For use by submissions.
 pub use {anyhow, cust};
 
 pub mod blocks;

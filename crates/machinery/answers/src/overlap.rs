@@ -1,4 +1,4 @@
-//! 34-overlap: copies and kernels in streams.
+//! The interface of exercise 34-overlap: copies and kernels in streams.
 
 use std::process::ExitCode;
 
@@ -6,92 +6,95 @@ use serde::{Deserialize, Serialize};
 
 use crate::serve::serve;
 
-/// What the student's function is called with.
+/// The arguments of the student's function.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Question {
-    /// Once for each of these numbers of chunks.
+pub struct Request {
+    /// The number of chunks of each call.
     pub chunks: Vec<u32>,
 }
 
-/// What it asked for, each time.
+/// The orders that the student's function gave.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Reply {
-    /// In order.
+    /// The orders of each call, in sequence.
     pub orders: Vec<Vec<Order>>,
 }
 
-/// Something that is put into a stream, or waited for.
+/// An operation enqueued in a stream, or a wait for one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
-    /// A chunk, by its number, from the host to the device.
+    /// Copies a chunk from the host to the device.
     CopyIn(u32, Stream),
-    /// The kernel on a chunk.
+    /// Launches the kernel on a chunk.
     Launch(u32, Stream),
-    /// The chunk's results from the device to the host.
+    /// Copies a chunk's results from the device to the host.
     CopyOut(u32, Stream),
-    /// The host waits for one stream.
+    /// Blocks the host until a stream is idle.
     Wait(Stream),
 }
 
-/// A stream, by its number.
+/// A stream, identified by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Stream(u32);
 
 impl Stream {
-    /// Its number, from 0.
+    /// Returns the stream's number, from 0.
     pub fn number(self) -> u32 {
         self.0
     }
 }
 
-/// What takes orders. Nothing runs: it is written down what was asked for.
+/// A mock device that records orders without executing them.
 #[derive(Debug, Default)]
 pub struct Device {
     streams: u32,
     orders: Vec<Order>,
 }
 
-/// More orders than this are a slip.
-const MOST: usize = 10_000;
+/// The maximum number of orders; more indicate an error such as an endless loop.
+const MAX_ORDERS: usize = 10_000;
 
 impl Device {
-    /// A new stream.
+    /// Creates a stream.
     pub fn stream(&mut self) -> Stream {
         self.streams += 1;
         Stream(self.streams - 1)
     }
 
-    /// Copies chunk `chunk` to the device, in a stream: 10 µs.
+    /// Copies chunk `chunk` to the device in a stream, which takes 10 µs.
     pub fn copy_in(&mut self, chunk: u32, stream: Stream) {
         self.order(Order::CopyIn(chunk, stream));
     }
 
-    /// Launches the kernel on chunk `chunk`, in a stream: 10 µs.
+    /// Launches the kernel on chunk `chunk` in a stream, which takes 10 µs.
     pub fn launch(&mut self, chunk: u32, stream: Stream) {
         self.order(Order::Launch(chunk, stream));
     }
 
-    /// Copies the results of chunk `chunk` back, in a stream: 10 µs.
+    /// Copies the results of chunk `chunk` back in a stream, which takes 10 µs.
     pub fn copy_out(&mut self, chunk: u32, stream: Stream) {
         self.order(Order::CopyOut(chunk, stream));
     }
 
-    /// Waits until all that is in a stream is done.
+    /// Waits until all operations in a stream are done.
     pub fn wait(&mut self, stream: Stream) {
         self.order(Order::Wait(stream));
     }
 
     fn order(&mut self, order: Order) {
-        assert!(self.orders.len() < MOST, "more than {MOST} orders");
+        assert!(
+            self.orders.len() < MAX_ORDERS,
+            "more than {MAX_ORDERS} orders"
+        );
         self.orders.push(order);
     }
 }
 
-/// The program around an answer.
+/// Runs the program around a submission.
 pub fn main(process: fn(&mut Device, u32)) -> ExitCode {
-    serve(|question: Question| {
-        let orders = question.chunks.iter().map(|&chunks| {
+    serve(|request: Request| {
+        let orders = request.chunks.iter().map(|&chunks| {
             let mut device = Device::default();
             process(&mut device, chunks);
             device.orders

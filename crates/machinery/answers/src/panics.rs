@@ -1,65 +1,65 @@
-//! A panic of the student's code, in words.
+//! Capture of panics in the student's code.
 
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex, PoisonError};
 
 thread_local! {
-    /// The call of the student's code that is under way, as it would be written.
+    /// The current call of the student's code, in source form.
     static CALL: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Calls the student's code; where it panics, `call` tells which call it was.
-pub fn calling<T>(call: String, work: impl FnOnce() -> T) -> T {
+/// Calls the student's code, recording `call` for the case that it panics.
+pub fn with_call<T>(call: String, work: impl FnOnce() -> T) -> T {
     CALL.set(call);
-    let done = work();
+    let result = work();
     CALL.take();
-    done
+    result
 }
 
-/// What a panic says, and in which call, where that is known.
+/// A caught panic.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Panicked {
-    /// The message and the place.
-    pub why: String,
-    /// The call, as `blocks(7, 2)`; empty where it is not known.
+pub struct CaughtPanic {
+    /// The message and the source location.
+    pub message: String,
+    /// The call, such as `blocks(7, 2)`; empty if unknown.
     pub call: String,
 }
 
-/// Keeps what the next panic says, in place of printing it.
-pub struct Panics(Arc<Mutex<String>>);
+/// A panic hook that records the first message instead of printing it.
+pub struct PanicRecorder(Arc<Mutex<String>>);
 
-impl Panics {
-    /// From now on.
-    pub fn kept() -> Panics {
-        let said = Arc::new(Mutex::new(String::new()));
-        let to = Arc::clone(&said);
+impl PanicRecorder {
+    /// Installs the hook.
+    pub fn install() -> PanicRecorder {
+        let message = Arc::new(Mutex::new(String::new()));
+        let recorded = Arc::clone(&message);
         panic::set_hook(Box::new(move |panic| {
-            let mut said = to.lock().unwrap_or_else(PoisonError::into_inner);
-            // The first is the cause of any other.
-            if said.is_empty() {
-                *said = in_words(panic.payload_as_str(), panic.location());
+            let mut message = recorded.lock().unwrap_or_else(PoisonError::into_inner);
+            // Record only the first panic, which causes the others.
+            if message.is_empty() {
+                *message = format_message(panic.payload_as_str(), panic.location());
             }
         }));
-        Panics(said)
+        PanicRecorder(message)
     }
 
-    /// Does it; where it panics, the error is what the panic said.
-    pub fn caught<T>(&self, work: impl FnOnce() -> T) -> Result<T, Panicked> {
+    /// Runs `work`; returns the recorded message if it panics.
+    pub fn catch<T>(&self, work: impl FnOnce() -> T) -> Result<T, CaughtPanic> {
         panic::catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
-            let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            Panicked {
-                why: std::mem::take(&mut *said),
+            let mut message = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            CaughtPanic {
+                message: std::mem::take(&mut *message),
                 call: CALL.take(),
             }
         })
     }
 }
 
-fn in_words(what: Option<&str>, place: Option<&panic::Location>) -> String {
-    let what = what.unwrap_or("?");
-    match place {
-        Some(place) => format!("{what}\n  {}:{}", place.file(), place.line()),
-        None => what.to_owned(),
+fn format_message(message: Option<&str>, location: Option<&panic::Location>) -> String {
+    let message = message.unwrap_or("?");
+    match location {
+        Some(location) => format!("{message}\n  {}:{}", location.file(), location.line()),
+        None => message.to_owned(),
     }
 }

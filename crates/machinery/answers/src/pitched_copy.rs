@@ -1,4 +1,4 @@
-//! 10-pitched-copy: a copy in two dimensions.
+//! The interface of exercise 10-pitched-copy: a two-dimensional copy.
 
 use std::process::ExitCode;
 
@@ -9,40 +9,40 @@ use crate::serve::serve;
 /// A part of a matrix of floats on the host.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Part {
-    /// Floats of a row.
+    /// Floats per row.
     pub width: usize,
-    /// Rows.
+    /// The number of rows.
     pub height: usize,
-    /// Floats from the start of a row to that of the next: as many as the whole matrix is wide.
+    /// The distance between the starts of consecutive rows in floats, which is the width of the whole matrix.
     pub stride: usize,
 }
 
-/// What a copy in two dimensions is told, but for the addresses: the arguments of `cudaMemcpy2D`.
+/// The arguments of `cudaMemcpy2D`, without the addresses.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Copy2d {
-    /// Bytes from the start of a row to that of the next, where it goes to.
+    /// The distance between the starts of consecutive rows in the destination, in bytes.
     pub destination_pitch: usize,
-    /// Bytes from the start of a row to that of the next, where it comes from.
+    /// The distance between the starts of consecutive rows in the source, in bytes.
     pub source_pitch: usize,
-    /// Bytes of each row that are copied.
+    /// The number of bytes copied per row.
     pub width: usize,
-    /// Rows that are copied.
+    /// The number of rows copied.
     pub height: usize,
 }
 
-/// What the student's function is called with.
+/// The arguments of the student's function.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Question {
-    /// What is to be copied.
+pub struct Request {
+    /// The part to copy.
     pub part: Part,
-    /// Bytes from the start of a row to that of the next, where it is copied to.
+    /// The distance between the starts of consecutive rows in the destination, in bytes.
     pub pitch: usize,
 }
 
-/// What it returns.
+/// The return value of the student's function.
 pub type Reply = Copy2d;
 
-/// The program around an answer.
+/// Runs the program around a submission.
 pub fn main(copy: fn(Part, usize) -> Copy2d) -> ExitCode {
-    serve(|Question { part, pitch }| Ok(copy(part, pitch)))
+    serve(|Request { part, pitch }| Ok(copy(part, pitch)))
 }

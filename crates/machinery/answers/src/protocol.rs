@@ -1,41 +1,43 @@
-//! How a question and its reply are written: each is a line of JSON.
+//! The protocol between the grader and the program around a submission: each request and each reply is a line
+//! of JSON.
 
 use serde::{Deserialize, Serialize};
 
-/// Begins a line with a reply. Other lines are what the student's code printed.
+/// The prefix of lines with replies. Other lines are output of the student's code.
 pub const REPLY: &str = "@reply ";
 
-/// What a program is asked.
+/// A request to the program.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Question<Q> {
-    /// Counts from 1.
+pub struct Request<Q> {
+    /// The request's number, from 1.
     pub number: u32,
-    /// The exercise's own.
-    pub asks: Q,
+    /// The exercise's own data.
+    pub data: Q,
 }
 
-/// What a program makes of a question.
+/// The reply to a request.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Reply<R> {
-    /// That of the question.
+    /// The request's number.
     pub number: u32,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome<R>,
 }
 
-/// What came of calling the student's functions.
+/// The outcome of calling the student's functions.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome<R> {
-    /// They returned, and this is what.
+    /// They returned this data.
     Data(R),
-    /// They returned an error, in words.
+    /// They returned this error.
     Error(String),
     /// They panicked.
     Panic {
-        /// The message and the place.
-        why: String,
-        /// In which call, as `blocks(7, 2)`; empty where it is not known.
+        /// The message and the source location.
+        #[serde(rename = "why")]
+        message: String,
+        /// The call, such as `blocks(7, 2)`; empty if unknown.
         call: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The program around an answer: questions in, replies out.
+//! The main loop of the program around a submission: reads requests and writes replies.
 
 use std::io::{self, BufRead, Write};
 use std::process::{self, ExitCode};
@@ -10,47 +10,47 @@ use common::error::in_words;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::panics::{Panicked, Panics};
-use crate::protocol::{Outcome, Question, REPLY, Reply};
+use crate::panics::{CaughtPanic, PanicRecorder};
+use crate::protocol::{Outcome, REPLY, Reply, Request};
 
-/// Replies to all questions from standard input. The process ends when that closes.
-pub fn serve<Q, R>(mut answer: impl FnMut(Q) -> Result<R>) -> ExitCode
+/// Replies to all requests on standard input. The process ends when that closes.
+pub fn serve<Q, R>(mut handler: impl FnMut(Q) -> Result<R>) -> ExitCode
 where
     Q: DeserializeOwned + Send + 'static,
     R: Serialize,
 {
-    let panics = Panics::kept();
-    for Question { number, asks } in questions() {
-        let outcome = match panics.caught(|| answer(asks)) {
+    let panic_recorder = PanicRecorder::install();
+    for Request { number, data } in requests() {
+        let outcome = match panic_recorder.catch(|| handler(data)) {
             Ok(Ok(data)) => Outcome::Data(data),
             Ok(Err(error)) => Outcome::Error(in_words(&error)),
-            Err(Panicked { why, call }) => Outcome::Panic { why, call },
+            Err(CaughtPanic { message, call }) => Outcome::Panic { message, call },
         };
-        if say(&Reply { number, outcome }).is_err() {
-            return ExitCode::FAILURE; // nobody listens any more
+        if send(&Reply { number, outcome }).is_err() {
+            return ExitCode::FAILURE; // the grader is gone
         }
     }
-    ExitCode::FAILURE // a question that is none
+    ExitCode::FAILURE // a request was invalid
 }
 
-/// The questions, as they come. They are read by a thread of its own, which ends the process with them:
-/// who asks may go while the student's code runs.
-fn questions<Q: DeserializeOwned + Send + 'static>() -> Receiver<Question<Q>> {
-    let (to, questions) = channel();
+/// Receives the requests. A separate thread reads them and ends the process at the end of input, because the
+/// grader may exit while the student's code runs.
+fn requests<Q: DeserializeOwned + Send + 'static>() -> Receiver<Request<Q>> {
+    let (to, requests) = channel();
     thread::spawn(move || {
         for line in io::stdin().lock().lines().map_while(io::Result::ok) {
-            let sent = serde_json::from_str(&line).map(|question| to.send(question));
+            let sent = serde_json::from_str(&line).map(|request| to.send(request));
             if !matches!(sent, Ok(Ok(()))) {
                 return;
             }
         }
         process::exit(0)
     });
-    questions
+    requests
 }
 
-/// A line of its own, whatever was printed before.
-fn say(reply: &impl Serialize) -> Result<()> {
+/// Writes a reply on its own line; the student's code may have printed part of a line.
+fn send(reply: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string(reply)?;
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "\n{REPLY}{text}")?;

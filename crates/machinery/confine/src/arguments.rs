@@ -1,14 +1,14 @@
-//! Rules as arguments of the hidden command, so that paths of any bytes come through.
+//! Encoding of rules as arguments of the hidden command, which preserves paths with any bytes.
 
 use std::ffi::{OsStr, OsString};
 
 use crate::{Error, Rules};
 
-/// After the last of the rules' arguments.
+/// The end of the rules' arguments.
 const END: &str = "--";
 
-/// The rules as arguments: a word and a value each, and [`END`].
-pub fn written(rules: &Rules) -> Vec<OsString> {
+/// Encodes rules as pairs of a keyword and a value, followed by [`END`].
+pub fn encode(rules: &Rules) -> Vec<OsString> {
     let mut all: Vec<OsString> = Vec::new();
     let mut add = |word: &str, value: &OsStr| all.extend([word.into(), value.to_owned()]);
     let lists = [
@@ -24,7 +24,7 @@ pub fn written(rules: &Rules) -> Vec<OsString> {
     }
     let numbers = [
         ("processes", Some(u64::from(rules.processes))),
-        ("computing", Some(rules.computing)),
+        ("computing", Some(rules.cpu_seconds)),
         ("memory", rules.memory),
         ("file", Some(rules.file)),
     ];
@@ -37,32 +37,32 @@ pub fn written(rules: &Rules) -> Vec<OsString> {
     all
 }
 
-/// The rules that stand there, and what follows them: the program and its arguments.
-pub fn read(
+/// Decodes rules. Returns them with the remaining arguments: the program and its arguments.
+pub fn decode(
     mut arguments: impl Iterator<Item = OsString>,
 ) -> Result<(Rules, Vec<OsString>), Error> {
     let mut rules = Rules::default();
     loop {
-        let word = arguments.next().unwrap_or_default();
-        if word == END {
+        let keyword = arguments.next().unwrap_or_default();
+        if keyword == END {
             return Ok((rules, arguments.collect()));
         }
-        let wrong = || Error::Arguments(format!("'{}'", word.display()));
-        let value = arguments.next().ok_or_else(wrong)?;
+        let invalid = || Error::Arguments(format!("'{}'", keyword.display()));
+        let value = arguments.next().ok_or_else(invalid)?;
         let number = || {
             let digits = value.to_str().and_then(|value| value.parse().ok());
-            digits.ok_or_else(wrong)
+            digits.ok_or_else(invalid)
         };
-        match word.to_str().unwrap_or_default() {
+        match keyword.to_str().unwrap_or_default() {
             "read" => rules.read.push(value.into()),
             "write" => rules.write.push(value.into()),
             "execute" => rules.execute.push(value.into()),
             "device" => rules.devices.push(value.into()),
             "processes" => rules.processes = number()? == 1,
-            "computing" => rules.computing = number()?,
+            "computing" => rules.cpu_seconds = number()?,
             "memory" => rules.memory = Some(number()?),
             "file" => rules.file = number()?,
-            _ => return Err(wrong()),
+            _ => return Err(invalid()),
         }
     }
 }
@@ -78,26 +78,26 @@ mod tests {
             execute: Vec::new(),
             devices: vec!["/dev/gpu0".into()],
             processes: true,
-            computing: 7,
+            cpu_seconds: 7,
             memory: Some(4 << 30),
             file: 9,
         }
     }
 
     #[test]
-    fn rules_come_through_whatever_the_paths_are_called() {
+    fn rules_round_trip_with_any_paths() {
         let none = Rules::default();
         for rules in [rules(), none] {
             let program = ["clang", "--", "-x"].map(OsString::from);
-            let all = written(&rules).into_iter().chain(program.clone());
-            let (read, rest) = read(all).expect("they are well formed");
-            assert_eq!(read, rules);
+            let all = encode(&rules).into_iter().chain(program.clone());
+            let (decoded, rest) = decode(all).expect("valid arguments");
+            assert_eq!(decoded, rules);
             assert_eq!(rest, program);
         }
     }
 
     #[test]
-    fn other_arguments_are_refused() {
+    fn invalid_arguments_are_rejected() {
         for arguments in [
             &[][..],
             &["read"],
@@ -106,7 +106,7 @@ mod tests {
             &["rights", "all", "--"],
         ] {
             let all = arguments.iter().map(OsString::from);
-            assert!(read(all).is_err(), "{arguments:?}");
+            assert!(decode(all).is_err(), "{arguments:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The hidden command: it gives up rights, and becomes the program.
+//! The hidden command, which gives up its rights and then becomes the confined program.
 
 use std::env;
 use std::ffi::OsString;
@@ -6,65 +6,66 @@ use std::process::{Command, ExitCode};
 
 use crate::{Error, Rules, arguments, limits, system};
 
-/// Its name.
+/// The name of the hidden command.
 pub const COMMAND: &str = "confined";
 
-/// Its exit code where the program did not start.
-pub const CANNOT: u8 = 125;
+/// The exit code if the program could not be started.
+pub const EXIT_NOT_STARTED: u8 = 125;
 
-/// Does what [`Rules::command`] asked for, if that is how this program was started; `None` if not. A
-/// `main` that calls this first can confine programs.
+/// Runs the hidden command if [`Rules::command`] started this process; returns `None` otherwise. Any `main`
+/// that calls this first can confine programs.
 ///
-/// Where the program starts, this does not return, but on Windows when the program has ended.
-pub fn asked() -> Option<ExitCode> {
+/// If the program starts, this function returns only on Windows, after the program has ended.
+pub fn run_if_child() -> Option<ExitCode> {
     let mut arguments = env::args_os().skip(1);
     (arguments.next()? == COMMAND).then(|| {
-        start(arguments).unwrap_or_else(|why| {
-            eprintln!("error: {why}");
-            ExitCode::from(CANNOT)
+        start(arguments).unwrap_or_else(|error| {
+            eprintln!("error: {error}");
+            ExitCode::from(EXIT_NOT_STARTED)
         })
     })
 }
 
-fn start(given: impl Iterator<Item = OsString>) -> Result<ExitCode, Error> {
-    let (rules, mut program) = arguments::read(given)?;
+fn start(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode, Error> {
+    let (rules, mut program) = arguments::decode(arguments)?;
     if program.is_empty() {
         return Err(Error::Arguments("no program".to_owned()));
     }
     let mut command = Command::new(program.remove(0));
     command.args(program);
-    this_process(&rules)?;
-    become_it(command)
+    confine_this_process(&rules)?;
+    replace_process(command)
 }
 
 #[cfg(unix)]
-fn become_it(mut command: Command) -> Result<ExitCode, Error> {
-    let why = std::os::unix::process::CommandExt::exec(&mut command);
-    Err(not_started(&command, &why))
+fn replace_process(mut command: Command) -> Result<ExitCode, Error> {
+    let error = std::os::unix::process::CommandExt::exec(&mut command);
+    Err(start_error(&command, &error))
 }
 
-/// A process of Windows cannot become another: this one waits for it.
+/// Runs the program and waits for it, because a Windows process cannot become another.
 #[cfg(not(unix))]
-fn become_it(mut command: Command) -> Result<ExitCode, Error> {
+fn replace_process(mut command: Command) -> Result<ExitCode, Error> {
     let status = command
         .status()
-        .map_err(|why| not_started(&command, &why))?;
+        .map_err(|error| start_error(&command, &error))?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
-    Ok(ExitCode::from(code.unwrap_or(CANNOT)))
+    Ok(ExitCode::from(code.unwrap_or(EXIT_NOT_STARTED)))
 }
 
-fn not_started(command: &Command, why: &std::io::Error) -> Error {
+fn start_error(command: &Command, error: &std::io::Error) -> Error {
     let program = command.get_program().display();
-    Error::System(format!("{program} does not start: {why}"))
+    Error::System(format!("{program} does not start: {error}"))
 }
 
-/// Confines this process, for good, and all that it starts from now on. It has to be its only thread: others
-/// would keep their rights.
+/// Confines this process and everything that it starts, permanently. It must have no other thread, because
+/// existing threads would keep their rights.
 ///
 /// # Errors
 ///
-/// Where the system refuses what it can do by [`crate::kept`]. Then some of it may be done.
-pub fn this_process(rules: &Rules) -> Result<(), Error> {
+/// Fails if the system refuses a restriction that [`crate::support`] reports as supported. Some restrictions may
+/// be in effect then.
+pub fn confine_this_process(rules: &Rules) -> Result<(), Error> {
     limits::lower(rules)?;
     system::confine(rules)
 }

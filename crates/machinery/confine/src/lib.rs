@@ -1,28 +1,28 @@
-//! Starts a program that can open the files that are listed and no others, has no network, leaves no process
-//! behind, and ends at its limits.
+//! Runs a program that can open only listed files, has no network, leaves no process behind, and has resource
+//! limits.
 //!
-//! A process gives up its own rights, for good, and then becomes the program that is not to have them. So the
-//! program that confines others starts itself again: [`Rules::command`] makes the command, and its `main`
-//! begins with [`asked`], which does the rest.
+//! A process gives up its own rights permanently and then becomes the program to confine. Therefore the
+//! program that confines others starts itself again: [`Rules::command`] builds the command, and `main` must
+//! begin with [`run_if_child`], which does the rest.
 //!
-//! | what is kept from it | on Linux, by | on macOS | on Windows |
+//! | denied | on Linux, by | on macOS | on Windows |
 //! |---|---|---|---|
 //! | files that are not listed | Landlock | no | no |
 //! | the network | seccomp | no | no |
-//! | starting other programs, where `processes` is false | seccomp | no | no |
-//! | signals to other processes, and looking into them | Landlock or seccomp | no | no |
+//! | starting other programs, unless `processes` is true | seccomp | no | no |
+//! | signalling and tracing other processes | Landlock or seccomp | no | no |
 //! | leaving its process group | seccomp | no | no |
-//! | computing time, memory, the length of a file | limits of the process | all but the memory | no |
-//! | the variables of its environment | they are cleared | they are cleared | they are cleared |
+//! | exceeding limits of CPU time, memory and file size | resource limits | all except memory | no |
+//! | environment variables | cleared | cleared | cleared |
 //!
-//! What Linux does not keep from it: whether a file exists, how long it is and when it was changed.
-//! [`kept`] says what the system at hand can do.
+//! Linux does not hide whether a file exists, its size and its modification time. [`support`] reports what the
+//! current system supports.
 
 mod arguments;
 mod hidden;
-mod kept;
 mod limits;
 mod rules;
+mod support;
 
 #[cfg(all(
     target_os = "linux",
@@ -43,29 +43,29 @@ mod system;
         target_arch = "riscv64"
     )
 )))]
-#[path = "other.rs"]
+#[path = "unsupported.rs"]
 mod system;
 
-pub use hidden::{CANNOT, asked, this_process};
-pub use kept::{Kept, kept};
+pub use hidden::{EXIT_NOT_STARTED, confine_this_process, run_if_child};
 pub use limits::lower as lower_limits;
 pub use rules::{Rules, system_libraries};
+pub use support::{Support, support};
 
-/// Why a program is not confined.
+/// The reason why a program could not be confined.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A limit could not be lowered.
-    #[error("cannot lower the limit on {what}: {why}")]
+    #[error("cannot lower the limit on {what}: {error}")]
     Limit {
-        /// What it limits.
+        /// The limited resource.
         what: &'static str,
-        /// What the system said.
-        why: std::io::Error,
+        /// The system's error.
+        error: std::io::Error,
     },
-    /// Landlock or seccomp refused.
+    /// Landlock or seccomp failed.
     #[error("the system does not confine it: {0}")]
     System(String),
-    /// The hidden command got other arguments than [`Rules::command`] gives.
+    /// The hidden command got arguments that [`Rules::command`] does not produce.
     #[error("this command is for the program's own use: {0}")]
     Arguments(String),
 }

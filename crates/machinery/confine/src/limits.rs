@@ -1,38 +1,39 @@
-//! A process lowers its own limits; what it starts inherits them.
+//! Resource limits of a process, which its children inherit.
 
 use crate::{Error, Rules};
 
-/// Lowers this process's limits to the rules', for good, and confines it in no other way.
+/// Lowers this process's limits permanently, without other restrictions.
 ///
 /// # Errors
 ///
-/// Where the system does not lower one.
+/// Fails if the system does not lower a limit.
 #[cfg(unix)]
 pub fn lower(rules: &Rules) -> Result<(), Error> {
     use rlimit::Resource;
 
     let mut lowered = vec![
-        (Resource::CPU, "computing time", rules.computing),
-        (Resource::FSIZE, "the length of a file", rules.file),
-        (Resource::CORE, "what a crash leaves", 0),
+        (Resource::CPU, "CPU time", rules.cpu_seconds),
+        (Resource::FSIZE, "the file size", rules.file),
+        (Resource::CORE, "core dumps", 0),
     ];
-    // macOS has no limit on memory that it keeps.
+    // macOS does not enforce a limit on memory.
     if let Some(memory) = rules.memory.filter(|_| cfg!(not(target_vendor = "apple"))) {
         lowered.push((Resource::AS, "memory", memory));
     }
-    for (resource, what, most) in lowered {
-        let failed = |why| Error::Limit { what, why };
+    for (resource, what, maximum) in lowered {
+        let failed = |error| Error::Limit { what, error };
         let (_, hard) = resource.get().map_err(failed)?;
-        // At the first of both a process is told why it ends, at the second it is just ended.
-        let last = most.saturating_add(u64::from(resource == Resource::CPU));
+        // At the soft CPU limit the process gets a signal that tells the reason; at the hard limit it is just
+        // killed.
+        let hard_limit = maximum.saturating_add(u64::from(resource == Resource::CPU));
         resource
-            .set(most.min(hard), last.min(hard))
+            .set(maximum.min(hard), hard_limit.min(hard))
             .map_err(failed)?;
     }
     Ok(())
 }
 
-/// On Windows whoever starts it has to end it.
+/// Does nothing on Windows, where the parent must enforce the limits.
 #[cfg(not(unix))]
 pub fn lower(_rules: &Rules) -> Result<(), Error> {
     Ok(())

@@ -1,4 +1,4 @@
-//! What a program may do.
+//! The rules of a confined program.
 
 use std::env;
 use std::ffi::OsStr;
@@ -9,31 +9,31 @@ use std::process::Command;
 
 use crate::{arguments, hidden};
 
-/// What a program may do. All that is not said here is refused.
+/// The rights and limits of a program; everything else is denied.
 ///
-/// Files and folders need not be there. A folder stands for all that is in it.
+/// Files and folders need not exist. A folder includes everything in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
-    /// Files and folders that it may read.
+    /// Files and folders that the program may read.
     pub read: Vec<PathBuf>,
-    /// Files and folders that it may read, change, make and remove.
+    /// Files and folders that the program may read, change, create and remove.
     pub write: Vec<PathBuf>,
-    /// Files and folders that it may read and start. The program itself is always one of them.
+    /// Files and folders that the program may read and execute. The program's own file is always included.
     pub execute: Vec<PathBuf>,
-    /// Devices that it may read, write and give orders to, as a GPU's driver does.
+    /// Devices that the program may read, write and control, such as a GPU's.
     pub devices: Vec<PathBuf>,
-    /// Whether it may start other processes, as a compiler starts a linker. They are confined as it is,
-    /// and may make the files executable that they have made.
+    /// True if the program may start other processes, as a compiler starts a linker. They are confined
+    /// equally and may make the files that they create executable.
     pub processes: bool,
-    /// Seconds of computing, of each process.
-    pub computing: u64,
-    /// Bytes of memory, of each process; no limit where there is none.
+    /// The CPU time limit of each process, in seconds.
+    pub cpu_seconds: u64,
+    /// The memory limit of each process, in bytes; `None` for no limit.
     pub memory: Option<u64>,
-    /// Bytes of the longest file that it may write.
+    /// The maximum size of a file that the program may write, in bytes.
     pub file: u64,
 }
 
-/// Variables that a program needs to find what it is made of, and that tell nothing.
+/// Environment variables that a program needs to start and that reveal nothing.
 const VARIABLES: [&str; 10] = [
     "PATH",
     "LD_LIBRARY_PATH",
@@ -47,7 +47,7 @@ const VARIABLES: [&str; 10] = [
     "TMP",
 ];
 
-/// Where Linux has the libraries that programs are linked with, and what it needs to load them.
+/// The folders and files from which Linux loads shared libraries.
 const LIBRARIES: [&str; 10] = [
     "/lib",
     "/lib32",
@@ -61,23 +61,23 @@ const LIBRARIES: [&str; 10] = [
     "/etc/ld.so.cache",
 ];
 
-/// What any program that is linked with libraries of the system's has to be able to open: for
-/// [`Rules::execute`], since the loader among them is started.
+/// Returns the paths that any dynamically linked program must be able to open. They belong in
+/// [`Rules::execute`], because the loader is executed.
 pub fn system_libraries() -> Vec<PathBuf> {
     LIBRARIES.map(PathBuf::from).into()
 }
 
 impl Rules {
-    /// A command that starts the program within these rules. Its environment is empty but for the few
-    /// variables without which programs do not start; more arguments and variables can be added.
+    /// Builds a command that starts the program within these rules. Its environment is empty except for the
+    /// few variables that programs need to start; arguments and variables can be added.
     ///
-    /// The program that calls this has to begin with [`crate::asked`].
+    /// The calling program's `main` must begin with [`crate::run_if_child`].
     ///
     /// # Errors
     ///
-    /// Where the program that calls this does not find its own file.
+    /// Fails if the path of the calling program cannot be determined.
     pub fn command(&self, program: impl AsRef<OsStr>) -> io::Result<Command> {
-        let program = found(Path::new(program.as_ref()));
+        let program = resolve_program(Path::new(program.as_ref()));
         let mut rules = self.clone();
         rules
             .execute
@@ -85,7 +85,7 @@ impl Rules {
         let mut command = Command::new(env::current_exe()?);
         command
             .arg(hidden::COMMAND)
-            .args(arguments::written(&rules))
+            .args(arguments::encode(&rules))
             .arg(&program)
             .env_clear();
         for variable in VARIABLES {
@@ -97,11 +97,13 @@ impl Rules {
     }
 }
 
-/// Where a program's file is: what is no path is looked for where programs are.
-fn found(program: &Path) -> PathBuf {
-    let named = program.components().count() == 1;
-    let path = env::var_os("PATH").filter(|_| named).unwrap_or_default();
+/// Returns the path of a program; a bare name is searched for in `PATH`.
+fn resolve_program(program: &Path) -> PathBuf {
+    let is_bare_name = program.components().count() == 1;
+    let path = env::var_os("PATH")
+        .filter(|_| is_bare_name)
+        .unwrap_or_default();
     let mut candidates = env::split_paths(&path).map(|folder| folder.join(program));
-    let found = candidates.find(|path| path.is_file());
-    found.unwrap_or_else(|| program.to_owned())
+    let file = candidates.find(|path| path.is_file());
+    file.unwrap_or_else(|| program.to_owned())
 }

@@ -1,4 +1,4 @@
-//! A confined program: this one, started again. It is given a task and says how that went.
+//! Tests of a confined program, which is this test program itself, started again with a task.
 
 use std::env;
 use std::error::Error;
@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
 use std::time::Instant;
 
-use confine::{Rules, kept, system_libraries};
+use confine::{Rules, support, system_libraries};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use tempfile::TempDir;
 
-/// Before a task.
+/// The first argument of a process with a task.
 const TASK: &str = "task";
 
-/// Seconds of computing, where nothing is said of them.
-const COMPUTING: u64 = 10;
+/// The CPU time limit in seconds, unless a test sets another.
+const CPU_SECONDS: u64 = 10;
 
 fn main() -> ExitCode {
-    if let Some(code) = confine::asked() {
+    if let Some(code) = confine::run_if_child() {
         return code;
     }
     let mut arguments = env::args().skip(1);
@@ -27,12 +27,12 @@ fn main() -> ExitCode {
         let words: Vec<String> = arguments.collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         return match task(&words) {
-            Ok(said) => {
-                println!("{said}");
+            Ok(output) => {
+                println!("{output}");
                 ExitCode::SUCCESS
             }
-            Err(why) => {
-                println!("{why}");
+            Err(error) => {
+                println!("{error}");
                 ExitCode::FAILURE
             }
         };
@@ -40,9 +40,9 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), tests()).exit_code()
 }
 
-/// What the confined program does.
+/// Runs a task in the confined program. Returns its result as text.
 fn task(words: &[&str]) -> Result<String, Box<dyn Error>> {
-    let said = match words {
+    let output = match words {
         ["read", file] => fs::read_to_string(file)?,
         ["list", folder] => format!("{} entries", fs::read_dir(folder)?.count()),
         ["write", file] => fs::write(file, "written").map(|()| "written".to_owned())?,
@@ -84,30 +84,30 @@ fn task(words: &[&str]) -> Result<String, Box<dyn Error>> {
             Err(_) => return Err("it panicked".into()),
         },
         ["memory", bytes] => {
-            let mut room: Vec<u8> = Vec::new();
-            room.try_reserve_exact(bytes.parse()?)?;
-            format!("{} bytes", room.capacity())
+            let mut buffer: Vec<u8> = Vec::new();
+            buffer.try_reserve_exact(bytes.parse()?)?;
+            format!("{} bytes", buffer.capacity())
         }
         ["compute"] => {
-            let begun = Instant::now();
-            while begun.elapsed().as_secs() < 60 {}
+            let start = Instant::now();
+            while start.elapsed().as_secs() < 60 {}
             "done".to_owned()
         }
         ["abort"] => std::process::abort(),
         ["variables"] => env::vars().map(|(name, _)| format!("{name}\n")).collect(),
         _ => return Err("no such task".into()),
     };
-    Ok(said)
+    Ok(output)
 }
 
-/// A folder to read, one to write to, and what else there is.
-struct Place {
+/// A folder with a readable, a writable and an inaccessible subfolder.
+struct Sandbox {
     folder: TempDir,
     rules: Rules,
 }
 
-impl Place {
-    fn new() -> Place {
+impl Sandbox {
+    fn new() -> Sandbox {
         let folder = tempfile::tempdir().expect("a temporary folder");
         for name in ["readable", "writable", "others"] {
             let inner = folder.path().join(name);
@@ -120,18 +120,18 @@ impl Place {
             execute: system_libraries(),
             devices: vec!["/dev/zero".into()],
             processes: false,
-            computing: COMPUTING,
+            cpu_seconds: CPU_SECONDS,
             memory: Some(1 << 30),
             file: 1 << 20,
         };
-        Place { folder, rules }
+        Sandbox { folder, rules }
     }
 
     fn path(&self, file: &str) -> PathBuf {
         self.folder.path().join(file)
     }
 
-    /// A word of a task: what has a slash is a path in here.
+    /// Resolves a word of a task: a relative path with a slash is inside the folder.
     fn word(&self, word: &str) -> String {
         let inside = word.contains('/') && !word.starts_with('/');
         let path = if inside { self.path(word) } else { word.into() };
@@ -147,19 +147,19 @@ impl Place {
         command.output().expect("it runs")
     }
 
-    /// The task is done, and says this.
-    fn does(&self, task: &[&str], said: &str) -> Result<(), Failed> {
+    /// Asserts that the task succeeds with this output.
+    fn succeeds(&self, task: &[&str], expected: &str) -> Result<(), Failed> {
         let output = self.run(task);
-        match output.status.success() && text(&output).contains(said) {
+        match output.status.success() && text(&output).contains(expected) {
             true => Ok(()),
             false => Err(format!("{task:?}: {output:?}").into()),
         }
     }
 
-    /// The task fails, and says this.
-    fn fails(&self, task: &[&str], said: &str) -> Result<(), Failed> {
+    /// Asserts that the task fails with this output.
+    fn fails(&self, task: &[&str], expected: &str) -> Result<(), Failed> {
         let output = self.run(task);
-        match output.status.code() == Some(1) && text(&output).contains(said) {
+        match output.status.code() == Some(1) && text(&output).contains(expected) {
             true => Ok(()),
             false => Err(format!("{task:?}: {output:?}").into()),
         }
@@ -170,117 +170,118 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// What the system says of files, and of what else is refused.
-const FILES: &str = "Permission denied";
-const CALLS: &str = "Operation not permitted";
+/// The system's error for files that are denied.
+const FILE_DENIED: &str = "Permission denied";
+/// The system's error for calls that are denied.
+const CALL_DENIED: &str = "Operation not permitted";
 
 fn tests() -> Vec<Trial> {
     let confined = [
         test("what is listed is read", || {
-            let place = Place::new();
-            place.does(&["read", "readable/file"], "readable")?;
-            place.does(&["list", "readable/"], "1 entries")?;
-            place.does(&["read", "writable/file"], "writable")
+            let sandbox = Sandbox::new();
+            sandbox.succeeds(&["read", "readable/file"], "readable")?;
+            sandbox.succeeds(&["list", "readable/"], "1 entries")?;
+            sandbox.succeeds(&["read", "writable/file"], "writable")
         }),
         test("nothing else is read", || {
-            let place = Place::new();
-            place.fails(&["read", "others/file"], FILES)?;
-            place.fails(&["read", "readable/../others/file"], FILES)?;
+            let sandbox = Sandbox::new();
+            sandbox.fails(&["read", "others/file"], FILE_DENIED)?;
+            sandbox.fails(&["read", "readable/../others/file"], FILE_DENIED)?;
             for file in ["/etc/passwd", "/proc/self/environ", "/proc/version"] {
-                place.fails(&["read", file], FILES)?;
+                sandbox.fails(&["read", file], FILE_DENIED)?;
             }
             for folder in ["others/", "/", "/tmp", "/proc"] {
-                place.fails(&["list", folder], FILES)?;
+                sandbox.fails(&["list", folder], FILE_DENIED)?;
             }
             Ok(())
         }),
         test("a file alone can be listed", || {
-            let mut place = Place::new();
-            fs::write(place.path("others/second"), "second")?;
-            place.rules.read = vec![place.path("others/second")];
-            place.does(&["read", "others/second"], "second")?;
-            place.fails(&["read", "others/file"], FILES)
+            let mut sandbox = Sandbox::new();
+            fs::write(sandbox.path("others/second"), "second")?;
+            sandbox.rules.read = vec![sandbox.path("others/second")];
+            sandbox.succeeds(&["read", "others/second"], "second")?;
+            sandbox.fails(&["read", "others/file"], FILE_DENIED)
         }),
         test(
             "a device that is listed is written to, and no other",
             || {
-                let mut place = Place::new();
-                place.does(&["append", "/dev/zero"], "appended")?;
-                place.fails(&["append", "/dev/full"], FILES)?;
-                place.rules.devices.clear();
-                place.fails(&["append", "/dev/zero"], FILES)
+                let mut sandbox = Sandbox::new();
+                sandbox.succeeds(&["append", "/dev/zero"], "appended")?;
+                sandbox.fails(&["append", "/dev/full"], FILE_DENIED)?;
+                sandbox.rules.devices.clear();
+                sandbox.fails(&["append", "/dev/zero"], FILE_DENIED)
             },
         ),
         test("what may be written is written", || {
-            let place = Place::new();
-            place.does(&["write", "writable/new"], "written")?;
-            place.does(&["append", "writable/new"], "appended")?;
-            place.does(&["move", "writable/new", "writable/newer"], "moved")?;
-            place.does(&["remove", "writable/newer"], "removed")
+            let sandbox = Sandbox::new();
+            sandbox.succeeds(&["write", "writable/new"], "written")?;
+            sandbox.succeeds(&["append", "writable/new"], "appended")?;
+            sandbox.succeeds(&["move", "writable/new", "writable/newer"], "moved")?;
+            sandbox.succeeds(&["remove", "writable/newer"], "removed")
         }),
         test("nothing else is written, moved or removed", || {
-            let place = Place::new();
+            let sandbox = Sandbox::new();
             for file in ["readable/file", "others/file"] {
-                place.fails(&["write", file], FILES)?;
-                place.fails(&["append", file], FILES)?;
-                place.fails(&["remove", file], FILES)?;
-                place.fails(&["move", file, "writable/taken"], "os error")?;
-                place.fails(&["link", file, "writable/linked"], "os error")?;
-                place.fails(&["lock", file], CALLS)?;
-                let text = fs::read_to_string(place.path(file))?;
+                sandbox.fails(&["write", file], FILE_DENIED)?;
+                sandbox.fails(&["append", file], FILE_DENIED)?;
+                sandbox.fails(&["remove", file], FILE_DENIED)?;
+                sandbox.fails(&["move", file, "writable/taken"], "os error")?;
+                sandbox.fails(&["link", file, "writable/linked"], "os error")?;
+                sandbox.fails(&["lock", file], CALL_DENIED)?;
+                let text = fs::read_to_string(sandbox.path(file))?;
                 assert!(file.starts_with(&text), "{file}: {text}");
             }
-            place.fails(&["write", "others/new"], FILES)
+            sandbox.fails(&["write", "others/new"], FILE_DENIED)
         }),
         test("there is no network", || {
-            let place = Place::new();
+            let sandbox = Sandbox::new();
             let server = TcpListener::bind("127.0.0.1:0")?;
             let address = server.local_addr()?.to_string();
-            place.fails(&["connect", &address], CALLS)?;
-            place.fails(&["listen"], CALLS)?;
-            place.fails(&["send"], CALLS)
+            sandbox.fails(&["connect", &address], CALL_DENIED)?;
+            sandbox.fails(&["listen"], CALL_DENIED)?;
+            sandbox.fails(&["send"], CALL_DENIED)
         }),
         test("processes are started by those who may", || {
-            let mut place = Place::new();
-            place.fails(&["start"], CALLS)?;
-            place.does(&["thread"], "7")?;
-            place.rules.processes = true;
-            place.does(&["start"], "hello")?;
-            place.does(&["thread"], "7")?;
-            place.does(&["lock", "others/file"], "locked")
+            let mut sandbox = Sandbox::new();
+            sandbox.fails(&["start"], CALL_DENIED)?;
+            sandbox.succeeds(&["thread"], "7")?;
+            sandbox.rules.processes = true;
+            sandbox.succeeds(&["start"], "hello")?;
+            sandbox.succeeds(&["thread"], "7")?;
+            sandbox.succeeds(&["lock", "others/file"], "locked")
         }),
         test("limits hold", || {
-            let mut place = Place::new();
-            place.fails(&["memory", "2000000000"], "memory")?;
-            place.does(&["memory", "1000000"], "1000000 bytes")?;
-            place.does(&["length", "writable/short", "1000000"], "written")?;
-            let output = place.run(&["length", "writable/long", "2000000"]);
+            let mut sandbox = Sandbox::new();
+            sandbox.fails(&["memory", "2000000000"], "memory")?;
+            sandbox.succeeds(&["memory", "1000000"], "1000000 bytes")?;
+            sandbox.succeeds(&["length", "writable/short", "1000000"], "written")?;
+            let output = sandbox.run(&["length", "writable/long", "2000000"]);
             assert!(!output.status.success(), "{output:?}");
-            assert!(fs::metadata(place.path("writable/long"))?.len() <= 1 << 20);
-            place.rules.computing = 1;
-            let begun = Instant::now();
-            let output = place.run(&["compute"]);
+            assert!(fs::metadata(sandbox.path("writable/long"))?.len() <= 1 << 20);
+            sandbox.rules.cpu_seconds = 1;
+            let start = Instant::now();
+            let output = sandbox.run(&["compute"]);
             assert_eq!(output.status.code(), None, "{output:?}");
-            assert!(begun.elapsed().as_secs() < 30);
+            assert!(start.elapsed().as_secs() < 30);
             Ok(())
         }),
         test("a program that aborts is seen to", || {
-            let output = Place::new().run(&["abort"]);
+            let output = Sandbox::new().run(&["abort"]);
             match output.status.code() {
                 None => Ok(()),
                 Some(code) => Err(format!("it ended with {code}").into()),
             }
         }),
         test("who is confined can be confined further", || {
-            let mut place = Place::new();
-            place.rules.processes = true;
-            let inner = Place::new();
+            let mut sandbox = Sandbox::new();
+            sandbox.rules.processes = true;
+            let inner = Sandbox::new();
             let this = env::current_exe()?;
-            place.rules.read.push(inner.path("readable"));
-            place.rules.execute.push(this.clone());
+            sandbox.rules.read.push(inner.path("readable"));
+            sandbox.rules.execute.push(this.clone());
             let command = inner.rules.command(&this)?;
             let run = |file: &Path| -> Result<String, Failed> {
-                let mut outer = place.rules.command(command.get_program())?;
+                let mut outer = sandbox.rules.command(command.get_program())?;
                 outer
                     .args(command.get_args())
                     .args([TASK, "read"])
@@ -288,22 +289,22 @@ fn tests() -> Vec<Trial> {
                 Ok(text(&outer.output()?))
             };
             assert_eq!(run(&inner.path("readable/file"))?.trim(), "readable");
-            // Each of the two alone would allow one of these.
-            for file in [inner.path("writable/file"), place.path("readable/file")] {
-                let said = run(&file)?;
-                assert!(said.contains(FILES), "{}: {said}", file.display());
+            // Each sandbox alone would allow one of these files.
+            for file in [inner.path("writable/file"), sandbox.path("readable/file")] {
+                let output = run(&file)?;
+                assert!(output.contains(FILE_DENIED), "{}: {output}", file.display());
             }
             Ok(())
         }),
         #[cfg(unix)]
         test("no process leaves its group or reaches another", || {
-            let mut place = Place::new();
-            place.rules.processes = true;
-            place.fails(&["group"], CALLS)?;
+            let mut sandbox = Sandbox::new();
+            sandbox.rules.processes = true;
+            sandbox.fails(&["group"], CALL_DENIED)?;
             let programs = ["/bin", "/usr/bin"].map(PathBuf::from);
-            place.rules.execute.extend(programs);
+            sandbox.rules.execute.extend(programs);
             let shell = |script: &str| -> Result<Output, Failed> {
-                let mut command = place.rules.command("/bin/sh")?;
+                let mut command = sandbox.rules.command("/bin/sh")?;
                 Ok(command.args(["-c", script]).output()?)
             };
             let this = std::process::id();
@@ -312,10 +313,10 @@ fn tests() -> Vec<Trial> {
                 format!("kill -TERM {this}"),
                 "kill -0 1".to_owned(),
                 "exec setsid --wait /bin/echo away".to_owned(),
-                format!("mkfifo {}", place.path("writable/pipe").display()),
+                format!("mkfifo {}", sandbox.path("writable/pipe").display()),
                 format!(
                     "touch -d 2001-01-01 {}",
-                    place.path("readable/file").display()
+                    sandbox.path("readable/file").display()
                 ),
             ] {
                 let output = shell(&script)?;
@@ -327,45 +328,51 @@ fn tests() -> Vec<Trial> {
     ];
     let everywhere = [
         Trial::test("the environment has nothing of ours", || {
-            let place = Place::new();
+            let sandbox = Sandbox::new();
             let this = env::current_exe()?;
-            let mut command = place.rules.command(this)?;
+            let mut command = sandbox.rules.command(this)?;
             let output = command
                 .args([TASK, "variables"])
                 .env("OURS", "1")
                 .output()?;
             let names = text(&output);
             assert!(names.contains("OURS"), "{names}");
-            // Cargo sets this one for its tests.
+            // Cargo sets this variable for its tests.
             assert!(env::var_os("CARGO_MANIFEST_DIR").is_some());
             assert!(!names.contains("CARGO"), "{names}");
             assert!(!names.contains("HOME"), "{names}");
             Ok(())
         }),
         Trial::test("a program that is not there is told of", || {
-            let place = Place::new();
-            let output = place.rules.command("/no/such/program")?.output()?;
-            assert_eq!(output.status.code(), Some(confine::CANNOT.into()));
-            let said = String::from_utf8(output.stderr)?;
-            assert!(said.contains("/no/such/program does not start"), "{said}");
+            let sandbox = Sandbox::new();
+            let output = sandbox.rules.command("/no/such/program")?.output()?;
+            assert_eq!(output.status.code(), Some(confine::EXIT_NOT_STARTED.into()));
+            let message = String::from_utf8(output.stderr)?;
+            assert!(
+                message.contains("/no/such/program does not start"),
+                "{message}"
+            );
             Ok(())
         }),
         Trial::test("the hidden command is for us alone", || {
             let this = env::current_exe()?;
             let output = Command::new(this).args(["confined", "x"]).output()?;
-            assert_eq!(output.status.code(), Some(confine::CANNOT.into()));
-            let said = String::from_utf8(output.stderr)?;
-            assert!(said.contains("for the program's own use: 'x'"), "{said}");
+            assert_eq!(output.status.code(), Some(confine::EXIT_NOT_STARTED.into()));
+            let message = String::from_utf8(output.stderr)?;
+            assert!(
+                message.contains("for the program's own use: 'x'"),
+                "{message}"
+            );
             Ok(())
         }),
     ];
     confined.into_iter().chain(everywhere).collect()
 }
 
-/// A test that takes a system which can confine; elsewhere it is ignored, and says why.
+/// Returns a test that needs a system with confinement; elsewhere it is ignored with the reason.
 fn test(name: &str, test: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
-    Trial::ignorable_test(name, move || match kept().reason() {
-        Some(why) => Ok(Completion::ignored_with(why)),
+    Trial::ignorable_test(name, move || match support().reason() {
+        Some(reason) => Ok(Completion::ignored_with(reason)),
         None => test().map(|()| Completion::Completed),
     })
 }

@@ -14,7 +14,7 @@ deadline = 2026-10-19T23:59:00+08:00
 "#;
 
 fn class() -> Class {
-    let names = |names: &[&str]| names.iter().map(|&it| it.to_owned()).collect();
+    let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
     Class {
         seed: 1,
         shard: None,
@@ -25,20 +25,20 @@ fn class() -> Class {
 }
 
 fn points(exercise: &str, outcome: Outcome, step: Option<Step>, handed_in: i64) -> Option<f64> {
-    let marks = Marks::read(FILE, Lang::En).unwrap();
-    let result = super::super::Result {
+    let marks = Marks::parse(FILE, Lang::En).unwrap();
+    let result = super::super::StudentResult {
         handed_in: Some(handed_in),
         ..sample::result("ann", exercise, outcome, step)
     };
     marks.points(&class(), &result)
 }
 
-/// The first deadline.
+/// The default deadline, in seconds since 1970.
 const DUE: i64 = 1_791_820_740;
 const DAY: i64 = 86_400;
 
 #[test]
-fn points_are_scaled_and_fewer_when_late() {
+fn points_are_scaled_and_reduced_when_late() {
     use Outcome::{Missing, Passed, Rejected, Ungraded};
     let one = "01-first-thread";
     assert_eq!(points(one, Passed, None, DUE), Some(2.0));
@@ -54,8 +54,8 @@ fn points_are_scaled_and_fewer_when_late() {
 }
 
 #[test]
-fn slips_are_told() {
-    for (text, said) in [
+fn invalid_marks_are_reported() {
+    for (text, expected) in [
         ("point = 1", "line 1"),
         ("\npoints = \"many\"", "line 2"),
         ("points = -1", "0 or more"),
@@ -70,13 +70,13 @@ fn slips_are_told() {
         ("deadline = 2026-10-12T23:59:00", "+08:00"),
         ("by = \"mail\"", "line 1"),
     ] {
-        let why = format!("{:#}", Marks::read(text, Lang::En).expect_err(text));
-        assert!(why.contains(said), "{text}: {why}");
+        let error = format!("{:#}", Marks::parse(text, Lang::En).expect_err(text));
+        assert!(error.contains(expected), "{text}: {error}");
     }
 }
 
 #[test]
-fn points_are_written_short() {
+fn points_have_no_trailing_zeros() {
     for (points, text) in [
         (0.0, "0"),
         (1.0, "1"),
@@ -84,6 +84,6 @@ fn points_are_written_short() {
         (2.5, "2.5"),
         (1.0 / 3.0, "0.33"),
     ] {
-        assert_eq!(written(points), text);
+        assert_eq!(format_points(points), text);
     }
 }

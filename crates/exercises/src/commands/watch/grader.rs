@@ -1,4 +1,4 @@
-//! Grading beside the view, one answer at a time.
+//! Background grading for the live view, one submission at a time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,30 +8,30 @@ use std::thread::{self, JoinHandle};
 use anyhow::{Context as _, Error, Result};
 use kernel_build::Clang;
 
-use super::{Event, State, text};
-use crate::commands::check::drawn;
+use super::{Event, State, read_submission};
+use crate::commands::check::random_seed;
 use crate::lang::tr;
 use crate::record::Record;
-use crate::worker::{Job, Limits, Terms, supervise_until};
+use crate::worker::{Job, JobSettings, Limits, supervise_until};
 
-/// How long an answer may take.
-const SECONDS: u64 = 60;
+/// The time limit of a submission, in seconds.
+const TIME_LIMIT_SECONDS: u64 = 60;
 
-/// The grading under way, and what it says.
+/// The current grading and the channel that it reports to.
 pub struct Grader {
     clang: Clang,
     to: Sender<Event>,
-    /// That of the newest grading.
+    /// The number of the newest grading.
     number: u64,
     stop: Arc<AtomicBool>,
-    /// The text that it is of.
+    /// The text being graded.
     text: Option<String>,
-    /// Those that have not ended yet.
+    /// The threads of gradings that have not ended yet.
     running: Vec<JoinHandle<()>>,
 }
 
 impl Grader {
-    /// One that tells what happens.
+    /// Creates a grader that sends its events to `to`.
     pub fn new(clang: Clang, to: Sender<Event>) -> Grader {
         Grader {
             clang,
@@ -43,24 +43,26 @@ impl Grader {
         }
     }
 
-    /// Whether this is the newest grading's number.
-    pub fn is(&self, number: u64) -> bool {
+    /// Returns true if this is the newest grading's number.
+    pub fn is_current(&self, number: u64) -> bool {
         number == self.number
     }
 
-    /// Whether the answer is another than was graded last, or cannot be read.
-    pub fn is_new(&self, state: &State) -> bool {
-        text(state).ok().is_none_or(|text| Some(text) != self.text)
+    /// Returns true if the submission differs from the one graded last, or cannot be read.
+    pub fn has_changed(&self, state: &State) -> bool {
+        read_submission(state)
+            .ok()
+            .is_none_or(|text| Some(text) != self.text)
     }
 
-    /// Begins to grade the answer as it is now, in place of what was under way.
-    pub fn begin(&mut self, state: &mut State) {
+    /// Starts grading the current submission and cancels the grading that is running.
+    pub fn start(&mut self, state: &mut State) {
         self.stop.store(true, Ordering::Relaxed);
         self.stop = Arc::default();
         self.number += 1;
         let (number, to) = (self.number, self.to.clone());
-        state.at = None;
-        let text = match text(state) {
+        state.position = None;
+        let text = match read_submission(state) {
             Ok(text) => text,
             Err(error) => {
                 self.text = None;
@@ -70,20 +72,20 @@ impl Grader {
         };
         self.text = Some(text.clone());
         let exercise = state.exercise;
-        let shown = state.course.folder.shown(exercise);
-        let terms = Terms {
-            seed: drawn(),
-            lang: state.course.lang,
+        let path = state.context.workspace.display_path(exercise);
+        let settings = JobSettings {
+            seed: random_seed(),
+            lang: state.context.lang,
             clang: self.clang.clone(),
-            limits: Limits::within(SECONDS),
+            limits: Limits::within(TIME_LIMIT_SECONDS),
         };
-        let lang = terms.lang;
-        let job = Job::new(exercise, shown, text, &terms);
+        let lang = settings.lang;
+        let job = Job::new(exercise, path, text, &settings);
         let stop = Arc::clone(&self.stop);
-        let told = self.to.clone();
+        let sender = self.to.clone();
         let grading = move || {
-            let graded = graded(job, &stop, &to, number);
-            // Nobody listens any more where the student has left.
+            let graded = grade(job, &stop, &to, number);
+            // Ignore send errors: the view is gone if the student has quit.
             if let Some(graded) = graded.transpose() {
                 let graded = graded.map(|graded| Record::new(exercise, graded, lang));
                 let _ = to.send(Event::Graded(number, Box::new(graded)));
@@ -91,23 +93,23 @@ impl Grader {
         };
         self.running.retain(|grading| !grading.is_finished());
         match thread::Builder::new().spawn(grading) {
-            Ok(started) => self.running.push(started),
+            Ok(thread) => self.running.push(thread),
             Err(error) => {
                 let error = Error::new(error).context(tr("cannot start a thread", "无法启动线程"));
-                let _ = told.send(Event::Graded(number, Box::new(Err(error))));
+                let _ = sender.send(Event::Graded(number, Box::new(Err(error))));
             }
         }
     }
 }
 
-fn graded(
+fn grade(
     job: Job,
     stop: &AtomicBool,
     to: &Sender<Event>,
     number: u64,
 ) -> Result<Option<crate::worker::Graded>> {
     supervise_until(job, stop, |step, size| {
-        let _ = to.send(Event::At(number, step, size.to_vec()));
+        let _ = to.send(Event::Progress(number, step, size.to_vec()));
     })
     .context(tr("it cannot be graded", "无法评分"))
 }
@@ -115,7 +117,7 @@ fn graded(
 impl Drop for Grader {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        // Their processes and folders are gone when they have ended.
+        // Wait for the threads, so that their processes and temporary folders are cleaned up.
         for grading in self.running.drain(..) {
             let _ = grading.join();
         }

@@ -1,4 +1,4 @@
-//! Keys.
+//! Keyboard input of the live view.
 
 use std::io;
 use std::sync::mpsc::Sender;
@@ -8,16 +8,17 @@ use crossterm::event::{self, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::{Event, Key};
 
-/// Tells of keys, and of the terminal's size, as long as there is a terminal.
+/// Spawns a thread that sends key presses and changes of the terminal's size for as long as the terminal
+/// exists.
 ///
 /// # Errors
 ///
-/// Where the system has no thread left.
-pub fn read(to: Sender<Event>) -> io::Result<()> {
+/// Fails if the system cannot start a thread.
+pub fn spawn_reader(to: Sender<Event>) -> io::Result<()> {
     let read = move || {
         loop {
             let event = match event::read() {
-                Ok(event::Event::Key(key)) => meaning(key).map(Event::Key),
+                Ok(event::Event::Key(key)) => action(key).map(Event::Key),
                 Ok(event::Event::Resize(..)) => Some(Event::Resized),
                 Ok(_) => None,
                 // The terminal is gone.
@@ -34,8 +35,8 @@ pub fn read(to: Sender<Event>) -> io::Result<()> {
     thread::Builder::new().spawn(read).map(drop)
 }
 
-/// What a key asks for.
-fn meaning(key: KeyEvent) -> Option<Key> {
+/// Returns the action bound to a key.
+fn action(key: KeyEvent) -> Option<Key> {
     if key.kind == KeyEventKind::Release {
         return None;
     }
@@ -46,13 +47,13 @@ fn meaning(key: KeyEvent) -> Option<Key> {
         KeyCode::Char('h') => Key::Hint,
         KeyCode::Char('l') => Key::List,
         KeyCode::Char('s') => Key::Statement,
-        KeyCode::Char('r') => Key::Again,
+        KeyCode::Char('r') => Key::Regrade,
         KeyCode::Char('v') | KeyCode::Esc => Key::Verdict,
         KeyCode::Up | KeyCode::Char('k') => Key::Move(-1),
         KeyCode::Down | KeyCode::Char('j') => Key::Move(1),
         KeyCode::PageUp => Key::Page(-1),
         KeyCode::PageDown | KeyCode::Char(' ') => Key::Page(1),
-        KeyCode::Enter => Key::Choose,
+        KeyCode::Enter => Key::Open,
         KeyCode::Char('q') => Key::Quit,
         _ => return None,
     })

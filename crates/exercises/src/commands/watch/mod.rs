@@ -1,7 +1,7 @@
-//! `watch`: the exercise that a student works on is graded whenever its file is saved, in a live view.
+//! The `watch` command, a live view that grades the student's current exercise on every save.
 //!
-//! What happens comes in at one place, in order: keys, saves, what a grading says. After each the view is
-//! drawn anew. A save while something is graded ends that: nobody waits for a text that is gone.
+//! All events arrive on one channel, in order: keys, saves, progress of a grading. The view is redrawn after
+//! each of them. A save cancels the grading that is running, because its text is obsolete.
 
 mod grader;
 mod keys;
@@ -16,56 +16,56 @@ use std::sync::mpsc::{Receiver, channel};
 
 use anyhow::{Context as _, Result, bail};
 
-use super::check::unkept;
-use super::{Course, PROGRAM};
+use super::check::store_failed;
+use super::{Context, PROGRAM};
 use crate::compiler;
 use crate::data::Step;
-use crate::error::in_words;
+use crate::error::format_error;
 use crate::exercise::Exercise;
-use crate::folder;
 use crate::lang::tr;
 use crate::progress::Progress;
 use crate::record::Record;
+use crate::workspace;
 use grader::Grader;
 use screen::Screen;
 
-/// What a shell reports for a program that Ctrl-C ended.
-const INTERRUPTED: u8 = 130;
+/// The exit code that shells report for a program ended by Ctrl-C.
+const EXIT_INTERRUPTED: u8 = 130;
 
-/// What happens.
+/// An event of the live view.
 enum Event {
     /// A key was pressed.
     Key(Key),
     /// A file of this name was saved in the student's folder.
     Saved(String),
-    /// The grading of this number came to a step, at a size.
-    At(u64, Step, Vec<u32>),
-    /// The grading of this number is over.
+    /// The grading with this number reached a step, at a size.
+    Progress(u64, Step, Vec<u32>),
+    /// The grading with this number has ended.
     Graded(u64, Box<Result<Record>>),
-    /// The terminal has another size.
+    /// The terminal was resized.
     Resized,
 }
 
-/// What a student may ask for.
+/// An action of the student.
 enum Key {
     Next,
     Hint,
     List,
     Statement,
-    Again,
-    /// What came of the answer, from wherever the student is.
+    Regrade,
+    /// Show the verdict, from any pane.
     Verdict,
-    /// So many lines down, or in the list so many exercises; up where it is negative.
+    /// Move down this many lines, or exercises in the list; up if negative.
     Move(isize),
-    /// So many screens down.
+    /// Move down this many screens; up if negative.
     Page(isize),
-    /// The exercise that is marked in the list.
-    Choose,
+    /// Open the exercise that is marked in the list.
+    Open,
     Quit,
     Interrupt,
 }
 
-/// What the view shows below its head.
+/// The content shown below the head.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pane {
     Statement,
@@ -74,138 +74,149 @@ enum Pane {
     List,
 }
 
-/// All that the view is drawn from.
+/// The data that the view is drawn from.
 struct State<'a> {
-    course: &'a Course,
+    context: &'a Context,
     exercise: &'static Exercise,
     progress: Progress,
-    /// Of this exercise, as it was last graded; why it could not be, where it could not.
+    /// The last result of this exercise, or the reason why it could not be graded.
     last: Option<Result<Record, String>>,
-    /// Why the progress is not kept, where it is not.
-    unkept: Option<String>,
-    /// Where the grading under way is.
-    at: Option<(Step, Vec<u32>)>,
+    /// The reason why the progress could not be saved, if it could not.
+    store_error: Option<String>,
+    /// The step and size that the current grading has reached.
+    position: Option<(Step, Vec<u32>)>,
     pane: Pane,
-    /// Lines of it that are above the screen.
-    above: Cell<usize>,
-    /// Lines of it that there is room for, as it was drawn last.
-    room: Cell<usize>,
-    /// The number of the exercise that is marked in the list.
-    marked: usize,
+    /// The number of lines scrolled off above the screen.
+    scroll_offset: Cell<usize>,
+    /// The number of lines that fit on the screen, as of the last draw.
+    visible_lines: Cell<usize>,
+    /// The index of the exercise that is marked in the list.
+    selected: usize,
 }
 
-/// Watches until the student has enough.
-pub fn run(course: &Course, name: Option<&str>) -> Result<ExitCode> {
+/// Runs the live view until the student quits.
+pub fn run(context: &Context, name: Option<&str>) -> Result<ExitCode> {
     if !io::stdout().is_terminal() {
-        bail!(say!(
-            course.lang,
+        bail!(localize!(
+            context.lang,
             "watch needs a terminal; `{} check` grades once",
             "watch 需要在终端中运行；`{} check` 可以评分一次";
             PROGRAM
         ));
     }
-    let exercise = course.named(name)?;
+    let exercise = context.exercise(name)?;
     let state = State {
-        course,
+        context,
         exercise,
-        progress: course.folder.progress(course.lang)?,
+        progress: context.workspace.progress(context.lang)?,
         last: None,
-        unkept: None,
-        at: None,
+        store_error: None,
+        position: None,
         pane: Pane::Statement,
-        above: Cell::new(0),
-        room: Cell::new(0),
-        marked: 0,
+        scroll_offset: Cell::new(0),
+        visible_lines: Cell::new(0),
+        selected: 0,
     };
-    let clang = compiler::find(course.lang)?;
+    let clang = compiler::find(context.lang)?;
     let (to, events) = channel();
-    let _watcher = saves::watch(&course.folder.path, to.clone())?;
+    let _watcher = saves::watch(&context.workspace.path, to.clone())?;
     let screen = Screen::open()?;
-    keys::read(to.clone()).context(tr("cannot start a thread", "无法启动线程"))?;
+    keys::spawn_reader(to.clone()).context(tr("cannot start a thread", "无法启动线程"))?;
     let grader = Grader::new(clang, to);
-    let ended = follow(state, &screen, grader, &events);
+    let exit = run_events(state, &screen, grader, &events);
     drop(screen);
-    ended
+    exit
 }
 
-fn follow(
+fn run_events(
     mut state: State,
     screen: &Screen,
     mut grader: Grader,
     events: &Receiver<Event>,
 ) -> Result<ExitCode> {
-    grader.begin(&mut state);
+    grader.start(&mut state);
     loop {
         screen.draw(|width, height| view::lines(&state, width, height))?;
         match events.recv()? {
             Event::Key(Key::Quit) => return Ok(ExitCode::SUCCESS),
-            Event::Key(Key::Interrupt) => return Ok(ExitCode::from(INTERRUPTED)),
-            Event::Key(key) => pressed(&mut state, &key, &mut grader)?,
-            Event::Saved(file) => saved(&mut state, &file, &mut grader),
-            Event::At(number, step, size) if grader.is(number) => state.at = Some((step, size)),
-            Event::Graded(number, graded) if grader.is(number) => over(&mut state, *graded),
-            // Of a grading that was given up.
-            Event::At(..) | Event::Graded(..) | Event::Resized => {}
+            Event::Key(Key::Interrupt) => return Ok(ExitCode::from(EXIT_INTERRUPTED)),
+            Event::Key(key) => handle_key(&mut state, &key, &mut grader)?,
+            Event::Saved(file) => handle_save(&mut state, &file, &mut grader),
+            Event::Progress(number, step, size) if grader.is_current(number) => {
+                state.position = Some((step, size))
+            }
+            Event::Graded(number, graded) if grader.is_current(number) => {
+                handle_result(&mut state, *graded)
+            }
+            // An event of a cancelled grading.
+            Event::Progress(..) | Event::Graded(..) | Event::Resized => {}
         }
     }
 }
 
-fn pressed(state: &mut State, key: &Key, grader: &mut Grader) -> Result<()> {
+fn handle_key(state: &mut State, key: &Key, grader: &mut Grader) -> Result<()> {
     let all = &crate::course::EXERCISES;
     match key {
         Key::Move(by) if state.pane == Pane::List => {
-            state.marked = state.marked.saturating_add_signed(*by).min(all.len() - 1);
+            state.selected = state.selected.saturating_add_signed(*by).min(all.len() - 1);
         }
         Key::Move(by) => scroll(state, *by),
-        // A line of the screen before stays in sight.
-        Key::Page(by) => scroll(state, by * state.room.get().saturating_sub(1).cast_signed()),
-        Key::Choose if state.pane == Pane::List => {
-            let chosen = &all[state.marked];
-            if chosen.name != state.exercise.name {
-                change(state, chosen, grader);
+        // Keep one line of the previous screen in sight.
+        Key::Page(by) => scroll(
+            state,
+            by * state.visible_lines.get().saturating_sub(1).cast_signed(),
+        ),
+        Key::Open if state.pane == Pane::List => {
+            let exercise = &all[state.selected];
+            if exercise.name != state.exercise.name {
+                switch_exercise(state, exercise, grader);
             }
             show(state, Pane::Statement);
         }
-        Key::Choose => {}
+        Key::Open => {}
         Key::Verdict => show(state, Pane::Report),
         Key::Next => {
-            if let Some(next) = after(state) {
-                change(state, next, grader);
+            if let Some(next) = next_unpassed(state) {
+                switch_exercise(state, next, grader);
                 show(state, Pane::Statement);
             }
         }
         Key::Hint => {
-            // The next one, unless those that were shown are only to be seen again.
+            // Show the next hint, unless the student is only returning to those already shown.
             if state.pane == Pane::Hint || hints_shown(state) == 0 {
                 let hints = state.exercise.data()?.hints.len();
                 let exercise = state.exercise;
-                keep(state, |progress| {
-                    progress.one_more_hint(exercise, hints);
+                update_progress(state, |progress| {
+                    progress.reveal_hint(exercise, hints);
                 });
             }
             show(state, Pane::Hint);
         }
         Key::List => {
-            let here = all.iter().position(|it| it.name == state.exercise.name);
-            state.marked = here.unwrap_or(0);
+            let current = all
+                .iter()
+                .position(|exercise| exercise.name == state.exercise.name);
+            state.selected = current.unwrap_or(0);
             show(state, Pane::List);
         }
         Key::Statement => show(state, Pane::Statement),
-        Key::Again => grader.begin(state),
+        Key::Regrade => grader.start(state),
         Key::Quit | Key::Interrupt => {}
     }
     Ok(())
 }
 
-/// Shows something from its beginning.
+/// Switches to a pane and scrolls to its beginning.
 fn show(state: &mut State, pane: Pane) {
     state.pane = pane;
-    state.above.set(0);
+    state.scroll_offset.set(0);
 }
 
-/// Moves what is shown; the view sees to it that it does not go past its end.
+/// Scrolls the pane; drawing clamps the position to the end.
 fn scroll(state: &State, by: isize) {
-    state.above.set(state.above.get().saturating_add_signed(by));
+    state
+        .scroll_offset
+        .set(state.scroll_offset.get().saturating_add_signed(by));
 }
 
 fn hints_shown(state: &State) -> usize {
@@ -213,66 +224,68 @@ fn hints_shown(state: &State) -> usize {
     hints.get(state.exercise.name).copied().unwrap_or(0)
 }
 
-/// The next exercise that has not passed, from here on and then from the beginning.
-fn after(state: &State) -> Option<&'static Exercise> {
+/// Returns the next exercise that has not passed, searching forward from here and wrapping around.
+fn next_unpassed(state: &State) -> Option<&'static Exercise> {
     let all = &crate::course::EXERCISES;
-    let here = all.iter().position(|it| it.name == state.exercise.name)?;
-    let (before, from) = all.split_at(here + 1);
-    let mut others = from.iter().chain(&before[..here]);
-    others.find(|exercise| !state.progress.has(exercise))
+    let current = all
+        .iter()
+        .position(|exercise| exercise.name == state.exercise.name)?;
+    let (before, from) = all.split_at(current + 1);
+    let mut candidates = from.iter().chain(&before[..current]);
+    candidates.find(|exercise| !state.progress.has_passed(exercise))
 }
 
-/// A file was saved: that of another exercise makes it the one that is worked on.
-fn saved(state: &mut State, file: &str, grader: &mut Grader) {
+/// Handles a saved file. Saving another exercise's file makes it the current exercise.
+fn handle_save(state: &mut State, file: &str, grader: &mut Grader) {
     let all = &crate::course::EXERCISES;
     let Some(exercise) = all.iter().find(|exercise| exercise.file() == file) else {
         return;
     };
     if exercise.name != state.exercise.name {
-        change(state, exercise, grader);
+        switch_exercise(state, exercise, grader);
         show(state, Pane::Report);
-    } else if grader.is_new(state) {
-        grader.begin(state);
+    } else if grader.has_changed(state) {
+        grader.start(state);
         show(state, Pane::Report);
     }
 }
 
-fn change(state: &mut State, exercise: &'static Exercise, grader: &mut Grader) {
+fn switch_exercise(state: &mut State, exercise: &'static Exercise, grader: &mut Grader) {
     state.exercise = exercise;
     state.last = None;
-    grader.begin(state);
+    grader.start(state);
 }
 
-fn over(state: &mut State, graded: Result<Record>) {
-    state.at = None;
-    let graded = graded.map_err(|error| in_words(&error, state.course.lang));
+fn handle_result(state: &mut State, graded: Result<Record>) {
+    state.position = None;
+    let graded = graded.map_err(|error| format_error(&error, state.context.lang));
     if let Ok(record) = &graded {
         let (exercise, passed) = (state.exercise, record.passed);
-        keep(state, |progress| progress.set(exercise, passed));
+        update_progress(state, |progress| progress.set_passed(exercise, passed));
     } else {
         show(state, Pane::Report);
     }
     state.last = Some(graded);
 }
 
-/// Changes and keeps the progress. Where that cannot be, it is changed for as long as this runs, and the
-/// view says why.
-fn keep(state: &mut State, change: impl Fn(&mut Progress)) {
-    let lang = state.course.lang;
-    match state.course.folder.change(lang, &change) {
+/// Changes the progress and saves it. If it cannot be saved, the change lasts until the program ends, and the
+/// view shows the reason.
+fn update_progress(state: &mut State, change: impl Fn(&mut Progress)) {
+    let lang = state.context.lang;
+    match state.context.workspace.change(lang, &change) {
         Ok(progress) => {
             state.progress = progress;
-            state.unkept = None;
+            state.store_error = None;
         }
         Err(error) => {
             change(&mut state.progress);
-            state.unkept = Some(in_words(&unkept(error, lang), lang));
+            state.store_error = Some(format_error(&store_failed(error, lang), lang));
         }
     }
 }
 
-/// The text of the answer as it is now.
-fn text(state: &State) -> Result<String> {
-    let file = state.course.folder.file(state.exercise);
-    folder::read(&file, &folder::shown(&file), state.course.lang)
+/// Reads the current submission.
+fn read_submission(state: &State) -> Result<String> {
+    let file = state.context.workspace.file(state.exercise);
+    workspace::read_text(&file, &workspace::display_path(&file), state.context.lang)
 }

@@ -1,4 +1,4 @@
-//! Saved files.
+//! Notifications of saved files.
 
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -9,18 +9,18 @@ use anyhow::{Context as _, Result};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::Event;
-use crate::folder::shown;
 use crate::lang::tr;
+use crate::workspace::display_path;
 
-/// An editor may write a file in several steps, by way of another one: it is saved when nothing has
-/// happened for so long.
-const QUIET: Duration = Duration::from_millis(60);
+/// The quiet period after which a file counts as saved: an editor may write it in several steps, through a
+/// temporary file.
+const QUIET_PERIOD: Duration = Duration::from_millis(60);
 
-/// Tells of files that are saved in a folder, until the watcher goes.
+/// Sends an event for each file saved in a folder, until the returned watcher is dropped.
 pub fn watch(folder: &Path, to: Sender<Event>) -> Result<RecommendedWatcher> {
-    let (touched, names) = channel::<String>();
+    let (changed, names) = channel::<String>();
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        // That a file was read is no news, and an error no reason to end.
+        // Ignore read accesses and errors of the watcher.
         let Ok(event) = event else { return };
         if matches!(event.kind, EventKind::Access(_)) {
             return;
@@ -28,25 +28,25 @@ pub fn watch(folder: &Path, to: Sender<Event>) -> Result<RecommendedWatcher> {
         for path in event.paths {
             let name = path.file_name().and_then(|name| name.to_str());
             if let Some(name) = name {
-                let _ = touched.send(name.to_owned());
+                let _ = changed.send(name.to_owned());
             }
         }
     })?;
     watcher
         .watch(folder, RecursiveMode::NonRecursive)
-        .with_context(|| shown(folder))?;
+        .with_context(|| display_path(folder))?;
     let wait = move || {
-        let mut waiting: Vec<String> = Vec::new();
+        let mut pending: Vec<String> = Vec::new();
         loop {
-            match names.recv_timeout(if waiting.is_empty() {
+            match names.recv_timeout(if pending.is_empty() {
                 Duration::MAX
             } else {
-                QUIET
+                QUIET_PERIOD
             }) {
-                Ok(name) if waiting.contains(&name) => {}
-                Ok(name) => waiting.push(name),
+                Ok(name) if pending.contains(&name) => {}
+                Ok(name) => pending.push(name),
                 Err(RecvTimeoutError::Timeout) => {
-                    for name in waiting.drain(..) {
+                    for name in pending.drain(..) {
                         let _ = to.send(Event::Saved(name));
                     }
                 }
@@ -54,7 +54,7 @@ pub fn watch(folder: &Path, to: Sender<Event>) -> Result<RecommendedWatcher> {
             }
         }
     };
-    let started = thread::Builder::new().spawn(wait);
-    started.context(tr("cannot start a thread", "无法启动线程"))?;
+    let thread = thread::Builder::new().spawn(wait);
+    thread.context(tr("cannot start a thread", "无法启动线程"))?;
     Ok(watcher)
 }

@@ -1,4 +1,4 @@
-//! The terminal: a screen of its own, put back as it was at the end.
+//! The terminal's alternate screen, restored at the end.
 
 use std::io::{self, Write};
 
@@ -13,26 +13,26 @@ use crossterm::{execute, queue};
 
 use crate::lang::tr;
 
-/// The terminal while it is watched.
+/// The terminal while the live view runs; dropping it restores the terminal.
 pub struct Screen;
 
 impl Screen {
-    /// Takes it.
+    /// Enters raw mode and the alternate screen.
     pub fn open() -> Result<Screen> {
         enable_raw_mode().context(tr(
             "the terminal does not give its keys one by one",
             "终端不能逐个读取按键",
         ))?;
         let screen = Screen;
-        interrupt::at_last(Some(put_back));
+        interrupt::at_last(Some(restore));
         execute!(io::stdout(), EnterAlternateScreen, Hide)?;
         Ok(screen)
     }
 
-    /// Shows what `lines` makes for so many columns and rows.
+    /// Draws the lines that `lines` returns for the terminal's width and height.
     pub fn draw(&self, lines: impl FnOnce(usize, usize) -> Vec<String>) -> Result<()> {
         if interrupt::ending() {
-            return Ok(()); // it is put back already, or about to be
+            return Ok(()); // another thread is restoring the terminal
         }
         let (width, height) = size().unwrap_or((80, 24));
         let lines = lines(width.into(), height.into());
@@ -53,12 +53,12 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         interrupt::at_last(None);
-        put_back();
+        restore();
     }
 }
 
-/// The terminal as it was. One that is gone needs nothing put back.
-fn put_back() {
+/// Restores the terminal. Errors are ignored: a terminal that is gone needs no restoring.
+fn restore() {
     let _ = execute!(io::stdout(), Show, LeaveAlternateScreen);
     let _ = disable_raw_mode();
 }

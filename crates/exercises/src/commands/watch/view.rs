@@ -1,59 +1,59 @@
-//! What the view shows, as lines.
+//! The live view's content as lines of text.
 
 use super::{Pane, State, hints_shown};
 use crate::course::EXERCISES;
 use crate::report;
 use crate::text::{columns, visible, wrapped};
 
-/// The lines for a terminal of so many columns and rows: a head, what is shown, the keys.
+/// Lays out the view for a terminal's width and height: head, pane, keys.
 pub fn lines(state: &State, width: usize, height: usize) -> Vec<String> {
-    let lang = state.course.lang;
+    let lang = state.context.lang;
     let title = state
         .exercise
         .data()
-        .map(|data| data.title.of(lang).to_owned());
+        .map(|data| data.title.get(lang).to_owned());
     let mut lines = vec![
-        say!(
+        localize!(
             lang,
             "{}/{}  {}: {}",
             "{}/{}  {}：{}";
-            state.progress.count(), EXERCISES.len(), state.exercise.name, title.unwrap_or_default()
+            state.progress.passed_count(), EXERCISES.len(), state.exercise.name, title.unwrap_or_default()
         ),
         format!(
             "{}  {}",
-            state.course.folder.shown(state.exercise),
-            now(state)
+            state.context.workspace.display_path(state.exercise),
+            status_line(state)
         ),
         "─".repeat(width.min(100)),
     ];
     let keys = [
         "─".repeat(width.min(100)),
-        say!(
+        localize!(
             lang,
             "n next  h hint  s statement  v verdict  l list  r again  ↑ ↓ scroll  q quit",
             "n 下一题  h 提示  s 题目  v 结果  l 列表  r 重新评分  ↑ ↓ 滚动  q 退出"
         ),
     ];
-    let room = height.saturating_sub(lines.len() + keys.len());
-    let body = match &state.unkept {
+    let visible_lines = height.saturating_sub(lines.len() + keys.len());
+    let body = match &state.store_error {
         Some(why) => format!("{why}\n\n{}", body(state)),
         None => body(state),
     };
-    // A tab has no width of its own.
+    // Expand tabs, whose width depends on the terminal.
     let body = visible(&body).replace('\t', "    ");
     let mut shown: Vec<String> = body.lines().flat_map(|line| wrapped(line, width)).collect();
-    if shown.len() > room {
-        // The last line says what is below.
-        let room = room.saturating_sub(1);
-        let above = state.above.get().min(shown.len() - room);
-        state.above.set(above);
-        state.room.set(room);
-        shown.drain(..above);
-        let below = shown.len().saturating_sub(room);
-        shown.truncate(room);
+    if shown.len() > visible_lines {
+        // Reserve the last line for the number of lines below.
+        let visible_lines = visible_lines.saturating_sub(1);
+        let offset = state.scroll_offset.get().min(shown.len() - visible_lines);
+        state.scroll_offset.set(offset);
+        state.visible_lines.set(visible_lines);
+        shown.drain(..offset);
+        let below = shown.len().saturating_sub(visible_lines);
+        shown.truncate(visible_lines);
         shown.push(match below {
-            0 => say!(lang, "(the end; ↑ goes up)", "（已到末尾，↑ 向上）"),
-            below => say!(
+            0 => localize!(lang, "(the end; ↑ goes up)", "（已到末尾，↑ 向上）"),
+            below => localize!(
                 lang,
                 "… ({} more lines: ↓, or a page by the space bar)",
                 "……（还有 {} 行：按 ↓，或按空格翻页）";
@@ -61,72 +61,72 @@ pub fn lines(state: &State, width: usize, height: usize) -> Vec<String> {
             ),
         });
     } else {
-        state.above.set(0);
+        state.scroll_offset.set(0);
     }
-    shown.resize(room, String::new());
+    shown.resize(visible_lines, String::new());
     lines.extend(shown);
     lines.extend(keys);
-    lines.iter_mut().for_each(|line| cut(line, width));
+    lines.iter_mut().for_each(|line| truncate(line, width));
     lines
 }
 
-/// What is going on.
-fn now(state: &State) -> String {
-    let lang = state.course.lang;
-    match (&state.at, &state.last) {
+/// Returns a line about the current grading or the last verdict.
+fn status_line(state: &State) -> String {
+    let lang = state.context.lang;
+    match (&state.position, &state.last) {
         (Some((step, size)), _) if size.is_empty() => {
-            say!(lang, "grading: {} …", "正在评分：{} ……"; report::doing(*step, lang))
+            localize!(lang, "grading: {} …", "正在评分：{} ……"; report::step_activity(*step, lang))
         }
-        (Some((step, size)), _) => say!(
+        (Some((step, size)), _) => localize!(
             lang,
             "grading: {}, size {} …",
             "正在评分：{}，大小 {} ……";
-            report::doing(*step, lang), report::size_of(state.exercise.name, size)
+            report::step_activity(*step, lang), report::format_exercise_size(state.exercise.name, size)
         ),
-        (None, None) => say!(lang, "grading …", "正在评分 ……"),
-        (None, Some(Ok(record))) if record.passed => say!(lang, "✓ passed", "✓ 通过"),
-        (None, Some(_)) => say!(lang, "✗ not passed", "✗ 未通过"),
+        (None, None) => localize!(lang, "grading …", "正在评分 ……"),
+        (None, Some(Ok(record))) if record.passed => localize!(lang, "✓ passed", "✓ 通过"),
+        (None, Some(_)) => localize!(lang, "✗ not passed", "✗ 未通过"),
     }
 }
 
 fn body(state: &State) -> String {
-    let lang = state.course.lang;
+    let lang = state.context.lang;
     match (state.pane, &state.last) {
         (Pane::List, _) => list(state),
         (Pane::Hint, _) => hints(state),
         (Pane::Statement, _) => report::statement(state.exercise, &state.progress, lang),
-        (Pane::Report, None) => say!(lang, "It is being graded.", "正在评分。"),
+        (Pane::Report, None) => localize!(lang, "It is being graded.", "正在评分。"),
         (Pane::Report, Some(Err(why))) => why.clone(),
         (Pane::Report, Some(Ok(record))) => {
-            let onward = match record.passed {
-                true => say!(lang, "n: the next exercise", "n：下一题"),
-                false => say!(lang, "h: a hint", "h：提示"),
+            let next_step = match record.passed {
+                true => localize!(lang, "n: the next exercise", "n：下一题"),
+                false => localize!(lang, "h: a hint", "h：提示"),
             };
-            format!("{}\n{onward}", report::whole(record, false, lang))
+            format!("{}\n{next_step}", report::full_report(record, false, lang))
         }
     }
 }
 
 fn hints(state: &State) -> String {
-    let lang = state.course.lang;
+    let lang = state.context.lang;
     let hints = state.exercise.data().map(|data| data.hints.as_slice());
     let hints = hints.unwrap_or_default();
     let texts = hints.iter().take(hints_shown(state)).enumerate();
     let texts =
-        texts.map(|(number, hint)| format!("{}/{}  {}", number + 1, hints.len(), hint.of(lang)));
+        texts.map(|(number, hint)| format!("{}/{}  {}", number + 1, hints.len(), hint.get(lang)));
     texts.collect::<Vec<_>>().join("\n\n")
 }
 
-/// All exercises, in columns where they are many.
+/// Formats the list of all exercises in two columns.
 fn list(state: &State) -> String {
     let rows = EXERCISES.iter().enumerate().map(|(number, exercise)| {
-        let marked = if number == state.marked { '>' } else { ' ' };
+        let cursor = if number == state.selected { '>' } else { ' ' };
         let mark = match exercise {
-            it if it.name == state.exercise.name => "→",
-            it if state.progress.has(it) => "✓",
+            exercise if exercise.name == state.exercise.name => "→",
+            exercise if state.progress.has_passed(exercise) => "✓",
             _ => " ",
         };
-        format!("{marked} {mark} {:<24}", exercise.name)
+        format!("{cursor} {mark} {:<24}", exercise.name)
     });
     let rows: Vec<String> = rows.collect();
     let half = rows.len().div_ceil(2);
@@ -135,15 +135,15 @@ fn list(state: &State) -> String {
         format!("{}  {right}", rows[row])
     });
     let lines = lines.collect::<Vec<_>>().join("\n");
-    let keys = say!(
-        state.course.lang,
+    let keys = localize!(
+        state.context.lang,
         "↑ ↓ and Enter: work on another one",
         "↑ ↓ 选择，回车：改做所选的题"
     );
     format!("{lines}\n{keys}")
 }
 
-fn cut(line: &mut String, width: usize) {
+fn truncate(line: &mut String, width: usize) {
     while columns(line) > width {
         line.pop();
     }

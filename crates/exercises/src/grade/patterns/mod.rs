@@ -1,5 +1,5 @@
-//! What wrong results have in common: at which sizes they come, which elements are wrong, and by how much. Each is
-//! said only where it holds for all that was run.
+//! Patterns in wrong results: the sizes at which they occur, the wrong elements, and the differences. A
+//! pattern is reported only if it holds for all runs.
 
 mod sizes;
 mod sums;
@@ -8,58 +8,62 @@ mod values;
 
 use cuda_driver::Traced;
 
-use super::right;
+use super::results;
 use crate::data::Tolerance;
-use crate::host::{Case, Host, Output, Place};
+use crate::host::{Case, Host, InputVariable, Output};
 use crate::lang::Lang;
 
-/// What came out at one size.
+/// The results at one size.
 pub struct Run {
-    /// The size.
+    /// The size and seed.
     pub case: Case,
-    /// The outputs, beside their references.
+    /// The outputs with their references.
     pub outputs: Vec<Output>,
 }
 
-/// All that is known of an answer whose results are wrong.
-pub struct Known<'a> {
+/// The data about a submission with wrong results.
+pub struct Evidence<'a> {
     /// The exercise's name.
     pub exercise: &'a str,
-    /// The course's side.
+    /// The grader's host side.
     pub host: &'a dyn Host,
-    /// The run that was wrong, then those at other sizes.
+    /// The run with wrong results, then those at other sizes.
     pub runs: Vec<Run>,
-    /// What is right.
+    /// The permitted deviation.
     pub tolerance: Tolerance,
-    /// Where variables of the answer's were that the first run was given to read.
-    pub variables: Vec<Place>,
-    /// The accesses of the first run's launches.
+    /// The locations of the submission's input variables in the first run.
+    pub variables: Vec<InputVariable>,
+    /// The memory accesses of the first run's launches, by kernel.
     pub traces: Vec<(String, Vec<Traced>)>,
 }
 
-impl Known<'_> {
-    /// What can be said, a sentence a line; empty where nothing can.
-    pub fn said(&self, lang: Lang) -> String {
+impl Evidence<'_> {
+    /// Describes all patterns that hold, one per line; empty if there are none.
+    pub fn describe(&self, lang: Lang) -> String {
         let Some((first, wrong)) = self.first_wrong() else {
             return String::new();
         };
-        // Of predictions nothing is told of what is right.
-        if !first.predicts.is_empty() {
+        // Do not reveal anything about correct predictions.
+        if !first.labels.is_empty() {
             return String::new();
         }
-        let said = [
-            sizes::said(self, lang),
-            sums::said(self, first.name, lang),
-            values::said(self, first, &wrong, lang),
-            unread::said(&self.variables, &self.traces, lang),
+        let patterns = [
+            sizes::describe(self, lang),
+            sums::describe(self, first.name, lang),
+            values::describe(self, first, &wrong, lang),
+            unread::describe(&self.variables, &self.traces, lang),
         ];
-        said.into_iter().flatten().collect::<Vec<_>>().join("\n")
+        patterns
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
-    /// The first wrong output of the first run, and which of its elements are.
+    /// Returns the first wrong output of the first run and a mask of its wrong elements.
     fn first_wrong(&self) -> Option<(&Output, Vec<bool>)> {
         let outputs = &self.runs.first()?.outputs;
-        let wrong = |output| (output, right::wrong(output, self.tolerance));
+        let wrong = |output| (output, results::wrong_mask(output, self.tolerance));
         outputs
             .iter()
             .map(wrong)
@@ -72,13 +76,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_predictions_nothing_is_told() {
-        let mut known = sample::known(sample::runs(&[1.0, 3.0], |_| 1.0));
-        assert!(known.said(Lang::En).is_empty());
-        known.runs.reverse();
-        assert!(known.said(Lang::En).starts_with("Right at size 1."));
-        known.runs[0].outputs[0].predicts = &["one"];
-        assert!(known.said(Lang::En).is_empty());
+    fn predictions_have_no_patterns() {
+        let mut evidence = sample::evidence(sample::runs(&[1.0, 3.0], |_| 1.0));
+        assert!(evidence.describe(Lang::En).is_empty());
+        evidence.runs.reverse();
+        assert!(
+            evidence
+                .describe(Lang::En)
+                .starts_with("Correct at size 1.")
+        );
+        evidence.runs[0].outputs[0].labels = &["one"];
+        assert!(evidence.describe(Lang::En).is_empty());
     }
 }
 
@@ -87,7 +95,8 @@ mod sample {
     use super::*;
     use crate::host::{Bench, Terms, Values, sample};
 
-    /// A host side whose outputs add up 1, 2, 4 … up to the size: every sum of some of them is another one.
+    /// A host side whose outputs sum 1, 2, 4 … up to the size, so that every subset of terms has a distinct
+    /// sum.
     struct Powers;
 
     impl Host for Powers {
@@ -108,31 +117,31 @@ mod sample {
         (0..size).map(|power| f64::from(1 << power)).collect()
     }
 
-    /// What came out at the sizes 1, 2 and so on, and what should have at each.
-    pub fn runs(got: &[f32], expected: impl Fn(u32) -> f32) -> Vec<Run> {
-        let run = |(size, &got): (u32, &f32)| Run {
+    /// Builds runs at the sizes 1, 2 and so on with these actual and expected results.
+    pub fn runs(actual: &[f32], expected: impl Fn(u32) -> f32) -> Vec<Run> {
+        let run = |(size, &actual): (u32, &f32)| Run {
             case: Case {
                 size: vec![size],
                 seed: 1,
             },
             outputs: vec![sample::output(
                 &[1],
-                Values::Floats(vec![got]),
+                Values::Floats(vec![actual]),
                 Values::Floats(vec![expected(size)]),
             )],
         };
-        (1..).zip(got).map(run).collect()
+        (1..).zip(actual).map(run).collect()
     }
 
-    /// The same where the terms of [`Powers`] should be added up, and these sums of them were.
+    /// Builds runs that should sum the terms of [`Powers`] but compute `of` instead.
     pub fn sums(of: impl Fn(u32, &[f64]) -> f64) -> Vec<Run> {
-        let got: Vec<f32> = (1..=8).map(|size| of(size, &powers(size)) as f32).collect();
-        runs(&got, |size| powers(size).iter().sum::<f64>() as f32)
+        let actual: Vec<f32> = (1..=8).map(|size| of(size, &powers(size)) as f32).collect();
+        runs(&actual, |size| powers(size).iter().sum::<f64>() as f32)
     }
 
-    /// These runs of a host side.
-    pub fn known(runs: Vec<Run>) -> Known<'static> {
-        Known {
+    /// Wraps runs of [`Powers`] for the patterns.
+    pub fn evidence(runs: Vec<Run>) -> Evidence<'static> {
+        Evidence {
             exercise: "none",
             host: &Powers,
             runs,

@@ -1,52 +1,54 @@
-//! At which sizes results are right and at which they are not.
+//! The sizes at which results are correct or wrong.
 
-use super::Known;
-use crate::grade::right;
+use super::Evidence;
+use crate::grade::results;
 use crate::lang::Lang;
-use crate::report::size_of;
+use crate::report::format_exercise_size;
 
-/// So many sizes of each kind are named, and so many that take several numbers.
-const NAMED: usize = 4;
-const NAMED_OF_SEVERAL: usize = 2;
+/// The maximum number of sizes listed of each kind.
+const MAX_SIZES: usize = 4;
+/// The maximum number of sizes listed of each kind if sizes consist of several numbers.
+const MAX_MULTI_SIZES: usize = 2;
 
-/// Both, where there are both.
-pub fn said(known: &Known, lang: Lang) -> Option<String> {
-    let (mut right, mut wrong) = (Vec::new(), Vec::new());
-    for run in &known.runs {
+/// Lists the correct and the wrong sizes; `None` if all are wrong.
+pub fn describe(evidence: &Evidence, lang: Lang) -> Option<String> {
+    let (mut correct, mut wrong) = (Vec::new(), Vec::new());
+    for run in &evidence.runs {
         let mut outputs = run.outputs.iter();
-        let is_wrong = outputs.any(|output| right::first_wrong(output, known.tolerance).is_some());
-        let sizes = if is_wrong { &mut wrong } else { &mut right };
-        let size = size_of(known.exercise, &run.case.size);
+        let is_wrong =
+            outputs.any(|output| results::first_wrong(output, evidence.tolerance).is_some());
+        let sizes = if is_wrong { &mut wrong } else { &mut correct };
+        let size = format_exercise_size(evidence.exercise, &run.case.size);
         if !sizes.contains(&size) {
             sizes.push(size);
         }
     }
-    // At one size there may be several inputs.
-    right.retain(|size| !wrong.contains(size));
-    if right.is_empty() {
+    // A size may occur with several inputs; it is correct only if all are.
+    correct.retain(|size| !wrong.contains(size));
+    if correct.is_empty() {
         return None;
     }
-    Some(say!(
+    Some(localize!(
         lang,
         "Right at size {}. Wrong at size {}.",
         "正确的大小：{}。不对的大小：{}。";
-        listed(&right, lang), listed(&wrong, lang)
+        format_sizes(&correct, lang), format_sizes(&wrong, lang)
     ))
 }
 
-/// The first of them.
-fn listed(sizes: &[String], lang: Lang) -> String {
-    // A size of several numbers has commas of its own.
+/// Lists the first sizes and the number of the others.
+fn format_sizes(sizes: &[String], lang: Lang) -> String {
+    // Sizes with several numbers contain commas themselves.
     let is_of_several = sizes.iter().any(|size| size.contains(','));
-    let (most, between) = match is_of_several {
-        true => (NAMED_OF_SEVERAL, lang.pick("; ", "；")),
-        false => (NAMED, lang.pick(", ", "、")),
+    let (limit, separator) = match is_of_several {
+        true => (MAX_MULTI_SIZES, lang.pick("; ", "；")),
+        false => (MAX_SIZES, lang.pick(", ", "、")),
     };
-    let named = sizes.iter().take(most).map(String::as_str);
-    let named = named.collect::<Vec<_>>().join(between);
-    match sizes.len().saturating_sub(most) {
-        0 => named,
-        more => say!(lang, "{} and {} more", "{}，另有 {} 个"; named, more),
+    let listed = sizes.iter().take(limit).map(String::as_str);
+    let listed = listed.collect::<Vec<_>>().join(separator);
+    match sizes.len().saturating_sub(limit) {
+        0 => listed,
+        more => localize!(lang, "{} and {} more", "{}，另有 {} 个"; listed, more),
     }
 }
 
@@ -56,27 +58,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_told_where_some_are_right() {
-        let at = |got: &[f32]| sample::runs(got, |_| 1.0);
-        let said = |got: &[f32]| said(&sample::known(at(got)), Lang::En);
+    fn sizes_are_listed_if_some_are_correct() {
+        let runs = |actual: &[f32]| sample::runs(actual, |_| 1.0);
+        let message = |actual: &[f32]| describe(&sample::evidence(runs(actual)), Lang::En);
         assert_eq!(
-            said(&[2.0, 1.0, 3.0]).as_deref(),
+            message(&[2.0, 1.0, 3.0]).as_deref(),
             Some("Right at size 2. Wrong at size 1, 3.")
         );
-        assert_eq!(said(&[2.0, 2.0]), None);
-        // What is right with one input is not right at this size.
-        let mut twice = at(&[1.0, 2.0]);
-        twice[1].case.size = vec![1];
-        assert_eq!(super::said(&sample::known(twice), Lang::En), None);
+        assert_eq!(message(&[2.0, 2.0]), None);
+        // A size counts as correct only if it is correct with all inputs.
+        let mut same_size = runs(&[1.0, 2.0]);
+        same_size[1].case.size = vec![1];
+        assert_eq!(
+            super::describe(&sample::evidence(same_size), Lang::En),
+            None
+        );
     }
 
     #[test]
-    fn of_many_sizes_the_first_are_named() {
+    fn only_the_first_sizes_are_listed() {
         let sizes: Vec<String> = (1..=6).map(|n| n.to_string()).collect();
-        assert_eq!(listed(&sizes, Lang::En), "1, 2, 3, 4 and 2 more");
+        assert_eq!(format_sizes(&sizes, Lang::En), "1, 2, 3, 4 and 2 more");
         let sizes: Vec<String> = (1..=3).map(|n| format!("M = {n}, N = 1")).collect();
         assert_eq!(
-            listed(&sizes, Lang::Zh),
+            format_sizes(&sizes, Lang::Zh),
             "M = 1, N = 1；M = 2, N = 1，另有 1 个"
         );
     }

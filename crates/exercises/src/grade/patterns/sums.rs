@@ -1,54 +1,54 @@
-//! What sums came out in place of those asked for: of which terms, or with which of them too often.
+//! Patterns in wrong sums: missing terms, or terms counted too often.
 
-use super::Known;
-use crate::grade::right;
+use super::Evidence;
+use crate::grade::results;
 use crate::host::{Output, Values};
 use crate::lang::Lang;
-use crate::report::size_of;
+use crate::report::format_exercise_size;
 
-/// So many elements of an output are looked at, evenly spread.
-const LOOKED_AT: usize = 64;
+/// The maximum number of elements of an output that are examined, evenly spaced.
+const MAX_ELEMENTS: usize = 64;
 
-/// As many wrong elements have to have something in common for it to be said.
-const ENOUGH: usize = 3;
+/// The minimum number of wrong elements that must share a pattern before it is reported.
+const MIN_WRONG: usize = 3;
 
 /// An element that should be a sum.
 struct Sum {
-    /// Of which run it is.
+    /// The index of the run.
     run: usize,
-    got: f64,
+    actual: f64,
     expected: f64,
     is_wrong: bool,
     terms: Vec<f64>,
-    /// Of terms that are comparisons: how often both numbers are equal.
+    /// The number of terms whose two compared values are equal, if the terms are comparisons.
     equal: Option<f64>,
 }
 
-/// What all elements of this output have in common, whatever the size.
-pub fn said(known: &Known, output: &str, lang: Lang) -> Option<String> {
-    let sums = all(known, output)?;
-    if sums.iter().filter(|sum| sum.is_wrong).count() < ENOUGH {
+/// Describes the pattern that all elements of this output share, whatever the size.
+pub fn describe(evidence: &Evidence, output: &str, lang: Lang) -> Option<String> {
+    let sums = sample_sums(evidence, output)?;
+    if sums.iter().filter(|sum| sum.is_wrong).count() < MIN_WRONG {
         return None;
     }
-    said_of_terms(&sums, lang)
-        .or_else(|| said_of_equals(&sums, lang))
-        .or_else(|| said_of_the_last(known, &sums, lang))
+    describe_missing_terms(&sums, lang)
+        .or_else(|| describe_equal_values(&sums, lang))
+        .or_else(|| describe_repeated_last_term(evidence, &sums, lang))
 }
 
-/// The elements of all runs that are looked at.
-fn all(known: &Known, name: &str) -> Option<Vec<Sum>> {
+/// Collects the examined elements of all runs.
+fn sample_sums(evidence: &Evidence, name: &str) -> Option<Vec<Sum>> {
     let mut sums = Vec::new();
-    for (run, of) in known.runs.iter().enumerate() {
-        let output = of.outputs.iter().find(|output| output.name == name)?;
-        let wrong = right::wrong(output, known.tolerance);
-        let step = wrong.len().div_ceil(LOOKED_AT).max(1);
+    for (index_of_run, run) in evidence.runs.iter().enumerate() {
+        let output = run.outputs.iter().find(|output| output.name == name)?;
+        let wrong = results::wrong_mask(output, evidence.tolerance);
+        let step = wrong.len().div_ceil(MAX_ELEMENTS).max(1);
         let indices: Vec<usize> = (0..wrong.len()).step_by(step).collect();
-        let terms = known.host.terms(&of.case, name, &indices)?;
+        let terms = evidence.host.terms(&run.case, name, &indices)?;
         for (index, terms) in indices.into_iter().zip(terms) {
             sums.push(Sum {
-                run,
-                got: number(output, index, false),
-                expected: number(output, index, true),
+                run: index_of_run,
+                actual: element(output, index, false),
+                expected: element(output, index, true),
                 is_wrong: wrong[index],
                 terms: terms.values,
                 equal: terms.equal,
@@ -58,11 +58,11 @@ fn all(known: &Known, name: &str) -> Option<Vec<Sum>> {
     Some(sums)
 }
 
-fn number(output: &Output, index: usize, expected: bool) -> f64 {
+fn element(output: &Output, index: usize, expected: bool) -> f64 {
     let values = if expected {
         &output.expected
     } else {
-        &output.got
+        &output.actual
     };
     match values {
         Values::Floats(values) => values[index].into(),
@@ -71,38 +71,39 @@ fn number(output: &Output, index: usize, expected: bool) -> f64 {
     }
 }
 
-/// Whether a number is what came out, as far as floats tell.
+/// Returns true if a number equals the actual result within floating-point error.
 fn is_near(number: f64, sum: &Sum) -> bool {
     let scale = sum
         .terms
         .iter()
-        .fold(1.0, |most: f64, term| most.max(term.abs()));
-    (number - sum.got).abs() <= 1e-5 * scale
+        .fold(1.0, |max: f64, term| max.max(term.abs()));
+    (number - sum.actual).abs() <= 1e-5 * scale
 }
 
-/// Terms that were left out: all but the first so many, the last one, or all but every so manieth.
-fn said_of_terms(sums: &[Sum], lang: Lang) -> Option<String> {
+/// Describes missing terms: all after the first n, the last one, or all but every nth.
+fn describe_missing_terms(sums: &[Sum], lang: Lang) -> Option<String> {
     let longest = sums.iter().map(|sum| sum.terms.len()).max()?;
-    let each = |of: &dyn Fn(&[f64]) -> f64| sums.iter().all(|sum| is_near(of(&sum.terms), sum));
-    let first = |many: usize| each(&|terms| terms.iter().take(many).sum());
-    if let Some(many) = (1..longest).find(|&many| first(many)) {
-        return Some(say!(
+    let holds_for_all =
+        |compute: &dyn Fn(&[f64]) -> f64| sums.iter().all(|sum| is_near(compute(&sum.terms), sum));
+    let matches_first = |count: usize| holds_for_all(&|terms| terms.iter().take(count).sum());
+    if let Some(count) = (1..longest).find(|&count| matches_first(count)) {
+        return Some(localize!(
             lang,
             "What came out is each time the sum of the first {} of up to {} terms alone: the others are missing.",
             "每次得到的都只是前 {} 项之和，而应有至多 {} 项：其余各项都没有加上。";
-            many, longest
+            count, longest
         ));
     }
-    if each(&|terms| terms.iter().take(terms.len().saturating_sub(1)).sum()) {
-        return Some(say!(
+    if holds_for_all(&|terms| terms.iter().take(terms.len().saturating_sub(1)).sum()) {
+        return Some(localize!(
             lang,
             "What came out is each time the sum without its last term.",
             "每次得到的都是缺了最后一项的和。"
         ));
     }
-    let every = |step: usize| each(&|terms| terms.iter().step_by(step).sum());
-    let step = (2..longest).find(|&step| every(step))?;
-    Some(say!(
+    let matches_every = |step: usize| holds_for_all(&|terms| terms.iter().step_by(step).sum());
+    let step = (2..longest).find(|&step| matches_every(step))?;
+    Some(localize!(
         lang,
         "What came out is each time the sum of terms 0, {}, {} … alone: those in between are missing.",
         "每次得到的都只是第 0、{}、{}……项之和：中间的各项都没有加上。";
@@ -110,11 +111,11 @@ fn said_of_terms(sums: &[Sum], lang: Lang) -> Option<String> {
     ))
 }
 
-/// Comparisons that are decided the other way where both numbers are equal.
-fn said_of_equals(sums: &[Sum], lang: Lang) -> Option<String> {
+/// Describes comparisons that go the wrong way for equal values.
+fn describe_equal_values(sums: &[Sum], lang: Lang) -> Option<String> {
     let mut wrong = sums.iter().filter(|sum| sum.is_wrong);
     let (sum, equal) = wrong.find_map(|sum| Some((sum, sum.equal?)))?;
-    let sign = if sum.got > sum.expected { 1.0 } else { -1.0 };
+    let sign = if sum.actual > sum.expected { 1.0 } else { -1.0 };
     let explains = |sum: &Sum| {
         let equal = sum.equal.unwrap_or(0.0);
         is_near(sum.expected + sign * equal, sum)
@@ -123,13 +124,13 @@ fn said_of_equals(sums: &[Sum], lang: Lang) -> Option<String> {
         return None;
     }
     Some(match sign > 0.0 {
-        true => say!(
+        true => localize!(
             lang,
             "Each time it is too much by the number of values that equal what they are compared with: {} here.",
             "每次多出的，正好是与所比较的数相等的值的个数：这里是 {}。";
             equal
         ),
-        false => say!(
+        false => localize!(
             lang,
             "Each time it is too little by the number of values that equal what they are compared with: {} here.",
             "每次少掉的，正好是与所比较的数相等的值的个数：这里是 {}。";
@@ -138,34 +139,40 @@ fn said_of_equals(sums: &[Sum], lang: Lang) -> Option<String> {
     })
 }
 
-/// A last term that counts several times, as often for all elements of one size.
-fn said_of_the_last(known: &Known, sums: &[Sum], lang: Lang) -> Option<String> {
-    let mut often: Vec<Option<f64>> = vec![None; known.runs.len()];
+/// Describes a last term that is added several times, equally often for all elements of one size.
+fn describe_repeated_last_term(evidence: &Evidence, sums: &[Sum], lang: Lang) -> Option<String> {
+    let mut repetitions: Vec<Option<f64>> = vec![None; evidence.runs.len()];
     for sum in sums {
         let last = *sum.terms.last()?;
-        if last != 0.0 && often[sum.run].is_none() {
-            often[sum.run] = Some(((sum.got - sum.expected) / last).round());
+        if last != 0.0 && repetitions[sum.run].is_none() {
+            repetitions[sum.run] = Some(((sum.actual - sum.expected) / last).round());
         }
     }
     let explains = |sum: &Sum| {
         let last = sum.terms.last().copied().unwrap_or(0.0);
-        is_near(sum.expected + often[sum.run].unwrap_or(0.0) * last, sum)
+        is_near(
+            sum.expected + repetitions[sum.run].unwrap_or(0.0) * last,
+            sum,
+        )
     };
-    let is_more = often.iter().flatten().all(|&often| often >= 0.0);
-    if !is_more || !sums.iter().all(explains) {
+    let is_repeated = repetitions.iter().flatten().all(|&count| count >= 0.0);
+    if !is_repeated || !sums.iter().all(explains) {
         return None;
     }
-    let each = often.iter().zip(&known.runs).filter_map(|(often, run)| {
-        let often = 1.0 + often.filter(|&often| often != 0.0)?;
-        let size = size_of(known.exercise, &run.case.size);
-        Some(say!(lang, "{} times at size {}", "大小 {1} 时为 {0} 次"; often, size))
-    });
-    let each: Vec<String> = each.take(2).collect();
-    Some(say!(
+    let examples = repetitions
+        .iter()
+        .zip(&evidence.runs)
+        .filter_map(|(repetitions, run)| {
+            let repetitions = 1.0 + repetitions.filter(|&count| count != 0.0)?;
+            let size = format_exercise_size(evidence.exercise, &run.case.size);
+            Some(localize!(lang, "{} times at size {}", "大小 {1} 时为 {0} 次"; repetitions, size))
+        });
+    let examples: Vec<String> = examples.take(2).collect();
+    Some(localize!(
         lang,
         "What came out is each time the sum with its last term more than once: {}.",
         "每次得到的和里，最后一项都不止加了一次：{}。";
-        each.join(lang.pick("; ", "；"))
+        examples.join(lang.pick("; ", "；"))
     ))
 }
 
@@ -174,61 +181,61 @@ mod tests {
     use super::super::sample;
     use super::*;
 
-    fn told(of: impl Fn(u32, &[f64]) -> f64) -> String {
-        let known = sample::known(sample::sums(of));
-        said(&known, "y", Lang::En).unwrap_or_default()
+    fn describe_sums(compute: impl Fn(u32, &[f64]) -> f64) -> String {
+        let evidence = sample::evidence(sample::sums(compute));
+        describe(&evidence, "y", Lang::En).unwrap_or_default()
     }
 
     #[test]
-    fn terms_that_are_missing_are_told() {
-        for (said, part) in [
+    fn missing_terms_are_described() {
+        for (message, part) in [
             (
-                told(|_, terms| terms.iter().take(3).sum()),
+                describe_sums(|_, terms| terms.iter().take(3).sum()),
                 "the first 3 of up to 8 terms alone",
             ),
             (
-                told(|_, terms| terms[..terms.len() - 1].iter().sum()),
+                describe_sums(|_, terms| terms[..terms.len() - 1].iter().sum()),
                 "without its last term",
             ),
             (
-                told(|_, terms| terms.iter().step_by(3).sum()),
+                describe_sums(|_, terms| terms.iter().step_by(3).sum()),
                 "the sum of terms 0, 3, 6 … alone",
             ),
         ] {
-            assert!(said.contains(part), "{part}: {said}");
+            assert!(message.contains(part), "{part}: {message}");
         }
     }
 
     #[test]
-    fn what_is_added_too_often_is_told() {
+    fn repeated_terms_are_described() {
         let sum = |terms: &[f64]| terms.iter().sum::<f64>();
-        let said = told(|_, terms| sum(terms) + 2.0 * terms[terms.len() - 1]);
+        let message = describe_sums(|_, terms| sum(terms) + 2.0 * terms[terms.len() - 1]);
         assert!(
-            said.contains("more than once: 3 times at size 1; 3 times"),
-            "{said}"
+            message.contains("more than once: 3 times at size 1; 3 times"),
+            "{message}"
         );
-        let said = told(|size, terms| sum(terms) + f64::from(size));
+        let message = describe_sums(|size, terms| sum(terms) + f64::from(size));
         assert!(
-            said.contains("too much by the number of values that equal"),
-            "{said}"
+            message.contains("too much by the number of values that equal"),
+            "{message}"
         );
-        let said = told(|size, terms| sum(terms) - f64::from(size));
-        assert!(said.contains("too little by"), "{said}");
+        let message = describe_sums(|size, terms| sum(terms) - f64::from(size));
+        assert!(message.contains("too little by"), "{message}");
     }
 
     #[test]
-    fn what_holds_for_some_alone_is_not_told() {
-        // At one size of all it is another sum.
-        let but_one = |size: u32, terms: &[f64]| match size {
+    fn patterns_must_hold_for_all_elements() {
+        // A single deviating size refutes the pattern.
+        let all_but_one = |size: u32, terms: &[f64]| match size {
             5 => 1000.0,
             _ => terms.iter().take(3).sum(),
         };
-        assert_eq!(told(but_one), "");
-        let known = sample::known(sample::sums(|_, terms| terms.iter().take(6).sum()));
+        assert_eq!(describe_sums(all_but_one), "");
+        let evidence = sample::evidence(sample::sums(|_, terms| terms.iter().take(6).sum()));
         assert_eq!(
-            said(&known, "y", Lang::En),
+            describe(&evidence, "y", Lang::En),
             None,
-            "two wrong ones are too few"
+            "two wrong elements are too few"
         );
     }
 }

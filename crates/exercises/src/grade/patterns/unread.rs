@@ -1,26 +1,32 @@
-//! Variables of the answer that the host sets and no thread has read: they have no part in the results.
+//! Variables of the submission that the host sets but no thread reads, so that they cannot affect the results.
 
 use cuda_driver::Traced;
 
-use crate::host::Place;
+use crate::host::InputVariable;
 use crate::lang::Lang;
 
-/// Their names.
-pub fn said(variables: &[Place], traces: &[(String, Vec<Traced>)], lang: Lang) -> Option<String> {
+/// Lists the variables that no traced access reads; `None` if there are none.
+pub fn describe(
+    variables: &[InputVariable],
+    traces: &[(String, Vec<Traced>)],
+    lang: Lang,
+) -> Option<String> {
     let accesses = || traces.iter().flat_map(|(_, trace)| trace);
-    let touches = |access: &Traced, place: &Place| {
-        let ends = place.address + place.bytes;
+    let touches = |access: &Traced, variable: &InputVariable| {
+        let end = variable.address + variable.bytes;
         let mut lanes = access.lanes();
-        lanes.any(|(_, from)| from < ends && place.address < from + access.bytes)
+        lanes.any(|(_, address)| address < end && variable.address < address + access.bytes)
     };
     let unread = variables
         .iter()
-        .filter(|place| !accesses().any(|access| touches(access, place)));
-    let names: Vec<String> = unread.map(|place| format!("`{}`", place.name)).collect();
+        .filter(|variable| !accesses().any(|access| touches(access, variable)));
+    let names: Vec<String> = unread
+        .map(|variable| format!("`{}`", variable.name))
+        .collect();
     if names.is_empty() {
         return None;
     }
-    Some(say!(
+    Some(localize!(
         lang,
         "No thread has read the variable {}, which the host sets.",
         "没有线程读过主机端设置的变量 {}。";
@@ -34,21 +40,21 @@ mod tests {
     use crate::grade::sample::load;
 
     #[test]
-    fn a_variable_that_nobody_read_is_named() {
-        let place = |name: &str, address| Place {
+    fn unread_variables_are_listed() {
+        let variable = |name: &str, address| InputVariable {
             name: name.to_owned(),
             address,
             bytes: 8,
         };
-        let variables = [place("a", 0x1000), place("b", 0x2000)];
-        let said = |traces: &[(String, Vec<Traced>)]| said(&variables, traces, Lang::En);
+        let variables = [variable("a", 0x1000), variable("b", 0x2000)];
+        let message = |traces: &[(String, Vec<Traced>)]| describe(&variables, traces, Lang::En);
         let traces = [("k".to_owned(), vec![load(0x1004)])];
         assert_eq!(
-            said(&traces).as_deref(),
+            message(&traces).as_deref(),
             Some("No thread has read the variable `b`, which the host sets.")
         );
-        assert!(said(&[]).unwrap().contains("`a`, `b`"));
+        assert!(message(&[]).unwrap().contains("`a`, `b`"));
         let both = [("k".to_owned(), vec![load(0x1004), load(0x2000)])];
-        assert_eq!(said(&both), None);
+        assert_eq!(message(&both), None);
     }
 }

@@ -1,67 +1,81 @@
-//! What wrong elements are, and what the input is where they are wrong.
+//! Patterns in the values of wrong elements and in the inputs at their positions.
 
-use super::Known;
-use crate::grade::right;
-use crate::host::{Given, Output, Values};
+use super::Evidence;
+use crate::grade::results;
+use crate::host::{InputValues, Output, Values};
 use crate::lang::Lang;
 
-/// As many wrong elements have to have something in common for it to be said, and as many right ones to lack it.
-const ENOUGH: usize = 3;
+/// The minimum number of wrong elements that must share a pattern, and of correct ones that must lack it.
+const MIN_ELEMENTS: usize = 3;
 
-/// What can be said of this output's wrong elements.
-pub fn said(known: &Known, output: &Output, wrong: &[bool], lang: Lang) -> Option<String> {
-    let given = known.host.given(&known.runs.first()?.case);
-    let alike: Vec<Given> = given
+/// Describes the pattern of this output's wrong elements, if there is one.
+pub fn describe(
+    evidence: &Evidence,
+    output: &Output,
+    wrong: &[bool],
+    lang: Lang,
+) -> Option<String> {
+    let inputs = evidence.host.input_values(&evidence.runs.first()?.case);
+    let inputs: Vec<InputValues> = inputs
         .into_iter()
-        .filter(|it| it.values.len() == wrong.len())
+        .filter(|input| input.values.len() == wrong.len())
         .collect();
-    no_number(output, wrong, &alike, lang)
-        .or_else(|| one_number(output, wrong, lang))
-        .or_else(|| alike.iter().find_map(|given| parted(given, wrong, lang)))
+    describe_nan(output, wrong, &inputs, lang)
+        .or_else(|| describe_constant(output, wrong, lang))
+        .or_else(|| {
+            inputs
+                .iter()
+                .find_map(|input| describe_input_split(input, wrong, lang))
+        })
 }
 
-/// What no number comes of, and what the input is there.
-fn no_number(output: &Output, wrong: &[bool], alike: &[Given], lang: Lang) -> Option<String> {
-    let Values::Floats(got) = &output.got else {
+/// Describes the first NaN and the input at its position.
+fn describe_nan(
+    output: &Output,
+    wrong: &[bool],
+    inputs: &[InputValues],
+    lang: Lang,
+) -> Option<String> {
+    let Values::Floats(actual) = &output.actual else {
         return None;
     };
-    let first = (0..got.len()).find(|&index| wrong[index] && got[index].is_nan())?;
-    let place = right::place(&output.shape, first);
-    let there = alike.iter().map(|given| {
-        let value = right::float(given.values[first] as f32);
-        say!(lang, ", where `{}` is {}", "，那里的 `{}` 是 {}"; given.name, value)
+    let first = (0..actual.len()).find(|&index| wrong[index] && actual[index].is_nan())?;
+    let index = results::format_index(&output.shape, first);
+    let input_text = inputs.iter().map(|input| {
+        let value = results::format_float(input.values[first] as f32);
+        localize!(lang, ", where `{}` is {}", "，那里的 `{}` 是 {}"; input.name, value)
     });
-    let there: String = there.take(1).collect();
-    Some(say!(
+    let input_text: String = input_text.take(1).collect();
+    Some(localize!(
         lang,
         "At {} it is NaN, no number{}. That comes of 0 / 0, of infinity / infinity or infinity - infinity, or of a \
          NaN that was read.",
         "{} 处是 NaN（不是数）{}。NaN 来自 0 / 0、无穷 / 无穷、无穷 - 无穷，或者读到的 NaN。";
-        place, there
+        index, input_text
     ))
 }
 
-/// One number for all wrong elements, which should differ.
-fn one_number(output: &Output, wrong: &[bool], lang: Lang) -> Option<String> {
-    let of = |texts: &[String]| {
-        let mut of: Vec<String> = (0..wrong.len())
+/// Describes wrong elements that all have the same value although they should differ.
+fn describe_constant(output: &Output, wrong: &[bool], lang: Lang) -> Option<String> {
+    let distinct_wrong = |texts: &[String]| {
+        let mut values: Vec<String> = (0..wrong.len())
             .filter(|&index| wrong[index])
             .map(|index| texts[index].clone())
             .collect();
-        let many = of.len();
-        of.sort_unstable();
-        of.dedup();
-        (many, of)
+        let count = values.len();
+        values.sort_unstable();
+        values.dedup();
+        (count, values)
     };
-    let (many, got) = of(&right::texts(&output.got));
-    let (_, expected) = of(&right::texts(&output.expected));
-    let [only] = &got[..] else {
+    let (count, actual) = distinct_wrong(&results::format_values(&output.actual));
+    let (_, expected) = distinct_wrong(&results::format_values(&output.expected));
+    let [only] = &actual[..] else {
         return None;
     };
-    if many < ENOUGH || expected.len() < 2 {
+    if count < MIN_ELEMENTS || expected.len() < 2 {
         return None;
     }
-    Some(say!(
+    Some(localize!(
         lang,
         "All wrong elements are the same number, {}, and should not be.",
         "不对的元素都是同一个数 {}，而它们本不应都相同。";
@@ -69,34 +83,34 @@ fn one_number(output: &Output, wrong: &[bool], lang: Lang) -> Option<String> {
     ))
 }
 
-/// An input that is larger wherever results are wrong than wherever they are right, or smaller.
-fn parted(given: &Given, wrong: &[bool], lang: Lang) -> Option<String> {
-    let of = |is_wrong: bool| {
-        let both = given.values.iter().zip(wrong);
-        let values = both
-            .filter(|&(_, &it)| it == is_wrong)
+/// Describes an input whose values at wrong elements are all larger, or all smaller, than at correct ones.
+fn describe_input_split(input: &InputValues, wrong: &[bool], lang: Lang) -> Option<String> {
+    let range = |is_wrong: bool| {
+        let pairs = input.values.iter().zip(wrong);
+        let values = pairs
+            .filter(|&(_, &wrong)| wrong == is_wrong)
             .map(|(&value, _)| value);
         let values: Vec<f64> = values.collect();
-        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        (values.len() >= ENOUGH).then_some((least, most))
+        let minimum = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let maximum = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        (values.len() >= MIN_ELEMENTS).then_some((minimum, maximum))
     };
-    let ((least_wrong, most_wrong), (least_right, most_right)) = (of(true)?, of(false)?);
-    let shown = |value: f64| right::float(value as f32);
-    if least_wrong > most_right {
-        return Some(say!(
+    let ((min_wrong, max_wrong), (min_correct, max_correct)) = (range(true)?, range(false)?);
+    let format = |value: f64| results::format_float(value as f32);
+    if min_wrong > max_correct {
+        return Some(localize!(
             lang,
             "Wrong are just the elements where `{0}` is large: from {1} on. Up to {2} they are right.",
             "不对的恰好是 `{0}` 较大的元素：从 {1} 起都不对，到 {2} 为止都对。";
-            given.name, shown(least_wrong), shown(most_right)
+            input.name, format(min_wrong), format(max_correct)
         ));
     }
-    (most_wrong < least_right).then(|| {
-        say!(
+    (max_wrong < min_correct).then(|| {
+        localize!(
             lang,
             "Wrong are just the elements where `{0}` is small: up to {1}. From {2} on they are right.",
             "不对的恰好是 `{0}` 较小的元素：到 {1} 为止都不对，从 {2} 起都对。";
-            given.name, shown(most_wrong), shown(least_right)
+            input.name, format(max_wrong), format(min_correct)
         )
     })
 }
@@ -106,55 +120,59 @@ mod tests {
     use super::*;
     use crate::host::sample::output;
 
-    fn given(values: &[f64]) -> Given {
-        Given {
+    fn input(values: &[f64]) -> InputValues {
+        InputValues {
             name: "in".to_owned(),
             values: values.to_vec(),
         }
     }
 
     #[test]
-    fn no_number_has_its_input() {
+    fn nan_is_explained_by_the_input() {
         let floats = |values: &[f32]| Values::Floats(values.to_vec());
         let nan = output(&[2], floats(&[1.0, f32::NAN]), floats(&[1.0, 2.0]));
-        let said = |alike: &[Given]| no_number(&nan, &[false, true], alike, Lang::En).unwrap();
+        let message =
+            |inputs: &[InputValues]| describe_nan(&nan, &[false, true], inputs, Lang::En).unwrap();
         assert!(
-            said(&[given(&[7.0, -300.0])])
+            message(&[input(&[7.0, -300.0])])
                 .starts_with("At [1] it is NaN, no number, where `in` is -300.")
         );
-        assert!(said(&[]).starts_with("At [1] it is NaN, no number. That comes of 0 / 0"));
-        assert_eq!(no_number(&nan, &[true, false], &[], Lang::En), None);
+        assert!(message(&[]).starts_with("At [1] it is NaN, no number. That comes of 0 / 0"));
+        assert_eq!(describe_nan(&nan, &[true, false], &[], Lang::En), None);
     }
 
     #[test]
-    fn one_number_for_all_is_told() {
+    fn a_common_wrong_value_is_described() {
         let ints = |values: &[i32]| Values::Integers(values.to_vec());
         let same = output(&[4], ints(&[5, 7, 7, 7]), ints(&[5, 1, 2, 3]));
-        let said = one_number(&same, &[false, true, true, true], Lang::En);
-        assert!(said.unwrap().contains("the same number, 7,"));
+        let message = describe_constant(&same, &[false, true, true, true], Lang::En);
+        assert!(message.unwrap().contains("the same number, 7,"));
         assert_eq!(
-            one_number(&same, &[false, false, true, true], Lang::En),
+            describe_constant(&same, &[false, false, true, true], Lang::En),
             None
         );
         let constant = output(&[3], ints(&[7, 7, 7]), ints(&[1, 1, 1]));
-        assert_eq!(one_number(&constant, &[true; 3], Lang::En), None);
+        assert_eq!(describe_constant(&constant, &[true; 3], Lang::En), None);
     }
 
     #[test]
-    fn an_input_that_parts_wrong_from_right_is_told() {
+    fn inputs_that_separate_wrong_from_correct_are_described() {
         let wrong = [true, true, true, false, false, false];
-        let said = |values: &[f64]| parted(&given(values), &wrong, Lang::En);
-        let large = said(&[90.0, 100.0, 95.0, 1.0, 50.5, 3.0]).unwrap();
+        let message = |values: &[f64]| describe_input_split(&input(values), &wrong, Lang::En);
+        let large = message(&[90.0, 100.0, 95.0, 1.0, 50.5, 3.0]).unwrap();
         assert!(
             large.ends_with("from 90 on. Up to 50.5 they are right."),
             "{large}"
         );
-        let small = said(&[1.0, 2.0, 3.0, 4.0, 9.0, 5.0]).unwrap();
+        let small = message(&[1.0, 2.0, 3.0, 4.0, 9.0, 5.0]).unwrap();
         assert!(
             small.ends_with("up to 3. From 4 on they are right."),
             "{small}"
         );
-        assert_eq!(said(&[1.0, 9.0, 1.0, 2.0, 3.0, 4.0]), None);
-        assert_eq!(parted(&given(&[9.0, 1.0]), &[true, false], Lang::En), None);
+        assert_eq!(message(&[1.0, 9.0, 1.0, 2.0, 3.0, 4.0]), None);
+        assert_eq!(
+            describe_input_split(&input(&[9.0, 1.0]), &[true, false], Lang::En),
+            None
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Compiling an answer in Rust.
+//! Compilation of Rust submissions.
 
 use std::env::consts::EXE_SUFFIX;
 use std::fs;
@@ -11,15 +11,15 @@ use confine::Rules;
 
 use super::compiler::Compiler;
 use super::libraries::{Libraries, gather};
-use super::sources::{self, OWN};
+use super::sources::{self, SOURCES};
 use crate::data::Text;
 use crate::worker::job::Job;
-use crate::worker::supervise::{ending, is_signal};
+use crate::worker::supervise::{explain_status, is_signal};
 
-/// Bytes of the compiler's messages that are kept. The first error is what matters.
-const MESSAGES: u64 = 20_000;
+/// The maximum length of the compiler's messages in bytes. The first error is what matters.
+const MAX_MESSAGES: u64 = 20_000;
 
-/// Where Linux has compilers and linkers, and their parts.
+/// The folders in which Linux has compilers, linkers and their parts.
 const TOOLS: [&str; 5] = [
     "/bin",
     "/usr/bin",
@@ -28,7 +28,7 @@ const TOOLS: [&str; 5] = [
     "/usr/include",
 ];
 
-/// A compiler's run in a folder, with all that is beside the answer.
+/// A compilation in a folder with everything that it needs.
 struct Build<'a> {
     job: &'a Job,
     folder: &'a Path,
@@ -36,7 +36,7 @@ struct Build<'a> {
     libraries: Libraries,
 }
 
-/// The program around an answer, or why it does not compile.
+/// Compiles the program around a submission. Returns its path, or the message for the student.
 pub fn compile(job: &Job, main: &str, folder: &Path) -> Result<Result<PathBuf, Text>> {
     let lang = job.lang;
     let build = Build {
@@ -45,34 +45,37 @@ pub fn compile(job: &Job, main: &str, folder: &Path) -> Result<Result<PathBuf, T
         compiler: Compiler::find(lang)?,
         libraries: gather(folder.join("libraries"), lang)?,
     };
-    for (file, text) in OWN.iter().zip([main, &job.text]) {
+    for (file, text) in SOURCES.iter().zip([main, &job.text]) {
         fs::write(folder.join(file), text)?;
     }
     let program = format!("answer{EXE_SUFFIX}");
     let mut rustc = build.rustc()?;
     rustc
-        .arg(format!("--remap-path-prefix={}={}", OWN[1], job.shown))
+        .arg(format!(
+            "--remap-path-prefix={}={}",
+            SOURCES[1], job.display_name
+        ))
         .arg(format!("--emit=link={program},dep-info=answer.d"))
-        .arg(OWN[0]);
+        .arg(SOURCES[0]);
     let (status, messages) = build.run(rustc)?;
     if status.success() {
-        let other = sources::others(&folder.join("answer.d"))?;
-        return Ok(match other {
+        let foreign = sources::foreign_inputs(&folder.join("answer.d"))?;
+        return Ok(match foreign {
             Some(message) => Err(message),
             None => Ok(folder.join(program)),
         });
     }
-    build.fits()?;
-    if let Some(message) = sources::unread(&messages) {
+    build.verify_libraries()?;
+    if let Some(message) = sources::unreadable_input(&messages) {
         return Ok(Err(message));
     }
     let messages = |lang| match messages.trim_end() {
-        _ if is_signal(status) => ending(status, &job.limits, lang),
+        _ if is_signal(status) => explain_status(status, &job.limits, lang),
         "" => status.to_string(),
         messages => messages.to_owned(),
     };
-    Ok(Err(Text::both(|lang| {
-        say!(
+    Ok(Err(Text::from_fn(|lang| {
+        localize!(
             lang,
             "rustc does not compile it. Begin with its first error: line, column, and what it points at.\n\n{}",
             "rustc 未能编译通过。请从第一条错误看起：行号、列号，以及它所指的位置。\n\n{}";
@@ -82,8 +85,9 @@ pub fn compile(job: &Job, main: &str, folder: &Path) -> Result<Result<PathBuf, T
 }
 
 impl Build<'_> {
-    /// The compiler, within limits. It can open the two files, the libraries that they need, and the folders
-    /// of compilers; where Linux cannot see to that, the list of what it read is looked at afterwards.
+    /// Builds rustc's command within limits. It may open the two source files, the libraries and the
+    /// compilers' folders. Where the system cannot enforce that, the list of the files that it read is
+    /// checked afterwards.
     fn rustc(&self) -> Result<Command> {
         let Build {
             job,
@@ -115,28 +119,28 @@ impl Build<'_> {
         Ok(rustc)
     }
 
-    /// How it ended, and what it said.
+    /// Runs the compiler. Returns its exit status and messages.
     fn run(&self, mut rustc: Command) -> Result<(ExitStatus, String)> {
         let program = self.compiler.program.display();
-        let told = || say!(self.job.lang, "cannot run {}", "无法运行 {}"; program);
-        let started = rustc.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
-        let mut started = started.with_context(told)?;
-        let mut said = Vec::new();
-        if let Some(stderr) = started.stderr.take() {
-            let mut first = stderr.take(MESSAGES);
-            first.read_to_end(&mut said)?;
-            io::copy(&mut first.into_inner(), &mut io::sink())?;
+        let context = || localize!(self.job.lang, "cannot run {}", "无法运行 {}"; program);
+        let child = rustc.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+        let mut child = child.with_context(context)?;
+        let mut messages = Vec::new();
+        if let Some(stderr) = child.stderr.take() {
+            let mut beginning = stderr.take(MAX_MESSAGES);
+            beginning.read_to_end(&mut messages)?;
+            io::copy(&mut beginning.into_inner(), &mut io::sink())?;
         }
-        let status = started.wait()?;
-        Ok((status, String::from_utf8_lossy(&said).into_owned()))
+        let status = child.wait()?;
+        Ok((status, String::from_utf8_lossy(&messages).into_owned()))
     }
 
-    /// Whether any program compiles with the libraries: where none does, it is not the answer's fault.
+    /// Checks that any program compiles with the libraries; if none does, the submission is not at fault.
     ///
     /// # Errors
     ///
-    /// Where the libraries and the compiler are not of one build.
-    fn fits(&self) -> Result<()> {
+    /// Fails if the libraries and the compiler do not belong together.
+    fn verify_libraries(&self) -> Result<()> {
         let lang = self.job.lang;
         fs::write(self.folder.join("nothing.rs"), "pub use answers as _;")?;
         let mut rustc = self.rustc()?;
@@ -145,10 +149,10 @@ impl Build<'_> {
         if status.success() {
             return Ok(());
         }
-        if let Some(why) = self.compiler.too_old(lang)? {
-            bail!(why);
+        if let Some(reason) = self.compiler.too_old(lang)? {
+            bail!(reason);
         }
-        bail!(say!(
+        bail!(localize!(
             lang,
             "an answer in Rust is compiled against {}, and that no longer fits what lies beside it: build the \
              course again with cargo ({})",

@@ -1,7 +1,7 @@
-//! The libraries that an answer is compiled with: `answers`, and what that one depends on.
+//! The libraries that a Rust submission is compiled with: `answers` and its dependencies.
 //!
-//! Cargo leaves the libraries of all that it built in one folder, those of the course among them, which have
-//! the solutions. So those of `answers` alone are put into a folder of their own.
+//! Cargo leaves all libraries in one folder, including the course's own, which contain the solutions.
+//! Therefore those of `answers` are linked into a separate folder.
 
 use std::collections::HashSet;
 use std::fs;
@@ -13,25 +13,25 @@ use anyhow::{Context as _, Result, anyhow};
 
 use crate::lang::Lang;
 
-/// Libraries, in a folder that has no others.
+/// Libraries in a separate folder.
 pub struct Libraries {
     /// The folder.
     pub folder: PathBuf,
-    /// That of `answers`, in it.
+    /// The library `answers` in that folder.
     pub answers: PathBuf,
-    /// Where they really are.
+    /// The paths of the original files.
     pub files: Vec<PathBuf>,
 }
 
-/// Puts them into this folder, which is made.
+/// Creates the folder and links the libraries into it.
 pub fn gather(folder: PathBuf, lang: Lang) -> Result<Libraries> {
-    let answers = answers(lang)?;
-    let beside = answers.parent().unwrap_or(Path::new("."));
-    let told = || say!(lang, "cannot read {}", "无法读取 {}"; answers.display());
-    let library = fs::read(&answers).with_context(told)?;
+    let answers = find_library(lang)?;
+    let library_folder = answers.parent().unwrap_or(Path::new("."));
+    let context = || localize!(lang, "cannot read {}", "无法读取 {}"; answers.display());
+    let library = fs::read(&answers).with_context(context)?;
     let needed = hashes(&library);
     let mut files = vec![answers.clone()];
-    for entry in fs::read_dir(beside)?.flatten() {
+    for entry in fs::read_dir(library_folder)?.flatten() {
         let name = entry.file_name();
         if name
             .to_str()
@@ -42,61 +42,63 @@ pub fn gather(folder: PathBuf, lang: Lang) -> Result<Libraries> {
         }
     }
     fs::create_dir(&folder)?;
-    let there = |file: &Path| folder.join(file.file_name().unwrap_or_default());
+    let link_path = |file: &Path| folder.join(file.file_name().unwrap_or_default());
     for file in &files {
-        match link(file, &there(file)) {
+        match link(file, &link_path(file)) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error.into()),
             _ => {}
         }
     }
     Ok(Libraries {
-        answers: there(&answers),
+        answers: link_path(&answers),
         folder,
         files,
     })
 }
 
 #[cfg(unix)]
-fn link(file: &Path, there: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(file, there)
+fn link(file: &Path, link_path: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(file, link_path)
 }
 
 #[cfg(not(unix))]
-fn link(file: &Path, there: &Path) -> io::Result<()> {
-    fs::hard_link(file, there).or_else(|_| fs::copy(file, there).map(drop))
+fn link(file: &Path, link_path: &Path) -> io::Result<()> {
+    fs::hard_link(file, link_path).or_else(|_| fs::copy(file, link_path).map(drop))
 }
 
-/// The library `answers`, as cargo has it beside the program: of several the newest, which is the one that
-/// was last linked to it.
-fn answers(lang: Lang) -> Result<PathBuf> {
+/// Finds the library `answers` that cargo placed next to the program; of several, the newest, which was
+/// linked last.
+fn find_library(lang: Lang) -> Result<PathBuf> {
     let program = std::env::current_exe()?;
     let folder = program.parent().unwrap_or(Path::new("."));
-    // A test's own program is in `deps` already.
-    let places = [folder.join("deps"), folder.to_owned()];
-    let files = places.iter().filter_map(|place| fs::read_dir(place).ok());
+    // A test program is in `deps` itself.
+    let folders = [folder.join("deps"), folder.to_owned()];
+    let files = folders
+        .iter()
+        .filter_map(|folder| fs::read_dir(folder).ok());
     let libraries = files.flatten().flatten().filter_map(|entry| {
         let name = entry.file_name();
         let name = name.to_str()?;
-        let is_it = name.starts_with("libanswers-") && name.ends_with(".rlib");
-        let changed = entry.metadata().and_then(|it| it.modified());
-        is_it.then(|| (changed.unwrap_or(SystemTime::UNIX_EPOCH), entry.path()))
+        let is_library_file = name.starts_with("libanswers-") && name.ends_with(".rlib");
+        let changed = entry.metadata().and_then(|metadata| metadata.modified());
+        is_library_file.then(|| (changed.unwrap_or(SystemTime::UNIX_EPOCH), entry.path()))
     });
     libraries.max().map(|(_, path)| path).ok_or_else(|| {
-        anyhow!(say!(
+        anyhow!(localize!(
             lang,
             "an answer in Rust is compiled against libanswers-….rlib, which cargo leaves in {}, and it is not \
              there: build the course again with cargo",
             "用 Rust 写的答案要与 libanswers-….rlib 一起编译；cargo 会把它放在 {}，但那里没有：请用 cargo \
              重新构建课程";
-            places[0].display()
+            folders[0].display()
         ))
     })
 }
 
-/// Digits of the number that cargo puts at the end of a library's name.
+/// The number of digits of the hash that cargo appends to a library's name.
 const DIGITS: usize = 16;
 
-/// That number, of a library that a compiler reads: an `.rlib`, or a library of a procedural macro.
+/// Returns the hash in the name of an `.rlib` or of a procedural macro's library; `None` for other files.
 fn hash(name: &str) -> Option<&str> {
     let (name, ending) = name.rsplit_once('.')?;
     let (_, hash) = name.rsplit_once('-')?;
@@ -104,14 +106,14 @@ fn hash(name: &str) -> Option<&str> {
     (is_library && hash.len() == DIGITS).then_some(hash)
 }
 
-/// All such numbers in a library. The compiler writes those of all libraries that it depends on into it.
+/// Finds all hashes in a library. The compiler writes the hash of every dependency into it.
 fn hashes(library: &[u8]) -> HashSet<&str> {
     let mut found = HashSet::new();
     let mut digits = None;
     for (at, byte) in library.iter().enumerate() {
         digits = match (byte, digits) {
             (b'-', _) => Some(0),
-            (b'0'..=b'9' | b'a'..=b'f', Some(many)) => Some(many + 1),
+            (b'0'..=b'9' | b'a'..=b'f', Some(count)) => Some(count + 1),
             _ => None,
         };
         if digits == Some(DIGITS)
@@ -128,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_libraries_are_found_wherever_they_are() {
+    fn hashes_of_libraries_are_found_anywhere() {
         let library = b"\0-0123456789abcdef\xff-aaaaaaaaaaaaaaaa-bbbbbbbbbbbbbbbb-0123-xyz";
         let mut found: Vec<_> = hashes(library).into_iter().collect();
         found.sort_unstable();

@@ -1,4 +1,4 @@
-//! The program around an answer, as it runs: it is asked, and its replies are read.
+//! The running program around a Rust submission, and the exchange of requests and replies with it.
 
 use std::ffi::OsStr;
 use std::io::{BufReader, Write};
@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use answers::protocol::{Outcome, Question, REPLY, Reply};
+use answers::protocol::{Outcome, REPLY, Reply, Request};
 use anyhow::{Context as _, Result};
 use confine::Rules;
 use serde::Serialize;
@@ -18,16 +18,18 @@ use thiserror::Error;
 use crate::data::Text;
 use crate::lang::Lang;
 use crate::worker::job::{Job, Limits};
-use crate::worker::lines::{Lines, Said};
-use crate::worker::supervise::ending;
+use crate::worker::lines::{Lines, OutputLine};
+use crate::worker::supervise::explain_status;
 
-/// So many lines of its wait to be read; then the program does.
-const WAITING: usize = 16;
+/// The capacity of the channel of output lines; a full channel blocks the program.
+const CHANNEL_CAPACITY: usize = 16;
 
-/// How long it has to end when nothing more is asked.
-const END: Duration = Duration::from_secs(2);
+/// The time that the program has to exit after its input closes.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Variables for the simulator in it, or the GPU. Of others it has only what programs need to start.
+/// Environment variables passed to the program for the simulator or the GPU, in addition to those that every
+/// program needs.
+/// needs.
 const VARIABLES: [&str; 4] = [
     "CUDA_BACKEND",
     "CUDA_SIM_DEVICE",
@@ -35,34 +37,34 @@ const VARIABLES: [&str; 4] = [
     "RAYON_NUM_THREADS",
 ];
 
-/// It did not reply as it has to: why, for the student.
+/// The program did not reply as required; contains the explanation for the student.
 #[derive(Debug, Error)]
 #[error("{}", .0.en)]
-pub struct Unanswered(pub Text);
+pub struct NoReply(pub Text);
 
-/// A student's program. It ends with this value.
+/// A running student's program, killed when this value is dropped.
 pub struct Program {
-    /// The PTX of the exercise's kernel, where it has one: for questions.
+    /// The PTX of the exercise's kernel, for requests; empty if there is none.
     pub ptx: String,
     child: Child,
     stdin: Option<ChildStdin>,
-    said: Receiver<Said<Vec<u8>>>,
-    /// How many questions it has been asked.
-    asked: u32,
+    output_lines: Receiver<OutputLine<Vec<u8>>>,
+    /// The number of requests sent.
+    request_count: u32,
     limits: Limits,
 }
 
 impl Program {
-    /// Starts it, within limits and with no right to anything but its own file and the system's libraries.
+    /// Starts the program within limits, with access only to its own file and the system's libraries.
     pub fn start(file: &Path, ptx: String, job: &Job) -> Result<Program> {
         let mut rules = Rules {
             execute: confine::system_libraries(),
             ..job.limits.rules()
         };
         if crate::worker::on_gpu() {
-            for_gpu(&mut rules);
+            allow_gpu(&mut rules);
         }
-        let starts = || {
+        let spawn = || {
             let mut command = rules.command(file)?;
             for variable in VARIABLES {
                 command.envs(env::var_os(variable).map(|value| (variable, value)));
@@ -73,14 +75,14 @@ impl Program {
                 .stderr(Stdio::null())
                 .spawn()
         };
-        let mut child = starts().with_context(|| {
+        let mut child = spawn().with_context(|| {
             job.lang
                 .pick("the answer does not start", "答案无法启动")
                 .to_owned()
         })?;
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().context("a program without output")?;
-        let (to, said) = sync_channel(WAITING);
+        let (to, output_lines) = sync_channel(CHANNEL_CAPACITY);
         thread::Builder::new().spawn(move || {
             for line in Lines::replies(BufReader::new(stdout)) {
                 if to.send(line).is_err() {
@@ -92,41 +94,41 @@ impl Program {
             ptx,
             child,
             stdin,
-            said,
-            asked: 0,
+            output_lines,
+            request_count: 0,
             limits: job.limits,
         })
     }
 
-    /// Its reply to a question, which `fits` if it has as much as was asked for.
+    /// Sends a request and returns the reply, which `fits` must accept.
     ///
     /// # Errors
     ///
-    /// [`Unanswered`] where there is none.
-    pub fn ask<Q: Serialize, R: DeserializeOwned>(
+    /// Fails with [`NoReply`] if there is no valid reply.
+    pub fn request<Q: Serialize, R: DeserializeOwned>(
         &mut self,
-        asks: Q,
+        data: Q,
         fits: impl FnOnce(&R) -> bool,
     ) -> Result<R> {
-        self.asked += 1;
-        let number = self.asked;
-        let question = serde_json::to_string(&Question { number, asks })?;
+        self.request_count += 1;
+        let number = self.request_count;
+        let request_line = serde_json::to_string(&Request { number, data })?;
         if let Some(stdin) = &mut self.stdin {
-            // One that has ended says so by ending its output.
-            let _ = writeln!(stdin, "{question}").and_then(|()| stdin.flush());
+            // Ignore write errors: a program that has exited is detected by the end of its output.
+            let _ = writeln!(stdin, "{request_line}").and_then(|()| stdin.flush());
         }
         let Some(line) = self.reply(None)? else {
-            return Err(Unanswered(self.ended()?).into());
+            return Err(NoReply(self.describe_exit()?).into());
         };
         let reply: Option<Reply<R>> = serde_json::from_slice(&line).ok();
         let data = match reply {
-            Some(reply) if reply.number != number => return Err(twice().into()),
-            None => return Err(garbled().into()),
+            Some(reply) if reply.number != number => return Err(extra_reply().into()),
+            None => return Err(invalid_reply().into()),
             Some(reply) => match reply.outcome {
                 Outcome::Data(data) => data,
                 Outcome::Error(why) => {
-                    let said = |lang: Lang| {
-                        let early = match why.contains("NotReady") {
+                    let message = |lang: Lang| {
+                        let hint = match why.contains("NotReady") {
                             true => lang.pick(
                                 " The GPU has not come that far yet: wait for the event or the stream first \
                                  (`synchronize`).",
@@ -134,53 +136,56 @@ impl Program {
                             ),
                             false => "",
                         };
-                        say!(lang, "It does not run: {}.{}", "运行失败：{}。{}"; why, early)
+                        localize!(lang, "It does not run: {}.{}", "运行失败：{}。{}"; why, hint)
                     };
-                    return Err(Unanswered(Text::both(said)).into());
+                    return Err(NoReply(Text::from_fn(message)).into());
                 }
-                Outcome::Panic { why, call } => {
-                    let said = |lang| match call.as_str() {
-                        "" => say!(lang, "It panicked: {}", "程序发生 panic：{}"; why),
-                        call => say!(
+                Outcome::Panic { message, call } => {
+                    let explanation = |lang| match call.as_str() {
+                        "" => localize!(lang, "It panicked: {}", "程序发生 panic：{}"; message),
+                        call => localize!(
                             lang,
                             "`{}` panicked: {}",
                             "`{}` 发生 panic：{}";
-                            call, why
+                            call, message
                         ),
                     };
-                    return Err(Unanswered(Text::both(said)).into());
+                    return Err(NoReply(Text::from_fn(explanation)).into());
                 }
             },
         };
         match fits(&data) {
             true => Ok(data),
-            false => Err(garbled().into()),
+            false => Err(invalid_reply().into()),
         }
     }
 
-    /// Asks nothing more, and sees to it that it said nothing more.
-    pub fn end(mut self) -> Result<(), Unanswered> {
+    /// Closes the program's input and checks that it sends nothing more.
+    pub fn end(mut self) -> Result<(), NoReply> {
         drop(self.stdin.take());
-        match self.reply(Some(Instant::now() + END)) {
-            Ok(Some(_)) => Err(twice()),
+        match self.reply(Some(Instant::now() + EXIT_TIMEOUT)) {
+            Ok(Some(_)) => Err(extra_reply()),
             _ => Ok(()),
         }
     }
 
-    /// The next line that is a reply, without its mark; what comes before it was printed. `None` where the
-    /// output has ended, or it is too late.
-    fn reply(&self, until: Option<Instant>) -> Result<Option<Vec<u8>>> {
+    /// Returns the next reply without its prefix, and prints the other lines before it. Returns `None` if the
+    /// output ends or the deadline passes.
+    fn reply(&self, deadline: Option<Instant>) -> Result<Option<Vec<u8>>> {
         loop {
-            let said = match until {
-                None => self.said.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(until) => {
-                    let left = until.saturating_duration_since(Instant::now());
-                    self.said.recv_timeout(left)
+            let line = match deadline {
+                None => self
+                    .output_lines
+                    .recv()
+                    .map_err(|_| RecvTimeoutError::Disconnected),
+                Some(deadline) => {
+                    let remaining = deadline.saturating_duration_since(Instant::now());
+                    self.output_lines.recv_timeout(remaining)
                 }
             };
-            match said {
-                Ok(Said::Message(line)) => return Ok(Some(line)),
-                Ok(Said::Printed(text)) => {
+            match line {
+                Ok(OutputLine::Message(line)) => return Ok(Some(line)),
+                Ok(OutputLine::Printed(text)) => {
                     let mut stdout = std::io::stdout().lock();
                     stdout.write_all(text.as_bytes())?;
                     stdout.flush()?;
@@ -190,16 +195,18 @@ impl Program {
         }
     }
 
-    /// How it ended.
-    fn ended(&mut self) -> Result<Text> {
+    /// Explains how the program ended.
+    fn describe_exit(&mut self) -> Result<Text> {
         let status = self.child.wait()?;
-        Ok(Text::both(|lang| ending(status, &self.limits, lang)))
+        Ok(Text::from_fn(|lang| {
+            explain_status(status, &self.limits, lang)
+        }))
     }
 }
 
-/// What NVIDIA's driver needs beside: its devices, and what the system says of itself. So on a GPU a program can
-/// see which other processes there are, and take the GPU's memory and time.
-fn for_gpu(rules: &mut Rules) {
+/// Adds what NVIDIA's driver needs: its devices, `/proc` and `/sys`. On a GPU a program can therefore see
+/// other processes and exhaust the GPU's memory and time.
+fn allow_gpu(rules: &mut Rules) {
     let devices = fs::read_dir("/dev").into_iter().flatten().flatten();
     let is_gpu = |name: &OsStr| name.to_string_lossy().starts_with("nvidia");
     let devices = devices.filter(|entry| is_gpu(&entry.file_name()));
@@ -208,11 +215,11 @@ fn for_gpu(rules: &mut Rules) {
     rules.execute.extend(library_folders());
 }
 
-/// Where the loader looks for the driver's library beside the system's own folders.
+/// Returns the additional folders in which the loader finds the driver's library.
 fn library_folders() -> Vec<PathBuf> {
     let path = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = env::split_paths(&path)
-        .filter(|it| it.is_absolute())
+        .filter(|folder| folder.is_absolute())
         .collect();
     folders.extend(["/usr/local/nvidia", "/usr/local/cuda"].map(PathBuf::from));
     folders
@@ -220,15 +227,15 @@ fn library_folders() -> Vec<PathBuf> {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // One that has ended already needs no more.
+        // Ignore the error for a program that has already exited.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-fn garbled() -> Unanswered {
-    Unanswered(Text::both(|lang| {
-        say!(
+fn invalid_reply() -> NoReply {
+    NoReply(Text::from_fn(|lang| {
+        localize!(
             lang,
             "What came back from your answer is not what its functions return. Lines that begin with `{}` are \
              the course's own: print others.",
@@ -238,9 +245,9 @@ fn garbled() -> Unanswered {
     }))
 }
 
-fn twice() -> Unanswered {
-    Unanswered(Text::both(|lang| {
-        say!(
+fn extra_reply() -> NoReply {
+    NoReply(Text::from_fn(|lang| {
+        localize!(
             lang,
             "More came back from your answer than was asked. Lines that begin with `{}` are the course's own: \
              print others.",

@@ -1,4 +1,4 @@
-//! Which files an answer was compiled from. An answer is one file.
+//! The files that a Rust submission was compiled from. A submission must be a single file.
 
 use std::fs;
 use std::path::Path;
@@ -7,25 +7,25 @@ use anyhow::Result;
 
 use crate::data::Text;
 
-/// What the compiler calls the two files that it is to read.
-pub const OWN: [&str; 2] = ["main.rs", "student.rs"];
+/// The compiler's names of the two source files.
+pub const SOURCES: [&str; 2] = ["main.rs", "student.rs"];
 
-/// How it says that it cannot read a file, at the beginning of a line.
-const UNREAD: [&str; 3] = [
+/// The starts of messages about unreadable files.
+const UNREADABLE: [&str; 3] = [
     "error: couldn't read ",
     "error[E0583]",
     "error: couldn't load ",
 ];
 
-/// What is wrong, where it has read other files than [`OWN`], by what it wrote to `listed`, or a variable of
-/// its environment.
-pub fn others(listed: &Path) -> Result<Option<Text>> {
-    let listed = fs::read_to_string(listed)?;
+/// Returns the message for the student if the compiler read files other than [`SOURCES`] or environment
+/// variables, according to the dependency list at `list`.
+pub fn foreign_inputs(list: &Path) -> Result<Option<Text>> {
+    let list = fs::read_to_string(list)?;
     let variable = |line: &str| Some(line.strip_prefix("# env-dep:")?.to_owned());
-    if let Some(variable) = listed.lines().find_map(variable) {
+    if let Some(variable) = list.lines().find_map(variable) {
         let name = variable.split('=').next().unwrap_or_default();
-        return Ok(Some(Text::both(|lang| {
-            say!(
+        return Ok(Some(Text::from_fn(|lang| {
+            localize!(
                 lang,
                 "It reads `{}` from the environment while it is compiled: take out `env!` and `option_env!`.",
                 "它在编译时读取了环境变量 `{}`：请去掉 `env!` 和 `option_env!`。";
@@ -33,19 +33,19 @@ pub fn others(listed: &Path) -> Result<Option<Text>> {
             )
         })));
     }
-    let other = read(&listed).find(|file| !OWN.contains(&file.as_str()));
+    let other = listed_files(&list).find(|file| !SOURCES.contains(&file.as_str()));
     Ok(other.map(|file| one_file(&format!(" (`{file}`)"))))
 }
 
-/// The same, where a file could not be read: which files there are is nobody's business.
-pub fn unread(messages: &str) -> Option<Text> {
-    let says = |line: &str| UNREAD.iter().any(|begin| line.starts_with(begin));
-    messages.lines().any(says).then(|| one_file(""))
+/// Returns the message for the student if a file could not be read. It does not reveal which files exist.
+pub fn unreadable_input(messages: &str) -> Option<Text> {
+    let is_unreadable = |line: &str| UNREADABLE.iter().any(|prefix| line.starts_with(prefix));
+    messages.lines().any(is_unreadable).then(|| one_file(""))
 }
 
 fn one_file(which: &str) -> Text {
-    Text::both(|lang| {
-        say!(
+    Text::from_fn(|lang| {
+        localize!(
             lang,
             "An answer is one file, and this one takes in another{}: take out `mod …;`, `#[path]`, `include!`, \
              `include_str!` and `include_bytes!`.",
@@ -56,9 +56,9 @@ fn one_file(which: &str) -> Text {
     })
 }
 
-/// The files of such a list: a line each, as a rule of a makefile without anything on its right.
-fn read(listed: &str) -> impl Iterator<Item = String> {
-    let rules = listed.lines().filter(|line| !line.starts_with('#'));
+/// Returns the files in a dependency list, which has one makefile rule without prerequisites per file.
+fn listed_files(list: &str) -> impl Iterator<Item = String> {
+    let rules = list.lines().filter(|line| !line.starts_with('#'));
     let files = rules.filter_map(|line| line.strip_suffix(':'));
     files.map(|file| file.replace("\\ ", " "))
 }
@@ -67,7 +67,7 @@ fn read(listed: &str) -> impl Iterator<Item = String> {
 mod tests {
     use super::*;
 
-    /// What rustc writes, with these files and lines beside.
+    /// Returns the message for a dependency list of these files with additional lines.
     fn verdict(files: &[&str], more: &str) -> Option<String> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("answer.d");
@@ -78,36 +78,42 @@ mod tests {
             rules.collect::<String>()
         );
         fs::write(&path, all).expect("written");
-        others(&path).expect("read").map(|said| said.en)
+        foreign_inputs(&path)
+            .expect("read")
+            .map(|message| message.en)
     }
 
     #[test]
-    fn a_list_of_its_own_files_is_right() {
-        assert_eq!(verdict(&OWN, ""), None);
+    fn the_submissions_own_files_are_accepted() {
+        assert_eq!(verdict(&SOURCES, ""), None);
     }
 
     #[test]
-    fn another_file_is_named() {
-        for (file, shown) in [("/etc/passwd", "/etc/passwd"), ("/a\\ b.rs", "/a b.rs")] {
-            let said = verdict(&["main.rs", "student.rs", file], "").expect("refused");
-            assert!(said.contains(&format!("`{shown}`")), "{said}");
+    fn foreign_files_are_named() {
+        for (file, path) in [("/etc/passwd", "/etc/passwd"), ("/a\\ b.rs", "/a b.rs")] {
+            let message = verdict(&["main.rs", "student.rs", file], "").expect("refused");
+            assert!(message.contains(&format!("`{path}`")), "{message}");
         }
         assert!(verdict(&["main.rs", "student.rs", "../student.rs"], "").is_some());
     }
 
     #[test]
-    fn a_variable_is_named() {
-        let said = verdict(&OWN, "\n# env-dep:HOME=/home/ann\n").expect("refused");
-        assert!(said.contains("`HOME`") && !said.contains("ann"), "{said}");
-        assert!(verdict(&OWN, "\n# env-dep:HOME\n").is_some());
+    fn environment_variables_are_named() {
+        let message = verdict(&SOURCES, "\n# env-dep:HOME=/home/ann\n").expect("refused");
+        assert!(
+            message.contains("`HOME`") && !message.contains("ann"),
+            "{message}"
+        );
+        assert!(verdict(&SOURCES, "\n# env-dep:HOME\n").is_some());
     }
 
     #[test]
-    fn what_could_not_be_read_is_not_named() {
-        let told = "error: couldn't read `/root/x`: Permission denied (os error 13)\n --> a.rs:1:1";
-        let said = unread(told).expect("refused").en;
-        assert!(!said.contains("/root"), "{said}");
-        assert!(unread("error[E0583]: file not found for module `x`").is_some());
-        assert_eq!(unread("error[E0308]: mismatched types"), None);
+    fn unreadable_files_are_not_named() {
+        let message =
+            "error: couldn't read `/root/x`: Permission denied (os error 13)\n --> a.rs:1:1";
+        let message = unreadable_input(message).expect("refused").en;
+        assert!(!message.contains("/root"), "{message}");
+        assert!(unreadable_input("error[E0583]: file not found for module `x`").is_some());
+        assert_eq!(unreadable_input("error[E0308]: mismatched types"), None);
     }
 }

@@ -1,8 +1,8 @@
-//! A stream for each kind of step, and the host waits in between.
+//! One stream per kind of step, with the host waiting in between.
 
 use answers::overlap::Device;
 
-/// Three chunks are on their way at a time.
+/// Keeps three chunks in flight at a time.
 pub fn process(device: &mut Device, chunks: u32) {
     let [there, work, back] = [device.stream(), device.stream(), device.stream()];
     for turn in 0..chunks + 2 {

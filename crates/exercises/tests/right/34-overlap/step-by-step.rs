@@ -1,13 +1,18 @@
-//! Chunks are copied to the device, worked on, and copied back.
+//! Chunks are copied to the device, processed, and copied back.
 
 use answers::overlap::Device;
 
-/// Has so many chunks worked on. `device.stream()` makes a stream, `copy_in`, `launch` and `copy_out` put a step of
-/// a chunk into one, and `wait` waits for all that is in one.
+/// Processes `chunks` chunks. `device.stream()` creates a stream; `copy_in`, `launch` and `copy_out` enqueue
+/// a step of a chunk in a stream; `wait` waits for everything in a stream.
 pub fn process(device: &mut Device, chunks: u32) {
-    let streams = [device.stream(), device.stream(), device.stream(), device.stream()];
+    let streams = [
+        device.stream(),
+        device.stream(),
+        device.stream(),
+        device.stream(),
+    ];
     let of = |chunk: u32| streams[chunk as usize % 4];
-    // The steps of three chunks at a time, each at its own engine.
+    // Issue the steps of three chunks at a time, each for a different engine.
     for turn in 0..chunks + 2 {
         if turn >= 2 {
             device.copy_out(turn - 2, of(turn - 2));

@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: What came to [1][0] of the copy is [0][
-// Takes the part's rows for neighbours: they are as far apart as the whole matrix is wide.
+// Treats the part's rows as adjacent, although they are a row of the whole matrix apart.
 
 use answers::pitched_copy::{Copy2d, Part};
 

@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: What your copy takes
-// Copies the padding as well, which the matrix on the host does not have.
+// Copies the padding too, which the matrix on the host does not have.
 
 use answers::pitched_copy::{Copy2d, Part};
 

@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: of the copy is no element of the matrix
-// The pitches are in bytes, the width is not: a quarter of each row arrives.
+// The pitches are in bytes but the width is in floats, so a quarter of each row is copied.
 
 use answers::pitched_copy::{Copy2d, Part};
 

@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: How often you launch the kernel: once for nothing, as the first launch takes much
-//! The first launch, which takes much longer, is one of the samples.
+//! Includes the first launch, which takes much longer, in the samples.
 
 use answers::cust::error::CudaResult;
 use answers::cust::event::{Event, EventFlags};

@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: That is less than any launch takes: the launch has to lie between the two events
-//! Both events are recorded before the launch: nothing is between them.
+//! Records both events before the launch, so that nothing is between them.
 
 use answers::cust::error::CudaResult;
 use answers::cust::event::{Event, EventFlags};

@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: Yours is about the shortest
-//! The fastest sample: a launch that had less to do than usual.
+//! Returns the fastest sample, a launch that had less work than usual.
 
 use answers::cust::error::CudaResult;
 use answers::cust::event::{Event, EventFlags};

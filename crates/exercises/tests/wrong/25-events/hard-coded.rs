@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: Yours is about the shortest
-//! Nothing is measured: a time is returned that was right once.
+//! Measures nothing and returns a time that was correct once.
 
 use answers::cust::error::CudaResult;
 use answers::cust::stream::Stream;

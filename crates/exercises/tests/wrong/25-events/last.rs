@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: Yours is about the shortest
-//! The last sample alone.
+//! Returns only the last sample.
 
 use answers::cust::error::CudaResult;
 use answers::cust::event::{Event, EventFlags};

@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: Yours is about their mean
-//! The mean of all launches: the few that were held up count as much as all others together.
+//! Returns the mean of all launches, to which the few delayed ones contribute as much as all others together.
 
 use answers::cust::error::CudaResult;
 use answers::cust::event::{Event, EventFlags};

@@ -1,6 +1,6 @@
 // Rejected at: launch
 // Says: has not come that far yet
-//! The time between two events is asked for before the second one has happened.
+//! Queries the time between two events before the second one has happened.
 
 use answers::cust::error::CudaResult;
 use answers::cust::event::{Event, EventFlags};

@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: Is each launch between two events of its own, and is the middle one taken after sorting?
-//! As many launches as are asked, and the time of one of them: the third.
+//! Performs the required launches but returns the time of only the third.
 
 use answers::cust::error::CudaResult;
 use answers::cust::event::{Event, EventFlags};

@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: How often you launch the kernel: once for nothing, as the first launch takes much
-//! One sample is taken, and not as many as are asked.
+//! Takes one sample instead of the requested number.
 
 use answers::cust::error::CudaResult;
 use answers::cust::event::{Event, EventFlags};

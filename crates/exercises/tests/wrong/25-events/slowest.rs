@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: Yours is about the longest
-//! The slowest sample: a launch that was held up.
+//! Returns the slowest sample, a launch that was delayed.
 
 use answers::cust::error::CudaResult;
 use answers::cust::event::{Event, EventFlags};

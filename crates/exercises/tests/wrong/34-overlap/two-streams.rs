@@ -1,11 +1,11 @@
 // Rejected at: right
 // Says: When all is done, where each step takes 10 microseconds
-//! Chunks are copied to the device, worked on, and copied back.
+//! Chunks are copied to the device, processed, and copied back.
 
 use answers::overlap::Device;
 
-/// Has so many chunks worked on. `device.stream()` makes a stream, `copy_in`, `launch` and `copy_out` put a step of
-/// a chunk into one, and `wait` waits for all that is in one.
+/// Processes `chunks` chunks. `device.stream()` creates a stream; `copy_in`, `launch` and `copy_out` enqueue
+/// a step of a chunk in a stream; `wait` waits for everything in a stream.
 pub fn process(device: &mut Device, chunks: u32) {
     let streams = [device.stream(), device.stream()];
     for chunk in 0..chunks {

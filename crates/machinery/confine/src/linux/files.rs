@@ -1,4 +1,4 @@
-//! Files, by Landlock: what is listed can be opened.
+//! Restriction of file access to the listed files, by Landlock.
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, Ruleset,
@@ -8,32 +8,32 @@ use landlock::{
 
 use crate::Rules;
 
-/// All that is asked for is of this version; a kernel that is older does what it can.
+/// The newest Landlock version used; older kernels enforce the rules that they know.
 const NEWEST: ABI = ABI::V10;
 
-/// What any program may open, since it tells and takes nothing.
-const NOTHING: &str = "/dev/null";
+/// The device that any program may open, because it neither provides nor stores data.
+const NULL_DEVICE: &str = "/dev/null";
 
-/// Whether the kernel has it.
+/// Returns true if the kernel supports Landlock.
 pub fn available() -> bool {
-    required(|rules| rules.handle_access(AccessFs::from_all(ABI::V1))).is_ok()
+    with_required(|rules| rules.handle_access(AccessFs::from_all(ABI::V1))).is_ok()
 }
 
-/// Whether it keeps signals from processes outside: from Linux 6.12 on.
-pub fn keeps_signals() -> bool {
-    required(|rules| rules.scope(Scope::Signal)).is_ok()
+/// Returns true if the kernel can block signals to processes outside the sandbox, which needs Linux 6.12.
+pub fn restricts_signals() -> bool {
+    with_required(|rules| rules.scope(Scope::Signal)).is_ok()
 }
 
-fn required(
-    ask: impl FnOnce(Ruleset) -> Result<Ruleset, RulesetError>,
+fn with_required(
+    configure: impl FnOnce(Ruleset) -> Result<Ruleset, RulesetError>,
 ) -> Result<RulesetCreated, RulesetError> {
-    ask(Ruleset::default().set_compatibility(CompatLevel::HardRequirement))?.create()
+    configure(Ruleset::default().set_compatibility(CompatLevel::HardRequirement))?.create()
 }
 
-/// Restricts this thread, and what it starts, to the files of the rules; no connection can be made.
+/// Restricts this thread and its children to the files of the rules, without network connections.
 pub fn restrict(rules: &Rules) -> Result<(), RulesetError> {
     let read = AccessFs::ReadFile | AccessFs::ReadDir;
-    let write = read | AccessFs::from_write(NEWEST) & !unusual();
+    let write = read | AccessFs::from_write(NEWEST) & !special_rights();
     let execute = read | AccessFs::Execute;
     let restricted = Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))?
@@ -48,7 +48,7 @@ pub fn restrict(rules: &Rules) -> Result<(), RulesetError> {
             AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev,
         ))?
         .add_rules(path_beneath_rules(
-            [NOTHING],
+            [NULL_DEVICE],
             AccessFs::ReadFile | AccessFs::WriteFile,
         ))?
         .restrict_self()?;
@@ -56,8 +56,8 @@ pub fn restrict(rules: &Rules) -> Result<(), RulesetError> {
     Ok(())
 }
 
-/// What no compiler makes or does: devices, pipes and sockets that have a name, and orders to devices.
-fn unusual() -> BitFlags<AccessFs> {
+/// Returns the rights that no compiler needs: creating devices, named pipes and sockets, and device control.
+fn special_rights() -> BitFlags<AccessFs> {
     AccessFs::MakeChar
         | AccessFs::MakeBlock
         | AccessFs::MakeSock

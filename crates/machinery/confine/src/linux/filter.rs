@@ -1,4 +1,4 @@
-//! Calls of the system, by seccomp: [`calls`] are made, a few with certain arguments alone.
+//! Restriction of system calls by seccomp: [`calls`] are allowed, some only with certain arguments.
 
 use std::collections::BTreeMap;
 use std::env::consts::ARCH;
@@ -14,10 +14,10 @@ use seccompiler::{
 
 use super::{calls, files};
 
-/// Is there where the kernel has seccomp.
+/// A file that exists if the kernel supports seccomp.
 const ACTIONS: &str = "/proc/sys/kernel/seccomp/actions_avail";
 
-/// Calls that fail as what is forbidden does, and not as what is unknown: programs tell people of it.
+/// Calls that fail as forbidden rather than as unknown, so that programs report a meaningful error.
 const FORBIDDEN: &[c_long] = &[
     SYS_socket,
     SYS_socketpair,
@@ -49,8 +49,8 @@ const FORBIDDEN: &[c_long] = &[
     SYS_vfork,
 ];
 
-/// What is missing of it.
-pub fn missing() -> Option<String> {
+/// Returns the reason if the kernel does not support seccomp.
+pub fn unsupported_reason() -> Option<String> {
     (!Path::new(ACTIONS).exists()).then(|| {
         format!(
             "this Linux has no seccomp (there is no {ACTIONS}): a program's network and processes cannot be \
@@ -59,14 +59,14 @@ pub fn missing() -> Option<String> {
     })
 }
 
-/// Restricts this thread, and what it starts.
+/// Restricts this thread and its children.
 pub fn restrict(processes: bool) -> Result<(), Error> {
     let allowed = allowed(processes)?;
-    // Of two filters that refuse a call, the later one says how it fails.
+    // If two filters refuse a call, the later one determines the error.
     let forbidden = FORBIDDEN.iter().filter(|call| !allowed.contains_key(call));
     let mut forbidden: Calls = forbidden.map(|&call| (call, Vec::new())).collect();
     if !processes {
-        let process = fits(0, MaskedEq(CLONE_THREAD as u64), 0)?;
+        let process = argument_rule(0, MaskedEq(CLONE_THREAD as u64), 0)?;
         forbidden.insert(SYS_clone, vec![process]);
     }
     let unknown = SeccompAction::Errno(ENOSYS as u32);
@@ -77,72 +77,76 @@ pub fn restrict(processes: bool) -> Result<(), Error> {
 
 type Calls = BTreeMap<c_long, Vec<SeccompRule>>;
 
-fn apply(calls: Calls, others: SeccompAction, these: SeccompAction) -> Result<(), Error> {
-    let filter = SeccompFilter::new(calls, others, these, ARCH.try_into()?)?;
+fn apply(calls: Calls, default: SeccompAction, action: SeccompAction) -> Result<(), Error> {
+    let filter = SeccompFilter::new(calls, default, action, ARCH.try_into()?)?;
     let program: BpfProgram = filter.try_into()?;
     seccompiler::apply_filter(&program)
 }
 
-/// Calls that are made: with any arguments, or where one of the rules fits.
+/// Returns the allowed calls, either with any arguments or with those that match a rule.
 fn allowed(processes: bool) -> Result<Calls, BackendError> {
-    let mut free = vec![calls::FREE, calls::FREE_HERE];
+    let mut free = vec![calls::ALLOWED, calls::ALLOWED_ARCH];
     if processes {
-        free.extend([calls::OF_BUILDERS, calls::OF_BUILDERS_HERE]);
+        free.extend([calls::FOR_BUILDERS, calls::FOR_BUILDERS_ARCH]);
     }
     let free = free.into_iter().flatten();
     let mut calls: Calls = free.map(|&call| (call, Vec::new())).collect();
 
-    // A file that is opened to be read is not emptied.
+    // Truncation requires a file that is opened for writing.
     for (call, flags) in [
         (SYS_openat, 2),
         #[cfg(target_arch = "x86_64")]
         (SYS_open, 1),
     ] {
-        let reads = fits(flags, MaskedEq(O_TRUNC as u64), 0)?;
-        let writes = fits(flags, MaskedEq(O_ACCMODE as u64), O_WRONLY as u64)?;
-        let both = fits(flags, MaskedEq(O_ACCMODE as u64), O_RDWR as u64)?;
-        calls.insert(call, vec![reads, writes, both]);
+        let keeps_contents = argument_rule(flags, MaskedEq(O_TRUNC as u64), 0)?;
+        let writes = argument_rule(flags, MaskedEq(O_ACCMODE as u64), O_WRONLY as u64)?;
+        let reads_and_writes = argument_rule(flags, MaskedEq(O_ACCMODE as u64), O_RDWR as u64)?;
+        calls.insert(call, vec![keeps_contents, writes, reads_and_writes]);
     }
-    // Nothing is typed into a terminal that it has from whoever started it.
-    let order = |order| condition(1, Ne, order);
+    // Disallow injecting input into an inherited terminal.
+    let differs_from = |request| condition(1, Ne, request);
     calls.insert(
         SYS_ioctl,
-        vec![SeccompRule::new(vec![order(TIOCSTI)?, order(TIOCLINUX)?])?],
+        vec![SeccompRule::new(vec![
+            differs_from(TIOCSTI)?,
+            differs_from(TIOCLINUX)?,
+        ])?],
     );
-    // A thread; a process where it may have some, and never in a room of its own.
+    // Threads are always allowed, processes only if the rules say so, and new namespaces never.
     let clone = match processes {
-        true => fits(0, MaskedEq(NAMESPACES), 0)?,
-        false => fits(0, MaskedEq(CLONE_THREAD as u64), CLONE_THREAD as u64)?,
+        true => argument_rule(0, MaskedEq(NAMESPACES), 0)?,
+        false => argument_rule(0, MaskedEq(CLONE_THREAD as u64), CLONE_THREAD as u64)?,
     };
     calls.insert(SYS_clone, vec![clone]);
-    // Two sockets that are connected to each other and to nobody else.
+    // Allow pairs of sockets that are connected only to each other.
     if processes {
-        calls.insert(SYS_socketpair, vec![fits(0, Eq, AF_UNIX as u64)?]);
+        calls.insert(SYS_socketpair, vec![argument_rule(0, Eq, AF_UNIX as u64)?]);
     }
-    // Its own limits are read; where it may start processes, theirs are lowered.
-    let mut own = vec![condition(0, Eq, 0)?];
+    // Reading its own limits is allowed; lowering those of children only if processes are.
+    let mut conditions = vec![condition(0, Eq, 0)?];
     if !processes {
-        own.push(SeccompCondition::new(2, SeccompCmpArgLen::Qword, Eq, 0)?);
+        conditions.push(SeccompCondition::new(2, SeccompCmpArgLen::Qword, Eq, 0)?);
     }
-    calls.insert(SYS_prlimit64, vec![SeccompRule::new(own)?]);
-    // A signal: to itself, as `abort` sends one; to others where Landlock sees to it that they are its own.
+    calls.insert(SYS_prlimit64, vec![SeccompRule::new(conditions)?]);
+    // Allow signals to the process itself, which `abort` needs; Landlock limits signals to others to its own
+    // children.
     for call in [SYS_kill, SYS_tgkill] {
-        let to = match files::keeps_signals() {
+        let rules = match files::restricts_signals() {
             true => Vec::new(),
-            false => vec![fits(0, Eq, u64::from(process::id()))?],
+            false => vec![argument_rule(0, Eq, u64::from(process::id()))?],
         };
-        calls.insert(call, to);
+        calls.insert(call, rules);
     }
     Ok(calls)
 }
 
-/// `TIOCLINUX`, by which a console is told what to paste.
+/// `TIOCLINUX`, which pastes text into a console.
 const TIOCLINUX: u64 = 0x541C;
 
-/// `TIOCSTI`, by which something is typed into a terminal.
+/// `TIOCSTI`, which injects input into a terminal.
 const TIOCSTI: u64 = 0x5412;
 
-/// Flags by which a process gets namespaces of its own.
+/// The flags that create namespaces.
 const NAMESPACES: u64 = (CLONE_NEWNS
     | CLONE_NEWCGROUP
     | CLONE_NEWUTS
@@ -151,16 +155,21 @@ const NAMESPACES: u64 = (CLONE_NEWNS
     | CLONE_NEWPID
     | CLONE_NEWNET) as u64;
 
-/// The rule that an argument compares so with a number.
-fn fits(argument: u8, compares: SeccompCmpOp, with: u64) -> Result<SeccompRule, BackendError> {
-    SeccompRule::new(vec![condition(argument, compares, with)?])
+/// Returns a rule that compares an argument with a number.
+fn argument_rule(
+    argument: u8,
+    operator: SeccompCmpOp,
+    value: u64,
+) -> Result<SeccompRule, BackendError> {
+    SeccompRule::new(vec![condition(argument, operator, value)?])
 }
 
-/// The lower half of an argument is compared: of all that are no addresses the kernel takes no more.
+/// Returns a condition on the lower half of an argument, the only half that the kernel reads unless it is an
+/// address.
 fn condition(
     argument: u8,
-    compares: SeccompCmpOp,
-    with: u64,
+    operator: SeccompCmpOp,
+    value: u64,
 ) -> Result<SeccompCondition, BackendError> {
-    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, compares, with)
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
 }

@@ -1,4 +1,4 @@
-//! Linux: files by Landlock, calls of the system by seccomp.
+//! Confinement on Linux: files by Landlock, system calls by seccomp.
 
 mod calls;
 mod files;
@@ -6,8 +6,8 @@ mod filter;
 
 use crate::{Error, Rules};
 
-/// What this system cannot keep from a program.
-pub fn missing() -> Option<String> {
+/// Returns the reason if this system cannot enforce all rules.
+pub fn unsupported_reason() -> Option<String> {
     if !files::available() {
         return Some(
             "this Linux has no Landlock (it takes version 5.13, and `landlock` in the kernel's `lsm=`): \
@@ -15,17 +15,17 @@ pub fn missing() -> Option<String> {
                 .to_owned(),
         );
     }
-    filter::missing()
+    filter::unsupported_reason()
 }
 
-/// Restricts what this process may open and call.
+/// Restricts the files and system calls of this process.
 pub fn confine(rules: &Rules) -> Result<(), Error> {
     if files::available() {
-        files::restrict(rules).map_err(|why| Error::System(format!("Landlock: {why}")))?;
+        files::restrict(rules).map_err(|error| Error::System(format!("Landlock: {error}")))?;
     }
-    if filter::missing().is_none() {
+    if filter::unsupported_reason().is_none() {
         filter::restrict(rules.processes)
-            .map_err(|why| Error::System(format!("seccomp: {why}")))?;
+            .map_err(|error| Error::System(format!("seccomp: {error}")))?;
     }
     Ok(())
 }

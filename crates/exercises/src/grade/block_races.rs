@@ -1,0 +1,148 @@
+//! Source lines of data races between blocks. The race detector identifies the racing words but only some of
+//! the lines; a run that traces every access has the exact lines.
+
+use std::collections::HashMap;
+
+use cuda_driver::{
+    AccessClass, Direction, Finding, FindingKind, LaunchRecord, Memory, SourceLine, Traced,
+    coordinates,
+};
+
+/// The maximum number of threads of a run whose accesses are traced.
+pub const MAX_THREADS: u64 = 1 << 16;
+
+/// Returns true if there is a race between blocks among the findings.
+pub fn has_block_race(findings: &[Finding]) -> bool {
+    findings
+        .iter()
+        .any(|finding| finding.kind == FindingKind::BetweenBlocks)
+}
+
+/// An access to a word: the block, the line, and the direction.
+struct Access<'a> {
+    block: u64,
+    source: &'a SourceLine,
+    writes: bool,
+}
+
+/// Sets the lines of each kernel's races to those of the first racing word in the traces of its launches.
+pub fn set_lines(
+    findings: &mut [Finding],
+    traces: &[(String, Vec<Traced>)],
+    launches: &[LaunchRecord],
+) {
+    for finding in findings {
+        if finding.kind != FindingKind::BetweenBlocks {
+            continue;
+        }
+        let race = traces
+            .iter()
+            .filter(|(kernel, _)| *kernel == finding.kernel)
+            .find_map(|(kernel, trace)| Some((kernel, first_race(trace)?)));
+        let (Some((kernel, (first, second))), Some(other)) = (race, &mut finding.other) else {
+            continue;
+        };
+        let Some(launch) = launches.iter().find(|launch| launch.kernel == *kernel) else {
+            continue;
+        };
+        finding.source = first.source.clone();
+        finding.block = coordinates(first.block, launch.grid);
+        other.source = second.source.clone();
+        other.block = coordinates(second.block, launch.grid);
+        other.write = second.writes;
+    }
+}
+
+/// Finds the first word that one block writes and another accesses. Returns the writing access and the other
+/// one.
+fn first_race(trace: &[Traced]) -> Option<(Access<'_>, Access<'_>)> {
+    let mut by_word: HashMap<u64, Vec<Access>> = HashMap::new();
+    for access in trace
+        .iter()
+        .filter(|access| access.memory == Memory::Global)
+    {
+        let class = AccessClass::of(access.kind, access.memory)?;
+        let direction = class.row().direction;
+        // Atomic operations do not race with each other.
+        if direction == Direction::Updates {
+            continue;
+        }
+        let writes = direction == Direction::Writes;
+        for (_, address) in access.lanes() {
+            for word in address / 4..(address + access.bytes).div_ceil(4) {
+                let accesses = by_word.entry(word).or_default();
+                let entry = || Access {
+                    block: access.block,
+                    source: &access.source,
+                    writes,
+                };
+                let races_with =
+                    |other: &&Access| other.block != access.block && (other.writes || writes);
+                if let Some(index) = accesses.iter().position(|other| races_with(&other)) {
+                    let before = accesses.swap_remove(index);
+                    return Some(match before.writes {
+                        true => (before, entry()),
+                        false => (entry(), before),
+                    });
+                }
+                let is_recorded =
+                    |other: &Access| other.block == access.block && other.writes == writes;
+                if !accesses.iter().any(is_recorded) {
+                    accesses.push(entry());
+                }
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use cuda_driver::AccessKind;
+
+    use super::*;
+
+    fn access(block: u64, line: u32, kind: AccessKind, address: u64) -> Traced {
+        let mut addresses = [0; 32];
+        addresses[3] = address;
+        Traced {
+            block,
+            warp: 0,
+            source: SourceLine {
+                line,
+                ..SourceLine::default()
+            },
+            kind,
+            memory: Memory::Global,
+            bytes: 4,
+            mask: 1 << 3,
+            addresses,
+            units: 1,
+            wavefronts: 1,
+            conflicts: 0,
+        }
+    }
+
+    #[test]
+    fn the_lines_of_a_racing_word_are_found() {
+        let (read, write) = (AccessKind::Load, AccessKind::Store);
+        let trace = [
+            access(0, 7, write, 96),
+            access(0, 9, read, 128),
+            access(1, 7, write, 100),
+            access(2, 11, write, 128),
+        ];
+        let (first, second) = first_race(&trace).expect("a race");
+        assert_eq!(
+            (first.source.line, first.block, first.writes),
+            (11, 2, true)
+        );
+        assert_eq!(
+            (second.source.line, second.block, second.writes),
+            (9, 0, false)
+        );
+        assert!(first_race(&trace[..3]).is_none());
+        let atomics = [0, 1].map(|block| access(block, 5, AccessKind::Atomic, 64));
+        assert!(first_race(&atomics).is_none());
+    }
+}

@@ -1,0 +1,207 @@
+//! Titles and likely causes of all kinds of findings, in both languages.
+
+use cuda_driver::{Finding, FindingKind};
+
+use super::{advice, strip_comment, translate};
+use crate::lang::Lang;
+
+/// Returns the title of a kind of finding.
+pub fn title(kind: FindingKind, lang: Lang) -> &'static str {
+    let (en, zh) = match kind {
+        FindingKind::OutOfBounds => (
+            "An access outside every allocation",
+            "越界访问：地址不在任何已分配的内存之内",
+        ),
+        FindingKind::UseAfterFree => ("An access of memory that was freed", "访问了已经释放的内存"),
+        FindingKind::NullPointer => ("An access through a null pointer", "通过空指针访问内存"),
+        FindingKind::WrongSpace => ("An address of another memory", "使用了另一种存储空间的地址"),
+        FindingKind::Misaligned => ("A misaligned address", "地址没有对齐"),
+        FindingKind::StackOverflow => ("A stack overflow", "栈溢出"),
+        FindingKind::InvalidCall => (
+            "A call through what is no function",
+            "通过无效的函数指针调用",
+        ),
+        FindingKind::UnwrittenDevice => (
+            "A read of device memory that nobody wrote",
+            "读取了从未写入过的设备内存",
+        ),
+        FindingKind::UnwrittenShared => (
+            "A read of shared memory that no thread of the block wrote",
+            "读取了本线程块中没有线程写入过的共享内存",
+        ),
+        FindingKind::UnwrittenLocal => (
+            "A read of local memory that its thread has not written",
+            "读取了本线程尚未写入的局部内存",
+        ),
+        FindingKind::OtherArray => (
+            "An index beyond an array in shared memory",
+            "下标超出了共享内存中的数组",
+        ),
+        FindingKind::AskedAbsentLane => (
+            "A shuffle from lanes that take no part in it",
+            "洗牌指令读取了没有参与的线程",
+        ),
+        FindingKind::ReadAfterWrite => (
+            "A race: a read of what another thread may not have written yet",
+            "数据竞争：读取时，另一个线程可能还没有写完",
+        ),
+        FindingKind::WriteAfterRead => (
+            "A race: a write over what another thread may not have read yet",
+            "数据竞争：写入时，另一个线程可能还没有读完",
+        ),
+        FindingKind::WriteAfterWrite => (
+            "A race: two threads write to one place, and either may be last",
+            "数据竞争：两个线程写同一位置，谁最后写并不确定",
+        ),
+        FindingKind::OneStore => (
+            "A race: one store with different values for one place",
+            "数据竞争：同一条存储指令向同一位置写入不同的值",
+        ),
+        FindingKind::CopyNotAwaited => (
+            "A use of what an asynchronous copy has not brought yet",
+            "异步复制尚未完成就使用了数据",
+        ),
+        FindingKind::BetweenBlocks => (
+            "A race: blocks use the same device memory, and one writes",
+            "数据竞争：多个线程块使用同一处设备内存，其中有写入",
+        ),
+        FindingKind::DivergentBarrier => (
+            "A barrier that only part of a warp reaches",
+            "线程束中只有一部分线程到达的同步屏障",
+        ),
+        FindingKind::EndedBeforeBarrier => (
+            "A barrier that not all threads of the block reach: some have ended",
+            "同步屏障：线程块中有线程已经结束，不会到达",
+        ),
+        FindingKind::MixedBarriers => (
+            "One barrier, reached at different places",
+            "各线程在代码的不同位置到达同一次同步",
+        ),
+        FindingKind::BarrierNeverOpens => ("A barrier that never opens", "永远等不齐的同步屏障"),
+        FindingKind::InvalidBarrier => ("A barrier that does not exist", "不存在的同步屏障"),
+        FindingKind::MaskLacksCaller => (
+            "A mask that does not name the calling lane",
+            "掩码不包含调用它的线程",
+        ),
+        FindingKind::AbsentLanes => (
+            "A mask that names lanes that do not come",
+            "掩码包含不会执行到此处的线程",
+        ),
+        FindingKind::WarpIncomplete => (
+            "An instruction for whole warps in part of one",
+            "不完整的线程束执行了要求整个线程束参与的指令",
+        ),
+        FindingKind::Leaked => ("Memory that nobody freed", "没有释放的内存"),
+        FindingKind::HostTouched => (
+            "Host memory touched while work in a stream uses it",
+            "流中的工作还在使用主机内存时访问了它",
+        ),
+        FindingKind::HostFreed => (
+            "Host memory freed while work in a stream uses it",
+            "流中的工作还在使用主机内存时释放了它",
+        ),
+        FindingKind::HostChanged => (
+            "Host memory changed before a graph has copied it",
+            "图还没有复制主机内存时改动了它",
+        ),
+    };
+    lang.pick(en, zh)
+}
+
+/// The start of the simulator's advice for an address slightly past the end of an allocation.
+const PAST_THE_END: &str = "`<=` where `<` is meant";
+
+/// Returns the likely cause of a finding in a file with this text; empty if none is known. `is_update`: the
+/// racing threads update one location of device memory. If the lines give no hint, English uses the
+/// simulator's advice, which takes the address into account.
+pub fn likely_cause(finding: &Finding, is_update: bool, text: &str, lang: Lang) -> String {
+    if finding.usually.starts_with(PAST_THE_END) {
+        // The simulator's advice names two causes. Suggest `<=` only if the submission contains one before
+        // the access.
+        let before = finding.source.line as usize;
+        let mut lines = text.lines().take(before);
+        return match lines.any(|line| strip_comment(line).contains("<=")) {
+            true => localize!(
+                lang,
+                "`<=` where `<` is meant, so that one thread more takes part than there are elements",
+                "该写 `<` 的地方写成了 `<=`，结果比元素多一个线程参与"
+            ),
+            false => localize!(
+                lang,
+                "threads past the end that no `if (i < n)` keeps out, or an `n` or a stride that is not the number of \
+                 elements",
+                "没有用 `if (i < n)` 排除末尾之后的线程，或者 `n`、跨度不是元素的个数"
+            ),
+        };
+    }
+    if is_update {
+        // A barrier cannot separate the read and the write of one update.
+        return localize!(
+            lang,
+            "two threads with one index, or a sum without `atomicAdd`",
+            "两个线程用了相同的下标，或者求和没有使用 `atomicAdd`"
+        );
+    }
+    if let Some(advice) = advice::likely_cause(finding, text, lang) {
+        return advice;
+    }
+    match lang {
+        Lang::En => finding.usually.clone(),
+        Lang::Zh => translate::translate(&finding.usually)
+            .unwrap_or_else(|| likely_cause_zh(finding.kind).to_owned()),
+    }
+}
+
+/// Returns the likely cause for a kind of finding in Chinese.
+fn likely_cause_zh(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::OutOfBounds => {
+            "下标小于零、超出末尾，或者单位弄错（把字节当成元素，把 pitch 当成宽度）"
+        }
+        FindingKind::UseAfterFree => "缓冲区已经释放，指针却还保留着",
+        FindingKind::NullPointer => "指针从未赋值",
+        FindingKind::WrongSpace => "把共享内存、局部变量或主机端的指针当成了设备内存的指针",
+        FindingKind::Misaligned => {
+            "把指针转换成更宽的类型（如 `float4`），而地址不是其大小的整数倍"
+        }
+        FindingKind::StackOverflow => "函数递归过深，或者无法结束",
+        FindingKind::InvalidCall => "函数指针取自主机端，或者从未赋值",
+        FindingKind::UnwrittenDevice => "没有人向它复制数据或清零，或者只处理了一部分",
+        FindingKind::UnwrittenShared => {
+            "分块的边缘或光环（halo）没有线程去取，或者有线程跳过了写入"
+        }
+        FindingKind::UnwrittenLocal => "线程自己的数组没有填，或者只填了一部分",
+        FindingKind::OtherArray => "下标大了一，或者用了另一个数组的大小",
+        FindingKind::AskedAbsentLane => {
+            "偏移超出了掩码中的线程：请给洗牌指令指定 `width`，或者只在被读取的线程属于掩码时使用结果"
+        }
+        FindingKind::ReadAfterWrite => "两行之间缺少 `__syncthreads()`",
+        FindingKind::WriteAfterRead => "循环末尾、下一轮写入之前，缺少 `__syncthreads()`",
+        FindingKind::WriteAfterWrite => "两个线程用了相同的下标，或者求和没有使用 `atomicAdd`",
+        FindingKind::OneStore => "几个线程的下标相同",
+        FindingKind::CopyNotAwaited => "缺少 `cp.async.wait_group`，或者它允许未完成的组过多",
+        FindingKind::BetweenBlocks => {
+            "线程块的执行顺序不定，有些同时执行：结果写在了输入上，或者跨线程块求和没有使用 `atomicAdd`"
+        }
+        FindingKind::DivergentBarrier => {
+            "`__syncthreads()` 写在 `if` 里，或者写在各线程退出时机不同的循环里"
+        }
+        FindingKind::EndedBeforeBarrier => {
+            "在 `__syncthreads()` 之前就 `return` 了：没有数据的线程只应跳过计算，不应跳过同步"
+        }
+        FindingKind::MixedBarriers => {
+            "`if` 的两个分支里各有一个 `__syncthreads()`，或者各线程束的循环次数不同"
+        }
+        FindingKind::BarrierNeverOpens => "`__syncthreads()` 写在 `if` 里，有线程永远不会到达",
+        FindingKind::InvalidBarrier => "线程数不是 32 的整数倍",
+        FindingKind::MaskLacksCaller => "掩码是为另一些线程准备的",
+        FindingKind::AbsentLanes => {
+            "在 `if` 里使用了全满的掩码：请在 `if` 之前用 `__ballot_sync` 取得掩码，或者把调用移到外面"
+        }
+        FindingKind::WarpIncomplete => "线程块的大小不是 32 的整数倍",
+        FindingKind::Leaked => "缓冲区被遗忘",
+        FindingKind::HostTouched | FindingKind::HostFreed | FindingKind::HostChanged => {
+            "此前没有等待该流（`cudaStreamSynchronize` 或事件）"
+        }
+    }
+}

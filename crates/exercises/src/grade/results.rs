@@ -1,0 +1,483 @@
+//! The step `results`: compares outputs with their references and shows the first wrong elements.
+
+use std::fmt::Debug;
+
+use approx::relative_eq;
+use chapter::number::grouped;
+use common::verify::{compare, within_ulps};
+use cust::memory::bytemuck::Pod;
+
+use super::{Failure, Stop, predictions};
+use crate::data::{Step, Text, Tolerance};
+use crate::host::{Case, Output, Values};
+use crate::lang::Lang;
+use crate::report::WIDTH;
+use crate::text::{columns, pad_left};
+
+/// The maximum number of wrong elements listed for one-dimensional outputs.
+const MAX_LISTED: usize = 6;
+
+/// The maximum number of rows and of columns shown of a matrix.
+const MAX_WINDOW: usize = 6;
+
+/// Fails if an output of a case is wrong.
+pub fn verdict(outputs: &[Output], tolerance: Tolerance, case: &Case) -> Result<(), Stop> {
+    let mut outputs = outputs.iter();
+    let Some(output) = outputs.find(|output| first_wrong(output, tolerance).is_some()) else {
+        return Ok(());
+    };
+    let message = |lang| describe(output, tolerance, lang).unwrap_or_default();
+    Err(Stop::Failed(Failure {
+        step: Step::Right,
+        kind: None,
+        size: case.size.clone(),
+        message: Text::from_fn(message),
+    }))
+}
+
+/// Returns the index of the first wrong element of an output.
+pub fn first_wrong(output: &Output, tolerance: Tolerance) -> Option<usize> {
+    wrong_mask(output, tolerance)
+        .iter()
+        .position(|&wrong| wrong)
+}
+
+/// Describes the wrong elements of an output; `None` if there are none.
+fn describe(output: &Output, tolerance: Tolerance, lang: Lang) -> Option<String> {
+    let wrong = wrong_mask(output, tolerance);
+    let first = wrong.iter().position(|&wrong| wrong)?;
+    let count = wrong.iter().filter(|&&wrong| wrong).count();
+    if !output.labels.is_empty() {
+        return Some(predictions::describe(
+            output.labels,
+            &wrong,
+            &format_values(&output.actual),
+            lang,
+        ));
+    }
+    if let Some(rows) = output.padding_of {
+        return Some(describe_padding_writes(rows, &output.shape, &wrong, lang));
+    }
+    let (all, name) = (wrong.len(), output.name);
+    let are = lang.pick(if count == 1 { "is" } else { "are" }, "");
+    let head = match (count, all) {
+        (1, 1) => {
+            localize!(lang, "The only element of `{}` is wrong:", "`{}` 唯一的元素不对："; name)
+        }
+        _ if count == all => localize!(
+            lang,
+            "All {} elements of `{}` are wrong:",
+            "`{1}` 的 {0} 个元素全都不对：";
+            grouped(all as u64), name
+        ),
+        _ => localize!(
+            lang,
+            "{} of the {} elements of `{}` {} wrong, the first at {}{}:",
+            "`{2}` 的 {1} 个元素中有 {0} 个不对{3}，第一个在 {4} 处{5}：";
+            grouped(count as u64), grouped(all as u64), name, are,
+            format_index(&output.shape, first), describe_pattern(&wrong, count, &output.shape, lang)
+        ),
+    };
+    let (actual, expected) = (
+        format_values(&output.actual),
+        format_values(&output.expected),
+    );
+    let table = match output.shape[..] {
+        [.., rows, columns] if rows > 1 && columns > 1 => {
+            matrix(&output.shape, first, &wrong, &actual, &expected, lang)
+        }
+        _ => list(&output.shape, &wrong, &actual, &expected, lang),
+    };
+    let explanation = match &output.explanation {
+        Some([en, zh]) => format!("\n\n{}", lang.pick(en, zh)),
+        None => String::new(),
+    };
+    Some(format!("{head}\n{table}{explanation}"))
+}
+
+/// Describes the pattern of the wrong elements of a one-dimensional output, if there is one: a suffix, one
+/// range, or every nth.
+fn describe_pattern(wrong: &[bool], count: usize, shape: &[usize], lang: Lang) -> String {
+    let indices: Vec<usize> = (0..wrong.len()).filter(|&index| wrong[index]).collect();
+    let (Some(&first), Some(&last)) = (indices.first(), indices.last()) else {
+        return String::new();
+    };
+    if count < 2 || count == wrong.len() || shape.len() != 1 {
+        return String::new();
+    }
+    let step = indices[1] - first;
+    if indices.windows(2).any(|pair| pair[1] - pair[0] != step) {
+        return String::new();
+    }
+    match (step, last + 1 == wrong.len()) {
+        (1, true) => localize!(lang, ", and all from there on", "，从那里起全都不对"),
+        (1, false) => localize!(lang, ", and all up to [{}]", "，直到 [{}] 全都不对"; last),
+        (step, _) => localize!(
+            lang,
+            ", and every one {} further up to [{}]",
+            "，从那里起每隔 {} 个一个，直到 [{}]";
+            step, last
+        ),
+    }
+}
+
+/// Describes writes behind the rows of an output.
+fn describe_padding_writes(rows: &str, shape: &[usize], wrong: &[bool], lang: Lang) -> String {
+    let row_length = shape.last().copied().unwrap_or(1).max(1);
+    let words = |row: &[bool]| row.iter().filter(|&&wrong| wrong).count();
+    let rows_written = wrong.chunks(row_length).map(words).enumerate();
+    let rows_written: Vec<(usize, usize)> = rows_written.filter(|&(_, words)| words > 0).collect();
+    let (row, words) = rows_written.first().copied().unwrap_or_default();
+    let other_rows = match rows_written.len() {
+        0 | 1 => String::new(),
+        count => localize!(
+            lang,
+            ", and others behind {} more rows",
+            "，另有 {} 行的行末之后也被改写";
+            count - 1
+        ),
+    };
+    localize!(
+        lang,
+        "{} words of 4 bytes behind the end of row {} of `{}` were overwritten{}. What is behind a row is nobody's: \
+         a thread whose column is not below the width may not write.",
+        "`{2}` 第 {1} 行的行末之后有 {0} 个字（每个 4 字节）被改写{3}。行末之后的内存不属于任何线程：列号不小于宽度的线程不能写入。";
+        words, row, rows, other_rows
+    )
+}
+
+/// Returns a mask of the wrong elements. NaN is always wrong.
+pub fn wrong_mask(output: &Output, tolerance: Tolerance) -> Vec<bool> {
+    match (&output.actual, &output.expected) {
+        (Values::Floats(actual), Values::Floats(expected)) => {
+            mask(actual, expected, |actual, expected| {
+                is_close(tolerance, actual, expected)
+            })
+        }
+        (Values::Integers(actual), Values::Integers(expected)) => mask(actual, expected, i32::eq),
+        (Values::Unsigned(actual), Values::Unsigned(expected)) => mask(actual, expected, u32::eq),
+        // Unreachable: an output and its reference have the same type.
+        (actual, _) => vec![true; format_values(actual).len()],
+    }
+}
+
+fn mask<T: Pod + PartialEq + Debug>(
+    actual: &[T],
+    expected: &[T],
+    is_close: impl Fn(&T, &T) -> bool,
+) -> Vec<bool> {
+    let pairs = actual.iter().zip(expected);
+    pairs
+        .map(|(actual, expected)| {
+            // Fast path: nearly all elements are equal.
+            actual != expected && !compare(&[*actual], &[*expected], &is_close).is_match()
+        })
+        .collect()
+}
+
+fn is_close(tolerance: Tolerance, actual: &f32, expected: &f32) -> bool {
+    match (tolerance.ulps, tolerance.relative) {
+        (Some(ulps), _) => within_ulps(ulps)(actual, expected),
+        (None, Some(relative)) => {
+            let absolute = tolerance.absolute.unwrap_or(0.0);
+            relative_eq!(
+                actual,
+                expected,
+                max_relative = relative,
+                epsilon = absolute
+            )
+        }
+        (None, None) => actual == expected,
+    }
+}
+
+/// Lists the first wrong elements, one per line.
+fn list(
+    shape: &[usize],
+    wrong: &[bool],
+    actual: &[String],
+    expected: &[String],
+    lang: Lang,
+) -> String {
+    let indices = (0..wrong.len())
+        .filter(|&index| wrong[index])
+        .take(MAX_LISTED);
+    let rows: Vec<[String; 3]> = std::iter::once([
+        String::new(),
+        lang.pick("got", "得到").to_owned(),
+        lang.pick("expected", "应为").to_owned(),
+    ])
+    .chain(indices.map(|index| {
+        let label = format_index(shape, index);
+        [label, actual[index].clone(), expected[index].clone()]
+    }))
+    .collect();
+    let width = |column: usize| rows.iter().map(|row| columns(&row[column])).max();
+    let widths = [0, 1, 2].map(|column| width(column).unwrap_or(0));
+    let line = |row: &[String; 3]| {
+        let cells = row
+            .iter()
+            .zip(widths)
+            .map(|(cell, width)| pad_left(cell, width));
+        format!("  {}", cells.collect::<Vec<_>>().join("  "))
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Shows the rows and columns around the first wrong element, actual next to expected; a mark indicates wrong
+/// elements.
+fn matrix(
+    shape: &[usize],
+    first: usize,
+    wrong: &[bool],
+    actual: &[String],
+    expected: &[String],
+    lang: Lang,
+) -> String {
+    let [.., rows, columns_of] = *shape else {
+        return String::new();
+    };
+    let (slice, within) = (first / (rows * columns_of), first % (rows * columns_of));
+    let window = |at: usize, length: usize, limit: usize| {
+        let from = at.saturating_sub(1).min(length.saturating_sub(limit));
+        from..length.min(from + limit)
+    };
+    let down = window(within / columns_of, rows, MAX_WINDOW);
+    // Show as many columns as fit twice into the width.
+    let fits = |across: &std::ops::Range<usize>| {
+        let cells = down
+            .clone()
+            .flat_map(|row| across.clone().map(move |column| (row, column)));
+        let cell_width = cells.map(|(row, column)| {
+            let index = (slice * rows + row) * columns_of + column;
+            actual[index].len().max(expected[index].len()) + 2
+        });
+        let cell_width = cell_width
+            .max()
+            .unwrap_or(2)
+            .max(across.end.to_string().len() + 1);
+        2 * across.len() * cell_width + down.end.to_string().len() + 8 <= WIDTH
+    };
+    let mut windows = (2..=MAX_WINDOW)
+        .rev()
+        .map(|limit| window(within % columns_of, columns_of, limit));
+    let narrow = window(within % columns_of, columns_of, 2);
+    let across = windows.find(fits).unwrap_or(narrow);
+    let index = |row: usize, column: usize| (slice * rows + row) * columns_of + column;
+    let cell = |row: usize, column: usize| {
+        let index = index(row, column);
+        let mark = if wrong[index] { '*' } else { ' ' };
+        (format!("{}{mark}", actual[index]), expected[index].clone())
+    };
+    let all = down
+        .clone()
+        .flat_map(|row| across.clone().map(move |column| (row, column)));
+    let cells: Vec<(String, String)> = all.map(|(row, column)| cell(row, column)).collect();
+    let numbers = across.clone().chain(down.clone());
+    let longest = numbers.map(|number| number.to_string().len()).max();
+    let longest = longest.unwrap_or(1);
+    let width = cells
+        .iter()
+        .flat_map(|(actual, expected)| [actual.len(), expected.len()])
+        .max()
+        .unwrap_or(1)
+        .max(longest);
+
+    let head: String = across
+        .clone()
+        .map(|column| format!(" {column:>width$}"))
+        .collect();
+    let title = lang.pick("got", "得到");
+    let blanks = " ".repeat(head.chars().count().saturating_sub(columns(title)) + 4);
+    let mut lines = vec![
+        format!(
+            "  {:longest$}  {title}{blanks}{}",
+            "",
+            lang.pick("expected", "应为")
+        ),
+        format!("  {:longest$} {head}    {head}", ""),
+    ];
+    for (row, line) in down.zip(cells.chunks(across.len())) {
+        let actual: String = line
+            .iter()
+            .map(|(actual, _)| format!(" {actual:>width$}"))
+            .collect();
+        let expected = line
+            .iter()
+            .map(|(_, expected)| format!(" {expected:>width$}"));
+        let expected: String = expected.collect();
+        lines.push(format!("  {row:>longest$} {actual}    {expected}"));
+    }
+    let slice_text = match shape {
+        [_, _, _] => localize!(lang, "slice {}; ", "切片 {}；"; slice),
+        _ => String::new(),
+    };
+    lines.push(localize!(
+        lang,
+        "  ({}columns along x, rows along y; * is wrong)",
+        "  （{}列沿 x 方向，行沿 y 方向；* 表示不对）";
+        slice_text
+    ));
+    lines.join("\n")
+}
+
+/// Formats an index: `[7]`, `[2][3]` and so on, innermost dimension last.
+pub fn format_index(shape: &[usize], index: usize) -> String {
+    let mut rest = index;
+    let mut numbers: Vec<String> = shape
+        .iter()
+        .rev()
+        .map(|&length| {
+            let number = rest % length;
+            rest /= length;
+            number.to_string()
+        })
+        .collect();
+    numbers.reverse();
+    format!("[{}]", numbers.join("]["))
+}
+
+pub fn format_values(values: &Values) -> Vec<String> {
+    match values {
+        Values::Floats(values) => values.iter().map(|value| format_float(*value)).collect(),
+        Values::Integers(values) => values.iter().map(i32::to_string).collect(),
+        Values::Unsigned(values) => values.iter().map(u32::to_string).collect(),
+    }
+}
+
+/// Formats a float with enough digits to round-trip.
+pub fn format_float(value: f32) -> String {
+    let plain = format!("{value}");
+    match plain.len() {
+        0..=12 => plain,
+        _ => format!("{value:e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Values::{Floats, Unsigned};
+    use crate::host::sample::{EXACT, output};
+
+    #[test]
+    fn predictions_do_not_reveal_expected_values() {
+        let mut predicted = output(&[2], Unsigned(vec![3, 4]), Unsigned(vec![3, 77]));
+        predicted.labels = &["neighbours", "one_further"];
+        let message = describe(&predicted, EXACT, Lang::En).unwrap();
+        let expected = "`one_further`: you said 4, which is not right.\n1 of 2 right.\n";
+        assert!(
+            message.starts_with(expected) && !message.contains("77"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn padding_writes_are_counted_per_row() {
+        let mut padding = output(&[3, 4], Unsigned(vec![7; 12]), Unsigned(vec![7; 12]));
+        padding.padding_of = Some("part");
+        assert_eq!(describe(&padding, EXACT, Lang::En), None);
+        let mut actual = vec![7; 12];
+        actual[4..7].fill(1);
+        actual[8] = 1;
+        padding.actual = Unsigned(actual);
+        let message = describe(&padding, EXACT, Lang::En).unwrap();
+        let head = "3 words of 4 bytes behind the end of row 1 of `part` were overwritten, and others behind 1 more";
+        assert!(message.starts_with(head), "{message}");
+    }
+
+    #[test]
+    fn correct_outputs_have_no_message() {
+        let correct = output(&[2], Floats(vec![1.0, 2.0]), Floats(vec![1.0, 2.0]));
+        assert_eq!(describe(&correct, EXACT, Lang::En), None);
+    }
+
+    #[test]
+    fn nan_is_always_wrong() {
+        let nan = || Floats(vec![f32::NAN]);
+        let loose = Tolerance {
+            ulps: None,
+            relative: Some(1e9),
+            absolute: Some(f32::MAX),
+        };
+        for tolerance in [EXACT, loose] {
+            assert!(describe(&output(&[1], nan(), nan()), tolerance, Lang::En).is_some());
+        }
+    }
+
+    #[test]
+    fn tolerances_are_relative_or_in_ulps() {
+        let near = || output(&[1], Floats(vec![1.0001]), Floats(vec![1.0]));
+        let relative = |relative| Tolerance {
+            ulps: None,
+            relative: Some(relative),
+            absolute: None,
+        };
+        assert!(describe(&near(), relative(1e-3), Lang::En).is_none());
+        assert!(describe(&near(), relative(1e-5), Lang::En).is_some());
+        assert!(describe(&near(), EXACT, Lang::En).is_some());
+    }
+
+    #[test]
+    fn the_first_wrong_elements_are_listed() {
+        let actual = Unsigned((0..100).collect());
+        let expected = Unsigned((0..100).map(|i| if i < 90 { i } else { 7 }).collect());
+        let message = describe(&output(&[100], actual, expected), EXACT, Lang::En).unwrap();
+        let head =
+            "10 of the 100 elements of `y` are wrong, the first at [90], and all from there on:\n";
+        assert!(message.starts_with(head), "{message}");
+        assert_eq!(message.lines().count(), 2 + MAX_LISTED, "{message}");
+        assert!(message.contains("  [90]   90         7\n"), "{message}");
+    }
+
+    #[test]
+    fn patterns_of_wrong_elements_are_described() {
+        let pattern = |wrong: &[usize]| {
+            let all: Vec<bool> = (0..10).map(|index| wrong.contains(&index)).collect();
+            describe_pattern(&all, wrong.len(), &[10], Lang::En)
+        };
+        assert_eq!(pattern(&[2, 3, 4]), ", and all up to [4]");
+        assert_eq!(pattern(&[1, 4, 7]), ", and every one 3 further up to [7]");
+        assert_eq!(pattern(&[8, 9]), ", and all from there on");
+        for none in [&[3][..], &[0, 1, 3], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]] {
+            assert_eq!(pattern(none), "");
+        }
+    }
+
+    #[test]
+    fn the_window_around_the_first_wrong_element_is_shown() {
+        let correct = vec![5; 12 * 10];
+        let mut wrong = correct.clone();
+        wrong[11 * 10 + 9] = 1234;
+        let matrix = output(&[12, 10], Unsigned(wrong), Unsigned(correct));
+        let message = describe(&matrix, EXACT, Lang::Zh).unwrap();
+        assert!(message.contains("[11][9]"), "{message}");
+        let last = message.lines().rev().nth(1).unwrap();
+        assert_eq!(
+            last,
+            "  11     5     5     5     5  1234*         5     5     5     5     5"
+        );
+        let short = output(
+            &[2, 2],
+            Unsigned(vec![1, 2, 3, 4]),
+            Unsigned(vec![1, 2, 3, 5]),
+        );
+        let message = describe(&short, EXACT, Lang::En).unwrap();
+        assert!(
+            message.contains("[1][1]") && message.contains("4*"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn the_innermost_index_is_last() {
+        assert_eq!(format_index(&[3, 4, 5], 59), "[2][3][4]");
+        assert_eq!(format_index(&[7], 6), "[6]");
+    }
+
+    #[test]
+    fn distinct_floats_are_formatted_differently() {
+        let texts = format_values(&Floats(vec![1.0, 1.0_f32.next_up(), 1e-30, f32::NAN]));
+        assert_eq!(texts, ["1", "1.0000001", "1e-30", "NaN"]);
+    }
+}

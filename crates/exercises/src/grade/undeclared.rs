@@ -1,0 +1,174 @@
+//! Advice for compile errors about undeclared names: replacements for functions of CUDA or C that the course
+//! lacks.
+
+use crate::lang::Lang;
+
+/// A name, and its replacement in English and Chinese.
+type Replacement = (&'static str, &'static str, &'static str);
+
+/// Functions of CUDA's math library that are not GPU instructions, and other names, with replacements.
+const REPLACEMENTS: [Replacement; 25] = [
+    ("sinf", "`__sinf(x)`", "`__sinf(x)`"),
+    ("sin", "`__sinf(x)`", "`__sinf(x)`"),
+    ("cosf", "`__cosf(x)`", "`__cosf(x)`"),
+    ("cos", "`__cosf(x)`", "`__cosf(x)`"),
+    ("tanf", "`__tanf(x)`", "`__tanf(x)`"),
+    ("expf", "`__expf(x)`", "`__expf(x)`"),
+    ("exp", "`__expf(x)`", "`__expf(x)`"),
+    ("exp2f", "`__powf(2.0f, x)`", "`__powf(2.0f, x)`"),
+    ("logf", "`__logf(x)`", "`__logf(x)`"),
+    ("log", "`__logf(x)`", "`__logf(x)`"),
+    (
+        "log2f",
+        "`__logf(x) / __logf(2.0f)`",
+        "`__logf(x) / __logf(2.0f)`",
+    ),
+    (
+        "powf",
+        "`__powf(x, y)`, or for a square `x * x`",
+        "`__powf(x, y)`，平方则写 `x * x`",
+    ),
+    (
+        "pow",
+        "`__powf(x, y)`, or for a square `x * x`",
+        "`__powf(x, y)`，平方则写 `x * x`",
+    ),
+    (
+        "tanhf",
+        "`1.0f - 2.0f / (__expf(2.0f * x) + 1.0f)`",
+        "`1.0f - 2.0f / (__expf(2.0f * x) + 1.0f)`",
+    ),
+    (
+        "fmodf",
+        "`x - y * truncf(x / y)`",
+        "`x - y * truncf(x / y)`",
+    ),
+    ("hypotf", "`sqrtf(x * x + y * y)`", "`sqrtf(x * x + y * y)`"),
+    ("swap", "a third variable", "借助第三个变量交换"),
+    (
+        "uint32_t",
+        "`unsigned int`, or `#include <stdint.h>`",
+        "`unsigned int`，或者 `#include <stdint.h>`",
+    ),
+    (
+        "int32_t",
+        "`int`, or `#include <stdint.h>`",
+        "`int`，或者 `#include <stdint.h>`",
+    ),
+    (
+        "uint8_t",
+        "`unsigned char`, or `#include <stdint.h>`",
+        "`unsigned char`，或者 `#include <stdint.h>`",
+    ),
+    (
+        "uint64_t",
+        "`unsigned long long`, or `#include <stdint.h>`",
+        "`unsigned long long`，或者 `#include <stdint.h>`",
+    ),
+    ("NULL", "`nullptr`", "`nullptr`"),
+    (
+        "FLT_MAX",
+        "`#include <math.h>`, which has it here",
+        "`#include <math.h>`（这里由它提供）",
+    ),
+    (
+        "INT_MAX",
+        "`#include <stdint.h>`, which has it here",
+        "`#include <stdint.h>`（这里由它提供）",
+    ),
+    (
+        "M_PI",
+        "`#include <math.h>`, which has it here",
+        "`#include <math.h>`（这里由它提供）",
+    ),
+];
+
+/// Returns advice about the first undeclared name in a compiler's message; `None` if there is none.
+pub fn advice(message: &str, lang: Lang) -> Option<String> {
+    let name = message.lines().find_map(undeclared_name)?;
+    if let Some((_, en, zh)) = REPLACEMENTS.iter().find(|(replaced, ..)| *replaced == name) {
+        let instead = lang.pick(en, zh);
+        return Some(localize!(
+            lang,
+            "`{}` is not there in this course. Instead: {}.",
+            "本课程没有 `{}`。可以改用：{}。";
+            name, instead
+        ));
+    }
+    if name.starts_with("cuda")
+        || name.starts_with("cu") && name.chars().nth(2).is_some_and(char::is_uppercase)
+    {
+        return Some(localize!(
+            lang,
+            "`{}` is the host's. The course's own program allocates, copies, launches and waits: your file has \
+             kernels and what they call.",
+            "`{}` 是主机端的函数。内存分配、复制、启动和等待都由课程的程序完成：你的文件只写核函数和它们调用的函数。";
+            name
+        ));
+    }
+    if name == "std" {
+        return Some(localize!(
+            lang,
+            "There is no C++ library in a kernel. `min`, `max`, `sqrtf`, `fabsf` and the like are there without \
+             `std::`.",
+            "核函数里没有 C++ 标准库。`min`、`max`、`sqrtf`、`fabsf` 等函数不加 `std::` 就能用。"
+        ));
+    }
+    Some(localize!(
+        lang,
+        "`{}` is declared nowhere. Is it a slip of the pen, or declared further down? Of CUDA there are here: \
+         threadIdx and its like, __syncthreads, atomics, shuffles and votes with _sync, __ldg, vector types, \
+         printf, assert; of mathematics sqrtf, rsqrtf, fabsf, fminf, fmaxf, floorf, fmaf, __sinf, __cosf, __expf, \
+         __logf, __powf.",
+        "`{}` 没有声明。是不是写错了，或者声明在后面？这里提供的 CUDA 功能有：threadIdx 等内建变量、__syncthreads、\
+         原子操作、带 _sync 的洗牌和表决函数、__ldg、向量类型、printf、assert；数学函数有 sqrtf、rsqrtf、fabsf、fminf、\
+         fmaxf、floorf、fmaf、__sinf、__cosf、__expf、__logf、__powf。";
+        name
+    ))
+}
+
+/// Returns the undeclared name that a line of clang's message reports.
+fn undeclared_name(line: &str) -> Option<&str> {
+    let (_, error) = line.split_once("error: ")?;
+    if error.starts_with("no member named") && error.contains("in namespace 'std'") {
+        return Some("std");
+    }
+    let prefixes = ["use of undeclared identifier '", "unknown type name '"];
+    let rest = prefixes
+        .iter()
+        .find_map(|prefix| error.strip_prefix(prefix))?;
+    let (name, _) = rest.split_once('\'')?;
+    Some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn undeclared_names_have_replacements() {
+        let advice_for =
+            |error: &str| advice(&format!("a.cu:3:5: error: {error}\n    code\n"), Lang::En);
+        for (error, expected) in [
+            (
+                "use of undeclared identifier 'sinf'; did you mean 'isinf'?",
+                "Instead: `__sinf(x)`.",
+            ),
+            ("unknown type name 'uint32_t'", "`#include <stdint.h>`"),
+            ("use of undeclared identifier 'cudaMalloc'", "is the host's"),
+            (
+                "no member named 'min' in namespace 'std'; did you mean simply 'min'?",
+                "without `std::`",
+            ),
+            ("use of undeclared identifier 'std'", "without `std::`"),
+            (
+                "use of undeclared identifier 'tread'",
+                "`tread` is declared nowhere.",
+            ),
+        ] {
+            let advice = advice_for(error).unwrap_or_default();
+            assert!(advice.contains(expected), "{error}: {advice}");
+        }
+        assert_eq!(advice_for("expected ';' after expression"), None);
+    }
+}

@@ -1,0 +1,333 @@
+//! A teacher's own course: created with `new`, tested with `test`, run with `--course`, with helpful errors.
+
+mod support;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::Value;
+use support::{Program, Run, with_clang};
+
+/// The exercise that the tests create.
+const NAME: &str = "01-mine";
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let tests = vec![
+        with_clang("from new to a passed test with one file edited", one_file),
+        with_clang("list, check, watch's folder and a class", everyday),
+        with_clang("a test that fails says what came", unexpected_verdicts),
+        with_clang(
+            "an answer reaches neither the solution nor its results",
+            hostile,
+        ),
+        Trial::test("what is wrong with a course is said", invalid_courses),
+        Trial::test("new makes nothing where it cannot", not_made),
+    ];
+    libtest_mimic::run(&arguments, tests).exit_code()
+}
+
+/// Returns a program with a course that has one new exercise.
+fn with_new_exercise() -> Program {
+    let program = Program::new();
+    run_with_course(&program, &format!("new {NAME}")).assert_has(0, &["made", "test 01-mine"]);
+    program
+}
+
+fn run_with_course(program: &Program, arguments: &str) -> Run {
+    program.run_line(&format!("--course course --lang en {arguments}"))
+}
+
+fn file_path(program: &Program, file: &str) -> PathBuf {
+    program.home().join("course").join(NAME).join(file)
+}
+
+/// Replaces a text in a file of the exercise.
+fn edit(program: &Program, file: &str, from: &str, to: &str) {
+    let path = file_path(program, file);
+    let text = fs::read_to_string(&path).expect("a file");
+    assert!(text.contains(from), "no '{from}' in {text}");
+    fs::write(path, text.replacen(from, to, 1)).expect("written");
+}
+
+/// Changes the exercise through its data alone: larger blocks, other numbers, an explicit reference.
+fn one_file() -> Result<(), Failed> {
+    let program = with_new_exercise();
+    run_with_course(&program, "test").assert_has(
+        0,
+        &["5 of 5 came as they should", "start.cu: rejected at right"],
+    );
+    edit(
+        &program,
+        "exercise.toml",
+        "(n + 127) / 128",
+        "(n + 255) / 256",
+    );
+    edit(&program, "exercise.toml", "block = 128", "block = 256");
+    edit(
+        &program,
+        "exercise.toml",
+        "from = -1, to = 1",
+        "from = -50, to = 50, whole = true",
+    );
+    edit(
+        &program,
+        "exercise.toml",
+        "name = \"out\"",
+        "name = \"out\"\nexpect = \"in[i] + in[i]\"",
+    );
+    edit(
+        &program,
+        "exercise.toml",
+        "en = \"Twice as much\"",
+        "en = \"Doubled\"",
+    );
+    run_with_course(&program, "test 01").assert_has(0, &["5 of 5 came as they should"]);
+    run_with_course(&program, "list").assert_has(0, &["01-mine", "Doubled", "0 of 1"]);
+    Ok(())
+}
+
+fn everyday() -> Result<(), Failed> {
+    let program = with_new_exercise();
+    run_with_course(&program, "").assert_has(0, &["01-mine", "--course course check"]);
+    let start = fs::read_to_string(program.file("01-mine.cu"))?;
+    assert_eq!(start, fs::read_to_string(file_path(&program, "start.cu"))?);
+    run_with_course(&program, "check 01").assert_has(1, &["is not right", "--course course hint"]);
+    run_with_course(&program, "hint mine").assert_has(0, &["threadIdx.x"]);
+    let title = "# Twice as much\n";
+    let cites = format!("{title}\nSee [our notes](../notes.md#one).\n");
+    edit(&program, "statement.en.md", title, &cites);
+    let run = run_with_course(&program, "statement mine");
+    run.assert_has(0, &["\nSee our notes (course/notes.md).\n"]);
+    assert!(
+        !run.stdout.contains("crates/"),
+        "it has no chapter: {run:?}"
+    );
+    fs::copy(
+        file_path(&program, "solution.cu"),
+        program.file("01-mine.cu"),
+    )?;
+    run_with_course(&program, "check 01").assert_has(0, &["✓ 01-mine", "12 500"]);
+    run_with_course(&program, "solution 01").assert_has(0, &["2 * in[i]"]);
+    // One language is enough.
+    fs::remove_file(file_path(&program, "statement.zh.md"))?;
+    program
+        .run_line("--course course --lang zh list")
+        .assert_has(0, &["加倍", "1 道"]);
+
+    for (student, file) in [("ann", "solution.cu"), ("bob", "start.cu")] {
+        let folder = program.home().join("class").join(student);
+        fs::create_dir_all(&folder)?;
+        fs::copy(file_path(&program, file), folder.join("01-mine.cu"))?;
+    }
+    let run = run_with_course(&program, "check --all --submissions class --seed 1 --json");
+    let record: Value = serde_json::from_str(&run.stdout)?;
+    assert_eq!(record["exercises"], serde_json::json!([NAME]));
+    assert_eq!(record["results"][0]["outcome"], "passed");
+    assert_eq!(record["results"][1]["step"], "right");
+    Ok(())
+}
+
+fn unexpected_verdicts() -> Result<(), Failed> {
+    let program = with_new_exercise();
+    edit(&program, "wrong/half.cu", "in[i] / 2", "in[i] * 2");
+    edit(&program, "solution.cu", "2 * in[i]", "in[i]");
+    let run = run_with_course(&program, "test");
+    run.assert_has(
+        1,
+        &[
+            "wrong/half.cu: rejected at right",
+            "right/backwards.cu: rejected at right, and should be: passed",
+        ],
+    );
+    let program = with_new_exercise();
+    edit(&program, "solution.cu", "if (i < n)", "if (i <= n)");
+    run_with_course(&program, "test").assert_has(2, &["the solution does not run"]);
+    Ok(())
+}
+
+fn hostile() -> Result<(), Failed> {
+    let program = with_new_exercise();
+    let solution = fs::canonicalize(file_path(&program, "solution.cu"))?;
+    let rejection_step = |text: &str| {
+        let file = program.write("answer.cu", text);
+        let file = file.to_str().expect("a path");
+        let run = run_with_course(&program, &format!("--json check 01 --seed 1 --file {file}"));
+        let record: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
+        assert_eq!(run.code, 1, "{record:#}");
+        record["step"].as_str().unwrap_or_default().to_owned()
+    };
+    let solution = solution.display();
+    assert_eq!(
+        rejection_step(&format!("#include \"{solution}\"\n")),
+        "compile"
+    );
+    assert_eq!(
+        rejection_step(&format!("asm(\".incbin \\\"{solution}\\\"\");\n")),
+        "compile"
+    );
+    // Search for results that the solution left behind, in `out` and around it.
+    let kernel_reading = |from: &str| {
+        format!(
+            "#include \"cuda_device.h\"\nextern \"C\" __global__ void twice(const float *in, float *out, int n) {{\n\
+             int i = blockIdx.x * blockDim.x + threadIdx.x;\nif (i < n) out[i] = {from};\n}}\n"
+        )
+    };
+    assert_eq!(rejection_step(&kernel_reading("out[i]")), "launch");
+    assert_eq!(rejection_step(&kernel_reading("out[i + 4096]")), "launch");
+    assert_eq!(rejection_step(&kernel_reading("in[i - 4096]")), "launch");
+    Ok(())
+}
+
+fn invalid_courses() -> Result<(), Failed> {
+    // Cases: the file, the replaced text, the replacement, and parts of the error.
+    let cases: [(&str, &str, &str, &[&str]); 14] = [
+        (
+            "exercise.toml",
+            "kind = \"complete\"",
+            "kind = \"complet\"",
+            &["line 3", "complet"],
+        ),
+        (
+            "exercise.toml",
+            "[tolerance]",
+            "[tolerence]",
+            &["tolerence"],
+        ),
+        (
+            "exercise.toml",
+            "graded = [100000]",
+            "",
+            &["graded", "missing"],
+        ),
+        (
+            "exercise.toml",
+            "count = \"n\"",
+            "count = \"m\"",
+            &["line 20", "no number m"],
+        ),
+        (
+            "exercise.toml",
+            "type = \"float\"",
+            "type = \"flaot\"",
+            &["line 19", "no type flaot"],
+        ),
+        (
+            "exercise.toml",
+            "\"in\", \"out\", \"n\"]",
+            "\"in\", \"uot\", \"n\"]",
+            &["line 36", "uot"],
+        ),
+        (
+            "exercise.toml",
+            "grid = \"(n + 127) / 128\"",
+            "grid = \"(n + 127\"",
+            &["line 34", "grid"],
+        ),
+        (
+            "exercise.toml",
+            "buffer = \"out\"",
+            "buffer = \"uot\"",
+            &["[[output]] uot"],
+        ),
+        (
+            "exercise.toml",
+            "[[output]]\nbuffer = \"out\"",
+            "",
+            &["no [[output]]"],
+        ),
+        (
+            "exercise.toml",
+            "op_ld.sum\"",
+            "op_ld.sun\"",
+            &["op_ld.sun is no counter"],
+        ),
+        (
+            "exercise.toml",
+            "buffer = \"out\"",
+            "buffer = \"out\"\nshape = [\"n\", 2]",
+            &["shape"],
+        ),
+        (
+            "exercise.toml",
+            "[[buffer]]\nname = \"in\"",
+            "[numbers]\nn = 3\n[[buffer]]\nname = \"in\"",
+            &["line 18", "another name"],
+        ),
+        (
+            "exercise.toml",
+            "fill = {",
+            "fill = { rendom = {} } # {",
+            &["line 21"],
+        ),
+        (
+            "exercise.toml",
+            "{ en = \"Twice as much\", zh = \"加倍\" }",
+            "{ fr = \"Double\" }",
+            &["a text is written"],
+        ),
+    ];
+    for (file, from, to, parts) in cases {
+        let program = with_new_exercise();
+        edit(&program, file, from, to);
+        let run = run_with_course(&program, "list");
+        run.assert_error(parts);
+        assert!(run.stderr.contains("01-mine/exercise.toml"), "{run:?}");
+    }
+    for missing in ["solution.cu", "start.cu", "exercise.toml"] {
+        let program = with_new_exercise();
+        fs::remove_file(file_path(&program, missing))?;
+        run_with_course(&program, "check").assert_error(&[missing, "is missing"]);
+    }
+    let program = with_new_exercise();
+    run_with_course(&program, "new 001-other").assert_has(0, &["made"]);
+    run_with_course(&program, "list").assert_error(&["have the number 1"]);
+    let program = with_new_exercise();
+    fs::create_dir(program.home().join("course/Notes"))?;
+    run_with_course(&program, "list").assert_error(&["course/Notes", "is no name of an exercise"]);
+    let program = with_new_exercise();
+    fs::write(file_path(&program, "wrong/half.cu"), "// no step\n")?;
+    if support::missing_clang().is_none() {
+        run_with_course(&program, "test").assert_has(2, &["half.cu, line 1", "Rejected at: right"]);
+    }
+    let program = with_new_exercise();
+    let wrong = file_path(&program, "wrong/half.cu");
+    let (first, rest) = {
+        let text = fs::read_to_string(&wrong)?;
+        let (first, rest) = text.split_once('\n').expect("lines");
+        (first.to_owned(), rest.to_owned())
+    };
+    if support::missing_clang().is_none() {
+        // Expect text that the submission's message does not contain.
+        fs::write(&wrong, format!("{first}\n// Says: on the moon\n{rest}"))?;
+        run_with_course(&program, "test").assert_has(1, &["on the moon", "and should be"]);
+        // The expected text is compared with the English message in any language.
+        let chinese = program.run_line("--course course --lang zh test");
+        chinese.assert_has(1, &["on the moon", "应为"]);
+    }
+    let program = Program::new();
+    run_with_course(&program, "list").assert_error(&["--course course"]);
+    fs::create_dir(program.home().join("course"))?;
+    run_with_course(&program, "list").assert_error(&["has no folders", "new 01-my-exercise"]);
+    program
+        .run_line("--course course --lang zh list")
+        .assert_has(2, &["没有文件夹"]);
+    Ok(())
+}
+
+fn not_made() -> Result<(), Failed> {
+    let program = with_new_exercise();
+    run_with_course(&program, &format!("new {NAME}")).assert_error(&["is there already"]);
+    program
+        .run_line("--lang en new 02-x")
+        .assert_error(&["--course FOLDER"]);
+    for name in ["x", "2-x", "02-X", "../02-x"] {
+        run_with_course(&program, &format!("new {name}"))
+            .assert_error(&["is no name of an exercise"]);
+    }
+    let exercises: Vec<_> = fs::read_dir(program.home().join("course"))?.collect();
+    assert_eq!(exercises.len(), 1, "{exercises:?}");
+    Ok(())
+}

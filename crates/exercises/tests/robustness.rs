@@ -1,0 +1,313 @@
+//! Careless use: closed output, exhausted system resources, concurrent checks. The program never panics, and
+//! no verdict is lost.
+
+mod support;
+
+use std::fs;
+use std::io;
+use std::process::{ExitCode, Stdio};
+
+use exercises::course::EXERCISES;
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::Value;
+use support::{Program, Run, unless, with_clang};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let unix = (!cfg!(unix)).then_some("needs a Unix shell");
+    let linux = (!cfg!(target_os = "linux")).then_some("needs Linux");
+    let tests = vec![
+        Trial::test("a pipe that nobody reads ends it quietly", closed_output),
+        unless(linux, "a full device is an error", full),
+        unless(unix, "closed input and output change nothing", closed),
+        unless(unix, "arguments that are no Unicode", not_unicode),
+        unless(linux, "no threads are left", no_threads),
+        unless(unix, "no handles of files are left", few_handles),
+        Trial::test("no folder for temporary files", no_temporary_folder),
+        Trial::test("hints asked for at once are all counted", hints_at_once),
+        with_clang("checks at once are all noted", checks_at_once),
+        with_clang("a verdict is told where it cannot be noted", not_noted),
+        with_clang("a verdict that nobody reads is no pass", unread_verdict),
+        with_clang("one unreadable answer costs only itself", one_unreadable),
+        with_clang(
+            "an answer without an end is not read to its end",
+            endless_file,
+        ),
+        Trial::test("a second reset keeps the first text", reset_twice),
+    ];
+    libtest_mimic::run(&arguments, tests).exit_code()
+}
+
+/// Commands that print something and need no compiler.
+const COMMANDS: [&[&str]; 7] = [
+    &["list"],
+    &["list", "--json"],
+    &["hint", "01"],
+    &["solution", "01", "--give-up"],
+    &["reset", "01", "--lang", "zh"],
+    &["--help"],
+    &["check", "--help", "--lang", "zh"],
+];
+
+/// Runs the program with its standard output redirected.
+fn with_output(program: &Program, arguments: &[&str], output: Stdio) -> Run {
+    let mut command = program.command(arguments);
+    let command = command.args(["--dir", "answers"]).stdout(output);
+    Run::of(&command.output().expect("it starts"))
+}
+
+/// Returns a pipe whose reader is closed.
+fn closed_pipe() -> Stdio {
+    let (reader, writer) = io::pipe().expect("a pipe");
+    drop(reader);
+    writer.into()
+}
+
+fn closed_output() -> Result<(), Failed> {
+    let program = Program::new();
+    for arguments in COMMANDS {
+        let run = with_output(&program, arguments, closed_pipe());
+        assert_eq!((run.code, run.stderr.as_str()), (141, ""), "{arguments:?}");
+        // An unread error message does not change the exit code.
+        let mut command = program.command(&["check", "99", "--dir", "answers"]);
+        let status = command.stderr(closed_pipe()).status()?;
+        assert_eq!(status.code(), Some(2));
+    }
+    Ok(())
+}
+
+fn full() -> Result<(), Failed> {
+    let program = Program::new();
+    for arguments in COMMANDS {
+        let device = fs::File::options().write(true).open("/dev/full")?;
+        let run = with_output(&program, arguments, device.into());
+        run.assert_has(2, &["28"]);
+        assert!(!run.stderr.contains("panicked"), "{run:?}");
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn closed() -> Result<(), Failed> {
+    let program = Program::new();
+    for closed in ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"] {
+        let run = program.run_in_shell(&format!("exercises list --dir answers {closed}"));
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{closed}");
+    }
+    let run = program.run_in_shell("exercises check 99 --dir answers <&- >&- 2>&-");
+    assert_eq!(run.code, 2);
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn closed() -> Result<(), Failed> {
+    Ok(())
+}
+
+#[cfg(unix)]
+fn not_unicode() -> Result<(), Failed> {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let program = Program::new();
+    let odd = OsStr::from_bytes(b"o\xffdd");
+    for before in [
+        &[][..],
+        &["--lang"],
+        &["check"],
+        &["check", "01", "--seed"],
+        &["hint"],
+    ] {
+        for lang in ["en", "zh"] {
+            let mut command = program.command(&["--lang", lang]);
+            let output = command.args(before).arg(odd).output()?;
+            let run = Run::of(&output);
+            assert_eq!(run.code, 2, "{run:?}");
+            assert!(!run.stderr.contains("panicked"), "{run:?}");
+        }
+    }
+    let output = program.command(&["list", "--dir"]).arg(odd).output()?;
+    Run::of(&output).assert_has(0, &["01-first-thread"]);
+    assert!(program.home().join(odd).join("02-tail.cu").exists());
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn not_unicode() -> Result<(), Failed> {
+    Ok(())
+}
+
+/// Requests a thread stack larger than any system provides.
+fn no_threads() -> Result<(), Failed> {
+    let program = Program::new().with_env("RUST_MIN_STACK", "140737488355328");
+    let run = program.run_line("check 01");
+    run.assert_error(&["cannot"]);
+    Ok(())
+}
+
+#[cfg(unix)]
+fn few_handles() -> Result<(), Failed> {
+    let program = Program::new();
+    program.write("01-first-thread.cu", EXERCISES[0].solution);
+    for handles in (5..20).chain([24, 32]) {
+        let check = format!("ulimit -n {handles}; exercises check 01 --dir answers");
+        let run = program.run_in_shell(&check);
+        let known = matches!(run.code, 0 | 2) && !run.stderr.contains("panicked");
+        assert!(known, "{handles} handles: {run:#?}");
+        assert_eq!(run.code == 2, run.stderr.contains("error: "), "{run:#?}");
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn few_handles() -> Result<(), Failed> {
+    Ok(())
+}
+
+fn no_temporary_folder() -> Result<(), Failed> {
+    let has_no_clang = support::missing_clang().is_some();
+    let program = Program::new().with_temporary_folder();
+    fs::remove_dir(program.temporary_folder())?;
+    let parts: &[&str] = if has_no_clang {
+        &["clang"]
+    } else {
+        &["temporary"]
+    };
+    program.run_line("check 01").assert_error(parts);
+    Ok(())
+}
+
+/// Starts all runs at once and returns their exit codes.
+fn at_once(program: &Program, runs: &[Vec<&str>]) -> Vec<Option<i32>> {
+    let start = |arguments: &Vec<&str>| {
+        let mut command = program.command(arguments);
+        let command = command.args(["--dir", "answers"]).stdout(Stdio::null());
+        command.spawn().expect("it starts")
+    };
+    let all: Vec<_> = runs.iter().map(start).collect();
+    let ended = all
+        .into_iter()
+        .map(|mut child| child.wait().expect("it ends").code());
+    ended.collect()
+}
+
+fn progress(program: &Program) -> Value {
+    let text = fs::read_to_string(program.file("progress.json")).expect("it is kept");
+    serde_json::from_str(&text).expect("and whole")
+}
+
+fn hints_at_once() -> Result<(), Failed> {
+    let program = Program::new();
+    program.run_line("list").assert_has(0, &[]);
+    let runs: Vec<Vec<&str>> = EXERCISES
+        .iter()
+        .map(|exercise| vec!["hint", exercise.name])
+        .collect();
+    let codes = at_once(&program, &runs);
+    assert!(codes.iter().all(|code| *code == Some(0)), "{codes:?}");
+    let hints = &progress(&program)["hints"];
+    for exercise in &EXERCISES {
+        assert_eq!(hints[exercise.name], 1, "{}: {hints:#}", exercise.name);
+    }
+    Ok(())
+}
+
+fn checks_at_once() -> Result<(), Failed> {
+    let program = Program::new();
+    let kernels = EXERCISES
+        .iter()
+        .filter(|exercise| exercise.file().ends_with(".cu"));
+    let exercises: Vec<_> = kernels.take(8).collect();
+    for exercise in &exercises {
+        program.write(&exercise.file(), exercise.solution);
+    }
+    let runs: Vec<Vec<&str>> = exercises
+        .iter()
+        .map(|exercise| vec!["check", exercise.name])
+        .collect();
+    let codes = at_once(&program, &runs);
+    assert!(codes.iter().all(|code| *code == Some(0)), "{codes:?}");
+    let names: Vec<&str> = exercises.iter().map(|exercise| exercise.name).collect();
+    assert_eq!(progress(&program)["passed"], serde_json::json!(names));
+    Ok(())
+}
+
+fn not_noted() -> Result<(), Failed> {
+    let program = Program::new();
+    program.write("01-first-thread.cu", EXERCISES[0].solution);
+    program.write("progress.json", "{ not json");
+    let damaged = ["✓ 01-first-thread", "not noted", "progress.json", "damaged"];
+    program.run_line("check 01").assert_has(0, &damaged);
+    let run = program.run_line("check 01 --json");
+    assert_eq!(serde_json::from_str::<Value>(&run.stdout)?["passed"], true);
+    assert!(run.stderr.contains("damaged"), "{run:?}");
+    let run = program.run_line("check 01 --lang zh");
+    run.assert_has(0, &["无法记录进度", "已损坏"]);
+    let saved = fs::read_to_string(program.file("progress.json"))?;
+    assert_eq!(saved, "{ not json", "nothing is put in its place");
+    // Test a progress file that cannot be locked and one that cannot be written.
+    for name in [".progress.lock", "progress.json"] {
+        let program = Program::new();
+        program.write("01-first-thread.cu", EXERCISES[0].start);
+        fs::create_dir(program.file(name))?;
+        let run = program.run_line("check 01");
+        run.assert_has(1, &["✗ 01-first-thread", "not noted", name]);
+    }
+    Ok(())
+}
+
+fn unread_verdict() -> Result<(), Failed> {
+    let program = Program::new();
+    program.write("01-first-thread.cu", EXERCISES[0].solution);
+    let run = with_output(&program, &["check", "01"], closed_pipe());
+    assert_eq!((run.code, run.stderr.as_str()), (141, ""));
+    // The verdict is saved anyway.
+    assert_eq!(progress(&program)["passed"][0], "01-first-thread");
+    Ok(())
+}
+
+fn one_unreadable() -> Result<(), Failed> {
+    let program = Program::new();
+    program.write("01-first-thread.cu", EXERCISES[0].solution);
+    program.write("02-tail.cu", [0xff, 0xfe]);
+    let run = program.run_line("check --all --json --seconds 30");
+    run.assert_has(2, &["02-tail.cu", "UTF-8"]);
+    let records: Vec<Value> = serde_json::from_str(&run.stdout)?;
+    assert_eq!(records.len(), EXERCISES.len() - 1, "{run:#?}");
+    assert_eq!(records[0]["passed"], true);
+    Ok(())
+}
+
+fn endless_file() -> Result<(), Failed> {
+    if cfg!(unix) {
+        let run = Program::new().run_line("check 01 --file /dev/zero");
+        run.assert_error(&["/dev/zero", "bytes"]);
+    }
+    let program = Program::new();
+    fs::create_dir_all(program.file("01-first-thread.cu"))?;
+    program
+        .run_line("check 01")
+        .assert_error(&["01-first-thread.cu"]);
+    Ok(())
+}
+
+fn reset_twice() -> Result<(), Failed> {
+    let program = Program::new();
+    program.write("01-first-thread.cu", "first");
+    program
+        .run_line("reset 01")
+        .assert_has(0, &["01-first-thread.cu.old."]);
+    // The file is already the start file, so there is nothing to save.
+    program
+        .run_line("reset 01")
+        .assert_has(0, &["as it was at the beginning."]);
+    program.write("01-first-thread.cu", "second");
+    program
+        .run_line("reset 01")
+        .assert_has(0, &["01-first-thread.cu.old-2."]);
+    let saved = |name: &str| fs::read_to_string(program.file(name));
+    assert_eq!(saved("01-first-thread.cu.old")?, "first");
+    assert_eq!(saved("01-first-thread.cu.old-2")?, "second");
+    assert_eq!(saved("01-first-thread.cu")?, EXERCISES[0].start);
+    Ok(())
+}

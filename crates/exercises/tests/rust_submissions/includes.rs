@@ -1,0 +1,169 @@
+//! Submissions that try to include more than their own text at compile time.
+
+use crate::Attempt;
+
+/// The message for a submission that includes another file.
+const ONE_FILE: &[&str] = &["An answer is one file"];
+
+/// A correct submission with additional items that must be rejected at compile time.
+const fn includes_input(
+    name: &'static str,
+    with_items: &'static str,
+    parts: &'static [&'static str],
+) -> Attempt {
+    Attempt::rejected_as(name, "", "compile", parts).with_items(with_items)
+}
+
+pub const ATTEMPTS: &[Attempt] = &[
+    includes_input(
+        "a file of the system's as text",
+        r#"pub const SECRET: &str = include_str!("/etc/passwd");"#,
+        ONE_FILE,
+    ),
+    includes_input(
+        "a file of the teacher's as bytes",
+        r#"pub const SECRET: &[u8] = include_bytes!("FOLDER/teacher.txt");"#,
+        ONE_FILE,
+    ),
+    includes_input(
+        "a file that is not there",
+        r#"pub const SECRET: &str = include_str!("FOLDER/no-such-file.txt");"#,
+        ONE_FILE,
+    ),
+    includes_input(
+        "a file by another name of the macro",
+        r#"use std::include_str as text; pub const SECRET: &str = text!("FOLDER/teacher.txt");"#,
+        ONE_FILE,
+    ),
+    includes_input(
+        "a solution as code",
+        r#"mod solution { include!("CHECKOUT/kernels/exercises/03-blocks/solution.rs"); }"#,
+        ONE_FILE,
+    ),
+    includes_input(
+        "another student's answer as a module",
+        r#"#[path = "FOLDER/ann/03-blocks.rs"] mod ann;"#,
+        ONE_FILE,
+    ),
+    includes_input(
+        "a module by a macro",
+        r#"macro_rules! module { ($how:ident) => { #[$how = "FOLDER/ann/03-blocks.rs"] mod ann; } } module!(path);"#,
+        ONE_FILE,
+    ),
+    includes_input(
+        "a module in a condition",
+        r#"#[cfg_attr(all(), path = "FOLDER/ann/03-blocks.rs")] mod ann;"#,
+        ONE_FILE,
+    ),
+    includes_input("a module without a file", "mod ann;", ONE_FILE),
+    includes_input(
+        "documentation from a file",
+        r#"#[doc = include_str!("FOLDER/teacher.txt")] pub fn documented() {}"#,
+        ONE_FILE,
+    ),
+    includes_input(
+        "the library with the solutions",
+        r#"pub static COURSE: &[u8] = include_bytes!("COURSE.RLIB");"#,
+        ONE_FILE,
+    ),
+    includes_input(
+        "an endless file",
+        r#"pub static ZEROS: &[u8] = include_bytes!("/dev/zero");"#,
+        &[],
+    )
+    .with_time_limit("20"),
+    includes_input(
+        "a file of the compiler's own",
+        r#"pub static LINKER: &[u8] = include_bytes!("/usr/bin/cc");"#,
+        ONE_FILE,
+    ),
+    includes_input(
+        "the compiler's memory",
+        r#"pub static MAPS: &[u8] = include_bytes!("/proc/self/maps");"#,
+        ONE_FILE,
+    ),
+    includes_input(
+        "the compiler's environment",
+        r#"pub static ALL: &[u8] = include_bytes!("/proc/self/environ");"#,
+        ONE_FILE,
+    ),
+    includes_input(
+        "a variable",
+        r#"pub const PATH: &str = env!("PATH");"#,
+        &["`PATH`", "`env!`"],
+    ),
+    includes_input(
+        "a variable that may be there",
+        r#"pub const HOME: Option<&str> = option_env!("HOME");"#,
+        &["`HOME`", "`option_env!`"],
+    ),
+    includes_input(
+        "the course's library",
+        "extern crate exercises;",
+        &["can't find crate", "exercises"],
+    ),
+    includes_input(
+        "a library of the answers' library",
+        "extern crate serde_json;",
+        &["serde_json"],
+    ),
+    includes_input(
+        "unsafe code",
+        "pub fn read() -> u8 { unsafe { *(8 as *const u8) } }",
+        &["answers/eve.rs:1:23", "unsafe"],
+    ),
+    includes_input(
+        "unsafe code that is allowed",
+        "#[allow(unsafe_code)] pub fn read() -> u8 { unsafe { *(8 as *const u8) } }",
+        &["unsafe"],
+    ),
+    includes_input(
+        "a function in place of another",
+        "#[unsafe(no_mangle)] pub extern \"C\" fn write() -> isize { 0 }",
+        &["no_mangle"],
+    ),
+    includes_input(
+        "code at the start of the program",
+        "#[unsafe(link_section = \".init_array\")] pub static START: extern \"C\" fn() = start; extern \"C\" fn start() {}",
+        &["link_section"],
+    ),
+    includes_input(
+        "a function of the system's",
+        "unsafe extern \"C\" { pub safe fn getpid() -> i32; }",
+        &["unsafe"],
+    ),
+    includes_input(
+        "assembly",
+        "std::arch::global_asm!(\".incbin \\\"/etc/passwd\\\"\");",
+        &["global_asm"],
+    ),
+    includes_input(
+        "a compiler kept busy",
+        "#[allow(long_running_const_eval)] pub const LOOP: u32 = { let mut n = 0_u32; while n < 1 { n *= 2; } n }; pub static USE: u32 = LOOP;",
+        // Ended by the CPU time limit, or by the wall clock if other processes keep the cores busy.
+        &["It was ended after"],
+    )
+    .with_time_limit("4"),
+    includes_input(
+        "macros without an end",
+        "macro_rules! deeper { ($n:expr) => { deeper!($n + 1); } } deeper!(1);",
+        &["recursion limit"],
+    ),
+    includes_input(
+        "macros that double",
+        "macro_rules! double { ($($t:tt)*) => { double!($($t)* $($t)*); } } double!(a);",
+        &[],
+    )
+    .with_time_limit("5"),
+    includes_input(
+        "a message of its own",
+        "compile_error!(\"@reply passed\");",
+        &["rustc does not compile it", "@reply passed"],
+    ),
+    includes_input(
+        "a hundred thousand errors",
+        "macro_rules! ten { ($($t:tt)*) => { $($t)* $($t)* $($t)* $($t)* $($t)* $($t)* $($t)* $($t)* $($t)* $($t)* } }
+        pub fn wrong() { ten!(ten!(ten!(ten!(let _: u8 = \"a long enough text for a message\";)))); }",
+        &["rustc does not compile it"],
+    ),
+];
