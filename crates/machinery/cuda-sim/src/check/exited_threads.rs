@@ -65,7 +65,7 @@ impl ExitedThreads {
     }
 
     /// Records that a barrier of the whole block completes. `arrived` is a thread that arrived at it.
-    pub fn barrier_opens(&mut self, arrived: u32, site: u32) {
+    pub fn record_barrier(&mut self, arrived: u32, site: u32) {
         if let Some(first) = self.first
             && !self.missed.iter().any(|missed| missed.site == site)
         {

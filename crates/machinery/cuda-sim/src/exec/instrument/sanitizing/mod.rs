@@ -24,10 +24,10 @@ pub fn code(program: &Program, counting: bool) -> &[Inst] {
     copy.get_or_init(|| redirect(base, &program.listing.check_events))
 }
 
-fn redirect(code: &[Inst], places: &CheckEvents) -> Vec<Inst> {
+fn redirect(code: &[Inst], events: &CheckEvents) -> Vec<Inst> {
     let cpu = Cpu::detect();
     let mut copy = code.to_vec();
-    for (inst, checked) in copy.iter_mut().zip(places.iter()) {
+    for (inst, checked) in copy.iter_mut().zip(events.iter()) {
         if let Some(handler) = sanitizing_handler(checked, cpu) {
             inst.run = handler;
         }

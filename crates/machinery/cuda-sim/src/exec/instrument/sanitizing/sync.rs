@@ -91,7 +91,7 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
         if mask != alive {
             if aligned {
                 // Defer the report: the missing lanes may be about to exit.
-                shadow.parts.push(PartialWarp {
+                shadow.partial_warps.push(PartialWarp {
                     barrier: number,
                     warp,
                     site,
@@ -127,8 +127,8 @@ pub fn close(sm: &mut Sm) {
         let elsewhere = |warp: usize, mask: u32| {
             let mut others = sm.block.warps[warp].splits.iter();
             let lives = |state| !matches!(state, SplitState::Free | SplitState::Running);
-            let place = others.find(|split| split.mask & mask != 0 && lives(split.state));
-            place.map(|split| split.pc)
+            let key = others.find(|split| split.mask & mask != 0 && lives(split.state));
+            key.map(|split| split.pc)
         };
         checker.finish_block(shadow, sm.block.number, deadlocked, elsewhere);
     });
@@ -172,14 +172,14 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             }
             return;
         }
-        let (state, place) = match any_instruction {
+        let (state, key) = match any_instruction {
             true => (SplitState::WarpBarrier(members), members),
             false => (SplitState::Sync(members), site),
         };
         let waiting = warp.splits.iter();
         let waiting =
             waiting.filter(|split| split.state == state && (any_instruction || split.pc == site));
-        let come = waiting.fold(sm.mask, |come, split| come | split.mask);
+        let arrived = waiting.fold(sm.mask, |arrived, split| arrived | split.mask);
         let index = sm.block.running;
         let current = (block, index, site);
         let sync = checker.launch.checks.sync;
@@ -192,20 +192,18 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
         // A lane that arrived at a matching instruction elsewhere contributes no value here, and in most
         // programs no lane reads one from it.
         let sync_completed = warp.splits[warp.current as usize].sync_completed;
-        if members & warp.alive & !come != 0 && !sync_completed {
+        if members & warp.alive & !arrived != 0 && !sync_completed {
             let checked = &sm.grid.program.listing.check_events;
             let ending = warp
                 .splits
                 .iter()
                 .filter(|split| split.state == SplitState::Ready && checked.only_exits(split.pc));
             let ending = ending.fold(0, |lanes, split| lanes | split.mask);
-            shadow
-                .partial_syncs
-                .wait(index, place, warp.alive & !ending);
+            shadow.partial_syncs.wait(index, key, warp.alive & !ending);
             return;
         }
-        let busy = shadow.partial_syncs.end(index, place);
-        let absent = members & sm.lanes_of(index) & !come;
+        let busy = shadow.partial_syncs.end(index, key);
+        let absent = members & sm.lanes_of(index) & !arrived;
         // The mask may name lanes that exited earlier, but they have no value to contribute. The lanes missing
         // from a partial warp are not an error.
         let severity = match absent & busy != 0 && !sync_completed {
@@ -224,7 +222,7 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             && (lacking | absent == 0 || sync_completed)
         {
             // SAFETY: the instruction is a shuffle.
-            let (invalid, reading) = unsafe { invalid_sources(sm, inst, come & members) };
+            let (invalid, reading) = unsafe { invalid_sources(sm, inst, arrived & members) };
             // Wrong masks are reported above. Where values are shifted, lanes at one end have no source lane,
             // and correct programs ignore what these lanes get.
             if invalid != 0 && (indexed || invalid == reading) {
@@ -236,10 +234,10 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
                 checker.mask(current, kind, invalid.trailing_zeros(), members, invalid);
             }
         }
-        if warp.alive & !(come & members) == 0 {
+        if warp.alive & !(arrived & members) == 0 {
             shadow.order.sync_warp(index);
         } else {
-            shadow.order.sync_lanes(index, come & members);
+            shadow.order.sync_lanes(index, arrived & members);
         }
     });
     // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
