@@ -78,11 +78,11 @@ fn long_functions_load() {
 fn too_many_live_values_are_rejected() {
     assert_rejected(
         &kernel(&repeated_lines(TOO_MANY_REGISTERS, "add.u32 %r1, %r1, #;")),
-        "bytes a warp",
+        "bytes per warp",
     );
     let all_uses = repeated_lines(TOO_MANY_REGISTERS, "mov.u32 %n#, %r1;")
         + &repeated_lines(TOO_MANY_REGISTERS, "st.global.u32 [%out], %n#;");
-    assert_rejected(&kernel(&all_uses), "bytes a warp");
+    assert_rejected(&kernel(&all_uses), "bytes per warp");
 }
 
 #[test]

@@ -414,7 +414,7 @@ fn invalid_forms_are_rejected_with_their_line() {
             format!(
                 "{tf32} {{%r1, %r2}}, {{%r1, %r2, %r3, %r4}}, {{%r1, %r2}}, {{%r1, %r2, %r3, %r4}};"
             ),
-            "the vector has 2 registers, but the instruction requires 4",
+            "expected a vector of 4 registers, found 2",
         ),
         (
             format!("{tf32} {{%r1, %r2, %r3, %r4}}, {{%r1, %r2, %r3, %r4}}, {{%r1, %r2}};"),
@@ -441,7 +441,7 @@ fn invalid_forms_are_rejected_with_their_line() {
         ),
         (
             "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r1}, [tile];".into(),
-            "a vector of 1 registers",
+            "a vector of 2 registers, found 1",
         ),
         ("cvt.rn.tf32.f32 %r1, %r2;".into(), ".rna"),
     ] {

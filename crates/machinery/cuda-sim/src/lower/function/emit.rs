@@ -3,7 +3,7 @@
 use super::FunctionLowering;
 use crate::exec::control;
 use crate::exec::function::Function;
-use crate::exec::gang::GangScope;
+use crate::exec::gang_state::GangScope;
 use crate::exec::gang::{self, ExitPath};
 use crate::exec::sm::Inst;
 use crate::exec::warp::NO_INDEX;
