@@ -155,9 +155,9 @@ macro_rules! atomic {
                     };
                     // SAFETY: `translate_atomic` checked bounds and alignment, and host allocations are
                     // aligned.
-                    let place = unsafe { $host::from_ptr(host) };
+                    let word = unsafe { $host::from_ptr(host) };
                     let in_device = S::in_device(address);
-                    result[lane] = place
+                    result[lane] = word
                         .fetch_update(SeqCst, SeqCst, |old| {
                             let (b, c) = (b[lane] as $bits, c[lane] as $bits);
                             let new = apply(operation, old, b, c, in_device);

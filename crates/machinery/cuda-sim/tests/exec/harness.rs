@@ -65,7 +65,7 @@ impl Machine {
             watch: Watch::new(),
             profile: false,
             checks: Checks::NONE,
-            conditions: Conditions::USUAL,
+            conditions: Conditions::DEFAULT,
         }
     }
 

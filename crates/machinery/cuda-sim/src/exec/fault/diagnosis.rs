@@ -40,7 +40,8 @@ const OVERFLOWED: u64 = 1 << 30;
 /// Distance in bytes past an allocation that threads without an element may reach.
 const SOME_THREADS: u64 = 4096;
 
-const NO_GUARD: &str = "`<=` instead of `<`, or a missing `if (i < n)` for the threads past the end";
+const NO_GUARD: &str =
+    "`<=` instead of `<`, or a missing `if (i < n)` for the threads past the end";
 const BELOW_ZERO: &str = "a negative index: the neighbour of the first element, or a halo to \
                           the left";
 const WRAPPED: &str = "an unsigned index that wrapped below zero, such as `i - 1` for `i == 0`";
@@ -124,43 +125,44 @@ fn of_shared(at: u64, sizes: Sizes) -> Diagnosis {
     let total = u64::from(sizes.shared) + u64::from(sizes.dynamic);
     let past = at.wrapping_sub(total);
     let negative = past > u64::MAX / 2;
-    let (kind, details, likely_cause) = if in_window(at, LOCAL_WINDOW) || in_window(at, PARAM_WINDOW) {
-        let details = "it is an address of the thread's own memory";
-        return wrong_space(
-            details.to_owned(),
-            "a pointer to a local variable, used as shared",
-        );
-    } else if total == 0 {
-        (
-            FindingKind::OutOfBounds,
-            "the block has no shared memory".to_owned(),
-            "an `extern __shared__` array, but a launch without dynamic shared memory",
-        )
-    } else if negative || at > u64::from(u32::MAX / 2) {
-        let before = (at as u32).wrapping_neg();
-        (
-            FindingKind::OutOfBounds,
-            format!("{} before the block's shared memory", count(before.into())),
-            BELOW_ZERO,
-        )
-    } else {
-        let likely_cause = match sizes.dynamic {
-            0 => "an index past the end of a `__shared__` array",
-            _ => {
-                "an index past the end of a `__shared__` array, or a launch with too little \
+    let (kind, details, likely_cause) =
+        if in_window(at, LOCAL_WINDOW) || in_window(at, PARAM_WINDOW) {
+            let details = "it is an address of the thread's own memory";
+            return wrong_space(
+                details.to_owned(),
+                "a pointer to a local variable, used as shared",
+            );
+        } else if total == 0 {
+            (
+                FindingKind::OutOfBounds,
+                "the block has no shared memory".to_owned(),
+                "an `extern __shared__` array, but a launch without dynamic shared memory",
+            )
+        } else if negative || at > u64::from(u32::MAX / 2) {
+            let before = (at as u32).wrapping_neg();
+            (
+                FindingKind::OutOfBounds,
+                format!("{} before the block's shared memory", count(before.into())),
+                BELOW_ZERO,
+            )
+        } else {
+            let likely_cause = match sizes.dynamic {
+                0 => "an index past the end of a `__shared__` array",
+                _ => {
+                    "an index past the end of a `__shared__` array, or a launch with too little \
                   dynamic shared memory for an `extern` array"
-            }
+                }
+            };
+            (
+                FindingKind::OutOfBounds,
+                format!(
+                    "{} the block's {} of shared memory",
+                    past_end(past),
+                    count(total)
+                ),
+                likely_cause,
+            )
         };
-        (
-            FindingKind::OutOfBounds,
-            format!(
-                "{} the block's {} of shared memory",
-                past_end(past),
-                count(total)
-            ),
-            likely_cause,
-        )
-    };
     Diagnosis {
         kind,
         details,
@@ -207,7 +209,10 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
     }
     if (FUNCTION_BASE..FUNCTION_BASE + NEAR_NULL).contains(&at) || in_window(at, PARAM_WINDOW) {
         let details = "it is an address of code or of parameters";
-        return wrong_space(details.to_owned(), "a function pointer, used as one to data");
+        return wrong_space(
+            details.to_owned(),
+            "a function pointer, used as one to data",
+        );
     }
     if let Some(home) = global.inaccessible_owner(at) {
         return wrong_space(
@@ -266,10 +271,9 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
             "a host pointer passed to the kernel instead of a device pointer",
         );
     }
-    if let Some((record, _)) = global
-        .records()
-        .find_map(|record| Some((wrapped_size(&record)?, record)).map(|(size, record)| (record, size)))
-    {
+    if let Some((record, _)) = global.records().find_map(|record| {
+        Some((wrapped_size(&record)?, record)).map(|(size, record)| (record, size))
+    }) {
         return Diagnosis {
             kind: FindingKind::OutOfBounds,
             details: format!("almost 2^32 elements past {}", allocation(&record)),
