@@ -53,7 +53,7 @@ impl ExitedThreads {
     }
 
     /// Records that lanes of a warp exit at the instruction `site`.
-    pub fn end(&mut self, warp: usize, lanes: u32, site: u32) {
+    pub fn exit(&mut self, warp: usize, lanes: u32, site: u32) {
         self.count += lanes.count_ones();
         if self.first.is_none() && lanes != 0 {
             let thread = warp * 32 + lanes.trailing_zeros() as usize;

@@ -32,7 +32,7 @@ pub unsafe fn fence(sm: &mut Sm, inst: &Inst) -> Next {
 ///
 /// # Safety
 /// The requirements of [`crate::exec::sm::Handler`]; the instruction is such a branch.
-pub unsafe fn leave(sm: &mut Sm, inst: &Inst) -> Next {
+pub unsafe fn exit_branch(sm: &mut Sm, inst: &Inst) -> Next {
     let site = sm.address_of(inst);
     // SAFETY: operand 0 of a branch is a predicate.
     let predicate = unsafe { sm.predicate(inst, 0) };
@@ -53,10 +53,10 @@ pub unsafe fn leave(sm: &mut Sm, inst: &Inst) -> Next {
 ///
 /// # Safety
 /// The requirements of [`crate::exec::sm::Handler`].
-pub unsafe fn end(sm: &mut Sm, inst: &Inst) -> Next {
+pub unsafe fn exit(sm: &mut Sm, inst: &Inst) -> Next {
     let site = sm.address_of(inst);
     check(sm, |sm, _, shadow| {
-        shadow.exited.end(sm.block.running, sm.mask, site);
+        shadow.exited.exit(sm.block.running, sm.mask, site);
     });
     // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
     unsafe { run_base(sm, inst) }
@@ -138,7 +138,7 @@ pub fn close(sm: &mut Sm) {
 ///
 /// # Safety
 /// The requirements of [`crate::exec::sm::Handler`]; the instruction has a member mask.
-pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
+pub unsafe fn warp_sync(sm: &mut Sm, inst: &Inst) -> Next {
     let site = sm.address_of(inst);
     let CheckEvent::WarpSync(WarpSync {
         members,
@@ -162,13 +162,13 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             for lane in active(sm.mask).filter(first) {
                 shadow.order.sync_lanes(index, row[lane] & sm.mask);
             }
-            let lacking = active(sm.mask).filter(|&lane| row[lane] >> lane & 1 == 0);
-            let lacking = lacking.fold(0u32, |lanes, lane| lanes | 1 << lane);
-            if lacking != 0 && checker.launch.checks.sync {
-                let lane = lacking.trailing_zeros();
+            let missing_lanes = active(sm.mask).filter(|&lane| row[lane] >> lane & 1 == 0);
+            let missing_lanes = missing_lanes.fold(0u32, |lanes, lane| lanes | 1 << lane);
+            if missing_lanes != 0 && checker.launch.checks.sync {
+                let lane = missing_lanes.trailing_zeros();
                 let kind = (FindingKind::MaskLacksCaller, Severity::Error);
                 let current = (block, index, site);
-                checker.mask(current, kind, lane, row[lane as usize], lacking);
+                checker.mask(current, kind, lane, row[lane as usize], missing_lanes);
             }
             return;
         }
@@ -183,11 +183,11 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
         let index = sm.block.running;
         let current = (block, index, site);
         let sync = checker.launch.checks.sync;
-        let lacking = sm.mask & !members;
-        if lacking != 0 && sync {
-            let lane = lacking.trailing_zeros();
+        let missing_lanes = sm.mask & !members;
+        if missing_lanes != 0 && sync {
+            let lane = missing_lanes.trailing_zeros();
             let (kind, severity) = (FindingKind::MaskLacksCaller, Severity::Error);
-            checker.mask(current, (kind, severity), lane, members, lacking);
+            checker.mask(current, (kind, severity), lane, members, missing_lanes);
         }
         // A lane that arrived at a matching instruction elsewhere contributes no value here, and in most
         // programs no lane reads one from it.
@@ -202,7 +202,7 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             shadow.partial_syncs.wait(index, key, warp.alive & !ending);
             return;
         }
-        let busy = shadow.partial_syncs.end(index, key);
+        let busy = shadow.partial_syncs.complete(index, key);
         let absent = members & sm.lanes_of(index) & !arrived;
         // The mask may name lanes that exited earlier, but they have no value to contribute. The lanes missing
         // from a partial warp are not an error.
@@ -219,7 +219,7 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             result_used: true,
         }) = shuffle
             && sync
-            && (lacking | absent == 0 || sync_completed)
+            && (missing_lanes | absent == 0 || sync_completed)
         {
             // SAFETY: the instruction is a shuffle.
             let (invalid, reading) = unsafe { invalid_sources(sm, inst, arrived & members) };
