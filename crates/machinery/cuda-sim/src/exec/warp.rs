@@ -278,7 +278,7 @@ impl Warp {
         let mut any = false;
         let mut parent = self.splits[id as usize].parent;
         while parent != NO_INDEX {
-            let coming = self
+            let expected = self
                 .splits
                 .iter()
                 .filter(|split| split.state != SplitState::Free && split.parent == parent)
@@ -291,7 +291,7 @@ impl Warp {
                 frame,
                 ..
             } = self.splits[parent as usize];
-            let arrived = mask & self.alive & !coming;
+            let arrived = mask & self.alive & !expected;
             if arrived != 0 {
                 self.splits[parent as usize].mask &= !arrived;
                 if above != NO_INDEX {

@@ -37,7 +37,7 @@ pub unsafe fn enter(sm: &mut Sm, inst: &Inst) -> Next {
 ///
 /// # Safety
 /// As for [`enter`].
-pub unsafe fn enter_meeting(sm: &mut Sm, inst: &Inst) -> Next {
+pub unsafe fn enter_reconvergence(sm: &mut Sm, inst: &Inst) -> Next {
     if sm.reconverge == sm.address_of(inst) {
         return sm.arrive();
     }
@@ -207,6 +207,6 @@ pub unsafe fn sleep(sm: &mut Sm, inst: &Inst) -> Next {
 ///
 /// # Safety
 /// As for [`enter`].
-pub unsafe fn nothing(_: &mut Sm, inst: &Inst) -> Next {
+pub unsafe fn no_op(_: &mut Sm, inst: &Inst) -> Next {
     inst.next()
 }

@@ -67,8 +67,8 @@ impl Diagnosis {
                 space,
                 ..
             } => match space {
-                "shared memory" => Some(of_shared(address, sizes)),
-                "local memory" => Some(of_local(address, sizes.local)),
+                "shared memory" => Some(diagnose_shared(address, sizes)),
+                "local memory" => Some(diagnose_local(address, sizes.local)),
                 "constant memory" => {
                     let bank = sizes.constants;
                     diagnosis(
@@ -82,7 +82,7 @@ impl Diagnosis {
                     format!("the parameters take {}", count(sizes.params.into())),
                     "an index past the end of an array in a parameter",
                 ),
-                _ => Some(of_device(address, bytes.into(), space, global, sizes)),
+                _ => Some(diagnose_device(address, bytes.into(), space, global, sizes)),
             },
             FaultKind::MisalignedAddress { address, bytes } => diagnosis(
                 FindingKind::Misaligned,
@@ -104,16 +104,16 @@ impl Diagnosis {
                 String::new(),
                 "a function pointer taken on the host, or one never set",
             ),
-            FaultKind::BarrierNeverOpens { .. } => sync(FindingKind::BarrierNeverOpens),
-            FaultKind::WarpSyncNeverOpens { .. } => sync(FindingKind::AbsentLanes),
-            FaultKind::WarpIncomplete { .. } => sync(FindingKind::WarpIncomplete),
-            FaultKind::InvalidBarrier { .. } => sync(FindingKind::InvalidBarrier),
+            FaultKind::BarrierNeverOpens { .. } => diagnose_sync(FindingKind::BarrierNeverOpens),
+            FaultKind::WarpSyncNeverOpens { .. } => diagnose_sync(FindingKind::AbsentLanes),
+            FaultKind::WarpIncomplete { .. } => diagnose_sync(FindingKind::WarpIncomplete),
+            FaultKind::InvalidBarrier { .. } => diagnose_sync(FindingKind::InvalidBarrier),
             _ => None,
         }
     }
 }
 
-fn sync(kind: FindingKind) -> Option<Diagnosis> {
+fn diagnose_sync(kind: FindingKind) -> Option<Diagnosis> {
     Some(Diagnosis {
         kind,
         details: String::new(),
@@ -121,7 +121,7 @@ fn sync(kind: FindingKind) -> Option<Diagnosis> {
     })
 }
 
-fn of_shared(at: u64, sizes: Sizes) -> Diagnosis {
+fn diagnose_shared(at: u64, sizes: Sizes) -> Diagnosis {
     let total = u64::from(sizes.shared) + u64::from(sizes.dynamic);
     let past = at.wrapping_sub(total);
     let negative = past > u64::MAX / 2;
@@ -170,7 +170,7 @@ fn of_shared(at: u64, sizes: Sizes) -> Diagnosis {
     }
 }
 
-fn of_local(at: u64, local: u32) -> Diagnosis {
+fn diagnose_local(at: u64, local: u32) -> Diagnosis {
     let past = at.saturating_sub(local.into());
     let details = match at < 1 << 31 {
         true => format!(
@@ -187,11 +187,11 @@ fn of_local(at: u64, local: u32) -> Diagnosis {
     }
 }
 
-fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) -> Diagnosis {
+fn diagnose_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) -> Diagnosis {
     let generic = space == "memory";
     if in_window(at, SHARED_WINDOW) {
         return match generic {
-            true => of_shared(at - SHARED_WINDOW, sizes),
+            true => diagnose_shared(at - SHARED_WINDOW, sizes),
             false => wrong_space(
                 "it is an address of shared memory".to_owned(),
                 "a pointer to a `__shared__` array, used as one to device memory",
@@ -200,7 +200,7 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
     }
     if in_window(at, LOCAL_WINDOW) {
         return match generic {
-            true => of_local(at - LOCAL_WINDOW, sizes.local),
+            true => diagnose_local(at - LOCAL_WINDOW, sizes.local),
             false => wrong_space(
                 "it is an address of the thread's own memory".to_owned(),
                 "a pointer to a local variable, used by another thread or kernel",

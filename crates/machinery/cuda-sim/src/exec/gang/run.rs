@@ -159,14 +159,14 @@ impl Sm {
 
     /// Releases the registers and local memory of the group's warps that have ended.
     fn release_finished(&mut self, number: usize, warps: Range<usize>) {
-        let mut living = false;
+        let mut any_alive = false;
         for warp in &mut self.block.warps[warps] {
-            living |= warp.alive != 0;
+            any_alive |= warp.alive != 0;
             if warp.alive == 0 {
                 self.locals.recycle(warp.local.take());
             }
         }
-        if !living && let Some(window) = self.block.groups[number].window.take() {
+        if !any_alive && let Some(window) = self.block.groups[number].window.take() {
             self.windows.recycle(window);
         }
     }

@@ -77,14 +77,14 @@ impl<'a> FunctionLowering<'_, 'a> {
             self.calls_pointers = true;
             let pointer_row = self.temporary(Type::U64);
             self.push_with_handlers(
-                crate::exec::address::plus(self.cpu),
+                crate::exec::address::add_imm(self.cpu),
                 Class::Integer,
                 &[pointer_row],
                 &[pointer],
             );
             self.push(control::call_pointer, Class::Control, &[], &[pointer_row]);
         } else if let Some(number) = number {
-            self.calls.push(number);
+            self.callees.push(number);
             self.push(control::call, Class::Control, &[], &[]);
             self.last().arg0 = number as u32;
         }
@@ -104,7 +104,7 @@ impl<'a> FunctionLowering<'_, 'a> {
     fn signature_of(&self, name: &str) -> Result<Signature, LoadError> {
         self.prototypes
             .get(name)
-            .or_else(|| self.declared.get(name))
+            .or_else(|| self.signatures.get(name))
             .cloned()
             .ok_or_else(|| self.error(format!("`{name}` has no prototype")))
     }
@@ -208,12 +208,12 @@ impl<'a> FunctionLowering<'_, 'a> {
             .map(|((&to, &from), formal)| (from, to, formal.bytes))
             .collect();
         // The caller's stack size is filled in when the whole function has been lowered.
-        self.sites.push(CallSite {
+        self.call_sites.push(CallSite {
             arguments,
             results,
             caller_bytes: 0,
         });
-        (self.program.call_sites.len() + self.sites.len() - 1) as u64
+        (self.program.call_sites.len() + self.call_sites.len() - 1) as u64
     }
 
     /// Lowers a call of a function that the driver provides to kernels.
@@ -239,12 +239,12 @@ impl<'a> FunctionLowering<'_, 'a> {
         }
         self.program.uses_heap |= matches!(name, "malloc" | "free");
         let result = results.first().copied();
-        self.sites.push(CallSite {
+        self.call_sites.push(CallSite {
             arguments: arguments.iter().map(|&from| (from, 0, 0)).collect(),
             results: result.into_iter().map(|to| (0, to, bytes)).collect(),
             caller_bytes: 0,
         });
-        let push_call_site = (self.program.call_sites.len() + self.sites.len() - 1) as u64;
+        let push_call_site = (self.program.call_sites.len() + self.call_sites.len() - 1) as u64;
         self.push(handler, Class::Control, &[], &[]);
         self.last().imm = push_call_site;
         Ok(())
