@@ -3,8 +3,8 @@
 use super::FunctionLowering;
 use crate::exec::control;
 use crate::exec::function::Function;
-use crate::exec::gang_state::GangScope;
 use crate::exec::gang::{self, ExitPath};
+use crate::exec::gang_state::GangScope;
 use crate::exec::sm::Inst;
 use crate::exec::warp::NO_INDEX;
 use crate::isa::check_event::{CheckEvent, ExitBranch, SharedArray};
@@ -293,7 +293,9 @@ impl FunctionLowering<'_, '_> {
                 self.program.tables.push(table);
             }
             Flow::Return => {
-                inst.arg0 = self.return_block.map_or(NO_INDEX, |end| plan.address(end.0));
+                inst.arg0 = self
+                    .return_block
+                    .map_or(NO_INDEX, |end| plan.address(end.0));
             }
             Flow::Next | Flow::Exit | Flow::Stop => {}
         }
@@ -312,7 +314,9 @@ impl FunctionLowering<'_, '_> {
             name: self.function.name.to_owned(),
             is_kernel: self.function.entry,
             entry: plan.base,
-            end: self.return_block.map_or(NO_INDEX, |end| plan.address(end.0)),
+            end: self
+                .return_block
+                .map_or(NO_INDEX, |end| plan.address(end.0)),
             frame_bytes: plan.assignment.frame_bytes,
             local_bytes: if calls || !self.function.entry {
                 caller_bytes

@@ -133,7 +133,7 @@ pub fn lower<'a>(
         has_vectors: false,
         param_bytes: 0,
         call_sites: Vec::new(),
-        signatures: declared,
+        signatures,
         prototypes: HashMap::new(),
         branch_tables: HashMap::new(),
         branch_targets: 0,
