@@ -23,7 +23,7 @@
 //! a loop over the lanes of three rows (`exec/lanewise`), which the compiler vectorizes. The handler is selected
 //! when the module is loaded, by mnemonic, modifiers, types and host CPU, so that execution decodes nothing.
 //!
-//! Every basic block starts with an `enter` instruction, which no PTX instruction corresponds to. It adds the
+//! Every basic block starts with an `enter` instruction, which has no counterpart in PTX. It adds the
 //! block's length to the clock and counts the visit, from which the counts of all instructions in the block
 //! follow, and it is the point at which a warp can yield to others.
 //!

@@ -192,12 +192,12 @@ fn isa_bound(
     exact: f64,
 ) -> (Measure, Option<f64>) {
     let power = |exponent: f64| Some(2f64.powf(exponent));
-    let turn = 2.0 * std::f64::consts::PI;
+    let full_circle = 2.0 * std::f64::consts::PI;
     match (name, ty) {
         ("sin" | "cos", _) => {
             let isa_bound = match operand_values[0].abs() {
-                angle if angle <= turn => power(-20.5),
-                angle if angle <= 50.0 * turn => power(-14.7),
+                angle if angle <= full_circle => power(-20.5),
+                angle if angle <= 50.0 * full_circle => power(-14.7),
                 // For larger angles, infinity and NaN, only the class of the result is compared.
                 _ => None,
             };

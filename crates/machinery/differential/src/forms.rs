@@ -2,12 +2,12 @@
 //! that NVIDIA's assembler rejects, each with the compute capability that it needs.
 
 use crate::dice::Dice;
-use cuda_sim::lower::{Known, catalogue};
+use cuda_sim::lower::{InstructionForm, catalogue};
 use cuda_sim::ptx::ast::Type;
 
 /// A form and its oldest target.
-pub struct Form {
-    pub known: Known,
+pub struct TargetedForm {
+    pub form: InstructionForm,
     /// The oldest of [`TARGETS`] that supports the form, as ten times the compute capability.
     pub target: u32,
 }
@@ -28,19 +28,19 @@ pub struct Forms {
 /// A list of forms, with an index of those that each target supports.
 #[derive(Default)]
 pub struct FormList {
-    pub all: Vec<Form>,
+    pub all: Vec<TargetedForm>,
     /// Indices into `all` for each of [`TARGETS`]: those of all forms, and those of each mnemonic.
     fits: [(Vec<usize>, Vec<Vec<usize>>); TARGETS.len()],
 }
 
 impl FormList {
-    fn new(all: Vec<Form>) -> FormList {
+    fn new(all: Vec<TargetedForm>) -> FormList {
         let fits = TARGETS.map(|target| {
             let all_indices: Vec<usize> = (0..all.len())
                 .filter(|&index| all[index].target <= target)
                 .collect();
             let by_mnemonic = all_indices
-                .chunk_by(|&a, &b| all[a].known.mnemonic == all[b].known.mnemonic)
+                .chunk_by(|&a, &b| all[a].form.mnemonic == all[b].form.mnemonic)
                 .map(<[usize]>::to_vec)
                 .collect();
             (all_indices, by_mnemonic)
@@ -50,15 +50,15 @@ impl FormList {
 
     /// Picks a form that the target supports. Half of the time all forms are equally likely, otherwise all
     /// mnemonics, so that mnemonics with few forms are not rare.
-    pub fn pick(&self, dice: &mut Dice, target: u32) -> &Known {
-        let number = TARGETS.iter().position(|&known| known == target);
+    pub fn pick(&self, dice: &mut Dice, target: u32) -> &InstructionForm {
+        let number = TARGETS.iter().position(|&candidate| candidate == target);
         let (all_indices, by_mnemonic) = &self.fits[number.unwrap_or(0)];
         let candidates = if dice.chance(50) {
             all_indices
         } else {
             &by_mnemonic[dice.below(by_mnemonic.len())]
         };
-        &self.all[candidates[dice.below(candidates.len())]].known
+        &self.all[candidates[dice.below(candidates.len())]].form
     }
 }
 
@@ -66,19 +66,19 @@ impl Forms {
     /// Collects all forms that both the simulator and NVIDIA's assembler support.
     pub fn new() -> Forms {
         let (mut exact, mut approximate, mut carry) = (Vec::new(), Vec::new(), Vec::new());
-        for known in catalogue() {
-            if exclusion_reason(&known).is_some() {
+        for form in catalogue() {
+            if exclusion_reason(&form).is_some() {
                 continue;
             }
-            let list = if known.carries {
+            let list = if form.carries {
                 &mut carry
-            } else if is_approximate(&known) {
+            } else if is_approximate(&form) {
                 &mut approximate
             } else {
                 &mut exact
             };
-            let target = min_target(&known);
-            list.push(Form { known, target });
+            let target = min_target(&form);
+            list.push(TargetedForm { form, target });
         }
         Forms {
             exact: FormList::new(exact),
@@ -95,36 +95,36 @@ impl Default for Forms {
 }
 
 /// Returns the form as written in PTX, for example `add.rn.f32`.
-pub fn form_name(known: &Known) -> String {
-    format!("{}.{}", known.mnemonic, known.modifiers.join("."))
+pub fn form_name(form: &InstructionForm) -> String {
+    format!("{}.{}", form.mnemonic, form.modifiers.join("."))
 }
 
 /// Returns true if the form's result is only an approximation of the exact one.
-pub fn is_approximate(known: &Known) -> bool {
-    let has = |name| known.modifiers.contains(&name);
+pub fn is_approximate(form: &InstructionForm) -> bool {
+    let has = |name| form.modifiers.contains(&name);
     has("approx") || has("full")
 }
 
 /// Returns the reason that a form of the catalogue is not generated, or `None` if it is.
-pub fn exclusion_reason(known: &Known) -> Option<&'static str> {
-    let has = |name| known.modifiers.contains(&name);
-    let (to, from) = (known.defs[0], known.uses[0]);
+pub fn exclusion_reason(form: &InstructionForm) -> Option<&'static str> {
+    let has = |name| form.modifiers.contains(&name);
+    let (to, from) = (form.defs[0], form.uses[0]);
     let bfloat = has("bf16") || has("bf16x2");
     let integer_rounding = ["rni", "rzi", "rmi", "rpi"].into_iter().any(has);
     let halves = matches!(from, Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2);
     let one = matches!(to, Type::F32 | Type::F16 | Type::BF16);
-    if known.mnemonic == "set" && one && !halves {
+    if form.mnemonic == "set" && one && !halves {
         // Happens only in larger kernels: with a division in the module, or a loop.
         return Some("NVIDIA's assembler returns an integer 1 instead of 1.0");
     }
-    if known.carries && has("hi") && from.is_signed() {
+    if form.carries && has("hi") && from.is_signed() {
         return Some("its carry depends on the optimization level of NVIDIA's assembler");
     }
-    if has("f32x2") || known.uses.len() == 3 && matches!(known.mnemonic, "min" | "max") {
+    if has("f32x2") || form.uses.len() == 3 && matches!(form.mnemonic, "min" | "max") {
         return Some("it requires compute capability 10.0");
     }
-    let refused = match known.mnemonic {
-        "cvt" if has("tf32") => known.modifiers != ["rna", "tf32", "f32"],
+    let refused = match form.mnemonic {
+        "cvt" if has("tf32") => form.modifiers != ["rna", "tf32", "f32"],
         "cvt" if has("relu") => {
             has("sat")
                 || has("ftz")
@@ -139,7 +139,7 @@ pub fn exclusion_reason(known: &Known) -> Option<&'static str> {
         "fma" => has("sat") && has("relu"),
         "mov" => to.is_float() && to.bytes() < 8 && to != Type::F32,
         "set" => to == Type::F32 && (has("f16") || has("bf16")),
-        "setp" => known.defs.len() == 2 && (has("f16") || has("bf16")),
+        "setp" => form.defs.len() == 2 && (has("f16") || has("bf16")),
         _ => false,
     };
     refused.then_some("NVIDIA's assembler rejects it")
@@ -155,18 +155,18 @@ fn contains_range(to: Type, from: Type) -> bool {
 }
 
 /// Returns the oldest of [`TARGETS`] that supports the form, as ten times the compute capability.
-fn min_target(known: &Known) -> u32 {
-    let has = |name| known.modifiers.contains(&name);
+fn min_target(form: &InstructionForm) -> u32 {
+    let has = |name| form.modifiers.contains(&name);
     let half = has("f16") || has("f16x2");
-    let extremum = matches!(known.mnemonic, "min" | "max");
+    let extremum = matches!(form.mnemonic, "min" | "max");
     if has("u16x2") || has("s16x2") {
         return 90;
     }
     if has("bf16") || has("bf16x2") {
-        let early = match known.mnemonic {
+        let early = match form.mnemonic {
             "abs" | "neg" | "fma" => true,
             "min" | "max" => !has("xorsign"),
-            "cvt" => known.uses[0] == Type::F32 || known.modifiers == ["f32", "bf16"],
+            "cvt" => form.uses[0] == Type::F32 || form.modifiers == ["f32", "bf16"],
             _ => false,
         };
         return if early { 80 } else { 90 };
@@ -174,7 +174,7 @@ fn min_target(known: &Known) -> u32 {
     if extremum && (has("xorsign") || has("relu")) {
         return 90;
     }
-    match known.mnemonic {
+    match form.mnemonic {
         "bmsk" | "szext" | "dp4a" | "dp2a" => 70,
         "tanh" | "cvt.pack" => 80,
         "ex2" if half => 80,

@@ -48,7 +48,7 @@ enum Command {
         /// Saved run on a GPU
         gpu: PathBuf,
     },
-    /// Run kernels on both the GPU and the simulator, and shrink those that differ
+    /// Run kernels on both the GPU and the simulator, and shrink kernels that differ
     Check {
         #[command(flatten)]
         series: Series,
@@ -58,7 +58,7 @@ enum Command {
         /// Write the PTX of kernels that differ to this folder
         #[arg(long)]
         keep: Option<PathBuf>,
-        /// Maximum number of kernels to shrink of each kind: those that differ, and those that differ
+        /// Maximum number of kernels to shrink per kind: those that differ, and those that differ
         /// only with optimizations of the GPU's assembler
         #[arg(long, default_value_t = 16)]
         shrink: u64,

@@ -57,9 +57,9 @@ mod tests {
             mov.b64 %l1, {%h0, %h1, %h2, %h3};
             LABEL:
             ret;";
-        let found: Vec<String> = forms(text).into_iter().collect();
+        let actual: Vec<String> = forms(text).into_iter().collect();
         assert_eq!(
-            found,
+            actual,
             [
                 "add.u32",
                 "mov.b64 1:4",

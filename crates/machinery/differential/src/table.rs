@@ -30,9 +30,9 @@ pub fn markdown(seed: u64, kernels: std::ops::Range<u64>) -> String {
         }
     }
     let mut excluded: BTreeMap<&str, u64> = BTreeMap::new();
-    for known in catalogue() {
-        if forms::exclusion_reason(&known).is_some() {
-            *excluded.entry(known.mnemonic).or_default() += 1;
+    for form in catalogue() {
+        if forms::exclusion_reason(&form).is_some() {
+            *excluded.entry(form.mnemonic).or_default() += 1;
         }
     }
     let mut text =

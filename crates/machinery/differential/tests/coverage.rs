@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::lower::{Known, catalogue};
+use cuda_sim::lower::{InstructionForm, catalogue};
 use cuda_sim::memory::global::Global;
 use differential::forms::{self, Forms};
 use differential::{generate, ptx_forms};
@@ -38,9 +38,9 @@ fn missing(mut expected: BTreeSet<String>) -> BTreeSet<String> {
     expected
 }
 
-fn form_label(known: &Known) -> String {
-    let name = forms::form_name(known);
-    match (known.mnemonic, &known.operand_lengths[..]) {
+fn form_label(form: &InstructionForm) -> String {
+    let name = forms::form_name(form);
+    match (form.mnemonic, &form.operand_lengths[..]) {
         ("mov", [a, b]) if a + b > 2 => format!("{name} {a}:{b}"),
         ("setp", [2, ..]) => format!("{name} p|q"),
         _ => name,
@@ -262,10 +262,10 @@ fn exclusion_reason(form: &str) -> Option<&'static str> {
 fn every_form_is_generated_or_excluded_for_a_reason() {
     let mut expected = BTreeSet::new();
     let mut rejected = 0;
-    for known in catalogue() {
-        match forms::exclusion_reason(&known) {
+    for form in catalogue() {
+        match forms::exclusion_reason(&form) {
             Some(_) => rejected += 1,
-            None => _ = expected.insert(form_label(&known)),
+            None => _ = expected.insert(form_label(&form)),
         }
     }
     for instruction in other_instructions() {
@@ -290,7 +290,7 @@ fn every_form_is_generated_or_excluded_for_a_reason() {
 #[test]
 fn book_gives_the_number_of_forms_the_assembler_rejects() {
     let all = catalogue();
-    let is_rejected = |known: &&Known| forms::exclusion_reason(known) == Some(REJECTED);
+    let is_rejected = |form: &&InstructionForm| forms::exclusion_reason(form) == Some(REJECTED);
     let rejected = all.iter().filter(is_rejected).count();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     for language in ["en", "zh"] {

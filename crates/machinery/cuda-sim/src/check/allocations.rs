@@ -66,7 +66,7 @@ impl DeviceAllocations {
 
     /// Returns the allocation at `index`.
     #[inline(always)]
-    pub fn at(&self, index: usize) -> Option<&TrackedAllocation> {
+    pub fn get(&self, index: usize) -> Option<&TrackedAllocation> {
         self.sorted.get(index)
     }
 

@@ -46,36 +46,36 @@ impl Checker {
         let race = self.launch.checks.race;
         if current.access.ordered.is_some() && race {
             synchronize(&mut shadow.order, current);
-            self.before_ordered(current, lanes, &values.stored);
+            self.apply_ordering(current, lanes, &values.stored);
         }
         let number = events.device_access_ordinal(current.site);
         // The last range that was valid: runs often access the same range again.
         let mut last_valid = None;
         for run in LaneRuns::new(at, mask, bytes) {
-            let slot = (run.start, run.span(bytes));
-            if last_valid != Some(slot) {
-                match self.in_allocation(current, number, &run, bytes) {
-                    AllocationCheck::Valid => last_valid = Some(slot),
+            let range = (run.start, run.span(bytes));
+            if last_valid != Some(range) {
+                match self.check_allocation(current, number, &run, bytes) {
+                    AllocationCheck::Valid => last_valid = Some(range),
                     AllocationCheck::Uninitialized => last_valid = None,
                     // The access is about to raise a fault, which reports it.
                     AllocationCheck::OutOfBounds => return,
                 }
                 if race && self.serial.is_some() {
-                    self.serial(current, run.start, run.span(bytes));
+                    self.check_serial(current, run.start, run.span(bytes));
                 }
             }
             if !race {
                 continue;
             }
-            let several = run.lanes > 1 && !run.contiguous;
-            if several && current.access.kind == AccessKind::Store {
+            let same_address = run.lanes > 1 && !run.contiguous;
+            if same_address && current.access.kind == AccessKind::Store {
                 let evidence = Evidence::Device {
                     at: run.start,
                     bytes,
                 };
                 self.check_lane_conflicts(current, &run, evidence, &values.stored);
             }
-            self.in_block(shadow, events, (current, lanes), &run, &values);
+            self.check_within_block(shadow, events, (current, lanes), &run, &values);
         }
         if current.semantics.can_release()
             && let Some(serial) = &mut self.serial
@@ -90,7 +90,7 @@ impl Checker {
     /// blocks that access the bytes. `number` is the index of the instruction among those that access device
     /// memory.
     #[inline(always)]
-    fn in_allocation(
+    fn check_allocation(
         &mut self,
         current: WarpAccess,
         number: u32,
@@ -106,7 +106,7 @@ impl Checker {
         } = self;
         let slot = (run.start >> 20) as usize % RECENT;
         let span = run.span(bytes);
-        let allocation = launch.device.at(recent_allocations[slot]);
+        let allocation = launch.device.get(recent_allocations[slot]);
         let allocation =
             match allocation.filter(|allocation| allocation.offset(run.start, span).is_some()) {
                 Some(allocation) => allocation,
@@ -115,7 +115,7 @@ impl Checker {
                         return AllocationCheck::OutOfBounds;
                     };
                     recent_allocations[slot] = number;
-                    match launch.device.at(number) {
+                    match launch.device.get(number) {
                         Some(allocation) => allocation,
                         None => return AllocationCheck::OutOfBounds,
                     }
@@ -131,8 +131,8 @@ impl Checker {
         if let (Some(written), true) = (&allocation.written, launch.checks.init) {
             if current.reads && !written.is_initialized(offset, span) {
                 status = AllocationCheck::Uninitialized;
-                let has = |at| written.is_initialized(at - allocation.base, bytes);
-                for deferred in uninitialized_reads(current, run, bytes, has) {
+                let initialized = |at| written.is_initialized(at - allocation.base, bytes);
+                for deferred in uninitialized_reads(current, run, bytes, initialized) {
                     let kind = FindingKind::UninitializedDevice;
                     record_uninitialized(findings, kind, current.block, deferred);
                 }
@@ -149,7 +149,7 @@ impl Checker {
                 site: number,
                 write: current.writes,
             };
-            shadow.touch(recent_accesses, offset, span, by);
+            shadow.record(recent_accesses, offset, span, by);
         }
         status
     }
@@ -163,7 +163,7 @@ impl Checker {
 
     /// Applies the release and acquire effects of an ordered access, and records the values that it stores.
     #[cold]
-    fn before_ordered(
+    fn apply_ordering(
         &mut self,
         current: WarpAccess,
         lanes: Lanes,
@@ -189,7 +189,7 @@ impl Checker {
     /// Checks a run of lanes, which must be inside an allocation, for data races with other threads of the
     /// block.
     #[inline(always)]
-    fn in_block(
+    fn check_within_block(
         &mut self,
         shadow: &mut Shadow,
         events: &CheckEvents,
@@ -221,7 +221,7 @@ impl Checker {
     /// Checks an access, which must be inside an allocation, for data races with earlier blocks of a launch
     /// that runs its blocks one after the other.
     #[cold]
-    fn serial(&mut self, current: WarpAccess, start: u64, bytes: u64) {
+    fn check_serial(&mut self, current: WarpAccess, start: u64, bytes: u64) {
         let by = SerialAccess {
             block: current.block,
             site: current.site,

@@ -9,7 +9,7 @@ use super::shared::{ShadowAccess, SharedShadow};
 
 /// Shadow state of the device memory that a block accesses.
 pub struct DeviceShadow {
-    numbers: LineTable,
+    line_table: LineTable,
     /// The shadow state of the lines, concatenated in the order of their indices in the table.
     pub lines: SharedShadow,
     /// For each line, the block's floor (see [`HappensBefore`]) when it was last read.
@@ -24,7 +24,7 @@ impl DeviceShadow {
             ..checks
         };
         DeviceShadow {
-            numbers: LineTable::new(most_lines),
+            line_table: LineTable::new(most_lines),
             lines: SharedShadow::new(0, granule, checks),
             read: Vec::new(),
         }
@@ -38,7 +38,7 @@ impl DeviceShadow {
 
     /// Forgets all lines.
     fn forget(&mut self) {
-        self.numbers.clear();
+        self.line_table.clear();
         self.lines.forget_reads();
     }
 
@@ -62,10 +62,10 @@ impl DeviceShadow {
         let address = run.start + if run.contiguous { skipped * bytes } else { 0 };
         let inside = address % LINE;
         let line = address - inside;
-        let (number, new) = self.numbers.number(line).unwrap_or_else(|| {
+        let (number, new) = self.line_table.get_or_insert(line).unwrap_or_else(|| {
             // The table is full: drop all state. Races with earlier accesses go unreported.
             self.forget();
-            self.numbers.number(line).unwrap_or_default()
+            self.line_table.get_or_insert(line).unwrap_or_default()
         });
         if new {
             if number == self.read.len() {

@@ -53,7 +53,7 @@ impl ExitedThreads {
     }
 
     /// Records that lanes of a warp exit at the instruction `site`.
-    pub fn end(&mut self, warp: usize, lanes: u32, site: u32) {
+    pub fn exit(&mut self, warp: usize, lanes: u32, site: u32) {
         self.count += lanes.count_ones();
         if self.first.is_none() && lanes != 0 {
             let thread = warp * 32 + lanes.trailing_zeros() as usize;
@@ -65,7 +65,7 @@ impl ExitedThreads {
     }
 
     /// Records that a barrier of the whole block completes. `arrived` is a thread that arrived at it.
-    pub fn barrier_opens(&mut self, arrived: u32, site: u32) {
+    pub fn record_barrier(&mut self, arrived: u32, site: u32) {
         if let Some(first) = self.first
             && !self.missed.iter().any(|missed| missed.site == site)
         {

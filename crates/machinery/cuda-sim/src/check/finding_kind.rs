@@ -168,7 +168,7 @@ impl FindingKind {
             FindingKind::NullPointer => "null-pointer access",
             FindingKind::WrongSpace => "address of the wrong memory space",
             FindingKind::OtherArray => "out-of-bounds index into a shared-memory array",
-            FindingKind::Misaligned => "a misaligned address",
+            FindingKind::Misaligned => "misaligned address",
             FindingKind::StackOverflow => "stack overflow",
             FindingKind::InvalidCall => "call through an invalid function pointer",
             FindingKind::UninitializedDevice => "read of uninitialized device memory",
@@ -232,16 +232,20 @@ impl FindingKind {
                 "a missing `cp.async.wait_group`, or one that leaves too many groups pending"
             }
             FindingKind::InterBlockRace => {
-                "blocks run in any order and concurrently: an in-place result, or a sum over blocks without `atomicAdd`"
+                "blocks run in any order and concurrently: an in-place result, or a sum over \
+                 blocks without `atomicAdd`"
             }
             FindingKind::DivergentBarrier => {
-                "`__syncthreads()` in an `if`, or in a loop that threads leave after different numbers of iterations"
+                "`__syncthreads()` in an `if`, or in a loop that threads leave after different \
+                 numbers of iterations"
             }
             FindingKind::EndedBeforeBarrier => {
-                "`return` before a `__syncthreads()`: a thread with nothing to do must skip its work, not the barrier"
+                "`return` before a `__syncthreads()`: a thread with nothing to do must skip its \
+                 work, not the barrier"
             }
             FindingKind::MixedBarriers => {
-                "`__syncthreads()` in both branches of an `if`, or in a loop whose number of iterations differs between warps"
+                "`__syncthreads()` in both branches of an `if`, or in a loop whose number of \
+                 iterations differs between warps"
             }
             FindingKind::BarrierNeverOpens => {
                 "`__syncthreads()` in an `if`, or a thread count that is never reached"
@@ -251,10 +255,12 @@ impl FindingKind {
                 "a mask computed for lanes other than those that reach this instruction"
             }
             FindingKind::AbsentLanes => {
-                "a full mask inside an `if`: compute the mask with `__ballot_sync` before the `if`, or move the call out"
+                "a full mask inside an `if`: compute the mask with `__ballot_sync` before the \
+                 `if`, or move the call out"
             }
             FindingKind::ShuffleFromAbsentLane => {
-                "an offset that leads beyond the lanes of the mask: pass a `width` to the shuffle, or use its result only if the source lane is in the mask"
+                "an offset that leads beyond the lanes of the mask: pass a `width` to the \
+                 shuffle, or use its result only if the source lane is in the mask"
             }
             FindingKind::Leaked => {
                 "a buffer that was forgotten (`mem::forget`, `into_raw`), or dropped after its \
@@ -262,7 +268,8 @@ impl FindingKind {
             }
             FindingKind::WarpIncomplete => "a block size that is not a multiple of 32 threads",
             FindingKind::HostAccessed | FindingKind::HostFreed | FindingKind::HostChanged => {
-                "the program did not wait for the stream first (`cudaStreamSynchronize`, or an event)"
+                "the program did not wait for the stream first (`cudaStreamSynchronize`, or an \
+                 event)"
             }
             _ => "",
         }

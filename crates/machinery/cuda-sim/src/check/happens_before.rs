@@ -23,8 +23,8 @@ pub struct HappensBefore {
     now: u32,
     floor: u32,
     warps: Vec<WarpStamps>,
-    /// The vector clocks: what warp `u` did before the stamp `clocks[w * warps + u]` happens before what warp
-    /// `w` does now. Empty until the first counted barrier or fence.
+    /// The vector clocks: accesses by warp `u` before the stamp `clocks[w * warps + u]` happen before all
+    /// further accesses by warp `w`. Empty until the first counted barrier or fence.
     clocks: Vec<u32>,
     /// For each counted barrier, the join of the vector clocks of the warps that have arrived.
     barrier_clocks: [Vec<u32>; BARRIERS],
@@ -41,11 +41,11 @@ pub struct HappensBefore {
 struct WarpStamps {
     /// The stamp of the warp's current accesses.
     stamp: u32,
-    /// The warp's floor: what any lane did before this stamp happens before what any other lane of the warp
-    /// does now.
+    /// The warp's floor: accesses by any of its lanes before this stamp happen before all further accesses by
+    /// its lanes.
     floor: u32,
-    /// The vector clocks of the lanes, once only some of them have synchronized: what lane `b` did before the
-    /// stamp `lanes[a][b]` happens before what lane `a` does now.
+    /// The vector clocks of the lanes, once only some of them have synchronized: accesses by lane `b` before
+    /// the stamp `lanes[a][b]` happen before all further accesses by lane `a`.
     lanes: Option<Box<[[u32; 32]; 32]>>,
 }
 
@@ -176,7 +176,7 @@ impl HappensBefore {
         self.warps[warp].stamp
     }
 
-    /// Returns the block's floor: every access before this stamp happens before every access from now on.
+    /// Returns the block's floor: every access before this stamp happens before every further access.
     #[inline(always)]
     pub fn floor(&self) -> u32 {
         self.floor
@@ -188,20 +188,21 @@ impl HappensBefore {
         self.clocks.is_empty()
     }
 
-    /// Returns the warp's floor: what any of its lanes did before this stamp happens before what any of them
-    /// does now.
+    /// Returns the warp's floor: accesses by any of its lanes before this stamp happen before all further
+    /// accesses by its lanes.
     #[inline(always)]
     pub fn warp_floor(&self, warp: usize) -> u32 {
         self.warps[warp].floor
     }
 
-    /// Returns true if what warp `other` did at `stamp` happens before what `warp` does now.
+    /// Returns true if an access by warp `other` at `stamp` happens before the current accesses of `warp`.
     pub fn happens_before(&self, stamp: u32, other: usize, warp: usize) -> bool {
         stamp < self.floor
             || !self.clocks.is_empty() && stamp < self.clocks[warp * self.warps.len() + other]
     }
 
-    /// Returns true if what lane `other` did at `stamp` happens before what `lane` of the same warp does now.
+    /// Returns true if an access by lane `other` at `stamp` happens before the current accesses of `lane` of
+    /// the same warp.
     pub fn happens_before_in_warp(
         &self,
         warp: usize,

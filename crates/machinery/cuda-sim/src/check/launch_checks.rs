@@ -28,8 +28,8 @@ pub struct LaunchedBlocks {
     pub ordered: bool,
     /// The maximum number of resident blocks.
     pub resident: u32,
-    /// The address of the allocation that holds the device heap of `malloc`. It is not tracked, because its parts are reused
-    /// by other threads.
+    /// The address of the allocation that holds the device heap of `malloc`. It is not tracked, because its
+    /// parts are reused by other threads.
     pub heap: Option<u64>,
 }
 

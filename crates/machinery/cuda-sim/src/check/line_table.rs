@@ -44,7 +44,7 @@ impl LineTable {
     /// Returns the index of the line at this address, and true if it is new. Returns `None` if the line is
     /// not in the table and the table is full.
     #[inline(always)]
-    pub fn number(&mut self, line: u64) -> Option<(usize, bool)> {
+    pub fn get_or_insert(&mut self, line: u64) -> Option<(usize, bool)> {
         let index = match self.find(line) {
             Ok(number) => return Some((number as usize, false)),
             Err(index) => index,
@@ -107,12 +107,12 @@ mod tests {
         for round in 0..2 {
             for n in 0..1000u64 {
                 let expected = Some((n as usize, round == 0));
-                assert_eq!(lines.number(n * n * LINE), expected, "{n}");
+                assert_eq!(lines.get_or_insert(n * n * LINE), expected, "{n}");
             }
-            assert_eq!(lines.number(LINE * 3), None, "there are no more");
+            assert_eq!(lines.get_or_insert(LINE * 3), None, "there are no more");
         }
         lines.clear();
-        assert_eq!(lines.number(LINE * 9), Some((0, true)));
-        assert_eq!(lines.number(LINE * 9), Some((0, false)));
+        assert_eq!(lines.get_or_insert(LINE * 9), Some((0, true)));
+        assert_eq!(lines.get_or_insert(LINE * 9), Some((0, false)));
     }
 }

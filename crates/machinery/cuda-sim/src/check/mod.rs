@@ -26,20 +26,20 @@
 //! asynchronous copies, and a fence followed by an atomic or volatile store (*release*) whose location
 //! another thread then reads by an atomic or volatile load (*acquire*).
 //!
-//! **Within a block** (`happens_before`, `shared`), each warp has a vector clock over the warps of the block, and
-//! each lane one over the lanes of its warp once only some of them have synchronized. A barrier of the whole
-//! block, the common case, raises a single *floor* instead of joining all clocks. The shadow memory holds for
-//! each granule the epoch of the last write, as FastTrack does, and the epochs of the last reads by two
-//! different warps where FastTrack switches to a full vector. A granule is a word of 4 bytes, or a byte in
-//! programs with narrower accesses. Keeping only the last accessors, and comparing barrier counts first, is
-//! also what the GPU detectors ScoRD (Kamath, George and Basu, ISCA 2020) and iGUARD (Kamath and Basu, SOSP
-//! 2021) do; BARRACUDA (Eizenberg et al., PLDI 2017) compresses vector clocks along the hierarchy of lanes,
-//! warps and blocks.
+//! **Within a block** (`happens_before`, `shared`), each warp has a vector clock over the warps of the block,
+//! and each lane one over the lanes of its warp once only some of them have synchronized. A barrier of the
+//! whole block, the common case, raises a single *floor* instead of joining all clocks. The shadow memory
+//! holds for each granule the epoch of the last write, as FastTrack does, and the epochs of the last reads by
+//! two different warps where FastTrack switches to a full vector. A granule is a word of 4 bytes, or a byte
+//! in programs with narrower accesses. Keeping only the last accessors, and comparing barrier counts first,
+//! is also what the GPU detectors ScoRD (Kamath, George and Basu, ISCA 2020) and iGUARD (Kamath and Basu,
+//! SOSP 2021) do; BARRACUDA (Eizenberg et al., PLDI 2017) compresses vector clocks along the hierarchy of
+//! lanes, warps and blocks.
 //!
-//! **Between blocks**, the granularity is a word. If no block can observe another, because the kernel has neither
-//! volatile accesses nor atomics whose old value is used, all pairs of blocks are unordered, and it is enough
-//! to record which blocks read and write each word (`blocks`). That result does not depend on the schedule.
-//! Otherwise the blocks run one after the other, with one vector clock per block (`vector_clock`,
+//! **Between blocks**, the granularity is a word. If no block can observe another, because the kernel has
+//! neither volatile accesses nor atomics whose old value is used, all pairs of blocks are unordered, and it
+//! is enough to record which blocks read and write each word (`blocks`). That result does not depend on the
+//! schedule. Otherwise the blocks run one after the other, with one vector clock per block (`vector_clock`,
 //! `serial_blocks`).
 //!
 //! Three kinds of unordered accesses are treated specially. Plain writes of the value that is already there

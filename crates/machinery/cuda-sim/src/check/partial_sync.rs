@@ -32,7 +32,7 @@ impl PartialSyncs {
 
     /// Ends the wait, once all lanes have arrived or exited. Returns the mask of the lanes that had not
     /// reached their exit when the first lane arrived, or 0 if no lane had to wait.
-    pub fn end(&mut self, warp: usize, key: u32) -> u32 {
+    pub fn complete(&mut self, warp: usize, key: u32) -> u32 {
         let mut pending = self.waiting.iter();
         let index = pending.position(|p| p.warp == warp && p.key == key);
         index.map_or(0, |index| self.waiting.swap_remove(index).busy)

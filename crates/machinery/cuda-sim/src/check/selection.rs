@@ -143,7 +143,8 @@ impl FromStr for Checks {
                 None if name == "all" => checks = Checks::ALL,
                 None => {
                     return Err(format!(
-                        "'{name}' is not a check; expected a comma-separated list of mem, init, race, sync, leak and host, or all"
+                        "'{name}' is not a check; expected a comma-separated list of mem, init, \
+                         race, sync, leak and host, or all"
                     ));
                 }
             }

@@ -90,7 +90,7 @@ impl SerialBlocks {
         let first = address % LINE / WORD;
         let count = (address % LINE + bytes).div_ceil(WORD) - first;
         let words = (u32::MAX >> (32 - count)) << first;
-        let (number, new) = self.line_table.number(address - address % LINE)?;
+        let (number, new) = self.line_table.get_or_insert(address - address % LINE)?;
         if new {
             self.lines.push(Vec::new());
         }

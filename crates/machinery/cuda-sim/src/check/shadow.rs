@@ -19,7 +19,7 @@ pub struct Shadow {
     /// For each barrier at which threads wait for the whole block, the first arrival.
     pub barriers: [Option<FirstArrival>; 16],
     /// Partial warps that wait at barriers at which full warps should.
-    pub parts: Vec<PartialWarp>,
+    pub partial_warps: Vec<PartialWarp>,
     /// Partial warps that reached a barrier separately from the rest of their warp. Each is a finding.
     pub divergent: Vec<PartialWarp>,
     /// Reads of uninitialized shared memory since the last barrier. If another thread writes the bytes before
@@ -67,7 +67,7 @@ impl Shadow {
             exited: ExitedThreads::default(),
             partial_syncs: PartialSyncs::default(),
             barriers: [None; 16],
-            parts: Vec::new(),
+            partial_warps: Vec::new(),
             divergent: Vec::new(),
             deferred: Vec::new(),
             uninitialized: Vec::new(),
@@ -83,7 +83,7 @@ impl Shadow {
         self.exited.begin(warps);
         self.partial_syncs.clear();
         self.barriers = [None; 16];
-        self.parts.clear();
+        self.partial_warps.clear();
         self.divergent.clear();
         self.deferred.clear();
         self.uninitialized.clear();
@@ -108,19 +108,24 @@ impl Shadow {
     }
 
     /// Completes a barrier: a counted one, or one of the whole block.
-    pub fn open(&mut self, barrier: usize, counted: bool, waiting: impl Iterator<Item = usize>) {
+    pub fn complete_barrier(
+        &mut self,
+        barrier: usize,
+        counted: bool,
+        waiting: impl Iterator<Item = usize>,
+    ) {
         let arrival_of_part = |part: &PartialWarp| FirstArrival {
             site: part.site,
             thread: part.warp as u32 * 32 + part.mask.trailing_zeros(),
         };
-        let mut parts = self.parts.iter();
-        let part = parts
+        let mut partial_warps = self.partial_warps.iter();
+        let part = partial_warps
             .find(|part| part.barrier == barrier)
             .map(arrival_of_part);
         let first_arrival = self.barriers[barrier].take().or(part);
         if let (Some(first_arrival), false) = (first_arrival, counted) {
             self.exited
-                .barrier_opens(first_arrival.thread, first_arrival.site);
+                .record_barrier(first_arrival.thread, first_arrival.site);
         }
         self.report_split_warps(barrier);
         if counted {
@@ -134,19 +139,19 @@ impl Shadow {
     /// Records each part of a warp that waited at this barrier in several parts. Lanes that have exited do
     /// not count as a part.
     fn report_split_warps(&mut self, barrier: usize) {
-        if self.parts.is_empty() {
+        if self.partial_warps.is_empty() {
             return;
         }
-        let (here, elsewhere): (Vec<PartialWarp>, Vec<PartialWarp>) = self
-            .parts
+        let (at_barrier, elsewhere): (Vec<PartialWarp>, Vec<PartialWarp>) = self
+            .partial_warps
             .drain(..)
             .partition(|part| part.barrier == barrier);
-        self.parts = elsewhere;
+        self.partial_warps = elsewhere;
         let is_split = |part: &&PartialWarp| {
-            let same = here.iter().filter(|other| other.warp == part.warp);
+            let same = at_barrier.iter().filter(|other| other.warp == part.warp);
             same.count() > 1
         };
-        self.divergent.extend(here.iter().filter(is_split));
+        self.divergent.extend(at_barrier.iter().filter(is_split));
     }
 
     /// Ends the deferral of uninitialized reads: each whose bytes are still uninitialized is a finding.

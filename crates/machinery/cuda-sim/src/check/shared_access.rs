@@ -50,7 +50,7 @@ impl Checker {
         }
         let array = events.array(current.site);
         if checks.memory && active(mask).any(|lane| !array.contains(at.of(lane), bytes)) {
-            self.outside_array(shared, current, lanes, array);
+            self.record_outside_array(shared, current, lanes, array);
         }
         let shadow_access = current.shadow_access();
         if current.writes {
@@ -63,14 +63,14 @@ impl Checker {
         }
         for run in LaneRuns::new(at, mask, bytes) {
             let span = run.span(bytes);
-            if !shared.holds(run.start, span) || run.start & (bytes - 1) != 0 {
+            if !shared.contains(run.start, span) || run.start & (bytes - 1) != 0 {
                 // The access is about to raise a fault, which reports it.
                 return;
             }
             if checks.init {
                 if current.reads && !shared.written.is_initialized(run.start, span) {
-                    let has = |at| shared.written.is_initialized(at, bytes);
-                    let new = uninitialized_reads(current, &run, bytes, has);
+                    let initialized = |at| shared.written.is_initialized(at, bytes);
+                    let new = uninitialized_reads(current, &run, bytes, initialized);
                     // If another thread writes the bytes before the next barrier, this is reported as a race.
                     match checks.race && deferred.len() < MAX_DEFERRED_READS {
                         true => deferred.extend(new),
@@ -114,7 +114,7 @@ impl Checker {
     /// Records accesses outside the array from which the address was computed. Accesses outside all of shared
     /// memory are about to raise a fault, which reports them.
     #[cold]
-    fn outside_array(
+    fn record_outside_array(
         &mut self,
         shared: &SharedShadow,
         current: WarpAccess,
@@ -122,8 +122,9 @@ impl Checker {
         array: SharedArray,
     ) {
         let Lanes { at, mask, bytes } = lanes;
-        let outside =
-            |&lane: &usize| !array.contains(at.of(lane), bytes) && shared.holds(at.of(lane), bytes);
+        let outside = |&lane: &usize| {
+            !array.contains(at.of(lane), bytes) && shared.contains(at.of(lane), bytes)
+        };
         for lane in active(mask).filter(outside) {
             let key = current.key(FindingKind::OtherArray, Severity::Warning);
             let at = at.of(lane);
@@ -303,7 +304,7 @@ impl Checker {
         bytes: u64,
     ) {
         let Shadow { order, shared, .. } = shadow;
-        if !shared.holds(at, bytes) || at & (bytes - 1) != 0 {
+        if !shared.contains(at, bytes) || at & (bytes - 1) != 0 {
             return;
         }
         if self.launch.checks.init {
@@ -330,7 +331,7 @@ impl Checker {
                 }
             }
             shared.record(order, shadow_access, &run, bytes);
-            shared.copied(
+            shared.record_copy(
                 PENDING,
                 Accessor::new(current.warp, lane, current.site),
                 at,

@@ -48,11 +48,13 @@ impl Checker {
                     },
                 });
         }
-        let parts = std::mem::take(&mut shadow.parts);
+        let partial_warps = std::mem::take(&mut shadow.partial_warps);
         // Lanes that have exited meanwhile are not missing.
         let misses_lanes =
             |part: &PartialWarp| elsewhere(part.warp, part.alive & !part.mask).is_some();
-        let waiting = parts.into_iter().filter(|part| stuck && misses_lanes(part));
+        let waiting = partial_warps
+            .into_iter()
+            .filter(|part| stuck && misses_lanes(part));
         for part in shadow.divergent.drain(..).chain(waiting) {
             let key = FindingKey {
                 severity: Severity::Error,

@@ -1,6 +1,6 @@
 //! Vector clocks of blocks. A fence followed by an atomic or volatile store is a release; an atomic or
-//! volatile load that reads the location afterwards is an acquire, and what the releasing block did before
-//! its fence happens before what the acquiring block does next.
+//! volatile load that reads the location afterwards is an acquire: accesses by the releasing block before its
+//! fence happen before further accesses by the acquiring block.
 //!
 //! Each block counts its own time, from fence to fence. Its vector clock has an element for every other
 //! block: the time until which that block's work happens before its own. A release publishes the whole clock,
@@ -98,7 +98,7 @@ impl VectorClocks {
         }
     }
 
-    /// Returns true if what block `other` did at `time` happens before what `block` does now.
+    /// Returns true if an access by block `other` at `time` happens before the current accesses of `block`.
     pub fn happens_before(&self, other: usize, time: u32, block: usize) -> bool {
         let clock = self.clocks[block].as_ref();
         other == block || clock.is_some_and(|clock| clock[other] >= time)

@@ -149,15 +149,15 @@ impl Driver {
         self.context(context)?;
         let image = self.image(resource)?;
         let large = matches!(image.channel, Channel::U32 | Channel::S32);
-        let as_whole = image.channel.is_whole() && (sampling.as_whole || large);
+        let reads_integers = image.channel.is_integer() && (sampling.reads_integers || large);
         let cube = matches!(image.slices, Slices::Cube | Slices::Cubes);
-        if sampling.linear_filter && (as_whole || image.linear) || sampling.seamless && !cube {
+        if sampling.linear_filter && (reads_integers || image.linear) || sampling.seamless && !cube {
             return Err(CudaError::InvalidValue);
         }
         let handle = self.handles.next();
         let texture = Texture {
             image,
-            as_whole,
+            reads_integers,
             ..*sampling
         };
         Arc::make_mut(&mut self.images)

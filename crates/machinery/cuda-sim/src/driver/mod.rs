@@ -109,7 +109,7 @@ impl Driver {
             device,
             time_limit,
             checks: Checks::NONE,
-            conditions: Conditions::USUAL,
+            conditions: Conditions::DEFAULT,
             sampled: true,
             tracing: None,
             leaks: Vec::new(),

@@ -7,7 +7,7 @@ use crate::lanes::LANES;
 use crate::memory::SHARED_WINDOW;
 
 /// `d = a + imm`, 64 bits. Operands: d, a.
-pub fn plus(cpu: Cpu) -> Handlers {
+pub fn add_imm(cpu: Cpu) -> Handlers {
     map1_imm(cpu, |a: u64, imm| a.wrapping_add(imm))
 }
 

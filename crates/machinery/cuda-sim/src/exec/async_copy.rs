@@ -46,8 +46,8 @@ pub unsafe fn sizes(sm: &Sm, inst: &Inst) -> [u32; LANES] {
         if source_kind == SourceBytes::Bytes as u32 {
             *sm.row::<u32>(inst, 2)
         } else if source_kind == SourceBytes::Unless as u32 {
-            let nothing = sm.predicate(inst, 2);
-            std::array::from_fn(|lane| match nothing >> lane & 1 {
+            let skipped = sm.predicate(inst, 2);
+            std::array::from_fn(|lane| match skipped >> lane & 1 {
                 1 => 0,
                 _ => u32::MAX,
             })

@@ -38,7 +38,7 @@ pub enum Atomic {
 
 impl Atomic {
     /// Returns true if the final value in memory depends on the order of the atomics.
-    pub fn order_shows(self) -> bool {
+    pub fn is_order_dependent(self) -> bool {
         use Atomic::*;
         matches!(
             self,
@@ -48,11 +48,11 @@ impl Atomic {
 
     /// Returns the operation of an instruction.
     pub fn of(inst: &Inst) -> Atomic {
-        Atomic::numbered(inst.arg0)
+        Atomic::from_code(inst.arg0)
     }
 
     /// Returns the operation with a number, as stored in instructions; [`Atomic::Add`] for invalid numbers.
-    pub fn numbered(number: u32) -> Atomic {
+    pub fn from_code(number: u32) -> Atomic {
         Atomic::ALL
             .get(number as usize)
             .copied()
@@ -155,9 +155,9 @@ macro_rules! atomic {
                     };
                     // SAFETY: `translate_atomic` checked bounds and alignment, and host allocations are
                     // aligned.
-                    let place = unsafe { $host::from_ptr(host) };
+                    let word = unsafe { $host::from_ptr(host) };
                     let in_device = S::in_device(address);
-                    result[lane] = place
+                    result[lane] = word
                         .fetch_update(SeqCst, SeqCst, |old| {
                             let (b, c) = (b[lane] as $bits, c[lane] as $bits);
                             let new = apply(operation, old, b, c, in_device);

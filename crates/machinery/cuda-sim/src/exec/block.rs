@@ -1,6 +1,6 @@
 //! A thread block: its warps, shared memory and barriers.
 
-use super::gang::WarpGroup;
+use super::gang_state::WarpGroup;
 use super::profiler::Caches;
 use super::warp::{SplitState, Warp};
 use crate::check::Shadow;
@@ -190,9 +190,9 @@ impl Block {
         let barrier = &mut self.barriers[arrival.barrier];
         // A barrier with a thread count counts whole warps, 32 threads even for a partial warp. A diverged
         // warp is counted lane by lane; its last split to arrive adds the missing threads.
-        let parts = barrier.waiting.iter();
-        let parts = parts.filter(|part| part.warp == running && part.split != split);
-        let earlier = parts.fold(0, |mask, part| mask | warp.splits[part.split as usize].mask);
+        let arrivals = barrier.waiting.iter();
+        let arrivals = arrivals.filter(|part| part.warp == running && part.split != split);
+        let earlier = arrivals.fold(0, |mask, part| mask | warp.splits[part.split as usize].mask);
         let threads = if arrival.expected > 0 && lanes | earlier == warp.alive {
             32 - earlier.count_ones()
         } else {
@@ -227,7 +227,7 @@ impl Block {
             self.pending_barriers &= !(1 << number);
             if let Some(shadow) = &mut self.shadow {
                 let waiting = barrier.waiting.iter().map(|waiter| waiter.warp);
-                shadow.open(number, barrier.expected > 0, waiting);
+                shadow.complete_barrier(number, barrier.expected > 0, waiting);
             }
             for waiter in &barrier.waiting {
                 let warp = &mut self.warps[waiter.warp];

@@ -13,14 +13,14 @@ pub struct Conditions {
     pub poison: Option<u32>,
     /// Seed for the choice of sampled blocks on which the time model is based. `None` for the default choice,
     /// which is the same for all launches of one size.
-    pub watched: Option<u64>,
+    pub sample_seed: Option<u64>,
 }
 
 impl Conditions {
     /// The default conditions.
-    pub const USUAL: Conditions = Conditions {
+    pub const DEFAULT: Conditions = Conditions {
         shuffle: None,
         poison: None,
-        watched: None,
+        sample_seed: None,
     };
 }

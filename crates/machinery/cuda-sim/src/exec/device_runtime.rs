@@ -133,10 +133,10 @@ pub unsafe fn malloc(sm: &mut Sm, inst: &Inst) -> Next {
     let requests: Vec<(usize, u64)> = requests.collect();
     let addresses: Vec<(usize, u64)> = match &sm.grid.heap {
         Some(heap) => {
-            let mut parts = heap.parts();
+            let mut state = heap.state();
             let requests = requests.iter();
             requests
-                .map(|&(lane, bytes)| (lane, parts.allocate(bytes)))
+                .map(|&(lane, bytes)| (lane, state.allocate(bytes)))
                 .collect()
         }
         None => requests.iter().map(|&(lane, _)| (lane, 0)).collect(),
@@ -155,7 +155,7 @@ pub unsafe fn free(sm: &mut Sm, inst: &Inst) -> Next {
     let heap = sm.grid.heap.clone();
     for lane in active(sm.mask) {
         let address = sm.argument(inst, 0, lane);
-        let freed = heap.as_ref().is_some_and(|heap| heap.parts().free(address));
+        let freed = heap.as_ref().is_some_and(|heap| heap.state().free(address));
         if address != 0 && !freed {
             return sm.fail(inst, lane, FaultKind::InvalidFree { address });
         }

@@ -13,7 +13,7 @@ const UNIT: u64 = 16;
 pub struct Heap {
     /// Start address.
     base: u64,
-    parts: Mutex<HeapState>,
+    state: Mutex<HeapState>,
 }
 
 /// The free and allocated parts of a heap.
@@ -30,14 +30,14 @@ pub struct HeapState {
 impl Heap {
     /// Creates a heap of `bytes` bytes at `base`, all free.
     pub fn new(base: u64, bytes: u64) -> Heap {
-        let mut parts = HeapState {
+        let mut state = HeapState {
             free: BTreeMap::new(),
             by_size: BTreeSet::new(),
             allocated: HashMap::new(),
         };
-        parts.add(base, bytes / UNIT * UNIT);
-        let parts = Mutex::new(parts);
-        Heap { base, parts }
+        state.add(base, bytes / UNIT * UNIT);
+        let state = Mutex::new(state);
+        Heap { base, state }
     }
 
     /// Returns the start address.
@@ -45,9 +45,9 @@ impl Heap {
         self.base
     }
 
-    /// Locks the heap and returns size state.
-    pub fn parts(&self) -> MutexGuard<'_, HeapState> {
-        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Locks the heap and returns its state.
+    pub fn state(&self) -> MutexGuard<'_, HeapState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -60,7 +60,7 @@ impl HeapState {
         }
     }
 
-    /// Removes a free part and returns size size.
+    /// Removes a free part and returns its size.
     fn remove(&mut self, address: u64) -> Option<u64> {
         let bytes = self.free.remove(&address)?;
         self.by_size.remove(&(bytes, address));
@@ -109,18 +109,16 @@ mod tests {
     #[test]
     fn allocations_do_not_overlap_and_freed_parts_merge() {
         let heap = Heap::new(1 << 20, 64 << 10);
-        let mut parts = heap.parts();
+        let mut state = heap.state();
         let mut allocated: Vec<(u64, u64)> = Vec::new();
-        let mut state = 1u64;
+        let mut seed = 1u64;
         let mut full = 0;
         for _ in 0..20_000 {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            let number = state >> 33;
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let number = seed >> 33;
             if number % 5 < 3 {
                 let bytes = number / 5 % 700 + 1;
-                let address = parts.allocate(bytes);
+                let address = state.allocate(bytes);
                 if address == 0 {
                     full += 1;
                     continue;
@@ -134,27 +132,27 @@ mod tests {
                 allocated.push((address, bytes));
             } else if !allocated.is_empty() {
                 let (address, _) = allocated.swap_remove(number as usize % allocated.len());
-                assert!(parts.free(address));
-                assert!(!parts.free(address), "freed twice");
+                assert!(state.free(address));
+                assert!(!state.free(address), "freed twice");
             }
         }
         assert!(full > 100, "the heap was never full");
         for (address, _) in allocated {
-            assert!(parts.free(address));
+            assert!(state.free(address));
         }
-        assert_eq!(parts.free.len(), 1);
-        assert_eq!(parts.allocate(64 << 10), heap.base());
-        assert_eq!(parts.allocate(1), 0);
+        assert_eq!(state.free.len(), 1);
+        assert_eq!(state.allocate(64 << 10), heap.base());
+        assert_eq!(state.allocate(1), 0);
     }
 
     #[test]
     fn empty_and_oversized_requests_return_null() {
         let heap = Heap::new(4096, 100);
-        let mut parts = heap.parts();
-        assert_eq!(parts.allocate(0), 0);
-        assert_eq!(parts.allocate(u64::MAX), 0);
-        assert_eq!(parts.allocate(97), 0);
-        assert_eq!(parts.allocate(96), 4096);
-        assert!(!parts.free(4112));
+        let mut state = heap.state();
+        assert_eq!(state.allocate(0), 0);
+        assert_eq!(state.allocate(u64::MAX), 0);
+        assert_eq!(state.allocate(97), 0);
+        assert_eq!(state.allocate(96), 4096);
+        assert!(!state.free(4112));
     }
 }

@@ -25,7 +25,7 @@ impl Channel {
     }
 
     /// Returns true for integer formats.
-    pub fn is_whole(self) -> bool {
+    pub fn is_integer(self) -> bool {
         !matches!(self, Channel::F16 | Channel::F32)
     }
 }
@@ -103,7 +103,7 @@ pub struct Texture {
     /// True if coordinates range from 0 to 1 instead of the number of texels.
     pub normalised: bool,
     /// True to read integers unchanged instead of normalizing them by their maximum.
-    pub as_whole: bool,
+    pub reads_integers: bool,
     /// True to filter cube maps across their edges.
     pub seamless: bool,
     /// Value outside the texture for [`AddressMode::Border`].

@@ -289,27 +289,40 @@ mod tests {
 
     #[test]
     fn a_phase_ends_when_all_have_arrived_and_all_bytes_have_come() {
-        let begun = Phase {
+        let initial = Phase {
             odd: false,
             pending: 3,
             expected: 3,
             bytes: 0,
         };
-        let one = begun.apply(Change::Arrive, 2, true).unwrap();
-        assert_eq!((one.odd, one.pending), (false, 1));
-        assert_eq!(one.apply(Change::Arrive, 1, false), Err(COMPLETES_PHASE));
-        assert_eq!(one.apply(Change::Arrive, 2, true), Err(TOO_MANY_ARRIVALS));
-        let all = one.apply(Change::Arrive, 1, true).unwrap();
-        assert_eq!((all.odd, all.pending), (true, 3));
-        let waits = one.apply(Change::ExpectAndArrive, 64, true).unwrap();
-        assert_eq!((waits.odd, waits.pending, waits.bytes), (false, 0, 64));
-        let some = waits.apply(Change::Complete, 16, true).unwrap();
-        assert!(!some.odd);
-        assert!(some.apply(Change::Complete, 48, true).unwrap().odd);
-        let less = begun.apply(Change::Drop, 1, true).unwrap();
-        assert_eq!((less.pending, less.expected), (2, 2));
+        let partial = initial.apply(Change::Arrive, 2, true).unwrap();
+        assert_eq!((partial.odd, partial.pending), (false, 1));
         assert_eq!(
-            begun.apply(Change::Expect, 1 << 20, true),
+            partial.apply(Change::Arrive, 1, false),
+            Err(COMPLETES_PHASE)
+        );
+        assert_eq!(
+            partial.apply(Change::Arrive, 2, true),
+            Err(TOO_MANY_ARRIVALS)
+        );
+        let complete = partial.apply(Change::Arrive, 1, true).unwrap();
+        assert_eq!((complete.odd, complete.pending), (true, 3));
+        let pending_bytes = partial.apply(Change::ExpectAndArrive, 64, true).unwrap();
+        assert_eq!(
+            (
+                pending_bytes.odd,
+                pending_bytes.pending,
+                pending_bytes.bytes
+            ),
+            (false, 0, 64)
+        );
+        let halfway = pending_bytes.apply(Change::Complete, 16, true).unwrap();
+        assert!(!halfway.odd);
+        assert!(halfway.apply(Change::Complete, 48, true).unwrap().odd);
+        let dropped = initial.apply(Change::Drop, 1, true).unwrap();
+        assert_eq!((dropped.pending, dropped.expected), (2, 2));
+        assert_eq!(
+            initial.apply(Change::Expect, 1 << 20, true),
             Err(TOO_MANY_BYTES)
         );
     }

@@ -1,9 +1,9 @@
 //! The executor: runs programs, one warp instruction for 32 lanes at once, with blocks distributed over host
 //! threads. The crate's documentation explains its concepts.
 //!
-//! Data structures come first and handlers last, in this order of dependence: the state of blocks and warps
-//! (`block`, `warp`, `window`, `gang`, `profiler`), the SM that runs them and the program it executes (`sm`), the
-//! handlers (`ops` for registers, `access`, `control`, `sync`, `tensor` and others), the instrumented copies of the
+//! Files depend on each other in this order: the state of blocks and warps (`block`, `warp`, `window`,
+//! `gang_state`, `profiler`), the SM that runs them and the program it executes (`sm`), the handlers (`ops`
+//! for registers, `access`, `control`, `sync`, `tensor`, `gang` and others), the instrumented copies of the
 //! code (`instrument`), and the distribution of blocks over host threads (`worker`, `dispatch`, `run`).
 
 pub(crate) mod access;
@@ -23,6 +23,7 @@ mod dispatch;
 pub mod fault;
 pub(crate) mod function;
 pub(crate) mod gang;
+pub(crate) mod gang_state;
 mod heap;
 pub mod image;
 pub(crate) mod instrument;

@@ -141,15 +141,15 @@ unsafe fn read_wide(sm: &mut Sm, inst: &Inst) -> Next {
 }
 
 fn of_warp(sm: &Sm, inst: &Inst) -> [u32; LANES] {
-    let each = |f: &dyn Fn(u32) -> u32| std::array::from_fn(|lane| f(lane as u32));
+    let per_lane = |f: &dyn Fn(u32) -> u32| std::array::from_fn(|lane| f(lane as u32));
     match Special::ALL[inst.imm as usize] {
         Special::WarpId => [sm.block.warp().index; LANES],
-        Special::LanemaskEq => each(&|lane| 1 << lane),
-        Special::LanemaskLe => each(&|lane| u32::MAX >> (31 - lane)),
-        Special::LanemaskLt => each(&|lane| (1 << lane) - 1),
-        Special::LanemaskGe => each(&|lane| u32::MAX << lane),
-        Special::LanemaskGt => each(&|lane| (u32::MAX << lane) << 1),
-        _ => each(&|lane| lane),
+        Special::LanemaskEq => per_lane(&|lane| 1 << lane),
+        Special::LanemaskLe => per_lane(&|lane| u32::MAX >> (31 - lane)),
+        Special::LanemaskLt => per_lane(&|lane| (1 << lane) - 1),
+        Special::LanemaskGe => per_lane(&|lane| u32::MAX << lane),
+        Special::LanemaskGt => per_lane(&|lane| (u32::MAX << lane) << 1),
+        _ => per_lane(&|lane| lane),
     }
 }
 

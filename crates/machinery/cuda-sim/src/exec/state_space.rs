@@ -27,7 +27,7 @@ pub trait SpaceAccess {
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8;
 
     /// Marks bytes as read or written. They must be among those that [`SpaceAccess::host`] last found at
-    /// `found`.
+    /// `base`.
     #[inline(always)]
     fn touch(_sm: &Sm, _found: u64, _address: u64, _bytes: u64, _write: bool) {}
 
@@ -74,9 +74,9 @@ impl SpaceAccess for GlobalSpace {
     }
 
     #[inline(always)]
-    fn touch(sm: &Sm, found: u64, address: u64, bytes: u64, write: bool) {
+    fn touch(sm: &Sm, base: u64, address: u64, bytes: u64, write: bool) {
         // SAFETY: `host` found the bytes in this region, whose allocation table lives as long as the launch.
-        unsafe { sm.recent[Sm::recent_slot(found)].touch(address, bytes, write, sm.epoch) }
+        unsafe { sm.recent[Sm::recent_slot(base)].touch(address, bytes, write, sm.epoch) }
     }
 
     #[inline(always)]
@@ -209,10 +209,10 @@ impl SpaceAccess for GenericSpace {
     }
 
     #[inline(always)]
-    fn touch(sm: &Sm, found: u64, address: u64, bytes: u64, write: bool) {
+    fn touch(sm: &Sm, base: u64, address: u64, bytes: u64, write: bool) {
         let windows = [SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW];
         if !windows.iter().any(|&window| in_window(address, window)) {
-            GlobalSpace::touch(sm, found, address, bytes, write);
+            GlobalSpace::touch(sm, base, address, bytes, write);
         }
     }
 

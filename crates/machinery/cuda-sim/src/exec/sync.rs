@@ -85,7 +85,12 @@ fn first(sm: &Sm, row: &[u32; LANES]) -> u32 {
 /// # Safety
 /// Operand `mask` must be a 32-bit row.
 #[inline(always)]
-unsafe fn grouped(sm: &mut Sm, inst: &Inst, mask: usize, body: impl Fn(&mut Sm, u32)) -> Next {
+unsafe fn converge_groups(
+    sm: &mut Sm,
+    inst: &Inst,
+    mask: usize,
+    body: impl Fn(&mut Sm, u32),
+) -> Next {
     // SAFETY: the caller guarantees that operand `mask` is a 32-bit row.
     let row = unsafe { sm.row::<u32>(inst, mask) };
     let members = first(sm, row);
@@ -100,10 +105,10 @@ unsafe fn grouped(sm: &mut Sm, inst: &Inst, mask: usize, body: impl Fn(&mut Sm, 
     unsafe { run_groups(sm, inst, mask, body) }
 }
 
-/// Implements [`grouped`] for lanes that name different masks.
+/// Implements [`converge_groups`] for lanes that name different masks.
 ///
 /// # Safety
-/// The requirements of [`grouped`].
+/// The requirements of [`converge_groups`].
 #[cold]
 unsafe fn run_groups(sm: &mut Sm, inst: &Inst, mask: usize, body: impl Fn(&mut Sm, u32)) -> Next {
     // SAFETY: the caller guarantees that operand `mask` is a 32-bit row.
@@ -192,7 +197,7 @@ const INDEX: u32 = Shuffle::Index as u32;
 pub unsafe fn shuffle(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operands 0 and 2 to 5 are 32-bit rows, operand 1 a predicate.
     unsafe {
-        grouped(sm, inst, 5, |sm, _| {
+        converge_groups(sm, inst, 5, |sm, _| {
             let value = sm.row::<u32>(inst, 2);
             let (b, c) = (sm.row::<u32>(inst, 3), sm.row::<u32>(inst, 4));
             let (result, inside) = match Cpu::detect() {
@@ -335,7 +340,7 @@ pub unsafe fn vote(sm: &mut Sm, inst: &Inst) -> Next {
             let here = sm.mask;
             return converge(sm, inst, here, |sm| evaluate(sm, here));
         }
-        grouped(sm, inst, 2, evaluate)
+        converge_groups(sm, inst, 2, evaluate)
     }
 }
 
@@ -347,7 +352,7 @@ pub unsafe fn vote(sm: &mut Sm, inst: &Inst) -> Next {
 pub unsafe fn find_match(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operands 0 and 3 are 32-bit rows, 1 a predicate, 2 a row as wide as `arg1` says.
     unsafe {
-        grouped(sm, inst, 3, |sm, members| {
+        converge_groups(sm, inst, 3, |sm, members| {
             let values: [u64; LANES] = if inst.arg1 == 0 {
                 sm.row::<u32>(inst, 2).map(u64::from)
             } else {
@@ -400,7 +405,7 @@ pub enum Redux {
 pub unsafe fn reduce(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: all operands are 32-bit rows.
     unsafe {
-        grouped(sm, inst, 2, |sm, members| {
+        converge_groups(sm, inst, 2, |sm, members| {
             let values = sm.row::<u32>(inst, 1);
             let (abs, nan) = (inst.imm & 1 != 0, inst.imm & 2 != 0);
             let combine = |a: u32, b: u32| match inst.arg0 {
@@ -433,7 +438,7 @@ pub unsafe fn reduce(sm: &mut Sm, inst: &Inst) -> Next {
 pub unsafe fn elect(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operands 0 and 2 are 32-bit rows, operand 1 a predicate.
     unsafe {
-        grouped(sm, inst, 2, |sm, members| {
+        converge_groups(sm, inst, 2, |sm, members| {
             let leader = (sm.mask & members).trailing_zeros() & 31;
             sm.write(inst, 0, [leader; LANES]);
             sm.set_predicate(inst, 1, 1 << leader);

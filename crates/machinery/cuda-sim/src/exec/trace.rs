@@ -78,7 +78,7 @@ impl Trace {
     }
 
     /// Sets the block of the accesses that follow.
-    pub fn begin(&mut self, block: u64) {
+    pub fn set_block(&mut self, block: u64) {
         self.block = block;
     }
 
@@ -104,7 +104,7 @@ impl Trace {
     /// Merges the trace of another SM.
     pub fn add(&mut self, other: Trace) {
         for (block, access) in other.recorded {
-            self.begin(block);
+            self.set_block(block);
             self.record(access.slot, access.cost(), || access);
         }
     }
@@ -162,7 +162,7 @@ mod tests {
     fn recorded(costliest: bool, accesses: &[(u64, usize, usize, u32)]) -> Trace {
         let mut trace = Trace::new(costliest);
         for &(block, warp, slot, units) in accesses {
-            trace.begin(block);
+            trace.set_block(block);
             trace.record(slot, [units, 1, 0], || access(warp, slot, units));
         }
         trace

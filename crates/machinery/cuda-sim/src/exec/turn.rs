@@ -1,6 +1,6 @@
 //! A block's turn on an SM: its warps run until they wait, end or have used up their turns.
 
-use super::gang;
+use super::gang_state;
 use super::instrument::{random_schedule, sanitizing};
 use super::profiler::Profiler;
 use super::sm::{CodePair, Sm};
@@ -66,11 +66,14 @@ impl Sm {
         let in_gangs = self.checker.is_none()
             && self.schedule.is_none()
             && !self.grid.sample.traces()
-            && !self.block.number.is_multiple_of(gang::SOLO_BLOCK_INTERVAL)
+            && !self
+                .block
+                .number
+                .is_multiple_of(gang_state::SOLO_BLOCK_INTERVAL)
             && (self.block.warps.len() > 1 || self.profiler.is_some());
         self.gang_size = match in_gangs {
             false => 1,
-            true => gang::size(&self.grid.program.functions[self.grid.function()]),
+            true => gang_state::warps_per_gang(&self.grid.program.functions[self.grid.function()]),
         };
         self.block_start = self.clock.wrapping_sub(self.block.clock);
         let accesses = self.counts.accesses();

@@ -60,7 +60,7 @@ pub struct Split {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
     /// Warp instructions left in the turn.
-    pub left: u64,
+    pub remaining: u64,
     /// True if it has read memory that other threads may write.
     pub read: bool,
     /// True if only one split has run in the turn so far.
@@ -70,7 +70,7 @@ pub struct Turn {
 impl Turn {
     /// A turn that has not started.
     pub const NEW: Turn = Turn {
-        left: QUANTUM,
+        remaining: QUANTUM,
         read: false,
         single_split: true,
     };
@@ -161,33 +161,33 @@ impl Warp {
             .splits
             .iter()
             .filter(|split| split.state != SplitState::Free);
-        let whole = live.next().is_some() && live.next().is_none();
-        (whole && split.mask == self.alive).then_some(split.pc)
+        let is_single = live.next().is_some() && live.next().is_none();
+        (is_single && split.mask == self.alive).then_some(split.pc)
     }
 
-    /// Makes the running split, which holds all lanes, continue at `pc` in a later turn. It stops at `meet`
+    /// Makes the running split, which holds all lanes, continue at `pc` in a later turn. It stops at `reconvergence`
     /// unless that is [`NO_INDEX`].
-    pub fn resume_at(&mut self, pc: u32, meet: u32) {
+    pub fn resume_at(&mut self, pc: u32, reconvergence: u32) {
         let id = std::mem::replace(&mut self.current, NO_INDEX);
         let split = &mut self.splits[id as usize];
-        if meet == NO_INDEX {
+        if reconvergence == NO_INDEX {
             split.pc = pc;
             split.state = SplitState::Ready;
             self.ready.push_back(id);
             return;
         }
-        split.pc = meet;
+        split.pc = reconvergence;
         split.state = SplitState::Waiting;
         split.waiting = 1;
         let (mask, frame) = (split.mask, split.frame);
-        let child = self.add(mask, pc, meet, id, frame);
+        let child = self.add(mask, pc, reconvergence, id, frame);
         self.ready.push_back(child);
         self.regrouping = id;
     }
 
     /// Ends a slice, after which the warp's turn is `turn`. All its lanes keep their positions.
     pub fn yield_turn(&mut self, turn: Turn) {
-        if turn.left > 0 {
+        if turn.remaining > 0 {
             self.turn = Some(turn);
         } else {
             self.turns += 1;
@@ -278,7 +278,7 @@ impl Warp {
         let mut any = false;
         let mut parent = self.splits[id as usize].parent;
         while parent != NO_INDEX {
-            let coming = self
+            let expected = self
                 .splits
                 .iter()
                 .filter(|split| split.state != SplitState::Free && split.parent == parent)
@@ -291,7 +291,7 @@ impl Warp {
                 frame,
                 ..
             } = self.splits[parent as usize];
-            let arrived = mask & self.alive & !coming;
+            let arrived = mask & self.alive & !expected;
             if arrived != 0 {
                 self.splits[parent as usize].mask &= !arrived;
                 if above != NO_INDEX {

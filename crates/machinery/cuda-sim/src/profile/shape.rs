@@ -81,7 +81,7 @@ impl<T: Default> ShapeCache<T> {
         }
         match &self.slots[slot] {
             Some(shape) => (&shape.value, first - within),
-            None => unreachable!("it was put there"),
+            None => unreachable!("the shape was inserted above"),
         }
     }
 }

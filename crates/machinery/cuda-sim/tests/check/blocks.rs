@@ -45,13 +45,13 @@ fn unordered_accesses_by_several_blocks_are_reported() {
         // Lanes of a warp do it too.
         let result = check_grid(in_place, 40, threads);
         let result = only_kind(result, FindingKind::InterBlockRace);
-        let there = line_of(&result.1, "// there");
+        let other_line = line_of(&result.1, "// there");
         let finding = assert_single_finding(result, FindingKind::InterBlockRace, Warning, 0, 39);
         assert_eq!(finding.block, [1, 0, 0]);
-        let other = finding.other.clone().expect("the read");
+        let other = finding.other.clone().expect("the other access is missing");
         assert_eq!(
             (other.block, other.source.ptx_line, other.write),
-            ([0, 0, 0], there, false)
+            ([0, 0, 0], other_line, false)
         );
         assert!(
             finding
@@ -63,7 +63,7 @@ fn unordered_accesses_by_several_blocks_are_reported() {
     let sum = "ld.global.u32 %r2, [%out]; add.u32 %r2, %r2, 1; st.global.u32 [%out], %r2; // here";
     let result = only_kind(check_grid(sum, 40, 2), FindingKind::InterBlockRace);
     let finding = assert_single_finding(result, FindingKind::InterBlockRace, Warning, 0, 1);
-    let other = finding.other.expect("another block");
+    let other = finding.other.expect("the other access is missing");
     assert_eq!(
         (finding.block, other.block, other.write),
         ([0; 3], [39, 0, 0], true)
@@ -116,11 +116,11 @@ fn blocks_ordered_by_a_counter_are_not_reported() {
     };
     assert_no_findings(check_grid(&body("membar.gl;"), 10, 2));
     let result = check_grid(&body(""), 10, 2);
-    let there = line_of(&result.1, "// there");
+    let other_line = line_of(&result.1, "// there");
     let finding = assert_single_finding(result, FindingKind::InterBlockRace, Warning, 0, 1);
-    let other = finding.other.expect("the read");
+    let other = finding.other.expect("the other access is missing");
     assert_eq!((finding.block, other.block), ([0; 3], [9, 0, 0]));
-    assert_eq!((other.source.ptx_line, other.write), (there, false));
+    assert_eq!((other.source.ptx_line, other.write), (other_line, false));
 }
 
 /// Returns the kinds and lines of the findings in a grid, in order.
@@ -269,7 +269,7 @@ fn volatile_accesses_are_not_atomic() {
     assert_eq!(lines_in_grid(&first_thread(flag), 10), []);
     assert_no_findings(by_warps(flag));
     // Threads wait in turn, each for the previous one.
-    let turn = |turn_number: &str| {
+    let wait_for_turn = |turn_number: &str| {
         format!(
             "wait:
         ld.volatile.global.u32 %r2, [%out];
@@ -280,11 +280,11 @@ fn volatile_accesses_are_not_atomic() {
         st.volatile.global.u32 [%out], %r2;"
         )
     };
-    let body = first_thread(&format!("mov.u32 %r7, %ctaid.x; {}", turn("%r7")));
+    let body = first_thread(&format!("mov.u32 %r7, %ctaid.x; {}", wait_for_turn("%r7")));
     assert_eq!(lines_in_grid(&body, 10), []);
     // The memory before the launch is not zero.
     let first = u32::from_ne_bytes([crate::harness::POISON; 4]);
-    let body = format!("add.u32 %r6, %r6, {first}; {}", turn("%r6"));
+    let body = format!("add.u32 %r6, %r6, {first}; {}", wait_for_turn("%r6"));
     assert_no_findings(by_warps(&body));
 }
 
@@ -312,7 +312,14 @@ fn loop_over_volatile_memory_is_not_a_spin_loop() {
     };
     assert_no_findings(check_grid(&body("membar.gl;"), 10, 2));
     let result = check_grid(&body(""), 10, 2);
-    let there = line_of(&result.1, "// there");
+    let other_line = line_of(&result.1, "// there");
     let finding = assert_single_finding(result, FindingKind::InterBlockRace, Warning, 0, 9);
-    assert_eq!(finding.other.expect("the read").source.ptx_line, there);
+    assert_eq!(
+        finding
+            .other
+            .expect("the other access is missing")
+            .source
+            .ptx_line,
+        other_line
+    );
 }

@@ -34,13 +34,13 @@ fn checks_do_not_change_counters() {
         assert!(report.findings.is_empty(), "{:?}", report.findings);
         (total(&report), report.time)
     };
-    let plain = count(Checks::NONE);
+    let unchecked = count(Checks::NONE);
     assert_eq!(
         (
-            plain.0[AccessClass::ConstantLoad].requests,
-            plain.0[AccessClass::ConstantLoad].addresses
+            unchecked.0[AccessClass::ConstantLoad].requests,
+            unchecked.0[AccessClass::ConstantLoad].addresses
         ),
         (2, 64)
     );
-    assert_eq!(count(Checks::ALL), plain);
+    assert_eq!(count(Checks::ALL), unchecked);
 }

@@ -69,12 +69,12 @@ fn unordered_accesses_by_warps_of_a_block_are_reported() {
     };
     let result = check_kernel(&ring(32, &body("")), 96);
     let result = only_kind(result, FindingKind::ReadAfterWrite);
-    let there = line_of(&result.1, "// there");
+    let other_line = line_of(&result.1, "// there");
     let finding = assert_single_finding(result, FindingKind::ReadAfterWrite, Error, 64, 32);
-    let other = finding.other.clone().expect("the write");
+    let other = finding.other.clone().expect("the other access is missing");
     assert_eq!(
         (other.source.ptx_line, other.thread, other.write),
-        (there, [0, 0, 0], true)
+        (other_line, [0, 0, 0], true)
     );
     assert!(
         finding.details.contains("byte 0 of the 384-byte"),

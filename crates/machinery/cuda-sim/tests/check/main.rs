@@ -20,8 +20,8 @@ use harness::{Machine, kernel_of};
 
 /// Returns the line of `ptx` that contains `mark`.
 pub fn line_of(ptx: &str, mark: &str) -> u32 {
-    let found = ptx.lines().position(|line| line.contains(mark));
-    found.expect("a line with the mark") as u32 + 1
+    let index = ptx.lines().position(|line| line.contains(mark));
+    index.expect("no line has the mark") as u32 + 1
 }
 
 /// Returns a machine that has loaded `ptx` and runs all checks.
@@ -60,7 +60,7 @@ pub fn assert_single_finding(
     count: u64,
 ) -> Finding {
     let [finding] = &findings[..] else {
-        panic!("not one finding but {findings:#?} of\n{ptx}");
+        panic!("expected one finding, not {findings:#?}, in\n{ptx}");
     };
     assert_eq!(
         (finding.kind, finding.severity),

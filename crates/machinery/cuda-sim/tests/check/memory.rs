@@ -65,7 +65,10 @@ fn invalid_addresses_are_classified() {
     let body = "add.s64 %d1, %out, 2; ld.global.u32 %r1, [%d1]; // here";
     let finding =
         assert_single_finding(check_kernel(body, 1), FindingKind::Misaligned, Error, 0, 1);
-    assert!(finding.details.contains("2 bytes past one"), "{finding}");
+    assert!(
+        finding.details.contains("2 bytes past an aligned address"),
+        "{finding}"
+    );
 }
 
 #[test]
@@ -103,7 +106,9 @@ fn shared_and_local_memory_bounds_are_checked() {
         1,
     );
     assert!(
-        finding.likely_cause.contains("launch that gives no bytes"),
+        finding
+            .likely_cause
+            .contains("launch without dynamic shared memory"),
         "{finding}"
     );
     let local = ".local .align 4 .b8 own[64];

@@ -46,13 +46,13 @@ fn read_before_barrier_is_reported() {
             (FindingKind::WriteAfterRead, Error)
         ]
     );
-    let there = line_of(&result.1, "// there");
+    let other_line = line_of(&result.1, "// there");
     let result = only_kind(result, FindingKind::ReadAfterWrite);
     let finding = assert_single_finding(result, FindingKind::ReadAfterWrite, Error, 32, 32);
-    let other = finding.other.clone().expect("the write");
+    let other = finding.other.clone().expect("the other access is missing");
     assert_eq!(
         (other.source.ptx_line, other.thread, other.write),
-        (there, [0, 0, 0], true)
+        (other_line, [0, 0, 0], true)
     );
     assert!(
         finding
@@ -80,12 +80,12 @@ fn write_before_others_have_read_is_reported() {
         check_kernel(&tile(32, &body("")), 64),
         FindingKind::WriteAfterRead,
     );
-    let there = line_of(&result.1, "// there");
+    let other_line = line_of(&result.1, "// there");
     let finding = assert_single_finding(result, FindingKind::WriteAfterRead, Error, 32, 32);
-    let other = finding.other.expect("the read");
+    let other = finding.other.expect("the other access is missing");
     assert_eq!(
         (other.source.ptx_line, other.thread, other.write),
-        (there, [0, 0, 0], false)
+        (other_line, [0, 0, 0], false)
     );
     assert_no_findings(check_kernel(&tile(32, &body("bar.sync 0;")), 64));
     assert_no_findings(check_kernel(&tile(32, &body("bar.sync 0, 64;")), 64));
@@ -369,10 +369,10 @@ fn findings_are_deterministic_and_checks_do_not_change_results() {
     };
     let ptx = kernel_of(&body);
     for profile in [false, true] {
-        let mut plain = Machine::new(&ptx);
-        plain.profile = profile;
-        plain.use_threads(1);
-        let (_, expected) = run(&mut plain);
+        let mut unchecked = Machine::new(&ptx);
+        unchecked.profile = profile;
+        unchecked.use_threads(1);
+        let (_, expected) = run(&mut unchecked);
         let mut findings: Option<Vec<Finding>> = None;
         for threads in [1, 2, 3] {
             let mut machine = checking_machine(&ptx);

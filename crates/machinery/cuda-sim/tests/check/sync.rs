@@ -38,8 +38,8 @@ fn exit_before_barrier_is_reported() {
         let kind = FindingKind::EndedBeforeBarrier;
         let finding = assert_single_finding(result, kind, Warning, 0, exited.into());
         let expected = match exited {
-            1 => "1 thread of the block has ended".to_owned(),
-            count => format!("{count} threads of the block have ended"),
+            1 => "1 thread of the block has exited".to_owned(),
+            count => format!("{count} threads of the block have exited"),
         };
         assert!(finding.details.contains(&expected), "{finding}");
         assert!(

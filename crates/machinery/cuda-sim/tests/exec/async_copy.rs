@@ -232,15 +232,15 @@ fn invalid_forms_are_rejected_with_their_line() {
     for (instruction, expected) in [
         (
             "cp.async.cg.shared.global [%to], [%from], 8;",
-            "`cp.async.cg` copies 16 bytes",
+            "`cp.async.cg` takes a literal size of 16 bytes",
         ),
         (
             "cp.async.ca.shared.global [%to], [%from], 2;",
-            "`cp.async.ca` copies 4, 8 or 16 bytes",
+            "`cp.async.ca` takes a literal size of 4, 8 or 16 bytes",
         ),
         (
             "cp.async.ca.shared.global [%to], [%from], %r1;",
-            "`cp.async.ca` copies",
+            "`cp.async.ca` takes a literal size",
         ),
         (
             "cp.async.ca.shared.global [%to], [%from];",
@@ -263,14 +263,17 @@ fn invalid_forms_are_rejected_with_their_line() {
             "is not simulated",
         ),
         ("cp.async.bulk.commit_group;", "is not simulated"),
-        ("cp.async.wait_group %r1;", "takes a number of groups"),
+        (
+            "cp.async.wait_group %r1;",
+            "takes a literal number of groups",
+        ),
         ("cp.async.wait_all 1;", "takes no operands"),
     ] {
         let ptx = copy_kernel(instruction);
         let line = ptx
             .lines()
             .position(|line| line.contains(instruction))
-            .expect("a line")
+            .expect("no such line")
             + 1;
         let message = load_error(&ptx).to_string();
         assert!(message.starts_with(&format!("line {line}: ")), "{message}");

@@ -166,7 +166,11 @@ fn only_kernels_with_observable_order_are_ordered() {
         ("ordered", true),
         ("float_sum", true),
     ] {
-        let number = machine.program.listing.kernel(kernel).expect("a kernel");
+        let number = machine
+            .program
+            .listing
+            .kernel(kernel)
+            .expect("no such kernel");
         assert_eq!(
             machine.program.listing.kernels[number].ordered, ordered,
             "{kernel}"
@@ -193,7 +197,7 @@ fn remaining_types_and_operations_are_correct() {
         atom.acq_rel.sys.global.or.b64 %d5, [%out+48], 6;
         atom.xor.b64 %d5, [%out+56], 3;",
     );
-    let actual = words(&ptx, 16).expect("runs");
+    let actual = words(&ptx, 16).expect("the kernel faulted");
     let double = |index: usize| {
         f64::from_bits(u64::from(actual[index]) | u64::from(actual[index + 1]) << 32)
     };

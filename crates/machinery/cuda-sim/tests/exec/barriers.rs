@@ -160,7 +160,10 @@ fn barriers_count_arrivals_separately() {
         st.global.u32 [%mine], %r4;",
     );
     let expected: Vec<u32> = (0..128).map(|t| t ^ 64).collect();
-    assert_eq!(words(&ptx, 128).expect("opens"), expected);
+    assert_eq!(
+        words(&ptx, 128).expect("the barrier did not open"),
+        expected
+    );
 }
 
 /// Warps 1 to 3 produce and arrive; warp 0 waits and consumes.
@@ -204,14 +207,20 @@ fn producers_arrive_and_consumer_waits() {
             }
         })
         .collect();
-    assert_eq!(words(&ptx, 128).expect("opens"), expected);
+    assert_eq!(
+        words(&ptx, 128).expect("the barrier did not open"),
+        expected
+    );
 }
 
 /// A counted barrier counts a partial warp as 32 threads.
 #[test]
 fn partial_warp_counts_as_whole() {
     let ptx = kernel_of("bar.sync 3, 64; st.global.u32 [%mine], %t;");
-    assert_eq!(words(&ptx, 40).expect("opens"), (0..40).collect::<Vec<_>>());
+    assert_eq!(
+        words(&ptx, 40).expect("the barrier did not open"),
+        (0..40).collect::<Vec<_>>()
+    );
 }
 
 /// The lanes of a partial warp arrive one after another.
@@ -225,7 +234,10 @@ fn partial_warp_with_divergent_lanes_counts_as_whole() {
         TWO: barrier.sync 3, 64;
         END: st.global.u32 [%mine], %t;",
     );
-    assert_eq!(words(&ptx, 40).expect("opens"), (0..40).collect::<Vec<_>>());
+    assert_eq!(
+        words(&ptx, 40).expect("the barrier did not open"),
+        (0..40).collect::<Vec<_>>()
+    );
 }
 
 #[test]
@@ -250,10 +262,10 @@ fn guarded_barriers_apply_to_whole_warps() {
             st.global.u32 [%mine], %r2;"
         ));
         let expected: Vec<u32> = (0..96).map(|t| if t < 64 { 63 - t } else { 7 }).collect();
-        assert_eq!(words(&ptx, 96).expect("opens"), expected);
+        assert_eq!(words(&ptx, 96).expect("the barrier did not open"), expected);
     }
     let ptx = kernel_of("setp.gt.u32 %p1, %t, 999; @%p1 bar.sync 0; st.global.u32 [%mine], 4;");
-    assert_eq!(words(&ptx, 64).expect("nobody waits"), [4; 64]);
+    assert_eq!(words(&ptx, 64).expect("the kernel faulted"), [4; 64]);
 }
 
 /// Each side of a branch has its own barrier instruction, and all threads arrive at barrier 0.
@@ -278,7 +290,7 @@ fn one_barrier_opens_from_two_instructions() {
         DONE: st.global.u32 [%mine], %r3;",
     );
     let expected: Vec<u32> = (0..64).map(|t| if t & 1 == 0 { 11 } else { 22 }).collect();
-    assert_eq!(words(&ptx, 64).expect("opens"), expected);
+    assert_eq!(words(&ptx, 64).expect("the barrier did not open"), expected);
 }
 
 #[test]
@@ -297,7 +309,7 @@ fn reductions_at_counted_barriers_cover_participants() {
         DONE: st.global.u32 [%mine], %r1;",
     );
     let expected: Vec<u32> = (0..96).map(|t| if t < 64 { 2016 } else { 99 }).collect();
-    assert_eq!(words(&ptx, 96).expect("opens"), expected);
+    assert_eq!(words(&ptx, 96).expect("the barrier did not open"), expected);
 }
 
 #[test]
@@ -312,7 +324,7 @@ fn barrier_that_some_threads_skip_faults() {
             expected: block,
         };
         assert_eq!(fault.kind, kind);
-        let location = fault.location.expect("a thread waits");
+        let location = fault.location.expect("no thread is named");
         assert_eq!((location.block, location.thread), ([0; 3], [0; 3]));
         assert_eq!(location.source.file.as_deref(), Some("kernels/barriers.cu"));
         let source = include_str!("../../kernels/barriers.cu");
@@ -326,7 +338,7 @@ fn barrier_that_some_threads_skip_faults() {
 
 #[test]
 fn counted_barrier_with_too_few_arrivals_faults() {
-    let fault = words(&kernel_of("bar.sync 2, 96;"), 64).expect_err("nobody else comes");
+    let fault = words(&kernel_of("bar.sync 2, 96;"), 64).expect_err("the barrier opened");
     let kind = FaultKind::BarrierNeverOpens {
         barrier: 2,
         arrived: 64,
@@ -338,7 +350,7 @@ fn counted_barrier_with_too_few_arrivals_faults() {
 #[test]
 fn invalid_barrier_numbers_and_counts_fault() {
     let body = "mov.u32 %r1, 16; bar.sync %r1;";
-    let fault = words(&kernel_of(body), 32).expect_err("16 is none");
+    let fault = words(&kernel_of(body), 32).expect_err("barrier 16 did not fault");
     assert_eq!(
         fault.kind,
         FaultKind::InvalidBarrier {
@@ -347,7 +359,7 @@ fn invalid_barrier_numbers_and_counts_fault() {
         }
     );
     let body = "mov.u32 %r1, 33; bar.sync 1, %r1;";
-    let fault = words(&kernel_of(body), 64).expect_err("33 is no multiple of 32");
+    let fault = words(&kernel_of(body), 64).expect_err("a count of 33 did not fault");
     assert_eq!(
         fault.kind,
         FaultKind::InvalidBarrier {
@@ -371,5 +383,5 @@ fn barrier_in_loop_with_divergent_exits_opens() {
         DONE: ret;",
     );
     let expected: Vec<u32> = (0..96).map(|t: u32| t.max(1)).collect();
-    assert_eq!(words(&ptx, 96).expect("opens"), expected);
+    assert_eq!(words(&ptx, 96).expect("the barrier did not open"), expected);
 }

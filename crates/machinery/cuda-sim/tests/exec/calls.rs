@@ -112,7 +112,7 @@ fn uniform_and_divergent_function_pointers_are_called() {
 fn invalid_function_pointers_fault() {
     let mut machine = Machine::new(PTX);
     let out = machine.out::<i32>(32);
-    let (table, _) = machine.program.variable("table").expect("a variable");
+    let (table, _) = machine.program.variable("table").expect("no such variable");
     let function = machine.read::<u64>(table, 1)[0];
     machine.run("bad_pointer", 1, 32, params![out, function]);
     assert_eq!(machine.read::<i32>(out, 32), [2; 32]);
@@ -147,7 +147,7 @@ fn deep_stack_overflows() {
         );
         let fault = machine.fault("depth", 1, block, params![out, 100_000u32]);
         let FaultKind::StackOverflow { needed, limit } = fault.kind else {
-            panic!("another fault: {fault}")
+            panic!("unexpected fault: {fault}")
         };
         assert!(needed > limit && limit == 1024, "{needed} {limit}");
         let source = fault.location.expect("no thread is named").source;
@@ -158,7 +158,7 @@ fn deep_stack_overflows() {
 #[test]
 fn endless_recursion_without_frame_overflows() {
     let ptx = module_of(".func f; .func f { call f; ret; }", "call f;");
-    let fault = words(&ptx, 32).expect_err("the stack ends");
+    let fault = words(&ptx, 32).expect_err("the stack did not overflow");
     assert!(
         matches!(fault.kind, FaultKind::StackOverflow { .. }),
         "{fault}"
@@ -219,7 +219,7 @@ fn callee_preserves_caller_registers() {
         st.global.u32 [%mine], %r1;",
     );
     let expected: Vec<u32> = (0..40).map(|t| 45 * 6 * 1000 + 30 + t).collect();
-    assert_eq!(words(&ptx, 40).expect("runs"), expected);
+    assert_eq!(words(&ptx, 40).expect("the kernel faulted"), expected);
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn barrier_inside_function_opens() {
         st.global.u32 [%mine], %r1;",
     );
     assert_eq!(
-        words(&ptx, 64).expect("runs"),
+        words(&ptx, 64).expect("the kernel faulted"),
         (0..64).rev().collect::<Vec<_>>()
     );
     assert!(words(&kernel_of("st.global.u32 [%mine], 1;"), 64).is_ok());

@@ -69,7 +69,7 @@ fn launches_are_deterministic_on_any_number_of_threads() {
         (include_str!("../../kernels/ptx/atomics.ptx"), "float_sum"),
         (include_str!("../../kernels/ptx/printing.ptx"), "by_block"),
     ];
-    // Some multiprocessors have one block, others three, and a few of them are the sample.
+    // Some SMs have one block, others three, and a few of them are the sample.
     for (case, size) in cases
         .into_iter()
         .flat_map(|case| [(case, (30, 100)), (case, (300, 70))])

@@ -42,11 +42,17 @@ fn array_element_is_address_for_mov_and_memory_otherwise() {
 fn other_indices_are_rejected() {
     let before = ".global .u32 one; .global .u32 square[2][2];";
     for (body, expected) in [
-        ("ld.global.u32 %r1, one[0];", "no array of one dimension"),
-        ("ld.global.u32 %r1, square[0];", "no array of one dimension"),
-        ("ld.global.u32 %r1, none[0];", "no array of one dimension"),
-        ("ld.global.u32 %r1, %r2[0];", "no array of one dimension"),
-        ("ld.global.u32 %r1, square[%r2];", "an index is a constant"),
+        ("ld.global.u32 %r1, one[0];", "not a one-dimensional array"),
+        (
+            "ld.global.u32 %r1, square[0];",
+            "not a one-dimensional array",
+        ),
+        ("ld.global.u32 %r1, none[0];", "not a one-dimensional array"),
+        ("ld.global.u32 %r1, %r2[0];", "not a one-dimensional array"),
+        (
+            "ld.global.u32 %r1, square[%r2];",
+            "an array index must be a constant",
+        ),
         (
             "ld.global.u32 %r1, square[0f00000000];",
             "an array index must be an integer",

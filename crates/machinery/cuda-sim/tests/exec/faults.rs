@@ -12,7 +12,7 @@ fn line_of(text: &str) -> u32 {
     source
         .lines()
         .position(|line| line.contains(text))
-        .expect("a line") as u32
+        .expect("no such line") as u32
         + 1
 }
 
@@ -26,7 +26,7 @@ fn out_of_bounds_store_names_kernel_block_thread_and_line() {
             illegal(&fault),
             ("device memory", out + 4 * u64::from(index), true)
         );
-        let location = fault.location.as_ref().expect("a thread did it");
+        let location = fault.location.as_ref().expect("no thread is named");
         assert_eq!(location.kernel, "store_at");
         assert_eq!(location.block, [kernel_thread / 50, 0, 0]);
         assert_eq!(location.thread, [kernel_thread % 50, 0, 0]);
@@ -73,7 +73,7 @@ fn freed_memory_and_null_are_illegal() {
     let (out, freed) = (machine.out::<u32>(32), machine.buffer(&[1u32; 32]));
     let index = machine.buffer(&[0u32; 32]);
     machine.run("gather", 1, 32, params![out, freed, index, 32u32]);
-    machine.global.free(freed).expect("allocated");
+    machine.global.free(freed).expect("cannot free the buffer");
     for address in [freed, 0, 1 << 63, u64::MAX - 3] {
         let fault = machine.fault("gather", 1, 32, params![out, address, index, 32u32]);
         assert_eq!(illegal(&fault), ("device memory", address, false));
@@ -196,14 +196,14 @@ fn writes_to_kernel_parameters_fault() {
         @%p1 trap;
         st.u32 [%d2], 5;",
     );
-    let fault = words(&ptx, 32).expect_err("parameters are read-only");
+    let fault = words(&ptx, 32).expect_err("the write did not fault");
     assert!(illegal(&fault).2, "{fault}");
     let ptx = kernel_of(
         "mov.u64 %d1, p;
         cvta.param.u64 %d2, %d1;
         atom.add.u32 %r1, [%d2], 5;",
     );
-    let fault = words(&ptx, 32).expect_err("parameters are read-only");
+    let fault = words(&ptx, 32).expect_err("the write did not fault");
     assert!(illegal(&fault).2, "{fault}");
 }
 
@@ -216,11 +216,11 @@ fn atomics_check_bounds_and_alignment() {
             "atom.add.u32 %r1,",
         ] {
             let ptx = kernel_of(&format!("{instruction} [%mine+{offset}], 1;"));
-            let fault = words(&ptx, 32).expect_err("a bad address");
+            let fault = words(&ptx, 32).expect_err("the address did not fault");
             match fault.kind {
                 FaultKind::MisalignedAddress { bytes: 4, .. } => assert!(misaligned),
                 FaultKind::IllegalAddress { write: true, .. } => assert!(!misaligned),
-                _ => panic!("another fault: {fault}"),
+                _ => panic!("unexpected fault: {fault}"),
             }
         }
     }
@@ -251,12 +251,12 @@ fn writes_to_constants_fault() {
         for threads in [1, 32, 128] {
             let fault = words(&kernel(write), threads).expect_err(write);
             assert!(illegal(&fault).2, "{write}: {fault}");
-            let finding = fault.finding().expect("what it is");
+            let finding = fault.finding().expect("the fault has no finding");
             assert_eq!(finding.kind, FindingKind::WrongSpace, "{finding}");
             assert!(finding.details.contains("constant memory"), "{finding}");
         }
     }
     // Reads through a generic address are allowed.
     let read = kernel("ld.u32 %r2, [%d2+4]; ld.global.u32 %r2, [%d2+8];");
-    assert_eq!(words(&read, 64).expect("it runs"), [6; 64]);
+    assert_eq!(words(&read, 64).expect("the kernel faulted"), [6; 64]);
 }

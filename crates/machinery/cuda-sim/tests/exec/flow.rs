@@ -35,7 +35,8 @@ fn branch_tables_select_targets() {
 
 #[test]
 fn index_beyond_branch_table_faults() {
-    let fault = words(&kernel_of(&format!("mov.u32 %r1, %t; {TABLE}")), 8).expect_err("no entry 4");
+    let fault = words(&kernel_of(&format!("mov.u32 %r1, %t; {TABLE}")), 8)
+        .expect_err("index 4 did not fault");
     assert_eq!(fault.kind, FaultKind::InvalidCall { address: 4 });
     assert_eq!(
         fault.location.expect("no thread is named").thread,
@@ -194,7 +195,7 @@ fn guards_apply_to_carries_vectors_and_shuffles() {
     let expected: Vec<u32> = (0..32)
         .map(|t| if t & 1 == 0 { 1 | (t ^ 2) << 8 } else { t << 8 })
         .collect();
-    assert_eq!(words(&ptx, 32).expect("runs"), expected);
+    assert_eq!(words(&ptx, 32).expect("the kernel faulted"), expected);
 }
 
 /// `ret` and `exit` under a guard, inside a function and in the kernel.
@@ -288,7 +289,7 @@ fn divergent_lanes_keep_separate_registers() {
             })
             .collect();
         assert_eq!(
-            machine_words(block).expect("runs"),
+            machine_words(block).expect("the kernel faulted"),
             expected,
             "blocks of {block}"
         );
@@ -309,7 +310,7 @@ fn traps_and_breakpoints_name_the_thread() {
         let line = ptx
             .lines()
             .position(|line| line.contains("@%p1"))
-            .expect("a line")
+            .expect("no such line")
             + 1;
         assert_eq!(location.source.ptx_line as usize, line);
     }

@@ -85,7 +85,7 @@ fn assert_same_outcome(body: &str) -> Outcome {
             }
         }
     }
-    last_outcome.expect("it ran")
+    last_outcome.expect("no launch")
 }
 
 /// Runs [`assert_same_outcome`] on a kernel that must succeed and write something.
@@ -315,7 +315,7 @@ fn first_faulting_warp_is_reported() {
     );
     match fault {
         Outcome::Fault(fault) => assert!(fault.contains("[33, 0, 0]"), "{fault}"),
-        Outcome::Success(..) => panic!("it did not fail"),
+        Outcome::Success(..) => panic!("the kernel did not fault"),
     }
 }
 

@@ -59,7 +59,7 @@ fn polling_warps_yield() {
         let report = machine.run("k", 1, 64, params![out]);
         assert_eq!(machine.read::<u32>(out, 64), [7; 64]);
         let busiest = report.counts.visits.iter().map(|visit| visit.warps).max();
-        let busiest = busiest.expect("a block");
+        let busiest = busiest.expect("no blocks");
         assert!(busiest <= max_visits, "{pause}: {busiest}");
     }
 }

@@ -52,7 +52,7 @@ impl Machine {
         let mut global = Global::new(1 << 30);
         let device = DeviceSpec::h200();
         let program = cuda_sim::lower::load(ptx, &device, &mut global)
-            .unwrap_or_else(|error| panic!("does not load: {error}"));
+            .unwrap_or_else(|error| panic!("cannot load the module: {error}"));
         Machine {
             global,
             device,
@@ -65,7 +65,7 @@ impl Machine {
             watch: Watch::new(),
             profile: false,
             checks: Checks::NONE,
-            conditions: Conditions::USUAL,
+            conditions: Conditions::DEFAULT,
         }
     }
 
@@ -80,7 +80,7 @@ impl Machine {
     /// Makes launches run on `count` host threads.
     pub fn use_threads(&mut self, count: usize) {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(count).build();
-        self.threads = Some(pool.expect("threads"));
+        self.threads = Some(pool.expect("cannot start the threads"));
     }
 
     /// Allocates a buffer with these values and returns its device address.
@@ -93,7 +93,7 @@ impl Machine {
         let address = self
             .global
             .allocate(bytes.len() as u64)
-            .expect("device memory");
+            .expect("out of device memory");
         self.write(address, bytes);
         address
     }
@@ -107,7 +107,7 @@ impl Machine {
         let host = self
             .global
             .host(address, bytes.len() as u64)
-            .expect("inside an allocation");
+            .expect("the range is not allocated");
         // SAFETY: `Global::host` has checked that `host` is valid for `bytes.len()` bytes of a live
         // allocation. `bytes` is a borrowed host slice, so the two do not overlap.
         unsafe { host.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
@@ -116,7 +116,7 @@ impl Machine {
     pub fn read<T: Pod>(&self, address: u64, count: usize) -> Vec<T> {
         let length = count * size_of::<T>();
         let host = self.global.host(address, length as u64);
-        let host = host.expect("inside an allocation");
+        let host = host.expect("the range is not allocated");
         // SAFETY: `Global::host` has checked that `host` is valid for `length` bytes of a live allocation,
         // and no launch is writing them.
         let bytes = unsafe { std::slice::from_raw_parts(host, length) };
@@ -141,11 +141,7 @@ impl Machine {
         block: [u32; 3],
         params: Vec<Vec<u8>>,
     ) -> Result<Report, Fault> {
-        let index = self
-            .program
-            .listing
-            .kernel(kernel)
-            .expect("a kernel of the module");
+        let index = self.program.listing.kernel(kernel).expect("no such kernel");
         let signature = &self.program.listing.kernels[index];
         let mut bytes = vec![0; signature.param_bytes as usize];
         assert_eq!(
@@ -200,7 +196,11 @@ impl Machine {
 
 /// Returns the totals over all lines of a launch on a [`Machine::profiling`].
 pub fn total(report: &Report) -> Tally {
-    report.profile.as_ref().expect("a profile").total
+    report
+        .profile
+        .as_ref()
+        .expect("the launch has no profile")
+        .total
 }
 
 /// Returns the counts of loads from global memory, including read-only loads.
@@ -214,7 +214,7 @@ pub fn global_loads(tally: &Tally) -> AccessCounts {
 pub fn load_error(ptx: &str) -> LoadError {
     let mut global = Global::new(1 << 30);
     let error = match cuda_sim::lower::load(ptx, &DeviceSpec::h200(), &mut global) {
-        Ok(_) => panic!("loads:\n{ptx}"),
+        Ok(_) => panic!("the module was loaded:\n{ptx}"),
         Err(error) => error,
     };
     assert_eq!(
@@ -285,6 +285,6 @@ pub fn illegal(fault: &Fault) -> (&'static str, u64, bool) {
             write,
             ..
         } => (space, address, write),
-        ref other => panic!("another fault: {other:?}"),
+        ref other => panic!("unexpected fault: {other:?}"),
     }
 }

@@ -37,7 +37,7 @@ fn kernel(body: &str) -> String {
 fn assert_loads(ptx: &str) {
     let mut global = Global::new(1 << 30);
     if let Err(error) = cuda_sim::lower::load(ptx, &DeviceSpec::h200(), &mut global) {
-        panic!("does not load: {error}");
+        panic!("cannot load the module: {error}");
     }
 }
 
@@ -78,11 +78,11 @@ fn long_functions_load() {
 fn too_many_live_values_are_rejected() {
     assert_rejected(
         &kernel(&repeated_lines(TOO_MANY_REGISTERS, "add.u32 %r1, %r1, #;")),
-        "bytes a warp",
+        "bytes per warp",
     );
     let all_uses = repeated_lines(TOO_MANY_REGISTERS, "mov.u32 %n#, %r1;")
         + &repeated_lines(TOO_MANY_REGISTERS, "st.global.u32 [%out], %n#;");
-    assert_rejected(&kernel(&all_uses), "bytes a warp");
+    assert_rejected(&kernel(&all_uses), "bytes per warp");
 }
 
 #[test]
@@ -342,11 +342,11 @@ const SHAPES: [Shape; 9] = [
 #[test]
 #[ignore = "the test after it runs it in a process of its own"]
 fn cost_of_one() {
-    let shape = std::env::var("SHAPE").expect("a shape's name");
+    let shape = std::env::var("SHAPE").expect("SHAPE is not set");
     let (name, text) = SHAPES
         .iter()
         .find(|(name, _)| *name == shape)
-        .expect("a shape");
+        .expect("no such shape");
     let text = text();
     let before = memory("VmRSS:");
     let mut global = Global::new(1 << 30);
@@ -358,7 +358,7 @@ fn cost_of_one() {
         if program.is_ok() {
             "loads"
         } else {
-            "is refused"
+            "is rejected"
         },
         used / megabytes
     );
@@ -366,17 +366,18 @@ fn cost_of_one() {
 
 /// Returns the process's memory in bytes: the current value (`VmRSS:`) or the peak (`VmHWM:`).
 fn memory(field: &str) -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").expect("Linux says");
+    let status =
+        std::fs::read_to_string("/proc/self/status").expect("cannot read /proc/self/status");
     let line = status.lines().find_map(|line| line.strip_prefix(field));
     let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    kilobytes.expect("so many kB") * 1024
+    kilobytes.expect("unexpected format") * 1024
 }
 
 /// Prints the table of `docs/results/robustness.md`: megabytes of text, of memory, and their ratio.
 #[test]
 #[ignore = "measures: cargo test -p cuda-sim --test exec -- --ignored --exact --nocapture hostile::costs"]
 fn costs() {
-    let program = std::env::current_exe().expect("this program");
+    let program = std::env::current_exe().expect("cannot find the test program");
     for (name, _) in SHAPES {
         let child = std::process::Command::new(&program)
             .args([
@@ -387,9 +388,9 @@ fn costs() {
             ])
             .env("SHAPE", name)
             .output()
-            .expect("this program runs");
+            .expect("cannot run the test program");
         let text = String::from_utf8_lossy(&child.stdout);
         let row = text.lines().find(|line| line.starts_with("| "));
-        println!("{}", row.expect("a row"));
+        println!("{}", row.expect("the child printed no row"));
     }
 }

@@ -10,11 +10,11 @@ fn other_forms_are_rejected() {
     for (instruction, expected) in [
         (
             format!("tex.2d.v4.u32.f32 {four}, [%d1, {{%f1}}];"),
-            "the operand has 1 coordinates",
+            "coordinates, found 1",
         ),
         (
             format!("tex.3d.v4.u32.f32 {four}, [%d1, {{%f1, %f1, %f1}}];"),
-            "wants 4",
+            "expected 4 coordinates",
         ),
         (
             format!("tex.a2dms.v4.u32.s32 {four}, [%d1, {{%r1, %r1, %r1, %r1}}];"),
@@ -32,7 +32,7 @@ fn other_forms_are_rejected() {
         ),
         (
             "tex.1d.v4.u32.f32 {%r1, %r2}, [%d1, {%f1}];".to_owned(),
-            "a vector of 2 registers",
+            "expected a vector of 4 registers, found 2",
         ),
         (
             format!("tex.1d.v4.u32.f32 {four}, [picture, {{%f1}}];"),
@@ -80,7 +80,7 @@ fn other_forms_are_rejected() {
         ),
         (
             "tex.a1d.v4.u32.f32 {%r1, %r2, %r3, %r4}, [%d1, {%f1}];".to_owned(),
-            "the operand has 1 coordinates, but the instruction requires 2",
+            "expected 2 coordinates, found 1",
         ),
         (
             "txq.channel_order.b32 %r1, [%d1];".to_owned(),

@@ -11,7 +11,7 @@ fn message(body: &str, culprit: &str) -> String {
     let line = ptx
         .lines()
         .position(|line| line.contains(culprit))
-        .expect("the culprit")
+        .expect("no line has the culprit")
         + 1;
     let error = load_error(&ptx);
     let text = error.to_string();
@@ -53,7 +53,7 @@ fn unknown_instructions_name_their_required_capability() {
         let line = ptx
             .lines()
             .position(|line| line.contains(instruction))
-            .expect("a line")
+            .expect("no such line")
             + 1;
         match load_error(&ptx) {
             LoadError::UnknownInstruction {

@@ -378,7 +378,11 @@ fn each_kernel_may_use_all_shared_memory() {
         ("large_tile_b", 3),
         ("large_tile_c", 5),
     ] {
-        let number = machine.program.listing.kernel(kernel).expect("a kernel");
+        let number = machine
+            .program
+            .listing
+            .kernel(kernel)
+            .expect("no such kernel");
         assert_eq!(
             machine.program.listing.kernels[number].shared_bytes,
             40 << 10
@@ -409,13 +413,16 @@ fn variables_start_with_initial_values() {
 #[test]
 fn host_finds_variables_by_name_and_writes_them() {
     let mut machine = Machine::new(PTX);
-    let (counters, bytes) = machine.program.variable("counters").expect("a variable");
+    let (counters, bytes) = machine
+        .program
+        .variable("counters")
+        .expect("no such variable");
     assert_eq!(
         (bytes, machine.read::<u32>(counters, 3)),
         (12, vec![10, 20, 30])
     );
     assert_eq!(machine.program.variable("nothing"), None);
-    let (bank, bytes) = machine.program.variable("bank").expect("a variable");
+    let (bank, bytes) = machine.program.variable("bank").expect("no such variable");
     assert_eq!(bytes, 256);
     let values = noise(64);
     machine.write(bank, bytemuck::cast_slice(&values));

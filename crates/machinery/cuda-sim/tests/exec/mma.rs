@@ -117,7 +117,7 @@ impl Form {
         let d: Vec<String> = (0..result).map(|n| format!("%r{}", 24 + n)).collect();
         let d = if with_wgmma { &c } else { &d };
         let [shape, factors, addend] = self.name.split('.').collect::<Vec<_>>()[..] else {
-            panic!("a shape and two types");
+            panic!("expected a shape and two types");
         };
         body += &match with_wgmma {
             true => self.wgmma_code(&a, &b, &c),
@@ -148,7 +148,10 @@ impl Form {
 
     /// Stores B to shared memory and multiplies with `wgmma`.
     fn wgmma_code(&self, a: &[String], b: &[String], c: &[String]) -> String {
-        let (k, ty) = (self.k, self.name.split('.').nth(1).expect("a type"));
+        let (k, ty) = (
+            self.k,
+            self.name.split('.').nth(1).expect("the form has no type"),
+        );
         let transposed = if k == 16 { ", 0" } else { "" };
         format!(
             // The second 16 bytes of all columns follow the first.

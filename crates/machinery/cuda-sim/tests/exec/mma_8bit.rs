@@ -21,7 +21,7 @@ impl<'a> Form<'a> {
     fn parse(name: &'a str) -> Form<'a> {
         let parts: Vec<&str> = name.split('.').collect();
         let [shape, .., a, b, d] = parts[..] else {
-            panic!("a shape and three types");
+            panic!("expected a shape and three types");
         };
         let (rows, k) = match shape {
             "m8n8k16" => (8, 16),

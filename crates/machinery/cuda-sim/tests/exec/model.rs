@@ -27,8 +27,8 @@ fn modelled_time(ptx: &str, grid: u32, block: u32) -> Modelled {
 fn resource_time(time: &Modelled, resource: Resource) -> f64 {
     let parts = time.resources.iter();
     let mut matching = parts.filter(|part| part.resource == resource);
-    let part = matching.next().expect("every resource has a part");
-    assert!(matching.next().is_none(), "{resource} is there twice");
+    let part = matching.next().expect("a resource has no time");
+    assert!(matching.next().is_none(), "{resource} is listed twice");
     part.milliseconds
 }
 

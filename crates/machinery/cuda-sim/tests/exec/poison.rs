@@ -60,7 +60,7 @@ fn poison_does_not_depend_on_the_schedule() {
     machine.conditions = Conditions {
         shuffle: Some(1),
         poison: Some(7),
-        watched: None,
+        sample_seed: None,
     };
     let out = machine.out::<u32>(4 * 32 * 5);
     machine.run("k", 5, 32, params![out]);

@@ -7,7 +7,7 @@ use cuda_sim::exec::FaultKind;
 const PTX: &str = include_str!("../../kernels/ptx/printing.ptx");
 
 fn as_text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).expect("text")
+    std::str::from_utf8(bytes).expect("not UTF-8")
 }
 
 #[test]
@@ -122,12 +122,12 @@ fn failed_assertion_is_reported_like_cuda() {
     let address = machine.buffer(&input);
     let fault = machine.fault("checked", 2, 128, params![address]);
     let FaultKind::Assert { message } = &fault.kind else {
-        panic!("another fault: {fault}")
+        panic!("unexpected fault: {fault}")
     };
     let line = include_str!("../../kernels/printing.cu")
         .lines()
         .position(|line| line.contains("assert("))
-        .expect("a line")
+        .expect("no such line")
         + 1;
     let expected = format!(
         "kernels/printing.cu:{line}: checked: block: [0,0,0], thread: [70,0,0] Assertion `in[threadIdx.x] >= 0 && \"must not be negative\"` failed."
@@ -186,7 +186,7 @@ fn unreadable_format_and_arguments_fault() {
         call (r), vprintf, (f, a); }",
     );
     let mut machine = Machine::new(&ptx);
-    let (format, _) = machine.program.variable("said").expect("a variable");
+    let (format, _) = machine.program.variable("said").expect("no such variable");
     // An invalid format; invalid arguments; an invalid string argument.
     let invalid_list = machine.buffer(&[64u64]);
     for (format, arguments, address) in [

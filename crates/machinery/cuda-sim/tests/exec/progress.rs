@@ -127,7 +127,7 @@ fn time_limit_is_checked_within_a_time_slice() {
 fn exceeded_limit(fault: &Fault) -> TimeLimit {
     match fault.kind {
         FaultKind::Timeout { limit, .. } => limit,
-        ref other => panic!("another fault: {other:?}"),
+        ref other => panic!("unexpected fault: {other:?}"),
     }
 }
 

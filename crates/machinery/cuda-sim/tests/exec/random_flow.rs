@@ -11,7 +11,7 @@ struct RandomNumbers(std::iter::Skip<std::vec::IntoIter<u32>>);
 
 impl RandomNumbers {
     fn below(&mut self, bound: usize) -> usize {
-        self.0.next().expect("enough numbers") as usize / 16 % bound
+        self.0.next().expect("out of random numbers") as usize / 16 % bound
     }
 }
 

@@ -21,7 +21,7 @@ fn with_machine<T>(seed: Option<u64>, f: impl FnOnce(&mut Machine) -> T) -> T {
     MACHINE.with_borrow_mut(|machine| {
         machine.conditions = Conditions {
             shuffle: seed,
-            ..Conditions::USUAL
+            ..Conditions::DEFAULT
         };
         f(machine)
     })

@@ -29,8 +29,8 @@ fn snippets() -> Vec<Snippet> {
             all.push(Snippet { code, rows });
             continue;
         }
-        let (operands, results) = line.split_once(" = ").expect("operands and results");
-        let snippet = all.last_mut().expect("a snippet above its rows");
+        let (operands, results) = line.split_once(" = ").expect("the line has no results");
+        let snippet = all.last_mut().expect("a row precedes its snippet");
         snippet
             .rows
             .push((parse_words(operands), parse_words(results)));
@@ -42,7 +42,7 @@ fn snippets() -> Vec<Snippet> {
 fn parse_words<const N: usize>(text: &str) -> [u32; N] {
     let mut words = [0; N];
     for (word, text) in words.iter_mut().zip(text.split(',')) {
-        *word = u32::from_str_radix(text, 16).expect("hexadecimal");
+        *word = u32::from_str_radix(text, 16).expect("not hexadecimal");
     }
     words
 }

@@ -46,7 +46,7 @@ fn indices_are_correct_in_three_dimensions() {
                     for z in 0..block[2] {
                         for y in 0..block[1] {
                             for x in 0..block[0] {
-                                let row = &rows.next().expect("a row a thread")[..12];
+                                let row = &rows.next().expect("too few rows")[..12];
                                 let expected = [[x, y, z], block, [bx, by, bz], grid].concat();
                                 assert_eq!(row, expected, "{grid:?} of {block:?}");
                             }

@@ -131,7 +131,11 @@ fn shared_variables_of_functions_and_modules_are_disjoint() {
     machine.run("b", 1, 1, params![out]);
     assert_eq!(machine.read::<u32>(out, 4), [30, 10, 11, 20]);
     let shared_bytes_of = |name| {
-        let number = machine.program.listing.kernel(name).expect("a kernel");
+        let number = machine
+            .program
+            .listing
+            .kernel(name)
+            .expect("no such kernel");
         machine.program.listing.kernels[number].shared_bytes
     };
     assert_eq!((shared_bytes_of("a"), shared_bytes_of("b")), (20, 8));
@@ -157,7 +161,7 @@ fn order_and_cache_qualifiers_do_not_change_values() {
         st.global.cs.u32 [%mine], %r9;",
     );
     let expected: Vec<u32> = (0..40).map(|t| 7 * t).collect();
-    assert_eq!(words(&ptx, 40).expect("runs"), expected);
+    assert_eq!(words(&ptx, 40).expect("the kernel faulted"), expected);
 }
 
 /// A block's shared memory starts at zero, whatever the previous block left there.

@@ -5,7 +5,7 @@ use crate::harness::{BLOCK_SIZES, kernel_of, module_of, words};
 
 /// Returns the word that each thread of the kernel with this body stores.
 fn run(before: &str, body: &str, threads: u32) -> Vec<u32> {
-    words(&module_of(before, body), threads).expect("no fault")
+    words(&module_of(before, body), threads).expect("the kernel faulted")
 }
 
 /// Returns the expected word of each thread.
@@ -114,9 +114,9 @@ fn register_parameters_work_in_indirect_and_nested_calls() {
         cvt.u32.u64 %r1, %d2;
         st.global.u32 [%mine], %r1;";
     // The prototype must precede the call.
-    let (call, remainder) = body.split_once("NAMED;").expect("the call");
-    let (prototype, remainder) = remainder.split_once("_);").expect("the prototype");
-    let (moves, call) = call.split_once("call").expect("the call");
+    let (call, remainder) = body.split_once("NAMED;").expect("no such text");
+    let (prototype, remainder) = remainder.split_once("_);").expect("no such text");
+    let (moves, call) = call.split_once("call").expect("no such text");
     let body = format!("{moves} {prototype}_); call{call}NAMED; {remainder}");
     assert_eq!(
         run(&before, &body, 100),
@@ -246,7 +246,7 @@ fn ldmatrix_takes_generic_addresses() {
     let explicit = run("", &body(".shared", "%d1"), 32);
     assert_eq!(run("", &body("", "%d2"), 32), explicit);
     assert_eq!(explicit, expected_words(32, |t| t * 65537));
-    let fault = words(&kernel_of(&body("", "%out")), 32).expect_err("device memory");
+    let fault = words(&kernel_of(&body("", "%out")), 32).expect_err("the address did not fault");
     crate::harness::illegal(&fault);
 }
 
@@ -267,7 +267,7 @@ fn f32x2_and_three_input_min_max_are_correct() {
         let (low, high) = (packed_result(t as f32, 2.0), packed_result(0.5, 3.0));
         (low.max(high).max(100.0) + low.min(high).min(9.0)) as u32
     });
-    assert_eq!(words(&ptx, 33).expect("no fault"), expected);
+    assert_eq!(words(&ptx, 33).expect("the kernel faulted"), expected);
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn redux_of_floats_is_correct() {
             st.global.u32 [%mine], %r2;"
         );
         let ptx = kernel_of(&body).replace("sm_80", "sm_100a");
-        let results = words(&ptx, 32).expect("no fault");
+        let results = words(&ptx, 32).expect("the kernel faulted");
         assert!(
             results.iter().all(|word| *word == results[0]),
             "{form}: {results:x?}"
@@ -312,7 +312,7 @@ fn mixed_precision_sums_are_correct() {
         ((t * t + positive) + (t * t + negative) + (t + negative).clamp(0.0, 1.0)).to_bits()
     });
     let ptx = kernel_of(body).replace("sm_80", "sm_100a");
-    assert_eq!(words(&ptx, 33).expect("no fault"), expected);
+    assert_eq!(words(&ptx, 33).expect("the kernel faulted"), expected);
     for body in [
         "add.f32.f64 %r1, %d1, %r2;",
         "fma.f32.f16 %r1, %h1, %h2, %r2;",

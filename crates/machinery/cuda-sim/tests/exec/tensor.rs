@@ -372,7 +372,7 @@ fn mma_is_counted_once_per_warp() {
     let mut machine = Machine::profiling(&four_words(body));
     let out = machine.out::<u32>(3 * 96 * 4);
     let report = machine.run("k", 3, 96, params![out]);
-    let profile = report.profile.expect("a profile");
+    let profile = report.profile.expect("the launch has no profile");
     let counted = profile.metric("smsp__inst_executed_pipe_tensor_op_hmma.sum");
     assert_eq!(counted, Some(3 * 3 * 2));
 }
@@ -414,7 +414,7 @@ fn invalid_forms_are_rejected_with_their_line() {
             format!(
                 "{tf32} {{%r1, %r2}}, {{%r1, %r2, %r3, %r4}}, {{%r1, %r2}}, {{%r1, %r2, %r3, %r4}};"
             ),
-            "the vector has 2 registers, but the instruction requires 4",
+            "expected a vector of 4 registers, found 2",
         ),
         (
             format!("{tf32} {{%r1, %r2, %r3, %r4}}, {{%r1, %r2, %r3, %r4}}, {{%r1, %r2}};"),
@@ -441,7 +441,7 @@ fn invalid_forms_are_rejected_with_their_line() {
         ),
         (
             "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r1}, [tile];".into(),
-            "a vector of 1 registers",
+            "a vector of 2 registers, found 1",
         ),
         ("cvt.rn.tf32.f32 %r1, %r2;".into(), ".rna"),
     ] {
@@ -449,7 +449,7 @@ fn invalid_forms_are_rejected_with_their_line() {
         let line = ptx
             .lines()
             .position(|line| line.contains(&instruction))
-            .expect("a line")
+            .expect("no such line")
             + 1;
         let message = load_error(&ptx).to_string();
         assert!(message.starts_with(&format!("line {line}: ")), "{message}");
@@ -465,11 +465,11 @@ fn invalid_forms_are_rejected_with_their_line() {
 #[test]
 fn module_for_sm_80_is_rejected_on_older_gpus() {
     for device in ["gtx970", "p2000"] {
-        let device = DeviceSpec::named(device).expect("a preset");
+        let device = DeviceSpec::named(device).expect("no such preset");
         let mut global = Global::new(1 << 20);
         let error = cuda_sim::lower::load(&four_words(""), device, &mut global)
             .err()
-            .expect("refused");
+            .expect("the module was loaded");
         assert!(
             error.to_string().contains("the module is for sm_80"),
             "{error}"

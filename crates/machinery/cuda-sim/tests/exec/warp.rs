@@ -213,7 +213,7 @@ fn mask_with_absent_lanes_faults() {
         fault.kind,
         FaultKind::WarpSyncNeverOpens { members: u32::MAX }
     );
-    let location = fault.location.expect("a thread waits");
+    let location = fault.location.expect("no thread is named");
     assert_eq!(location.thread, [0, 0, 0]);
     assert_eq!(location.source.file.as_deref(), Some("kernels/warp.cu"));
     // Likewise for a barrier of the warp.
@@ -225,7 +225,7 @@ fn mask_with_absent_lanes_faults() {
         A: bar.warp.sync 0xff;
         B: st.global.u32 [%mine], 1;",
     );
-    let fault = words(&ptx, 32).expect_err("lanes 4 to 7 are elsewhere");
+    let fault = words(&ptx, 32).expect_err("the barrier opened without lanes 4 to 7");
     assert_eq!(fault.kind, FaultKind::WarpSyncNeverOpens { members: 0xff });
 }
 
@@ -258,7 +258,7 @@ fn match_any_and_match_all_are_correct() {
                 .sum()
         })
         .collect();
-    assert_eq!(words(&ptx, 32).expect("runs"), expected);
+    assert_eq!(words(&ptx, 32).expect("the kernel faulted"), expected);
 }
 
 #[test]
@@ -266,13 +266,13 @@ fn redux_reduces_masked_lanes() {
     type Fold = fn(&[i32]) -> u32;
     let cases: [(&str, Fold); 8] = [
         ("add.s32", |x| x.iter().sum::<i32>() as u32),
-        ("min.s32", |x| *x.iter().min().expect("lanes") as u32),
-        ("max.s32", |x| *x.iter().max().expect("lanes") as u32),
+        ("min.s32", |x| *x.iter().min().expect("no lanes") as u32),
+        ("max.s32", |x| *x.iter().max().expect("no lanes") as u32),
         ("min.u32", |x| {
-            x.iter().map(|&x| x as u32).min().expect("lanes")
+            x.iter().map(|&x| x as u32).min().expect("no lanes")
         }),
         ("max.u32", |x| {
-            x.iter().map(|&x| x as u32).max().expect("lanes")
+            x.iter().map(|&x| x as u32).max().expect("no lanes")
         }),
         ("and.b32", |x| x.iter().fold(-1, |a, b| a & b) as u32),
         ("or.b32", |x| x.iter().fold(0, |a, b| a | b) as u32),
@@ -290,7 +290,7 @@ fn redux_reduces_masked_lanes() {
             st.global.u32 [%mine], %r2;"
         ));
         let evens: Vec<i32> = values.iter().step_by(2).copied().collect();
-        let actual = words(&ptx, 32).expect("runs");
+        let actual = words(&ptx, 32).expect("the kernel faulted");
         for (t, &word) in actual.iter().enumerate() {
             let members = if t % 2 == 0 { &evens } else { &values };
             assert_eq!(word, expected(members), "{operation} in lane {t}");
@@ -315,7 +315,7 @@ fn shuffle_predicates_and_votes_are_correct() {
     let expected: Vec<u32> = (0..32)
         .map(|t| if t < 3 { 3200 + t } else { 3100 + t - 3 })
         .collect();
-    assert_eq!(words(&ptx, 32).expect("runs"), expected);
+    assert_eq!(words(&ptx, 32).expect("the kernel faulted"), expected);
 }
 
 #[test]
@@ -329,7 +329,7 @@ fn elect_picks_the_lowest_lane() {
     .replace(".target sm_80", ".target sm_90")
     .replace(".version 7.0", ".version 8.0");
     let expected: Vec<u32> = (0..32).map(|t| if t == 4 { 104 } else { 4 }).collect();
-    assert_eq!(words(&ptx, 32).expect("runs"), expected);
+    assert_eq!(words(&ptx, 32).expect("the kernel faulted"), expected);
 }
 
 /// Both halves of a warp name all its lanes in shuffles at different places. As the PTX ISA specifies, each
@@ -358,7 +358,7 @@ fn matching_shuffles_at_different_places_make_progress() {
         .map(|t| if t < 16 { 5 + 2 } else { 3 * 21 + 18 })
         .collect();
     assert_eq!(
-        words(&kernel_of(&body("idx.b32")), 32).expect("runs"),
+        words(&kernel_of(&body("idx.b32")), 32).expect("the kernel faulted"),
         expected
     );
     // With different qualifiers, no lane ever reaches an instruction that matches the waiting one.

@@ -21,7 +21,7 @@ fn gate() -> String {
 fn wait_for(machine: &Machine, predicate: impl Fn(&Progress) -> bool) -> Progress {
     loop {
         let progress = machine.watch.progress();
-        let progress = progress.expect("the launch is under way");
+        let progress = progress.expect("the launch has ended");
         if predicate(&progress) {
             return progress;
         }

@@ -431,7 +431,7 @@ fn fault_in(blocks: u32, initial: &str, after: &str, threads: u32) -> Option<Fau
 }
 
 fn assert_fault_contains(fault_of: Option<FaultKind>, expected: &str) {
-    let text = fault_of.expect("a fault").to_string();
+    let text = fault_of.expect("the kernel did not fault").to_string();
     assert!(text.contains(expected), "{text}");
 }
 
@@ -552,8 +552,8 @@ fn invalid_forms_are_rejected_with_their_line() {
         (format!("{product}.m64n8k8.f32.tf32.tf32 {four}, %d1, %d2, 1, 1;"), "takes the result, two matrices"),
         (format!("{product}.m64n8k16.f32.f16.f16 {four}, %d1, %d2, 1, 1, 1;"), "takes the result, two matrices"),
         (format!("{product}.m64n8k8.f32.tf32.tf32 {four}, %d1;"), "takes the result, two matrices"),
-        (format!("{product}.m64n16k8.f32.tf32.tf32 {four}, %d1, %d2, 1, 1, 1;"), "the vector has 4 registers, but the instruction requires 8"),
-        (format!("{product}.m64n8k8.f32.tf32.tf32 {four}, {{%r1, %r2}}, %d2, 1, 1, 1;"), "the vector has 2 registers"),
+        (format!("{product}.m64n16k8.f32.tf32.tf32 {four}, %d1, %d2, 1, 1, 1;"), "expected a vector of 8 registers, found 4"),
+        (format!("{product}.m64n8k8.f32.tf32.tf32 {four}, {{%r1, %r2}}, %d2, 1, 1, 1;"), "a vector of 4 registers, found 2"),
         (format!("{product}.m64n8k8.f32.tf32.tf32 {four}, %d1, %r1, 1, 1, 1;"), "64 bits wide"),
         (format!("{product}.m64n8k8.f32.tf32.tf32 {four}, %d1, %d2, %r1, 1, 1;"), "a predicate"),
         (format!("{product}.m64n8k8.f32.tf32.tf32 {four}, %d1, %d2, 1, 2, 1;"), "must be literals: here 1 or -1"),
@@ -573,7 +573,7 @@ fn invalid_forms_are_rejected_with_their_line() {
     ] {
         let ptx = smallest(&instruction, "");
         let line = ptx.lines().position(|line| line.contains(&instruction));
-        let line = line.expect("a line") + 1;
+        let line = line.expect("no such line") + 1;
         let message = load_error(&ptx).to_string();
         assert!(message.starts_with(&format!("line {line}: ")), "{message}");
         assert!(message.contains(expected), "{message}");
@@ -599,9 +599,9 @@ fn wgmma_requires_an_sm_90a_module_and_hopper() {
         "{message}"
     );
     for device in ["rtx3090", "gtx970"] {
-        let device = DeviceSpec::named(device).expect("a preset");
+        let device = DeviceSpec::named(device).expect("no such preset");
         let loaded = cuda_sim::lower::load(&module, device, &mut Global::new(1 << 20));
-        let message = loaded.err().expect("refused").to_string();
+        let message = loaded.err().expect("the module was loaded").to_string();
         assert!(message.contains("the module is for sm_90a"), "{message}");
     }
 }
@@ -610,7 +610,7 @@ fn wgmma_requires_an_sm_90a_module_and_hopper() {
 fn proxy_fences_are_no_ops() {
     let fences = ["", ".global", ".shared::cta", ".shared::cluster"];
     let fences: String = fences
-        .map(|of| format!("fence.proxy.async{of};\n"))
+        .map(|space| format!("fence.proxy.async{space};\n"))
         .concat();
     assert_eq!(fault_of(&format!("{fences}{FENCE}"), WAIT, 128), None);
 }
@@ -620,7 +620,7 @@ fn wgmma_is_counted_once_per_warp() {
     let mut machine = Machine::profiling(&smallest(FENCE, WAIT));
     let out = machine.out::<u32>(3 * 256);
     let report = machine.run("k", 3, 256, params![out]);
-    let profile = report.profile.expect("a profile");
+    let profile = report.profile.expect("the launch has no profile");
     let counted = |name| profile.metric(name);
     assert_eq!(
         counted("smsp__inst_executed_pipe_tensor_op_hmma.sum"),

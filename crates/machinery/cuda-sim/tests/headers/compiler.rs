@@ -94,7 +94,7 @@ impl Compiler {
         let include = include();
         let options = [
             "-isystem",
-            include.to_str().expect("a path in UTF-8"),
+            include.to_str().expect("the path is not UTF-8"),
             "-include",
             "cuda_runtime.h",
             "-O3",
@@ -110,7 +110,7 @@ impl Compiler {
     /// Returns the PTX of a program. The program must compile for the host, too.
     pub fn ptx(&self, program: &str) -> String {
         let path = folder().join(program);
-        let text = std::fs::read_to_string(&path).expect("the program");
+        let text = std::fs::read_to_string(&path).expect("cannot read the program");
         let outputs = ["host", "device"].map(|side| {
             let result = self.compile(side, &text);
             let message = String::from_utf8_lossy(&result.stderr).into_owned();
@@ -118,7 +118,7 @@ impl Compiler {
                 result.status.success(),
                 "{program} for the {side}:\n{message}"
             );
-            String::from_utf8(result.stdout).expect("text")
+            String::from_utf8(result.stdout).expect("not UTF-8")
         });
         let [_, ptx] = outputs;
         ptx
@@ -144,10 +144,10 @@ fn output(mut command: Command, text: &str) -> Output {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .expect("clang starts");
-    let mut input = child.stdin.take().expect("its input");
+        .expect("cannot start clang");
+    let mut input = child.stdin.take().expect("stdin is not piped");
     // Ignore errors: a clang that exits without reading has printed the reason.
     let _ = input.write_all(text.as_bytes());
     drop(input);
-    child.wait_with_output().expect("clang ends")
+    child.wait_with_output().expect("cannot wait for clang")
 }

@@ -23,7 +23,7 @@ impl Machine {
         let context = driver.retain_primary(0).unwrap();
         let module = driver
             .load_module(context, ptx)
-            .unwrap_or_else(|error| panic!("does not load: {error}"));
+            .unwrap_or_else(|error| panic!("cannot load the module: {error}"));
         Self {
             driver,
             context,
@@ -37,7 +37,7 @@ impl Machine {
         let address = self
             .driver
             .allocate(self.context, bytes.len() as u64)
-            .expect("device memory");
+            .expect("out of device memory");
         let from = MemcpyAddress::Host(bytes.as_ptr().cast_mut());
         self.copy(MemcpyAddress::Device(address), from, bytes.len());
         address
@@ -54,7 +54,7 @@ impl Machine {
         let copy = Memcpy::linear(to, from, bytes as u64);
         // SAFETY: the host side of the copy, `bytes` in `buffer` or `read`, has `bytes` bytes and outlives
         // the call, which is synchronous. The copy writes only to its destination.
-        unsafe { self.driver.memcpy(self.context, &copy) }.expect("a copy");
+        unsafe { self.driver.memcpy(self.context, &copy) }.expect("the copy failed");
     }
 
     /// Runs a kernel that must succeed. Each parameter has 8 bytes; the last one may be shorter.
@@ -68,7 +68,7 @@ impl Machine {
         let function = self
             .driver
             .function(self.context, self.module, kernel)
-            .expect("a kernel of the module");
+            .expect("no such kernel");
         let config = LaunchConfig {
             function,
             grid: [blocks, 1, 1],
@@ -82,7 +82,7 @@ impl Machine {
         let outcome = self
             .driver
             .launch(self.context, StreamId::LEGACY, &config)
-            .expect("a launch");
+            .expect("the launch failed");
         assert_eq!(outcome.fault, None, "{kernel}");
         outcome
     }

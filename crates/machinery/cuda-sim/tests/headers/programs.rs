@@ -207,7 +207,8 @@ pub fn each_header(compiler: &Compiler) {
     let mut names: Vec<String> = ["", "crt/", "cooperative_groups/"]
         .into_iter()
         .flat_map(|folder| {
-            let entries = std::fs::read_dir(include().join(folder)).expect("the headers");
+            let entries =
+                std::fs::read_dir(include().join(folder)).expect("cannot list the headers");
             entries.filter_map(move |entry| {
                 let name = entry.ok()?.file_name().into_string().ok()?;
                 name.ends_with(".h").then(|| format!("{folder}{name}"))

@@ -28,7 +28,7 @@ impl Generator<'_> {
             let lines = self.copy_asynchronously();
             return Some(self.code(lines));
         }
-        // These instructions need whole warps.
+        // The instructions below need whole warps.
         let (partial, number) = (self.temporary('q'), self.statements + 1);
         let mut lines = vec![
             format!("setp.ne.u32 {partial}, %mask, 0xffffffff;"),

@@ -1,46 +1,46 @@
 //! Register instructions, in any form of the catalogue.
 
 use super::{Generator, pools};
-use crate::forms::{Form, form_name};
+use crate::forms::{TargetedForm, form_name};
 use crate::kernel::Slot;
 use crate::tree::Node;
 use crate::values::{self, Kind};
-use cuda_sim::lower::Known;
+use cuda_sim::lower::InstructionForm;
 use cuda_sim::ptx::ast::Type;
 
 impl Generator<'_> {
     /// Generates an instruction with an exact result.
     pub fn operation(&mut self) -> Node {
         let forms = self.forms;
-        let known = forms.exact.pick(&mut self.dice, self.target);
-        let guard = if ignores_guard(known) {
+        let form = forms.exact.pick(&mut self.dice, self.target);
+        let guard = if ignores_guard(form) {
             String::new()
         } else {
             self.guard()
         };
-        let defs = self.destinations(known);
+        let defs = self.destinations(form);
         let mut lines = Vec::new();
-        let uses = self.sources(known, &mut lines);
-        let name = form_name(known);
-        if has_unspecified_nan(known) {
-            let ty = known.defs[0];
+        let uses = self.sources(form, &mut lines);
+        let name = form_name(form);
+        if has_unspecified_nan(form) {
+            let ty = form.defs[0];
             let result = self.temporary(temporary_letter(ty));
             lines.push(format!("{name} {result}, {};", uses.join(", ")));
             self.canonicalize_nan(ty, &result, &mut lines);
             let bits = 8 * ty.bytes();
             lines.push(format!("{guard}mov.b{bits} {}, {result};", defs[0]));
-        } else if is_fusable(known) || may_widen(known) {
+        } else if is_fusable(form) || may_widen(form) {
             // The assembler cannot optimize across the `xor`, because it does not know that the register is
             // zero.
-            let bits = 8 * known.defs[0].bytes();
-            let result = self.temporary(temporary_letter(known.defs[0]));
+            let bits = 8 * form.defs[0].bytes();
+            let result = self.temporary(temporary_letter(form.defs[0]));
             lines.push(format!("{name} {result}, {};", uses.join(", ")));
             lines.push(format!(
                 "{guard}xor.b{bits} {}, {result}, %zero{bits};",
                 defs[0]
             ));
         } else {
-            let operands = operands(known, &defs, &uses);
+            let operands = operands(form, &defs, &uses);
             lines.push(format!("{guard}{name} {operands};"));
         }
         self.code(lines)
@@ -53,16 +53,16 @@ impl Generator<'_> {
             return self.operation();
         }
         let forms = self.forms;
-        let known = forms.approximate.pick(&mut self.dice, self.target);
+        let form = forms.approximate.pick(&mut self.dice, self.target);
         let slot = self.approximate.len();
         let mut lines = Vec::new();
         let mut uses = Vec::new();
-        for (n, &ty) in known.uses.iter().enumerate() {
+        for (n, &ty) in form.uses.iter().enumerate() {
             let source = self.register(ty, ty.bytes());
             lines.push(store_bits(ty, &format!("%A{slot}_{n}"), &source));
             uses.push(source);
         }
-        let letter = match known.defs[0].bytes() {
+        let letter = match form.defs[0].bytes() {
             2 => 'v',
             4 => 't',
             _ => 'u',
@@ -70,13 +70,13 @@ impl Generator<'_> {
         let result = self.temporary(letter);
         lines.push(format!(
             "{} {result}, {};",
-            form_name(known),
+            form_name(form),
             uses.join(", ")
         ));
-        lines.push(store_bits(known.defs[0], &format!("%A{slot}_r"), &result));
+        lines.push(store_bits(form.defs[0], &format!("%A{slot}_r"), &result));
         self.approximate.push(Slot::Approximate {
-            form: form_name(known),
-            operands: known.uses.len(),
+            form: form_name(form),
+            operands: form.uses.len(),
         });
         self.code(lines)
     }
@@ -85,37 +85,37 @@ impl Generator<'_> {
     /// instructions may clobber the carry flag.
     pub fn carry_chain(&mut self) -> Node {
         let forms = self.forms;
-        let fits_chain = |form: &Form, first: bool, bytes: u32| {
-            let known = &form.known;
-            let reads = known.mnemonic.ends_with('c');
-            reads != first && known.defs[0].bytes() == bytes
+        let fits_chain = |candidate: &TargetedForm, first: bool, bytes: u32| {
+            let form = &candidate.form;
+            let reads = form.mnemonic.ends_with('c');
+            reads != first && form.defs[0].bytes() == bytes
         };
         let bytes = if self.dice.chance(50) { 4 } else { 8 };
         let mut lines = Vec::new();
         for step in 0..self.dice.between(2, 5) {
-            let fits: Vec<&Form> = forms
+            let fits: Vec<&TargetedForm> = forms
                 .carry
                 .all
                 .iter()
                 .filter(|form| fits_chain(form, step == 0, bytes))
                 .collect();
-            let known = &fits[self.dice.below(fits.len())].known;
-            let defs = self.destinations(known);
-            let uses = self.sources(known, &mut Vec::new());
+            let form = &fits[self.dice.below(fits.len())].form;
+            let defs = self.destinations(form);
+            let uses = self.sources(form, &mut Vec::new());
             lines.push(format!(
                 "{} {};",
-                form_name(known),
-                operands(known, &defs, &uses)
+                form_name(form),
+                operands(form, &defs, &uses)
             ));
         }
         self.code(lines)
     }
 
     /// Returns distinct registers for the results.
-    fn destinations(&mut self, known: &Known) -> Vec<String> {
-        match known.defs[..] {
+    fn destinations(&mut self, form: &InstructionForm) -> Vec<String> {
+        match form.defs[..] {
             [ty] => {
-                let width = self.width(known, ty);
+                let width = self.width(form, ty);
                 vec![self.register(ty, width)]
             }
             [Type::Pred, _] => {
@@ -123,16 +123,16 @@ impl Generator<'_> {
                 let numbers = self.dice.sample(2, all);
                 numbers.iter().map(|n| format!("%p{n}")).collect()
             }
-            [ty, ..] => self.distinct_registers(ty, ty.bytes(), known.defs.len()),
+            [ty, ..] => self.distinct_registers(ty, ty.bytes(), form.defs.len()),
             [] => Vec::new(),
         }
     }
 
     /// Returns the width in bytes of an operand's register: the type's, or more if the form allows it.
-    fn width(&mut self, known: &Known, ty: Type) -> u32 {
+    fn width(&mut self, form: &InstructionForm, ty: Type) -> u32 {
         let natural = ty.bytes().max(2);
-        let exact = ty.is_float() || ty == Type::B32 || known.modifiers.contains(&"bf16");
-        if known.mnemonic != "cvt" || exact {
+        let exact = ty.is_float() || ty == Type::B32 || form.modifiers.contains(&"bf16");
+        if form.mnemonic != "cvt" || exact {
             return natural;
         }
         [natural, natural, (2 * natural).min(8), 8][self.dice.below(4)]
@@ -140,15 +140,15 @@ impl Generator<'_> {
 
     /// Returns the source operands: registers, and sometimes a literal. Preparatory instructions are appended
     /// to `lines`.
-    fn sources(&mut self, known: &Known, lines: &mut Vec<String>) -> Vec<String> {
+    fn sources(&mut self, form: &InstructionForm, lines: &mut Vec<String>) -> Vec<String> {
         let mut literals = 0;
         let mut sources = Vec::new();
-        for (n, &ty) in known.uses.iter().enumerate() {
-            let is_count = is_bit_count(known, n);
-            if is_count && !known.carries && self.dice.chance(75) {
+        for (n, &ty) in form.uses.iter().enumerate() {
+            let is_count = is_bit_count(form, n);
+            if is_count && !form.carries && self.dice.chance(75) {
                 // The assembler sometimes miscompiles literals beyond the word: a bit field that
                 // begins there, or a shift by 64 bits under a predicate.
-                let max = 8 * known.defs[0].bytes() as usize;
+                let max = 8 * form.defs[0].bytes() as usize;
                 if self.dice.chance(50) {
                     sources.push(self.dice.below(max).to_string());
                 } else {
@@ -157,7 +157,7 @@ impl Generator<'_> {
                 continue;
             }
             // Larger values give undefined results.
-            let max = match (known.mnemonic, n) {
+            let max = match (form.mnemonic, n) {
                 ("fns", 1) => Some(31),
                 ("bfe" | "bfi", _) if is_count => Some(255),
                 _ => None,
@@ -167,11 +167,11 @@ impl Generator<'_> {
                 continue;
             }
             let literal =
-                literals == 0 && !is_count && may_be_literal(known, n) && self.dice.chance(12);
+                literals == 0 && !is_count && may_be_literal(form, n) && self.dice.chance(12);
             literals += usize::from(literal);
-            let width = self.width(known, ty);
+            let width = self.width(form, ty);
             sources.push(match ty {
-                Type::Pred if matches!(known.mnemonic, "setp" | "set") => {
+                Type::Pred if matches!(form.mnemonic, "setp" | "set") => {
                     self.maybe_negated_predicate()
                 }
                 _ if literal => self.literal(ty),
@@ -188,7 +188,7 @@ impl Generator<'_> {
                 }
             });
         }
-        if known.literal {
+        if form.literal {
             sources.push(self.dice.below(256).to_string());
         }
         sources
@@ -324,29 +324,29 @@ pub fn store_bits(ty: Type, to: &str, from: &str) -> String {
 }
 
 /// Returns true for a product that the assembler may fuse with a sum, because no rounding mode is given.
-fn is_fusable(known: &Known) -> bool {
+fn is_fusable(form: &InstructionForm) -> bool {
     let rounds = ["rn", "rz", "rm", "rp"];
-    known.mnemonic == "mul"
-        && known.defs[0].is_float()
-        && !known.modifiers.iter().any(|name| rounds.contains(name))
+    form.mnemonic == "mul"
+        && form.defs[0].is_float()
+        && !form.modifiers.iter().any(|name| rounds.contains(name))
 }
 
 /// Returns true for forms whose guard NVIDIA's assembler (ptxas of CUDA 13.0, at every level) ignores: `testp`
 /// writes its predicate even if the guard is false, and so does a `set` with a float result or one that
 /// compares halves.
-fn ignores_guard(known: &Known) -> bool {
-    matches!(known.mnemonic, "set" | "testp")
+fn ignores_guard(form: &InstructionForm) -> bool {
+    matches!(form.mnemonic, "set" | "testp")
 }
 
 /// Returns true if PTX does not specify which NaN the form returns: for two NaN doubles it may be either,
 /// because the assembler may reorder operands; a negation, the minimum of a register and itself, and a
 /// conversion to the same type may be optimized away.
-fn has_unspecified_nan(known: &Known) -> bool {
-    let ty = known.defs[0];
+fn has_unspecified_nan(form: &InstructionForm) -> bool {
+    let ty = form.defs[0];
     ty.is_float()
-        && match known.mnemonic {
+        && match form.mnemonic {
             "min" | "max" | "neg" | "abs" => true,
-            "cvt" => known.uses[0] == ty,
+            "cvt" => form.uses[0] == ty,
             "add" | "sub" | "mul" | "fma" | "mad" | "div" => ty == Type::F64,
             _ => false,
         }
@@ -354,8 +354,8 @@ fn has_unspecified_nan(known: &Known) -> bool {
 
 /// Returns true for 16-bit sums and similar forms whose result the assembler (ptxas of CUDA 13.0, from -O1
 /// on) may leave in 32 bits: it compares the negation of -32768 as 32768.
-fn may_widen(known: &Known) -> bool {
-    known.defs[0] == Type::S16 && known.mnemonic != "cvt"
+fn may_widen(form: &InstructionForm) -> bool {
+    form.defs[0] == Type::S16 && form.mnemonic != "cvt"
 }
 
 /// Returns the letter of the temporary registers for a type.
@@ -368,8 +368,8 @@ fn temporary_letter(ty: Type) -> char {
 }
 
 /// Returns true if this source is a number of bits.
-fn is_bit_count(known: &Known, source: usize) -> bool {
-    match known.mnemonic {
+fn is_bit_count(form: &InstructionForm, source: usize) -> bool {
+    match form.mnemonic {
         "shl" | "shr" | "szext" => source == 1,
         "shf" => source == 2,
         "bfe" => source >= 1,
@@ -381,8 +381,8 @@ fn is_bit_count(known: &Known, source: usize) -> bool {
 }
 
 /// Returns true if this source may be a literal.
-fn may_be_literal(known: &Known, source: usize) -> bool {
-    let ty = known.uses[source];
+fn may_be_literal(form: &InstructionForm, source: usize) -> bool {
+    let ty = form.uses[source];
     let has_literals = !matches!(
         ty,
         Type::Pred
@@ -393,18 +393,18 @@ fn may_be_literal(known: &Known, source: usize) -> bool {
             | Type::U16x2
             | Type::S16x2
     );
-    has_literals && known.uses.len() > 1 && known.operand_lengths.iter().all(|&length| length == 1)
+    has_literals && form.uses.len() > 1 && form.operand_lengths.iter().all(|&length| length == 1)
 }
 
 /// Formats the operands: vectors in braces, pairs of predicates as `p|q`.
-fn operands(known: &Known, defs: &[String], uses: &[String]) -> String {
+fn operands(form: &InstructionForm, defs: &[String], uses: &[String]) -> String {
     let mut flat = defs.iter().chain(uses).cloned();
     let mut texts = Vec::new();
-    for &length in &known.operand_lengths {
+    for &length in &form.operand_lengths {
         let parts: Vec<String> = flat.by_ref().take(length).collect();
         texts.push(match length {
             1 => parts[0].clone(),
-            _ if known.defs[0] == Type::Pred => parts.join("|"),
+            _ if form.defs[0] == Type::Pred => parts.join("|"),
             _ => format!("{{{}}}", parts.join(", ")),
         });
     }

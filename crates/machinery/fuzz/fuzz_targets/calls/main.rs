@@ -60,7 +60,7 @@ impl Call {
     }
 }
 
-/// As many calls as the input's bytes give, at most [`MAX_CALLS`].
+/// The calls of an input, at most [`MAX_CALLS`].
 #[derive(Debug)]
 struct Calls(Vec<Call>);
 

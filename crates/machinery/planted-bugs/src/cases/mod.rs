@@ -147,8 +147,8 @@ mod tests {
         for case in all().iter().filter(|case| !case.marks.kind.is_host_bug()) {
             for line in case.marks.lines.iter().chain(&case.marks.with) {
                 let loc = format!("\t.loc\t1 {line} ");
-                let found = case.source.ptx.contains(&loc);
-                assert!(found, "{}:{line} has no code", case.source.file);
+                let is_present = case.source.ptx.contains(&loc);
+                assert!(is_present, "{}:{line} has no code", case.source.file);
             }
         }
     }

@@ -91,7 +91,7 @@ impl Machine {
             watch: None,
             profile,
             checks: Checks::NONE,
-            conditions: Conditions::USUAL,
+            conditions: Conditions::DEFAULT,
         };
         launch(&self.program, &self.global, &self.device, &configuration)
             .expect("the kernel failed")

@@ -198,7 +198,7 @@ impl Users {
 impl Line {
     /// Records that a block accesses `words` of the line, which has index `number` in its allocation.
     #[inline(always)]
-    pub fn touch(&self, sole_users: &SoleUsers, number: usize, words: u32, by: BlockAccess) {
+    pub fn record(&self, sole_users: &SoleUsers, number: usize, words: u32, by: BlockAccess) {
         let (block, site) = (by.block_tag(), by.site_bit());
         let users = &self.users[usize::from(by.write)];
         if users.contains(block, words, site) {

@@ -89,7 +89,7 @@ impl AllocationShadow {
 
     /// Records an access of `bytes` bytes from `offset` on, all of which must be inside the allocation.
     #[inline(always)]
-    pub fn touch(
+    pub fn record(
         &self,
         recent_accesses: &mut RecentAccesses,
         offset: u64,
@@ -107,7 +107,7 @@ impl AllocationShadow {
             let number = line as usize;
             let line = self.line(number);
             if !recent_accesses.contains_or_insert(line, words, by) {
-                line.touch(&self.sole_users, number, words, by);
+                line.record(&self.sole_users, number, words, by);
             }
             word = to;
         }

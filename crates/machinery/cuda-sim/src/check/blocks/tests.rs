@@ -9,7 +9,7 @@ fn racy_words_in_any_order(uses: &[(u64, u64, u64, bool)]) -> Vec<(u64, u64, u64
         let lines = AllocationShadow::new(1000);
         let mut recent_accesses = RecentAccesses::default();
         for &(block, offset, bytes, write) in uses {
-            lines.touch(
+            lines.record(
                 &mut recent_accesses,
                 offset,
                 bytes,

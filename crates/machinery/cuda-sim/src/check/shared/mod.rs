@@ -135,7 +135,7 @@ impl SharedShadow {
 
     /// Returns true if `bytes` bytes from `at` on are inside the memory.
     #[inline(always)]
-    pub fn holds(&self, at: u64, bytes: u64) -> bool {
+    pub fn contains(&self, at: u64, bytes: u64) -> bool {
         at < self.bytes && self.bytes - at >= bytes
     }
 
@@ -156,7 +156,7 @@ impl SharedShadow {
 
     /// Records that a lane has started a copy to `bytes` bytes at `at` (`stamp` is [`PENDING`]), or has
     /// waited for it: then the bytes count as written at `stamp`.
-    pub fn copied(&mut self, stamp: u32, accessor: Accessor, at: u64, bytes: u64) {
+    pub fn record_copy(&mut self, stamp: u32, accessor: Accessor, at: u64, bytes: u64) {
         self.pending |= stamp == PENDING;
         self.last_write = self.last_write.max(stamp);
         let first = (at >> self.granule) as usize;

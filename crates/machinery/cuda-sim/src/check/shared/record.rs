@@ -53,7 +53,7 @@ impl SharedShadow {
             } else {
                 bytes
             };
-            valid &= self.holds(start, span)
+            valid &= self.contains(start, span)
                 && start & (bytes - 1) == 0
                 && self.written.is_initialized(start, span);
         }

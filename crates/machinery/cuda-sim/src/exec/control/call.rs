@@ -23,7 +23,7 @@ pub unsafe fn call_pointer(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operand 0 is a 64-bit row.
     let pointer = unsafe { sm.row::<u64>(inst, 0) };
     let program = sm.grid.program.clone();
-    let mut ways: Vec<(u32, usize)> = Vec::new();
+    let mut paths: Vec<(u32, usize)> = Vec::new();
     for lane in active(sm.mask) {
         let address = pointer[lane];
         let number = address.wrapping_sub(FUNCTION_BASE) / FUNCTION_STEP;
@@ -36,13 +36,13 @@ pub unsafe fn call_pointer(sm: &mut Sm, inst: &Inst) -> Next {
         if !valid {
             return sm.fail(inst, lane, FaultKind::InvalidCall { address });
         }
-        join(&mut ways, lane, number as usize);
+        join(&mut paths, lane, number as usize);
     }
-    enter_calls(sm, inst, &ways)
+    enter_calls(sm, inst, &paths)
 }
 
 /// Suspends the running split at the next instruction while its lanes execute the called functions.
-fn enter_calls(sm: &mut Sm, inst: &Inst, ways: &[(u32, usize)]) -> Next {
+fn enter_calls(sm: &mut Sm, inst: &Inst, paths: &[(u32, usize)]) -> Next {
     let program = sm.grid.program.clone();
     let site = &program.call_sites[inst.imm as usize];
     let base = sm.local_base + site.caller_bytes;
@@ -50,10 +50,10 @@ fn enter_calls(sm: &mut Sm, inst: &Inst, ways: &[(u32, usize)]) -> Next {
     let passed = passed
         .chain(site.results.iter().map(|&(from, _, bytes)| from + bytes))
         .max();
-    for &(lanes, function) in ways {
+    for &(lanes, function) in paths {
         // A call through a pointer may pass more arguments than the callee declares.
-        let own = program.functions[function].local_bytes;
-        let needed = base.saturating_add(own.max(passed.unwrap_or(0)));
+        let declared = program.functions[function].local_bytes;
+        let needed = base.saturating_add(declared.max(passed.unwrap_or(0)));
         if needed > sm.locals.bytes {
             let kind = FaultKind::StackOverflow {
                 needed,
@@ -70,7 +70,7 @@ fn enter_calls(sm: &mut Sm, inst: &Inst, ways: &[(u32, usize)]) -> Next {
     let after = sm.address_of(inst) + 1;
     sm.suspend(after, SplitState::Waiting);
     let caller = sm.block.warp().current;
-    for &(lanes, number) in ways {
+    for &(lanes, number) in paths {
         let function = &program.functions[number];
         let registers = sm.windows.take_called(&program.functions, number);
         let warp = sm.block.warp_mut();
@@ -99,7 +99,7 @@ pub unsafe fn take_results(sm: &mut Sm, inst: &Inst) -> Next {
 }
 
 /// Copies within the active lanes' local memory. Each part is `(from, to, bytes)`, relative to the two bases.
-fn copy_local(sm: &mut Sm, parts: &[(u32, u32, u32)], from_base: u32, to_base: u32) {
+fn copy_local(sm: &mut Sm, segments: &[(u32, u32, u32)], from_base: u32, to_base: u32) {
     let stride = sm.locals.bytes as usize;
     let mask = sm.mask;
     let Some(local) = sm.block.warp_mut().local.as_mut() else {
@@ -107,7 +107,7 @@ fn copy_local(sm: &mut Sm, parts: &[(u32, u32, u32)], from_base: u32, to_base: u
     };
     for lane in active(mask) {
         let stack = &mut local[lane * stride..(lane + 1) * stride];
-        for &(from, to, bytes) in parts {
+        for &(from, to, bytes) in segments {
             let from = (from_base + from) as usize;
             stack.copy_within(from..from + bytes as usize, (to_base + to) as usize);
         }

@@ -37,7 +37,7 @@ pub unsafe fn enter(sm: &mut Sm, inst: &Inst) -> Next {
 ///
 /// # Safety
 /// As for [`enter`].
-pub unsafe fn enter_meeting(sm: &mut Sm, inst: &Inst) -> Next {
+pub unsafe fn enter_reconvergence(sm: &mut Sm, inst: &Inst) -> Next {
     if sm.reconverge == sm.address_of(inst) {
         return sm.arrive();
     }
@@ -51,7 +51,7 @@ fn yield_turn(sm: &mut Sm, inst: &Inst) -> Next {
     sm.suspend(here, SplitState::Ready);
     let ran = sm.current_turn();
     let warp = sm.block.warp_mut();
-    if ran.left > 0 {
+    if ran.remaining > 0 {
         // Only a slice of the turn is over: the split keeps its place.
         warp.turn = Some(ran);
         warp.ready.push_front(warp.current);
@@ -110,10 +110,10 @@ fn branch(sm: &mut Sm, inst: &Inst, taken: u32) -> Next {
 }
 
 /// Adds `lane` to the lanes with the same target.
-fn join<T: PartialEq>(ways: &mut Vec<(u32, T)>, lane: usize, to: T) {
-    match ways.iter_mut().find(|(_, way)| *way == to) {
+fn join<T: PartialEq>(paths: &mut Vec<(u32, T)>, lane: usize, to: T) {
+    match paths.iter_mut().find(|(_, target)| *target == to) {
         Some((lanes, _)) => *lanes |= 1 << lane,
-        None => ways.push((1 << lane, to)),
+        None => paths.push((1 << lane, to)),
     }
 }
 
@@ -126,7 +126,7 @@ pub unsafe fn branch_table(sm: &mut Sm, inst: &Inst) -> Next {
     let index = unsafe { sm.row::<u32>(inst, 0) };
     let program = sm.grid.program.clone();
     let table = &program.tables[inst.imm as usize];
-    let mut ways: Vec<(u32, u32)> = Vec::new();
+    let mut paths: Vec<(u32, u32)> = Vec::new();
     for lane in active(sm.mask) {
         let Some(&target) = table.get(index[lane] as usize) else {
             return sm.fail(
@@ -137,13 +137,13 @@ pub unsafe fn branch_table(sm: &mut Sm, inst: &Inst) -> Next {
                 },
             );
         };
-        join(&mut ways, lane, target);
+        join(&mut paths, lane, target);
     }
-    if let [(_, target)] = ways[..] {
+    if let [(_, target)] = paths[..] {
         return sm.at(target);
     }
     sm.counts.divergent_branches += 1;
-    sm.part(&ways, inst.arg1)
+    sm.part(&paths, inst.arg1)
 }
 
 /// Predicates the next instruction: runs it only in lanes whose predicate 0 is true, or false if `arg0` is 1.
@@ -207,6 +207,6 @@ pub unsafe fn sleep(sm: &mut Sm, inst: &Inst) -> Next {
 ///
 /// # Safety
 /// As for [`enter`].
-pub unsafe fn nothing(_: &mut Sm, inst: &Inst) -> Next {
+pub unsafe fn no_op(_: &mut Sm, inst: &Inst) -> Next {
     inst.next()
 }

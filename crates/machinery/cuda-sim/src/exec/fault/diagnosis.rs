@@ -40,7 +40,8 @@ const OVERFLOWED: u64 = 1 << 30;
 /// Distance in bytes past an allocation that threads without an element may reach.
 const SOME_THREADS: u64 = 4096;
 
-const NO_GUARD: &str = "`<=` instead of `<`, or a missing `if (i < n)` for the threads past the end";
+const NO_GUARD: &str =
+    "`<=` instead of `<`, or a missing `if (i < n)` for the threads past the end";
 const BELOW_ZERO: &str = "a negative index: the neighbour of the first element, or a halo to \
                           the left";
 const WRAPPED: &str = "an unsigned index that wrapped below zero, such as `i - 1` for `i == 0`";
@@ -66,8 +67,8 @@ impl Diagnosis {
                 space,
                 ..
             } => match space {
-                "shared memory" => Some(of_shared(address, sizes)),
-                "local memory" => Some(of_local(address, sizes.local)),
+                "shared memory" => Some(diagnose_shared(address, sizes)),
+                "local memory" => Some(diagnose_local(address, sizes.local)),
                 "constant memory" => {
                     let bank = sizes.constants;
                     diagnosis(
@@ -81,7 +82,7 @@ impl Diagnosis {
                     format!("the parameters take {}", count(sizes.params.into())),
                     "an index past the end of an array in a parameter",
                 ),
-                _ => Some(of_device(address, bytes.into(), space, global, sizes)),
+                _ => Some(diagnose_device(address, bytes.into(), space, global, sizes)),
             },
             FaultKind::MisalignedAddress { address, bytes } => diagnosis(
                 FindingKind::Misaligned,
@@ -103,16 +104,16 @@ impl Diagnosis {
                 String::new(),
                 "a function pointer taken on the host, or one never set",
             ),
-            FaultKind::BarrierNeverOpens { .. } => sync(FindingKind::BarrierNeverOpens),
-            FaultKind::WarpSyncNeverOpens { .. } => sync(FindingKind::AbsentLanes),
-            FaultKind::WarpIncomplete { .. } => sync(FindingKind::WarpIncomplete),
-            FaultKind::InvalidBarrier { .. } => sync(FindingKind::InvalidBarrier),
+            FaultKind::BarrierNeverOpens { .. } => diagnose_sync(FindingKind::BarrierNeverOpens),
+            FaultKind::WarpSyncNeverOpens { .. } => diagnose_sync(FindingKind::AbsentLanes),
+            FaultKind::WarpIncomplete { .. } => diagnose_sync(FindingKind::WarpIncomplete),
+            FaultKind::InvalidBarrier { .. } => diagnose_sync(FindingKind::InvalidBarrier),
             _ => None,
         }
     }
 }
 
-fn sync(kind: FindingKind) -> Option<Diagnosis> {
+fn diagnose_sync(kind: FindingKind) -> Option<Diagnosis> {
     Some(Diagnosis {
         kind,
         details: String::new(),
@@ -120,47 +121,48 @@ fn sync(kind: FindingKind) -> Option<Diagnosis> {
     })
 }
 
-fn of_shared(at: u64, sizes: Sizes) -> Diagnosis {
+fn diagnose_shared(at: u64, sizes: Sizes) -> Diagnosis {
     let total = u64::from(sizes.shared) + u64::from(sizes.dynamic);
     let past = at.wrapping_sub(total);
     let negative = past > u64::MAX / 2;
-    let (kind, details, likely_cause) = if in_window(at, LOCAL_WINDOW) || in_window(at, PARAM_WINDOW) {
-        let details = "it is an address of the thread's own memory";
-        return wrong_space(
-            details.to_owned(),
-            "a pointer to a local variable, used as shared",
-        );
-    } else if total == 0 {
-        (
-            FindingKind::OutOfBounds,
-            "the block has no shared memory".to_owned(),
-            "an `extern __shared__` array, but a launch without dynamic shared memory",
-        )
-    } else if negative || at > u64::from(u32::MAX / 2) {
-        let before = (at as u32).wrapping_neg();
-        (
-            FindingKind::OutOfBounds,
-            format!("{} before the block's shared memory", count(before.into())),
-            BELOW_ZERO,
-        )
-    } else {
-        let likely_cause = match sizes.dynamic {
-            0 => "an index past the end of a `__shared__` array",
-            _ => {
-                "an index past the end of a `__shared__` array, or a launch with too little \
+    let (kind, details, likely_cause) =
+        if in_window(at, LOCAL_WINDOW) || in_window(at, PARAM_WINDOW) {
+            let details = "it is an address of the thread's own memory";
+            return wrong_space(
+                details.to_owned(),
+                "a pointer to a local variable, used as shared",
+            );
+        } else if total == 0 {
+            (
+                FindingKind::OutOfBounds,
+                "the block has no shared memory".to_owned(),
+                "an `extern __shared__` array, but a launch without dynamic shared memory",
+            )
+        } else if negative || at > u64::from(u32::MAX / 2) {
+            let before = (at as u32).wrapping_neg();
+            (
+                FindingKind::OutOfBounds,
+                format!("{} before the block's shared memory", count(before.into())),
+                BELOW_ZERO,
+            )
+        } else {
+            let likely_cause = match sizes.dynamic {
+                0 => "an index past the end of a `__shared__` array",
+                _ => {
+                    "an index past the end of a `__shared__` array, or a launch with too little \
                   dynamic shared memory for an `extern` array"
-            }
+                }
+            };
+            (
+                FindingKind::OutOfBounds,
+                format!(
+                    "{} the block's {} of shared memory",
+                    past_end(past),
+                    count(total)
+                ),
+                likely_cause,
+            )
         };
-        (
-            FindingKind::OutOfBounds,
-            format!(
-                "{} the block's {} of shared memory",
-                past_end(past),
-                count(total)
-            ),
-            likely_cause,
-        )
-    };
     Diagnosis {
         kind,
         details,
@@ -168,7 +170,7 @@ fn of_shared(at: u64, sizes: Sizes) -> Diagnosis {
     }
 }
 
-fn of_local(at: u64, local: u32) -> Diagnosis {
+fn diagnose_local(at: u64, local: u32) -> Diagnosis {
     let past = at.saturating_sub(local.into());
     let details = match at < 1 << 31 {
         true => format!(
@@ -185,11 +187,11 @@ fn of_local(at: u64, local: u32) -> Diagnosis {
     }
 }
 
-fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) -> Diagnosis {
+fn diagnose_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) -> Diagnosis {
     let generic = space == "memory";
     if in_window(at, SHARED_WINDOW) {
         return match generic {
-            true => of_shared(at - SHARED_WINDOW, sizes),
+            true => diagnose_shared(at - SHARED_WINDOW, sizes),
             false => wrong_space(
                 "it is an address of shared memory".to_owned(),
                 "a pointer to a `__shared__` array, used as one to device memory",
@@ -198,7 +200,7 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
     }
     if in_window(at, LOCAL_WINDOW) {
         return match generic {
-            true => of_local(at - LOCAL_WINDOW, sizes.local),
+            true => diagnose_local(at - LOCAL_WINDOW, sizes.local),
             false => wrong_space(
                 "it is an address of the thread's own memory".to_owned(),
                 "a pointer to a local variable, used by another thread or kernel",
@@ -207,7 +209,10 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
     }
     if (FUNCTION_BASE..FUNCTION_BASE + NEAR_NULL).contains(&at) || in_window(at, PARAM_WINDOW) {
         let details = "it is an address of code or of parameters";
-        return wrong_space(details.to_owned(), "a function pointer, used as one to data");
+        return wrong_space(
+            details.to_owned(),
+            "a function pointer, used as one to data",
+        );
     }
     if let Some(home) = global.inaccessible_owner(at) {
         return wrong_space(
@@ -266,10 +271,9 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
             "a host pointer passed to the kernel instead of a device pointer",
         );
     }
-    if let Some((record, _)) = global
-        .records()
-        .find_map(|record| Some((wrapped_size(&record)?, record)).map(|(size, record)| (record, size)))
-    {
+    if let Some((record, _)) = global.records().find_map(|record| {
+        Some((wrapped_size(&record)?, record)).map(|(size, record)| (record, size))
+    }) {
         return Diagnosis {
             kind: FindingKind::OutOfBounds,
             details: format!("almost 2^32 elements past {}", allocation(&record)),

@@ -1,6 +1,6 @@
 //! Control flow of a gang: basic-block entries, branches, barriers and thread exit.
 
-use crate::exec::gang::{MAX_WARPS, StopReason};
+use crate::exec::gang_state::{MAX_WARPS, StopReason};
 use crate::exec::sm::{CodePair, Inst, Next, Sm};
 use crate::exec::warp::NO_INDEX;
 use crate::lanes::FULL;
@@ -161,7 +161,7 @@ fn exit_some(sm: &mut Sm, end: u32, leaving: [u32; MAX_WARPS]) {
     // SAFETY: `end` is a branch target, which the lowering checked to lie in the code.
     let block = unsafe { &*sm.at(end) };
     let mut staying = 0;
-    let left = sm.gang.left(sm.deadline, sm.clock);
+    let remaining = sm.gang.remaining(sm.deadline, sm.clock);
     for member in 0..sm.gang.count {
         let (index, mask, leaves) = (
             sm.gang.warps[member],
@@ -186,7 +186,9 @@ fn exit_some(sm: &mut Sm, end: u32, leaving: [u32; MAX_WARPS]) {
         }
     }
     sm.gang.count = staying;
-    sm.deadline = sm.clock.wrapping_add(left.wrapping_mul(staying as u64));
+    sm.deadline = sm
+        .clock
+        .wrapping_add(remaining.wrapping_mul(staying as u64));
     sm.gang.seal(sm.gang.uniform_frame);
     sm.activate_all_lanes();
 }
@@ -208,7 +210,7 @@ pub unsafe fn diverge(sm: &mut Sm, inst: &Inst) -> Next {
 /// As for [`enter`].
 pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
     // A uniform barrier number and thread count are the same for all warps of the gang.
-    let alike = inst.uniform & 0b11 == 0b11;
+    let is_uniform = inst.uniform & 0b11 == 0b11;
     // SAFETY: operands 0 and 1 are 32-bit rows, and the uniform frame has the layout of the warps' frames.
     let [barrier, expected] = [0, 1].map(|n| unsafe {
         *sm.gang
@@ -217,7 +219,7 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
             .cast::<u32>()
     });
     let all = sm.gang.threads == u64::from(sm.block.alive);
-    if !(alike && all && sm.passes_barrier(inst, barrier, expected)) {
+    if !(is_uniform && all && sm.passes_barrier(inst, barrier, expected)) {
         // SAFETY: `inst` is the instruction this handler was called with.
         return unsafe { warp_by_warp(sm, inst) };
     }

@@ -1,6 +1,6 @@
 //! Access to the single warps of the running gang, and its disbanding.
 
-use crate::exec::gang::{Gang, StopReason};
+use crate::exec::gang_state::{Gang, StopReason};
 use crate::exec::lanewise::Lane;
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::exec::warp::{NO_INDEX, SplitState};
@@ -63,21 +63,21 @@ impl Sm {
     }
 
     /// Disbands the gang: warp `member` continues alone at `pc_of(member)`. It stops at the reconvergence point
-    /// `meet`, so that the gang can form again, except in a profiled block, where its slice continues.
-    pub fn disband(&mut self, meet: u32, pc_of: impl Fn(usize) -> u32) -> Next {
+    /// `reconvergence`, so that the gang can form again, except in a profiled block, where its slice continues.
+    pub fn disband(&mut self, reconvergence: u32, pc_of: impl Fn(usize) -> u32) -> Next {
         self.materialize_warps();
-        let meet = match self.profiler {
+        let reconvergence = match self.profiler {
             Some(_) => NO_INDEX,
-            None => meet,
+            None => reconvergence,
         };
         for member in 0..self.gang.count {
             let warp = &mut self.block.warps[self.gang.warps[member]];
             self.gang.at_reconvergence[member] = false;
             if warp.current != NO_INDEX {
                 let pc = pc_of(member);
-                let arrived = pc == meet;
+                let arrived = pc == reconvergence;
                 self.gang.at_reconvergence[member] = arrived;
-                warp.resume_at(pc, if arrived { NO_INDEX } else { meet });
+                warp.resume_at(pc, if arrived { NO_INDEX } else { reconvergence });
             }
         }
         std::ptr::null()

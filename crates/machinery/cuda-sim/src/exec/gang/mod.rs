@@ -36,9 +36,7 @@ mod control;
 mod formation;
 mod members;
 mod run;
-mod state;
 
 pub use control::{
     ExitPath, barrier, branch_if, branch_unless, diverge, enter, exit, warp_by_warp,
 };
-pub use state::{Gang, GangScope, MAX_WARPS, SOLO_BLOCK_INTERVAL, StopReason, WarpGroup, size};

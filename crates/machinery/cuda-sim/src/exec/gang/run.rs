@@ -1,6 +1,6 @@
 //! Execution of a group of warps: as a gang while they are converged, otherwise one by one.
 
-use crate::exec::gang::{Gang, StopReason};
+use crate::exec::gang_state::{Gang, StopReason};
 use crate::exec::sm::Sm;
 use crate::exec::warp::{NO_INDEX, Turn};
 use std::ops::Range;
@@ -41,16 +41,16 @@ impl Sm {
             return self.run_separately(warps);
         }
         let turn = self.take_shared_turn();
-        let slice = turn.left.min(self.slice);
+        let slice = turn.remaining.min(self.slice);
         let reads = self.counts.reads;
         self.deadline = self.clock + slice * self.gang.count as u64;
         self.set_deferred(true);
         let stopped = self.run_gang(number, warps.clone());
         self.set_deferred(false);
-        let ran = slice.wrapping_sub(self.gang.left(self.deadline, self.clock));
+        let ran = slice.wrapping_sub(self.gang.remaining(self.deadline, self.clock));
         let read = self.counts.reads > reads;
         let after = Turn {
-            left: turn.left.saturating_sub(ran),
+            remaining: turn.remaining.saturating_sub(ran),
             read: turn.read || read,
             ..turn
         };
@@ -159,14 +159,14 @@ impl Sm {
 
     /// Releases the registers and local memory of the group's warps that have ended.
     fn release_finished(&mut self, number: usize, warps: Range<usize>) {
-        let mut living = false;
+        let mut any_alive = false;
         for warp in &mut self.block.warps[warps] {
-            living |= warp.alive != 0;
+            any_alive |= warp.alive != 0;
             if warp.alive == 0 {
                 self.locals.recycle(warp.local.take());
             }
         }
-        if !living && let Some(window) = self.block.groups[number].window.take() {
+        if !any_alive && let Some(window) = self.block.groups[number].window.take() {
             self.windows.recycle(window);
         }
     }

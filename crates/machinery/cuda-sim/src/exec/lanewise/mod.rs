@@ -14,7 +14,7 @@ mod values;
 pub use predicates::*;
 pub use values::*;
 
-use super::gang::Gang;
+use super::gang_state::Gang;
 use super::sm::{Inst, Sm};
 use crate::lanes::LANES;
 #[cfg(target_arch = "x86_64")]

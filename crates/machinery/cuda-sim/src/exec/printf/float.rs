@@ -5,13 +5,13 @@
 /// Formats `value` by the conversion `specification` (`%`, flags, width, precision) and `kind` (one of
 /// `fFeEgGaA`).
 pub fn format_float(specification: &str, kind: u8, value: f64) -> String {
-    let rest = specification.trim_start_matches(['%', '-', '+', ' ', '#', '0']);
-    let flags = &specification[..specification.len() - rest.len()];
-    let (width, precision) = match rest.split_once('.') {
+    let remaining = specification.trim_start_matches(['%', '-', '+', ' ', '#', '0']);
+    let flags = &specification[..specification.len() - remaining.len()];
+    let (width, precision) = match remaining.split_once('.') {
         // A negative precision from an argument counts as absent; a lone point means 0.
         Some((width, precision)) if precision.starts_with('-') => (width, None),
         Some((width, precision)) => (width, Some(precision.parse().unwrap_or(0))),
-        None => (rest, None),
+        None => (remaining, None),
     };
     let width: usize = width.parse().unwrap_or(0);
     // No number has more digits.
@@ -105,9 +105,9 @@ fn hexadecimal(magnitude: f64, precision: Option<usize>, alternate: bool) -> Str
         .filter(|&n| n > 0)
     {
         let unit = 1 << (4 * dropped);
-        let (rest, half) = (digits % unit, unit / 2);
-        digits -= rest;
-        if rest > half || rest == half && digits & unit != 0 {
+        let (remaining, half) = (digits % unit, unit / 2);
+        digits -= remaining;
+        if remaining > half || remaining == half && digits & unit != 0 {
             digits += unit;
         }
     }

@@ -5,13 +5,13 @@
 /// Formats an integer by the conversion `specification` (`%`, flags, width, precision) and `kind` (one of
 /// `duoxX`). `negative` adds a minus sign to `magnitude` and is allowed only for `%d`.
 pub fn format_integer(specification: &str, kind: u8, negative: bool, magnitude: u64) -> String {
-    let rest = specification.trim_start_matches(['%', '-', '+', ' ', '#', '0']);
-    let mut flags = specification[..specification.len() - rest.len()].to_owned();
-    let (width, precision) = match rest.split_once('.') {
+    let remaining = specification.trim_start_matches(['%', '-', '+', ' ', '#', '0']);
+    let mut flags = specification[..specification.len() - remaining.len()].to_owned();
+    let (width, precision) = match remaining.split_once('.') {
         // A negative precision from an argument counts as absent; a lone point means 0.
         Some((width, precision)) if precision.starts_with('-') => (width, None),
         Some((width, precision)) => (width, Some(precision.parse().unwrap_or(0))),
-        None => (rest, None),
+        None => (remaining, None),
     };
     if width.starts_with('-') {
         flags.push('-');

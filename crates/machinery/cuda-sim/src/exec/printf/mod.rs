@@ -56,24 +56,24 @@ impl<'s> Arguments<'s> {
 /// # Errors
 /// Returns an address that could not be read.
 pub fn format(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> Result<u32, u64> {
-    let mut rest = format;
+    let mut remaining = format;
     let mut count = 0;
-    while let Some(start) = rest.iter().position(|&byte| byte == b'%') {
-        out.extend_from_slice(&rest[..start]);
-        rest = &rest[start..];
-        let length = rest[1..]
+    while let Some(start) = remaining.iter().position(|&byte| byte == b'%') {
+        out.extend_from_slice(&remaining[..start]);
+        remaining = &remaining[start..];
+        let length = remaining[1..]
             .iter()
             .position(|byte| {
                 byte.is_ascii_alphabetic() && !b"hlLqjzt".contains(byte) || *byte == b'%'
             })
             .map(|index| index + 2);
         let Some(length) = length else { break };
-        let (conversion, after) = rest.split_at(length);
-        rest = after;
+        let (conversion, after) = remaining.split_at(length);
+        remaining = after;
         convert(conversion, arguments, out)?;
         count += u32::from(!conversion.ends_with(b"%"));
     }
-    out.extend_from_slice(rest);
+    out.extend_from_slice(remaining);
     Ok(count)
 }
 

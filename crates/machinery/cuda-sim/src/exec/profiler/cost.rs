@@ -46,7 +46,7 @@ impl AccessCost {
 
     /// Computes the cost of an access to shared memory.
     pub fn of_shared(&mut self, at: &[u64; LANES], mask: u32, transfer: Transfer) {
-        let found = match transfer.kind {
+        let cost = match transfer.kind {
             kind if kind.is_atomic() => {
                 traffic::shared_atomic(at, mask, transfer.bytes, transfer.update)
             }
@@ -55,8 +55,8 @@ impl AccessCost {
             }
             kind => traffic::shared(at, mask, transfer.bytes, !kind.is_load()),
         };
-        self.traffic.wavefronts = found.wavefronts;
-        self.conflicts = found.conflicts;
+        self.traffic.wavefronts = cost.wavefronts;
+        self.conflicts = cost.conflicts;
     }
 
     /// Computes the cost of an atomic on shared memory that loops over loads and compare-and-swaps, each of

@@ -2,7 +2,7 @@
 
 use super::caches::{CacheKind, CacheLookup};
 use crate::exec::access_pattern::GangTraffic;
-use crate::exec::gang::MAX_WARPS;
+use crate::exec::gang_state::MAX_WARPS;
 use std::rc::Rc;
 
 /// Cache accesses that the warps of a gang have made but that have not reached the caches. A gang's warps run

@@ -5,7 +5,7 @@ use super::cost::{AccessCost, Transfer};
 use super::deferred::DeferredAccesses;
 use crate::exec::access_pattern::GangTraffic;
 use crate::exec::cpu::Cpu;
-use crate::exec::gang::MAX_WARPS;
+use crate::exec::gang_state::MAX_WARPS;
 use crate::exec::trace::{Cost, RawAccess, Trace};
 use crate::lanes::LANES;
 use crate::profile::shape::ShapeCache;
@@ -256,10 +256,10 @@ impl Profiler {
             for (lane, (placed, at)) in (0..).zip(placed.iter_mut().zip(at)) {
                 *placed = base + (u64::from(*at as u32) / 4 + word) * LOCAL_ROW + lane * 4;
             }
-            let found = traffic::lines(&placed, mask, 4, &mut lines);
-            let (counts, found) = (&mut self.sites[slot], &lines[..found]);
-            counts.wavefronts += found.len() as u64;
-            for (_, sectors) in found {
+            let lines_accessed = traffic::lines(&placed, mask, 4, &mut lines);
+            let (counts, lines_accessed) = (&mut self.sites[slot], &lines[..lines_accessed]);
+            counts.wavefronts += lines_accessed.len() as u64;
+            for (_, sectors) in lines_accessed {
                 counts.units += u64::from(sectors.count_ones());
             }
             if transfer.kind.is_load() {
@@ -267,8 +267,8 @@ impl Profiler {
                     slot: slot as u32,
                     cache: CacheKind::L1,
                 };
-                let (asked, deferred) = (
-                    found.iter().copied(),
+                let (lookups, deferred) = (
+                    lines_accessed.iter().copied(),
                     self.deferring.then_some(&mut self.deferred),
                 );
                 look_up_each(
@@ -277,7 +277,7 @@ impl Profiler {
                     deferred,
                     &[warp],
                     lookup,
-                    asked,
+                    lookups,
                 );
             }
         }
@@ -335,11 +335,11 @@ fn look_up_access(
         CacheKind::L1 => (&caches.l1, LINE),
         CacheKind::Constant => (&caches.constant_l15, CONSTANT_LINE),
     };
-    let asked = lines.of(base, bytes);
+    let lookups = lines.of(base, bytes);
     if lines.count > MAX_UNPREFETCHED_LINES {
-        asked.clone().for_each(|(line, _)| cache.prefetch(line));
+        lookups.clone().for_each(|(line, _)| cache.prefetch(line));
     }
-    look_up_each(sites, caches, deferred, warps, lookup, asked);
+    look_up_each(sites, caches, deferred, warps, lookup, lookups);
 }
 
 /// Looks up the same lines once for each of the warps at `warps`, at once or deferred.

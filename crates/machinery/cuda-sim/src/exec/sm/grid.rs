@@ -171,7 +171,7 @@ impl Grid {
             cooperative: launch.cooperative.unwrap_or(0),
             sample: Sample::new(
                 launch.profile_mode(),
-                launch.conditions.watched,
+                launch.conditions.sample_seed,
                 progress.blocks,
                 device,
                 shared_in_use,

@@ -21,7 +21,7 @@ pub use sites::{CountedSite, CountedSites};
 use super::access_pattern::AccessPatterns;
 use super::block::Block;
 use super::fault::{Fault, FaultKind, FaultLocation};
-use super::gang::Gang;
+use super::gang_state::Gang;
 use super::profiler::{AccessCost, DeferredAccesses, Profiler};
 use super::random_schedule::RandomSchedule;
 use super::thread_idx::ThreadIndices;
@@ -175,7 +175,7 @@ impl Sm {
             watchdog: Watchdog::default(),
             slice: 0,
             turn: Turn {
-                left: 0,
+                remaining: 0,
                 read: false,
                 single_split: true,
             },

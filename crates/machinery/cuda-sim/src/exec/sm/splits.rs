@@ -92,36 +92,37 @@ impl Sm {
     }
 
     /// Splits the active lanes at a divergent branch: those in `taken` go to `target`, the others to `other`.
-    /// They reconverge at `meet`, the branch's immediate post-dominator, or never if it is [`NO_INDEX`].
-    pub fn diverge(&mut self, taken: u32, target: u32, other: u32, meet: u32) -> Next {
+    /// They reconverge at `reconvergence`, the branch's immediate post-dominator, or never if it is [`NO_INDEX`].
+    pub fn diverge(&mut self, taken: u32, target: u32, other: u32, reconvergence: u32) -> Next {
         self.counts.divergent_branches += 1;
-        let rest = self.mask & !taken;
-        self.part(&[(rest, other), (taken, target)], meet)
+        let not_taken = self.mask & !taken;
+        self.part(&[(not_taken, other), (taken, target)], reconvergence)
     }
 
-    /// Splits the active lanes into `ways`, pairs of a mask and an address. The masks are disjoint and not
+    /// Splits the active lanes into `paths`, pairs of a mask and an address. The masks are disjoint and not
     /// empty. The first way runs now.
-    pub fn part(&mut self, ways: &[(u32, u32)], meet: u32) -> Next {
+    pub fn part(&mut self, paths: &[(u32, u32)], reconvergence: u32) -> Next {
         let mask = self.mask;
         let warp = self.block.warp_mut();
         let current = warp.current;
-        let (reconverge, parent) = if meet == NO_INDEX || meet == self.reconverge {
+        let (reconverge, parent) = if reconvergence == NO_INDEX || reconvergence == self.reconverge
+        {
             // The ways reconverge where the whole split does, or never: no new parent is needed.
             let split = &warp.splits[current as usize];
             (split.reconverge, split.parent)
         } else {
             // The split becomes the parent, which waits at the reconvergence point.
             let split = &mut warp.splits[current as usize];
-            split.pc = meet;
+            split.pc = reconvergence;
             split.mask = mask;
             split.state = SplitState::Waiting;
             split.waiting = 0;
-            (meet, current)
+            (reconvergence, current)
         };
         let frame = warp.splits[current as usize].frame;
         let splits_itself = parent == current;
         let mut first = None;
-        for &(lanes, pc) in ways {
+        for &(lanes, pc) in paths {
             if pc == reconverge && reconverge != NO_INDEX {
                 // The lanes are at the reconvergence point already: the parent's mask accounts for them.
                 continue;

@@ -33,7 +33,7 @@ impl Sm {
                 watch: None,
                 profile: ProfileMode::Sample,
                 checks: Checks::default(),
-                conditions: Conditions::USUAL,
+                conditions: Conditions::DEFAULT,
             };
             let device = DeviceSpec::h200();
             let program = Arc::new(program);

@@ -9,7 +9,7 @@ impl Sm {
     pub fn start_slice(&mut self, turn: Turn) {
         self.turn = turn;
         self.slice_start = self.clock;
-        self.deadline = self.clock + turn.left.min(self.slice);
+        self.deadline = self.clock + turn.remaining.min(self.slice);
         self.reads_before = self.counts.reads;
         self.switches_before = self.switches;
     }
@@ -18,7 +18,7 @@ impl Sm {
     pub fn current_turn(&self) -> Turn {
         let ran = self.clock - self.slice_start;
         Turn {
-            left: self.turn.left.saturating_sub(ran),
+            remaining: self.turn.remaining.saturating_sub(ran),
             read: self.turn.read || self.counts.reads > self.reads_before,
             single_split: self.turn.single_split && self.switches == self.switches_before,
         }
@@ -55,7 +55,7 @@ impl Sm {
 
     /// Ends the running warp's turn at the next basic block.
     pub fn end_turn(&mut self) {
-        self.turn.left = 0;
+        self.turn.remaining = 0;
         self.deadline = self.clock;
     }
 }

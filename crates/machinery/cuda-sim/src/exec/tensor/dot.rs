@@ -259,8 +259,8 @@ impl Dot {
             _ => magnitude >> by,
         };
         if self.to == Accumulator::F16 && (1..64).contains(&by) {
-            let (rest, half) = (magnitude & ((1 << by) - 1), 1 << (by - 1));
-            significand += u64::from(rest > half || rest == half && significand & 1 == 1);
+            let (remainder, half) = (magnitude & ((1 << by) - 1), 1 << (by - 1));
+            significand += u64::from(remainder > half || remainder == half && significand & 1 == 1);
         }
         if significand >> (fraction_bits + 1) != 0 {
             significand >>= 1;

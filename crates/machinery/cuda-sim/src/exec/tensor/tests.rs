@@ -1,5 +1,5 @@
 //! Tests of element locations and of the equality of both implementations. (Sums are compared with those of
-//! an H200 in `tests/exec/products.rs`.)
+//! an H200 in `tests/exec/mma.rs`.)
 
 use super::*;
 use crate::exec::random::random;

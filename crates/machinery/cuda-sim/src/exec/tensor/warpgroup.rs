@@ -98,7 +98,7 @@ const fn shape_index(multiplicand: Multiplicand) -> usize {
 
 fn of_form<const FORM: usize>(cpu: Cpu) -> Handler {
     unsafe fn plain<const FORM: usize>(sm: &mut Sm, inst: &Inst) -> Next {
-        // SAFETY: the requirements of `Handler`, and the lowering made the operand list that `handler`
+        // SAFETY: the caller guarantees the requirements of `Handler`, and the lowering made the operand list that `handler`
         // describes.
         unsafe {
             multiply_add(sm, inst, SHAPES[FORM], |a, left, b, c| {

@@ -103,7 +103,7 @@ fn border(texture: &Texture, channel: u32) -> u32 {
     let colour = texture.border[channel as usize];
     let part =
         |max: f32| (colour.clamp(if max < 0.0 { -1.0 } else { 0.0 }, 1.0) * max.abs()).round();
-    match (texture.image.channel, texture.as_whole) {
+    match (texture.image.channel, texture.reads_integers) {
         (Channel::F32 | Channel::U32 | Channel::S32, _) => colour.to_bits(),
         (Channel::F16, _) => half::f16::from_f32(colour).to_bits().into(),
         (_, true) => 0,
@@ -247,7 +247,7 @@ pub(super) fn weighted_sum(texture: &Texture, terms: &[(i64, u32)]) -> u32 {
             .sum()
     };
     let nearest = |sum: i64| (sum + 128) >> FRACTION_BITS;
-    match (texture.image.channel, texture.as_whole) {
+    match (texture.image.channel, texture.reads_integers) {
         (Channel::U32 | Channel::S32, _) | (Channel::U8 | Channel::U16, true) => only,
         (Channel::S8, true) => only as u8 as i8 as i32 as u32,
         (Channel::S16, true) => only as u16 as i16 as i32 as u32,

@@ -22,7 +22,7 @@ pub fn annotate(insts: &mut [IrInst], cfg: &Cfg, registers: &[RegisterInfo]) {
     let used: HashSet<Register> = uses.copied().collect();
     let uniform = uniformity::uniform_registers(insts, cfg, registers);
     for inst in insts.iter_mut() {
-        let operation = Atomic::numbered(inst.arg0);
+        let operation = Atomic::from_code(inst.arg0);
         let Some(access) = &mut inst.access else {
             continue;
         };

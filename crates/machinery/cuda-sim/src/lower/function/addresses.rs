@@ -50,7 +50,12 @@ impl<'a> FunctionLowering<'_, 'a> {
         let to = self.register(to)?;
         // Folding the offset into a literal row would save the extra instruction.
         let wide = self.temporary(Type::U64);
-        self.push_with_handlers(address::plus(self.cpu), Class::Integer, &[wide], &[address]);
+        self.push_with_handlers(
+            address::add_imm(self.cpu),
+            Class::Integer,
+            &[wide],
+            &[address],
+        );
         self.last().imm = *offset as u64;
         if let Some(array) = self.array_of(name) {
             self.arrays.insert(wide, array);
@@ -106,7 +111,12 @@ impl<'a> FunctionLowering<'_, 'a> {
             Operand::Name { name, offset } if !matches!(self.find_register(name), Ok(Some(_))) => {
                 let base = self.address_of(name, false)?;
                 let sum = self.temporary(Type::U64);
-                self.push_with_handlers(address::plus(self.cpu), Class::Integer, &[sum], &[base]);
+                self.push_with_handlers(
+                    address::add_imm(self.cpu),
+                    Class::Integer,
+                    &[sum],
+                    &[base],
+                );
                 self.last().imm = *offset as u64;
                 self.last().arithmetic = Some(Arithmetic::Offset);
                 sum
@@ -118,7 +128,12 @@ impl<'a> FunctionLowering<'_, 'a> {
         };
         let to = self.register(to)?;
         let shifted = self.temporary(Type::U64);
-        self.push_with_handlers(address::plus(self.cpu), Class::Integer, &[shifted], &[from]);
+        self.push_with_handlers(
+            address::add_imm(self.cpu),
+            Class::Integer,
+            &[shifted],
+            &[from],
+        );
         self.last().imm = if to_space {
             window.wrapping_neg()
         } else {

@@ -101,7 +101,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             _ => pick::<state_space::GenericSpace>(ty),
         };
         if space != AccessSpace::Shared {
-            self.ordered |= operation.order_shows();
+            self.ordered |= operation.is_order_dependent();
             self.old_values.insert(to);
         }
         let class = if space == AccessSpace::Shared {

@@ -61,50 +61,48 @@ impl<'a> FunctionLowering<'_, 'a> {
             let arguments = self.param_offsets(arguments)?;
             return self.driver_call(callee, &arguments, &results);
         }
-        let signature_of = match pointer {
+        let signature = match pointer {
             Some(_) => self.signature_of(prototype.unwrap_or(callee))?,
             None => self.signature_of(callee)?,
         };
-        if arguments.len() != signature_of.params.len()
-            || results.len() != signature_of.returns.len()
-        {
+        if arguments.len() != signature.params.len() || results.len() != signature.returns.len() {
             return Err(self.error("the call does not match the function's prototype"));
         }
-        let arguments = self.arguments(arguments, &signature_of.params)?;
-        let results = self.results(results, &signature_of.returns)?;
-        let push_call_site = self.push_call_site(&signature_of, &arguments, &results.offsets);
+        let arguments = self.arguments(arguments, &signature.params)?;
+        let results = self.results(results, &signature.returns)?;
+        let site = self.push_call_site(&signature, &arguments, &results.offsets);
         if let Some(pointer) = pointer {
             self.calls_pointers = true;
             let pointer_row = self.temporary(Type::U64);
             self.push_with_handlers(
-                crate::exec::address::plus(self.cpu),
+                crate::exec::address::add_imm(self.cpu),
                 Class::Integer,
                 &[pointer_row],
                 &[pointer],
             );
             self.push(control::call_pointer, Class::Control, &[], &[pointer_row]);
         } else if let Some(number) = number {
-            self.calls.push(number);
+            self.callees.push(number);
             self.push(control::call, Class::Control, &[], &[]);
             self.last().arg0 = number as u32;
         }
-        self.push_take_results(push_call_site);
+        self.push_take_results(site);
         for (register, offset) in results.registers {
             self.load_local(register, offset);
         }
         Ok(())
     }
 
-    fn push_take_results(&mut self, push_call_site: u64) {
-        self.last().imm = push_call_site;
+    fn push_take_results(&mut self, site: u64) {
+        self.last().imm = site;
         self.push(control::take_results, Class::Control, &[], &[]);
-        self.last().imm = push_call_site;
+        self.last().imm = site;
     }
 
     fn signature_of(&self, name: &str) -> Result<Signature, LoadError> {
         self.prototypes
             .get(name)
-            .or_else(|| self.declared.get(name))
+            .or_else(|| self.signatures.get(name))
             .cloned()
             .ok_or_else(|| self.error(format!("`{name}` has no prototype")))
     }
@@ -188,32 +186,27 @@ impl<'a> FunctionLowering<'_, 'a> {
     }
 
     /// Records the copies of a call. Returns the number of the call site.
-    fn push_call_site(
-        &mut self,
-        signature_of: &Signature,
-        arguments: &[u32],
-        results: &[u32],
-    ) -> u64 {
-        let (returns, params, _) = signature_of.offsets();
+    fn push_call_site(&mut self, signature: &Signature, arguments: &[u32], results: &[u32]) -> u64 {
+        let (returns, params, _) = signature.offsets();
         let arguments = arguments
             .iter()
             .zip(&params)
-            .zip(&signature_of.params)
+            .zip(&signature.params)
             .map(|((&from, &to), formal)| (from, to, formal.bytes))
             .collect();
         let results = results
             .iter()
             .zip(&returns)
-            .zip(&signature_of.returns)
+            .zip(&signature.returns)
             .map(|((&to, &from), formal)| (from, to, formal.bytes))
             .collect();
         // The caller's stack size is filled in when the whole function has been lowered.
-        self.sites.push(CallSite {
+        self.call_sites.push(CallSite {
             arguments,
             results,
             caller_bytes: 0,
         });
-        (self.program.call_sites.len() + self.sites.len() - 1) as u64
+        (self.program.call_sites.len() + self.call_sites.len() - 1) as u64
     }
 
     /// Lowers a call of a function that the driver provides to kernels.
@@ -239,14 +232,14 @@ impl<'a> FunctionLowering<'_, 'a> {
         }
         self.program.uses_heap |= matches!(name, "malloc" | "free");
         let result = results.first().copied();
-        self.sites.push(CallSite {
+        self.call_sites.push(CallSite {
             arguments: arguments.iter().map(|&from| (from, 0, 0)).collect(),
             results: result.into_iter().map(|to| (0, to, bytes)).collect(),
             caller_bytes: 0,
         });
-        let push_call_site = (self.program.call_sites.len() + self.sites.len() - 1) as u64;
+        let site = (self.program.call_sites.len() + self.call_sites.len() - 1) as u64;
         self.push(handler, Class::Control, &[], &[]);
-        self.last().imm = push_call_site;
+        self.last().imm = site;
         Ok(())
     }
 }

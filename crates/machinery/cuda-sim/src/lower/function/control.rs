@@ -116,7 +116,7 @@ impl<'a> FunctionLowering<'_, 'a> {
 
     /// Lowers an instruction that has no effect in the simulator.
     pub fn nop(&mut self) -> Result<(), LoadError> {
-        self.push_effect(control::nothing);
+        self.push_effect(control::no_op);
         Ok(())
     }
 
@@ -148,7 +148,7 @@ impl<'a> FunctionLowering<'_, 'a> {
 
     /// Appends a return. A kernel's thread ends; a device function jumps to the block where returns reconverge.
     pub fn push_return(&mut self) {
-        match self.end {
+        match self.return_block {
             Some(_) => {
                 self.store_results();
                 self.push_jump();
@@ -164,7 +164,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             return Err(self.error("`brx.idx` takes an index and a list of targets"));
         };
         let index = self.source(index, Type::U32)?;
-        let Some(labels) = self.tables.get(name) else {
+        let Some(labels) = self.branch_tables.get(name) else {
             return Err(self.error(format!("`{name}` is not a list of branch targets")));
         };
         self.branch_targets += labels.len();

@@ -3,8 +3,8 @@
 use super::FunctionLowering;
 use crate::exec::control;
 use crate::exec::function::Function;
-use crate::exec::gang::GangScope;
 use crate::exec::gang::{self, ExitPath};
+use crate::exec::gang_state::GangScope;
 use crate::exec::sm::Inst;
 use crate::exec::warp::NO_INDEX;
 use crate::isa::check_event::{CheckEvent, ExitBranch, SharedArray};
@@ -72,7 +72,7 @@ impl FunctionLowering<'_, '_> {
     pub fn finish(mut self) -> Result<(), LoadError> {
         // Falling off the end of the body is a return.
         self.push_return();
-        if let Some(end) = self.end {
+        if let Some(end) = self.return_block {
             self.start_block(end);
             // Control never falls through here: lanes leave for their callers when they arrive at the block.
             self.push(control::trap, Class::Control, &[], &[]);
@@ -97,7 +97,7 @@ impl FunctionLowering<'_, '_> {
 
     fn plan(&self, can_form_gangs: bool) -> Result<Plan, LoadError> {
         let starts: Vec<usize> = self.starts.iter().map(|&(_, start)| start).collect();
-        let cfg = Cfg::new(&self.insts, &starts, self.end);
+        let cfg = Cfg::new(&self.insts, &starts, self.return_block);
         let merge_roles = vectorizer::merge_roles(&self.insts, &cfg, &self.registers);
         let issued_by = if_conversion::issued_by(&self.insts, &cfg);
         let row_owners = if can_form_gangs {
@@ -135,7 +135,7 @@ impl FunctionLowering<'_, '_> {
                 reconverges[*point] = true;
             }
         }
-        if let Some(end) = self.end {
+        if let Some(end) = self.return_block {
             reconverges[end.0] = true;
         }
         reconverges
@@ -154,7 +154,7 @@ impl FunctionLowering<'_, '_> {
         };
         let enter = Inst {
             run: if plan.reconverges[block] {
-                control::enter_meeting
+                control::enter_reconvergence
             } else {
                 control::enter
             },
@@ -293,7 +293,9 @@ impl FunctionLowering<'_, '_> {
                 self.program.tables.push(table);
             }
             Flow::Return => {
-                inst.arg0 = self.end.map_or(NO_INDEX, |end| plan.address(end.0));
+                inst.arg0 = self
+                    .return_block
+                    .map_or(NO_INDEX, |end| plan.address(end.0));
             }
             Flow::Next | Flow::Exit | Flow::Stop => {}
         }
@@ -303,8 +305,8 @@ impl FunctionLowering<'_, '_> {
     fn emit_function(self, plan: Plan, can_form_gangs: bool, reads_old: bool) {
         // A call always takes some stack, so that endless recursion overflows it.
         let caller_bytes = self.local_bytes.next_multiple_of(16).max(16);
-        let calls = !self.sites.is_empty();
-        for mut site in self.sites {
+        let calls = !self.call_sites.is_empty();
+        for mut site in self.call_sites {
             site.caller_bytes = caller_bytes;
             self.program.call_sites.push(site);
         }
@@ -312,7 +314,9 @@ impl FunctionLowering<'_, '_> {
             name: self.function.name.to_owned(),
             is_kernel: self.function.entry,
             entry: plan.base,
-            end: self.end.map_or(NO_INDEX, |end| plan.address(end.0)),
+            end: self
+                .return_block
+                .map_or(NO_INDEX, |end| plan.address(end.0)),
             frame_bytes: plan.assignment.frame_bytes,
             local_bytes: if calls || !self.function.entry {
                 caller_bytes
@@ -323,7 +327,7 @@ impl FunctionLowering<'_, '_> {
             uniform: plan.assignment.common,
             literals: plan.assignment.literals,
             registers: plan.assignment.pressure,
-            calls: self.calls,
+            calls: self.callees,
             calls_pointers: self.calls_pointers,
             ordered: self.ordered || reads_old,
             volatile: self.volatile,
@@ -333,7 +337,7 @@ impl FunctionLowering<'_, '_> {
     /// Returns true if the warps of a block may run in lockstep as a gang: the order in which they print,
     /// exchange values or read the clock must not be observable, and calls would make them diverge.
     fn can_form_gangs(&self) -> bool {
-        let is_order_dependent = !self.sites.is_empty() || self.ordered || self.reads_clock;
+        let is_order_dependent = !self.call_sites.is_empty() || self.ordered || self.reads_clock;
         self.cpu.is_wide() && self.function.entry && !is_order_dependent
     }
 
@@ -372,7 +376,7 @@ impl FunctionLowering<'_, '_> {
                 Flow::Next | Flow::Return | Flow::Exit | Flow::Stop => {}
             }
         }
-        self.end.iter_mut().for_each(renumber);
+        self.return_block.iter_mut().for_each(renumber);
         Ok(())
     }
 }

@@ -153,7 +153,12 @@ impl<'a> FunctionLowering<'_, 'a> {
             return Ok((row, offset));
         }
         let within = self.temporary(Type::U64);
-        self.push_with_handlers(address::plus(self.cpu), Class::Integer, &[within], &[row]);
+        self.push_with_handlers(
+            address::add_imm(self.cpu),
+            Class::Integer,
+            &[within],
+            &[row],
+        );
         self.last().imm = SHARED_WINDOW.wrapping_neg();
         Ok((within, offset))
     }

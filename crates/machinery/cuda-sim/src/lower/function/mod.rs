@@ -60,27 +60,27 @@ pub struct FunctionLowering<'m, 'a> {
     /// The index of the first IR instruction of each block that has been started.
     starts: Vec<(BlockId, usize)>,
     labels: HashMap<&'a str, BlockId>,
-    defined: HashSet<&'a str>,
+    defined_labels: HashSet<&'a str>,
     /// Labels that are branched to. Others, as debug information defines them, do not start a block.
     targets: HashSet<&'a str>,
     next_block: usize,
     /// In a device function, the block where all returns reconverge.
-    end: Option<BlockId>,
+    return_block: Option<BlockId>,
     local_bytes: u32,
     /// The results that are registers, with the offsets in local memory from which the caller reads them.
     results: Vec<(Register, u32)>,
     /// True if the function declares vectors of registers.
     has_vectors: bool,
     param_bytes: u32,
-    sites: Vec<CallSite>,
+    call_sites: Vec<CallSite>,
     /// The signatures of the module's functions.
-    declared: &'m Signatures<'a>,
+    signatures: &'m Signatures<'a>,
     /// The function's `.callprototype` declarations.
     prototypes: HashMap<&'a str, Signature>,
-    tables: HashMap<&'a str, Vec<&'a str>>,
+    branch_tables: HashMap<&'a str, Vec<&'a str>>,
     /// The number of targets of all `brx.idx` instructions so far.
     branch_targets: usize,
-    calls: Vec<usize>,
+    callees: Vec<usize>,
     calls_pointers: bool,
     ordered: bool,
     /// True if the function has volatile or ordered loads or stores of device memory.
@@ -104,7 +104,7 @@ pub struct FunctionLowering<'m, 'a> {
 pub fn lower<'a>(
     program: &mut Program,
     module: &ast::Module<'a>,
-    declared: &Signatures<'a>,
+    signatures: &Signatures<'a>,
     layout: &Layout,
     function: &ast::Function<'a>,
     device: &DeviceSpec,
@@ -124,20 +124,20 @@ pub fn lower<'a>(
         insts: Vec::new(),
         starts: Vec::new(),
         labels: HashMap::new(),
-        defined: HashSet::new(),
+        defined_labels: HashSet::new(),
         targets: HashSet::new(),
         next_block: 0,
-        end: None,
+        return_block: None,
         local_bytes: 0,
         results: Vec::new(),
         has_vectors: false,
         param_bytes: 0,
-        sites: Vec::new(),
-        declared,
+        call_sites: Vec::new(),
+        signatures,
         prototypes: HashMap::new(),
-        tables: HashMap::new(),
+        branch_tables: HashMap::new(),
         branch_targets: 0,
-        calls: Vec::new(),
+        callees: Vec::new(),
         calls_pointers: false,
         ordered: false,
         volatile: false,
@@ -157,7 +157,7 @@ pub fn lower<'a>(
     lowering.start_new_block();
     lowering.declare_formals(device)?;
     if !function.entry {
-        lowering.end = Some(lowering.new_block());
+        lowering.return_block = Some(lowering.new_block());
     }
     for statement in function.body.iter().flatten() {
         lowering.statement(statement)?;

@@ -53,7 +53,7 @@ impl<'a> FunctionLowering<'_, 'a> {
     pub fn statement(&mut self, statement: &Statement<'a>) -> Result<(), LoadError> {
         match statement {
             Statement::Label(name) => {
-                if !self.defined.insert(name) {
+                if !self.defined_labels.insert(name) {
                     return Err(self.error(format!("label `{name}` is defined twice")));
                 }
                 if self.targets.contains(name) {
@@ -82,7 +82,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 self.scopes.pop();
             }
             Statement::BranchTargets { name, labels } => {
-                self.tables.insert(name, labels.clone());
+                self.branch_tables.insert(name, labels.clone());
             }
             Statement::CallTargets { .. } => {}
             Statement::CallPrototype {

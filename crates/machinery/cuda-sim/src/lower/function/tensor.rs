@@ -241,7 +241,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         };
         if elements.len() != count {
             return Err(self.error(format!(
-                "the vector has {} registers, but the instruction requires {count}",
+                "expected a vector of {count} registers, found {}",
                 elements.len()
             )));
         }

@@ -338,7 +338,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let expected = if count == 3 { 4 } else { count };
         if coordinates.len() != expected {
             return Err(self.error(format!(
-                "the operand has {} coordinates, but the instruction requires {expected}",
+                "expected {expected} coordinates, found {}",
                 coordinates.len()
             )));
         }

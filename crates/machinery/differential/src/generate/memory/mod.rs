@@ -234,7 +234,7 @@ impl Generator<'_> {
         if !is_private {
             b = self.commutative_operand(operation, ty, b, &mut lines);
         } else if operation == "add" && ty == Type::F64 {
-            // Which of two NaNs a sum in shared memory returns is unspecified.
+            // PTX does not specify which of two NaNs a sum in shared memory returns.
             let (number, is_nan) = (self.temporary('u'), self.temporary('q'));
             lines.push(format!("testp.notanumber.f64 {is_nan}, {b};"));
             lines.push(format!(

@@ -298,8 +298,8 @@ pub unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
     check(sm, |sm, checker, shadow| {
         let (mask, bytes) = (sm.mask, current.access.bytes);
         let checked = &sm.grid.program.listing.check_events;
-        let whole = active(mask).filter(|&lane| sizes[lane] >= bytes);
-        let whole = whole.fold(0, |lanes, lane| lanes | 1 << lane);
+        let full_lanes = active(mask).filter(|&lane| sizes[lane] >= bytes);
+        let full_lanes = full_lanes.fold(0, |lanes, lane| lanes | 1 << lane);
         let from = Addresses {
             row: &from,
             offset: 0,
@@ -318,8 +318,14 @@ pub unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
             mask,
             bytes,
         };
-        checker.check_device(shadow, checked, read, lanes_of(whole, bytes.into()), values);
-        for lane in active(mask & !whole).filter(|&lane| sizes[lane] > 0) {
+        checker.check_device(
+            shadow,
+            checked,
+            read,
+            lanes_of(full_lanes, bytes.into()),
+            values,
+        );
+        for lane in active(mask & !full_lanes).filter(|&lane| sizes[lane] > 0) {
             let lanes = lanes_of(1 << lane, sizes[lane].into());
             checker.check_device(shadow, checked, read, lanes, values);
         }
@@ -350,7 +356,7 @@ pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
                 let accessor = Accessor::new(warp, lane, site);
                 shadow
                     .shared
-                    .copied(stamp, accessor, to.into(), bytes as u64);
+                    .record_copy(stamp, accessor, to.into(), bytes as u64);
             }
         }
     });

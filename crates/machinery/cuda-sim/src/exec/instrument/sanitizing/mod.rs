@@ -24,10 +24,10 @@ pub fn code(program: &Program, counting: bool) -> &[Inst] {
     copy.get_or_init(|| redirect(base, &program.listing.check_events))
 }
 
-fn redirect(code: &[Inst], places: &CheckEvents) -> Vec<Inst> {
+fn redirect(code: &[Inst], events: &CheckEvents) -> Vec<Inst> {
     let cpu = Cpu::detect();
     let mut copy = code.to_vec();
-    for (inst, checked) in copy.iter_mut().zip(places.iter()) {
+    for (inst, checked) in copy.iter_mut().zip(events.iter()) {
         if let Some(handler) = sanitizing_handler(checked, cpu) {
             inst.run = handler;
         }
@@ -48,10 +48,10 @@ fn sanitizing_handler(checked: CheckEvent, cpu: Cpu) -> Option<Handler> {
             Memory::Generic => access::generic_access,
         },
         CheckEvent::Barrier(_) => sync::barrier,
-        CheckEvent::WarpSync(_) => sync::meeting,
+        CheckEvent::WarpSync(_) => sync::warp_sync,
         CheckEvent::Fence(_) => sync::fence,
-        CheckEvent::ExitBranch(_) => sync::leave,
-        CheckEvent::Exit => sync::end,
+        CheckEvent::ExitBranch(_) => sync::exit_branch,
+        CheckEvent::Exit => sync::exit,
         CheckEvent::CopyWait(_) => access::wait,
         CheckEvent::Wgmma => wgmma::product,
         CheckEvent::WgmmaWait => wgmma::wait,

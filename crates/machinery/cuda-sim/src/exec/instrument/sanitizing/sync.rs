@@ -32,7 +32,7 @@ pub unsafe fn fence(sm: &mut Sm, inst: &Inst) -> Next {
 ///
 /// # Safety
 /// The requirements of [`crate::exec::sm::Handler`]; the instruction is such a branch.
-pub unsafe fn leave(sm: &mut Sm, inst: &Inst) -> Next {
+pub unsafe fn exit_branch(sm: &mut Sm, inst: &Inst) -> Next {
     let site = sm.address_of(inst);
     // SAFETY: operand 0 of a branch is a predicate.
     let predicate = unsafe { sm.predicate(inst, 0) };
@@ -53,10 +53,10 @@ pub unsafe fn leave(sm: &mut Sm, inst: &Inst) -> Next {
 ///
 /// # Safety
 /// The requirements of [`crate::exec::sm::Handler`].
-pub unsafe fn end(sm: &mut Sm, inst: &Inst) -> Next {
+pub unsafe fn exit(sm: &mut Sm, inst: &Inst) -> Next {
     let site = sm.address_of(inst);
     check(sm, |sm, _, shadow| {
-        shadow.exited.end(sm.block.running, sm.mask, site);
+        shadow.exited.exit(sm.block.running, sm.mask, site);
     });
     // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
     unsafe { run_base(sm, inst) }
@@ -91,7 +91,7 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
         if mask != alive {
             if aligned {
                 // Defer the report: the missing lanes may be about to exit.
-                shadow.parts.push(PartialWarp {
+                shadow.partial_warps.push(PartialWarp {
                     barrier: number,
                     warp,
                     site,
@@ -127,8 +127,8 @@ pub fn close(sm: &mut Sm) {
         let elsewhere = |warp: usize, mask: u32| {
             let mut others = sm.block.warps[warp].splits.iter();
             let lives = |state| !matches!(state, SplitState::Free | SplitState::Running);
-            let place = others.find(|split| split.mask & mask != 0 && lives(split.state));
-            place.map(|split| split.pc)
+            let key = others.find(|split| split.mask & mask != 0 && lives(split.state));
+            key.map(|split| split.pc)
         };
         checker.finish_block(shadow, sm.block.number, deadlocked, elsewhere);
     });
@@ -138,7 +138,7 @@ pub fn close(sm: &mut Sm) {
 ///
 /// # Safety
 /// The requirements of [`crate::exec::sm::Handler`]; the instruction has a member mask.
-pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
+pub unsafe fn warp_sync(sm: &mut Sm, inst: &Inst) -> Next {
     let site = sm.address_of(inst);
     let CheckEvent::WarpSync(WarpSync {
         members,
@@ -162,50 +162,48 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             for lane in active(sm.mask).filter(first) {
                 shadow.order.sync_lanes(index, row[lane] & sm.mask);
             }
-            let lacking = active(sm.mask).filter(|&lane| row[lane] >> lane & 1 == 0);
-            let lacking = lacking.fold(0u32, |lanes, lane| lanes | 1 << lane);
-            if lacking != 0 && checker.launch.checks.sync {
-                let lane = lacking.trailing_zeros();
+            let missing_lanes = active(sm.mask).filter(|&lane| row[lane] >> lane & 1 == 0);
+            let missing_lanes = missing_lanes.fold(0u32, |lanes, lane| lanes | 1 << lane);
+            if missing_lanes != 0 && checker.launch.checks.sync {
+                let lane = missing_lanes.trailing_zeros();
                 let kind = (FindingKind::MaskLacksCaller, Severity::Error);
                 let current = (block, index, site);
-                checker.mask(current, kind, lane, row[lane as usize], lacking);
+                checker.mask(current, kind, lane, row[lane as usize], missing_lanes);
             }
             return;
         }
-        let (state, place) = match any_instruction {
+        let (state, key) = match any_instruction {
             true => (SplitState::WarpBarrier(members), members),
             false => (SplitState::Sync(members), site),
         };
         let waiting = warp.splits.iter();
         let waiting =
             waiting.filter(|split| split.state == state && (any_instruction || split.pc == site));
-        let come = waiting.fold(sm.mask, |come, split| come | split.mask);
+        let arrived = waiting.fold(sm.mask, |arrived, split| arrived | split.mask);
         let index = sm.block.running;
         let current = (block, index, site);
         let sync = checker.launch.checks.sync;
-        let lacking = sm.mask & !members;
-        if lacking != 0 && sync {
-            let lane = lacking.trailing_zeros();
+        let missing_lanes = sm.mask & !members;
+        if missing_lanes != 0 && sync {
+            let lane = missing_lanes.trailing_zeros();
             let (kind, severity) = (FindingKind::MaskLacksCaller, Severity::Error);
-            checker.mask(current, (kind, severity), lane, members, lacking);
+            checker.mask(current, (kind, severity), lane, members, missing_lanes);
         }
         // A lane that arrived at a matching instruction elsewhere contributes no value here, and in most
         // programs no lane reads one from it.
         let sync_completed = warp.splits[warp.current as usize].sync_completed;
-        if members & warp.alive & !come != 0 && !sync_completed {
+        if members & warp.alive & !arrived != 0 && !sync_completed {
             let checked = &sm.grid.program.listing.check_events;
             let ending = warp
                 .splits
                 .iter()
                 .filter(|split| split.state == SplitState::Ready && checked.only_exits(split.pc));
             let ending = ending.fold(0, |lanes, split| lanes | split.mask);
-            shadow
-                .partial_syncs
-                .wait(index, place, warp.alive & !ending);
+            shadow.partial_syncs.wait(index, key, warp.alive & !ending);
             return;
         }
-        let busy = shadow.partial_syncs.end(index, place);
-        let absent = members & sm.lanes_of(index) & !come;
+        let busy = shadow.partial_syncs.complete(index, key);
+        let absent = members & sm.lanes_of(index) & !arrived;
         // The mask may name lanes that exited earlier, but they have no value to contribute. The lanes missing
         // from a partial warp are not an error.
         let severity = match absent & busy != 0 && !sync_completed {
@@ -221,10 +219,10 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             result_used: true,
         }) = shuffle
             && sync
-            && (lacking | absent == 0 || sync_completed)
+            && (missing_lanes | absent == 0 || sync_completed)
         {
             // SAFETY: the instruction is a shuffle.
-            let (invalid, reading) = unsafe { invalid_sources(sm, inst, come & members) };
+            let (invalid, reading) = unsafe { invalid_sources(sm, inst, arrived & members) };
             // Wrong masks are reported above. Where values are shifted, lanes at one end have no source lane,
             // and correct programs ignore what these lanes get.
             if invalid != 0 && (indexed || invalid == reading) {
@@ -236,10 +234,10 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
                 checker.mask(current, kind, invalid.trailing_zeros(), members, invalid);
             }
         }
-        if warp.alive & !(come & members) == 0 {
+        if warp.alive & !(arrived & members) == 0 {
             shadow.order.sync_warp(index);
         } else {
-            shadow.order.sync_lanes(index, come & members);
+            shadow.order.sync_lanes(index, arrived & members);
         }
     });
     // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.

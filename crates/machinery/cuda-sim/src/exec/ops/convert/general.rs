@@ -156,7 +156,7 @@ fn clamp_float(bits: u64, conversion: Conversion) -> u64 {
             ..conversion
         },
     );
-    let one = match conversion.to {
+    let unit = match conversion.to {
         Type::F16 => 0x3c00,
         Type::BF16 => 0x3f80,
         Type::F32 => u64::from(1f32.to_bits()),
@@ -164,7 +164,7 @@ fn clamp_float(bits: u64, conversion: Conversion) -> u64 {
     };
     if conversion.sat {
         if value >= 1.0 {
-            one
+            unit
         } else if value > 0.0 {
             bits
         } else {

@@ -133,7 +133,7 @@ fn execute_warp_inst(
         arg1: 0,
         imm,
         uniform: 0,
-        gang_scope: crate::exec::gang::GangScope::Warps,
+        gang_scope: crate::exec::gang_state::GangScope::Warps,
         reuse_distance: 0,
     };
     // SAFETY: each operand is the offset of a row of `ROW` bytes inside `frame`, which is wide enough for any

@@ -1,8 +1,9 @@
-//! The state of a running gang and of the warp groups of a block.
+//! The state of a running gang and of the warp groups of a block. Separate from [`super::gang`], which runs gangs,
+//! because the SM contains this state.
 
-use crate::exec::function::Function;
-use crate::exec::warp::NO_INDEX;
-use crate::exec::window::Window;
+use super::function::Function;
+use super::warp::NO_INDEX;
+use super::window::Window;
 use crate::lanes::{FULL, active};
 use std::ops::Range;
 
@@ -80,7 +81,7 @@ pub struct WarpGroup {
 }
 
 /// Returns the number of warps per gang of a kernel; 1 if the kernel must run warp by warp.
-pub fn size(function: &Function) -> usize {
+pub fn warps_per_gang(function: &Function) -> usize {
     if !function.can_form_gangs {
         return 1;
     }
@@ -144,9 +145,9 @@ impl Gang {
 
     /// Returns the number of instructions that each warp may still run at `clock` if the gang yields at
     /// `deadline`; a negative number in two's complement if it has run more.
-    pub fn left(&self, deadline: u64, clock: u64) -> u64 {
-        let left = deadline.wrapping_sub(clock) as i64;
-        (left / self.count.max(1) as i64) as u64
+    pub fn remaining(&self, deadline: u64, clock: u64) -> u64 {
+        let remaining = deadline.wrapping_sub(clock) as i64;
+        (remaining / self.count.max(1) as i64) as u64
     }
 
     /// Returns the indices of the gang's warps in their block.
