@@ -1,15 +1,16 @@
-//! What the linker has to know of the library.
+//! Linker arguments of the shared library.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let system = std::env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
     if system == "linux" {
         for argument in [
-            // The name that programs are linked to, and by which they find a library that is loaded already.
+            // The name that programs are linked against, and by which the loader recognizes a loaded library.
             "-soname,libcuda.so.1",
-            // A program may define functions of these names itself: those here call each other nevertheless.
+            // Functions of this library call each other even if the program defines functions of the same
+            // names.
             "-Bsymbolic",
-            // Its threads may still run when a program closes it: it stays, as it is.
+            // The library's threads may still run when a program closes it, so it is never unloaded.
             "-z,nodelete",
         ] {
             println!("cargo::rustc-cdylib-link-arg=-Wl,{argument}");

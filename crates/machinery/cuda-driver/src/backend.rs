@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_is_a_number_of_seconds_or_none() {
+    fn time_limits_are_seconds_or_none() {
         let seconds = |seconds| Ok(Some(TimeLimit::Launch(Duration::from_secs_f64(seconds))));
         assert_eq!(parse_time_limit("2.5"), seconds(2.5));
         assert_eq!(parse_time_limit("90"), seconds(90.0));

@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_have_names_and_meanings() {
+    fn codes_have_names_and_descriptions() {
         assert_eq!(message(name, 0), Ok("CUDA_SUCCESS"));
         assert_eq!(message(string, 2), Ok("out of memory"));
         assert_eq!(message(string, 12345), Err(Status(1)));
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn the_simulators_errors_are_named_as_the_driver_names_them() {
+    fn simulator_errors_have_the_names_of_driver_errors() {
         for error in [
             CudaError::InvalidValue,
             CudaError::OutOfMemory,

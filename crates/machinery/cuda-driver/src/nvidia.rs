@@ -155,9 +155,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reason_says_what_is_missing_and_has_a_code() {
+    fn reasons_have_a_message_and_a_code() {
         let stub = Unavailable::Initialization(34, "CUDA_ERROR_STUB_LIBRARY".into());
-        assert!(stub.to_string().ends_with("says CUDA_ERROR_STUB_LIBRARY"));
+        assert!(
+            stub.to_string()
+                .ends_with("returned CUDA_ERROR_STUB_LIBRARY")
+        );
         assert_eq!(stub.status(), Status(34));
         assert!(Unavailable::Library.to_string().ends_with("not found"));
         for unavailable in [

@@ -185,7 +185,7 @@ fn invalid_device_counts_are_rejected() {
         assert_has(&stdout, "cuInit: 1");
         let lines = warpbook_lines(&stderr);
         assert_eq!(lines.len(), 1, "{stderr}");
-        let expected = format!("CUDA_SIM_DEVICES={count} is no number of GPUs from 1 to 16");
+        let expected = format!("CUDA_SIM_DEVICES={count} is not a number from 1 to 16");
         assert!(lines[0].contains(&expected), "{stderr}");
     }
 }
@@ -270,7 +270,10 @@ mod fake {
             assert_has(&stdout, "cuDestroyExternalMemory: 801");
             let lines = warpbook_lines(&stderr);
             assert_eq!(lines.len(), 1, "{stderr}");
-            assert!(lines[0].contains("no cuDestroyExternalMemory"), "{stderr}");
+            assert!(
+                lines[0].contains("lacks cuDestroyExternalMemory"),
+                "{stderr}"
+            );
         }
     }
 

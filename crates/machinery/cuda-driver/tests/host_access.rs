@@ -316,7 +316,7 @@ fn findings_of_graph_launch(changes_early: bool) -> Vec<Finding> {
 fn changed_graph_copy_sources_are_reported() {
     let parts = [
         "the program changed host memory at",
-        "which a launched graph was still to copy: 1 bytes",
+        "which a launched graph has not copied yet (1 bytes)",
     ];
     assert_finding(
         &findings_of_graph_launch(true),

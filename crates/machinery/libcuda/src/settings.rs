@@ -1,17 +1,17 @@
-//! What the environment asks for.
+//! Settings from the environment.
 
 use std::env::var_os;
 use std::path::{Path, PathBuf};
 
 use chapter::flags::Detail;
 
-/// What is to be told at the program's end, and where.
+/// The reports to produce at the end of the program.
 #[derive(Debug, Default, PartialEq)]
 pub struct Settings {
-    /// `CUDA_RUN_TOLD`: a folder in which each process has a file for what happens. `cuda-run` reads them,
-    /// and tells.
-    pub told: Option<PathBuf>,
-    /// A summary on stderr.
+    /// `CUDA_RUN_TOLD`: the folder in which each process writes a file of events, which `cuda-run` reads and
+    /// reports.
+    pub events_folder: Option<PathBuf>,
+    /// True to print a summary on stderr.
     pub summary: bool,
     pub profile: Option<Detail>,
     pub json: Option<PathBuf>,
@@ -19,13 +19,13 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// As the environment has it.
+    /// Reads the settings from the environment.
     ///
     /// # Errors
     ///
-    /// Where a variable has a value that it cannot have.
-    pub fn read() -> Result<Self, String> {
-        Self::of(|name| {
+    /// Fails if a variable has an invalid value.
+    pub fn from_env() -> Result<Self, String> {
+        Self::parse(|name| {
             let value = var_os(name).filter(|value| !value.is_empty());
             value
                 .map(|value| {
@@ -37,7 +37,7 @@ impl Settings {
         })
     }
 
-    fn of(value: impl Fn(&str) -> Result<Option<String>, String>) -> Result<Self, String> {
+    fn parse(value: impl Fn(&str) -> Result<Option<String>, String>) -> Result<Self, String> {
         let file = |name| {
             let path = value(name)?.map(|path| std::path::absolute(&path).unwrap_or(path.into()));
             match path.as_deref().and_then(Path::parent) {
@@ -63,7 +63,7 @@ impl Settings {
             Some(other) => return Err(format!("CUDA_SIM_SUMMARY={other} is neither 1 nor 0")),
         };
         Ok(Settings {
-            told: value("CUDA_RUN_TOLD")?.map(PathBuf::from),
+            events_folder: value("CUDA_RUN_TOLD")?.map(PathBuf::from),
             summary: summary || profile.is_some(),
             profile,
             json: file("CUDA_SIM_JSON")?,
@@ -71,13 +71,13 @@ impl Settings {
         })
     }
 
-    /// Whether launches have to be counted in full.
-    pub fn counts(&self) -> bool {
+    /// Returns true if launches must collect all counters.
+    pub fn needs_counters(&self) -> bool {
         self.profile.is_some() || self.json.is_some()
     }
 
-    /// Whether anything is asked for.
-    pub fn ask(&self) -> bool {
+    /// Returns true if any report is requested.
+    pub fn is_active(&self) -> bool {
         *self != Settings::default()
     }
 }

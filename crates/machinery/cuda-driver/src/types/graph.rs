@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn structures_are_as_large_as_in_c() {
+    fn structures_have_their_c_sizes() {
         assert_eq!(size_of::<KernelNodeParams>(), 72);
         assert_eq!(size_of::<MemcpyNodeParams>(), 216);
         assert_eq!(size_of::<MemsetNodeParams>(), 48);

@@ -26,7 +26,7 @@ fn dependency_cycles_are_reported_with_a_node() {
             1
         );
         assert_eq!(node, fill);
-        assert_eq!(CStr::from_ptr(to), c"nodes of the gr");
+        assert_eq!(CStr::from_ptr(to), c"the graph has a");
         let mut params = InstantiateParams {
             flags: 0,
             upload_stream: null_mut(),

@@ -96,7 +96,7 @@ fn managed_memory_is_attached_to_a_stream() {
         );
         let device = floats(&[1.0]);
         assert_eq!(
-            cuStreamAttachMemAsync(stream_handle, device, 0, 4),
+            cuStreamAttachMemAsync(attached, device, 0, 4),
             INVALID_VALUE
         );
     }

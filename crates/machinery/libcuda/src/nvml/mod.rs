@@ -1,22 +1,24 @@
-//! NVML's functions (`nvml…`), those that programs ask before they use CUDA: which GPUs there are, how they are called
-//! and how much memory they have. `cuda-run -- PROGRAM` has programs find this library as `libnvidia-ml.so.1` too.
+//! The functions of NVML (`nvml…`) that programs call before they use CUDA: the GPUs, their names and their
+//! memory. `cuda-run -- PROGRAM` also provides this library as `libnvidia-ml.so.1`.
 //!
-//! It tells of the machine that the environment asks for (`CUDA_SIM_DEVICE`, `CUDA_SIM_DEVICES`) and does not start
-//! it. What only a real GPU has (temperature, power, how busy it is) answers `NVML_ERROR_NOT_SUPPORTED`. Arguments and
-//! answers are those of NVIDIA's documentation (NVML API Reference Guide).
+//! The functions report the machine that the environment configures (`CUDA_SIM_DEVICE`, `CUDA_SIM_DEVICES`)
+//! and do not start the simulator. Properties that only a real GPU has (temperature, power, utilization)
+//! return `NVML_ERROR_NOT_SUPPORTED`. Arguments and results follow NVIDIA's documentation (NVML API Reference
+//! Guide).
 
-mod machine;
+mod devices;
 mod status;
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong};
 
 use cuda_driver::{SIMULATED_VERSION, device_bus_id, device_memory, device_uuid};
-use machine::{
-    Handle, array, begin, clock, device, end, handle, machine, read_text, set, set_text, unknown,
+use devices::{
+    Handle, c_array, clock, device, handle, init, machine, read_text, shutdown, unavailable, write,
+    write_text,
 };
-use status::{Answer, Error, code, text};
+use status::{CallResult, Error, error_string, to_code};
 
-/// The driver's version: CUDA 13.0 came with the series 580.
+/// The reported driver version: CUDA 13.0 came with the 580 series.
 const DRIVER: &str = "580.00";
 
 /// `nvmlPciInfo_t`.
@@ -26,7 +28,7 @@ pub struct PciInfo {
     domain: c_uint,
     bus: c_uint,
     device: c_uint,
-    /// The device's number and the vendor's.
+    /// The device ID and the vendor ID.
     ids: c_uint,
     subsystem_ids: c_uint,
     bus_id: [c_char; 32],
@@ -40,9 +42,9 @@ pub struct Memory {
     used: c_ulonglong,
 }
 
-/// `nvmlMemory_v2_t`, in bytes but for the version.
+/// `nvmlMemory_v2_t`, in bytes except for the version.
 #[repr(C)]
-pub struct Memory2 {
+pub struct MemoryV2 {
     version: c_uint,
     total: c_ulonglong,
     reserved: c_ulonglong,
@@ -50,32 +52,32 @@ pub struct Memory2 {
     used: c_ulonglong,
 }
 
-/// `nvmlMemory_v2`: the structure's size and its number.
-const MEMORY_2: c_uint = size_of::<Memory2>() as c_uint | 2 << 24;
+/// The value of `version` for `nvmlMemory_v2_t`: the structure's size and its version number.
+const MEMORY_V2_VERSION: c_uint = size_of::<MemoryV2>() as c_uint | 2 << 24;
 
-/// Defines functions by what they come to.
+/// Defines exported functions from their bodies.
 macro_rules! functions {
-    ($($name:ident($($argument:ident: $of:ty),*) $body:block)*) => {$(
+    ($($name:ident($($argument:ident: $type:ty),*) $body:block)*) => {$(
         #[doc = concat!("`", stringify!($name), "` of NVML.")]
         ///
         /// # Safety
         ///
-        /// As NVML asks for it: pointers are null or good, with as much room as is said.
+        /// The caller must meet NVML's requirements: pointers are null or valid, with as much room as stated.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($argument: $of),*) -> c_int {
-            let answer = || -> Answer { $body };
-            code(answer())
+        pub unsafe extern "C" fn $name($($argument: $type),*) -> c_int {
+            let body = || -> CallResult { $body };
+            to_code(body())
         }
     )*};
 }
 
-/// Defines functions that ask for what a simulated device does not have.
+/// Defines functions for properties that a simulated device does not have.
 macro_rules! unsupported {
-    ($($name:ident($($argument:ident: $of:ty),*))*) => {
+    ($($name:ident($($argument:ident: $type:ty),*))*) => {
         functions! {$(
-            $name(device: Handle $(, $argument: $of)*) {
+            $name(device: Handle $(, $argument: $type)*) {
                 $(let _ = $argument;)*
-                unknown(stringify!($name), device)
+                unavailable(stringify!($name), device)
             }
         )*}
     };
@@ -84,163 +86,163 @@ macro_rules! unsupported {
 /// `nvmlErrorString` of NVML.
 #[unsafe(no_mangle)]
 pub extern "C" fn nvmlErrorString(error: c_int) -> *const c_char {
-    text(error).as_ptr()
+    error_string(error).as_ptr()
 }
 
 functions! {
-    nvmlInit_v2() { begin() }
-    nvmlInit() { begin() }
+    nvmlInit_v2() { init() }
+    nvmlInit() { init() }
     nvmlInitWithFlags(flags: c_uint) {
-        // To go without GPUs, or without attaching them: it makes no difference here.
+        // `NVML_INIT_FLAG_NO_GPUS` and `NVML_INIT_FLAG_NO_ATTACH` have no effect here.
         match flags & !3 {
-            0 => begin(),
+            0 => init(),
             _ => Err(Error::InvalidArgument),
         }
     }
-    nvmlShutdown() { end() }
+    nvmlShutdown() { shutdown() }
 
-    nvmlSystemGetDriverVersion(to: *mut c_char, length: c_uint) {
+    nvmlSystemGetDriverVersion(out: *mut c_char, length: c_uint) {
         machine()?;
-        // SAFETY: the caller's promise, here and below.
-        unsafe { set_text(to, length, DRIVER) }
+        // SAFETY: `out` is null or has room for `length` bytes, as NVML requires of its caller.
+        unsafe { write_text(out, length, DRIVER) }
     }
-    nvmlSystemGetNVMLVersion(to: *mut c_char, length: c_uint) {
+    nvmlSystemGetNVMLVersion(out: *mut c_char, length: c_uint) {
         machine()?;
         let version = format!("{}.{DRIVER}", SIMULATED_VERSION / 1000);
-        // SAFETY: as above.
-        unsafe { set_text(to, length, &version) }
+        // SAFETY: `out` is null or has room for `length` bytes, as NVML requires of its caller.
+        unsafe { write_text(out, length, &version) }
     }
-    nvmlSystemGetCudaDriverVersion(to: *mut c_int) {
-        // SAFETY: as above.
-        unsafe { set(to, SIMULATED_VERSION) }
+    nvmlSystemGetCudaDriverVersion(out: *mut c_int) {
+        // SAFETY: `out` is null or writable, as NVML requires of its caller.
+        unsafe { write(out, SIMULATED_VERSION) }
     }
-    nvmlSystemGetCudaDriverVersion_v2(to: *mut c_int) {
-        // SAFETY: as above.
-        unsafe { set(to, SIMULATED_VERSION) }
+    nvmlSystemGetCudaDriverVersion_v2(out: *mut c_int) {
+        // SAFETY: `out` is null or writable, as NVML requires of its caller.
+        unsafe { write(out, SIMULATED_VERSION) }
     }
 
-    nvmlDeviceGetCount_v2(to: *mut c_uint) {
-        // SAFETY: as above.
-        unsafe { set(to, machine()?.count) }
+    nvmlDeviceGetCount_v2(out: *mut c_uint) {
+        // SAFETY: `out` is null or writable, as NVML requires of its caller.
+        unsafe { write(out, machine()?.count) }
     }
-    nvmlDeviceGetCount(to: *mut c_uint) {
-        // SAFETY: as above.
-        unsafe { set(to, machine()?.count) }
+    nvmlDeviceGetCount(out: *mut c_uint) {
+        // SAFETY: `out` is null or writable, as NVML requires of its caller.
+        unsafe { write(out, machine()?.count) }
     }
-    nvmlDeviceGetHandleByIndex_v2(index: c_uint, to: *mut Handle) { by_index(index, to) }
-    nvmlDeviceGetHandleByIndex(index: c_uint, to: *mut Handle) { by_index(index, to) }
-    nvmlDeviceGetHandleByPciBusId_v2(bus_id: *const c_char, to: *mut Handle) {
-        // SAFETY: as above.
-        let asked = unsafe { read_text(bus_id) }?.to_lowercase();
-        // The domain may have four digits or eight.
-        let found = found(|number| {
-            let short = device_bus_id(number);
-            asked == short || asked == format!("0000{short}")
+    nvmlDeviceGetHandleByIndex_v2(index: c_uint, out: *mut Handle) { by_index(index, out) }
+    nvmlDeviceGetHandleByIndex(index: c_uint, out: *mut Handle) { by_index(index, out) }
+    nvmlDeviceGetHandleByPciBusId_v2(bus_id: *const c_char, out: *mut Handle) {
+        // SAFETY: `bus_id` is null or a NUL-terminated string, as NVML requires of its caller.
+        let requested = unsafe { read_text(bus_id) }?.to_lowercase();
+        // The domain may have four or eight digits.
+        let device_handle = find_device(|number| {
+            let bus_id_short = device_bus_id(number);
+            requested == bus_id_short || requested == format!("0000{bus_id_short}")
         })?;
-        // SAFETY: as above.
-        unsafe { set(to, found) }
+        // SAFETY: `out` is null or writable, as NVML requires of its caller.
+        unsafe { write(out, device_handle) }
     }
-    nvmlDeviceGetHandleByUUID(uuid: *const c_char, to: *mut Handle) {
-        // SAFETY: as above.
-        let asked = unsafe { read_text(uuid) }?.to_lowercase();
-        let found = found(|number| asked == uuid_text(number).to_lowercase())?;
-        // SAFETY: as above.
-        unsafe { set(to, found) }
+    nvmlDeviceGetHandleByUUID(uuid: *const c_char, out: *mut Handle) {
+        // SAFETY: `uuid` is null or a NUL-terminated string, as NVML requires of its caller.
+        let requested = unsafe { read_text(uuid) }?.to_lowercase();
+        let device_handle = find_device(|number| requested == uuid_text(number).to_lowercase())?;
+        // SAFETY: `out` is null or writable, as NVML requires of its caller.
+        unsafe { write(out, device_handle) }
     }
-    nvmlDeviceGetIndex(of: Handle, to: *mut c_uint) {
-        // SAFETY: as above.
-        unsafe { set(to, device(of)?.1) }
+    nvmlDeviceGetIndex(h_device: Handle, out: *mut c_uint) {
+        // SAFETY: `out` is null or writable, as NVML requires of its caller.
+        unsafe { write(out, device(h_device)?.1) }
     }
-    nvmlDeviceGetMinorNumber(of: Handle, to: *mut c_uint) {
-        // SAFETY: as above.
-        unsafe { set(to, device(of)?.1) }
+    nvmlDeviceGetMinorNumber(h_device: Handle, out: *mut c_uint) {
+        // SAFETY: `out` is null or writable, as NVML requires of its caller.
+        unsafe { write(out, device(h_device)?.1) }
     }
-    nvmlDeviceGetName(of: Handle, to: *mut c_char, length: c_uint) {
-        let (machine, _) = device(of)?;
-        // SAFETY: as above.
-        unsafe { set_text(to, length, machine.device.name) }
+    nvmlDeviceGetName(h_device: Handle, out: *mut c_char, length: c_uint) {
+        let (machine, _) = device(h_device)?;
+        // SAFETY: `out` is null or has room for `length` bytes, as NVML requires of its caller.
+        unsafe { write_text(out, length, machine.device.name) }
     }
-    nvmlDeviceGetUUID(of: Handle, to: *mut c_char, length: c_uint) {
-        let (_, number) = device(of)?;
-        // SAFETY: as above.
-        unsafe { set_text(to, length, &uuid_text(number)) }
+    nvmlDeviceGetUUID(h_device: Handle, out: *mut c_char, length: c_uint) {
+        let (_, number) = device(h_device)?;
+        // SAFETY: `out` is null or has room for `length` bytes, as NVML requires of its caller.
+        unsafe { write_text(out, length, &uuid_text(number)) }
     }
-    nvmlDeviceGetPciInfo_v3(of: Handle, to: *mut PciInfo) {
-        let (machine, number) = device(of)?;
-        let short = device_bus_id(number);
+    nvmlDeviceGetPciInfo_v3(h_device: Handle, out: *mut PciInfo) {
+        let (machine, number) = device(h_device)?;
+        let bus_id_short = device_bus_id(number);
         let [ids, subsystem_ids] = machine.device.pci_ids;
         let info = PciInfo {
-            short_bus_id: array(&short),
+            short_bus_id: c_array(&bus_id_short),
             domain: 0,
             bus: number,
             device: 0,
             ids,
             subsystem_ids,
-            bus_id: array(&format!("0000{short}")),
+            bus_id: c_array(&format!("0000{bus_id_short}")),
         };
-        // SAFETY: as above.
-        unsafe { set(to, info) }
+        // SAFETY: `out` is null or writable, as NVML requires of its caller.
+        unsafe { write(out, info) }
     }
-    nvmlDeviceGetMemoryInfo(of: Handle, to: *mut Memory) {
-        let (free, total) = memory(of)?;
-        // SAFETY: as above.
-        unsafe { set(to, Memory { total, free, used: total - free }) }
+    nvmlDeviceGetMemoryInfo(h_device: Handle, out: *mut Memory) {
+        let (free, total) = memory(h_device)?;
+        // SAFETY: `out` is null or writable, as NVML requires of its caller.
+        unsafe { write(out, Memory { total, free, used: total - free }) }
     }
-    nvmlDeviceGetMemoryInfo_v2(of: Handle, to: *mut Memory2) {
-        let (free, total) = memory(of)?;
-        // SAFETY: as above.
-        let version = unsafe { to.as_ref() }.ok_or(Error::InvalidArgument)?.version;
-        if version != MEMORY_2 {
+    nvmlDeviceGetMemoryInfo_v2(h_device: Handle, out: *mut MemoryV2) {
+        let (free, total) = memory(h_device)?;
+        // SAFETY: `out` is null or points to a structure with `version` set, as NVML requires of its caller.
+        let version = unsafe { out.as_ref() }.ok_or(Error::InvalidArgument)?.version;
+        if version != MEMORY_V2_VERSION {
             return Err(Error::VersionMismatch);
         }
-        // SAFETY: as above.
-        unsafe { set(to, Memory2 { version, total, reserved: 0, free, used: total - free }) }
+        // SAFETY: `out` is null or writable, as NVML requires of its caller.
+        unsafe { write(out, MemoryV2 { version, total, reserved: 0, free, used: total - free }) }
     }
-    nvmlDeviceGetCudaComputeCapability(of: Handle, major: *mut c_int, minor: *mut c_int) {
-        let capability = device(of)?.0.device.compute_capability;
-        // SAFETY: as above.
+    nvmlDeviceGetCudaComputeCapability(h_device: Handle, major: *mut c_int, minor: *mut c_int) {
+        let capability = device(h_device)?.0.device.compute_capability;
+        // SAFETY: `major` and `minor` are null or writable, as NVML requires of its caller.
         unsafe {
-            set(major, capability.0 as c_int)?;
-            set(minor, capability.1 as c_int)
+            write(major, capability.0 as c_int)?;
+            write(minor, capability.1 as c_int)
         }
     }
-    // Clocks stay where they are: what they are now is the most that they can be.
-    nvmlDeviceGetClockInfo(of: Handle, kind: c_int, to: *mut c_uint) { clock_of(of, kind, to) }
-    nvmlDeviceGetMaxClockInfo(of: Handle, kind: c_int, to: *mut c_uint) { clock_of(of, kind, to) }
-    nvmlDeviceGetApplicationsClock(of: Handle, kind: c_int, to: *mut c_uint) { clock_of(of, kind, to) }
-    nvmlDeviceGetCurrentClocksThrottleReasons(of: Handle, to: *mut c_ulonglong) {
-        device(of)?;
-        // SAFETY: as above.
-        unsafe { set(to, 0) }
+    // Clocks are constant: the current clock is the maximum clock.
+    nvmlDeviceGetClockInfo(h_device: Handle, kind: c_int, out: *mut c_uint) { clock_of(h_device, kind, out) }
+    nvmlDeviceGetMaxClockInfo(h_device: Handle, kind: c_int, out: *mut c_uint) { clock_of(h_device, kind, out) }
+    nvmlDeviceGetApplicationsClock(h_device: Handle, kind: c_int, out: *mut c_uint) { clock_of(h_device, kind, out) }
+    nvmlDeviceGetCurrentClocksThrottleReasons(h_device: Handle, out: *mut c_ulonglong) {
+        device(h_device)?;
+        // SAFETY: `out` is null or writable, as NVML requires of its caller.
+        unsafe { write(out, 0) }
     }
-    nvmlDeviceGetCurrentClocksEventReasons(of: Handle, to: *mut c_ulonglong) {
-        device(of)?;
-        // SAFETY: as above.
-        unsafe { set(to, 0) }
+    nvmlDeviceGetCurrentClocksEventReasons(h_device: Handle, out: *mut c_ulonglong) {
+        device(h_device)?;
+        // SAFETY: `out` is null or writable, as NVML requires of its caller.
+        unsafe { write(out, 0) }
     }
-    nvmlDeviceGetPersistenceMode(of: Handle, to: *mut c_int) {
-        device(of)?;
-        // SAFETY: as above.
-        unsafe { set(to, 0) }
+    nvmlDeviceGetPersistenceMode(h_device: Handle, out: *mut c_int) {
+        device(h_device)?;
+        // SAFETY: `out` is null or writable, as NVML requires of its caller.
+        unsafe { write(out, 0) }
     }
-    // No bit of simulated memory is ever wrong. Errors are corrected ones or others, since the start or for ever.
-    nvmlDeviceGetTotalEccErrors(of: Handle, kind: c_int, counter: c_int, to: *mut c_ulonglong) {
-        let (machine, _) = device(of)?;
+    // Simulated memory has no bit errors. Errors are corrected or uncorrected, volatile or aggregate.
+    nvmlDeviceGetTotalEccErrors(h_device: Handle, kind: c_int, counter: c_int, out: *mut c_ulonglong) {
+        let (machine, _) = device(h_device)?;
         if !(0..=1).contains(&kind) || !(0..=1).contains(&counter) {
             return Err(Error::InvalidArgument);
         }
         if !machine.device.error_correction {
             return Err(Error::NotSupported);
         }
-        // SAFETY: as above.
-        unsafe { set(to, 0) }
+        // SAFETY: `out` is null or writable, as NVML requires of its caller.
+        unsafe { write(out, 0) }
     }
-    // Nobody else is on the machine, which is this process's own.
-    nvmlDeviceGetComputeRunningProcesses_v3(of: Handle, count: *mut c_uint, list: *mut u8) {
-        device(of)?;
+    // No other processes use the simulated machine.
+    nvmlDeviceGetComputeRunningProcesses_v3(h_device: Handle, count: *mut c_uint, list: *mut u8) {
+        device(h_device)?;
         let _ = list;
-        // SAFETY: as above.
-        unsafe { set(count, 0) }
+        // SAFETY: `count` is null or writable, as NVML requires of its caller.
+        unsafe { write(count, 0) }
     }
 }
 
@@ -248,45 +250,45 @@ unsupported! {
     nvmlDeviceSetPersistenceMode(mode: c_int)
     nvmlDeviceSetApplicationsClocks(memory: c_uint, graphics: c_uint)
     nvmlDeviceResetApplicationsClocks()
-    nvmlDeviceSetGpuLockedClocks(least: c_uint, most: c_uint)
+    nvmlDeviceSetGpuLockedClocks(min: c_uint, max: c_uint)
     nvmlDeviceResetGpuLockedClocks()
-    nvmlDeviceGetUtilizationRates(to: *mut c_uint)
-    nvmlDeviceGetTemperature(sensor: c_int, to: *mut c_uint)
-    nvmlDeviceGetPowerUsage(to: *mut c_uint)
-    nvmlDeviceGetEnforcedPowerLimit(to: *mut c_uint)
-    nvmlDeviceGetFanSpeed(to: *mut c_uint)
+    nvmlDeviceGetUtilizationRates(out: *mut c_uint)
+    nvmlDeviceGetTemperature(sensor: c_int, out: *mut c_uint)
+    nvmlDeviceGetPowerUsage(out: *mut c_uint)
+    nvmlDeviceGetEnforcedPowerLimit(out: *mut c_uint)
+    nvmlDeviceGetFanSpeed(out: *mut c_uint)
 }
 
-/// The handle of a device by its number.
-fn by_index(index: c_uint, to: *mut Handle) -> Answer {
+/// Writes the handle of the device with this index.
+fn by_index(index: c_uint, out: *mut Handle) -> CallResult {
     let machine = machine()?;
     if index >= machine.count {
         return Err(Error::InvalidArgument);
     }
-    // SAFETY: the promise of who calls NVML, here and below.
-    unsafe { set(to, handle(index)) }
+    // SAFETY: `out` is null or writable, as NVML requires of the caller of the exported function.
+    unsafe { write(out, handle(index)) }
 }
 
-/// The handle of the first device that `is` it.
-fn found(is: impl Fn(u32) -> bool) -> Result<Handle, Error> {
-    let mut all = 0..machine()?.count;
-    let found = all.find(|number| is(*number));
-    found.map(handle).ok_or(Error::NotFound)
+/// Returns the handle of the first device for which `predicate` returns true.
+fn find_device(predicate: impl Fn(u32) -> bool) -> Result<Handle, Error> {
+    let mut numbers = 0..machine()?.count;
+    let number = numbers.find(|number| predicate(*number));
+    number.map(handle).ok_or(Error::NotFound)
 }
 
-fn clock_of(of: Handle, kind: c_int, to: *mut c_uint) -> Answer {
-    let mhz = clock(device(of)?.0.device, kind)?;
-    // SAFETY: as above.
-    unsafe { set(to, mhz) }
+fn clock_of(h_device: Handle, kind: c_int, out: *mut c_uint) -> CallResult {
+    let mhz = clock(device(h_device)?.0.device, kind)?;
+    // SAFETY: `out` is null or writable, as NVML requires of the caller of the exported function.
+    unsafe { write(out, mhz) }
 }
 
-/// Free and total memory of a device, in bytes.
-fn memory(of: Handle) -> Result<(u64, u64), Error> {
-    let (machine, number) = device(of)?;
+/// Returns free and total memory of a device, in bytes.
+fn memory(h_device: Handle) -> Result<(u64, u64), Error> {
+    let (machine, number) = device(h_device)?;
     Ok(device_memory(machine.device, machine.count, number))
 }
 
-/// A device's UUID, as NVML writes it: what CUDA says it is.
+/// Returns a device's UUID in NVML's format, equal to that of CUDA.
 fn uuid_text(number: u32) -> String {
     let hex = device_uuid(number)
         .map(|byte| format!("{byte:02x}"))

@@ -1,4 +1,4 @@
-//! What NVML's functions answer.
+//! Result codes of NVML.
 
 use std::ffi::{CStr, c_int};
 
@@ -15,17 +15,17 @@ pub enum Error {
     VersionMismatch = 25,
 }
 
-/// What a function comes to.
-pub type Answer = Result<(), Error>;
+/// The result type of NVML functions.
+pub type CallResult = Result<(), Error>;
 
-/// An answer as C has it.
-pub fn code(answer: Answer) -> c_int {
-    answer.map_or_else(|error| error as c_int, |()| 0)
+/// Converts a result to the code that C receives.
+pub fn to_code(result: CallResult) -> c_int {
+    result.map_or_else(|error| error as c_int, |()| 0)
 }
 
-/// What `nvmlErrorString` says of a number, in NVML's words.
-pub fn text(code: c_int) -> &'static CStr {
-    match code {
+/// Returns NVML's description of a code, for `nvmlErrorString`.
+pub fn error_string(number: c_int) -> &'static CStr {
+    match number {
         0 => c"Success",
         1 => c"Uninitialized",
         2 => c"Invalid Argument",

@@ -22,7 +22,7 @@ pub const SAXPY: &CStr = {
     }
 };
 
-/// The file that cargo has built: beside this program or a folder above it.
+/// Returns the file that cargo has built, in the folder of this program or in a parent folder.
 pub fn file() -> PathBuf {
     let name = libloading::library_filename("warpbook_cuda");
     let program = std::env::current_exe().unwrap();
@@ -30,7 +30,7 @@ pub fn file() -> PathBuf {
     folders.find(|file| file.exists()).expect("the library")
 }
 
-/// A folder in which the library has the name that programs load.
+/// Creates a folder in which the library has the name that programs load.
 #[cfg(target_os = "linux")]
 pub fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -38,9 +38,9 @@ pub fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// This test program again, with the ignored test `name` alone and nothing in the environment that the
-/// library reads but `settings`.
-pub fn child(name: &str, settings: &[(&str, &str)]) -> Output {
+/// Runs this test program again, with only the ignored test `name`, and with `settings` as the only CUDA
+/// variables.
+pub fn run_child(name: &str, settings: &[(&str, &str)]) -> Output {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", name, "--ignored", "--nocapture"]);
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CUDA_")) {
@@ -49,42 +49,43 @@ pub fn child(name: &str, settings: &[(&str, &str)]) -> Output {
     command.envs(settings.iter().copied()).output().unwrap()
 }
 
-/// The library, loaded.
+/// The loaded library.
 pub struct Cuda(Library);
 
 impl Cuda {
     pub fn open(file: &Path) -> Self {
-        // SAFETY: nothing runs when it is loaded.
+        // SAFETY: the library's initializer only registers a hook.
         Self(unsafe { Library::new(file) }.unwrap())
     }
 
-    /// The function `name`.
+    /// Returns the function `name`.
     ///
     /// # Safety
     /// `F` must be its type.
     pub unsafe fn get<F>(&self, name: &str) -> Symbol<'_, F> {
-        // SAFETY: the caller's promise.
+        // SAFETY: `F` is the function's type, by this function's contract.
         unsafe { self.0.get(name.as_bytes()) }.unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Whether it exports `name`.
-    pub fn has(&self, name: &str) -> bool {
+    /// Returns true if the library exports `name`.
+    pub fn exports(&self, name: &str) -> bool {
         // SAFETY: the symbol is not used.
         unsafe { self.0.get::<*const ()>(name.as_bytes()) }.is_ok()
     }
 
     pub fn init(&self) -> Code {
-        // SAFETY: its signature.
+        // SAFETY: this is the signature of `cuInit`.
         unsafe { self.get::<unsafe extern "C" fn(c_uint) -> Code>("cuInit")(0) }
     }
 
-    /// Has a kernel compute, in a context of its own, that 1 + 2 × 3 is 7, for 100 threads.
-    pub fn seven(&self) -> Vec<f32> {
+    /// Runs a kernel that computes 1 + 2 × 3 = 7 for 100 threads, in a new context.
+    pub fn compute_sevens(&self) -> Vec<f32> {
         const N: usize = 100;
         let mut y = vec![1.0_f32; N];
         let x = vec![3.0_f32; N];
         let bytes = N * size_of::<f32>();
-        // SAFETY: the signatures are the driver API's, and all pointers are to what is asked for.
+        // SAFETY: the signatures are those of the driver API, the outputs are writable, and the buffers have
+        // `bytes` bytes.
         unsafe {
             type Copy = unsafe extern "C" fn(u64, *const c_void, usize) -> Code;
             type Back = unsafe extern "C" fn(*mut c_void, u64, usize) -> Code;
@@ -106,41 +107,41 @@ impl Cuda {
             );
             assert_eq!(size, 4);
 
-            let (mut there_x, mut there_y) = (self.allocate(bytes), self.allocate(bytes));
+            let (mut device_x, mut device_y) = (self.allocate(bytes), self.allocate(bytes));
             let copy = self.get::<Copy>("cuMemcpyHtoD_v2");
             assert_eq!(copy(factor, (&raw const TWO).cast(), 4), 0);
-            assert_eq!(copy(there_x, x.as_ptr().cast(), bytes), 0);
-            assert_eq!(copy(there_y, y.as_ptr().cast(), bytes), 0);
+            assert_eq!(copy(device_x, x.as_ptr().cast(), bytes), 0);
+            assert_eq!(copy(device_y, y.as_ptr().cast(), bytes), 0);
             let mut n = N as u32;
             let mut parameters: [*mut c_void; 3] = [
-                (&raw mut there_x).cast(),
-                (&raw mut there_y).cast(),
+                (&raw mut device_x).cast(),
+                (&raw mut device_y).cast(),
                 (&raw mut n).cast(),
             ];
             assert_eq!(self.launch(kernel, 2, 64, parameters.as_mut_ptr()), 0);
-            let back = self.get::<Back>("cuMemcpyDtoH_v2");
-            assert_eq!(back(y.as_mut_ptr().cast(), there_y, bytes), 0);
+            let copy_out = self.get::<Back>("cuMemcpyDtoH_v2");
+            assert_eq!(copy_out(y.as_mut_ptr().cast(), device_y, bytes), 0);
             type Destroy = unsafe extern "C" fn(*mut c_void) -> Code;
             assert_eq!(self.get::<Destroy>("cuCtxDestroy_v2")(context), 0);
         }
         y
     }
 
-    /// A new context, which is current.
+    /// Creates a context, which becomes current.
     pub fn context(&self) -> *mut c_void {
         type Create = unsafe extern "C" fn(*mut *mut c_void, c_uint, c_int) -> Code;
         let mut context = null_mut();
-        // SAFETY: its signature.
+        // SAFETY: this is the signature of `cuCtxCreate_v2`, and `context` is writable.
         let code = unsafe { self.get::<Create>("cuCtxCreate_v2")(&mut context, 0, 0) };
         assert_eq!(code, 0);
         context
     }
 
-    /// A module of PTX.
+    /// Loads a module from PTX.
     pub fn load(&self, ptx: &CStr) -> *mut c_void {
         type Load = unsafe extern "C" fn(*mut *mut c_void, *const c_void) -> Code;
         let mut module = null_mut();
-        // SAFETY: its signature; the text ends in NUL.
+        // SAFETY: this is the signature of `cuModuleLoadData`; `module` is writable and `ptx` NUL-terminated.
         let code =
             unsafe { self.get::<Load>("cuModuleLoadData")(&mut module, ptx.as_ptr().cast()) };
         assert_eq!(code, 0);
@@ -150,14 +151,16 @@ impl Cuda {
     pub fn allocate(&self, bytes: usize) -> u64 {
         type Allocate = unsafe extern "C" fn(*mut u64, usize) -> Code;
         let mut address = 0;
-        // SAFETY: its signature.
+        // SAFETY: this is the signature of `cuMemAlloc_v2`, and `address` is writable.
         let code = unsafe { self.get::<Allocate>("cuMemAlloc_v2")(&mut address, bytes) };
         assert_eq!(code, 0);
         address
     }
 
+    /// Launches a kernel.
+    ///
     /// # Safety
-    /// As `cuLaunchKernel` asks.
+    /// `parameters` must match the kernel's signature.
     pub unsafe fn launch(
         &self,
         kernel: *mut c_void,
@@ -178,7 +181,8 @@ impl Cuda {
             *mut *mut c_void,
             *mut *mut c_void,
         ) -> Code;
-        // SAFETY: its signature, and the caller's promise.
+        // SAFETY: this is the signature of `cuLaunchKernel`; `parameters` match the kernel's signature by
+        // this function's contract.
         unsafe {
             self.get::<Kernel>("cuLaunchKernel")(
                 kernel,

@@ -1,8 +1,8 @@
-//! The library as a program sees it that loads it by its name: what is in it, and a kernel from text to
+//! Tests of the library as a program that loads it by name sees it: its exports, and a kernel from PTX to
 //! result.
 
+mod backend;
 mod cuda;
-mod names;
-mod own;
+mod exports;
 mod processes;
 mod runs;

@@ -1,20 +1,20 @@
-//! What a program does that the driver cannot choose: it forks, closes the library and opens it again, ends in the
-//! middle, catches signals. Each case is a process of its own: this test program again, with one test alone.
+//! Situations that the program imposes on the driver: it forks, closes and reopens the library, exits during
+//! a call, or handles signals. Each case is a child process: this test program again, with one test only.
 
 use std::ffi::{c_char, c_void};
 use std::process::Output;
 use std::ptr::null_mut;
 
-use super::cuda::{Code, Cuda, SAXPY, child, file};
+use super::cuda::{Code, Cuda, SAXPY, file, run_child};
 
-/// A child with the simulator; it has to end well. What it wrote.
+/// Runs a child process on the simulator, which must succeed. Returns its stdout and stderr.
 fn run(name: &str, settings: &[(&str, &str)]) -> (String, String) {
     let simulated = [("CUDA_BACKEND", "sim")];
     let Output {
         status,
         stdout,
         stderr,
-    } = child(name, &[&simulated, settings].concat());
+    } = run_child(name, &[&simulated, settings].concat());
     let text = |bytes| String::from_utf8(bytes).unwrap();
     let (stdout, stderr) = (text(stdout), text(stderr));
     assert!(status.success(), "{status}\n{stdout}\n{stderr}");
@@ -23,72 +23,72 @@ fn run(name: &str, settings: &[(&str, &str)]) -> (String, String) {
 
 type Count = unsafe extern "C" fn(*mut i32) -> Code;
 
-/// What `cuDeviceGetCount` answers.
-fn counted(cuda: &Cuda) -> Code {
+/// Returns the result of `cuDeviceGetCount`.
+fn device_count(cuda: &Cuda) -> Code {
     let mut count = 0;
-    // SAFETY: its signature.
+    // SAFETY: `Count` is the signature of `cuDeviceGetCount`, and `count` is writable.
     unsafe { cuda.get::<Count>("cuDeviceGetCount")(&mut count) }
 }
 
 #[test]
 #[ignore = "run by the next test in a separate process"]
-fn opened_again() {
+fn reopened() {
     let first = Cuda::open(&file());
     assert_eq!([first.init(), first.init()], [0, 0], "twice");
-    assert_eq!(first.seven(), [7.0; 100]);
+    assert_eq!(first.compute_sevens(), [7.0; 100]);
     drop(first);
     for _ in 0..3 {
         let again = Cuda::open(&file());
         assert_eq!(again.init(), 0);
-        assert_eq!(again.seven(), [7.0; 100]);
+        assert_eq!(again.compute_sevens(), [7.0; 100]);
     }
 }
 
 #[test]
-fn a_program_closes_the_library_and_opens_it_again() {
-    run("processes::opened_again", &[]);
+fn library_can_be_closed_and_reopened() {
+    run("processes::reopened", &[]);
 }
 
-/// At the end of a program, when much of it is gone already, handlers may still call.
+/// Exit handlers may still call the driver when much of the program is already destroyed.
 #[test]
 #[ignore = "run by the next test in a separate process"]
 fn calls_at_exit() {
     extern "C" fn at_exit() {
         let cuda = Cuda::open(&file());
-        println!("at exit: {:?}", (cuda.init(), cuda.seven()[0]));
+        println!("at exit: {:?}", (cuda.init(), cuda.compute_sevens()[0]));
     }
     unsafe extern "C" {
         fn atexit(function: extern "C" fn()) -> i32;
     }
-    // SAFETY: the function stays.
+    // SAFETY: `at_exit` is a static function.
     assert_eq!(unsafe { atexit(at_exit) }, 0);
     let cuda = Cuda::open(&file());
     assert_eq!(cuda.init(), 0);
-    // SAFETY: as above; this one runs before the library's own.
+    // SAFETY: `at_exit` is a static function; this registration runs before the library's own handler.
     assert_eq!(unsafe { atexit(at_exit) }, 0);
     cuda.context();
-    // The allocation leaks: the library looks for that when the program ends.
+    // The allocation leaks: the library checks for leaks at exit.
     cuda.allocate(4096);
     std::mem::forget(cuda);
     unsafe extern "C" {
         fn exit(status: i32) -> !;
     }
-    // The program's end begins in this thread, whose variables are there still.
-    // SAFETY: the test's other threads only wait.
+    // Exits in this thread, whose thread-local variables still exist.
+    // SAFETY: the other threads of the test program only wait.
     unsafe { exit(0) };
 }
 
 #[test]
-fn what_a_program_calls_when_it_ends_is_answered() {
+fn exit_handlers_may_call_the_driver() {
     let (stdout, stderr) = run("processes::calls_at_exit", &[("CUDA_SIM_CHECK", "leak")]);
-    let answers = stdout
+    let results = stdout
         .lines()
         .filter(|line| line.contains("at exit: (0, 7.0)"));
-    assert_eq!(answers.count(), 2, "{stdout}");
+    assert_eq!(results.count(), 2, "{stdout}");
     assert!(stderr.contains("4096"), "{stderr}");
 }
 
-/// A function in a stream may not call the driver, and says so instead of waiting for it.
+/// A host function in a stream may not call the driver, which returns an error instead of deadlocking.
 #[test]
 #[ignore = "run by the next test in a separate process"]
 fn calls_in_a_callback() {
@@ -98,24 +98,27 @@ fn calls_in_a_callback() {
         *mut c_void,
     ) -> Code;
     static CUDA: std::sync::OnceLock<Cuda> = std::sync::OnceLock::new();
-    static HEARD: std::sync::Mutex<Vec<Code>> = std::sync::Mutex::new(Vec::new());
+    static RESULTS: std::sync::Mutex<Vec<Code>> = std::sync::Mutex::new(Vec::new());
 
     unsafe extern "C" fn in_stream(_: *mut c_void) {
         let cuda = CUDA.get().unwrap();
         let mut address = 0;
-        // SAFETY: its signature.
+        // SAFETY: this is the signature of `cuMemAlloc_v2`, and `address` is writable.
         let allocated = unsafe {
             cuda.get::<unsafe extern "C" fn(*mut u64, usize) -> Code>("cuMemAlloc_v2")(
                 &mut address,
                 4,
             )
         };
-        HEARD.lock().unwrap().extend([counted(cuda), allocated]);
+        RESULTS
+            .lock()
+            .unwrap()
+            .extend([device_count(cuda), allocated]);
     }
     let cuda = CUDA.get_or_init(|| Cuda::open(&file()));
     assert_eq!(cuda.init(), 0);
     cuda.context();
-    // SAFETY: its signature; the function may be called at any time.
+    // SAFETY: the signatures are those of the driver API, and `in_stream` may be called at any time.
     unsafe {
         let launch = cuda.get::<Launch>("cuLaunchHostFunc");
         assert_eq!(launch(null_mut(), Some(in_stream), null_mut()), 0);
@@ -123,12 +126,12 @@ fn calls_in_a_callback() {
         type Synchronize = unsafe extern "C" fn() -> Code;
         assert_eq!(cuda.get::<Synchronize>("cuCtxSynchronize")(), 0);
     }
-    assert_eq!(*HEARD.lock().unwrap(), [800, 800]);
-    assert_eq!(cuda.seven(), [7.0; 100]);
+    assert_eq!(*RESULTS.lock().unwrap(), [800, 800]);
+    assert_eq!(cuda.compute_sevens(), [7.0; 100]);
 }
 
 #[test]
-fn a_callback_is_refused_what_it_may_not_do() {
+fn callbacks_may_not_call_the_driver() {
     run("processes::calls_in_a_callback", &[]);
 }
 
@@ -152,10 +155,10 @@ fn hundreds_of_contexts() {
             scope.spawn(move || {
                 for &context in part {
                     let context = std::ptr::without_provenance_mut(context);
-                    // SAFETY: their signature.
+                    // SAFETY: `One` is the signature of both functions; the driver looks the handle up.
                     unsafe {
                         assert_eq!(cuda.get::<One>("cuCtxSetCurrent")(context), 0);
-                        assert_eq!(counted(cuda), 0);
+                        assert_eq!(device_count(cuda), 0);
                         assert_eq!(cuda.get::<One>("cuCtxDestroy_v2")(context), 0);
                         assert_eq!(cuda.get::<One>("cuCtxDestroy_v2")(context), 201);
                     }
@@ -163,20 +166,20 @@ fn hundreds_of_contexts() {
             });
         }
         for _ in 0..4 {
-            scope.spawn(|| (0..20).for_each(|_| assert_eq!(cuda.seven(), [7.0; 100])));
+            scope.spawn(|| (0..20).for_each(|_| assert_eq!(cuda.compute_sevens(), [7.0; 100])));
         }
     });
-    // They are still on the first thread's stack, though they are gone.
+    // The destroyed contexts are still on the first thread's stack.
     let mut address = 0;
     type Allocate = unsafe extern "C" fn(*mut u64, usize) -> Code;
-    // SAFETY: its signature.
-    let in_one_that_is_gone = unsafe { cuda.get::<Allocate>("cuMemAlloc_v2")(&mut address, 4) };
-    assert_eq!(in_one_that_is_gone, 709);
-    assert_eq!(cuda.seven(), [7.0; 100]);
+    // SAFETY: `Allocate` is the signature of `cuMemAlloc_v2`, and `address` is writable.
+    let in_destroyed_context = unsafe { cuda.get::<Allocate>("cuMemAlloc_v2")(&mut address, 4) };
+    assert_eq!(in_destroyed_context, 709);
+    assert_eq!(cuda.compute_sevens(), [7.0; 100]);
 }
 
 #[test]
-fn contexts_by_the_hundred_and_threads_are_no_trouble() {
+fn hundreds_of_contexts_and_threads_work() {
     run("processes::hundreds_of_contexts", &[]);
 }
 
@@ -184,16 +187,16 @@ fn contexts_by_the_hundred_and_threads_are_no_trouble() {
 mod unix {
     use super::*;
 
-    /// What `f` answers in a child of this process, which ends there.
+    /// Returns the result of `f` in a forked child, which then exits.
     fn forked(f: impl FnOnce() -> Code) -> Code {
-        // SAFETY: the child does nothing but what is tested, and ends without running anything else's end.
+        // SAFETY: the child only runs the tested call, and exits without running exit handlers.
         unsafe {
             match libc::fork() {
                 0 => libc::_exit(f()),
-                child => {
-                    assert!(child > 0);
+                run_child => {
+                    assert!(run_child > 0);
                     let mut status = 0;
-                    assert_eq!(libc::waitpid(child, &mut status, 0), child);
+                    assert_eq!(libc::waitpid(run_child, &mut status, 0), run_child);
                     assert!(libc::WIFEXITED(status), "{status:#x}");
                     libc::WEXITSTATUS(status)
                 }
@@ -204,44 +207,45 @@ mod unix {
     #[test]
     #[ignore = "run by the next test in a separate process"]
     fn forks() {
-        const NOT_INITIALISED: Code = 3;
+        const NOT_INITIALIZED: Code = 3;
         let cuda = Cuda::open(&file());
-        // Before `cuInit` a child may call it for itself.
-        let fresh = forked(|| match (cuda.init(), cuda.seven()[0]) {
+        // A child that was forked before `cuInit` may call it.
+        let fresh = forked(|| match (cuda.init(), cuda.compute_sevens()[0]) {
             (0, 7.0) => 0,
             _ => 1,
         });
         assert_eq!(fresh, 0);
 
         assert_eq!(cuda.init(), 0);
-        assert_eq!(cuda.seven(), [7.0; 100]);
+        assert_eq!(cuda.compute_sevens(), [7.0; 100]);
         cuda.context();
         let module = cuda.load(SAXPY);
         type Find = unsafe extern "C" fn(*mut *mut c_void, *mut c_void, *const c_char) -> Code;
         let mut kernel = null_mut();
-        // SAFETY: its signature.
+        // SAFETY: `Find` is the signature of `cuModuleGetFunction`; `kernel` is writable, and the name is
+        // NUL-terminated.
         unsafe {
             let find = cuda.get::<Find>("cuModuleGetFunction");
             assert_eq!(find(&mut kernel, module, c"saxpy".as_ptr()), 0);
         }
-        // SAFETY: it is not run.
+        // SAFETY: the launch is rejected before the parameters are read.
         let launch = || unsafe { cuda.launch(kernel, 1, 1, [null_mut(); 3].as_mut_ptr()) };
-        assert_eq!(forked(launch), NOT_INITIALISED);
-        assert_eq!(forked(|| cuda.init()), NOT_INITIALISED);
-        assert_eq!(forked(|| counted(&cuda)), NOT_INITIALISED);
-        // Also where another thread was in the middle of a call.
+        assert_eq!(forked(launch), NOT_INITIALIZED);
+        assert_eq!(forked(|| cuda.init()), NOT_INITIALIZED);
+        assert_eq!(forked(|| device_count(&cuda)), NOT_INITIALIZED);
+        // Also while another thread is in a call.
         let busy = std::thread::scope(|scope| {
-            let other = scope.spawn(|| (0..20).all(|_| cuda.seven() == [7.0; 100]));
-            let answers: Vec<Code> = (0..20).map(|_| forked(|| counted(&cuda))).collect();
+            let other = scope.spawn(|| (0..20).all(|_| cuda.compute_sevens() == [7.0; 100]));
+            let results: Vec<Code> = (0..20).map(|_| forked(|| device_count(&cuda))).collect();
             assert!(other.join().unwrap());
-            answers
+            results
         });
-        assert_eq!(busy, [NOT_INITIALISED; 20]);
-        assert_eq!(cuda.seven(), [7.0; 100], "the parent goes on");
+        assert_eq!(busy, [NOT_INITIALIZED; 20]);
+        assert_eq!(cuda.compute_sevens(), [7.0; 100], "the parent goes on");
     }
 
     #[test]
-    fn a_child_is_told_that_nothing_is_initialised() {
+    fn forked_children_are_not_initialized() {
         run("processes::unix::forks", &[]);
     }
 
@@ -253,21 +257,22 @@ mod unix {
         extern "C" fn handler(_: i32) {
             HANDLED.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         }
-        // SAFETY: the handler does what a handler may.
+        // SAFETY: the handler only increments an atomic, which is async-signal-safe.
         unsafe { libc::signal(libc::SIGINT, handler as *const () as usize) };
         let cuda = Cuda::open(&file());
         assert_eq!(cuda.init(), 0);
-        // An interrupt that no launch hears of ends none that comes later.
-        // SAFETY: the signal is handled.
+        // An interrupt that arrives outside a launch does not end later launches.
+        // SAFETY: the signal has a handler.
         unsafe { libc::raise(libc::SIGINT) };
-        assert_eq!(cuda.seven(), [7.0; 100]);
+        assert_eq!(cuda.compute_sevens(), [7.0; 100]);
         cuda.context();
         let endless = c".version 6.4\n.target sm_52\n.address_size 64
             .visible .entry endless() { again: bra again; }";
         let module = cuda.load(endless);
         type Find = unsafe extern "C" fn(*mut *mut c_void, *mut c_void, *const c_char) -> Code;
         let mut kernel = null_mut();
-        // SAFETY: its signature.
+        // SAFETY: `Find` is the signature of `cuModuleGetFunction`; `kernel` is writable, and the name is
+        // NUL-terminated.
         unsafe {
             let find = cuda.get::<Find>("cuModuleGetFunction");
             assert_eq!(find(&mut kernel, module, c"endless".as_ptr()), 0);
@@ -275,22 +280,22 @@ mod unix {
         let process = std::process::id() as i32;
         std::thread::spawn(move || {
             std::thread::sleep(std::time::Duration::from_millis(300));
-            // SAFETY: the signal is handled.
+            // SAFETY: the signal has a handler.
             unsafe { libc::kill(process, libc::SIGINT) };
         });
         type Synchronize = unsafe extern "C" fn() -> Code;
-        // SAFETY: a kernel without parameters.
+        // SAFETY: the kernel has no parameters.
         let ended = unsafe {
             cuda.launch(kernel, 1, 1, null_mut());
             cuda.get::<Synchronize>("cuCtxSynchronize")()
         };
         assert_eq!(ended, 702, "as one whose time is up");
         assert_eq!(HANDLED.load(std::sync::atomic::Ordering::SeqCst), 2);
-        // The program's own handler is back.
-        // SAFETY: as above.
+        // The program's own handler is restored.
+        // SAFETY: the signal has a handler.
         unsafe { libc::raise(libc::SIGINT) };
         assert_eq!(HANDLED.load(std::sync::atomic::Ordering::SeqCst), 3);
-        assert_eq!(cuda.seven(), [7.0; 100], "in another context");
+        assert_eq!(cuda.compute_sevens(), [7.0; 100], "in another context");
     }
 
     #[test]

@@ -1,59 +1,59 @@
-//! A program that runs on the library alone.
+//! A program that uses only this library.
 
 use std::ffi::c_uint;
 
-use super::cuda::{Cuda, child, file};
+use super::cuda::{Cuda, file, run_child};
 
 #[test]
 #[ignore = "run by the other tests in a separate process"]
 fn a_program() {
     let cuda = Cuda::open(&file());
     let mut count = 0;
-    // SAFETY: its signature.
-    let counted = unsafe {
+    // SAFETY: this is the signature of `cuDeviceGetCount`, and `count` is writable.
+    let code = unsafe {
         cuda.get::<unsafe extern "C" fn(*mut i32) -> i32>("cuDeviceGetCount")(&mut count)
     };
-    assert_eq!((counted, count), (3, 0), "before cuInit");
+    assert_eq!((code, count), (3, 0), "before cuInit");
     assert_eq!(cuda.init(), 0);
-    // SAFETY: as above.
-    let counted = unsafe {
+    // SAFETY: this is the signature of `cuDeviceGetCount`, and `count` is writable.
+    let code = unsafe {
         cuda.get::<unsafe extern "C" fn(*mut i32) -> i32>("cuDeviceGetCount")(&mut count)
     };
-    assert_eq!((counted, count), (0, 1));
-    assert_eq!(cuda.seven(), [7.0; 100]);
+    assert_eq!((code, count), (0, 1));
+    assert_eq!(cuda.compute_sevens(), [7.0; 100]);
 }
 
 #[test]
-fn a_kernel_is_loaded_launched_and_copied_back() {
-    let ended = child("runs::a_program", &[("CUDA_BACKEND", "sim")]);
-    let said = String::from_utf8_lossy(&ended.stderr);
-    assert!(ended.status.success(), "{said}");
-    assert!(!said.contains("warpbook:"), "{said}");
+fn programs_run_on_the_library() {
+    let output = run_child("runs::a_program", &[("CUDA_BACKEND", "sim")]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert!(!stderr.contains("warpbook:"), "{stderr}");
 }
 
 #[test]
 #[ignore = "run by the next test in a separate process"]
-fn initialised_again() {
+fn initialized_again() {
     let cuda = Cuda::open(&file());
-    // SAFETY: its signature.
+    // SAFETY: this is the signature of `cuInit`.
     let init = unsafe { cuda.get::<unsafe extern "C" fn(c_uint) -> i32>("cuInit") };
-    // SAFETY: as above.
-    let with = |flags| unsafe { init(flags) };
-    assert_eq!(with(1), 1, "no such flag");
+    // SAFETY: `cuInit` takes no pointers.
+    let init_with = |flags| unsafe { init(flags) };
+    assert_eq!(init_with(1), 1, "no such flag");
     std::thread::scope(|scope| {
         for _ in 0..16 {
-            scope.spawn(|| assert_eq!(with(0), 0));
+            scope.spawn(|| assert_eq!(init_with(0), 0));
         }
     });
-    assert_eq!(cuda.seven(), [7.0; 100]);
-    assert_eq!((with(0), with(1)), (0, 1));
-    // What is there stays.
-    assert_eq!(cuda.seven(), [7.0; 100]);
+    assert_eq!(cuda.compute_sevens(), [7.0; 100]);
+    assert_eq!((init_with(0), init_with(1)), (0, 1));
+    // Existing state is not affected.
+    assert_eq!(cuda.compute_sevens(), [7.0; 100]);
 }
 
 #[test]
-fn it_is_initialised_once_however_often_and_from_whatever_thread() {
-    let ended = child("runs::initialised_again", &[("CUDA_BACKEND", "sim")]);
-    let said = String::from_utf8_lossy(&ended.stderr);
-    assert!(ended.status.success(), "{said}");
+fn repeated_initialization_from_many_threads_succeeds() {
+    let output = run_child("runs::initialized_again", &[("CUDA_BACKEND", "sim")]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
 }

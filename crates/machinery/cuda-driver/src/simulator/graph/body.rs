@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_respects_every_edge_and_a_seed_chooses_among_them() {
+    fn orders_respect_edges_and_vary_with_the_seed() {
         let diamond = body(&[(1, &[]), (2, &[1]), (3, &[1]), (4, &[2, 3]), (5, &[])]);
         let default_order: Vec<u64> = diamond.order(None).unwrap().iter().map(|id| id.0).collect();
         assert_eq!(default_order, [1, 2, 3, 4, 5]);
@@ -214,12 +214,12 @@ mod tests {
     }
 
     #[test]
-    fn nodes_that_wait_for_each_other_have_no_order() {
+    fn cyclic_graphs_have_no_order() {
         assert_eq!(body(&[(1, &[2]), (2, &[1]), (3, &[])]).order(None), None);
     }
 
     #[test]
-    fn ancestors_are_all_that_is_waited_for() {
+    fn ancestors_include_transitive_dependencies() {
         let diamond = body(&[(1, &[]), (2, &[1]), (3, &[1]), (4, &[2]), (5, &[])]);
         let ancestors = diamond.ancestors(&[NodeId(4)]);
         assert_eq!(ancestors, [1, 2, 4].map(NodeId).into());
