@@ -59,7 +59,7 @@ fn draw(svg: &mut Svg, y: f64, access: &Access, language: Language) -> f64 {
             let drawn = Lines {
                 reads: &reads,
                 base: 0,
-                most: LINES,
+                max_lines: LINES,
             };
             lines::draw(svg, y, &drawn, language)
         }
