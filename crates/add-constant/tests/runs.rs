@@ -269,8 +269,8 @@ fn counters_improve_along_the_ladder() {
         [constant, int4].map(|rung| counted(per_warp, rung, loads)),
         [100, 28]
     );
-    // As many requests to the constant cache for vectors, one per value; a quarter if one block computes four
-    // of the note's.
+    // `constant int4` issues the same number of requests to the constant cache as `constant`, one per distinct
+    // value. `constant kept` issues a quarter of them, because a block computes four of the note's blocks.
     assert_eq!(
         [constant, int4, kept].map(|rung| counted(random, rung, lookups)),
         [3200, 3200, 800]

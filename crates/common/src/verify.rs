@@ -43,7 +43,7 @@ pub struct Comparison<T> {
     pub expected_len: usize,
     /// The number of elements of the output.
     pub actual_len: usize,
-    /// The number of differing elements among those that both have.
+    /// The number of differing elements among the elements that both outputs have.
     pub differing: usize,
     /// The first differing elements.
     pub first: Vec<Difference<T>>,

@@ -112,7 +112,7 @@ mod tests {
             let part = flags(&format!("--symbol {symbol}")).part();
             assert_eq!(part, Part { offset, bytes });
         }
-        let asked = flags("--symbol dev_pointer --offset 7 --bytes 9").part();
-        assert_eq!((asked.offset, asked.bytes), (7, 9));
+        let part = flags("--symbol dev_pointer --offset 7 --bytes 9").part();
+        assert_eq!((part.offset, part.bytes), (7, 9));
     }
 }

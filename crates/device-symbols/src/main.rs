@@ -72,12 +72,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         unsafe { launch!(store<<<grid, block, 0, stream>>>(STORED)) }
     })?;
     let check = compare(&pointed.as_host_vec()?, &values::stored(), within_ulps(0));
-    chapter.add(launched(
-        "store",
-        measured,
-        check,
-        values::pointed_element_name,
-    ));
+    chapter.add(launched("store", measured, check, values::pointed_name));
     from_symbol(&chapter, "from dev_data, stored", &dev_data, &[STORED], 0)?;
     chapter.extra(Symbols::of(&const_data, &dev_data, &dev_pointer)?);
 

@@ -40,7 +40,7 @@ pub fn element_name(index: usize) -> String {
 }
 
 /// Describes an element that `store` writes through the pointer.
-pub fn pointed_element_name(index: usize) -> String {
+pub fn pointed_name(index: usize) -> String {
     format!("element {index} of dev_pointer's target")
 }
 

@@ -1,4 +1,4 @@
-//! Has the PTX ready of the kernels that are traced.
+//! Compiles the traced kernels to PTX, or checks that their committed PTX is current.
 
 fn main() {
     for kernel in [

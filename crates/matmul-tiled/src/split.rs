@@ -275,7 +275,7 @@ mod tests {
         for sizes in [[4800, 6400, 3200], [4097, 3001, 2050], [8192, 8192, 8192]] {
             assert_eq!(chosen(sizes), None, "{sizes:?}");
         }
-        // As many tiles as slots, and a few more.
+        // The number of tiles equals the number of slots, or exceeds it slightly.
         assert!(chosen([2048, 512, 4096]).is_some());
         assert_eq!(chosen([1920, 512, 2304]), None);
         // Fewer tiles than shares.

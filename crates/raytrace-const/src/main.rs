@@ -74,9 +74,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
 
         // Read back and compare bit by bit: kernel and reference round in the same places.
         image.copy_to(&mut picture.pixels)?;
-        let check = compare(&picture.pixels, &expected.pixels, |actual, expected| {
-            actual == expected
-        });
+        let check = compare(&picture.pixels, &expected.pixels, |a, b| a == b);
         let verdict = check.verdict(|index| picture.pixel_name(index));
         if !chapter.add(Entry::new(variant.name, measured, verdict)) {
             break; // the wrong picture is saved

@@ -89,7 +89,7 @@ fn a_wrong_rung() {
 
     let words = "stencil-readonly --size 1000 --variant ladder";
     let mut flags = Flags::parse_from(words.split(' '));
-    // Of two rows with the same name the first one runs.
+    // If two rows have the same name, the first one runs.
     flags
         .variant
         .insert(0, Choice::One(Box::leak(Box::new(wrong))));

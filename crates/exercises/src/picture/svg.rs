@@ -59,7 +59,7 @@ fn draw(svg: &mut Svg, y: f64, access: &Access, language: Language) -> f64 {
             let drawn = Lines {
                 reads: &reads,
                 base: 0,
-                most: MAX_LINES,
+                max_lines: MAX_LINES,
             };
             lines::draw(svg, y, &drawn, language)
         }

@@ -60,8 +60,8 @@ impl AtomicFile {
     }
 }
 
-/// Writes a file atomically: `fill` writes a temporary file, which is then renamed to `path`, so that nobody
-/// reads half a file. Ctrl-C is deferred until it is done.
+/// Writes a file atomically: `fill` writes a temporary file, which is then renamed to `path`, so that no
+/// other program reads an incomplete file. Ctrl-C is deferred until the file is in place.
 ///
 /// # Errors
 ///

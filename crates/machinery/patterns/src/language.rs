@@ -1,4 +1,4 @@
-//! What is said, in the book's two languages.
+//! The two languages of the book.
 
 /// A language of the book.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -9,16 +9,16 @@ pub enum Language {
 }
 
 impl Language {
-    /// Both.
+    /// Both languages.
     pub const ALL: [Language; 2] = [Language::English, Language::Chinese];
 
-    /// As in file names and in HTML's `lang`.
+    /// Returns the language code that file names and HTML's `lang` attribute use.
     pub fn code(self) -> &'static str {
-        self.of("en", "zh")
+        self.pick("en", "zh")
     }
 
-    /// The one of two texts that is in this language.
-    pub fn of<T>(self, english: T, chinese: T) -> T {
+    /// Returns the variant of a text or value for this language.
+    pub fn pick<T>(self, english: T, chinese: T) -> T {
         match self {
             Language::English => english,
             Language::Chinese => chinese,

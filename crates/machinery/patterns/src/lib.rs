@@ -1,21 +1,21 @@
-//! Access patterns on the simulator: a real kernel runs, every access that it makes is told of, and
-//! what it comes to is what the simulator counts.
+//! Memory access patterns on the simulator: a real kernel runs, and the simulator records every access
+//! and counts requests, sectors, wavefronts and bank conflicts.
 //!
 //! ```text
-//! pattern → machine (a launch on the simulator) → answer (addresses, counters) → draw → page, figures
+//! pattern → machine (a launch on the simulator) → outcome (addresses, counters) → draw → page, figures
 //! ```
 //!
-//! [`page`] is what the book's interactive page calls, compiled to WebAssembly; [`figures`] are the
-//! drawings in the book's other pages, of the chapters' own kernels.
+//! The book's interactive page calls [`page`], compiled to WebAssembly. [`figures`] draws the figures of
+//! the book's other pages, mostly from launches of the chapters' kernels.
 
-pub mod answer;
 pub mod draw;
 #[cfg(not(target_family = "wasm"))]
 pub mod figures;
 pub mod language;
 pub mod machine;
+pub mod outcome;
 pub mod page;
 pub mod pattern;
+pub mod sentences;
 #[cfg(target_family = "wasm")]
 mod wasm;
-pub mod words;

@@ -1,4 +1,4 @@
-//! A GPU with one module loaded, whose launches tell of every access.
+//! A simulated GPU with one module loaded, whose launches record every memory access.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use cuda_sim::memory::global::{Global, OutOfMemory};
 use cuda_sim::profile::Tally;
 use thiserror::Error;
 
-/// Device memory there is: more than any figure takes.
+/// Bytes of device memory: more than any figure needs.
 const MEMORY: u64 = 64 << 20;
 
-/// Why a launch told of nothing.
+/// The reason why a launch has no trace.
 #[derive(Debug, Error)]
 pub enum Failure {
     #[error(transparent)]
@@ -24,19 +24,19 @@ pub enum Failure {
     Memory(#[from] OutOfMemory),
     #[error("the module has no kernel `{0}`")]
     NoKernel(String),
-    /// The kernel did what no kernel may.
+    /// The kernel faulted, for example by an invalid or misaligned access.
     #[error(transparent)]
     Fault(#[from] Box<Fault>),
 }
 
-/// An NVIDIA H200 with a module loaded.
+/// A simulated NVIDIA H200 with a module loaded.
 pub struct Machine {
     device: DeviceSpec,
     global: Global,
     program: Arc<Program>,
 }
 
-/// Which kernel to launch, and how.
+/// A kernel to launch, with its launch configuration and parameters.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
     pub kernel: &'a str,
@@ -44,22 +44,23 @@ pub struct Job<'a> {
     pub grid: [u32; 2],
     /// Threads of a block in x and y.
     pub block: [u32; 2],
-    /// Bytes of shared memory besides what the kernel declares.
+    /// Bytes of dynamic shared memory.
     pub shared: u32,
-    /// The parameters as they lie in the kernel's parameter space; see [`params`].
+    /// The parameters, laid out as in the kernel's parameter space; see [`params`].
     pub params: &'a [u8],
 }
 
-/// What a launch did.
+/// The memory accesses and counters of a launch.
 pub struct Trace {
-    /// Every access, block by block; of a block, in the order in which they were made.
+    /// All accesses, ordered by block and, within a block, by execution.
     pub accesses: Vec<Traced>,
-    /// The counters of the launch.
     pub tally: Tally,
 }
 
 impl Machine {
-    /// Loads PTX text.
+    /// Loads a module from PTX text.
+    ///
+    /// Fails if the PTX is invalid or its variables do not fit into device memory.
     pub fn load(ptx: &str) -> Result<Machine, Failure> {
         let device = DeviceSpec::h200();
         let mut global = Global::new(MEMORY);
@@ -71,17 +72,19 @@ impl Machine {
         })
     }
 
-    /// Device memory of `bytes` bytes, all zero; its address.
+    /// Allocates `bytes` bytes of device memory, filled with zeros, and returns the address.
     pub fn buffer(&mut self, bytes: u64) -> Result<u64, Failure> {
         Ok(self.global.allocate(bytes.max(1))?)
     }
 
-    /// Where a variable of the module is, if it has one of that name.
+    /// Returns the address of a module variable, or `None` if the module has no variable of that name.
     pub fn variable(&self, name: &str) -> Option<u64> {
         self.program.variable(name).map(|(address, _)| address)
     }
 
-    /// Runs a kernel to its end.
+    /// Runs a kernel to completion.
+    ///
+    /// Fails if the module has no such kernel or the kernel faults.
     pub fn run(&self, job: &Job) -> Result<Trace, Failure> {
         let kernel = self.program.listing.kernel(job.kernel);
         let kernel = kernel.ok_or_else(|| Failure::NoKernel(job.kernel.into()))?;
@@ -96,7 +99,7 @@ impl Machine {
             cooperative: None,
             heap: None,
             images: Arc::default(),
-            // A clock is something that a browser's page lacks.
+            // `Instant` is not available in WebAssembly.
             time_limit: None,
             threads: None,
             watch: None,
@@ -114,31 +117,31 @@ impl Machine {
 }
 
 impl Trace {
-    /// The loads from a memory.
+    /// Returns the loads from a memory space.
     pub fn loads(&self, memory: Memory) -> impl Iterator<Item = &Traced> {
-        let of = move |access: &&Traced| access.kind.is_load() && access.memory == memory;
-        self.accesses.iter().filter(of)
+        let is_load = move |access: &&Traced| access.kind.is_load() && access.memory == memory;
+        self.accesses.iter().filter(is_load)
     }
 }
 
-/// A parameter of a kernel.
+/// A kernel parameter: a 32-bit or a 64-bit value.
 #[derive(Clone, Copy)]
 pub enum Param {
-    Word(u32),
-    Long(u64),
+    U32(u32),
+    U64(u64),
 }
 
-/// Parameters as they lie in a kernel's parameter space: each aligned to its own size.
+/// Lays out parameters as in a kernel's parameter space: each aligned to its size.
 pub fn params(list: &[Param]) -> Vec<u8> {
     let mut bytes: Vec<u8> = Vec::new();
     for param in list {
         let (word, long);
         let param: &[u8] = match param {
-            Param::Word(value) => {
+            Param::U32(value) => {
                 word = value.to_le_bytes();
                 &word
             }
-            Param::Long(value) => {
+            Param::U64(value) => {
                 long = value.to_le_bytes();
                 &long
             }

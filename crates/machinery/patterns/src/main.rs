@@ -1,4 +1,5 @@
-//! Draws the book's figures, or answers as the book's interactive page does.
+//! Draws the book's figures, or runs one access pattern and prints the counters that the book's
+//! interactive page shows.
 //!
 //!     cargo run -p patterns -- figures docs/figures
 //!     cargo run -p patterns -- ask space=shared order=columns pitch=128
@@ -16,23 +17,23 @@ enum Command {
     /// Draw the book's figures into a folder
     Figures {
         folder: PathBuf,
-        /// Only say whether those there are what would be drawn
+        /// Only check whether the figures in the folder are current
         #[arg(long)]
         check: bool,
     },
-    /// Run a pattern, as the book's interactive page does: space=global|read-only|shared|constant
+    /// Run an access pattern, as the book's interactive page does: space=global|read-only|shared|constant
     /// order=rows|columns|one|random element=1|2|4|8|16 block=32x1 pitch=512 stride=1 offset=0
     /// lang=en|zh
     Ask {
         pattern: Vec<String>,
-        /// Print all that the page gets, its drawing included; warp=N says of which warp
+        /// Print the JSON that the page receives, including the drawing; warp=N selects the drawn warp
         #[arg(long)]
         json: bool,
     },
 }
 
 fn main() -> ExitCode {
-    match start(&Command::parse()) {
+    match run(&Command::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -41,15 +42,15 @@ fn main() -> ExitCode {
     }
 }
 
-fn start(command: &Command) -> Result<()> {
+fn run(command: &Command) -> Result<()> {
     match command {
         Command::Ask { pattern, json } => {
-            let question = pattern.join("&");
-            let answer = match json {
-                true => page::json(&question),
-                false => page::text(&question).map_err(Error::msg)?,
+            let query = pattern.join("&");
+            let output = match json {
+                true => page::json(&query),
+                false => page::text(&query).map_err(Error::msg)?,
             };
-            println!("{answer}");
+            println!("{output}");
         }
         Command::Figures { folder, check } => {
             let files = figures::all()?;
@@ -59,7 +60,7 @@ fn start(command: &Command) -> Result<()> {
             let stale = figures::stale(folder, &files)?;
             if !stale.is_empty() {
                 bail!(
-                    "not what is drawn today: {}; scripts/figures draws them",
+                    "out of date: {}; run scripts/figures to redraw them",
                     stale.join(", ")
                 );
             }

@@ -1,37 +1,36 @@
-//! What the book's interactive page shows of a pattern: a drawing, and the counters beside it.
+//! The reply to a query of the book's interactive page: a drawing of the pattern and its counters.
 
 use serde::Serialize;
 
-use crate::answer::{self, Answer, Counter, Sums};
 use crate::draw::lines::{self, Lines};
 use crate::draw::svg::Svg;
 use crate::draw::{Colours, banks, colour, requests, warp};
 use crate::language::Language;
 use crate::machine::Failure;
+use crate::outcome::{Counter, Outcome, Sums, run};
 use crate::pattern::{Pattern, Problem, Space};
-use crate::words;
+use crate::sentences;
 
-/// What a question asks for besides a pattern: which warp of the block to draw, and the reader's
-/// language.
+/// The part of a query that is not the pattern: the warp to draw and the reader's language.
 #[derive(Default)]
-struct Wishes {
+struct Options {
     warp: usize,
     language: Language,
 }
 
-/// What the page shows.
+/// The reply to a query.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Shown {
-    Answer {
-        /// The drawing.
+enum Reply {
+    Outcome {
         svg: String,
-        /// What it shows, in a sentence.
+        /// A sentence that describes the pattern.
         pattern: String,
-        /// What it came to, in a sentence.
+        /// A sentence that summarizes the counters.
         result: String,
-        /// The warp that is drawn, and how many there are.
+        /// The index of the drawn warp.
         warp: usize,
+        /// The number of warps in the block.
         warps: usize,
         sums: Sums,
         counters: Vec<Row>,
@@ -41,7 +40,7 @@ enum Shown {
     },
 }
 
-/// A counter as the page's table has it.
+/// A row of the page's table of counters.
 #[derive(Serialize)]
 struct Row {
     name: &'static str,
@@ -49,23 +48,23 @@ struct Row {
     value: u64,
 }
 
-/// Answers `lang=zh&warp=1&space=shared&stride=2` in JSON.
-pub fn json(question: &str) -> String {
-    let (wishes, pattern) = split(question);
-    let shown = found(&wishes, &pattern).unwrap_or_else(|problem| Shown::Problem { problem });
-    // Strings and numbers can always be written.
-    serde_json::to_string(&shown).unwrap_or_default()
+/// Replies to a query like `lang=zh&warp=1&space=shared&stride=2` in JSON.
+pub fn json(query: &str) -> String {
+    let (options, pattern) = parse_query(query);
+    let response = reply(&options, &pattern).unwrap_or_else(|problem| Reply::Problem { problem });
+    // Serializing strings and numbers cannot fail.
+    serde_json::to_string(&response).unwrap_or_default()
 }
 
-/// The same in a few lines of text, without the drawing.
+/// Replies to a query in a few lines of text, without the drawing.
 ///
 /// # Errors
-/// What is wrong with the pattern, in the reader's language.
-pub fn text(question: &str) -> Result<String, String> {
-    let (wishes, pattern) = split(question);
-    match found(&wishes, &pattern)? {
-        Shown::Problem { problem } => Err(problem),
-        Shown::Answer {
+/// The description of an invalid pattern, in the reader's language.
+pub fn text(query: &str) -> Result<String, String> {
+    let (options, pattern) = parse_query(query);
+    match reply(&options, &pattern)? {
+        Reply::Problem { problem } => Err(problem),
+        Reply::Outcome {
             pattern,
             result,
             counters,
@@ -79,36 +78,36 @@ pub fn text(question: &str) -> Result<String, String> {
     }
 }
 
-/// What is not the pattern's, and the rest.
-fn split(text: &str) -> (Wishes, String) {
-    let (mut wishes, mut rest) = (Wishes::default(), Vec::new());
+/// Splits a query into the options and the pattern.
+fn parse_query(text: &str) -> (Options, String) {
+    let (mut options, mut rest) = (Options::default(), Vec::new());
     for part in text.split(['&', ' ']) {
         match part.split_once('=') {
-            Some(("lang", "zh")) => wishes.language = Language::Chinese,
-            Some(("lang", _)) => wishes.language = Language::English,
-            Some(("warp", number)) => wishes.warp = number.parse().unwrap_or(0),
+            Some(("lang", "zh")) => options.language = Language::Chinese,
+            Some(("lang", _)) => options.language = Language::English,
+            Some(("warp", warp_index)) => options.warp = warp_index.parse().unwrap_or(0),
             _ => rest.push(part),
         }
     }
-    (wishes, rest.join("&"))
+    (options, rest.join("&"))
 }
 
-fn found(wishes: &Wishes, pattern: &str) -> Result<Shown, String> {
-    let Wishes { language, warp } = *wishes;
-    let wrong = |problem: Problem| problem.say(language);
-    let pattern: Pattern = pattern.parse().map_err(wrong)?;
-    let answer = answer::answer(&pattern).map_err(|failure| failed(&failure, language))?;
-    let warps = answer.reads.len();
+fn reply(options: &Options, pattern: &str) -> Result<Reply, String> {
+    let Options { language, warp } = *options;
+    let to_message = |problem: Problem| problem.message(language);
+    let pattern: Pattern = pattern.parse().map_err(to_message)?;
+    let outcome = run(&pattern).map_err(|failure| failure_message(&failure, language))?;
+    let warps = outcome.reads.len();
     let warp = warp.min(warps.saturating_sub(1));
-    let result = words::result(pattern.space, &answer.sums, language);
-    Ok(Shown::Answer {
-        svg: draw("explorer", &pattern, &answer, warp, language),
-        pattern: words::pattern(&pattern, language),
+    let result = sentences::result(pattern.space, &outcome.sums, language);
+    Ok(Reply::Outcome {
+        svg: draw("explorer", &pattern, &outcome, warp, language),
+        pattern: sentences::pattern(&pattern, language),
         result,
         warp,
         warps,
-        sums: answer.sums,
-        counters: answer
+        sums: outcome.sums,
+        counters: outcome
             .counters
             .iter()
             .map(|counter| row(counter, language))
@@ -116,8 +115,8 @@ fn found(wishes: &Wishes, pattern: &str) -> Result<Shown, String> {
     })
 }
 
-/// The simulator's own report of what went wrong, which is in English.
-fn failed(failure: &Failure, language: Language) -> String {
+/// Returns the simulator's error message, which is in English, with an introduction in the reader's language.
+fn failure_message(failure: &Failure, language: Language) -> String {
     match language {
         Language::English => failure.to_string(),
         Language::Chinese => format!("核函数出错，模拟器的报告如下：\n{failure}"),
@@ -136,31 +135,31 @@ fn row(counter: &Counter, language: Language) -> Row {
     };
     Row {
         name: counter.name,
-        plain: language.of(counter.plain, chinese),
+        plain: language.pick(counter.plain, chinese),
         value: counter.value,
     }
 }
 
-/// Draws what one warp of a pattern reads.
+/// Draws the addresses that one warp of a pattern reads.
 fn draw(
     name: &str,
     pattern: &Pattern,
-    answer: &Answer,
-    number: usize,
+    outcome: &Outcome,
+    warp_index: usize,
     language: Language,
 ) -> String {
-    let what = words::pattern(pattern, language);
-    let result = words::result(pattern.space, &answer.sums, language);
+    let what = sentences::pattern(pattern, language);
+    let result = sentences::result(pattern.space, &outcome.sums, language);
     let mut svg = Svg::new(name, &what);
     let y = warp(&mut svg, 0.0, language) + 6.0;
-    if let Some(read) = answer.reads.get(number) {
+    if let Some(read) = outcome.reads.get(warp_index) {
         match pattern.space {
             Space::Global | Space::ReadOnly => {
                 let reads: [(_, Colours); 1] = [(read, colour)];
                 let drawn = Lines {
                     reads: &reads,
-                    base: answer.base,
-                    most: usize::MAX,
+                    base: outcome.base,
+                    max_lines: usize::MAX,
                 };
                 lines::draw(&mut svg, y, &drawn, language);
             }
@@ -168,7 +167,7 @@ fn draw(
                 banks::draw(&mut svg, y, read, language);
             }
             Space::Constant => {
-                requests::draw(&mut svg, y, read, answer.base, language);
+                requests::draw(&mut svg, y, read, outcome.base, language);
             }
         }
     }

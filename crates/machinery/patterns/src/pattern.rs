@@ -1,27 +1,27 @@
-//! A pattern of reads, as a reader of the book's page chooses it.
+//! Access patterns that readers of the book's interactive page can choose.
 
 use std::str::FromStr;
 
 use crate::language::Language;
 
-/// What a thread reads: `kernels/patterns.cu` has the same.
+/// An access pattern: the element that each thread reads. `kernels/patterns.cu` implements it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     pub space: Space,
     pub order: Order,
     /// Bytes of an element: 1, 2, 4, 8 or 16.
     pub element: u32,
-    /// Threads of the one block, in x and y.
+    /// Threads of the block in x and y; the grid has one block.
     pub block: [u32; 2],
-    /// Bytes from the start of a row to that of the next.
+    /// Bytes from the start of a row to the start of the next.
     pub pitch: u32,
-    /// Every how-manieth element of a row is read.
+    /// Elements from one that is read to the next within a row.
     pub stride: u32,
-    /// Elements before the first that is read.
+    /// Index of the first element that is read.
     pub offset: u32,
 }
 
-/// Which memory is read.
+/// The memory that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
     Global,
@@ -30,34 +30,34 @@ pub enum Space {
     Constant,
 }
 
-/// Which thread reads which element.
+/// The mapping from threads to elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// threadIdx.x counts elements of a row, threadIdx.y rows.
+    /// `threadIdx.x` is the element within a row, `threadIdx.y` the row.
     Rows,
-    /// threadIdx.x counts rows, threadIdx.y elements of a row.
+    /// `threadIdx.x` is the row, `threadIdx.y` the element within it.
     Columns,
-    /// All threads read the same one.
+    /// All threads read the same element.
     One,
-    /// Scattered.
+    /// Each thread reads a pseudo-random element.
     Random,
 }
 
-/// What is wrong with a pattern.
+/// The reason why a pattern is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// There is nothing of this name to choose.
+    /// There is no parameter of this name.
     Unknown(String),
-    /// A value that cannot be: what it is of, and itself.
+    /// An invalid value: the name of the parameter and the value.
     Value(String, String),
-    /// A block has from 1 to 1024 threads.
+    /// The number of threads is not between 1 and 1024.
     Threads(u64),
-    /// It reads bytes up to here; the memory has so many.
+    /// The pattern exceeds the memory: the bytes it needs and the bytes available.
     TooFar(u64, u64),
 }
 
 impl Default for Pattern {
-    /// A warp's coalesced read.
+    /// Returns a coalesced load by one warp.
     fn default() -> Self {
         Pattern {
             space: Space::Global,
@@ -72,7 +72,7 @@ impl Default for Pattern {
 }
 
 impl Space {
-    /// What the kernels that read it are called, but for the size of an element.
+    /// Returns the name of the kernels that read this memory, without the suffix for the element size.
     pub fn kernel(self) -> &'static str {
         match self {
             Space::Global => "read_global",
@@ -82,8 +82,8 @@ impl Space {
         }
     }
 
-    /// Bytes there are: of global memory as much as any pattern should take, of the others what a
-    /// block has without asking for more.
+    /// Returns the bytes available to a pattern: an arbitrary limit for global memory, the limit for a
+    /// block without opt-in for shared memory, the size of constant memory.
     pub fn bytes(self) -> u64 {
         match self {
             Space::Global | Space::ReadOnly => 16 << 20,
@@ -92,8 +92,8 @@ impl Space {
         }
     }
 
-    /// Bytes over which pseudo-random reads scatter.
-    fn scattered(self) -> u32 {
+    /// Returns the size in bytes of the range that pseudo-random reads cover.
+    fn scatter_bytes(self) -> u32 {
         match self {
             Space::Shared => 32 << 10,
             Space::Global | Space::ReadOnly | Space::Constant => 64 << 10,
@@ -102,20 +102,20 @@ impl Space {
 }
 
 impl Order {
-    /// Its number in the kernel.
+    /// Returns the number that the kernel uses for this order.
     pub fn number(self) -> u32 {
         self as u32
     }
 }
 
 impl Pattern {
-    /// Over how many elements pseudo-random reads scatter.
+    /// Returns the number of elements that pseudo-random reads cover.
     pub fn elements(&self) -> u32 {
-        self.space.scattered() / self.element
+        self.space.scatter_bytes() / self.element
     }
 
-    /// Bytes that have to be there for all threads to read, at most.
-    pub fn reach(&self) -> u64 {
+    /// Returns the size in bytes of the range that the threads read, or an upper bound of it.
+    pub fn extent(&self) -> u64 {
         let last = |count: u32| u64::from(count) - 1;
         let ([x, y], stride) = (self.block.map(last), u64::from(self.stride));
         let (row, element) = match self.order {
@@ -128,22 +128,22 @@ impl Pattern {
         row * u64::from(self.pitch) + elements * u64::from(self.element)
     }
 
-    /// Whether the memory is large enough, and the block small enough.
+    /// Fails if the block has too many threads or none, or the memory is too small.
     fn check(&self) -> Result<(), Problem> {
         let threads = self.block.iter().map(|&n| u64::from(n)).product();
         if !(1..=1024).contains(&threads) {
             return Err(Problem::Threads(threads));
         }
-        let (reach, bytes) = (self.reach(), self.space.bytes());
-        if reach > bytes {
-            return Err(Problem::TooFar(reach, bytes));
+        let (extent, bytes) = (self.extent(), self.space.bytes());
+        if extent > bytes {
+            return Err(Problem::TooFar(extent, bytes));
         }
         Ok(())
     }
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), Problem> {
-        let wrong = || Problem::Value(key.into(), value.into());
-        let number = |value: &str| value.parse::<u32>().map_err(|_| wrong());
+        let invalid = || Problem::Value(key.into(), value.into());
+        let number = |value: &str| value.parse::<u32>().map_err(|_| invalid());
         match key {
             "space" => {
                 self.space = match value {
@@ -151,7 +151,7 @@ impl Pattern {
                     "read-only" => Space::ReadOnly,
                     "shared" => Space::Shared,
                     "constant" => Space::Constant,
-                    _ => return Err(wrong()),
+                    _ => return Err(invalid()),
                 }
             }
             "order" => {
@@ -160,18 +160,18 @@ impl Pattern {
                     "columns" => Order::Columns,
                     "one" => Order::One,
                     "random" => Order::Random,
-                    _ => return Err(wrong()),
+                    _ => return Err(invalid()),
                 }
             }
             "element" => {
                 let bytes = number(value)?;
                 if ![1, 2, 4, 8, 16].contains(&bytes) {
-                    return Err(wrong());
+                    return Err(invalid());
                 }
                 self.element = bytes;
             }
             "block" => {
-                let (x, y) = value.split_once('x').ok_or_else(wrong)?;
+                let (x, y) = value.split_once('x').ok_or_else(invalid)?;
                 self.block = [number(x)?, number(y)?];
             }
             "pitch" => self.pitch = number(value)?,
@@ -183,7 +183,8 @@ impl Pattern {
     }
 }
 
-/// `space=shared&stride=2`: what is not named is as it is by default. Spaces will do as well.
+/// Parses text like `space=shared&stride=2`. Parameters that are not given have their default; spaces
+/// separate parameters, too.
 impl FromStr for Pattern {
     type Err = Problem;
 
@@ -200,24 +201,26 @@ impl FromStr for Pattern {
 }
 
 impl Problem {
-    /// What to tell the reader.
-    pub fn say(&self, language: Language) -> String {
+    /// Returns the message for the reader.
+    pub fn message(&self, language: Language) -> String {
         match self {
-            Problem::Unknown(name) => language.of(
-                format!("there is nothing called `{name}` to choose"),
-                format!("没有叫做 `{name}` 的选项"),
+            Problem::Unknown(name) => language.pick(
+                format!("unknown parameter `{name}`"),
+                format!("未知参数 `{name}`"),
             ),
-            Problem::Value(name, value) => language.of(
-                format!("`{value}` will not do for `{name}`"),
-                format!("`{name}` 不能是 `{value}`"),
+            Problem::Value(name, value) => language.pick(
+                format!("invalid value `{value}` for `{name}`"),
+                format!("`{name}` 的值 `{value}` 无效"),
             ),
-            Problem::Threads(count) => language.of(
-                format!("a block has 1 to 1024 threads, not {count}"),
-                format!("一个线程块有 1 到 1024 个线程，不能是 {count} 个"),
+            Problem::Threads(count) => language.pick(
+                format!("a block must have 1 to 1024 threads, not {count}"),
+                format!("线程块必须有 1 到 1024 个线程，而不是 {count} 个"),
             ),
-            Problem::TooFar(reach, bytes) => language.of(
-                format!("this reads as far as byte {reach}, but there are {bytes} bytes"),
-                format!("这样会读到第 {reach} 字节，而这里只有 {bytes} 字节"),
+            Problem::TooFar(extent, bytes) => language.pick(
+                format!(
+                    "this pattern needs {extent} bytes of memory, but only {bytes} are available"
+                ),
+                format!("这种访问模式需要 {extent} 字节内存，但只有 {bytes} 字节可用"),
             ),
         }
     }

@@ -1,7 +1,7 @@
-//! What the page in a browser calls: text goes in and text comes out of one buffer each.
+//! The functions that the page in the browser calls through WebAssembly.
 //!
-//! The page makes room for its question with [`input`], writes it there, and calls [`ask`]; the
-//! answer is at [`output`], [`ask`]'s result says how long it is.
+//! The page allocates a buffer for its query with [`input`], writes the query there and calls [`ask`],
+//! which returns the length of the reply. [`output`] returns the address of the reply.
 
 use std::cell::RefCell;
 
@@ -12,8 +12,8 @@ thread_local! {
     static OUTPUT: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Room for a question of `bytes` bytes.
-// SAFETY: no other function of the program has this name.
+/// Allocates the buffer for a query of `bytes` bytes, and returns its address.
+// SAFETY: no other symbol of the WebAssembly module is named `input`.
 #[unsafe(no_mangle)]
 pub extern "C" fn input(bytes: usize) -> *mut u8 {
     INPUT.with_borrow_mut(|input| {
@@ -23,20 +23,20 @@ pub extern "C" fn input(bytes: usize) -> *mut u8 {
     })
 }
 
-/// Answers the question; how many bytes the answer has.
-// SAFETY: as above.
+/// Runs the query in the input buffer, and returns the length of the reply in bytes.
+// SAFETY: no other symbol of the WebAssembly module is named `ask`.
 #[unsafe(no_mangle)]
 pub extern "C" fn ask() -> usize {
-    let question = INPUT.with_borrow(|input| String::from_utf8_lossy(input).into_owned());
-    let answer = page::json(&question);
+    let query = INPUT.with_borrow(|input| String::from_utf8_lossy(input).into_owned());
+    let reply = page::json(&query);
     OUTPUT.with_borrow_mut(|output| {
-        *output = answer;
+        *output = reply;
         output.len()
     })
 }
 
-/// Where the last answer is, UTF-8.
-// SAFETY: as above.
+/// Returns the address of the last reply, which is UTF-8.
+// SAFETY: no other symbol of the WebAssembly module is named `output`.
 #[unsafe(no_mangle)]
 pub extern "C" fn output() -> *const u8 {
     OUTPUT.with_borrow(|output| output.as_ptr())

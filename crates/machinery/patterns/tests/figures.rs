@@ -1,4 +1,4 @@
-//! The book's figures: fit to be put into a page, and kept in step with what is committed.
+//! Tests that the book's figures can be embedded in a page, and that stale figures are found.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,23 +7,23 @@ use patterns::figures;
 use roxmltree::Document;
 
 #[test]
-fn figures_are_fit_for_a_page() {
+fn figures_can_be_embedded_in_a_page() {
     let files = figures::all().expect("all are drawn");
     assert!(!files.is_empty());
-    for (file, drawn) in &files {
+    for (file, content) in &files {
         let name = file.split('.').next().expect("a name");
         // Markdown would end the element at an empty line.
-        assert!(drawn.starts_with("<svg "), "{file}");
-        assert!(!drawn.contains("\n\n"), "{file} has an empty line");
-        let document = Document::parse(drawn).unwrap_or_else(|error| panic!("{file}: {error}"));
+        assert!(content.starts_with("<svg "), "{file}");
+        assert!(!content.contains("\n\n"), "{file} has an empty line");
+        let document = Document::parse(content).unwrap_or_else(|error| panic!("{file}: {error}"));
         let root = document.root_element();
         assert_eq!(root.attribute("role"), Some("img"), "{file}");
-        let by = root.attribute("aria-labelledby").expect("labels");
+        let labels = root.attribute("aria-labelledby").expect("labels");
         let ids: Vec<&str> = document
             .descendants()
             .filter_map(|node| node.attribute("id"))
             .collect();
-        assert_eq!(ids.join(" "), by, "{file}");
+        assert_eq!(ids.join(" "), labels, "{file}");
         assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len());
         assert!(ids.iter().all(|id| id.starts_with(name)), "{file}");
         for tag in ["title", "desc"] {
@@ -35,11 +35,11 @@ fn figures_are_fit_for_a_page() {
 }
 
 #[test]
-fn languages_differ_in_words_alone() {
+fn figures_have_the_same_shapes_in_both_languages() {
     let files = figures::all().expect("all are drawn");
     let shapes = |file: &str| {
-        let (_, drawn) = files.iter().find(|(name, _)| name == file).expect(file);
-        drawn.matches("<path ").count() + drawn.matches("<rect ").count()
+        let (_, content) = files.iter().find(|(name, _)| name == file).expect(file);
+        content.matches("<path ").count() + content.matches("<rect ").count()
     };
     for (english, _) in files.iter().filter(|(name, _)| name.ends_with(".en.svg")) {
         let chinese = english.replace(".en.", ".zh.");
@@ -48,7 +48,7 @@ fn languages_differ_in_words_alone() {
 }
 
 #[test]
-fn stale_figures_are_found_and_drawn_again() {
+fn stale_figures_are_found_and_redrawn() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path().join("figures");
     let files = [

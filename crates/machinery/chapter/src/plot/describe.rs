@@ -25,8 +25,8 @@ pub fn description(figure: &Figure) -> Vec<String> {
     times.chain(counts).collect()
 }
 
-/// Returns the variants with the least and the most of something, or the only variant that has a value. The
-/// names describe the only one, the least and the most.
+/// Returns the variants with the smallest and the largest value, or the only variant that has a value, each
+/// with its label from `single`, `min` and `max`.
 fn ends<'a>(
     figure: &'a Figure,
     [single, min, max]: [&'a str; 3],

@@ -316,16 +316,16 @@ mod tests {
 |-----------------------------------------|----------|----------|
 | global load requests                    |    8 000 |        0 |
 | global load sectors                     |   36 000 |        0 |
-| – sectors per request                     |      4.5 |        – |
+| – sectors per request                   |      4.5 |        – |
 | global load sectors in the L1 cache     |   18 000 |        0 |
-| – hit rate                 |     50 % |        – |
+| – hit rate                              |     50 % |        – |
 | sectors read from the L2 cache          |   18 000 |        0 |
 | – misses of a cold L2 cache             |   17 000 |        0 |
 | constant requests                       |        0 |  128 000 |
-| – requests per load                       |        – |       32 |
+| – requests per load                     |        – |       32 |
 | constant requests in the constant cache |        0 |   32 000 |
-| – of the requests                       |        – |     25 % |
-| warps per SM                  | 64 of 64 | 64 of 64 |
+| – hit rate                              |        – |     25 % |
+| warps per SM                            | 64 of 64 | 64 of 64 |
 | – limited by                            |  threads |  threads |
 | modelled time, ms                       |   1.0000 |   1.0000 |
 | – instruction issue                     | > 1.0000 |  0.05000 |
@@ -348,10 +348,10 @@ mod tests {
         let launches = [stored(1000), stored(8000)];
         let table = side_by_side(&launches.each_ref().map(|launch| launched("one", launch)));
         let expected = "\
-| shared store instructions  |    1 000 |    8 000 |
-| – without an active lane |        – |    7 000 |
-| shared store wavefronts    |    2 000 |    2 000 |
-| – wavefronts per request     |        2 |        2 |
+| shared store instructions |    1 000 |    8 000 |
+| – without an active lane  |        – |    7 000 |
+| shared store wavefronts   |    2 000 |    2 000 |
+| – wavefronts per request  |        2 |        2 |
 ";
         assert!(table.contains(expected), "{table}");
         // A row without any such request is omitted.
@@ -383,10 +383,10 @@ mod tests {
 | global reduction requests    |      100 |
 | global reduction sectors     |    3 200 |
 | global reduction turns       |    3 200 |
-| – turns per request            |       32 |
+| – turns per request          |       32 |
 | shared atomic requests       |      100 |
 | shared atomic wavefronts     |      800 |
-| – wavefronts per request       |        8 |
+| – wavefronts per request     |        8 |
 | shared atomic bank conflicts |      700 |
 ";
         assert!(table.contains(expected), "{table}");

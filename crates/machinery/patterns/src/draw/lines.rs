@@ -1,4 +1,4 @@
-//! Global memory as a warp's reads touch it: lines of 128 bytes, each four sectors.
+//! Drawing of warps' loads from global memory: a row per 128-byte cache line, with its four sectors.
 
 use std::collections::BTreeMap;
 
@@ -9,25 +9,25 @@ use super::svg::{Class, Svg};
 use super::{Colours, GROUP, LEFT, offset};
 use crate::language::Language;
 
-/// A sector's width, less the gap to the next, and that of a byte.
-const WIDE: f64 = GROUP - 2.0;
-const BYTE: f64 = WIDE / SECTOR as f64;
-/// A line's height, and that of the gap where lines are left out.
-const HIGH: f64 = 16.0;
-const STEP: f64 = 20.0;
-const BREAK: f64 = 16.0;
+/// Width of a sector, without the gap to the next.
+const SECTOR_WIDTH: f64 = GROUP - 2.0;
+const BYTE_WIDTH: f64 = SECTOR_WIDTH / SECTOR as f64;
+/// Height of a line.
+const LINE_HEIGHT: f64 = 16.0;
+const LINE_STEP: f64 = 20.0;
+const GAP_HEIGHT: f64 = 16.0;
 
-/// What of memory is drawn, and how.
+/// The loads to draw.
 pub struct Lines<'a> {
-    /// The reads, each with the colours of its lanes.
+    /// The loads, each with the colours of its lanes.
     pub reads: &'a [(&'a Traced, Colours)],
-    /// Addresses are relative to this.
+    /// The address that labels are relative to.
     pub base: u64,
-    /// The most lines to draw: of more the last ones are left out.
-    pub most: usize,
+    /// Maximum number of lines to draw; further lines are omitted.
+    pub max_lines: usize,
 }
 
-/// One element that a lane reads.
+/// An element that a lane reads.
 struct Element {
     address: u64,
     bytes: u64,
@@ -35,7 +35,7 @@ struct Element {
     class: Class,
 }
 
-/// Draws the lines that are touched, from `y` on. Returns where they end.
+/// Draws the lines that the loads touch, starting at `y`. Returns the y coordinate below them.
 pub fn draw(svg: &mut Svg, y: f64, lines: &Lines, language: Language) -> f64 {
     let mut touched: BTreeMap<u64, Vec<Element>> = BTreeMap::new();
     for (read, class) in lines.reads {
@@ -49,23 +49,23 @@ pub fn draw(svg: &mut Svg, y: f64, lines: &Lines, language: Language) -> f64 {
             touched.entry(address / LINE).or_default().push(element);
         }
     }
-    let (mut y, mut before) = (y, None);
-    for (&line, elements) in touched.iter().take(lines.most) {
-        if before.is_some_and(|before| before + 1 != line) {
-            svg.text_middle(LEFT + 2.0 * GROUP, y + 9.0, Class::Faint, "⋮");
-            y += BREAK;
+    let (mut y, mut previous) = (y, None);
+    for (&line, elements) in touched.iter().take(lines.max_lines) {
+        if previous.is_some_and(|previous| previous + 1 != line) {
+            svg.text_centered(LEFT + 2.0 * GROUP, y + 9.0, Class::Faint, "⋮");
+            y += GAP_HEIGHT;
         }
         draw_line(svg, y, line, elements, lines.base, language);
-        (y, before) = (y + STEP, Some(line));
+        (y, previous) = (y + LINE_STEP, Some(line));
     }
-    let left_out = touched.len().saturating_sub(lines.most);
-    if left_out > 0 {
-        let text = language.of(
-            format!("⋮ {left_out} more lines like these"),
-            format!("⋮ 另有 {left_out} 行，与此相同"),
+    let omitted = touched.len().saturating_sub(lines.max_lines);
+    if omitted > 0 {
+        let text = language.pick(
+            format!("⋮ {omitted} more lines like these"),
+            format!("⋮ 另有 {omitted} 行，与此相同"),
         );
         svg.text(LEFT, y + 11.0, Class::Faint, &text);
-        y += STEP;
+        y += LINE_STEP;
     }
     y
 }
@@ -82,7 +82,7 @@ fn draw_line(
     svg.text_right(LEFT - 6.0, y + 12.5, Class::Faint, &offset(start, base));
     let x = |address: u64| {
         let within = address - start;
-        LEFT + (within / SECTOR) as f64 * GROUP + (within % SECTOR) as f64 * BYTE
+        LEFT + (within / SECTOR) as f64 * GROUP + (within % SECTOR) as f64 * BYTE_WIDTH
     };
     for sector in 0..LINE / SECTOR {
         let first = start + sector * SECTOR;
@@ -91,30 +91,30 @@ fn draw_line(
             Some(_) => Class::Waste,
             None => Class::Empty,
         };
-        svg.rect(x(first), y, WIDE, HIGH, class);
+        svg.rect(x(first), y, SECTOR_WIDTH, LINE_HEIGHT, class);
     }
-    // Of lanes that read the same the first is drawn, and the others are named.
-    let mut places: BTreeMap<u64, Vec<&Element>> = BTreeMap::new();
+    // An element that several lanes read is drawn once, in the colour of the first; its tooltip lists all.
+    let mut by_address: BTreeMap<u64, Vec<&Element>> = BTreeMap::new();
     for element in elements {
-        places.entry(element.address).or_default().push(element);
+        by_address.entry(element.address).or_default().push(element);
     }
-    for (address, same) in places {
-        let first = same[0];
-        let lanes: Vec<usize> = same.iter().map(|element| element.lane).collect();
-        let from = address - base;
-        let last = from + first.bytes - 1;
-        let which = ranges(&lanes);
-        let what = language.of(
-            format!("lane {which}: bytes {from} to {last}"),
-            format!("通道 {which}：字节 {from} 到 {last}"),
+    for (address, readers) in by_address {
+        let first = readers[0];
+        let lanes: Vec<usize> = readers.iter().map(|element| element.lane).collect();
+        let first_byte = address - base;
+        let last_byte = first_byte + first.bytes - 1;
+        let lane_ranges = ranges(&lanes);
+        let tooltip = language.pick(
+            format!("lane {lane_ranges}: bytes {first_byte} to {last_byte}"),
+            format!("通道 {lane_ranges}：字节 {first_byte} 到 {last_byte}"),
         );
         let gap = if first.bytes < 4 { 0.3 } else { 1.0 };
-        let wide = first.bytes as f64 * BYTE - gap;
-        svg.rect_of([x(address), y, wide, HIGH], first.class, &what);
+        let width = first.bytes as f64 * BYTE_WIDTH - gap;
+        svg.rect_with_tooltip([x(address), y, width, LINE_HEIGHT], first.class, &tooltip);
     }
 }
 
-/// `0–7, 9`.
+/// Formats sorted numbers as ranges: `0–7, 9`.
 pub fn ranges(numbers: &[usize]) -> String {
     let mut parts: Vec<(usize, usize)> = Vec::new();
     for &number in numbers {
@@ -133,7 +133,7 @@ pub fn ranges(numbers: &[usize]) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn neighbours_are_a_range() {
+    fn consecutive_numbers_are_a_range() {
         assert_eq!(super::ranges(&[0, 1, 2, 5, 7, 8]), "0–2, 5, 7–8");
         assert_eq!(super::ranges(&[]), "");
     }

@@ -1,31 +1,30 @@
-//! SVG to be put into a page: no prolog, no empty line, names of its own, colours that the page may
-//! set.
+//! A writer for SVG drawings that can be embedded in HTML and Markdown: without a prolog or empty lines,
+//! with unique ids, and with colours that the page can override.
 
 use std::fmt::Write as _;
 
 use super::WIDTH;
 
-/// Size of text.
-pub const TEXT: f64 = 13.0;
-/// From one line of text to the next.
-pub const LEADING: f64 = 18.0;
+/// Font size.
+pub const FONT_SIZE: f64 = 13.0;
+/// Distance from one line of text to the next.
+pub const LINE_SPACING: f64 = 18.0;
 
-/// How something looks: its class in [`STYLE`].
+/// The CSS class of an element, defined in [`STYLE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Ink,
     Bold,
     Faint,
-    /// Four colours that anybody can tell apart.
+    /// The first of four colours that colour-blind readers can distinguish.
     A,
     B,
     C,
     D,
-    /// Fetched for nothing.
+    /// Memory that is loaded but not used.
     Waste,
-    /// There, but not touched.
+    /// The outline of something that is not accessed.
     Empty,
-    /// Lines.
     Line,
 }
 
@@ -48,9 +47,10 @@ impl Class {
     }
 }
 
-/// The colours, where the page has none of its own (`docs/theme/figures.css`). They are the palette
-/// of Okabe and Ito, which colour-blind readers can tell apart. What is for `:root` counts where the
-/// file is shown as a picture by itself, as GitHub does: the book has other roots.
+/// The style sheet. Its colours are defaults that a page can override, as the book does in
+/// `docs/theme/figures.css`. They are the palette of Okabe and Ito, which colour-blind readers can
+/// distinguish. The rules for `:root` apply only where the file is shown as an image, as on GitHub,
+/// because an embedded drawing is not the root element.
 const STYLE: &str = ".fig text{font-size:13px;fill:var(--fig-ink,#1b1b1b)}\
 .fig .t{font-weight:600}\
 .fig .f{fill:var(--fig-faint,#595959)}\
@@ -66,18 +66,18 @@ svg.fig:root{font-family:sans-serif;background:#fff}\
 --fig-faint:#a3a9b5;--fig-line:#5d6470;--fig-waste:#565c68;--fig-a:#4c9fd8;--fig-b:#a5d8f6;\
 --fig-c:#e8b13c;--fig-d:#ef7d3c}}";
 
-/// A drawing under way.
+/// A drawing under construction.
 pub struct Svg {
     name: String,
     title: String,
     body: String,
     height: f64,
-    /// Rectangles of one class that are not written yet: together they are one path.
+    /// Rectangles of one class that are not written yet; they become a single path.
     pending: Option<(Class, String)>,
 }
 
 impl Svg {
-    /// An empty drawing. `name` is the figure's; the ids in it begin with it.
+    /// Creates an empty drawing. `name` is the name of the figure and the prefix of its ids.
     pub fn new(name: &str, title: &str) -> Svg {
         Svg {
             name: name.into(),
@@ -88,7 +88,7 @@ impl Svg {
         }
     }
 
-    /// The whole element. `description` says what there is to see, for who does not see it.
+    /// Returns the complete `<svg>` element. `description` is the text alternative for screen readers.
     pub fn finish(mut self, description: &str) -> String {
         self.flush();
         let Svg {
@@ -98,8 +98,8 @@ impl Svg {
             height,
             ..
         } = self;
-        let (title, description) = (escaped(&title), escaped(description));
-        let height = number(height.ceil());
+        let (title, description) = (escape(&title), escape(description));
+        let height = format_number(height.ceil());
         format!(
             "<svg class=\"fig\" role=\"img\" aria-labelledby=\"{name}-title {name}-desc\" \
              viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" xmlns=\"http://www.w3.org/2000/svg\">\n\
@@ -109,13 +109,14 @@ impl Svg {
         )
     }
 
-    /// There is something down to `y`.
-    pub fn reach(&mut self, y: f64) {
+    /// Extends the drawing to at least `y`.
+    pub fn extend_to(&mut self, y: f64) {
         self.height = self.height.max(y);
     }
 
+    /// Draws a rectangle.
     pub fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, class: Class) {
-        self.reach(y + height + 1.0);
+        self.extend_to(y + height + 1.0);
         if self
             .pending
             .as_ref()
@@ -124,7 +125,7 @@ impl Svg {
             self.flush();
         }
         let (_, path) = self.pending.get_or_insert_with(|| (class, String::new()));
-        let [x, y, width, height] = [x, y, width, height].map(number);
+        let [x, y, width, height] = [x, y, width, height].map(format_number);
         // Writing to a string does not fail.
         let _ = write!(path, "M{x} {y}h{width}v{height}h-{width}z");
     }
@@ -137,20 +138,20 @@ impl Svg {
         }
     }
 
-    /// The same, and what it is where somebody points at it.
-    pub fn rect_of(&mut self, place: [f64; 4], class: Class, what: &str) {
-        self.reach(place[1] + place[3] + 1.0);
-        let [x, y, width, height] = place.map(number);
-        let (class, what) = (class.name(), escaped(what));
+    /// Draws a rectangle with a tooltip.
+    pub fn rect_with_tooltip(&mut self, bounds: [f64; 4], class: Class, tooltip: &str) {
+        self.extend_to(bounds[1] + bounds[3] + 1.0);
+        let [x, y, width, height] = bounds.map(format_number);
+        let (class, tooltip) = (class.name(), escape(tooltip));
         self.write(format_args!(
             "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\">\
-             <title>{what}</title></rect>"
+             <title>{tooltip}</title></rect>"
         ));
     }
 
     pub fn line(&mut self, from: [f64; 2], to: [f64; 2]) {
-        self.reach(from[1].max(to[1]) + 1.0);
-        let ([x1, y1], [x2, y2]) = (from.map(number), to.map(number));
+        self.extend_to(from[1].max(to[1]) + 1.0);
+        let ([x1, y1], [x2, y2]) = (from.map(format_number), to.map(format_number));
         let class = Class::Line.name();
         self.write(format_args!(
             "<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>"
@@ -161,7 +162,7 @@ impl Svg {
         self.text_at(x, y, "start", class, text);
     }
 
-    pub fn text_middle(&mut self, x: f64, y: f64, class: Class, text: &str) {
+    pub fn text_centered(&mut self, x: f64, y: f64, class: Class, text: &str) {
         self.text_at(x, y, "middle", class, text);
     }
 
@@ -169,23 +170,23 @@ impl Svg {
         self.text_at(x, y, "end", class, text);
     }
 
-    /// Text in as many lines as it takes, from the left margin on. Returns where the next begins.
+    /// Draws text at the left margin, wrapped into lines. Returns the y coordinate of the next line.
     pub fn paragraph(&mut self, y: f64, class: Class, text: &str) -> f64 {
         let mut y = y;
         let limit = match class {
             Class::Bold => 0.92 * WIDTH,
             _ => WIDTH,
         };
-        for line in wrapped(text, limit) {
-            self.text(0.0, y + TEXT, class, &line);
-            y += LEADING;
+        for line in wrap(text, limit) {
+            self.text(0.0, y + FONT_SIZE, class, &line);
+            y += LINE_SPACING;
         }
         y
     }
 
     fn text_at(&mut self, x: f64, y: f64, anchor: &str, class: Class, text: &str) {
-        self.reach(y + 5.0);
-        let ([x, y], class, text) = ([x, y].map(number), class.name(), escaped(text));
+        self.extend_to(y + 5.0);
+        let ([x, y], class, text) = ([x, y].map(format_number), class.name(), escape(text));
         let anchor = match anchor {
             "start" => String::new(),
             other => format!(" text-anchor=\"{other}\""),
@@ -201,33 +202,33 @@ impl Svg {
     }
 }
 
-/// A length with at most two decimals.
-fn number(value: f64) -> String {
+/// Formats a length with at most two decimals.
+fn format_number(value: f64) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     text.into()
 }
 
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
 }
 
-/// About how wide a character is.
+/// Returns the approximate width of a character.
 fn width(character: char) -> f64 {
     match character {
-        '\u{2e80}'.. => TEXT,
-        ' ' | '.' | ',' | ':' | ';' | 'i' | 'l' | 'j' | 't' | 'f' | 'r' => 0.38 * TEXT,
-        'm' | 'w' | 'M' | 'W' => 0.92 * TEXT,
-        'A'..='Z' => 0.72 * TEXT,
-        _ => 0.62 * TEXT,
+        '\u{2e80}'.. => FONT_SIZE,
+        ' ' | '.' | ',' | ':' | ';' | 'i' | 'l' | 'j' | 't' | 'f' | 'r' => 0.38 * FONT_SIZE,
+        'm' | 'w' | 'M' | 'W' => 0.92 * FONT_SIZE,
+        'A'..='Z' => 0.72 * FONT_SIZE,
+        _ => 0.62 * FONT_SIZE,
     }
 }
 
-/// The text in lines that are not wider than `limit`, broken between words, and between any Chinese
-/// characters but before punctuation.
-fn wrapped(text: &str, limit: f64) -> Vec<String> {
+/// Splits text into lines of at most `limit` in width. Lines are broken between words and between
+/// Chinese characters, but not before punctuation.
+fn wrap(text: &str, limit: f64) -> Vec<String> {
     let breaks = |before: char, after: char| {
         let chinese = |c| ('\u{2e80}'..'\u{ff00}').contains(&c) && !"，。：；、）”".contains(c);
         before == ' ' || chinese(after) && before != '（' && before != '“'
@@ -241,8 +242,8 @@ fn wrapped(text: &str, limit: f64) -> Vec<String> {
         if next.is_some_and(|&next| !breaks(character, next)) {
             continue;
         }
-        let wide: f64 = word.trim_end().chars().map(width).sum();
-        if used + wide > limit && !line.is_empty() {
+        let word_width: f64 = word.trim_end().chars().map(width).sum();
+        if used + word_width > limit && !line.is_empty() {
             lines.push(line.trim_end().to_owned());
             (line, used) = (String::new(), 0.0);
         }
@@ -259,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rectangles_of_a_class_are_one_path() {
+    fn consecutive_rectangles_of_a_class_are_one_path() {
         let mut svg = Svg::new("name", "a < b");
         svg.rect(0.0, 0.0, 2.5, 1.0, Class::A);
         svg.rect(3.0, 0.0, 1.0, 1.0, Class::A);
@@ -272,13 +273,13 @@ mod tests {
     }
 
     #[test]
-    fn text_is_broken_where_it_may_be() {
-        assert_eq!(wrapped("one two three", 60.0), ["one two", "three"]);
-        assert_eq!(wrapped("unbreakable", 10.0), ["unbreakable"]);
-        assert_eq!(wrapped("", 10.0), [""]);
-        // No line begins with a mark that ends a sentence.
+    fn text_wraps_at_spaces_and_between_chinese_characters() {
+        assert_eq!(wrap("one two three", 60.0), ["one two", "three"]);
+        assert_eq!(wrap("unbreakable", 10.0), ["unbreakable"]);
+        assert_eq!(wrap("", 10.0), [""]);
+        // A line does not begin with punctuation that ends a clause.
         assert_eq!(
-            wrapped("一二三，四五", 3.0 * TEXT),
+            wrap("一二三，四五", 3.0 * FONT_SIZE),
             ["一二", "三，四", "五"]
         );
     }

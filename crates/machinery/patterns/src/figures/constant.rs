@@ -1,4 +1,4 @@
-//! Constant memory: add-constant's four patterns, and the ray tracer's spheres.
+//! Figures of constant memory: add-constant's four access patterns, and the ray tracer's spheres.
 
 use anyhow::{Context as _, Result};
 use cuda_sim::isa::Memory;
@@ -11,16 +11,16 @@ use crate::machine::{Job, Machine, Param, params};
 const ADD_CONSTANT: &str = include_str!(env!("ADD_CONSTANT_PTX"));
 const RAYTRACE_CONST: &str = include_str!(env!("RAYTRACE_CONST_PTX"));
 
-/// The second warp of the second block of add-constant's kernel, in each of its patterns.
+/// Draws a load by the second warp of the second block of add-constant's kernel, for each access pattern.
 pub fn patterns(language: Language) -> Result<String> {
-    let title = language.of(
-        "The requests to constant memory of a warp's load, in four access patterns",
-        "四种访问模式下，线程束的一次读取对常量内存发出的请求",
+    let title = language.pick(
+        "The constant memory requests of a warp's load, for four access patterns",
+        "四种访问模式下，线程束的一次加载向常量内存发出的请求",
     );
     let mut svg = Svg::new("constant-patterns", title);
     let mut y = warp(&mut svg, 0.0, language) + 8.0;
     let mut results = Vec::new();
-    let names = language.of(
+    let names = language.pick(
         [
             "One access per block",
             "One access per warp",
@@ -45,43 +45,44 @@ pub fn patterns(language: Language) -> Result<String> {
             block: [threads as u32, 1],
             shared: 0,
             params: &params(&[
-                Param::Long(sums),
-                Param::Long(inputs),
-                Param::Word(2 * threads as u32),
-                Param::Word(number),
+                Param::U64(sums),
+                Param::U64(inputs),
+                Param::U32(2 * threads as u32),
+                Param::U32(number),
             ]),
         })?;
         let mut loads = trace.loads(Memory::Constant);
         let load = loads.find(|load| (load.block, load.warp) == (1, 1));
         let load = load.context("the warp reads a value")?;
         let result = match load.units {
-            1 => language.of("1 request".into(), "1 次请求".into()),
-            more => language.of(format!("{more} requests"), format!("{more} 次请求")),
+            1 => language.pick("1 request".into(), "1 次请求".into()),
+            more => language.pick(format!("{more} requests"), format!("{more} 次请求")),
         };
-        let result = language.of(format!("{name}: {result}"), format!("{name}：{result}"));
+        let result = language.pick(format!("{name}: {result}"), format!("{name}：{result}"));
         y = svg.paragraph(y, Class::Bold, &result);
         y = requests::draw(&mut svg, y + 3.0, load, base, language) + 8.0;
         results.push(result);
     }
-    let note = language.of(
-        "A row is a request, and the cells in it are the lanes that it serves.",
-        "一行是一次请求，行中有颜色的格子是它所满足的通道。",
+    let note = language.pick(
+        "Each row is a request; the coloured cells are the lanes that it serves.",
+        "每行是一次请求；彩色的格子是该请求服务的通道。",
     );
     svg.paragraph(y, Class::Faint, note);
-    Ok(svg.finish(&results.join(language.of("; ", "；"))))
+    Ok(svg.finish(&results.join(language.pick("; ", "；"))))
 }
 
-/// Floats of a sphere, and how wide one is drawn.
+/// Names of the floats of a sphere.
 const FIELDS: [&str; 7] = ["r", "b", "g", "R", "x", "y", "z"];
+/// Width of a float.
 const FIELD: f64 = 12.0;
-/// As many spheres as are drawn.
+/// Number of spheres.
 const SPHERES: usize = 4;
 
-/// The loads of a warp of the ray tracer, in their order.
+/// Draws the loads from constant memory by a warp of the ray tracer, in program order.
 pub fn spheres(language: Language) -> Result<String> {
-    let title = language.of(
-        "What the lanes of a warp read of the spheres in constant memory, load by load",
-        "线程束逐次读取时，各通道从常量内存的球体中取得的内容",
+    let title = language.pick(
+        "The fields of the spheres in constant memory that a warp reads, load by load",
+        "线程束的每次加载从常量内存读取球体的哪些字段",
     );
     let mut machine = Machine::load(RAYTRACE_CONST)?;
     let base = machine.variable("constant_spheres");
@@ -93,10 +94,10 @@ pub fn spheres(language: Language) -> Result<String> {
         block: [16, 16],
         shared: 0,
         params: &params(&[
-            Param::Word(SPHERES as u32),
-            Param::Long(image),
-            Param::Word(16),
-            Param::Word(16),
+            Param::U32(SPHERES as u32),
+            Param::U64(image),
+            Param::U32(16),
+            Param::U32(16),
         ]),
     })?;
     let loads = trace.loads(Memory::Constant);
@@ -109,15 +110,20 @@ pub fn spheres(language: Language) -> Result<String> {
     };
     for sphere in 0..SPHERES {
         let first = sphere * FIELDS.len();
-        let name = language.of(format!("sphere {sphere}"), format!("球 {sphere}"));
+        let name = language.pick(format!("sphere {sphere}"), format!("球体 {sphere}"));
         let middle = x(first) + FIELDS.len() as f64 * FIELD / 2.0;
-        svg.text_middle(middle, 13.0, Class::Ink, &name);
+        svg.text_centered(middle, 13.0, Class::Ink, &name);
         for (field, name) in FIELDS.iter().enumerate() {
-            svg.text_middle(x(first + field) + FIELD / 2.0, 31.0, Class::Faint, name);
+            svg.text_centered(x(first + field) + FIELD / 2.0, 31.0, Class::Faint, name);
         }
     }
     let mut y = 37.0;
-    svg.text_right(LEFT - 6.0, 31.0, Class::Faint, language.of("load", "读取"));
+    svg.text_right(
+        LEFT - 6.0,
+        31.0,
+        Class::Faint,
+        language.pick("load", "读取"),
+    );
     for (number, load) in loads.iter().enumerate() {
         let number = number + 1;
         svg.text_right(LEFT - 6.0, y + 11.0, Class::Faint, &number.to_string());
@@ -127,28 +133,28 @@ pub fn spheres(language: Language) -> Result<String> {
         }
         for word in 0..(load.bytes / 4) as usize {
             let lanes = load.mask.count_ones();
-            let what = language.of(
+            let tooltip = language.pick(
                 format!("load {number}: {lanes} lanes, {} address", load.units),
                 format!("第 {number} 次读取：{lanes} 条通道，{} 个地址", load.units),
             );
-            let place = [x(field + word), y, FIELD - 1.0, 12.0];
-            svg.rect_of(place, Class::A, &what);
+            let bounds = [x(field + word), y, FIELD - 1.0, 12.0];
+            svg.rect_with_tooltip(bounds, Class::A, &tooltip);
         }
         y += 15.0;
     }
     let lanes: u32 = loads.iter().map(|load| load.mask.count_ones()).sum();
     let requests: u32 = loads.iter().map(|load| load.units).sum();
     let count = loads.len();
-    let result = language.of(
-        format!("{count} loads of 32 lanes, {lanes} reads in all: {requests} requests"),
-        format!("{count} 次读取，每次 32 条通道，共读 {lanes} 次：{requests} 次请求"),
+    let result = language.pick(
+        format!("{count} loads by 32 lanes, {lanes} reads in total: {requests} requests"),
+        format!("{count} 次加载，每次 32 条通道，共 {lanes} 次读取：{requests} 次请求"),
     );
     y = svg.paragraph(y + 4.0, Class::Bold, &result);
-    let note = language.of(
+    let note = language.pick(
         "All lanes read the same address at the same time. r b g: colour, R: radius, x y z: centre. \
-         Here no ray meets a sphere, so nobody asks for its colour.",
-        "所有通道在同一时刻读同一个地址。r b g：颜色，R：半径，x y z：球心。这里没有光线碰到球，所以没有\
-         通道去读颜色。",
+         Here no ray hits a sphere, so no lane reads its colour.",
+        "所有通道在同一时刻读同一个地址。r b g：颜色，R：半径，x y z：球心。这里没有光线击中球体，因此没有\
+         通道读取颜色。",
     );
     svg.paragraph(y, Class::Faint, note);
     Ok(svg.finish(&result))

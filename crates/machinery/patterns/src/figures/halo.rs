@@ -1,4 +1,4 @@
-//! The stencil: a block's points, and the points around them that it fetches as well.
+//! Figure of the stencil: the points that a block computes, and the halo that it loads as well.
 
 use anyhow::{Context as _, Result};
 use cuda_sim::exec::Traced;
@@ -18,48 +18,54 @@ const BLOCKS: usize = 3;
 const POINTS: usize = BLOCKS * THREADS;
 
 pub fn halo(language: Language) -> Result<String> {
-    let title = language.of(
-        "The points that blocks of the stencil fetch: their own, and their halo",
-        "模板计算中各线程块取的点：自己的点和光环",
+    let title = language.pick(
+        "The points that the blocks of the stencil load: the points they compute, and their halo",
+        "模板计算中各线程块加载的点：所计算的点和光环",
     );
     let mut machine = Machine::load(PTX)?;
     let buffer = machine.buffer(4 * (POINTS + 2 * RADIUS) as u64)?;
-    let out = machine.buffer(4 * POINTS as u64)?;
+    let output = machine.buffer(4 * POINTS as u64)?;
     let trace = machine.run(&Job {
         kernel: "stencil_constant",
         grid: [BLOCKS as u32, 1],
         block: [THREADS as u32, 1],
         shared: 4 * (THREADS + 2 * RADIUS) as u32,
         params: &params(&[
-            Param::Long(buffer + 4 * RADIUS as u64),
-            Param::Long(out),
-            Param::Word(POINTS as u32),
+            Param::U64(buffer + 4 * RADIUS as u64),
+            Param::U64(output),
+            Param::U32(POINTS as u32),
         ]),
     })?;
     let loads: Vec<&Traced> = trace.loads(Memory::Global).collect();
-    // Places in the buffer: point 0 is at place RADIUS.
-    let place = |address: u64| ((address - buffer) / 4) as usize;
-    let own = |load: &Traced| load.mask.count_ones() as usize == THREADS;
-    let class = |load: &Traced| if own(load) { Class::A } else { Class::C };
+    // Positions in the buffer: point 0 is at position RADIUS.
+    let position = |address: u64| ((address - buffer) / 4) as usize;
+    let is_full_warp = |load: &Traced| load.mask.count_ones() as usize == THREADS;
+    let class = |load: &Traced| {
+        if is_full_warp(load) {
+            Class::A
+        } else {
+            Class::C
+        }
+    };
 
     let mut svg = Svg::new("halo", title);
     for (x, class, name) in [
         (
             0.0,
             Class::A,
-            language.of("a point for each thread", "每个线程一个点"),
+            language.pick("one point per thread", "每个线程一个点"),
         ),
-        (190.0, Class::C, language.of("halo", "光环")),
+        (190.0, Class::C, language.pick("halo", "光环")),
     ] {
         svg.rect(x, 1.0, 14.0, 14.0, class);
         svg.text(x + 20.0, 13.0, Class::Faint, name);
     }
 
-    // All blocks, one below the other.
+    // All blocks, from top to bottom.
     let width = ROW / (POINTS + 2 * RADIUS) as f64;
     let mut y = 34.0;
     for block in 0..BLOCKS {
-        let name = language.of(format!("block {block}"), format!("块 {block}"));
+        let name = language.pick(format!("block {block}"), format!("块 {block}"));
         svg.text_right(LEFT - 6.0, y + 12.0, Class::Faint, &name);
         for other in 0..POINTS + 2 * RADIUS {
             svg.rect(
@@ -72,7 +78,7 @@ pub fn halo(language: Language) -> Result<String> {
         }
         for load in loads.iter().filter(|load| load.block == block as u64) {
             for (_, address) in load.lanes() {
-                let x = LEFT + place(address) as f64 * width;
+                let x = LEFT + position(address) as f64 * width;
                 svg.rect(x, y, width - 0.5, 14.0, class(load));
             }
         }
@@ -80,14 +86,14 @@ pub fn halo(language: Language) -> Result<String> {
     }
     for point in (0..=POINTS).step_by(THREADS) {
         let x = LEFT + (point + RADIUS) as f64 * width;
-        svg.text_middle(x, y + 10.0, Class::Faint, &point.to_string());
+        svg.text_centered(x, y + 10.0, Class::Faint, &point.to_string());
     }
     y += 30.0;
 
-    // The one in the middle, larger: which lanes fetch what.
+    // The middle block, enlarged, with the lanes of each load.
     let middle: Vec<&&Traced> = loads.iter().filter(|load| load.block == 1).collect();
-    let what = language.of("Block 1, load by load:", "块 1 的各次读取：");
-    y = svg.paragraph(y, Class::Ink, what) + 4.0;
+    let heading = language.pick("The loads of block 1:", "块 1 的各次加载：");
+    y = svg.paragraph(y, Class::Ink, heading) + 4.0;
     let width = ROW / (THREADS + 2 * RADIUS) as f64;
     let mut sectors = 0;
     for load in &middle {
@@ -100,32 +106,32 @@ pub fn halo(language: Language) -> Result<String> {
                 Class::Empty,
             );
         }
-        let mut taking = Vec::new();
+        let mut loading_lanes = Vec::new();
         for (lane, address) in load.lanes() {
-            let x = LEFT + (place(address) - THREADS) as f64 * width;
+            let x = LEFT + (position(address) - THREADS) as f64 * width;
             svg.rect(x, y, width - 1.0, 14.0, class(load));
-            taking.push(lane);
+            loading_lanes.push(lane);
         }
-        svg.text_right(LEFT - 6.0, y + 12.0, Class::Faint, &ranges(&taking));
+        svg.text_right(LEFT - 6.0, y + 12.0, Class::Faint, &ranges(&loading_lanes));
         sectors += load.units;
         y += 20.0;
     }
     let first = middle.first().context("the block loads its points")?;
-    let note = language.of(
+    let note = language.pick(
         "On the left: the lanes that take part.",
         "左侧是参与读取的通道。",
     );
     y = svg.paragraph(y, Class::Faint, note);
-    let fetched = THREADS + 2 * RADIUS;
-    let result = language.of(
+    let loaded = THREADS + 2 * RADIUS;
+    let result = language.pick(
         format!(
-            "{} requests, {sectors} sectors ({} for the points themselves); {fetched} points \
-             fetched for {THREADS} results",
+            "{} requests, {sectors} sectors ({} without the halo); {loaded} points \
+             loaded for {THREADS} results",
             middle.len(),
             first.units
         ),
         format!(
-            "{} 次请求，{sectors} 个扇区（其中自己的点 {} 个）；为 {THREADS} 个结果取 {fetched} 个点",
+            "{} 次请求，{sectors} 个扇区（不含光环为 {} 个）；为 {THREADS} 个结果加载 {loaded} 个点",
             middle.len(),
             first.units
         ),

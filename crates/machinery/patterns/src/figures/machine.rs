@@ -1,120 +1,146 @@
-//! Where a launch runs: the grid's blocks on multiprocessors, a block's warps, a warp's lanes.
+//! Figure of the execution hierarchy: a grid's blocks on streaming multiprocessors (SMs), a block's warps,
+//! and a warp's lanes.
 
 use anyhow::Result;
 use cuda_sim::device::DeviceSpec;
 
 use crate::draw::WIDTH;
-use crate::draw::svg::{Class, LEADING, Svg};
+use crate::draw::svg::{Class, LINE_SPACING, Svg};
 use crate::language::Language;
 
-/// Blocks of the grid that is drawn, and multiprocessors.
+/// Number of blocks of the grid.
 const BLOCKS: usize = 12;
-const MULTIPROCESSORS: usize = 4;
-/// Warps of a block, 256 threads.
+/// Number of SMs drawn.
+const SMS: usize = 4;
+/// Warps per block of 256 threads.
 const WARPS: usize = 8;
-/// The block and the warp that are looked into.
+/// The block and the warp that are enlarged.
 const BLOCK: usize = 1;
 const WARP: usize = 2;
 
-/// From one row of the drawing to the next.
-const GAP: f64 = 20.0;
-const HIGH: f64 = 22.0;
+/// Distance from one row of the drawing to the next.
+const ROW_GAP: f64 = 20.0;
+const BOX_HEIGHT: f64 = 22.0;
 
 pub fn machine(language: Language) -> Result<String> {
     let device = DeviceSpec::h200();
-    let title = language.of(
-        "A grid's blocks are handed out to multiprocessors; a block has warps, and a warp 32 threads",
-        "网格的线程块分给各个多处理器；线程块由线程束组成，线程束由 32 个线程组成",
+    let title = language.pick(
+        "The blocks of a grid are distributed to streaming multiprocessors (SMs); a block consists of warps, and a warp of 32 threads",
+        "网格的线程块分配给各个流式多处理器（SM）；线程块由线程束组成，线程束由 32 个线程组成",
     );
     let mut svg = Svg::new("machine", title);
 
-    let text = language.of(
+    let text = language.pick(
         "Grid: all blocks of a launch".to_owned(),
         "网格：一次启动的所有线程块".to_owned(),
     );
     let y = svg.paragraph(0.0, Class::Bold, &text) + 4.0;
-    let wide = WIDTH / BLOCKS as f64;
+    let width = WIDTH / BLOCKS as f64;
     for block in 0..BLOCKS {
-        svg.rect(wide * block as f64, y, wide - 4.0, HIGH, of(block));
+        svg.rect(
+            width * block as f64,
+            y,
+            width - 4.0,
+            BOX_HEIGHT,
+            block_colour(block),
+        );
     }
 
-    let text = language.of(
+    let text = language.pick(
         format!(
-            "GPU: a multiprocessor takes whole blocks (an H200 has {})",
+            "GPU: each block runs on one streaming multiprocessor (SM); an H200 has {} SMs",
             device.multiprocessors
         ),
         format!(
-            "GPU：每个多处理器领取整个线程块（H200 有 {} 个）",
+            "GPU：每个线程块在一个流式多处理器（SM）上运行；H200 有 {} 个 SM",
             device.multiprocessors
         ),
     );
-    let mut y = svg.paragraph(y + HIGH + GAP, Class::Bold, &text) + 4.0;
-    let (room, inside) = (WIDTH / MULTIPROCESSORS as f64, HIGH + 12.0);
-    let each = (room - 16.0) / (BLOCKS / MULTIPROCESSORS) as f64;
-    let mut looked_into = [0.0; 2];
-    for number in 0..MULTIPROCESSORS {
-        let left = room * number as f64;
-        svg.rect(left, y, room - 6.0, inside, Class::Empty);
+    let mut y = svg.paragraph(y + BOX_HEIGHT + ROW_GAP, Class::Bold, &text) + 4.0;
+    let (sm_width, sm_height) = (WIDTH / SMS as f64, BOX_HEIGHT + 12.0);
+    let slot_width = (sm_width - 16.0) / (BLOCKS / SMS) as f64;
+    let mut enlarged = [0.0; 2];
+    for sm in 0..SMS {
+        let left = sm_width * sm as f64;
+        svg.rect(left, y, sm_width - 6.0, sm_height, Class::Empty);
     }
     for block in 0..BLOCKS {
-        let (number, place) = (block % MULTIPROCESSORS, block / MULTIPROCESSORS);
-        let x = room * number as f64 + 6.0 + each * place as f64;
-        svg.rect(x, y + 6.0, each - 4.0, HIGH, of(block));
+        let (sm, slot) = (block % SMS, block / SMS);
+        let x = sm_width * sm as f64 + 6.0 + slot_width * slot as f64;
+        svg.rect(
+            x,
+            y + 6.0,
+            slot_width - 4.0,
+            BOX_HEIGHT,
+            block_colour(block),
+        );
         if block == BLOCK {
-            looked_into = [x, x + each - 4.0];
+            enlarged = [x, x + slot_width - 4.0];
         }
     }
-    y += inside;
+    y += sm_height;
 
-    let text = language.of(
+    let text = language.pick(
         format!(
-            "Block: its warps, on one multiprocessor, which holds up to {} blocks and {} warps at once",
+            "Block: its warps run on the same SM, which holds up to {} blocks and {} warps at a time",
             device.blocks_per_multiprocessor,
             device.threads_per_multiprocessor / device.warp_size
         ),
         format!(
-            "线程块：它的线程束都在同一个多处理器上，那里最多同时容纳 {} 个线程块、{} 个线程束",
+            "线程块：它的线程束都在同一个 SM 上运行；一个 SM 最多同时驻留 {} 个线程块、{} 个线程束",
             device.blocks_per_multiprocessor,
             device.threads_per_multiprocessor / device.warp_size
         ),
     );
-    y = zoom(&mut svg, y - 6.0, looked_into);
+    y = draw_zoom_lines(&mut svg, y - 6.0, enlarged);
     y = svg.paragraph(y, Class::Bold, &text) + 4.0;
-    let wide = WIDTH / WARPS as f64;
+    let width = WIDTH / WARPS as f64;
     for warp in 0..WARPS {
-        svg.rect(wide * warp as f64, y, wide - 4.0, HIGH, of(BLOCK));
+        svg.rect(
+            width * warp as f64,
+            y,
+            width - 4.0,
+            BOX_HEIGHT,
+            block_colour(BLOCK),
+        );
     }
-    let left = wide * WARP as f64;
-    y += HIGH;
+    let left = width * WARP as f64;
+    y += BOX_HEIGHT;
 
-    let text = language.of(
+    let text = language.pick(
         format!(
-            "Warp: {} threads that execute an instruction together",
+            "Warp: {} threads that execute each instruction together",
             device.warp_size
         ),
         format!("线程束：{} 个线程，一起执行每条指令", device.warp_size),
     );
-    y = zoom(&mut svg, y, [left, left + wide - 4.0]);
+    y = draw_zoom_lines(&mut svg, y, [left, left + width - 4.0]);
     y = svg.paragraph(y, Class::Bold, &text) + 4.0;
     let lanes = device.warp_size as usize;
-    let wide = WIDTH / lanes as f64;
+    let width = WIDTH / lanes as f64;
     for lane in 0..lanes {
-        svg.rect(wide * lane as f64, y, wide - 2.0, HIGH, of(BLOCK));
+        svg.rect(
+            width * lane as f64,
+            y,
+            width - 2.0,
+            BOX_HEIGHT,
+            block_colour(BLOCK),
+        );
     }
-    svg.reach(y + HIGH + LEADING / 2.0);
+    svg.extend_to(y + BOX_HEIGHT + LINE_SPACING / 2.0);
     Ok(svg.finish(title))
 }
 
-/// The colour of a block: that of its multiprocessor.
-fn of(block: usize) -> Class {
-    Class::COLOURS[block % MULTIPROCESSORS]
+/// Returns the colour of a block: the colour of its SM.
+fn block_colour(block: usize) -> Class {
+    Class::COLOURS[block % SMS]
 }
 
-/// Two lines from what is looked into to what it is, drawn as wide as the page. Returns where that
-/// begins.
-fn zoom(svg: &mut Svg, y: f64, [left, right]: [f64; 2]) -> f64 {
-    let below = y + 1.6 * GAP;
-    svg.line([left, y + 2.0], [0.0, below]);
-    svg.line([right, y + 2.0], [WIDTH - 4.0, below]);
-    below + 2.0
+/// Draws two lines from the enlarged item to its enlargement, which is as wide as the page. Returns the y
+/// coordinate of the enlargement.
+fn draw_zoom_lines(svg: &mut Svg, y: f64, [left, right]: [f64; 2]) -> f64 {
+    let enlargement_y = y + 1.6 * ROW_GAP;
+    svg.line([left, y + 2.0], [0.0, enlargement_y]);
+    svg.line([right, y + 2.0], [WIDTH - 4.0, enlargement_y]);
+    enlargement_y + 2.0
 }

@@ -1,4 +1,5 @@
-//! The figures of the book's pages: most from a launch on the simulator, two from what it knows of a GPU.
+//! The figures of the book's pages. Most show a launch on the simulator; the others show properties of the
+//! GPU or schematic timelines.
 
 mod constant;
 mod halo;
@@ -20,7 +21,7 @@ use crate::language::Language;
 
 type Draw = fn(Language) -> Result<String>;
 
-/// Each figure by its name.
+/// All figures, by name.
 const FIGURES: &[(&str, Draw)] = &[
     ("machine", machine::machine),
     ("hierarchy", hierarchy::hierarchy),
@@ -39,7 +40,7 @@ const FIGURES: &[(&str, Draw)] = &[
     ("ladder-squares", ladder::parts::squares),
     ("ladder-warp-tiles", ladder::parts::warp_tiles),
     ("ladder-buffers", ladder::time::buffers),
-    ("ladder-shares", ladder::time::shares),
+    ("ladder-shares", ladder::time::stream_k),
     ("ladder-mma", ladder::mma::mma),
     ("ladder-swapped", ladder::rows::swapped),
     ("ladder-kept", ladder::kept::kept),
@@ -50,40 +51,40 @@ const FIGURES: &[(&str, Draw)] = &[
     ("ladder-points", ladder::points::points),
 ];
 
-/// Every figure in both languages: the file's name, and what is in it.
+/// Draws every figure in both languages. Returns the names and contents of the files.
 pub fn all() -> Result<Vec<(String, String)>> {
     let mut files = Vec::new();
     for &(name, draw) in FIGURES {
         for language in Language::ALL {
             let file = format!("{name}.{}.svg", language.code());
-            let drawn = draw(language).with_context(|| format!("cannot draw {file}"))?;
-            files.push((file, drawn));
+            let content = draw(language).with_context(|| format!("cannot draw {file}"))?;
+            files.push((file, content));
         }
     }
     Ok(files)
 }
 
-/// Writes the files into a folder, those that differ.
+/// Writes those files that differ into a folder, and removes drawings that are no longer in use.
 pub fn write(folder: &Path, files: &[(String, String)]) -> Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     for name in stale(folder, files)? {
         let path = folder.join(&name);
-        let drawn = files.iter().find(|(file, _)| *file == name);
-        let done = match drawn {
-            Some((_, drawn)) => fs::write(&path, drawn),
+        let content = files.iter().find(|(file, _)| *file == name);
+        let result = match content {
+            Some((_, content)) => fs::write(&path, content),
             None => fs::remove_file(&path),
         };
-        done.with_context(|| format!("cannot write {}", path.display()))?;
+        result.with_context(|| format!("cannot write {}", path.display()))?;
         println!("{}", path.display());
     }
     Ok(())
 }
 
-/// The files of a folder that are not as they would be drawn, and drawings nobody draws.
+/// Returns the names of files that are missing, differ or are no longer in use.
 pub fn stale(folder: &Path, files: &[(String, String)]) -> Result<Vec<String>> {
     let mut stale = BTreeSet::new();
-    for (name, drawn) in files {
-        if fs::read_to_string(folder.join(name)).ok().as_ref() != Some(drawn) {
+    for (name, content) in files {
+        if fs::read_to_string(folder.join(name)).ok().as_ref() != Some(content) {
             stale.insert(name.clone());
         }
     }

@@ -1,58 +1,58 @@
-//! Global memory: which sectors a warp's load touches.
+//! Figures of global memory: the sectors that a warp's load touches.
 
 use anyhow::{Result, anyhow};
 
-use crate::answer::{Answer, answer};
 use crate::draw::lines::{self, Lines};
-use crate::draw::svg::{Class, LEADING, Svg};
+use crate::draw::svg::{Class, LINE_SPACING, Svg};
 use crate::draw::{Colours, LEFT, colour, warp};
 use crate::language::Language;
+use crate::outcome::{self, Outcome};
 use crate::pattern::{Pattern, Problem};
-use crate::words;
+use crate::sentences;
 
-/// A pattern as text, and what it came to.
-pub(super) fn run(text: &str) -> Result<(Pattern, Answer)> {
-    let wrong = |problem: Problem| anyhow!("{}", problem.say(Language::English));
-    let pattern: Pattern = text.parse().map_err(wrong)?;
-    let answer = answer(&pattern)?;
-    Ok((pattern, answer))
+/// Parses and runs a pattern. Fails if it is invalid or the kernel faults.
+pub(super) fn run(text: &str) -> Result<(Pattern, Outcome)> {
+    let to_error = |problem: Problem| anyhow!("{}", problem.message(Language::English));
+    let pattern: Pattern = text.parse().map_err(to_error)?;
+    let outcome = outcome::run(&pattern)?;
+    Ok((pattern, outcome))
 }
 
-/// A load of one warp: what it reads, where that lies, what it comes to. Returns where it ends, and
-/// the result in words.
+/// Draws a load by one warp: the description, the sectors, and the result. Returns the y coordinate below
+/// them, and the text of the result.
 fn panel(
     svg: &mut Svg,
     y: f64,
     pattern: &str,
-    most: usize,
+    max_lines: usize,
     language: Language,
 ) -> Result<(f64, String)> {
-    let (pattern, answer) = run(pattern)?;
-    let y = svg.paragraph(y, Class::Ink, &words::pattern(&pattern, language));
-    let reads: Vec<(_, Colours)> = answer
+    let (pattern, outcome) = run(pattern)?;
+    let y = svg.paragraph(y, Class::Ink, &sentences::pattern(&pattern, language));
+    let reads: Vec<(_, Colours)> = outcome
         .reads
         .iter()
         .map(|read| (read, colour as _))
         .collect();
     let drawn = Lines {
         reads: &reads,
-        base: answer.base,
-        most,
+        base: outcome.base,
+        max_lines,
     };
     let y = lines::draw(svg, y + 4.0, &drawn, language);
-    let result = words::result(pattern.space, &answer.sums, language);
+    let result = sentences::result(pattern.space, &outcome.sums, language);
     let y = svg.paragraph(y, Class::Bold, &result);
     Ok((y + 12.0, result))
 }
 
-/// What the colours mean besides lanes.
+/// Draws the legend of the colours that do not stand for lanes.
 fn legend(svg: &mut Svg, y: f64, language: Language) {
     svg.rect(LEFT, y, 21.0, 14.0, Class::Waste);
-    let fetched = language.of("fetched, not used", "取来却没有用到");
-    svg.text(LEFT + 27.0, y + 12.0, Class::Faint, fetched);
+    let loaded = language.pick("loaded, not used", "已加载但未使用");
+    svg.text(LEFT + 27.0, y + 12.0, Class::Faint, loaded);
     svg.rect(LEFT + 160.0, y, 21.0, 14.0, Class::Empty);
-    let left = language.of("a sector, not fetched", "没有取的扇区");
-    svg.text(LEFT + 187.0, y + 12.0, Class::Faint, left);
+    let not_loaded = language.pick("a sector, not loaded", "未加载的扇区");
+    svg.text(LEFT + 187.0, y + 12.0, Class::Faint, not_loaded);
 }
 
 fn panels(
@@ -64,51 +64,51 @@ fn panels(
     let mut svg = Svg::new(name, title);
     let mut y = warp(&mut svg, 0.0, language) + 8.0;
     let mut results = Vec::new();
-    for &(pattern, most) in patterns {
-        let (end, result) = panel(&mut svg, y, pattern, most, language)?;
+    for &(pattern, max_lines) in patterns {
+        let (end, result) = panel(&mut svg, y, pattern, max_lines, language)?;
         y = end;
         results.push(result);
     }
     legend(&mut svg, y, language);
-    Ok(svg.finish(&results.join(language.of("; ", "；"))))
+    Ok(svg.finish(&results.join(language.pick("; ", "；"))))
 }
 
 pub fn coalesced(language: Language) -> Result<String> {
-    let title = language.of(
-        "The sectors of a coalesced load",
-        "一次合并访问所触及的扇区",
+    let title = language.pick(
+        "The sectors that a coalesced load touches",
+        "一次合并加载访问的扇区",
     );
     panels("sectors-coalesced", title, &[("stride=1", 8)], language)
 }
 
 pub fn offset(language: Language) -> Result<String> {
-    let title = language.of(
-        "The sectors of loads that begin one element, and eight elements, further on",
-        "起点后移一个元素和八个元素时所触及的扇区",
+    let title = language.pick(
+        "The sectors that loads with an offset of one and of eight elements touch",
+        "偏移一个元素和八个元素时访问的扇区",
     );
     let patterns = [("offset=1", 8), ("offset=8", 8)];
     panels("sectors-offset", title, &patterns, language)
 }
 
 pub fn stride(language: Language) -> Result<String> {
-    let title = language.of(
-        "The sectors of loads with strides of 2, 8 and 32 elements",
-        "跨度为 2、8、32 个元素时所触及的扇区",
+    let title = language.pick(
+        "The sectors that loads with strides of 2, 8 and 32 elements touch",
+        "步长为 2、8、32 个元素时访问的扇区",
     );
     let patterns = [("stride=2", 8), ("stride=8", 8), ("stride=32", 4)];
     panels("sectors-stride", title, &patterns, language)
 }
 
-/// Rows of 36 floats, one right after the other and padded to the pitch that an H200 gives them.
+/// Draws the loads of rows of 36 floats, without padding and with the pitch that an H200 uses.
 pub fn pitch(language: Language) -> Result<String> {
-    let title = language.of(
-        "The sectors of four warps, each in a row of its own, without and with padding",
-        "四个线程束各读一行时所触及的扇区：行末没有补齐与有补齐",
+    let title = language.pick(
+        "The sectors that four warps touch, each reading its own row, without and with padding",
+        "四个线程束各读一行时访问的扇区：行末无填充与有填充",
     );
     let mut svg = Svg::new("pitch", title);
     let mut y = 0.0;
     let mut results = Vec::new();
-    for (index, name) in (0..).zip(language.of(
+    for (index, name) in (0..).zip(language.pick(
         ["warp 0", "warp 1", "warp 2", "warp 3"],
         ["线程束 0", "线程束 1", "线程束 2", "线程束 3"],
     )) {
@@ -116,22 +116,22 @@ pub fn pitch(language: Language) -> Result<String> {
         svg.rect(x, y + 1.0, 14.0, 14.0, Class::COLOURS[index as usize]);
         svg.text(x + 20.0, y + 13.0, Class::Faint, name);
     }
-    y += LEADING + 8.0;
+    y += LINE_SPACING + 8.0;
     for pattern in ["block=32x4 pitch=144", "block=32x4 pitch=512"] {
-        let (pattern, answer) = run(pattern)?;
-        y = svg.paragraph(y, Class::Ink, &words::pattern(&pattern, language));
+        let (pattern, outcome) = run(pattern)?;
+        y = svg.paragraph(y, Class::Ink, &sentences::pattern(&pattern, language));
         const WARPS: [Colours; 4] = [|_| Class::A, |_| Class::B, |_| Class::C, |_| Class::D];
-        let reads: Vec<_> = answer.reads.iter().zip(WARPS).collect();
+        let reads: Vec<_> = outcome.reads.iter().zip(WARPS).collect();
         let drawn = Lines {
             reads: &reads,
-            base: answer.base,
-            most: usize::MAX,
+            base: outcome.base,
+            max_lines: usize::MAX,
         };
         y = lines::draw(&mut svg, y + 4.0, &drawn, language);
-        let result = words::result(pattern.space, &answer.sums, language);
+        let result = sentences::result(pattern.space, &outcome.sums, language);
         y = svg.paragraph(y, Class::Bold, &result) + 12.0;
         results.push(result);
     }
     legend(&mut svg, y, language);
-    Ok(svg.finish(&results.join(language.of("; ", "；"))))
+    Ok(svg.finish(&results.join(language.pick("; ", "；"))))
 }

@@ -1,4 +1,5 @@
-//! add-constant's first rungs: which sums a thread adds, and how often it asks for inputs and values.
+//! Figure of add-constant's first rungs: the sums that a thread computes, and its number of loads of inputs
+//! and values.
 
 use std::collections::BTreeSet;
 
@@ -7,21 +8,22 @@ use cuda_sim::exec::Traced;
 use cuda_sim::isa::Memory;
 
 use crate::draw::WIDTH;
-use crate::draw::svg::{Class, LEADING, Svg};
+use crate::draw::svg::{Class, LINE_SPACING, Svg};
 use crate::language::Language;
 use crate::machine::{Job, Machine, Param, params};
 
-const NOTE: &str = include_str!(env!("ADD_CONSTANT_PTX"));
+const NOTE_KERNEL: &str = include_str!(env!("ADD_CONSTANT_PTX"));
 const INT4: &str = include_str!(env!("ADD_CONSTANT_LADDER_1_INT4_PTX"));
 const KEPT: &str = include_str!(env!("ADD_CONSTANT_LADDER_2_KEPT_PTX"));
 
-/// Sums of a block of the notes', as small as shows something, and how many blocks.
+/// Sums per block of the note's kernel; few, so that the figure stays legible.
 const SUMS: u64 = 32;
+/// Blocks of the grid of the note's kernel.
 const BLOCKS: u64 = 8;
-/// The pattern's number: each thread another value.
+/// The number of the pattern in which each thread reads a different value.
 const ONE_ACCESS_PER_THREAD: u32 = 2;
 
-/// What thread 0 does: the sums it stores, its loads of inputs, and its loads of values.
+/// The work of thread 0: the indices of the sums it stores, and its numbers of loads of inputs and values.
 struct Thread {
     sums: BTreeSet<u64>,
     inputs: usize,
@@ -32,30 +34,30 @@ fn thread(ptx: &str, kernel: &str, grid: u64, block: u64) -> Result<Thread> {
     let mut machine = Machine::load(ptx)?;
     let bytes = 4 * SUMS * BLOCKS;
     let (sums, inputs) = (machine.buffer(bytes)?, machine.buffer(bytes)?);
-    let mut given = vec![Param::Long(sums), Param::Long(inputs)];
-    if ptx != NOTE {
-        // The rungs in constant memory take the address of values, too, and leave it alone.
-        given.push(Param::Long(0));
+    let mut parameters = vec![Param::U64(sums), Param::U64(inputs)];
+    if ptx != NOTE_KERNEL {
+        // The rungs that read values from constant memory take an address of values as well, but ignore it.
+        parameters.push(Param::U64(0));
     }
-    given.push(Param::Word((SUMS * BLOCKS) as u32));
-    given.push(Param::Word(ONE_ACCESS_PER_THREAD));
+    parameters.push(Param::U32((SUMS * BLOCKS) as u32));
+    parameters.push(Param::U32(ONE_ACCESS_PER_THREAD));
     let trace = machine.run(&Job {
         kernel,
         grid: [grid as u32, 1],
         block: [block as u32, 1],
         shared: 0,
-        params: &params(&given),
+        params: &params(&parameters),
     })?;
-    let mine = |access: &&Traced| access.block == 0 && access.warp == 0;
-    let first = |access: &Traced| access.lanes().find(|&(lane, _)| lane == 0);
+    let is_first_warp = |access: &&Traced| access.block == 0 && access.warp == 0;
+    let first_lane = |access: &Traced| access.lanes().find(|&(lane, _)| lane == 0);
     let loads = |memory| {
-        let of = trace.loads(memory).filter(mine);
-        of.filter(|load| first(load).is_some()).count()
+        let loads = trace.loads(memory).filter(is_first_warp);
+        loads.filter(|load| first_lane(load).is_some()).count()
     };
     let mut stored = BTreeSet::new();
-    let stores = trace.accesses.iter().filter(mine);
+    let stores = trace.accesses.iter().filter(is_first_warp);
     for store in stores.filter(|access| !access.kind.is_load() && access.memory == Memory::Global) {
-        if let Some((_, address)) = first(store) {
+        if let Some((_, address)) = first_lane(store) {
             stored.extend((0..store.bytes / 4).map(|word| (address - sums) / 4 + word));
         }
     }
@@ -68,15 +70,15 @@ fn thread(ptx: &str, kernel: &str, grid: u64, block: u64) -> Result<Thread> {
 }
 
 pub fn kept(language: Language) -> Result<String> {
-    let title = language.of(
-        "The sums of one thread, and what it loads for them, on the first two rungs",
-        "前两级阶梯上，一个线程求哪些和、为此读取几次",
+    let title = language.pick(
+        "The sums that a thread computes, and its loads, on the first two rungs",
+        "前两级优化中，一个线程计算的和及其加载次数",
     );
     let mut svg = Svg::new("ladder-kept", title);
     let kernels = [
         (
             "constant",
-            NOTE,
+            NOTE_KERNEL,
             "add_constant_constant_memory",
             BLOCKS,
             SUMS,
@@ -97,48 +99,54 @@ pub fn kept(language: Language) -> Result<String> {
         ),
     ];
     let step = WIDTH / kernels.len() as f64;
-    let [wide, high] = [(step - 10.0) / SUMS as f64, 9.0];
-    let top = LEADING + 2.0;
-    let bottom = top + high * BLOCKS as f64 + 4.0;
-    let mut said = Vec::new();
+    let [cell_width, cell_height] = [(step - 10.0) / SUMS as f64, 9.0];
+    let top = LINE_SPACING + 2.0;
+    let bottom = top + cell_height * BLOCKS as f64 + 4.0;
+    let mut descriptions = Vec::new();
     for (number, (name, ptx, kernel, grid, block)) in kernels.into_iter().enumerate() {
         let thread = thread(ptx, kernel, grid, block)?;
         let x = number as f64 * step;
         svg.text(x, 13.0, Class::Bold, name);
         for row in 0..BLOCKS {
-            let y = top + row as f64 * high;
-            svg.rect(x, y, wide * SUMS as f64, high - 1.0, Class::Waste);
-            let of_row = thread.sums.iter().filter(|&sum| sum / SUMS == row);
-            for sum in of_row {
-                let left = x + (sum % SUMS) as f64 * wide;
-                svg.rect(left, y, wide, high - 1.0, Class::D);
+            let y = top + row as f64 * cell_height;
+            svg.rect(
+                x,
+                y,
+                cell_width * SUMS as f64,
+                cell_height - 1.0,
+                Class::Waste,
+            );
+            let row_sums = thread.sums.iter().filter(|&sum| sum / SUMS == row);
+            for sum in row_sums {
+                let left = x + (sum % SUMS) as f64 * cell_width;
+                svg.rect(left, y, cell_width, cell_height - 1.0, Class::D);
             }
         }
         let (sums, inputs, values) = (thread.sums.len(), thread.inputs, thread.values);
         let lines = [
-            language.of(format!("sums: {sums}"), format!("和：{sums} 个")),
-            language.of(
+            language.pick(format!("sums: {sums}"), format!("和：{sums} 个")),
+            language.pick(
                 format!("loads of inputs: {inputs}"),
-                format!("读取输入：{inputs} 次"),
+                format!("加载输入：{inputs} 次"),
             ),
-            language.of(
+            language.pick(
                 format!("loads of values: {values}"),
-                format!("读取值：{values} 次"),
+                format!("加载值：{values} 次"),
             ),
         ];
         for (line, text) in lines.iter().enumerate() {
-            let y = bottom + 13.0 + line as f64 * LEADING;
+            let y = bottom + 13.0 + line as f64 * LINE_SPACING;
             svg.text(x, y, Class::Ink, text);
         }
-        let all = lines.join(language.of(", ", "，"));
-        said.push(format!("{name}{}{all}", language.of(": ", "：")));
+        let all = lines.join(language.pick(", ", "，"));
+        descriptions.push(format!("{name}{}{all}", language.pick(": ", "：")));
     }
-    let note = language.of(
-        "A row is what one block of the notes’ adds, here 32 sums, where each thread has another value. Dark: the \
-         sums of one thread; below, how often it loads for them.",
-        "一行是笔记的一个线程块所求的和，这里是 32 个，每个线程的值都不同。深色：一个线程求的和；\
-         下面是它为此读取的次数。",
+    let note = language.pick(
+        "A row is the work of one block of the note’s kernel, here 32 sums, each with a different value. Dark: the \
+         sums of one thread, whose numbers of loads are given below.",
+        "一行是笔记的核函数中一个线程块计算的和，这里是 32 个，各用不同的值。深色：一个线程计算的和；\
+         下方是其加载次数。",
     );
-    svg.paragraph(bottom + 3.0 * LEADING + 6.0, Class::Faint, note);
-    Ok(svg.finish(&said.join(language.of("; ", "；"))))
+    svg.paragraph(bottom + 3.0 * LINE_SPACING + 6.0, Class::Faint, note);
+    Ok(svg.finish(&descriptions.join(language.pick("; ", "；"))))
 }

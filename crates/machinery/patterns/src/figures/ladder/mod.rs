@@ -1,4 +1,4 @@
-//! The figures of the ladders' pages: an idea each.
+//! The figures of the ladders' pages. Each shows one optimization.
 
 pub mod kept;
 pub mod mma;

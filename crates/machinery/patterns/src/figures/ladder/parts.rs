@@ -1,4 +1,4 @@
-//! What a thread, its warp and its block compute of a result, as their stores say.
+//! Figures of the elements that a thread, its warp and its block compute, taken from their stores.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use cuda_sim::isa::Memory;
 
 use crate::draw::WIDTH;
-use crate::draw::svg::{Class, LEADING, Svg};
+use crate::draw::svg::{Class, LINE_SPACING, Svg};
 use crate::language::Language;
 use crate::machine::{Job, Machine, Param, params};
 
@@ -22,23 +22,24 @@ const OUTLINES: &str = include_str!(env!("RAYTRACE_CONST_LADDER_1_OUTLINES_PTX")
 const ROWS: &str = include_str!(env!("RAYTRACE_CONST_LADDER_2_ROWS_PTX"));
 const PATCHES: &str = include_str!(env!("RAYTRACE_CONST_LADDER_3_PATCHES_PTX"));
 
-/// Columns of the result, and as many rows; factors have fewer columns and rows in between.
+/// Rows and columns of the result.
 const SIDE: usize = 128;
+/// Columns of A and rows of B.
 const INNER: usize = 16;
-/// How wide what a step reads of A and B is drawn, and the gap to the result.
+/// Width of the strips beside the result that show the operands of a step.
 const STRIP: f64 = 5.0;
 
-/// A kernel, and how it is launched.
+/// A kernel and its launch configuration.
 struct Kernel {
     name: &'static str,
     ptx: &'static str,
     kernel: &'static str,
     block: [u32; 2],
-    /// Columns and rows that a block computes.
+    /// Columns and rows of the tile that a block computes.
     tile: [usize; 2],
 }
 
-const fn product(
+const fn new_kernel(
     name: &'static str,
     ptx: &'static str,
     kernel: &'static str,
@@ -55,32 +56,33 @@ const fn product(
 }
 
 /// A column and a row of the result.
-type Place = (usize, usize);
+type Position = (usize, usize);
 
-/// What block 0 stores: of its first thread, and of its first warp.
+/// The elements that the first thread and the first warp of block 0 store.
 struct Parts {
-    thread: BTreeSet<Place>,
-    warp: BTreeSet<Place>,
+    thread: BTreeSet<Position>,
+    warp: BTreeSet<Position>,
 }
 
 impl Kernel {
-    /// Runs it; `given` are the parameters but for the result's address, which `last` are behind.
+    /// Runs the kernel, and collects the stores of block 0. `make_parameters` allocates inputs and returns the
+    /// parameters for a result at the given address.
     fn parts(
         &self,
         columns: usize,
-        job: &dyn Fn(&mut Machine, u64) -> Result<Vec<Param>>,
+        make_parameters: &dyn Fn(&mut Machine, u64) -> Result<Vec<Param>>,
     ) -> Result<Parts> {
         let mut machine = Machine::load(self.ptx)?;
         let bytes = 4 * (columns * SIDE) as u64;
         let result = machine.buffer(bytes)?;
-        let given = job(&mut machine, result)?;
-        let [across, down] = [columns.div_ceil(self.tile[0]), SIDE.div_ceil(self.tile[1])];
+        let parameters = make_parameters(&mut machine, result)?;
+        let [grid_x, grid_y] = [columns.div_ceil(self.tile[0]), SIDE.div_ceil(self.tile[1])];
         let trace = machine.run(&Job {
             kernel: self.kernel,
-            grid: [across as u32, down as u32],
+            grid: [grid_x as u32, grid_y as u32],
             block: self.block,
             shared: 0,
-            params: &params(&given),
+            params: &params(&parameters),
         })?;
         let mut parts = Parts {
             thread: BTreeSet::new(),
@@ -96,10 +98,10 @@ impl Kernel {
             for (lane, address) in store.lanes() {
                 for word in 0..store.bytes / 4 {
                     let element = ((address - result) / 4 + word) as usize;
-                    let place = (element % columns, element / columns);
-                    parts.warp.insert(place);
+                    let position = (element % columns, element / columns);
+                    parts.warp.insert(position);
                     if lane == 0 {
-                        parts.thread.insert(place);
+                        parts.thread.insert(position);
                     }
                 }
             }
@@ -111,14 +113,14 @@ impl Kernel {
         Ok(parts)
     }
 
-    /// The same of a product of matrices.
-    fn product(&self) -> Result<Parts> {
+    /// Runs a matrix multiplication kernel.
+    fn matmul_parts(&self) -> Result<Parts> {
         self.parts(SIDE, &|machine, c| {
             let a = machine.buffer(4 * (SIDE * INNER) as u64)?;
             let b = machine.buffer(4 * (INNER * SIDE) as u64)?;
             let matrix = |rows: usize, columns: usize, at: u64| {
-                let [rows, columns] = [rows, columns].map(|n| Param::Long(n as u64));
-                [rows, columns, Param::Long(at), columns]
+                let [rows, columns] = [rows, columns].map(|n| Param::U64(n as u64));
+                [rows, columns, Param::U64(at), columns]
             };
             Ok([
                 matrix(SIDE, INNER, a),
@@ -131,49 +133,49 @@ impl Kernel {
 }
 
 impl Parts {
-    /// Rows of A and columns of B that a step takes for these elements.
-    fn operands(of: &BTreeSet<Place>) -> [BTreeSet<usize>; 2] {
+    /// Returns the rows of A and the columns of B that these elements depend on.
+    fn operands(elements: &BTreeSet<Position>) -> [BTreeSet<usize>; 2] {
         [
-            of.iter().map(|&(_, row)| row).collect(),
-            of.iter().map(|&(column, _)| column).collect(),
+            elements.iter().map(|&(_, row)| row).collect(),
+            elements.iter().map(|&(column, _)| column).collect(),
         ]
     }
 }
 
-/// Numbers as ranges of neighbours: the first, and how many.
+/// Groups sorted numbers into runs of consecutive ones: the first, and the length.
 fn runs(numbers: impl IntoIterator<Item = usize>) -> Vec<(usize, usize)> {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for number in numbers {
         match runs.last_mut() {
-            Some((first, many)) if *first + *many == number => *many += 1,
+            Some((first, count)) if *first + *count == number => *count += 1,
             _ => runs.push((number, 1)),
         }
     }
     runs
 }
 
-/// Elements as rectangles: rows that have the same columns are one.
-fn area(svg: &mut Svg, [x, y]: [f64; 2], scale: f64, of: &BTreeSet<Place>, class: Class) {
+/// Draws elements as rectangles; adjacent rows with the same columns become one.
+fn area(svg: &mut Svg, [x, y]: [f64; 2], scale: f64, elements: &BTreeSet<Position>, class: Class) {
     let mut rows: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for &(column, row) in of {
+    for &(column, row) in elements {
         rows.entry(row).or_default().push(column);
     }
-    let mut alike: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    let mut rows_by_run: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
     for (row, columns) in rows {
         for run in runs(columns) {
-            alike.entry(run).or_default().push(row);
+            rows_by_run.entry(run).or_default().push(row);
         }
     }
-    for ((left, wide), rows) in alike {
-        for (top, high) in runs(rows) {
-            let [left, top, wide, high] = [left, top, wide, high].map(|n| n as f64 * scale);
-            svg.rect(x + left, y + top, wide, high, class);
+    for ((left, width), rows) in rows_by_run {
+        for (top, height) in runs(rows) {
+            let [left, top, width, height] = [left, top, width, height].map(|n| n as f64 * scale);
+            svg.rect(x + left, y + top, width, height, class);
         }
     }
 }
 
-/// Draws block 0's part of the result at a place: with what a step reads of A, at its left, and of B,
-/// above it, where `strips` says so.
+/// Draws the part of the result that block 0 computes. With `strips`, also draws the operands of a step: the
+/// rows of A at the left, and the columns of B above.
 fn panel(
     svg: &mut Svg,
     [x, y]: [f64; 2],
@@ -182,32 +184,32 @@ fn panel(
     parts: &Parts,
     strips: bool,
 ) {
-    let [wide, high] = kernel.tile.map(|n| n as f64 * scale);
+    let [width, height] = kernel.tile.map(|n| n as f64 * scale);
     let frame = SIDE as f64 * scale;
     svg.rect(x, y, frame, frame, Class::Empty);
     if kernel.tile[0] <= SIDE {
-        svg.rect(x, y, wide, high, Class::Waste);
+        svg.rect(x, y, width, height, Class::Waste);
     }
-    for (of, class) in [(&parts.warp, Class::B), (&parts.thread, Class::D)] {
-        area(svg, [x, y], scale, of, class);
+    for (elements, class) in [(&parts.warp, Class::B), (&parts.thread, Class::D)] {
+        area(svg, [x, y], scale, elements, class);
         if !strips {
             continue;
         }
-        let [rows, columns] = Parts::operands(of);
-        for (first, many) in runs(rows) {
+        let [rows, columns] = Parts::operands(elements);
+        for (first, count) in runs(rows) {
             svg.rect(
                 x - 2.0 - STRIP,
                 y + first as f64 * scale,
                 STRIP,
-                many as f64 * scale,
+                count as f64 * scale,
                 class,
             );
         }
-        for (first, many) in runs(columns) {
+        for (first, count) in runs(columns) {
             svg.rect(
                 x + first as f64 * scale,
                 y - 2.0 - STRIP,
-                many as f64 * scale,
+                count as f64 * scale,
                 STRIP,
                 class,
             );
@@ -215,8 +217,9 @@ fn panel(
     }
 }
 
-/// Kernels of a product side by side, with what a thread has and takes.
-fn products(
+/// Draws matrix multiplication kernels side by side, with the elements and operands of a thread, or of a
+/// warp if `per_warp` is set.
+fn draw_kernels(
     name: &str,
     title: &str,
     kernels: &[Kernel],
@@ -226,89 +229,91 @@ fn products(
     let mut svg = Svg::new(name, title);
     let step = WIDTH / kernels.len() as f64;
     let scale = (step - 16.0) / SIDE as f64;
-    let top = LEADING + 2.0 * STRIP;
-    let mut said = Vec::new();
+    let top = LINE_SPACING + 2.0 * STRIP;
+    let mut descriptions = Vec::new();
     for (number, kernel) in kernels.iter().enumerate() {
-        let parts = kernel.product()?;
+        let parts = kernel.matmul_parts()?;
         let x = number as f64 * step + STRIP + 3.0;
         panel(&mut svg, [x, top], scale, kernel, &parts, true);
         svg.text(x - STRIP - 2.0, 13.0, Class::Bold, kernel.name);
-        let of = if per_warp { &parts.warp } else { &parts.thread };
-        let numbers: usize = Parts::operands(of).iter().map(BTreeSet::len).sum();
+        let elements = if per_warp { &parts.warp } else { &parts.thread };
+        let numbers: usize = Parts::operands(elements).iter().map(BTreeSet::len).sum();
         let lines = [
-            match of.len() {
-                1 => language.of("1 element".to_owned(), "1 个元素".to_owned()),
-                many => language.of(format!("{many} elements"), format!("{many} 个元素")),
+            match elements.len() {
+                1 => language.pick("1 element".to_owned(), "1 个元素".to_owned()),
+                count => language.pick(format!("{count} elements"), format!("{count} 个元素")),
             },
-            language.of(format!("{numbers} numbers"), format!("{numbers} 个数")),
+            language.pick(format!("{numbers} operands"), format!("{numbers} 个操作数")),
         ];
         let mut y = top + SIDE as f64 * scale + 4.0;
         for line in &lines {
             svg.text(x - STRIP - 2.0, y + 13.0, Class::Ink, line);
-            y += LEADING;
+            y += LINE_SPACING;
         }
-        said.push(format!("{}: {}", kernel.name, lines.join(", ")));
+        descriptions.push(format!("{}: {}", kernel.name, lines.join(", ")));
     }
-    let y = top + SIDE as f64 * scale + 2.0 * LEADING + 12.0;
+    let y = top + SIDE as f64 * scale + 2.0 * LINE_SPACING + 12.0;
     let note = match per_warp {
-        false => language.of(
-            "A corner of C, 128×128. Dark: one thread’s elements, and the numbers of A (left) and B (above) that \
-             it takes for each step. Light: its warp’s. Grey: its block’s tile. The two lines count the thread’s.",
-            "C 的一角，128×128。深色：一个线程的元素，以及它每一步要取的 A（左侧）和 B（上方）的数。浅色：它的线程束的。\
-             灰色：它的线程块的分块。下面两行数的是一个线程的。",
+        false => language.pick(
+            "A corner of C, 128×128. Dark: the elements of one thread, and the operands from A (left) and B (above) that \
+             it needs for each step. Light: those of its warp. Grey: the tile of its block. The two lines give the \
+             counts per thread.",
+            "C 的一角，128×128。深色：一个线程的元素，以及每一步所需的 A（左侧）和 B（上方）的操作数。浅色：其线程束的。\
+             灰色：其线程块的分块。下面两行是每个线程的数目。",
         ),
-        true => language.of(
-            "A block’s tile of C, 128×128. Dark: one thread’s elements, and the numbers of A (left) and B (above) \
-             that it takes for each step. Light: its warp’s, which the two lines count.",
-            "线程块的 C 分块，128×128。深色：一个线程的元素，以及它每一步要取的 A（左侧）和 B（上方）的数。\
-             浅色：它的线程束的，下面两行数的就是这些。",
+        true => language.pick(
+            "The tile of C that a block computes, 128×128. Dark: the elements of one thread, and the operands from A \
+             (left) and B (above) that it needs for each step. Light: those of its warp. The two lines give the \
+             counts per warp.",
+            "线程块计算的 C 分块，128×128。深色：一个线程的元素，以及每一步所需的 A（左侧）和 B（上方）的操作数。\
+             浅色：其线程束的。下面两行是每个线程束的数目。",
         ),
     };
     svg.paragraph(y, Class::Faint, note);
-    Ok(svg.finish(&said.join("; ")))
+    Ok(svg.finish(&descriptions.join("; ")))
 }
 
 pub fn pitched(language: Language) -> Result<String> {
-    let title = language.of(
-        "What a thread computes of a product, and what it loads for it, from one element to 8×8",
-        "一个线程计算乘积的哪些元素、为此读取什么：从一个元素到 8×8",
+    let title = language.pick(
+        "The elements that a thread of a matrix multiplication computes, and its operands: from one element to 8×8",
+        "矩阵乘法中一个线程计算的元素及其操作数：从一个元素到 8×8",
     );
     let kernels = [
-        product("pitched", PITCHED, "mat_mul_pitched", [16, 16], [16, 16]),
-        product("float4", FLOAT4, "mat_mul_float4", [16, 16], [64, 16]),
-        product("tile 4x4", TILE_4, "mat_mul_tile_4x4", [16, 8], [64, 32]),
-        product("tile 8x8", TILE_8, "mat_mul_tile_8x8", [16, 8], [128, 64]),
+        new_kernel("pitched", PITCHED, "mat_mul_pitched", [16, 16], [16, 16]),
+        new_kernel("float4", FLOAT4, "mat_mul_float4", [16, 16], [64, 16]),
+        new_kernel("tile 4x4", TILE_4, "mat_mul_tile_4x4", [16, 8], [64, 32]),
+        new_kernel("tile 8x8", TILE_8, "mat_mul_tile_8x8", [16, 8], [128, 64]),
     ];
-    products("ladder-parts", title, &kernels, false, language)
+    draw_kernels("ladder-parts", title, &kernels, false, language)
 }
 
 pub fn squares(language: Language) -> Result<String> {
-    let title = language.of(
-        "What a thread computes of a block’s tile, and what it takes from shared memory for it",
-        "一个线程计算分块中的哪些元素、为此从共享内存取什么",
+    let title = language.pick(
+        "The elements of a block’s tile that a thread computes, and its operands from shared memory",
+        "一个线程计算的分块元素，及其从共享内存读取的操作数",
     );
     let kernels = [
-        product("tiled 16", TILED, "mat_mul_tiled_16", [16, 16], [16, 16]),
-        product("columns", COLUMNS, "mat_mul_columns", [512, 1], [64, 64]),
-        product("squares", SQUARES, "mat_mul_squares", [256, 1], [128, 128]),
+        new_kernel("tiled 16", TILED, "mat_mul_tiled_16", [16, 16], [16, 16]),
+        new_kernel("columns", COLUMNS, "mat_mul_columns", [512, 1], [64, 64]),
+        new_kernel("squares", SQUARES, "mat_mul_squares", [256, 1], [128, 128]),
     ];
-    products("ladder-squares", title, &kernels, false, language)
+    draw_kernels("ladder-squares", title, &kernels, false, language)
 }
 
 pub fn warp_tiles(language: Language) -> Result<String> {
-    let title = language.of(
-        "What a warp computes of a block’s tile: a band, and a tile of its own",
-        "一个线程束计算分块中的哪些元素：一条横带，或一个自己的分块",
+    let title = language.pick(
+        "The elements of a block’s tile that a warp computes: a horizontal band, or a warp tile",
+        "一个线程束计算的分块元素：一条横带，或一个线程束分块",
     );
     let kernels = [
-        product(
+        new_kernel(
             "squares, vectors",
             SQUARES,
             "mat_mul_squares",
             [256, 1],
             [128, 128],
         ),
-        product(
+        new_kernel(
             "warp tiles",
             WARP_TILES,
             "mat_mul_warp_tiles",
@@ -316,59 +321,59 @@ pub fn warp_tiles(language: Language) -> Result<String> {
             [128, 128],
         ),
     ];
-    products("ladder-warp-tiles", title, &kernels, true, language)
+    draw_kernels("ladder-warp-tiles", title, &kernels, true, language)
 }
 
 pub fn pixels(language: Language) -> Result<String> {
-    let title = language.of(
-        "The pixels of a thread and of its warp, on three rungs",
-        "三级阶梯上，一个线程和它的线程束各画哪些像素",
+    let title = language.pick(
+        "The pixels that a thread and its warp compute, on three rungs",
+        "三级优化中，一个线程及其线程束计算的像素",
     );
     let kernels = [
-        product(
+        new_kernel(
             "outlines",
             OUTLINES,
             "raytrace_outlines",
             [16, 16],
             [16, 16],
         ),
-        product("rows", ROWS, "raytrace_rows", [16, 16], [64, 16]),
-        product("patches", PATCHES, "raytrace_patches", [16, 16], [64, 64]),
+        new_kernel("rows", ROWS, "raytrace_rows", [16, 16], [64, 16]),
+        new_kernel("patches", PATCHES, "raytrace_patches", [16, 16], [64, 64]),
     ];
     let mut svg = Svg::new("ladder-pixels", title);
     let step = WIDTH / kernels.len() as f64;
     let scale = (step - 8.0) / SIDE as f64;
-    let top = LEADING + 2.0;
+    let top = LINE_SPACING + 2.0;
     let bottom = top + SIDE as f64 * scale + 4.0;
-    let mut said = Vec::new();
+    let mut descriptions = Vec::new();
     for (number, kernel) in kernels.iter().enumerate() {
         let parts = kernel.parts(SIDE, &|_, image| {
-            let side = Param::Word(SIDE as u32);
-            Ok(vec![Param::Word(0), Param::Long(image), side, side])
+            let side = Param::U32(SIDE as u32);
+            Ok(vec![Param::U32(0), Param::U64(image), side, side])
         })?;
         let x = number as f64 * step;
         panel(&mut svg, [x, top], scale, kernel, &parts, false);
         svg.text(x, 13.0, Class::Bold, kernel.name);
-        let many = parts.thread.len();
-        let line = match many {
-            1 => language.of(
-                "1 pixel a thread".to_owned(),
+        let count = parts.thread.len();
+        let line = match count {
+            1 => language.pick(
+                "1 pixel per thread".to_owned(),
                 "每个线程 1 个像素".to_owned(),
             ),
-            _ => language.of(
-                format!("{many} pixels a thread"),
-                format!("每个线程 {many} 个像素"),
+            _ => language.pick(
+                format!("{count} pixels per thread"),
+                format!("每个线程 {count} 个像素"),
             ),
         };
         svg.text(x, bottom + 13.0, Class::Ink, &line);
-        said.push(format!("{}: {line}", kernel.name));
+        descriptions.push(format!("{}: {line}", kernel.name));
     }
-    let note = language.of(
-        "A corner of the picture, 128×128 pixels. Dark: the pixels of one thread. Light: those of its warp, which \
-         share every read of a sphere. Grey: those of its block.",
-        "图像的一角，128×128 像素。深色：一个线程的像素。浅色：它的线程束的像素，球的每次读取由它们共用。\
-         灰色：它的线程块的像素。",
+    let note = language.pick(
+        "A corner of the image, 128×128 pixels. Dark: the pixels of one thread. Light: the pixels of its warp, whose \
+         lanes share each load of a sphere. Grey: the pixels of its block.",
+        "图像的一角，128×128 像素。深色：一个线程的像素。浅色：其线程束的像素，各通道共用球体的每次加载。\
+         灰色：其线程块的像素。",
     );
-    svg.paragraph(bottom + LEADING + 4.0, Class::Faint, note);
-    Ok(svg.finish(&said.join("; ")))
+    svg.paragraph(bottom + LINE_SPACING + 4.0, Class::Faint, note);
+    Ok(svg.finish(&descriptions.join("; ")))
 }

@@ -1,4 +1,5 @@
-//! matmul-pitched's step down: what a warp loads of A and of B, and the same with x and y swapped.
+//! Figure of matmul-pitched's `uncoalesced` rung: a warp's loads from A and B, with x along a row and with x
+//! and y swapped.
 
 use anyhow::{Context as _, Result};
 use cuda_sim::exec::Traced;
@@ -13,19 +14,20 @@ use crate::machine::{Job, Machine, Param, params};
 const PITCHED: &str = include_str!(env!("MATMUL_PITCHED_PTX"));
 const UNCOALESCED: &str = include_str!(env!("MATMUL_PITCHED_LADDER_1_UNCOALESCED_PTX"));
 
-/// Rows and columns of each matrix, and floats from one row to the next: 512 bytes, an H200's pitch.
+/// Rows and columns of each matrix.
 const SIDE: u64 = 16;
+/// Floats from one row to the next: 512 bytes, the pitch on an H200.
 const STRIDE: u64 = 128;
 const BYTES: u64 = 4 * SIDE * STRIDE;
 
 pub fn swapped(language: Language) -> Result<String> {
-    let title = language.of(
-        "What a warp loads of A and of B for one step: with x along a row, and with x and y swapped",
-        "线程束每一步从 A 和 B 读取什么：x 沿着行，以及交换 x 和 y 之后",
+    let title = language.pick(
+        "A warp’s loads from A and B for one step: with x along a row, and with x and y swapped",
+        "线程束每一步对 A 和 B 的加载：x 沿行方向，以及交换 x 和 y 之后",
     );
     let mut svg = Svg::new("ladder-swapped", title);
     let mut y = warp(&mut svg, 0.0, language) + 8.0;
-    let mut said = Vec::new();
+    let mut descriptions = Vec::new();
     for (name, ptx, kernel) in [
         ("pitched", PITCHED, "mat_mul_pitched"),
         ("uncoalesced", UNCOALESCED, "mat_mul_uncoalesced"),
@@ -36,7 +38,7 @@ pub fn swapped(language: Language) -> Result<String> {
             machine.buffer(BYTES)?,
             machine.buffer(BYTES)?,
         ];
-        let matrix = |at: u64| [SIDE, SIDE, at, STRIDE].map(Param::Long);
+        let matrix = |address: u64| [SIDE, SIDE, address, STRIDE].map(Param::U64);
         let trace = machine.run(&Job {
             kernel,
             grid: [1, 1],
@@ -46,34 +48,35 @@ pub fn swapped(language: Language) -> Result<String> {
         })?;
         for (factor, base) in [("A", a), ("B", b)] {
             // The first warp's first load of this matrix.
-            let here = |load: &&Traced| {
+            let is_first = |load: &&Traced| {
                 let first = load.lanes().next();
-                load.warp == 0 && first.is_some_and(|(_, at)| (base..base + BYTES).contains(&at))
+                load.warp == 0
+                    && first.is_some_and(|(_, address)| (base..base + BYTES).contains(&address))
             };
             let load = trace
                 .loads(Memory::Global)
-                .find(here)
+                .find(is_first)
                 .context("the warp loads from each matrix")?;
             let text = match load.units {
-                1 => language.of(
+                1 => language.pick(
                     format!("{name}, {factor}: 1 request, 1 sector"),
                     format!("{name}，{factor}：1 次请求，1 个扇区"),
                 ),
-                many => language.of(
-                    format!("{name}, {factor}: 1 request, {many} sectors"),
-                    format!("{name}，{factor}：1 次请求，{many} 个扇区"),
+                sectors => language.pick(
+                    format!("{name}, {factor}: 1 request, {sectors} sectors"),
+                    format!("{name}，{factor}：1 次请求，{sectors} 个扇区"),
                 ),
             };
             y = svg.paragraph(y, Class::Bold, &text) + 3.0;
             let drawn = Lines {
                 reads: &[(load, colour as Colours)],
                 base,
-                most: 3,
+                max_lines: 3,
             };
             y = lines::draw(&mut svg, y, &drawn, language) + 6.0;
-            said.push(text);
+            descriptions.push(text);
         }
     }
-    svg.reach(y);
-    Ok(svg.finish(&said.join(language.of("; ", "；"))))
+    svg.extend_to(y);
+    Ok(svg.finish(&descriptions.join(language.pick("; ", "；"))))
 }

@@ -1,4 +1,4 @@
-//! add-constant's scattered values: the same 32 of them from three memories.
+//! Figure of scattered loads in add-constant: the same 32 values from constant, global and shared memory.
 
 use anyhow::{Context as _, Result};
 use cuda_sim::exec::Traced;
@@ -13,20 +13,21 @@ const CONSTANT: &str = include_str!(env!("ADD_CONSTANT_LADDER_1_INT4_PTX"));
 const GLOBAL: &str = include_str!(env!("ADD_CONSTANT_LADDER_3_GLOBAL_INT4_PTX"));
 const SHARED: &str = include_str!(env!("ADD_CONSTANT_LADDER_5_SHARED_PTX"));
 
-/// Threads of a block, sums, and the pattern's number.
+/// Threads per block.
 const THREADS: u64 = 64;
 const SUMS: u64 = 4 * THREADS;
+/// The number of the pseudo-random pattern.
 const PSEUDO_RANDOM: u32 = 3;
 const BYTES: u64 = 64 << 10;
 
 pub fn scattered(language: Language) -> Result<String> {
-    let title = language.of(
-        "32 scattered values of a warp, read from constant, global and shared memory",
-        "线程束的 32 个分散的值：从常量内存、全局内存和共享内存读取",
+    let title = language.pick(
+        "A warp’s load of 32 scattered values from constant, global and shared memory",
+        "线程束加载 32 个分散的值：从常量内存、全局内存和共享内存",
     );
     let mut svg = Svg::new("ladder-scattered", title);
     let mut y = warp(&mut svg, 0.0, language) + 8.0;
-    let mut said = Vec::new();
+    let mut descriptions = Vec::new();
     for (ptx, kernel, memory) in [
         (CONSTANT, "add_constant_int4_constant", Memory::Constant),
         (GLOBAL, "add_constant_int4_global", Memory::Global),
@@ -45,32 +46,29 @@ pub fn scattered(language: Language) -> Result<String> {
                 0
             },
             params: &params(&[
-                Param::Long(sums),
-                Param::Long(inputs),
-                Param::Long(values),
-                Param::Word(SUMS as u32),
-                Param::Word(PSEUDO_RANDOM),
+                Param::U64(sums),
+                Param::U64(inputs),
+                Param::U64(values),
+                Param::U32(SUMS as u32),
+                Param::U32(PSEUDO_RANDOM),
             ]),
         })?;
-        // The second warp's first value: of its loads the first that takes 4 bytes a lane.
-        let one = |load: &&Traced| load.warp == 1 && load.bytes == 4;
+        // The first load of a value by the second warp; values are loaded with 4 bytes per lane.
+        let is_value = |load: &&Traced| load.warp == 1 && load.bytes == 4;
         let load = trace
             .loads(memory)
-            .find(one)
+            .find(is_value)
             .context("the warp reads a value")?;
         let text = match memory {
-            Memory::Constant => language.of(
-                format!(
-                    "Constant memory: {} requests, one after the other",
-                    load.units
-                ),
-                format!("常量内存：{} 次请求，一次接一次", load.units),
+            Memory::Constant => language.pick(
+                format!("Constant memory: {} requests, serialized", load.units),
+                format!("常量内存：{} 次请求，串行执行", load.units),
             ),
-            Memory::Global => language.of(
+            Memory::Global => language.pick(
                 format!("Global memory: 1 request, {} sectors", load.units),
                 format!("全局内存：1 次请求，{} 个扇区", load.units),
             ),
-            _ => language.of(
+            _ => language.pick(
                 format!("Shared memory: 1 request, {} wavefronts", load.wavefronts),
                 format!("共享内存：1 次请求，{} 个波前", load.wavefronts),
             ),
@@ -86,15 +84,15 @@ pub fn scattered(language: Language) -> Result<String> {
                 let drawn = lines::Lines {
                     reads: &reads,
                     base: values,
-                    most: 4,
+                    max_lines: 4,
                 };
                 lines::draw(&mut svg, y, &drawn, language)
             }
             _ => banks::draw(&mut svg, y, load, language),
         };
         y += 8.0;
-        said.push(text);
+        descriptions.push(text);
     }
-    svg.reach(y);
-    Ok(svg.finish(&said.join(language.of("; ", "；"))))
+    svg.extend_to(y);
+    Ok(svg.finish(&descriptions.join(language.pick("; ", "；"))))
 }

@@ -1,4 +1,4 @@
-//! The ray tracer's rungs: how spheres lie in memory, and which of them a block has to look at.
+//! Figures of the ray tracer's rungs: the memory layout of spheres, and the spheres that a block tests.
 
 use anyhow::Result;
 
@@ -6,23 +6,23 @@ use crate::draw::WIDTH;
 use crate::draw::svg::{Class, Svg};
 use crate::language::Language;
 
-/// A float's side, and that of a sphere's 16 bytes.
+/// Width of a float.
 const CELL: f64 = 24.0;
 
-/// What a test reads is coloured, the rest grey.
+/// Draws the fields of a sphere. Those that an intersection test reads are coloured, the others grey.
 fn floats(svg: &mut Svg, [x, y]: [f64; 2], fields: &[(&str, bool)]) {
     for (number, &(field, tested)) in fields.iter().enumerate() {
         let x = x + number as f64 * CELL;
         let class = if tested { Class::B } else { Class::Waste };
-        svg.text_middle(x + CELL / 2.0 - 1.0, y + 10.0, Class::Ink, field);
+        svg.text_centered(x + CELL / 2.0 - 1.0, y + 10.0, Class::Ink, field);
         svg.rect(x, y + 14.0, CELL - 1.5, 8.0, class);
     }
 }
 
 pub fn outlines(language: Language) -> Result<String> {
-    let title = language.of(
-        "A sphere as the book has it, 28 bytes, and in two parts of 16 bytes",
-        "书中的球：28 字节；拆成两部分：各 16 字节",
+    let title = language.pick(
+        "The layout of a sphere: 28 bytes in the book’s program, and two parts of 16 bytes",
+        "球体的内存布局：书中的程序为 28 字节；拆成两部分后各 16 字节",
     );
     let mut svg = Svg::new("ladder-outlines", title);
     let book = [
@@ -38,23 +38,23 @@ pub fn outlines(language: Language) -> Result<String> {
     let surface = [("z", false), ("r", false), ("g", false), ("b", false)];
     let tested = book.iter().filter(|(_, tested)| *tested).count();
     let bytes = 4 * book.len();
-    let text = language.of(
+    let text = language.pick(
         format!(
-            "The book’s sphere: {bytes} bytes, of which a test needs {}",
+            "The book’s sphere: {bytes} bytes; an intersection test uses {} of them",
             4 * tested
         ),
         format!(
-            "书中的球：{bytes} 字节，一次测试只需要其中 {} 字节",
+            "书中的球体：{bytes} 字节，一次相交测试只用到其中 {} 字节",
             4 * tested
         ),
     );
     let y = svg.paragraph(0.0, Class::Bold, &text) + 3.0;
     floats(&mut svg, [0.0, y], &book);
-    let more = language.of("next sphere …", "下一个球……");
-    svg.text(7.0 * CELL + 6.0, y + 13.5, Class::Faint, more);
-    let text = language.of(
-        "In two arrays: a test reads one vector of 16 bytes, on a boundary of 16",
-        "放进两个数组：一次测试读一个 16 字节的向量，地址对齐到 16 字节",
+    let next = language.pick("next sphere …", "下一个球体……");
+    svg.text(7.0 * CELL + 6.0, y + 13.5, Class::Faint, next);
+    let text = language.pick(
+        "In two arrays: an intersection test loads one vector of 16 bytes, aligned to 16 bytes",
+        "放进两个数组：一次相交测试加载一个 16 字节的向量，地址按 16 字节对齐",
     );
     let y = svg.paragraph(y + 28.0, Class::Bold, text) + 3.0;
     floats(&mut svg, [0.0, y], &outline);
@@ -66,16 +66,17 @@ pub fn outlines(language: Language) -> Result<String> {
         Class::Faint,
         "surface",
     );
-    let note = language.of(
-        "Coloured: what says whether a ray meets the sphere. The other part is read for the few that are met.",
-        "有颜色的：判断光线是否碰到球所需要的。另一部分只在碰到时才读，而碰到的很少。",
+    let note = language.pick(
+        "Coloured: the fields that an intersection test reads. The other part is read only for the few spheres that a ray hits.",
+        "彩色：相交测试读取的字段。另一部分只对少数被光线击中的球体才读取。",
     );
     svg.paragraph(y + 28.0, Class::Faint, note);
     Ok(svg.finish(text))
 }
 
-/// A block's rectangle of pixels, and spheres as centre and radius: all in the drawing's units.
+/// Left, top, width and height of a block's rectangle of pixels.
 const BLOCK: [f64; 4] = [150.0, 60.0, 96.0, 48.0];
+/// Centre and radius of the spheres.
 const SPHERES: [[f64; 3]; 8] = [
     [40.0, 40.0, 26.0],
     [120.0, 130.0, 20.0],
@@ -87,58 +88,64 @@ const SPHERES: [[f64; 3]; 8] = [
     [300.0, 142.0, 14.0],
 ];
 
-/// Whether a sphere touches the rectangle, as the kernel finds it out: by the point of the rectangle
-/// that is nearest to the centre.
-fn touches([x, y, radius]: [f64; 3]) -> bool {
-    let [left, top, wide, high] = BLOCK;
-    let dx = x.clamp(left, left + wide) - x;
-    let dy = y.clamp(top, top + high) - y;
+/// Returns true if a sphere overlaps the rectangle. Like the kernel, tests the point of the rectangle that is
+/// nearest to the centre.
+fn overlaps_block([x, y, radius]: [f64; 3]) -> bool {
+    let [left, top, width, height] = BLOCK;
+    let dx = x.clamp(left, left + width) - x;
+    let dy = y.clamp(top, top + height) - y;
     dx * dx + dy * dy < radius * radius
 }
 
 pub fn culled(language: Language) -> Result<String> {
-    let title = language.of(
-        "The spheres that touch a block’s rectangle of pixels, and those that do not",
-        "触及线程块的像素矩形的球，以及没有触及的球",
+    let title = language.pick(
+        "The spheres that overlap a block’s rectangle of pixels, and those that do not",
+        "与线程块的像素矩形相交的球体，以及不相交的球体",
     );
     let mut svg = Svg::new("ladder-culled", title);
     for [x, y, radius] in SPHERES {
-        let class = if touches([x, y, radius]) {
+        let class = if overlaps_block([x, y, radius]) {
             Class::B
         } else {
             Class::Waste
         };
-        // A circle out of bars, 2 high each.
-        let mut down = -radius;
-        while down < radius {
-            let half = (radius * radius - (down + 1.0) * (down + 1.0))
+        // A circle, drawn as bars of height 2.
+        let mut offset = -radius;
+        while offset < radius {
+            let half = (radius * radius - (offset + 1.0) * (offset + 1.0))
                 .max(0.0)
                 .sqrt();
-            svg.rect(x - half, y + down, 2.0 * half, 2.0, class);
-            down += 2.0;
+            svg.rect(x - half, y + offset, 2.0 * half, 2.0, class);
+            offset += 2.0;
         }
     }
-    let [x, y, wide, high] = BLOCK;
+    let [x, y, width, height] = BLOCK;
     for (from, to) in [
-        ([x, y], [x + wide, y]),
-        ([x, y + high], [x + wide, y + high]),
-        ([x, y], [x, y + high]),
-        ([x + wide, y], [x + wide, y + high]),
+        ([x, y], [x + width, y]),
+        ([x, y + height], [x + width, y + height]),
+        ([x, y], [x, y + height]),
+        ([x + width, y], [x + width, y + height]),
     ] {
         svg.line(from, to);
     }
-    let left = SPHERES.iter().filter(|sphere| touches(**sphere)).count();
-    let text = language.of(
+    let tested_count = SPHERES
+        .iter()
+        .filter(|sphere| overlaps_block(**sphere))
+        .count();
+    let text = language.pick(
         format!(
-            "Of {} spheres the block’s pixels test {left}",
+            "Of {} spheres, the block’s pixels test only {tested_count}",
             SPHERES.len()
         ),
-        format!("{} 个球中，这个线程块的像素只测试 {left} 个", SPHERES.len()),
+        format!(
+            "{} 个球体中，该线程块的像素只测试 {tested_count} 个",
+            SPHERES.len()
+        ),
     );
     let y = svg.paragraph(162.0, Class::Bold, &text);
-    let note = language.of(
-        "The rectangle: a block’s pixels. Blue: the spheres that touch it.",
-        "矩形：一个线程块的像素。蓝色：触及它的球。",
+    let note = language.pick(
+        "Rectangle: a block’s pixels. Blue: the spheres that overlap it.",
+        "矩形：一个线程块的像素。蓝色：与其相交的球体。",
     );
     svg.paragraph(y, Class::Faint, note);
     Ok(svg.finish(&text))

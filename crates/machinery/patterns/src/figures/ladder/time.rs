@@ -1,4 +1,4 @@
-//! What happens at the same time, on three ladders: copies and kernels, loads and products, blocks.
+//! Figures of overlap on the ladders: copies with kernels, loads with computation, and blocks on SMs.
 
 use anyhow::Result;
 use cuda_sim::device::DeviceSpec;
@@ -7,66 +7,72 @@ use crate::draw::WIDTH;
 use crate::draw::svg::{Class, Svg};
 use crate::language::Language;
 
-/// A bar's height.
-const HIGH: f64 = 14.0;
-/// Where bars begin, right of their names.
-const FROM: f64 = 84.0;
+/// Height of a bar.
+const BAR_HEIGHT: f64 = 14.0;
+/// x coordinate at which the bars start, right of their names.
+const BARS_LEFT: f64 = 84.0;
 
-/// A bar: where it begins and how long it is, in units of the drawing's, and what it is.
+/// A bar: start and length in units of time, and colour.
 type Bar = (f64, f64, Class);
 
-/// Draws named rows of bars, a unit so wide.
+/// Draws named rows of bars; `unit` is the width of a unit of time. Returns the y coordinate below them.
 fn rows(svg: &mut Svg, y: f64, unit: f64, rows: &[(&str, Vec<Bar>)]) -> f64 {
     let mut y = y;
     for (name, bars) in rows {
-        svg.text_right(FROM - 8.0, y + 11.5, Class::Faint, name);
-        for &(from, long, class) in bars {
-            svg.rect(FROM + from * unit, y, long * unit - 1.5, HIGH, class);
+        svg.text_right(BARS_LEFT - 8.0, y + 11.5, Class::Faint, name);
+        for &(start, length, class) in bars {
+            svg.rect(
+                BARS_LEFT + start * unit,
+                y,
+                length * unit - 1.5,
+                BAR_HEIGHT,
+                class,
+            );
         }
-        y += HIGH + 3.0;
+        y += BAR_HEIGHT + 3.0;
     }
     y
 }
 
-/// A whole sum of vectors: two go there, one comes back.
+/// Draws the copies and the kernel of a vector addition, which copies two vectors to the device and one back.
 pub fn link(language: Language) -> Result<String> {
-    let title = language.of(
-        "When a whole sum copies and computes: by way of the driver’s own memory, straight, and in chunks that overlap",
-        "一次完整的求和何时复制、何时计算：经过驱动自己的内存，直接复制，或分块重叠",
+    let title = language.pick(
+        "Timeline of a vector addition: copies through the driver’s staging buffer, direct copies, and overlapped chunks",
+        "向量加法的时间线：经驱动的暂存缓冲区复制、直接复制、分块重叠",
     );
     let mut svg = Svg::new("ladder-link", title);
-    // A vector's copy takes as long as 8 chunks'; the kernel hardly anything beside it.
+    // A copy of a vector takes as long as the copies of 8 chunks; the kernel takes much less.
     let (copy, kernel, chunks) = (8.0, 0.6, 8);
-    // The processor takes longer to copy a piece than the link takes to carry it.
-    let (pieces, by_hand) = (4, 3.0);
+    // The CPU takes longer to copy a piece between host buffers than the link takes to transfer it.
+    let (pieces, host_copy) = (4, 3.0);
     let piece = copy / f64::from(pieces);
-    let end = f64::from(3 * pieces) * by_hand + 2.0 * piece + kernel;
-    let unit = (WIDTH - FROM) / (end + 0.5);
-    let names = language.of(
-        ["there", "kernel", "back", "processor"],
-        ["传到设备", "核函数", "传回主机", "处理器"],
+    let end = f64::from(3 * pieces) * host_copy + 2.0 * piece + kernel;
+    let unit = (WIDTH - BARS_LEFT) / (end + 0.5);
+    let names = language.pick(
+        ["to device", "kernel", "to host", "CPU"],
+        ["到设备", "核函数", "到主机", "CPU"],
     );
     let y = svg.paragraph(0.0, Class::Bold, "pageable") + 2.0;
     let mut bars = [Vec::new(), Vec::new(), Vec::new()];
     for number in 0..2 * pieces {
-        let from = by_hand * f64::from(number);
-        bars[0].push((from, by_hand, Class::B));
-        bars[1].push((from + by_hand, piece, Class::A));
+        let start = host_copy * f64::from(number);
+        bars[0].push((start, host_copy, Class::B));
+        bars[1].push((start + host_copy, piece, Class::A));
     }
-    let added = f64::from(2 * pieces) * by_hand + piece + kernel;
+    let sums_ready = f64::from(2 * pieces) * host_copy + piece + kernel;
     for number in 0..pieces {
-        let from = added + by_hand * f64::from(number);
-        bars[2].push((from, piece, Class::C));
-        bars[0].push((from + piece, by_hand, Class::B));
+        let start = sums_ready + host_copy * f64::from(number);
+        bars[2].push((start, piece, Class::C));
+        bars[0].push((start + piece, host_copy, Class::B));
     }
-    let [processor, there, back] = bars;
-    let shown = [
-        (names[3], processor),
-        (names[0], there),
-        (names[1], vec![(added - kernel, kernel, Class::D)]),
-        (names[2], back),
+    let [cpu, to_device, to_host] = bars;
+    let named_rows = [
+        (names[3], cpu),
+        (names[0], to_device),
+        (names[1], vec![(sums_ready - kernel, kernel, Class::D)]),
+        (names[2], to_host),
     ];
-    let y = rows(&mut svg, y, unit, &shown);
+    let y = rows(&mut svg, y, unit, &named_rows);
     let y = svg.paragraph(y + 8.0, Class::Bold, "pinned") + 2.0;
     let y = rows(
         &mut svg,
@@ -85,115 +91,127 @@ pub fn link(language: Language) -> Result<String> {
     let chunk = copy / f64::from(chunks);
     let mut bars = [Vec::new(), Vec::new(), Vec::new()];
     for number in 0..chunks {
-        let there = 2.0 * chunk * f64::from(number);
-        bars[0].push((there, 2.0 * chunk, Class::A));
-        let ready = there + 2.0 * chunk;
+        let to_device = 2.0 * chunk * f64::from(number);
+        bars[0].push((to_device, 2.0 * chunk, Class::A));
+        let ready = to_device + 2.0 * chunk;
         bars[1].push((ready, kernel / 2.0, Class::D));
         bars[2].push((ready + kernel / 2.0, chunk, Class::C));
     }
-    let [there, kernels, back] = bars;
-    let shown = [(names[0], there), (names[1], kernels), (names[2], back)];
-    let y = rows(&mut svg, y, unit, &shown);
-    let note = language.of(
-        "Time runs to the right. Pageable: the processor copies each piece between the program’s memory and the \
-         driver’s, and the link waits for it. Overlapped: while a chunk’s inputs go there, the sums of the chunk \
-         before come back. Lengths are drawn, not measured.",
-        "时间向右。pageable：每一段都要由处理器在程序的内存与驱动的内存之间复制，总线在等它。\
-         overlapped：一块的输入传过去时，前一块的和正在传回来。长度只是示意，不是测量值。",
+    let [to_device, kernels, to_host] = bars;
+    let named_rows = [
+        (names[0], to_device),
+        (names[1], kernels),
+        (names[2], to_host),
+    ];
+    let y = rows(&mut svg, y, unit, &named_rows);
+    let note = language.pick(
+        "Time runs to the right. Pageable: the CPU copies each piece between the program’s memory and the \
+         driver’s staging buffer, and the link is idle in the meantime. Overlapped: while the inputs of a chunk are \
+         copied to the device, the sums of the previous chunk are copied to the host. Lengths are schematic, not \
+         measured.",
+        "时间向右。pageable：CPU 在程序的内存与驱动的暂存缓冲区之间逐段复制，其间总线空闲。\
+         overlapped：一块的输入复制到设备的同时，前一块的和复制回主机。长度为示意，并非测量值。",
     );
     svg.paragraph(y + 6.0, Class::Faint, note);
     Ok(svg.finish(note))
 }
 
-/// A block that fetches tiles and multiplies them, with one buffer, two, and three.
+/// Draws when a block loads tiles and multiplies them, with one, two and three buffers.
 pub fn buffers(language: Language) -> Result<String> {
-    let title = language.of(
-        "When a block fetches tiles and when it multiplies: with one buffer, with two, and two tiles ahead",
-        "线程块何时取分块、何时相乘：一个缓冲区、两个缓冲区、提前两个分块",
+    let title = language.pick(
+        "Timeline of a block that loads and multiplies tiles: single buffering, double buffering, and prefetching two tiles ahead",
+        "线程块加载分块和相乘的时间线：单缓冲、双缓冲、提前预取两个分块",
     );
     let mut svg = Svg::new("ladder-buffers", title);
-    let (fetch, multiply, tiles) = (5.0, 3.0, 4);
-    let unit = (WIDTH - FROM) / (f64::from(tiles) * (fetch + multiply) + 0.5);
-    let names = language.of(["in flight", "multiply"], ["正在取", "相乘"]);
+    let (load_time, multiply_time, tiles) = (5.0, 3.0, 4);
+    let unit = (WIDTH - BARS_LEFT) / (f64::from(tiles) * (load_time + multiply_time) + 0.5);
+    let names = language.pick(["in flight", "multiply"], ["正在加载", "相乘"]);
     let mut y = 0.0;
-    let mut ends = Vec::new();
-    for (name, ahead) in [("warp tiles", 0), ("double buffer", 1), ("async", 2)] {
+    let mut totals = Vec::new();
+    for (name, prefetch) in [("warp tiles", 0), ("double buffer", 1), ("async", 2)] {
         y = svg.paragraph(y, Class::Bold, name) + 2.0;
-        // When each tile is asked for, has arrived, and has been used.
-        let mut lanes = vec![Vec::new(); usize::max(1, ahead)];
-        let (mut products, mut done): (Vec<Bar>, Vec<f64>) = (Vec::new(), Vec::new());
+        // The times at which each tile is loaded and multiplied.
+        let mut buffer_bars = vec![Vec::new(); usize::max(1, prefetch)];
+        let (mut multiplications, mut ends): (Vec<Bar>, Vec<f64>) = (Vec::new(), Vec::new());
         for tile in 0..tiles as usize {
-            // A tile is asked for when the one `ahead` before it begins to be multiplied.
-            let asked = match ahead {
-                0 => done.last().copied().unwrap_or(0.0),
-                _ if tile < ahead => 0.0,
-                _ => products[tile - ahead].0,
+            // The load of a tile is issued when the multiplication of the tile `prefetch` before it starts.
+            let issued = match prefetch {
+                0 => ends.last().copied().unwrap_or(0.0),
+                _ if tile < prefetch => 0.0,
+                _ => multiplications[tile - prefetch].0,
             };
-            let arrived = asked + fetch;
-            let begins = done.last().map_or(arrived, |done| done.max(arrived));
-            lanes[tile % usize::max(1, ahead)].push((asked, fetch, Class::COLOURS[tile]));
-            products.push((begins, multiply, Class::COLOURS[tile]));
-            done.push(begins + multiply);
+            let arrived = issued + load_time;
+            let start = ends.last().map_or(arrived, |ends| ends.max(arrived));
+            buffer_bars[tile % usize::max(1, prefetch)].push((
+                issued,
+                load_time,
+                Class::COLOURS[tile],
+            ));
+            multiplications.push((start, multiply_time, Class::COLOURS[tile]));
+            ends.push(start + multiply_time);
         }
-        let mut shown: Vec<(&str, Vec<Bar>)> =
-            lanes.into_iter().map(|bars| (names[0], bars)).collect();
-        shown.push((names[1], products));
-        y = rows(&mut svg, y, unit, &shown) + 8.0;
-        ends.push(done.last().copied().unwrap_or(0.0));
+        let mut named_rows: Vec<(&str, Vec<Bar>)> = buffer_bars
+            .into_iter()
+            .map(|bars| (names[0], bars))
+            .collect();
+        named_rows.push((names[1], multiplications));
+        y = rows(&mut svg, y, unit, &named_rows) + 8.0;
+        totals.push(ends.last().copied().unwrap_or(0.0));
     }
     debug_assert!(
-        ends.windows(2).all(|pair| pair[1] < pair[0]),
+        totals.windows(2).all(|pair| pair[1] < pair[0]),
         "each is faster"
     );
-    let note = language.of(
-        "Time runs to the right; a colour is a pair of tiles, from when they are asked for to when they are used. \
-         With one buffer nobody multiplies while a tile is in flight. Lengths are drawn, not measured.",
-        "时间向右；一种颜色是一对分块，从发出请求到用完。只有一个缓冲区时，分块还在路上就没有人做乘法。\
-         长度只是示意，不是测量值。",
+    let note = language.pick(
+        "Time runs to the right; each colour is a pair of tiles, from the issue of its loads to the end of its multiplication. \
+         With a single buffer, no thread multiplies while a tile is in flight. Lengths are schematic, not measured.",
+        "时间向右；每种颜色是一对分块，从发出加载到相乘结束。单缓冲时，分块尚在加载期间没有线程做乘法。\
+         长度为示意，并非测量值。",
     );
     svg.paragraph(y, Class::Faint, note);
     Ok(svg.finish(note))
 }
 
-/// Tiles of C of 4800×3200 elements, and the places for blocks on an H200: two a multiprocessor.
-pub fn shares(language: Language) -> Result<String> {
-    let title = language.of(
-        "950 tiles in 264 places: a tile a block, and the same work in equal shares",
-        "950 个分块分给 264 个位置：一块一个分块，或均分全部工作",
+/// Draws the waves of blocks that compute the tiles of a 4800×3200 matrix on an H200, which holds two of these
+/// blocks per SM, and the same work with Stream-K.
+pub fn stream_k(language: Language) -> Result<String> {
+    let title = language.pick(
+        "950 tiles on 264 block slots: one tile per block, and Stream-K",
+        "264 个线程块槽位上的 950 个分块：每个线程块一个分块，以及 Stream-K",
     );
     const TILES: u32 = 4800_u32.div_ceil(128) * 3200_u32.div_ceil(128);
-    let places = 2 * DeviceSpec::h200().multiprocessors;
+    let slots = 2 * DeviceSpec::h200().multiprocessors;
     let mut svg = Svg::new("ladder-shares", title);
-    let (rounds, full) = (TILES.div_ceil(places), f64::from(TILES) / f64::from(places));
-    let unit = (WIDTH - 2.0) / f64::from(rounds);
-    let high = 66.0;
-    let text = language.of(
-        format!("A tile a block: {TILES} blocks in {places} places, {rounds} rounds"),
-        format!("一块一个分块：{TILES} 个线程块，{places} 个位置，{rounds} 轮"),
+    let (waves, tiles_per_slot) = (TILES.div_ceil(slots), f64::from(TILES) / f64::from(slots));
+    let unit = (WIDTH - 2.0) / f64::from(waves);
+    let chart_height = 66.0;
+    let text = language.pick(
+        format!("One tile per block: {TILES} blocks in {slots} slots, {waves} waves"),
+        format!("每个线程块一个分块：{TILES} 个线程块，{slots} 个槽位，{waves} 轮（wave）"),
     );
     let mut y = svg.paragraph(0.0, Class::Bold, &text) + 2.0;
-    for round in 0..rounds {
-        let x = f64::from(round) * unit;
-        let there = f64::from(TILES - round * places).min(f64::from(places)) / f64::from(places);
-        svg.rect(x, y, unit - 2.0, high, Class::Waste);
+    for wave in 0..waves {
+        let x = f64::from(wave) * unit;
+        let used_share = f64::from(TILES - wave * slots).min(f64::from(slots)) / f64::from(slots);
+        svg.rect(x, y, unit - 2.0, chart_height, Class::Waste);
         svg.rect(
             x,
             y,
             unit - 2.0,
-            high * there,
-            Class::COLOURS[round as usize % 4],
+            chart_height * used_share,
+            Class::COLOURS[wave as usize % 4],
         );
     }
-    let shares = language.of(
-        format!("Equal shares: {places} blocks, {full:.1} tiles each"),
-        format!("均分：{places} 个线程块，每块 {full:.1} 个分块"),
+    let stream_k = language.pick(
+        format!("Stream-K: {slots} blocks, {tiles_per_slot:.1} tiles each"),
+        format!("Stream-K：{slots} 个线程块，每块 {tiles_per_slot:.1} 个分块"),
     );
-    y = svg.paragraph(y + high + 8.0, Class::Bold, &shares) + 2.0;
-    svg.rect(0.0, y, full * unit - 2.0, high, Class::A);
-    let note = language.of(
-        "Time runs to the right, places downwards. Grey: places that wait for the last round to end.",
-        "时间向右，位置向下。灰色：等待最后一轮结束的位置。",
+    y = svg.paragraph(y + chart_height + 8.0, Class::Bold, &stream_k) + 2.0;
+    svg.rect(0.0, y, tiles_per_slot * unit - 2.0, chart_height, Class::A);
+    let note = language.pick(
+        "Time runs to the right, slots downwards. Grey: slots that are idle in the last wave (tail effect).",
+        "时间向右，槽位向下。灰色：最后一轮中空闲的槽位（尾部效应）。",
     );
-    svg.paragraph(y + high + 6.0, Class::Faint, note);
-    Ok(svg.finish(&format!("{text}; {shares}")))
+    svg.paragraph(y + chart_height + 6.0, Class::Faint, note);
+    Ok(svg.finish(&format!("{text}; {stream_k}")))
 }

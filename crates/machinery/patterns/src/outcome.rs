@@ -1,4 +1,4 @@
-//! A pattern run on the simulator: which addresses each lane asks for, and what they come to.
+//! Runs an access pattern on the simulator, and collects the address of each lane and the counters.
 
 use std::collections::BTreeSet;
 
@@ -13,17 +13,17 @@ use crate::pattern::{Pattern, Space};
 
 const PTX: &str = include_str!(env!("PATTERNS_PTX"));
 
-/// What a pattern came to.
-pub struct Answer {
-    /// The reads, one a warp, in the order of the warps.
+/// The result of running a pattern.
+pub struct Outcome {
+    /// The loads, one per warp, ordered by warp.
     pub reads: Vec<Traced>,
-    /// Where the data begins: addresses are relative to it.
+    /// The address of the data; drawings show addresses relative to it.
     pub base: u64,
     pub counters: Vec<Counter>,
     pub sums: Sums,
 }
 
-/// A counter, under the name that Nsight Compute has for it.
+/// A counter, with the metric name of Nsight Compute and a readable one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Counter {
     pub name: &'static str,
@@ -31,50 +31,52 @@ pub struct Counter {
     pub value: u64,
 }
 
-/// The counters in a few numbers.
+/// The totals over all warps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sums {
-    /// Warps' loads.
+    /// Load requests: one per warp and load instruction.
     pub requests: u64,
-    /// Distinct sectors; zero unless global memory was read.
+    /// 32-byte sectors; zero unless global memory is read.
     pub sectors: u64,
-    /// Passes through the data stage; zero for constant memory.
+    /// Passes through the data stage of the L1 cache; zero for constant memory.
     pub wavefronts: u64,
-    /// Of shared memory: those that bank conflicts add.
+    /// Additional wavefronts caused by bank conflicts; zero unless shared memory is read.
     pub conflicts: u64,
-    /// Distinct constant addresses.
+    /// Distinct constant-memory addresses, summed over the loads.
     pub addresses: u64,
-    /// Distinct bytes that lanes asked for, load by load.
+    /// Distinct bytes that the lanes of each load use, summed over the loads.
     pub used: u64,
-    /// Bytes of the sectors.
+    /// Bytes of all sectors loaded.
     pub moved: u64,
 }
 
-/// Runs a pattern.
-pub fn answer(pattern: &Pattern) -> Result<Answer, Failure> {
+/// Runs a pattern on the simulator.
+///
+/// Fails if the device memory does not suffice or the kernel faults, for example by a misaligned load.
+pub fn run(pattern: &Pattern) -> Result<Outcome, Failure> {
     let mut machine = Machine::load(PTX)?;
     let threads: u32 = pattern.block.iter().product();
     let data = match pattern.space {
-        Space::Global | Space::ReadOnly => machine.buffer(pattern.reach())?,
+        Space::Global | Space::ReadOnly => machine.buffer(pattern.extent())?,
         Space::Shared | Space::Constant => 0,
     };
-    let seen = machine.buffer(4 * u64::from(threads))?;
+    let results = machine.buffer(4 * u64::from(threads))?;
     let trace = machine.run(&Job {
         kernel: &format!("{}_{}", pattern.space.kernel(), pattern.element),
         grid: [1, 1],
         block: pattern.block,
         shared: match pattern.space {
-            Space::Shared => pattern.reach() as u32,
+            Space::Shared => pattern.extent() as u32,
             _ => 0,
         },
         params: &params(&[
-            Param::Long(data),
-            Param::Long(seen),
-            Param::Word(pattern.order.number()),
-            Param::Word(pattern.pitch),
-            Param::Word(pattern.stride),
-            Param::Word(pattern.offset),
-            Param::Word(pattern.elements()),
+            Param::U64(data),
+            Param::U64(results),
+            Param::U32(pattern.order.number()),
+            Param::U32(pattern.pitch),
+            Param::U32(pattern.stride),
+            Param::U32(pattern.offset),
+            Param::U32(pattern.elements()),
         ]),
     })?;
     let (memory, base) = match pattern.space {
@@ -87,8 +89,8 @@ pub fn answer(pattern: &Pattern) -> Result<Answer, Failure> {
     };
     let mut reads: Vec<Traced> = trace.loads(memory).cloned().collect();
     reads.sort_by_key(|read| read.warp);
-    let used = reads.iter().map(used).sum();
-    Ok(Answer {
+    let used = reads.iter().map(distinct_bytes).sum();
+    Ok(Outcome {
         sums: sums(memory, &trace.tally, used),
         counters: counters(pattern.space, &trace.tally),
         reads,
@@ -96,8 +98,8 @@ pub fn answer(pattern: &Pattern) -> Result<Answer, Failure> {
     })
 }
 
-/// Distinct bytes that the lanes of an access ask for.
-pub fn used(access: &Traced) -> u64 {
+/// Returns the number of distinct bytes that the lanes of an access use.
+pub fn distinct_bytes(access: &Traced) -> u64 {
     let distinct: BTreeSet<u64> = access.lanes().map(|(_, address)| address).collect();
     distinct.len() as u64 * access.bytes
 }
@@ -129,8 +131,8 @@ fn counters(space: Space, tally: &Tally) -> Vec<Counter> {
         ],
         Space::Constant => &["idc__requests.sum"],
     };
-    let shown = METRICS.iter().filter(|metric| names.contains(&metric.name));
-    let counter = shown.map(|metric| Counter {
+    let selected = METRICS.iter().filter(|metric| names.contains(&metric.name));
+    let counter = selected.map(|metric| Counter {
         name: metric.name,
         plain: metric.plain,
         value: metric.value(tally),

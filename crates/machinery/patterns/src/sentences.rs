@@ -1,18 +1,18 @@
-//! What a pattern came to, in a sentence.
+//! Sentences that describe a pattern and its result.
 
-use crate::answer::Sums;
 use crate::language::Language;
+use crate::outcome::Sums;
 use crate::pattern::{Order, Pattern, Space};
 
-/// `1 sector`, `8 sectors`.
-fn count(number: u64, one: &str) -> String {
+/// Formats a count with its noun: `1 sector`, `8 sectors`.
+fn count(number: u64, singular: &str) -> String {
     match number {
-        1 => format!("1 {one}"),
-        _ => format!("{number} {one}s"),
+        1 => format!("1 {singular}"),
+        _ => format!("{number} {singular}s"),
     }
 }
 
-/// The counters in a sentence.
+/// Summarizes the counters in a sentence.
 pub fn result(space: Space, sums: &Sums, language: Language) -> String {
     let Sums {
         requests,
@@ -24,40 +24,41 @@ pub fn result(space: Space, sums: &Sums, language: Language) -> String {
         moved,
     } = *sums;
     match space {
-        Space::Global | Space::ReadOnly => language.of(
+        Space::Global | Space::ReadOnly => language.pick(
             format!(
                 "{}, {}: {used} of {moved} bytes used",
                 count(requests, "request"),
                 count(sectors, "sector")
             ),
-            format!("{requests} 次请求，{sectors} 个扇区：取来 {moved} 字节，用到 {used} 字节"),
+            format!("{requests} 次请求，{sectors} 个扇区：加载 {moved} 字节，用到 {used} 字节"),
         ),
         Space::Shared => {
-            let through = match conflicts {
-                0 => language.of("no bank conflicts".into(), "没有存储体冲突".into()),
-                _ => language.of(
-                    format!("{conflicts} of them through bank conflicts"),
+            let conflict_text = match conflicts {
+                0 => language.pick("no bank conflicts".into(), "没有存储体冲突".into()),
+                _ => language.pick(
+                    format!("{conflicts} of them caused by bank conflicts"),
                     format!("其中 {conflicts} 个由存储体冲突造成"),
                 ),
             };
-            let (loads, turns) = (count(requests, "load"), count(wavefronts, "wavefront"));
-            language.of(
-                format!("{loads}, {turns}, {through}"),
-                format!("{requests} 次读取，{wavefronts} 个波前，{through}"),
+            let (load_text, wavefront_text) =
+                (count(requests, "load"), count(wavefronts, "wavefront"));
+            language.pick(
+                format!("{load_text}, {wavefront_text}, {conflict_text}"),
+                format!("{requests} 次读取，{wavefronts} 个波前，{conflict_text}"),
             )
         }
-        Space::Constant => language.of(
+        Space::Constant => language.pick(
             format!(
-                "{}, {}: one for each distinct address of a warp",
+                "{}, {}: one per distinct address of a warp",
                 count(requests, "load"),
                 count(addresses, "request")
             ),
-            format!("{requests} 次读取，{addresses} 次请求：线程束中每个不同的地址一次"),
+            format!("{requests} 次读取，{addresses} 次请求：线程束中每个不同的地址各一次"),
         ),
     }
 }
 
-/// Which element a thread reads, in a sentence.
+/// Describes in a sentence which element each thread reads.
 pub fn pattern(pattern: &Pattern, language: Language) -> String {
     let Pattern {
         element,
@@ -77,11 +78,11 @@ pub fn pattern(pattern: &Pattern, language: Language) -> String {
         }
     };
     match pattern.order {
-        Order::Rows if pattern.block[1] == 1 => language.of(
+        Order::Rows if pattern.block[1] == 1 => language.pick(
             format!("Thread x reads element {} of {element} bytes", index("x")),
             format!("线程 x 读第 {} 个元素，每个 {element} 字节", index("x")),
         ),
-        Order::Rows => language.of(
+        Order::Rows => language.pick(
             format!(
                 "Thread (x, y) reads element {} of row y, of {element} bytes; rows are {pitch} bytes apart",
                 index("x")
@@ -91,7 +92,7 @@ pub fn pattern(pattern: &Pattern, language: Language) -> String {
                 index("x")
             ),
         ),
-        Order::Columns => language.of(
+        Order::Columns => language.pick(
             format!(
                 "Thread (x, y) reads element {} of row x, of {element} bytes; rows are {pitch} bytes apart",
                 index("y")
@@ -101,17 +102,17 @@ pub fn pattern(pattern: &Pattern, language: Language) -> String {
                 index("y")
             ),
         ),
-        Order::One => language.of(
+        Order::One => language.pick(
             format!("All threads read element {offset}, of {element} bytes"),
-            format!("所有线程都读第 {offset} 个元素，{element} 字节"),
+            format!("所有线程都读第 {offset} 个元素（{element} 字节）"),
         ),
-        Order::Random => language.of(
+        Order::Random => language.pick(
             format!(
-                "Threads read elements of {element} bytes in pseudo-random places, over {} elements",
+                "Threads read pseudo-random elements of {element} bytes, out of {} elements",
                 pattern.elements()
             ),
             format!(
-                "各线程在 {} 个元素的范围内伪随机地读，每个元素 {element} 字节",
+                "各线程在 {} 个元素中伪随机读取，每个元素 {element} 字节",
                 pattern.elements()
             ),
         ),
