@@ -1,4 +1,4 @@
-//! Has the PTX ready of the kernels that call each function.
+//! Compiles the kernels that call each function to PTX.
 
 fn main() {
     kernel_build::ptx_of_folder("mathematics");

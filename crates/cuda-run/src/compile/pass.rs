@@ -272,7 +272,7 @@ impl SourceFile {
 /// Fixes a bug of older clang versions in the PTX, and defines functions that clang expects from a library.
 pub fn patch_ptx(ptx: &Path) -> Result<()> {
     let text = fs::read_to_string(ptx).with_context(|| format!("cannot read {}", ptx.display()))?;
-    let patched = kernel_build::mend_bit_fields(&text);
+    let patched = kernel_build::fix_bit_fields(&text);
     let patched = pure_virtual::define_traps(&patched);
     if *patched == *text {
         return Ok(());

@@ -1,5 +1,5 @@
-//! A chapter's build script, all of it. The kernel's name comes from the command line
-//! here, so that the tests can run it as cargo would.
+//! A complete build script of a chapter, except that the kernel's name is a command line argument, so that
+//! tests can run it as cargo would.
 
 fn main() {
     let name = std::env::args().nth(1).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! clang: finding one that compiles for NVIDIA GPUs, and running it.
+//! Finding and running a clang that compiles for NVIDIA GPUs.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -7,19 +7,19 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use crate::arch::Arch;
-use crate::bit_field::mend_bit_fields;
-use crate::run::{Bounds, Unread, run};
+use crate::bit_field_fix::fix_bit_fields;
+use crate::process::{Limits, RunError, run};
 use crate::tree::source_file;
 use crate::{Error, Tree};
 
-/// The version that makes committed PTX: Debian 12's `clang-14`.
+/// The version that generates committed PTX: Debian 12's `clang-14`.
 pub const PINNED_VERSION: &str = "14.0.6";
 
-/// Names the clang to use, in place of the search.
+/// The environment variable that selects a clang instead of the search.
 pub(crate) const OVERRIDE: &str = "KERNEL_CLANG";
 
-/// Where to look: on the search path, the pinned version first; then where Homebrew
-/// and the LLVM installer for Windows put it, which they do not add to the path.
+/// Programs to try: on the search path, the pinned version first; then the locations of Homebrew and of LLVM's
+/// Windows installer, which are not on the search path.
 const CANDIDATES: [&str; 11] = [
     "clang-14",
     "clang-15",
@@ -34,38 +34,43 @@ const CANDIDATES: [&str; 11] = [
     r"C:\Program Files\LLVM\bin\clang.exe",
 ];
 
-/// What a kernel for `arch` is compiled with. clang runs in the checkout's root.
-pub(crate) fn options(arch: Arch) -> Vec<String> {
-    let general = [
+/// Returns clang's options for a kernel. clang runs in the checkout's root.
+pub(crate) fn compile_options(arch: Arch) -> Vec<String> {
+    let input_options = [
         "-x",
         "cuda",
         "--cuda-device-only",
-        // No toolkit: no headers of its own, no device library, and none to be found,
-        // lest clang take the PTX version or a limit on GPUs from it.
+        // Neither the CUDA Toolkit's headers nor its device library. The path keeps clang from finding a
+        // toolkit and adopting its PTX version or its limits on GPUs.
         "-nocudainc",
         "-nocudalib",
         "--cuda-path=kernels",
-        // No headers of this machine, and the sizes of one host for all.
+        // Neither this machine's headers nor its type sizes, so that all hosts generate the same PTX.
         "-nostdlibinc",
         "--target=x86_64-unknown-linux-gnu",
         "-Ikernels",
     ];
-    let rest = [
+    let output_options = [
         "-O3",
-        // Lines for the counters and checks; the names of files relative to the root.
+        // Line information for the profiler and the sanitizer, with file names relative to the root.
         "-gline-directives-only",
         "-fdebug-compilation-dir=.",
         "-Wall",
         "-S",
         "-o-",
     ];
-    let owned = |options: &[&str]| {
+    let to_strings = |options: &[&str]| {
         options
             .iter()
             .map(|&option| option.to_owned())
             .collect::<Vec<_>>()
     };
-    [owned(&general), arch.options(), owned(&rest)].concat()
+    [
+        to_strings(&input_options),
+        arch.options(),
+        to_strings(&output_options),
+    ]
+    .concat()
 }
 
 /// A clang that compiles for NVIDIA GPUs.
@@ -76,69 +81,71 @@ pub struct Clang {
 }
 
 impl Clang {
-    /// The clang `KERNEL_CLANG` names, or else the first that will do. The error says
-    /// what was looked at.
+    /// Returns the clang selected by `KERNEL_CLANG`, or else the first usable one. The error lists the programs
+    /// that were tried.
     pub fn find() -> Result<Self, String> {
         if let Some(program) = env::var_os(OVERRIDE) {
             return Self::try_program(&program)
-                .map_err(|why| format!("{OVERRIDE}={}: {why}", program.display()));
+                .map_err(|reason| format!("{OVERRIDE}={}: {reason}", program.display()));
         }
-        let mut unfit = Vec::new();
+        let mut unusable = Vec::new();
         for program in CANDIDATES.map(OsStr::new) {
             match Self::try_program(program) {
                 Ok(clang) => return Ok(clang),
-                Err(Unfit::Silent(Unread::NotStarted(_))) => {}
-                Err(why) => unfit.push(format!("{}: {why}", program.display())),
+                Err(Unusable::NoOutput(RunError::NotStarted(_))) => {}
+                Err(reason) => unusable.push(format!("{}: {reason}", program.display())),
             }
         }
-        if unfit.is_empty() {
-            Err("no clang on the search path".into())
+        if unusable.is_empty() {
+            Err("no clang found on the search path".into())
         } else {
-            Err(unfit.join("; "))
+            Err(unusable.join("; "))
         }
     }
 
-    fn try_program(program: &OsStr) -> Result<Self, Unfit> {
-        let ask = |option| {
-            let said = run(command(program).arg(option), String::new(), ASKED);
-            said.map(|said| said.output).map_err(Unfit::Silent)
+    fn try_program(program: &OsStr) -> Result<Self, Unusable> {
+        let query = |option| {
+            let output = run(command(program).arg(option), String::new(), PROBE_LIMITS);
+            output
+                .map(|output| output.stdout)
+                .map_err(Unusable::NoOutput)
         };
-        let text = ask("--version")?;
-        let version = version(&text).ok_or(Unfit::NotClang)?;
-        if !ask("--print-targets")?.contains("nvptx64") {
-            return Err(Unfit::NoTarget(version));
+        let text = query("--version")?;
+        let version = version(&text).ok_or(Unusable::NotClang)?;
+        if !query("--print-targets")?.contains("nvptx64") {
+            return Err(Unusable::NoTarget(version));
         }
-        let program = installed(program, &text, &version);
+        let program = real_program(program, &text, &version);
         Ok(Self { program, version })
     }
 
-    /// One that [`Clang::find`] found before, as in another process: the program and the version.
-    pub fn found(program: OsString, version: String) -> Self {
+    /// Creates a clang from values that [`Clang::find`] returned before, for instance in another process.
+    pub fn from_parts(program: OsString, version: String) -> Self {
         Self { program, version }
     }
 
-    /// What starts it.
+    /// Returns the program to start.
     pub fn program(&self) -> &OsStr {
         &self.program
     }
 
-    /// Its version, such as `14.0.6`.
+    /// Returns the version, such as `14.0.6`.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// Its name and version, as the stamp has it.
+    /// Returns the name and version as written in the stamp.
     pub fn name(&self) -> String {
         format!("clang {}", self.version)
     }
 
-    /// Compiles kernel `name` to PTX, the same on every machine, for the GPUs its name
-    /// says. Also returns the compiler's warnings.
+    /// Compiles kernel `name` to PTX for the GPUs in its name. The PTX is the same on every machine. Also
+    /// returns the compiler's warnings.
     pub(crate) fn compile(&self, tree: &Tree, name: &str) -> Result<(String, String), Error> {
-        let arch = Arch::of(name)?;
+        let arch = Arch::from_kernel_name(name)?;
         let output = command(&self.program)
             .current_dir(tree.root())
-            .args(options(arch))
+            .args(compile_options(arch))
             .arg(source_file(name))
             .output()
             .map_err(Error::io(self.program.as_ref()))?;
@@ -150,97 +157,103 @@ impl Clang {
                 message,
             });
         }
-        Ok((normal(&stdout(output), arch), message))
+        Ok((normalize_ptx(&stdout(output), arch), message))
     }
 
-    /// Compiles `text`, which need not lie in a file, with the checkout's headers and for GPUs from an
-    /// `architecture` on, 80 for sm_80, or for the oldest. Messages and lines in the PTX name it `shown`. Whoever wrote it is trusted: it is
-    /// [`Clang::compile_answer`] that is careful.
+    /// Compiles trusted source code with the checkout's headers. `architecture` is the oldest architecture that
+    /// must run it, such as 80 for sm_80; the oldest supported one by default. Messages and line information
+    /// name the source `file_name`. For untrusted source code use [`Clang::compile_untrusted`].
     ///
     /// # Errors
     ///
-    /// [`Error::Text`] where it does not compile, with the compiler's message.
+    /// Fails with [`Error::Text`] and the compiler's message if the source does not compile.
     pub fn compile_text(
         &self,
         tree: &Tree,
-        shown: &str,
+        file_name: &str,
         text: &str,
         architecture: Option<u32>,
     ) -> Result<Compiled, Error> {
-        let arch = Arch::numbered(architecture)?;
+        let arch = Arch::from_sm(architecture)?;
         let mut command = command(&self.program);
         command
             .current_dir(tree.root())
-            .args(options(arch))
+            .args(compile_options(arch))
             .arg("-");
-        let failed = |message| Error::Text {
+        let text_error = |message| Error::Text {
             compiler: self.name(),
-            shown: shown.to_owned(),
+            file_name: file_name.to_owned(),
             message,
         };
-        let said = match run(&mut command, source(shown, text), TRUSTED) {
-            Ok(said) => said,
-            Err(Unread::NotStarted(why)) => return Err(Error::io(self.program.as_ref())(why)),
-            Err(why) => return Err(failed(why.to_string())),
+        let output = match run(
+            &mut command,
+            with_line_directive(file_name, text),
+            TRUSTED_LIMITS,
+        ) {
+            Ok(output) => output,
+            Err(RunError::NotStarted(reason)) => {
+                return Err(Error::io(self.program.as_ref())(reason));
+            }
+            Err(reason) => return Err(text_error(reason.to_string())),
         };
-        match said.status.success() {
+        match output.status.success() {
             true => Ok(Compiled {
-                ptx: normal(&said.output, arch),
-                remarks: said.messages,
+                ptx: normalize_ptx(&output.stdout, arch),
+                warnings: output.stderr,
             }),
-            // One that was ended from outside had no time to say why.
-            false if said.messages.trim().is_empty() => Err(failed(said.status.to_string())),
-            false => Err(failed(said.messages)),
+            // A compiler that was killed has not printed a reason.
+            false if output.stderr.trim().is_empty() => Err(text_error(output.status.to_string())),
+            false => Err(text_error(output.stderr)),
         }
     }
 }
 
-/// What a clang may take that says what it is. It takes hundredths of a second, and on a machine that is
-/// busy with much else many times as long.
-const ASKED: Bounds = Bounds {
+/// The limits for querying a clang's version. It takes hundredths of a second, but many times as long on a busy
+/// machine.
+const PROBE_LIMITS: Limits = Limits {
     time: Duration::from_secs(20),
-    output: 64 << 10,
-    alone: true,
+    max_output: 64 << 10,
+    kill_group: true,
 };
 
-/// What it may take for a text of the checkout's own.
-const TRUSTED: Bounds = Bounds {
+/// The limits for compiling the checkout's own sources.
+const TRUSTED_LIMITS: Limits = Limits {
     time: Duration::from_secs(600),
-    output: 1 << 30,
-    alone: false,
+    max_output: 1 << 30,
+    kill_group: false,
 };
 
-/// A text as the compiler reads it, which calls it `shown`.
-pub(crate) fn source(shown: &str, text: &str) -> String {
-    format!("#line 1 \"{}\"\n{text}", quoted(shown))
+/// Prepends a line directive that names the source `file_name`.
+pub(crate) fn with_line_directive(file_name: &str, text: &str) -> String {
+    format!("#line 1 \"{}\"\n{text}", escape_file_name(file_name))
 }
 
-/// A file's name in a `#line` directive.
-fn quoted(name: &str) -> String {
+/// Escapes a file name for a `#line` directive.
+fn escape_file_name(name: &str) -> String {
     name.replace('\\', "/").replace('"', "\\\"")
 }
 
-/// A text that is no kernel of the checkout, compiled.
+/// A compiled source.
 #[derive(Debug, Clone)]
 pub struct Compiled {
     /// The PTX.
     pub ptx: String,
     /// The compiler's warnings.
-    pub remarks: String,
+    pub warnings: String,
 }
 
-/// Why a program is not the clang to use.
+/// The reason for which a program is not usable as clang.
 #[derive(Debug, thiserror::Error)]
-enum Unfit {
+enum Unusable {
     #[error("{0}")]
-    Silent(Unread),
-    #[error("it is not a clang")]
+    NoOutput(RunError),
+    #[error("not a clang compiler")]
     NotClang,
-    #[error("clang {0} was built without the NVPTX target (Apple's is)")]
+    #[error("clang {0} was built without the NVPTX target (like Apple's)")]
     NoTarget(String),
 }
 
-/// The command that installs clang on this platform.
+/// Returns the command that installs clang on this platform.
 pub fn install_command() -> &'static str {
     if cfg!(target_os = "macos") {
         "brew install llvm"
@@ -251,7 +264,7 @@ pub fn install_command() -> &'static str {
     }
 }
 
-/// A command that no variable of the user's makes search other folders for headers.
+/// Creates a command without the variables that add directories to the header search path.
 fn command(program: &OsStr) -> Command {
     let mut command = Command::new(program);
     for variable in ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"] {
@@ -260,9 +273,9 @@ fn command(program: &OsStr) -> Command {
     command
 }
 
-/// The program that answered: what was started may be a script, or a link to a program that looks for the
-/// real one, and these start others, which a compiler of answers must not.
-fn installed(program: &OsStr, text: &str, version: &str) -> OsString {
+/// Returns the path of the compiler itself. The program may be a script, or a link to one that searches for the
+/// compiler; both start another process, which the sandbox of untrusted compilations forbids.
+fn real_program(program: &OsStr, text: &str, version: &str) -> OsString {
     let Some(folder) = text
         .lines()
         .find_map(|line| line.strip_prefix("InstalledDir: "))
@@ -270,9 +283,9 @@ fn installed(program: &OsStr, text: &str, version: &str) -> OsString {
         return program.to_owned();
     };
     let major = version.split('.').next().unwrap_or_default();
-    let own = Path::new(program).file_name().unwrap_or_default();
+    let program_name = Path::new(program).file_name().unwrap_or_default();
     let names = [
-        own.to_owned(),
+        program_name.to_owned(),
         format!("clang-{major}").into(),
         "clang".into(),
     ];
@@ -285,27 +298,28 @@ fn stdout(output: Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The version in what `clang --version` prints.
+/// Parses the version in the output of `clang --version`.
 fn version(text: &str) -> Option<String> {
-    let rest = text.split_once("clang version ")?.1;
-    let end = rest.find(|c: char| c != '.' && !c.is_ascii_digit());
-    let version = &rest[..end.unwrap_or(rest.len())];
+    let output_options = text.split_once("clang version ")?.1;
+    let end = output_options.find(|c: char| c != '.' && !c.is_ascii_digit());
+    let version = &output_options[..end.unwrap_or(output_options.len())];
     (!version.is_empty()).then(|| version.to_owned())
 }
 
-/// Mends a fault of older clangs, and takes out what may differ between machines and what nobody reads: `./` and
-/// backslashes in the names of files, empty debug sections, blanks at line ends. The header becomes that of `arch`.
-pub(crate) fn normal(ptx: &str, arch: Arch) -> String {
+/// Works around a bug of older clang versions, and removes what may differ between machines: `./` and
+/// backslashes in file names, empty debug sections, and trailing spaces. Replaces the header by that of
+/// `arch`.
+pub(crate) fn normalize_ptx(ptx: &str, arch: Arch) -> String {
     let mut text = String::with_capacity(ptx.len());
-    for line in mend_bit_fields(ptx).lines().map(str::trim_end) {
-        let words = line.trim_start();
-        if words.starts_with(".section") && words.ends_with('}') {
+    for line in fix_bit_fields(ptx).lines().map(str::trim_end) {
+        let trimmed = line.trim_start();
+        if trimmed.starts_with(".section") && trimmed.ends_with('}') {
             continue;
         }
-        if words.starts_with(".file") {
+        if trimmed.starts_with(".file") {
             let line = line.replace(r"\\", "/").replace('\\', "/");
             text.push_str(&line.replace("\"./", "\""));
-        } else if let Some(header) = arch.header(words) {
+        } else if let Some(header) = arch.header_line(trimmed) {
             text.push_str(&header);
         } else {
             text.push_str(line);
@@ -320,7 +334,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_read_from_every_vendor() {
+    fn versions_of_all_vendors_are_parsed() {
         let read = |text| version(text).unwrap_or_default();
         assert_eq!(read("Debian clang version 14.0.6\nTarget: x"), "14.0.6");
         assert_eq!(read("clang version 19.1.7 (Fedora 19.1.7-1)"), "19.1.7");
@@ -331,21 +345,21 @@ mod tests {
     }
 
     #[test]
-    fn names_in_a_line_directive_end_where_they_should() {
-        assert_eq!(quoted("answers/a.cu"), "answers/a.cu");
-        assert_eq!(quoted("answers\\a\".cu"), "answers/a\\\".cu");
+    fn file_names_in_line_directives_are_escaped() {
+        assert_eq!(escape_file_name("answers/a.cu"), "answers/a.cu");
+        assert_eq!(escape_file_name("answers\\a\".cu"), "answers/a\\\".cu");
     }
 
     #[test]
-    fn normal_ptx_names_files_alike_and_has_no_empty_sections() {
+    fn normalized_ptx_has_uniform_file_names_and_no_empty_sections() {
         let ptx = "ret; \r\n\t.section\t.debug_loc\t{\t}\n\t.file\t1 \"./kernels/a.cu\"";
         assert_eq!(
-            normal(ptx, Arch::OLDEST),
+            normalize_ptx(ptx, Arch::OLDEST),
             "ret;\n\t.file\t1 \"kernels/a.cu\"\n"
         );
         let windows = "\t.file\t1 \"kernels\\\\a.cu\"\n";
         assert_eq!(
-            normal(windows, Arch::OLDEST),
+            normalize_ptx(windows, Arch::OLDEST),
             "\t.file\t1 \"kernels/a.cu\"\n"
         );
     }

@@ -1,4 +1,4 @@
-//! Whether the committed PTX is what the pinned clang makes of the sources.
+//! Comparison of the committed PTX with the pinned clang's output.
 
 use std::fmt;
 use std::fs;
@@ -7,10 +7,10 @@ use crate::clang::{Clang, PINNED_VERSION};
 use crate::tree::{ptx_file, source_file};
 use crate::{Error, Tree, stamp};
 
-/// How many differing lines are shown.
-const SHOWN: usize = 5;
+/// The maximum number of differing lines to print.
+const MAX_LINES: usize = 5;
 
-/// A committed PTX file that is not as it should be.
+/// A discrepancy between the committed PTX and the sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Drift {
     /// A kernel without PTX.
@@ -18,20 +18,20 @@ pub enum Drift {
         /// The kernel.
         name: String,
     },
-    /// PTX whose kernel is gone.
+    /// PTX whose kernel no longer exists.
     Orphan {
-        /// The kernel that was.
+        /// The former kernel.
         name: String,
     },
-    /// PTX other than the compiler makes.
+    /// PTX that differs from the compiler's output.
     Different {
         /// The kernel.
         name: String,
         /// The first line that differs, counted from 1.
         line: usize,
-        /// Lines from there on as committed.
+        /// The following lines as committed.
         committed: Vec<String>,
-        /// Lines from there on as compiled now.
+        /// The following lines as compiled now.
         compiled: Vec<String>,
     },
 }
@@ -58,7 +58,7 @@ impl fmt::Display for Drift {
                 let file = ptx_file(name);
                 write!(
                     f,
-                    "{file} differs from line {line} on (- committed, + compiled)"
+                    "{file} differs starting at line {line} (- committed, + compiled)"
                 )?;
                 for text in committed {
                     write!(f, "\n-{text}")?;
@@ -72,19 +72,18 @@ impl fmt::Display for Drift {
     }
 }
 
-/// Compiles every kernel and compares: what has drifted, nothing if all is well.
-/// Refuses a clang other than the pinned one unless `any_clang`.
+/// Compiles every kernel and returns all differences from the committed PTX. Rejects a clang other than the
+/// pinned one unless `any_clang` is set.
 pub fn check(tree: &Tree, any_clang: bool) -> Result<Vec<Drift>, Error> {
-    let found = survey(tree, any_clang)?;
-    Ok(found.into_iter().map(|(drift, _)| drift).collect())
+    let drifts = find_drifts(tree, any_clang)?;
+    Ok(drifts.into_iter().map(|(drift, _)| drift).collect())
 }
 
-/// Compiles every kernel and makes the committed PTX follow. Returns what had
-/// drifted and now is right.
-/// Refuses a clang other than the pinned one unless `any_clang`.
+/// Compiles every kernel and updates the committed PTX. Returns the discrepancies that it corrected. Rejects
+/// a clang other than the pinned one unless `any_clang` is set.
 pub fn write(tree: &Tree, any_clang: bool) -> Result<Vec<Drift>, Error> {
     let mut drifts = Vec::new();
-    for (drift, compiled) in survey(tree, any_clang)? {
+    for (drift, compiled) in find_drifts(tree, any_clang)? {
         let path = tree.ptx(drift.name());
         match compiled {
             Some(text) => {
@@ -100,14 +99,14 @@ pub fn write(tree: &Tree, any_clang: bool) -> Result<Vec<Drift>, Error> {
     Ok(drifts)
 }
 
-/// Every drift, with the text the file should have; `None` where it should not be.
-fn survey(tree: &Tree, any_clang: bool) -> Result<Vec<(Drift, Option<String>)>, Error> {
-    let clang = pinned(any_clang)?;
+/// Returns every discrepancy with the file's correct text, or `None` if the file should not exist.
+fn find_drifts(tree: &Tree, any_clang: bool) -> Result<Vec<(Drift, Option<String>)>, Error> {
+    let clang = pinned_clang(any_clang)?;
     let kernels = tree.kernels()?;
-    let mut found = Vec::new();
+    let mut drifts = Vec::new();
     for name in tree.committed()? {
         if !kernels.contains(&name) {
-            found.push((Drift::Orphan { name }, None));
+            drifts.push((Drift::Orphan { name }, None));
         }
     }
     for name in kernels {
@@ -116,12 +115,12 @@ fn survey(tree: &Tree, any_clang: bool) -> Result<Vec<(Drift, Option<String>)>, 
             None => Some(Drift::Missing { name }),
             Some(committed) => compare(name, &committed, &compiled),
         };
-        found.extend(drift.map(|drift| (drift, Some(compiled))));
+        drifts.extend(drift.map(|drift| (drift, Some(compiled))));
     }
-    Ok(found)
+    Ok(drifts)
 }
 
-fn pinned(any_clang: bool) -> Result<Clang, Error> {
+fn pinned_clang(any_clang: bool) -> Result<Clang, Error> {
     let clang = Clang::find().map_err(|reason| Error::NoClang { reason })?;
     if any_clang || clang.version() == PINNED_VERSION {
         Ok(clang)
@@ -135,16 +134,11 @@ fn pinned(any_clang: bool) -> Result<Clang, Error> {
 fn compile(tree: &Tree, clang: &Clang, name: &str) -> Result<String, Error> {
     let sources = tree.sources(name)?;
     let (ptx, _warnings) = clang.compile(tree, name)?;
-    let made_from = source_file(name);
-    Ok(stamp::stamp(
-        &made_from,
-        sources.hash(),
-        &clang.name(),
-        &ptx,
-    ))
+    let source = source_file(name);
+    Ok(stamp::stamp(&source, sources.hash(), &clang.name(), &ptx))
 }
 
-/// The committed PTX; line endings are git's business. `None` if there is none.
+/// Reads the committed PTX with normalized line endings. Returns `None` if there is none.
 fn read(tree: &Tree, name: &str) -> Result<Option<String>, Error> {
     let path = tree.ptx(name);
     if !path.exists() {
@@ -159,17 +153,17 @@ fn compare(name: String, committed: &str, compiled: &str) -> Option<Drift> {
         return None;
     }
     let (old, new) = (committed.lines(), compiled.lines());
-    let same = old.clone().zip(new.clone()).take_while(|(a, b)| a == b);
-    let same = same.count();
-    let shown = |lines: std::str::Lines<'_>| {
-        let lines = lines.skip(same).take(SHOWN);
+    let common_lines = old.clone().zip(new.clone()).take_while(|(a, b)| a == b);
+    let common_lines = common_lines.count();
+    let excerpt = |lines: std::str::Lines<'_>| {
+        let lines = lines.skip(common_lines).take(MAX_LINES);
         lines.map(str::to_owned).collect()
     };
     Some(Drift::Different {
         name,
-        line: same + 1,
-        committed: shown(old),
-        compiled: shown(new),
+        line: common_lines + 1,
+        committed: excerpt(old),
+        compiled: excerpt(new),
     })
 }
 
@@ -183,7 +177,7 @@ mod tests {
         let drift = compare("a".into(), "x\ny\nz\n", "x\nY\n").expect("a difference");
         assert_eq!(
             drift.to_string(),
-            "kernels/ptx/a.ptx differs from line 2 on (- committed, + compiled)\n-y\n-z\n+Y"
+            "kernels/ptx/a.ptx differs starting at line 2 (- committed, + compiled)\n-y\n-z\n+Y"
         );
     }
 }

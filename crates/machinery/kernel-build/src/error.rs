@@ -1,50 +1,50 @@
-//! What can go wrong, in words for the reader of a chapter.
+//! Errors, worded for the readers of a chapter.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::answer::Ended;
 use crate::clang::{self, PINNED_VERSION};
+use crate::untrusted::Termination;
 
-/// Why there is no PTX. The text is complete: it says what to do.
+/// An error of a build. The message is complete and contains the next step.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A path outside any checkout was given.
-    #[error("{} is in no checkout of Warpbook: no folder above it has both kernels and Cargo.toml", inside.display())]
+    /// The path is outside any checkout.
+    #[error("{} is not inside a Warpbook checkout: no parent directory has both kernels and Cargo.toml", inside.display())]
     NoTree {
         /// The path.
         inside: PathBuf,
     },
-    /// There is no `kernels/NAME.cu`.
-    #[error("there is no kernels/{name}.cu; the kernels are: {known}")]
+    /// The kernel `kernels/NAME.cu` does not exist.
+    #[error("kernel not found: kernels/{name}.cu; existing kernels: {known}")]
     NoKernel {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The names there are, separated by commas.
+        /// The existing names, separated by commas.
         known: String,
     },
-    /// A kernel's name has a dot, and what follows is no architecture.
+    /// The dot in a kernel's name is not followed by a supported architecture.
     #[error(
-        "kernels/{name}.cu: .{ending} names no GPU that kernels are compiled for; \
-         rename it to end in one of {known}, or without a dot for any GPU"
+        "kernels/{name}.cu: .{suffix} is not a supported GPU architecture; \
+         rename the file to end in one of {known}, or without a dot for all GPUs"
     )]
     NoArch {
         /// The kernel.
         name: String,
-        /// What follows the dot.
-        ending: String,
-        /// The endings there are, separated by commas.
+        /// The text after the dot.
+        suffix: String,
+        /// The supported suffixes, separated by commas.
         known: String,
     },
-    /// [`crate::ptx`] was called where cargo had not set the variables a build script gets.
-    #[error("cargo sets {variable} for build scripts, and it is not set: call this from build.rs")]
+    /// [`crate::ptx`] was called outside a build script, so that cargo has not set its variables.
+    #[error("{variable} is not set: call this function from build.rs, for which cargo sets it")]
     NotABuildScript {
-        /// The variable that is missing.
+        /// The missing variable.
         variable: &'static str,
     },
-    /// A source was edited, and nothing on this machine can compile it.
+    /// A source was edited, and this machine has no compiler for it.
     #[error(
-        "kernels/{name}.cu has no up-to-date PTX, and no compiler was found to make it.\n\
+        "kernels/{name}.cu has no up-to-date PTX, and no compiler was found to generate it.\n\
          Install clang:  {install}\n\
          ({clang}; {nvrtc})\n\
          If you did not mean to change the kernel, undo the edit: git checkout kernels",
@@ -53,56 +53,56 @@ pub enum Error {
     NoCompiler {
         /// The kernel.
         name: String,
-        /// Why there is no clang.
+        /// The reason for which there is no clang.
         clang: String,
-        /// Why there is no NVRTC.
+        /// The reason for which there is no NVRTC.
         nvrtc: String,
     },
-    /// The kernel is wrong; `message` is the compiler's own.
+    /// A kernel does not compile; `message` is the compiler's.
     #[error("{compiler} cannot compile kernels/{name}.cu:\n{message}")]
     Kernel {
         /// The compiler, with its version.
         compiler: String,
         /// The kernel.
         name: String,
-        /// What the compiler printed.
+        /// The compiler's messages.
         message: String,
     },
-    /// A text that is no kernel of the checkout is wrong; `message` is the compiler's own.
-    #[error("{compiler} cannot compile {shown}:\n{message}")]
+    /// A source that is not a kernel of the checkout does not compile; `message` is the compiler's.
+    #[error("{compiler} cannot compile {file_name}:\n{message}")]
     Text {
         /// The compiler, with its version.
         compiler: String,
-        /// What the text is called.
-        shown: String,
-        /// What the compiler printed.
+        /// The name of the source.
+        file_name: String,
+        /// The compiler's messages.
         message: String,
     },
-    /// The compiler was ended, or ended itself, before it said anything of the text.
-    #[error("{compiler} did not come to an end with {shown}: {why:?}")]
-    Ended {
+    /// The compiler exceeded a limit or crashed before it diagnosed the source.
+    #[error("{compiler} was stopped while compiling {file_name}: {reason:?}")]
+    Terminated {
         /// The compiler, with its version.
         compiler: String,
-        /// What the text is called.
-        shown: String,
-        /// What became of it.
-        why: Ended,
+        /// The name of the source.
+        file_name: String,
+        /// The cause.
+        reason: Termination,
     },
-    /// The compiler opened a file that a text may not include.
-    #[error("the compiler opened {file}, which the text may not include")]
-    Opened {
-        /// The file, as the compiler names it.
+    /// The compiler opened a file that the source may not include.
+    #[error("the compiler opened {file}, which the source may not include")]
+    ForbiddenFile {
+        /// The file, as named by the compiler.
         file: String,
     },
-    /// The compiler does not run within the bounds that it was given.
+    /// The compiler cannot run within its limits.
     #[error(
-        "{compiler} does not run where it can open no files but its own: {message}\n\
-         KERNEL_CLANG=/path/to/clang picks another."
+        "{compiler} does not run in the sandbox, where it can open only its own files: {message}\n\
+         KERNEL_CLANG=/path/to/clang selects another clang."
     )]
     NotStarted {
         /// The compiler, with its version.
         compiler: String,
-        /// What it said.
+        /// The compiler's message.
         message: String,
     },
     /// There is no clang for [`crate::check`] and [`crate::write`].
@@ -111,23 +111,23 @@ pub enum Error {
         clang::install_command()
     )]
     NoClang {
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// A clang other than the one that makes the committed PTX.
+    /// The clang is not the version that generates the committed PTX.
     #[error(
-        "committed PTX is made by clang {PINNED_VERSION} alone, and this is clang {found}.\n\
-         Debian 12 has it: apt-get install clang-14. KERNEL_CLANG=/path/to/clang picks one.\n\
-         To use this one nevertheless, say --any-clang."
+        "committed PTX must be generated by clang {PINNED_VERSION}, but this is clang {found}.\n\
+         Debian 12 has it: apt-get install clang-14. KERNEL_CLANG=/path/to/clang selects one.\n\
+         To use this clang anyway, pass --any-clang."
     )]
     NotPinned {
-        /// The version found.
+        /// The version that was found.
         found: String,
     },
-    /// The CUDA toolkit's NVRTC does not compile for the GPUs a kernel is for.
+    /// The CUDA Toolkit's NVRTC does not support the kernel's architecture.
     #[error(
-        "kernels/{name}.cu is for {arch}, which {compiler} does not know: \
-         install a newer CUDA toolkit, or clang:  {}",
+        "kernels/{name}.cu requires {arch}, which {compiler} does not support: \
+         install a newer CUDA Toolkit, or clang:  {}",
         clang::install_command()
     )]
     OldNvrtc {
@@ -135,10 +135,10 @@ pub enum Error {
         compiler: String,
         /// The kernel.
         name: String,
-        /// The architecture the kernel needs, `sm_80`.
+        /// The architecture that the kernel requires, such as `sm_80`.
         arch: String,
     },
-    /// A CUDA toolkit's NVRTC failed otherwise than by refusing the kernel.
+    /// NVRTC failed for a reason other than an error in the kernel.
     #[error("NVRTC failed in {call}: {message}")]
     Nvrtc {
         /// The function that failed.
@@ -146,18 +146,18 @@ pub enum Error {
         /// NVRTC's name for the error.
         message: String,
     },
-    /// A file could not be read or written, or a program not be run.
+    /// A file could not be read or written, or a program could not be started.
     #[error("{}: {source}", path.display())]
     Io {
         /// The file or program.
         path: PathBuf,
-        /// What the operating system said.
+        /// The operating system's error.
         source: io::Error,
     },
 }
 
 impl Error {
-    /// For `map_err`: what the operating system said about `path`.
+    /// Adds a path to an error of the operating system, for `map_err`.
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         |source| Self::Io { path, source }

@@ -1,6 +1,6 @@
-//! Build-time: a kernel's CUDA C (`kernels/NAME.cu`) to the PTX a chapter loads.
+//! Compiles a kernel's CUDA C (`kernels/NAME.cu`) at build time to the PTX that a chapter loads.
 //!
-//! A chapter's build script asks for its kernel and the chapter includes the PTX:
+//! A chapter's build script requests its kernel, and the chapter includes the PTX:
 //!
 //! ```ignore
 //! // build.rs
@@ -12,52 +12,49 @@
 //! const PTX: &str = include_str!(env!("RAYTRACE_CONST_PTX"));
 //! ```
 //!
-//! A kernel is compiled for any GPU since Maxwell (sm_52), unless its name ends in
-//! another architecture: `kernels/matmul.sm_80.cu` is for GPUs that have what sm_80
-//! has, such as asynchronous copies.
+//! A kernel is compiled for all GPUs since Maxwell (sm_52), unless its name ends in another architecture:
+//! `kernels/matmul.sm_80.cu` is for GPUs with the features of sm_80, such as asynchronous copies.
 //!
-//! The PTX is committed in `kernels/ptx`, stamped with a hash of the sources it was
-//! made from. While the hash matches, nothing but Rust is needed. Once a source has
-//! been edited, the build compiles it: with clang, or failing that with NVRTC from a
-//! CUDA toolkit. With neither the build stops. Stale PTX is never used.
+//! The PTX is committed in `kernels/ptx`, stamped with a hash of its sources. While the hash matches, a build
+//! needs only Rust. After a source has been edited, the build compiles it with clang, or else with NVRTC from
+//! a CUDA Toolkit. Without a compiler the build fails; it never uses stale PTX.
 //!
-//! [`Clang::compile_text`] compiles what is no kernel of the checkout: `kernels/exercises` belongs to the
-//! course, and has no PTX. [`Clang::compile_answer`] compiles what somebody else wrote, within bounds.
+//! [`Clang::compile_text`] compiles sources that are not kernels of the checkout: `kernels/exercises` belongs
+//! to the course and has no PTX. [`Clang::compile_untrusted`] compiles untrusted source code within limits.
 //!
-//! The crate's binary keeps the committed PTX right: `scripts/ptx --write` and
-//! `scripts/ptx --check`.
+//! The crate's binary updates and checks the committed PTX: `scripts/ptx --write` and `scripts/ptx --check`.
 
-mod answer;
 mod arch;
-mod bit_field;
+mod bit_field_fix;
 mod clang;
 mod drift;
 mod error;
-mod level;
 mod nvrtc;
+mod optimization;
+mod process;
 mod resolve;
-mod run;
 mod sources;
 mod stamp;
 mod tree;
+mod untrusted;
 
-pub use answer::{Answer, Ended};
 pub use arch::Arch;
-pub use bit_field::mend_bit_fields;
+pub use bit_field_fix::fix_bit_fields;
 pub use clang::{Clang, Compiled, PINNED_VERSION, install_command};
 pub use drift::{Drift, check, write};
 pub use error::Error;
-pub use level::Level;
+pub use optimization::OptimizationLevel;
 pub use tree::Tree;
+pub use untrusted::{Termination, UntrustedSource};
 
 use std::path::PathBuf;
 
-/// For a chapter's build script: finds or makes the PTX of kernel `name` and passes
-/// its path to the chapter in an environment variable, `RAYTRACE_CONST_PTX` for
-/// `raytrace-const`, `MATMUL_SM_80_PTX` for `matmul.sm_80`.
+/// Finds or compiles the PTX of kernel `name` in a chapter's build script, and passes its path to the chapter
+/// in an environment variable: `RAYTRACE_CONST_PTX` for `raytrace-const`, `MATMUL_SM_80_PTX` for
+/// `matmul.sm_80`.
 ///
-/// When that fails, prints why on stderr and ends the build script with status 1: a
-/// reader whose kernel has a mistake wants the compiler's message and no backtrace.
+/// On failure prints the reason to stderr and exits the build script with status 1, because the author of a
+/// kernel with an error needs the compiler's message, not a backtrace.
 pub fn ptx(name: &str) {
     if let Err(error) = try_ptx(name) {
         eprintln!("error: {error}");
@@ -65,22 +62,22 @@ pub fn ptx(name: &str) {
     }
 }
 
-/// [`ptx`] of all kernels in a folder below `kernels`, such as the rungs of a ladder:
+/// Calls [`ptx`] for all kernels in a directory below `kernels`, such as the rungs of a ladder:
 /// `RAYTRACE_CONST_LADDER_1_OUTLINES_PTX` for `raytrace-const-ladder/1-outlines`.
-pub fn ptx_of_folder(folder: &str) {
-    let kernels = env_path("CARGO_MANIFEST_DIR").and_then(|here| {
-        let tree = Tree::find(&here)?;
-        let place = tree.path("kernels").join(folder);
-        println!("cargo:rerun-if-changed={}", place.display());
+pub fn ptx_of_folder(directory: &str) {
+    let kernels = env_path("CARGO_MANIFEST_DIR").and_then(|manifest_dir| {
+        let tree = Tree::find(&manifest_dir)?;
+        let path = tree.path("kernels").join(directory);
+        println!("cargo:rerun-if-changed={}", path.display());
         tree.kernels()
     });
     match kernels {
         Ok(kernels) => {
-            let inside = |name: &&String| {
-                name.strip_prefix(folder)
+            let is_inside = |name: &&String| {
+                name.strip_prefix(directory)
                     .is_some_and(|rest| rest.starts_with('/'))
             };
-            kernels.iter().filter(inside).for_each(|name| ptx(name));
+            kernels.iter().filter(is_inside).for_each(|name| ptx(name));
         }
         Err(error) => {
             eprintln!("error: {error}");
@@ -95,7 +92,7 @@ fn try_ptx(name: &str) -> Result<(), Error> {
     for file in sources.files() {
         println!("cargo:rerun-if-changed={}", tree.path(file).display());
     }
-    // A file that is not there would make cargo run the build script every time.
+    // cargo would run the build script every time if it depended on a file that does not exist.
     let committed = tree.ptx(name);
     if committed.exists() {
         println!("cargo:rerun-if-changed={}", committed.display());
@@ -103,19 +100,19 @@ fn try_ptx(name: &str) -> Result<(), Error> {
     println!("cargo:rerun-if-env-changed={}", clang::OVERRIDE);
     println!("cargo:rerun-if-env-changed={}", nvrtc::OVERRIDE);
 
-    let found = resolve::resolve(&tree, &sources, &env_path("OUT_DIR")?)?;
-    for line in found.remarks.lines() {
+    let resolved = resolve::resolve(&tree, &sources, &env_path("OUT_DIR")?)?;
+    for line in resolved.warnings.lines() {
         println!("cargo:warning={line}");
     }
     println!(
         "cargo:rustc-env={}={}",
         variable(name),
-        found.path.display()
+        resolved.path.display()
     );
     Ok(())
 }
 
-/// The environment variable that carries a kernel's PTX path to its chapter.
+/// Returns the name of the environment variable that passes a kernel's PTX path to its chapter.
 pub fn variable(name: &str) -> String {
     let letters = name.chars().map(|c| match c {
         c if c.is_ascii_alphanumeric() => c.to_ascii_uppercase(),

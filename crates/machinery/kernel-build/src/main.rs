@@ -1,4 +1,4 @@
-//! Keeps `kernels/ptx` in step with `kernels`; `scripts/ptx` runs it.
+//! Checks or updates `kernels/ptx`; run by `scripts/ptx`.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ usage: kernel-build --check | --write [--any-clang]
 
   --check      compile every kernel and compare with kernels/ptx; fail on drift
   --write      compile every kernel into kernels/ptx
-  --any-clang  with a clang other than the pinned one";
+  --any-clang  accept a clang other than the pinned one";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -35,11 +35,11 @@ fn main() -> ExitCode {
 }
 
 fn run(write: bool, any_clang: bool) -> Result<ExitCode, Error> {
-    let here = std::env::current_dir().map_err(|source| Error::Io {
+    let current_dir = std::env::current_dir().map_err(|source| Error::Io {
         path: ".".into(),
         source,
     })?;
-    let tree = Tree::find(Path::new(&here))?;
+    let tree = Tree::find(Path::new(&current_dir))?;
     if write {
         let drifts = kernel_build::write(&tree, any_clang)?;
         println!(
@@ -55,7 +55,7 @@ fn run(write: bool, any_clang: bool) -> Result<ExitCode, Error> {
         println!("{} kernels compiled, PTX up to date", tree.kernels()?.len());
         Ok(ExitCode::SUCCESS)
     } else {
-        eprintln!("error: kernels/ptx is out of date; put it right:  scripts/ptx --write");
+        eprintln!("error: kernels/ptx is out of date; update it:  scripts/ptx --write");
         Ok(ExitCode::FAILURE)
     }
 }

@@ -1,8 +1,7 @@
-//! NVRTC, the compiler library of a CUDA toolkit: for a reader who has an NVIDIA GPU
-//! and no clang.
+//! NVRTC, the compiler library of the CUDA Toolkit, for readers with an NVIDIA GPU but without clang.
 //!
-//! What it makes is for a GPU only. NVIDIA's licence does not allow translating the
-//! output of its compilers for other platforms, and the simulator would do that.
+//! Its output is used on a GPU only. NVIDIA's licence does not allow translating the output of its compilers
+//! for other platforms, which the simulator would do.
 
 use std::env;
 use std::error::Error as _;
@@ -17,7 +16,7 @@ use crate::arch::Arch;
 use crate::tree::source_file;
 use crate::{Error, Tree};
 
-/// Names the library to use, in place of the search.
+/// The environment variable that selects a library instead of the search.
 pub(crate) const OVERRIDE: &str = "KERNEL_NVRTC";
 
 /// `nvrtcResult`'s NVRTC_SUCCESS and NVRTC_ERROR_COMPILATION.
@@ -27,7 +26,7 @@ const COMPILATION: c_int = 6;
 /// `nvrtcProgram`, a handle.
 type Program = *mut std::ffi::c_void;
 
-/// The functions used of `nvrtc.h`, by the header's own names and signatures.
+/// The functions of `nvrtc.h` in use, with the header's names and signatures.
 #[allow(non_snake_case)]
 struct Functions {
     nvrtcVersion: unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int,
@@ -54,33 +53,32 @@ struct Functions {
 pub struct Nvrtc {
     functions: Functions,
     version: (c_int, c_int),
-    /// The architectures it compiles for that run kernels, the oldest first.
+    /// The supported architectures that can run kernels, in ascending order.
     archs: Vec<u32>,
-    /// The functions point into it.
+    /// The library that `functions` points into.
     _library: Library,
 }
 
 impl Nvrtc {
-    /// The NVRTC that `KERNEL_NVRTC` names, or else the first that loads. The error
-    /// says that there is none.
+    /// Returns the NVRTC selected by `KERNEL_NVRTC`, or else the first that loads. Fails if there is none.
     pub fn find() -> Result<Self, String> {
         if let Some(path) = env::var_os(OVERRIDE) {
             return Self::load(&PathBuf::from(&path))
-                .map_err(|why| format!("{OVERRIDE}={}: {why}", path.display()));
+                .map_err(|reason| format!("{OVERRIDE}={}: {reason}", path.display()));
         }
         candidates()
             .iter()
             .find_map(|path| Self::load(path).ok())
-            .ok_or_else(|| "no NVRTC of a CUDA toolkit either".into())
+            .ok_or_else(|| "no NVRTC of a CUDA Toolkit found".into())
     }
 
     fn load(path: &PathBuf) -> Result<Self, String> {
-        // SAFETY: loading runs the library's initialisers; NVRTC's have no conditions.
-        let library = unsafe { Library::new(path) }.map_err(in_words)?;
-        let functions = Functions::of(&library).map_err(in_words)?;
+        // SAFETY: loading runs the library's initializers; those of NVRTC have no preconditions.
+        let library = unsafe { Library::new(path) }.map_err(with_cause)?;
+        let functions = Functions::load(&library).map_err(with_cause)?;
 
         let (mut major, mut minor, mut count) = (0, 0, 0);
-        // SAFETY: both functions write through pointers to live integers.
+        // SAFETY: both functions write integers to live variables.
         let results = unsafe {
             [
                 (functions.nvrtcVersion)(&mut major, &mut minor),
@@ -88,15 +86,15 @@ impl Nvrtc {
             ]
         };
         let mut archs = vec![0; usize::try_from(count).unwrap_or(0)];
-        // SAFETY: the function writes as many integers as the one above has counted.
+        // SAFETY: `archs` has as many elements as `nvrtcGetNumSupportedArchs` has returned.
         let result = unsafe { (functions.nvrtcGetSupportedArchs)(archs.as_mut_ptr()) };
         let archs = archs.into_iter().flat_map(u32::try_from);
         let mut archs: Vec<_> = archs
-            .filter(|&sm| Arch::OLDEST.virtual_of(&[sm]).is_some())
+            .filter(|&sm| Arch::OLDEST.nvrtc_arch(&[sm]).is_some())
             .collect();
         archs.sort_unstable();
         if archs.is_empty() || results != [SUCCESS; 2] || result != SUCCESS {
-            return Err("it compiles for no GPU that runs kernels".into());
+            return Err("it supports none of the kernels' GPU architectures".into());
         }
         Ok(Self {
             functions,
@@ -106,7 +104,7 @@ impl Nvrtc {
         })
     }
 
-    /// Its name and version, as the stamp has it.
+    /// Returns the name and version as written in the stamp.
     pub fn name(&self) -> String {
         format!(
             "NVRTC {}.{} (for a GPU only)",
@@ -114,29 +112,29 @@ impl Nvrtc {
         )
     }
 
-    /// Compiles kernel `name` to PTX, for the oldest GPUs that its name allows and this
-    /// NVRTC knows. Also returns the compiler's warnings.
+    /// Compiles kernel `name` to PTX for the oldest architecture that both its name and this NVRTC allow. Also
+    /// returns the compiler's warnings.
     pub fn compile(&self, tree: &Tree, name: &str) -> Result<(String, String), Error> {
-        let wanted = Arch::of(name)?;
-        let chosen = wanted.virtual_of(&self.archs);
-        let arch = chosen.ok_or_else(|| Error::OldNvrtc {
+        let requested = Arch::from_kernel_name(name)?;
+        let nvrtc_arch = requested.nvrtc_arch(&self.archs);
+        let arch = nvrtc_arch.ok_or_else(|| Error::OldNvrtc {
             compiler: self.name(),
             name: name.to_owned(),
-            arch: wanted.name(),
+            arch: requested.name(),
         })?;
-        let file = source_file(name);
-        let path = tree.path(&file);
+        let file_name = source_file(name);
+        let path = tree.path(&file_name);
         let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
-        let refused = |message: &str| Error::Kernel {
+        let kernel_error = |message: &str| Error::Kernel {
             compiler: self.name(),
             name: name.to_owned(),
             message: message.to_owned(),
         };
         let c_string = |text: String| {
-            CString::new(text).map_err(|_| refused("the file or its path has a zero byte"))
+            CString::new(text).map_err(|_| kernel_error("the file or its path contains a NUL byte"))
         };
         let text = c_string(text)?;
-        let file = c_string(file)?;
+        let file_name = c_string(file_name)?;
         let options = [
             format!("--gpu-architecture=compute_{arch}"),
             format!("--include-path={}", tree.path("kernels").display()),
@@ -145,9 +143,9 @@ impl Nvrtc {
         let options = options.map(c_string);
         let options: Vec<CString> = options.into_iter().collect::<Result<_, _>>()?;
 
-        let program = self.create(&text, &file)?;
+        let program = self.create(&text, &file_name)?;
         let options: Vec<_> = options.iter().map(|option| option.as_ptr()).collect();
-        // SAFETY: a live program, and as many live strings as the count says; three.
+        // SAFETY: `program` is live, and `options` has `options.len()` NUL-terminated strings.
         let result = unsafe {
             (self.functions.nvrtcCompileProgram)(
                 program.handle,
@@ -161,9 +159,9 @@ impl Nvrtc {
             "nvrtcGetProgramLog",
         )?;
         if result == COMPILATION {
-            return Err(refused(&log));
+            return Err(kernel_error(&log));
         }
-        self.done("nvrtcCompileProgram", result)?;
+        self.check_result("nvrtcCompileProgram", result)?;
         let ptx = program.text(
             self.functions.nvrtcGetPTXSize,
             self.functions.nvrtcGetPTX,
@@ -172,31 +170,31 @@ impl Nvrtc {
         Ok((ptx, log))
     }
 
-    fn create(&self, text: &CStr, file: &CStr) -> Result<Source<'_>, Error> {
+    fn create(&self, text: &CStr, file_name: &CStr) -> Result<CompilationUnit<'_>, Error> {
         let mut handle = ptr::null_mut();
-        // SAFETY: live strings, no headers, and a place for the handle.
+        // SAFETY: `text` and `file_name` are NUL-terminated, there are no headers, and `handle` is writable.
         let result = unsafe {
             (self.functions.nvrtcCreateProgram)(
                 &mut handle,
                 text.as_ptr(),
-                file.as_ptr(),
+                file_name.as_ptr(),
                 0,
                 ptr::null(),
                 ptr::null(),
             )
         };
-        self.done("nvrtcCreateProgram", result)?;
-        Ok(Source {
+        self.check_result("nvrtcCreateProgram", result)?;
+        Ok(CompilationUnit {
             nvrtc: self,
             handle,
         })
     }
 
-    fn done(&self, call: &'static str, result: c_int) -> Result<(), Error> {
+    fn check_result(&self, call: &'static str, result: c_int) -> Result<(), Error> {
         if result == SUCCESS {
             return Ok(());
         }
-        // SAFETY: NVRTC returns a constant string for any number.
+        // SAFETY: NVRTC returns a static string for every number.
         let message = unsafe { CStr::from_ptr((self.functions.nvrtcGetErrorString)(result)) };
         Err(Error::Nvrtc {
             call,
@@ -205,14 +203,14 @@ impl Nvrtc {
     }
 }
 
-/// A program given to NVRTC, freed when dropped.
-struct Source<'a> {
+/// A program created in NVRTC, destroyed on drop.
+struct CompilationUnit<'a> {
     nvrtc: &'a Nvrtc,
     handle: Program,
 }
 
-impl Source<'_> {
-    /// Reads one of NVRTC's texts: its size with the closing zero, then the text.
+impl CompilationUnit<'_> {
+    /// Reads one of NVRTC's strings: first its size, including the terminating NUL, then the string.
     fn text(
         &self,
         size: unsafe extern "C" fn(Program, *mut usize) -> c_int,
@@ -220,13 +218,13 @@ impl Source<'_> {
         call: &'static str,
     ) -> Result<String, Error> {
         let mut bytes = 0;
-        // SAFETY: a live program and a place for the size.
+        // SAFETY: `handle` is live, and `bytes` is writable.
         let result = unsafe { size(self.handle, &mut bytes) };
-        self.nvrtc.done(call, result)?;
+        self.nvrtc.check_result(call, result)?;
         let mut text = vec![0_u8; bytes];
-        // SAFETY: a live program and as many bytes as it asked for.
+        // SAFETY: `handle` is live, and `text` has as many bytes as `size` has returned.
         let result = unsafe { get(self.handle, text.as_mut_ptr().cast()) };
-        self.nvrtc.done(call, result)?;
+        self.nvrtc.check_result(call, result)?;
         while text.last() == Some(&0) {
             text.pop();
         }
@@ -234,16 +232,16 @@ impl Source<'_> {
     }
 }
 
-impl Drop for Source<'_> {
+impl Drop for CompilationUnit<'_> {
     fn drop(&mut self) {
-        // SAFETY: the handle came from nvrtcCreateProgram and is not used again.
+        // SAFETY: `handle` came from `nvrtcCreateProgram` and is not used again.
         unsafe { (self.nvrtc.functions.nvrtcDestroyProgram)(&mut self.handle) };
     }
 }
 
 impl Functions {
-    fn of(library: &Library) -> Result<Self, libloading::Error> {
-        // SAFETY: each field's type is that function's in nvrtc.h.
+    fn load(library: &Library) -> Result<Self, libloading::Error> {
+        // SAFETY: the type of each field is that of the function in `nvrtc.h`.
         unsafe {
             Ok(Self {
                 nvrtcVersion: *library.get(b"nvrtcVersion")?,
@@ -262,18 +260,18 @@ impl Functions {
     }
 }
 
-/// What the loader said, its own reason included.
-fn in_words(error: libloading::Error) -> String {
+/// Formats a loader's error with its cause.
+fn with_cause(error: libloading::Error) -> String {
     match error.source() {
         Some(reason) => format!("{error}: {reason}"),
         None => error.to_string(),
     }
 }
 
-/// Where a toolkit has NVRTC: on the loader's path, in the toolkit that `CUDA_PATH` or
-/// `CUDA_HOME` names, and in the usual place on Linux. Newest first.
+/// Returns the possible locations of NVRTC, newest first: the loader's path, the toolkit that `CUDA_PATH` or
+/// `CUDA_HOME` names, and the default directory on Linux.
 fn candidates() -> Vec<PathBuf> {
-    let (names, folders): (&[&str], &[&str]) = if cfg!(windows) {
+    let (file_names, lib_dirs): (&[&str], &[&str]) = if cfg!(windows) {
         (
             &[
                 "nvrtc64_130_0.dll",
@@ -298,9 +296,9 @@ fn candidates() -> Vec<PathBuf> {
         .filter_map(env::var_os)
         .map(PathBuf::from)
         .chain((!cfg!(windows)).then(|| PathBuf::from("/usr/local/cuda")));
-    let dirs = toolkits.flat_map(|toolkit| folders.iter().map(move |dir| toolkit.join(dir)));
+    let dirs = toolkits.flat_map(|toolkit| lib_dirs.iter().map(move |dir| toolkit.join(dir)));
     std::iter::once(PathBuf::new())
         .chain(dirs)
-        .flat_map(|dir| names.iter().map(move |name| dir.join(name)))
+        .flat_map(|dir| file_names.iter().map(move |name| dir.join(name)))
         .collect()
 }

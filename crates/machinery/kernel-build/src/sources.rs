@@ -1,4 +1,4 @@
-//! What a kernel is made from, and a hash of it.
+//! The sources of a kernel and their hash.
 
 use std::fs;
 use std::path::{Component, Path};
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::tree::source_file;
 use crate::{Arch, Error, Tree, clang};
 
-/// A kernel's `.cu` file and the headers of ours that it includes.
+/// A kernel's `.cu` file and the checkout's headers that it includes.
 #[derive(Debug, Clone)]
 pub struct Sources {
     name: String,
@@ -17,15 +17,14 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Reads kernel `name` and every file below `kernels/` that it includes, directly
-    /// or through another.
+    /// Reads kernel `name` and every file below `kernels/` that it includes directly or indirectly.
     pub(crate) fn read(tree: &Tree, name: &str) -> Result<Self, Error> {
         let mut hasher = Sha256::new();
-        // The options are a source too: other options, other PTX.
-        let options = clang::options(Arch::of(name)?).join(" ");
-        add(&mut hasher, "options", &options);
-        let files = with_included(tree, vec![source_file(name)], |file, text| {
-            add(&mut hasher, file, text);
+        // The options are hashed too, because they affect the PTX.
+        let compile_options = clang::compile_options(Arch::from_kernel_name(name)?).join(" ");
+        hash_text(&mut hasher, "options", &compile_options);
+        let files = include_closure(tree, vec![source_file(name)], |file, text| {
+            hash_text(&mut hasher, file, text);
         })?;
         let hash = hasher.finalize().into_iter().map(|b| format!("{b:02x}"));
         Ok(Self {
@@ -35,72 +34,72 @@ impl Sources {
         })
     }
 
-    /// The kernel's name.
+    /// Returns the kernel's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The files, the `.cu` first, as `kernels/raytrace-const.cu`.
+    /// Returns the files, the `.cu` first, as `kernels/raytrace-const.cu`.
     pub fn files(&self) -> &[String] {
         &self.files
     }
 
-    /// The SHA-256 of options, file names and contents in hexadecimal; whether lines
-    /// end in LF or CRLF makes no difference.
+    /// Returns the SHA-256 hash of options, file names and contents in hexadecimal. Line endings, LF or CRLF,
+    /// do not affect it.
     pub fn hash(&self) -> &str {
         &self.hash
     }
 }
 
-/// Hashes a named text. Lengths go first, so that no two lists of texts hash alike.
-fn add(hasher: &mut Sha256, name: &str, text: &str) {
+/// Hashes a named text. The lengths come first, so that different lists of texts have different input.
+fn hash_text(hasher: &mut Sha256, name: &str, text: &str) {
     hasher.update(format!("{} {} {}\n", name, name.len(), text.len()));
     hasher.update(text);
 }
 
-/// These files below `kernels/`, and those that they include, directly or through others. Each is shown to
-/// `see`, with lines that end in LF.
-pub(crate) fn with_included(
+/// Returns these files below `kernels/` and all files that they include directly or indirectly. Calls `visit`
+/// with each file and its text, with LF line endings.
+pub(crate) fn include_closure(
     tree: &Tree,
     mut files: Vec<String>,
-    mut see: impl FnMut(&str, &str),
+    mut visit: impl FnMut(&str, &str),
 ) -> Result<Vec<String>, Error> {
-    let mut next = 0;
-    while let Some(file) = files.get(next).cloned() {
+    let mut next_index = 0;
+    while let Some(file) = files.get(next_index).cloned() {
         let path = tree.path(&file);
         let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
         let text = text.replace("\r\n", "\n");
-        see(&file, &text);
-        for found in included(tree, &file, &text) {
-            if !files.contains(&found) {
-                files.push(found);
+        visit(&file, &text);
+        for header in quoted_includes(tree, &file, &text) {
+            if !files.contains(&header) {
+                files.push(header);
             }
         }
-        next += 1;
+        next_index += 1;
     }
     Ok(files)
 }
 
-/// The files that `file` includes by a quoted name and that lie below `kernels/`,
-/// looked for where a compiler would: beside `file`, then in `kernels/`. One that is
-/// in neither place is the compiler's to complain about.
-fn included(tree: &Tree, file: &str, text: &str) -> Vec<String> {
-    let beside = file.rsplit_once('/').map_or("", |(dir, _)| dir);
+/// Returns the files below `kernels/` that `file` includes by a quoted name. Searches like a compiler: first
+/// the directory of `file`, then `kernels/`. Files in neither are ignored, because the compiler will report
+/// them.
+fn quoted_includes(tree: &Tree, file: &str, text: &str) -> Vec<String> {
+    let directory = file.rsplit_once('/').map_or("", |(dir, _)| dir);
     text.lines()
         .filter_map(|line| {
             let name = line.trim_start().strip_prefix('#')?.trim_start();
             let name = name.strip_prefix("include")?.trim_start();
             let name = name.strip_prefix('"')?.split('"').next()?;
-            [beside, "kernels"]
+            [directory, "kernels"]
                 .iter()
-                .filter_map(|dir| resolved(&format!("{dir}/{name}")))
+                .filter_map(|dir| normalize_path(&format!("{dir}/{name}")))
                 .find(|file| file.starts_with("kernels/") && tree.path(file).is_file())
         })
         .collect()
 }
 
-/// Resolves `.` and `..` by name alone; `None` where the path leaves the checkout.
-pub(crate) fn resolved(file: &str) -> Option<String> {
+/// Resolves `.` and `..` lexically. Returns `None` if the path leaves the checkout.
+pub(crate) fn normalize_path(file: &str) -> Option<String> {
     let mut parts = Vec::new();
     for part in Path::new(file).components() {
         match part {
@@ -130,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_followed_once_each_and_from_either_place() {
+    fn headers_are_found_once_in_both_directories() {
         let (_dir, tree) = tree(&[
             (
                 "kernels/ladder/a.cu",
@@ -157,14 +156,14 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_sees_for_which_gpus_a_kernel_is() {
+    fn the_hash_depends_on_the_architecture() {
         let (_dir, tree) = tree(&[("kernels/a.sm_75.cu", ""), ("kernels/a.sm_80.cu", "")]);
         let hash = |name| tree.sources(name).expect("sources").hash().to_owned();
         assert_ne!(hash("a.sm_75"), hash("a.sm_80"));
     }
 
     #[test]
-    fn the_hash_sees_text_and_not_line_endings() {
+    fn the_hash_depends_on_text_but_not_line_endings() {
         let hash = |text: &str, header: &str| {
             let (_dir, tree) = tree(&[("kernels/a.cu", text), ("kernels/h.h", header)]);
             tree.sources("a").expect("sources").hash().to_owned()

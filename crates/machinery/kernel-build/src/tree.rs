@@ -1,4 +1,4 @@
-//! Where a checkout keeps its kernels.
+//! The layout of a checkout.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 use crate::Error;
 use crate::sources::Sources;
 
-/// The folders below `kernels` of whose files no PTX is kept: the course's exercises, and whole programs.
-const WITHOUT_PTX: [&str; 2] = ["exercises/", "notes/"];
+/// Directories below `kernels` without committed PTX: the course's exercises, and whole programs.
+const EXCLUDED_DIRS: [&str; 2] = ["exercises/", "notes/"];
 
-/// A checkout of Warpbook: `kernels/*.cu` and, beside them, `kernels/ptx/*.ptx`.
+/// A checkout of Warpbook with `kernels/*.cu` and `kernels/ptx/*.ptx`.
 ///
-/// Files inside it are named by their path from its root with forward slashes, as in
-/// `kernels/raytrace-const.cu`, on every platform.
+/// On every platform, files are named by their paths from the root with forward slashes, such as
+/// `kernels/raytrace-const.cu`.
 #[derive(Debug, Clone)]
 pub struct Tree {
     root: PathBuf,
 }
 
 impl Tree {
-    /// The checkout that `inside` lies in: the nearest parent folder, or `inside`
-    /// itself, that has a `kernels` folder beside a `Cargo.toml`.
+    /// Returns the checkout that contains `inside`: the nearest ancestor, or `inside` itself, that has both a
+    /// `kernels` directory and a `Cargo.toml`.
     pub fn find(inside: &Path) -> Result<Self, Error> {
         inside
             .ancestors()
@@ -31,22 +31,22 @@ impl Tree {
             })
     }
 
-    /// The checkout's root folder.
+    /// Returns the checkout's root directory.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Where a file of the checkout is on this machine.
+    /// Returns the path on this machine of a file in the checkout.
     pub fn path(&self, file: &str) -> PathBuf {
         self.root.join(file)
     }
 
-    /// Where the committed PTX of kernel `name` is, or would be.
+    /// Returns the path of the committed PTX of kernel `name`, which may not exist.
     pub fn ptx(&self, name: &str) -> PathBuf {
         self.path(&ptx_file(name))
     }
 
-    /// What kernel `name` is made from.
+    /// Reads the sources of kernel `name`.
     pub fn sources(&self, name: &str) -> Result<Sources, Error> {
         let names = self.kernels()?;
         if !names.iter().any(|known| known == name) {
@@ -58,16 +58,20 @@ impl Tree {
         Sources::read(self, name)
     }
 
-    /// The names of all kernels, sorted: `raytrace-const` for
-    /// `kernels/raytrace-const.cu`. What is in [`WITHOUT_PTX`] is none: an exercise is compiled when
-    /// somebody has written an answer to it, and a program when it is run.
+    /// Returns the sorted names of all kernels: `raytrace-const` for `kernels/raytrace-const.cu`. Files in
+    /// [`EXCLUDED_DIRS`] are not kernels: exercises are compiled when a submission is graded, and programs when
+    /// they are run.
     pub fn kernels(&self) -> Result<Vec<String>, Error> {
         let mut names = names(&self.root.join("kernels"), ".cu")?;
-        names.retain(|name| !WITHOUT_PTX.iter().any(|folder| name.starts_with(folder)));
+        names.retain(|name| {
+            !EXCLUDED_DIRS
+                .iter()
+                .any(|excluded| name.starts_with(excluded))
+        });
         Ok(names)
     }
 
-    /// The names of all committed PTX files, sorted.
+    /// Returns the sorted names of all committed PTX files.
     pub fn committed(&self) -> Result<Vec<String>, Error> {
         let dir = self.root.join("kernels/ptx");
         if dir.is_dir() {
@@ -78,17 +82,17 @@ impl Tree {
     }
 }
 
-/// A kernel's source as a file of the checkout.
+/// Returns the path of a kernel's source in the checkout.
 pub(crate) fn source_file(name: &str) -> String {
     format!("kernels/{name}.cu")
 }
 
-/// A kernel's committed PTX as a file of the checkout.
+/// Returns the path of a kernel's committed PTX in the checkout.
 pub(crate) fn ptx_file(name: &str) -> String {
     format!("kernels/ptx/{name}.ptx")
 }
 
-/// Files below `dir` that end in `suffix`: their paths from there, without it.
+/// Returns the files below `dir` that end in `suffix`, as relative paths without the suffix.
 fn names(dir: &Path, suffix: &str) -> Result<Vec<String>, Error> {
     let mut names = Vec::new();
     for entry in fs::read_dir(dir).map_err(Error::io(dir))? {
@@ -110,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exercises_and_programs_are_no_kernels() {
+    fn exercises_and_programs_are_excluded() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         fs::write(dir.path().join("Cargo.toml"), "").expect("written");
         for file in [

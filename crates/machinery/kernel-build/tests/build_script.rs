@@ -1,4 +1,4 @@
-//! What a chapter's build does about its kernel, seen from cargo's side.
+//! The kernel's part of a chapter's build, from cargo's point of view.
 
 #![cfg(unix)] // the clang of these tests is a shell script
 
@@ -6,8 +6,8 @@ mod support;
 
 use support::{Checkout, NOWHERE, assert_has, fail, succeed};
 
-/// A checkout whose PTX is up to date, and no compiler on the machine.
-fn fresh() -> Checkout {
+/// Creates a checkout whose PTX is up to date, without a compiler.
+fn up_to_date_checkout() -> Checkout {
     let checkout = Checkout::new();
     let clang = checkout.install_clang("clang-14", "14.0.6", "nvptx64");
     let mut write = checkout.kernel_build();
@@ -19,7 +19,7 @@ fn fresh() -> Checkout {
 
 #[test]
 fn up_to_date_ptx_needs_no_compiler() {
-    let checkout = fresh();
+    let checkout = up_to_date_checkout();
     let mut build = checkout.build_script("square");
     build.env("KERNEL_CLANG", NOWHERE);
     let output = succeed(build);
@@ -40,8 +40,8 @@ fn up_to_date_ptx_needs_no_compiler() {
 }
 
 #[test]
-fn windows_line_endings_are_no_edit() {
-    let checkout = fresh();
+fn windows_line_endings_do_not_change_the_hash() {
+    let checkout = up_to_date_checkout();
     for file in [
         "kernels/square.cu",
         "kernels/device.h",
@@ -56,7 +56,7 @@ fn windows_line_endings_are_no_edit() {
 
 #[test]
 fn an_edited_kernel_is_compiled_again() {
-    let checkout = fresh();
+    let checkout = up_to_date_checkout();
     checkout.install_clang("clang", "17.0.1", "nvptx64");
     checkout.edit("kernels/square.cu", "*x *= *x", "*x += *x");
     let output = succeed(checkout.build_script("square"));
@@ -75,23 +75,23 @@ fn an_edited_kernel_is_compiled_again() {
 }
 
 #[test]
-fn an_edited_header_is_an_edited_kernel() {
-    let checkout = fresh();
+fn an_edited_header_makes_the_ptx_stale() {
+    let checkout = up_to_date_checkout();
     checkout.edit("kernels/device.h", "#define", "#define  ");
     let message = fail(checkout.build_script("square"));
     assert_has(&message, &["kernels/square.cu has no up-to-date PTX"]);
 }
 
 #[test]
-fn ptx_that_is_missing_or_unstamped_is_compiled() {
-    for spoil in [
+fn missing_or_unstamped_ptx_is_compiled() {
+    for damage in [
         |checkout: &Checkout| {
             std::fs::remove_file(checkout.path("kernels/ptx/square.ptx")).expect("removed");
         },
         |checkout: &Checkout| checkout.edit("kernels/ptx/square.ptx", "// sources", "// "),
     ] {
-        let checkout = fresh();
-        spoil(&checkout);
+        let checkout = up_to_date_checkout();
+        damage(&checkout);
         assert_has(
             &fail(checkout.build_script("square")),
             &["no up-to-date PTX"],
@@ -105,8 +105,8 @@ fn ptx_that_is_missing_or_unstamped_is_compiled() {
 }
 
 #[test]
-fn without_a_compiler_the_message_says_how_to_install_one() {
-    let checkout = fresh();
+fn a_missing_compiler_is_an_error_with_install_commands() {
+    let checkout = up_to_date_checkout();
     checkout.edit("kernels/square.cu", "square", "cube");
     let mut build = checkout.build_script("square");
     build.env("KERNEL_CLANG", NOWHERE);
@@ -130,8 +130,8 @@ fn without_a_compiler_the_message_says_how_to_install_one() {
 }
 
 #[test]
-fn a_clang_that_will_not_do_is_passed_over_or_named() {
-    let checkout = fresh();
+fn an_unusable_clang_is_skipped_or_reported() {
+    let checkout = up_to_date_checkout();
     checkout.edit("kernels/square.cu", "square", "cube");
     let other = checkout.install_clang("clang-14", "14.0.6", "x86-64");
 
@@ -141,7 +141,7 @@ fn a_clang_that_will_not_do_is_passed_over_or_named() {
 
     let mut not_clang = checkout.build_script("square");
     not_clang.env("KERNEL_CLANG", "/bin/echo");
-    assert_has(&fail(not_clang), &["/bin/echo: it is not a clang"]);
+    assert_has(&fail(not_clang), &["/bin/echo: not a clang compiler"]);
 
     checkout.install_clang("clang-16", "16.0.6", "nvptx64");
     checkout.install_clang("clang", "19.0.0", "nvptx64");
@@ -153,8 +153,8 @@ fn a_clang_that_will_not_do_is_passed_over_or_named() {
 }
 
 #[test]
-fn a_wrong_kernel_gets_the_compilers_own_message() {
-    let checkout = fresh();
+fn a_compile_error_has_the_compilers_message() {
+    let checkout = up_to_date_checkout();
     checkout.install_clang("clang", "14.0.6", "nvptx64");
     checkout.edit("kernels/square.cu", "*x *= *x", "mistake");
     let message = fail(checkout.build_script("square"));
@@ -169,8 +169,8 @@ fn a_wrong_kernel_gets_the_compilers_own_message() {
 }
 
 #[test]
-fn warnings_reach_the_reader() {
-    let checkout = fresh();
+fn warnings_are_passed_to_cargo() {
+    let checkout = up_to_date_checkout();
     checkout.install_clang("clang", "14.0.6", "nvptx64");
     checkout.edit("kernels/square.cu", "*x *= *x", "dubious");
     assert_has(
@@ -180,8 +180,8 @@ fn warnings_reach_the_reader() {
 }
 
 #[test]
-fn a_kernel_in_a_folder_keeps_to_its_name() {
-    let checkout = fresh();
+fn a_kernel_in_a_directory_has_a_valid_variable_name() {
+    let checkout = up_to_date_checkout();
     checkout.install_clang("clang", "14.0.6", "nvptx64");
     checkout.write("kernels/ladder/add-1.cu", "#include \"device.h\"\n");
     let output = succeed(checkout.build_script("ladder/add-1"));
@@ -197,7 +197,7 @@ fn a_kernel_in_a_folder_keeps_to_its_name() {
 
 #[test]
 fn a_kernel_named_after_an_architecture_is_compiled_for_it() {
-    let checkout = fresh();
+    let checkout = up_to_date_checkout();
     checkout.install_clang("clang", "14.0.6", "nvptx64");
     checkout.write("kernels/cube.sm_80.cu", "#include \"device.h\"\n");
     let output = succeed(checkout.build_script("cube.sm_80"));
@@ -219,44 +219,44 @@ fn a_kernel_named_after_an_architecture_is_compiled_for_it() {
 }
 
 #[test]
-fn a_name_that_ends_in_no_architecture_is_refused() {
-    let checkout = fresh();
+fn an_unsupported_suffix_is_rejected() {
+    let checkout = up_to_date_checkout();
     checkout.write("kernels/cube.sm80.cu", "");
     assert_has(
         &fail(checkout.build_script("cube.sm80")),
         &[
-            "error: kernels/cube.sm80.cu: .sm80 names no GPU",
-            "rename it",
+            "error: kernels/cube.sm80.cu: .sm80 is not a supported GPU architecture",
+            "rename the file",
             ".sm_80",
         ],
     );
 }
 
 #[test]
-fn an_unknown_kernel_is_told_from_the_known() {
-    let message = fail(fresh().build_script("sqare"));
+fn an_unknown_kernel_lists_the_existing_ones() {
+    let message = fail(up_to_date_checkout().build_script("sqare"));
     assert_has(
         &message,
-        &["there is no kernels/sqare.cu; the kernels are: square"],
+        &["kernel not found: kernels/sqare.cu; existing kernels: square"],
     );
 }
 
 #[test]
-fn it_must_be_a_build_script_in_a_checkout() {
-    let checkout = fresh();
+fn a_build_script_in_a_checkout_is_required() {
+    let checkout = up_to_date_checkout();
     let mut no_cargo = checkout.build_script("square");
     no_cargo.env_remove("CARGO_MANIFEST_DIR");
-    assert_has(&fail(no_cargo), &["cargo sets CARGO_MANIFEST_DIR"]);
+    assert_has(&fail(no_cargo), &["CARGO_MANIFEST_DIR is not set"]);
 
     let elsewhere = tempfile::tempdir().expect("a temporary folder");
     let mut outside = checkout.build_script("square");
     outside.env("CARGO_MANIFEST_DIR", elsewhere.path());
-    assert_has(&fail(outside), &["is in no checkout of Warpbook"]);
+    assert_has(&fail(outside), &["is not inside a Warpbook checkout"]);
 }
 
 #[test]
-fn an_unwritable_output_folder_is_named() {
-    let checkout = fresh();
+fn an_unwritable_output_directory_is_reported() {
+    let checkout = up_to_date_checkout();
     checkout.install_clang("clang", "14.0.6", "nvptx64");
     checkout.edit("kernels/square.cu", "square", "cube");
     let mut build = checkout.build_script("square");

@@ -1,7 +1,7 @@
-//! With a real clang: the header, the compiler's messages, the same PTX everywhere.
+//! Tests with a real clang: the headers, the compiler's messages, and the same PTX everywhere.
 //!
-//! These need a clang with the NVPTX target. Warpbook's tests need Rust alone: without clang these are
-//! ignored, and say so.
+//! They need a clang with the NVPTX target. Warpbook's tests require only Rust, so without clang these are
+//! ignored, with the reason.
 
 mod support;
 
@@ -10,17 +10,17 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use kernel_build::{Answer, Clang, Compiled, Ended, Error, Tree, install_command};
+use kernel_build::{Clang, Compiled, Error, Termination, Tree, UntrustedSource, install_command};
 use libtest_mimic::{Arguments, Completion, Trial};
 use support::{Checkout, assert_has, fail, succeed};
 
-/// Tests by their names, ignored where something is missing.
+/// Creates tests with their functions' names, ignored if a requirement is missing.
 macro_rules! tests {
     ($missing:expr; $($name:ident),* $(,)?) => {
         vec![$({
             let missing: Option<String> = $missing.clone();
             Trial::ignorable_test(stringify!($name), move || Ok(match missing {
-                Some(why) => Completion::ignored_with(why),
+                Some(reason) => Completion::ignored_with(reason),
                 None => {
                     $name();
                     Completion::Completed
@@ -31,26 +31,26 @@ macro_rules! tests {
 }
 
 fn main() -> ExitCode {
-    let missing = Clang::find().err().map(|why| {
+    let missing = Clang::find().err().map(|reason| {
         let install = install_command();
-        format!("needs clang: {why}; install it:  {install}")
+        format!("needs clang: {reason}; install it:  {install}")
     });
     let tests = tests![missing;
-        every_name_of_the_header_compiles_to_its_instruction,
-        what_newer_gpus_have_compiles_to_its_instruction,
-        what_hopper_has_goes_into_ptx_for_hopper,
-        what_newer_gpus_have_is_refused_for_older_ones_and_in_other_sizes,
-        clang_points_at_the_mistake,
-        ptx_does_not_depend_on_where_the_checkout_lies,
-        a_text_is_compiled_with_our_headers_and_called_what_it_is_called,
-        an_answer_is_compiled_with_the_headers_it_may_have,
-        an_answer_that_opens_another_file_is_found_out,
-        an_answer_s_compiler_is_ended,
+        every_function_of_the_header_compiles_to_its_instruction,
+        features_of_newer_gpus_compile_to_their_instructions,
+        hopper_features_compile_to_hopper_ptx,
+        features_of_newer_gpus_are_rejected_for_older_gpus_and_other_sizes,
+        a_compile_error_has_its_location,
+        ptx_does_not_depend_on_the_checkouts_path,
+        a_trusted_source_is_compiled_with_the_headers_and_its_name,
+        an_untrusted_source_is_compiled_with_its_allowed_headers,
+        a_forbidden_file_is_detected,
+        limits_stop_the_compiler,
     ];
     libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
 }
 
-/// The build script with the machine's own search path.
+/// Creates the build script's command with the machine's own search path.
 fn build_script(checkout: &Checkout, name: &str) -> Command {
     let mut command = checkout.build_script(name);
     match std::env::var_os("PATH") {
@@ -63,7 +63,7 @@ fn build_script(checkout: &Checkout, name: &str) -> Command {
     command
 }
 
-fn every_name_of_the_header_compiles_to_its_instruction() {
+fn every_function_of_the_header_compiles_to_its_instruction() {
     let checkout = with_headers("every", include_str!("cuda_device.cu"));
     let output = succeed(build_script(&checkout, "every"));
     assert!(!output.contains("cargo:warning"), "{output}");
@@ -125,30 +125,33 @@ fn every_name_of_the_header_compiles_to_its_instruction() {
             ".file\t1 \"kernels/every.cu\"",
         ],
     );
-    // Nor is any of them copied as halves.
+    // Vectors must not be copied in halves.
     let vectors = ptx
         .split(".visible .entry ")
         .find(|entry| entry.starts_with("vectors("));
     let vectors = vectors.unwrap();
-    for halves in ["ld.global.u64", "st.global.u64", "ld.shared.u64", ".local"] {
-        assert!(!vectors.contains(halves), "{halves} in\n{vectors}");
+    for split_access in ["ld.global.u64", "st.global.u64", "ld.shared.u64", ".local"] {
+        assert!(
+            !vectors.contains(split_access),
+            "{split_access} in\n{vectors}"
+        );
     }
 }
 
-/// A checkout with our headers and this kernel.
+/// Creates a checkout with the real headers and this kernel.
 fn with_headers(name: &str, text: &str) -> Checkout {
     let checkout = Checkout::new();
     checkout.write(&format!("kernels/{name}.cu"), text);
-    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../kernels");
+    let kernels_dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../kernels");
     for header in ["cuda_device.h", "async_copy.h", "tensor_core.h"] {
-        let text = fs::read_to_string(ours.join(header)).expect("a header");
+        let text = fs::read_to_string(kernels_dir.join(header)).expect("a header");
         checkout.write(&format!("kernels/{header}"), &text);
     }
-    checkout.copy(&ours.join("include"), "kernels/include");
+    checkout.copy(&kernels_dir.join("include"), "kernels/include");
     checkout
 }
 
-fn what_newer_gpus_have_compiles_to_its_instruction() {
+fn features_of_newer_gpus_compile_to_their_instructions() {
     let checkout = with_headers("newer.sm_80", include_str!("newer.sm_80.cu"));
     let output = succeed(build_script(&checkout, "newer.sm_80"));
     assert!(!output.contains("cargo:warning"), "{output}");
@@ -171,8 +174,9 @@ fn what_newer_gpus_have_compiles_to_its_instruction() {
     );
 }
 
-/// clang does not know the GPU: what it makes is for an older one but for the header and what `asm` says.
-fn what_hopper_has_goes_into_ptx_for_hopper() {
+/// The pinned clang does not support Hopper: its PTX is for an older GPU, except the header and inline
+/// assembly.
+fn hopper_features_compile_to_hopper_ptx() {
     let text = "#include \"cuda_device.h\"\n\
                 extern \"C\" __global__ void fence(int *x) {\n\
                 #if __CUDA_ARCH__ == 900 && defined(__CUDA_ARCH_FEAT_SM90_ALL)\n\
@@ -194,8 +198,8 @@ fn what_hopper_has_goes_into_ptx_for_hopper() {
     assert!(!ptx.contains("sm_86"), "{ptx}");
 }
 
-fn what_newer_gpus_have_is_refused_for_older_ones_and_in_other_sizes() {
-    for (header, refusal) in [
+fn features_of_newer_gpus_are_rejected_for_older_gpus_and_other_sizes() {
+    for (header, error) in [
         ("async_copy.h", "asynchronous copies need sm_80: name the"),
         (
             "tensor_core.h",
@@ -203,7 +207,7 @@ fn what_newer_gpus_have_is_refused_for_older_ones_and_in_other_sizes() {
         ),
     ] {
         let checkout = with_headers("older", &format!("#include \"{header}\"\n"));
-        assert_has(&fail(build_script(&checkout, "older")), &[refusal]);
+        assert_has(&fail(build_script(&checkout, "older")), &[error]);
     }
     let text = include_str!("newer.sm_80.cu").replace("&in[i], 4)", "&in[i], 12)");
     let checkout = with_headers("newer.sm_80", &text);
@@ -213,7 +217,7 @@ fn what_newer_gpus_have_is_refused_for_older_ones_and_in_other_sizes() {
     );
 }
 
-fn clang_points_at_the_mistake() {
+fn a_compile_error_has_its_location() {
     let checkout = Checkout::new();
     checkout.edit("kernels/square.cu", "*x *= *x", "*x *= y");
     assert_has(
@@ -227,74 +231,82 @@ fn clang_points_at_the_mistake() {
     );
 }
 
-fn ptx_does_not_depend_on_where_the_checkout_lies() {
+fn ptx_does_not_depend_on_the_checkouts_path() {
     let compile = |checkout: &Checkout| {
         succeed(build_script(checkout, "square"));
         checkout.read("out/square.ptx")
     };
-    let here = compile(&Checkout::new());
-    assert_eq!(here, compile(&Checkout::named("war páth with blanks ")));
-    assert_has(&here, &[".entry square(", ".loc\t1 2 "]);
+    let first = compile(&Checkout::new());
+    assert_eq!(first, compile(&Checkout::named("war páth with blanks ")));
+    assert_has(&first, &[".entry square(", ".loc\t1 2 "]);
 }
 
-fn a_text_is_compiled_with_our_headers_and_called_what_it_is_called() {
+fn a_trusted_source_is_compiled_with_the_headers_and_its_name() {
     let checkout = with_headers("other", "");
     let tree = Tree::find(&checkout.path("kernels")).unwrap();
     let clang = Clang::find().unwrap();
-    let clang = Clang::found(clang.program().to_owned(), clang.version().to_owned());
+    let clang = Clang::from_parts(clang.program().to_owned(), clang.version().to_owned());
     let text = "#include \"cuda_device.h\"\n__global__ void square(float *x) { *x *= *x; }\n";
     let compiled = clang
         .compile_text(&tree, "an answer.cu", text, None)
         .unwrap();
     let file = ".file\t1 \"an answer.cu\"";
     assert_has(&compiled.ptx, &[".entry ", file, ".loc\t1 2 "]);
-    assert_eq!(compiled.remarks, "");
+    assert_eq!(compiled.warnings, "");
     let unused = text.replace("{ *x", "{ int y; *x");
     let compiled = clang
         .compile_text(&tree, "answer.cu", &unused, None)
         .unwrap();
-    assert_has(&compiled.remarks, &["answer.cu:2:40: warning: "]);
+    assert_has(&compiled.warnings, &["answer.cu:2:40: warning: "]);
 
-    let wrong = text.replace("*x;", "y;");
-    match clang.compile_text(&tree, "answers/\"1\".cu", &wrong, None) {
-        Err(Error::Text { shown, message, .. }) => {
-            assert_eq!(shown, "answers/\"1\".cu");
+    let invalid = text.replace("*x;", "y;");
+    match clang.compile_text(&tree, "answers/\"1\".cu", &invalid, None) {
+        Err(Error::Text {
+            file_name, message, ..
+        }) => {
+            assert_eq!(file_name, "answers/\"1\".cu");
             assert_has(&message, &["1\".cu:2:42: error: ", "*x *= y; }\n", "^\n"]);
         }
         other => panic!("{other:?}"),
     }
 }
 
-/// Compiles an answer that may include `cuda_device.h`; nothing but the list of files keeps it from others.
-fn answer(clang: &Clang, checkout: &Checkout, text: &str, time: u64) -> Result<Compiled, Error> {
+/// Compiles an untrusted source that may include `cuda_device.h`, protected only by the check of the opened
+/// files.
+fn compile_untrusted(
+    clang: &Clang,
+    checkout: &Checkout,
+    text: &str,
+    time_limit: u64,
+) -> Result<Compiled, Error> {
     let tree = Tree::find(&checkout.path("kernels")).unwrap();
     let scratch = tempfile::tempdir().unwrap();
-    let compiled = clang.compile_answer(
+    let compiled = clang.compile_untrusted(
         &tree,
-        &Answer {
-            level: kernel_build::Level::Optimised,
+        &UntrustedSource {
+            optimization: kernel_build::OptimizationLevel::Optimized,
             name: "answer.cu",
             text,
             headers: &["cuda_device.h"],
             architecture: None,
             scratch: scratch.path(),
-            time: Duration::from_secs(time),
-            start: &|program, _| Ok(Command::new(program)),
+            time_limit: Duration::from_secs(time_limit),
+            command: &|program, _| Ok(Command::new(program)),
         },
     );
     for file in scratch.path().read_dir().unwrap() {
-        assert_eq!(file.unwrap().file_name(), "opened-Optimised");
+        assert_eq!(file.unwrap().file_name(), "opened-Optimized");
     }
     compiled
 }
 
-fn an_answer_is_compiled_with_the_headers_it_may_have() {
+fn an_untrusted_source_is_compiled_with_its_allowed_headers() {
     let checkout = with_headers("other", "");
     let clang = Clang::find().unwrap();
     let text = "#include \"cuda_device.h\"\nextern \"C\" __constant__ float factor;\n\
                 extern \"C\" __device__ int count[4];\nextern __shared__ float buffer[];\n\
                 __global__ void scale(float *x) { buffer[0] = *x; *x = buffer[count[0]] * factor; }\n";
-    let compiled = answer(&clang, &checkout, text, 60).unwrap();
+    let compiled = compile_untrusted(&clang, &checkout, text, 60).unwrap();
     let variables = [
         ".visible .const .align 4 .f32 factor;",
         ".visible .global .align 4 .b8 count[16];",
@@ -304,14 +316,14 @@ fn an_answer_is_compiled_with_the_headers_it_may_have() {
         &compiled.ptx,
         &[".extern .shared ", ".file\t1 \"answer.cu\"", ".loc\t1 5 "],
     );
-    assert_eq!(compiled.remarks, "");
-    match answer(&clang, &checkout, &text.replace("* factor", "* factr"), 60) {
+    assert_eq!(compiled.warnings, "");
+    match compile_untrusted(&clang, &checkout, &text.replace("* factor", "* factr"), 60) {
         Err(Error::Text { message, .. }) => assert_has(&message, &["answer.cu:5:"]),
         other => panic!("{other:?}"),
     }
 }
 
-fn an_answer_that_opens_another_file_is_found_out() {
+fn a_forbidden_file_is_detected() {
     let checkout = with_headers("other", "");
     checkout.write("kernels/secret.h", "int secret;\n");
     checkout.write("kernels/ptx/.keep", "");
@@ -324,8 +336,8 @@ fn an_answer_that_opens_another_file_is_found_out() {
         ),
         ("#include \"ptx/../secret.h\"\n", "kernels/ptx/../secret.h"),
     ] {
-        match answer(&clang, &checkout, text, 60) {
-            Err(Error::Opened { file: opened }) => assert_eq!(opened, file),
+        match compile_untrusted(&clang, &checkout, text, 60) {
+            Err(Error::ForbiddenFile { file: actual }) => assert_eq!(actual, file),
             other => panic!("{text}: {other:?}"),
         }
     }
@@ -334,21 +346,23 @@ fn an_answer_that_opens_another_file_is_found_out() {
         "#define C(a, b) a##b\n#if C(__has_, include)(\"cuda_device.h\")\n#endif\n",
         "#define C(a, b) a##b\nC(_Pra, gma)(\"GCC dependency \\\"cuda_device.h\\\"\")\n",
     ] {
-        let refused = answer(&clang, &checkout, text, 60);
+        let rejected = compile_untrusted(&clang, &checkout, text, 60);
         assert!(
-            matches!(refused, Err(Error::Text { .. })),
-            "{text}: {refused:?}"
+            matches!(rejected, Err(Error::Text { .. })),
+            "{text}: {rejected:?}"
         );
     }
 }
 
-fn an_answer_s_compiler_is_ended() {
+fn limits_stop_the_compiler() {
     let checkout = with_headers("other", "");
     let clang = Clang::find().unwrap();
-    let ended = |text: &str, time| match answer(&clang, &checkout, text, time) {
-        Err(Error::Ended { why, shown, .. }) => {
-            assert_eq!(shown, "answer.cu");
-            why
+    let terminate = |text: &str, time| match compile_untrusted(&clang, &checkout, text, time) {
+        Err(Error::Terminated {
+            reason, file_name, ..
+        }) => {
+            assert_eq!(file_name, "answer.cu");
+            reason
         }
         other => panic!("{other:?}"),
     };
@@ -356,14 +370,17 @@ fn an_answer_s_compiler_is_ended() {
         .map(|i| format!("#define M{i} M{0} M{0}\n", i - 1))
         .collect();
     let endless = format!("#define M0 ;\n{doubled}M59\n");
-    assert_eq!(ended(&endless, 1), Ended::Late(Duration::from_secs(1)));
+    assert_eq!(
+        terminate(&endless, 1),
+        Termination::TimedOut(Duration::from_secs(1))
+    );
     let long = "struct Table { int first[1 << 24]; int last; };\n\
                 __attribute__((device)) Table t = {{1}, 2};\n";
-    assert_eq!(ended(long, 100), Ended::Long(8 << 20));
-    let crash = ended("_Pragma(\"clang __debug parser_crash\")\n", 100);
-    assert!(matches!(crash, Ended::Crashed(_)), "{crash:?}");
+    assert_eq!(terminate(long, 100), Termination::OutputTooLong(8 << 20));
+    let crash = terminate("_Pragma(\"clang __debug parser_crash\")\n", 100);
+    assert!(matches!(crash, Termination::Crashed(_)), "{crash:?}");
 
-    let nobody = Clang::found(Path::new(support::NOWHERE).into(), "1.0".to_owned());
-    let refused = answer(&nobody, &checkout, "", 10);
-    assert!(matches!(refused, Err(Error::Io { .. })), "{refused:?}");
+    let missing_clang = Clang::from_parts(Path::new(support::NOWHERE).into(), "1.0".to_owned());
+    let rejected = compile_untrusted(&missing_clang, &checkout, "", 10);
+    assert!(matches!(rejected, Err(Error::Io { .. })), "{rejected:?}");
 }

@@ -1,5 +1,5 @@
-// Uses every name that kernels/cuda_device.h gives, so that a test can see that each
-// compiles, here and with nvcc, and to which instruction.
+// Uses every function of kernels/cuda_device.h, so that a test can check that each compiles,
+// with clang and with nvcc, and to which instruction.
 
 #include "cuda_device.h"
 
@@ -60,8 +60,8 @@ extern "C" __global__ void read_only_vectors(const int2 *i2, const uint2 *u2, co
                          __ldg(i4).z + __ldg(u4).w, __ldg(f4).x + bytes.x + bytes.w);
 }
 
-// Structs of 16 bytes in global and in shared memory, as a parameter, in another struct and
-// as components.
+// 16-byte structs in global and shared memory, as a parameter, in another struct and by
+// component.
 struct Pair { float4 a, b; };
 extern "C" __global__ void vectors(int4 *out, const int4 *in, Pair *pairs, double2 *d2, int4 v) {
     __shared__ int4 tile[64];

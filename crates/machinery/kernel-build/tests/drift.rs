@@ -1,4 +1,4 @@
-//! The program that keeps the committed PTX in step with the sources.
+//! The program that checks and updates the committed PTX.
 
 #![cfg(unix)] // the clang of these tests is a shell script
 
@@ -21,7 +21,7 @@ fn kernel_build(checkout: &Checkout, options: &[&str]) -> Command {
 }
 
 #[test]
-fn what_is_written_passes_the_check_and_is_not_written_again() {
+fn written_ptx_passes_the_check_and_is_unchanged() {
     let checkout = checkout();
     let write = || succeed(kernel_build(&checkout, &["--write"]));
     assert_has(&write(), &["1 kernels compiled, 1 PTX files changed"]);
@@ -36,14 +36,14 @@ fn what_is_written_passes_the_check_and_is_not_written_again() {
 }
 
 #[test]
-fn drift_is_shown_with_the_command_that_ends_it() {
+fn drift_is_reported_with_the_command_that_fixes_it() {
     let checkout = checkout();
     succeed(kernel_build(&checkout, &["--write"]));
     checkout.edit("kernels/ptx/square.ptx", "*x *= *x", "*x = 0");
     assert_has(
         &fail(kernel_build(&checkout, &["--check"])),
         &[
-            "kernels/ptx/square.ptx differs from line 7 on",
+            "kernels/ptx/square.ptx differs starting at line 7",
             "\n-// 14.0.6: KERNEL void square(float *x) { *x = 0; }",
             "\n+// 14.0.6: KERNEL void square(float *x) { *x *= *x; }",
             "scripts/ptx --write",
@@ -54,7 +54,7 @@ fn drift_is_shown_with_the_command_that_ends_it() {
 }
 
 #[test]
-fn kernels_for_newer_gpus_are_kept_like_the_others() {
+fn kernels_for_newer_gpus_are_checked_too() {
     let checkout = checkout();
     checkout.write("kernels/cube.sm_80.cu", "x\n");
     assert_has(
@@ -65,17 +65,17 @@ fn kernels_for_newer_gpus_are_kept_like_the_others() {
     checkout.edit("kernels/ptx/cube.sm_80.ptx", "arch=sm_80", "arch=sm_52");
     assert_has(
         &fail(kernel_build(&checkout, &["--check"])),
-        &["kernels/ptx/cube.sm_80.ptx differs from line 5 on"],
+        &["kernels/ptx/cube.sm_80.ptx differs starting at line 5"],
     );
     checkout.write("kernels/cube.sm_8.cu", "");
     assert_has(
         &fail(kernel_build(&checkout, &["--write"])),
-        &["error: kernels/cube.sm_8.cu: .sm_8 names no GPU"],
+        &["error: kernels/cube.sm_8.cu: .sm_8 is not a supported GPU architecture"],
     );
 }
 
 #[test]
-fn missing_ptx_and_ptx_without_a_kernel_are_drift() {
+fn missing_and_orphaned_ptx_are_drift() {
     let checkout = checkout();
     succeed(kernel_build(&checkout, &["--write"]));
     std::fs::rename(
@@ -96,13 +96,13 @@ fn missing_ptx_and_ptx_without_a_kernel_are_drift() {
 }
 
 #[test]
-fn only_the_pinned_clang_writes_unless_told_otherwise() {
+fn only_the_pinned_clang_is_accepted_by_default() {
     let checkout = Checkout::new();
     checkout.install_clang("clang", "19.1.7", "nvptx64");
     for option in ["--check", "--write"] {
         assert_has(
             &fail(kernel_build(&checkout, &[option])),
-            &["clang 14.0.6 alone", "this is clang 19.1.7", "--any-clang"],
+            &["by clang 14.0.6", "this is clang 19.1.7", "--any-clang"],
         );
     }
     assert!(!checkout.path("kernels/ptx").exists());
@@ -111,7 +111,7 @@ fn only_the_pinned_clang_writes_unless_told_otherwise() {
 }
 
 #[test]
-fn without_clang_it_says_how_to_install_it() {
+fn a_missing_clang_is_an_error_with_the_install_command() {
     let checkout = checkout();
     let mut check = kernel_build(&checkout, &["--check"]);
     check.env("KERNEL_CLANG", NOWHERE);
@@ -119,7 +119,7 @@ fn without_clang_it_says_how_to_install_it() {
 }
 
 #[test]
-fn a_wrong_kernel_is_the_compilers_to_explain() {
+fn a_compile_error_has_the_compilers_message() {
     let checkout = checkout();
     checkout.write("kernels/wrong.cu", "mistake\n");
     assert_has(
@@ -129,7 +129,7 @@ fn a_wrong_kernel_is_the_compilers_to_explain() {
 }
 
 #[test]
-fn other_options_are_refused_with_the_usage() {
+fn unknown_options_print_the_usage() {
     let checkout = checkout();
     for options in [&[][..], &["--fix"], &["--check", "--write"]] {
         let output = kernel_build(&checkout, options).output().expect("it runs");

@@ -1,5 +1,5 @@
-// Uses every name that kernels/async_copy.h and kernels/tensor_core.h give, so that a test
-// can see that each compiles, here and with nvcc, and to which instruction.
+// Uses every function of kernels/async_copy.h and kernels/tensor_core.h, so that a test can
+// check that each compiles, with clang and with nvcc, and to which instruction.
 
 #include "async_copy.h"
 #include "tensor_core.h"

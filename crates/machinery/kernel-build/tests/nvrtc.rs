@@ -1,5 +1,5 @@
-//! A machine with a CUDA toolkit and no clang. The toolkit's NVRTC is a stand-in with
-//! the same functions (`fake/nvrtc.rs`), compiled here as a shared library.
+//! A machine with the CUDA Toolkit but without clang. The toolkit's NVRTC is replaced by a library with the
+//! same functions (`fake/nvrtc.rs`), compiled here.
 
 mod support;
 
@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 
 use support::{Checkout, NOWHERE, assert_has, fail, succeed};
 
-/// The stand-in, compiled once for all tests.
-fn fake() -> &'static PathBuf {
+/// Returns the path of the fake library, which is compiled once for all tests.
+fn fake_library() -> &'static PathBuf {
     static FAKE: OnceLock<PathBuf> = OnceLock::new();
     FAKE.get_or_init(|| {
         let library = format!(
@@ -42,13 +42,13 @@ fn build_script_of(checkout: &Checkout, name: &str, archs: &str) -> Command {
     let mut command = checkout.build_script(name);
     command
         .env("KERNEL_CLANG", NOWHERE)
-        .env("KERNEL_NVRTC", fake())
+        .env("KERNEL_NVRTC", fake_library())
         .env("FAKE_NVRTC_ARCHS", archs);
     command
 }
 
 #[test]
-fn it_compiles_for_the_oldest_gpu_there_is_and_says_for_a_gpu_only() {
+fn the_oldest_supported_architecture_is_used_and_the_stamp_says_for_a_gpu_only() {
     let checkout = Checkout::new();
     let output = succeed(build_script(&checkout, "50,90,75,100"));
     assert_has(
@@ -72,25 +72,25 @@ fn it_compiles_for_the_oldest_gpu_there_is_and_says_for_a_gpu_only() {
 }
 
 #[test]
-fn it_compiles_for_the_gpus_that_a_kernel_names_or_says_that_it_is_too_old() {
+fn the_kernels_architecture_is_used_or_reported_as_unsupported() {
     let checkout = Checkout::new();
     checkout.write("kernels/square.sm_80.cu", "#include \"device.h\"\n");
     let build = |archs| build_script_of(&checkout, "square.sm_80", archs);
-    for (archs, chosen) in [("75,80,90", "compute_80 "), ("52,100,90", "compute_90 ")] {
+    for (archs, expected) in [("75,80,90", "compute_80 "), ("52,100,90", "compute_90 ")] {
         succeed(build(archs));
-        assert_has(&checkout.read("out/square.sm_80.ptx"), &[chosen]);
+        assert_has(&checkout.read("out/square.sm_80.ptx"), &[expected]);
     }
     assert_has(
         &fail(build("52,75")),
         &[
-            "error: kernels/square.sm_80.cu is for sm_80, which NVRTC 13.1",
-            "does not know: install a newer CUDA toolkit, or clang:  ",
+            "error: kernels/square.sm_80.cu requires sm_80, which NVRTC 13.1",
+            "does not support: install a newer CUDA Toolkit, or clang:  ",
         ],
     );
 }
 
 #[test]
-fn it_compiles_for_hopper_alone_where_a_kernel_asks_for_that() {
+fn hopper_kernels_are_compiled_for_hopper_only() {
     let checkout = Checkout::new();
     checkout.write("kernels/square.sm_90a.cu", "#include \"device.h\"\n");
     let build = |archs| build_script_of(&checkout, "square.sm_90a", archs);
@@ -98,12 +98,12 @@ fn it_compiles_for_hopper_alone_where_a_kernel_asks_for_that() {
     assert_has(&checkout.read("out/square.sm_90a.ptx"), &["compute_90a "]);
     assert_has(
         &fail(build("75,100")),
-        &["error: kernels/square.sm_90a.cu is for sm_90a, which NVRTC 13.1"],
+        &["error: kernels/square.sm_90a.cu requires sm_90a, which NVRTC 13.1"],
     );
 }
 
 #[test]
-fn its_warnings_and_errors_are_passed_on() {
+fn warnings_and_errors_are_passed_on() {
     let checkout = Checkout::new();
     checkout.edit("kernels/square.cu", "*x *= *x", "dubious");
     assert_has(
@@ -126,17 +126,20 @@ fn its_warnings_and_errors_are_passed_on() {
     checkout.edit("kernels/square.cu", "crash", "\0");
     assert_has(
         &fail(build_script(&checkout, "52")),
-        &["cannot compile kernels/square.cu:\n", "zero byte"],
+        &["cannot compile kernels/square.cu:\n", "NUL byte"],
     );
 }
 
 #[test]
-fn an_nvrtc_that_will_not_do_is_named_with_the_reason() {
+fn an_unusable_nvrtc_is_reported_with_the_reason() {
     let checkout = Checkout::new();
     for archs in ["", "35,50"] {
         assert_has(
             &fail(build_script(&checkout, archs)),
-            &["it compiles for no GPU that runs kernels", "Install clang:"],
+            &[
+                "it supports none of the kernels' GPU architectures",
+                "Install clang:",
+            ],
         );
     }
     let mut other = build_script(&checkout, "52");

@@ -1,10 +1,10 @@
-//! Runs launches that a file lists, one after the other, each with memory of its own.
+//! Runs the launches listed in a file one after the other, each with buffers of its own.
 //!
 //!     cargo run -p launches -- plan.json
 //!
-//! prints a line of JSON for each: a hash of what each of its buffers holds in the end, and on the
-//! simulator what was counted, by Nsight Compute's names. How the file is written is in `plan.rs`;
-//! `scripts/held-out` writes one.
+//! prints one line of JSON per launch: a hash of each buffer's final contents, and on the simulator the
+//! counters under Nsight Compute's names. `plan.rs` defines the file's format; `scripts/held-out` writes such
+//! a file.
 
 mod plan;
 mod run;
@@ -14,17 +14,17 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Runs launches that a file lists, on the GPU or the simulator.
+/// Runs the launches listed in a file, on the GPU or the simulator.
 #[derive(Debug, Parser)]
 struct Flags {
-    /// The file: JSON, as crates/machinery/launches/src/plan.rs says
+    /// The file: JSON in the format defined by crates/machinery/launches/src/plan.rs
     plan: PathBuf,
-    /// Only the launches of this name
+    /// Run only the launches with this label
     #[arg(long, value_name = "LABEL")]
     only: Option<String>,
 }
 
 fn main() -> ExitCode {
     let flags = Flags::parse();
-    common::error::exit(run::all(&flags.plan, flags.only.as_deref()))
+    common::error::exit(run::run_all(&flags.plan, flags.only.as_deref()))
 }

@@ -1,4 +1,4 @@
-//! What a file of launches says.
+//! The file format of the list of launches.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,17 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Launch {
-    /// By what it is told from others.
+    /// A unique label.
     pub label: String,
-    /// The file of the kernel's PTX, seen from the plan's folder.
+    /// The file with the kernel's PTX, relative to the plan's directory.
     pub ptx: PathBuf,
     /// The kernel's name.
     pub kernel: String,
-    /// Blocks.
+    /// Number of blocks.
     pub grid: [u32; 3],
-    /// Threads a block.
+    /// Threads per block.
     pub block: [u32; 3],
-    /// Bytes of dynamic shared memory a block.
+    /// Bytes of dynamic shared memory per block.
     #[serde(default)]
     pub shared: u32,
     /// The kernel's arguments.
@@ -32,33 +32,34 @@ pub struct Launch {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Argument {
-    /// The address of a buffer of its own.
+    /// The address of a new buffer.
     Buffer(Buffer),
-    /// A number of four bytes.
+    /// A 32-bit integer.
     Word(u32),
-    /// A number of eight bytes.
+    /// A 64-bit integer.
     Long(u64),
-    /// A number with a fraction, of four bytes.
+    /// A 32-bit floating-point number.
     Float(f32),
 }
 
-/// Memory on the device.
+/// A buffer in device memory.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Buffer {
-    /// How many elements it has.
+    /// Number of elements.
     pub count: usize,
-    /// Of what kind they are.
-    pub of: Element,
-    /// Elements are numbers from 0 to below this; all are 0 where it is 0.
+    /// The type of the elements.
+    #[serde(rename = "of")]
+    pub element: Element,
+    /// The exclusive upper limit of the random elements; 0 for a buffer of zeros.
     #[serde(default)]
     pub below: u32,
-    /// Which numbers are drawn.
+    /// The seed of the random elements.
     #[serde(default)]
     pub seed: u32,
 }
 
-/// Kinds of elements.
+/// Element types.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Element {
@@ -71,15 +72,15 @@ pub enum Element {
 }
 
 impl Buffer {
-    /// What is in it before the launch.
-    pub fn bytes(&self) -> Vec<u8> {
+    /// Returns the contents before the launch.
+    pub fn initial_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for index in 0..self.count {
             let number = match self.below {
                 0 => 0,
                 below => fill::bits(self.seed, index) % below,
             };
-            match self.of {
+            match self.element {
                 Element::U8 => bytes.push(number as u8),
                 Element::U16 => bytes.extend((number as u16).to_le_bytes()),
                 Element::U32 => bytes.extend(number.to_le_bytes()),
@@ -92,7 +93,7 @@ impl Buffer {
     }
 }
 
-/// The launches that a file lists.
+/// Reads the launches listed in a file.
 pub fn read(path: &Path) -> Result<Vec<Launch>> {
     let text = fs::read_to_string(path)
         .with_context(|| format!("cannot read the plan {}", path.display()))?;
@@ -105,17 +106,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_drawn_below_a_limit_and_differ_by_seed() {
-        let words = |seed| {
+    fn random_numbers_are_below_the_limit_and_depend_on_the_seed() {
+        let bytes_with_seed = |seed| {
             let buffer = Buffer {
                 count: 1000,
-                of: Element::U16,
+                element: Element::U16,
                 below: 7,
                 seed,
             };
-            buffer.bytes()
+            buffer.initial_bytes()
         };
-        let bytes = words(1);
+        let bytes = bytes_with_seed(1);
         assert_eq!(bytes.len(), 2000);
         let low = bytes.iter().step_by(2);
         let counts = (0..8).map(|n| low.clone().filter(|&&byte| byte == n).count());
@@ -125,17 +126,17 @@ mod tests {
             "{counts:?}"
         );
         assert!(bytes.iter().skip(1).step_by(2).all(|&byte| byte == 0));
-        assert_ne!(bytes, words(2));
+        assert_ne!(bytes, bytes_with_seed(2));
     }
 
     #[test]
-    fn without_a_limit_there_are_zeros() {
+    fn without_a_limit_the_buffer_is_zeroed() {
         let buffer = Buffer {
             count: 3,
-            of: Element::F64,
+            element: Element::F64,
             below: 0,
             seed: 5,
         };
-        assert_eq!(buffer.bytes(), [0; 24]);
+        assert_eq!(buffer.initial_bytes(), [0; 24]);
     }
 }

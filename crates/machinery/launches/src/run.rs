@@ -1,4 +1,4 @@
-//! Carries launches out with cust.
+//! Executes launches with cust.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -16,48 +16,49 @@ use sha2::{Digest as _, Sha256};
 
 use crate::plan::{self, Argument, Launch};
 
-/// What became of a launch.
+/// The record of a launch.
 #[derive(Debug, Serialize)]
 struct Outcome<'a> {
     label: &'a str,
     kernel: &'a str,
     grid: [u32; 3],
     block: [u32; 3],
-    /// A hash of what each buffer holds, in the order of the arguments.
+    /// A hash of each buffer's contents, in the order of the arguments.
     results: Vec<String>,
-    /// What the simulator counted; nothing on a GPU.
+    /// The simulator's counters; empty on a GPU.
     counters: BTreeMap<&'static str, u64>,
 }
 
-/// Runs the launches of a file, or only those of one name, and prints what became of them.
+/// Runs the launches in a file, or only those with the label `only`, and prints their records.
 ///
 /// # Errors
 ///
-/// Where the file is not a plan, a launch names what is not there, or CUDA says so.
-pub fn all(path: &Path, only: Option<&str>) -> Result<()> {
+/// Fails if the file is not a valid plan, a launch refers to a missing file or kernel, or a CUDA call fails.
+pub fn run_all(path: &Path, only: Option<&str>) -> Result<()> {
     let mut launches = plan::read(path)?;
     launches.retain(|launch| only.is_none_or(|name| launch.label == name));
     ensure!(
         !launches.is_empty(),
-        "there is no launch to run in {}",
+        "no launch to run in {}",
         path.display()
     );
-    let folder = path.parent().unwrap_or(Path::new(""));
+    let directory = path.parent().unwrap_or(Path::new(""));
     let _context: Context = cust::quick_init().context("cannot open the GPU")?;
     cuda_driver::profile(true);
     let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
     for launch in &launches {
-        let outcome = one(launch, folder, &stream).with_context(|| launch.label.clone())?;
+        let outcome =
+            run_launch(launch, directory, &stream).with_context(|| launch.label.clone())?;
         println!("{}", serde_json::to_string(&outcome)?);
     }
     Ok(())
 }
 
-fn one<'a>(launch: &'a Launch, folder: &Path, stream: &Stream) -> Result<Outcome<'a>> {
-    let path = folder.join(&launch.ptx);
+fn run_launch<'a>(launch: &'a Launch, directory: &Path, stream: &Stream) -> Result<Outcome<'a>> {
+    let path = directory.join(&launch.ptx);
     let ptx =
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    // So that Nsight Compute can name lines.
+    // Lets Nsight Compute report source lines.
     let options = [ModuleJitOption::GenerateLineInfo(true)];
     let module = Module::from_ptx(ptx, &options).context("cannot load the module")?;
     let function = module
@@ -69,23 +70,25 @@ fn one<'a>(launch: &'a Launch, folder: &Path, stream: &Stream) -> Result<Outcome
     for argument in &launch.arguments {
         values.push(match argument {
             Argument::Buffer(buffer) => {
-                let buffer = DeviceBuffer::from_slice(&buffer.bytes())
+                let buffer = DeviceBuffer::from_slice(&buffer.initial_bytes())
                     .context("cannot allocate memory on the GPU")?;
                 buffers.push(buffer);
-                buffers.last().map_or(0, |it| it.as_device_ptr().as_raw())
+                buffers
+                    .last()
+                    .map_or(0, |buffer| buffer.as_device_ptr().as_raw())
             }
             Argument::Word(word) => u64::from(*word),
             Argument::Long(long) => *long,
             Argument::Float(float) => u64::from(float.to_bits()),
         });
     }
-    let places: Vec<*mut c_void> = values.iter_mut().map(|v| (&raw mut *v).cast()).collect();
+    let argument_pointers: Vec<*mut c_void> =
+        values.iter_mut().map(|v| (&raw mut *v).cast()).collect();
     let [grid, block] = [launch.grid, launch.block].map(|[x, y, z]| (x, y, z));
-    // SAFETY: each place has the eight bytes of an argument, of which a kernel takes the first four
-    // where it wants no more. What a kernel does with memory is its author's; the driver ends one that
-    // goes too far, and only the device's memory is at stake.
-    unsafe { stream.launch(&function, grid, block, launch.shared, &places) }
-        .context("the kernel does not start")?;
+    // SAFETY: each pointer refers to eight bytes, of which a 32-bit parameter reads the first four. An invalid
+    // access by the kernel can only affect device memory, and the driver ends such a launch.
+    unsafe { stream.launch(&function, grid, block, launch.shared, &argument_pointers) }
+        .context("cannot launch the kernel")?;
     stream.synchronize().context("the kernel failed")?;
 
     let mut results = Vec::new();

@@ -1,4 +1,4 @@
-//! The real program, on the simulator.
+//! Runs the real program on the simulator.
 
 use std::fs;
 use std::path::Path;
@@ -34,11 +34,11 @@ fn plan(label: &str, kernel: &str, more: u32) -> String {
     )
 }
 
-fn run(folder: &Path, text: &str, arguments: &[&str]) -> Output {
-    fs::write(folder.join("kernels.ptx"), PTX).expect("a file");
-    fs::write(folder.join("plan.json"), text).expect("a file");
+fn run(directory: &Path, text: &str, arguments: &[&str]) -> Output {
+    fs::write(directory.join("kernels.ptx"), PTX).expect("a file");
+    fs::write(directory.join("plan.json"), text).expect("a file");
     Command::new(env!("CARGO_BIN_EXE_launches"))
-        .arg(folder.join("plan.json"))
+        .arg(directory.join("plan.json"))
         .args(arguments)
         .env("CUDA_BACKEND", "sim")
         .env_remove("CUDA_SIM_DEVICE")
@@ -53,13 +53,17 @@ fn lines(output: &Output) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn each_launch_is_counted_and_what_it_leaves_is_told() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (one, other) = (plan("one", "twice", 0), plan("other", "twice", 1));
-    let output = run(folder.path(), &format!("[{one}, {other}, {one}]"), &[]);
-    let told = lines(&output);
-    assert_eq!(told.len(), 3, "{output:?}");
-    let counter = |name: &str| told[0]["counters"][name].as_u64();
+fn each_launch_has_counters_and_a_hash_of_its_results() {
+    let directory = tempfile::tempdir().expect("a folder");
+    let (first, second) = (plan("one", "twice", 0), plan("other", "twice", 1));
+    let output = run(
+        directory.path(),
+        &format!("[{first}, {second}, {first}]"),
+        &[],
+    );
+    let records = lines(&output);
+    assert_eq!(records.len(), 3, "{output:?}");
+    let counter = |name: &str| records[0]["counters"][name].as_u64();
     assert_eq!(
         counter("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"),
         Some(2)
@@ -68,27 +72,27 @@ fn each_launch_is_counted_and_what_it_leaves_is_told() {
         counter("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"),
         Some(8)
     );
-    // What goes in is the same each time, and so is what comes out.
-    assert_eq!(told[0]["results"], told[2]["results"]);
-    assert_eq!(told[0]["results"][0], told[1]["results"][0]);
-    assert_ne!(told[0]["results"][1], told[1]["results"][1]);
+    // Equal inputs produce equal results.
+    assert_eq!(records[0]["results"], records[2]["results"]);
+    assert_eq!(records[0]["results"][0], records[1]["results"][0]);
+    assert_ne!(records[0]["results"][1], records[1]["results"][1]);
     let output = run(
-        folder.path(),
-        &format!("[{one}, {other}]"),
+        directory.path(),
+        &format!("[{first}, {second}]"),
         &["--only", "other"],
     );
     assert_eq!(lines(&output)[0]["label"], "other");
 }
 
 #[test]
-fn what_is_not_there_is_said() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let right = plan("one", "twice", 0);
-    for (text, arguments, wanted) in [
+fn invalid_plans_are_reported() {
+    let directory = tempfile::tempdir().expect("a folder");
+    let valid = plan("one", "twice", 0);
+    for (text, arguments, expected) in [
         ("[]".to_owned(), &[][..], "no launch to run"),
         ("[1]".to_owned(), &[][..], "not a list of launches"),
         (
-            format!("[{right}]"),
+            format!("[{valid}]"),
             &["--only", "two"][..],
             "no launch to run",
         ),
@@ -98,23 +102,23 @@ fn what_is_not_there_is_said() {
             "no kernel thrice",
         ),
         (
-            format!("[{}]", right.replace("kernels.ptx", "none.ptx")),
+            format!("[{}]", valid.replace("kernels.ptx", "none.ptx")),
             &[][..],
             "none.ptx",
         ),
         (
-            format!("[{}]", right.replace("u32\"", "u33\"")),
+            format!("[{}]", valid.replace("u32\"", "u33\"")),
             &[][..],
             "not a list of launches",
         ),
     ] {
-        let output = run(folder.path(), &text, arguments);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains(wanted), "{said}");
+        let output = run(directory.path(), &text, arguments);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.contains(expected), "{stderr}");
     }
     let missing = Command::new(env!("CARGO_BIN_EXE_launches"))
-        .arg(folder.path().join("nothing.json"))
+        .arg(directory.path().join("nothing.json"))
         .env("CUDA_BACKEND", "sim")
         .output()
         .expect("the program starts");

@@ -1,20 +1,20 @@
-//! The functions that have no error: each result is what Rust's own library gives, bit by bit.
+//! Functions without error, whose results equal those of Rust's library bit by bit.
 
 use anyhow::Result;
 
-use crate::machine::Machine;
+use crate::device::Device;
 use crate::points;
 
-/// A result that is not what it should be.
+/// A result that differs from the expected one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wrong {
+pub struct WrongResult {
     pub function: String,
     pub arguments: Vec<f64>,
     pub result: f64,
     pub expected: f64,
 }
 
-/// A function of one number or several, and what it is in Rust.
+/// A function and its implementations in Rust.
 struct Exact {
     name: &'static str,
     arity: usize,
@@ -22,7 +22,7 @@ struct Exact {
     double: fn(&[f64]) -> f64,
 }
 
-/// The same for both formats.
+/// Defines the functions for both formats.
 macro_rules! exact {
     ($($name:literal $arity:literal: |$x:ident| $value:expr;)*) => {
         [$(Exact {
@@ -34,19 +34,19 @@ macro_rules! exact {
     };
 }
 
-/// A number of either format as a double.
-trait Wide {
-    fn wide(self) -> f64;
+/// Conversion of either format to double.
+trait ToDouble {
+    fn to_double(self) -> f64;
 }
 
-impl Wide for f32 {
-    fn wide(self) -> f64 {
+impl ToDouble for f32 {
+    fn to_double(self) -> f64 {
         self.into()
     }
 }
 
-impl Wide for f64 {
-    fn wide(self) -> f64 {
+impl ToDouble for f64 {
+    fn to_double(self) -> f64 {
         self
     }
 }
@@ -59,10 +59,10 @@ const EXACT: [Exact; 30] = exact! {
     "rint" 1: |x| x[0].round_ties_even();
     "nearbyint" 1: |x| x[0].round_ties_even();
     "round" 1: |x| x[0].round();
-    "lrint" 1: |x| within(x[0].round_ties_even().wide()) as T;
-    "llrint" 1: |x| within(x[0].round_ties_even().wide()) as T;
-    "lround" 1: |x| within(x[0].round().wide()) as T;
-    "llround" 1: |x| within(x[0].round().wide()) as T;
+    "lrint" 1: |x| to_integer(x[0].round_ties_even().to_double()) as T;
+    "llrint" 1: |x| to_integer(x[0].round_ties_even().to_double()) as T;
+    "lround" 1: |x| to_integer(x[0].round().to_double()) as T;
+    "llround" 1: |x| to_integer(x[0].round().to_double()) as T;
     "sqrt" 1: |x| x[0].sqrt();
     "fmod" 2: |x| x[0] % x[1];
     "fdim" 2: |x| if x[0].is_nan() || x[1].is_nan() { T::NAN } else if x[0] > x[1] { x[0] - x[1] } else { 0.0 };
@@ -71,41 +71,42 @@ const EXACT: [Exact; 30] = exact! {
     "copysign" 2: |x| x[0].copysign(x[1]);
     "nextafter" 2: |x| if x[0].is_nan() || x[1].is_nan() { T::NAN } else if x[0] == x[1] { x[1] } else if x[0] < x[1] { x[0].next_up() } else { x[0].next_down() };
     "fma" 3: |x| x[0].mul_add(x[1], x[2]);
-    "remainder" 2: |x| nearest(x[0].wide(), x[1].wide()).0 as T;
-    "remquo" 2: |x| nearest(x[0].wide(), x[1].wide()).1 as T;
-    "frexp_first" 1: |x| parts(x[0].wide()).0 as T;
-    "frexp_second" 1: |x| parts(x[0].wide()).1 as T;
+    "remainder" 2: |x| ieee_remainder(x[0].to_double(), x[1].to_double()).0 as T;
+    "remquo" 2: |x| ieee_remainder(x[0].to_double(), x[1].to_double()).1 as T;
+    "frexp_first" 1: |x| frexp(x[0].to_double()).0 as T;
+    "frexp_second" 1: |x| frexp(x[0].to_double()).1 as T;
     "modf_first" 1: |x| if x[0].is_infinite() { (0.0 as T).copysign(x[0]) } else { (x[0] - x[0].trunc()).copysign(x[0]) };
     "modf_second" 1: |x| x[0].trunc();
-    "logb" 1: |x| if x[0] == 0.0 { T::NEG_INFINITY } else if x[0].is_finite() { (parts(x[0].wide()).1 - 1) as T } else { x[0].abs() };
-    "ilogb" 1: |x| if x[0].is_nan() || x[0] == 0.0 { i32::MIN as T } else if x[0].is_infinite() { i32::MAX as T } else { (parts(x[0].wide()).1 - 1) as T };
-    "ldexp" 2: |x| shifted(x[0].wide(), x[1].wide(), T::MANTISSA_DIGITS, T::MIN_EXP) as T;
-    "scalbn" 2: |x| shifted(x[0].wide(), x[1].wide(), T::MANTISSA_DIGITS, T::MIN_EXP) as T;
-    "scalbln" 2: |x| shifted(x[0].wide(), x[1].wide(), T::MANTISSA_DIGITS, T::MIN_EXP) as T;
+    "logb" 1: |x| if x[0] == 0.0 { T::NEG_INFINITY } else if x[0].is_finite() { (frexp(x[0].to_double()).1 - 1) as T } else { x[0].abs() };
+    "ilogb" 1: |x| if x[0].is_nan() || x[0] == 0.0 { i32::MIN as T } else if x[0].is_infinite() { i32::MAX as T } else { (frexp(x[0].to_double()).1 - 1) as T };
+    "ldexp" 2: |x| scale_by_power(x[0].to_double(), x[1].to_double(), T::MANTISSA_DIGITS, T::MIN_EXP) as T;
+    "scalbn" 2: |x| scale_by_power(x[0].to_double(), x[1].to_double(), T::MANTISSA_DIGITS, T::MIN_EXP) as T;
+    "scalbln" 2: |x| scale_by_power(x[0].to_double(), x[1].to_double(), T::MANTISSA_DIGITS, T::MIN_EXP) as T;
 };
 
-/// The functions, as their doubles are called; what has two results is there once.
+/// Returns the names of the double functions; functions with two results are listed once.
 pub fn names() -> Vec<&'static str> {
-    let all = EXACT.iter().map(|exact| exact.name);
-    all.filter(|name| !name.ends_with("_second"))
+    let names = EXACT.iter().map(|exact| exact.name);
+    names
+        .filter(|name| !name.ends_with("_second"))
         .map(|name| name.strip_suffix("_first").unwrap_or(name))
         .collect()
 }
 
-/// A whole number as a GPU converts it: the nearest that there is; of NaN the smallest.
-fn within(x: f64) -> i64 {
+/// Converts to an integer like a GPU: out-of-range values saturate, and NaN becomes the smallest integer.
+fn to_integer(x: f64) -> i64 {
     if x.is_nan() { i64::MIN } else { x as i64 }
 }
 
-/// A number as one from 1/2 to 1 times a power of two.
-fn parts(x: f64) -> (f64, i32) {
+/// Splits a number into a mantissa in [1/2, 1) and a power of two.
+fn frexp(x: f64) -> (f64, i32) {
     if x == 0.0 || !x.is_finite() {
         return (x, 0);
     }
     let exponent = |x: f64| (x.to_bits() >> 52 & 0x7ff) as i32 - 1022;
     match x.is_subnormal() {
         true => {
-            let (mantissa, power) = parts(x * 2f64.powi(64));
+            let (mantissa, power) = frexp(x * 2f64.powi(64));
             (mantissa, power - 64)
         }
         false => (
@@ -115,8 +116,8 @@ fn parts(x: f64) -> (f64, i32) {
     }
 }
 
-/// What is left of x when the nearest whole multiple of y is taken off, and the last three bits of which it was.
-fn nearest(x: f64, y: f64) -> (f64, i32) {
+/// Returns the IEEE remainder of x / y, and the last three bits of the quotient with its sign.
+fn ieee_remainder(x: f64, y: f64) -> (f64, i32) {
     if x.is_nan() || y.is_nan() || x.is_infinite() || y == 0.0 {
         return (f64::NAN, 0);
     }
@@ -124,76 +125,85 @@ fn nearest(x: f64, y: f64) -> (f64, i32) {
         return (x, 0);
     }
     let (a, b) = (x.abs(), y.abs());
-    // Eight of them: its quotient has the bits that are asked for. Where eight are too many, there are fewer.
-    let rest8 = if b * 8.0 < f64::INFINITY {
+    // The quotient of the remainder by 8 y has the required bits. If 8 y overflows, the quotient is small
+    // anyway.
+    let remainder8 = if b * 8.0 < f64::INFINITY {
         a % (b * 8.0)
     } else {
         a
     };
-    let mut rest = rest8 % b;
-    let mut count = ((rest8 - rest) / b).round() as i32;
-    if rest > b - rest || (rest == b - rest && count % 2 == 1) {
-        rest = -(b - rest);
+    let mut remainder = remainder8 % b;
+    let mut count = ((remainder8 - remainder) / b).round() as i32;
+    if remainder > b - remainder || (remainder == b - remainder && count % 2 == 1) {
+        remainder = -(b - remainder);
         count += 1;
     }
     let count = (count & 7) * if (x < 0.0) == (y < 0.0) { 1 } else { -1 };
-    (if x.is_sign_negative() { -rest } else { rest }, count)
+    (
+        if x.is_sign_negative() {
+            -remainder
+        } else {
+            remainder
+        },
+        count,
+    )
 }
 
-/// x times a power of two, rounded once to a format of so many digits and such a least exponent.
-fn shifted(x: f64, by: f64, digits: u32, least: i32) -> f64 {
-    let by = by.clamp(-1e5, 1e5) as i32;
-    let (mantissa, power) = parts(x);
+/// Multiplies x by a power of two, rounding once to the given precision and minimum exponent.
+fn scale_by_power(x: f64, power_of_two: f64, mantissa_digits: u32, min_exponent: i32) -> f64 {
+    let power_of_two = power_of_two.clamp(-1e5, 1e5) as i32;
+    let (mantissa, power) = frexp(x);
     if mantissa == 0.0 || !mantissa.is_finite() {
         return x;
     }
-    let power = i64::from(power) + i64::from(by);
-    // The place of the last digit that the result has.
-    let last = (power - i64::from(digits)).max(i64::from(least) - i64::from(digits));
-    let shift = power - last;
+    let power = i64::from(power) + i64::from(power_of_two);
+    // The exponent of the result's last digit.
+    let last_exponent = (power - i64::from(mantissa_digits))
+        .max(i64::from(min_exponent) - i64::from(mantissa_digits));
+    let shift = power - last_exponent;
     if shift < -1 {
         return 0f64.copysign(x);
     }
     if power > 1100 {
         return f64::INFINITY.copysign(x);
     }
-    let whole = (mantissa * 2f64.powi(shift as i32)).round_ties_even();
-    // In two steps, of which neither loses anything.
-    let half = last / 2;
-    whole * 2f64.powi(half as i32) * 2f64.powi((last - half) as i32)
+    let scaled = (mantissa * 2f64.powi(shift as i32)).round_ties_even();
+    // In two exact steps, because the power itself may not be representable.
+    let half_exponent = last_exponent / 2;
+    scaled * 2f64.powi(half_exponent as i32) * 2f64.powi((last_exponent - half_exponent) as i32)
 }
 
-/// Every result that is not right, of about so many points of each function; and how many were compared.
+/// Returns every wrong result at about `count` points per function, and the number of results compared.
 pub fn measure(
-    floats: &mut Machine,
-    doubles: &mut Machine,
+    floats: &mut Device,
+    doubles: &mut Device,
     count: usize,
-) -> Result<(Vec<Wrong>, usize)> {
+) -> Result<(Vec<WrongResult>, usize)> {
     let (mut wrong, mut compared) = (Vec::new(), 0);
     for exact in &EXACT {
-        let narrow = points::of_floats(count, exact.arity);
-        // NaN is no whole number: what it is converted to, the language leaves open.
-        let is_shift = matches!(exact.name, "ldexp" | "scalbn" | "scalbln");
-        let narrow: Vec<f32> = match is_shift {
-            true => narrow
+        let float_arguments = points::float_arguments(count, exact.arity);
+        // The conversion of a NaN to an integer exponent is undefined behaviour in C++.
+        let takes_exponent = matches!(exact.name, "ldexp" | "scalbn" | "scalbln");
+        let float_arguments: Vec<f32> = match takes_exponent {
+            true => float_arguments
                 .chunks(2)
                 .filter(|pair| !pair[1].is_nan())
                 .flatten()
                 .copied()
                 .collect(),
-            false => narrow,
+            false => float_arguments,
         };
-        let wide: Vec<f64> = narrow.iter().map(|&x| spread(x)).collect();
+        let wide_arguments: Vec<f64> = float_arguments.iter().map(|&x| widen(x)).collect();
         let name = match exact.name.split_once('_') {
-            Some((name, which)) => format!("{name}f_{which}"),
+            Some((name, part)) => format!("{name}f_{part}"),
             None => format!("{}f", exact.name),
         };
-        let singles = floats.evaluate(&name, &narrow, exact.arity)?;
-        for (arguments, result) in narrow.chunks(exact.arity).zip(singles) {
+        let float_results = floats.evaluate(&name, &float_arguments, exact.arity)?;
+        for (arguments, result) in float_arguments.chunks(exact.arity).zip(float_results) {
             let expected = (exact.single)(arguments);
             compared += 1;
-            if !same(result.into(), expected.into(), exact.name) {
-                wrong.push(Wrong {
+            if !is_same(result.into(), expected.into(), exact.name) {
+                wrong.push(WrongResult {
                     function: name.clone(),
                     arguments: arguments.iter().map(|&x| x.into()).collect(),
                     result: result.into(),
@@ -201,12 +211,12 @@ pub fn measure(
                 });
             }
         }
-        let results = doubles.evaluate(exact.name, &wide, exact.arity)?;
-        for (arguments, result) in wide.chunks(exact.arity).zip(results) {
+        let results = doubles.evaluate(exact.name, &wide_arguments, exact.arity)?;
+        for (arguments, result) in wide_arguments.chunks(exact.arity).zip(results) {
             let expected = (exact.double)(arguments);
             compared += 1;
-            if !same(result, expected, exact.name) {
-                wrong.push(Wrong {
+            if !is_same(result, expected, exact.name) {
+                wrong.push(WrongResult {
                     function: exact.name.into(),
                     arguments: arguments.to_vec(),
                     result,
@@ -218,23 +228,23 @@ pub fn measure(
     Ok((wrong, compared))
 }
 
-/// A double of more digits and a larger range than the float that it is drawn from; small ones stay as they are,
-/// so that there are halves and whole numbers.
-fn spread(x: f32) -> f64 {
+/// Widens a float to a double with more digits and a larger range. Every fourth number is unchanged, so that
+/// halves and integers occur.
+fn widen(x: f32) -> f64 {
     let wide = f64::from(x);
     if x.to_bits().is_multiple_of(4) || !x.is_finite() {
         return wide;
     }
-    let more = wide * (1.0 + f64::from(x.to_bits() % 1021) * 2f64.powi(-40));
-    if x.to_bits() % 4 == 1 && more.abs() > 1e20 {
-        more.powi(7)
+    let widened = wide * (1.0 + f64::from(x.to_bits() % 1021) * 2f64.powi(-40));
+    if x.to_bits() % 4 == 1 && widened.abs() > 1e20 {
+        widened.powi(7)
     } else {
-        more
+        widened
     }
 }
 
-/// The larger of 0 and -0 may be either.
-fn same(a: f64, b: f64, name: &str) -> bool {
-    let zeros = matches!(name, "fmax" | "fmin") && a == 0.0 && b == 0.0;
-    zeros || a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
+/// Returns true if the results are identical. `fmax` and `fmin` may return either zero for 0 and -0.
+fn is_same(a: f64, b: f64, name: &str) -> bool {
+    let both_zero = matches!(name, "fmax" | "fmin") && a == 0.0 && b == 0.0;
+    both_zero || a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
 }

@@ -1,40 +1,40 @@
-//! Which functions there are, and how large their errors may be: the CUDA C++ Programming Guide's tables,
-//! "Mathematical Functions", of CUDA 12.
+//! The functions and their maximum errors, from the tables in "Mathematical Functions" of the CUDA C++
+//! Programming Guide for CUDA 12.
 
-/// A function that both formats have; a float's has an f behind its name.
+/// A function in both formats. The name of the float version has an `f` appended.
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
     pub name: &'static str,
-    /// How many numbers it takes.
+    /// Number of arguments.
     pub arity: usize,
     pub single: Bound,
     pub double: Bound,
-    /// Where the bound holds.
+    /// The arguments to which the bounds apply.
     pub range: Range,
 }
 
-/// How far a result may be from the correctly rounded one.
+/// The maximum difference from the correctly rounded result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
-    /// So many of that one's last digits.
+    /// In units in the last place (ulp).
     Ulps(u64),
-    /// So much.
+    /// As an absolute difference.
     Absolute(f64),
-    /// Nothing is documented.
+    /// Not documented.
     Unknown,
 }
 
-/// The arguments for which something is documented.
+/// The arguments for which errors are documented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Range {
     All,
-    /// Smaller than 8 in magnitude.
+    /// Magnitudes below 8.
     Near,
-    /// From 8 in magnitude on.
+    /// Magnitudes of at least 8.
     Far,
-    /// Not where lgamma has its zeros below 0.
+    /// All except the interval with the negative zeros of lgamma.
     WithoutZeros,
-    /// An order and a number that is larger.
+    /// Pairs of an order and a sufficiently larger number.
     Order,
 }
 
@@ -51,7 +51,7 @@ impl Range {
     }
 }
 
-/// For how many arguments: what the constants below take.
+/// Describes a function with errors in ulp.
 const fn ulps(name: &'static str, arity: usize, single: u64, double: u64) -> Function {
     Function {
         name,
@@ -62,11 +62,11 @@ const fn ulps(name: &'static str, arity: usize, single: u64, double: u64) -> Fun
     }
 }
 
-const fn within(function: Function, range: Range) -> Function {
+const fn with_range(function: Function, range: Range) -> Function {
     Function { range, ..function }
 }
 
-/// An error that is not counted in digits, of the waves far from 0.
+/// Describes a function with absolute errors: Bessel functions far from 0.
 const fn absolute(name: &'static str, arity: usize, range: Range) -> Function {
     Function {
         name,
@@ -87,7 +87,7 @@ const fn unknown(name: &'static str, arity: usize) -> Function {
     }
 }
 
-/// All of them that have an error.
+/// All functions with an error.
 pub const FUNCTIONS: [Function; 61] = [
     ulps("exp", 1, 2, 1),
     ulps("exp2", 1, 2, 1),
@@ -136,12 +136,12 @@ pub const FUNCTIONS: [Function; 61] = [
     ulps("erfcinv", 1, 4, 6),
     ulps("normcdf", 1, 5, 5),
     ulps("normcdfinv", 1, 5, 8),
-    within(ulps("lgamma", 1, 6, 4), Range::WithoutZeros),
+    with_range(ulps("lgamma", 1, 6, 4), Range::WithoutZeros),
     ulps("tgamma", 1, 5, 10),
-    within(ulps("j0", 1, 9, 7), Range::Near),
-    within(ulps("j1", 1, 9, 7), Range::Near),
-    within(ulps("y0", 1, 9, 7), Range::Near),
-    within(ulps("y1", 1, 9, 7), Range::Near),
+    with_range(ulps("j0", 1, 9, 7), Range::Near),
+    with_range(ulps("j1", 1, 9, 7), Range::Near),
+    with_range(ulps("y0", 1, 9, 7), Range::Near),
+    with_range(ulps("y1", 1, 9, 7), Range::Near),
     absolute("j0", 1, Range::Far),
     absolute("j1", 1, Range::Far),
     absolute("y0", 1, Range::Far),
@@ -153,7 +153,7 @@ pub const FUNCTIONS: [Function; 61] = [
 ];
 
 impl Function {
-    /// Its name in the table of doubles, and what it is listed as.
+    /// Returns the name in the table of doubles.
     pub fn label(&self) -> String {
         match self.range {
             Range::Far => format!("{}_far", self.name),
@@ -161,11 +161,11 @@ impl Function {
         }
     }
 
-    /// The kernel that calls it for floats: sincos_first is that of sincosf.
+    /// Returns the name of the kernel for floats: `sincosf_first` for `sincos_first`.
     pub fn single_name(&self) -> String {
         match self.name.split_once('_') {
-            Some((name, which @ ("first" | "second"))) => format!("{name}f_{which}"),
-            // norm3d and its like are norm3df.
+            Some((name, part @ ("first" | "second"))) => format!("{name}f_{part}"),
+            // norm3d and similar functions become norm3df.
             _ => format!("{}f", self.name),
         }
     }

@@ -1,9 +1,9 @@
-//! Arguments for the functions of floats: all over their range, and where they are special.
+//! Arguments for the float functions: random ones of all magnitudes, and special ones.
 
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
-/// Zero, infinity, NaN, the ends of the range, and what lies around whole numbers.
+/// Zero, infinity, NaN, the limits of the range, and neighbours of integers.
 const SPECIAL: [f32; 20] = [
     0.0,
     f32::INFINITY,
@@ -27,9 +27,9 @@ const SPECIAL: [f32; 20] = [
     105_615.0,
 ];
 
-/// About `count` arguments for each of `arity` places, one behind the other.
-pub fn of_floats(count: usize, arity: usize) -> Vec<f32> {
-    let mut numbers = Numbers(Pcg64Mcg::new(0x5eed));
+/// Returns about `count` tuples of `arity` arguments, concatenated.
+pub fn float_arguments(count: usize, arity: usize) -> Vec<f32> {
+    let mut random = RandomNumbers(Pcg64Mcg::new(0x5eed));
     let signed: Vec<f32> = SPECIAL.iter().flat_map(|&x| [x, -x]).collect();
     let mut points = Vec::new();
     match arity {
@@ -40,50 +40,50 @@ pub fn of_floats(count: usize, arity: usize) -> Vec<f32> {
                 .flat_map(|&x| signed.iter().map(move |&y| [x, y]));
             points.extend(pairs.flatten());
         }
-        // Which of more numbers is special is drawn.
+        // With three or more arguments, a random subset is special.
         _ => points.extend((0..60 * arity).map(|k| match k % 3 {
-            0 => signed[numbers.word() as usize % signed.len()],
-            _ => numbers.within(4.0),
+            0 => signed[random.bits() as usize % signed.len()],
+            _ => random.symmetric(4.0),
         })),
     }
     for point in 0..count {
-        let mut draw = || match point % 5 {
-            // Any bits are a number; these are of all sizes, evenly.
-            0 | 1 => f32::from_bits(numbers.word()),
-            2 => numbers.within(1.0),
-            3 => numbers.within(12.0),
-            _ => numbers.within(110.0),
+        let mut next = || match point % 5 {
+            // Every bit pattern is a float; the exponents are uniformly distributed.
+            0 | 1 => f32::from_bits(random.bits()),
+            2 => random.symmetric(1.0),
+            3 => random.symmetric(12.0),
+            _ => random.symmetric(110.0),
         };
-        points.extend((0..arity).map(|_| draw()));
+        points.extend((0..arity).map(|_| next()));
     }
     points
 }
 
-/// Orders from 2 to 128, and numbers: for the functions that take both.
-pub fn of_orders(count: usize) -> Vec<f32> {
-    let mut numbers = Numbers(Pcg64Mcg::new(0x5eed));
+/// Returns pairs of an order from 2 to 128 and a number, for functions that take both.
+pub fn order_arguments(count: usize) -> Vec<f32> {
+    let mut random = RandomNumbers(Pcg64Mcg::new(0x5eed));
     let mut pair = |point| {
         let order = if point % 3 == 0 {
             128
         } else {
-            2 + numbers.word() % 60
+            2 + random.bits() % 60
         };
-        [order as f32, numbers.within(300.0)]
+        [order as f32, random.symmetric(300.0)]
     };
     (0..count).flat_map(&mut pair).collect()
 }
 
-/// Numbers drawn at random, the same each time.
-struct Numbers(Pcg64Mcg);
+/// Pseudo-random numbers, the same in every run.
+struct RandomNumbers(Pcg64Mcg);
 
-impl Numbers {
-    fn word(&mut self) -> u32 {
+impl RandomNumbers {
+    fn bits(&mut self) -> u32 {
         self.0.next_u32()
     }
 
-    /// From -`most` to `most`.
-    fn within(&mut self, most: f32) -> f32 {
-        let unit = f64::from(self.word()) / f64::from(u32::MAX);
-        ((2.0 * unit - 1.0) * f64::from(most)) as f32
+    /// Returns a number between -`max` and `max`.
+    fn symmetric(&mut self, max: f32) -> f32 {
+        let unit = f64::from(self.bits()) / f64::from(u32::MAX);
+        ((2.0 * unit - 1.0) * f64::from(max)) as f32
     }
 }

@@ -1,81 +1,74 @@
-//! The table of what was measured, as Markdown.
+//! The measured errors as a Markdown table.
 
 use anyhow::Result;
 use std::fmt::Write as _;
 
-use crate::double::{self, Known};
+use crate::device::Device;
+use crate::double_error::{self, ReferenceValues};
 use crate::exact;
+use crate::float_error;
 use crate::functions::{Bound, FUNCTIONS, Function, Range};
-use crate::machine::Machine;
-use crate::single;
-use crate::ulps::Measured;
+use crate::ulps::ErrorStatistics;
 use std::collections::BTreeMap;
 
-/// A function and what was measured of it.
+/// A function and its measured errors.
 pub struct Row {
     pub function: Function,
-    pub single: Measured,
-    pub double: Option<Measured>,
+    pub single: ErrorStatistics,
+    pub double: Option<ErrorStatistics>,
 }
 
-/// Measures all functions, floats at about so many points.
-pub fn all(table: &BTreeMap<String, Known>, count: usize) -> Result<Vec<Row>> {
-    let (mut floats, mut doubles) = (Machine::single()?, Machine::double()?);
+/// Measures all functions, floats at about `count` points.
+pub fn measure_all(table: &BTreeMap<String, ReferenceValues>, count: usize) -> Result<Vec<Row>> {
+    let (mut floats, mut doubles) = (Device::single()?, Device::double()?);
     FUNCTIONS
         .iter()
         .map(|function| {
             Ok(Row {
                 function: *function,
-                single: single::measure(&mut floats, &mut doubles, function, count)?,
-                double: double::measure(&mut doubles, table, function)?,
+                single: float_error::measure(&mut floats, &mut doubles, function, count)?,
+                double: double_error::measure(&mut doubles, table, function)?,
             })
         })
         .collect()
 }
 
 impl Row {
-    /// What is not as documented, in words.
-    pub fn complaints(&self) -> Vec<String> {
+    /// Describes results that violate the documented bounds.
+    pub fn violations(&self) -> Vec<String> {
         let name = self.function.single_name();
-        let mut all = complaints(&name, &self.single, self.function.single);
-        if let Some(measured) = &self.double {
-            all.extend(complaints(
-                self.function.name,
-                measured,
-                self.function.double,
-            ));
+        let mut list = violations(&name, &self.single, self.function.single);
+        if let Some(error) = &self.double {
+            list.extend(violations(self.function.name, error, self.function.double));
         }
-        all
+        list
     }
 }
 
-fn complaints(name: &str, measured: &Measured, bound: Bound) -> Vec<String> {
-    if measured.keeps(bound) {
+fn violations(name: &str, error: &ErrorStatistics, bound: Bound) -> Vec<String> {
+    if error.is_within(bound) {
         return Vec::new();
     }
-    let told = |what: &str, (arguments, result, expected): &(Vec<f64>, f64, f64)| {
-        format!("{name}{arguments:?} is {result:e}, not {expected:e}: {what}")
+    let describe = |reason: &str, (arguments, result, expected): &(Vec<f64>, f64, f64)| {
+        format!("{name}{arguments:?} is {result:e}, expected {expected:e}: {reason}")
     };
-    let mut all: Vec<String> = measured
+    let mut list: Vec<String> = error
         .wrong
         .iter()
         .take(5)
-        .map(|case| told("no distance", case))
+        .map(|case| describe("wrong kind of number", case))
         .collect();
-    if let Some(worst) = &measured.worst {
-        let what = format!(
-            "{} ulps, {:.2e}; {bound:?}",
-            measured.ulps, measured.absolute
-        );
-        all.push(told(&what, worst));
+    if let Some(worst) = &error.worst {
+        let reason = format!("{} ulps, {:.2e}; {bound:?}", error.ulps, error.absolute);
+        list.push(describe(&reason, worst));
     }
-    if measured.count == 0 {
-        all.push(format!("{name}: nothing was measured"));
+    if error.count == 0 {
+        list.push(format!("{name}: no result was compared"));
     }
-    all
+    list
 }
 
-/// The table.
+/// Formats the table.
 pub fn markdown(rows: &[Row]) -> String {
     let mut text = String::from(
         "| Function | Range | float: documented | float: measured | double: documented | double: measured |\n\
@@ -83,13 +76,14 @@ pub fn markdown(rows: &[Row]) -> String {
     );
     for row in rows {
         let Function { single, double, .. } = row.function;
-        let measured = |measured: &Measured, bound| match bound {
-            Bound::Absolute(_) => format!("{:.1e} absolute", measured.absolute),
-            Bound::Ulps(_) | Bound::Unknown => measured.ulps.to_string(),
+        let format_error = |error: &ErrorStatistics, bound| match bound {
+            Bound::Absolute(_) => format!("{:.1e} absolute", error.absolute),
+            Bound::Ulps(_) | Bound::Unknown => error.ulps.to_string(),
         };
-        let doubles = row.double.as_ref();
-        let doubles = doubles.map_or("-".into(), |found| measured(found, double));
-        let singles = measured(&row.single, single);
+        let double_error = row.double.as_ref();
+        let double_error_text =
+            double_error.map_or("-".into(), |error| format_error(error, double));
+        let float_error_text = format_error(&row.single, single);
         let name = row.function.name.replacen("_first", ", sine", 1);
         let name = name.replacen("_second", ", cosine", 1);
         let (range, single, double) = (
@@ -99,25 +93,25 @@ pub fn markdown(rows: &[Row]) -> String {
         );
         let _ = writeln!(
             text,
-            "| {name} | {range} | {single} | {singles} | {double} | {doubles} |"
+            "| {name} | {range} | {single} | {float_error_text} | {double} | {double_error_text} |"
         );
     }
     text
 }
 
-/// What is said of the functions without an error, of which so many results were compared.
-pub fn exact(compared: usize) -> String {
+/// Formats the note on the exact functions, of which `compared` results were checked.
+pub fn exact_note(compared: usize) -> String {
     let names = exact::names().join("`, `");
     format!(
-        "These have no error, and none was found in {compared} results: `{names}`; \
-         so have those of floats."
+        "These functions are exact, as are their float versions; no error was found in {compared} results: \
+         `{names}`."
     )
 }
 
 fn documented(bound: Bound) -> String {
     match bound {
-        Bound::Ulps(most) => most.to_string(),
-        Bound::Absolute(most) => format!("{most:.1e} absolute"),
+        Bound::Ulps(max) => max.to_string(),
+        Bound::Absolute(max) => format!("{max:.1e} absolute"),
         Bound::Unknown => "-".into(),
     }
 }
@@ -126,8 +120,8 @@ fn range(range: Range) -> &'static str {
     match range {
         Range::All => "all",
         Range::Near => "below 8",
-        Range::Far => "from 8 on",
-        Range::WithoutZeros => "not -23.0001 to -2.2637",
+        Range::Far => "8 and above",
+        Range::WithoutZeros => "except -23.0001 to -2.2637",
         Range::Order => "above 1.5 n",
     }
 }

@@ -1,24 +1,24 @@
-//! How far two numbers are apart.
+//! Errors in units in the last place (ulp).
 
 use crate::functions::Bound;
 
-/// What was measured of a function.
+/// The measured errors of a function.
 #[derive(Clone, Debug, Default)]
-pub struct Measured {
-    /// How many results were compared.
+pub struct ErrorStatistics {
+    /// Number of results compared.
     pub count: usize,
-    /// The largest distance from the correctly rounded results in the last digit, and where it was met.
+    /// The largest distance from a correctly rounded result, in ulp.
     pub ulps: u64,
-    /// The largest difference.
+    /// The largest absolute difference.
     pub absolute: f64,
-    /// Arguments, result, and what it should be, of the worst.
+    /// The arguments, the result and the expected result of the worst case.
     pub worst: Option<(Vec<f64>, f64, f64)>,
-    /// Results that are no number where one should be, or the other way round, or another infinity.
+    /// Results of the wrong kind: NaN or a number instead of the other, or a zero with the wrong sign.
     pub wrong: Vec<(Vec<f64>, f64, f64)>,
 }
 
-impl Measured {
-    /// Takes in a result; `distance` counts numbers of the format between the two.
+impl ErrorStatistics {
+    /// Records a result. `distance` is the number of representable steps to the expected result.
     pub fn compare(
         &mut self,
         arguments: &[f64],
@@ -31,15 +31,15 @@ impl Measured {
         if result.is_nan() && expected.is_nan() {
             return;
         }
-        let signs_of_zero = result == 0.0
+        let differs_in_zero_sign = result == 0.0
             && expected == 0.0
             && result.is_sign_negative() != expected.is_sign_negative();
-        if result.is_nan() != expected.is_nan() || signs_of_zero {
+        if result.is_nan() != expected.is_nan() || differs_in_zero_sign {
             self.wrong.push((arguments.to_vec(), result, expected));
             return;
         }
         let difference = (result - expected).abs();
-        let worse = match bound {
+        let is_worst = match bound {
             Bound::Absolute(_) => difference > self.absolute,
             Bound::Ulps(_) | Bound::Unknown => distance > self.ulps,
         };
@@ -47,38 +47,38 @@ impl Measured {
         if difference.is_finite() {
             self.absolute = self.absolute.max(difference);
         }
-        if worse {
+        if is_worst {
             self.worst = Some((arguments.to_vec(), result, expected));
         }
     }
 
-    /// Whether it is as good as documented.
-    pub fn keeps(&self, bound: Bound) -> bool {
-        let near = match bound {
-            Bound::Ulps(most) => self.ulps <= most,
-            Bound::Absolute(most) => self.absolute <= most,
+    /// Returns true if the errors are within the documented bound.
+    pub fn is_within(&self, bound: Bound) -> bool {
+        let is_within_bound = match bound {
+            Bound::Ulps(max) => self.ulps <= max,
+            Bound::Absolute(max) => self.absolute <= max,
             Bound::Unknown => true,
         };
-        near && self.wrong.is_empty() && self.count > 0
+        is_within_bound && self.wrong.is_empty() && self.count > 0
     }
 }
 
-/// How many doubles lie between two, and one.
+/// Returns the number of representable steps between two doubles.
 pub fn between_doubles(a: f64, b: f64) -> u64 {
-    let place = |x: f64| {
+    let ordinal = |x: f64| {
         let bits = x.to_bits() as i64;
         if bits < 0 { i64::MIN - bits } else { bits }
     };
-    place(a).abs_diff(place(b))
+    ordinal(a).abs_diff(ordinal(b))
 }
 
-/// How many floats lie between two, and one.
+/// Returns the number of representable steps between two floats.
 pub fn between_floats(a: f32, b: f32) -> u64 {
-    let place = |x: f32| {
+    let ordinal = |x: f32| {
         let bits = x.to_bits() as i32;
         if bits < 0 { i32::MIN - bits } else { bits }
     };
-    place(a).abs_diff(place(b)).into()
+    ordinal(a).abs_diff(ordinal(b)).into()
 }
 
 #[cfg(test)]
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances_count_over_zero() {
+    fn distances_are_counted_across_zero() {
         assert_eq!(between_doubles(1.0, 1.0 + f64::EPSILON), 1);
         assert_eq!(between_doubles(-f64::from_bits(1), f64::from_bits(2)), 3);
         assert_eq!(between_doubles(0.0, -0.0), 0);
@@ -95,26 +95,26 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_kind_of_number_is_no_distance() {
-        let mut measured = Measured::default();
+    fn a_wrong_kind_of_number_is_recorded_as_wrong() {
+        let mut measured = ErrorStatistics::default();
         let bound = Bound::Ulps(1);
-        assert!(!measured.keeps(bound), "nothing was compared");
+        assert!(!measured.is_within(bound), "nothing was compared");
         measured.compare(&[1.0], 1.0, 1.0, 0, bound);
-        assert!(measured.keeps(bound));
+        assert!(measured.is_within(bound));
         measured.compare(&[2.0], f64::NAN, 1.0, 0, bound);
         measured.compare(&[3.0], -0.0, 0.0, 0, bound);
-        assert!(!measured.keeps(bound));
+        assert!(!measured.is_within(bound));
         assert_eq!(measured.wrong.len(), 2);
     }
 
     #[test]
-    fn what_is_too_far_is_told() {
-        let mut measured = Measured::default();
+    fn the_worst_result_is_recorded() {
+        let mut measured = ErrorStatistics::default();
         measured.compare(&[1.0], 1.0, 1.5, 2, Bound::Ulps(1));
-        assert!(!measured.keeps(Bound::Ulps(1)));
-        assert!(measured.keeps(Bound::Ulps(2)));
-        assert!(measured.keeps(Bound::Absolute(0.5)));
-        assert!(!measured.keeps(Bound::Absolute(0.4)));
+        assert!(!measured.is_within(Bound::Ulps(1)));
+        assert!(measured.is_within(Bound::Ulps(2)));
+        assert!(measured.is_within(Bound::Absolute(0.5)));
+        assert!(!measured.is_within(Bound::Absolute(0.4)));
         assert_eq!(measured.worst, Some((vec![1.0], 1.0, 1.5)));
     }
 }

@@ -1,22 +1,22 @@
-//! No function of the device mathematics is farther off than documented.
+//! The errors of the device mathematics are within their documented bounds.
 
-use mathematics::double::{self, known};
+use mathematics::device::Device;
+use mathematics::double_error::{self, parse_table};
 use mathematics::exact;
 use mathematics::functions::{Bound, FUNCTIONS, Range};
-use mathematics::machine::Machine;
 use mathematics::points;
 use mathematics::report::{self, Row};
 
-/// At how many points each function of floats is measured.
+/// The number of points at which each float function is measured.
 const POINTS: usize = 8_000;
 
 #[test]
-fn all_functions_keep_their_bounds() {
-    let table = known(double::VALUES).expect("the table");
-    let rows = report::all(&table, POINTS).expect("measured");
+fn all_functions_are_within_their_bounds() {
+    let table = parse_table(double_error::VALUES).expect("the table");
+    let rows = report::measure_all(&table, POINTS).expect("measured");
     print!("{}", report::markdown(&rows));
-    let complaints: Vec<String> = rows.iter().flat_map(Row::complaints).collect();
-    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    let violations: Vec<String> = rows.iter().flat_map(Row::violations).collect();
+    assert!(violations.is_empty(), "{}", violations.join("\n"));
     for row in &rows {
         assert!(row.double.is_some(), "{} is in no table", row.function.name);
         assert!(row.single.count > 100, "{}", row.function.name);
@@ -24,67 +24,67 @@ fn all_functions_keep_their_bounds() {
 }
 
 #[test]
-fn what_is_exact_is_what_rust_gives() {
-    let mut floats = Machine::single().expect("loaded");
-    let mut doubles = Machine::double().expect("loaded");
+fn exact_functions_match_rust() {
+    let mut floats = Device::single().expect("loaded");
+    let mut doubles = Device::double().expect("loaded");
     let (wrong, compared) = exact::measure(&mut floats, &mut doubles, 2_000).expect("measured");
     assert!(wrong.is_empty(), "{:#?}", &wrong[..wrong.len().min(10)]);
     assert!(compared > 100_000);
 }
 
 #[test]
-fn a_function_that_is_a_little_off_is_found() {
-    // The cosine where the sine should be, and a value of the table changed in its last digit but two.
-    let table = known(double::VALUES).expect("the table");
-    let mut changed = known(double::VALUES).expect("the table");
+fn a_small_error_is_detected() {
+    // A reference value changed by four units in the last place.
+    let table = parse_table(double_error::VALUES).expect("the table");
+    let mut changed = parse_table(double_error::VALUES).expect("the table");
     let sine = changed.get_mut("sin").expect("sin");
     let last = sine.values.last_mut().expect("values");
     *last = f64::from_bits(last.to_bits() + 4);
-    let mut machine = Machine::double().expect("loaded");
+    let mut device = Device::double().expect("loaded");
     let function = FUNCTIONS.iter().find(|function| function.name == "sin");
     let function = function.expect("sin");
-    let measured = double::measure(&mut machine, &table, function).expect("runs");
-    assert!(measured.expect("known").keeps(Bound::Ulps(2)));
-    let measured = double::measure(&mut machine, &changed, function).expect("runs");
-    assert!(!measured.expect("known").keeps(Bound::Ulps(2)));
+    let measured = double_error::measure(&mut device, &table, function).expect("runs");
+    assert!(measured.expect("known").is_within(Bound::Ulps(2)));
+    let measured = double_error::measure(&mut device, &changed, function).expect("runs");
+    assert!(!measured.expect("known").is_within(Bound::Ulps(2)));
 }
 
 #[test]
-fn a_kernel_that_is_not_there_is_named() {
-    let mut machine = Machine::double().expect("loaded");
-    let why = machine.evaluate("absent", &[1.0f64], 1).expect_err("none");
-    assert_eq!(why.to_string(), "there is no kernel of_absent");
-    let why = machine.evaluate("pow", &[1.0f64], 2).expect_err("one");
-    assert_eq!(why.to_string(), "of_pow: 2 each");
+fn a_missing_kernel_is_reported() {
+    let mut device = Device::double().expect("loaded");
+    let error = device.evaluate("absent", &[1.0f64], 1).expect_err("none");
+    assert_eq!(error.to_string(), "kernel not found: of_absent");
+    let error = device.evaluate("pow", &[1.0f64], 2).expect_err("one");
+    assert_eq!(error.to_string(), "of_pow takes 2 arguments");
 }
 
 #[test]
-fn a_table_that_is_none_says_which_line() {
-    for (table, said) in [
+fn an_invalid_table_is_reported_with_its_line() {
+    for (table, message) in [
         (
             "0000000000000000 0000000000000000\n",
             "a value before the name of a function",
         ),
-        ("sin 1\n0000000000000000\n", "not so many numbers"),
+        ("sin 1\n0000000000000000\n", "wrong number of values"),
         ("sin 1\n0000000000000000 zz\n", "0000000000000000 zz"),
     ] {
-        let why = known(table).expect_err(table).to_string();
-        assert!(why.contains(said), "{why}");
+        let error = parse_table(table).expect_err(table).to_string();
+        assert!(error.contains(message), "{error}");
     }
 }
 
 #[test]
-fn special_numbers_and_those_of_all_sizes_are_among_the_points() {
-    let one = points::of_floats(1000, 1);
-    assert!(one.iter().any(|x| x.is_nan()));
-    assert!(one.iter().any(|x| x.is_subnormal()));
-    assert!(one.contains(&f32::NEG_INFINITY));
-    assert!(one.iter().filter(|x| x.abs() > 1e30).count() > 50);
-    assert!(one.iter().filter(|x| x.abs() < 1.0).count() > 400);
+fn points_include_special_numbers_and_all_magnitudes() {
+    let arguments = points::float_arguments(1000, 1);
+    assert!(arguments.iter().any(|x| x.is_nan()));
+    assert!(arguments.iter().any(|x| x.is_subnormal()));
+    assert!(arguments.contains(&f32::NEG_INFINITY));
+    assert!(arguments.iter().filter(|x| x.abs() > 1e30).count() > 50);
+    assert!(arguments.iter().filter(|x| x.abs() < 1.0).count() > 400);
     for arity in 2..=4 {
-        assert_eq!(points::of_floats(1000, arity).len() % arity, 0);
+        assert_eq!(points::float_arguments(1000, arity).len() % arity, 0);
     }
-    let orders = points::of_orders(300);
+    let orders = points::order_arguments(300);
     assert!(orders.chunks(2).any(|pair| pair[0] == 128.0));
     assert!(
         orders
@@ -94,7 +94,7 @@ fn special_numbers_and_those_of_all_sizes_are_among_the_points() {
 }
 
 #[test]
-fn bounds_hold_where_they_are_documented() {
+fn ranges_match_their_documentation() {
     assert!(Range::Near.contains(&[-7.9]) && !Range::Near.contains(&[8.0]));
     assert!(Range::Far.contains(&[8.0]) && !Range::Far.contains(&[f64::NAN]));
     assert!(Range::WithoutZeros.contains(&[-2.0]) && !Range::WithoutZeros.contains(&[-2.5]));

@@ -1,8 +1,8 @@
-//! Stands in for NVRTC: the functions of `nvrtc.h` that kernel-build calls, over a
-//! compiler that answers a kernel's text with its name, its options and its text.
+//! A fake NVRTC with the functions of `nvrtc.h` that kernel-build calls. Its PTX consists of the kernel's
+//! name, the options and the source.
 //!
-//! A kernel with `mistake` in it is refused, one with `crash` is an internal error,
-//! and one with `dubious` gets a warning.
+//! A kernel that contains `mistake` does not compile, one with `crash` causes an internal error, and one with
+//! `dubious` a warning.
 
 use std::ffi::{CStr, CString, c_char, c_int};
 
@@ -14,7 +14,7 @@ struct Program {
 }
 
 /// # Safety
-/// As in `nvrtc.h`.
+/// The pointers must be valid, as `nvrtc.h` requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvrtcVersion(major: *mut c_int, minor: *mut c_int) -> c_int {
     unsafe { (*major, *minor) = (13, 1) };
@@ -26,14 +26,14 @@ pub extern "C" fn nvrtcGetErrorString(_result: c_int) -> *const c_char {
     c"NVRTC_ERROR_OF_A_FAKE".as_ptr()
 }
 
-/// The GPUs it compiles for: those in `FAKE_NVRTC_ARCHS`.
+/// Returns the supported architectures, from `FAKE_NVRTC_ARCHS`.
 fn archs() -> Vec<c_int> {
     let archs = std::env::var("FAKE_NVRTC_ARCHS").unwrap_or_default();
     archs.split(',').flat_map(str::parse).collect()
 }
 
 /// # Safety
-/// As in `nvrtc.h`.
+/// The pointers must be valid, as `nvrtc.h` requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvrtcGetNumSupportedArchs(count: *mut c_int) -> c_int {
     unsafe { *count = archs().len() as c_int };
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn nvrtcGetNumSupportedArchs(count: *mut c_int) -> c_int {
 }
 
 /// # Safety
-/// As in `nvrtc.h`.
+/// The pointers must be valid, as `nvrtc.h` requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvrtcGetSupportedArchs(out: *mut c_int) -> c_int {
     for (i, arch) in archs().into_iter().enumerate() {
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn nvrtcGetSupportedArchs(out: *mut c_int) -> c_int {
 }
 
 /// # Safety
-/// As in `nvrtc.h`.
+/// The pointers must be valid, as `nvrtc.h` requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvrtcCreateProgram(
     program: *mut *mut Program,
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn nvrtcCreateProgram(
 }
 
 /// # Safety
-/// As in `nvrtc.h`.
+/// The pointers must be valid, as `nvrtc.h` requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvrtcCompileProgram(
     program: *mut Program,
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn nvrtcCompileProgram(
 }
 
 /// # Safety
-/// As in `nvrtc.h`.
+/// The pointers must be valid, as `nvrtc.h` requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvrtcGetProgramLogSize(program: *mut Program, size: *mut usize) -> c_int {
     unsafe { *size = (*program).log.count_bytes() + 1 };
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn nvrtcGetProgramLogSize(program: *mut Program, size: *mu
 }
 
 /// # Safety
-/// As in `nvrtc.h`.
+/// The pointers must be valid, as `nvrtc.h` requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvrtcGetProgramLog(program: *mut Program, out: *mut c_char) -> c_int {
     let log = unsafe { &(*program).log };
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn nvrtcGetProgramLog(program: *mut Program, out: *mut c_c
 }
 
 /// # Safety
-/// As in `nvrtc.h`.
+/// The pointers must be valid, as `nvrtc.h` requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvrtcGetPTXSize(program: *mut Program, size: *mut usize) -> c_int {
     unsafe { *size = (*program).ptx.count_bytes() + 1 };
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn nvrtcGetPTXSize(program: *mut Program, size: *mut usize
 }
 
 /// # Safety
-/// As in `nvrtc.h`.
+/// The pointers must be valid, as `nvrtc.h` requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvrtcGetPTX(program: *mut Program, out: *mut c_char) -> c_int {
     let ptx = unsafe { &(*program).ptx };
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn nvrtcGetPTX(program: *mut Program, out: *mut c_char) ->
 }
 
 /// # Safety
-/// As in `nvrtc.h`.
+/// The pointers must be valid, as `nvrtc.h` requires.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvrtcDestroyProgram(program: *mut *mut Program) -> c_int {
     drop(unsafe { Box::from_raw(*program) });

@@ -1,4 +1,4 @@
-//! A throw-away checkout, and the real programs run in it.
+//! A temporary checkout, and the real programs run in it.
 
 #![allow(dead_code, reason = "each test program uses a part")]
 
@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// A name no program or library has.
+/// A path that does not exist.
 pub const NOWHERE: &str = "/nowhere/at/all";
 
 /// A checkout with one kernel, `square`, and one header that it includes.
@@ -21,7 +21,7 @@ impl Checkout {
         Self::named("warpbook")
     }
 
-    /// In a folder whose name starts so.
+    /// Creates the checkout in a directory with this prefix.
     pub fn named(prefix: &str) -> Self {
         let dir = tempfile::Builder::new().prefix(prefix).tempdir();
         let checkout = Self {
@@ -54,7 +54,7 @@ impl Checkout {
         fs::read_to_string(self.path(file)).expect("a readable file")
     }
 
-    /// A folder with all that is in it.
+    /// Copies a directory recursively.
     pub fn copy(&self, from: &Path, to: &str) {
         for entry in fs::read_dir(from).expect("a folder") {
             let path = entry.expect("an entry").path();
@@ -73,16 +73,16 @@ impl Checkout {
         fs::write(path, text).expect("written");
     }
 
-    /// Changes a file's text, which must have `old` in it.
+    /// Replaces text in a file, which must contain `old`.
     pub fn edit(&self, file: &str, old: &str, new: &str) {
         let text = self.read(file);
         assert!(text.contains(old), "{file} has no {old:?}");
         self.write(file, &text.replace(old, new));
     }
 
-    /// Installs a clang in `bin/`: it says it is `version`, compiles for `target`,
-    /// names the architecture it was asked for, and turns each line of the kernel into a comment; a line with `mistake` it refuses,
-    /// one with `dubious` it warns of.
+    /// Installs a fake clang in `bin/`. It reports `version` and `target`, prints the requested architecture,
+    /// and turns each line of the kernel into a comment. A line with `mistake` is an error, one with
+    /// `dubious` a warning.
     #[cfg(unix)]
     pub fn install_clang(&self, name: &str, version: &str, target: &str) -> PathBuf {
         use std::os::unix::fs::PermissionsExt;
@@ -119,8 +119,8 @@ done <"$file"
         path
     }
 
-    /// The program that keeps `kernels/ptx`, run in the checkout with `bin/` for a
-    /// search path.
+    /// Creates the command that checks or updates `kernels/ptx`, run in the checkout with `bin/` as the search
+    /// path.
     pub fn kernel_build(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kernel-build"));
         command
@@ -130,8 +130,8 @@ done <"$file"
         command
     }
 
-    /// A chapter's build script asking for kernel `name`, run as cargo runs it, on a
-    /// machine with the compilers of `bin/` and no others.
+    /// Creates the command of a chapter's build script for kernel `name`, run as cargo runs it, with only the
+    /// compilers in `bin/`.
     pub fn build_script(&self, name: &str) -> Command {
         let mut command = Command::new(build_script());
         command
@@ -145,7 +145,7 @@ done <"$file"
     }
 }
 
-/// `examples/build-script.rs` as compiled.
+/// Returns the path of the compiled `examples/build-script.rs`.
 fn build_script() -> PathBuf {
     let program = Path::new(env!("CARGO_BIN_EXE_kernel-build"));
     let name = format!("examples/build-script{}", std::env::consts::EXE_SUFFIX);
@@ -154,7 +154,7 @@ fn build_script() -> PathBuf {
     path
 }
 
-/// What a program that must succeed printed on stdout.
+/// Runs a program that must succeed, and returns its standard output.
 #[track_caller]
 pub fn succeed(mut command: Command) -> String {
     let (output, errors) = run(&mut command);
@@ -162,8 +162,7 @@ pub fn succeed(mut command: Command) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// What a program that must fail, with status 1 and in its own words, printed on
-/// stderr.
+/// Runs a program that must fail with status 1 and without a panic, and returns its standard error.
 #[track_caller]
 pub fn fail(mut command: Command) -> String {
     let (output, errors) = run(&mut command);
@@ -178,7 +177,7 @@ fn run(command: &mut Command) -> (Output, String) {
     (output, errors)
 }
 
-/// `text` must have every one of `parts`.
+/// Asserts that `text` contains all of `parts`.
 #[track_caller]
 pub fn assert_has(text: &str, parts: &[&str]) {
     for part in parts {

@@ -1,4 +1,4 @@
-//! A GPU with the kernels that call the functions.
+//! A simulated GPU with the kernels that call the functions.
 
 use anyhow::{Context, Result, ensure};
 use bytemuck::Pod;
@@ -9,13 +9,13 @@ use cuda_sim::launch::{Launch, launch};
 use cuda_sim::memory::global::Global;
 use std::sync::Arc;
 
-/// Device memory that there is.
-const MEMORY: u64 = 256 << 20;
+/// Bytes of device memory per module.
+const MEMORY_BYTES: u64 = 256 << 20;
 
-/// Threads of a block.
-const BLOCK: u32 = 128;
+/// Threads per block.
+const BLOCK_SIZE: u32 = 128;
 
-/// The modules for numbers of one format, in the order of their names.
+/// The modules for each format, in alphabetical order.
 const SINGLE: [&str; 4] = [
     include_str!(env!("MATHEMATICS_ELEMENTARY_FLOAT_PTX")),
     include_str!(env!("MATHEMATICS_EXACT_FLOAT_PTX")),
@@ -29,48 +29,48 @@ const DOUBLE: [&str; 4] = [
     include_str!(env!("MATHEMATICS_TRIGONOMETRIC_DOUBLE_PTX")),
 ];
 
-const WHOLE: [&str; 1] = [include_str!(env!("MATHEMATICS_INTEGERS_PTX"))];
+const INTEGERS: [&str; 1] = [include_str!(env!("MATHEMATICS_INTEGERS_PTX"))];
 
-/// A module that is loaded.
+/// A loaded module.
 struct Module {
     global: Global,
     program: Arc<Program>,
 }
 
-/// All modules for one format.
-pub struct Machine {
-    device: DeviceSpec,
+/// A device with the modules for one format.
+pub struct Device {
+    spec: DeviceSpec,
     modules: Vec<Module>,
 }
 
-impl Machine {
-    /// The functions of floats.
-    pub fn single() -> Result<Machine> {
-        Machine::load(&SINGLE)
+impl Device {
+    /// Loads the functions of floats.
+    pub fn single() -> Result<Device> {
+        Device::load(&SINGLE)
     }
 
-    /// The functions of doubles.
-    pub fn double() -> Result<Machine> {
-        Machine::load(&DOUBLE)
+    /// Loads the functions of doubles.
+    pub fn double() -> Result<Device> {
+        Device::load(&DOUBLE)
     }
 
-    /// The functions of whole numbers, and conversions.
-    pub fn whole() -> Result<Machine> {
-        Machine::load(&WHOLE)
+    /// Loads the integer functions and conversions.
+    pub fn integers() -> Result<Device> {
+        Device::load(&INTEGERS)
     }
 
-    fn load(modules: &[&str]) -> Result<Machine> {
-        let device = DeviceSpec::h200();
+    fn load(modules: &[&str]) -> Result<Device> {
+        let spec = DeviceSpec::h200();
         let load = |ptx: &&str| {
-            let mut global = Global::new(MEMORY);
-            let program = Arc::new(cuda_sim::lower::load(ptx, &device, &mut global)?);
+            let mut global = Global::new(MEMORY_BYTES);
+            let program = Arc::new(cuda_sim::lower::load(ptx, &spec, &mut global)?);
             Ok(Module { global, program })
         };
         let modules = modules.iter().map(load).collect::<Result<_>>()?;
-        Ok(Machine { device, modules })
+        Ok(Device { spec, modules })
     }
 
-    /// What a function is of these arguments: as many for each result as it takes.
+    /// Evaluates a function. `arguments` holds `arity` arguments for each result.
     pub fn evaluate<T: Pod>(
         &mut self,
         function: &str,
@@ -78,36 +78,40 @@ impl Machine {
         arity: usize,
     ) -> Result<Vec<T>> {
         let kernel = format!("of_{function}");
-        let found = self.modules.iter_mut().find_map(|module| {
+        let kernel_module = self.modules.iter_mut().find_map(|module| {
             let number = module.program.listing.kernel(&kernel)?;
             Some((number, module))
         });
-        let (number, module) = found.with_context(|| format!("there is no kernel {kernel}"))?;
+        let (number, module) =
+            kernel_module.with_context(|| format!("kernel not found: {kernel}"))?;
         let count = arguments.len() / arity;
-        ensure!(count * arity == arguments.len(), "{kernel}: {arity} each");
-        module.evaluate(&self.device, number, arguments, count)
+        ensure!(
+            count * arity == arguments.len(),
+            "{kernel} takes {arity} arguments"
+        );
+        module.evaluate(&self.spec, number, arguments, count)
     }
 }
 
 impl Module {
     fn evaluate<T: Pod>(
         &mut self,
-        device: &DeviceSpec,
+        spec: &DeviceSpec,
         kernel: usize,
         arguments: &[T],
         count: usize,
     ) -> Result<Vec<T>> {
-        let input = self.holding(bytemuck::cast_slice(arguments))?;
-        let output = self.holding(&vec![0xa5; count * size_of::<T>()])?;
+        let input = self.upload(bytemuck::cast_slice(arguments))?;
+        let output = self.upload(&vec![0xa5; count * size_of::<T>()])?;
         let mut params = [0; 24];
         params[..8].copy_from_slice(&input.to_le_bytes());
         params[8..16].copy_from_slice(&output.to_le_bytes());
         params[16..20].copy_from_slice(&u32::try_from(count)?.to_le_bytes());
         let bytes = self.program.listing.kernels[kernel].param_bytes as usize;
-        let work = Launch {
+        let request = Launch {
             kernel,
-            grid: [u32::try_from(count)?.div_ceil(BLOCK).max(1), 1, 1],
-            block: [BLOCK, 1, 1],
+            grid: [u32::try_from(count)?.div_ceil(BLOCK_SIZE).max(1), 1, 1],
+            block: [BLOCK_SIZE, 1, 1],
             dynamic_shared: 0,
             params: &params[..bytes],
             stack_limit: 1024,
@@ -121,12 +125,12 @@ impl Module {
             checks: Checks::NONE,
             conditions: Conditions::USUAL,
         };
-        launch(&self.program, &self.global, device, &work).map_err(Box::new)?;
+        launch(&self.program, &self.global, spec, &request).map_err(Box::new)?;
         let host = self
             .global
             .host(output, (count * size_of::<T>()) as u64)
             .context("the results are in memory")?;
-        // SAFETY: `host` answers for as many bytes of a live allocation, which no launch writes to now.
+        // SAFETY: `host` has checked the length of a live allocation, which no running launch writes to.
         let bytes = unsafe { std::slice::from_raw_parts(host, count * size_of::<T>()) };
         let results = bytemuck::pod_collect_to_vec(bytes);
         self.global.free(input)?;
@@ -134,15 +138,15 @@ impl Module {
         Ok(results)
     }
 
-    /// Device memory that holds these bytes.
-    fn holding(&mut self, bytes: &[u8]) -> Result<u64> {
+    /// Allocates device memory with these contents.
+    fn upload(&mut self, bytes: &[u8]) -> Result<u64> {
         let length = bytes.len().max(1) as u64;
         let address = self.global.allocate(length)?;
         let host = self
             .global
             .host(address, length)
             .context("just allocated")?;
-        // SAFETY: `host` answers for at least as many bytes of a live allocation.
+        // SAFETY: `host` has checked that the allocation is at least `bytes.len()` bytes long.
         unsafe { host.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         Ok(address)
     }

@@ -1,0 +1,311 @@
+//! Compilation of untrusted source code.
+//!
+//! The compiler runs within limits set by the caller and starts no other process. Afterwards the list of
+//! files that it opened is compared with the allowed ones; on systems without a sandbox, this check alone
+//! detects forbidden files.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::time::Duration;
+
+use crate::arch::Arch;
+use crate::clang::{Clang, Compiled, compile_options, normalize_ptx, with_line_directive};
+use crate::process::{self, Limits, RunError, run};
+use crate::sources::{include_closure, normalize_path};
+use crate::{Error, OptimizationLevel, Tree};
+
+/// The maximum length of the PTX in bytes, 40 times that of the checkout's longest kernel.
+const MAX_PTX_BYTES: usize = 8 << 20;
+
+/// Untrusted source code and the limits of its compilation.
+pub struct UntrustedSource<'a> {
+    /// The name of the source in messages and in the PTX, without a directory.
+    pub name: &'a str,
+    /// The source code.
+    pub text: &'a str,
+    /// Files in the checkout's `kernels` that the source may include. Files that they include are allowed too.
+    pub headers: &'a [&'a str],
+    /// The oldest architecture that must run the code, such as 80 for sm_80; the oldest supported one by
+    /// default.
+    pub architecture: Option<u32>,
+    /// The optimization level.
+    pub optimization: OptimizationLevel,
+    /// A directory in which the compiler may write.
+    pub scratch: &'a Path,
+    /// The compiler's time limit, in wall-clock time.
+    pub time_limit: Duration,
+    /// Returns the command that starts the given compiler. The process must be able to read the given files and
+    /// directories, and to write to the scratch directory.
+    pub command: &'a dyn Fn(&OsStr, Vec<PathBuf>) -> io::Result<Command>,
+}
+
+/// The reason for which a compiler exited abnormally, without a diagnosis of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Termination {
+    /// The wall-clock time limit was exceeded.
+    TimedOut(Duration),
+    /// The PTX exceeded this many bytes.
+    OutputTooLong(usize),
+    /// The CPU time limit was exceeded.
+    CpuTimeExceeded,
+    /// A memory allocation failed.
+    OutOfMemory,
+    /// The compiler crashed; this is its own message, or the exit status.
+    Crashed(String),
+}
+
+impl Clang {
+    /// Compiles untrusted source code.
+    ///
+    /// # Errors
+    ///
+    /// Fails with [`Error::Text`] and the compiler's message if the source does not compile, with
+    /// [`Error::Terminated`] if a limit was exceeded, with [`Error::ForbiddenFile`] if the compiler opened
+    /// another file, and with [`Error::NotStarted`] if the compiler cannot run within these limits, regardless
+    /// of the source.
+    pub fn compile_untrusted(
+        &self,
+        tree: &Tree,
+        source: &UntrustedSource,
+    ) -> Result<Compiled, Error> {
+        let arch = Arch::from_sm(source.architecture)?;
+        let program = Path::new(self.program());
+        let io = |reason| Error::io(program)(reason);
+        // The list of files that the compiler opened; both levels may compile at the same time.
+        let dep_file = source
+            .scratch
+            .join(format!("opened-{:?}", source.optimization));
+        let headers = headers(tree, source.headers)?;
+        let readable_files = self.required_with_headers(tree, &headers);
+        let mut command = (source.command)(self.program(), readable_files).map_err(io)?;
+        command
+            .current_dir(tree.root())
+            .args(compile_options(arch))
+            .args(source.optimization.options())
+            // Compile in clang's own process instead of starting another one.
+            .args(["-fintegrated-cc1", "-fno-crash-diagnostics"])
+            .env("LLVM_DISABLE_SYMBOLIZATION", "1")
+            .args([
+                "-Wno-builtin-macro-redefined",
+                "-U__has_include",
+                "-U__has_include_next",
+            ])
+            .args(["-U__has_embed", "-MD", "-MF"])
+            .arg(&dep_file);
+        if !source.text.contains("_Pragma") {
+            // Then `_Pragma` cannot be assembled by token pasting either.
+            command.arg("-U_Pragma");
+        }
+        command.arg("-");
+        let limits = Limits {
+            time: source.time_limit,
+            max_output: MAX_PTX_BYTES,
+            kill_group: false,
+        };
+        let output = match run(
+            &mut command,
+            with_line_directive(source.name, source.text),
+            limits,
+        ) {
+            Ok(output) => output,
+            Err(RunError::NotStarted(reason)) => return Err(io(reason)),
+            Err(RunError::TimedOut(time_limit)) => {
+                return Err(self.terminated(source, Termination::TimedOut(time_limit)));
+            }
+            Err(RunError::OutputTooLong(bytes)) => {
+                return Err(self.terminated(source, Termination::OutputTooLong(bytes)));
+            }
+        };
+        self.check_status(source, &output)?;
+        let dependencies = fs::read_to_string(&dep_file).map_err(Error::io(&dep_file))?;
+        if let Some(file) = first_forbidden_file(&dependencies, &headers) {
+            return Err(Error::ForbiddenFile { file });
+        }
+        Ok(Compiled {
+            ptx: define_extern_variables(&normalize_ptx(&output.stdout, arch)),
+            warnings: output.stderr,
+        })
+    }
+
+    /// Returns an error unless the compiler succeeded.
+    fn check_status(
+        &self,
+        source: &UntrustedSource,
+        output: &process::ProcessOutput,
+    ) -> Result<(), Error> {
+        let terminated = |reason| Err(self.terminated(source, reason));
+        // clang exits with 1 on compile errors; after a crash it ends itself with a signal or a status as of
+        // a shell.
+        match (output.status.code(), signal(output.status)) {
+            (Some(0), _) => Ok(()),
+            (Some(1), _) => Err(Error::Text {
+                compiler: self.name(),
+                file_name: source.name.to_owned(),
+                message: output.stderr.clone(),
+            }),
+            (_, Some(CPU_TIME)) => terminated(Termination::CpuTimeExceeded),
+            _ if is_out_of_memory(&output.stderr) => terminated(Termination::OutOfMemory),
+            (Some(125..=127), _) => Err(Error::NotStarted {
+                compiler: self.name(),
+                message: output.stderr.trim().to_owned(),
+            }),
+            _ => terminated(Termination::Crashed(crash_message(output))),
+        }
+    }
+
+    fn terminated(&self, source: &UntrustedSource, reason: Termination) -> Error {
+        Error::Terminated {
+            compiler: self.name(),
+            file_name: source.name.to_owned(),
+            reason,
+        }
+    }
+
+    /// Returns the files that the compiler must be able to read, in addition to the system's libraries and the
+    /// source: its own installation, and these headers of the checkout with all files that they include.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a header cannot be read.
+    pub fn required_files(&self, tree: &Tree, headers: &[&str]) -> Result<Vec<PathBuf>, Error> {
+        Ok(self.required_with_headers(tree, &self::headers(tree, headers)?))
+    }
+
+    /// Returns clang's installation and these files of the checkout.
+    fn required_with_headers(&self, tree: &Tree, files: &[String]) -> Vec<PathBuf> {
+        let program = Path::new(self.program());
+        let canonical = fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
+        // clang is in `bin`; its libraries and headers are in directories next to it.
+        let prefix = canonical.parent().and_then(Path::parent);
+        let lib_dirs = |prefix: &Path| ["lib", "lib64"].map(|folder| prefix.join(folder));
+        let installed = prefix.map(lib_dirs).into_iter().flatten();
+        installed
+            .chain(files.iter().map(|file| tree.path(file)))
+            .collect()
+    }
+}
+
+/// Returns these headers in `kernels` and all files that they include: `kernels/cuda_device.h`.
+fn headers(tree: &Tree, names: &[&str]) -> Result<Vec<String>, Error> {
+    let files = names.iter().map(|name| format!("kernels/{name}")).collect();
+    include_closure(tree, files, |_, _| {})
+}
+
+/// `SIGXCPU`
+const CPU_TIME: i32 = 24;
+
+#[cfg(unix)]
+fn signal(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
+#[cfg(not(unix))]
+fn signal(_status: ExitStatus) -> Option<i32> {
+    None
+}
+
+/// Returns the compiler's own message about a crash, or the exit status.
+fn crash_message(output: &process::ProcessOutput) -> String {
+    let mut lines = output.stderr.lines().map(str::trim);
+    let message = lines.find_map(|line| {
+        line.split_once("fatal error: ")
+            .or(line.split_once("LLVM ERROR: "))
+    });
+    message.map_or_else(
+        || output.status.to_string(),
+        |(_, message)| message.to_owned(),
+    )
+}
+
+/// Returns true if the compiler reports a failed memory allocation.
+fn is_out_of_memory(messages: &str) -> bool {
+    ["out of memory", "std::bad_alloc"]
+        .iter()
+        .any(|word| messages.contains(word))
+}
+
+/// Returns the first file in the compiler's dependency list that is not an allowed header. The list is a make
+/// rule such as `-: kernels/cuda_device.h`, with backslashes at continued lines.
+fn first_forbidden_file(list: &str, headers: &[String]) -> Option<String> {
+    let list = list.replace("\\\r\n", " ").replace("\\\n", " ");
+    let files = list.split_once(": ").map_or("", |(_, files)| files);
+    files
+        .split_ascii_whitespace()
+        .map(|file| file.replace('\\', "/"))
+        .find(|file| {
+            // A name with a space is split into pieces, the first of which ends in the escaping backslash.
+            let normalized = (!file.ends_with('/'))
+                .then(|| normalize_path(file))
+                .flatten();
+            !normalized.is_some_and(|file| headers.contains(&file)) && file != "-"
+        })
+}
+
+/// Defines variables that the PTX only declares, as nvcc does: in C++ `extern "C"` before a variable makes it a
+/// declaration. Shared memory of unknown size must stay a declaration.
+fn define_extern_variables(ptx: &str) -> String {
+    let mut text = String::with_capacity(ptx.len());
+    for line in ptx.lines() {
+        let variable = [".const", ".global"].into_iter().find_map(|space| {
+            let rest = line.strip_prefix(".extern ")?;
+            (rest.starts_with(space) && !rest.contains("[]")).then_some(rest)
+        });
+        match variable {
+            Some(variable) => text.extend([".visible ", variable]),
+            None => text.push_str(line),
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_allowed_headers_pass() {
+        let headers = ["kernels/a.h", "kernels/b.h"].map(str::to_owned);
+        for list in [
+            "-: kernels/a.h\n",
+            "-: \\\n  kernels/a.h \\\n  kernels/b.h\n",
+            "-: kernels\\a.h \\\r\n kernels/b.h\r\n",
+            "-: kernels/include/../a.h\n",
+            "-:\n",
+            "",
+        ] {
+            assert_eq!(first_forbidden_file(list, &headers), None, "{list}");
+        }
+        for (list, file) in [
+            ("-: kernels/a.h /etc/passwd\n", "/etc/passwd"),
+            ("-: kernels/c.h kernels/a.h\n", "kernels/c.h"),
+            ("-: \\\n ../kernels/a.h\n", "../kernels/a.h"),
+            ("-: kernels/../a.h\n", "kernels/../a.h"),
+            ("-: kernels/x/../c.h\n", "kernels/x/../c.h"),
+            ("-: kernels/a.h\\ b.h\n", "kernels/a.h/"),
+        ] {
+            assert_eq!(
+                first_forbidden_file(list, &headers).as_deref(),
+                Some(file),
+                "{list}"
+            );
+        }
+    }
+
+    #[test]
+    fn extern_variables_are_defined_and_other_lines_unchanged() {
+        let ptx = ".extern .const .align 4 .b8 settings[16];\n.extern .global .align 4 .f32 x;\n\
+                   .extern .shared .align 4 .b8 buffer[];\n.extern .const .align 4 .b8 open[];\n\
+                   .extern .func (.param .b32 r) vprintf\n.visible .entry a()\n";
+        let expected = ptx
+            .replace(
+                ".extern .const .align 4 .b8 settings",
+                ".visible .const .align 4 .b8 settings",
+            )
+            .replace(".extern .global", ".visible .global");
+        assert_eq!(define_extern_variables(ptx), expected);
+    }
+}
