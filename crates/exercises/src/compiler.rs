@@ -11,12 +11,12 @@ use crate::lang::Lang;
 ///
 /// Fails if there is none; the message explains how to install it.
 pub fn find(lang: Lang) -> Result<Clang> {
-    Clang::find().map_err(|why| {
+    Clang::find().map_err(|error| {
         anyhow!(localize!(
             lang,
             "no clang to compile your kernels with ({}). Install it:  {}",
             "没有可用来编译核函数的 clang（{}）。请安装：  {}";
-            why, install_command()
+            error, install_command()
         ))
     })
 }

@@ -55,7 +55,7 @@ fn chinese(error: CudaError) -> String {
 fn meaning(error: CudaError) -> Option<&'static str> {
     Some(match error {
         CudaError::InvalidValue => {
-            "大小、地址或启动的形状超出了设备允许的范围；请检查网格、线程块和复制的长度"
+            "长度、地址或启动的形状超出了设备允许的范围；请检查网格、线程块和复制的长度"
         }
         CudaError::OutOfMemory => "GPU 的内存不够了；请减小输入，或结束占用它的其他程序",
         CudaError::NotInitialized => "CUDA 尚未初始化；请先打开 GPU",

@@ -12,15 +12,16 @@ use crate::lang::{Lang, tr};
 #[command(
     name = "exercises",
     about = tr(
-        "CUDA's memories by doing: exercises graded by results, checks and counters.\n\
-         Without a command: where you are, and what is next.",
+        "Learn CUDA's memories by doing: exercises graded by results, checks and counters.\n\
+         Without a command, shows your progress and the next exercise.",
         "在动手中学习 CUDA 的各种内存：练习按结果、检查和计数器评分。\n\
          不带命令运行时，显示目前的进度和下一题。"
     ),
     after_help = tr(
-        "Exit codes: 0 passed, 1 not passed, 2 could not be graded; 130 ended by Ctrl-C, 143 by SIGTERM, 129 by \
-         SIGHUP, 141 because nobody reads its output.",
-        "退出码：0 通过，1 未通过，2 无法评分；130 被 Ctrl-C 中断，143 被 SIGTERM 终止，129 被 SIGHUP 终止，141 输出无人读取。"
+        "Exit codes: 0 passed, 1 not passed, 2 could not be graded; 130 ended by Ctrl-C, 143 by \
+         SIGTERM, 129 by SIGHUP, 141 output closed by its reader.",
+        "退出码：0 通过，1 未通过，2 无法评分；130 被 Ctrl-C 中断，143 被 SIGTERM 终止，129 被 \
+         SIGHUP 终止，141 输出已被读取方关闭。"
     ),
     subcommand_help_heading = tr("Commands", "命令"),
     disable_help_subcommand = true,
@@ -42,7 +43,7 @@ pub struct GlobalFlags {
         value_name = "en|zh",
         hide_possible_values = true,
         help = tr(
-            "The language of what is said; the system's, if it is not given",
+            "The language of messages; default: the system's",
             "输出的语言；不指定时跟随系统"
         )
     )]
@@ -53,7 +54,7 @@ pub struct GlobalFlags {
         global = true,
         value_name = "FOLDER",
         help = tr(
-            "Where your answers are: `exercises` in the checkout, if it is not given",
+            "The folder with your submissions; default: `exercises` in the checkout",
             "答案所在的文件夹；不指定时为代码库根目录下的 `exercises`"
         )
     )]
@@ -64,7 +65,7 @@ pub struct GlobalFlags {
         global = true,
         value_name = "FOLDER",
         help = tr(
-            "A course of your own in place of this one: a folder with a folder for each exercise",
+            "Use your own course instead of this one: a folder with one folder per exercise",
             "用你自己的课程代替本课程：该文件夹中每道练习一个子文件夹"
         )
     )]
@@ -73,7 +74,7 @@ pub struct GlobalFlags {
     #[arg(
         long,
         global = true,
-        help = tr("Print JSON in place of text", "输出 JSON 而不是文字")
+        help = tr("Print JSON instead of text", "输出 JSON 而不是文字")
     )]
     pub json: bool,
 
@@ -90,11 +91,11 @@ pub struct GlobalFlags {
 /// A command.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = tr("All exercises, and which have passed", "列出所有练习及通过情况"))]
+    #[command(about = tr("List all exercises and which have passed", "列出所有练习及通过情况"))]
     List,
 
     #[command(about = tr(
-        "Grade your answer to an exercise: the next one, if none is named",
+        "Grade your submission to an exercise; default: the next one",
         "给一道练习的答案评分；不指定时为下一题"
     ))]
     Check(Check),
@@ -109,7 +110,7 @@ pub enum Command {
     },
 
     #[command(about = tr(
-        "What an exercise asks for: the next one, if none is named",
+        "Show an exercise's statement; default: the next one",
         "显示题目；不指定时为下一题"
     ))]
     Statement {
@@ -118,7 +119,7 @@ pub enum Command {
     },
 
     #[command(about = tr(
-        "One more hint to an exercise: the next one, if none is named",
+        "Show one more hint for an exercise; default: the next one",
         "再给一条提示；不指定时为下一题"
     ))]
     Hint {
@@ -127,8 +128,8 @@ pub enum Command {
     },
 
     #[command(about = tr(
-        "Put the start file back; your text is kept beside it",
-        "恢复初始文件；你写的内容会另存在旁边"
+        "Restore the start file; your version is saved next to it",
+        "恢复初始文件；你写的内容会另存为同一文件夹中的文件"
     ))]
     Reset {
         #[arg(value_name = "NAME", help = name_help())]
@@ -136,25 +137,25 @@ pub enum Command {
     },
 
     #[command(about = tr(
-        "The course's own answer, once yours has passed",
+        "Show the solution, once your submission has passed",
         "显示参考答案（在你的答案通过之后）"
     ))]
     Solution {
         #[arg(value_name = "NAME", help = name_help())]
         name: String,
-        #[arg(long, help = tr("Show it in any case", "不论是否通过都显示"))]
+        #[arg(long, help = tr("Show it even if you have not passed", "不论是否通过都显示"))]
         give_up: bool,
     },
 
     #[command(about = tr(
-        "Make one record of those of all shards",
+        "Merge the records of all shards into one",
         "把各分片的记录合并为一份"
     ))]
     Merge {
         #[arg(
             required = true,
             value_name = "RECORD",
-            help = tr("What each shard wrote with --out", "各分片用 --out 写出的文件")
+            help = tr("The records that the shards wrote with --out", "各分片用 --out 写出的记录")
         )]
         records: Vec<PathBuf>,
 
@@ -163,20 +164,21 @@ pub enum Command {
     },
 
     #[command(about = tr(
-        "Make a new exercise in the folder that --course names: it passes its own tests at once",
+        "Create an exercise in the folder given by --course; it passes its own tests",
         "在 --course 指定的文件夹中新建一道练习，它一开始就能通过自己的测试"
     ))]
     New {
         #[arg(value_name = "NAME", help = tr(
-            "Number and name, as 01-double",
+            "Number and name, for example 01-double",
             "编号和名字，例如 01-double"
         ))]
         name: String,
     },
 
     #[command(about = tr(
-        "Test exercises: start files and wrong answers are rejected where they say, solutions and right answers pass",
-        "测试练习：初始文件和错误答案应在其注明的步骤被拒，参考答案和正确答案应通过"
+        "Test exercises: start files and wrong submissions must be rejected at the expected step, \
+         solutions and right submissions must pass",
+        "测试练习：初始文件和错误答案应在其注明的步骤未通过，参考答案和正确答案应通过"
     ))]
     Test {
         #[arg(value_name = "NAME", help = name_help())]
@@ -197,7 +199,7 @@ pub struct Check {
     #[arg(
         long,
         conflicts_with = "names",
-        help = tr("Grade all answers", "给所有答案评分")
+        help = tr("Grade all submissions", "给所有答案评分")
     )]
     pub all: bool,
 
@@ -206,7 +208,7 @@ pub struct Check {
         value_name = "FILE",
         requires = "names",
         help = tr(
-            "Grade this file in place of the one in your folder",
+            "Grade this file instead of the one in your folder",
             "给这个文件评分，而不是文件夹里的答案"
         )
     )]
@@ -216,8 +218,8 @@ pub struct Check {
         long,
         value_name = "NUMBER",
         help = tr(
-            "What random sizes and inputs are drawn from; drawn anew each time, if it is not given",
-            "随机大小和随机输入的种子；不指定时每次重新选取"
+            "The seed of random sizes and inputs; default: random",
+            "随机规模和随机输入的种子；不指定时随机选取"
         )
     )]
     pub seed: Option<u64>,
@@ -235,8 +237,8 @@ pub struct Check {
         hide_default_value = true,
         value_parser = clap::value_parser!(u64).range(1..=3600),
         help = tr(
-            "How many seconds an answer may take; 60, if it is not given",
-            "每份答案最多可用的秒数；不指定时为 60"
+            "The time limit of a submission in seconds; default: 60",
+            "每份答案的时间限制（秒）；不指定时为 60"
         )
     )]
     pub seconds: u64,
@@ -244,8 +246,8 @@ pub struct Check {
     #[arg(
         long,
         help = tr(
-            "Print all counters of the graded size as well",
-            "另外列出计数所用大小下的全部计数器"
+            "Also print all counters at the graded size",
+            "同时列出计数所用规模下的全部计数器"
         )
     )]
     pub counters: bool,
@@ -253,8 +255,8 @@ pub struct Check {
     #[arg(
         long,
         help = tr(
-            "Print your file's lines with what each made the memory system do, the costly ones marked",
-            "列出你的文件中各行对内存系统做了什么，并标出代价大的行"
+            "Print your file's lines with their counters and mark the costly ones",
+            "列出你的文件中各行的计数器，并标出代价大的行"
         )
     )]
     pub lines: bool,
@@ -264,7 +266,8 @@ pub struct Check {
         value_name = "FILE",
         conflicts_with = "all",
         help = tr(
-            "Draw a warp's access that makes a counter miss its target, beside what was meant, as SVG into this file",
+            "Draw a warp's access that makes a counter miss its target, next to the intended one, \
+             into this SVG file",
             "把使计数器未达标的一次线程束访问和期望的访问画成 SVG，写入此文件"
         )
     )]
@@ -278,8 +281,8 @@ pub struct Class {
         long,
         value_name = "FOLDER",
         help = tr(
-            "Grade a class: a folder with one folder a student; goes with --all, or with names of exercises",
-            "给全班评分：该文件夹中每名学生一个子文件夹；与 --all 或练习名一起使用"
+            "Grade a class: a folder with one folder per student; needs --all or names of exercises",
+            "给全班评分：该文件夹中每名学生一个子文件夹；需要 --all 或练习名"
         )
     )]
     pub submissions: Option<PathBuf>,
@@ -289,7 +292,7 @@ pub struct Class {
         value_name = "K/N",
         requires_all = ["submissions", "seed"],
         help = tr(
-            "Grade part K of N only; `merge` makes one record of all parts",
+            "Grade only part K of N; `merge` combines the records of all parts",
             "只评第 K 份（共 N 份）；用 `merge` 合并各份的记录"
         )
     )]
@@ -301,8 +304,8 @@ pub struct Class {
         requires = "submissions",
         value_parser = clap::value_parser!(u32).range(1..=1024),
         help = tr(
-            "How many answers are graded at a time; as many as there are processors, if it is not given, \
-             and one on a GPU",
+            "The number of submissions graded at a time; default: the number of processors, or one \
+             on a GPU",
             "同时评分的份数；不指定时为处理器的个数，在 GPU 上为 1"
         )
     )]
@@ -313,8 +316,8 @@ pub struct Class {
         value_name = "FILE",
         requires = "submissions",
         help = tr(
-            "Write answers that are like each other, or like the solution, to this file, as CSV",
-            "把彼此相似或与参考答案相似的答案写入此文件（CSV）"
+            "Write pairs of submissions that resemble each other or the solution to this CSV file",
+            "把彼此相似或与参考答案相似的成对答案写入此文件（CSV）"
         )
     )]
     pub copies: Option<PathBuf>,
@@ -326,7 +329,7 @@ pub struct Output {
     #[arg(
         long,
         value_name = "FILE",
-        help = tr("Write a class's record to this file, as JSON", "把全班的记录以 JSON 写入此文件")
+        help = tr("Write the class's record to this JSON file", "把全班的记录以 JSON 写入此文件")
     )]
     pub out: Option<PathBuf>,
 
@@ -334,8 +337,8 @@ pub struct Output {
         long,
         value_name = "FILE",
         help = tr(
-            "Write a class's table to this file: a row a student, a column an exercise",
-            "把全班的成绩表写入此文件：每名学生一行，每道练习一列"
+            "Write the class's table to this CSV file: one row per student, one column per exercise",
+            "把全班的成绩表写入此 CSV 文件：每名学生一行，每道练习一列"
         )
     )]
     pub csv: Option<PathBuf>,
@@ -346,8 +349,8 @@ pub struct Output {
         hide_possible_values = true,
         requires = "csv",
         help = tr(
-            "The columns of that table, for what imports it; plain, if it is not given",
-            "成绩表的列，供相应的程序导入；不指定时为 plain"
+            "The column layout of that table for the program that imports it; default: plain",
+            "成绩表的列格式，与导入它的程序对应；不指定时为 plain"
         )
     )]
     pub columns: Option<Columns>,
@@ -356,7 +359,7 @@ pub struct Output {
         long,
         value_name = "FILE",
         help = tr(
-            "What exercises are worth and when they are due, a file in TOML",
+            "The points and deadlines of the exercises, a TOML file",
             "各练习的分值和截止时间（TOML 文件）"
         )
     )]
@@ -366,8 +369,8 @@ pub struct Output {
         long,
         value_name = "FOLDER",
         help = tr(
-            "Write a file for each student to this folder: what was said of each answer",
-            "在此文件夹中为每名学生写一个文件，内容是对每份答案的评语"
+            "Write one file per student to this folder, with the result of each submission",
+            "在此文件夹中为每名学生写一个文件，内容是每份答案的评分结果"
         )
     )]
     pub feedback: Option<PathBuf>,
@@ -383,14 +386,14 @@ impl Output {
 
 fn names_help() -> &'static str {
     tr(
-        "The exercise, or several: number, name, or both, as 01, first-thread, 01-first-thread",
+        "One or more exercises by number, name, or both: 01, first-thread, 01-first-thread",
         "一道或几道练习：编号、名字，或两者，例如 01、first-thread、01-first-thread",
     )
 }
 
 fn name_help() -> &'static str {
     tr(
-        "The exercise: its number, its name, or both, as 01, first-thread, 01-first-thread",
+        "The exercise by number, name, or both: 01, first-thread, 01-first-thread",
         "练习的编号、名字，或两者，例如 01、first-thread、01-first-thread",
     )
 }

@@ -15,7 +15,7 @@ use crate::text::{escaped, visible};
 /// Standard output was closed by its reader, as in `exercises list | head -1`. The program then exits
 /// silently, as the reader expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("nobody reads the output")]
+#[error("the output was closed")]
 pub struct BrokenPipe;
 
 impl BrokenPipe {

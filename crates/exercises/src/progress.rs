@@ -46,8 +46,8 @@ impl Progress {
         serde_json::from_str(&text).with_context(|| {
             localize!(
                 lang,
-                "{} is damaged: delete it, and `check --all` finds out again how far you are",
-                "{} 已损坏：请删除它，再用 `check --all` 重新统计进度";
+                "{} is damaged: delete it, then run `check --all` to determine your progress again",
+                "{} 已损坏：请删除它，再运行 `check --all` 重新统计进度";
                 display_path(path)
             )
         })
@@ -84,9 +84,9 @@ impl Progress {
 
     /// Records that one more hint is shown, up to `all`. Returns the number of hints shown.
     pub fn reveal_hint(&mut self, exercise: &Exercise, all: usize) -> usize {
-        let shown = self.hints.entry(exercise.name.to_owned()).or_default();
-        *shown = (*shown + 1).min(all);
-        *shown
+        let revealed = self.hints.entry(exercise.name.to_owned()).or_default();
+        *revealed = (*revealed + 1).min(all);
+        *revealed
     }
 
     /// Returns the first exercise that has not passed.

@@ -21,7 +21,7 @@ pub fn summary(record: &Record, lang: Lang) -> String {
         true => String::new(),
         false => {
             let size = format_exercise_size(&record.exercise, &record.size);
-            localize!(lang, ", at size {}", "，大小 {}"; size)
+            localize!(lang, ", at size {}", "，规模 {}"; size)
         }
     };
     let headline = match record.kind {
@@ -60,16 +60,17 @@ pub fn full_report(record: &Record, counters: bool, lang: Lang) -> String {
         parts.push(match record.time {
             None => localize!(
                 lang,
-                "\nOn a GPU the results alone are looked at: checks and counters are the simulator's. Unset \
-                 CUDA_BACKEND to have all of it graded.",
-                "\n在 GPU 上只检查结果：错误检查和计数器由模拟器完成。请取消 CUDA_BACKEND 的设置以进行完整评分。"
+                "\nOn a GPU only the results are graded: checks and counters need the simulator. \
+                 Unset CUDA_BACKEND for a complete grading.",
+                "\n在 GPU 上只评结果：错误检查和计数器需要模拟器。请取消 CUDA_BACKEND \
+                 的设置以进行完整评分。"
             ),
             Some(_) => localize!(
                 lang,
-                "\nOn a GPU results and time are looked at: checks and counters are the simulator's. Unset \
-                 CUDA_BACKEND to have all of it graded.",
-                "\n在 GPU 上只检查结果和用时：错误检查和计数器由模拟器完成。请取消 CUDA_BACKEND 的设置以进行\
-                 完整评分。"
+                "\nOn a GPU only the results and the time are graded: checks and counters need the \
+                 simulator. Unset CUDA_BACKEND for a complete grading.",
+                "\n在 GPU 上只评结果和用时：错误检查和计数器需要模拟器。请取消 CUDA_BACKEND \
+                 的设置以进行完整评分。"
             ),
         });
     }
@@ -86,8 +87,8 @@ pub fn full_report(record: &Record, counters: bool, lang: Lang) -> String {
     if !record.device.is_empty() {
         let seed = localize!(
             lang,
-            "seed {0}: with `--seed {0}` sizes and inputs are the same again",
-            "种子 {0}：用 `--seed {0}` 可以重现同样的大小和输入";
+            "seed {0}: `--seed {0}` reproduces the sizes and inputs",
+            "种子 {0}：用 `--seed {0}` 可以重现同样的规模和输入";
             record.seed
         );
         let device = &record.device;
@@ -113,7 +114,7 @@ pub fn statement(exercise: &Exercise, progress: &Progress, lang: Lang) -> String
         let needs: Vec<String> = needs.collect();
         if !needs.is_empty() {
             let needs = needs.join(lang.pick(", ", "、"));
-            parts.push(localize!(lang, "Comes after: {}", "先做：{}"; needs));
+            parts.push(localize!(lang, "Prerequisites: {}", "先做：{}"; needs));
         }
         if !data.chapter.is_empty() {
             parts.push(localize!(
@@ -227,14 +228,14 @@ pub fn format_exercise_size(exercise: &str, numbers: &[u32]) -> String {
 fn kind_headline(kind: FailureKind, lang: Lang) -> &'static str {
     match kind {
         FailureKind::Unwritten => lang.pick("leaves elements unwritten", "有元素没有写入"),
-        FailureKind::TimedOut => lang.pick("does not end", "没有结束"),
+        FailureKind::TimedOut => lang.pick("does not terminate", "没有终止"),
         FailureKind::Parameters => lang.pick(
-            "has other parameters than it is launched with",
+            "has parameters that differ from the launch",
             "参数与启动时不一致",
         ),
         FailureKind::Missing => lang.pick(
-            "lacks what the course's program asks for",
-            "缺少课程程序要用的名字",
+            "lacks a kernel or variable that the course needs",
+            "缺少课程需要的核函数或变量",
         ),
         FailureKind::Stopped => lang.pick("was stopped", "被中止"),
     }
@@ -244,9 +245,9 @@ fn kind_headline(kind: FailureKind, lang: Lang) -> &'static str {
 pub fn step_headline(step: Step, lang: Lang) -> &'static str {
     match step {
         Step::Compile => lang.pick("does not compile", "编译未通过"),
-        Step::Launch => lang.pick("does not run through", "运行未完成"),
-        Step::Right => lang.pick("is not right", "结果不正确"),
-        Step::Checks => lang.pick("has a mistake that the checks found", "检查发现错误"),
+        Step::Launch => lang.pick("does not run to completion", "运行未完成"),
+        Step::Right => lang.pick("has wrong results", "结果错误"),
+        Step::Checks => lang.pick("has errors that the checks found", "检查发现错误"),
         Step::Counters => lang.pick("misses a target of the counters", "计数器未达标"),
         Step::Time => lang.pick("takes too long", "用时过长"),
     }
@@ -258,7 +259,7 @@ pub fn step_activity(step: Step, lang: Lang) -> &'static str {
         Step::Compile => lang.pick("compiling", "编译"),
         Step::Launch => lang.pick("running", "运行"),
         Step::Right => lang.pick("comparing", "比较结果"),
-        Step::Checks => lang.pick("looking for mistakes", "检查错误"),
+        Step::Checks => lang.pick("checking", "检查错误"),
         Step::Counters => lang.pick("counting", "计数"),
         Step::Time => lang.pick("timing", "计时"),
     }

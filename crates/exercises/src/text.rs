@@ -205,14 +205,14 @@ pub fn escaped<'a>(
     if !text.contains(is_control) {
         return Cow::Borrowed(text);
     }
-    let mut shown = String::with_capacity(text.len() + 16);
+    let mut output = String::with_capacity(text.len() + 16);
     for character in text.chars() {
         match is_control(character) {
-            true => write(character, &mut shown),
-            false => shown.push(character),
+            true => write(character, &mut output),
+            false => output.push(character),
         }
     }
-    Cow::Owned(shown)
+    Cow::Owned(output)
 }
 
 /// Returns true for control characters, and for zero-width characters that reorder or hide others.

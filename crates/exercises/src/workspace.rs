@@ -142,9 +142,9 @@ fn unused_path(path: &Path) -> PathBuf {
 
 /// Formats a path for messages in one line, relative to the current directory if it is below it.
 pub fn display_path(path: &Path) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    let shown = path.strip_prefix(&here).unwrap_or(path);
-    in_a_line(&shown.display().to_string()).into_owned()
+    let working_folder = std::env::current_dir().unwrap_or_default();
+    let relative = path.strip_prefix(&working_folder).unwrap_or(path);
+    in_a_line(&relative.display().to_string()).into_owned()
 }
 
 /// Reads the text of a submission, whose file is called `named` in messages.
@@ -163,15 +163,15 @@ pub fn read_text(path: &Path, named: &str, lang: Lang) -> Result<String> {
         bytes.len() as u64 <= MAX_BYTES,
         localize!(
             lang,
-            "{} has more bytes than an answer may have, which is {}",
-            "{} 的字节数超过了答案的上限 {}";
+            "{} is too long: a submission has at most {} bytes",
+            "{} 过长：答案最多 {} 字节";
             named(), MAX_BYTES
         )
     );
     String::from_utf8(bytes).map_err(|_| {
         anyhow::anyhow!(localize!(
             lang,
-            "{} is no text in UTF-8: save it in that encoding",
+            "{} is not valid UTF-8: save it in that encoding",
             "{} 不是 UTF-8 编码的文本：请以 UTF-8 编码保存";
             named()
         ))

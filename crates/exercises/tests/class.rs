@@ -17,10 +17,10 @@ const FILE: &str = "01-first-thread.cu";
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let tests = vec![
-        Trial::test("flags that do not fit are refused", flags_refused),
-        with_clang("what is no class is refused", refused),
-        with_clang("parts make the same record as one go", parts),
-        with_clang("a bad submission costs only itself", bad),
+        Trial::test("incompatible flags are rejected", flags_rejected),
+        with_clang("an invalid class folder is rejected", rejected),
+        with_clang("merged parts equal an unsharded run", parts),
+        with_clang("an invalid submission fails alone", bad),
     ];
     libtest_mimic::run(&arguments, tests).exit_code()
 }
@@ -30,8 +30,8 @@ fn class(students: &[(&str, &str)]) -> Program {
     let program = Program::new();
     for (student, text) in students {
         let folder = program.home().join("class").join(student);
-        fs::create_dir_all(&folder).expect("made");
-        fs::write(folder.join(FILE), text).expect("written");
+        fs::create_dir_all(&folder).expect("the folder can be created");
+        fs::write(folder.join(FILE), text).expect("the file can be written");
     }
     program
 }
@@ -82,10 +82,10 @@ fn parts() -> Result<(), Failed> {
         .assert_error(&["2 of 3 parts"]);
     program
         .run_line("merge part-1.json part-1.json")
-        .assert_error(&["1/3 is there twice"]);
+        .assert_error(&["1/3 is listed twice"]);
     assert!(
         !program.folder().exists(),
-        "no student's folder is made for a class"
+        "no student's folder is created for a class"
     );
     Ok(())
 }
@@ -138,7 +138,7 @@ fn link(_to: &str, at: &Path) -> std::io::Result<()> {
     fs::create_dir(at)
 }
 
-fn refused() -> Result<(), Failed> {
+fn rejected() -> Result<(), Failed> {
     let program = class(&[("ann", "")]);
     fs::create_dir(program.home().join("empty"))?;
     let check = "check --all --submissions";
@@ -157,7 +157,7 @@ fn refused() -> Result<(), Failed> {
     Ok(())
 }
 
-fn flags_refused() -> Result<(), Failed> {
+fn flags_rejected() -> Result<(), Failed> {
     let program = class(&[("ann", "")]);
     for flags in [
         "check --submissions class",
@@ -176,6 +176,6 @@ fn flags_refused() -> Result<(), Failed> {
     fs::write(program.home().join("no.json"), "{}")?;
     program
         .run_line("merge no.json")
-        .assert_error(&["no.json is no record"]);
+        .assert_error(&["no.json is not a record"]);
     Ok(())
 }

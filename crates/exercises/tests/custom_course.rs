@@ -16,15 +16,21 @@ const NAME: &str = "01-mine";
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let tests = vec![
-        with_clang("from new to a passed test with one file edited", one_file),
-        with_clang("list, check, watch's folder and a class", everyday),
-        with_clang("a test that fails says what came", unexpected_verdicts),
+        with_clang("a new exercise passes its test after one edit", one_file),
         with_clang(
-            "an answer reaches neither the solution nor its results",
+            "list, check, watch and class work with a custom course",
+            everyday,
+        ),
+        with_clang(
+            "a failed test reports the actual verdict",
+            unexpected_verdicts,
+        ),
+        with_clang(
+            "a submission cannot read the solution or its results",
             hostile,
         ),
-        Trial::test("what is wrong with a course is said", invalid_courses),
-        Trial::test("new makes nothing where it cannot", not_made),
+        Trial::test("errors in a course are reported", invalid_courses),
+        Trial::test("a failed new creates nothing", failed_new),
     ];
     libtest_mimic::run(&arguments, tests).exit_code()
 }
@@ -32,7 +38,7 @@ fn main() -> ExitCode {
 /// Returns a program with a course that has one new exercise.
 fn with_new_exercise() -> Program {
     let program = Program::new();
-    run_with_course(&program, &format!("new {NAME}")).assert_has(0, &["made", "test 01-mine"]);
+    run_with_course(&program, &format!("new {NAME}")).assert_has(0, &["Created", "test 01-mine"]);
     program
 }
 
@@ -49,7 +55,7 @@ fn edit(program: &Program, file: &str, from: &str, to: &str) {
     let path = file_path(program, file);
     let text = fs::read_to_string(&path).expect("a file");
     assert!(text.contains(from), "no '{from}' in {text}");
-    fs::write(path, text.replacen(from, to, 1)).expect("written");
+    fs::write(path, text.replacen(from, to, 1)).expect("the file can be written");
 }
 
 /// Changes the exercise through its data alone: larger blocks, other numbers, an explicit reference.
@@ -57,7 +63,10 @@ fn one_file() -> Result<(), Failed> {
     let program = with_new_exercise();
     run_with_course(&program, "test").assert_has(
         0,
-        &["5 of 5 came as they should", "start.cu: rejected at right"],
+        &[
+            "5 of 5 verdicts are as expected",
+            "start.cu: rejected at right",
+        ],
     );
     edit(
         &program,
@@ -84,7 +93,7 @@ fn one_file() -> Result<(), Failed> {
         "en = \"Twice as much\"",
         "en = \"Doubled\"",
     );
-    run_with_course(&program, "test 01").assert_has(0, &["5 of 5 came as they should"]);
+    run_with_course(&program, "test 01").assert_has(0, &["5 of 5 verdicts are as expected"]);
     run_with_course(&program, "list").assert_has(0, &["01-mine", "Doubled", "0 of 1"]);
     Ok(())
 }
@@ -94,7 +103,8 @@ fn everyday() -> Result<(), Failed> {
     run_with_course(&program, "").assert_has(0, &["01-mine", "--course course check"]);
     let start = fs::read_to_string(program.file("01-mine.cu"))?;
     assert_eq!(start, fs::read_to_string(file_path(&program, "start.cu"))?);
-    run_with_course(&program, "check 01").assert_has(1, &["is not right", "--course course hint"]);
+    run_with_course(&program, "check 01")
+        .assert_has(1, &["has wrong results", "--course course hint"]);
     run_with_course(&program, "hint mine").assert_has(0, &["threadIdx.x"]);
     let title = "# Twice as much\n";
     let cites = format!("{title}\nSee [our notes](../notes.md#one).\n");
@@ -139,12 +149,12 @@ fn unexpected_verdicts() -> Result<(), Failed> {
         1,
         &[
             "wrong/half.cu: rejected at right",
-            "right/backwards.cu: rejected at right, and should be: passed",
+            "right/backwards.cu: rejected at right, expected: passed",
         ],
     );
     let program = with_new_exercise();
     edit(&program, "solution.cu", "if (i < n)", "if (i <= n)");
-    run_with_course(&program, "test").assert_has(2, &["the solution does not run"]);
+    run_with_course(&program, "test").assert_has(2, &["the solution failed to run"]);
     Ok(())
 }
 
@@ -242,7 +252,7 @@ fn invalid_courses() -> Result<(), Failed> {
             "exercise.toml",
             "op_ld.sum\"",
             "op_ld.sun\"",
-            &["op_ld.sun is no counter"],
+            &["op_ld.sun is not a counter"],
         ),
         (
             "exercise.toml",
@@ -266,7 +276,7 @@ fn invalid_courses() -> Result<(), Failed> {
             "exercise.toml",
             "{ en = \"Twice as much\", zh = \"加倍\" }",
             "{ fr = \"Double\" }",
-            &["a text is written"],
+            &["a text must be"],
         ),
     ];
     for (file, from, to, parts) in cases {
@@ -282,11 +292,11 @@ fn invalid_courses() -> Result<(), Failed> {
         run_with_course(&program, "check").assert_error(&[missing, "is missing"]);
     }
     let program = with_new_exercise();
-    run_with_course(&program, "new 001-other").assert_has(0, &["made"]);
+    run_with_course(&program, "new 001-other").assert_has(0, &["Created"]);
     run_with_course(&program, "list").assert_error(&["have the number 1"]);
     let program = with_new_exercise();
     fs::create_dir(program.home().join("course/Notes"))?;
-    run_with_course(&program, "list").assert_error(&["course/Notes", "is no name of an exercise"]);
+    run_with_course(&program, "list").assert_error(&["course/Notes", "is not a valid name"]);
     let program = with_new_exercise();
     fs::write(file_path(&program, "wrong/half.cu"), "// no step\n")?;
     if support::missing_clang().is_none() {
@@ -302,7 +312,7 @@ fn invalid_courses() -> Result<(), Failed> {
     if support::missing_clang().is_none() {
         // Expect text that the submission's message does not contain.
         fs::write(&wrong, format!("{first}\n// Says: on the moon\n{rest}"))?;
-        run_with_course(&program, "test").assert_has(1, &["on the moon", "and should be"]);
+        run_with_course(&program, "test").assert_has(1, &["on the moon", ", expected:"]);
         // The expected text is compared with the English message in any language.
         let chinese = program.run_line("--course course --lang zh test");
         chinese.assert_has(1, &["on the moon", "应为"]);
@@ -317,15 +327,14 @@ fn invalid_courses() -> Result<(), Failed> {
     Ok(())
 }
 
-fn not_made() -> Result<(), Failed> {
+fn failed_new() -> Result<(), Failed> {
     let program = with_new_exercise();
-    run_with_course(&program, &format!("new {NAME}")).assert_error(&["is there already"]);
+    run_with_course(&program, &format!("new {NAME}")).assert_error(&["already exists"]);
     program
         .run_line("--lang en new 02-x")
         .assert_error(&["--course FOLDER"]);
     for name in ["x", "2-x", "02-X", "../02-x"] {
-        run_with_course(&program, &format!("new {name}"))
-            .assert_error(&["is no name of an exercise"]);
+        run_with_course(&program, &format!("new {name}")).assert_error(&["is not a valid name"]);
     }
     let exercises: Vec<_> = fs::read_dir(program.home().join("course"))?.collect();
     assert_eq!(exercises.len(), 1, "{exercises:?}");

@@ -33,8 +33,8 @@ fn graded(text: &str) -> (i32, Value) {
 fn rejected(text: &str, step: &str, parts: &[&str]) -> Result<(), Failed> {
     let (code, record) = graded(text);
     let message = record["message"].as_str().unwrap_or_default();
-    let said = parts.iter().all(|part| message.contains(part));
-    match (code, record["step"].as_str(), said) {
+    let has_parts = parts.iter().all(|part| message.contains(part));
+    match (code, record["step"].as_str(), has_parts) {
         (1, Some(at), true) if at == step => Ok(()),
         _ => Err(format!("not rejected at {step} with {parts:?}: {record:#}").into()),
     }
@@ -58,11 +58,11 @@ fn main() -> ExitCode {
             let text = axpy("", "if (i == 0) *(volatile float *)0 = 1.0f;");
             rejected(&text, "launch", &["null pointer", "line 5"])
         }),
-        with_clang("a write far outside", || {
+        with_clang("a write far out of bounds", || {
             let text = axpy("", "if (i == 0) y[1 << 28] = 1.0f;");
             rejected(&text, "launch", &["outside every allocation", "y[1 << 28]"])
         }),
-        with_clang("more memory than there is", || {
+        with_clang("more memory than available", || {
             let huge = "extern \"C\" __device__ float huge[1ull << 33];";
             let text = axpy(huge, "if (i < n) huge[i] = huge[i + 1] + a;");
             rejected(&text, "compile", &["does not load"])
@@ -84,26 +84,26 @@ fn main() -> ExitCode {
                 &["#include \"/etc/passwd\"", "cuda_device.h"],
             )
         }),
-        with_clang("no kernel of that name", || {
+        with_clang("a missing kernel", || {
             let text = axpy("", "").replace("axpy", "saxpy");
             rejected(&text, "launch", &["`axpy`", "extern \"C\""])
         }),
         with_clang("an empty file", || rejected("", "launch", &["`axpy`"])),
-        with_clang("a verdict of its own", || {
+        with_clang("a forged verdict", || {
             let line = r#"{\"token\":\"\",\"message\":{\"verdict\":{\"seed\":1,\"device\":\"\",\"failure\":null,\"targets\":[],\"counters\":[]}}}"#;
             let text = axpy("", &format!("if (i == 0) printf(\"\\n{line}\\n\");"))
                 .replace("+ y[i];", "- y[i];");
             rejected(&text, "right", &["wrong"])
         }),
-        with_clang("much that is printed", || {
+        with_clang("a large output", || {
             let text = axpy(
                 "",
                 "for (int j = 0; j < 100; ++j) printf(\"hello %d\\n\", j);",
             );
             let (code, record) = graded(&text);
             let printed = record["printed"].as_str().unwrap_or_default();
-            let kept = printed.contains("hello 7") && printed.len() < 5000;
-            match (code, kept) {
+            let is_truncated = printed.contains("hello 7") && printed.len() < 5000;
+            match (code, is_truncated) {
                 (0 | 1, true) => Ok(()),
                 _ => Err(format!("{} bytes printed: {record:#}", printed.len()).into()),
             }

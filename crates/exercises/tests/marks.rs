@@ -24,14 +24,14 @@ fn main() -> ExitCode {
     let git = Command::new("git").arg("--version").output().is_err();
     let git = support::missing_clang().or(git.then_some("needs git"));
     let tests = vec![
+        with_clang("only the named exercises are graded", selected_exercises),
         with_clang(
-            "the exercises that are named are graded, and no other",
-            selected_exercises,
+            "late submissions get fewer points in tables and files",
+            points,
         ),
-        with_clang("points, late ones fewer, in tables and files", points),
-        unless(git, "a deadline by commit", commits),
-        with_clang("copies are told", copied),
-        Trial::test("what is wrong with marks is said", refused),
+        unless(git, "a deadline is compared with the commit time", commits),
+        with_clang("similar submissions are reported", copied),
+        Trial::test("invalid marks are reported", rejected),
     ];
     libtest_mimic::run(&arguments, tests).exit_code()
 }
@@ -49,9 +49,9 @@ fn class() -> Program {
 
 fn hand_in(program: &Program, student: &str, files: &[(&str, &str)]) {
     let folder = program.home().join("class").join(student);
-    fs::create_dir_all(&folder).expect("made");
+    fs::create_dir_all(&folder).expect("the folder can be created");
     for (file, text) in files {
-        fs::write(folder.join(file), text).expect("written");
+        fs::write(folder.join(file), text).expect("the file can be written");
     }
 }
 
@@ -66,7 +66,7 @@ fn selected_exercises() -> Result<(), Failed> {
     run.assert_has(
         0,
         &[
-            "3 students, 3 answers: 1 passed, 1 rejected, 1 missing",
+            "3 students, 3 submissions: 1 passed, 1 rejected, 1 missing",
             "ann  ✓  1",
             "bob  ✗  0",
             "eve  ·  0",
@@ -90,7 +90,7 @@ fn selected_exercises() -> Result<(), Failed> {
     assert_eq!(read(&program, "whole.json"), read(&program, "two.json"));
     program
         .run_line("check --submissions class")
-        .assert_error(&["--submissions goes with --all"]);
+        .assert_error(&["--submissions needs --all"]);
     program
         .run_line("check 02 99 --submissions class")
         .assert_error(&["no exercise '99'"]);
@@ -210,7 +210,7 @@ fn points() -> Result<(), Failed> {
         .assert_has(0, &[]);
     program
         .run_line("merge untimed.json --marks marks.toml")
-        .assert_error(&["does not say when 01-first-thread of 'ann'"]);
+        .assert_error(&["does not contain the submission time of 01-first-thread by 'ann'"]);
     Ok(())
 }
 
@@ -234,7 +234,10 @@ fn commit(folder: &Path, at: u64) {
         let mut git = Command::new("git");
         git.current_dir(folder).args(arguments);
         git.envs(["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"].map(|name| (name, &time)));
-        assert!(git.status().expect("git").success(), "{arguments:?}");
+        assert!(
+            git.status().expect("git is available").success(),
+            "{arguments:?}"
+        );
     }
 }
 
@@ -279,7 +282,10 @@ fn commits() -> Result<(), Failed> {
     let run = program.run_line(check);
     let record: Value = serde_json::from_str(&run.stdout)?;
     assert_eq!(run.code, 2, "{run:?}");
-    for (number, part) in [(2, "there is no .git"), (4, "it was changed since")] {
+    for (number, part) in [
+        (2, "there is no .git"),
+        (4, "it was changed after the commit"),
+    ] {
         let result = &record["results"][number];
         assert_eq!(result["outcome"], "ungraded");
         assert!(
@@ -300,7 +306,7 @@ fn copied() -> Result<(), Failed> {
     let check = "check 19 --submissions class --seed 5";
     program
         .run_line(&format!("{check} --copies copies.csv"))
-        .assert_has(0, &["1 pairs of answers"]);
+        .assert_has(0, &["1 pairs of submissions"]);
     assert_eq!(
         read(&program, "copies.csv"),
         "exercise,student,like,share,same\n19-transpose,ann,(solution),1.00,yes\n"
@@ -314,7 +320,7 @@ fn copied() -> Result<(), Failed> {
     Ok(())
 }
 
-fn refused() -> Result<(), Failed> {
+fn rejected() -> Result<(), Failed> {
     let program = class();
     program
         .run_line("check 01 --marks x.toml")

@@ -12,7 +12,7 @@ use exercises::text::columns;
 use libtest_mimic::{Arguments, Failed};
 use support::{Program, Run, blocks, with_clang};
 
-const HERE: &str = env!("CARGO_MANIFEST_DIR");
+const CRATE_DIR: &str = env!("CARGO_MANIFEST_DIR");
 
 /// An error: the exercise, the submission, and parts of the message in English and Chinese.
 struct Case {
@@ -41,8 +41,8 @@ const CASES: &[Case] = &[
         exercise: "02",
         submission: Submission::Changed("int count)", "int count, int extra)"),
         en: &[
-            "has other parameters than it is launched with",
-            "`fade` takes 4 parameters and is launched with 3.",
+            "has parameters that differ from the launch",
+            "`fade` has 4 parameters but is launched with 3.",
             "fade(float *samples, float gain, int count)",
         ],
         zh: &[
@@ -55,15 +55,15 @@ const CASES: &[Case] = &[
         exercise: "17",
         submission: Submission::Start,
         en: &["at size M = 96, N = 128, P = 64", "yours: "],
-        zh: &["大小 M = 96, N = 128, P = 64", "期望："],
+        zh: &["规模 M = 96, N = 128, P = 64", "期望："],
     },
     Case {
         name: "a prediction",
         exercise: "05",
         submission: Submission::File("wrong/05-predict-sectors/bytes-only.cu"),
         en: &[
-            "`one_further`: you said 4, which is not right.",
-            "5 of 6 right.",
+            "`one_further`: you predicted 4, which is wrong.",
+            "5 of 6 correct.",
         ],
         zh: &["`one_further`：你的预测是 4，不对。", "6 个中有 5 个正确。"],
     },
@@ -75,7 +75,7 @@ const CASES: &[Case] = &[
             "leaves elements unwritten, at size",
             "never written, the first at [",
         ],
-        zh: &["有元素没有写入，大小", "从未写入"],
+        zh: &["有元素没有写入，规模", "从未写入"],
     },
     Case {
         name: "words behind a row",
@@ -85,21 +85,21 @@ const CASES: &[Case] = &[
         zh: &["`part` 第 0 行的行末之后有 15 个字"],
     },
     Case {
-        name: "a function that is not there",
+        name: "an undeclared function",
         exercise: "02",
         submission: Submission::Changed("samples[i] * gain", "sinf(samples[i]) * gain"),
         en: &[
             "does not compile",
-            "`sinf` is not there in this course. Instead: `__sinf(x)`.",
+            "`sinf` is not available in this course. Use instead: `__sinf(x)`.",
         ],
         zh: &["编译未通过", "本课程没有 `sinf`。可以改用：`__sinf(x)`。"],
     },
     Case {
-        name: "a type that is not there",
+        name: "an undeclared type",
         exercise: "02",
         submission: Submission::Changed("int i", "uint32_t i"),
         en: &[
-            "`uint32_t` is not there in this course.",
+            "`uint32_t` is not available in this course.",
             "#include <stdint.h>",
         ],
         zh: &["本课程没有 `uint32_t`。", "#include <stdint.h>"],
@@ -112,9 +112,9 @@ const CASES: &[Case] = &[
         zh: &["；列沿 x 方向，行沿 y 方向"],
     },
     Case {
-        name: "a race of a line that all blocks come to",
+        name: "a race on a line that all blocks execute",
         exercise: "07",
-        submission: Submission::File("lines/07-rest-by-all.cu"),
+        submission: Submission::File("lines/07-remainder-by-all.cu"),
         en: &[
             "writes, at line 24",
             "24 |         out[count - 1] = clip(in[count - 1], level);",
@@ -134,7 +134,7 @@ const CASES: &[Case] = &[
     Case {
         name: "a float4 beyond the end",
         exercise: "07",
-        submission: Submission::File("lines/07-no-rest.cu"),
+        submission: Submission::File("lines/07-no-remainder.cu"),
         en: &["at line 16", "16 |     float4 v = ((const float4 *)in)[i];"],
         zh: &["位于第 16 行", "非法地址：从 ", "在位于 "],
     },
@@ -145,7 +145,7 @@ const CASES: &[Case] = &[
         en: &[
             "was stopped",
             "right past the end of",
-            "threads past the end that no `if (i < n)` keeps out",
+            "no `if (i < n)` that excludes threads past the end",
         ],
         zh: &[
             "被中止",
@@ -158,7 +158,7 @@ const CASES: &[Case] = &[
         name: "one thread too many",
         exercise: "02",
         submission: Submission::File("wrong/02-tail/less-or-equal.cu"),
-        en: &["`<=` where `<` is meant"],
+        en: &["`<=` instead of `<`"],
         zh: &["该写 `<` 的地方写成了 `<=`"],
     },
     Case {
@@ -207,11 +207,11 @@ fn main() -> ExitCode {
         }
     }
     tests.extend([
-        with_clang("a loop that does not end has its line", endless),
-        with_clang("headers of C are accepted", headers),
-        with_clang("an access is drawn into a file", drawn),
-        with_clang("lines have their counters", lines),
-        with_clang("who has passed sees what else would have done", after),
+        with_clang("an endless loop is reported with its line", endless),
+        with_clang("C headers are accepted", headers),
+        with_clang("an access is drawn to an SVG file", drawn),
+        with_clang("lines are printed with counters", lines),
+        with_clang("alternatives are shown after passing", after),
     ]);
     libtest_mimic::run(&arguments, tests).exit_code()
 }
@@ -221,7 +221,7 @@ fn file(program: &Program, exercise: &str, submission: &Submission) -> Result<Pa
     let exercise = course::find(exercise).ok_or("no such exercise")?;
     let write_file = |text: &str| program.write(&format!("other.{}", exercise.extension()), text);
     Ok(match submission {
-        Submission::File(name) => Path::new(HERE).join("tests").join(name),
+        Submission::File(name) => Path::new(CRATE_DIR).join("tests").join(name),
         Submission::Start => write_file(exercise.start),
         Submission::Changed(from, to) => {
             assert!(
@@ -277,7 +277,7 @@ fn endless() -> Result<(), Failed> {
     let run = check(&program, "01", &file, "--lang zh");
     run.assert_has(
         1,
-        &["没有结束", &format!("位于第 {line} 行"), "volatile int j"],
+        &["没有终止", &format!("位于第 {line} 行"), "volatile int j"],
     );
     Ok(())
 }

@@ -25,11 +25,11 @@ fn main() -> ExitCode {
             names,
         ),
         with_clang("universal character names are shown", universal),
-        with_clang("a width of billions", wide),
-        with_clang("conversions that are none", conversions),
+        with_clang("a field width of billions", wide),
+        with_clang("invalid conversions", conversions),
         with_clang("a pointer to the host", pointer),
-        with_clang("lines without an end", endless_lines),
-        with_clang("megabytes, and then the right result", megabytes),
+        with_clang("unterminated lines", endless_lines),
+        with_clang("megabytes of output before a correct result", megabytes),
     ];
     libtest_mimic::run(&arguments, tests).exit_code()
 }

@@ -28,29 +28,29 @@ macro_rules! tests {
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let mut tests = tests![Trial::test:
-        what_a_student_wrote_is_left_alone,
-        hints_come_one_after_the_other,
-        reset_keeps_what_was_there,
-        the_solution_is_for_who_has_passed_or_gives_up,
-        list_is_a_record_too,
-        any_statement_is_shown_with_what_comes_before,
-        all_that_is_printed_fits_a_terminal,
-        editors_are_told_how_answers_are_compiled,
-        without_clang_it_says_how_to_install_one_before_a_line_is_written,
-        flags_that_are_none_are_refused,
-        a_folder_that_cannot_be_made_is_named,
-        a_worker_with_nothing_to_do_says_nothing,
+        existing_submissions_are_not_overwritten,
+        each_hint_command_shows_one_more_hint,
+        reset_saves_the_previous_version,
+        the_solution_needs_a_pass_or_give_up,
+        list_supports_json,
+        a_statement_is_shown_with_its_prerequisites,
+        all_output_fits_a_terminal,
+        compile_flags_are_written_for_editors,
+        a_missing_clang_is_reported_before_a_submission_is_written,
+        invalid_flags_are_rejected,
+        a_folder_that_cannot_be_created_is_named,
+        a_worker_without_a_job_is_silent,
     ];
     tests.extend(tests![with_clang:
-        at_first_it_makes_the_folder_and_shows_the_first_exercise,
-        it_speaks_chinese_to_who_does,
-        a_check_says_what_is_wrong_and_counts_what_is_right,
-        the_same_seed_gives_the_same_record,
-        mistakes_are_explained_in_chinese,
-        who_has_passed_is_shown_the_solution,
-        what_cannot_be_graded_is_an_error_and_no_verdict,
-        a_library_that_does_not_fit_is_not_the_answers_fault,
-        what_cannot_be_read_is_an_error_and_no_verdict,
+        the_first_run_creates_the_folder_and_shows_the_first_exercise,
+        chinese_is_selected_by_flag_or_locale,
+        a_check_reports_errors_and_the_number_of_passes,
+        equal_seeds_give_equal_records,
+        errors_are_explained_in_chinese,
+        a_pass_shows_the_solution,
+        a_failed_grading_is_an_error_without_verdict,
+        a_mismatched_library_is_an_error_without_verdict,
+        an_unreadable_submission_is_an_error_without_verdict,
     ]);
     libtest_mimic::run(&arguments, tests).exit_code()
 }
@@ -62,7 +62,7 @@ fn with_solution() -> Program {
     program
 }
 
-fn at_first_it_makes_the_folder_and_shows_the_first_exercise() {
+fn the_first_run_creates_the_folder_and_shows_the_first_exercise() {
     let program = Program::new();
     let all = format!("0 of {} exercises passed", EXERCISES.len());
     let file = format!("answers/{FIRST}.cu");
@@ -82,14 +82,14 @@ fn words(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
 }
 
-fn any_statement_is_shown_with_what_comes_before() {
+fn a_statement_is_shown_with_its_prerequisites() {
     let program = with_solution();
-    let tiles = course::find("17").expect("it is there");
+    let tiles = course::find("17").expect("exercise 17");
     let run = program.run_line("statement 17");
     run.assert_has(
         0,
         &[
-            "Comes after: 08-pitch-in-elements, 16-missing-barrier",
+            "Prerequisites: 08-pitch-in-elements, 16-missing-barrier",
             "chapter `matmul-tiled` (docs/pages/en/matmul-tiled.md) and",
             "code 4.5 (docs/pages/en/listings.md).",
             "The chapter's program: crates/matmul-tiled",
@@ -109,14 +109,14 @@ fn any_statement_is_shown_with_what_comes_before() {
     // A prerequisite that has passed is marked.
     program
         .run_line("statement 02")
-        .assert_has(0, &["Comes after: 01-first-thread\n"]);
+        .assert_has(0, &["Prerequisites: 01-first-thread\n"]);
     if support::missing_clang().is_none() {
         program
             .run_line("check 01")
             .assert_has(0, &["✓ 01-first-thread"]);
         program
             .run_line("statement 02")
-            .assert_has(0, &["Comes after: 01-first-thread ✓"]);
+            .assert_has(0, &["Prerequisites: 01-first-thread ✓"]);
     }
     let record = program.run_line("statement 02 --json --lang zh").stdout;
     let record: Value = serde_json::from_str(&record).expect("a record");
@@ -124,7 +124,7 @@ fn any_statement_is_shown_with_what_comes_before() {
     assert_eq!(record["statement"], EXERCISES[1].statement[1]);
 }
 
-fn all_that_is_printed_fits_a_terminal() {
+fn all_output_fits_a_terminal() {
     let program = Program::new();
     for lang in ["en", "zh"] {
         let mut commands = vec!["list".to_owned()];
@@ -141,11 +141,11 @@ fn all_that_is_printed_fits_a_terminal() {
     }
 }
 
-fn editors_are_told_how_answers_are_compiled() {
+fn compile_flags_are_written_for_editors() {
     let program = Program::new();
     program.run_line("list").assert_has(0, &[]);
     let file = program.file("compile_flags.txt");
-    let flags = fs::read_to_string(&file).expect("written");
+    let flags = fs::read_to_string(&file).expect("the file can be written");
     let headers = flags.lines().find_map(|flag| flag.strip_prefix("-I"));
     let headers = std::path::Path::new(headers.expect("a folder of headers"));
     assert!(headers.join("cuda_device.h").is_file(), "{flags}");
@@ -162,20 +162,23 @@ fn editors_are_told_how_answers_are_compiled() {
     // An edited file is preserved; a generated one is updated when the checkout has moved.
     program.write("compile_flags.txt", flags.replace("-I", "-I/gone"));
     program.run_line("list").assert_has(0, &[]);
-    assert_eq!(fs::read_to_string(&file).expect("there"), flags);
+    assert_eq!(fs::read_to_string(&file).expect("the file exists"), flags);
     program.write("compile_flags.txt", "-DMINE\n");
     program.run_line("list").assert_has(0, &[]);
-    assert_eq!(fs::read_to_string(&file).expect("there"), "-DMINE\n");
+    assert_eq!(
+        fs::read_to_string(&file).expect("the file exists"),
+        "-DMINE\n"
+    );
 }
 
-fn what_a_student_wrote_is_left_alone() {
+fn existing_submissions_are_not_overwritten() {
     let program = Program::new();
     let file = program.write("01-first-thread.cu", "mine");
     program.run_line("list").assert_has(0, &[FIRST]);
-    assert_eq!(fs::read_to_string(file).expect("still there"), "mine");
+    assert_eq!(fs::read_to_string(file).expect("the file exists"), "mine");
 }
 
-fn it_speaks_chinese_to_who_does() {
+fn chinese_is_selected_by_flag_or_locale() {
     let program = Program::new().with_env("LC_ALL", "zh_CN.UTF-8");
     program.run_line("list").assert_has(0, &["道练习", "补全"]);
     program
@@ -208,7 +211,7 @@ fn it_speaks_chinese_to_who_does() {
     assert!(!run.stderr.contains("error"), "{run:?}");
 }
 
-fn a_check_says_what_is_wrong_and_counts_what_is_right() {
+fn a_check_reports_errors_and_the_number_of_passes() {
     let program = Program::new();
     program.run_line("check").assert_has(
         1,
@@ -220,7 +223,7 @@ fn a_check_says_what_is_wrong_and_counts_what_is_right() {
         ],
     );
     let run = program.run_line("check 1 --lang zh");
-    run.assert_has(1, &["结果不正确", "应为", "获取提示"]);
+    run.assert_has(1, &["结果错误", "应为", "获取提示"]);
     program.write("01-first-thread.cu", EXERCISES[0].solution);
     program
         .run_line("check first-thread")
@@ -238,7 +241,7 @@ fn a_check_says_what_is_wrong_and_counts_what_is_right() {
         .assert_has(0, &["→ 01-first-thread"]);
 }
 
-fn the_same_seed_gives_the_same_record() {
+fn equal_seeds_give_equal_records() {
     let program = with_solution();
     let record = |seed: &str| {
         let run = program.run(&["check", "01", "--json", "--seed", seed]);
@@ -253,7 +256,7 @@ fn the_same_seed_gives_the_same_record() {
     assert_eq!(one["step"], Value::Null);
 }
 
-fn hints_come_one_after_the_other() {
+fn each_hint_command_shows_one_more_hint() {
     let program = Program::new();
     let hints = &EXERCISES[0].data().expect("data").hints;
     for shown in 1..=hints.len() + 1 {
@@ -271,7 +274,7 @@ fn hints_come_one_after_the_other() {
     assert_eq!(record["hints"][0], hints[0].zh.as_str());
 }
 
-fn reset_keeps_what_was_there() {
+fn reset_saves_the_previous_version() {
     let program = Program::new();
     let file = program.write("01-first-thread.cu", "mine");
     program.run_line("hint 01").assert_has(0, &["1/"]);
@@ -279,16 +282,16 @@ fn reset_keeps_what_was_there() {
         .run_line("reset 01")
         .assert_has(0, &["01-first-thread.cu.old"]);
     assert_eq!(
-        fs::read_to_string(&file).expect("there"),
+        fs::read_to_string(&file).expect("the file exists"),
         EXERCISES[0].start
     );
     let old = program.file("01-first-thread.cu.old");
-    assert_eq!(fs::read_to_string(old).expect("kept"), "mine");
+    assert_eq!(fs::read_to_string(old).expect("the saved version"), "mine");
     let run = program.run_line("hint 01");
     assert!(!run.stdout.contains("2/"), "{run:?}");
 }
 
-fn the_solution_is_for_who_has_passed_or_gives_up() {
+fn the_solution_needs_a_pass_or_give_up() {
     let program = with_solution();
     program
         .run_line("solution 01")
@@ -297,7 +300,7 @@ fn the_solution_is_for_who_has_passed_or_gives_up() {
     assert_eq!((run.code, run.stdout.as_str()), (0, EXERCISES[0].solution));
 }
 
-fn who_has_passed_is_shown_the_solution() {
+fn a_pass_shows_the_solution() {
     let program = with_solution();
     program.run_line("check 01").assert_has(0, &[]);
     let run = program.run_line("solution 01");
@@ -305,7 +308,7 @@ fn who_has_passed_is_shown_the_solution() {
 }
 
 /// Errors in Chinese: findings, faults, counters, a missing kernel.
-fn mistakes_are_explained_in_chinese() {
+fn errors_are_explained_in_chinese() {
     let program = Program::new();
     let right = EXERCISES[0].solution;
     let without_test = right.replace("if (i < n) ", "");
@@ -318,7 +321,7 @@ fn mistakes_are_explained_in_chinese() {
         "    __shared__ float s[128];\n    s[threadIdx.x] = a;\n    if (s[127 - threadIdx.x] == 1e30f) return;\n    if (i < n)",
     );
     for (text, parts) in [
-        (without_test, ["越界访问", "非法地址：", "常见原因"]),
+        (without_test, ["越界访问", "非法地址：", "可能的原因"]),
         (racy, ["数据竞争", "缺少 `__syncthreads()`", "碰巧"]),
         (
             right.replace("axpy", "other"),
@@ -342,7 +345,7 @@ fn mistakes_are_explained_in_chinese() {
     }
 }
 
-fn list_is_a_record_too() {
+fn list_supports_json() {
     let program = Program::new();
     let rows: Value = serde_json::from_str(&program.run_line("list --json").stdout).expect("rows");
     let rows = rows.as_array().expect("an array");
@@ -351,7 +354,7 @@ fn list_is_a_record_too() {
     assert_eq!(rows[0]["passed"], false);
 }
 
-fn without_clang_it_says_how_to_install_one_before_a_line_is_written() {
+fn a_missing_clang_is_reported_before_a_submission_is_written() {
     let program = Program::new().with_env("KERNEL_CLANG", "/nowhere");
     for command in ["", "check", "check --all"] {
         let run = program.run_line(command);
@@ -360,7 +363,7 @@ fn without_clang_it_says_how_to_install_one_before_a_line_is_written() {
     program.run_line("list").assert_has(0, &[FIRST]);
 }
 
-fn what_cannot_be_graded_is_an_error_and_no_verdict() {
+fn a_failed_grading_is_an_error_without_verdict() {
     let program = Program::new();
     program.run_line("check 99").assert_error(&["'99'", "list"]);
     program.run_line("hint none").assert_error(&["'none'"]);
@@ -375,17 +378,15 @@ fn what_cannot_be_graded_is_an_error_and_no_verdict() {
         .assert_error(&["progress.json", "damaged"]);
 }
 
-fn a_library_that_does_not_fit_is_not_the_answers_fault() {
+fn a_mismatched_library_is_an_error_without_verdict() {
     let program = Program::new().without_dependencies();
     program.write("03-blocks.rs", "");
-    program.run_line("check 03").assert_error(&[
-        "libanswers-",
-        "build the course again",
-        "error[E",
-    ]);
+    program
+        .run_line("check 03")
+        .assert_error(&["libanswers-", "rebuild the course", "error[E"]);
 }
 
-fn what_cannot_be_read_is_an_error_and_no_verdict() {
+fn an_unreadable_submission_is_an_error_without_verdict() {
     let program = Program::new();
     program
         .run_line("check 01 --file /nowhere.cu")
@@ -404,7 +405,7 @@ fn what_cannot_be_read_is_an_error_and_no_verdict() {
         .assert_error(&["progress.json", "damaged"]);
 }
 
-fn flags_that_are_none_are_refused() {
+fn invalid_flags_are_rejected() {
     let program = Program::new();
     for flags in [
         "--no-such-flag",
@@ -423,7 +424,7 @@ fn flags_that_are_none_are_refused() {
     }
 }
 
-fn a_folder_that_cannot_be_made_is_named() {
+fn a_folder_that_cannot_be_created_is_named() {
     let program = Program::new();
     let file = program.write("taken", "");
     let folder = file.join("below");
@@ -433,7 +434,7 @@ fn a_folder_that_cannot_be_made_is_named() {
     run.assert_error(&["taken"]);
 }
 
-fn a_worker_with_nothing_to_do_says_nothing() {
+fn a_worker_without_a_job_is_silent() {
     let run = Program::new().run_line("worker");
     assert_eq!((run.code, run.stdout.as_str()), (1, ""));
 }

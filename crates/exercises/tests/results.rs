@@ -21,21 +21,30 @@ fn main() -> ExitCode {
     let unix = (!cfg!(unix)).then_some("needs links and devices of Unix");
     let unix = || support::missing_clang().or(unix);
     let tests = vec![
-        unless(unix(), "only an ordinary file is replaced", ordinary),
-        with_clang("an answer is never replaced", answers_kept),
-        with_clang("both results need a file each", one_each),
-        with_clang("what cannot be written is said at once", at_once),
+        unless(unix(), "only a regular file is replaced", ordinary),
+        with_clang("a submission is never replaced", submissions_not_replaced),
+        with_clang("record and table need different files", separate_files),
+        with_clang(
+            "an unwritable path is reported before grading",
+            reported_before_grading,
+        ),
         unless(
             unix(),
-            "what came there meanwhile is replaced whole",
+            "a file created during grading is replaced completely",
             replaced_meanwhile,
         ),
-        with_clang("what cannot be written after all is printed", printed),
-        with_clang("answers are read before the first one runs", read_first),
-        with_clang("the same bytes, wherever the class is", same_bytes),
-        unless(unix(), "any name a folder can have", names),
-        Trial::test("a record that was changed is refused", changed),
-        Trial::test("a part is not replaced by the whole", part_kept),
+        with_clang("results that cannot be written are printed", printed),
+        with_clang(
+            "submissions are read before the first one runs",
+            submissions_read_first,
+        ),
+        with_clang(
+            "results do not depend on the class's path",
+            path_independent,
+        ),
+        unless(unix(), "every valid folder name is accepted", names),
+        Trial::test("a changed record is rejected", changed),
+        Trial::test("merge does not overwrite a part", shard_not_overwritten),
     ];
     libtest_mimic::run(&arguments, tests).exit_code()
 }
@@ -52,8 +61,8 @@ fn class(students: &[(&str, &str)]) -> Program {
 fn submit(class: &Path, students: &[(&str, &str)]) {
     for (student, text) in students {
         let folder = class.join(student);
-        fs::create_dir_all(&folder).expect("made");
-        fs::write(folder.join(FILE), text).expect("written");
+        fs::create_dir_all(&folder).expect("the folder can be created");
+        fs::write(folder.join(FILE), text).expect("the file can be written");
     }
 }
 
@@ -72,7 +81,7 @@ fn start_grading(program: &Program, flags: &str) -> Child {
     let flags = format!("{CHECK} --jobs 1 {flags}");
     let mut command = program.command(&flags.split_whitespace().collect::<Vec<_>>());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.spawn().expect("it starts");
+    let child = command.spawn().expect("the program can be started");
     let deadline = Instant::now() + Duration::from_secs(60);
     let is_empty = |folder: &Path| fs::read_dir(folder).expect("a folder").next().is_none();
     while is_empty(&program.temporary_folder()) {
@@ -83,7 +92,7 @@ fn start_grading(program: &Program, flags: &str) -> Child {
 }
 
 fn finish(child: Child) -> Run {
-    Run::of(&child.wait_with_output().expect("it ends"))
+    Run::of(&child.wait_with_output().expect("the program exits"))
 }
 
 #[cfg(unix)]
@@ -98,10 +107,10 @@ fn ordinary() -> Result<(), Failed> {
     symlink(at("mine"), at("link"))?;
     symlink(at("nowhere"), at("dangling"))?;
     let _socket = UnixListener::bind(at("socket"))?;
-    let made = std::process::Command::new("mkfifo")
+    let created = std::process::Command::new("mkfifo")
         .arg(at("fifo"))
         .status()?;
-    assert!(made.success());
+    assert!(created.success());
     for name in [
         "folder",
         "folder/",
@@ -136,7 +145,7 @@ fn ordinary() -> Result<(), Failed> {
     Ok(())
 }
 
-fn answers_kept() -> Result<(), Failed> {
+fn submissions_not_replaced() -> Result<(), Failed> {
     let program = class(&[("ann", "mine")]);
     let answer = program.home().join("class/ann").join(FILE);
     for (flag, path) in [
@@ -153,7 +162,7 @@ fn answers_kept() -> Result<(), Failed> {
     Ok(())
 }
 
-fn one_each() -> Result<(), Failed> {
+fn separate_files() -> Result<(), Failed> {
     let program = class(&[("ann", "")]);
     for (out, csv) in [("x", "x"), ("x", "./x"), ("temporary/../x", "x")] {
         let run = program.run_line(&format!("{CHECK} --out {out} --csv {csv}"));
@@ -165,7 +174,7 @@ fn one_each() -> Result<(), Failed> {
 
 /// Errors are reported before anything is graded, although the class has a submission that would run for
 /// seconds.
-fn at_once() -> Result<(), Failed> {
+fn reported_before_grading() -> Result<(), Failed> {
     let program = class(&[("ann", &endless_submission())]);
     fs::write(program.home().join("file"), "")?;
     let long = "x".repeat(300);
@@ -177,7 +186,7 @@ fn at_once() -> Result<(), Failed> {
         }
     }
     let run = program.run_line(&format!("{CHECK} --out nowhere/x.json --lang zh"));
-    run.assert_has(2, &["没有文件夹 nowhere"]);
+    run.assert_has(2, &["文件夹 nowhere 不存在"]);
     assert!(start.elapsed() < Duration::from_secs(30));
     assert_eq!(fs::read_dir(program.temporary_folder())?.count(), 0);
     Ok(())
@@ -225,7 +234,7 @@ fn printed() -> Result<(), Failed> {
     Ok(())
 }
 
-fn read_first() -> Result<(), Failed> {
+fn submissions_read_first() -> Result<(), Failed> {
     let right = EXERCISES[0].solution;
     let program = class(&[
         ("ann", &endless_submission()),
@@ -251,7 +260,7 @@ fn read_first() -> Result<(), Failed> {
     Ok(())
 }
 
-fn same_bytes() -> Result<(), Failed> {
+fn path_independent() -> Result<(), Failed> {
     let program = Program::new();
     let outside = tempfile::tempdir()?;
     let students = [
@@ -382,7 +391,8 @@ fn record(program: &Program) -> Value {
         "seed": 1, "shard": null, "exercises": names, "students": ["ann"],
         "results": results.collect::<Vec<_>>(),
     });
-    fs::write(program.home().join("class.json"), record.to_string()).expect("written");
+    fs::write(program.home().join("class.json"), record.to_string())
+        .expect("the file can be written");
     record
 }
 
@@ -393,66 +403,66 @@ fn changed() -> Result<(), Failed> {
         .run_line("merge class.json")
         .assert_has(0, &["1 student,", "38 missing"]);
     let other = program.home().join("other.json");
-    let refused = |text: String, parts: &[&str]| {
-        fs::write(&other, text).expect("written");
+    let assert_rejected = |text: String, parts: &[&str]| {
+        fs::write(&other, text).expect("the file can be written");
         let run = program.run_line("merge other.json --out merged.json");
-        run.assert_error(&[&["other.json is no record of a class"], parts].concat());
+        run.assert_error(&[&["other.json is not a record of a class"], parts].concat());
         assert!(!program.home().join("merged.json").exists());
     };
     let change = |pointer: &str, value: Value| {
         let mut record = right.clone();
-        *record.pointer_mut(pointer).expect("it has it") = value;
+        *record.pointer_mut(pointer).expect("the entry exists") = value;
         record.to_string()
     };
-    refused(
+    assert_rejected(
         change("/results/3/student", "eve".into()),
         &["'eve' does not belong"],
     );
-    refused(
+    assert_rejected(
         change("/results/3/exercise", "30-x".into()),
         &["30-x of 'ann'"],
     );
-    refused(
+    assert_rejected(
         change("/results/3/exercise", EXERCISES[2].name.into()),
         &["03-blocks of 'ann'"],
     );
-    refused(
+    assert_rejected(
         change("/students", serde_json::json!(["ann", "ann"])),
-        &["'ann' is there twice"],
+        &["'ann' is listed twice"],
     );
-    refused(
+    assert_rejected(
         change("/students", serde_json::json!(["ann", "bob"])),
         &["of 'bob' is missing"],
     );
-    refused(
+    assert_rejected(
         change("/exercises/0", "01-x".into()),
         &["not those of this course"],
     );
-    refused(
+    assert_rejected(
         change("/shard", serde_json::json!({"index": 1, "of": 0})),
         &["no part 1/0"],
     );
-    refused(
+    assert_rejected(
         change("/shard", serde_json::json!({"index": 1, "of": 2})),
         &["02-tail of 'ann'"],
     );
-    refused(
+    assert_rejected(
         change("/results/3/outcome", "rejected".into()),
-        &["does not go with its step"],
+        &["does not match its step"],
     );
-    refused(
+    assert_rejected(
         change("/results/3/size", "big".into()),
         &["invalid type", "line 1 column"],
     );
-    refused(
+    assert_rejected(
         change("/seed", (-1).into()),
         &["invalid value", "line 1 column"],
     );
     let more = right.to_string().replacen('{', "{\"more\":1,", 1);
-    refused(more, &["unknown field `more`", "line 1 column"]);
-    refused("[".repeat(100_000), &["line 1 column"]);
-    refused(format!("{right} {right}"), &["trailing characters"]);
-    refused(
+    assert_rejected(more, &["unknown field `more`", "line 1 column"]);
+    assert_rejected("[".repeat(100_000), &["line 1 column"]);
+    assert_rejected(format!("{right} {right}"), &["trailing characters"]);
+    assert_rejected(
         change("/results/3/student", "\u{1b}[2J\n".into()),
         &[r"'\x1b[2J\n'"],
     );
@@ -469,7 +479,7 @@ fn changed() -> Result<(), Failed> {
     Ok(())
 }
 
-fn part_kept() -> Result<(), Failed> {
+fn shard_not_overwritten() -> Result<(), Failed> {
     let program = Program::new();
     let before = record(&program).to_string();
     for flag in ["--out", "--csv"] {

@@ -17,20 +17,40 @@ fn main() -> ExitCode {
     let unix = (!cfg!(unix)).then_some("needs a Unix shell");
     let linux = (!cfg!(target_os = "linux")).then_some("needs Linux");
     let tests = vec![
-        Trial::test("a pipe that nobody reads ends it quietly", closed_output),
+        Trial::test(
+            "a closed output pipe ends the program quietly",
+            closed_output,
+        ),
         unless(linux, "a full device is an error", full),
         unless(unix, "closed input and output change nothing", closed),
-        unless(unix, "arguments that are no Unicode", not_unicode),
-        unless(linux, "no threads are left", no_threads),
-        unless(unix, "no handles of files are left", few_handles),
-        Trial::test("no folder for temporary files", no_temporary_folder),
-        Trial::test("hints asked for at once are all counted", hints_at_once),
-        with_clang("checks at once are all noted", checks_at_once),
-        with_clang("a verdict is told where it cannot be noted", not_noted),
-        with_clang("a verdict that nobody reads is no pass", unread_verdict),
-        with_clang("one unreadable answer costs only itself", one_unreadable),
+        unless(
+            unix,
+            "arguments that are not Unicode are rejected",
+            not_unicode,
+        ),
+        unless(linux, "a failure to start threads is reported", no_threads),
+        unless(
+            unix,
+            "exhausted file descriptors are reported",
+            few_descriptors,
+        ),
+        Trial::test(
+            "a missing temporary folder is reported",
+            no_temporary_folder,
+        ),
+        Trial::test("concurrent hints are all counted", concurrent_hints),
+        with_clang("concurrent checks are all recorded", concurrent_checks),
+        with_clang("a verdict that cannot be saved is printed", not_noted),
         with_clang(
-            "an answer without an end is not read to its end",
+            "a verdict written to a closed output does not pass",
+            verdict_to_closed_output,
+        ),
+        with_clang(
+            "an unreadable submission fails alone",
+            unreadable_submission,
+        ),
+        with_clang(
+            "an endless submission file is not read completely",
             endless_file,
         ),
         Trial::test("a second reset keeps the first text", reset_twice),
@@ -53,7 +73,7 @@ const COMMANDS: [&[&str]; 7] = [
 fn with_output(program: &Program, arguments: &[&str], output: Stdio) -> Run {
     let mut command = program.command(arguments);
     let command = command.args(["--dir", "answers"]).stdout(output);
-    Run::of(&command.output().expect("it starts"))
+    Run::of(&command.output().expect("the program can be started"))
 }
 
 /// Returns a pipe whose reader is closed.
@@ -146,21 +166,21 @@ fn no_threads() -> Result<(), Failed> {
 }
 
 #[cfg(unix)]
-fn few_handles() -> Result<(), Failed> {
+fn few_descriptors() -> Result<(), Failed> {
     let program = Program::new();
     program.write("01-first-thread.cu", EXERCISES[0].solution);
     for handles in (5..20).chain([24, 32]) {
         let check = format!("ulimit -n {handles}; exercises check 01 --dir answers");
         let run = program.run_in_shell(&check);
-        let known = matches!(run.code, 0 | 2) && !run.stderr.contains("panicked");
-        assert!(known, "{handles} handles: {run:#?}");
+        let is_handled = matches!(run.code, 0 | 2) && !run.stderr.contains("panicked");
+        assert!(is_handled, "{handles} handles: {run:#?}");
         assert_eq!(run.code == 2, run.stderr.contains("error: "), "{run:#?}");
     }
     Ok(())
 }
 
 #[cfg(not(unix))]
-fn few_handles() -> Result<(), Failed> {
+fn few_descriptors() -> Result<(), Failed> {
     Ok(())
 }
 
@@ -182,21 +202,21 @@ fn at_once(program: &Program, runs: &[Vec<&str>]) -> Vec<Option<i32>> {
     let start = |arguments: &Vec<&str>| {
         let mut command = program.command(arguments);
         let command = command.args(["--dir", "answers"]).stdout(Stdio::null());
-        command.spawn().expect("it starts")
+        command.spawn().expect("the program can be started")
     };
     let all: Vec<_> = runs.iter().map(start).collect();
     let ended = all
         .into_iter()
-        .map(|mut child| child.wait().expect("it ends").code());
+        .map(|mut child| child.wait().expect("the program exits").code());
     ended.collect()
 }
 
 fn progress(program: &Program) -> Value {
-    let text = fs::read_to_string(program.file("progress.json")).expect("it is kept");
-    serde_json::from_str(&text).expect("and whole")
+    let text = fs::read_to_string(program.file("progress.json")).expect("the progress file");
+    serde_json::from_str(&text).expect("a complete file")
 }
 
-fn hints_at_once() -> Result<(), Failed> {
+fn concurrent_hints() -> Result<(), Failed> {
     let program = Program::new();
     program.run_line("list").assert_has(0, &[]);
     let runs: Vec<Vec<&str>> = EXERCISES
@@ -212,7 +232,7 @@ fn hints_at_once() -> Result<(), Failed> {
     Ok(())
 }
 
-fn checks_at_once() -> Result<(), Failed> {
+fn concurrent_checks() -> Result<(), Failed> {
     let program = Program::new();
     let kernels = EXERCISES
         .iter()
@@ -236,13 +256,18 @@ fn not_noted() -> Result<(), Failed> {
     let program = Program::new();
     program.write("01-first-thread.cu", EXERCISES[0].solution);
     program.write("progress.json", "{ not json");
-    let damaged = ["✓ 01-first-thread", "not noted", "progress.json", "damaged"];
+    let damaged = [
+        "✓ 01-first-thread",
+        "cannot save",
+        "progress.json",
+        "damaged",
+    ];
     program.run_line("check 01").assert_has(0, &damaged);
     let run = program.run_line("check 01 --json");
     assert_eq!(serde_json::from_str::<Value>(&run.stdout)?["passed"], true);
     assert!(run.stderr.contains("damaged"), "{run:?}");
     let run = program.run_line("check 01 --lang zh");
-    run.assert_has(0, &["无法记录进度", "已损坏"]);
+    run.assert_has(0, &["无法保存进度", "已损坏"]);
     let saved = fs::read_to_string(program.file("progress.json"))?;
     assert_eq!(saved, "{ not json", "nothing is put in its place");
     // Test a progress file that cannot be locked and one that cannot be written.
@@ -251,12 +276,12 @@ fn not_noted() -> Result<(), Failed> {
         program.write("01-first-thread.cu", EXERCISES[0].start);
         fs::create_dir(program.file(name))?;
         let run = program.run_line("check 01");
-        run.assert_has(1, &["✗ 01-first-thread", "not noted", name]);
+        run.assert_has(1, &["✗ 01-first-thread", "cannot save", name]);
     }
     Ok(())
 }
 
-fn unread_verdict() -> Result<(), Failed> {
+fn verdict_to_closed_output() -> Result<(), Failed> {
     let program = Program::new();
     program.write("01-first-thread.cu", EXERCISES[0].solution);
     let run = with_output(&program, &["check", "01"], closed_pipe());
@@ -266,7 +291,7 @@ fn unread_verdict() -> Result<(), Failed> {
     Ok(())
 }
 
-fn one_unreadable() -> Result<(), Failed> {
+fn unreadable_submission() -> Result<(), Failed> {
     let program = Program::new();
     program.write("01-first-thread.cu", EXERCISES[0].solution);
     program.write("02-tail.cu", [0xff, 0xfe]);
@@ -300,7 +325,7 @@ fn reset_twice() -> Result<(), Failed> {
     // The file is already the start file, so there is nothing to save.
     program
         .run_line("reset 01")
-        .assert_has(0, &["as it was at the beginning."]);
+        .assert_has(0, &["is the start file."]);
     program.write("01-first-thread.cu", "second");
     program
         .run_line("reset 01")

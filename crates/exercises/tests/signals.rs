@@ -31,10 +31,10 @@ fn main() -> ExitCode {
         ]);
     }
     tests.extend([
-        with_clang("nohup keeps it from ending", nohup),
-        with_clang("watch leaves nothing when it is left", left),
-        with_clang("a worker that somebody ends is ungraded", killed),
-        with_clang("a check leaves nothing", nothing_left),
+        with_clang("SIGHUP is ignored under nohup", nohup),
+        with_clang("watch leaves no files or processes", left),
+        with_clang("a killed worker yields ungraded", killed),
+        with_clang("a check leaves no files or processes", leaves_nothing),
     ]);
     libtest_mimic::run(&arguments, tests).exit_code()
 }
@@ -62,7 +62,7 @@ fn start(program: &Program, arguments: &[&str]) -> Child {
     let mut command = program.command(arguments);
     command.args(["--dir", "answers"]).stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.spawn().expect("it starts")
+    command.spawn().expect("the program can be started")
 }
 
 /// Waits until a process whose command contains `command` works for the program. Returns its process ID.
@@ -86,8 +86,8 @@ fn assert_clean(program: &Program) {
     assert!(left.is_empty(), "{left:?}");
 }
 
-fn assert_ended(program: &Program, child: Child, code: i32) {
-    let run = Run::of(&child.wait_with_output().expect("it ends"));
+fn assert_terminated(program: &Program, child: Child, code: i32) {
+    let run = Run::of(&child.wait_with_output().expect("the program exits"));
     assert_eq!((run.code, run.stdout.as_str()), (code, ""), "{run:?}");
     assert_eq!(run.stderr, "interrupted\n");
     assert_clean(program);
@@ -99,7 +99,7 @@ fn check(signal: &str, code: i32) -> Result<(), Failed> {
     let child = start(&program, &["check", "01"]);
     wait_for_worker(&program, " worker");
     send(signal, child.id());
-    assert_ended(&program, child, code);
+    assert_terminated(&program, child, code);
     Ok(())
 }
 
@@ -112,7 +112,7 @@ fn rust(signal: &str, code: i32) -> Result<(), Failed> {
     let child = start(&program, &["check", "03"]);
     wait_for_worker(&program, "--crate-name=answer");
     send(signal, child.id());
-    assert_ended(&program, child, code);
+    assert_terminated(&program, child, code);
     Ok(())
 }
 
@@ -127,7 +127,7 @@ fn class(signal: &str, code: i32) -> Result<(), Failed> {
     let child = start(&program, &flags.split(' ').collect::<Vec<_>>());
     wait_for_worker(&program, " worker");
     send(signal, child.id());
-    assert_ended(&program, child, code);
+    assert_terminated(&program, child, code);
     for file in ["class.json", "class.csv"] {
         assert!(
             !program.home().join(file).exists(),
@@ -143,8 +143,8 @@ fn watch(signal: &str, code: i32) -> Result<(), Failed> {
     let mut terminal = program.in_terminal("watch 01", 24, 80);
     terminal.wait_for("running, size 1 ");
     send(signal, terminal.id());
-    let (assert_ended, seen) = terminal.end();
-    assert_eq!(i32::try_from(assert_ended)?, code, "{seen}");
+    let (assert_terminated, seen) = terminal.end();
+    assert_eq!(i32::try_from(assert_terminated)?, code, "{seen}");
     assert!(seen.contains("\u{1b}[?1049l"), "{seen:?}");
     assert_clean(&program);
     Ok(())
@@ -201,7 +201,7 @@ fn killed() -> Result<(), Failed> {
     let child = start(&program, &flags.split(' ').collect::<Vec<_>>());
     send("KILL", wait_for_worker(&program, " worker"));
     let run = Run::of(&child.wait_with_output()?);
-    run.assert_has(2, &["ended from outside"]);
+    run.assert_has(2, &["killed from outside"]);
     let record: serde_json::Value = serde_json::from_str(&run.stdout)?;
     let outcome = |number: usize| &record["results"][number]["outcome"];
     assert_eq!(outcome(0), "ungraded");
@@ -210,7 +210,7 @@ fn killed() -> Result<(), Failed> {
     Ok(())
 }
 
-fn nothing_left() -> Result<(), Failed> {
+fn leaves_nothing() -> Result<(), Failed> {
     let program = Program::new().with_temporary_folder();
     for exercise in [&EXERCISES[0], &EXERCISES[2]] {
         program.write(&exercise.file(), exercise.solution);

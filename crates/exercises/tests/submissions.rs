@@ -14,7 +14,7 @@ use libtest_mimic::{Arguments, Trial};
 use support::submissions::{passes, rejected, rejected_submissions};
 use support::with_clang;
 
-const HERE: &str = env!("CARGO_MANIFEST_DIR");
+const CRATE_DIR: &str = env!("CARGO_MANIFEST_DIR");
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
 }
 
 fn tests_of(exercise: &'static Exercise) -> Vec<Trial> {
-    let folder = Path::new(HERE).join("../../kernels/exercises");
+    let folder = Path::new(CRATE_DIR).join("../../kernels/exercises");
     let start = folder
         .join(exercise.name)
         .join(format!("start.{}", exercise.extension()));

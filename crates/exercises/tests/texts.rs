@@ -11,7 +11,7 @@ use exercises::progress::Progress;
 use exercises::report;
 use exercises::text::columns;
 
-const HERE: &str = env!("CARGO_MANIFEST_DIR");
+const CRATE_DIR: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Returns true if a text is Chinese.
 fn is_chinese(text: &str) -> bool {
@@ -28,8 +28,8 @@ fn names_in(folder: &Path) -> BTreeSet<String> {
 }
 
 #[test]
-fn what_is_in_the_folder_is_in_the_course() {
-    let folder = Path::new(HERE).join("../../kernels/exercises");
+fn every_exercise_folder_is_in_the_course() {
+    let folder = Path::new(CRATE_DIR).join("../../kernels/exercises");
     let mut folders = names_in(&folder);
     folders.remove("README.md");
     let names: BTreeSet<String> = EXERCISES
@@ -37,12 +37,12 @@ fn what_is_in_the_folder_is_in_the_course() {
         .map(|exercise| exercise.name.to_owned())
         .collect();
     assert_eq!(folders, names);
-    let wrong = names_in(&Path::new(HERE).join("tests/wrong"));
+    let wrong = names_in(&Path::new(CRATE_DIR).join("tests/wrong"));
     assert_eq!(wrong, names);
 }
 
 #[test]
-fn they_are_in_order_and_found_by_number_and_name() {
+fn exercises_are_ordered_and_found_by_number_and_name() {
     let names: Vec<&str> = EXERCISES.iter().map(|exercise| exercise.name).collect();
     assert!(names.is_sorted(), "{names:?}");
     for exercise in &EXERCISES {
@@ -59,11 +59,11 @@ fn they_are_in_order_and_found_by_number_and_name() {
 }
 
 #[test]
-fn their_data_makes_sense_in_both_languages() {
+fn every_exercise_has_consistent_data_in_both_languages() {
     for exercise in &EXERCISES {
         let name = exercise.name;
         let data = exercise.data().unwrap_or_else(|error| panic!("{error:#}"));
-        let chapter = Path::new(HERE)
+        let chapter = Path::new(CRATE_DIR)
             .join("..")
             .join(&data.chapter)
             .join("README.md");
@@ -78,7 +78,7 @@ fn their_data_makes_sense_in_both_languages() {
             assert!(is_chinese(&text.zh) || title, "{name}: {text:?}");
         }
         assert!(!data.title.zh.is_ascii(), "{name}: {:?}", data.title);
-        let after = data.after.as_ref().expect("what else would have done");
+        let after = data.after.as_ref().expect("the alternatives");
         assert!(
             !after.en.is_empty() && is_chinese(&after.zh),
             "{name}: {after:?}"
@@ -101,7 +101,7 @@ fn their_data_makes_sense_in_both_languages() {
 }
 
 #[test]
-fn their_statements_are_there_in_both_languages() {
+fn every_statement_exists_in_both_languages() {
     for exercise in &EXERCISES {
         let name = exercise.name;
         let data = exercise.data().unwrap_or_else(|error| panic!("{error:#}"));
@@ -122,30 +122,32 @@ fn their_statements_are_there_in_both_languages() {
 
 /// Returns the links of a text as words and targets, and the text without them.
 fn links(text: &str) -> (Vec<(&str, &str)>, String) {
-    let (mut found, mut around) = (Vec::new(), String::new());
+    let (mut found, mut context) = (Vec::new(), String::new());
     let mut parts = text.split('[');
-    around += parts.next().unwrap_or_default();
+    context += parts.next().unwrap_or_default();
     for part in parts {
         match part
             .split_once("](")
             .and_then(|(words, rest)| Some((words, rest.split_once(')')?)))
         {
-            Some((words, (target, behind))) => {
+            Some((words, (target, following))) => {
                 found.push((words, target));
-                around += behind;
+                context += following;
             }
-            None => around += part,
+            None => context += part,
         }
     }
-    (found, around)
+    (found, context)
 }
 
 #[test]
-fn what_a_statement_cites_is_a_link() {
+fn citations_in_statements_are_links() {
     for exercise in &EXERCISES {
         let name = exercise.name;
-        let folder = Path::new(HERE).join("../../kernels/exercises").join(name);
-        let chapter = &exercise.data().expect("right").chapter;
+        let folder = Path::new(CRATE_DIR)
+            .join("../../kernels/exercises")
+            .join(name);
+        let chapter = &exercise.data().expect("valid data").chapter;
         for (lang, pages, quoted) in [
             (
                 Lang::En,
@@ -156,7 +158,7 @@ fn what_a_statement_cites_is_a_link() {
         ] {
             let text = exercise.statement(lang);
             let opening = text.split("\n\n").nth(1).expect("a paragraph");
-            let (links, around) = links(opening);
+            let (links, context) = links(opening);
             let first = (format!("`{chapter}`"), format!("{pages}{chapter}.md"));
             assert_eq!(
                 links
@@ -175,32 +177,32 @@ fn what_a_statement_cites_is_a_link() {
                 assert_eq!(is_note, !words.starts_with('`'), "{name}: {words} {target}");
             }
             for cite in quoted {
-                assert!(!around.contains(cite), "{name}: {cite} is no link");
+                assert!(!context.contains(cite), "{name}: {cite} is no link");
             }
-            let shown = report::statement(exercise, &Progress::default(), lang);
-            let bare = |text: &str| text.split_whitespace().collect::<String>();
+            let printed = report::statement(exercise, &Progress::default(), lang);
+            let without_markup = |text: &str| text.split_whitespace().collect::<String>();
             for (words, target) in links {
                 let [open, close] = lang.pick(["(", ")"], ["（", "）"]);
                 let file = target.split('#').next().unwrap_or_default();
                 let expected = format!("{words}{open}{}{close}", file.trim_start_matches("../"));
                 assert!(
-                    bare(&shown).contains(&bare(&expected)),
-                    "{name}: no {expected} in {shown}"
+                    without_markup(&printed).contains(&without_markup(&expected)),
+                    "{name}: no {expected} in {printed}"
                 );
             }
-            assert!(!shown.contains("]("), "{name}: {shown}");
+            assert!(!printed.contains("]("), "{name}: {printed}");
             assert!(
-                shown.lines().all(|line| columns(line) <= report::WIDTH),
-                "{name}: {shown}"
+                printed.lines().all(|line| columns(line) <= report::WIDTH),
+                "{name}: {printed}"
             );
         }
     }
 }
 
 #[test]
-fn there_are_wrong_answers_to_each() {
+fn every_exercise_has_wrong_submissions() {
     for exercise in &EXERCISES {
-        let folder = Path::new(HERE).join("tests/wrong").join(exercise.name);
+        let folder = Path::new(CRATE_DIR).join("tests/wrong").join(exercise.name);
         let files = names_in(&folder);
         assert!(files.len() >= 2, "{}: {files:?}", exercise.name);
         let ending = format!(".{}", exercise.extension());
@@ -210,7 +212,7 @@ fn there_are_wrong_answers_to_each() {
 }
 
 #[test]
-fn start_files_say_what_to_do_and_solutions_have_nothing_left() {
+fn start_files_have_a_todo_and_solutions_have_none() {
     for exercise in &EXERCISES {
         assert!(exercise.start.contains("TODO"), "{}", exercise.name);
         assert!(!exercise.solution.contains("TODO"), "{}", exercise.name);

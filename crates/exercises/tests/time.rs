@@ -19,7 +19,7 @@ use kernel_build::{Clang, Tree};
 use libtest_mimic::{Arguments, Failed, Trial};
 use support::{Program, missing_clang, unless, with_clang};
 
-const HERE: &str = env!("CARGO_MANIFEST_DIR");
+const CRATE_DIR: &str = env!("CARGO_MANIFEST_DIR");
 
 /// The reason why the tests for a GPU are ignored.
 const NO_GPU: &str = "needs a GPU: CUDA_BACKEND=gpu cargo test -p exercises --test time";
@@ -41,11 +41,11 @@ fn main() -> ExitCode {
             let start = format!("{}: start, on a GPU", exercise.name);
             tests.push(unless(missing, start, || check_start(exercise)));
             tests.push(with_clang(
-                format!("{}: it is timed", exercise.name),
+                format!("{}: the exercise is timed", exercise.name),
                 || check_timed(exercise, *host),
             ));
             tests.push(Trial::test(
-                format!("{}: the statement says so", exercise.name),
+                format!("{}: the statement gives the time limit", exercise.name),
                 || check_statement(exercise, time),
             ));
         }
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
 
 /// Checks that a host side launches something that is timed.
 fn check_timed(exercise: &Exercise, host: &dyn Host) -> Result<(), Failed> {
-    let tree = Tree::find(Path::new(HERE))?;
+    let tree = Tree::find(Path::new(CRATE_DIR))?;
     let compiled = Clang::find()?.compile_text(&tree, "solution.cu", exercise.solution, None)?;
     let gpu = Gpu::open()?;
     let bench = Bench::new(module::load(&compiled.ptx)?, gpu);

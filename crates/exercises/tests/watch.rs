@@ -18,24 +18,21 @@ const LEAVE_SCREEN: &str = "\u{1b}[?1049l";
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let tests = vec![
-        Trial::test("without a terminal it says what to do", || {
+        Trial::test("watch without a terminal explains the alternative", || {
             Program::new()
                 .run_line("watch")
                 .assert_error(&["terminal", "check"]);
             Ok(())
         }),
-        with_clang("a save is graded, and keys are followed", saves_and_keys),
+        with_clang("a save is graded and keys are obeyed", saves_and_keys),
         with_clang(
-            "a save ends the grading of the text before",
+            "a save cancels the grading of the previous version",
             saves_cancel_grading,
         ),
-        with_clang(
-            "the list chooses, long texts scroll, and all leads back",
-            navigation,
-        ),
-        with_clang("Ctrl-C puts the terminal back", interrupted),
-        with_clang("it speaks Chinese in a small window", chinese),
-        with_clang("a file that cannot be read is said to be one", unreadable),
+        with_clang("the list selects and long texts scroll", navigation),
+        with_clang("Ctrl-C restores the terminal", interrupted),
+        with_clang("Chinese text fits a small window", chinese),
+        with_clang("an unreadable file is reported", unreadable),
     ];
     libtest_mimic::run(&arguments, tests).exit_code()
 }
@@ -57,7 +54,7 @@ fn saves_and_keys() -> Result<(), Failed> {
     terminal.press("s");
     terminal.wait_for("# One thread, one element");
     program.write(FILE, EXERCISES[0].start);
-    terminal.wait_for("is not right");
+    terminal.wait_for("has wrong results");
     terminal.press("r");
     terminal.wait_for("✗ not passed");
     terminal.press("q");
@@ -94,7 +91,7 @@ fn navigation() -> Result<(), Failed> {
     terminal.wait_for("✗ not passed");
     // The statement is longer than the window.
     terminal.press(" ");
-    terminal.wait_for("Comes after: 08-pitch-in-elements");
+    terminal.wait_for("Prerequisites: 08-pitch-in-elements");
     terminal.press("h");
     terminal.wait_for("1/3");
     terminal.press("v");

@@ -106,7 +106,7 @@ fn points_of(class: &Class, marks: Option<&Marks>, result: &super::StudentResult
 /// Formats a student's name as a login: unchanged if it can be one (`+4912345`), because importers look it up
 /// literally; otherwise quoted so that a spreadsheet does not read it as a formula.
 fn login(name: &str) -> String {
-    let is_login = |letter: char| letter.is_alphanumeric() || "-._@+".contains(letter);
+    let is_login = |character: char| character.is_alphanumeric() || "-._@+".contains(character);
     match name.chars().all(is_login) {
         true => name.to_owned(),
         false => escape_formula(name),

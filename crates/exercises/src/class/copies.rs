@@ -84,7 +84,7 @@ fn similar_pairs<'a>(exercise: &'a Exercise, texts: &[(&'a str, String)]) -> Vec
         .iter()
         .map(|(student, text)| (*student, tokens(text)))
         .collect();
-    let own_prints: Vec<BTreeSet<u64>> = tokenized
+    let distinct_prints: Vec<BTreeSet<u64>> = tokenized
         .iter()
         .map(|(_, tokens)| {
             fingerprints(tokens)
@@ -95,7 +95,7 @@ fn similar_pairs<'a>(exercise: &'a Exercise, texts: &[(&'a str, String)]) -> Vec
         .collect();
     let mut pairs = Vec::new();
     for (index, (student, tokens)) in tokenized.iter().enumerate() {
-        let share = share(&own_prints[index], &solution_prints);
+        let share = share(&distinct_prints[index], &solution_prints);
         let is_same = *tokens == solution;
         if is_same && solution_prints.len() >= MIN_FINGERPRINTS || share >= MIN_SHARE_OF_SOLUTION {
             pairs.push(Pair {
@@ -110,7 +110,7 @@ fn similar_pairs<'a>(exercise: &'a Exercise, texts: &[(&'a str, String)]) -> Vec
     // Index students by fingerprint, so that only students with a common fingerprint are compared.
     let mut overlaps: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     let mut holders: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    let distinctive: Vec<BTreeSet<u64>> = own_prints
+    let distinctive: Vec<BTreeSet<u64>> = distinct_prints
         .iter()
         .map(|prints| prints.difference(&solution_prints).copied().collect())
         .collect();
@@ -153,13 +153,14 @@ fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let is_word = |character: char| character.is_alphanumeric() || character == '_';
         let length = if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
         } else if let Some(within) = rest.strip_prefix("/*") {
             within.find("*/").map_or(rest.len(), |end| end + 4)
         } else if is_word(first) {
-            rest.find(|letter| !is_word(letter)).unwrap_or(rest.len())
+            rest.find(|character| !is_word(character))
+                .unwrap_or(rest.len())
         } else {
             first.len_utf8()
         };
@@ -219,8 +220,8 @@ fn fingerprints(tokens: &[&str]) -> BTreeSet<u64> {
             hasher.finish()
         })
         .collect();
-    let least = hashes.windows(WINDOW.min(hashes.len().max(1)));
-    least
+    let minima = hashes.windows(WINDOW.min(hashes.len().max(1)));
+    minima
         .filter_map(|window| window.iter().min().copied())
         .collect()
 }

@@ -30,8 +30,9 @@ pub fn prepare_folder(folder: &Path, protected: Protected<'_>, lang: Lang) -> Re
             !folder.starts_with(class),
             localize!(
                 lang,
-                "{} is in the class's folder, where the answers are: choose a place outside",
-                "{} 在全班的文件夹里，那里放的是答案：请换到外面";
+                "{} is inside the class's folder, which contains the submissions: choose a path \
+                 outside it",
+                "{} 位于全班的文件夹内，其中是学生的答案：请换到该文件夹之外";
                 context()
             )
         );
@@ -83,8 +84,8 @@ fn student_feedback(class: &Class, marks: Option<&Marks>, student: &str, lang: L
     }
     text += &localize!(
         lang,
-        ". With `--seed {0}` sizes and inputs are the same again: `check NAME --seed {0}`.\n\n",
-        "。加上 `--seed {0}` 可以重现同样的大小和输入：`check NAME --seed {0}`。\n\n";
+        ". To reproduce the sizes and inputs, run `check NAME --seed {0}`.\n\n",
+        "。运行 `check NAME --seed {0}` 可以重现同样的规模和输入。\n\n";
         class.seed
     );
     let head = lang.pick(["exercise", "result", "points"], ["练习", "结果", "得分"]);

@@ -117,8 +117,8 @@ impl Marks {
             is_part(late) && steps.values().all(|&part| is_part(part)),
             localize!(
                 lang,
-                "`late` and what [steps] names are parts of the points, from 0 to 1",
-                "`late` 和 [steps] 中的数是分值的一部分，应在 0 到 1 之间"
+                "`late` and the values in [steps] are shares of the points and must be from 0 to 1",
+                "`late` 和 [steps] 中的值是分值的比例，应在 0 到 1 之间"
             )
         );
         let parse_deadline = |at: Option<Datetime>| {
@@ -151,7 +151,7 @@ impl Marks {
             };
             ensure!(
                 named.insert(exercise.name, worth).is_none(),
-                localize!(lang, "[[exercise]] {} is there twice", "[[exercise]] {} 出现了两次"; exercise.name)
+                localize!(lang, "[[exercise]] {} is listed twice", "[[exercise]] {} 出现了两次"; exercise.name)
             );
         }
         let all = named
@@ -162,7 +162,7 @@ impl Marks {
         ensure!(
             all.into_iter()
                 .all(|points| points >= 0.0 && points.is_finite()),
-            localize!(lang, "points are 0 or more", "分值不能为负")
+            localize!(lang, "points must be 0 or more", "分值不能为负")
         );
         let names = Step::ALL.map(Step::name);
         let parse_step = |(name, part): (String, f64)| {
@@ -170,7 +170,7 @@ impl Marks {
             let step = step.ok_or_else(|| {
                 anyhow!(localize!(
                     lang,
-                    "[steps] there is no step {}; there are {}",
+                    "[steps] there is no step {}; the steps are {}",
                     "[steps] 没有步骤 {}；步骤有 {}";
                     name, names.join(", ")
                 ))
@@ -248,8 +248,8 @@ impl Marks {
             None => Ok(()),
             Some(result) => bail!(localize!(
                 lang,
-                "--marks has a deadline, and the record does not say when {} of '{}' was handed in: grade with the \
-                 same --marks, then merge",
+                "--marks has a deadline, but the record does not contain the submission time of {} \
+                 by '{}': grade with the same --marks, then merge",
                 "--marks 中有截止时间，而记录里没有 {}（学生“{}”）的提交时间：评分时请用同样的 --marks，再合并";
                 result.exercise, result.student
             )),

@@ -91,14 +91,14 @@ impl Class {
                     && part.exercises == whole.exercises,
                 localize!(
                     lang,
-                    "these records are no parts of one whole: seed, students, exercises or the number of \
-                     parts differ",
+                    "these records are not parts of one run: their seeds, students, exercises or \
+                     numbers of parts differ",
                     "这些记录不属于同一次评分：种子、学生、练习或分片数不一致"
                 )
             );
             ensure!(
                 !seen.contains(&part.shard),
-                localize!(lang, "part {} is there twice", "第 {} 份出现了两次"; display_shard(part.shard))
+                localize!(lang, "part {} is listed twice", "第 {} 份出现了两次"; display_shard(part.shard))
             );
             seen.push(part.shard);
             whole.results.extend(part.results);
@@ -107,7 +107,7 @@ impl Class {
             seen.len() == count as usize,
             localize!(
                 lang,
-                "{} of {} parts are there: all are needed",
+                "only {} of {} parts are given: all are needed",
                 "共 {1} 份，只有 {0} 份：需要全部";
                 seen.len(), count
             )
@@ -130,14 +130,14 @@ impl Class {
             !self.exercises.is_empty() && self.exercises.iter().all(in_order),
             localize!(
                 lang,
-                "its exercises are not those of this course, or not in order",
+                "its exercises are not those of this course, or are out of order",
                 "其中的练习与本课程不一致，或顺序不对"
             )
         );
         if let Some(pair) = self.students.windows(2).find(|pair| pair[0] >= pair[1]) {
             bail!(localize!(
                 lang,
-                "the student '{}' is there twice, or not in order",
+                "the student '{}' is listed twice or out of order",
                 "学生“{}”重复出现，或顺序不对";
                 in_a_line(&pair[1])
             ));
@@ -164,8 +164,9 @@ impl Class {
                 }
                 (_, Some(result)) => bail!(localize!(
                     lang,
-                    "the result for {} of '{}' does not belong there: no such student or exercise is in its lists, it \
-                     is of another part, or one before it is missing or there twice",
+                    "the result for {} of '{}' does not belong here: the student or exercise is \
+                     not listed, it belongs to another part, or an earlier result is missing or \
+                     duplicated",
                     "{}（学生“{}”）的结果不该在这里：名单中没有这名学生或这道练习，或属于另一份，或前面有缺失或重复";
                     in_a_line(&result.exercise), in_a_line(&result.student)
                 )),
@@ -216,7 +217,7 @@ impl StudentResult {
             (self.outcome == Outcome::Rejected) == self.step.is_some(),
             localize!(
                 lang,
-                "the result for {} of '{}' has an outcome that does not go with its step",
+                "the result for {} of '{}' has an outcome that does not match its step",
                 "{}（学生“{}”）的结果与所在步骤不符";
                 in_a_line(&self.exercise), in_a_line(&self.student)
             )
@@ -308,8 +309,8 @@ mod tests {
         let error = |parts| Class::merge(parts, Lang::En).unwrap_err().to_string();
         assert!(error(vec![]).contains("no record"));
         assert!(error(vec![part(1, 2)]).contains("1 of 2 parts"));
-        assert!(error(vec![part(1, 2), part(1, 2)]).contains("part 1/2 is there twice"));
-        assert!(error(vec![part(1, 2), part(2, 3)]).contains("no parts of one whole"));
+        assert!(error(vec![part(1, 2), part(1, 2)]).contains("part 1/2 is listed twice"));
+        assert!(error(vec![part(1, 2), part(2, 3)]).contains("not parts of one run"));
         let mut other = part(2, 2);
         other.seed = 4;
         assert!(error(vec![part(1, 2), other]).contains("seed"));
@@ -331,18 +332,18 @@ mod tests {
         let error = error_after(|class| class.exercises[0] = "01-other".to_owned());
         assert!(error.contains("exercises are not those"), "{error}");
         let error = error_after(|class| class.students[1] = "ann".to_owned());
-        assert!(error.contains("'ann' is there twice"), "{error}");
+        assert!(error.contains("'ann' is listed twice"), "{error}");
         let error = error_after(|class| class.results[0].student = "eve".to_owned());
-        assert!(error.contains("'eve' does not belong"), "{error}");
+        assert!(error.contains("'eve' does not belong here"), "{error}");
         let error = error_after(|class| class.results[0].exercise = "30-more".to_owned());
         assert!(
-            error.contains("30-more of 'ann' does not belong"),
+            error.contains("30-more of 'ann' does not belong here"),
             "{error}"
         );
         let error = error_after(|class| class.results.insert(0, class.results[0].clone()));
-        assert!(error.contains("does not belong"), "{error}");
+        assert!(error.contains("does not belong here"), "{error}");
         let error = error_after(|class| class.results[0].outcome = Outcome::Rejected);
-        assert!(error.contains("does not go with its step"), "{error}");
+        assert!(error.contains("does not match its step"), "{error}");
         for (index, of) in [(0, 2), (3, 2), (0, 0), (1, 0)] {
             let error = error_after(|class| class.shard = Some(Shard { index, of }));
             assert!(error.contains("there is no part"), "{error}");

@@ -41,8 +41,8 @@ impl<'a> ReferenceTimesCache<'a> {
             return None;
         };
         *self.times.get(exercise.name)?.get_or_init(|| {
-            let (shown, text) = (exercise.file(), exercise.solution.to_owned());
-            let graded = supervise(Job::new(exercise, shown, text, self.settings)).ok()?;
+            let (file_name, text) = (exercise.file(), exercise.solution.to_owned());
+            let graded = supervise(Job::new(exercise, file_name, text, self.settings)).ok()?;
             let timed = graded.verdict.time?;
             Some(ReferenceTimes {
                 start_ms: timed.start_ms,

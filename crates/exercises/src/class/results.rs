@@ -51,8 +51,8 @@ impl ResultFiles {
             if let Some((other, _)) = paths.iter().find(|(_, other_path)| *other_path == path) {
                 bail!(localize!(
                     lang,
-                    "{} and {} name the same file: give each its own",
-                    "{} 和 {} 是同一个文件：请分别指定";
+                    "{} and {} name the same file: use different files",
+                    "{} 和 {} 是同一个文件：请使用不同的文件";
                     other, flag
                 ));
             }
@@ -105,8 +105,8 @@ fn writable_path(named: &str, path: &Path, lang: Lang) -> Result<PathBuf> {
         folder.is_dir(),
         localize!(
             lang,
-            "{}: there is no folder {}; make it first, or choose another",
-            "{}：没有文件夹 {}；请先创建，或换一个位置";
+            "{}: the folder {} does not exist; create it first or choose another",
+            "{}：文件夹 {} 不存在；请先创建，或换一个文件夹";
             named, display_path(folder)
         )
     );
@@ -119,18 +119,18 @@ fn writable_path(named: &str, path: &Path, lang: Lang) -> Result<PathBuf> {
         is_file,
         localize!(
             lang,
-            "{} is no ordinary file, and nothing else is written to: no folder, device or link; choose another \
-             name",
+            "{} is not a regular file; results are not written to folders, devices or links: \
+             choose another name",
             "{} 不是普通文件；结果不会写入文件夹、设备或链接，请换一个名字";
             named
         )
     );
-    can_write_into(folder).map_err(|why| {
+    can_write_into(folder).map_err(|io_error| {
         anyhow!(localize!(
             lang,
-            "{}: nothing can be written into {}: {}",
+            "{}: cannot write to {}: {}",
             "{}：无法写入 {}：{}";
-            named, display_path(folder), why
+            named, display_path(folder), io_error
         ))
     })?;
     canonical_path(path).with_context(|| named.to_owned())
@@ -161,8 +161,9 @@ fn check_protected(named: &str, path: &Path, protected: Protected<'_>, lang: Lan
                 !path.starts_with(class),
                 localize!(
                     lang,
-                    "{} is in the class's folder {}, where the answers are: choose a place outside",
-                    "{} 在全班的文件夹 {} 里，那里放的是答案：请换到外面";
+                    "{} is inside the class's folder {}, which contains the submissions: choose a \
+                     path outside it",
+                    "{} 位于全班的文件夹 {} 内，其中是学生的答案：请换到该文件夹之外";
                     named, display_path(folder)
                 )
             );
@@ -173,7 +174,7 @@ fn check_protected(named: &str, path: &Path, protected: Protected<'_>, lang: Lan
             if records.iter().any(|record| is_same(&record)) {
                 bail!(localize!(
                     lang,
-                    "{} is one of the records that are merged: choose another name",
+                    "{} is one of the records to merge: choose another name",
                     "{} 是要合并的记录之一：请换一个名字";
                     named
                 ));
@@ -186,7 +187,7 @@ fn check_protected(named: &str, path: &Path, protected: Protected<'_>, lang: Lan
 /// Returns the error context for a record that is printed because it cannot be written.
 pub fn unwritable_message() -> &'static str {
     tr(
-        "the results are printed, for they cannot be written",
+        "the results could not be written, so they are printed instead",
         "结果无法写入文件，因此改为直接输出",
     )
 }

@@ -13,8 +13,8 @@ const MAX_STUDENTS: usize = 40;
 
 /// Formats the table in lines of at most 80 columns.
 pub fn screen(class: &Class, marks: Option<&Marks>, lang: Lang) -> String {
-    let shown = class.students.iter().take(MAX_STUDENTS);
-    let names: Vec<String> = shown.map(|name| truncate_name(&in_a_line(name))).collect();
+    let listed = class.students.iter().take(MAX_STUDENTS);
+    let names: Vec<String> = listed.map(|name| truncate_name(&in_a_line(name))).collect();
     let width = names.iter().map(|name| columns(name)).max().unwrap_or(0);
     let mut lines = Vec::new();
     for (student, name) in class.students.iter().zip(&names) {
@@ -53,7 +53,7 @@ pub fn screen(class: &Class, marks: Option<&Marks>, lang: Lang) -> String {
     let last = class.exercises.last().map_or("", String::as_str);
     let legend = localize!(
         lang,
-        "From {} to {}, and how many passed: ✓ passed, ✗ rejected, · missing, ? ungraded",
+        "From {} to {}, and the number passed: ✓ passed, ✗ rejected, · missing, ? ungraded",
         "从 {} 到 {}，以及通过的份数：✓ 通过，✗ 未通过，· 缺交，? 未能评分";
         first, last
     );

@@ -43,7 +43,7 @@ impl Submissions {
             let name = entry.file_name().into_string().map_err(|name| {
                 anyhow::anyhow!(localize!(
                     lang,
-                    "{}: the name of the folder {:?} is no text in UTF-8",
+                    "{}: the name of the folder {:?} is not valid UTF-8",
                     "{}：文件夹 {:?} 的名字不是 UTF-8 文本";
                     named(), name
                 ))
@@ -56,7 +56,7 @@ impl Submissions {
             !students.is_empty(),
             localize!(
                 lang,
-                "{} has no folders: make one for each student, with the answers in it",
+                "{} has no folders: create one for each student and put the submissions in it",
                 "{} 中没有文件夹：请为每名学生建一个文件夹，把答案放在里面";
                 named()
             )
@@ -97,7 +97,7 @@ impl Submissions {
             Ok(metadata) if metadata.is_file() => {
                 workspace::read_text(&path, &named, lang).map(Some)
             }
-            Ok(_) => bail!(localize!(lang, "{} is no file", "{} 不是普通文件"; named)),
+            Ok(_) => bail!(localize!(lang, "{} is not a regular file", "{} 不是普通文件"; named)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error).context(named),
         }

@@ -20,8 +20,8 @@ pub fn seconds(time: &Datetime, lang: Lang) -> Result<i64> {
     let (Some(date), Some(clock), Some(offset)) = (time.date, time.time, time.offset) else {
         bail!(localize!(
             lang,
-            "the deadline {} is no whole time: write a date, a time and the distance from UTC, as \
-             2026-10-12T23:59:00+08:00",
+            "the deadline {} is incomplete: write a date, a time and the offset from UTC, for \
+             example 2026-10-12T23:59:00+08:00",
             "截止时间 {} 不完整：请写出日期、时间和与 UTC 的时差，例如 2026-10-12T23:59:00+08:00";
             time
         ));
@@ -76,13 +76,13 @@ fn commit_time(folder: &Path, file: &str, lang: Lang) -> Result<i64> {
     let unknown = |reason: String| {
         localize!(
             lang,
-            "when {} was committed cannot be told: {}; the student's folder has to be a clone of a repository in which \
-             it is committed as it is",
-            "无法得知 {} 的提交时间：{}；学生的文件夹应为代码库的克隆，且该文件已按现在的内容提交";
+            "cannot determine when {} was committed: {}; the student's folder must be a clone of a \
+             repository that contains the file's current version",
+            "无法确定 {} 的提交时间：{}；学生的文件夹应为代码库的克隆，且其中包含该文件的当前版本";
             file, reason.trim()
         )
     };
-    let clone_folder = tempfile::tempdir().context("a folder for a copy")?;
+    let clone_folder = tempfile::tempdir().context("cannot create a temporary folder")?;
     let git = |arguments: &[&str]| {
         let mut git = Command::new("git");
         git.args(arguments)
@@ -107,7 +107,8 @@ fn commit_time(folder: &Path, file: &str, lang: Lang) -> Result<i64> {
     let (from, to) = (folder.join(".git"), clone_folder.path().join("copy.git"));
     let (Some(from), Some(to)) = (from.to_str(), to.to_str()) else {
         bail!(unknown(
-            lang.pick("its path is no text", "路径不是文本").to_owned()
+            lang.pick("its path is not valid UTF-8", "路径不是有效的 UTF-8")
+                .to_owned()
         ));
     };
     git(&["clone", "--quiet", "--bare", "--no-local", "--", from, to])?;
@@ -125,7 +126,7 @@ fn commit_time(folder: &Path, file: &str, lang: Lang) -> Result<i64> {
     let time = time.trim().parse::<i64>();
     let time = time.map_err(|_| {
         anyhow::anyhow!(unknown(
-            lang.pick("it is in no commit", "没有包含它的提交")
+            lang.pick("no commit contains it", "没有包含它的提交")
                 .to_owned()
         ))
     })?;
@@ -135,7 +136,7 @@ fn commit_time(folder: &Path, file: &str, lang: Lang) -> Result<i64> {
     match committed == String::from_utf8_lossy(&current) {
         true => Ok(time),
         false => bail!(unknown(
-            lang.pick("it was changed since", "提交之后又有改动")
+            lang.pick("it was changed after the commit", "提交之后又有改动")
                 .to_owned()
         )),
     }

@@ -23,7 +23,7 @@ pub fn run(context: &Context, flags: &Check) -> Result<ExitCode> {
     if flags.output.is_any() {
         bail!(localize!(
             context.lang,
-            "--out, --csv, --marks and --feedback are for a class: they go with --submissions",
+            "--out, --csv, --marks and --feedback apply to a class: use them with --submissions",
             "--out、--csv、--marks 和 --feedback 用于全班评分：请与 --submissions 一起使用"
         ));
     }
@@ -42,7 +42,7 @@ pub fn run(context: &Context, flags: &Check) -> Result<ExitCode> {
         [] | [_] => check_one(context, flags, &settings),
         _ if flags.file.is_some() => bail!(localize!(
             context.lang,
-            "--file is one answer: name one exercise with it",
+            "--file is a single submission: name one exercise with it",
             "--file 是一份答案：请只指定一道练习"
         )),
         names => check_all(context, &selected(names, context.lang)?, &settings),
@@ -103,8 +103,8 @@ fn draw(exercise: &Exercise, record: &Record, to: &Path, lang: Lang) -> Result<(
     let Some(picture) = &record.picture else {
         print_error(&anyhow::anyhow!(localize!(
             lang,
-            "{} is not written: no counter missed its target, and only that is drawn",
-            "没有写入 {}：没有计数器未达标，而只有未达标时才会画图";
+            "{} was not written: no counter missed its target, so there is nothing to draw",
+            "没有写入 {}：所有计数器都已达标，没有需要画的图";
             workspace::display_path(to)
         )));
         return Ok(());
@@ -170,7 +170,7 @@ fn save_verdict(context: &Context, exercise: &Exercise, passed: bool) -> Result<
 
 /// Adds context to the error of a failed save; the verdict stands.
 pub fn store_failed(error: Error, lang: Lang) -> Error {
-    error.context(lang.pick("how far you are is not noted", "无法记录进度"))
+    error.context(lang.pick("cannot save your progress", "无法保存进度"))
 }
 
 /// Grades the submission in a file.

@@ -25,8 +25,8 @@ pub fn grade(flags: &GlobalFlags, check: &Check, submissions: &Path) -> Result<E
         (true, _) => EXERCISES.into_iter().collect(),
         (false, []) => bail!(localize!(
             lang,
-            "--submissions goes with --all, or with the names of the exercises to grade",
-            "--submissions 应与 --all 或要评分的练习名一起使用"
+            "--submissions needs --all or the names of the exercises to grade",
+            "--submissions 需要 --all 或要评分的练习名"
         )),
         (false, names) => selected(names, lang)?,
     };
@@ -67,8 +67,8 @@ pub fn grade(flags: &GlobalFlags, check: &Check, submissions: &Path) -> Result<E
         if !flags.json {
             output::line(localize!(
                 lang,
-                "{} pairs of answers are like each other, or like the solution: look at them yourself",
-                "{} 对答案彼此相似，或与参考答案相似：请自行查看";
+                "{} pairs of submissions resemble each other or the solution: review them yourself",
+                "{} 对答案彼此相似，或与参考答案相似：请自行核对";
                 count
             ))?;
         }
@@ -85,10 +85,10 @@ fn marks(output: &Output, lang: Lang) -> Result<Option<Marks>> {
 fn warn_unconfined(reason: &str, lang: Lang) {
     let note = localize!(
         lang,
-        "note: answers in Rust run here as you, within limits of time and memory alone ({}). What that means, \
-         and what to do: docs/pages/en/teaching.md, \"What an answer cannot do\".",
-        "注意：在这台机器上，用 Rust 写的答案以你的身份运行，只有时间和内存限制（{}）。这意味着什么、该怎么办，\
-         见 docs/pages/zh/teaching.md 的“答案做不到的事”一节。";
+        "note: Rust submissions run here with your rights and only time and memory limits ({}). \
+         For the risks and remedies see docs/pages/en/teaching.md, \"What an answer cannot do\".",
+        "注意：在这台机器上，用 Rust 写的答案以你的权限运行，只有时间和内存限制（{}）。\
+         风险和对策见 docs/pages/zh/teaching.md 的“答案做不到的事”一节。";
         reason
     );
     // Ignore write errors: a closed stderr is no reason not to grade.
@@ -125,8 +125,8 @@ fn jobs(requested: Option<u32>, on_gpu: bool, lang: Lang) -> Result<usize> {
     match (requested, on_gpu) {
         (Some(2..), true) => bail!(localize!(
             lang,
-            "on a GPU answers are graded one at a time, for they are timed: leave out --jobs; for several \
-             GPUs there is --shard, with another CUDA_VISIBLE_DEVICES for each part",
+            "on a GPU submissions are graded one at a time because they are timed: omit --jobs; \
+             with several GPUs use --shard and set a different CUDA_VISIBLE_DEVICES for each part",
             "在 GPU 上要计时，因此答案逐份评分：请去掉 --jobs；有多个 GPU 时，请用 --shard 分片，\
              并为每份设置不同的 CUDA_VISIBLE_DEVICES"
         )),
@@ -165,7 +165,7 @@ fn read_record(path: &Path, lang: Lang) -> Result<Class> {
     class.map_err(|error| {
         anyhow!(localize!(
             lang,
-            "{} is no record of a class: {}",
+            "{} is not a record of a class: {}",
             "{} 不是全班的评分记录：{}";
             named(), error
         ))
@@ -198,7 +198,7 @@ fn report_results(
         };
         output::line(localize!(
             lang,
-            "{}, {} answers: {} passed, {} rejected, {} missing, {} ungraded (seed {})",
+            "{}, {} submissions: {} passed, {} rejected, {} missing, {} ungraded (seed {})",
             "{}，{} 份答案：通过 {} 份，未通过 {} 份，缺交 {} 份，未能评分 {} 份（种子 {}）";
             students,
             class.results.len(),

@@ -14,12 +14,12 @@ pub fn run(context: &Context, name: Option<&str>) -> Result<ExitCode> {
     let lang = context.lang;
     let exercise = context.exercise(name)?;
     let hints = &exercise.data()?.hints;
-    let mut shown = 0;
+    let mut revealed = 0;
     context.workspace.change(lang, |progress| {
-        shown = progress.reveal_hint(exercise, hints.len());
+        revealed = progress.reveal_hint(exercise, hints.len());
     })?;
 
-    let texts = hints.iter().take(shown).map(|hint| hint.get(lang));
+    let texts = hints.iter().take(revealed).map(|hint| hint.get(lang));
     if context.json {
         let record = serde_json::json!({
             "exercise": exercise.name,
@@ -33,15 +33,15 @@ pub fn run(context: &Context, name: Option<&str>) -> Result<ExitCode> {
         let hint = format!("{}/{}  {text}\n", number + 1, hints.len());
         output::line(fit(&hint, WIDTH) + "\n")?;
     }
-    output::line(match shown < hints.len() {
+    output::line(match revealed < hints.len() {
         true => localize!(
             lang,
-            "One more: the same command again.",
+            "For another hint, run the same command again.",
             "还想要提示，请再运行一次同样的命令。"
         ),
         false => localize!(
             lang,
-            "There are no more. The answer:\n{} solution {} --give-up",
+            "There are no more hints. To see the solution:\n{} solution {} --give-up",
             "没有更多提示了。查看参考答案：\n{} solution {} --give-up";
             PROGRAM, exercise.name
         ),

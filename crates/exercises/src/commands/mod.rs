@@ -80,7 +80,7 @@ fn find(name: &str, lang: Lang) -> Result<&'static Exercise> {
     course::find(name).ok_or_else(|| {
         anyhow!(localize!(
             lang,
-            "there is no exercise '{}': `{} list` has them all, from {} to {}",
+            "there is no exercise '{}': `{} list` lists all, from {} to {}",
             "没有名为“{}”的练习：用 `{} list` 查看全部，从 {} 到 {}";
             name, PROGRAM, EXERCISES[0].name, EXERCISES[EXERCISES.len() - 1].name
         ))

@@ -36,8 +36,8 @@ pub fn run(course: Option<&Path>, name: &str) -> Result<ExitCode> {
     let course = course.ok_or_else(|| {
         anyhow!(localize!(
             lang,
-            "say where: --course FOLDER, which is made if it is not there",
-            "请用 --course FOLDER 指定位置；文件夹不存在时会新建"
+            "specify the course with --course FOLDER, which is created if it does not exist",
+            "请用 --course FOLDER 指定课程；文件夹不存在时会新建"
         ))
     })?;
     parse_name(name, lang)?;
@@ -46,7 +46,7 @@ pub fn run(course: Option<&Path>, name: &str) -> Result<ExitCode> {
         fs::symlink_metadata(&folder).is_err(),
         localize!(
             lang,
-            "{} is there already: choose another name",
+            "{} already exists: choose another name",
             "{} 已经存在：请换一个名字";
             display_path(&folder)
         )
@@ -61,20 +61,15 @@ pub fn run(course: Option<&Path>, name: &str) -> Result<ExitCode> {
     let (folder, course) = (display_path(&folder), display_path(course));
     output::line(localize!(
         lang,
-        "{0}: made. It doubles numbers; make it yours:\n\n  \
-         {0}/exercise.toml   what is launched, sizes, targets, hints\n  \
-         {0}/start.cu        what a student gets\n  \
-         {0}/solution.cu     the answer; what it computes is the reference\n  \
-         {0}/statement.en.md, statement.zh.md\n  \
-         {0}/wrong, right    answers that it is tested with\n\n\
-         Test it:  cargo run -p exercises -- --course {1} test {2}",
-        "已新建 {0}。它现在的内容是把数加倍，请改成你自己的：\n\n  \
-         {0}/exercise.toml   启动什么、大小、目标、提示\n  \
-         {0}/start.cu        学生拿到的文件\n  \
-         {0}/solution.cu     参考答案；它的计算结果就是标准结果\n  \
-         {0}/statement.en.md、statement.zh.md\n  \
-         {0}/wrong、right    用来测试它的答案\n\n\
-         测试：  cargo run -p exercises -- --course {1} test {2}";
+        "Created {0}. It doubles numbers; change it to your own exercise:\n\n  {0}/exercise.toml   \
+         launches, sizes, targets, hints\n  {0}/start.cu        the file that students start with\n\
+           {0}/solution.cu     the solution; its results are the reference\n  {0}/statement.en.md, \
+         statement.zh.md\n  {0}/wrong, right    submissions to test it with\n\nTest it:  cargo run \
+         -p exercises -- --course {1} test {2}",
+        "已新建 {0}。它现在的内容是把数加倍，请改成你自己的练习：\n\n  {0}/exercise.toml   启动、\
+         规模、目标、提示\n  {0}/start.cu        学生的初始文件\n  {0}/solution.cu     参考答案；\
+         它的计算结果就是参考结果\n  {0}/statement.en.md、statement.zh.md\n  {0}/wrong、right    \
+         用来测试它的答案\n\n测试：  cargo run -p exercises -- --course {1} test {2}";
         folder, course, name
     ))?;
     Ok(ExitCode::SUCCESS)

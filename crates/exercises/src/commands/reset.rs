@@ -32,13 +32,13 @@ pub fn run(context: &Context, name: &str) -> Result<ExitCode> {
     output::line(match saved {
         Some(saved) => localize!(
             lang,
-            "{} is as it was at the beginning; your text is in {}.",
+            "{} is restored to the start file; your version is saved in {}.",
             "{} 已恢复为初始内容；你写的内容保存在 {}。";
             file, saved
         ),
         None => localize!(
             lang,
-            "{} is as it was at the beginning.",
+            "{} is the start file.",
             "{} 已是初始内容。";
             file
         ),

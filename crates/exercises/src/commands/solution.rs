@@ -14,8 +14,8 @@ pub fn run(context: &Context, name: &str, give_up: bool) -> Result<ExitCode> {
     if !give_up && !context.workspace.progress(lang)?.has_passed(exercise) {
         bail!(localize!(
             lang,
-            "your answer to {0} has not passed yet: `{1} hint {0}` helps, and --give-up shows the \
-             solution in any case",
+            "your submission to {0} has not passed yet: run `{1} hint {0}` for a hint, or use \
+             --give-up to see the solution anyway",
             "你对 {0} 的答案还没有通过：可以用 `{1} hint {0}` 获取提示，或者用 --give-up 直接查看参考答案";
             exercise.name, PROGRAM
         ));

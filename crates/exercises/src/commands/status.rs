@@ -25,7 +25,7 @@ pub fn run(context: &Context) -> Result<ExitCode> {
     let Some(next) = progress.next() else {
         output::line(localize!(
             lang,
-            "That was all of them. Well done!",
+            "You have passed all exercises. Well done!",
             "全部完成，祝贺！"
         ))?;
         return Ok(ExitCode::SUCCESS);

@@ -60,7 +60,7 @@ pub fn run(name: Option<&str>, lang: Lang) -> Result<ExitCode> {
     }
     output::line(localize!(
         lang,
-        "\n{} of {} came as they should (seed {}).",
+        "\n{} of {} verdicts are as expected (seed {}).",
         "\n共 {1} 项，{0} 项符合预期（种子 {2}）。";
         tests - failed, tests, settings.seed
     ))?;
@@ -143,8 +143,9 @@ fn parse_steps(path: &Path, text: &str, lang: Lang) -> Result<String> {
     if steps.is_empty() || !steps.split(", ").all(|step| names.contains(&step)) {
         bail!(localize!(
             lang,
-            "{}, line 1: it says where the answer is rejected, as `// Rejected at: right`; steps are {}",
-            "{} 第 1 行：应写明答案在哪一步被拒，例如 `// Rejected at: right`；步骤有 {}";
+            "{}, line 1: it must name the step that rejects the submission, for example `// \
+             Rejected at: right`; the steps are {}",
+            "{} 第 1 行：应写明拒绝这份答案的步骤，例如 `// Rejected at: right`；步骤有 {}";
             display_path(path), names.join(", ")
         ));
     }
@@ -162,7 +163,7 @@ fn parse_message_part(text: &str) -> Option<String> {
 /// Compares the verdict with the expected one. Returns whether they agree and a description of the verdict.
 fn compare(record: &Record, expected: &Expected, lang: Lang) -> (bool, String) {
     let passed_text = || lang.pick("passed", "通过").to_owned();
-    let rejected_at = |step: &str| localize!(lang, "rejected at {}", "在 {} 步被拒"; step);
+    let rejected_at = |step: &str| localize!(lang, "rejected at {}", "在 {} 步未通过"; step);
     let actual = match record.step {
         Some(step) => rejected_at(step.name()),
         None => passed_text(),
@@ -190,7 +191,7 @@ fn compare(record: &Record, expected: &Expected, lang: Lang) -> (bool, String) {
     };
     let actual = match is_expected {
         true => actual,
-        false => localize!(lang, "{}, and should be: {}", "{}，应为：{}"; actual, expected_text),
+        false => localize!(lang, "{}, expected: {}", "{}，应为：{}"; actual, expected_text),
     };
     (is_expected, actual)
 }

@@ -171,8 +171,8 @@ fn read(folder: &Path, lang: Lang) -> Result<Vec<Exercise>> {
         !names.is_empty(),
         localize!(
             lang,
-            "{} has no folders, and so no exercises: `cargo run -p exercises -- --course {} new 01-my-exercise` makes \
-             one",
+            "{} has no folders and therefore no exercises: create one with `cargo run -p exercises \
+             -- --course {} new 01-my-exercise`",
             "{} 中没有文件夹，也就没有练习：用 `cargo run -p exercises -- --course {} new 01-my-exercise` 新建一道";
             display_path(folder), display_path(folder)
         )
@@ -185,7 +185,7 @@ fn read(folder: &Path, lang: Lang) -> Result<Vec<Exercise>> {
             numbers.insert(number),
             localize!(
                 lang,
-                "{}: two exercises have the number {}: give this one another",
+                "{}: two exercises have the number {}: choose another number",
                 "{}：有两道练习的编号都是 {}：请换一个编号";
                 display_path(&folder.join(&name)), number
             )
@@ -203,8 +203,8 @@ fn verify(exercise: &Exercise) -> Result<()> {
     let file = || format!("{}/{}/exercise.toml", exercise.course, exercise.name);
     if !data.is_declarative() {
         bail!(
-            "{}: there is no [[buffer]], [[output]] and [[launch]]: they say what is launched and what comes out, see \
-             kernels/exercises/README.md",
+            "{}: [[buffer]], [[output]] and [[launch]] are missing: they describe the launches and \
+             outputs, see kernels/exercises/README.md",
             file()
         );
     }
@@ -233,8 +233,8 @@ pub fn parse_name(name: &str, lang: Lang) -> Result<u32> {
     number.ok_or_else(|| {
         anyhow!(localize!(
             lang,
-            "'{}' is no name of an exercise: two digits, a hyphen, and a name of small letters, digits and hyphens, \
-             as 01-my-exercise",
+            "'{}' is not a valid name: use two digits, a hyphen, and a name of lower-case letters, \
+             digits and hyphens, for example 01-my-exercise",
             "“{}”不能作练习名：应为两位数字、连字符，再加由小写字母、数字和连字符组成的名字，例如 01-my-exercise";
             in_a_line(name)
         ))

@@ -53,9 +53,10 @@ impl HostExercise for Events {
         if reply.launches < needed {
             let (actual, needed) = (vec![reply.launches], vec![needed]);
             outputs.push(Output::from_values("launches", &[1], actual, needed)?.with_explanation(
-                "How often you launch the kernel: once for nothing, as the first launch takes much longer, and once \
-                 for each of the samples.",
-                "你启动核函数的次数：先启动一次，不计时，因为第一次要慢得多；然后每个样本各一次。",
+                "The number of kernel launches: one warm-up launch, because the first launch takes \
+                 much longer, and one per sample.",
+                "核函数的启动次数：先预热启动一次，不计时，因为第一次要慢得多；\
+                 然后每个样本启动一次。",
             ));
         }
         let actual = vec![reply.milliseconds.unwrap_or(f32::NAN)];
@@ -81,24 +82,34 @@ fn explain(actual: f32, sorted: &[f32]) -> [String; 2] {
     let is_near = |time: f32| (actual / time - 1.0).abs() < 0.1;
     let (en, zh) = if actual.is_nan() || actual < shortest / 4.0 {
         (
-            "That is less than any launch takes: the launch has to lie between the two events.",
+            "This is shorter than any launch: the launch must be between the two events.",
             "这比任何一次启动都短：启动必须在两个事件之间。",
         )
     } else if is_near(shortest) {
-        ("Yours is about the shortest.", "你的结果大约是其中最短的。")
+        (
+            "Your time is about the shortest sample.",
+            "你的结果约为最短的样本。",
+        )
     } else if is_near(longest) {
-        ("Yours is about the longest.", "你的结果大约是其中最长的。")
+        (
+            "Your time is about the longest sample.",
+            "你的结果约为最长的样本。",
+        )
     } else if is_near(mean) {
-        ("Yours is about their mean.", "你的结果大约是它们的平均值。")
+        (
+            "Your time is about the mean of the samples.",
+            "你的结果约为各样本的平均值。",
+        )
     } else {
         (
-            "Is each launch between two events of its own, and is the middle one taken after sorting?",
+            "Is each launch between its own two events, and do you sort the times before taking \
+             the middle one?",
             "每次启动都在各自的两个事件之间吗？取中间值之前排序了吗？",
         )
     };
     [
         format!(
-            "The samples take from {shortest:.4} to {longest:.4} ms, and their median is asked for. {en}"
+            "The samples take from {shortest:.4} to {longest:.4} ms; the median is required. {en}"
         ),
         format!("各样本用时在 {shortest:.4} 到 {longest:.4} 毫秒之间，要求的是中位数。{zh}"),
     ]
@@ -136,8 +147,8 @@ mod tests {
             (f32::NAN, "between the two events"),
             (0.0031, "shortest"),
             (0.039, "longest"),
-            (0.0186, "mean."),
-            (0.005, "after sorting"),
+            (0.0186, "the mean of the samples."),
+            (0.005, "before taking the middle one"),
         ] {
             let [en, zh] = explain(actual, &sorted);
             assert!(

@@ -67,8 +67,8 @@ impl Host for Fields {
                 vec![FIELDS as u32; count],
             )?
             .with_explanation(
-                "For each particle: how many of its 8 fields lie in `memory` after `fill`, unchanged and each in a \
-                 place of its own.",
+                "For each particle: the number of its 8 fields that are in `memory` after `fill`, \
+                 unchanged and each at its own location.",
                 "对每个粒子：`fill` 之后，它的 8 个字段有几个原样保存在 `memory` 中，并且各占一个位置。",
             ),
             Output::new("energy", &[count], &energies, expected)?,

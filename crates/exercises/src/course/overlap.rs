@@ -46,26 +46,28 @@ impl HostExercise for Overlap {
         };
         Ok(vec![
             Output::from_values("steps in order", &[count], simulation.steps, vec![3; count])?.with_explanation(
-                "For each chunk: how many of its steps (copy to the device, kernel, copy back) came once, and surely \
-                 behind the one before; 9 where one came twice or too soon. Only within one stream is their order \
-                 sure.",
+                "For each chunk: the number of its steps (copy to the device, kernel, copy back) \
+                 that ran once and are ordered after the previous step; 9 if a step ran twice or \
+                 possibly too early. Only steps in one stream are ordered.",
                 "对每一块：它的各步（复制到设备、核函数、复制回来）中，有几步只做了一次，并且一定排在前一步之后；\
                  9 表示有一步重复了，或者可能过早执行。只有在同一个流中，先后顺序才有保证。",
             ),
             Output::from_values("chunks waited for", &[1], vec![simulation.awaited], vec![chunks])?.with_explanation(
-                "For how many chunks your function has waited when it returns. The results of the others may still \
-                 be on their way: wait for every stream that you use.",
+                "The number of chunks that your function has waited for when it returns. The \
+                 results of the others may still be in transit: wait for every stream that you use.",
                 "函数返回时，已经等待完成的块数。其余各块的结果可能还没有传回来：用到的每个流都要等待。",
             ),
             at_most("streams", simulation.streams, MAX_STREAMS)?.with_explanation(
-                "How many streams you use; there are at most 4. More chunks than that take the streams in turn.",
+                "The number of streams that you use; at most 4 are allowed. With more chunks, use \
+                 the streams in turn.",
                 "你用到的流的个数；最多 4 个。块数更多时，应轮流使用这些流。",
             ),
             at_most("microseconds", simulation.end, optimum)?.with_explanation(
-                "When all is done, where each step takes 10 microseconds. Copies to the device, kernels and copies \
-                 back can go on at the same time. Which chunk's step waits for another chunk's, or for the host?",
-                "全部完成的时刻，每一步用 10 µs。向设备的复制、核函数、传回的复制这三者可以同时进行。\
-                 是哪一块的哪一步在等另一块，或者在等主机？",
+                "The time at which everything is done, if each step takes 10 microseconds. Copies \
+                 to the device, kernels and copies back can overlap. Which chunk's step waits for \
+                 another chunk or for the host?",
+                "假设每一步用 10 µs，全部完成的时刻。复制到设备、\
+                 核函数和复制回来这三者可以同时进行。是哪一块的哪一步在等待另一块，或者在等待主机？",
             ),
         ])
     }

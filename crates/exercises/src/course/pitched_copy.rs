@@ -86,15 +86,16 @@ fn explain(copied: &[f32], expected: &[f32], matrix: &[f32], part: &Part) -> [St
         Some(origin) => {
             let origin = format_index(origin, part.stride);
             [
-                format!("What came to {position} of the copy is {origin} of the whole matrix."),
-                format!("复制到 {position} 的，是整个矩阵的 {origin}。"),
+                format!("Element {position} of the copy is {origin} of the whole matrix."),
+                format!("副本的元素 {position} 是整个矩阵的 {origin}。"),
             ]
         }
         None => [
             format!(
-                "What came to {position} of the copy is no element of the matrix: not all of its bytes were copied."
+                "Element {position} of the copy is not an element of the matrix: not all of its \
+                 bytes were copied."
             ),
-            format!("复制到 {position} 的不是矩阵的任何元素：它的字节没有全部复制过去。"),
+            format!("副本的元素 {position} 不是矩阵的元素：它的字节没有全部复制。"),
         ],
     }
 }
@@ -118,10 +119,10 @@ fn compare_parameters(copy: &Copy2d, part: &Part, pitch: usize) -> Result<Vec<Ou
     let number = |number: usize| vec![u32::try_from(number).unwrap_or(u32::MAX)];
     let output = |(name, actual, expected)| {
         Ok(Output::from_values(name, &[1], number(actual), number(expected))?.with_explanation(
-            "What your copy takes. Pitches and the width are in bytes, the height in rows; the width is that of what \
-             is to be copied, without the bytes that only fill up a row.",
-            "这是你的复制操作所用的数。pitch 和 width 以字节为单位，height 是行数；width 只算要复制的内容，\
-             不包括行末用来补齐的字节。",
+            "The parameters of your copy. Pitches and the width are in bytes, the height in rows; \
+             the width covers only the data to copy, without the padding of a row.",
+            "你的复制操作的参数。pitch 和 width 以字节为单位，height 是行数；width \
+             只算要复制的数据，不包括行末的填充。",
         ))
     };
     pairs.into_iter().map(output).collect()
@@ -141,12 +142,9 @@ mod tests {
         let matrix = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
         let message = |copied: [f32; 4]| explain(&copied, &[1.0, 2.0, 4.0, 5.0], &matrix, &part);
         for (copied, expected) in [
-            (
-                [1.0, 2.0, 3.0, 4.0],
-                "What came to [1][0] of the copy is [0][2]",
-            ),
+            ([1.0, 2.0, 3.0, 4.0], "Element [1][0] of the copy is [0][2]"),
             ([1.0, 0.0, 4.0, 0.0], "Nothing was copied to [0][1]."),
-            ([1.0, 2.5, 4.0, 5.0], "is no element of the matrix"),
+            ([1.0, 2.5, 4.0, 5.0], "is not an element of the matrix"),
             ([1.0, 2.0, 4.0, 5.0], ""),
         ] {
             assert!(

@@ -217,7 +217,7 @@ impl Data {
         self.sizes.validate(timed)?;
         ensure!(
             self.targets.is_empty() || self.sizes.graded.is_some(),
-            "targets are taken at the size `graded`, which is missing"
+            "targets are measured at the size `graded`, which is missing"
         );
         ensure!(
             (2..=4).contains(&self.hints.len()),
@@ -227,20 +227,22 @@ impl Data {
         if let Some(time) = &self.time {
             ensure!(
                 time.at_most > 1.0 && time.at_most.is_finite(),
-                "[time] at_most is above 1: the solution itself never takes the same time twice"
+                "[time] at_most must be above 1: even the solution's time varies between runs"
             );
             ensure!(
                 self.rejected_at == Step::Counters,
-                "[time] the start file is timed as well, so it has to be right: rejected at counters"
+                "[time] the start file is timed too, so its results must be correct: rejected_at \
+                 must be counters"
             );
         }
         ensure!(
             self.modelled.at_most >= 1.0 && self.modelled.at_most.is_finite(),
-            "[modelled] at_most is 1 or more: the solution itself takes as long as the solution"
+            "[modelled] at_most must be 1 or more: the solution takes exactly its own time"
         );
         self.tolerance.validate()?;
-        kernel_build::Arch::numbered(self.architecture)
-            .map_err(|_| anyhow!("architecture: it is a number as 80, for sm_80, or newer"))?;
+        kernel_build::Arch::numbered(self.architecture).map_err(|_| {
+            anyhow!("architecture must be a number such as 80, for sm_80, or newer")
+        })?;
         if self.is_declarative() {
             self.validate_outputs()?;
         }
@@ -263,7 +265,7 @@ impl Tolerance {
             numbers
                 .into_iter()
                 .all(|number| number >= 0.0 && number.is_finite()),
-            "[tolerance] is negative or no number"
+            "[tolerance] must not be negative or NaN"
         );
         Ok(())
     }
@@ -348,7 +350,7 @@ say = { en = "c", zh = "丙" }
             (
                 "idc__requests.sum",
                 "idc__request.sum",
-                "idc__request.sum is no counter",
+                "idc__request.sum is not a counter",
             ),
             ("at_most = 3", "", "or equals alone"),
             ("at_most = 3", "at_most = 3\nequals = 3", "or equals alone"),
@@ -357,14 +359,14 @@ say = { en = "c", zh = "丙" }
             (
                 "\"idc__requests.sum\"",
                 "[\"idc__requests.sum\", \"none\"]",
-                "none is no counter",
+                "none is not a counter",
             ),
             (
                 "\"idc__requests.sum\"",
                 "[\"idc__requests.sum\", \"idc__requests.sum\"]",
                 "named twice",
             ),
-            ("\"idc__requests.sum\"", "[]", "names none"),
+            ("\"idc__requests.sum\"", "[]", "counter is empty"),
             (
                 "graded = [100]",
                 "graded = [100]\nbeyond = { from = [100], to = [200] }",
@@ -404,7 +406,7 @@ say = { en = "c", zh = "丙" }
             (
                 "\"right\"",
                 &timed("checks", "[9]", "1.5"),
-                "has to be right",
+                "must be correct",
             ),
             ("[[1], [31]]", "[[0]]", "above 0"),
             ("from = [2]", "from = [20]", "less than"),

@@ -26,11 +26,12 @@ impl Data {
     pub(super) fn validate_outputs(&self) -> Result<()> {
         ensure!(
             !self.outputs.is_empty(),
-            "there is no [[output]]: name the buffer that holds what came out, as [[output]] buffer = \"out\""
+            "there is no [[output]]: name the buffer with the results, for example [[output]] \
+             buffer = \"out\""
         );
         ensure!(
             !self.launch.is_empty() || self.kind == Kind::Predict,
-            "there is no [[launch]]: it says which kernel is launched, with which arguments"
+            "there is no [[launch]]: it names the kernel and its arguments"
         );
         for (index, output) in self.outputs.iter().enumerate() {
             let name = &output.buffer;
@@ -44,13 +45,13 @@ impl Data {
             let of = Element::named(buffer.of.get_ref());
             ensure!(
                 matches!(of, Ok(Element::F32 | Element::I32 | Element::U32) | Err(_)),
-                "[[output]] {name}: an output is of float, int or unsigned int"
+                "[[output]] {name}: an output must be float, int or unsigned int"
             );
             ensure!(
                 !self.outputs[..index]
                     .iter()
                     .any(|other| other.buffer == *name),
-                "[[output]] {name} is there twice"
+                "[[output]] {name} is listed twice"
             );
         }
         for name in &self.optional {
@@ -65,7 +66,7 @@ impl Data {
             let name = buffer.name.get_ref();
             ensure!(
                 self.outputs.iter().any(|output| output.buffer == *name),
-                "[[buffer]] {name} has `expect`, and there is no [[output]] of it"
+                "[[buffer]] {name} has `expect` but no [[output]]"
             );
         }
         let unsupported = self
@@ -74,7 +75,8 @@ impl Data {
             .find(|buffer| buffer.print.is_some() || buffer.tolerance.is_some());
         ensure!(
             unsupported.is_none(),
-            "[[buffer]]: `print` and `tolerance` are cuda-run's; here [tolerance] is that of all floats"
+            "[[buffer]]: `print` and `tolerance` belong to cuda-run; here [tolerance] applies to \
+             all floats"
         );
         Ok(())
     }

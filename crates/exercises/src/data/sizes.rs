@@ -56,7 +56,7 @@ impl Sizes {
         );
         ensure!(
             self.names.is_empty() || self.names.len() == dimensions,
-            "[sizes] names: one for each of the {dimensions} numbers, or none"
+            "[sizes] names: there must be one for each of the {dimensions} numbers, or none"
         );
         check_range("random", &self.random.from, &self.random.to)?;
         let all = self.tests.iter().chain(&self.graded).chain(timed);
@@ -64,7 +64,7 @@ impl Sizes {
         for size in all {
             ensure!(
                 size.len() == dimensions && !size.contains(&0),
-                "[sizes] {size:?}: every size has {dimensions} numbers above 0, as `random` has"
+                "[sizes] {size:?}: every size must have {dimensions} numbers above 0, like `random`"
             );
         }
         let Some(beyond) = &self.beyond else {
@@ -75,7 +75,8 @@ impl Sizes {
             self.graded
                 .as_ref()
                 .is_some_and(|graded| is_greater(&beyond.from, graded)),
-            "[sizes] beyond: `from` is greater than `graded` in one number at least, and less in none"
+            "[sizes] beyond: `from` must be greater than `graded` in at least one number, and less \
+             in none"
         );
         Ok(())
     }
@@ -122,7 +123,7 @@ impl Sizes {
 fn check_range(name: &str, from: &[u32], to: &[u32]) -> Result<()> {
     ensure!(
         from.len() == to.len(),
-        "[sizes] {name}: `from` and `to` have the same number of numbers"
+        "[sizes] {name}: `from` and `to` must have the same number of numbers"
     );
     ensure!(
         from.iter().zip(to).all(|(from, to)| from <= to),

@@ -53,12 +53,12 @@ impl Target {
         match (&self.counter, self.share_of_limit) {
             (Some(counters), None) => {
                 let names = counters.names();
-                ensure!(!names.is_empty(), "[[target]] counter names none");
+                ensure!(!names.is_empty(), "[[target]] counter is empty");
                 for (index, name) in names.iter().enumerate() {
                     let metrics = cuda_driver::counters::METRICS;
                     ensure!(
                         metrics.iter().any(|metric| metric.name == name),
-                        "[[target]] {name} is no counter"
+                        "[[target]] {name} is not a counter"
                     );
                     ensure!(
                         !names[..index].contains(name),
@@ -85,7 +85,7 @@ impl Target {
                     && self.kernel.is_none()
                     && share > 0.0
                     && share <= 1.0,
-                "[[target]] share_of_limit is above 0 and at most 1, and stands alone"
+                "[[target]] share_of_limit must be above 0 and at most 1, without other bounds"
             ),
             _ => anyhow::bail!("[[target]] takes `counter` or `share_of_limit`, one of them"),
         }

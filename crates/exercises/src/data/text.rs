@@ -26,7 +26,7 @@ enum TomlText {
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Text, D::Error> {
         const FORMAT: &str =
-            "a text is written \"…\", or { en = \"…\", zh = \"…\" }, or one of the two";
+            "a text must be \"…\" or { en = \"…\", zh = \"…\" }, or have only one of the two";
         let written = TomlText::deserialize(from).map_err(|_| serde::de::Error::custom(FORMAT))?;
         let mut texts = match written {
             TomlText::Single(text) => {

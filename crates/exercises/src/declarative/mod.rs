@@ -117,7 +117,7 @@ impl DeclarativeHost {
                 .buffers
                 .iter()
                 .position(|buffer| buffer.name == output.buffer);
-            let buffer = buffer.context("the data has been looked at")?;
+            let buffer = buffer.context("the data has been validated")?;
             let shape = shape(output, &ready, buffer)?;
             Ok(OutputBuffer {
                 buffer,
@@ -160,7 +160,7 @@ fn shape(output: &data::Output, ready: &Ready, buffer: usize) -> Result<Vec<usiz
     let lengths = lengths.with_context(|| format!("[[output]] {}: shape", output.buffer))?;
     anyhow::ensure!(
         lengths.iter().product::<usize>() == count,
-        "[[output]] {}: shape {lengths:?} is not of its {count} elements",
+        "[[output]] {}: shape {lengths:?} does not match its {count} elements",
         output.buffer
     );
     Ok(lengths)
@@ -171,7 +171,7 @@ fn prediction_labels(output: &data::Output, count: usize) -> Result<&'static [&'
     let names = output.predicts.len();
     anyhow::ensure!(
         names == 0 || names == count,
-        "[[output]] {}: predicts has {names} names, and there are {count} elements",
+        "[[output]] {}: predicts has {names} names, but there are {count} elements",
         output.buffer
     );
     let leak = |name: &String| -> &'static str { Box::leak(name.clone().into_boxed_str()) };

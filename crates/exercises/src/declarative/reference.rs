@@ -44,7 +44,7 @@ pub fn expected<'a>(
 
 /// The error that the solution itself does not run. It is not a verdict on the submission.
 #[derive(Debug, ThisError)]
-#[error("the solution does not run, so nothing can be graded: {0}")]
+#[error("the solution failed to run, so nothing can be graded: {0}")]
 pub struct SolutionFailed(String);
 
 fn solution_failed(error: Error) -> Error {

@@ -21,8 +21,8 @@ pub fn likely_cause(finding: &Finding, text: &str, lang: Lang) -> Option<String>
         {
             localize!(
                 lang,
-                "a sum without `atomicAdd`, or a loop without a `__syncthreads()` in each round",
-                "求和没有使用 `atomicAdd`，或者循环的每一轮里缺少 `__syncthreads()`"
+                "a sum without `atomicAdd`, or a loop without a `__syncthreads()` in each iteration",
+                "求和没有使用 `atomicAdd`，或者循环的每次迭代缺少 `__syncthreads()`"
             )
         }
         FindingKind::WriteAfterRead
@@ -36,13 +36,13 @@ pub fn likely_cause(finding: &Finding, text: &str, lang: Lang) -> Option<String>
         }
         FindingKind::UnwrittenShared if line(line_number).contains("atomic") => localize!(
             lang,
-            "a sum in shared memory that nobody set to 0: it begins with whatever lies there",
-            "共享内存中的和没有先清零：共享内存一开始的内容是任意的"
+            "a sum in shared memory that was not set to 0: shared memory is uninitialized at first",
+            "共享内存中的和没有先清零：共享内存最初是未初始化的"
         ),
         FindingKind::CopyNotAwaited => localize!(
             lang,
-            "a missing `__pipeline_wait_prior` (`cp.async.wait_group` in PTX), or one that leaves too many \
-             copies on their way",
+            "a missing `__pipeline_wait_prior` (`cp.async.wait_group` in PTX), or one that leaves \
+             too many copies in flight",
             "缺少 `__pipeline_wait_prior`（PTX 中为 `cp.async.wait_group`），或者它允许未完成的复制过多"
         ),
         FindingKind::BarrierNeverOpens => localize!(
@@ -52,8 +52,8 @@ pub fn likely_cause(finding: &Finding, text: &str, lang: Lang) -> Option<String>
         ),
         FindingKind::BetweenBlocks if other_line_number != Some(line_number) => localize!(
             lang,
-            "blocks run in any order, some at the same time: a result in place of the input, a sum without \
-             `atomicAdd`, or no `__threadfence()` before the sign that a result is there",
+            "blocks run in any order, some concurrently: a result written over the input, a sum \
+             without `atomicAdd`, or no `__threadfence()` before signalling that a result is ready",
             "线程块的执行顺序不定，有些同时执行：结果写在了输入上，求和没有使用 `atomicAdd`，\
              或者在通知结果已写好之前缺少 `__threadfence()`"
         ),

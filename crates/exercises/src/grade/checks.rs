@@ -31,13 +31,14 @@ pub fn verdict(findings: &[(Case, Finding)], submission: &Submission) -> Result<
         let head = match first.severity {
             Severity::Error => localize!(
                 lang,
-                "The results are right, by chance: on another GPU, or another day, they may not be.",
+                "The results are correct only by chance: on another GPU, or in another run, they \
+                 may be wrong.",
                 "结果正确只是碰巧：换一个 GPU，或者再运行一次，就可能出错。"
             ),
             Severity::Warning => localize!(
                 lang,
-                "The results are right, but this is left to chance:",
-                "结果正确，但这里要靠运气："
+                "The results are correct, but only by chance:",
+                "结果正确，但只是碰巧："
             ),
         };
         format!("{head}\n\n{list}")
@@ -61,8 +62,8 @@ pub fn explain(findings: &[Finding], submission: &Submission, lang: Lang) -> Str
         Some(sentence) => localize!(lang, "Why: {}", "原因：{}"; sentence),
         None => localize!(
             lang,
-            "Why: this was found while it ran.",
-            "原因：运行时发现了以下问题。"
+            "Why: the checks found this while it ran.",
+            "原因：错误检查在运行时发现了以下问题。"
         ),
     };
     let list = format_findings(sorted.into_iter(), MAX_FINDINGS_AS_CAUSE, submission, lang);
@@ -126,11 +127,11 @@ fn explain_race(finding: &Finding, submission: &Submission, lang: Lang) -> Optio
     let sentence = match finding.kind {
         FindingKind::BetweenBlocks if one == other => localize!(
             lang,
-            "line {} uses one place in device memory from different blocks. Does its index count the blocks \
-             before this one, or does a loop's step leave no place twice? A sum over blocks takes an atomic \
-             operation.",
-            "第 {} 行从不同的线程块使用设备内存的同一位置。它的下标算上了前面的线程块吗？循环的跨度会不会让一个位置用到两次？\
-             跨线程块求和则需要原子操作。";
+            "line {} accesses one location of device memory from different blocks. Does its index \
+             take the preceding blocks into account, and does the loop's stride visit each \
+             location only once? A sum across blocks needs an atomic operation.",
+            "第 {} 行从不同的线程块访问设备内存的同一位置。它的下标算上了前面的线程块吗？\
+             循环的步长能保证每个位置只访问一次吗？跨线程块求和需要原子操作。";
             one
         ),
         FindingKind::ReadAfterWrite
@@ -140,47 +141,50 @@ fn explain_race(finding: &Finding, submission: &Submission, lang: Lang) -> Optio
         {
             localize!(
                 lang,
-                "line {} changes a place in device memory that other threads change as well, and one update may be \
-                 lost: each thread needs an index of its own, or the update an atomic operation.",
-                "第 {} 行修改的设备内存位置，别的线程也在修改，其中一次更新可能会丢失：应让每个线程有自己的下标，\
-                 或者用原子操作来更新。";
+                "line {} updates a location of device memory that other threads update too, so an \
+                 update may be lost: give each thread its own index, or use an atomic operation.",
+                "第 {} 行更新的设备内存位置也被其他线程更新，更新可能会丢失：\
+                 应让每个线程使用自己的下标，或者使用原子操作。";
                 one
             )
         }
         FindingKind::ReadAfterWrite | FindingKind::WriteAfterRead if one == other => localize!(
             lang,
-            "line {} reads and writes what several threads use at the same time. Where they change one place, that \
-             takes an atomic operation; where a loop comes back to the line, each round takes a `__syncthreads()`.",
-            "第 {} 行读写的位置同时被几个线程使用。如果它们修改同一个位置，就需要原子操作；如果是循环回到这一行，\
-             每一轮都需要一次 `__syncthreads()`。";
+            "line {} reads and writes data that several threads access at the same time. If they \
+             update one location, use an atomic operation; if a loop repeats the line, each \
+             iteration needs a `__syncthreads()`.",
+            "第 {} 行读写的数据同时被几个线程访问。如果它们更新同一位置，请使用原子操作；\
+             如果循环重复执行这一行，每次迭代都需要一次 `__syncthreads()`。";
             one
         ),
         FindingKind::ReadAfterWrite => localize!(
             lang,
-            "line {} reads what line {} may not have written yet: a `__syncthreads()` belongs between them.",
+            "line {} reads data that line {} may not have written yet: put a `__syncthreads()` \
+             between them.",
             "第 {} 行读取时，第 {} 行可能还没有写完：两者之间需要一次 `__syncthreads()`。";
             one, other
         ),
         FindingKind::WriteAfterRead => localize!(
             lang,
-            "line {} writes over what line {} may not have read yet: a `__syncthreads()` belongs between \
-             them.",
+            "line {} overwrites data that line {} may not have read yet: put a `__syncthreads()` \
+             between them.",
             "第 {} 行写入时，第 {} 行可能还没有读完：两者之间需要一次 `__syncthreads()`。";
             one, other
         ),
         FindingKind::WriteAfterWrite => localize!(
             lang,
-            "lines {} and {} write to one place for different threads, and either may be last: each needs a \
-             place of its own, or an atomic operation.",
-            "第 {} 行和第 {} 行由不同的线程写入同一位置，谁最后写并不确定：应各写各的位置，或者使用原子操作。";
+            "lines {} and {} write to one location from different threads in an undefined order: \
+             use separate locations or an atomic operation.",
+            "第 {} 行和第 {} 行由不同的线程写入同一位置，先后顺序不确定：应写入不同的位置，\
+             或者使用原子操作。";
             one, other
         ),
         FindingKind::BetweenBlocks => localize!(
             lang,
-            "lines {} and {} use one place in device memory from different blocks, which no barrier \
-             keeps apart: it takes an atomic operation, or a place for each block.",
-            "第 {} 行和第 {} 行从不同的线程块使用设备内存的同一位置，没有任何同步能隔开它们：需要原子操作，\
-             或者每个线程块各用一处。";
+            "lines {} and {} access one location of device memory from different blocks, which no \
+             barrier can order: use an atomic operation or a separate location per block.",
+            "第 {} 行和第 {} 行从不同的线程块访问设备内存的同一位置，\
+             没有任何同步屏障能确定它们的先后：请使用原子操作，或者让每个线程块使用不同的位置。";
             one, other
         ),
         _ => return None,
@@ -209,8 +213,8 @@ pub fn describe_fault(fault: &Fault, submission: &Submission, lang: Lang) -> Str
             ..
         } => localize!(
             lang,
-            "The kernel had not ended after {} s, and takes a fraction of that. Look at the conditions \
-             of its loops: is there a thread that never leaves one?",
+            "The kernel was still running after {} s; normally it takes a fraction of that. Check \
+             the conditions of its loops: is there a thread that never leaves one?",
             "核函数运行 {} 秒仍未结束，而正常情况下只需其中很小一部分。请检查各循环的条件：\
              是否有线程永远不会离开循环？";
             limit.as_secs_f64()
@@ -223,7 +227,8 @@ pub fn describe_fault(fault: &Fault, submission: &Submission, lang: Lang) -> Str
         ),
         FaultKind::Trap | FaultKind::Breakpoint => localize!(
             lang,
-            "The kernel stopped itself: by `__trap()`, or by a function that is only declared.",
+            "The kernel stopped itself: it called `__trap()` or a function that is declared but \
+             not defined.",
             "核函数自行中止：执行了 `__trap()`，或者调用了只有声明、没有定义的函数。"
         ),
         kind => {
@@ -298,7 +303,9 @@ fn describe(finding: &Finding, submission: &Submission, lang: Lang) -> String {
         Lang::Zh => translate::translate(&details).unwrap_or(details),
     };
     let details = match kind {
-        FindingKind::AbsentLanes => format!("{details}{}", lang.pick(" do not come", " 没有到达")),
+        FindingKind::AbsentLanes => {
+            format!("{details}{}", lang.pick(" do not arrive", " 没有到达"))
+        }
         _ => details,
     };
     if !details.is_empty() {
@@ -313,8 +320,8 @@ fn describe(finding: &Finding, submission: &Submission, lang: Lang) -> String {
     if !cause.is_empty() {
         lines.push(localize!(
             lang,
-            "  Usually: {}.",
-            "  常见原因：{}。";
+            "  Likely cause: {}.",
+            "  可能的原因：{}。";
             cause
         ));
     }
@@ -439,8 +446,8 @@ mod tests {
     fn wrong_results_are_explained_by_findings() {
         let race = finding(FindingKind::ReadAfterWrite, Some(2));
         let message = explain(&[race], &submission(), Lang::En);
-        let first = "Why: line 3 reads what line 2 may not have written yet: a `__syncthreads()` belongs \
-                     between them.\n\n";
+        let first = "Why: line 3 reads data that line 2 may not have written yet: put a \
+                     `__syncthreads()` between them.\n\n";
         assert!(message.starts_with(first), "{message}");
         assert!(
             message.contains("   2 | two") && message.contains("   3 | three"),
@@ -461,9 +468,12 @@ mod tests {
             "{message}"
         );
         let message = explain(&findings[..1], &submission(), Lang::En);
-        assert!(message.starts_with("Why: this was found"), "{message}");
         assert!(
-            message.contains("no thread of the block wrote"),
+            message.starts_with("Why: the checks found this"),
+            "{message}"
+        );
+        assert!(
+            message.contains("A read of uninitialized shared memory"),
             "{message}"
         );
     }

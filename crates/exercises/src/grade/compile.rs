@@ -59,7 +59,7 @@ pub fn compile_submission(submission: &Submission, grading: &Grading) -> Result<
         let as_written = scope.spawn(move || compiler.compile(submission, Level::AsWritten));
         let optimised = compiler.compile(submission, Level::Optimised)?;
         let as_written = as_written.join();
-        let as_written = as_written.map_err(|_| anyhow!("a compiler's thread has gone"))?;
+        let as_written = as_written.map_err(|_| anyhow!("a compiler thread panicked"))?;
         Ok(Builds {
             optimised,
             as_written: Some(as_written.map_err(only_optimised)?),
@@ -121,8 +121,8 @@ impl Compiler<'_> {
             } => {
                 let explanation = localize!(
                     lang,
-                    "{} does not compile it. Begin with its first error: line, column, and a caret \
-                     under the place.\n\n{}",
+                    "{} cannot compile it. Start with the first error: line, column, and a caret \
+                     under the location.\n\n{}",
                     "{} 未能编译通过。请从第一条错误看起：行号、列号，以及指向出错位置的箭头。\n\n{}";
                     compiler, first_errors(&with_display_name(message, &submission.display_name), lang)
                 );
@@ -134,8 +134,8 @@ impl Compiler<'_> {
             Error::Ended { compiler, why, .. } => self.explain_end(compiler, why, lang),
             Error::Opened { file } => localize!(
                 lang,
-                "To compile it, another file was opened: {}. An answer may include {}, and no other file.",
-                "编译时打开了其他文件：{}。答案只能包含 {}，不能包含其他文件。";
+                "Compiling it opened another file: {}. A submission may include only {}.",
+                "编译时打开了其他文件：{}。答案只能包含 {}。";
                 file, includes::HEADERS.join(", ")
             ),
             _ => return None,
@@ -147,18 +147,18 @@ impl Compiler<'_> {
         let limits = &self.limits;
         let reason = match reason {
             Ended::Late(time) => localize!(
-                lang, "it did not end within {} s", "{} 秒内没有结束"; time.as_secs()
+                lang, "it did not finish within {} s", "{} 秒内没有结束"; time.as_secs()
             ),
             Ended::Computing => localize!(
                 lang,
-                "it was ended after {} s of computing",
-                "计算 {} 秒后被终止";
+                "it was killed after {} s of CPU time",
+                "用去 {} 秒 CPU 时间后被终止";
                 limits.cpu_seconds
             ),
             Ended::Memory => localize!(
                 lang,
-                "it asked for more than {} GB of memory",
-                "它申请的内存超过 {} GB";
+                "it needed more than {} GB of memory",
+                "它需要的内存超过 {} GB";
                 limits.memory >> 30
             ),
             Ended::Long(bytes) => localize!(
@@ -171,9 +171,9 @@ impl Compiler<'_> {
             Ended::Crashed(message) if message.contains("Cannot select") => {
                 return localize!(
                     lang,
-                    "{} finds no instruction for it that a GPU has{}. An atomic operation on constant memory is such \
-                     a thing: constant memory can only be read.",
-                    "{} 找不到 GPU 具有的相应指令{}。例如，对常量内存做原子操作就是这样：常量内存只能读取。";
+                    "{} found no GPU instruction for it{}. An atomic operation on constant memory \
+                     is an example: constant memory is read-only.",
+                    "{} 找不到对应的 GPU 指令{}。例如对常量内存的原子操作：常量内存是只读的。";
                     compiler, crash_line(message, lang)
                 );
             }
@@ -183,9 +183,9 @@ impl Compiler<'_> {
         };
         localize!(
             lang,
-            "{} does not come to an end with it: {}. Look at what it has to work out: long tables, templates \
-             and macros that contain themselves many times, loops in constants.",
-            "{} 无法完成编译：{}。请检查需要编译器计算的内容：很长的表、层层展开的模板和宏、常量中的循环。";
+            "{} cannot finish compiling it: {}. Check the work that the compiler has to do: long \
+             tables, nested templates and macros, loops in constants.",
+            "{} 无法完成编译：{}。请检查编译器要做的工作：很长的表、嵌套的模板和宏、常量中的循环。";
             compiler, reason
         )
     }
@@ -246,11 +246,11 @@ fn only_optimised(stop: Stop) -> Stop {
         Text::from_fn(|lang| {
             localize!(
                 lang,
-                "It compiles with optimisation, and not without (`-O0`), as the checks take it. An operand of \
-                 `asm` that has to be a constant, for example, has to be one as it is written: a number, a \
-                 macro or a parameter of a template.\n\n{}",
-                "开启优化时可以编译，不优化（`-O0`）时却不行，而错误检查需要不优化的版本。例如，`asm` 中必须是常量的\
-                 操作数，写出来就得是常量：数字、宏或者模板参数。\n\n{}";
+                "It compiles with optimization but not without (`-O0`), which the checks need. For \
+                 example, an operand of `asm` that must be a constant has to be written as one: a \
+                 number, a macro or a template parameter.\n\n{}",
+                "开启优化时可以编译，不优化（`-O0`）时却不行，而错误检查需要不优化的版本。例如，\
+                 `asm` 中必须是常量的操作数应直接写成常量：数字、宏或者模板参数。\n\n{}";
                 failure.message.get(lang)
             )
         }),
@@ -274,10 +274,13 @@ pub fn course_files<const N: usize>(
         let threads = texts.map(|text| scope.spawn(move || compile(text)));
         let results = threads.into_iter().map(thread::ScopedJoinHandle::join);
         results
-            .map(|result| result.map_err(|_| anyhow!("a compiler's thread has gone"))?)
+            .map(|result| result.map_err(|_| anyhow!("a compiler thread panicked"))?)
             .collect()
     });
-    compiled?.try_into().ok().context("as many as there were")
+    compiled?
+        .try_into()
+        .ok()
+        .context("one result per compilation")
 }
 
 /// Returns the files and folders that the compiler reads, apart from system libraries.
@@ -290,7 +293,7 @@ fn tree(lang: Lang) -> Result<Tree> {
     Tree::find(Path::new(env!("CARGO_MANIFEST_DIR"))).map_err(|error| {
         anyhow!(localize!(
             lang,
-            "the course's files are gone ({}): build it again where they are now",
+            "the course's files are missing ({}): rebuild the course in its current folder",
             "找不到课程的文件（{}）：请在其现在所在的位置重新构建";
             error
         ))
@@ -304,8 +307,9 @@ pub fn not_loaded(error: &anyhow::Error) -> Stop {
         Text::from_fn(|lang| {
             localize!(
                 lang,
-                "It compiles, and the GPU does not load it: {:#}. Often it declares more shared or \
-                 constant memory than there is, or calls a function that is only declared.",
+                "It compiles, but the GPU does not load it: {:#}. Often it declares more shared or \
+                 constant memory than available, or calls a function that is declared but not \
+                 defined.",
                 "编译通过了，但 GPU 无法加载：{:#}。常见的原因：声明的共享内存或常量内存超过上限，\
                  或者调用了只有声明、没有定义的函数。";
                 error

@@ -18,9 +18,10 @@ pub fn verdict(data: &Data, ptx: &str, case: &Case) -> Result<(), Stop> {
         message: Text::from_fn(|lang| {
             localize!(
                 lang,
-                "The results are right. But the variable `{0}` is not in constant memory, which this exercise \
-                 is about: declare it as `__constant__ … {0}`, outside of all functions.",
-                "结果正确。但变量 `{0}` 不在常量内存中，而本题练习的正是常量内存：请在所有函数之外声明 \
+                "The results are correct, but the variable `{0}` is not in constant memory, as \
+                 this exercise requires: declare it as `__constant__ … {0}`, outside of all \
+                 functions.",
+                "结果正确，但变量 `{0}` 不在常量内存中，不符合本题的要求：请在所有函数之外声明 \
                  `__constant__ … {0}`。";
                 name
             )

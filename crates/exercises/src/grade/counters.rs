@@ -61,8 +61,8 @@ pub fn verdict(
             });
         localize!(
             lang,
-            "The results are right. Now look at what the kernel does to the memory:\n\n{}",
-            "结果正确。接下来看核函数对内存系统做了什么：\n\n{}";
+            "The results are correct. Now look at the kernel's memory traffic:\n\n{}",
+            "结果正确。接下来看核函数的访存情况：\n\n{}";
             lines.collect::<Vec<_>>().join("\n\n")
         )
     });

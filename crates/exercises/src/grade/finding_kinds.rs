@@ -12,88 +12,92 @@ pub fn title(kind: FindingKind, lang: Lang) -> &'static str {
             "An access outside every allocation",
             "越界访问：地址不在任何已分配的内存之内",
         ),
-        FindingKind::UseAfterFree => ("An access of memory that was freed", "访问了已经释放的内存"),
+        FindingKind::UseAfterFree => ("An access to freed memory", "访问了已经释放的内存"),
         FindingKind::NullPointer => ("An access through a null pointer", "通过空指针访问内存"),
-        FindingKind::WrongSpace => ("An address of another memory", "使用了另一种存储空间的地址"),
+        FindingKind::WrongSpace => (
+            "An address in another memory space",
+            "使用了另一种存储空间的地址",
+        ),
         FindingKind::Misaligned => ("A misaligned address", "地址没有对齐"),
         FindingKind::StackOverflow => ("A stack overflow", "栈溢出"),
         FindingKind::InvalidCall => (
-            "A call through what is no function",
+            "A call through an invalid function pointer",
             "通过无效的函数指针调用",
         ),
         FindingKind::UnwrittenDevice => (
-            "A read of device memory that nobody wrote",
-            "读取了从未写入过的设备内存",
+            "A read of uninitialized device memory",
+            "读取了未初始化的设备内存",
         ),
         FindingKind::UnwrittenShared => (
-            "A read of shared memory that no thread of the block wrote",
-            "读取了本线程块中没有线程写入过的共享内存",
+            "A read of uninitialized shared memory",
+            "读取了未初始化的共享内存",
         ),
         FindingKind::UnwrittenLocal => (
-            "A read of local memory that its thread has not written",
-            "读取了本线程尚未写入的局部内存",
+            "A read of uninitialized local memory",
+            "读取了未初始化的局部内存",
         ),
         FindingKind::OtherArray => (
-            "An index beyond an array in shared memory",
+            "An index past the end of an array in shared memory",
             "下标超出了共享内存中的数组",
         ),
         FindingKind::AskedAbsentLane => (
-            "A shuffle from lanes that take no part in it",
+            "A shuffle that reads from inactive lanes",
             "洗牌指令读取了没有参与的线程",
         ),
         FindingKind::ReadAfterWrite => (
-            "A race: a read of what another thread may not have written yet",
+            "A data race: a read of data that another thread may not have written yet",
             "数据竞争：读取时，另一个线程可能还没有写完",
         ),
         FindingKind::WriteAfterRead => (
-            "A race: a write over what another thread may not have read yet",
+            "A data race: a write to data that another thread may not have read yet",
             "数据竞争：写入时，另一个线程可能还没有读完",
         ),
         FindingKind::WriteAfterWrite => (
-            "A race: two threads write to one place, and either may be last",
-            "数据竞争：两个线程写同一位置，谁最后写并不确定",
+            "A data race: two threads write to one location in an undefined order",
+            "数据竞争：两个线程写同一位置，先后顺序不确定",
         ),
         FindingKind::OneStore => (
-            "A race: one store with different values for one place",
+            "A data race: one store writes different values to one location",
             "数据竞争：同一条存储指令向同一位置写入不同的值",
         ),
         FindingKind::CopyNotAwaited => (
-            "A use of what an asynchronous copy has not brought yet",
+            "A use of data before its asynchronous copy has completed",
             "异步复制尚未完成就使用了数据",
         ),
         FindingKind::BetweenBlocks => (
-            "A race: blocks use the same device memory, and one writes",
-            "数据竞争：多个线程块使用同一处设备内存，其中有写入",
+            "A data race: blocks access the same device memory, and one writes",
+            "数据竞争：多个线程块访问同一处设备内存，其中有写入",
         ),
         FindingKind::DivergentBarrier => (
             "A barrier that only part of a warp reaches",
             "线程束中只有一部分线程到达的同步屏障",
         ),
         FindingKind::EndedBeforeBarrier => (
-            "A barrier that not all threads of the block reach: some have ended",
+            "A barrier that not all threads of the block reach: some have exited",
             "同步屏障：线程块中有线程已经结束，不会到达",
         ),
         FindingKind::MixedBarriers => (
-            "One barrier, reached at different places",
+            "A barrier that threads reach at different locations",
             "各线程在代码的不同位置到达同一次同步",
         ),
-        FindingKind::BarrierNeverOpens => ("A barrier that never opens", "永远等不齐的同步屏障"),
-        FindingKind::InvalidBarrier => ("A barrier that does not exist", "不存在的同步屏障"),
-        FindingKind::MaskLacksCaller => (
-            "A mask that does not name the calling lane",
-            "掩码不包含调用它的线程",
-        ),
+        FindingKind::BarrierNeverOpens => {
+            ("A barrier that never completes", "永远等不齐的同步屏障")
+        }
+        FindingKind::InvalidBarrier => ("An invalid barrier", "无效的同步屏障"),
+        FindingKind::MaskLacksCaller => {
+            ("A mask without the calling lane", "掩码不包含调用它的线程")
+        }
         FindingKind::AbsentLanes => (
-            "A mask that names lanes that do not come",
+            "A mask with lanes that do not arrive",
             "掩码包含不会执行到此处的线程",
         ),
         FindingKind::WarpIncomplete => (
-            "An instruction for whole warps in part of one",
+            "A whole-warp instruction executed by part of a warp",
             "不完整的线程束执行了要求整个线程束参与的指令",
         ),
-        FindingKind::Leaked => ("Memory that nobody freed", "没有释放的内存"),
+        FindingKind::Leaked => ("Memory that was not freed", "没有释放的内存"),
         FindingKind::HostTouched => (
-            "Host memory touched while work in a stream uses it",
+            "Host memory accessed while work in a stream uses it",
             "流中的工作还在使用主机内存时访问了它",
         ),
         FindingKind::HostFreed => (
@@ -123,14 +127,14 @@ pub fn likely_cause(finding: &Finding, is_update: bool, text: &str, lang: Lang) 
         return match lines.any(|line| strip_comment(line).contains("<=")) {
             true => localize!(
                 lang,
-                "`<=` where `<` is meant, so that one thread more takes part than there are elements",
+                "`<=` instead of `<`: one thread more than there are elements",
                 "该写 `<` 的地方写成了 `<=`，结果比元素多一个线程参与"
             ),
             false => localize!(
                 lang,
-                "threads past the end that no `if (i < n)` keeps out, or an `n` or a stride that is not the number of \
-                 elements",
-                "没有用 `if (i < n)` 排除末尾之后的线程，或者 `n`、跨度不是元素的个数"
+                "no `if (i < n)` that excludes threads past the end, or an `n` or stride that is \
+                 not the number of elements",
+                "没有用 `if (i < n)` 排除末尾之后的线程，或者 `n`、步长不是元素的个数"
             ),
         };
     }
@@ -138,7 +142,7 @@ pub fn likely_cause(finding: &Finding, is_update: bool, text: &str, lang: Lang) 
         // A barrier cannot separate the read and the write of one update.
         return localize!(
             lang,
-            "two threads with one index, or a sum without `atomicAdd`",
+            "two threads with the same index, or a sum without `atomicAdd`",
             "两个线程用了相同的下标，或者求和没有使用 `atomicAdd`"
         );
     }
@@ -166,11 +170,9 @@ fn likely_cause_zh(kind: FindingKind) -> &'static str {
         }
         FindingKind::StackOverflow => "函数递归过深，或者无法结束",
         FindingKind::InvalidCall => "函数指针取自主机端，或者从未赋值",
-        FindingKind::UnwrittenDevice => "没有人向它复制数据或清零，或者只处理了一部分",
-        FindingKind::UnwrittenShared => {
-            "分块的边缘或光环（halo）没有线程去取，或者有线程跳过了写入"
-        }
-        FindingKind::UnwrittenLocal => "线程自己的数组没有填，或者只填了一部分",
+        FindingKind::UnwrittenDevice => "没有向它复制数据或清零，或者只初始化了一部分",
+        FindingKind::UnwrittenShared => "分块的边缘或光环（halo）没有加载，或者有线程跳过了写入",
+        FindingKind::UnwrittenLocal => "线程自己的数组没有初始化，或者只初始化了一部分",
         FindingKind::OtherArray => "下标大了一，或者用了另一个数组的大小",
         FindingKind::AskedAbsentLane => {
             "偏移超出了掩码中的线程：请给洗牌指令指定 `width`，或者只在被读取的线程属于掩码时使用结果"

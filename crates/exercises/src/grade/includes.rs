@@ -127,10 +127,10 @@ pub fn verdict(text: &str) -> Result<(), Stop> {
     let Some((line, refusal)) = first_refusal(text) else {
         return Ok(());
     };
-    let shown = text.lines().nth(line - 1).unwrap_or_default().trim();
+    let source_line = text.lines().nth(line - 1).unwrap_or_default().trim();
     let message = Text::from_fn(|lang| {
         let head = localize!(lang, "Line {}: {}", "第 {} 行：{}"; line, explain(refusal, lang));
-        format!("{head}\n\n    {shown}")
+        format!("{head}\n\n    {source_line}")
     });
     Err(Stop::Failed(Failure::at_step(Step::Compile, message)))
 }
@@ -139,69 +139,72 @@ fn explain(refusal: Refusal, lang: Lang) -> String {
     match refusal {
         Refusal::Rejected(Construct::Control(character)) => localize!(
             lang,
-            "it has a control character, {}, which no editor shows. Delete it, and type the line again.",
+            "it contains a control character, {}, that editors do not show. Delete it and retype \
+             the line.",
             "含有编辑器不显示的控制字符 {}。请删除它，重新输入这一行。";
             code_point(character)
         ),
         Refusal::Rejected(Construct::Foreign(character)) => localize!(
             lang,
-            "it has '{}' ({}) outside of comments and strings, which is no character of CUDA C. Type the \
-             ASCII one: a blank, a bracket, a semicolon.",
+            "it contains '{}' ({}) outside of comments and strings, which is not a CUDA C \
+             character. Type the ASCII one: a space, a bracket, a semicolon.",
             "注释和字符串之外出现了“{}”（{}），它不是 CUDA C 的字符。请改用半角（ASCII）的空格、括号或分号。";
             character, code_point(character)
         ),
         Refusal::Rejected(Construct::Trigraph) => lang
             .pick(
-                "it has `??` and a sign, which compilers may take for another sign. Write one `?`.",
-                "含有“??”加一个符号的写法，编译器可能把它当作另一个符号。请只写一个 ?。",
+                "it contains `??` and a character, which compilers may read as a trigraph. Write a \
+                 single `?`.",
+                "含有“??”加一个字符的写法，编译器可能把它当作三字符组（trigraph）。请只写一个 ?。",
             )
             .to_owned(),
         Refusal::Rejected(Construct::Raw) => lang
             .pick(
-                "it has a raw string, R\"(…)\". Write a plain one: \"…\".",
+                "it contains a raw string, R\"(…)\". Write a plain one: \"…\".",
                 "含有原始字符串 R\"(…)\"。请写成普通字符串 \"…\"。",
             )
             .to_owned(),
         Refusal::Rejected(Construct::Backslash) => lang
             .pick(
-                "it has a backslash that is not at the end of a line and not in a string. Delete it.",
+                "it contains a backslash that is neither at the end of a line nor in a string. \
+                 Delete it.",
                 "含有一个既不在行末、也不在字符串中的反斜杠。请删除它。",
             )
             .to_owned(),
         Refusal::Include => localize!(
             lang,
-            "an answer may include {}, by this name between quotes, what it takes of C as <stdio.h>, <math.h>, \
-             <stdint.h>, <assert.h>, and no other file.",
+            "a submission may include only {} in quotes, and <stdio.h>, <math.h>, <stdint.h> and \
+             <assert.h>.",
             "答案只能包含 {}（写在双引号之间），以及 C 的 <stdio.h>、<math.h>、<stdint.h>、<assert.h>，不能包含其他文件。";
             HEADERS[..3].join(", ")
         ),
         Refusal::Directive => localize!(
             lang,
-            "of lines with `#` an answer may have #include, #pragma, #{}.",
+            "the only directives allowed are #include, #pragma, #{}.",
             "以 # 开头的行只能是 #include、#pragma、#{}。";
             DIRECTIVES.join(lang.pick(", #", "、#"))
         ),
         Refusal::Pragma => localize!(
             lang,
-            "of pragmas an answer may have {}, and _Pragma(\"…\") with one of these.",
+            "the only pragmas allowed are {}, also in _Pragma(\"…\").",
             "#pragma 只能是 {}，_Pragma(\"…\") 也是如此。";
             PRAGMAS.map(|words| words.join(" ")).join(lang.pick(", ", "、"))
         ),
         Refusal::Word => lang
             .pick(
-                "this asks for another file, and an answer is one file. Leave it out.",
-                "这里在请求其他文件，而答案只有一个文件。请删去它。",
+                "this accesses another file, but a submission is a single file. Remove it.",
+                "这里访问了其他文件，而答案只能是一个文件。请删去它。",
             )
             .to_owned(),
         Refusal::Paste => lang
             .pick(
-                "an answer with _Pragma may not have `##` as well. Write `#pragma` on a line of its own.",
+                "a submission with _Pragma must not contain `##`. Write `#pragma` on its own line.",
                 "含有 _Pragma 的答案不能同时使用 ##。请把 #pragma 单独写成一行。",
             )
             .to_owned(),
         Refusal::Assembler => lang
             .pick(
-                "assembler in an answer reads no files. Leave it out.",
+                "assembler code must not read files. Remove it.",
                 "答案中的汇编不能读取文件。请删去它。",
             )
             .to_owned(),
@@ -392,7 +395,7 @@ mod tests {
 
     #[test]
     fn line_numbers_count_comments_and_continuations() {
-        let (line, _) = first_refusal("/*\n*/ int \\\n x;\n#include <a>").expect("refused");
+        let (line, _) = first_refusal("/*\n*/ int \\\n x;\n#include <a>").expect("an error");
         assert_eq!(line, 4);
     }
 

@@ -75,7 +75,7 @@ pub fn explain_failure(error: &Error, submission: &Submission) -> (Text, Option<
         None => {
             let message = |lang| {
                 let reason = format_error(error, lang);
-                localize!(lang, "It does not run: {}.", "运行失败：{}。"; reason)
+                localize!(lang, "It failed to run: {}.", "运行失败：{}。"; reason)
             };
             (Text::from_fn(message), None)
         }
@@ -87,17 +87,17 @@ fn explain_missing(missing: &Missing, lang: Lang) -> String {
     match missing {
         Missing::Kernel(name) => localize!(
             lang,
-            "There is no kernel `{0}`. It has to be declared as `extern \"C\" __global__ void {0}(…)`, \
-             with this name.",
-            "找不到核函数 `{0}`。它必须声明为 `extern \"C\" __global__ void {0}(…)`，名字不能改。";
+            "There is no kernel `{0}`. Declare it as `extern \"C\" __global__ void {0}(…)`, with \
+             this name.",
+            "找不到核函数 `{0}`。请声明为 `extern \"C\" __global__ void {0}(…)`，名字不能改。";
             name
         ),
         Missing::Variable(name) => localize!(
             lang,
-            "There is no variable `{0}`. It has to be declared outside of all functions, as in \
-             `extern \"C\" {{ __constant__ … {0}; }}`, with this name.",
-            "找不到变量 `{0}`。它必须在所有函数之外声明，例如 `extern \"C\" {{ __constant__ … {0}; }}`，\
-             名字不能改。";
+            "There is no variable `{0}`. Declare it outside of all functions, as in `extern \"C\" \
+             {{ __constant__ … {0}; }}`, with this name.",
+            "找不到变量 `{0}`。请在所有函数之外声明，例如 `extern \"C\" {{ __constant__ … {0}; \
+             }}`，名字不能改。";
             name
         ),
         Missing::Length {
@@ -106,7 +106,7 @@ fn explain_missing(missing: &Missing, lang: Lang) -> String {
             expected,
         } => localize!(
             lang,
-            "The variable `{}` has {} bytes, and should have {}: keep its type and length.",
+            "The variable `{}` has {} bytes instead of {}: keep its type and length.",
             "变量 `{}` 占 {} 字节，应为 {} 字节：请不要改动它的类型和长度。";
             name, bytes, expected
         ),
@@ -118,10 +118,10 @@ fn explain_modified_input(modified: &ModifiedInput, lang: Lang) -> String {
     let ModifiedInput { name, count, first } = modified;
     localize!(
         lang,
-        "The kernel wrote to `{}`, which it is to read alone: {} of its elements are others than before, \
-         the first at [{}]. Whoever needs `{0}` after this kernel has lost it.",
-        "核函数写入了 `{}`，而它只应被读取：其中 {} 个元素与之前不同，第一个在 [{}] 处。之后还要用 `{0}` 的代码，\
-         拿到的就是坏数据。";
+        "The kernel modified its input `{}`: {} elements changed, the first at [{}]. Code that \
+         uses `{0}` after this kernel would read wrong data.",
+        "核函数修改了输入 `{}`：有 {} 个元素被改动，第一个在 [{}] 处。在这个核函数之后使用 `{0}` \
+         的代码会读到错误的数据。";
         name, count, first
     )
 }
@@ -161,7 +161,8 @@ impl Unwritten<'_> {
         if count == all && count == 1 {
             return localize!(
                 lang,
-                "The kernel ran, and did not write the only element of `{}`. Which thread should have written it?",
+                "The kernel ran but did not write the only element of `{}`. Which thread should \
+                 have written it?",
                 "核函数运行了，但没有写入 `{}` 唯一的元素。它本应由哪个线程来写？";
                 output.name
             );
@@ -169,8 +170,8 @@ impl Unwritten<'_> {
         if count == all {
             return localize!(
                 lang,
-                "The kernel ran, and wrote nothing to `{}`: all {} elements are as they were before.",
-                "核函数运行了，但没有向 `{}` 写入任何内容：{} 个元素都还是原样。";
+                "The kernel ran but wrote nothing to `{}`: all {} elements are unchanged.",
+                "核函数运行了，但没有向 `{}` 写入任何内容：{} 个元素都没有变化。";
                 output.name, all
             );
         }

@@ -48,7 +48,8 @@ pub fn format_lines(launches: &[LaunchRecord], submission: &Submission, lang: La
         let cost = cost::of(binding, &profile.total);
         let head = localize!(
             lang,
-            "`{}` is bound by {}; shares are of the {}, and > marks 10 % and more.",
+            "`{}` is bound by {}; percentages are shares of the {}, and > marks lines with 10 % or \
+             more.",
             "`{}` 的瓶颈是{}；占比按{}计算，> 标出占 10 % 以上的行。";
             launch.kernel, resource_name(binding, lang), lang.pick(cost.unit, cost.chinese)
         );

@@ -45,37 +45,37 @@ pub fn draw(
     let (_, traces) = trace_costliest(host, bench, case, submission)?;
     let solution = trace_costliest(host, bench, case, &solution()?)?;
     let pictures = subjects.iter().filter_map(|subject| {
-        let yours = subject.access(launches, &traces, true);
+        let actual = subject.access(launches, &traces, true);
         if subject.zero {
             let (counter, intended) = (subject.counter.clone(), None);
-            return yours.is_some().then_some(Picture {
+            return actual.is_some().then_some(Picture {
                 counter,
-                yours,
+                actual,
                 intended,
             });
         }
         let intended = subject.access(&solution.0, &solution.1, false);
         // A solution that is no better would not help the student.
-        let is_better = |intended: &Access| match &yours {
-            Some(yours) if intended.space != yours.space => false,
-            Some(yours) if subject.requests => {
-                intended.lanes != yours.lanes || intended.times < yours.times
+        let is_better = |intended: &Access| match &actual {
+            Some(actual) if intended.space != actual.space => false,
+            Some(actual) if subject.requests => {
+                intended.lanes != actual.lanes || intended.times < actual.times
             }
-            Some(yours) => intended.cost < yours.cost || intended.times < yours.times,
+            Some(actual) => intended.cost < actual.cost || intended.times < actual.times,
             None => true,
         };
         let intended = intended.filter(is_better);
-        let intended = intended.or_else(|| yours.as_ref().and_then(Access::ideal));
+        let intended = intended.or_else(|| actual.as_ref().and_then(Access::ideal));
         let counter = subject.counter.clone();
-        (yours.is_some() || intended.is_some()).then_some(Picture {
+        (actual.is_some() || intended.is_some()).then_some(Picture {
             counter,
-            yours,
+            actual,
             intended,
         })
     });
     let mut pictures: Vec<Picture> = pictures.collect();
     // Prefer a picture with both sides.
-    pictures.sort_by_key(|picture| picture.yours.is_none() || picture.intended.is_none());
+    pictures.sort_by_key(|picture| picture.actual.is_none() || picture.intended.is_none());
     Ok(pictures.into_iter().next())
 }
 

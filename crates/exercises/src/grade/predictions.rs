@@ -9,7 +9,7 @@ pub fn describe(labels: &[&str], wrong: &[bool], predictions: &[String], lang: L
     let lines = lines.map(|((label, _), prediction)| {
         localize!(
             lang,
-            "`{}`: you said {}, which is not right.",
+            "`{}`: you predicted {}, which is wrong.",
             "`{}`：你的预测是 {}，不对。";
             label, prediction
         )
@@ -18,19 +18,19 @@ pub fn describe(labels: &[&str], wrong: &[bool], predictions: &[String], lang: L
     let correct = wrong.iter().filter(|&&wrong| !wrong).count();
     lines.push(localize!(
         lang,
-        "{} of {} right.",
+        "{} of {} correct.",
         "{1} 个中有 {0} 个正确。";
         correct, wrong.len()
     ));
     lines.push(match correct {
         0 => localize!(
             lang,
-            "Read once more what is asked for, and in which unit.",
-            "请再看一遍题目：要的是什么，单位是什么。"
+            "Read the statement again: which quantity is required, and in which unit?",
+            "请再看一遍题目：要求的是什么量，单位是什么？"
         ),
         _ => localize!(
             lang,
-            "Your rule fits the others: what is different in those named here?",
+            "Your rule works for the others: what is different about those listed here?",
             "你的算法对其余的都成立：上面列出的这些有什么不同？"
         ),
     });

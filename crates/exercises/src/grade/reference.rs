@@ -73,7 +73,7 @@ impl<'scope> Reference<'scope> {
             }
             Reference::Files(files) => {
                 let files = files.join();
-                let files = files.map_err(|_| anyhow!("a compiler's thread has gone"))??;
+                let files = files.map_err(|_| anyhow!("a compiler thread panicked"))??;
                 Ok(files.solution)
             }
         }
@@ -92,7 +92,7 @@ impl<'scope> Reference<'scope> {
             Reference::Times(reference_times) => return Ok((reference_times, Vec::new())),
             Reference::Files(files) => files.join(),
         };
-        let files = files.map_err(|_| anyhow!("a compiler's thread has gone"))??;
+        let files = files.map_err(|_| anyhow!("a compiler thread panicked"))??;
         cuda_driver::check(Checks::NONE);
         cuda_driver::shuffle(None);
         let mut launches = |ptx: &str, sampled: Option<u64>| {

@@ -62,18 +62,18 @@ fn describe(output: &Output, tolerance: Tolerance, lang: Lang) -> Option<String>
     let are = lang.pick(if count == 1 { "is" } else { "are" }, "");
     let head = match (count, all) {
         (1, 1) => {
-            localize!(lang, "The only element of `{}` is wrong:", "`{}` 唯一的元素不对："; name)
+            localize!(lang, "The only element of `{}` is wrong:", "`{}` 唯一的元素错误："; name)
         }
         _ if count == all => localize!(
             lang,
             "All {} elements of `{}` are wrong:",
-            "`{1}` 的 {0} 个元素全都不对：";
+            "`{1}` 的 {0} 个元素全部错误：";
             grouped(all as u64), name
         ),
         _ => localize!(
             lang,
             "{} of the {} elements of `{}` {} wrong, the first at {}{}:",
-            "`{2}` 的 {1} 个元素中有 {0} 个不对{3}，第一个在 {4} 处{5}：";
+            "`{2}` 的 {1} 个元素中有 {0} 个错误{3}，第一个在 {4} 处{5}：";
             grouped(count as u64), grouped(all as u64), name, are,
             format_index(&output.shape, first), describe_pattern(&wrong, count, &output.shape, lang)
         ),
@@ -110,12 +110,12 @@ fn describe_pattern(wrong: &[bool], count: usize, shape: &[usize], lang: Lang) -
         return String::new();
     }
     match (step, last + 1 == wrong.len()) {
-        (1, true) => localize!(lang, ", and all from there on", "，从那里起全都不对"),
-        (1, false) => localize!(lang, ", and all up to [{}]", "，直到 [{}] 全都不对"; last),
+        (1, true) => localize!(lang, ", and all after it", "，其后全部错误"),
+        (1, false) => localize!(lang, ", then all up to [{}]", "，直到 [{}] 全部错误"; last),
         (step, _) => localize!(
             lang,
-            ", and every one {} further up to [{}]",
-            "，从那里起每隔 {} 个一个，直到 [{}]";
+            ", then at a stride of {} up to [{}]",
+            "，之后以步长 {} 直到 [{}]";
             step, last
         ),
     }
@@ -139,9 +139,11 @@ fn describe_padding_writes(rows: &str, shape: &[usize], wrong: &[bool], lang: La
     };
     localize!(
         lang,
-        "{} words of 4 bytes behind the end of row {} of `{}` were overwritten{}. What is behind a row is nobody's: \
-         a thread whose column is not below the width may not write.",
-        "`{2}` 第 {1} 行的行末之后有 {0} 个字（每个 4 字节）被改写{3}。行末之后的内存不属于任何线程：列号不小于宽度的线程不能写入。";
+        "{} words of 4 bytes behind the end of row {} of `{}` were overwritten{}. The padding \
+         behind a row must not be written: a thread whose column is not below the width must not \
+         write.",
+        "`{2}` 第 {1} 行的行末之后有 {0} 个字（每个 4 字节）被改写{3}。行末之后的填充不能写入：\
+         列号不小于宽度的线程不得写入。";
         words, row, rows, other_rows
     )
 }
@@ -314,8 +316,8 @@ fn matrix(
     };
     lines.push(localize!(
         lang,
-        "  ({}columns along x, rows along y; * is wrong)",
-        "  （{}列沿 x 方向，行沿 y 方向；* 表示不对）";
+        "  ({}columns along x, rows along y; * marks wrong elements)",
+        "  （{}列沿 x 方向，行沿 y 方向；* 表示错误的元素）";
         slice_text
     ));
     lines.join("\n")
@@ -365,7 +367,7 @@ mod tests {
         let mut predicted = output(&[2], Unsigned(vec![3, 4]), Unsigned(vec![3, 77]));
         predicted.labels = &["neighbours", "one_further"];
         let message = describe(&predicted, EXACT, Lang::En).unwrap();
-        let expected = "`one_further`: you said 4, which is not right.\n1 of 2 right.\n";
+        let expected = "`one_further`: you predicted 4, which is wrong.\n1 of 2 correct.\n";
         assert!(
             message.starts_with(expected) && !message.contains("77"),
             "{message}"
@@ -424,7 +426,7 @@ mod tests {
         let expected = Unsigned((0..100).map(|i| if i < 90 { i } else { 7 }).collect());
         let message = describe(&output(&[100], actual, expected), EXACT, Lang::En).unwrap();
         let head =
-            "10 of the 100 elements of `y` are wrong, the first at [90], and all from there on:\n";
+            "10 of the 100 elements of `y` are wrong, the first at [90], and all after it:\n";
         assert!(message.starts_with(head), "{message}");
         assert_eq!(message.lines().count(), 2 + MAX_LISTED, "{message}");
         assert!(message.contains("  [90]   90         7\n"), "{message}");
@@ -436,9 +438,9 @@ mod tests {
             let all: Vec<bool> = (0..10).map(|index| wrong.contains(&index)).collect();
             describe_pattern(&all, wrong.len(), &[10], Lang::En)
         };
-        assert_eq!(pattern(&[2, 3, 4]), ", and all up to [4]");
-        assert_eq!(pattern(&[1, 4, 7]), ", and every one 3 further up to [7]");
-        assert_eq!(pattern(&[8, 9]), ", and all from there on");
+        assert_eq!(pattern(&[2, 3, 4]), ", then all up to [4]");
+        assert_eq!(pattern(&[1, 4, 7]), ", then at a stride of 3 up to [7]");
+        assert_eq!(pattern(&[8, 9]), ", and all after it");
         for none in [&[3][..], &[0, 1, 3], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]] {
             assert_eq!(pattern(none), "");
         }

@@ -32,7 +32,7 @@ pub fn verdict(start: &str, ptx: &str) -> Result<(), Stop> {
             Text::from_fn(|lang| {
                 localize!(
                     lang,
-                    "`{}` takes {} parameters and is launched with {}.",
+                    "`{}` has {} parameters but is launched with {}.",
                     "`{}` 有 {} 个参数，而启动时给出 {} 个。";
                     name, actual_sizes.len(), expected_count
                 )
@@ -41,7 +41,7 @@ pub fn verdict(start: &str, ptx: &str) -> Result<(), Stop> {
             Text::from_fn(|lang| {
                 localize!(
                     lang,
-                    "Parameter {1} of `{0}` has {2} bytes, and is launched with {3}.",
+                    "Parameter {1} of `{0}` has {2} bytes but is launched with {3}.",
                     "`{0}` 的第 {1} 个参数占 {2} 字节，而启动时给出 {3} 字节。";
                     name, index + 1, actual_sizes[index], parameter_size(&kernel.parameters[index]).unwrap_or(0)
                 )
@@ -53,9 +53,9 @@ pub fn verdict(start: &str, ptx: &str) -> Result<(), Stop> {
         let message = Text::from_fn(|lang| {
             localize!(
                 lang,
-                "{} The launch is the course's own and does not change; keep the kernel as the start file declares \
-                 it:\n\n{}",
-                "{}启动代码由课程提供，不会改变；请保持核函数与初始文件中的声明一致：\n\n{}";
+                "{} The course provides the launch; keep the kernel's declaration as in the start \
+                 file:\n\n{}",
+                "{}启动代码由课程提供；核函数的声明请与初始文件保持一致：\n\n{}";
                 difference.get(lang), declaration
             )
         });
@@ -191,7 +191,7 @@ mod tests {
         let Err(Stop::Failed(failure)) = verdict(START, &more) else {
             panic!("it takes four");
         };
-        let expected = "`fade` takes 4 parameters and is launched with 3.";
+        let expected = "`fade` has 4 parameters but is launched with 3.";
         assert!(failure.message.en.starts_with(expected), "{failure:?}");
         let wider = ptx.replace(".f32", ".f64");
         let Err(Stop::Failed(failure)) = verdict(START, &wider) else {

@@ -86,19 +86,20 @@ fn explain(timed: &Timed, clock: Clock, lang: Lang) -> String {
     match clock {
         Clock::Measured => localize!(
             lang,
-            "The results are right. Now look at how long they take:\n\n{}\n\nWhere the time goes, the \
-             counters say: unset CUDA_BACKEND, and check again.",
-            "结果正确。接下来看用时：\n\n{}\n\n时间花在哪里，计数器会告诉你：请取消 CUDA_BACKEND 的设置，\
-             再评一次分。";
+            "The results are correct. Now look at the time:\n\n{}\n\nTo see where the time goes, \
+             look at the counters: unset CUDA_BACKEND and check again.",
+            "结果正确。接下来看用时：\n\n{}\n\n要了解时间花在哪里，请看计数器：取消 CUDA_BACKEND \
+             的设置，再评一次分。";
             times
         ),
         Clock::Modelled => localize!(
             lang,
-            "The results are right. Now look at how long they take, by the simulator's model of a GPU:\n\n\
-             {}\n\nA GPU is fast where many threads work at the same time, and idle where one thread, one \
-             warp or one block does it all. `--counters` shows what your kernel does.",
-            "结果正确。接下来看用时，这是模拟器按 GPU 的模型算出来的：\n\n{}\n\n许多线程同时工作时 GPU 才快；\
-             如果全部由一个线程、一个线程束或一个线程块来做，它大部分都闲着。`--counters` 会列出核函数做了什么。";
+            "The results are correct. Now look at the time, as modelled by the simulator:\n\n{}\n\n\
+             A GPU is fast if many threads work concurrently, and mostly idle if one thread, one \
+             warp or one block does all the work. `--counters` shows what your kernel does.",
+            "结果正确。接下来看用时（由模拟器的模型得出）：\n\n{}\n\n许多线程同时工作时 GPU 才快；\
+             如果全部工作由一个线程、一个线程束或一个线程块完成，GPU 大部分处于空闲。`--counters` \
+             会列出核函数做了什么。";
             times
         ),
     }
@@ -147,24 +148,25 @@ pub fn format_times(timed: &Timed, lang: Lang) -> String {
     let Some(start) = timed.start_ms.map(microseconds) else {
         return localize!(
             lang,
-            "your kernel takes {} µs, the solution {} µs: {} times the solution's time, asked: at most {}",
+            "your kernel takes {} µs, the solution {} µs: {} times the solution's time, required: \
+             at most {}",
             "你的核函数用时 {} µs；参考答案 {} µs：是参考答案的 {} 倍，要求：至多 {} 倍";
             submission, solution, ratio, timed.at_most
         );
     };
     let line = localize!(
         lang,
-        "your kernel takes {} µs; the one you began with {} µs, the solution {} µs: {} times the \
-         solution's time, asked: at most {}",
-        "你的核函数用时 {} µs；初始的核函数 {} µs，参考答案 {} µs：是参考答案的 {} 倍，要求：至多 {} 倍";
+        "your kernel takes {} µs; the start file {} µs, the solution {} µs: {} times the \
+         solution's time, required: at most {}",
+        "你的核函数用时 {} µs；初始文件 {} µs，参考答案 {} µs：是参考答案的 {} 倍，要求：至多 {} 倍";
         submission, start, solution, ratio, timed.at_most
     );
     match timed.reached || timed.ratio > timed.at_most {
         true => line,
         false => localize!(
             lang,
-            "{}, and no more than the one you began with",
-            "{}，并且不超过初始的核函数";
+            "{}, and no more than the start file",
+            "{}，并且不超过初始文件";
             line
         ),
     }
@@ -197,13 +199,14 @@ mod tests {
         assert!(!slower.reached);
         let message = format_times(&slower, Lang::En);
         assert!(
-            message.ends_with("at most 8, and no more than the one you began with"),
+            message.ends_with("at most 8, and no more than the start file"),
             "{message}"
         );
         let message = format_times(&timed(0.9, None), Lang::En);
         assert_eq!(
             message,
-            "your kernel takes 900 µs, the solution 100 µs: 9.00 times the solution's time, asked: at most 8"
+            "your kernel takes 900 µs, the solution 100 µs: 9.00 times the solution's time, \
+             required: at most 8"
         );
         assert!(!timed(f64::NAN, Some(0.12)).reached);
     }
@@ -224,8 +227,8 @@ mod tests {
         let timed = Timed::new(0.0123, reference(Some(0.0984), 0.0119), 1.5);
         assert_eq!(
             format_times(&timed, Lang::En),
-            "your kernel takes 12.3 µs; the one you began with 98.4 µs, the solution 11.9 µs: 1.03 times \
-             the solution's time, asked: at most 1.5"
+            "your kernel takes 12.3 µs; the start file 98.4 µs, the solution 11.9 µs: 1.03 times \
+             the solution's time, required: at most 1.5"
         );
         let message = format_times(&timed, Lang::Zh);
         for part in ["12.3 µs", "98.4 µs", "11.9 µs", "1.03 倍", "至多 1.5 倍"] {

@@ -168,7 +168,7 @@ const SENTENCES: &[(&str, &str)] = &[
         "线程块中有 1 个线程已经结束，不会到达",
     ),
     (
-        "{} threads of the block have ended and do not come",
+        "{} threads of the block have ended and do not arrive",
         "线程块中有 {0} 个线程已经结束，不会到达",
     ),
     ("the mask is {}; lanes {}", "掩码是 {0}；通道 {1}"),

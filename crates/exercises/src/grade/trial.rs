@@ -346,13 +346,13 @@ struct Traces {
 fn explain_order(message: &str, lang: Lang) -> String {
     localize!(
         lang,
-        "The results were right in one order of the blocks and warps, and in another they are not, and \
-         nobody can foretell in which order they run:\n\n{}\n\nUpdates are lost where threads read a place, \
-         change the value and write it back, and others do so in between: that takes an atomic operation. \
-         And who reads what other threads of the block wrote needs a `__syncthreads()` in between.",
-        "线程块和线程束按一种顺序执行时结果正确，换一种顺序就不对，而实际按什么顺序执行是无法预知的：\n\n{}\n\n\
-         如果线程先读一个位置、修改后再写回，而其他线程在此期间也这样做，更新就会丢失：这里需要原子操作。\
-         要读取本线程块中其他线程写入的数据，中间需要一次 `__syncthreads()`。";
+        "The results are correct in one order of blocks and warps but wrong in another, and the \
+         order is unpredictable:\n\n{}\n\nUpdates are lost if threads read a location, change the \
+         value and write it back while other threads do the same: use an atomic operation. Reading \
+         data that other threads of the block wrote needs a `__syncthreads()` in between.",
+        "线程块和线程束按一种顺序执行时结果正确，按另一种顺序则错误，而执行顺序是不确定的：\n\n{}\n\
+         \n如果线程先读一个位置、修改后再写回，而其他线程在此期间也这样做，更新就会丢失：\
+         这里需要原子操作。要读取本线程块中其他线程写入的数据，中间需要一次 `__syncthreads()`。";
         message
     )
 }
@@ -361,9 +361,9 @@ fn explain_order(message: &str, lang: Lang) -> String {
 fn explain_uninitialized(message: &str, lang: Lang) -> String {
     localize!(
         lang,
-        "The results depend on what memory holds that nobody has written. They were right with one content \
-         of it, and with another they are not:\n\n{}",
-        "结果依赖于从未写入过的内存里恰好有什么。其中的内容是一种时结果正确，换一种就不对：\n\n{}";
+        "The results depend on uninitialized memory. They are correct with one content and wrong \
+         with another:\n\n{}",
+        "结果依赖于未初始化的内存。其内容为一种时结果正确，为另一种时错误：\n\n{}";
         message
     )
 }

@@ -68,17 +68,17 @@ const REPLACEMENTS: [Replacement; 25] = [
     ("NULL", "`nullptr`", "`nullptr`"),
     (
         "FLT_MAX",
-        "`#include <math.h>`, which has it here",
+        "`#include <math.h>`, which defines it here",
         "`#include <math.h>`（这里由它提供）",
     ),
     (
         "INT_MAX",
-        "`#include <stdint.h>`, which has it here",
+        "`#include <stdint.h>`, which defines it here",
         "`#include <stdint.h>`（这里由它提供）",
     ),
     (
         "M_PI",
-        "`#include <math.h>`, which has it here",
+        "`#include <math.h>`, which defines it here",
         "`#include <math.h>`（这里由它提供）",
     ),
 ];
@@ -90,7 +90,7 @@ pub fn advice(message: &str, lang: Lang) -> Option<String> {
         let instead = lang.pick(en, zh);
         return Some(localize!(
             lang,
-            "`{}` is not there in this course. Instead: {}.",
+            "`{}` is not available in this course. Use instead: {}.",
             "本课程没有 `{}`。可以改用：{}。";
             name, instead
         ));
@@ -100,8 +100,8 @@ pub fn advice(message: &str, lang: Lang) -> Option<String> {
     {
         return Some(localize!(
             lang,
-            "`{}` is the host's. The course's own program allocates, copies, launches and waits: your file has \
-             kernels and what they call.",
+            "`{}` is a host function. The course's program allocates, copies, launches and waits: \
+             your file contains only kernels and the functions that they call.",
             "`{}` 是主机端的函数。内存分配、复制、启动和等待都由课程的程序完成：你的文件只写核函数和它们调用的函数。";
             name
         ));
@@ -109,17 +109,17 @@ pub fn advice(message: &str, lang: Lang) -> Option<String> {
     if name == "std" {
         return Some(localize!(
             lang,
-            "There is no C++ library in a kernel. `min`, `max`, `sqrtf`, `fabsf` and the like are there without \
-             `std::`.",
+            "There is no C++ standard library in a kernel. `min`, `max`, `sqrtf`, `fabsf` and \
+             similar functions are available without `std::`.",
             "核函数里没有 C++ 标准库。`min`、`max`、`sqrtf`、`fabsf` 等函数不加 `std::` 就能用。"
         ));
     }
     Some(localize!(
         lang,
-        "`{}` is declared nowhere. Is it a slip of the pen, or declared further down? Of CUDA there are here: \
-         threadIdx and its like, __syncthreads, atomics, shuffles and votes with _sync, __ldg, vector types, \
-         printf, assert; of mathematics sqrtf, rsqrtf, fabsf, fminf, fmaxf, floorf, fmaf, __sinf, __cosf, __expf, \
-         __logf, __powf.",
+        "`{}` is not declared. Is it a typing error, or declared further down? Available from \
+         CUDA: threadIdx and the other built-in variables, __syncthreads, atomics, shuffles and \
+         votes with _sync, __ldg, vector types, printf, assert; from mathematics: sqrtf, rsqrtf, \
+         fabsf, fminf, fmaxf, floorf, fmaf, __sinf, __cosf, __expf, __logf, __powf.",
         "`{}` 没有声明。是不是写错了，或者声明在后面？这里提供的 CUDA 功能有：threadIdx 等内建变量、__syncthreads、\
          原子操作、带 _sync 的洗牌和表决函数、__ldg、向量类型、printf、assert；数学函数有 sqrtf、rsqrtf、fabsf、fminf、\
          fmaxf、floorf、fmaf、__sinf、__cosf、__expf、__logf、__powf。";
@@ -152,10 +152,13 @@ mod tests {
         for (error, expected) in [
             (
                 "use of undeclared identifier 'sinf'; did you mean 'isinf'?",
-                "Instead: `__sinf(x)`.",
+                "Use instead: `__sinf(x)`.",
             ),
             ("unknown type name 'uint32_t'", "`#include <stdint.h>`"),
-            ("use of undeclared identifier 'cudaMalloc'", "is the host's"),
+            (
+                "use of undeclared identifier 'cudaMalloc'",
+                "is a host function",
+            ),
             (
                 "no member named 'min' in namespace 'std'; did you mean simply 'min'?",
                 "without `std::`",
@@ -163,7 +166,7 @@ mod tests {
             ("use of undeclared identifier 'std'", "without `std::`"),
             (
                 "use of undeclared identifier 'tread'",
-                "`tread` is declared nowhere.",
+                "`tread` is not declared.",
             ),
         ] {
             let advice = advice_for(error).unwrap_or_default();

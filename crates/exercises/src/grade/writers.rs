@@ -44,8 +44,8 @@ pub fn describe_first_wrong(
     let Some((launch, access, lane)) = writers.last() else {
         return Some(localize!(
             lang,
-            "No thread has written {}: it is what it was before the launch.",
-            "没有线程写过 {}：它还是启动之前的值。";
+            "No thread wrote {}: it has the value from before the launch.",
+            "没有线程写入 {}：它仍是启动之前的值。";
             location
         ));
     };
@@ -53,11 +53,11 @@ pub fn describe_first_wrong(
     let thread = coordinates((access.warp * 32 + lane) as u64, launch.block);
     let thread = format_thread(&launch.kernel, block, Some(thread), lang);
     let head = match writers.len() {
-        1 => localize!(lang, "{} was written by:", "{} 由它写入："; location),
+        1 => localize!(lang, "{} was written by:", "写入 {} 的是："; location),
         count => localize!(
             lang,
             "{} was written {} times, the last time by:",
-            "{} 被写了 {} 次，最后一次由它写入：";
+            "{} 被写入 {} 次，最后一次写入它的是：";
             location, count
         ),
     };
@@ -92,7 +92,7 @@ mod tests {
             let outputs = std::slice::from_ref(&output);
             describe_first_wrong(outputs, EXACT, &[], traces, &submission, Lang::En)
         };
-        let unwritten = "No thread has written [1]: it is what it was before the launch.";
+        let unwritten = "No thread wrote [1]: it has the value from before the launch.";
         assert_eq!(message_for(&[]).as_deref(), Some(unwritten));
         // A load is not a write.
         let traces = [("k".to_owned(), vec![load(0x1004)])];

@@ -144,7 +144,7 @@ impl Bench {
         self.samples.set(0);
         let time = self.time.take();
         result?;
-        let time = time.context("the host side has nothing that is timed: see Bench::launch")?;
+        let time = time.context("the host side times no launch: see Bench::launch")?;
         Ok(time.median_ms)
     }
 
@@ -167,7 +167,7 @@ impl Bench {
             return Ok(start_code);
         }
         let load = self.load_start_code.as_ref();
-        let load = load.context("the course has no kernels of its own here")?;
+        let load = load.context("this exercise has no start code")?;
         let start_code = Code::new(load()?);
         Ok(self.start_code.get_or_init(|| start_code))
     }
@@ -179,7 +179,7 @@ impl Bench {
     /// Fails if the solution cannot be loaded, which is not the student's fault.
     pub fn solution(&self) -> Result<Code> {
         let load = self.load_solution.as_ref();
-        let load = load.context("there is no solution here")?;
+        let load = load.context("this exercise has no solution module")?;
         Ok(Code::new(load()?))
     }
 

@@ -98,7 +98,7 @@ pub enum Missing {
     #[error("there is no variable {0}")]
     Variable(String),
     /// The variable has another size.
-    #[error("the variable {name} has {bytes} bytes, and should have {expected}")]
+    #[error("the variable {name} has {bytes} bytes instead of {expected}")]
     Length {
         /// The variable's name.
         name: String,

@@ -23,7 +23,8 @@ pub struct Picture {
     /// The counter that missed its target.
     pub counter: String,
     /// The student's access; `None` if the submission makes no such access.
-    pub yours: Option<Access>,
+    #[serde(rename = "yours")]
+    pub actual: Option<Access>,
     /// The solution's access, or the best possible one for as many bytes; `None` if there should be no such
     /// access.
     #[serde(rename = "meant")]

@@ -19,16 +19,16 @@ pub fn svg(picture: &Picture, title: &str, lang: Lang) -> String {
     let mut y = svg.paragraph(0.0, Class::Ink, title) + 4.0;
     y = warp(&mut svg, y, language) + 8.0;
     let mut captions = Vec::new();
-    for (access, is_yours) in [(&picture.yours, true), (&picture.intended, false)] {
+    for (access, is_actual) in [(&picture.actual, true), (&picture.intended, false)] {
         let Some(access) = access else {
             continue;
         };
-        let caption = caption(access, is_yours, lang);
+        let caption = caption(access, is_actual, lang);
         y = svg.paragraph(y, Class::Bold, &caption);
         y = draw(&mut svg, y + 4.0, access, language) + 10.0;
         captions.push(caption);
     }
-    let note = match picture.yours.as_ref().or(picture.intended.as_ref()) {
+    let note = match picture.actual.as_ref().or(picture.intended.as_ref()) {
         Some(access) => note(access.space, lang),
         None => String::new(),
     };
@@ -36,10 +36,10 @@ pub fn svg(picture: &Picture, title: &str, lang: Lang) -> String {
     svg.finish(&captions.join(lang.pick("; ", "；")))
 }
 
-fn caption(access: &Access, is_yours: bool, lang: Lang) -> String {
+fn caption(access: &Access, is_actual: bool, lang: Lang) -> String {
     let [x, y, z] = access.block;
     let cost = cost(access, lang);
-    match is_yours {
+    match is_actual {
         true => localize!(
             lang,
             "Yours, line {}: {} (block ({}, {}, {}), warp {})",
@@ -72,17 +72,18 @@ fn note(space: Space, lang: Lang) -> String {
     match space {
         Space::Global => localize!(
             lang,
-            "A row is 128 bytes: 4 sectors. Grey was fetched and is not used.",
+            "A row is 128 bytes: 4 sectors. Grey parts were fetched but not used.",
             "一行是 128 字节：4 个扇区。灰色部分取来却没有用到。"
         ),
         Space::Shared => localize!(
             lang,
-            "A row is a word of each of the 32 banks; words of one bank take turns.",
-            "一行是 32 个存储体各一个字；同一存储体的字要轮流。"
+            "A row has one word of each of the 32 banks; accesses to words in one bank are \
+             serialized.",
+            "一行是 32 个存储体各一个字；对同一存储体中不同字的访问会串行化。"
         ),
         Space::Constant => localize!(
             lang,
-            "A row is a request, and the cells in it are the lanes that it serves.",
+            "A row is a request; its coloured cells are the lanes that it serves.",
             "一行是一次请求，行中有颜色的格子是它所满足的通道。"
         ),
     }
@@ -100,11 +101,11 @@ mod tests {
             (Space::Shared, 128, 32),
             (Space::Constant, 4, 32),
         ] {
-            let yours = strided(space, 4, stride, cost);
+            let actual = strided(space, 4, stride, cost);
             let picture = Picture {
                 counter: String::new(),
-                intended: yours.ideal(),
-                yours: Some(yours),
+                intended: actual.ideal(),
+                actual: Some(actual),
             };
             let drawn = svg(&picture, "a < b", Lang::En);
             assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"));

@@ -20,12 +20,12 @@ const LABEL_WIDTH: usize = 8;
 /// Draws a picture with a legend; `source` is the text of the student's file.
 pub fn text(picture: &Picture, source: &str, lang: Lang) -> String {
     let mut lines = Vec::new();
-    if let Some(yours) = &picture.yours {
-        lines.extend(describe_access(yours, source, lang));
+    if let Some(actual) = &picture.actual {
+        lines.extend(describe_access(actual, source, lang));
     } else {
         lines.push(localize!(
             lang,
-            "Your kernel makes no such access. What was meant, one warp of it:",
+            "Your kernel makes no such access. One warp of the intended access:",
             "你的核函数没有这样的访问。下面是期望的访问中的一个线程束："
         ));
     }
@@ -37,8 +37,8 @@ pub fn text(picture: &Picture, source: &str, lang: Lang) -> String {
             side, cost(access, lang), grouped(access.times)
         )
     };
-    let (yours, intended) = (lang.pick("yours", "你的"), lang.pick("meant", "期望"));
-    let parts: Vec<(String, Side)> = [(yours, &picture.yours), (intended, &picture.intended)]
+    let (actual, intended) = (lang.pick("yours", "你的"), lang.pick("meant", "期望"));
+    let parts: Vec<(String, Side)> = [(actual, &picture.actual), (intended, &picture.intended)]
         .into_iter()
         .filter_map(|(side, access)| Some((side, access.as_ref()?)))
         .map(|(side, access)| (title(side, access), Side::new(access)))
@@ -146,9 +146,10 @@ fn legend(space: Space, lang: Lang) -> String {
         ),
         Space::Shared => localize!(
             lang,
-            "A row is a word of each of the 32 banks; words in one column take turns. 0–9, a–v: the lane \
-             (a–v: 10–31); * several lanes; - not used.",
-            "一行是 32 个存储体各一个字；同一列的字要轮流。0–9、a–v：通道（a–v 为 10–31）；* 多个通道；- 没有用到。"
+            "A row has one word of each of the 32 banks; accesses to words in one column are \
+             serialized. 0–9, a–v: the lane (a–v: 10–31); * several lanes; - not used.",
+            "一行是 32 个存储体各一个字；对同一列中不同字的访问会串行化。0–9、a–v：通道（a–v 为 \
+             10–31）；* 多个通道；- 没有用到。"
         ),
         Space::Constant => localize!(
             lang,
@@ -215,11 +216,11 @@ mod tests {
     use crate::text::columns;
 
     fn picture(space: Space, stride: u64, cost: u32) -> Picture {
-        let yours = strided(space, 4, stride, cost);
+        let actual = strided(space, 4, stride, cost);
         Picture {
             counter: String::new(),
-            intended: yours.ideal(),
-            yours: Some(yours),
+            intended: actual.ideal(),
+            actual: Some(actual),
         }
     }
 
@@ -284,7 +285,7 @@ The costliest access of line 7: `sum`, block (3, 0, 0), warp 1.
         only.intended = None;
         assert!(!text(&only, SOURCE, Lang::En).contains("meant"));
         let mut none = picture(Space::Global, 4096, 32);
-        none.yours = None;
+        none.actual = None;
         let drawing = text(&none, SOURCE, Lang::En);
         assert!(
             drawing.starts_with("Your kernel makes no such access."),

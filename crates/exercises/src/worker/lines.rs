@@ -136,13 +136,16 @@ mod tests {
     fn output_is_recorded_up_to_a_limit() {
         let lines = read_lines(&"x".repeat(3 * MAX_LINE).repeat(2));
         assert!(lines.is_empty(), "no line ends");
-        let many = "0123456789\n".repeat(10_000);
-        let kept: usize = Lines::new(many.as_bytes(), String::new())
+        let long_output = "0123456789\n".repeat(10_000);
+        let printed_length: usize = Lines::new(long_output.as_bytes(), String::new())
             .map(|line| match line {
                 OutputLine::Printed(text) => text.len(),
                 OutputLine::Message(_) => 0,
             })
             .sum();
-        assert!((MAX_PRINTED..2 * MAX_PRINTED).contains(&kept), "{kept}");
+        assert!(
+            (MAX_PRINTED..2 * MAX_PRINTED).contains(&printed_length),
+            "{printed_length}"
+        );
     }
 }

@@ -74,8 +74,8 @@ pub fn run() -> ExitCode {
         Ok(Err(error)) => Message::InternalError(format_error(&error, job.lang)),
         Err(panic) => Message::InternalError(localize!(
             job.lang,
-            "the course itself panicked: {}",
-            "课程程序自身发生 panic：{}";
+            "the grader panicked: {}",
+            "评分程序发生 panic：{}";
             panic.message
         )),
     };
@@ -107,7 +107,9 @@ fn confine(job: &Job) -> Result<()> {
 }
 
 fn scratch(job: &Job) -> Result<PathBuf> {
-    job.scratch.clone().context("no folder for temporary files")
+    job.scratch
+        .clone()
+        .context("cannot create a folder for temporary files")
 }
 
 fn grade_submission(job: &Job, exercise: &Exercise, subject: Subject) -> Result<Verdict> {

@@ -49,7 +49,7 @@ pub struct Graded {
 /// Fails if the submission cannot be graded for reasons outside it.
 pub fn supervise(job: Job) -> Result<Graded> {
     let graded = supervise_until(job, &AtomicBool::new(false), |_, _| {})?;
-    graded.context("it was not to stop before its end")
+    graded.context("grading is never stopped early")
 }
 
 /// Runs a job in a separate process, calling `on_step` with each step and size. Returns `None` if `stop` becomes
@@ -109,7 +109,7 @@ pub fn supervise_until(
     let verdict = match message {
         Some(Message::Verdict(verdict)) => *verdict,
         Some(Message::InternalError(reason)) => bail!(reason),
-        Some(Message::Progress { .. }) => bail!("a worker said no more than where it is"),
+        Some(Message::Progress { .. }) => bail!("the worker ended without a verdict"),
         None => failed(
             job,
             &last_step,
@@ -136,7 +136,7 @@ struct Scratch(PathBuf);
 impl Scratch {
     fn new() -> Result<Scratch> {
         let folder = tempfile::tempdir()
-            .context(tr("cannot make a temporary folder", "无法创建临时文件夹"))?;
+            .context(tr("cannot create a temporary folder", "无法创建临时文件夹"))?;
         Ok(Scratch(folder.keep()))
     }
 }
@@ -156,7 +156,7 @@ impl Drop for Scratch {
 /// Starts this program as a worker in its own process group, with temporary files in `scratch`.
 fn start(limits: &Limits, scratch: &Path) -> Result<Box<dyn ChildWrapper>> {
     let program = env::current_exe().context(tr(
-        "this program does not find itself",
+        "cannot find this program's own file",
         "程序找不到自身的文件",
     ))?;
     let mut command = Command::new(program);
@@ -224,8 +224,9 @@ fn explain_exit(
         // No submission runs in the worker itself, so the signal came from outside.
         Some(status) if is_from_outside(status) => bail!(localize!(
             job.lang,
-            "the grading was ended from outside ({}), by somebody or because memory ran out: grade it again",
-            "评分进程被外部终止（{}），可能是有人终止了它，也可能是内存耗尽：请重新评分";
+            "the grading process was killed from outside ({}), for example because memory ran out: \
+             grade again",
+            "评分进程被外部终止（{}），例如因为内存耗尽：请重新评分";
             status
         )),
         Some(status) => Text::from_fn(|lang| explain_status(status, &job.limits, lang)),
@@ -247,8 +248,8 @@ fn failed(job: &Job, (step, size): &(Step, Vec<u32>), message: Text) -> Verdict 
 fn too_long(seconds: u64, lang: Lang) -> String {
     localize!(
         lang,
-        "It was ended after {} seconds. Look for a loop that does not end.",
-        "运行 {} 秒后被终止。请检查是否有不会结束的循环。";
+        "It was killed after {} seconds. Look for an endless loop.",
+        "运行 {} 秒后被终止。请检查是否有无限循环。";
         seconds
     )
 }
@@ -258,25 +259,26 @@ pub fn explain_status(status: ExitStatus, limits: &Limits, lang: Lang) -> String
     match signal(status) {
         Some(signal) if signal == SIGXCPU => localize!(
             lang,
-            "It was ended after {} seconds of computing. Look for a loop that does not end.",
-            "计算 {} 秒后被终止。请检查是否有不会结束的循环。";
+            "It was killed after {} seconds of CPU time. Look for an endless loop.",
+            "用去 {} 秒 CPU 时间后被终止。请检查是否有无限循环。";
             limits.cpu_seconds
         ),
         Some(signal) if signal == SIGABRT => localize!(
             lang,
-            "It was ended when it asked for more than {} GB of memory. Look at the lengths of its arrays.",
-            "申请的内存超过 {} GB，被终止。请检查各数组的长度。";
+            "It was killed because it needed more than {} GB of memory. Check the lengths of its \
+             arrays.",
+            "需要的内存超过 {} GB，被终止。请检查各数组的长度。";
             limits.memory >> 30
         ),
         Some(signal) => localize!(
             lang,
-            "It crashed (signal {}), or the system ended it, as it does when memory runs out.",
-            "它崩溃了（信号 {}），或者因内存耗尽等原因被系统终止。";
+            "It crashed (signal {}), or the system killed it, for example because memory ran out.",
+            "它崩溃了（信号 {}），或者被系统终止，例如因为内存耗尽。";
             signal
         ),
         None => localize!(
             lang,
-            "It ended ({}) before it was graded: an answer must not end the program.",
+            "It exited ({}) before it was graded: a submission must not end the program.",
             "评分尚未完成它就退出了（{}）：答案不可以结束程序。";
             code(status, lang)
         ),

@@ -1,23 +1,19 @@
 //! The attacks: each text is placed before the correct submission to the first exercise.
 
 /// Parts of messages for texts that are rejected before or by the compiler.
-const INCLUDES_FORBIDDEN: &str = "an answer may include cuda_device.h";
-const DIRECTIVE_FORBIDDEN: &str = "of lines with `#` an answer may have";
-const PRAGMA_FORBIDDEN: &str = "of pragmas an answer may have";
-const READS_FILE: &str = "asks for another file";
+const INCLUDES_FORBIDDEN: &str = "a submission may include only cuda_device.h";
+const DIRECTIVE_FORBIDDEN: &str = "the only directives allowed are";
+const PRAGMA_FORBIDDEN: &str = "the only pragmas allowed are";
+const READS_FILE: &str = "accesses another file";
 const CONTROL_CHARACTER: &str = "control character";
-const COMPILER_ERROR: &str = "does not compile it";
-const COMPILER_KILLED: &str = "does not come to an end with it";
+const COMPILER_ERROR: &str = "cannot compile it";
+const COMPILER_KILLED: &str = "cannot finish compiling it";
 
 /// Attacks with a part of their message. `SOLUTION` is a file of the course and `SECRET` a file of the
 /// grader; no message may contain the text of either.
 pub const ATTACKS: &[(&str, &str, &str)] = &[
     // Files read with `#include`.
-    (
-        "a file of the system's",
-        "#include \"SECRET\"",
-        INCLUDES_FORBIDDEN,
-    ),
+    ("a system file", "#include \"SECRET\"", INCLUDES_FORBIDDEN),
     ("a solution", "#include \"SOLUTION\"", INCLUDES_FORBIDDEN),
     (
         "NUL before include",
@@ -35,12 +31,12 @@ pub const ATTACKS: &[(&str, &str, &str)] = &[
         INCLUDES_FORBIDDEN,
     ),
     (
-        "a splice, a blank and NUL",
+        "a splice, a space and NUL",
         "#inc\\ \0\nlude \"SECRET\"",
         CONTROL_CHARACTER,
     ),
     (
-        "a splice, a blank and VT",
+        "a splice, a space and VT",
         "#inc\\ \t\u{b}\nlude \"SECRET\"",
         CONTROL_CHARACTER,
     ),
@@ -52,12 +48,12 @@ pub const ATTACKS: &[(&str, &str, &str)] = &[
     (
         "a trigraph's splice",
         "#inc??/\nlude \"SECRET\"",
-        "write one `?`",
+        "write a single `?`",
     ),
     (
         "a trigraph's hash",
         "??=include \"SECRET\"",
-        "write one `?`",
+        "write a single `?`",
     ),
     ("a digraph", "%:include \"SECRET\"", INCLUDES_FORBIDDEN),
     (
@@ -71,12 +67,12 @@ pub const ATTACKS: &[(&str, &str, &str)] = &[
         "backslash",
     ),
     (
-        "a comment that begins spliced",
+        "a comment with a spliced start",
         "#/\\\n* x */include \"SECRET\"",
         INCLUDES_FORBIDDEN,
     ),
     (
-        "a comment that goes on spliced",
+        "a comment continued by a splice",
         "#/*\\\n*/include \"SECRET\"",
         INCLUDES_FORBIDDEN,
     ),
@@ -91,57 +87,57 @@ pub const ATTACKS: &[(&str, &str, &str)] = &[
         CONTROL_CHARACTER,
     ),
     (
-        "a comment that ends spliced",
+        "a comment with a spliced end",
         "/* *\\\n/\n#include \"SECRET\"",
         "backslash",
     ),
     (
-        "a comment that ends spliced twice",
+        "a comment with a doubly spliced end",
         "/* *\\\n\\\n/ // */ #include \"SECRET\"",
         "backslash",
     ),
     (
-        "behind a comment of two lines",
+        "after a comment of two lines",
         "int a; /*\n*/ #include \"SECRET\"",
         INCLUDES_FORBIDDEN,
     ),
     (
-        "behind a raw string",
+        "after a raw string",
         "R\"(\n#/* )\"\n#include \"SECRET\"",
         "raw string",
     ),
     (
-        "behind half a character",
+        "after half a character",
         "int b; // don't\n'\n#include \"SECRET\"",
         INCLUDES_FORBIDDEN,
     ),
     (
-        "behind digits with a quote",
+        "after digits with a quote",
         "int c = 1'0; /* ' */\n#include \"SECRET\"",
         INCLUDES_FORBIDDEN,
     ),
     (
-        "behind a number of another script",
+        "after a digit of another script",
         "#if 0\n1²'a /* '\n#endif\n#include \"SECRET\" // */",
         "U+00B2",
     ),
     (
-        "behind a full-width blank",
+        "after a full-width space",
         "\u{3000}#include \"SECRET\"",
         "U+3000",
     ),
     (
-        "behind a warning that opens a comment",
+        "after a warning that opens a comment",
         "#warning /*\n#include \"SECRET\"\n// */",
         DIRECTIVE_FORBIDDEN,
     ),
     (
-        "behind an error that opens a comment",
+        "after an error that opens a comment",
         "#error /*\n#include \"SECRET\"\n// */",
         DIRECTIVE_FORBIDDEN,
     ),
     (
-        "where nothing is compiled",
+        "in a disabled conditional",
         "#if 0\n#include \"SECRET\"\n#endif",
         INCLUDES_FORBIDDEN,
     ),
@@ -151,22 +147,18 @@ pub const ATTACKS: &[(&str, &str, &str)] = &[
         INCLUDES_FORBIDDEN,
     ),
     (
-        "a header between brackets",
+        "a header in angle brackets",
         "#include <cuda_device.h>",
         INCLUDES_FORBIDDEN,
     ),
+    ("a system header", "#include <unistd.h>", INCLUDES_FORBIDDEN),
     (
-        "a header of the system's",
-        "#include <unistd.h>",
-        INCLUDES_FORBIDDEN,
-    ),
-    (
-        "a header of ours by another way",
+        "a course header by another path",
         "#include \"exercises/../cuda_device.h\"",
         INCLUDES_FORBIDDEN,
     ),
     (
-        "the next header of the name",
+        "include_next",
         "#include_next \"cuda_device.h\"",
         INCLUDES_FORBIDDEN,
     ),
@@ -176,22 +168,22 @@ pub const ATTACKS: &[(&str, &str, &str)] = &[
         INCLUDES_FORBIDDEN,
     ),
     (
-        "import between brackets, spliced",
+        "import in angle brackets, spliced",
         "#im\\\nport <SECRET>",
         INCLUDES_FORBIDDEN,
     ),
     (
-        "macros of a file",
+        "a file's macros",
         "#__include_macros \"SECRET\"",
         DIRECTIVE_FORBIDDEN,
     ),
     (
-        "another name for a header",
+        "a header alias",
         "#include_alias(\"cuda_device.h\",\"SECRET\")",
         DIRECTIVE_FORBIDDEN,
     ),
     (
-        "another name by a pragma",
+        "a header alias by a pragma",
         "#pragma include_alias(\"cuda_device.h\",\"SECRET\")",
         PRAGMA_FORBIDDEN,
     ),
@@ -200,7 +192,11 @@ pub const ATTACKS: &[(&str, &str, &str)] = &[
         "#include \"/dev/stdin\"",
         INCLUDES_FORBIDDEN,
     ),
-    ("the answer itself", "#include \"-\"", INCLUDES_FORBIDDEN),
+    (
+        "the submission itself",
+        "#include \"-\"",
+        INCLUDES_FORBIDDEN,
+    ),
     // Files read with `#embed` or by the assembler.
     (
         "embed",
@@ -224,7 +220,7 @@ pub const ATTACKS: &[(&str, &str, &str)] = &[
     ),
     ("incbin", "asm(\".incbin \\\"SECRET\\\"\");", "assembler"),
     (
-        "an include of the assembler's",
+        "an assembler include",
         "asm(\".include \\\"SECRET\\\"\");",
         "assembler",
     ),
@@ -275,7 +271,7 @@ pub const ATTACKS: &[(&str, &str, &str)] = &[
         PRAGMA_FORBIDDEN,
     ),
     (
-        "a dependency by an operator",
+        "a dependency by _Pragma",
         "_Pragma(\"GCC dependency \\\"SECRET\\\"\")",
         PRAGMA_FORBIDDEN,
     ),
@@ -290,25 +286,25 @@ pub const ATTACKS: &[(&str, &str, &str)] = &[
         COMPILER_ERROR,
     ),
     (
-        "a pasted operator beside another",
+        "a pasted operator next to another",
         "#define C(a, b) a##b\n_Pragma(\"unroll\")",
         "`##`",
     ),
     (
-        "an operator of wide characters",
+        "a wide-character operator",
         "_Pragma(L\"GCC dependency \\\"SECRET\\\"\")",
         PRAGMA_FORBIDDEN,
     ),
     (
-        "an operator of another compiler",
+        "another compiler's operator",
         "__pragma(message(\"x\"))",
         READS_FILE,
     ),
     // Modules.
-    ("import of Objective-C", "@import Foo;", READS_FILE),
-    ("import of C++", "import \"SECRET\";", READS_FILE),
+    ("an Objective-C import", "@import Foo;", READS_FILE),
+    ("a C++ import", "import \"SECRET\";", READS_FILE),
     (
-        "import of a module",
+        "a module import",
         "#pragma clang module import Foo",
         PRAGMA_FORBIDDEN,
     ),
@@ -324,17 +320,13 @@ pub const ATTACKS: &[(&str, &str, &str)] = &[
     ),
     // Forged names and lines.
     (
-        "a line of another file",
+        "a line directive naming another file",
         "#line 1 \"SECRET\"",
         DIRECTIVE_FORBIDDEN,
     ),
+    ("a line marker", "# 1 \"SECRET\" 1 3 4", DIRECTIVE_FORBIDDEN),
     (
-        "a mark of a line",
-        "# 1 \"SECRET\" 1 3 4",
-        DIRECTIVE_FORBIDDEN,
-    ),
-    (
-        "an identification",
+        "an ident directive",
         "#ident \"SECRET\"",
         DIRECTIVE_FORBIDDEN,
     ),
@@ -350,41 +342,41 @@ pub const ATTACKS: &[(&str, &str, &str)] = &[
         CONTROL_CHARACTER,
     ),
     (
-        "a control character of Latin-1",
+        "a Latin-1 control character",
         "// \u{9b}2J",
         CONTROL_CHARACTER,
     ),
     // Crashes and endless work.
     (
-        "a crash of the parser",
+        "a parser crash",
         "#pragma clang __debug parser_crash",
         PRAGMA_FORBIDDEN,
     ),
     (
-        "a crash by an operator",
+        "a parser crash by _Pragma",
         "_Pragma(\"clang __debug parser_crash\")",
         PRAGMA_FORBIDDEN,
     ),
     (
-        "an overflow of the stack",
+        "a stack overflow",
         "#pragma clang __debug overflow_stack",
         PRAGMA_FORBIDDEN,
     ),
     (
-        "a loop in a constant",
+        "an endless constant expression",
         "constexpr int f(int n) { int s = 0; for (int i = 0; i < n; ++i) for (int j = 0; j < n; ++j) s += i ^ j; \
          return s; }\nstatic_assert(f(1000000) == 0, \"\");",
         // Either the step limit or the time limit ends it.
         "",
     ),
     (
-        "templates that double",
+        "exponential templates",
         "template<int D, int I> struct F { static constexpr long v = F<D-1, 2*I>::v + F<D-1, 2*I+1>::v; };\n\
          template<int I> struct F<0, I> { static constexpr long v = I; };\n__device__ long q = F<28, 0>::v;",
         COMPILER_KILLED,
     ),
     (
-        "templates that nest",
+        "nested templates",
         "template<int N> struct A { typename A<N-1>::template B<A<N-1>> x; \
          template<class T> struct B : A<N-1> { T t; T u; }; };\n\
          template<> struct A<0> { template<class T> struct B {}; };\nA<800> a;",
@@ -396,10 +388,10 @@ pub const ATTACKS: &[(&str, &str, &str)] = &[
          __global__ void k(int *x) { *x = t.first[*x] + t.last; }",
         COMPILER_KILLED,
     ),
-    ("macros that double", "DOUBLED", ""),
-    ("brackets without end", "BRACKETS", COMPILER_ERROR),
+    ("exponential macros", "DOUBLED", ""),
+    ("deeply nested brackets", "BRACKETS", COMPILER_ERROR),
     (
-        "a name that PTX does not have",
+        "a name that PTX cannot express",
         "__device__ int 个数;",
         "Symbol name with unsupported characters",
     ),
@@ -415,9 +407,9 @@ pub const HARMLESS: &[(&str, &str)] = &[
         "an include in a string",
         "__device__ const char *text = \"#include <stdio.h>\";",
     ),
-    ("a spliced header of ours", "#inc\\\nlude \"cuda_device.h\""),
+    ("a spliced course header", "#inc\\\nlude \"cuda_device.h\""),
     (
-        "a digraph and a header of ours",
+        "a digraph with a course header",
         "%: /* a\n b */ include \"cuda_device.h\" // why",
     ),
     (
@@ -425,21 +417,21 @@ pub const HARMLESS: &[(&str, &str)] = &[
         "#define A \\\r\n 1\r\n#if A > 1'000\r\n#endif\r\n",
     ),
     (
-        "pasting and making strings",
+        "token pasting and stringizing",
         "#define C(a, b) a##b\n#define S(a) #a\n__device__ int C(one, two);",
     ),
     (
-        "pragmas for loops",
+        "loop pragmas",
         "#pragma GCC diagnostic push\n__device__ void f(int *x) {\n#pragma unroll 4\nfor (int i = 0; i < 9; ++i) ++*x;\n\
          _Pragma(\"unroll\") for (int i = 0; i < 9; ++i) ++*x;\n}",
     ),
     // clang drops assembler outside functions from a kernel's code, so this has no effect.
     (
-        "a kernel written in assembler",
+        "a kernel in assembler",
         "asm(\".visible .entry extra() { .reg .f32 %f<4000000000>; .shared .align 4 .b8 s[200000]; ret; }\");",
     ),
     (
-        "assembler that would read a file",
+        "assembler with a pasted .incbin",
         "asm(\".inc\" \"bin \\\"/etc/passwd\\\"\");\nasm(\".file 7 \\\"/etc/passwd\\\"\");",
     ),
     ("a hash alone", "#\n# // nothing\n"),
@@ -447,5 +439,5 @@ pub const HARMLESS: &[(&str, &str)] = &[
         "Chinese comments and names",
         "// 越界的线程什么也不做；不要写 #include\n__device__ int f(int 个数) { return 个数; }",
     ),
-    ("a mark of the encoding", "\u{feff}"),
+    ("a byte order mark", "\u{feff}"),
 ];

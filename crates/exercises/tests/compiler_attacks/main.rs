@@ -45,16 +45,19 @@ fn main() -> ExitCode {
     tests.push(with_clang("right: an external constant", external_constant));
     tests.push(unless(
         unconfined_reason(),
-        "the compiler itself opens no other file",
-        no_other_file,
+        "the confined compiler opens no other file",
+        confined_compiler_opens_no_file,
     ));
     #[cfg(unix)]
     tests.push(Trial::test(
-        "a compiler that hangs while it is looked for",
+        "a compiler that hangs during detection is killed",
         hangs,
     ));
     #[cfg(unix)]
-    tests.push(with_clang("a compiler that is started by a script", script));
+    tests.push(with_clang(
+        "a compiler started by a script is killed with it",
+        script,
+    ));
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
@@ -62,7 +65,7 @@ fn main() -> ExitCode {
 fn program() -> Program {
     let program = Program::new();
     let temporary = program.home().join("temporary");
-    fs::create_dir(&temporary).expect("made");
+    fs::create_dir(&temporary).expect("the folder can be created");
     program.with_env("TMPDIR", temporary)
 }
 
@@ -157,7 +160,7 @@ fn unconfined_reason() -> Option<&'static str> {
 }
 
 /// Tests the confinement of the compiler alone, without the check of the submission's text.
-fn no_other_file() -> Result<(), Failed> {
+fn confined_compiler_opens_no_file() -> Result<(), Failed> {
     let clang = Clang::find()?;
     let tree = Tree::find(Path::new(env!("CARGO_MANIFEST_DIR")))?;
     let rules = Rules {
@@ -208,7 +211,7 @@ fn external_constant() -> Result<(), Failed> {
 fn script_file(program: &Program, text: &str) -> std::path::PathBuf {
     use std::os::unix::fs::PermissionsExt;
     let file = program.write("clang.sh", format!("#!/bin/sh\n{text}\n"));
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("made executable");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("permissions can be set");
     file
 }
 

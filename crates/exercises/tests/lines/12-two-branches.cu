@@ -1,4 +1,4 @@
-// Its mistake is told with the right line.
+// The error is reported with the correct line.
 #include "cuda_device.h"
 #define STRIP 32
 extern "C" __global__ void column_sums(const char *matrix, size_t pitch, int *sums, int width,

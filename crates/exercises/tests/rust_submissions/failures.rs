@@ -25,61 +25,61 @@ pub const ATTEMPTS: &[Attempt] = &[
         "an endless loop",
         "loop { std::thread::yield_now(); }",
         "launch",
-        &["does not end"],
+        &["endless loop"],
     )
     .with_time_limit("4"),
     Attempt::rejected_as(
         "an endless sleep",
         "loop { std::thread::park(); }",
         "launch",
-        &["ended after 4 seconds"],
+        &["killed after 4 seconds"],
     )
     .with_time_limit("4"),
     Attempt::rejected_as(
-        "an output that nobody else may use",
+        "a locked output",
         "std::thread::spawn(|| { let _held = std::io::stdout().lock(); loop { std::thread::park(); } }); std::thread::sleep(std::time::Duration::from_millis(50));",
         "launch",
-        &["ended after 4 seconds"],
+        &["killed after 4 seconds"],
     )
     .with_time_limit("4"),
     Attempt::rejected_as(
-        "all of the memory",
+        "one huge allocation",
         "let all = vec![1_u8; 5 << 30]; if all[count as usize] == 0 { return 7; }",
         "launch",
         &["4 GB of memory"],
     ),
     Attempt::rejected_as(
-        "memory bit by bit",
+        "many allocations",
         "let mut all = Vec::new(); loop { all.push(vec![1_u8; 64 << 20]); if all.len() > 1000 { return 7; } }",
         "launch",
         &["4 GB of memory"],
     ),
-    Attempt::rejected_as("an abort", "std::process::abort();", "launch", &["ended"]),
+    Attempt::rejected_as("an abort", "std::process::abort();", "launch", &["It was killed"]),
     Attempt::rejected_as(
-        "a stack that overflows",
+        "a stack overflow",
         "fn deep(n: u64) -> u64 { let wide = [n; 100]; wide[(n % 100) as usize] + deep(n + 1) } if deep(u64::from(count)) == 1 { return 7; }",
         "launch",
-        &["ended"],
+        &["memory"],
     ),
     Attempt::rejected_as(
         "a panic during a panic",
         "struct Worse; impl Drop for Worse { fn drop(&mut self) { panic!(\"again\") } } let _worse = Worse; panic!(\"first\");",
         "launch",
-        &["ended"],
+        &["It was killed"],
     ),
     // Either starting a thread fails, which is a panic, or allocating its bookkeeping does.
     Attempt::rejected_as(
-        "threads without an end",
+        "endless threads",
         "loop { std::thread::spawn(|| loop { std::thread::park(); }); }",
         "launch",
         &[],
     ),
     Attempt::passes(
-        "much that is printed",
+        "a large output",
         "static ONCE: std::sync::Once = std::sync::Once::new(); ONCE.call_once(|| for line in 0..100_000 { println!(\"line {line}\"); });",
     ),
     Attempt::passes(
-        "a line without an end",
+        "an endless line",
         "static ONCE: std::sync::Once = std::sync::Once::new(); ONCE.call_once(|| for _ in 0..3000 { print!(\"{}\", \"x\".repeat(1000)); });",
     ),
 ];

@@ -3,9 +3,9 @@
 use crate::Attempt;
 
 /// The message for an invalid reply.
-const INVALID_REPLY: &[&str] = &["not what its functions return", "`@reply`"];
+const INVALID_REPLY: &[&str] = &["not what your functions return", "`@reply`"];
 /// The message for an extra reply.
-const EXTRA_REPLY: &[&str] = &["More came back", "`@reply`"];
+const EXTRA_REPLY: &[&str] = &["Your submission sent more replies", "`@reply`"];
 
 pub const ATTEMPTS: &[Attempt] = &[
     Attempt::rejected_as(
@@ -16,7 +16,7 @@ pub const ATTEMPTS: &[Attempt] = &[
     )
     .with_wrong_result(),
     Attempt::rejected_as(
-        "an error of the course's own",
+        "a forged course error",
         r##"println!("{}", r#"{"token":"","message":{"broken":""}}"#);"##,
         "right",
         &["wrong"],
@@ -50,34 +50,34 @@ pub const ATTEMPTS: &[Attempt] = &[
         INVALID_REPLY,
     ),
     Attempt::rejected_as(
-        "a panic that did not happen",
+        "a forged panic",
         r##"println!("{}", r#"@reply {"number":1,"outcome":{"panic":{"why":"see?","call":""}}}"#);"##,
         "launch",
         &["see?"],
     ),
     Attempt::rejected_as(
-        "a reply of its own before the true one",
+        "a forged reply before the real one",
         "reply(1);",
         "launch",
         EXTRA_REPLY,
     )
     .with_items(REPLIES),
     Attempt::rejected_as(
-        "all replies at once, and gone",
+        "all replies in advance, then exit",
         "for number in 1..=20 { reply(number); } std::process::exit(0);",
         "right",
         &["`grid`"],
     )
     .with_items(REPLIES),
     Attempt::rejected_as(
-        "a reply to what is yet to be asked",
+        "a reply to a future request",
         "reply(2);",
         "launch",
         EXTRA_REPLY,
     )
     .with_items(REPLIES),
     Attempt::rejected_as(
-        "a reply with more behind it",
+        "a reply with trailing data",
         "static ONCE: std::sync::Once = std::sync::Once::new();
         ONCE.call_once(|| { std::thread::spawn(|| loop { reply(7); std::thread::yield_now(); }); });",
         "launch",
@@ -85,7 +85,7 @@ pub const ATTEMPTS: &[Attempt] = &[
     )
     .with_items(REPLIES),
     Attempt::rejected_as(
-        "questions that it takes away",
+        "consumed requests",
         "static ONCE: std::sync::Once = std::sync::Once::new();
         ONCE.call_once(|| { std::thread::spawn(|| for line in std::io::stdin().lines() { println!(\"{line:?}\"); }); });",
         "right",
@@ -93,7 +93,7 @@ pub const ATTEMPTS: &[Attempt] = &[
     )
     .with_wrong_result(),
     Attempt::rejected_as(
-        "a hook of its own for panics",
+        "a replaced panic hook",
         "std::panic::set_hook(Box::new(|_| println!(\"@reply fine\"))); panic!(\"hidden\");",
         "launch",
         INVALID_REPLY,
@@ -120,36 +120,36 @@ fn right() -> Vec<u32> {
 /// Forgeries that need files which a confined program cannot open.
 pub const NEED_CONFINEMENT: &[Attempt] = &[
     Attempt::rejected_as(
-        "a verdict with the token from its own memory",
-        r##"let maps = fs::read_to_string("/proc/self/maps").expect("which memory there is");
+        "a verdict with the token read from its own memory",
+        r##"let maps = fs::read_to_string("/proc/self/maps").expect("the memory map");
     let mut memory = fs::File::open("/proc/self/mem").expect("the memory");
     for line in maps.lines().filter(|line| line.contains("rw-p")) {
         let (from, to) = line.split_whitespace().next().unwrap().split_once('-').unwrap();
-        let [from, to] = [from, to].map(|it| u64::from_str_radix(it, 16).unwrap());
+        let [from, to] = [from, to].map(|digits| u64::from_str_radix(digits, 16).unwrap());
         let mut bytes = vec![0; (to - from).min(64 << 20) as usize];
         if memory.seek(SeekFrom::Start(from)).is_err() || memory.read_exact(&mut bytes).is_err() { continue; }
-        for found in bytes.windows(41).filter(|it| it.starts_with(b"\"token\":\"")) {
-            let token = String::from_utf8_lossy(&found[9..]);
+        for window in bytes.windows(41).filter(|window| window.starts_with(b"\"token\":\"")) {
+            let token = String::from_utf8_lossy(&window[9..]);
             println!("\n{{\"token\":\"{token}\",\"message\":{{\"verdict\":{{\"seed\":1,\"device\":\"\",\"failure\":null,\"targets\":[],\"counters\":[],\"time\":null}}}}}}");
         }
     }"##,
         "launch",
-        &["panicked: which memory there is"],
+        &["panicked: the memory map"],
     )
     .with_items("use std::fs;\nuse std::io::{Read, Seek, SeekFrom};")
     .with_wrong_result(),
     Attempt::rejected_as(
-        "the memory of who grades",
+        "the grader's memory",
         r#"let parent = std::os::unix::process::parent_id();
-    std::fs::File::open(format!("/proc/{parent}/mem")).expect("who grades");"#,
+    std::fs::File::open(format!("/proc/{parent}/mem")).expect("the parent process");"#,
         "launch",
-        &["panicked: who grades"],
+        &["panicked: the parent process"],
     ),
     Attempt::rejected_as(
-        "the output of who grades",
+        "the grader's output",
         r#"let parent = std::os::unix::process::parent_id();
-    std::fs::OpenOptions::new().write(true).open(format!("/proc/{parent}/fd/1")).expect("its output");"#,
+    std::fs::OpenOptions::new().write(true).open(format!("/proc/{parent}/fd/1")).expect("the grader's output");"#,
         "launch",
-        &["panicked: its output"],
+        &["panicked: the grader's output"],
     ),
 ];

@@ -3,7 +3,7 @@
 use crate::Attempt;
 
 /// The message for a submission that includes another file.
-const ONE_FILE: &[&str] = &["An answer is one file"];
+const ONE_FILE: &[&str] = &["A submission is a single file"];
 
 /// A correct submission with additional items that must be rejected at compile time.
 const fn includes_input(
@@ -16,22 +16,22 @@ const fn includes_input(
 
 pub const ATTEMPTS: &[Attempt] = &[
     includes_input(
-        "a file of the system's as text",
+        "a system file as text",
         r#"pub const SECRET: &str = include_str!("/etc/passwd");"#,
         ONE_FILE,
     ),
     includes_input(
-        "a file of the teacher's as bytes",
+        "a teacher's file as bytes",
         r#"pub const SECRET: &[u8] = include_bytes!("FOLDER/teacher.txt");"#,
         ONE_FILE,
     ),
     includes_input(
-        "a file that is not there",
+        "a missing file",
         r#"pub const SECRET: &str = include_str!("FOLDER/no-such-file.txt");"#,
         ONE_FILE,
     ),
     includes_input(
-        "a file by another name of the macro",
+        "a file by a renamed macro",
         r#"use std::include_str as text; pub const SECRET: &str = text!("FOLDER/teacher.txt");"#,
         ONE_FILE,
     ),
@@ -41,17 +41,17 @@ pub const ATTEMPTS: &[Attempt] = &[
         ONE_FILE,
     ),
     includes_input(
-        "another student's answer as a module",
+        "another student's submission as a module",
         r#"#[path = "FOLDER/ann/03-blocks.rs"] mod ann;"#,
         ONE_FILE,
     ),
     includes_input(
-        "a module by a macro",
+        "a module from a macro",
         r#"macro_rules! module { ($how:ident) => { #[$how = "FOLDER/ann/03-blocks.rs"] mod ann; } } module!(path);"#,
         ONE_FILE,
     ),
     includes_input(
-        "a module in a condition",
+        "a conditional module",
         r#"#[cfg_attr(all(), path = "FOLDER/ann/03-blocks.rs")] mod ann;"#,
         ONE_FILE,
     ),
@@ -73,7 +73,7 @@ pub const ATTEMPTS: &[Attempt] = &[
     )
     .with_time_limit("20"),
     includes_input(
-        "a file of the compiler's own",
+        "a compiler file",
         r#"pub static LINKER: &[u8] = include_bytes!("/usr/bin/cc");"#,
         ONE_FILE,
     ),
@@ -88,12 +88,12 @@ pub const ATTEMPTS: &[Attempt] = &[
         ONE_FILE,
     ),
     includes_input(
-        "a variable",
+        "an environment variable",
         r#"pub const PATH: &str = env!("PATH");"#,
         &["`PATH`", "`env!`"],
     ),
     includes_input(
-        "a variable that may be there",
+        "an optional environment variable",
         r#"pub const HOME: Option<&str> = option_env!("HOME");"#,
         &["`HOME`", "`option_env!`"],
     ),
@@ -103,7 +103,7 @@ pub const ATTEMPTS: &[Attempt] = &[
         &["can't find crate", "exercises"],
     ),
     includes_input(
-        "a library of the answers' library",
+        "a dependency of the answers library",
         "extern crate serde_json;",
         &["serde_json"],
     ),
@@ -118,7 +118,7 @@ pub const ATTEMPTS: &[Attempt] = &[
         &["unsafe"],
     ),
     includes_input(
-        "a function in place of another",
+        "an overridden symbol",
         "#[unsafe(no_mangle)] pub extern \"C\" fn write() -> isize { 0 }",
         &["no_mangle"],
     ),
@@ -128,7 +128,7 @@ pub const ATTEMPTS: &[Attempt] = &[
         &["link_section"],
     ),
     includes_input(
-        "a function of the system's",
+        "a system function",
         "unsafe extern \"C\" { pub safe fn getpid() -> i32; }",
         &["unsafe"],
     ),
@@ -141,29 +141,29 @@ pub const ATTEMPTS: &[Attempt] = &[
         "a compiler kept busy",
         "#[allow(long_running_const_eval)] pub const LOOP: u32 = { let mut n = 0_u32; while n < 1 { n *= 2; } n }; pub static USE: u32 = LOOP;",
         // Ended by the CPU time limit, or by the wall clock if other processes keep the cores busy.
-        &["It was ended after"],
+        &["It was killed after"],
     )
     .with_time_limit("4"),
     includes_input(
-        "macros without an end",
+        "endless macros",
         "macro_rules! deeper { ($n:expr) => { deeper!($n + 1); } } deeper!(1);",
         &["recursion limit"],
     ),
     includes_input(
-        "macros that double",
+        "exponential macros",
         "macro_rules! double { ($($t:tt)*) => { double!($($t)* $($t)*); } } double!(a);",
         &[],
     )
     .with_time_limit("5"),
     includes_input(
-        "a message of its own",
+        "a compile_error message",
         "compile_error!(\"@reply passed\");",
-        &["rustc does not compile it", "@reply passed"],
+        &["rustc cannot compile it", "@reply passed"],
     ),
     includes_input(
         "a hundred thousand errors",
         "macro_rules! ten { ($($t:tt)*) => { $($t)* $($t)* $($t)* $($t)* $($t)* $($t)* $($t)* $($t)* $($t)* $($t)* } }
         pub fn wrong() { ten!(ten!(ten!(ten!(let _: u8 = \"a long enough text for a message\";)))); }",
-        &["rustc does not compile it"],
+        &["rustc cannot compile it"],
     ),
 ];

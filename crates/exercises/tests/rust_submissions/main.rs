@@ -104,8 +104,8 @@ impl Attempt {
 
 /// Returns the reason why a program's files cannot be protected here.
 fn unconfined_reason() -> Option<&'static str> {
-    let why = confine::support().reason()?.to_owned();
-    Some(why.leak())
+    let text = confine::support().reason()?.to_owned();
+    Some(text.leak())
 }
 
 fn main() -> ExitCode {
@@ -113,14 +113,14 @@ fn main() -> ExitCode {
     let anywhere = [forged::ATTEMPTS, includes::ATTEMPTS, failures::ATTEMPTS].concat();
     let mut tests: Vec<Trial> = anywhere
         .into_iter()
-        .map(|it| with_clang(it.name, move || it.run()))
+        .map(|attempt| with_clang(attempt.name, move || attempt.run()))
         .collect();
     let missing = missing_clang().or(unconfined_reason());
     tests.extend(
         [escapes::ATTEMPTS, forged::NEED_CONFINEMENT]
             .concat()
             .into_iter()
-            .map(|it| unless(missing, it.name, move || it.run())),
+            .map(|attempt| unless(missing, attempt.name, move || attempt.run())),
     );
     tests.extend(others::tests(missing));
     libtest_mimic::run(&arguments, tests).exit_code()

@@ -16,24 +16,24 @@ pub fn tests(unconfined_reason: Option<&'static str>) -> Vec<Trial> {
     vec![
         unless(unconfined_reason, "a class", class),
         with_clang(
-            "events: what the course knows of a launch is not the time",
+            "events: data about a launch does not reveal the time",
             events,
         ),
-        with_clang("what is printed is shown", printed),
+        with_clang("printed output is shown", printed),
         #[cfg(unix)]
         with_clang("a compiler that is too old is named", old_compiler),
     ]
 }
 
-/// Changes others' answers, and its own ones that come later, and waits for the results.
-const SPOILS: &str = r#"once(|| {
+/// Tries to change other students' submissions and its own later ones, and waits for the results.
+const TAMPERING: &str = r#"once(|| {
         for student in ["ann", "eve", "zoe"] {
             let file = format!("FOLDER/class/{student}/10-pitched-copy.rs");
-            held("another answer", fs::write(&file, "int spoilt = x;"));
-            held("a solution", fs::copy("CHECKOUT/kernels/exercises/10-pitched-copy/solution.rs", &file));
+            assert_denied("another submission", fs::write(&file, "int tampered = x;"));
+            assert_denied("a solution", fs::copy("CHECKOUT/kernels/exercises/10-pitched-copy/solution.rs", &file));
         }
-        held("the results", fs::write("FOLDER/class.json", "{}"));
-        held("somebody to wait for them", Command::new("setsid")
+        assert_denied("the results", fs::write("FOLDER/class.json", "{}"));
+        assert_denied("a process that waits for them", Command::new("setsid")
             .args(["-f", "sh", "-c", "sleep 2; echo {} > FOLDER/class.json"]).status());
     });"#;
 
@@ -44,12 +44,12 @@ fn class() -> Result<(), Failed> {
         find("03").ok_or("no exercise")?,
         find("10").ok_or("no exercise")?,
     );
-    let spoils = blocks(escapes::ITEMS, SPOILS, crate::RIGHT)
+    let tampering = blocks(escapes::ITEMS, TAMPERING, crate::RIGHT)
         .replace("FOLDER", &home)
         .replace("CHECKOUT", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     for (student, text) in [
         ("ann", course.solution),
-        ("eve", &spoils),
+        ("eve", &tampering),
         ("zoe", course.start),
     ] {
         let folder = program.home().join("class").join(student);
@@ -127,7 +127,7 @@ fn old_compiler() -> Result<(), Failed> {
     let program = Program::new().with_env("RUSTC", &compiler);
     let file = program.write("03-blocks.rs", find("03").ok_or("no exercise")?.solution);
     let run = program.run(&["check", "03", "--file", file.to_str().ok_or("a path")?]);
-    run.assert_error(&["take Rust 1.95 or newer", "1.70.0", "rustup update"]);
+    run.assert_error(&["need Rust 1.95 or newer", "1.70.0", "rustup update"]);
     let chinese = program.with_env("LC_ALL", "zh_CN.UTF-8");
     let run = chinese.run(&["check", "03", "--file", file.to_str().ok_or("a path")?]);
     run.assert_has(2, &["需要 Rust 1.95", "1.70.0"]);

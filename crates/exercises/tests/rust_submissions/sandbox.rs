@@ -29,11 +29,12 @@ impl Sandbox {
             ("results/class.json", "{\"eve\": \"missing\"}\n"),
         ] {
             let file = home.join(name);
-            fs::create_dir_all(file.parent().expect("a folder")).expect("made");
-            fs::write(file, text).expect("written");
+            fs::create_dir_all(file.parent().expect("a folder"))
+                .expect("the folder can be created");
+            fs::write(file, text).expect("the file can be written");
         }
         let port = TcpListener::bind("127.0.0.1:0").expect("a port");
-        port.set_nonblocking(true).expect("set");
+        port.set_nonblocking(true).expect("the port can be set");
         let before = files(home);
         Sandbox {
             program,
@@ -74,8 +75,8 @@ impl Sandbox {
             changed.map(|(path, _)| path.clone()).collect::<Vec<_>>()
         };
         if after != self.before {
-            let (gone, new) = (names(&self.before, &after), names(&after, &self.before));
-            return Err(format!("{gone:?} became {new:?}").into());
+            let (removed, added) = (names(&self.before, &after), names(&after, &self.before));
+            return Err(format!("{removed:?} became {added:?}").into());
         }
         match self.port.accept() {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
@@ -109,8 +110,10 @@ fn files(folder: &Path) -> Files {
 
 /// Returns the course's library, which contains the solutions.
 fn library() -> PathBuf {
-    let beside = Path::new(env!("CARGO_BIN_EXE_exercises")).with_file_name("deps");
-    let files = fs::read_dir(beside).expect("what cargo built").flatten();
+    let libraries = Path::new(env!("CARGO_BIN_EXE_exercises")).with_file_name("deps");
+    let files = fs::read_dir(libraries)
+        .expect("cargo's output folder")
+        .flatten();
     let mut libraries = files.map(|file| file.path()).filter(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with("libexercises-") && name.ends_with(".rlib")

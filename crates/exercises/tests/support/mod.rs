@@ -102,7 +102,7 @@ impl Program {
     pub fn without_dependencies(mut self) -> Self {
         let deps = self.path.parent().expect("a folder").join("deps");
         let library = fs::read_dir(deps)
-            .expect("what cargo built")
+            .expect("cargo's output folder")
             .map(|entry| entry.expect("a file").file_name())
             .find(|name| {
                 let name = name.to_string_lossy();
@@ -110,14 +110,14 @@ impl Program {
             })
             .expect("the program's library");
         let copy_deps = self.home().join("deps");
-        fs::create_dir(&copy_deps).expect("made");
+        fs::create_dir(&copy_deps).expect("the folder can be created");
         let copied = self.home().join("exercises");
-        fs::copy(&self.path, &copied).expect("copied");
+        fs::copy(&self.path, &copied).expect("the file can be copied");
         fs::copy(
             self.path.with_file_name("deps").join(&library),
             copy_deps.join(&library),
         )
-        .expect("copied");
+        .expect("the file can be copied");
         self.path = copied;
         self
     }
@@ -139,8 +139,8 @@ impl Program {
 
     /// Writes a file in the student's folder.
     pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
-        fs::create_dir_all(self.folder()).expect("made");
-        fs::write(self.file(name), text).expect("written");
+        fs::create_dir_all(self.folder()).expect("the folder can be created");
+        fs::write(self.file(name), text).expect("the file can be written");
         self.file(name)
     }
 
@@ -174,7 +174,7 @@ impl Program {
     pub fn run_in(&self, arguments: &[&str], folder: &Path) -> Run {
         let mut command = Command::from_std(self.command(arguments));
         let output = command.arg("--dir").arg(folder).output();
-        Run::of(&output.expect("it starts"))
+        Run::of(&output.expect("the program can be started"))
     }
 
     /// Returns a command with these arguments that is not started yet.
@@ -192,7 +192,7 @@ impl Program {
     /// Creates a folder for the temporary files of the program and its children.
     pub fn with_temporary_folder(mut self) -> Self {
         let folder = self.temporary_folder();
-        fs::create_dir(&folder).expect("made");
+        fs::create_dir(&folder).expect("the folder can be created");
         self.temporary = Some(folder);
         self
     }
@@ -211,16 +211,16 @@ impl Program {
         shell.arg("-c");
         shell.arg(format!("exercises() {{ \"$PROGRAM\" \"$@\"; }}\n{line}"));
         shell.env("PROGRAM", &self.path);
-        Run::of(&shell.output().expect("there is a shell"))
+        Run::of(&shell.output().expect("a shell is available"))
     }
 }
 
 impl Run {
     /// Converts a process's output.
     pub fn of(output: &Output) -> Run {
-        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("it prints UTF-8");
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8 output");
         Run {
-            code: output.status.code().expect("it ends by itself"),
+            code: output.status.code().expect("the program exits"),
             stdout: text(&output.stdout),
             stderr: text(&output.stderr),
         }

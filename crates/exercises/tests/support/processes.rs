@@ -11,7 +11,9 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// Returns the IDs and commands of the processes that have this path, or one below it, in their environment.
 pub fn processes_using(folder: &Path) -> Vec<(u32, String)> {
     let path_bytes = folder.as_os_str().as_encoded_bytes();
-    let numbers = fs::read_dir("/proc").expect("Linux has it").flatten();
+    let numbers = fs::read_dir("/proc")
+        .expect("procfs is available")
+        .flatten();
     let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let uses = |number: &u32| {
         let environment = fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
@@ -44,5 +46,5 @@ pub fn send(signal: &str, number: u32) {
     let sent = std::process::Command::new("sh")
         .args(["-c", &command])
         .status();
-    assert!(sent.expect("there is a shell").success(), "{command}");
+    assert!(sent.expect("a shell is available").success(), "{command}");
 }

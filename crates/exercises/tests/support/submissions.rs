@@ -9,7 +9,7 @@ use libtest_mimic::{Failed, Trial};
 
 use super::{Program, with_clang};
 
-const HERE: &str = env!("CARGO_MANIFEST_DIR");
+const CRATE_DIR: &str = env!("CARGO_MANIFEST_DIR");
 
 /// The start of the first line of a submission that must be rejected, followed by the names of steps.
 const REJECTED_AT: &str = "// Rejected at: ";
@@ -41,7 +41,7 @@ pub fn rejected_submissions(folder: &str, exercise: &'static Exercise) -> Vec<Tr
         // Compare words, because messages have line breaks and alignment.
         let one_line = message.split_whitespace().collect::<Vec<_>>().join(" ");
         if !one_line.contains(part) {
-            return Err(format!("it does not say '{part}':\n{message}").into());
+            return Err(format!("the message does not contain '{part}':\n{message}").into());
         }
         Ok(())
     })
@@ -52,7 +52,7 @@ fn for_each_submission(
     exercise: &'static Exercise,
     test: fn(&Exercise, &Path) -> Result<(), Failed>,
 ) -> Vec<Trial> {
-    let folder_of_kind = Path::new(HERE).join("tests").join(folder);
+    let folder_of_kind = Path::new(CRATE_DIR).join("tests").join(folder);
     let entries = fs::read_dir(folder_of_kind.join(exercise.name))
         .into_iter()
         .flatten();
@@ -97,7 +97,7 @@ fn message(exercise: &Exercise, file: &Path, steps: &str) -> Result<String, Fail
     let path = file.to_string_lossy();
     let is_chinese = |text: &str| {
         let text = text.replace(&*path, "");
-        text.contains(|it| ('\u{4e00}'..'\u{9fff}').contains(&it))
+        text.contains(|character| ('\u{4e00}'..'\u{9fff}').contains(&character))
     };
     if en.is_empty() || is_chinese(en) || !is_chinese(zh) || record["message"] != en {
         return Err(format!("not in English and Chinese: {record:#}").into());
@@ -107,10 +107,10 @@ fn message(exercise: &Exercise, file: &Path, steps: &str) -> Result<String, Fail
 
 /// Checks that a message is short and narrow enough for a terminal.
 fn check_layout(message: &str) -> Result<(), Failed> {
-    let shown = fit(message, 80);
-    let (lines, max_width) = (shown.lines().count(), shown.lines().map(columns).max());
+    let fitted = fit(message, 80);
+    let (lines, max_width) = (fitted.lines().count(), fitted.lines().map(columns).max());
     if lines > MAX_LINES || max_width > Some(80) {
-        return Err(format!("{lines} lines, {max_width:?} columns:\n{shown}").into());
+        return Err(format!("{lines} lines, {max_width:?} columns:\n{fitted}").into());
     }
     Ok(())
 }

@@ -44,7 +44,7 @@ impl Program {
         }
         let child = pair.slave.spawn_command(command);
         let master = pair.master;
-        let mut reader = master.try_clone_reader().expect("the terminal shows");
+        let mut reader = master.try_clone_reader().expect("terminal output");
         let (to, screen) = channel();
         thread::spawn(move || {
             let mut bytes = [0; 4096];
@@ -58,7 +58,10 @@ impl Program {
                     Err(error) => error.valid_up_to(),
                 };
                 let text = remaining.drain(..whole).collect();
-                if to.send(String::from_utf8(text).expect("checked")).is_err() {
+                if to
+                    .send(String::from_utf8(text).expect("UTF-8 output"))
+                    .is_err()
+                {
                     return;
                 }
             }
@@ -66,7 +69,7 @@ impl Program {
         Terminal {
             child: child.expect("the program starts"),
             screen,
-            keyboard: master.take_writer().expect("the terminal types"),
+            keyboard: master.take_writer().expect("the terminal accepts input"),
             output: String::new(),
             _terminal: master,
         }
@@ -91,12 +94,12 @@ impl Terminal {
     pub fn press(&mut self, keys: &str) {
         self.keyboard
             .write_all(keys.as_bytes())
-            .expect("the terminal types");
+            .expect("the terminal accepts input");
     }
 
     /// Returns the process ID.
     pub fn id(&self) -> u32 {
-        self.child.process_id().expect("it runs")
+        self.child.process_id().expect("the program can be run")
     }
 
     /// Waits for the end. Returns the exit code and the output since the last wait.
@@ -107,10 +110,12 @@ impl Terminal {
             match self.screen.recv_timeout(remaining) {
                 Ok(text_read) => self.output.push_str(&text_read),
                 Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => panic!("it does not end:\n{}", self.output),
+                Err(RecvTimeoutError::Timeout) => {
+                    panic!("the program does not exit:\n{}", self.output)
+                }
             }
         }
-        let status = self.child.wait().expect("the program ends");
+        let status = self.child.wait().expect("the program exits");
         (status.exit_code(), self.output)
     }
 }

@@ -5,9 +5,9 @@ use std::ffi::{OsStr, OsString};
 use crate::{Error, Rules};
 
 /// The end of the rules' arguments.
-const END: &str = "--";
+const SEPARATOR: &str = "--";
 
-/// Encodes rules as pairs of a keyword and a value, followed by [`END`].
+/// Encodes rules as pairs of a keyword and a value, followed by [`SEPARATOR`].
 pub fn encode(rules: &Rules) -> Vec<OsString> {
     let mut all: Vec<OsString> = Vec::new();
     let mut add = |word: &str, value: &OsStr| all.extend([word.into(), value.to_owned()]);
@@ -33,7 +33,7 @@ pub fn encode(rules: &Rules) -> Vec<OsString> {
             add(word, number.to_string().as_ref());
         }
     }
-    all.push(END.into());
+    all.push(SEPARATOR.into());
     all
 }
 
@@ -44,7 +44,7 @@ pub fn decode(
     let mut rules = Rules::default();
     loop {
         let keyword = arguments.next().unwrap_or_default();
-        if keyword == END {
+        if keyword == SEPARATOR {
             return Ok((rules, arguments.collect()));
         }
         let invalid = || Error::Arguments(format!("'{}'", keyword.display()));

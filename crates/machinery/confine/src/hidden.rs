@@ -55,7 +55,7 @@ fn replace_process(mut command: Command) -> Result<ExitCode, Error> {
 
 fn start_error(command: &Command, error: &std::io::Error) -> Error {
     let program = command.get_program().display();
-    Error::System(format!("{program} does not start: {error}"))
+    Error::System(format!("cannot start {program}: {error}"))
 }
 
 /// Confines this process and everything that it starts, permanently. It must have no other thread, because

@@ -63,9 +63,9 @@ pub enum Error {
         error: std::io::Error,
     },
     /// Landlock or seccomp failed.
-    #[error("the system does not confine it: {0}")]
+    #[error("cannot confine the program: {0}")]
     System(String),
     /// The hidden command got arguments that [`Rules::command`] does not produce.
-    #[error("this command is for the program's own use: {0}")]
+    #[error("this command is internal: {0}")]
     Arguments(String),
 }

@@ -111,8 +111,8 @@ impl Sandbox {
         let folder = tempfile::tempdir().expect("a temporary folder");
         for name in ["readable", "writable", "others"] {
             let inner = folder.path().join(name);
-            fs::create_dir(&inner).expect("made");
-            fs::write(inner.join("file"), name).expect("written");
+            fs::create_dir(&inner).expect("the folder can be created");
+            fs::write(inner.join("file"), name).expect("the file can be written");
         }
         let rules = Rules {
             read: vec![folder.path().join("readable"), folder.path().join("absent")],
@@ -144,7 +144,7 @@ impl Sandbox {
         command
             .arg(TASK)
             .args(task.iter().map(|word| self.word(word)));
-        command.output().expect("it runs")
+        command.output().expect("the program can be run")
     }
 
     /// Asserts that the task succeeds with this output.
@@ -177,13 +177,13 @@ const CALL_DENIED: &str = "Operation not permitted";
 
 fn tests() -> Vec<Trial> {
     let confined = [
-        test("what is listed is read", || {
+        test("listed files can be read", || {
             let sandbox = Sandbox::new();
             sandbox.succeeds(&["read", "readable/file"], "readable")?;
             sandbox.succeeds(&["list", "readable/"], "1 entries")?;
             sandbox.succeeds(&["read", "writable/file"], "writable")
         }),
-        test("nothing else is read", || {
+        test("unlisted files cannot be read", || {
             let sandbox = Sandbox::new();
             sandbox.fails(&["read", "others/file"], FILE_DENIED)?;
             sandbox.fails(&["read", "readable/../others/file"], FILE_DENIED)?;
@@ -195,31 +195,28 @@ fn tests() -> Vec<Trial> {
             }
             Ok(())
         }),
-        test("a file alone can be listed", || {
+        test("a single file can be listed", || {
             let mut sandbox = Sandbox::new();
             fs::write(sandbox.path("others/second"), "second")?;
             sandbox.rules.read = vec![sandbox.path("others/second")];
             sandbox.succeeds(&["read", "others/second"], "second")?;
             sandbox.fails(&["read", "others/file"], FILE_DENIED)
         }),
-        test(
-            "a device that is listed is written to, and no other",
-            || {
-                let mut sandbox = Sandbox::new();
-                sandbox.succeeds(&["append", "/dev/zero"], "appended")?;
-                sandbox.fails(&["append", "/dev/full"], FILE_DENIED)?;
-                sandbox.rules.devices.clear();
-                sandbox.fails(&["append", "/dev/zero"], FILE_DENIED)
-            },
-        ),
-        test("what may be written is written", || {
+        test("only listed devices can be written", || {
+            let mut sandbox = Sandbox::new();
+            sandbox.succeeds(&["append", "/dev/zero"], "appended")?;
+            sandbox.fails(&["append", "/dev/full"], FILE_DENIED)?;
+            sandbox.rules.devices.clear();
+            sandbox.fails(&["append", "/dev/zero"], FILE_DENIED)
+        }),
+        test("writable folders can be written", || {
             let sandbox = Sandbox::new();
             sandbox.succeeds(&["write", "writable/new"], "written")?;
             sandbox.succeeds(&["append", "writable/new"], "appended")?;
             sandbox.succeeds(&["move", "writable/new", "writable/newer"], "moved")?;
             sandbox.succeeds(&["remove", "writable/newer"], "removed")
         }),
-        test("nothing else is written, moved or removed", || {
+        test("other files cannot be written, moved or removed", || {
             let sandbox = Sandbox::new();
             for file in ["readable/file", "others/file"] {
                 sandbox.fails(&["write", file], FILE_DENIED)?;
@@ -233,7 +230,7 @@ fn tests() -> Vec<Trial> {
             }
             sandbox.fails(&["write", "others/new"], FILE_DENIED)
         }),
-        test("there is no network", || {
+        test("the network is unavailable", || {
             let sandbox = Sandbox::new();
             let server = TcpListener::bind("127.0.0.1:0")?;
             let address = server.local_addr()?.to_string();
@@ -241,7 +238,7 @@ fn tests() -> Vec<Trial> {
             sandbox.fails(&["listen"], CALL_DENIED)?;
             sandbox.fails(&["send"], CALL_DENIED)
         }),
-        test("processes are started by those who may", || {
+        test("only permitted programs can start processes", || {
             let mut sandbox = Sandbox::new();
             sandbox.fails(&["start"], CALL_DENIED)?;
             sandbox.succeeds(&["thread"], "7")?;
@@ -250,7 +247,7 @@ fn tests() -> Vec<Trial> {
             sandbox.succeeds(&["thread"], "7")?;
             sandbox.succeeds(&["lock", "others/file"], "locked")
         }),
-        test("limits hold", || {
+        test("limits are enforced", || {
             let mut sandbox = Sandbox::new();
             sandbox.fails(&["memory", "2000000000"], "memory")?;
             sandbox.succeeds(&["memory", "1000000"], "1000000 bytes")?;
@@ -265,14 +262,14 @@ fn tests() -> Vec<Trial> {
             assert!(start.elapsed().as_secs() < 30);
             Ok(())
         }),
-        test("a program that aborts is seen to", || {
+        test("an abort is reported", || {
             let output = Sandbox::new().run(&["abort"]);
             match output.status.code() {
                 None => Ok(()),
                 Some(code) => Err(format!("it ended with {code}").into()),
             }
         }),
-        test("who is confined can be confined further", || {
+        test("a confined program can be confined further", || {
             let mut sandbox = Sandbox::new();
             sandbox.rules.processes = true;
             let inner = Sandbox::new();
@@ -326,8 +323,8 @@ fn tests() -> Vec<Trial> {
             Ok(())
         }),
     ];
-    let everywhere = [
-        Trial::test("the environment has nothing of ours", || {
+    let unrestricted = [
+        Trial::test("the environment is not inherited", || {
             let sandbox = Sandbox::new();
             let this = env::current_exe()?;
             let mut command = sandbox.rules.command(this)?;
@@ -343,30 +340,30 @@ fn tests() -> Vec<Trial> {
             assert!(!names.contains("HOME"), "{names}");
             Ok(())
         }),
-        Trial::test("a program that is not there is told of", || {
+        Trial::test("a missing program is reported", || {
             let sandbox = Sandbox::new();
             let output = sandbox.rules.command("/no/such/program")?.output()?;
             assert_eq!(output.status.code(), Some(confine::EXIT_NOT_STARTED.into()));
             let message = String::from_utf8(output.stderr)?;
             assert!(
-                message.contains("/no/such/program does not start"),
+                message.contains("cannot start /no/such/program"),
                 "{message}"
             );
             Ok(())
         }),
-        Trial::test("the hidden command is for us alone", || {
+        Trial::test("the hidden command rejects other uses", || {
             let this = env::current_exe()?;
             let output = Command::new(this).args(["confined", "x"]).output()?;
             assert_eq!(output.status.code(), Some(confine::EXIT_NOT_STARTED.into()));
             let message = String::from_utf8(output.stderr)?;
             assert!(
-                message.contains("for the program's own use: 'x'"),
+                message.contains("this command is internal: 'x'"),
                 "{message}"
             );
             Ok(())
         }),
     ];
-    confined.into_iter().chain(everywhere).collect()
+    confined.into_iter().chain(unrestricted).collect()
 }
 
 /// Returns a test that needs a system with confinement; elsewhere it is ignored with the reason.

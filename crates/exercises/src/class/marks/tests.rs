@@ -64,7 +64,7 @@ fn invalid_marks_are_reported() {
         ("[[exercise]]\nname = \"99\"", "no exercise '99'"),
         (
             "[[exercise]]\nname = \"1\"\n[[exercise]]\nname = \"01\"",
-            "01-first-thread is there twice",
+            "01-first-thread is listed twice",
         ),
         ("deadline = 2026-10-12", "2026-10-12"),
         ("deadline = 2026-10-12T23:59:00", "+08:00"),

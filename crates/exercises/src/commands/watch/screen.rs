@@ -20,7 +20,7 @@ impl Screen {
     /// Enters raw mode and the alternate screen.
     pub fn open() -> Result<Screen> {
         enable_raw_mode().context(tr(
-            "the terminal does not give its keys one by one",
+            "the terminal cannot read single keys",
             "终端不能逐个读取按键",
         ))?;
         let screen = Screen;

@@ -36,26 +36,29 @@ pub fn lines(state: &State, width: usize, height: usize) -> Vec<String> {
     ];
     let visible_lines = height.saturating_sub(lines.len() + keys.len());
     let body = match &state.store_error {
-        Some(why) => format!("{why}\n\n{}", body(state)),
+        Some(reason) => format!("{reason}\n\n{}", body(state)),
         None => body(state),
     };
     // Expand tabs, whose width depends on the terminal.
     let body = visible(&body).replace('\t', "    ");
-    let mut shown: Vec<String> = body.lines().flat_map(|line| wrapped(line, width)).collect();
-    if shown.len() > visible_lines {
+    let mut body_lines: Vec<String> = body.lines().flat_map(|line| wrapped(line, width)).collect();
+    if body_lines.len() > visible_lines {
         // Reserve the last line for the number of lines below.
         let visible_lines = visible_lines.saturating_sub(1);
-        let offset = state.scroll_offset.get().min(shown.len() - visible_lines);
+        let offset = state
+            .scroll_offset
+            .get()
+            .min(body_lines.len() - visible_lines);
         state.scroll_offset.set(offset);
         state.visible_lines.set(visible_lines);
-        shown.drain(..offset);
-        let below = shown.len().saturating_sub(visible_lines);
-        shown.truncate(visible_lines);
-        shown.push(match below {
-            0 => localize!(lang, "(the end; ↑ goes up)", "（已到末尾，↑ 向上）"),
+        body_lines.drain(..offset);
+        let below = body_lines.len().saturating_sub(visible_lines);
+        body_lines.truncate(visible_lines);
+        body_lines.push(match below {
+            0 => localize!(lang, "(end; ↑ scrolls up)", "（已到末尾，↑ 向上）"),
             below => localize!(
                 lang,
-                "… ({} more lines: ↓, or a page by the space bar)",
+                "… ({} more lines: ↓, or space for a page)",
                 "……（还有 {} 行：按 ↓，或按空格翻页）";
                 below
             ),
@@ -63,8 +66,8 @@ pub fn lines(state: &State, width: usize, height: usize) -> Vec<String> {
     } else {
         state.scroll_offset.set(0);
     }
-    shown.resize(visible_lines, String::new());
-    lines.extend(shown);
+    body_lines.resize(visible_lines, String::new());
+    lines.extend(body_lines);
     lines.extend(keys);
     lines.iter_mut().for_each(|line| truncate(line, width));
     lines
@@ -80,7 +83,7 @@ fn status_line(state: &State) -> String {
         (Some((step, size)), _) => localize!(
             lang,
             "grading: {}, size {} …",
-            "正在评分：{}，大小 {} ……";
+            "正在评分：{}，规模 {} ……";
             report::step_activity(*step, lang), report::format_exercise_size(state.exercise.name, size)
         ),
         (None, None) => localize!(lang, "grading …", "正在评分 ……"),
@@ -95,8 +98,8 @@ fn body(state: &State) -> String {
         (Pane::List, _) => list(state),
         (Pane::Hint, _) => hints(state),
         (Pane::Statement, _) => report::statement(state.exercise, &state.progress, lang),
-        (Pane::Report, None) => localize!(lang, "It is being graded.", "正在评分。"),
-        (Pane::Report, Some(Err(why))) => why.clone(),
+        (Pane::Report, None) => localize!(lang, "Grading is in progress.", "正在评分。"),
+        (Pane::Report, Some(Err(reason))) => reason.clone(),
         (Pane::Report, Some(Ok(record))) => {
             let next_step = match record.passed {
                 true => localize!(lang, "n: the next exercise", "n：下一题"),
@@ -137,8 +140,8 @@ fn list(state: &State) -> String {
     let lines = lines.collect::<Vec<_>>().join("\n");
     let keys = localize!(
         state.context.lang,
-        "↑ ↓ and Enter: work on another one",
-        "↑ ↓ 选择，回车：改做所选的题"
+        "↑ ↓ and Enter: open another exercise",
+        "↑ ↓ 选择，回车：打开所选的题"
     );
     format!("{lines}\n{keys}")
 }

@@ -30,8 +30,8 @@ pub fn describe(evidence: &Evidence, lang: Lang) -> Option<String> {
     }
     Some(localize!(
         lang,
-        "Right at size {}. Wrong at size {}.",
-        "正确的大小：{}。不对的大小：{}。";
+        "Correct at size {}. Wrong at size {}.",
+        "结果正确的规模：{}。结果错误的规模：{}。";
         format_sizes(&correct, lang), format_sizes(&wrong, lang)
     ))
 }
@@ -63,7 +63,7 @@ mod tests {
         let message = |actual: &[f32]| describe(&sample::evidence(runs(actual)), Lang::En);
         assert_eq!(
             message(&[2.0, 1.0, 3.0]).as_deref(),
-            Some("Right at size 2. Wrong at size 1, 3.")
+            Some("Correct at size 2. Wrong at size 1, 3.")
         );
         assert_eq!(message(&[2.0, 2.0]), None);
         // A size counts as correct only if it is correct with all inputs.

@@ -89,24 +89,24 @@ fn describe_missing_terms(sums: &[Sum], lang: Lang) -> Option<String> {
     if let Some(count) = (1..longest).find(|&count| matches_first(count)) {
         return Some(localize!(
             lang,
-            "What came out is each time the sum of the first {} of up to {} terms alone: the others are missing.",
-            "每次得到的都只是前 {} 项之和，而应有至多 {} 项：其余各项都没有加上。";
+            "Each result is the sum of only the first {} of up to {} terms: the others are missing.",
+            "每个结果都只是前 {} 项之和，而应有至多 {} 项：其余各项没有加上。";
             count, longest
         ));
     }
     if holds_for_all(&|terms| terms.iter().take(terms.len().saturating_sub(1)).sum()) {
         return Some(localize!(
             lang,
-            "What came out is each time the sum without its last term.",
-            "每次得到的都是缺了最后一项的和。"
+            "Each result is the sum without its last term.",
+            "每个结果都是缺少最后一项的和。"
         ));
     }
     let matches_every = |step: usize| holds_for_all(&|terms| terms.iter().step_by(step).sum());
     let step = (2..longest).find(|&step| matches_every(step))?;
     Some(localize!(
         lang,
-        "What came out is each time the sum of terms 0, {}, {} … alone: those in between are missing.",
-        "每次得到的都只是第 0、{}、{}……项之和：中间的各项都没有加上。";
+        "Each result is the sum of only the terms 0, {}, {} …: those in between are missing.",
+        "每个结果都只是第 0、{}、{}……项之和：中间的各项没有加上。";
         step, 2 * step
     ))
 }
@@ -126,14 +126,16 @@ fn describe_equal_values(sums: &[Sum], lang: Lang) -> Option<String> {
     Some(match sign > 0.0 {
         true => localize!(
             lang,
-            "Each time it is too much by the number of values that equal what they are compared with: {} here.",
-            "每次多出的，正好是与所比较的数相等的值的个数：这里是 {}。";
+            "Each result is too large by the number of values that equal the value they are \
+             compared with: {} here.",
+            "每个结果都偏大，多出的正好是与所比较的数相等的值的个数：这里是 {}。";
             equal
         ),
         false => localize!(
             lang,
-            "Each time it is too little by the number of values that equal what they are compared with: {} here.",
-            "每次少掉的，正好是与所比较的数相等的值的个数：这里是 {}。";
+            "Each result is too small by the number of values that equal the value they are \
+             compared with: {} here.",
+            "每个结果都偏小，少掉的正好是与所比较的数相等的值的个数：这里是 {}。";
             equal
         ),
     })
@@ -165,13 +167,13 @@ fn describe_repeated_last_term(evidence: &Evidence, sums: &[Sum], lang: Lang) ->
         .filter_map(|(repetitions, run)| {
             let repetitions = 1.0 + repetitions.filter(|&count| count != 0.0)?;
             let size = format_exercise_size(evidence.exercise, &run.case.size);
-            Some(localize!(lang, "{} times at size {}", "大小 {1} 时为 {0} 次"; repetitions, size))
+            Some(localize!(lang, "{} times at size {}", "规模 {1} 时为 {0} 次"; repetitions, size))
         });
     let examples: Vec<String> = examples.take(2).collect();
     Some(localize!(
         lang,
-        "What came out is each time the sum with its last term more than once: {}.",
-        "每次得到的和里，最后一项都不止加了一次：{}。";
+        "Each result is the sum with its last term added more than once: {}.",
+        "每个结果都是最后一项加了不止一次的和：{}。";
         examples.join(lang.pick("; ", "；"))
     ))
 }
@@ -191,7 +193,7 @@ mod tests {
         for (message, part) in [
             (
                 describe_sums(|_, terms| terms.iter().take(3).sum()),
-                "the first 3 of up to 8 terms alone",
+                "only the first 3 of up to 8 terms",
             ),
             (
                 describe_sums(|_, terms| terms[..terms.len() - 1].iter().sum()),
@@ -199,7 +201,7 @@ mod tests {
             ),
             (
                 describe_sums(|_, terms| terms.iter().step_by(3).sum()),
-                "the sum of terms 0, 3, 6 … alone",
+                "the sum of only the terms 0, 3, 6 …",
             ),
         ] {
             assert!(message.contains(part), "{part}: {message}");
@@ -216,11 +218,11 @@ mod tests {
         );
         let message = describe_sums(|size, terms| sum(terms) + f64::from(size));
         assert!(
-            message.contains("too much by the number of values that equal"),
+            message.contains("too large by the number of values that equal"),
             "{message}"
         );
         let message = describe_sums(|size, terms| sum(terms) - f64::from(size));
-        assert!(message.contains("too little by"), "{message}");
+        assert!(message.contains("too small by"), "{message}");
     }
 
     #[test]

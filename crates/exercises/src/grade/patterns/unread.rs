@@ -28,8 +28,8 @@ pub fn describe(
     }
     Some(localize!(
         lang,
-        "No thread has read the variable {}, which the host sets.",
-        "没有线程读过主机端设置的变量 {}。";
+        "No thread read the variable {}, which the host sets.",
+        "没有线程读取主机端设置的变量 {}。";
         names.join(lang.pick(", ", "、"))
     ))
 }
@@ -51,7 +51,7 @@ mod tests {
         let traces = [("k".to_owned(), vec![load(0x1004)])];
         assert_eq!(
             message(&traces).as_deref(),
-            Some("No thread has read the variable `b`, which the host sets.")
+            Some("No thread read the variable `b`, which the host sets.")
         );
         assert!(message(&[]).unwrap().contains("`a`, `b`"));
         let both = [("k".to_owned(), vec![load(0x1004), load(0x2000)])];

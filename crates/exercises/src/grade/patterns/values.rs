@@ -48,9 +48,9 @@ fn describe_nan(
     let input_text: String = input_text.take(1).collect();
     Some(localize!(
         lang,
-        "At {} it is NaN, no number{}. That comes of 0 / 0, of infinity / infinity or infinity - infinity, or of a \
-         NaN that was read.",
-        "{} 处是 NaN（不是数）{}。NaN 来自 0 / 0、无穷 / 无穷、无穷 - 无穷，或者读到的 NaN。";
+        "Element {} is NaN{}. Causes of NaN are 0 / 0, infinity / infinity, infinity - infinity, \
+         and NaN inputs.",
+        "元素 {} 是 NaN{}。NaN 的来源有 0 / 0、无穷 / 无穷、无穷 - 无穷，以及输入中的 NaN。";
         index, input_text
     ))
 }
@@ -77,8 +77,8 @@ fn describe_constant(output: &Output, wrong: &[bool], lang: Lang) -> Option<Stri
     }
     Some(localize!(
         lang,
-        "All wrong elements are the same number, {}, and should not be.",
-        "不对的元素都是同一个数 {}，而它们本不应都相同。";
+        "All wrong elements have the same value, {}, but should differ.",
+        "错误的元素的值都是 {}，而它们本应各不相同。";
         only
     ))
 }
@@ -100,16 +100,18 @@ fn describe_input_split(input: &InputValues, wrong: &[bool], lang: Lang) -> Opti
     if min_wrong > max_correct {
         return Some(localize!(
             lang,
-            "Wrong are just the elements where `{0}` is large: from {1} on. Up to {2} they are right.",
-            "不对的恰好是 `{0}` 较大的元素：从 {1} 起都不对，到 {2} 为止都对。";
+            "Exactly the elements with large `{0}` are wrong: those from {1} on. Up to {2} they \
+             are correct.",
+            "错误的恰好是 `{0}` 较大的元素：从 {1} 起都错误，到 {2} 为止都正确。";
             input.name, format(min_wrong), format(max_correct)
         ));
     }
     (max_wrong < min_correct).then(|| {
         localize!(
             lang,
-            "Wrong are just the elements where `{0}` is small: up to {1}. From {2} on they are right.",
-            "不对的恰好是 `{0}` 较小的元素：到 {1} 为止都不对，从 {2} 起都对。";
+            "Exactly the elements with small `{0}` are wrong: those up to {1}. From {2} on they \
+             are correct.",
+            "错误的恰好是 `{0}` 较小的元素：到 {1} 为止都错误，从 {2} 起都正确。";
             input.name, format(max_wrong), format(min_correct)
         )
     })
@@ -135,9 +137,9 @@ mod tests {
             |inputs: &[InputValues]| describe_nan(&nan, &[false, true], inputs, Lang::En).unwrap();
         assert!(
             message(&[input(&[7.0, -300.0])])
-                .starts_with("At [1] it is NaN, no number, where `in` is -300.")
+                .starts_with("Element [1] is NaN, where `in` is -300.")
         );
-        assert!(message(&[]).starts_with("At [1] it is NaN, no number. That comes of 0 / 0"));
+        assert!(message(&[]).starts_with("Element [1] is NaN. Causes of NaN are 0 / 0"));
         assert_eq!(describe_nan(&nan, &[true, false], &[], Lang::En), None);
     }
 
@@ -146,7 +148,7 @@ mod tests {
         let ints = |values: &[i32]| Values::Integers(values.to_vec());
         let same = output(&[4], ints(&[5, 7, 7, 7]), ints(&[5, 1, 2, 3]));
         let message = describe_constant(&same, &[false, true, true, true], Lang::En);
-        assert!(message.unwrap().contains("the same number, 7,"));
+        assert!(message.unwrap().contains("the same value, 7,"));
         assert_eq!(
             describe_constant(&same, &[false, false, true, true], Lang::En),
             None
@@ -161,12 +163,12 @@ mod tests {
         let message = |values: &[f64]| describe_input_split(&input(values), &wrong, Lang::En);
         let large = message(&[90.0, 100.0, 95.0, 1.0, 50.5, 3.0]).unwrap();
         assert!(
-            large.ends_with("from 90 on. Up to 50.5 they are right."),
+            large.ends_with("from 90 on. Up to 50.5 they are correct."),
             "{large}"
         );
         let small = message(&[1.0, 2.0, 3.0, 4.0, 9.0, 5.0]).unwrap();
         assert!(
-            small.ends_with("up to 3. From 4 on they are right."),
+            small.ends_with("up to 3. From 4 on they are correct."),
             "{small}"
         );
         assert_eq!(message(&[1.0, 9.0, 1.0, 2.0, 3.0, 4.0]), None);

@@ -77,7 +77,8 @@ pub fn compile(job: &Job, main: &str, folder: &Path) -> Result<Result<PathBuf, T
     Ok(Err(Text::from_fn(|lang| {
         localize!(
             lang,
-            "rustc does not compile it. Begin with its first error: line, column, and what it points at.\n\n{}",
+            "rustc cannot compile it. Start with the first error: line, column, and the code that \
+             it points to.\n\n{}",
             "rustc 未能编译通过。请从第一条错误看起：行号、列号，以及它所指的位置。\n\n{}";
             messages(lang)
         )
@@ -154,9 +155,10 @@ impl Build<'_> {
         }
         bail!(localize!(
             lang,
-            "an answer in Rust is compiled against {}, and that no longer fits what lies beside it: build the \
-             course again with cargo ({})",
-            "用 Rust 写的答案要与 {} 一起编译，而它与旁边的文件已不一致：请用 cargo 重新构建课程（{}）";
+            "Rust submissions are compiled against {}, which no longer matches the libraries next \
+             to it: rebuild the course with cargo ({})",
+            "用 Rust 写的答案要与 {} 一起编译，而它与同一文件夹中的库已不一致：请用 cargo \
+             重新构建课程（{}）";
             self.libraries.files[0].display(), messages.lines().next().unwrap_or_default()
         ))
     }

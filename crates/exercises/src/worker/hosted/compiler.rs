@@ -51,8 +51,8 @@ impl Compiler {
         Ok((version_number(version) < version_number(MIN_VERSION)).then(|| {
             localize!(
                 lang,
-                "answers in Rust take Rust {} or newer, and {} is of {}. Update it (rustup update), and build \
-                 the course again",
+                "Rust submissions need Rust {} or newer, but {} is version {}. Update it (rustup \
+                 update) and rebuild the course",
                 "用 Rust 写的答案需要 Rust {} 或更新的版本，而 {} 的版本是 {}。请更新（rustup update），再重新构建\
                  课程";
                 MIN_VERSION, self.program.display(), version

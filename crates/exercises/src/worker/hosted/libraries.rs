@@ -86,9 +86,9 @@ fn find_library(lang: Lang) -> Result<PathBuf> {
     libraries.max().map(|(_, path)| path).ok_or_else(|| {
         anyhow!(localize!(
             lang,
-            "an answer in Rust is compiled against libanswers-….rlib, which cargo leaves in {}, and it is not \
-             there: build the course again with cargo",
-            "用 Rust 写的答案要与 libanswers-….rlib 一起编译；cargo 会把它放在 {}，但那里没有：请用 cargo \
+            "Rust submissions are compiled against libanswers-….rlib, which should be in {}: \
+             rebuild the course with cargo",
+            "用 Rust 写的答案要与 libanswers-….rlib 一起编译；它应在 {} 中，但没有找到：请用 cargo \
              重新构建课程";
             folders[0].display()
         ))

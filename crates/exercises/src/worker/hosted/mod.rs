@@ -41,7 +41,10 @@ pub fn run(
 ) -> Result<Verdict> {
     let (step, size) = (Step::Compile, Vec::new());
     send(&job.token, Message::Progress { step, size });
-    let folder = job.scratch.as_ref().context("no folder for the program")?;
+    let folder = job
+        .scratch
+        .as_ref()
+        .context("cannot create a folder for the program")?;
     let failed = |step, message| {
         let mut verdict = Verdict::new(job.seed);
         verdict.failure = Some(Failure::at_step(step, message));

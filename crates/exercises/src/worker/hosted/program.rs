@@ -77,7 +77,7 @@ impl Program {
         };
         let mut child = spawn().with_context(|| {
             job.lang
-                .pick("the answer does not start", "答案无法启动")
+                .pick("the submission cannot be started", "答案无法启动")
                 .to_owned()
         })?;
         let stdin = child.stdin.take();
@@ -126,17 +126,17 @@ impl Program {
             None => return Err(invalid_reply().into()),
             Some(reply) => match reply.outcome {
                 Outcome::Data(data) => data,
-                Outcome::Error(why) => {
+                Outcome::Error(error) => {
                     let message = |lang: Lang| {
-                        let hint = match why.contains("NotReady") {
+                        let hint = match error.contains("NotReady") {
                             true => lang.pick(
-                                " The GPU has not come that far yet: wait for the event or the stream first \
-                                 (`synchronize`).",
+                                " The GPU has not reached it yet: wait for the event or the stream \
+                                 first (`synchronize`).",
                                 "GPU 还没有执行到那里：请先等待该事件或流（`synchronize`）。",
                             ),
                             false => "",
                         };
-                        localize!(lang, "It does not run: {}.{}", "运行失败：{}。{}"; why, hint)
+                        localize!(lang, "It failed to run: {}.{}", "运行失败：{}。{}"; error, hint)
                     };
                     return Err(NoReply(Text::from_fn(message)).into());
                 }
@@ -237,9 +237,10 @@ fn invalid_reply() -> NoReply {
     NoReply(Text::from_fn(|lang| {
         localize!(
             lang,
-            "What came back from your answer is not what its functions return. Lines that begin with `{}` are \
-             the course's own: print others.",
-            "从你的答案得到的内容不是其函数的返回值。以 `{}` 开头的行只供课程使用：请不要打印这样的行。";
+            "The replies are not what your functions return. Lines that begin with `{}` are \
+             reserved for the course: do not print them.",
+            "从你的答案收到的回复不是其函数的返回值。以 `{}` 开头的行只供课程使用：\
+             请不要打印这样的行。";
             REPLY.trim_end()
         )
     }))
@@ -249,9 +250,9 @@ fn extra_reply() -> NoReply {
     NoReply(Text::from_fn(|lang| {
         localize!(
             lang,
-            "More came back from your answer than was asked. Lines that begin with `{}` are the course's own: \
-             print others.",
-            "从你的答案得到的内容多于所询问的内容。以 `{}` 开头的行只供课程使用：请不要打印这样的行。";
+            "Your submission sent more replies than requested. Lines that begin with `{}` are \
+             reserved for the course: do not print them.",
+            "你的答案发送的回复多于请求。以 `{}` 开头的行只供课程使用：请不要打印这样的行。";
             REPLY.trim_end()
         )
     }))

@@ -27,7 +27,8 @@ pub fn foreign_inputs(list: &Path) -> Result<Option<Text>> {
         return Ok(Some(Text::from_fn(|lang| {
             localize!(
                 lang,
-                "It reads `{}` from the environment while it is compiled: take out `env!` and `option_env!`.",
+                "It reads the environment variable `{}` at compile time: remove `env!` and \
+                 `option_env!`.",
                 "它在编译时读取了环境变量 `{}`：请去掉 `env!` 和 `option_env!`。";
                 name
             )
@@ -47,10 +48,10 @@ fn one_file(which: &str) -> Text {
     Text::from_fn(|lang| {
         localize!(
             lang,
-            "An answer is one file, and this one takes in another{}: take out `mod …;`, `#[path]`, `include!`, \
-             `include_str!` and `include_bytes!`.",
-            "答案只有一个文件，而这个答案引入了另一个文件{}：请去掉 `mod …;`、`#[path]`、`include!`、`include_str!` \
-             和 `include_bytes!`。";
+            "A submission is a single file, but this one includes another{}: remove `mod …;`, \
+             `#[path]`, `include!`, `include_str!` and `include_bytes!`.",
+            "答案只能是一个文件，而这个答案包含了另一个文件{}：请去掉 `mod …;`、`#[path]`、\
+             `include!`、`include_str!` 和 `include_bytes!`。";
             which
         )
     })
@@ -77,9 +78,9 @@ mod tests {
             files.join(" "),
             rules.collect::<String>()
         );
-        fs::write(&path, all).expect("written");
+        fs::write(&path, all).expect("the file can be written");
         foreign_inputs(&path)
-            .expect("read")
+            .expect("the file can be read")
             .map(|message| message.en)
     }
 
@@ -91,7 +92,7 @@ mod tests {
     #[test]
     fn foreign_files_are_named() {
         for (file, path) in [("/etc/passwd", "/etc/passwd"), ("/a\\ b.rs", "/a b.rs")] {
-            let message = verdict(&["main.rs", "student.rs", file], "").expect("refused");
+            let message = verdict(&["main.rs", "student.rs", file], "").expect("an error");
             assert!(message.contains(&format!("`{path}`")), "{message}");
         }
         assert!(verdict(&["main.rs", "student.rs", "../student.rs"], "").is_some());
@@ -99,7 +100,7 @@ mod tests {
 
     #[test]
     fn environment_variables_are_named() {
-        let message = verdict(&SOURCES, "\n# env-dep:HOME=/home/ann\n").expect("refused");
+        let message = verdict(&SOURCES, "\n# env-dep:HOME=/home/ann\n").expect("an error");
         assert!(
             message.contains("`HOME`") && !message.contains("ann"),
             "{message}"
@@ -111,7 +112,7 @@ mod tests {
     fn unreadable_files_are_not_named() {
         let message =
             "error: couldn't read `/root/x`: Permission denied (os error 13)\n --> a.rs:1:1";
-        let message = unreadable_input(message).expect("refused").en;
+        let message = unreadable_input(message).expect("an error").en;
         assert!(!message.contains("/root"), "{message}");
         assert!(unreadable_input("error[E0583]: file not found for module `x`").is_some());
         assert_eq!(unreadable_input("error[E0308]: mismatched types"), None);

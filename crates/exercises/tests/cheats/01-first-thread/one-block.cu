@@ -1,6 +1,6 @@
 // Rejected at: time
-// Says: A GPU is fast where many threads work at the same time
-// The first block does all of the work, as many sectors as the answer, and the others none.
+// Says: A GPU is fast if many threads work concurrently
+// The first block does all of the work, with as few sectors as the solution; the others do nothing.
 #include "cuda_device.h"
 
 extern "C" __global__ void axpy(float a, const float *x, float *y, unsigned int n) {

@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: 148 656 of the 148 669 elements of `y` are wrong
-// Right up to 5000 elements and at 100 000, which the tests are known to be; at no other size.
+// Correct up to 5000 elements and at 100 000, the known test sizes, and at no other size.
 #include "cuda_device.h"
 
 extern "C" __global__ void axpy(float a, const float *x, float *y, unsigned int n) {

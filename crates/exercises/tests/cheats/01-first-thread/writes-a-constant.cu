@@ -1,6 +1,6 @@
 // Rejected at: launch
 // Says: a store or an atomic through a pointer to a `__constant__` variable
-// Writes to constant memory through an ordinary address, which no GPU lets a kernel do.
+// Writes to constant memory through a generic address, which no GPU allows.
 #include "cuda_device.h"
 
 __constant__ int numbers[4] = {1, 2, 3, 4};

@@ -1,6 +1,6 @@
 // Rejected at: launch
 // Says: a pointer that was never set
-// Writes through a null pointer. An optimising compiler takes it that this never happens.
+// Writes through a null pointer. An optimizing compiler assumes that this never happens.
 #include "cuda_device.h"
 
 extern "C" __global__ void fade(float *samples, float gain, int count) {

@@ -1,6 +1,6 @@
 // Rejected at: launch
-// Says: threads past the end that no `if (i < n)` keeps out
-// Reads before it asks whether it may. An optimising compiler moves the read behind the question.
+// Says: no `if (i < n)` that excludes threads past the end
+// Reads before the bounds check. An optimizing compiler moves the read after the check.
 #include "cuda_device.h"
 
 extern "C" __global__ void fade(float *samples, float gain, int count) {

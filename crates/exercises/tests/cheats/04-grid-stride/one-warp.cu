@@ -1,6 +1,6 @@
 // Rejected at: time
-// Says: A GPU is fast where many threads work at the same time
-// One warp of the 32 there are does everything.
+// Says: A GPU is fast if many threads work concurrently
+// One of 32 warps does all of the work.
 #include "cuda_device.h"
 
 extern "C" __global__ void squares(const float *in, float *out, int count) {

@@ -1,6 +1,6 @@
 // Rejected at: time
-// Says: A GPU is fast where many threads work at the same time
-// The first block does everything, and the others ask for the time as long, to look busy.
+// Says: A GPU is fast if many threads work concurrently
+// The first block does all of the work; the others poll the clock meanwhile to look busy.
 #include "cuda_device.h"
 
 extern "C" __global__ void squares(const float *in, float *out, int count) {

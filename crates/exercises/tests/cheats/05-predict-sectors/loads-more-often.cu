@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: `neighbours`: you said 32, which is not right.
-// `neighbours` loads eight times, so that its sectors fit the prediction.
+// Says: `neighbours`: you predicted 32, which is wrong.
+// `neighbours` loads eight times, so that its sectors match the prediction.
 #include "cuda_device.h"
 
 __constant__ unsigned int predicted[6] = {32, 4, 5, 12, 32, 1};

@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: For each particle: how many of its 8 fields lie in `memory` after `fill`, unchanged and
-// `fill`, whose loads nobody counts, computes the energies; `energies` copies them.
+// Says: For each particle: the number of its 8 fields that are in `memory` after `fill`, unchanged and
+// `fill`, whose loads are not counted, computes the energies; `energies` copies them.
 #include "cuda_device.h"
 
 extern "C" __global__ void fill(const float *records, float *memory, int count) {

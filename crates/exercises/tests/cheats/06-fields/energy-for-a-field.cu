@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: For each particle: how many of its 8 fields lie in `memory` after `fill`, unchanged and
-// `fill` puts the energy where the charge belongs, which `energies` does not need.
+// Says: For each particle: the number of its 8 fields that are in `memory` after `fill`, unchanged and
+// `fill` stores the energy in place of the charge, which `energies` does not need.
 #include "cuda_device.h"
 
 extern "C" __global__ void fill(const float *records, float *memory, int count) {

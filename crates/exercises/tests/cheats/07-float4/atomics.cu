@@ -1,6 +1,6 @@
 // Rejected at: counters
-// Says: global load sectors: 0, asked: from 12 501 to 13 300
-// Loads and stores one sample at a time, by atomics, which are no loads and no stores.
+// Says: global load sectors: 0, required: from 12 501 to 13 300
+// Loads and stores one sample at a time with atomics, which are not counted as loads and stores.
 #include "cuda_device.h"
 
 __device__ __forceinline__ float load(const float *p) {

@@ -1,6 +1,6 @@
 // Rejected at: counters
-// Says: global load sectors: 0, asked: exactly 32 768
-// Strips stay as they were, and elements are read by atomics, which are no loads.
+// Says: global load sectors: 0, required: exactly 32 768
+// The strips are unchanged, but elements are read with atomics, which are not counted as loads.
 #include "cuda_device.h"
 
 #define STRIP 32

@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: too much by the number of values that equal what they are compared with: 3 here.
-// Counts the values that are equal to the threshold as well.
+// Says: too large by the number of values that equal the value they are compared with: 3 here.
+// Also counts the values that equal the threshold.
 #include "cuda_device.h"
 
 __device__ unsigned int above;

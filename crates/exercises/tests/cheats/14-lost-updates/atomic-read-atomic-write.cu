@@ -1,6 +1,6 @@
 // Rejected at: right, checks
-// Says: A race: two threads write to one place, and either may be last
-// Each half of the update is atomic, and the update is not: another thread comes in between.
+// Says: A data race: two threads write to one location in an undefined order
+// Each half of the update is atomic, but the update is not: another thread can update in between.
 #include "cuda_device.h"
 
 __device__ unsigned int above;

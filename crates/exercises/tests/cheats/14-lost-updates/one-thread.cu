@@ -1,6 +1,6 @@
 // Rejected at: counters
-// Says: global atomic requests + global reduction requests: 0, asked: from 1 to 3 125
-// One thread counts them all.
+// Says: global atomic requests + global reduction requests: 0, required: from 1 to 3 125
+// One thread counts all values.
 #include "cuda_device.h"
 
 __device__ unsigned int above;

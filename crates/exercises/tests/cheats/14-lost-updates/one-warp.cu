@@ -1,6 +1,6 @@
 // Rejected at: time
-// Says: A GPU is fast where many threads work at the same time
-// One warp counts them all, side by side, with a single atomic addition a thread.
+// Says: A GPU is fast if many threads work concurrently
+// One warp counts all values, with coalesced loads and a single atomic addition per thread.
 #include "cuda_device.h"
 
 __device__ unsigned int above;

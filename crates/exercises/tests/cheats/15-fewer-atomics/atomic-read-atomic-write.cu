@@ -1,6 +1,6 @@
 // Rejected at: right, checks, counters
-// Says: A race: blocks use the same device memory, and one writes
-// Each half of the update is atomic, and the update is not.
+// Says: A data race: blocks access the same device memory, and one writes
+// Each half of the update is atomic, but the update is not.
 #include "cuda_device.h"
 
 __device__ unsigned int total;

@@ -1,6 +1,6 @@
 // Rejected at: checks
-// Says: A barrier that not all threads of the block reach: some have ended
-// Threads without a number are gone when the others come to a barrier.
+// Says: A barrier that not all threads of the block reach: some have exited
+// Threads without a number exit before the others reach a barrier.
 #include "cuda_device.h"
 
 __device__ unsigned int total;

@@ -1,5 +1,5 @@
 // Rejected at: right, checks
-// Says: A race: blocks use the same device memory, and one writes
+// Says: A data race: blocks access the same device memory, and one writes
 // A fence orders accesses; it does not make an update atomic.
 #include "cuda_device.h"
 

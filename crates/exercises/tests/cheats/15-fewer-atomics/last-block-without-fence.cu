@@ -1,6 +1,6 @@
 // Rejected at: checks, right
-// Says: A race: blocks use the same device memory, and one writes
-// The last block to come adds up what all blocks left, and nobody saw to it that it is there by then.
+// Says: A data race: blocks access the same device memory, and one writes
+// The last block sums the partial sums of all blocks, but no fence makes them visible.
 #include "cuda_device.h"
 
 __device__ unsigned int total;

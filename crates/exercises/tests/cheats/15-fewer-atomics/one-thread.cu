@@ -1,6 +1,6 @@
 // Rejected at: counters
-// Says: global atomic requests + global reduction requests: 0, asked: from 1 to 391
-// One thread adds up everything, and needs no atomic for it.
+// Says: global atomic requests + global reduction requests: 0, required: from 1 to 391
+// One thread sums all numbers and needs no atomic operation.
 #include "cuda_device.h"
 
 __device__ unsigned int total;

@@ -1,6 +1,6 @@
 // Rejected at: right, checks
-// Says: A race: blocks use the same device memory, and one writes
-// Blocks add to one variable, and not atomically.
+// Says: A data race: blocks access the same device memory, and one writes
+// Blocks add to one variable without atomic operations.
 #include "cuda_device.h"
 
 __device__ unsigned int total;

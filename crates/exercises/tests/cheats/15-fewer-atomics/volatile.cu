@@ -1,6 +1,6 @@
 // Rejected at: right, checks
-// Says: A race: blocks use the same device memory, and one writes
-// Volatile is read and written each time; it is not atomic.
+// Says: A data race: blocks access the same device memory, and one writes
+// A volatile variable is read and written each time, but not atomically.
 #include "cuda_device.h"
 
 __device__ unsigned int total;

@@ -1,6 +1,6 @@
 // Rejected at: checks, right
-// Says: A race: a write over what another thread may not have read yet
-// The second barrier is there in the first launches of a process, and in no other.
+// Says: A data race: a write to data that another thread may not have read yet
+// The second barrier is only in the first launches of a process.
 #include "cuda_device.h"
 
 #define BLOCK 256

@@ -1,6 +1,6 @@
 // Rejected at: checks
-// Says: A race: a write over what another thread may not have read yet
-// The second barrier is left out where nothing is counted, above the size that is graded.
+// Says: A data race: a write to data that another thread may not have read yet
+// The second barrier is missing above the graded size, where nothing is counted.
 #include "cuda_device.h"
 
 #define BLOCK 256

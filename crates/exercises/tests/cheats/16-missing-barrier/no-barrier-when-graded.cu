@@ -1,6 +1,6 @@
 // Rejected at: checks, right
-// Says: A race: a write over what another thread may not have read yet
-// The second barrier is left out at the size that is graded.
+// Says: A data race: a write to data that another thread may not have read yet
+// The second barrier is missing at the graded size.
 #include "cuda_device.h"
 
 #define BLOCK 256

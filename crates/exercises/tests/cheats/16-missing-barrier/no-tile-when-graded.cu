@@ -1,6 +1,6 @@
 // Rejected at: counters
-// Says: global load requests: 800, asked: at most 288
-// Without the tile at the size that is graded.
+// Says: global load requests: 800, required: at most 288
+// The tile is not used at the graded size.
 #include "cuda_device.h"
 
 #define BLOCK 256

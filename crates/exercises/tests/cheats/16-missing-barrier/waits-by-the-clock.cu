@@ -1,6 +1,6 @@
 // Rejected at: checks, right
-// Says: A race: a read of what another thread may not have written yet
-// No barrier at all: each thread lets some time pass.
+// Says: A data race: a read of data that another thread may not have written yet
+// No barrier: each thread waits for some clock cycles.
 #include "cuda_device.h"
 
 #define BLOCK 256

@@ -1,6 +1,6 @@
 // Rejected at: counters
-// Says: global load sectors: 0, asked: from 12 288 to 15 360
-// No tiles: elements are read by atomics, which are no loads.
+// Says: global load sectors: 0, required: from 12 288 to 15 360
+// No tiles: elements are read with atomics, which are not counted as loads.
 #include "cuda_device.h"
 
 __device__ __forceinline__ float load(const float *p) {

@@ -1,6 +1,6 @@
 // Rejected at: counters
-// Says: global load sectors: 30 720, asked: from 12 288 to 15 360
-// As few requests as can be; but neighbouring threads read elements of A that are a row apart.
+// Says: global load sectors: 30 720, required: from 12 288 to 15 360
+// As few requests as possible, but neighbouring threads read elements of A that are a row apart.
 #include "cuda_device.h"
 
 #define TILE 16

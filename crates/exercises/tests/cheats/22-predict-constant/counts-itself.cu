@@ -1,7 +1,7 @@
 // Rejected at: right
-// Says: `by_block`: you said 0, which is not right.
-// Nothing is predicted: each kernel counts the addresses of its first warp and writes the number where
-// the prediction belongs.
+// Says: `by_block`: you predicted 0, which is wrong.
+// Instead of predictions, each kernel counts the addresses of its first warp and stores the number in
+// place of the prediction.
 #include "cuda_device.h"
 
 __device__ unsigned int predicted[4];

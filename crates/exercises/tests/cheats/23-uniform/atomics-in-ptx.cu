@@ -1,6 +1,6 @@
 // Rejected at: launch, compile
 // Says: a store or an atomic through a pointer to a `__constant__` variable
-// The same in PTX, which the compiler does not look at.
+// As atomics.cu, but in PTX, which the compiler does not analyse.
 #include "cuda_device.h"
 
 #define BLOCK 128

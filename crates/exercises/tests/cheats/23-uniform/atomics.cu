@@ -1,6 +1,6 @@
 // Rejected at: launch, compile
-// Says: finds no instruction for it that a GPU has
-// Reads weights and numbers by atomics. Constant memory has none on any GPU.
+// Says: found no GPU instruction for it
+// Reads weights and numbers with atomics. No GPU supports atomics on constant memory.
 #include "cuda_device.h"
 
 #define BLOCK 128

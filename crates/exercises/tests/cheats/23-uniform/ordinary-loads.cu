@@ -1,6 +1,6 @@
 // Rejected at: counters, launch
-// Says: global load requests: 8 064, asked: at most 4 096
-// Reads the weights through ordinary addresses, so that they are no constant requests.
+// Says: global load requests: 8 064, required: at most 4 096
+// Reads the weights through generic addresses, so that no constant requests are counted.
 #include "cuda_device.h"
 
 #define BLOCK 128

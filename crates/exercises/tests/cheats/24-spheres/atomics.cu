@@ -1,6 +1,6 @@
 // Rejected at: counters
 // Says: the variable `constant_spheres` is not in constant memory
-// Reads the spheres from global memory by atomics, which are no loads.
+// Reads the spheres from global memory with atomics, which are not counted as loads.
 #include "cuda_device.h"
 
 struct Sphere {

@@ -1,6 +1,6 @@
 // Rejected at: checks, right, counters
-// Says: A race: two threads write to one place, and either may be last
-// A thread writes to another warp's result before that warp does, or after it: nobody knows.
+// Says: A data race: two threads write to one location in an undefined order
+// A thread writes another warp's result in an undefined order relative to that warp.
 #include "cuda_device.h"
 
 #define BLOCK 128

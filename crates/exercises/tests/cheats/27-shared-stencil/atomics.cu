@@ -1,6 +1,6 @@
 // Rejected at: counters
-// Says: global load sectors: 0, asked: from 4 096 to 10 240
-// No tile: pixels are read by atomics, which are no loads.
+// Says: global load sectors: 0, required: from 4 096 to 10 240
+// No tile: pixels are read with atomics, which are not counted as loads.
 #include "cuda_device.h"
 
 __device__ __forceinline__ float load(const float *p) {

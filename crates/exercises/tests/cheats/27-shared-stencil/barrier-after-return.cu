@@ -1,6 +1,6 @@
 // Rejected at: checks
-// Says: A barrier that not all threads of the block reach: some have ended
-// Threads without a pixel have loaded their share, and are gone when the others come to the barrier.
+// Says: A barrier that not all threads of the block reach: some have exited
+// Threads without a pixel load their part of the tile but exit before the barrier.
 #include "cuda_device.h"
 
 #define WIDE 32

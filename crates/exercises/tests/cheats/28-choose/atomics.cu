@@ -1,6 +1,6 @@
 // Rejected at: counters
-// Says: global load sectors: 1 024, asked: from 1 056 to 2 048
-// Looks entries up in global memory by atomics, which are no loads.
+// Says: global load sectors: 1 024, required: from 1 056 to 2 048
+// Reads table entries from global memory with atomics, which are not counted as loads.
 #include "cuda_device.h"
 
 __constant__ unsigned int weights[4];

@@ -1,6 +1,6 @@
 // Rejected at: checks
-// Says: A barrier that not all threads of the block reach: some have ended
-// Threads without a pixel have copied their entry, and are gone when the others come to the barrier.
+// Says: A barrier that not all threads of the block reach: some have exited
+// Threads without a pixel copy their entry but exit before the barrier.
 #include "cuda_device.h"
 
 __constant__ unsigned int weights[4];

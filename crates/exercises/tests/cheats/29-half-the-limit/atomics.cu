@@ -1,6 +1,6 @@
 // Rejected at: counters, launch
 // Says: share of the limit
-// A stretch of its own for each thread as before, read by atomics.
+// Each thread has its own contiguous range as before, but reads it with atomics.
 #include "cuda_device.h"
 
 #define BLOCK 256

@@ -1,5 +1,5 @@
 // Rejected at: launch
-// Says: The variable `blocks` has 28 bytes, and should have 24
+// Says: The variable `blocks` has 28 bytes instead of 24
 #include "cuda_device.h"
 
 // What a block of each kernel takes:

@@ -1,5 +1,5 @@
 // Rejected at: launch
-// Says: The variable `microseconds` has 48 bytes, and should have 24
+// Says: The variable `microseconds` has 48 bytes instead of 24
 #include "cuda_device.h"
 
 // 0  y[i] = a * x[i] + y[i], for 100 million i

@@ -1,4 +1,4 @@
-// A loop over the grid gives each thread its element, and works for any number of blocks.
+// A grid-stride loop works for any number of blocks.
 #include "cuda_device.h"
 
 extern "C" __global__ void axpy(float a, const float *x, float *y, unsigned int n) {

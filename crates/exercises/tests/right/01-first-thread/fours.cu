@@ -1,4 +1,4 @@
-// A quarter of the threads do four neighbours each, at once; the sectors are the same.
+// A quarter of the threads process four neighbours each; the sectors are the same.
 #include "cuda_device.h"
 
 extern "C" __global__ void __launch_bounds__(128) axpy(float a, const float *x, float *y,

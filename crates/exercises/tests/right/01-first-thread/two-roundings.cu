@@ -1,4 +1,4 @@
-// The product is rounded before it is added: as right as a fused multiply-add, which rounds once.
+// The product is rounded before the addition: as correct as a fused multiply-add, which rounds once.
 #include "cuda_device.h"
 
 extern "C" __global__ void axpy(float a, const float *x, float *y, unsigned int n) {

@@ -1,4 +1,4 @@
-﻿// The file begins with a byte-order mark, as some editors write it. 中文。
+﻿// The file starts with a byte order mark, which some editors write. 中文。
 #include "cuda_device.h"
 
 extern "C" __global__ void fade(float *samples, float gain, int count) {

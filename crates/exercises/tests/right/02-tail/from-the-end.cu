@@ -1,4 +1,4 @@
-// Threads count from the last sample, so that those of the first block may be without one.
+// Threads count from the last sample, so threads of the first block may have no sample.
 #include "cuda_device.h"
 
 __device__ int sample_of(int count) {

@@ -1,4 +1,4 @@
-// Threads without a sample leave at once.
+// Threads without a sample return immediately.
 #include "cuda_device.h"
 
 extern "C" __global__ void fade(float *samples, float gain, int count) {

@@ -1,4 +1,4 @@
-// From the last element to the first: neighbours are neighbours all the same.
+// Processes elements in reverse; the accesses are still coalesced.
 #include "cuda_device.h"
 
 extern "C" __global__ void squares(const float *in, float *out, int count) {

@@ -1,4 +1,4 @@
-// The grid goes on by four elements a thread; what is left over is done one by one.
+// A grid-stride loop over four elements per thread; the remainder is processed one by one.
 #include "cuda_device.h"
 
 __device__ float4 squared(float4 x) {

@@ -1,4 +1,4 @@
-// The four fields that are needed lie together, four floats that one load brings.
+// The four fields that are needed are adjacent, so one load reads all four floats.
 #include "cuda_device.h"
 
 extern "C" __global__ void fill(const float *records, float *memory, int count) {

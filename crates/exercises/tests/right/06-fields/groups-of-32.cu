@@ -1,4 +1,4 @@
-// Arrays of 32 for each field, one group of particles after the other: an array of structures of arrays.
+// Arrays of 32 for each field, one per group of particles: an array of structures of arrays.
 #include "cuda_device.h"
 
 enum Field { X, Y, Z, VX, VY, VZ, MASS, CHARGE };

@@ -1,4 +1,4 @@
-// Sixteen bytes at once, by the instructions themselves.
+// Loads and stores sixteen bytes with PTX instructions.
 #include "cuda_device.h"
 
 __device__ float clip(float x, float level) { return fminf(fmaxf(x, -level), level); }

@@ -1,4 +1,4 @@
-// A block fetches its floats side by side, and makes pixels of them in shared memory.
+// A block loads its floats coalesced and assembles the pixels in shared memory.
 #include "cuda_device.h"
 
 extern "C" __global__ void to_grey(const float *image, size_t pitch, float *grey, int width,

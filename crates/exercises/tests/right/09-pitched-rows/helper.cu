@@ -1,4 +1,4 @@
-// One function finds an element of either buffer.
+// One function addresses elements of both buffers.
 #include "cuda_device.h"
 
 template <typename T> __device__ T &at(T *start, size_t pitch, int x, int y) {

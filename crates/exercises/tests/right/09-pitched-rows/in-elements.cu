@@ -1,4 +1,4 @@
-// A pitch is a multiple of four here, so that it may be counted in floats.
+// A pitch is a multiple of four bytes here, so it may be counted in floats.
 #include "cuda_device.h"
 
 extern "C" __global__ void cut(const float *picture, size_t picture_pitch, float *part,

@@ -1,4 +1,4 @@
-// Rows of all slices are numbered through.
+// Numbers the rows of all slices consecutively.
 #include "cuda_device.h"
 
 struct Volume {

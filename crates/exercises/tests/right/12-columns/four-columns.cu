@@ -1,4 +1,4 @@
-// Four columns a thread. The last threads of a row read its padding as well, and use nothing of it.
+// Four columns per thread. The last threads of a row also read its padding but do not use it.
 #include "cuda_device.h"
 
 #define STRIP 32

@@ -1,4 +1,4 @@
-// With its name unchanged by `extern "C"`, as the name on the host side is looked for.
+// Declared in `extern "C"`, so that its name is not mangled.
 #include "cuda_device.h"
 
 struct Settings {

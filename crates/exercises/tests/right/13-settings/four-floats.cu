@@ -1,4 +1,4 @@
-// The settings as four floats, and four samples a thread.
+// The settings are four floats, and each thread processes four samples.
 #include "cuda_device.h"
 
 extern "C" { __constant__ float4 settings; }

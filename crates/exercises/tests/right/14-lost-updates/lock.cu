@@ -1,4 +1,4 @@
-// A lock that a thread tries until it has it: slow, and right.
+// A spin lock: slow but correct.
 #include "cuda_device.h"
 
 __device__ unsigned int above;

@@ -1,4 +1,4 @@
-// Half of a block adds the other half, and so on.
+// Half of a block adds the values of the other half, repeatedly.
 #include "cuda_device.h"
 
 __device__ unsigned int total;

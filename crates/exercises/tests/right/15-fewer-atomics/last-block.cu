@@ -1,5 +1,5 @@
-// The last block to come adds up what all blocks left, behind a fence: an atomic a block, which counts
-// them.
+// The last block sums the partial sums of all blocks after a fence: one atomic per block counts the
+// finished blocks.
 #include "cuda_device.h"
 
 __device__ unsigned int total;

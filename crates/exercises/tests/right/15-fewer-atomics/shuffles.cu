@@ -1,4 +1,4 @@
-// Warps add up by shuffles, and the first warp adds what came of them.
+// Warps sum with shuffles, and the first warp sums their results.
 #include "cuda_device.h"
 
 __device__ unsigned int total;

@@ -1,4 +1,4 @@
-// The barrier is at the beginning of a round instead of its end.
+// The barrier is at the start of an iteration instead of its end.
 #include "cuda_device.h"
 
 #define BLOCK 256

@@ -1,4 +1,4 @@
-// All threads take two elements of the tile, also those that have nothing to write and use neither.
+// All threads read two elements of the tile, even those that have nothing to write.
 #include "cuda_device.h"
 
 #define BLOCK 256

@@ -1,4 +1,4 @@
-// Two tiles by turns: who writes the next one has passed the barrier behind which all were done with it.
+// Two alternating tiles: the barrier after the use of a tile precedes the write of the next one.
 #include "cuda_device.h"
 
 #define BLOCK 256

@@ -1,4 +1,4 @@
-// Tiles of 16 by 32: half as many barriers, and the same loads.
+// Tiles of 16 by 32: half as many barriers and the same loads.
 #include "cuda_device.h"
 
 #define TILE 16

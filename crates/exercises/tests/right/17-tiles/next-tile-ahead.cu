@@ -1,4 +1,4 @@
-// The next tiles are fetched into registers while these are multiplied; `As` is the other way round.
+// Loads the next tiles into registers while multiplying the current ones; `As` is transposed.
 #include "cuda_device.h"
 
 #define TILE 16

@@ -1,4 +1,4 @@
-// Past the edge a tile has zeros, chosen after a load from a place that is always inside.
+// Past the edge a tile contains zeros, selected after a load from a clamped address.
 #include "cuda_device.h"
 
 #define TILE 16

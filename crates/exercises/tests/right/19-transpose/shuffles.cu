@@ -1,4 +1,4 @@
-// One warp has a tile in registers and turns it round by shuffles; shared memory is not needed.
+// One warp transposes a tile in registers with shuffles; shared memory is not needed.
 #include "cuda_device.h"
 
 #define TILE 32

@@ -1,4 +1,4 @@
-// One warp has a tile in registers and turns it round by shuffles: where no tile is, no bank conflicts.
+// One warp transposes a tile in registers with shuffles: without a tile there are no bank conflicts.
 #include "cuda_device.h"
 
 #define TILE 32

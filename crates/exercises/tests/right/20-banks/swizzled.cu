@@ -1,4 +1,4 @@
-// Rows of 32 words, whose words change places by the number of the row.
+// Rows of 32 words, permuted by XOR with the row number.
 #include "cuda_device.h"
 
 #define TILE 32

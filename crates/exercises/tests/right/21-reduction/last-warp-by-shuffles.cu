@@ -1,4 +1,4 @@
-// Halves in shared memory down to a warp, and shuffles from there.
+// Halves in shared memory down to one warp, then shuffles.
 #include "cuda_device.h"
 
 extern "C" __global__ void block_sums(const float *in, float *sums, int n) {

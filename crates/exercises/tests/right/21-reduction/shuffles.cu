@@ -1,4 +1,4 @@
-// Warps add up by shuffles, and the first one adds what came of them.
+// Warps sum with shuffles, and the first warp sums their results.
 #include "cuda_device.h"
 
 __device__ float warp_sum(float x) {

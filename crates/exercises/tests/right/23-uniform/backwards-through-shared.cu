@@ -1,4 +1,4 @@
-// The block's numbers are in shared memory, and the weights are gone through from the last.
+// The block's numbers are in shared memory, and the weights are used in reverse order.
 #include "cuda_device.h"
 
 #define BLOCK 128

@@ -1,4 +1,4 @@
-// The loop is unrolled, so that the compiler knows each weight's address.
+// The loop is unrolled, so the compiler knows the address of each weight.
 #include "cuda_device.h"
 
 #define TAPS 32

@@ -1,4 +1,4 @@
-// Each sphere is copied from constant memory as a whole.
+// Copies each whole sphere from constant memory.
 #include "cuda_device.h"
 
 struct Sphere {

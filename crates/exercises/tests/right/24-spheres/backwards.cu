@@ -1,4 +1,4 @@
-// From the last sphere to the first, through a function that asks each.
+// Tests the spheres from last to first with a function.
 #include "cuda_device.h"
 
 struct Sphere {
@@ -19,7 +19,7 @@ extern "C" __global__ void draw(const Sphere *unused, int count, float *image, i
         float nearest = -1e10f, seen = 0.0f;
         for (int i = count - 1; i >= 0; i--) {
             float z = height_of(constant_spheres[i], x, y);
-            // Of two that are as near the one that comes first counts.
+            // Of two equally near spheres, the first one counts.
             if (z >= nearest && z > -1e10f) {
                 nearest = z;
                 seen = constant_spheres[i].brightness;

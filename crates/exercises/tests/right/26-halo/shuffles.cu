@@ -1,5 +1,5 @@
-// A warp has its points and its halo in registers, and hands them round by shuffles: eight requests a
-// block, and no tile.
+// A warp keeps its points and halo in registers and exchanges them with shuffles: eight requests per
+// block and no tile.
 #include "cuda_device.h"
 
 #define BLOCK 128

@@ -1,4 +1,4 @@
-// Each thread fetches its own pixel; those at the border fetch the halo as well.
+// Each thread loads its own pixel; those at the border load the halo too.
 #include "cuda_device.h"
 
 #define WIDE 32

@@ -1,4 +1,4 @@
-// The bytes are those of a uchar4, and each weight is used by itself.
+// Uses the bytes of a uchar4, and each weight separately.
 #include "cuda_device.h"
 
 __constant__ unsigned int weights[4];

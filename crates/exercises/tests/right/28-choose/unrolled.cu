@@ -1,4 +1,4 @@
-// The loop over the bytes is unrolled, and the table is fetched in a loop.
+// The loop over the bytes is unrolled, and the table is loaded in a loop.
 #include "cuda_device.h"
 
 extern "C" { __constant__ unsigned int weights[4]; }

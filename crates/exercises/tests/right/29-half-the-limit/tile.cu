@@ -1,4 +1,4 @@
-// The block fetches all its numbers into shared memory, and adds up from there.
+// The block loads all its numbers into shared memory and sums from there.
 #include "cuda_device.h"
 
 #define BLOCK 256

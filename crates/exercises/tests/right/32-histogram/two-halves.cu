@@ -1,7 +1,7 @@
 #include "cuda_device.h"
 
 extern "C" __global__ void histogram(const unsigned char *values, unsigned int *counts, int n) {
-    // Two copies: even and odd warps do not wait for each other.
+    // Two copies: even and odd warps do not contend.
     __shared__ unsigned int own[2][256];
     own[0][threadIdx.x] = own[1][threadIdx.x] = 0;
     __syncthreads();

@@ -1,4 +1,4 @@
-// Greatest and sum in one go: the sum is scaled where a greater number comes.
+// Computes maximum and sum in one pass: the sum is rescaled when the maximum grows.
 #include "cuda_device.h"
 
 // Threads of a block.

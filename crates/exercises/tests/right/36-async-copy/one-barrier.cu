@@ -1,4 +1,4 @@
-// The copy ahead begins when all have used the tile whose place it takes.
+// The next copy starts after all threads have used the tile that it overwrites.
 #include "async_copy.h"
 
 // Numbers of a tile, and threads of a block.

@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: uses one place in device memory from different blocks
-// Number of blocks for number of threads: right only while both are alike.
+// Says: accesses one location of device memory from different blocks
+// Uses the number of blocks instead of threads: correct only if both are equal.
 
 #include "cuda_device.h"
 

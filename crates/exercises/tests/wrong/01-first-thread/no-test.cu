@@ -1,6 +1,6 @@
 // Rejected at: launch
-// Says: threads past the end that no `if (i < n)` keeps out
-// The threads to spare in the last block write past the end.
+// Says: no `if (i < n)` that excludes threads past the end
+// The surplus threads of the last block write past the end.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
 // Rejected at: counters
-// Says: global load sectors: 200 000, asked: from 25 000 to 31 250
-// One thread of each block does its block's work, element after element.
+// Says: global load sectors: 200 000, required: from 25 000 to 31 250
+// One thread of each block does the work of its block, element by element.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: changes a place in device memory that other threads change as well
-// Threads past the end all work on the last sample, which is turned down again and again.
+// Says: updates a location of device memory that other threads update too
+// Threads past the end all process the last sample, which is therefore scaled repeatedly.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
 // Rejected at: launch
-// Says: `<=` where `<` is meant
-// One thread too many: the samples are numbered from 0, and there is no sample `count`.
+// Says: `<=` instead of `<`
+// One thread too many: the samples are numbered from 0, so there is no sample `count`.
 
 #include "cuda_device.h"
 

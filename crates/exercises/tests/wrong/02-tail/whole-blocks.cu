@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: No thread has written [0]: it is what it was before the launch.
-// Only whole blocks work: nobody turns down the samples that are left over.
+// Says: No thread wrote [0]: it has the value from before the launch.
+// Only whole blocks work; the remaining samples are not processed.
 
 #include "cuda_device.h"
 

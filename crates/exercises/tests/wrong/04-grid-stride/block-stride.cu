@@ -1,7 +1,7 @@
 // Rejected at: checks
-// Says: A race: blocks use the same device memory, and one writes
-// Goes on by a block's threads in place of the grid's: all blocks do the same work over
-// again, and write the same elements.
+// Says: A data race: blocks access the same device memory, and one writes
+// The stride is the number of threads of a block instead of the grid: all blocks repeat the same
+// work and write the same elements.
 
 #include "cuda_device.h"
 

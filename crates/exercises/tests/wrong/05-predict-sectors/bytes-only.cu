@@ -1,7 +1,7 @@
 // Rejected at: right
-// Says: `one_further`: you said 4, which is not right.
-// Counts bytes only, and forgets where they start: 128 bytes from the middle of a sector
-// on lie in five.
+// Says: `one_further`: you predicted 4, which is wrong.
+// Counts only bytes and ignores the alignment: 128 bytes that start in the middle of a sector
+// cover five sectors.
 
 #include "cuda_device.h"
 

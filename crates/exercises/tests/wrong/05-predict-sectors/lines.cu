@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: `neighbours`: you said 1, which is not right.
-// Counts cache lines, of 128 bytes, in place of sectors.
+// Says: `neighbours`: you predicted 1, which is wrong.
+// Counts cache lines of 128 bytes instead of sectors.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: uses one place in device memory from different blocks
-// An array for each field, but as long as a warp: from 33 particles on the arrays overlap.
+// Says: accesses one location of device memory from different blocks
+// One array per field, but only as long as a warp: from 33 particles on the arrays overlap.
 
 #include "cuda_device.h"
 

@@ -1,7 +1,7 @@
 // Rejected at: launch
-// Says: threads past the end that no `if (i < n)` keeps out
-// Pads the records, which helps against bank conflicts in shared memory and not here;
-// and the memory has no room for it.
+// Says: no `if (i < n)` that excludes threads past the end
+// Pads the records, which reduces bank conflicts in shared memory but does not help here;
+// besides, the memory has no space for the padding.
 
 #include "cuda_device.h"
 

@@ -1,7 +1,7 @@
 // Rejected at: counters
-// Says: energies: global load sectors: 65 536, asked: exactly 8 192
-// Puts the fields that are used first in each record. They are neighbours of each other
-// now, but the threads of a warp still take a sector each.
+// Says: energies: global load sectors: 65 536, required: exactly 8 192
+// Moves the fields that are used to the start of each record. They are adjacent now, but each
+// thread of a warp still accesses a separate sector.
 
 #include "cuda_device.h"
 

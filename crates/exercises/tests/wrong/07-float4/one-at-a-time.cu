@@ -1,7 +1,7 @@
 // Rejected at: counters
-// Says: global load requests: 3 126, asked: at most 785
-// Neighbouring threads take neighbouring samples, which fetches each sector once; but there
-// are as many requests as before.
+// Says: global load requests: 3 126, required: at most 785
+// Neighbouring threads process neighbouring samples, which reads each sector once, but the
+// number of requests is unchanged.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
 // Rejected at: launch
-// Says: threads past the end that no `if (i < n)` keeps out
-// The last four samples are not always all there.
+// Says: no `if (i < n)` that excludes threads past the end
+// The last group may have fewer than four samples.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: 126 of the 135 elements of `grey` are wrong
-// Leaves the pitch out: rows are further apart than they are wide.
+// Ignores the pitch: rows are farther apart than they are wide.
 
 #include "cuda_device.h"
 

@@ -1,7 +1,7 @@
 // Rejected at: right
 // Says: 126 of the 135 elements of `grey` are wrong
-// Turns the pitch into pixels, as one may with floats. A pixel has 12 bytes, which 512 is no
-// multiple of: what is left over is lost, row after row.
+// Converts the pitch to pixels, as is possible with floats. A pixel has 12 bytes, and 512 is not a
+// multiple of 12: the remainder is lost in every row.
 
 #include "cuda_device.h"
 

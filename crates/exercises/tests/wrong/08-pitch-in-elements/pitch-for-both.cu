@@ -1,6 +1,6 @@
 // Rejected at: launch
-// Says: threads past the end that no `if (i < n)` keeps out
-// Takes the pitch for both pictures; the grey one has none.
+// Says: no `if (i < n)` that excludes threads past the end
+// Uses the pitch for both images, but the grey one has none.
 
 #include "cuda_device.h"
 

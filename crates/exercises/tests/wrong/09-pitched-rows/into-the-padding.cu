@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: behind the end of row 0 of `part` were overwritten
-// Takes the pitch for the width: what lies past a row's last element is padding.
+// Mistakes the pitch for the width and writes to the padding.
 
 #include "cuda_device.h"
 

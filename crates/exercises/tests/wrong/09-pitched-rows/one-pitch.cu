@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: The only element of `part` is wrong
-// Takes one pitch for both, as if the part were as wide as the picture.
+// Uses one pitch for both buffers, as if the part were as wide as the image.
 
 #include "cuda_device.h"
 

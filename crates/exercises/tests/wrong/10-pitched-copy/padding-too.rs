@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: What your copy takes
+// Says: The parameters of your copy
 // Copies the padding too, which the matrix on the host does not have.
 
 use answers::pitched_copy::{Copy2d, Part};

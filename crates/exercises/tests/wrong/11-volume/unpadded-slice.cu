@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: 15 of the 30 elements of `differences` are wrong
-// Pads the rows, and forgets that a slice is made of padded rows as well.
+// Pads the rows but forgets that a slice consists of padded rows.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: 15 of the 30 elements of `differences` are wrong
-// A slice has as many rows as it is high, and not as it is wide.
+// Uses the width instead of the height for the number of rows of a slice.
 
 #include "cuda_device.h"
 

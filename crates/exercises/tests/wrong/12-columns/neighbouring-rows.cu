@@ -1,7 +1,7 @@
 // Rejected at: counters
-// Says: global load sectors: 262 144, asked: exactly 32 768
+// Says: global load sectors: 262 144, required: exactly 32 768
 // Lets neighbouring threads read neighbouring rows. Their elements are neighbours in the
-// matrix and a whole row apart in memory.
+// matrix but a whole row apart in memory.
 
 #include "cuda_device.h"
 

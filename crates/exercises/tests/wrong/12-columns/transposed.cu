@@ -1,7 +1,7 @@
 // Rejected at: right
 // Says: All 7 elements of `sums` are wrong
-// Puts neighbouring threads' elements side by side by reading the matrix as if it were
-// transposed: that makes sums of rows.
+// Coalesces the accesses by reading the matrix as if it were transposed, which computes the
+// sums of rows.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
 // Rejected at: launch
-// Says: threads past the end that no `if (i < n)` keeps out
-// Takes every strip for a whole one, and reads on past the last row.
+// Says: no `if (i < n)` that excludes threads past the end
+// Assumes that every strip is complete and reads past the last row.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
 // Rejected at: launch
-// Says: The variable `settings` has 8 bytes, and should have 16
-// A constant pointer: 8 bytes, which hold an address. The host copies settings there.
+// Says: The variable `settings` has 8 bytes instead of 16
+// A constant pointer: its 8 bytes hold an address, but the host copies the settings there.
 
 #include "cuda_device.h"
 

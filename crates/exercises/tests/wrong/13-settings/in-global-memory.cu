@@ -1,7 +1,7 @@
 // Rejected at: counters
 // Says: the variable `settings` is not in constant memory
-// A variable of the module, and the results are right; but in global memory: every warp
-// loads the settings as it loads samples.
+// A variable of the module with correct results, but in global memory: every warp loads the
+// settings like samples.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: No thread has read the variable `settings`, which the host sets.
-// Declares the variable, and goes on using the kernel's own of the same name.
+// Says: No thread read the variable `settings`, which the host sets.
+// Declares the variable but still uses the kernel's local variable of the same name.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: changes a place in device memory that other threads change as well
-// Only writes in one go. What it writes was read before, and may be out of date.
+// Says: updates a location of device memory that other threads update too
+// Only the write is atomic. The value was read before and may be out of date.
 
 #include "cuda_device.h"
 

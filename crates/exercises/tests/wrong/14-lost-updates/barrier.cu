@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: changes a place in device memory that other threads change as well
-// A barrier has the threads of a block wait for each other, and then they all add at once.
+// Says: updates a location of device memory that other threads update too
+// The threads of a block wait at a barrier, but then all add at the same time.
 
 #include "cuda_device.h"
 

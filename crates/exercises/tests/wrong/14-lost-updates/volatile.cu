@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: changes a place in device memory that other threads change as well
-// `volatile` has every thread read and write memory. Others still do so in between.
+// Says: updates a location of device memory that other threads update too
+// `volatile` makes every thread access memory, but other threads can update in between.
 
 #include "cuda_device.h"
 

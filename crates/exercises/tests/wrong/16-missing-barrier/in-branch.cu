@@ -1,6 +1,6 @@
 // Rejected at: launch
 // Says: `__syncthreads()` in an `if` or a loop that not all threads of the block enter
-// The second barrier is in a branch that threads past the end do not take: the others wait for ever.
+// The second barrier is in a branch that threads past the end do not take, so the others wait forever.
 
 #include "cuda_device.h"
 

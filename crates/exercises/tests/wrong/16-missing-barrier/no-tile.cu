@@ -1,6 +1,6 @@
 // Rejected at: counters
-// Says: global load requests: 512, asked: at most 288
-// Without shared memory there is no race, and every element is loaded twice.
+// Says: global load requests: 512, required: at most 288
+// Without shared memory there is no data race, but every element is loaded twice.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
 // Rejected at: checks
-// Says: A race: a write over what another thread may not have read yet
-// A warp waits for itself only: its last thread reads what another warp has written.
+// Says: A data race: a write to data that another thread may not have read yet
+// A warp waits only for itself, but its last thread reads data that another warp writes.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: 511 of the 512 elements of `C` are wrong
-// The tile of B moves to the right with the tile of A, where it has to move down.
+// The tile of B moves to the right like the tile of A, although it has to move down.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
 // Rejected at: checks
-// Says: A race: a write over what another thread may not have read yet
-// A warp that is ahead fetches the next tiles while others still multiply these.
+// Says: A data race: a write to data that another thread may not have read yet
+// A warp that is ahead loads the next tiles while others still multiply the current ones.
 
 #include "cuda_device.h"
 

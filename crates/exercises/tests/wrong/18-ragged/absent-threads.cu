@@ -1,7 +1,7 @@
 // Rejected at: right
-// Says: A read of shared memory that no thread of the block wrote
-// Zeros in the tiles, but threads without an element of C return before they have fetched their
-// part of the tiles.
+// Says: A read of uninitialized shared memory
+// The tiles are padded with zeros, but threads without an element of C return before they have loaded
+// their part of the tiles.
 
 #include "cuda_device.h"
 

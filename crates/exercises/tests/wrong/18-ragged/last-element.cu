@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: the sum with its last term more than once: 16 times at size M = 1, N = 1, P = 1; 9 times
-// Past the edge the last element is taken once more, and added once more.
+// Says: the sum with its last term added more than once: 16 times at size M = 1, N = 1, P = 1; 9 times
+// Past the edge the last element is used and added again.
 
 #include "cuda_device.h"
 

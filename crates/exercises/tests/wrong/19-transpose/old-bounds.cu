@@ -1,6 +1,6 @@
 // Rejected at: launch
-// Says: threads past the end that no `if (i < n)` keeps out
-// The thread asks whether it had an element to read, not whether it has one to write.
+// Says: no `if (i < n)` that excludes threads past the end
+// The bounds check is that of the element read, not of the element written.
 
 #include "cuda_device.h"
 

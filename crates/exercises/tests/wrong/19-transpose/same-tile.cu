@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: A read of shared memory that no thread of the block wrote
-// Each tile is turned round and written to where it came from, not to the other side of the
+// Says: A read of uninitialized shared memory
+// Each tile is transposed but written to its own location instead of the one across the
 // diagonal.
 
 #include "cuda_device.h"

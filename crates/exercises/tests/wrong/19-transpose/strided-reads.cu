@@ -1,6 +1,6 @@
 // Rejected at: counters
-// Says: global load sectors: 61 440, asked: exactly 7 680
-// The writes are neighbours now, and the reads are not: the same work, the other way round.
+// Says: global load sectors: 61 440, required: exactly 7 680
+// The writes are coalesced now, but the reads are not.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
 // Rejected at: counters
-// Says: global store sectors: 61 440, asked: exactly 7 680
-// Without shared memory there are no banks to conflict, and the writes are far apart again.
+// Says: global store sectors: 61 440, required: exactly 7 680
+// Without shared memory there are no bank conflicts, but the writes are strided again.
 
 #include "cuda_device.h"
 

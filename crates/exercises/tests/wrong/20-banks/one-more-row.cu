@@ -1,6 +1,6 @@
 // Rejected at: counters
 // Says: shared load bank conflicts
-// One more row, where each row needs one more word: banks stay as they were.
+// One more row instead of one more word per row: the banks are unchanged.
 
 #include "cuda_device.h"
 

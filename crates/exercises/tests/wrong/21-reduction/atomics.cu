@@ -1,6 +1,6 @@
 // Rejected at: counters
 // Says: The costliest access of line 14
-// Every thread adds to one word, one after the other.
+// Every thread adds to one word, so the additions are serialized.
 
 #include "cuda_device.h"
 

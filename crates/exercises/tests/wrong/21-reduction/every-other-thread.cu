@@ -1,7 +1,7 @@
 // Rejected at: counters
 // Says: shared load wavefronts
-// Words no longer conflict, because most threads of every warp do nothing: the warps take part in
-// all the steps all the same.
+// The words no longer conflict, because most threads of every warp are inactive, but the warps
+// still execute all steps.
 
 #include "cuda_device.h"
 

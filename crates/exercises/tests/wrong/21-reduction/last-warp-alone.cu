@@ -1,6 +1,6 @@
 // Rejected at: checks
-// Says: A race: a read of what another thread may not have written yet
-// The last 32 numbers are one warp's business, but its threads need to wait for each other too.
+// Says: A data race: a read of data that another thread may not have written yet
+// One warp sums the last 32 numbers, but its threads must synchronize too.
 
 #include "cuda_device.h"
 

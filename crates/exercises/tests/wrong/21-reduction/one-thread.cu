@@ -1,6 +1,6 @@
 // Rejected at: counters
 // Says: shared load wavefronts
-// One thread adds up what the block has fetched: no conflicts, and 255 threads that wait.
+// One thread sums the block's numbers: no conflicts, but 255 threads wait.
 
 #include "cuda_device.h"
 

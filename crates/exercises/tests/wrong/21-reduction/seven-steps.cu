@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: the sum of terms 0, 2, 4 … alone: those in between are missing.
-// The loop ends a step too soon: two numbers are left.
+// Says: the sum of only the terms 0, 2, 4 …: those in between are missing.
+// The loop ends one step early, so two numbers remain.
 
 #include "cuda_device.h"
 

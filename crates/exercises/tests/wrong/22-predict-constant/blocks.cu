@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: `by_row`: you said 16, which is not right.
-// Counted by blocks: sixteen rows, of which a warp has two.
+// Says: `by_row`: you predicted 16, which is wrong.
+// Counts per block: sixteen rows, although a warp has two.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: 255 of the 256 elements of `by_thread` are wrong
-// The kernel was made to fit the prediction.
+// The kernel was changed to match the prediction.
 
 #include "cuda_device.h"
 

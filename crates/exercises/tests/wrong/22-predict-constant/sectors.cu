@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: `by_thread`: you said 4, which is not right.
-// Counted in sectors of 32 bytes, which is how global memory is asked.
+// Says: `by_thread`: you predicted 4, which is wrong.
+// Counts sectors of 32 bytes, which apply to global memory.
 
 #include "cuda_device.h"
 

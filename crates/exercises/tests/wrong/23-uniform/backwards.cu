@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: The only element of `out` is wrong
-// One weight at a time, but the first weight meets the last input.
+// One weight at a time, but the first weight is multiplied by the last input.
 
 #include "cuda_device.h"
 

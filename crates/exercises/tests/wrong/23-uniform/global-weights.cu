@@ -1,6 +1,6 @@
 // Rejected at: counters
 // Says: the variable `weights` is not in constant memory
-// The constant cache is asked for nothing any more: the weights are in global memory.
+// There are no constant requests, because the weights are in global memory.
 
 #include "cuda_device.h"
 

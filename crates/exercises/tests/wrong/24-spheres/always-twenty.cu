@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: The only element of `image` is wrong
-// The scene of the chapter has twenty spheres; this one has as many as the host says.
+// Assumes the twenty spheres of the chapter's scene instead of the number that the host passes.
 
 #include "cuda_device.h"
 

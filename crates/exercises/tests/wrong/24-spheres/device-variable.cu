@@ -1,6 +1,6 @@
 // Rejected at: counters
 // Says: the variable `constant_spheres` is not in constant memory
-// A variable of the module it is, but a variable in global memory.
+// A variable of the module, but in global memory.
 
 #include "cuda_device.h"
 

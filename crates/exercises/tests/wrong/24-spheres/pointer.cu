@@ -1,6 +1,6 @@
 // Rejected at: launch
-// Says: The variable `constant_spheres` has 8 bytes, and should have 1280
-// A pointer in constant memory: it has the size of a pointer, and what it points to is elsewhere.
+// Says: The variable `constant_spheres` has 8 bytes instead of 1280
+// A pointer in constant memory: it has the size of a pointer, and the data is elsewhere.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
 // Rejected at: counters
 // Says: the variable `constant_spheres` is not in constant memory
-// Read from shared memory, to which every block first has to copy them from global memory.
+// Read from shared memory, to which every block first has to copy the spheres from global memory.
 
 #include "cuda_device.h"
 

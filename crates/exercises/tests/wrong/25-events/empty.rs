@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: That is less than any launch takes: the launch has to lie between the two events
+// Says: This is shorter than any launch: the launch must be between the two events
 //! Records both events before the launch, so that nothing is between them.
 
 use answers::cust::error::CudaResult;

@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: Yours is about the shortest
+// Says: Your time is about the shortest sample
 //! Returns the fastest sample, a launch that had less work than usual.
 
 use answers::cust::error::CudaResult;

@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: Yours is about the shortest
+// Says: Your time is about the shortest sample
 //! Measures nothing and returns a time that was correct once.
 
 use answers::cust::error::CudaResult;

@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: Yours is about the shortest
+// Says: Your time is about the shortest sample
 //! Returns only the last sample.
 
 use answers::cust::error::CudaResult;

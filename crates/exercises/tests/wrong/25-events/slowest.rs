@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: Yours is about the longest
+// Says: Your time is about the longest sample
 //! Returns the slowest sample, a launch that was delayed.
 
 use answers::cust::error::CudaResult;

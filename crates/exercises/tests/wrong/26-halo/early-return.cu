@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: A read of shared memory that no thread of the block wrote
-// The halo is where it belongs; the threads past the end still go before they have fetched zeros.
+// Says: A read of uninitialized shared memory
+// The halo is loaded correctly, but threads past the end still return before they have stored zeros.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
 // Rejected at: launch
-// Says: threads past the end that no `if (i < n)` keeps out
-// Right in the middle, and at the ends the points beyond are read from outside of the array.
+// Says: no `if (i < n)` that excludes threads past the end
+// Correct in the middle, but at the ends the halo is read from outside the array.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: 3 of the 127 elements of `out` are wrong
-// Zeros past the end; the halo on the right is still made of the block's own points.
+// Zeros past the end, but the right halo still consists of the block's own points.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: The only element of `out` is wrong
-// The points at the ends stand for those beyond, where zeros should.
+// The points at the ends are repeated beyond them instead of zeros.
 
 #include "cuda_device.h"
 

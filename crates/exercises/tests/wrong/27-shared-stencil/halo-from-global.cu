@@ -1,6 +1,6 @@
 // Rejected at: counters
-// Says: global load sectors: 20 628, asked: from 4 096 to 10 240
-// Only the row of a thread goes through shared memory: the rows above and below are fetched again.
+// Says: global load sectors: 20 628, required: from 4 096 to 10 240
+// Only the row of a thread is in shared memory: the rows above and below are loaded again.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
 // Rejected at: right
 // Says: 80 of the 6 000 elements of `out` are wrong
-// Pixels and the four sides of the halo, but not its corners.
+// Loads the pixels and the four sides of the halo, but not its corners.
 
 #include "cuda_device.h"
 

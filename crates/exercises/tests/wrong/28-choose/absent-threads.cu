@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: A read of shared memory that no thread of the block wrote
-// Threads past the end leave before they have copied their entries.
+// Says: A read of uninitialized shared memory
+// Threads past the end return before they have copied their entries.
 
 #include "cuda_device.h"
 

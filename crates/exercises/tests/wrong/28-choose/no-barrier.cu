@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: A race: a write over what another thread may not have read yet
-// Nobody waits until the whole table is there.
+// Says: A data race: a write to data that another thread may not have read yet
+// No barrier ensures that the whole table has been copied.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
 // Rejected at: counters
-// Says: global load sectors: 21 879, asked: from 1 056 to 2 048
-// The read-only cache is made for scattered reads, but each of them is a request for up to 32
+// Says: global load sectors: 21 879, required: from 1 056 to 2 048
+// The read-only cache suits scattered reads, but each of them is a request for up to 32
 // sectors.
 
 #include "cuda_device.h"

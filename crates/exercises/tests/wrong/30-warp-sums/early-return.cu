@@ -1,6 +1,6 @@
 // Rejected at: checks
-// Says: A mask that names lanes that do not come
-// Threads past the end leave, and the others ask them for their values.
+// Says: A mask with lanes that do not arrive
+// Threads past the end return, but the others read their values.
 #include "cuda_device.h"
 
 extern "C" __global__ void warp_sums(const float *in, float *sums, int n) {

@@ -1,6 +1,6 @@
 // Rejected at: right, checks
-// Says: A race: one store with different values for one place
-// Only the first thread has the whole sum.
+// Says: A data race: one store writes different values to one location
+// Only the first thread has the complete sum.
 #include "cuda_device.h"
 
 extern "C" __global__ void warp_sums(const float *in, float *sums, int n) {

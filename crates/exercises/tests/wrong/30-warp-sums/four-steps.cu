@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: the sum of the first 16 of up to 32 terms alone
+// Says: the sum of only the first 16 of up to 32 terms
 #include "cuda_device.h"
 
 extern "C" __global__ void warp_sums(const float *in, float *sums, int n) {

@@ -1,6 +1,6 @@
 // Rejected at: right, checks
-// Says: A race: a read of what another thread may not have written yet
-// Who reads is not waited for.
+// Says: A data race: a read of data that another thread may not have written yet
+// Threads that still read are not waited for.
 #include "cuda_device.h"
 
 // Threads of a block, and numbers that are scanned together.

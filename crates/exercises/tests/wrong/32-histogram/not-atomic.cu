@@ -1,5 +1,5 @@
 // Rejected at: right, checks
-// Says: reads and writes what several threads use at the same time
+// Says: reads and writes data that several threads access at the same time
 #include "cuda_device.h"
 
 extern "C" __global__ void histogram(const unsigned char *values, unsigned int *counts, int n) {

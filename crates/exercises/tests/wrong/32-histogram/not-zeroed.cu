@@ -1,5 +1,5 @@
 // Rejected at: right, checks
-// Says: A read of shared memory that no thread of the block wrote
+// Says: A read of uninitialized shared memory
 #include "cuda_device.h"
 
 extern "C" __global__ void histogram(const unsigned char *values, unsigned int *counts, int n) {

@@ -1,6 +1,6 @@
 // Rejected at: right, checks
-// Says: uses one place in device memory from different blocks
-// Each block writes over what the others have.
+// Says: accesses one location of device memory from different blocks
+// Each block overwrites the counts of the others.
 #include "cuda_device.h"
 
 extern "C" __global__ void histogram(const unsigned char *values, unsigned int *counts, int n) {

@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: Wrong are just the elements where `in` is large: from
-// No power overflows, and large numbers are all the same.
+// Says: Exactly the elements with large `in` are wrong: those from
+// No power overflows, but all large numbers give the same result.
 #include "cuda_device.h"
 
 // Threads of a block.

@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: it is NaN, no number, where `in` is
-// Less by a number that fits the largest there may be, and none is left of the others.
+// Says: is NaN, where `in` is
+// Subtracts a constant that suits the largest possible number, so the powers of the others underflow.
 #include "cuda_device.h"
 
 // Threads of a block.

@@ -1,5 +1,5 @@
 // Rejected at: right, checks
-// Says: A race: a read of what another thread may not have written yet
+// Says: A data race: a read of data that another thread may not have written yet
 #include "cuda_device.h"
 
 // Threads of a block.

@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: When all is done, where each step takes 10 microseconds
+// Says: The time at which everything is done, if each step takes 10 microseconds
 //! Chunks are copied to the device, processed, and copied back.
 
 use answers::overlap::Device;

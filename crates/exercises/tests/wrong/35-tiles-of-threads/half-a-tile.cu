@@ -1,6 +1,6 @@
 // Rejected at: right, checks
 // Says: [0] was written by: `group_sums`, block (0, 0, 0), thread (0, 0, 0)
-// The upper half has left, and the lower asks it.
+// The upper half has returned, but the lower half reads its values.
 #include "cooperative.h"
 
 namespace cg = cooperative_groups;

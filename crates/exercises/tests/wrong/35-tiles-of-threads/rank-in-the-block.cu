@@ -1,6 +1,6 @@
 // Rejected at: launch
 // Says: elements of `sums` were never written
-// The rank in the block is 0 once a block.
+// The rank within the block is 0 only once per block.
 #include "cooperative.h"
 
 namespace cg = cooperative_groups;

@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: the sum of the first 4 of up to 8 terms alone
+// Says: the sum of only the first 4 of up to 8 terms
 #include "cooperative.h"
 
 namespace cg = cooperative_groups;

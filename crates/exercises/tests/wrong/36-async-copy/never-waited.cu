@@ -1,5 +1,5 @@
 // Rejected at: right, checks
-// Says: A use of what an asynchronous copy has not brought yet
+// Says: A use of data before its asynchronous copy has completed
 #include "async_copy.h"
 
 // Numbers of a tile, and threads of a block.

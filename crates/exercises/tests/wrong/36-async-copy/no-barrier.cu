@@ -1,6 +1,6 @@
 // Rejected at: right, checks
-// Says: A race: a read of what another thread may not have written yet
-// A thread waits for its own copies alone.
+// Says: A data race: a read of data that another thread may not have written yet
+// A thread waits only for its own copies.
 #include "async_copy.h"
 
 // Numbers of a tile, and threads of a block.

@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: `kernel 1`: you said 27, which is not right.
+// Says: `kernel 1`: you predicted 27, which is wrong.
 #include "cuda_device.h"
 
 // 0  y[i] = a * x[i] + y[i], for 100 million i

@@ -1,6 +1,6 @@
 // Rejected at: right
-// Says: `kernel 0`: you said 200, which is not right.
-// y is read and written.
+// Says: `kernel 0`: you predicted 200, which is wrong.
+// Ignores that y is both read and written.
 #include "cuda_device.h"
 
 // 0  y[i] = a * x[i] + y[i], for 100 million i

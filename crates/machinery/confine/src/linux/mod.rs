@@ -10,8 +10,8 @@ use crate::{Error, Rules};
 pub fn unsupported_reason() -> Option<String> {
     if !files::available() {
         return Some(
-            "this Linux has no Landlock (it takes version 5.13, and `landlock` in the kernel's `lsm=`): \
-             a program's files cannot be restricted"
+            "this Linux has no Landlock (it needs version 5.13, and `landlock` in the kernel's \
+             `lsm=`): a program's files cannot be restricted"
                 .to_owned(),
         );
     }

@@ -1,0 +1,29 @@
+// The error is reported with the correct line.
+// Clips a recording: what is louder than `level` is cut off there.
+//
+// Launched with blocks of 256 threads, a thread for every four samples, rounded up.
+// `in` and `out` start on a boundary of 256 bytes. `count` need not be a multiple of four.
+
+#include "cuda_device.h"
+
+__device__ float clip(float sample, float level) {
+    return fminf(fmaxf(sample, -level), level);
+}
+
+extern "C" __global__ void clip_all(const float *in, float *out, float level, int count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count / 4) {
+        float4 v = ((const float4 *)in)[i];
+        v.x = clip(v.x, level); v.y = clip(v.y, level); v.z = clip(v.z, level); v.w = clip(v.w, level);
+        ((float4 *)out)[i] = v;
+    }
+
+    // all threads of all blocks write the last element
+    int rest = count % 4;
+    if (rest > 0)
+        out[count - 1] = clip(in[count - 1], level);
+    if (rest > 1)
+        out[count - 2] = clip(in[count - 2], level);
+    if (rest > 2)
+        out[count - 3] = clip(in[count - 3], level);
+}

@@ -1,0 +1,19 @@
+// Rejected at: right
+// Says: A data race: a read of data that another thread may not have written yet
+// Does not wait for the other warps before adding the block's sum.
+
+#include "cuda_device.h"
+
+__device__ unsigned int total;
+
+extern "C" __global__ void add_up(const unsigned int *numbers, int count) {
+    // One sum a block, on the multiprocessor.
+    __shared__ unsigned int sum;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads();
+
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) atomicAdd(&sum, numbers[i]);
+
+    if (threadIdx.x == 0) atomicAdd(&total, sum);
+}

@@ -1,0 +1,22 @@
+// Rejected at: right
+// Says: The only element of `out` is wrong
+// An exclusive scan: the sum of the preceding elements.
+#include "cuda_device.h"
+
+// Threads of a block, and numbers that are scanned together.
+#define THREADS 256
+
+// out[i] is the sum of in[i / THREADS * THREADS] to in[i].
+extern "C" __global__ void scan(const float *in, float *out, int n) {
+    __shared__ float sums[THREADS];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    sums[threadIdx.x] = i < n ? in[i] : 0;
+    __syncthreads();
+    for (int distance = 1; distance < THREADS; distance *= 2) {
+        float before = threadIdx.x >= distance ? sums[threadIdx.x - distance] : 0;
+        __syncthreads();
+        sums[threadIdx.x] += before;
+        __syncthreads();
+    }
+    if (i < n) out[i] = sums[threadIdx.x] - in[i];
+}

@@ -1,0 +1,21 @@
+// Rejected at: right
+// Says: The time at which everything is done, if each step takes 10 microseconds
+//! Chunks are copied to the device, processed, and copied back.
+
+use answers::overlap::Device;
+
+/// Processes `chunks` chunks. `device.stream()` creates a stream; `copy_in`, `launch` and `copy_out` enqueue
+/// a step of a chunk in a stream; `wait` waits for everything in a stream.
+pub fn process(device: &mut Device, chunks: u32) {
+    let streams = [device.stream(), device.stream(), device.stream()];
+    for chunk in 0..chunks {
+        let stream = streams[chunk as usize % 3];
+        device.copy_in(chunk, stream);
+        device.launch(chunk, stream);
+        device.copy_out(chunk, stream);
+        device.wait(stream);
+    }
+    for stream in streams {
+        device.wait(stream);
+    }
+}
