@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 
 use clap::Parser;
-use common::error::{in_words, note};
+use common::error::{describe, note};
 use cuda_driver::Checks;
 use summary::wire::{Event, EventWriter};
 
@@ -52,7 +52,7 @@ pub fn main(args: &[OsString]) -> ! {
         cuda_driver::check(checks);
     }
     let writer: &'static EventWriter = Box::leak(Box::new(writer));
-    cuda_driver::observe(Box::new(|event| {
+    cuda_driver::set_observer(Box::new(|event| {
         writer.write_simulator_event(&event);
     }));
     if flags.measure {
@@ -73,7 +73,7 @@ fn run_plan(file: &Path, flags: &Flags, writer: &EventWriter) -> i32 {
     match is_correct {
         Ok(is_correct) => i32::from(!is_correct),
         Err(error) => {
-            note(format_args!("error: {}", in_words(&error)));
+            note(format_args!("error: {}", describe(&error)));
             1
         }
     }
@@ -88,7 +88,7 @@ fn call_main(flags: &Flags, writer: &EventWriter) -> i32 {
 
     type Main = unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) -> c_int;
 
-    cuda_driver::end_launches_at_ctrl_c();
+    cuda_driver::interrupt_launches_on_ctrl_c();
     // The program looks these functions up by name, so the linker must keep them.
     cuda_runtime::force_link();
     let args = [&flags.name].into_iter().chain(&flags.arguments);

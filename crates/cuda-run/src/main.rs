@@ -36,7 +36,7 @@ use std::process;
 
 use chapter::interrupt;
 use clap::Parser as _;
-use common::error::{in_words, note};
+use common::error::{describe, note};
 
 /// Exit status if the program cannot be compiled or run.
 const FAILURE: i32 = 1;
@@ -61,11 +61,11 @@ fn main() {
         true => external::run(&flags),
         false => interrupt::install("interrupted").and_then(|()| run::run(&flags)),
     };
-    if interrupt::ending() {
-        interrupt::wait();
+    if interrupt::is_shutting_down() {
+        interrupt::wait_for_exit();
     }
     process::exit(status.unwrap_or_else(|error| {
-        note(format_args!("error: {}", in_words(&error)));
+        note(format_args!("error: {}", describe(&error)));
         FAILURE
     }));
 }

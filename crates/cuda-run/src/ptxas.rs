@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use common::error::{in_words, note};
+use common::error::{describe, note};
 
 /// The name under which this program acts as the assembler.
 pub const NAME: &str = "ptxas";
@@ -42,7 +42,7 @@ pub fn main(words: &[OsString]) -> i32 {
     match assemble(&words[1..]) {
         Ok(()) => 0,
         Err(error) => {
-            note(format_args!("ptxas: error: {}", in_words(&error)));
+            note(format_args!("ptxas: error: {}", describe(&error)));
             1
         }
     }

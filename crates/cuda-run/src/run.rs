@@ -29,7 +29,7 @@ const FINDINGS_STATUS: i32 = 1;
 ///
 /// Fails if the program cannot be compiled or run.
 pub fn run(flags: &Flags) -> Result<i32> {
-    let _tidy = interrupt::tidy();
+    let _tidy = interrupt::cleanup_guard();
     let plan = find_plan(flags)?;
     if plan.is_none() && !cfg!(unix) {
         bail!("cuda-run compiles programs only on Linux and macOS; on Windows, use WSL");
@@ -48,7 +48,7 @@ pub fn run(flags: &Flags) -> Result<i32> {
             None => Goal::Library,
         },
     );
-    if interrupt::ending() {
+    if interrupt::is_shutting_down() {
         bail!("interrupted");
     }
     let compiled = compiled?;
@@ -68,7 +68,7 @@ pub fn run(flags: &Flags) -> Result<i32> {
     if let Some(reason) = &summary.load_error {
         return Err(load_error::explain(&compiler, &flags.files, reason));
     }
-    let rerun_command = rerun::again(std::env::args_os());
+    let rerun_command = rerun::plain_command(std::env::args_os());
     let options = text_options(flags, Order::FirstLaunch, rerun_command);
     let text = summary.text(&options, &gpu);
     report(flags, &gpu, (&completed.exit, &summary), &text)?;

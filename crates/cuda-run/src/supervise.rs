@@ -64,7 +64,7 @@ impl Process<'_> {
         let events = file.reopen().context("cannot reopen a temporary file")?;
         let child = self.command(file.path())?.spawn();
         let child = child.context("cannot start the program")?;
-        let exit = wait_with_limit(child, self.flags.time_limit, interrupt::ending)?;
+        let exit = wait_with_limit(child, self.flags.time_limit, interrupt::is_shutting_down)?;
         Ok(Completed { exit, events })
     }
 

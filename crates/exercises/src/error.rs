@@ -10,7 +10,7 @@ use crate::worker::on_gpu;
 /// Formats the error and its causes, outermost first.
 pub fn format_error(error: &Error, lang: Lang) -> String {
     if lang == Lang::En {
-        return error::in_words(error);
+        return error::describe(error);
     }
     let causes = error.chain().map(|cause| match cause.downcast_ref() {
         Some(cuda) => chinese(*cuda),

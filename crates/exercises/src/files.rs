@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use chapter::file::{self, Draft};
+use chapter::file::{self, AtomicFile};
 use chapter::interrupt;
 
 use crate::lang::tr;
@@ -27,9 +27,9 @@ pub fn write_whole(path: &Path, text: &str) -> Result<()> {
 ///
 /// Fails if the file cannot be written.
 pub fn write_new(path: &Path, text: &str) -> Result<()> {
-    let _whole = interrupt::hold();
-    let draft = Draft::new::<io::Error>(path, |file| file.write_all(text.as_bytes()));
-    match draft.and_then(Draft::put_new) {
+    let _whole = interrupt::defer();
+    let draft = AtomicFile::new::<io::Error>(path, |file| file.write_all(text.as_bytes()));
+    match draft.and_then(AtomicFile::persist_new) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         written => written.with_context(|| cannot_write(path)),
     }

@@ -65,7 +65,7 @@ impl Cache {
         };
         fs::create_dir_all(&directory).ok()?;
         let directory = fs::canonicalize(directory).ok()?;
-        file::can_write_into(&directory).ok()?;
+        file::check_writable(&directory).ok()?;
         Some(Cache(directory))
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use cuda_driver::names::in_full;
+use cuda_driver::names::with_parameters;
 
 /// Functions that the driver provides.
 const DRIVER_FUNCTIONS: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
@@ -40,7 +40,7 @@ pub fn undefined(ptx: &str) -> Vec<String> {
             Some(location) => format!(" (used in {location})"),
             None => String::new(),
         };
-        format!("{} {}{location}", kind, in_full(name))
+        format!("{} {}{location}", kind, with_parameters(name))
     });
     uses.collect()
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use chapter::file::can_write_into;
+use chapter::file::check_writable;
 
 use super::marks::format_points;
 use super::{Class, Marks, Outcome, Protected, columns};
@@ -21,7 +21,7 @@ use crate::workspace::display_path;
 pub fn prepare_folder(folder: &Path, protected: Protected<'_>, lang: Lang) -> Result<()> {
     let context = || format!("--feedback {}", display_path(folder));
     fs::create_dir_all(folder).with_context(context)?;
-    can_write_into(folder)
+    check_writable(folder)
         .map_err(anyhow::Error::from)
         .with_context(context)?;
     if let Protected::Class(class) = protected {

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
-use chapter::file::{can_write_into, folder_of};
+use chapter::file::{check_writable, folder_of};
 
 use crate::files::write_whole;
 use crate::lang::{Lang, tr};
@@ -125,7 +125,7 @@ fn writable_path(named: &str, path: &Path, lang: Lang) -> Result<PathBuf> {
             named
         )
     );
-    can_write_into(folder).map_err(|io_error| {
+    check_writable(folder).map_err(|io_error| {
         anyhow!(localize!(
             lang,
             "{}: cannot write to {}: {}",

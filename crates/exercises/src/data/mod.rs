@@ -240,7 +240,7 @@ impl Data {
             "[modelled] at_most must be 1 or more: the solution takes exactly its own time"
         );
         self.tolerance.validate()?;
-        kernel_build::Arch::numbered(self.architecture).map_err(|_| {
+        kernel_build::Arch::from_sm(self.architecture).map_err(|_| {
             anyhow!("architecture must be a number such as 80, for sm_80, or newer")
         })?;
         if self.is_declarative() {

@@ -42,7 +42,7 @@ impl Data {
             let Some(buffer) = buffer else {
                 anyhow::bail!("[[output]] {name}: there is no [[buffer]] of this name");
             };
-            let of = Element::named(buffer.of.get_ref());
+            let of = Element::named(buffer.element.get_ref());
             ensure!(
                 matches!(of, Ok(Element::F32 | Element::I32 | Element::U32) | Err(_)),
                 "[[output]] {name}: an output must be float, int or unsigned int"

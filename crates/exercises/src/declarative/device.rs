@@ -7,7 +7,7 @@ use cust::error::CudaResult;
 use cust::function::Function;
 use cust::memory::bytemuck::Pod;
 use cust::memory::{CopyDestination as _, DeviceBuffer, DeviceCopy, DeviceSlice};
-use launch_plan::{Argument, Buffer, Element, Launch, Ready};
+use launch_plan::{Argument, Buffer, Element, Launch, ResolvedPlan};
 
 use super::{OutputBuffer, ResolvedCase};
 use crate::host::{Bench, Code, Output};
@@ -61,7 +61,7 @@ pub fn run_unwatched(
 /// Calls a function with the integer type of a buffer's element size.
 macro_rules! with_element_size {
     ($buffer:expr, $function:ident($($argument:expr),*)) => {
-        match $buffer.of.size() {
+        match $buffer.element.size() {
             1 => $function::<u8>($($argument),*),
             2 => $function::<u16>($($argument),*),
             4 => $function::<u32>($($argument),*),
@@ -130,8 +130,8 @@ impl DeviceBuffers {
 
 /// Returns the initial contents of a buffer.
 fn initial_bytes(buffer: &Buffer) -> Vec<u8> {
-    let zeros = || vec![0; buffer.count * buffer.of.size()];
-    buffer.start.clone().unwrap_or_else(zeros)
+    let zeros = || vec![0; buffer.count * buffer.element.size()];
+    buffer.initial.clone().unwrap_or_else(zeros)
 }
 
 fn elements<T: Pod>(bytes: &[u8]) -> Vec<T> {
@@ -147,7 +147,7 @@ fn elements<T: Pod>(bytes: &[u8]) -> Vec<T> {
 fn allocate_output(buffer: &Buffer, output: &OutputBuffer) -> Result<DeviceBuffer<u8>> {
     let bytes = match output.is_filled {
         true => initial_bytes(buffer),
-        false => vec![common::verify::POISON; buffer.count * buffer.of.size()],
+        false => vec![common::verify::POISON; buffer.count * buffer.element.size()],
     };
     Ok(DeviceBuffer::from_slice(&bytes)?)
 }
@@ -170,13 +170,13 @@ fn set_variable<T: Pod + DeviceCopy>(
 }
 
 /// Returns true if a launch takes the buffer's address. Other buffers occur only in expressions.
-pub fn is_launch_argument(ready: &Ready, number: usize) -> bool {
+pub fn is_launch_argument(ready: &ResolvedPlan, number: usize) -> bool {
     let mut arguments = ready.launches.iter().flat_map(|launch| &launch.arguments);
     arguments.any(|argument| *argument == Argument::Buffer(number))
 }
 
 /// Performs all launches in order; measures their time if `timed` and the bench takes samples.
-fn launch(bench: &Bench, code: &Code, ready: &Ready, addresses: &[u64], timed: bool) -> Result<()> {
+fn launch(bench: &Bench, code: &Code, ready: &ResolvedPlan, addresses: &[u64], timed: bool) -> Result<()> {
     let prepared = ready.launches.iter().map(|launch| {
         let kernel = code.kernel(&launch.kernel)?;
         let values: Vec<Vec<u64>> = launch
@@ -240,7 +240,7 @@ fn encode_argument(argument: &Argument, addresses: &[u64]) -> Vec<u64> {
     use launch_plan::expression::Value;
     let mut words = match argument {
         Argument::Buffer(number) => vec![addresses[*number]],
-        Argument::Number(Value::Whole(whole)) => vec![*whole as u64],
+        Argument::Number(Value::Integer(whole)) => vec![*whole as u64],
         Argument::Number(Value::Float(float)) => vec![u64::from((*float as f32).to_bits())],
         Argument::Structure(bytes) => {
             let mut bytes = bytes.clone();
@@ -267,7 +267,7 @@ fn read(
     let read_output = |output: &OutputBuffer| {
         let buffer = &resolved.ready.buffers[output.buffer];
         if buffer.symbol {
-            let bytes = buffer.count * buffer.of.size();
+            let bytes = buffer.count * buffer.element.size();
             return read(&code.variable_memory::<u8>(&buffer.name, bytes)?);
         }
         match results.iter().find(|(number, _)| *number == output.buffer) {

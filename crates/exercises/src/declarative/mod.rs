@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use anyhow::{Context as _, Result, anyhow};
 use launch_plan::plan::Number;
-use launch_plan::{Mistake, Ready, fill};
+use launch_plan::{PlanError, ResolvedPlan, fill};
 
 pub use reference::SolutionFailed;
 
@@ -27,7 +27,7 @@ pub struct DeclarativeHost {
 
 /// A description resolved at one size.
 struct ResolvedCase {
-    ready: Ready,
+    ready: ResolvedPlan,
     outputs: Vec<OutputBuffer>,
     /// The expected bytes of each output, once known.
     expected: OnceLock<Vec<Vec<u8>>>,
@@ -110,7 +110,7 @@ impl DeclarativeHost {
                 .iter_mut()
                 .for_each(|buffer| buffer.expect = None);
         }
-        let ready = Ready::within(&plan, self.toml, Path::new(""), &numbers, draw);
+        let ready = ResolvedPlan::within(&plan, self.toml, Path::new(""), &numbers, draw);
         let ready = ready.map_err(|error| plan_error(&error))?;
         let resolve_output = |output: &data::Output| {
             let buffer = ready
@@ -142,19 +142,19 @@ impl DeclarativeHost {
 }
 
 /// Converts a plan's error, which contains the line.
-fn plan_error(error: &Mistake) -> anyhow::Error {
+fn plan_error(error: &PlanError) -> anyhow::Error {
     anyhow!("{error}")
 }
 
 /// Evaluates the lengths of an output's dimensions.
-fn shape(output: &data::Output, ready: &Ready, buffer: usize) -> Result<Vec<usize>> {
+fn shape(output: &data::Output, ready: &ResolvedPlan, buffer: usize) -> Result<Vec<usize>> {
     let count = ready.buffers[buffer].count;
     if output.shape.is_empty() {
         return Ok(vec![count]);
     }
     let length = |number: &Number| {
-        let value = fill::number(number, ready).map_err(|error| anyhow!(error))?;
-        usize::try_from(value.whole()).context("a length below 0")
+        let value = fill::evaluate(number, ready).map_err(|error| anyhow!(error))?;
+        usize::try_from(value.to_integer()).context("a length below 0")
     };
     let lengths = output.shape.iter().map(length).collect::<Result<Vec<_>>>();
     let lengths = lengths.with_context(|| format!("[[output]] {}: shape", output.buffer))?;
@@ -186,7 +186,7 @@ impl Host for DeclarativeHost {
         let outputs = resolved.outputs.iter().zip(actual).zip(expected);
         outputs
             .map(|((buffer, actual), expected)| {
-                let of = resolved.ready.buffers[buffer.buffer].of;
+                let of = resolved.ready.buffers[buffer.buffer].element;
                 let output = device::pair(buffer, of, &actual, expected)?;
                 Ok(output.predicted(buffer.labels))
             })
@@ -197,7 +197,7 @@ impl Host for DeclarativeHost {
     fn bytes(&self, case: &Case) -> u64 {
         let resolved = self.resolved(case).ok();
         let bytes = resolved.and_then(|resolved| resolved.ready.numbers.get("bytes").copied());
-        bytes.map_or(0, |bytes| u64::try_from(bytes.whole()).unwrap_or(0))
+        bytes.map_or(0, |bytes| u64::try_from(bytes.to_integer()).unwrap_or(0))
     }
 
     fn terms(&self, case: &Case, output: &str, indices: &[usize]) -> Option<Vec<Terms>> {
@@ -226,10 +226,10 @@ impl Host for DeclarativeHost {
                 && (buffer.symbol || device::is_launch_argument(&resolved.ready, number))
         });
         let inputs = inputs.filter_map(|(_, buffer)| {
-            let bytes = buffer.start.as_ref()?.chunks_exact(buffer.of.size());
+            let bytes = buffer.initial.as_ref()?.chunks_exact(buffer.element.size());
             Some(InputValues {
                 name: buffer.name.clone(),
-                values: bytes.map(|bytes| buffer.of.value(bytes).float()).collect(),
+                values: bytes.map(|bytes| buffer.element.value(bytes).to_float()).collect(),
             })
         });
         inputs.collect()

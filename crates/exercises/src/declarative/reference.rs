@@ -22,7 +22,7 @@ pub fn expected<'a>(
         let bytes = expected
             .values
             .iter()
-            .flat_map(|&value| buffer.of.bytes(value));
+            .flat_map(|&value| buffer.element.bytes(value));
         Some(bytes.collect::<Vec<u8>>())
     });
     let described: Vec<Option<Vec<u8>>> = all.collect();

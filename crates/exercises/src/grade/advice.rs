@@ -34,7 +34,7 @@ pub fn likely_cause(finding: &Finding, text: &str, lang: Lang) -> Option<String>
                 "两行之间缺少 `__syncthreads()`"
             )
         }
-        FindingKind::UnwrittenShared if line(line_number).contains("atomic") => localize!(
+        FindingKind::UninitializedShared if line(line_number).contains("atomic") => localize!(
             lang,
             "a sum in shared memory that was not set to 0: shared memory is uninitialized at first",
             "共享内存中的和没有先清零：共享内存最初是未初始化的"
@@ -50,7 +50,7 @@ pub fn likely_cause(finding: &Finding, text: &str, lang: Lang) -> Option<String>
             "`__syncthreads()` in an `if` or a loop that not all threads of the block enter",
             "`__syncthreads()` 写在 `if` 或循环里，而线程块中有线程不会进入"
         ),
-        FindingKind::BetweenBlocks if other_line_number != Some(line_number) => localize!(
+        FindingKind::InterBlockRace if other_line_number != Some(line_number) => localize!(
             lang,
             "blocks run in any order, some concurrently: a result written over the input, a sum \
              without `atomicAdd`, or no `__threadfence()` before signalling that a result is ready",

@@ -15,7 +15,7 @@ pub const MAX_THREADS: u64 = 1 << 16;
 pub fn has_block_race(findings: &[Finding]) -> bool {
     findings
         .iter()
-        .any(|finding| finding.kind == FindingKind::BetweenBlocks)
+        .any(|finding| finding.kind == FindingKind::InterBlockRace)
 }
 
 /// An access to a word: the block, the line, and the direction.
@@ -32,7 +32,7 @@ pub fn set_lines(
     launches: &[LaunchRecord],
 ) {
     for finding in findings {
-        if finding.kind != FindingKind::BetweenBlocks {
+        if finding.kind != FindingKind::InterBlockRace {
             continue;
         }
         let race = traces

@@ -94,7 +94,7 @@ fn format_findings<'a>(
 fn is_uninitialized_read(kind: FindingKind) -> bool {
     matches!(
         kind,
-        FindingKind::UnwrittenDevice | FindingKind::UnwrittenShared
+        FindingKind::UninitializedDevice | FindingKind::UninitializedShared
     )
 }
 
@@ -111,7 +111,7 @@ fn is_update(finding: &Finding, submission: &Submission) -> bool {
     let other = finding.other.as_ref().map(|other| &other.source);
     let same_line = other.is_some_and(|other| other.line == finding.source.line);
     let both_update = is_update(&finding.source) && other.is_some_and(is_update);
-    !finding.what.contains("of shared memory") && (same_line || both_update)
+    !finding.details.contains("of shared memory") && (same_line || both_update)
 }
 
 /// Returns a sentence about a race whose lines are both in the submission: what must separate them.
@@ -125,7 +125,7 @@ fn explain_race(finding: &Finding, submission: &Submission, lang: Lang) -> Optio
         line(&finding.other.as_ref()?.source)?,
     );
     let sentence = match finding.kind {
-        FindingKind::BetweenBlocks if one == other => localize!(
+        FindingKind::InterBlockRace if one == other => localize!(
             lang,
             "line {} accesses one location of device memory from different blocks. Does its index \
              take the preceding blocks into account, and does the loop's stride visit each \
@@ -179,7 +179,7 @@ fn explain_race(finding: &Finding, submission: &Submission, lang: Lang) -> Optio
              或者使用原子操作。";
             one, other
         ),
-        FindingKind::BetweenBlocks => localize!(
+        FindingKind::InterBlockRace => localize!(
             lang,
             "lines {} and {} access one location of device memory from different blocks, which no \
              barrier can order: use an atomic operation or a separate location per block.",
@@ -240,7 +240,7 @@ pub fn describe_fault(fault: &Fault, submission: &Submission, lang: Lang) -> Str
             localize!(lang, "The kernel was stopped: {}.", "核函数被中止：{}。"; details)
         }
     };
-    match &fault.place {
+    match &fault.location {
         None => details,
         Some(location) => {
             let mut thread = format_thread(
@@ -267,7 +267,7 @@ fn describe(finding: &Finding, submission: &Submission, lang: Lang) -> String {
         1 => String::new(),
         count => localize!(lang, " ({} times)", "（{} 次）"; count),
     };
-    let has_threads = kind != FindingKind::BetweenBlocks;
+    let has_threads = kind != FindingKind::InterBlockRace;
     let thread = has_threads.then_some(finding.thread);
     let action = match (&finding.other, kind) {
         (None, _) => "",
@@ -296,7 +296,7 @@ fn describe(finding: &Finding, submission: &Submission, lang: Lang) -> String {
             lang,
         ));
     }
-    let details = shorten_locations(&finding.what);
+    let details = shorten_locations(&finding.details);
     let details = match lang {
         Lang::En => details.replace("\n  ", ": "),
         // An untranslated sentence is better than none.
@@ -436,8 +436,8 @@ mod tests {
                 source: line(other),
                 write: true,
             }),
-            what: String::new(),
-            usually: String::new(),
+            details: String::new(),
+            likely_cause: String::new(),
             count: 1,
         }
     }
@@ -459,7 +459,7 @@ mod tests {
     #[test]
     fn races_precede_uninitialized_reads() {
         let findings = [
-            finding(FindingKind::UnwrittenShared, None),
+            finding(FindingKind::UninitializedShared, None),
             finding(FindingKind::WriteAfterRead, Some(1)),
         ];
         let message = explain(&findings, &submission(), Lang::Zh);
@@ -488,8 +488,8 @@ mod tests {
             let findings = [(case.clone(), finding(kind, other))];
             verdict(&findings, &submission()).is_ok()
         };
-        assert!(passes(FindingKind::UnwrittenShared, None));
-        assert!(passes(FindingKind::UnwrittenDevice, None));
+        assert!(passes(FindingKind::UninitializedShared, None));
+        assert!(passes(FindingKind::UninitializedDevice, None));
         assert!(!passes(FindingKind::WriteAfterWrite, Some(1)));
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use confine::{Rules, system_libraries};
-use kernel_build::{Clang, Ended, Error, Level, Tree};
+use kernel_build::{Clang, Termination, Error, OptimizationLevel, Tree};
 
 use super::{Failure, Grading, Stop, Submission, includes, undeclared};
 use crate::data::{Step, Text};
@@ -56,8 +56,8 @@ pub fn compile_submission(submission: &Submission, grading: &Grading) -> Result<
         architecture: grading.architecture,
     };
     thread::scope(|scope| {
-        let as_written = scope.spawn(move || compiler.compile(submission, Level::AsWritten));
-        let optimised = compiler.compile(submission, Level::Optimised)?;
+        let as_written = scope.spawn(move || compiler.compile(submission, OptimizationLevel::Unoptimized));
+        let optimised = compiler.compile(submission, OptimizationLevel::Optimized)?;
         let as_written = as_written.join();
         let as_written = as_written.map_err(|_| anyhow!("a compiler thread panicked"))?;
         Ok(Builds {
@@ -69,19 +69,19 @@ pub fn compile_submission(submission: &Submission, grading: &Grading) -> Result<
 
 impl Compiler<'_> {
     /// Compiles the submission to PTX.
-    fn compile(&self, submission: &Submission, level: Level) -> Result<String, Stop> {
+    fn compile(&self, submission: &Submission, level: OptimizationLevel) -> Result<String, Stop> {
         let tree = tree(self.lang)?;
-        let compiled = self.clang.compile_answer(
+        let compiled = self.clang.compile_untrusted(
             &tree,
-            &kernel_build::Answer {
+            &kernel_build::UntrustedSource {
                 name: FILE_NAME,
                 text: &submission.text,
-                level,
+                optimization: level,
                 headers: &includes::HEADERS,
                 architecture: self.architecture,
                 scratch: self.scratch,
-                time: Duration::from_secs(self.limits.cpu_seconds),
-                start: &|program, read| self.start(program, read),
+                time_limit: Duration::from_secs(self.limits.cpu_seconds),
+                command: &|program, read| self.start(program, read),
             },
         );
         match compiled {
@@ -131,8 +131,8 @@ impl Compiler<'_> {
                     None => explanation,
                 }
             }
-            Error::Ended { compiler, why, .. } => self.explain_end(compiler, why, lang),
-            Error::Opened { file } => localize!(
+            Error::Terminated { compiler, reason, .. } => self.explain_end(compiler, reason, lang),
+            Error::ForbiddenFile { file } => localize!(
                 lang,
                 "Compiling it opened another file: {}. A submission may include only {}.",
                 "编译时打开了其他文件：{}。答案只能包含 {}。";
@@ -143,32 +143,32 @@ impl Compiler<'_> {
     }
 
     /// Explains that the compiler ended abnormally.
-    fn explain_end(&self, compiler: &str, reason: &Ended, lang: Lang) -> String {
+    fn explain_end(&self, compiler: &str, reason: &Termination, lang: Lang) -> String {
         let limits = &self.limits;
         let reason = match reason {
-            Ended::Late(time) => localize!(
+            Termination::TimedOut(time) => localize!(
                 lang, "it did not finish within {} s", "{} 秒内没有结束"; time.as_secs()
             ),
-            Ended::Computing => localize!(
+            Termination::CpuTimeExceeded => localize!(
                 lang,
                 "it was killed after {} s of CPU time",
                 "用去 {} 秒 CPU 时间后被终止";
                 limits.cpu_seconds
             ),
-            Ended::Memory => localize!(
+            Termination::OutOfMemory => localize!(
                 lang,
                 "it needed more than {} GB of memory",
                 "它需要的内存超过 {} GB";
                 limits.memory >> 30
             ),
-            Ended::Long(bytes) => localize!(
+            Termination::OutputTooLong(bytes) => localize!(
                 lang,
                 "the PTX is longer than {} MB",
                 "生成的 PTX 超过 {} MB";
                 bytes >> 20
             ),
             // The remaining code has no instruction in the GPU's instruction set.
-            Ended::Crashed(message) if message.contains("Cannot select") => {
+            Termination::Crashed(message) if message.contains("Cannot select") => {
                 return localize!(
                     lang,
                     "{} found no GPU instruction for it{}. An atomic operation on constant memory \
@@ -177,7 +177,7 @@ impl Compiler<'_> {
                     compiler, crash_line(message, lang)
                 );
             }
-            Ended::Crashed(message) => {
+            Termination::Crashed(message) => {
                 localize!(lang, "it crashed ({})", "它崩溃了（{}）"; message)
             }
         };
@@ -285,7 +285,7 @@ pub fn course_files<const N: usize>(
 
 /// Returns the files and folders that the compiler reads, apart from system libraries.
 pub fn compiler_files(clang: &Clang, lang: Lang) -> Result<Vec<PathBuf>> {
-    Ok(clang.files(&tree(lang)?, &includes::HEADERS)?)
+    Ok(clang.required_files(&tree(lang)?, &includes::HEADERS)?)
 }
 
 /// Finds the checkout, which contains the headers.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use chapter::limit::{self, Span};
+use chapter::limit::{self, DeviceRange};
 use chapter::number::{grouped, percent};
 use common::timing;
 use cuda_driver::LaunchRecord;
@@ -168,7 +168,7 @@ fn share_of_limit(
             DeviceBuffer::<u8>::uninitialized(half)?,
         ]
     };
-    let [from, to] = ends.each_ref().map(|buffer| Span {
+    let [from, to] = ends.each_ref().map(|buffer| DeviceRange {
         address: buffer.as_device_ptr().as_raw(),
         bytes: half,
     });
@@ -207,7 +207,7 @@ pub fn counter_label(names: &str, lang: Lang) -> String {
             return lang.pick("share of the limit", "达到极限的比例");
         }
         let metric = METRICS.iter().find(|metric| metric.name == name);
-        metric.map_or(name, |metric| lang.pick(metric.plain, metric.chinese))
+        metric.map_or(name, |metric| lang.pick(metric.en, metric.zh))
     });
     labels.collect::<Vec<_>>().join(SEPARATOR)
 }

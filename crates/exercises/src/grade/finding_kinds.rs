@@ -24,15 +24,15 @@ pub fn title(kind: FindingKind, lang: Lang) -> &'static str {
             "A call through an invalid function pointer",
             "通过无效的函数指针调用",
         ),
-        FindingKind::UnwrittenDevice => (
+        FindingKind::UninitializedDevice => (
             "A read of uninitialized device memory",
             "读取了未初始化的设备内存",
         ),
-        FindingKind::UnwrittenShared => (
+        FindingKind::UninitializedShared => (
             "A read of uninitialized shared memory",
             "读取了未初始化的共享内存",
         ),
-        FindingKind::UnwrittenLocal => (
+        FindingKind::UninitializedLocal => (
             "A read of uninitialized local memory",
             "读取了未初始化的局部内存",
         ),
@@ -40,7 +40,7 @@ pub fn title(kind: FindingKind, lang: Lang) -> &'static str {
             "An index past the end of an array in shared memory",
             "下标超出了共享内存中的数组",
         ),
-        FindingKind::AskedAbsentLane => (
+        FindingKind::ShuffleFromAbsentLane => (
             "A shuffle that reads from inactive lanes",
             "洗牌指令读取了没有参与的线程",
         ),
@@ -56,7 +56,7 @@ pub fn title(kind: FindingKind, lang: Lang) -> &'static str {
             "A data race: two threads write to one location in an undefined order",
             "数据竞争：两个线程写同一位置，先后顺序不确定",
         ),
-        FindingKind::OneStore => (
+        FindingKind::ConflictingStore => (
             "A data race: one store writes different values to one location",
             "数据竞争：同一条存储指令向同一位置写入不同的值",
         ),
@@ -64,7 +64,7 @@ pub fn title(kind: FindingKind, lang: Lang) -> &'static str {
             "A use of data before its asynchronous copy has completed",
             "异步复制尚未完成就使用了数据",
         ),
-        FindingKind::BetweenBlocks => (
+        FindingKind::InterBlockRace => (
             "A data race: blocks access the same device memory, and one writes",
             "数据竞争：多个线程块访问同一处设备内存，其中有写入",
         ),
@@ -96,7 +96,7 @@ pub fn title(kind: FindingKind, lang: Lang) -> &'static str {
             "不完整的线程束执行了要求整个线程束参与的指令",
         ),
         FindingKind::Leaked => ("Memory that was not freed", "没有释放的内存"),
-        FindingKind::HostTouched => (
+        FindingKind::HostAccessed => (
             "Host memory accessed while work in a stream uses it",
             "流中的工作还在使用主机内存时访问了它",
         ),
@@ -119,7 +119,7 @@ const PAST_THE_END: &str = "`<=` where `<` is meant";
 /// racing threads update one location of device memory. If the lines give no hint, English uses the
 /// simulator's advice, which takes the address into account.
 pub fn likely_cause(finding: &Finding, is_update: bool, text: &str, lang: Lang) -> String {
-    if finding.usually.starts_with(PAST_THE_END) {
+    if finding.likely_cause.starts_with(PAST_THE_END) {
         // The simulator's advice names two causes. Suggest `<=` only if the submission contains one before
         // the access.
         let before = finding.source.line as usize;
@@ -150,8 +150,8 @@ pub fn likely_cause(finding: &Finding, is_update: bool, text: &str, lang: Lang) 
         return advice;
     }
     match lang {
-        Lang::En => finding.usually.clone(),
-        Lang::Zh => translate::translate(&finding.usually)
+        Lang::En => finding.likely_cause.clone(),
+        Lang::Zh => translate::translate(&finding.likely_cause)
             .unwrap_or_else(|| likely_cause_zh(finding.kind).to_owned()),
     }
 }
@@ -170,19 +170,19 @@ fn likely_cause_zh(kind: FindingKind) -> &'static str {
         }
         FindingKind::StackOverflow => "函数递归过深，或者无法结束",
         FindingKind::InvalidCall => "函数指针取自主机端，或者从未赋值",
-        FindingKind::UnwrittenDevice => "没有向它复制数据或清零，或者只初始化了一部分",
-        FindingKind::UnwrittenShared => "分块的边缘或光环（halo）没有加载，或者有线程跳过了写入",
-        FindingKind::UnwrittenLocal => "线程自己的数组没有初始化，或者只初始化了一部分",
+        FindingKind::UninitializedDevice => "没有向它复制数据或清零，或者只初始化了一部分",
+        FindingKind::UninitializedShared => "分块的边缘或光环（halo）没有加载，或者有线程跳过了写入",
+        FindingKind::UninitializedLocal => "线程自己的数组没有初始化，或者只初始化了一部分",
         FindingKind::OtherArray => "下标大了一，或者用了另一个数组的大小",
-        FindingKind::AskedAbsentLane => {
+        FindingKind::ShuffleFromAbsentLane => {
             "偏移超出了掩码中的线程：请给洗牌指令指定 `width`，或者只在被读取的线程属于掩码时使用结果"
         }
         FindingKind::ReadAfterWrite => "两行之间缺少 `__syncthreads()`",
         FindingKind::WriteAfterRead => "循环末尾、下一轮写入之前，缺少 `__syncthreads()`",
         FindingKind::WriteAfterWrite => "两个线程用了相同的下标，或者求和没有使用 `atomicAdd`",
-        FindingKind::OneStore => "几个线程的下标相同",
+        FindingKind::ConflictingStore => "几个线程的下标相同",
         FindingKind::CopyNotAwaited => "缺少 `cp.async.wait_group`，或者它允许未完成的组过多",
-        FindingKind::BetweenBlocks => {
+        FindingKind::InterBlockRace => {
             "线程块的执行顺序不定，有些同时执行：结果写在了输入上，或者跨线程块求和没有使用 `atomicAdd`"
         }
         FindingKind::DivergentBarrier => {
@@ -202,7 +202,7 @@ fn likely_cause_zh(kind: FindingKind) -> &'static str {
         }
         FindingKind::WarpIncomplete => "线程块的大小不是 32 的整数倍",
         FindingKind::Leaked => "缓冲区被遗忘",
-        FindingKind::HostTouched | FindingKind::HostFreed | FindingKind::HostChanged => {
+        FindingKind::HostAccessed | FindingKind::HostFreed | FindingKind::HostChanged => {
             "此前没有等待该流（`cudaStreamSynchronize` 或事件）"
         }
     }

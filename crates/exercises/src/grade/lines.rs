@@ -45,13 +45,13 @@ pub fn format_lines(launches: &[LaunchRecord], submission: &Submission, lang: La
     let kernel = |launch: &LaunchRecord| {
         let profile = launch.profile.as_ref()?;
         let binding = launch.time.binding;
-        let cost = cost::of(binding, &profile.total);
+        let cost = cost::for_resource(binding, &profile.total);
         let head = localize!(
             lang,
             "`{}` is bound by {}; percentages are shares of the {}, and > marks lines with 10 % or \
              more.",
             "`{}` 的瓶颈是{}；占比按{}计算，> 标出占 10 % 以上的行。";
-            launch.kernel, resource_name(binding, lang), lang.pick(cost.unit, cost.chinese)
+            launch.kernel, resource_name(binding, lang), lang.pick(cost.unit, cost.unit_zh)
         );
         let lines = listing(profile, binding, &reader).replace(compile::FILE_NAME, file_name);
         Some(format!("{head}\n{lines}"))

@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use common::module;
-use cuda_driver::counters::{AccessCounts, Figure, METRICS, Metric, Tally};
+use cuda_driver::counters::{AccessCounts, MetricSource, METRICS, Metric, Tally};
 use cuda_driver::{AccessClass, AccessSet, Checks, LaunchRecord, Traced, Tracing};
 
 use super::compile;
@@ -130,8 +130,8 @@ impl<'a> Subject<'a> {
         let mut classes: Option<AccessSet> = None;
         let mut requests = false;
         for metric in &metrics {
-            if let Figure::Accesses(of, count) = metric.of {
-                classes = Some(classes.map_or(of, |union| union.or(of)));
+            if let MetricSource::Accesses(of, count) = metric.source {
+                classes = Some(classes.map_or(of, |union| union.union(of)));
                 requests |= count(&probe) > 0;
             }
         }
@@ -177,7 +177,7 @@ impl<'a> Subject<'a> {
                         let class = AccessClass::of(traced.kind, traced.memory);
                         traced.source.line == line.line
                             && traced.source.file.as_deref().unwrap_or_default() == line.file
-                            && class.is_some_and(|class| self.classes.has(class))
+                            && class.is_some_and(|class| self.classes.contains(class))
                     });
                 let times = line.tally.sum(self.classes).requests;
                 let accesses = traced

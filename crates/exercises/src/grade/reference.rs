@@ -97,7 +97,7 @@ impl<'scope> Reference<'scope> {
         cuda_driver::shuffle(None);
         let mut launches = |ptx: &str, sampled: Option<u64>| {
             cuda_driver::profile(sampled.is_some());
-            cuda_driver::watch_blocks(sampled);
+            cuda_driver::set_sample_seed(sampled);
             bench.replace_submission(module::load(ptx)?);
             bench.run(host, case)?;
             anyhow::Ok(bench.take_launches())

@@ -2,7 +2,7 @@
 //! three are measured one after the other; on the simulator the times come from its model.
 
 use anyhow::Result;
-use chapter::number::plain;
+use chapter::number::significant;
 use common::gpu::Clock;
 use common::module;
 use serde::{Deserialize, Serialize};
@@ -173,7 +173,7 @@ pub fn format_times(timed: &Timed, lang: Lang) -> String {
 }
 
 fn microseconds(milliseconds: f64) -> String {
-    plain(1e3 * milliseconds)
+    significant(1e3 * milliseconds)
 }
 
 #[cfg(test)]

@@ -198,7 +198,7 @@ impl<'a> Trial<'a> {
         let predicts = self.data.kind == Kind::Predict;
         cuda_driver::check(if checked { CHECKS } else { Checks::NONE });
         cuda_driver::profile(counted || predicts);
-        cuda_driver::watch_blocks(counted.then_some(self.seed));
+        cuda_driver::set_sample_seed(counted.then_some(self.seed));
         cuda_driver::shuffle(shuffle_seed);
         cuda_driver::poison(Some(fill_pattern));
         let verdict = self.load(as_written).and_then(|()| {
@@ -305,7 +305,7 @@ impl<'a> Trial<'a> {
         cuda_driver::check(Checks::NONE);
         cuda_driver::shuffle(None);
         self.load(as_written)?;
-        cuda_driver::trace(Some(Tracing::Each));
+        cuda_driver::trace(Some(Tracing::All));
         let result = self.bench.run(self.host, case);
         cuda_driver::trace(None);
         let traces = self.bench.take_traces();

@@ -38,7 +38,7 @@ impl Code {
     /// Fails if the name contains a NUL byte.
     pub fn has_variable(&self, name: &str) -> Result<bool> {
         let name = CString::new(name)?;
-        Ok(common::module::place(&self.module, &name).is_ok())
+        Ok(common::module::symbol_address(&self.module, &name).is_ok())
     }
 
     /// Reads an `extern "C"` `__device__` or `__constant__` array of `len` elements.
@@ -70,7 +70,7 @@ impl Code {
         len: usize,
     ) -> Result<DeviceSlice<T>> {
         let c_name = CString::new(name)?;
-        let variable = common::module::place(&self.module, &c_name);
+        let variable = common::module::symbol_address(&self.module, &c_name);
         let (address, bytes) = variable.map_err(|_| Missing::Variable(name.to_owned()))?;
         let expected = len * size_of::<T>();
         if bytes != expected {

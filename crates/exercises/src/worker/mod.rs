@@ -99,7 +99,7 @@ fn confine(job: &Job) -> Result<()> {
     rules
         .execute
         .extend([env::current_exe()?, PathBuf::from(&program)]);
-    rules.read = grade::compiler_files(&Clang::found(program, version), job.lang)?;
+    rules.read = grade::compiler_files(&Clang::from_parts(program, version), job.lang)?;
     rules.write = vec![scratch(job)?];
     // The compiler runs as a separate process.
     rules.processes = true;
@@ -137,7 +137,7 @@ fn grade_submission(job: &Job, exercise: &Exercise, subject: Subject) -> Result<
 /// Returns the compiler for kernels.
 fn clang(job: &Job) -> Clang {
     let (program, version) = job.clang.clone();
-    Clang::found(program, version)
+    Clang::from_parts(program, version)
 }
 
 /// Sends a message to the parent. It starts with a line break, because the submission may have printed part

@@ -64,7 +64,7 @@ pub fn supervise_until(
     mut on_step: impl FnMut(Step, &[u32]),
 ) -> Result<Option<Graded>> {
     // Delay the program's exit until the worker and its folder are gone.
-    let guard = interrupt::tidy();
+    let guard = interrupt::cleanup_guard();
     let scratch = Scratch::new()?;
     job.scratch = Some(scratch.0.clone());
     let job = &job;
@@ -79,9 +79,9 @@ pub fn supervise_until(
     let mut printed = String::new();
     let mut last_step = (Step::Compile, Vec::new());
     let message = loop {
-        if interrupt::ending() {
+        if interrupt::is_shutting_down() {
             drop((worker, scratch, guard));
-            interrupt::wait();
+            interrupt::wait_for_exit();
         }
         if stop.load(Ordering::Relaxed) {
             return Ok(None);

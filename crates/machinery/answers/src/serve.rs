@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 use anyhow::Result;
-use common::error::in_words;
+use common::error::describe;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -23,7 +23,7 @@ where
     for Request { number, data } in requests() {
         let outcome = match panic_recorder.catch(|| handler(data)) {
             Ok(Ok(data)) => Outcome::Data(data),
-            Ok(Err(error)) => Outcome::Error(in_words(&error)),
+            Ok(Err(error)) => Outcome::Error(describe(&error)),
             Err(CaughtPanic { message, call }) => Outcome::Panic { message, call },
         };
         if send(&Reply { number, outcome }).is_err() {

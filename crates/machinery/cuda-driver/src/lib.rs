@@ -48,7 +48,7 @@ pub use backend::{Backend, OnSimulatorStart, backend, configured_devices, on_sim
 pub use cuda_sim::check::{Check, Checks, Finding, FindingKind, OtherAccess, Severity};
 pub use cuda_sim::driver::Tracing;
 pub use cuda_sim::exec::Progress;
-pub use cuda_sim::exec::fault::{Fault, FaultKind, FaultPlace};
+pub use cuda_sim::exec::fault::{Fault, FaultKind, FaultLocation};
 pub use cuda_sim::exec::{TimeLimit, Traced};
 pub use cuda_sim::isa::{
     AccessClass, AccessKind, AccessSet, Direction, Memory, SourceLine, coordinates,

@@ -106,7 +106,7 @@ fn child() {
     let findings = take_findings();
     let uninitialized = findings
         .iter()
-        .filter(|one| one.kind == FindingKind::UnwrittenDevice);
+        .filter(|one| one.kind == FindingKind::UninitializedDevice);
     println!("found: {}", uninitialized.count());
 }
 

@@ -169,7 +169,7 @@ fn reading_a_result_before_its_copy_completes_is_reported() {
         "which a copy of 8192 bytes writes",
         "usually: nobody waited for the stream",
     ];
-    assert_finding(&faulty, FindingKind::HostTouched, Severity::Error, &parts);
+    assert_finding(&faulty, FindingKind::HostAccessed, Severity::Error, &parts);
     let correct = findings_of(|program| {
         program.read_back();
         program.wait();
@@ -198,7 +198,7 @@ fn overwriting_a_pending_copy_source_is_reported() {
         "which a copy of 8192 bytes reads",
     ];
     if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
-        assert_finding(&faulty, FindingKind::HostTouched, Severity::Error, &parts);
+        assert_finding(&faulty, FindingKind::HostAccessed, Severity::Error, &parts);
     }
     let correct = findings_of(|program| {
         write(program.locked, 0, 1);
@@ -233,7 +233,7 @@ fn reading_managed_memory_during_a_kernel_is_reported() {
         assert_eq!(read(program.managed, 0), 7);
     });
     let parts = ["the program reads byte 0", "which kernel store may use"];
-    assert_finding(&faulty, FindingKind::HostTouched, Severity::Error, &parts);
+    assert_finding(&faulty, FindingKind::HostAccessed, Severity::Error, &parts);
     let correct = findings_of(|program| {
         program.launch(program.managed);
         program.wait();
@@ -250,7 +250,7 @@ fn page_locked_memory_used_by_a_kernel_is_a_warning() {
         program.wait();
     });
     let parts = ["which kernel store may use"];
-    assert_finding(&faulty, FindingKind::HostTouched, Severity::Warning, &parts);
+    assert_finding(&faulty, FindingKind::HostAccessed, Severity::Warning, &parts);
 }
 
 #[test]

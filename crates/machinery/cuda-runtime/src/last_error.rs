@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use cuda_driver::{functions as cu, say};
+use cuda_driver::{functions as cu, warn};
 
 use crate::fork;
 use crate::status::{Code, Error, Result, SUCCESS, is_sticky};
@@ -23,7 +23,7 @@ pub fn call(name: &str, default: DefaultStream, body: impl FnOnce() -> Result) -
     }
     let unwind_safe = AssertUnwindSafe(|| with_default_stream(default, body));
     record(catch_unwind(unwind_safe).unwrap_or_else(|_| {
-        say(format_args!(
+        warn(format_args!(
             "internal error in Warpbook's CUDA runtime, in {name}; please report it"
         ));
         Err(Error::UNKNOWN)
@@ -45,7 +45,7 @@ pub fn record(result: Result) -> Code {
 
 /// Reports that a function is not implemented.
 pub fn unsupported(name: &str) -> Result {
-    say(format_args!(
+    warn(format_args!(
         "Warpbook's CUDA runtime does not implement {name}"
     ));
     Err(Error::NOT_SUPPORTED)

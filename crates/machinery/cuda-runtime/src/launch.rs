@@ -85,7 +85,7 @@ pub unsafe fn launch_with_config(
             IGNORE | PRIORITY => {}
             COOPERATIVE => cooperative = attribute.value.0[0] != 0,
             other => {
-                cuda_driver::say(format_args!(
+                cuda_driver::warn(format_args!(
                     "cudaLaunchKernelEx: launch attribute {other} is not supported"
                 ));
                 return Err(Error::NOT_SUPPORTED);

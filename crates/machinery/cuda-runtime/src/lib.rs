@@ -46,5 +46,5 @@ pub use status::Code;
 /// Forces the linker to keep the functions of the runtime API and of the driver API in the calling program.
 /// Returns their number and has no other effect.
 pub fn force_link() -> usize {
-    functions::force_link() + cuda_driver::functions::kept()
+    functions::force_link() + cuda_driver::functions::force_link()
 }

@@ -198,7 +198,7 @@ fn resource_format(resource: &ResourceDesc) -> Result<Format> {
             LINEAR => Format::new(resource.res.linear.format),
             PITCHED => Format::new(resource.res.pitched.format),
             MIPMAPPED => {
-                cuda_driver::say(format_args!("mipmapped arrays are not supported"));
+                cuda_driver::warn(format_args!("mipmapped arrays are not supported"));
                 Err(Error::NOT_SUPPORTED)
             }
             _ => Err(Error::INVALID_VALUE),

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use common::gpu::{Capability, Clock, GpuInfo};
 use cuda_driver::device::DeviceSpec;
-use cuda_driver::{Event, active_checks, warn};
+use cuda_driver::{Event as SimulatorEvent, active_checks, warn};
 use summary::record::{Record, Run};
 use summary::text::Order;
-use summary::wire::{Teller, Told};
-use summary::{Gathered, Shown, Summary};
+use summary::wire::{Event, EventWriter};
+use summary::{EventLog, Summary, TextOptions};
 
 use crate::exit;
 use crate::settings::Settings;
@@ -24,7 +24,7 @@ const CALLS_INTERVAL: Duration = Duration::from_millis(500);
 /// The destination of events.
 enum Sink {
     /// To `cuda-run`, with the time of the last call counts.
-    CudaRun(Teller, Mutex<Option<Instant>>),
+    CudaRun(EventWriter, Mutex<Option<Instant>>),
     /// To this process, which reports them at its end.
     Local(Box<Local>),
 }
@@ -33,7 +33,7 @@ enum Sink {
 struct Local {
     settings: Settings,
     gpu: GpuInfo,
-    log: Mutex<Gathered>,
+    log: Mutex<EventLog>,
 }
 
 static SINK: OnceLock<Sink> = OnceLock::new();
@@ -63,9 +63,9 @@ fn create_sink(settings: Settings, device: &DeviceSpec) -> Sink {
     let id = std::process::id();
     // If `cuda-run` has ended, its folder is gone; then this process reports what its settings request.
     let writer = settings.events_folder.as_ref();
-    let writer = writer.and_then(|folder| Teller::create(&folder.join(id.to_string())).ok());
+    let writer = writer.and_then(|folder| EventWriter::create(&folder.join(id.to_string())).ok());
     if let Some(writer) = writer {
-        writer.tell(&Told::Process(process_name()));
+        writer.write(&Event::Process(process_name()));
         return Sink::CudaRun(writer, Mutex::new(None));
     }
     let (major, minor) = device.compute_capability;
@@ -84,15 +84,15 @@ fn create_sink(settings: Settings, device: &DeviceSpec) -> Sink {
 }
 
 /// Handles one event of the simulator.
-fn receive(sink: &Sink, event: &Event) {
+fn receive(sink: &Sink, event: &SimulatorEvent) {
     match sink {
-        Sink::Local(local) => lock(&local.log).add(Told::of(event)),
+        Sink::Local(local) => lock(&local.log).add(Event::from_simulator(event)),
         Sink::CudaRun(writer, last_calls) => {
-            writer.tell_event(event);
+            writer.write_simulator_event(event);
             let mut last_calls = lock(last_calls);
             if last_calls.is_none_or(|last| last.elapsed() >= CALLS_INTERVAL) {
                 *last_calls = Some(Instant::now());
-                writer.tell(&Told::calls());
+                writer.write(&Event::api_calls());
             }
         }
     }
@@ -106,7 +106,7 @@ fn report_at_exit() {
     }
     match SINK.get() {
         None => {}
-        Some(Sink::CudaRun(writer, _)) => writer.tell(&Told::calls()),
+        Some(Sink::CudaRun(writer, _)) => writer.write(&Event::api_calls()),
         Some(Sink::Local(local)) => local.report(),
     }
 }
@@ -115,7 +115,7 @@ impl Local {
     fn report(&self) {
         let summary = {
             let mut log = lock(&self.log);
-            log.add(Told::calls());
+            log.add(Event::api_calls());
             log.summary("cuMemFree")
         };
         let title = format!("process {}, {}", std::process::id(), process_name());
@@ -129,11 +129,11 @@ impl Local {
             append(json, &self.record(&summary));
         }
         if self.settings.summary {
-            let shown = Shown {
+            let shown = TextOptions {
                 profile: self.settings.profile,
-                check: Some(active_checks()).filter(|checks| checks.on().next().is_some()),
+                check: Some(active_checks()).filter(|checks| checks.enabled().next().is_some()),
                 order: Order::Time,
-                again: String::new(),
+                rerun_command: String::new(),
             };
             // In one write, because other processes may write to stderr at the same time.
             let message = format!(
@@ -153,7 +153,7 @@ impl Local {
             status: None,
             ended: None,
         };
-        let checks = Some(active_checks()).filter(|checks| checks.on().next().is_some());
+        let checks = Some(active_checks()).filter(|checks| checks.enabled().next().is_some());
         let record = Record::new(&run, &self.gpu, (self.settings.profile, checks), summary);
         serde_json::to_string(&record).unwrap_or_default() + "\n"
     }

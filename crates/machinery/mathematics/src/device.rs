@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use bytemuck::Pod;
 use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{Conditions, Observe, Program};
+use cuda_sim::exec::{Conditions, ProfileMode, Program};
 use cuda_sim::launch::{Launch, launch};
 use cuda_sim::memory::global::Global;
 use std::sync::Arc;
@@ -121,9 +121,9 @@ impl Module {
             time_limit: None,
             threads: None,
             watch: None,
-            observe: Observe::Sample,
+            profile: ProfileMode::Sample,
             checks: Checks::NONE,
-            conditions: Conditions::USUAL,
+            conditions: Conditions::DEFAULT,
         };
         launch(&self.program, &self.global, spec, &request).map_err(Box::new)?;
         let host = self

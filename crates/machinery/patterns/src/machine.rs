@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{Conditions, Fault, Observe, Program, Traced};
+use cuda_sim::exec::{Conditions, Fault, ProfileMode, Program, Traced};
 use cuda_sim::isa::Memory;
 use cuda_sim::launch::{Launch, Report, launch};
 use cuda_sim::lower::LoadError;
@@ -103,9 +103,9 @@ impl Machine {
             time_limit: None,
             threads: None,
             watch: None,
-            observe: Observe::Trace,
+            profile: ProfileMode::Trace,
             checks: Checks::NONE,
-            conditions: Conditions::USUAL,
+            conditions: Conditions::DEFAULT,
         };
         let done = launch(&self.program, &self.global, &self.device, &work);
         let Report { trace, profile, .. } = done.map_err(Box::new)?;

@@ -105,7 +105,7 @@ pub fn distinct_bytes(access: &Traced) -> u64 {
 }
 
 fn sums(memory: Memory, tally: &Tally, used: u64) -> Sums {
-    let loads = AccessSet::to(memory).and(AccessSet::that(Direction::Reads));
+    let loads = AccessSet::in_memory(memory).intersection(AccessSet::with_direction(Direction::Reads));
     let loads = tally.sum(loads);
     Sums {
         requests: loads.requests,
@@ -134,7 +134,7 @@ fn counters(space: Space, tally: &Tally) -> Vec<Counter> {
     let selected = METRICS.iter().filter(|metric| names.contains(&metric.name));
     let counter = selected.map(|metric| Counter {
         name: metric.name,
-        plain: metric.plain,
+        plain: metric.en,
         value: metric.value(tally),
     });
     counter.collect()

@@ -77,14 +77,14 @@ impl EventLog {
         let mut findings = self.findings.clone();
         for finding in &mut findings {
             if finding.kind == FindingKind::Leaked {
-                finding.usually = format!("a missing call of {free}");
+                finding.likely_cause = format!("a missing call of {free}");
             }
         }
         Summary {
             program: self.program.clone(),
             kernels: self.kernels.finish(),
             measured: self.measured.finish(),
-            findings: check::once(findings),
+            findings: check::deduplicated(findings),
             faults: self.faults.clone(),
             load_error: self.load_error.clone(),
             mismatches: self.mismatches.clone(),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use cuda_driver::names::{in_full, plain};
+use cuda_driver::names::{with_parameters, short};
 use cuda_driver::{LaunchRecord, TimedLaunch};
 
 /// A record of one launch, or of several launches of one kernel.
@@ -103,7 +103,7 @@ impl<L: Launch> Kernels<L> {
             return;
         }
         let remaining = launch.clone();
-        let name = plain(&symbol);
+        let name = short(&symbol);
         launch.kernel().clone_from(&name);
         self.indices.insert(symbol.clone(), self.entries.len());
         self.entries.push(Kernel {
@@ -125,7 +125,7 @@ impl<L: Launch> Kernels<L> {
         let mut kernels = self.entries.clone();
         for kernel in &mut kernels {
             if named[kernel.name.as_str()] > 1 {
-                kernel.name = in_full(&kernel.symbol);
+                kernel.name = with_parameters(&kernel.symbol);
                 kernel.total.kernel().clone_from(&kernel.name);
             }
         }

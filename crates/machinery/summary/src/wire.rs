@@ -50,8 +50,8 @@ impl Event {
         match *event {
             SimulatorEvent::Launched(record) => Event::Launched(Box::new(record.clone()), 1),
             SimulatorEvent::Faulted(fault) => Event::Faulted(fault.to_string()),
-            SimulatorEvent::Found(findings) => Event::Findings(findings.to_vec()),
-            SimulatorEvent::Refused(reason) => Event::ModuleRejected(reason.to_owned()),
+            SimulatorEvent::Findings(findings) => Event::Findings(findings.to_vec()),
+            SimulatorEvent::ModuleRejected(reason) => Event::ModuleRejected(reason.to_owned()),
             SimulatorEvent::NotSimulated(name) => Event::NotSimulated(name.to_owned()),
         }
     }

@@ -24,14 +24,14 @@ impl Screen {
             "终端不能逐个读取按键",
         ))?;
         let screen = Screen;
-        interrupt::at_last(Some(restore));
+        interrupt::on_exit(Some(restore));
         execute!(io::stdout(), EnterAlternateScreen, Hide)?;
         Ok(screen)
     }
 
     /// Draws the lines that `lines` returns for the terminal's width and height.
     pub fn draw(&self, lines: impl FnOnce(usize, usize) -> Vec<String>) -> Result<()> {
-        if interrupt::ending() {
+        if interrupt::is_shutting_down() {
             return Ok(()); // another thread is restoring the terminal
         }
         let (width, height) = size().unwrap_or((80, 24));
@@ -52,7 +52,7 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        interrupt::at_last(None);
+        interrupt::on_exit(None);
         restore();
     }
 }

@@ -53,7 +53,7 @@ fn is_duplicate(a: &Finding, b: &Finding) -> bool {
     (a.kind, &a.kernel, &a.source) == (b.kind, &b.kernel, &b.source)
         && other_source(a) == other_source(b)
         && a.kind != FindingKind::Leaked
-        && (a.check != Check::Host || a.what == b.what)
+        && (a.check != Check::Host || a.details == b.details)
 }
 
 /// Formats the findings as a section of a report.
@@ -71,7 +71,7 @@ pub fn section(checks: Checks, findings: &[Finding]) -> String {
 }
 
 fn names(checks: Checks) -> String {
-    let names: Vec<&str> = checks.on().map(Check::name).collect();
+    let names: Vec<&str> = checks.enabled().map(Check::name).collect();
     names.join(", ")
 }
 
@@ -135,8 +135,8 @@ mod tests {
             thread: [2, 0, 0],
             source: source(line),
             other: None,
-            what: "4 bytes".to_owned(),
-            usually: String::new(),
+            details: "4 bytes".to_owned(),
+            likely_cause: String::new(),
             count: 3,
         }
     }
@@ -153,7 +153,7 @@ mod tests {
     fn a_section_lists_its_checks_and_findings() {
         let some = "race,mem".parse().unwrap();
         assert_eq!(section(some, &[]), "Checked (mem, race): no findings.");
-        let one = [finding(FindingKind::UnwrittenShared, Severity::Error, 7)];
+        let one = [finding(FindingKind::UninitializedShared, Severity::Error, 7)];
         let text = section(some, &one);
         assert!(
             text.starts_with("Checked (mem, race): 1 finding.\n\nerror: init: "),
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn errors_fail_and_warnings_do_not() {
         assert!(verdict(&[]).is_ok());
-        let warning = finding(FindingKind::BetweenBlocks, Severity::Warning, 7);
+        let warning = finding(FindingKind::InterBlockRace, Severity::Warning, 7);
         assert!(verdict(std::slice::from_ref(&warning)).is_ok());
         let error = finding(FindingKind::ReadAfterWrite, Severity::Error, 9);
         let message = verdict(&[warning, error.clone(), error])

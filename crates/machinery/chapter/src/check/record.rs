@@ -49,7 +49,7 @@ impl Record {
     /// Creates the record of these checks and findings.
     pub fn new(checks: Checks, findings: &[Finding]) -> Record {
         Record {
-            checks: checks.on().map(Check::name).collect(),
+            checks: checks.enabled().map(Check::name).collect(),
             findings: findings.iter().map(FindingRecord::from).collect(),
         }
     }
@@ -77,8 +77,8 @@ impl From<&Finding> for FindingRecord {
             kernel: (!kernel.is_empty()).then_some(kernel),
             access: AccessRecord::new(finding.block, finding.thread, &finding.source),
             other: finding.other.as_ref().map(OtherAccessRecord::from),
-            what: finding.what.clone(),
-            usually: finding.usually.clone(),
+            what: finding.details.clone(),
+            usually: finding.likely_cause.clone(),
             count: finding.count,
         }
     }

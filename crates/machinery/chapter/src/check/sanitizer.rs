@@ -6,7 +6,7 @@ use cuda_driver::{Check, Checks};
 
 /// Returns one command line per tool that checks the command `run`.
 pub fn commands(checks: Checks, run: &str) -> String {
-    let tools = checks.on().filter_map(|check| match check {
+    let tools = checks.enabled().filter_map(|check| match check {
         Check::Memory if checks.leak => Some("memcheck --leak-check full"),
         Check::Memory => Some("memcheck"),
         Check::Init => Some("initcheck"),

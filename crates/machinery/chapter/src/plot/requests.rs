@@ -42,7 +42,7 @@ struct Parts {
 
 /// Selects the accesses to a memory in one direction.
 const fn accesses(memory: Memory, direction: Direction) -> AccessSet {
-    AccessSet::to(memory).and(AccessSet::that(direction))
+    AccessSet::in_memory(memory).intersection(AccessSet::with_direction(direction))
 }
 
 const KINDS: [Kind; 4] = [
@@ -69,7 +69,7 @@ const KINDS: [Kind; 4] = [
     Kind {
         name: "shared memory",
         color: pen::SHARED,
-        classes: AccessSet::to(Memory::Shared),
+        classes: AccessSet::in_memory(Memory::Shared),
         requests: |counts| counts.requests,
         parts: Some(Parts {
             name: "wavefronts",
@@ -79,7 +79,7 @@ const KINDS: [Kind; 4] = [
     Kind {
         name: "constant memory",
         color: pen::CONSTANT,
-        classes: AccessSet::to(Memory::Constant),
+        classes: AccessSet::in_memory(Memory::Constant),
         requests: |counts| counts.addresses,
         parts: None,
     },
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn every_class_of_accesses_is_drawn_once() {
         for &class in AccessClass::ALL {
-            let bars = KINDS.iter().filter(|kind| kind.classes.has(class));
+            let bars = KINDS.iter().filter(|kind| kind.classes.contains(class));
             // Left out: rare accesses, and accesses that the source does not contain.
             let row = class.row();
             let is_omitted = row.memory == Memory::Local

@@ -27,7 +27,7 @@ const LANES: u64 = 32;
 const SECTOR: u64 = 32;
 
 /// Accesses to local memory.
-const LOCAL: AccessSet = AccessSet::to(Memory::Local);
+const LOCAL: AccessSet = AccessSet::in_memory(Memory::Local);
 
 /// One kind of waste.
 struct Rule {
@@ -156,11 +156,11 @@ const RULES: &[Rule] = &[
     Rule {
         wasted_ms: |launch| {
             let occupancy = launch.record.time.occupancy;
-            let excess_sectors = occupancy.most_warps.saturating_sub(occupancy.warps);
+            let excess_sectors = occupancy.max_warps.saturating_sub(occupancy.warps);
             match launch.record.time.binding {
                 Resource::Latency => {
                     launch.ms(Resource::Latency)
-                        * share(excess_sectors.into(), occupancy.most_warps.into())
+                        * share(excess_sectors.into(), occupancy.max_warps.into())
                 }
                 _ => 0.0,
             }
@@ -189,7 +189,7 @@ const RULES: &[Rule] = &[
             format!(
                 "too few warps hide latency: an SM holds {} of at most {} warps, in {blocks}: \
                  {reason}",
-                occupancy.warps, occupancy.most_warps,
+                occupancy.warps, occupancy.max_warps,
             )
         },
     },
@@ -308,7 +308,7 @@ impl<'a> Launch<'a> {
     /// Returns the milliseconds that a resource is busy; 0 if that is hidden by others.
     fn ms(&self, resource: Resource) -> f64 {
         let time = &self.record.time;
-        let mut parts = time.parts.iter();
+        let mut parts = time.resources.iter();
         let part = parts.find(|part| part.resource == resource);
         part.map(|part| part.milliseconds)
             .filter(|&ms| ms >= MIN_BUSY_SHARE * time.milliseconds)
@@ -317,7 +317,7 @@ impl<'a> Launch<'a> {
 
     /// Returns the milliseconds that the second-busiest resource is busy.
     fn second_busiest_ms(&self) -> f64 {
-        let parts = self.record.time.parts.iter();
+        let parts = self.record.time.resources.iter();
         let others = parts.filter(|part| part.resource != self.record.time.binding);
         others.map(|part| part.milliseconds).fold(0.0, f64::max)
     }
@@ -349,7 +349,7 @@ impl<'a> Launch<'a> {
         let excess_sectors = access.sectors.saturating_sub(min_sectors);
         let wavefronts = self
             .total()
-            .sum(classes.and(AccessSet::DATA_STAGE))
+            .sum(classes.intersection(AccessSet::DATA_STAGE))
             .wavefronts;
         let wavefronts = wavefronts as f64 * share(excess_sectors, access.sectors);
         let first = self.ms(Resource::L1Shared) * wavefronts / self.wavefronts().max(1) as f64;

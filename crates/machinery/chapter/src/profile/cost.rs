@@ -61,23 +61,23 @@ fn l1_misses(tally: &Tally) -> u64 {
             sectors => weighted.div_ceil(sectors.into()) as u64,
         }
     };
-    let atomics = AccessSet::to(Memory::Global).and(AccessSet::that(Direction::Updates));
+    let atomics = AccessSet::in_memory(Memory::Global).intersection(AccessSet::with_direction(Direction::Updates));
     let atomics = tally.sum(atomics).requests;
     misses_of(Memory::Global) + misses_of(Memory::Local) + atomics
 }
 
 /// Counts the accesses and barriers that a warp waits for without a miss in the L1 cache.
 fn loads_and_barriers(tally: &Tally) -> u64 {
-    let classes = AccessSet::one(AccessClass::SharedAtomic)
-        .or(loads(Memory::Global))
-        .or(loads(Memory::Local))
-        .or(loads(Memory::Shared));
+    let classes = AccessSet::of(AccessClass::SharedAtomic)
+        .union(loads(Memory::Global))
+        .union(loads(Memory::Local))
+        .union(loads(Memory::Shared));
     let constants = tally[AccessClass::ConstantLoad].addresses;
     tally.sum(classes).requests + constants + tally.barriers
 }
 
 /// Accesses to shared memory.
-pub const SHARED: AccessSet = AccessSet::to(Memory::Shared);
+pub const SHARED: AccessSet = AccessSet::in_memory(Memory::Shared);
 
 /// Returns the passes through the data stage of the L1 cache, which shared memory uses too.
 pub fn wavefronts(tally: &Tally) -> u64 {

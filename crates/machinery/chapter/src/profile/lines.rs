@@ -87,11 +87,11 @@ const COLUMNS: &[Column] = &[
 ];
 
 fn global_sectors(tally: &Tally) -> u64 {
-    tally.sum(AccessSet::to(Memory::Global)).sectors
+    tally.sum(AccessSet::in_memory(Memory::Global)).sectors
 }
 
 fn local_sectors(tally: &Tally) -> u64 {
-    tally.sum(AccessSet::to(Memory::Local)).sectors
+    tally.sum(AccessSet::in_memory(Memory::Local)).sectors
 }
 
 fn constants(tally: &Tally) -> u64 {
@@ -99,7 +99,7 @@ fn constants(tally: &Tally) -> u64 {
 }
 
 fn atomics(tally: &Tally) -> u64 {
-    tally.sum(AccessSet::that(Direction::Updates)).requests
+    tally.sum(AccessSet::with_direction(Direction::Updates)).requests
 }
 
 /// Lists the lines that a launch executed.

@@ -35,13 +35,13 @@ pub struct ProfiledLaunch<'a> {
 
 /// Selects loads from a memory, including the reads of asynchronous copies.
 const fn loads(memory: Memory) -> AccessSet {
-    AccessSet::to(memory).and(AccessSet::that(Direction::Reads))
+    AccessSet::in_memory(memory).intersection(AccessSet::with_direction(Direction::Reads))
 }
 
 /// Selects stores to a memory. The writes of asynchronous copies are counted separately.
 const fn stores(memory: Memory) -> AccessSet {
-    let writes = AccessSet::to(memory).and(AccessSet::that(Direction::Writes));
-    writes.without(AccessSet::COPIES)
+    let writes = AccessSet::in_memory(memory).intersection(AccessSet::with_direction(Direction::Writes));
+    writes.difference(AccessSet::ASYNC_COPIES)
 }
 
 /// A counter of the L2 cache, which exists per launch and not per line.

@@ -13,7 +13,7 @@ pub fn command(detail: Detail, run: &str) -> String {
         Detail::Summary => {
             let metrics = METRICS
                 .iter()
-                .filter(|metric| metric.agreement != Agreement::Ours);
+                .filter(|metric| metric.agreement != Agreement::Custom);
             let names = metrics.map(|metric| metric.name);
             let names: Vec<&str> = names.chain([L2_MISSES.name]).collect();
             format!("--metrics {}", names.join(","))

@@ -127,7 +127,7 @@ impl Serialize for Counters<'_> {
 
 impl<'a> From<&'a Modelled> for Model<'a> {
     fn from(time: &'a Modelled) -> Self {
-        let parts = time.parts.iter().map(|part| Part {
+        let parts = time.resources.iter().map(|part| Part {
             resource: resource(part.resource),
             milliseconds: part.milliseconds,
         });
@@ -139,7 +139,7 @@ impl<'a> From<&'a Modelled> for Model<'a> {
             occupancy: Occupancy {
                 blocks: time.occupancy.blocks,
                 warps: time.occupancy.warps,
-                most_warps: time.occupancy.most_warps,
+                most_warps: time.occupancy.max_warps,
                 limit: limit(time.occupancy.limit),
             },
             roofline: Roofline {

@@ -16,7 +16,7 @@ pub fn launch(total: Tally, parts: &[(Resource, f64)]) -> LaunchRecord {
             gpu: "NVIDIA H200",
             milliseconds: 1.0,
             binding: parts[0].0,
-            parts: parts
+            resources: parts
                 .iter()
                 .map(|&(resource, milliseconds)| ResourceTime {
                     resource,
@@ -26,7 +26,7 @@ pub fn launch(total: Tally, parts: &[(Resource, f64)]) -> LaunchRecord {
             occupancy: Occupancy {
                 blocks: 8,
                 warps: 64,
-                most_warps: 64,
+                max_warps: 64,
                 limit: OccupancyLimit::Threads,
             },
             roofline: Roofline {

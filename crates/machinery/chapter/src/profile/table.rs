@@ -118,7 +118,7 @@ pub fn side_by_side(launches: &[ProfiledLaunch]) -> String {
     let records: Vec<&LaunchRecord> = launches.iter().map(|launched| launched.launch).collect();
     let mut rows = Vec::new();
     for metric in METRICS {
-        rows.extend(counter(metric.plain, &records, |profile| {
+        rows.extend(counter(metric.en, &records, |profile| {
             metric.value(&profile.total)
         }));
         if is_counted(metric, &records) {
@@ -139,8 +139,8 @@ pub fn names(launches: &[ProfiledLaunch]) -> String {
     let records: Vec<&LaunchRecord> = launches.iter().map(|launched| launched.launch).collect();
     let mut rows = Vec::new();
     for metric in METRICS {
-        if is_counted(metric, &records) && metric.agreement != Agreement::Ours {
-            rows.push(vec![metric.plain.to_owned(), metric.name.to_owned()]);
+        if is_counted(metric, &records) && metric.agreement != Agreement::Custom {
+            rows.push(vec![metric.en.to_owned(), metric.name.to_owned()]);
         }
         if metric.name == L2_MISSES.after
             && profiles(&records).any(|profile| profile.l2_read_misses > 0)
@@ -199,7 +199,7 @@ fn derived<'a>(
 fn model(records: &[&LaunchRecord]) -> Vec<Vec<String>> {
     let occupancy = |record: &&LaunchRecord| {
         let occupancy = record.time.occupancy;
-        format!("{} of {}", occupancy.warps, occupancy.most_warps)
+        format!("{} of {}", occupancy.warps, occupancy.max_warps)
     };
     let limit = |record: &&LaunchRecord| record.time.occupancy.limit.to_string();
     let mut rows = vec![
@@ -228,7 +228,7 @@ fn model(records: &[&LaunchRecord]) -> Vec<Vec<String>> {
 
 /// Returns the milliseconds that a resource is busy; `None` if it is not used.
 fn busy(record: &LaunchRecord, resource: Resource) -> Option<f64> {
-    let mut parts = record.time.parts.iter();
+    let mut parts = record.time.resources.iter();
     let part = parts.find(|part| part.resource == resource)?;
     (part.milliseconds > 0.0).then_some(part.milliseconds)
 }
@@ -250,7 +250,7 @@ fn wavefronts(accesses: &AccessCounts) -> Option<String> {
 }
 
 fn turns(accesses: &AccessCounts) -> Option<String> {
-    ratio(accesses.turns, accesses.requests)
+    ratio(accesses.output_wavefronts, accesses.requests)
 }
 
 /// Returns the hit rate of the L1 cache.
@@ -364,7 +364,7 @@ mod tests {
         let on_global = AccessCounts {
             requests: 100,
             sectors: 3200,
-            turns: 3200,
+            output_wavefronts: 3200,
             ..AccessCounts::default()
         };
         let on_shared = AccessCounts {

@@ -9,7 +9,7 @@ use super::queue::{self, WaitTarget};
 use super::{lock, lock_mutex};
 
 /// The conditions of later launches.
-static CONDITIONS: Mutex<Conditions> = Mutex::new(Conditions::USUAL);
+static CONDITIONS: Mutex<Conditions> = Mutex::new(Conditions::DEFAULT);
 
 /// Runs later launches on the simulator in a random order (seeded): all blocks that fit on the device at a
 /// time are resident at once, and before any access to memory shared with other threads a warp may be delayed
@@ -39,7 +39,7 @@ pub fn poison(word: Option<u32>) {
 /// predict it: all blocks, or in large grids those of SMs drawn from the seed. `None` samples the blocks of
 /// the same few SMs each time. Has no effect on a GPU.
 pub fn set_sample_seed(seed: Option<u64>) {
-    update(|conditions| conditions.watched = seed);
+    update(|conditions| conditions.sample_seed = seed);
 }
 
 /// Returns the conditions of later launches.

@@ -349,7 +349,7 @@ unsafe fn read_texture(from: *const CUDA_TEXTURE_DESC) -> Result<Texture, CudaEr
         modes: address_modes,
         linear_filter: filter == 1,
         normalised: flags & NORMALIZED_COORDINATES != 0,
-        as_whole: flags & READ_AS_INTEGER != 0,
+        reads_integers: flags & READ_AS_INTEGER != 0,
         seamless: flags & SEAMLESS_CUBEMAP != 0,
         border,
     })

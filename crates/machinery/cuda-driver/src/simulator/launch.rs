@@ -177,7 +177,7 @@ fn demangle_kernels(outcome: &mut LaunchOutcome) {
     let place = outcome
         .fault
         .as_mut()
-        .and_then(|fault| fault.place.as_mut());
+        .and_then(|fault| fault.location.as_mut());
     let in_fault = place.map(|place| &mut place.kernel);
     let in_findings = outcome
         .findings

@@ -258,7 +258,7 @@ unsafe fn write_attribute(
     bytes: usize,
 ) -> Result<(), CudaError> {
     const VALUE_SIZE: usize = size_of::<c_int>();
-    driver.managed(address, bytes as u64)?;
+    driver.check_managed(address, bytes as u64)?;
     let capacity = size / VALUE_SIZE;
     let fits = match attribute {
         ACCESSED_BY => capacity >= 1 && size.is_multiple_of(VALUE_SIZE),

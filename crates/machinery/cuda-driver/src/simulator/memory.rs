@@ -132,11 +132,11 @@ fn allocate_in_stream(bytes: u64, pool: Option<u64>, h_stream: CUstream) -> Resu
         None => pool::current_pool(driver.context_device(context)?),
     };
     let (device, accessible_by) = pool::accessibility(pool)?;
-    let address = match driver.allocate_of_pool(context, bytes, device, accessible_by) {
+    let address = match driver.allocate_from_pool(context, bytes, device, accessible_by) {
         Err(CudaError::OutOfMemory) => {
             // Pending operations may free some.
             drop(driver);
-            lock_synchronized()?.allocate_of_pool(context, bytes, device, accessible_by)?
+            lock_synchronized()?.allocate_from_pool(context, bytes, device, accessible_by)?
         }
         other => other?,
     };

@@ -128,7 +128,7 @@ fn resolve_function(
     context: Option<ContextId>,
     handle: CUfunction,
 ) -> Result<FunctionId, CudaError> {
-    driver.function_named(raw::number(handle), context)
+    driver.resolve_function(raw::number(handle), context)
 }
 
 /// Locks the driver and resolves a function handle; a library's kernel resolves to its function in the

@@ -105,7 +105,7 @@ pub unsafe fn attributes(
         size: 0,
         host: std::ptr::null_mut(),
         kind: AllocationKind::Managed,
-        home: 0,
+        owner: 0,
     };
     let found = find_allocation(address).ok();
     for i in 0..count as usize {
@@ -188,7 +188,7 @@ fn value(
         // Addresses are never reused, so the base address identifies the allocation.
         BUFFER_ID | BLOCK_ID => Value::Long(allocation.base),
         IS_MANAGED => Value::Flag(allocation.kind == AllocationKind::Managed),
-        DEVICE_ORDINAL => Value::Int(allocation.home),
+        DEVICE_ORDINAL => Value::Int(allocation.owner),
         IS_SHAREABLE | IS_DIRECT | IS_DECOMPRESSED => Value::Flag(false),
         RANGE_START | MAPPING_START => Value::Long(allocation.base),
         RANGE_SIZE | MAPPING_SIZE => Value::Long(allocation.size),

@@ -391,7 +391,7 @@ pub unsafe fn set_access(
     let of_pool = of_pool.filter(|(_, (owner, _))| *owner == number(pool));
     let mut driver = driver;
     for (&address, _) in of_pool {
-        driver.open_to(address, accessible_by);
+        driver.set_accessible_from(address, accessible_by);
     }
     Ok(())
 }

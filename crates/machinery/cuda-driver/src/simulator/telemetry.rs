@@ -86,7 +86,7 @@ pub fn is_profiling() -> bool {
 pub fn trace(tracing: Option<Tracing>) {
     queue::wait(WaitTarget::All);
     if let Ok(mut driver) = lock() {
-        driver.trace(tracing);
+        driver.set_tracing(tracing);
     }
 }
 

@@ -184,7 +184,7 @@ pub unsafe fn access(
 pub unsafe fn retain(memory: *mut c_ulonglong, address: *mut c_void) -> CallResult {
     // SAFETY: `memory` is null or writable, as `cuMemRetainAllocationHandle` requires of its caller.
     let memory = unsafe { Out::new(memory) }?;
-    memory.set(lock_synchronized()?.hold_memory(address as u64)?);
+    memory.set(lock_synchronized()?.retain_memory(address as u64)?);
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::null_mut;
 
-use cuda_driver::{functions as cu, say};
+use cuda_driver::{functions as cu, warn};
 use cust_raw::CUmodule;
 
 use crate::status::{Code, Error, Result, check};
@@ -56,7 +56,7 @@ impl Image {
         // SAFETY: every image is longer than four bytes.
         let magic = unsafe { self.address().cast::<[u8; 4]>().read() };
         if magic == FAT_BINARY_MAGIC || magic == ELF_MAGIC {
-            say(format_args!(
+            warn(format_args!(
                 "cannot load the program's kernels: they are GPU machine code, as nvcc produces it; \
                  recompile the program to PTX with clang, as `cuda-run program.cu` does"
             ));
@@ -93,7 +93,7 @@ fn report_load_failure(Error(code): Error, log: &[u8]) {
         "" => error_text(code),
         text => text.to_owned(),
     };
-    say(format_args!("cannot load the program's kernels: {reason}"));
+    warn(format_args!("cannot load the program's kernels: {reason}"));
 }
 
 fn error_text(code: Code) -> String {

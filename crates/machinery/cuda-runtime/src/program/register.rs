@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::ptr::without_provenance_mut;
 
-use cuda_driver::say;
+use cuda_driver::warn;
 use cust_raw::CUstream;
 
 use super::image::{Image, Wrapper};
@@ -259,7 +259,7 @@ pub unsafe extern "C" fn __cudaRegisterSurface(
 unsafe fn unsupported_reference(kind: &str, replacement: &str, name: *const c_char) -> Result {
     // SAFETY: `name` is null or a C string.
     let name = unsafe { copy_name(name) }.unwrap_or_default();
-    say(format_args!(
+    warn(format_args!(
         "{}: {kind} references were removed in CUDA 12 and are not supported; use {replacement}",
         name.to_string_lossy()
     ));

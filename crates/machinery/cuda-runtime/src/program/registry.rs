@@ -5,7 +5,7 @@ use std::ffi::{CString, c_char, c_void};
 use std::ptr::{null_mut, with_exposed_provenance_mut, without_provenance_mut};
 use std::sync::{LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use cuda_driver::{functions as cu, say};
+use cuda_driver::{functions as cu, warn};
 use cust_raw::{CUfunction, CUmodule};
 
 use super::Variable;
@@ -160,7 +160,7 @@ impl Registry {
         let image = self.images.get(image_id).copied().flatten();
         let module = self.modules.entry((context, image_id)).or_insert_with(|| {
             let Some(image) = image else {
-                say(format_args!(
+                warn(format_args!(
                     "cannot load the program's kernels: unknown device code format"
                 ));
                 return Err(Error::INVALID_IMAGE);

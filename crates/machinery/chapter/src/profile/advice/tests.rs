@@ -195,7 +195,7 @@ fn bank_conflicts() {
 #[test]
 fn scattered_copies() {
     let tally = Tally::of([
-        (AccessClass::CopyReadPastL1, access(32_000, 0)),
+        (AccessClass::CopyReadBypassL1, access(32_000, 0)),
         (AccessClass::CopyWrite, shared(1000, 0)),
     ]);
     let message = of_lines(&[(3, tally)], &[MEMORY]);

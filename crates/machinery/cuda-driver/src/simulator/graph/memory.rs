@@ -44,7 +44,7 @@ impl Allocated {
             .retain(|&address, _| driver.owner(address).is_some());
         let of_device = self.bytes.iter().filter(|(address, _)| {
             let allocation = driver.allocation(**address);
-            allocation.is_ok_and(|allocation| allocation.home == device)
+            allocation.is_ok_and(|allocation| allocation.owner == device)
         });
         of_device.map(|(_, bytes)| bytes).sum()
     }

@@ -24,7 +24,7 @@ pub fn run(context: ContextId, stream: StreamId, body: &Body) -> Result<(), Cuda
             .dependencies
             .iter()
             .filter_map(|id| ends.get(id).copied());
-        lock()?.place_stream(context, stream, dependency.fold(start, Ord::max))?;
+        lock()?.set_stream_time(context, stream, dependency.fold(start, Ord::max))?;
         if node.enabled {
             let (context, stream) = module_context(context, &node.op)?.unwrap_or((context, stream));
             execute(context, stream, &node.op, Origin::Graph)?;
@@ -33,7 +33,7 @@ pub fn run(context: ContextId, stream: StreamId, body: &Body) -> Result<(), Cuda
         last = last.max(end);
         ends.insert(id, end);
     }
-    lock()?.place_stream(context, stream, last)
+    lock()?.set_stream_time(context, stream, last)
 }
 
 /// Returns the context and stream of a node that does not run where the graph was launched: a kernel runs in

@@ -191,7 +191,7 @@ pub fn report_touches() {
             let verb = if touch.is_write { "writes" } else { "reads" };
             let event = (verb, touch.address);
             report_finding(
-                FindingKind::HostTouched,
+                FindingKind::HostAccessed,
                 access.severity,
                 event,
                 &access.description,
