@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 
-use cuda_driver::names::significant;
+use cuda_driver::names::short;
 
 /// A kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,13 +66,13 @@ fn parameter(text: &str) -> Parameter {
 ///
 /// Fails if there is no such kernel, or several, and lists the candidates.
 pub fn find<'a>(entries: &'a [EntryPoint], name: &str) -> Result<&'a EntryPoint> {
-    let matches = |entry: &&EntryPoint| entry.symbol == name || significant(&entry.symbol) == name;
+    let matches = |entry: &&EntryPoint| entry.symbol == name || short(&entry.symbol) == name;
     let matching: Vec<&EntryPoint> = entries.iter().filter(matches).collect();
     match matching[..] {
         [entry] => Ok(entry),
         [] if entries.is_empty() => bail!("the file has no kernel (a __global__ function)"),
         [] => {
-            let names: Vec<String> = entries.iter().map(|entry| significant(&entry.symbol)).collect();
+            let names: Vec<String> = entries.iter().map(|entry| short(&entry.symbol)).collect();
             bail!(
                 "the file has no kernel {name}; its kernels are {}",
                 names.join(", ")
