@@ -77,11 +77,11 @@ fn invalid_barrier_operations_fault() {
     for (body, expected) in [
         (
             "mbarrier.init.shared.b64 [bar], 0;".to_owned(),
-            "for no thread",
+            "thread count is 0 or more than 1048575",
         ),
         (
             "mov.u32 %r1, 1048576; mbarrier.init.shared.b64 [bar], %r1;".to_owned(),
-            "for no thread",
+            "thread count is 0 or more than 1048575",
         ),
         (
             format!("{INIT} mbarrier.arrive.shared.b64 _, [%r9], 4;"),

@@ -234,7 +234,10 @@ fn nonexistent_forms_are_rejected() {
         ),
         ("m16n8k64.row.col.s32.s8.s8.s32", "is not simulated"),
         ("m16n8k32.row.col.s32.s8.s8.f32", "is not simulated"),
-        ("m16n8k32.row.col.s32.s8.s8.s32", "a vector of 1 registers"),
+        (
+            "m16n8k32.row.col.s32.s8.s8.s32",
+            "expected a vector of 4 registers, found 1",
+        ),
     ] {
         let body = format!("mma.sync.aligned.{form} {{%r1}}, {{%r1}}, {{%r1}}, {{%r1}};");
         let message = load_error(&module_of("", &body)).to_string();

@@ -464,7 +464,7 @@ fn missing_fence_commit_or_wait_faults_in_gangs() {
     assert_fault_contains(unfenced, "no `wgmma.fence` comes before");
     let commit = "wgmma.commit_group.sync.aligned;";
     let wait = format!("{commit} {first} wgmma.wait_group.sync.aligned 0;");
-    assert_fault_contains(fault_in(3, FENCE, &wait, 256), "has not waited");
+    assert_fault_contains(fault_in(3, FENCE, &wait, 256), "exits without waiting");
     let other = "mov.u32 %r5, %ctaid.x; setp.ne.u32 %p1, %r5, 0;";
     let out_of_bounds = format!("{other} @%p1 mov.u64 %d2, {};", Rows(128).descriptor(1024));
     let out_of_bounds = fault_in(3, &format!("{out_of_bounds} {FENCE}"), WAIT, 256);
@@ -502,15 +502,15 @@ fn invalid_descriptors_fault() {
     for (descriptor, expected) in [
         (
             Rows(128).descriptor(128),
-            "begin at a multiple of 8 of its rows",
+            "start at a multiple of 8 of its rows",
         ),
         (
             Rows(64).descriptor(64),
-            "begin at a multiple of 8 of its rows",
+            "start at a multiple of 8 of its rows",
         ),
         (
             Rows(32).descriptor(32),
-            "begin at a multiple of 8 of its rows",
+            "start at a multiple of 8 of its rows",
         ),
         (
             Rows(128).descriptor(0) | 1 << 49,
