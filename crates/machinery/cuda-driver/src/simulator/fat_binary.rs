@@ -110,7 +110,8 @@ struct Entry<'a> {
 /// # Safety
 /// `image` must have at least [`HEADER_BYTES_READ`] bytes.
 unsafe fn sizes(image: *const c_void) -> (usize, usize) {
-    // SAFETY: both fields are in the first `HEADER_BYTES_READ` bytes, which are readable by this function's contract.
+    // SAFETY: both fields are in the first `HEADER_BYTES_READ` bytes, which are readable by this function's
+    // contract.
     unsafe {
         (
             read_at::<u16>(image, HEADER_SIZE).into(),

@@ -103,8 +103,8 @@ pub unsafe fn kernels(kernels: *mut CUkernel, capacity: c_uint, library: CUlibra
     }
     let kernel_ids = lock_synchronized()?.library_kernels(id(library))?;
     for (i, kernel) in kernel_ids.into_iter().take(capacity as usize).enumerate() {
-        // SAFETY: `kernels` has room for `capacity` handles, as `cuLibraryEnumerateKernels` requires, and `i` is
-        // less.
+        // SAFETY: `kernels` has room for `capacity` handles, as `cuLibraryEnumerateKernels` requires, and `i`
+        // is less.
         unsafe { kernels.add(i).write(handle(kernel.0)) };
     }
     Ok(())

@@ -72,14 +72,14 @@ linear_copies!(
 /// `cuMemcpyHtoA`.
 pub unsafe fn host_to_array(
     to: CUarray,
-    at: usize,
+    offset: usize,
     from: *const c_void,
     bytes: usize,
 ) -> CallResult {
     // SAFETY: `from` is readable for `bytes` bytes, as `cuMemcpyHtoA` requires; the array's bounds are checked.
     unsafe {
         run(&row(
-            texels(to, at),
+            texels(to, offset),
             MemcpyOperand::linear(host(from)),
             bytes,
         ))
@@ -89,12 +89,12 @@ pub unsafe fn host_to_array(
 /// `cuMemcpyHtoAAsync`.
 pub unsafe fn host_to_array_async(
     to: CUarray,
-    at: usize,
+    offset: usize,
     from: *const c_void,
     bytes: usize,
     h_stream: CUstream,
 ) -> CallResult {
-    let copy = row(texels(to, at), MemcpyOperand::linear(host(from)), bytes);
+    let copy = row(texels(to, offset), MemcpyOperand::linear(host(from)), bytes);
     // SAFETY: `from` stays readable until the copy completes, as `cuMemcpyHtoAAsync` requires.
     unsafe { run_in(h_stream, &copy) }
 }
@@ -103,11 +103,11 @@ pub unsafe fn host_to_array_async(
 pub unsafe fn array_to_host_async(
     to: *mut c_void,
     from: CUarray,
-    at: usize,
+    offset: usize,
     bytes: usize,
     h_stream: CUstream,
 ) -> CallResult {
-    let copy = row(MemcpyOperand::linear(host(to)), texels(from, at), bytes);
+    let copy = row(MemcpyOperand::linear(host(to)), texels(from, offset), bytes);
     // SAFETY: `to` stays writable until the copy completes, as `cuMemcpyAtoHAsync` requires.
     unsafe { run_in(h_stream, &copy) }
 }
@@ -180,21 +180,26 @@ unsafe fn read_peer(copy: *const CUDA_MEMCPY3D_PEER) -> Result<Memcpy, CudaError
 /// Returns [`CudaError::InvalidContext`] unless both handles are contexts.
 fn check_contexts(contexts: [CUcontext; 2]) -> Result<(), CudaError> {
     let driver = lock_synchronized()?;
-    let known = |handle| context(handle).is_some_and(|context| driver.is_context(context));
+    let is_context = |handle| context(handle).is_some_and(|context| driver.is_context(context));
     contexts
         .into_iter()
-        .all(known)
+        .all(is_context)
         .then_some(())
         .ok_or(CudaError::InvalidContext)
 }
 
 /// `cuMemcpyAtoH`.
-pub unsafe fn array_to_host(to: *mut c_void, from: CUarray, at: usize, bytes: usize) -> CallResult {
+pub unsafe fn array_to_host(
+    to: *mut c_void,
+    from: CUarray,
+    offset: usize,
+    bytes: usize,
+) -> CallResult {
     // SAFETY: `to` is writable for `bytes` bytes, as `cuMemcpyAtoH` requires; the array's bounds are checked.
     unsafe {
         run(&row(
             MemcpyOperand::linear(host(to)),
-            texels(from, at),
+            texels(from, offset),
             bytes,
         ))
     }
@@ -203,14 +208,14 @@ pub unsafe fn array_to_host(to: *mut c_void, from: CUarray, at: usize, bytes: us
 /// `cuMemcpyDtoA`.
 pub unsafe fn device_to_array(
     to: CUarray,
-    at: usize,
+    offset: usize,
     from: CUdeviceptr,
     bytes: usize,
 ) -> CallResult {
     // SAFETY: no host memory is involved; the simulated driver checks the address range and the array's bounds.
     unsafe {
         run(&row(
-            texels(to, at),
+            texels(to, offset),
             MemcpyOperand::linear(device(from)),
             bytes,
         ))
@@ -221,14 +226,14 @@ pub unsafe fn device_to_array(
 pub unsafe fn array_to_device(
     to: CUdeviceptr,
     from: CUarray,
-    at: usize,
+    offset: usize,
     bytes: usize,
 ) -> CallResult {
     // SAFETY: no host memory is involved; the simulated driver checks the address range and the array's bounds.
     unsafe {
         run(&row(
             MemcpyOperand::linear(device(to)),
-            texels(from, at),
+            texels(from, offset),
             bytes,
         ))
     }
@@ -237,19 +242,25 @@ pub unsafe fn array_to_device(
 /// `cuMemcpyAtoA`.
 pub unsafe fn array_to_array(
     to: CUarray,
-    to_at: usize,
+    to_offset: usize,
     from: CUarray,
-    from_at: usize,
+    from_offset: usize,
     bytes: usize,
 ) -> CallResult {
     // SAFETY: no host memory is involved; the simulated driver checks the bounds of both arrays.
-    unsafe { run(&row(texels(to, to_at), texels(from, from_at), bytes)) }
+    unsafe {
+        run(&row(
+            texels(to, to_offset),
+            texels(from, from_offset),
+            bytes,
+        ))
+    }
 }
 
-/// Returns the first row of an array, starting at byte `at`.
-fn texels(array: CUarray, at: usize) -> MemcpyOperand {
+/// Returns the first row of an array, starting at byte `offset`.
+fn texels(array: CUarray, offset: usize) -> MemcpyOperand {
     MemcpyOperand {
-        x: at as u64,
+        x: offset as u64,
         ..MemcpyOperand::linear(MemcpyAddress::Array(number(array)))
     }
 }
@@ -343,15 +354,15 @@ fn either(address: CUdeviceptr) -> MemcpyAddress {
 /// enum lacks.
 fn array_start(
     memory_type: c_int,
-    at_host: *const c_void,
-    at_device: CUdeviceptr,
-    in_array: CUarray,
+    host_address: *const c_void,
+    device_address: CUdeviceptr,
+    array: CUarray,
 ) -> Result<MemcpyAddress, CudaError> {
     match memory_type {
-        HOST => Ok(host(at_host)),
-        DEVICE => Ok(device(at_device)),
-        UNIFIED => Ok(either(at_device)),
-        ARRAY => Ok(MemcpyAddress::Array(number(in_array))),
+        HOST => Ok(host(host_address)),
+        DEVICE => Ok(device(device_address)),
+        UNIFIED => Ok(either(device_address)),
+        ARRAY => Ok(MemcpyAddress::Array(number(array))),
         _ => Err(CudaError::InvalidValue),
     }
 }
@@ -360,15 +371,15 @@ fn array_start(
 /// expressions, because the two-dimensional structure has no such fields.
 macro_rules! operand {
     (
-        $copy:ident: $memory_type:ident, $at_host:ident, $at_device:ident, $in_array:ident,
+        $copy:ident: $memory_type:ident, $host:ident, $device_address:ident, $array:ident,
         $x:ident, $y:ident, $pitch:ident, z $z:expr, height $height:expr
     ) => {
         MemcpyOperand {
             array: array_start(
                 (&raw const (*$copy).$memory_type).cast::<c_int>().read(),
-                (*$copy).$at_host,
-                (*$copy).$at_device,
-                (*$copy).$in_array,
+                (*$copy).$host,
+                (*$copy).$device_address,
+                (*$copy).$array,
             )?,
             x: (*$copy).$x as u64,
             y: (*$copy).$y as u64,

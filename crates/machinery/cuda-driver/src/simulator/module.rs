@@ -140,8 +140,8 @@ pub unsafe fn functions(
     let (mut driver, context, module) = lock_module(module)?;
     let ids = driver.functions(context, module)?;
     for (i, function) in ids.into_iter().take(capacity as usize).enumerate() {
-        // SAFETY: `functions` has room for `capacity` handles, as `cuModuleEnumerateFunctions` requires, and `i`
-        // is less.
+        // SAFETY: `functions` has room for `capacity` handles, as `cuModuleEnumerateFunctions` requires, and
+        // `i` is less.
         unsafe { functions.add(i).write(handle(function.0)) };
     }
     Ok(())

@@ -364,7 +364,8 @@ pub unsafe fn set_access(
         return Err(CudaError::InvalidValue.into());
     }
     for i in 0..count {
-        // SAFETY: `descriptors` has `count` elements, as `cuMemPoolSetAccess` requires; enums are read as integers.
+        // SAFETY: `descriptors` has `count` elements, as `cuMemPoolSetAccess` requires; enums are read as
+        // integers.
         let (location_kind, device, flags) = unsafe {
             let descriptor = descriptors.add(i);
             (

@@ -51,13 +51,13 @@ pub struct NodeParams {
     /// A `CUgraphNodeType`.
     pub kind: c_int,
     pub reserved0: [c_int; 3],
-    pub of: NodeParamsOf,
+    pub payload: NodeParamsUnion,
     pub reserved2: c_longlong,
 }
 
 /// The parameters in a `CUgraphNodeParams`; its `kind` selects the valid field.
 #[repr(C)]
-pub union NodeParamsOf {
+pub union NodeParamsUnion {
     pub reserved1: [c_longlong; 29],
     pub kernel: KernelNodeParams,
     pub memcpy: MemcpyNodeParams,

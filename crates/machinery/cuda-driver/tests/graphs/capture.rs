@@ -163,8 +163,8 @@ fn capture_info_and_dependencies_can_be_read_and_updated() {
     let h_stream = stream(1);
     let (mut id, mut graph, mut tail, mut count) = (0, null_mut(), null(), 9);
     let (mut status, mut edges) = (-1, (&raw const id).cast());
-    // SAFETY: all outputs are writable locals; `h_stream` and `simulator.words` are handles or addresses that the
-    // driver looks up, never dereferences.
+    // SAFETY: all outputs are writable locals; `h_stream` and `simulator.words` are handles or addresses that
+    // the driver looks up, never dereferences.
     unsafe {
         ok(cu::cuStreamGetCaptureInfo(h_stream, &mut status, &mut id));
         assert_eq!((status, id), (0, 0));
@@ -244,7 +244,8 @@ fn captures_can_extend_an_existing_graph() {
     assert_eq!(dependencies(nodes(graph)[1]), [fill]);
     run(executable(graph));
     assert_eq!(simulator.value(), 7);
-    // SAFETY: `h_stream`, `other` and `graph` are handles or addresses that the driver looks up, never dereferences.
+    // SAFETY: `h_stream`, `other` and `graph` are handles or addresses that the driver looks up, never
+    // dereferences.
     unsafe {
         let other = fill.cast();
         assert_eq!(
@@ -287,8 +288,8 @@ fn joined_streams_may_be_destroyed_before_the_capture_ends() {
 fn external_events_become_nodes() {
     let _simulator = Simulator::new();
     let (h_stream, external_event) = (stream(1), event());
-    // SAFETY: `milliseconds` is writable; `h_stream` and `external_event` are handles or addresses that the driver looks up,
-    // never dereferences.
+    // SAFETY: `milliseconds` is writable; `h_stream` and `external_event` are handles or addresses that the
+    // driver looks up, never dereferences.
     unsafe {
         ok(cu::cuStreamBeginCapture_v2(h_stream, 0));
         ok(cu::cuStreamWaitEvent(h_stream, external_event, 1));

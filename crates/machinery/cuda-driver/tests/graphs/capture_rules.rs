@@ -31,7 +31,8 @@ fn assert_invalidates(call: impl FnOnce(CUstream) -> c_int, error: c_int) {
     let simulator = Simulator::new();
     let (h_stream, mut status) = (begin_capture(0), 0);
     assert_eq!(call(h_stream), error);
-    // SAFETY: `status` is writable; `h_stream` is an opaque handle that the driver looks up, never dereferences.
+    // SAFETY: `status` is writable; `h_stream` is an opaque handle that the driver looks up, never
+    // dereferences.
     ok(unsafe { cu::cuStreamIsCapturing(h_stream, &mut status) });
     assert_eq!(status, 2);
     // Operations are no longer collected.
@@ -88,8 +89,8 @@ fn default_stream_cannot_wait_for_a_capture() {
     // A stream that does not synchronize with the default stream continues.
     let simulator = Simulator::new();
     let (h_stream, mut graph) = (stream(1), null_mut());
-    // SAFETY: `graph` is writable; `h_stream` and `simulator.words` are handles or addresses that the driver looks
-    // up, never dereferences.
+    // SAFETY: `graph` is writable; `h_stream` and `simulator.words` are handles or addresses that the driver
+    // looks up, never dereferences.
     unsafe {
         ok(cu::cuStreamBeginCapture_v2(h_stream, 0));
         ok(cu::cuMemsetD32_v2(simulator.words, 8, WORDS));

@@ -177,8 +177,8 @@ impl Simulator {
     ) -> CUgraphNode {
         let mut node = null_mut();
         self.params(function, by, |params| {
-            // SAFETY: `node` is writable; `graph`, `after` and `params` are handles or addresses that the driver
-            // looks up, never dereferences.
+            // SAFETY: `node` is writable; `graph`, `after` and `params` are handles or addresses that the
+            // driver looks up, never dereferences.
             ok(unsafe {
                 cu::cuGraphAddKernelNode_v2(&mut node, graph, after.as_ptr(), after.len(), params)
             });
@@ -201,8 +201,8 @@ impl Simulator {
     fn fill_node(&self, graph: CUgraph, after: &[CUgraphNode], value: u32) -> CUgraphNode {
         let mut node = null_mut();
         let params = self.fill(value);
-        // SAFETY: `node` is writable, `list` has `count` elements, and `params` is a valid structure; `graph` is
-        // an opaque handle that the driver looks up, never dereferences.
+        // SAFETY: `node` is writable, `list` has `count` elements, and `params` is a valid structure; `graph`
+        // is an opaque handle that the driver looks up, never dereferences.
         ok(unsafe {
             let (list, count) = (after.as_ptr(), after.len());
             cu::cuGraphAddMemsetNode(&mut node, graph, list, count, &params, null_mut())

@@ -336,16 +336,16 @@ fn generic_node_functions_support_every_type() {
         let mut params: NodeParams = std::mem::zeroed();
         params.kind = 2;
         let memset = simulator.fill(6);
-        (params.of.memset.dst, params.of.memset.value) = (memset.dst, memset.value);
+        (params.payload.memset.dst, params.payload.memset.value) = (memset.dst, memset.value);
         (
-            params.of.memset.element_size,
-            params.of.memset.width,
-            params.of.memset.height,
+            params.payload.memset.element_size,
+            params.payload.memset.width,
+            params.payload.memset.height,
         ) = (4, WORDS, 1);
         ok(cu::cuGraphAddNode(&mut fill, graph, null(), 0, &mut params));
         params.kind = 0;
         simulator.params(simulator.times, 7, |kernel| {
-            params.of.kernel = *kernel;
+            params.payload.kernel = *kernel;
             ok(cu::cuGraphAddNode_v2(
                 &mut add,
                 graph,
@@ -359,7 +359,7 @@ fn generic_node_functions_support_every_type() {
         });
         let exec = executable(graph);
         simulator.params(simulator.add, 1, |kernel| {
-            params.of.kernel = *kernel;
+            params.payload.kernel = *kernel;
             ok(cu::cuGraphNodeSetParams(add, &mut params));
             run(exec);
             assert_eq!(simulator.value(), 42);

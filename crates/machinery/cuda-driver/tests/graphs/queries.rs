@@ -29,7 +29,8 @@ const CALLS: [Call; 4] = [
 /// Begins a capture with `mode`. Returns the capturing stream and the arguments of a [`Call`].
 fn begin_capture(mode: c_int) -> (CUstream, CUstream, CUevent) {
     let (h_stream, other_stream, event) = (stream(1), stream(1), event());
-    // SAFETY: `event`, `other_stream` and `h_stream` are handles or addresses that the driver looks up, never dereferences.
+    // SAFETY: `event`, `other_stream` and `h_stream` are handles or addresses that the driver looks up, never
+    // dereferences.
     unsafe {
         ok(cu::cuEventRecord(event, other_stream));
         ok(cu::cuEventSynchronize(event));
@@ -41,7 +42,8 @@ fn begin_capture(mode: c_int) -> (CUstream, CUstream, CUevent) {
 /// Returns a stream's capture status: 1 if active, 2 after an error.
 fn status(h_stream: CUstream) -> c_int {
     let mut status = 9;
-    // SAFETY: `status` is writable; `h_stream` is an opaque handle that the driver looks up, never dereferences.
+    // SAFETY: `status` is writable; `h_stream` is an opaque handle that the driver looks up, never
+    // dereferences.
     ok(unsafe { cu::cuStreamIsCapturing(h_stream, &mut status) });
     status
 }

@@ -69,7 +69,8 @@ fn pending_operations_are_not_ready_and_polling_terminates() {
         for digit in 1..=9 {
             simulator.append(digit, h_stream);
         }
-        // SAFETY: `recorded` and `h_stream` are handles or addresses that the driver looks up, never dereferences.
+        // SAFETY: `recorded` and `h_stream` are handles or addresses that the driver looks up, never
+        // dereferences.
         ok(unsafe { cu::cuEventRecord(recorded, h_stream) });
         let mut milliseconds = 0.0;
         // SAFETY: `milliseconds` is writable; `recorded` is an opaque handle that the driver looks up, never
@@ -170,8 +171,8 @@ fn host_functions_do_not_block_other_streams() {
     let (number, append) = (simulator.number.addr(), simulator.append.addr());
     let mut graph = null_mut();
     let mut made = null_mut();
-    // SAFETY: `graph` and `made` are writable; the host function may be called with its argument; `h_stream` and
-    // `wait` are handles or addresses that the driver looks up, never dereferences.
+    // SAFETY: `graph` and `made` are writable; the host function may be called with its argument; `h_stream`
+    // and `wait` are handles or addresses that the driver looks up, never dereferences.
     unsafe {
         ok(cu::cuStreamBeginCapture_v2(h_stream, 2));
         ok(cu::cuLaunchHostFunc(h_stream, Some(wait), null_mut()));
@@ -182,8 +183,8 @@ fn host_functions_do_not_block_other_streams() {
         GO_ON.store(false, Ordering::Release);
         simulator.set(0);
         thread::scope(|scope| {
-            // SAFETY: the host function may be called with its argument; `made`, `h_stream` and `wait` are handles
-            // or addresses that the driver looks up, never dereferences.
+            // SAFETY: the host function may be called with its argument; `made`, `h_stream` and `wait` are
+            // handles or addresses that the driver looks up, never dereferences.
             ok(unsafe {
                 match in_graph {
                     true => cu::cuGraphLaunch(made, h_stream),
@@ -231,7 +232,8 @@ fn queries_do_not_wait_for_host_functions() {
     let simulator = Simulator::new();
     let (h_stream, recorded) = (stream(1), event());
     for ask in [0, 1] {
-        // SAFETY: `recorded` and `h_stream` are handles or addresses that the driver looks up, never dereferences.
+        // SAFETY: `recorded` and `h_stream` are handles or addresses that the driver looks up, never
+        // dereferences.
         let queried = || unsafe {
             match ask {
                 0 => cu::cuEventQuery(recorded),
@@ -242,7 +244,8 @@ fn queries_do_not_wait_for_host_functions() {
         simulator.set(0);
         // SAFETY: the number that the pointer refers to outlives the call.
         ok(unsafe { cu::cuLaunchHostFunc(h_stream, Some(wait), simulator.number.cast()) });
-        // SAFETY: `recorded` and `h_stream` are handles or addresses that the driver looks up, never dereferences.
+        // SAFETY: `recorded` and `h_stream` are handles or addresses that the driver looks up, never
+        // dereferences.
         ok(unsafe { cu::cuEventRecord(recorded, h_stream) });
         assert_eq!([queried(), queried()], [600, 600]);
         assert_eq!(simulator.now(), 0);
@@ -257,8 +260,8 @@ fn invalid_launches_fail_at_once_and_faults_at_the_wait() {
     let simulator = Simulator::new();
     let h_stream = stream(1);
     while_active(|| {
-        // SAFETY: the parameters match the kernel's signature; `simulator.fault`, `h_stream` and `none` are handles
-        // or addresses that the driver looks up, never dereferences.
+        // SAFETY: the parameters match the kernel's signature; `simulator.fault`, `h_stream` and `none` are
+        // handles or addresses that the driver looks up, never dereferences.
         unsafe {
             let none = null_mut();
             let wrong =
@@ -314,8 +317,8 @@ fn async_frees_follow_stream_order() {
     let simulator = Simulator::new();
     let (h_stream, mut device) = (stream(1), 0);
     while_active(|| {
-        // SAFETY: `device` is writable; `h_stream` and `simulator.number` are handles or addresses that the driver
-        // looks up, never dereferences.
+        // SAFETY: `device` is writable; `h_stream` and `simulator.number` are handles or addresses that the
+        // driver looks up, never dereferences.
         unsafe {
             ok(cu::cuMemAllocAsync(&mut device, 8, h_stream));
             ok(cu::cuMemsetD8Async(device, 1, 8, h_stream));

@@ -16,10 +16,10 @@ fn stream(priority: i32) -> CUstream {
     stream
 }
 
-fn attribute(of: CUstream, id: i32) -> Result<u32, i32> {
+fn attribute(stream: CUstream, id: i32) -> Result<u32, i32> {
     let mut value = CUlaunchAttributeValue([9; 16]);
     // SAFETY: `value` is writable; the stream handle is only looked up.
-    match unsafe { cuStreamGetAttribute(of, id, &mut value) } {
+    match unsafe { cuStreamGetAttribute(stream, id, &mut value) } {
         0 => Ok(value.0[0]),
         code => Err(code),
     }

@@ -15,7 +15,7 @@ functions! {
         stream: CUstream, mode: c_int,
     ) [capture::begin] / 10010 cuStreamBeginCapture_v2_ptsz;
     12030 cuStreamBeginCaptureToGraph(
-        stream: CUstream, graph: CUgraph, after: *const CUgraphNode, edges: *const EdgeData, count: usize,
+        stream: CUstream, graph: CUgraph, dependencies: *const CUgraphNode, edges: *const EdgeData, count: usize,
         mode: c_int,
     ) [capture::begin_to_graph] / 12030 cuStreamBeginCaptureToGraph_ptsz;
     10000 cuStreamEndCapture(

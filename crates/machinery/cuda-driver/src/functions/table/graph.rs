@@ -21,75 +21,75 @@ functions! {
     ) [nodes::find_in_clone];
     10000 cuGraphDestroyNode(node: CUgraphNode) [nodes::destroy_node];
     10000 cuGraphAddKernelNode(
-        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
-        how: *const CUDA_KERNEL_NODE_PARAMS,
+        to: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize,
+        params: *const CUDA_KERNEL_NODE_PARAMS,
     ) [nodes::add_kernel_v1];
     12000 cuGraphAddKernelNode_v2(
-        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
-        how: *const KernelNodeParams,
+        to: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize,
+        params: *const KernelNodeParams,
     ) [nodes::add_kernel];
     10000 cuGraphAddMemcpyNode(
-        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
-        how: *const CUDA_MEMCPY3D, context: CUcontext,
+        to: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize,
+        params: *const CUDA_MEMCPY3D, context: CUcontext,
     ) [nodes::add_memcpy];
     10000 cuGraphAddMemsetNode(
-        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
-        how: *const CUDA_MEMSET_NODE_PARAMS, context: CUcontext,
+        to: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize,
+        params: *const CUDA_MEMSET_NODE_PARAMS, context: CUcontext,
     ) [nodes::add_memset];
     10000 cuGraphAddHostNode(
-        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
-        how: *const CUDA_HOST_NODE_PARAMS,
+        to: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize,
+        params: *const CUDA_HOST_NODE_PARAMS,
     ) [nodes::add_host];
     10000 cuGraphAddEmptyNode(
-        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
+        to: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize,
     ) [nodes::add_empty];
     10000 cuGraphAddChildGraphNode(
-        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, child: CUgraph,
+        to: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize, child: CUgraph,
     ) [nodes::add_child];
     11010 cuGraphAddEventRecordNode(
-        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, event: CUevent,
+        to: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize, event: CUevent,
     ) [nodes::add_event_record];
     11010 cuGraphAddEventWaitNode(
-        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, event: CUevent,
+        to: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize, event: CUevent,
     ) [nodes::add_event_wait];
     11040 cuGraphAddMemAllocNode(
-        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
-        how: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
+        to: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize,
+        params: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
     ) [nodes::add_alloc];
     11040 cuGraphAddMemFreeNode(
-        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
+        to: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize,
         address: CUdeviceptr,
     ) [nodes::add_free];
     12020 cuGraphAddNode(
-        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
-        how: *mut NodeParams,
+        to: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize,
+        params: *mut NodeParams,
     ) [nodes::add_any];
     12030 cuGraphAddNode_v2(
-        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, edges: *const EdgeData,
-        count: usize, how: *mut NodeParams,
+        to: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, edges: *const EdgeData,
+        count: usize, params: *mut NodeParams,
     ) [nodes::add_any_with_edges];
     11020 cuGraphAddExternalSemaphoresSignalNode(
-        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, how: *const c_void,
+        to: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize, params: *const c_void,
     ) [];
     11020 cuGraphExternalSemaphoresSignalNodeGetParams(node: CUgraphNode, to: *mut c_void) [];
-    11020 cuGraphExternalSemaphoresSignalNodeSetParams(node: CUgraphNode, how: *const c_void) [];
+    11020 cuGraphExternalSemaphoresSignalNodeSetParams(node: CUgraphNode, params: *const c_void) [];
     11020 cuGraphExecExternalSemaphoresSignalNodeSetParams(
-        exec: CUgraphExec, node: CUgraphNode, how: *const c_void,
+        exec: CUgraphExec, node: CUgraphNode, params: *const c_void,
     ) [];
     11020 cuGraphAddExternalSemaphoresWaitNode(
-        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, how: *const c_void,
+        to: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize, params: *const c_void,
     ) [];
     11020 cuGraphExternalSemaphoresWaitNodeGetParams(node: CUgraphNode, to: *mut c_void) [];
-    11020 cuGraphExternalSemaphoresWaitNodeSetParams(node: CUgraphNode, how: *const c_void) [];
+    11020 cuGraphExternalSemaphoresWaitNodeSetParams(node: CUgraphNode, params: *const c_void) [];
     11020 cuGraphExecExternalSemaphoresWaitNodeSetParams(
-        exec: CUgraphExec, node: CUgraphNode, how: *const c_void,
+        exec: CUgraphExec, node: CUgraphNode, params: *const c_void,
     ) [];
     11070 cuGraphAddBatchMemOpNode(
-        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, how: *const c_void,
+        to: *mut CUgraphNode, graph: CUgraph, dependencies: *const CUgraphNode, count: usize, params: *const c_void,
     ) [];
     11070 cuGraphBatchMemOpNodeGetParams(node: CUgraphNode, to: *mut c_void) [];
-    11070 cuGraphBatchMemOpNodeSetParams(node: CUgraphNode, how: *const c_void) [];
-    11070 cuGraphExecBatchMemOpNodeSetParams(exec: CUgraphExec, node: CUgraphNode, how: *const c_void) [];
+    11070 cuGraphBatchMemOpNodeSetParams(node: CUgraphNode, params: *const c_void) [];
+    11070 cuGraphExecBatchMemOpNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const c_void) [];
     12030 cuGraphConditionalHandleCreate(
         to: *mut c_ulonglong, graph: CUgraph, context: CUcontext, value: c_uint, flags: c_uint,
     ) [];
@@ -100,17 +100,17 @@ functions! {
     ) [params::kernel_v1];
     12000 cuGraphKernelNodeGetParams_v2(node: CUgraphNode, to: *mut KernelNodeParams) [params::kernel];
     10000 cuGraphKernelNodeSetParams(
-        node: CUgraphNode, how: *const CUDA_KERNEL_NODE_PARAMS,
+        node: CUgraphNode, params: *const CUDA_KERNEL_NODE_PARAMS,
     ) [params::set_kernel_v1];
-    12000 cuGraphKernelNodeSetParams_v2(node: CUgraphNode, how: *const KernelNodeParams) [params::set_kernel];
+    12000 cuGraphKernelNodeSetParams_v2(node: CUgraphNode, params: *const KernelNodeParams) [params::set_kernel];
     10000 cuGraphMemcpyNodeGetParams(node: CUgraphNode, to: *mut CUDA_MEMCPY3D) [params::memcpy];
-    10000 cuGraphMemcpyNodeSetParams(node: CUgraphNode, how: *const CUDA_MEMCPY3D) [params::set_memcpy];
+    10000 cuGraphMemcpyNodeSetParams(node: CUgraphNode, params: *const CUDA_MEMCPY3D) [params::set_memcpy];
     10000 cuGraphMemsetNodeGetParams(node: CUgraphNode, to: *mut CUDA_MEMSET_NODE_PARAMS) [params::memset];
     10000 cuGraphMemsetNodeSetParams(
-        node: CUgraphNode, how: *const CUDA_MEMSET_NODE_PARAMS,
+        node: CUgraphNode, params: *const CUDA_MEMSET_NODE_PARAMS,
     ) [params::set_memset];
     10000 cuGraphHostNodeGetParams(node: CUgraphNode, to: *mut CUDA_HOST_NODE_PARAMS) [params::host];
-    10000 cuGraphHostNodeSetParams(node: CUgraphNode, how: *const CUDA_HOST_NODE_PARAMS) [params::set_host];
+    10000 cuGraphHostNodeSetParams(node: CUgraphNode, params: *const CUDA_HOST_NODE_PARAMS) [params::set_host];
     10000 cuGraphChildGraphNodeGetGraph(node: CUgraphNode, to: *mut CUgraph) [params::child];
     11010 cuGraphEventRecordNodeGetEvent(node: CUgraphNode, to: *mut CUevent) [params::recorded_event];
     11010 cuGraphEventRecordNodeSetEvent(node: CUgraphNode, event: CUevent) [params::set_recorded_event];
@@ -120,7 +120,7 @@ functions! {
         node: CUgraphNode, to: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
     ) [params::alloc];
     11040 cuGraphMemFreeNodeGetParams(node: CUgraphNode, to: *mut CUdeviceptr) [params::free];
-    12020 cuGraphNodeSetParams(node: CUgraphNode, how: *mut NodeParams) [params::set_any];
+    12020 cuGraphNodeSetParams(node: CUgraphNode, params: *mut NodeParams) [params::set_any];
     11000 cuGraphKernelNodeGetAttribute(
         node: CUgraphNode, attribute: c_int, to: *mut c_void,
     ) [params::attribute];

@@ -15,16 +15,16 @@ use crate::types::graph::{InstantiateParams, KernelNodeParams, NodeParams, Updat
 functions! {
     // Executable graphs
     10000 cuGraphInstantiate(
-        to: *mut CUgraphExec, graph: CUgraph, error_node: *mut CUgraphNode, log: *mut c_char, room: usize,
+        to: *mut CUgraphExec, graph: CUgraph, error_node: *mut CUgraphNode, log: *mut c_char, capacity: usize,
     ) [exec::instantiate_with_log];
     11000 cuGraphInstantiate_v2(
-        to: *mut CUgraphExec, graph: CUgraph, error_node: *mut CUgraphNode, log: *mut c_char, room: usize,
+        to: *mut CUgraphExec, graph: CUgraph, error_node: *mut CUgraphNode, log: *mut c_char, capacity: usize,
     ) [exec::instantiate_with_log];
     11040 cuGraphInstantiateWithFlags(
         to: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong,
     ) [exec::instantiate_with_flags];
     12000 cuGraphInstantiateWithParams(
-        to: *mut CUgraphExec, graph: CUgraph, how: *mut InstantiateParams,
+        to: *mut CUgraphExec, graph: CUgraph, params: *mut InstantiateParams,
     ) [exec::instantiate_with_params] / 12000 cuGraphInstantiateWithParams_ptsz;
     12000 cuGraphExecGetFlags(exec: CUgraphExec, to: *mut c_ulonglong) [exec::flags];
     10000 cuGraphExecDestroy(exec: CUgraphExec) [exec::destroy];
@@ -39,19 +39,19 @@ functions! {
         exec: CUgraphExec, graph: CUgraph, to: *mut UpdateResult,
     ) [update::update_with_info];
     10010 cuGraphExecKernelNodeSetParams(
-        exec: CUgraphExec, node: CUgraphNode, how: *const CUDA_KERNEL_NODE_PARAMS,
+        exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_KERNEL_NODE_PARAMS,
     ) [update::set_kernel_v1];
     12000 cuGraphExecKernelNodeSetParams_v2(
-        exec: CUgraphExec, node: CUgraphNode, how: *const KernelNodeParams,
+        exec: CUgraphExec, node: CUgraphNode, params: *const KernelNodeParams,
     ) [update::set_kernel];
     10020 cuGraphExecMemcpyNodeSetParams(
-        exec: CUgraphExec, node: CUgraphNode, how: *const CUDA_MEMCPY3D, context: CUcontext,
+        exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_MEMCPY3D, context: CUcontext,
     ) [update::set_memcpy];
     10020 cuGraphExecMemsetNodeSetParams(
-        exec: CUgraphExec, node: CUgraphNode, how: *const CUDA_MEMSET_NODE_PARAMS, context: CUcontext,
+        exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_MEMSET_NODE_PARAMS, context: CUcontext,
     ) [update::set_memset];
     10020 cuGraphExecHostNodeSetParams(
-        exec: CUgraphExec, node: CUgraphNode, how: *const CUDA_HOST_NODE_PARAMS,
+        exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_HOST_NODE_PARAMS,
     ) [update::set_host];
     11010 cuGraphExecChildGraphNodeSetParams(
         exec: CUgraphExec, node: CUgraphNode, child: CUgraph,
@@ -63,7 +63,7 @@ functions! {
         exec: CUgraphExec, node: CUgraphNode, event: CUevent,
     ) [update::set_awaited_event];
     12020 cuGraphExecNodeSetParams(
-        exec: CUgraphExec, node: CUgraphNode, how: *mut NodeParams,
+        exec: CUgraphExec, node: CUgraphNode, params: *mut NodeParams,
     ) [update::set_any];
 
     // Objects and memory that graphs own

@@ -18,7 +18,7 @@ functions! {
     2000 cuModuleLoadFatBinary(module: *mut CUmodule, fat_cubin: *const c_void) [module::load];
     12040 cuModuleGetFunctionCount(count: *mut c_uint, module: CUmodule) [module::function_count];
     12040 cuModuleEnumerateFunctions(
-        functions: *mut CUfunction, room: c_uint, module: CUmodule,
+        functions: *mut CUfunction, capacity: c_uint, module: CUmodule,
     ) [module::functions];
     11070 cuModuleGetLoadingMode(mode: *mut c_int) [module::loading_mode];
     2000 cuModuleUnload(module: CUmodule) [module::unload];
@@ -59,7 +59,7 @@ functions! {
     ) [library::kernel];
     12040 cuLibraryGetKernelCount(count: *mut c_uint, library: CUlibrary) [library::kernel_count];
     12040 cuLibraryEnumerateKernels(
-        kernels: *mut CUkernel, room: c_uint, library: CUlibrary,
+        kernels: *mut CUkernel, capacity: c_uint, library: CUlibrary,
     ) [library::kernels];
     12000 cuLibraryGetModule(module: *mut CUmodule, library: CUlibrary) [library::module];
     12000 cuLibraryGetGlobal(

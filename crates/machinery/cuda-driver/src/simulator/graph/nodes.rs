@@ -178,18 +178,18 @@ pub unsafe fn read_any(params: *mut NodeParams) -> Result<StreamOp, CudaError> {
     }
     // SAFETY: `params` is not null, so it is a valid structure, whose `kind` selects the field of the union.
     unsafe {
-        let of = &raw mut (*params).of;
+        let payload = &raw mut (*params).payload;
         match (*params).kind {
-            0 => params_in::kernel(&raw const (*of).kernel).map(StreamOp::Kernel),
-            1 => params_in::memcpy_any(&raw const (*of).memcpy),
-            2 => params_in::memset(&*(&raw const (*of).memset).cast::<MemsetNodeParams>()),
-            3 => params_in::host(&raw const (*of).host),
-            4 => params_in::child((*of).graph),
+            0 => params_in::kernel(&raw const (*payload).kernel).map(StreamOp::Kernel),
+            1 => params_in::memcpy_any(&raw const (*payload).memcpy),
+            2 => params_in::memset(&*(&raw const (*payload).memset).cast::<MemsetNodeParams>()),
+            3 => params_in::host(&raw const (*payload).host),
+            4 => params_in::child((*payload).graph),
             5 => Ok(StreamOp::Empty),
-            6 => existing_event((*of).event).map(StreamOp::WaitEvent),
-            7 => existing_event((*of).event).map(StreamOp::RecordEvent),
-            10 => params_in::allocation(&raw mut (*of).alloc),
-            11 => params_in::free_op((*of).free),
+            6 => existing_event((*payload).event).map(StreamOp::WaitEvent),
+            7 => existing_event((*payload).event).map(StreamOp::RecordEvent),
+            10 => params_in::allocation(&raw mut (*payload).alloc),
+            11 => params_in::free_op((*payload).free),
             other => Err(unsupported_node(other)),
         }
     }

@@ -40,7 +40,8 @@ pub unsafe fn roots(graph: CUgraph, out: *mut CUgraphNode, count: *mut usize) ->
     let nodes = graphs.graph(graph_id(graph))?.nodes.iter();
     let nodes = nodes.filter(|(_, node)| node.dependencies.is_empty());
     let nodes = nodes.map(|(id, _)| *id).collect();
-    // SAFETY: `count` is null or writable and `out` null or of that capacity, as `cuGraphGetRootNodes` requires.
+    // SAFETY: `count` is null or writable and `out` null or of that capacity, as `cuGraphGetRootNodes`
+    // requires.
     Ok(unsafe { write_nodes(nodes, out, count) }?)
 }
 

@@ -46,7 +46,8 @@ pub unsafe fn set_kernel_v1(
     node: CUgraphNode,
     params: *const CUDA_KERNEL_NODE_PARAMS,
 ) -> CallResult {
-    // SAFETY: `params` is null or a valid structure, as `cuGraphExecKernelNodeSetParams` requires of its caller.
+    // SAFETY: `params` is null or a valid structure, as `cuGraphExecKernelNodeSetParams` requires of its
+    // caller.
     let kernel = unsafe { params_in::kernel_v1(params) }?;
     set(exec, node, StreamOp::Kernel(kernel))
 }
@@ -57,7 +58,8 @@ pub unsafe fn set_kernel(
     node: CUgraphNode,
     params: *const KernelNodeParams,
 ) -> CallResult {
-    // SAFETY: `params` is null or a valid structure, as `cuGraphExecKernelNodeSetParams` requires of its caller.
+    // SAFETY: `params` is null or a valid structure, as `cuGraphExecKernelNodeSetParams` requires of its
+    // caller.
     let kernel = unsafe { params_in::kernel(params) }?;
     set(exec, node, StreamOp::Kernel(kernel))
 }
@@ -69,7 +71,8 @@ pub unsafe fn set_memcpy(
     params: *const CUDA_MEMCPY3D,
     _context: CUcontext,
 ) -> CallResult {
-    // SAFETY: `params` is null or a valid structure, as `cuGraphExecMemcpyNodeSetParams` requires of its caller.
+    // SAFETY: `params` is null or a valid structure, as `cuGraphExecMemcpyNodeSetParams` requires of its
+    // caller.
     set(exec, node, unsafe { params_in::memcpy(params) }?)
 }
 
@@ -80,7 +83,8 @@ pub unsafe fn set_memset(
     params: *const CUDA_MEMSET_NODE_PARAMS,
     _context: CUcontext,
 ) -> CallResult {
-    // SAFETY: `params` is null or a valid structure, as `cuGraphExecMemsetNodeSetParams` requires of its caller.
+    // SAFETY: `params` is null or a valid structure, as `cuGraphExecMemsetNodeSetParams` requires of its
+    // caller.
     set(exec, node, unsafe { params_in::memset_v1(params) }?)
 }
 

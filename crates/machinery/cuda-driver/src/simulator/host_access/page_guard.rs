@@ -156,10 +156,10 @@ fn is_guarded(address: u64) -> bool {
 
 /// Records an access, and unprotects its page.
 fn record(address: u64, context: *mut c_void) {
-    let at = TOUCHED.fetch_add(1, Ordering::AcqRel);
-    if at < TOUCHES {
-        WRITES[at].store(is_write(context), Ordering::Release);
-        ADDRESSES[at].store(address, Ordering::Release);
+    let slot = TOUCHED.fetch_add(1, Ordering::AcqRel);
+    if slot < TOUCHES {
+        WRITES[slot].store(is_write(context), Ordering::Release);
+        ADDRESSES[slot].store(address, Ordering::Release);
     }
     let page = address / PAGE * PAGE;
     protect(page, page + PAGE, libc::PROT_READ | libc::PROT_WRITE);
