@@ -52,7 +52,7 @@ impl SimulatorDir {
 
     /// Returns the directory for the processes' event files.
     pub fn event_dir(&self) -> Result<PathBuf> {
-        self.subdirectory("told")
+        self.subdirectory("events")
     }
 
     fn subdirectory(&self, name: &str) -> Result<PathBuf> {

@@ -75,13 +75,14 @@ pub fn interrupted() -> Result<(), Failed> {
             "never.cu",
             &format!("#include <signal.h>\n#include <stdio.h>\n{text}"),
         );
-        let own = workspace.command(&["never.cu"]);
-        let mut command = std::process::Command::new(own.get_program());
+        let program = workspace.command(&["never.cu"]);
+        let mut command = std::process::Command::new(program.get_program());
         command
-            .args(own.get_args())
+            .args(program.get_args())
             .current_dir(workspace.path("."));
         command.envs(
-            own.get_envs()
+            program
+                .get_envs()
                 .filter_map(|(name, value)| Some((name, value?))),
         );
         command.env_remove("CUDA_SIM_DEVICE").process_group(0);

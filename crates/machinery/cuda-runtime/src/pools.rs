@@ -16,12 +16,12 @@ pub unsafe fn allocate(to: *mut *mut c_void, bytes: usize, stream: CUstream) -> 
     // SAFETY: `cudaMallocAsync` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
     context()?;
-    let mut found = 0;
+    let mut value = 0;
     if bytes > 0 {
         // SAFETY: `value` is writable.
-        check(unsafe { cu::cuMemAllocAsync(&mut found, bytes, driver_stream(stream)) })?;
+        check(unsafe { cu::cuMemAllocAsync(&mut value, bytes, driver_stream(stream)) })?;
     }
-    to.set(pointer(found));
+    to.set(pointer(value));
     Ok(())
 }
 
@@ -35,14 +35,14 @@ pub unsafe fn allocate_from(
     // SAFETY: `cudaMallocFromPoolAsync` requires `to` to be null or writable.
     let to = unsafe { Out::new(to) }?;
     context()?;
-    let mut found = 0;
+    let mut value = 0;
     if bytes > 0 {
         // SAFETY: `value` is writable; the driver validates `pool`.
         check(unsafe {
-            cu::cuMemAllocFromPoolAsync(&mut found, bytes, pool, driver_stream(stream))
+            cu::cuMemAllocFromPoolAsync(&mut value, bytes, pool, driver_stream(stream))
         })?;
     }
-    to.set(pointer(found));
+    to.set(pointer(value));
     Ok(())
 }
 

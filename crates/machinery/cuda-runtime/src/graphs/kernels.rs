@@ -51,19 +51,19 @@ pub unsafe fn get(node: CUgraphNode, to: *mut KernelNode) -> Result {
     let to = unsafe { Out::new(to) }?;
     context()?;
     // SAFETY: zero is a valid value of every field, and the driver writes all of them.
-    let found: KernelNodeParams = unsafe {
-        let mut found = std::mem::zeroed();
-        check(cu::cuGraphKernelNodeGetParams_v2(node, &mut found))?;
-        found
+    let node_params: KernelNodeParams = unsafe {
+        let mut node_params = std::mem::zeroed();
+        check(cu::cuGraphKernelNodeGetParams_v2(node, &mut node_params))?;
+        node_params
     };
     let dim3 = |[x, y, z]: [_; 3]| Dim3 { x, y, z };
     to.set(KernelNode {
-        function: program::host_function(found.func)?,
-        grid: dim3(found.grid),
-        block: dim3(found.block),
-        dynamic_shared: found.shared_mem_bytes,
-        arguments: found.kernel_params,
-        extra: found.extra,
+        function: program::host_function(node_params.func)?,
+        grid: dim3(node_params.grid),
+        block: dim3(node_params.block),
+        dynamic_shared: node_params.shared_mem_bytes,
+        arguments: node_params.kernel_params,
+        extra: node_params.extra,
     });
     Ok(())
 }

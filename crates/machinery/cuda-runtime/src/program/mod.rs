@@ -24,16 +24,16 @@ pub fn kernel(host: *const c_void) -> Result<CUfunction> {
         return Err(Error::INVALID_FUNCTION);
     }
     let context = context()?;
-    if let Some(found) = registry::read().kernel(context, host.addr()) {
-        return Ok(found);
+    if let Some(function) = registry::read().kernel(context, host.addr()) {
+        return Ok(function);
     }
     registry::write().load_kernel(context, host.addr())
 }
 
 /// Returns the host address that identifies a loaded kernel.
 pub fn host_function(kernel: CUfunction) -> Result<*mut c_void> {
-    let found = registry::read().host_function(context()?, kernel);
-    found.ok_or(Error::INVALID_FUNCTION)
+    let function = registry::read().host_function(context()?, kernel);
+    function.ok_or(Error::INVALID_FUNCTION)
 }
 
 /// Returns the device variable identified by a host address, in the calling thread's context.

@@ -66,13 +66,13 @@ pub unsafe extern "C" fn nvrtcCreateProgram(
             .to_string_lossy()
             .into_owned()
     };
-    let made = Program {
+    let created = Program {
         name: string(name),
         text: string(text),
         log: CString::default(),
         ptx: CString::default(),
     };
-    unsafe { *program = Box::into_raw(Box::new(made)) };
+    unsafe { *program = Box::into_raw(Box::new(created)) };
     0
 }
 
