@@ -190,7 +190,7 @@ fn lock_module(
 pub struct Log {
     text: *mut u8,
     /// The value of `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`: the buffer's size on entry, the bytes used on
-    /// return. The number is stored in place of the pointer.
+    /// return. The number is stored instead of the pointer.
     size: *mut *mut c_void,
 }
 

@@ -258,9 +258,9 @@ pub unsafe fn with_driver_params(
         let mut node: NodeParams = std::mem::zeroed();
         node.kind = kind;
         match kind {
-            KERNEL => node.of.kernel = kernels::driver_params(&(*params).of.kernel)?,
+            KERNEL => node.payload.kernel = kernels::driver_params(&(*params).of.kernel)?,
             MEMCPY => {
-                let to = &raw mut node.of.memcpy;
+                let to = &raw mut node.payload.memcpy;
                 (*to).flags = (*params).of.memcpy.flags;
                 (*to).copy_ctx = context()?.0;
                 (&raw mut (*to).copy_params)
@@ -268,9 +268,9 @@ pub unsafe fn with_driver_params(
             }
             // All other members have the same layout in both structures.
             _ => {
-                node.of.reserved1 = (*params).of.reserved1;
+                node.payload.reserved1 = (*params).of.reserved1;
                 check(driver_call(&mut node))?;
-                (*params).of.reserved1 = node.of.reserved1;
+                (*params).of.reserved1 = node.payload.reserved1;
                 return Ok(());
             }
         }
