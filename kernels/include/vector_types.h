@@ -1,7 +1,7 @@
 // The vector types, `char1` to `double4`, and `dim3`, for host and device, C and C++.
 
 #pragma once
-#define __VECTOR_TYPES_H__ // programs ask for it
+#define __VECTOR_TYPES_H__ // guard that programs test
 
 #include "crt/host_defines.h"
 

@@ -1,6 +1,6 @@
-// One thread, one element: y = a x + y.
+// Computes y = a x + y, one thread per element.
 //
-// Blocks have 128 threads, and there are as many blocks as it takes for n elements.
+// The launch has blocks of 128 threads, and as many blocks as n elements need.
 
 #include "cuda_device.h"
 

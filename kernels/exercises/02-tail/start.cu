@@ -1,6 +1,6 @@
-// Turns a recording down: every sample times `gain`, in place.
+// Turns a recording down: multiplies every sample by `gain`, in place.
 //
-// Launched with blocks of 128 threads, a thread a sample, and as many blocks as it takes
+// Launched with blocks of 128 threads, one thread per sample, and enough blocks
 // to cover `count` samples.
 
 #include "cuda_device.h"

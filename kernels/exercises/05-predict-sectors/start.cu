@@ -1,8 +1,8 @@
-// How many sectors does a warp's load take?
+// Predict how many sectors a warp's load requests.
 //
 // Memory is fetched in sectors of 32 bytes. Each of these kernels is launched with one
-// warp of 32 threads, and every thread loads one float, of 4 bytes. `in` starts on a
-// boundary of 256 bytes. Only the loads from `in` are asked for.
+// warp of 32 threads, and every thread loads one float, 4 bytes. `in` is aligned to 256
+// bytes. Count only the loads from `in`.
 
 #include "cuda_device.h"
 

@@ -1,9 +1,9 @@
-// A picture in colour becomes one in grey.
+// Converts a colour image to grey.
 //
-// `image` is in pitched memory: a row starts `pitch` bytes after the one before it. A pixel
-// has 12 bytes, of which no pitch need be a multiple. `grey` is linear: `width` floats a
-// row, one row right after the other. Launched with blocks of 16x16 threads, one thread a
-// pixel.
+// `image` is in pitched memory: a row starts `pitch` bytes after the one before it.
+// A pixel has 12 bytes, and the pitch need not be a multiple of 12. `grey` is
+// linear: rows of `width` floats without padding. Launched with blocks of 16x16
+// threads, one thread per pixel.
 
 #include "cuda_device.h"
 

@@ -1,7 +1,7 @@
-// An amplifier whose settings the host chooses.
+// An amplifier whose settings are chosen by the host.
 //
-// Before the launch the host copies them to the constant variable `settings`, by its name.
-// Launched with blocks of 128 threads, one thread a sample.
+// Before the launch the host copies them to the constant variable `settings`, looked up by
+// its name. Launched with blocks of 128 threads, one thread per sample.
 
 #include "cuda_device.h"
 

@@ -1,7 +1,7 @@
-// How many values are above a threshold?
+// Counts the values above a threshold.
 //
-// The host sets `above` to 0 before the launch and reads it after. Launched with blocks of
-// 256 threads, one thread a value.
+// The host sets `above` to 0 before the launch and reads it afterwards. Launched with
+// blocks of 256 threads, one thread per value.
 
 #include "cuda_device.h"
 

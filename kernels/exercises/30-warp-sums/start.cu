@@ -1,11 +1,11 @@
-// The sums of each 32 neighbouring numbers, through shared memory.
+// Computes the sums of every 32 neighbouring numbers through shared memory.
 
 #include "cuda_device.h"
 
-// Threads of a block.
+// Threads per block.
 #define THREADS 256
 
-// sums[w] = in[32 * w] + ... + in[32 * w + 31], as far as there are n numbers.
+// Computes sums[w] = in[32 * w] + ... + in[32 * w + 31], for indices below n.
 extern "C" __global__ void warp_sums(const float *in, float *sums, int n) {
     __shared__ float values[THREADS];
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,10 +1,10 @@
-// Sums of groups of eight numbers.
+// Computes sums of groups of eight numbers.
 
 #include "cooperative.h"
 
 namespace cg = cooperative_groups;
 
-// sums[g] = in[8 * g] + ... + in[8 * g + 7]: eight threads a group.
+// Computes sums[g] = in[8 * g] + ... + in[8 * g + 7], eight threads per group.
 extern "C" __global__ void group_sums(const float *in, float *sums, int groups) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     // TODO: these are the sums of 32 threads.

@@ -187,7 +187,7 @@ CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode *node
 CUresult cuStreamUpdateCaptureDependencies_v2_ptsz(CUstream stream, CUgraphNode *nodes, const
     CUgraphEdgeData *edges, size_t count, unsigned int flags);
 
-// Functions that have changed since they were first there keep the old name for programs.
+// Functions that have changed since they were introduced keep their old name in programs.
 #define cuGraphAddKernelNode cuGraphAddKernelNode_v2
 #define cuGraphKernelNodeGetParams cuGraphKernelNodeGetParams_v2
 #define cuGraphKernelNodeSetParams cuGraphKernelNodeSetParams_v2

@@ -41,5 +41,5 @@ WARPBOOK_DEVICE_FN void __nanosleep(unsigned int ns) {
 WARPBOOK_DEVICE_FN void __trap() { asm volatile("trap;"); }
 WARPBOOK_DEVICE_FN void __brkpt(int = 0) { asm volatile("brkpt;"); }
 WARPBOOK_DEVICE_FN void __exit_thread() { asm volatile("exit;"); }
-// A macro: the instruction takes a constant.
+// A macro, because the instruction takes a compile-time constant.
 #define __prof_trigger(n) asm volatile("pmevent %0;" ::"n"(n))
