@@ -1,4 +1,4 @@
-// `make_float4` and its sisters, for host and device.
+// `make_float4` and its relatives, for host and device.
 
 #pragma once
 #define __VECTOR_FUNCTIONS_H__ // guard that programs test

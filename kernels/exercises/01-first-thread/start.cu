@@ -5,7 +5,7 @@
 #include "cuda_device.h"
 
 extern "C" __global__ void axpy(float a, const float *x, float *y, unsigned int n) {
-    // TODO: this is the thread's place in its block. Make it the place in the whole grid.
+    // TODO: this is the thread's index in its block. Compute its index in the whole grid.
     unsigned int i = threadIdx.x;
     if (i < n) y[i] = a * x[i] + y[i];
 }

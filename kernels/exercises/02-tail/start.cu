@@ -7,6 +7,6 @@
 
 extern "C" __global__ void fade(float *samples, float gain, int count) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    // TODO: find out which threads have no sample, and what they do to others'.
+    // TODO: find out which threads have no sample, and what they do to memory that is not theirs.
     samples[i] = samples[i] * gain;
 }

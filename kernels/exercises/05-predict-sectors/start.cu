@@ -6,7 +6,7 @@
 
 #include "cuda_device.h"
 
-// TODO: the sectors that each kernel's load takes, in the order of the kernels.
+// TODO: the sectors that each kernel's load requests, in the order of the kernels.
 __constant__ unsigned int predicted[6] = {0, 0, 0, 0, 0, 0};
 
 extern "C" __global__ void neighbours(const float *in, float *out) {

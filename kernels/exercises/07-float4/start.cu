@@ -11,7 +11,7 @@ __device__ float clip(float sample, float level) {
 
 extern "C" __global__ void clip_all(const float *in, float *out, float level, int count) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    // TODO: these four samples are neighbours. Load and store them together.
+    // TODO: these four samples are adjacent. Load and store them as one vector.
     for (int j = 4 * i; j < 4 * i + 4 && j < count; ++j) {
         out[j] = clip(in[j], level);
     }

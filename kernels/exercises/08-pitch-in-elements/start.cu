@@ -16,7 +16,7 @@ extern "C" __global__ void to_grey(const Pixel *image, size_t pitch, float *grey
     int x = blockIdx.x * blockDim.x + threadIdx.x;
     int y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= width || y >= height) return;
-    // TODO: this is not where row y starts.
+    // TODO: this is not the start of row y.
     const Pixel *row = image + y * pitch;
     grey[y * width + x] = 0.25f * row[x].red + 0.5f * row[x].green + 0.25f * row[x].blue;
 }

@@ -10,6 +10,6 @@ extern "C" __global__ void cut(const float *picture, size_t picture_pitch, float
     int x = blockIdx.x * blockDim.x + threadIdx.x;
     int y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= width || y >= height) return;
-    // TODO: (x, y) of the part is (left + x, top + y) of the picture. Both have padded rows.
+    // TODO: (x, y) of the rectangle is (left + x, top + y) of the image. Both have padded rows.
     part[y * width + x] = picture[(top + y) * width + left + x];
 }

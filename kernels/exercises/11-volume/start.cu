@@ -15,7 +15,7 @@ struct Volume {
 
 // Returns a pointer to the first element of row y of slice z.
 __device__ const float *row(Volume volume, int y, int z) {
-    // TODO: this is the first row of all.
+    // TODO: this is the first row of the first slice.
     return (const float *)volume.start;
 }
 

@@ -14,7 +14,7 @@ extern "C" __global__ void column_sums(const char *matrix, size_t pitch, int *su
     int strips = (height + STRIP - 1) / STRIP;
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= strips * width) return;
-    // TODO: neighbouring threads have neighbouring strips of the same column.
+    // TODO: neighbouring threads process neighbouring strips of the same column.
     int column = i / strips;
     int strip = i % strips;
 

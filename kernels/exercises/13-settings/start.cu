@@ -12,7 +12,7 @@ struct Settings {
 };
 
 extern "C" __global__ void amplify(const float *in, float *out, int count) {
-    // TODO: these belong to the kernel alone. Let the host set them.
+    // TODO: these settings are fixed in the kernel. Let the host set them.
     Settings settings = {1.0f, 0.0f, -1.0f, 1.0f};
 
     int i = blockIdx.x * blockDim.x + threadIdx.x;

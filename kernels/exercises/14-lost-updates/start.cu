@@ -10,6 +10,6 @@ __device__ unsigned int above;
 extern "C" __global__ void count_above(const float *values, float threshold, int count) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
-    // TODO: this loses counts.
+    // TODO: this loses updates.
     if (values[i] > threshold) above = above + 1;
 }

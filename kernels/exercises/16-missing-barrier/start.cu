@@ -10,7 +10,7 @@
 extern "C" __global__ void differences(const float *in, float *out, int n) {
     __shared__ float tile[BLOCK + 1];
     int t = threadIdx.x;
-    // TODO: the results are right, and yet something is missing in this loop.
+    // TODO: the results are correct, and yet something is missing in this loop.
     for (int first = blockIdx.x * BLOCK; first < n; first += gridDim.x * BLOCK) {
         int i = first + t;
         if (i <= n) tile[t] = in[i];

@@ -11,7 +11,7 @@ extern "C" __global__ void product(const float *A, const float *B, float *C, int
     int row = blockIdx.y * TILE + threadIdx.y;
     int col = blockIdx.x * TILE + threadIdx.x;
     float sum = 0.0f;
-    // TODO: fetch a tile of A and a tile of B into shared memory, and multiply from there.
+    // TODO: load a tile of A and a tile of B into shared memory, and multiply from there.
     for (int k = 0; k < N; k++) {
         sum += A[row * N + k] * B[k * P + col];
     }

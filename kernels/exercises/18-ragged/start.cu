@@ -14,7 +14,7 @@ extern "C" __global__ void product(const float *A, const float *B, float *C, int
     int row = blockIdx.y * TILE + ty;
     int col = blockIdx.x * TILE + tx;
     float sum = 0.0f;
-    // TODO: two things are wrong at the edges, one with what is in the tiles, one with who comes.
+    // TODO: two errors at the edges: one in the contents of the tiles, one in the threads that participate.
     if (row < M && col < P) {
         for (int first = 0; first < N; first += TILE) {
             if (first + tx < N) As[ty][tx] = A[row * N + first + tx];

@@ -11,6 +11,6 @@
 extern "C" __global__ void transpose(const float *in, float *out, int width, int height) {
     int x = blockIdx.x * TILE + threadIdx.x;
     int y = blockIdx.y * TILE + threadIdx.y;
-    // TODO: let a warp write neighbours as well; a tile in shared memory turns them round.
+    // TODO: make the writes of a warp coalesced as well; transpose a tile in shared memory.
     if (x < width && y < height) out[x * height + y] = in[y * width + x];
 }

@@ -9,7 +9,7 @@
 // Computes out[x][y] = in[y][x]: `in` has `height` rows of `width` elements, `out` has
 // `width` rows of `height` elements.
 extern "C" __global__ void transpose(const float *in, float *out, int width, int height) {
-    // TODO: where in shared memory are the 32 words that a warp reads below?
+    // TODO: in which banks are the 32 words that a warp reads below?
     __shared__ float tile[TILE][TILE];
     int x = blockIdx.x * TILE + threadIdx.x;
     int y = blockIdx.y * TILE + threadIdx.y;

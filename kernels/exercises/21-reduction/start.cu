@@ -13,7 +13,7 @@ extern "C" __global__ void block_sums(const float *in, float *sums, int n) {
     int i = blockIdx.x * BLOCK + t;
     tile[t] = i < n ? in[i] : 0.0f;
     __syncthreads();
-    // TODO: the threads that add are next to each other; let the words that they add be so too.
+    // TODO: the threads that add are adjacent; make the words that they add adjacent as well.
     for (int step = 1; step < BLOCK; step *= 2) {
         int left = 2 * step * t;
         if (left < BLOCK) tile[left] += tile[left + step];

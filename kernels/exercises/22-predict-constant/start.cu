@@ -2,7 +2,7 @@
 
 #include "cuda_device.h"
 
-// TODO: your four numbers, in the kernels' order: constant requests a warp.
+// TODO: your four numbers, in the kernels' order: constant requests per warp.
 __constant__ unsigned int predicted[4] = {
     0, // by_block
     0, // by_thread

@@ -16,7 +16,7 @@ extern "C" __global__ void filter(const int *in, int *out, int n) {
     int i = first + threadIdx.x;
     if (i >= n) return;
     int sum = 0;
-    // TODO: here a warp reads one input and 32 weights at a time. Turn that round.
+    // TODO: here a warp reads one input and 32 weights at a time. Swap the roles.
     for (int j = first; j < min(first + BLOCK, n) + TAPS - 1; j++) {
         int k = j - i;
         if (k >= 0 && k < TAPS) sum += weights[k] * in[j];

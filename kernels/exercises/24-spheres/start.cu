@@ -13,7 +13,7 @@ struct Sphere {
 // Maximum number of spheres.
 #define MAX_SPHERES 64
 
-// TODO: declare __constant__ Sphere constant_spheres[MAX_SPHERES]; and have the kernel read that.
+// TODO: declare __constant__ Sphere constant_spheres[MAX_SPHERES]; and let the kernel read it.
 // The host copies the spheres there as well if such an array exists.
 
 // Writes to each pixel the brightness of the sphere that it sees, 0 if it sees none. Rays

@@ -14,7 +14,7 @@ extern "C" __global__ void sums(const float *in, float *out, int n) {
     __shared__ float tile[BLOCK + 2 * RADIUS];
     int t = threadIdx.x;
     int i = blockIdx.x * BLOCK + t;
-    // TODO: two of these lines are wrong: one where two blocks meet, one at the array's end.
+    // TODO: two of these lines have errors: one at the border of two blocks, one at the array's end.
     if (i >= n) return;
     tile[RADIUS + t] = in[i];
     if (t < RADIUS) {

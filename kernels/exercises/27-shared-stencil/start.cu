@@ -13,7 +13,7 @@ extern "C" __global__ void blur(const float *in, float *out, int width, int heig
     int x = blockIdx.x * WIDE + threadIdx.x;
     int y = blockIdx.y * HIGH + threadIdx.y;
     if (x >= width || y >= height) return;
-    // TODO: fetch what the block needs into shared memory first, each pixel once.
+    // TODO: first load the pixels that the block needs into shared memory, each pixel once.
     float sum = 0.0f;
     for (int row = y - 1; row <= y + 1; row++) {
         for (int col = x - 1; col <= x + 1; col++) {

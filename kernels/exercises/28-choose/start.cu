@@ -19,7 +19,7 @@ extern "C" __global__ void brightness(const unsigned int *pixels, const unsigned
     int i = blockIdx.x * BLOCK + threadIdx.x;
     if (i >= n) return;
     unsigned int pixel = pixels[i], sum = 0;
-    // TODO: is constant memory the right place for both? The table may go elsewhere.
+    // TODO: is constant memory the right memory for both? The table may be stored elsewhere.
     for (int k = 0; k < 4; k++) {
         unsigned int byte = pixel >> 8 * k & 255;
         sum += weights[k] * constant_table[byte];

@@ -13,7 +13,7 @@
 // elements. A block computes BLOCK * POINTS results. Both arrays are aligned to 256 bytes.
 extern "C" __global__ void sums(const float *in, float *out, int n) {
     int first = (blockIdx.x * BLOCK + threadIdx.x) * POINTS;
-    // TODO: which addresses does a warp read at a time, and which could it read?
+    // TODO: which addresses does a warp read at a time, and which should it read?
     for (int p = 0; p < POINTS; p++) {
         int i = first + p;
         if (i >= n) return;

@@ -10,7 +10,7 @@ extern "C" __global__ void warp_sums(const float *in, float *sums, int n) {
     __shared__ float values[THREADS];
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     int lane = threadIdx.x % 32;
-    // TODO: the threads of a warp can read each other's registers: do without shared memory.
+    // TODO: the threads of a warp can read each other's registers: avoid shared memory.
     values[threadIdx.x] = i < n ? in[i] : 0;
     for (int distance = 16; distance > 0; distance /= 2) {
         __syncthreads();

@@ -11,7 +11,7 @@ extern "C" __global__ void scan(const float *in, float *out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     sums[threadIdx.x] = i < n ? in[i] : 0;
     __syncthreads();
-    // TODO: the sums come out wrong.
+    // TODO: the sums are wrong.
     for (int distance = 1; distance < THREADS; distance *= 2) {
         if (threadIdx.x >= distance) sums[threadIdx.x] += sums[threadIdx.x - distance];
         __syncthreads();

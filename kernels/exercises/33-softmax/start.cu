@@ -11,7 +11,7 @@
 extern "C" __global__ void softmax(const float *in, float *out, int columns) {
     __shared__ float shared[THREADS];
     const float *row = in + blockIdx.x * columns;
-    // TODO: a power of a large number is infinite.
+    // TODO: the exponential of a large number is infinite.
     float own = 0;
     for (int i = threadIdx.x; i < columns; i += THREADS) own += __expf(row[i]);
     shared[threadIdx.x] = own;

@@ -9,7 +9,7 @@
 // 4  the sum of 1000 million floats
 // 5  10 million pixels, each a float that takes 1000 iterations of 6 operations and is written once
 
-// TODO: replace the zeros; some of those in the second list are right.
+// TODO: replace the zeros; some zeros in the second list are correct.
 
 extern "C" {
 // Minimum time of each, in microseconds.
