@@ -13,7 +13,7 @@
 
 extern "C" __global__ void fp32_rate(float *sums, unsigned int rounds) {
     float chain[CHAINS];
-    // No chain starts at 2, a fixed point that the compiler would recognize.
+    // No chain starts at 2, the fixed point, which the compiler would recognize.
 #pragma unroll
     for (int i = 0; i < CHAINS; i++) chain[i] = i + 3;
 #pragma unroll 16

@@ -22,7 +22,7 @@
 // The second argument is an integer.
 #define SHIFT(T, name) KERNEL(T, name, 2, name(x[0], (int)x[1]))
 
-// Return one result each of a function with two results.
+// Returns the first or the second result of a function with two results.
 template <class T> __CUDA_MATH T first_of(T x, void f(T, T *, T *)) {
     T one, other;
     f(x, &one, &other);

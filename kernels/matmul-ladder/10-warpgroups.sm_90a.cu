@@ -57,7 +57,7 @@ struct Block {
           a_from(A.elements + (upper + a_row()) * A.stride + a_col()),
           b_from(B.elements + b_row() * B.stride + left + b_col()), full(0), empty(0), sums{} {}
 
-    // Row and column of the first four that this thread copies of a tile.
+    // Returns the row or column of the first four that this thread copies of a tile.
     static __device__ __forceinline__ int a_row() { return threadIdx.x / (DEPTH / 4); }
     static __device__ __forceinline__ int a_col() { return threadIdx.x % (DEPTH / 4) * 4; }
     static __device__ __forceinline__ int b_row() { return threadIdx.x / (COLS / 4); }

@@ -41,7 +41,7 @@ struct SplitTile {
 
     float sums[HIGH][WIDE];
 
-    // Return the position of this thread's elements in the block's tile.
+    // Returns the position of this thread's elements in the block's tile.
     static __device__ __forceinline__ int row(int r) {
         const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
         return warp / (COLS / WARP_COLS) * WARP_ROWS + lane / LANES_ACROSS * 4 +

@@ -67,7 +67,7 @@ struct Block {
         turn();
     }
 
-    // Row and column of the first four that this thread copies of a tile.
+    // Returns the row or column of the first four that this thread copies of a tile.
     static __device__ __forceinline__ int a_row() { return threadIdx.x / (DEPTH / 4); }
     static __device__ __forceinline__ int a_col() { return threadIdx.x % (DEPTH / 4) * 4; }
     static __device__ __forceinline__ int b_row() { return threadIdx.x / (COLS / 4); }

@@ -9,7 +9,7 @@
 // Farther away than any sphere (the book's value).
 #define INF 2e10f
 
-// Number of spheres that are tested before any of them is shaded: as many as the book's
+// Number of spheres that are tested before any of them is examined: as many as the book's
 // scene has. The host pads the last group with spheres of radius 0, which no ray meets.
 #define GROUP 20
 
@@ -22,7 +22,7 @@ struct __align__(16) Outline {
 };
 // ANCHOR_END: Outline
 
-// The rest of a sphere, read only for shading.
+// The rest of a sphere, read only if a ray meets it.
 struct __align__(16) Surface {
     float z;
     float r, g, b;

@@ -140,7 +140,7 @@ WARPBOOK_DEVICE_FN double curand_uniform_double(curandStatePhilox4_32_10 *state)
     return __builtin_fma((double)curand(state), 0x1p-32, 0x1p-32);
 }
 
-// Return four numbers at once, for Philox.
+// Returns four numbers at once, for Philox.
 WARPBOOK_DEVICE_FN float4 curand_uniform4(curandStatePhilox4_32_10 *state) {
     const uint4 x = curand4(state);
     return make_float4(warpbook_uniform(x.x), warpbook_uniform(x.y), warpbook_uniform(x.z),
