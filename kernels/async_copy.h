@@ -1,17 +1,17 @@
-// Asynchronous copies from global to shared memory, for kernels compiled for sm_80 and
-// newer GPUs: the pipeline primitives of the CUDA C++ Programming Guide, by its names.
+// Asynchronous copies from global to shared memory, for kernels compiled for sm_80 or
+// newer: the pipeline primitives of the CUDA C++ Programming Guide, under the same names.
 //
-// The copy goes past the registers, and the thread goes on meanwhile:
+// The copy bypasses the registers, and the thread continues while it runs:
 //
-//   __pipeline_memcpy_async(to_shared, from_global, 16);  // starts; 4, 8 or 16 bytes
-//   __pipeline_commit();          // closes a group of the copies this thread started
-//   __pipeline_wait_prior(1);     // until all but the newest 1 groups have arrived
-//   __syncthreads();              // and those of the other threads have too
+//   __pipeline_memcpy_async(to_shared, from_global, 16);  // starts a copy of 4, 8 or 16 bytes
+//   __pipeline_commit();          // closes a group of this thread's copies
+//   __pipeline_wait_prior(1);     // waits until all groups but the newest one have arrived
+//   __syncthreads();              // waits for the copies of the other threads
 //
-// Both addresses are aligned to the size. A fourth argument fills that many bytes at the
-// end with zeros in place of reading them. Copies of 16 bytes leave out the first-level
-// cache. nvcc has all this in a header of its own, and so have whole programs here:
-// cuda_pipeline.h.
+// Both addresses must be aligned to the size. A fourth argument fills that many
+// bytes at the end with zeros instead of reading them. Copies of 16 bytes bypass the
+// L1 cache. nvcc has these functions in a header of its own, and so do whole
+// programs here: cuda_pipeline.h.
 
 #pragma once
 

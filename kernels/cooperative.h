@@ -1,11 +1,11 @@
-// Groups of threads that work together, by the names of the CUDA C++ Programming Guide: `cooperative_groups`
-// with tiled_partition, coalesced_threads and reduce.
+// Groups of cooperating threads, under the names of the CUDA C++ Programming Guide:
+// `cooperative_groups` with tiled_partition, coalesced_threads and reduce.
 //
 //   namespace cg = cooperative_groups;
-//   auto tile = cg::tiled_partition<8>(cg::this_thread_block());  // eight neighbours
-//   float sum = cg::reduce(tile, value, cg::plus<float>());       // each of them has their sum
+//   auto tile = cg::tiled_partition<8>(cg::this_thread_block());  // eight neighbouring threads
+//   float sum = cg::reduce(tile, value, cg::plus<float>());       // their sum, in each of them
 //
-// nvcc has it in headers of its own.
+// nvcc has this functionality in headers of its own.
 
 #pragma once
 

@@ -1,9 +1,9 @@
-// What a CUDA toolkit's headers give a kernel, for a clang without the toolkit.
+// The parts of the CUDA toolkit's headers that a kernel needs, for a clang without the toolkit.
 //
-// nvcc, NVRTC, and clang with a toolkit bring their own: for them this file is
-// empty. For others it is the part of kernels/include, which whole programs are
-// compiled with, that a kernel needs and a compiler reads fast. Functions that
-// need a newer GPU than the one that a kernel is compiled for are not there.
+// nvcc, NVRTC, and clang with a toolkit bring their own, so this file is empty for them.
+// For others it includes the part of kernels/include (the headers that whole programs are
+// compiled with) that a kernel needs and that compiles fast. Functions that need a newer
+// GPU than the target of the compilation are not declared.
 
 #pragma once
 

@@ -1,9 +1,9 @@
-// How fast the hardware is, for what a ladder of kernels is measured by.
+// Measures hardware limits that ladders of kernels are compared with.
 //
-//   fp32_rate   fused multiply-adds and nothing else: eight chains a thread, so that
-//               none waits for the one before, and no memory until the end
+//   fp32_rate   only fused multiply-adds: eight independent chains per thread, so that
+//               no instruction waits for the one before, and no memory access until the end
 //
-// (The limit of a kernel bound by memory is a copy, which takes no kernel.)
+// (The limit of a memory-bound kernel is a copy, which needs no kernel.)
 //
 // Run it:  cargo run -p matmul-tiled -- --variant ladder
 
@@ -13,7 +13,7 @@
 
 extern "C" __global__ void fp32_rate(float *sums, unsigned int rounds) {
     float chain[CHAINS];
-    // None begins at 2, where it would stay, as the compiler sees.
+    // No chain starts at 2, the fixed point, which the compiler would recognize.
 #pragma unroll
     for (int i = 0; i < CHAINS; i++) chain[i] = i + 3;
 #pragma unroll 16

@@ -1,19 +1,19 @@
-// A matrix product in pitched memory, one thread an element.
+// A matrix multiplication (GEMM) in pitched memory, one thread per element.
 //
-// Shows how a kernel walks rows that are padded. A pitched allocation starts every
-// row on a boundary that suits the device, so a row is longer than the matrix is
-// wide: element (row, col) is at row * stride + col, and the stride is not the number
-// of columns.
+// Shows how a kernel indexes padded rows. A pitched allocation starts every row
+// at an alignment that suits the device, so a row is longer than the matrix is
+// wide: element (row, col) is at row * stride + col, and the stride differs
+// from the number of columns.
 //
-//   mat_mul_pitched    each thread reads a row of A and a column of B, all of it
-//                      from global memory: 2MNP loads and MP stores in all
+//   mat_mul_pitched    each thread reads a row of A and a column of B entirely from
+//                      global memory: 2MNP loads and MP stores in total
 //
-// Belongs to the note on memory, "Device memory", code 4.3.
+// Follows the note on memory, "Device memory", code 4.3.
 // Run it:  cargo run -p matmul-pitched
 
 #include "cuda_device.h"
 
-// Elements in rows, `stride` elements from the start of a row to that of the next.
+// A row-major matrix whose rows start `stride` elements apart.
 struct Matrix {
     size_t rows;
     size_t cols;
@@ -29,11 +29,11 @@ __device__ __forceinline__ void set_element(Matrix A, size_t row, size_t col, fl
     A.elements[row * A.stride + col] = value;
 }
 
-// C = AB. Threads past the edge of C have nothing to do.
+// Computes C = AB. Threads past the edge of C do nothing.
 //
-// The multiply-add is written as one operation, which rounds once, so that every GPU,
-// the simulator and the reference in Rust agree bit by bit. (nvcc fuses it of its own
-// accord, and unrolls the loop by four; clang has to be told.)
+// The multiply-add is written as one operation, which rounds once, so that every GPU, the
+// simulator and the reference in Rust agree bit by bit. (nvcc fuses it and unrolls the
+// loop by four on its own; clang needs both written out.)
 extern "C" __global__ void mat_mul_pitched(const Matrix A, const Matrix B, Matrix C) {
     size_t row = blockIdx.y * blockDim.y + threadIdx.y;
     size_t col = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,21 +1,21 @@
-// A matrix product through tiles in shared memory.
+// A tiled matrix multiplication (GEMM) in shared memory.
 //
-// Shows what shared memory saves. A block computes a square of C. It walks along a
-// band of A and down a band of B, a tile of either at a time: each thread fetches one
-// element of both tiles from global memory, and then all threads of the block read
-// the tiles from shared memory. So an element is fetched once for a whole row or
-// column of threads, and not by each of them.
+// Shows how shared memory reduces global memory accesses. A block computes a square of C.
+// It walks along a band of A and down a band of B, one tile of each at a time: each thread
+// loads one element of both tiles from global memory, and then all threads of the block
+// read the tiles from shared memory. An element is loaded once for a whole row or column
+// of threads, instead of once per thread.
 //
-//   mat_mul_tiled_8, _16, _32    tiles of 8x8, 16x16, 32x32, a thread an element:
-//                                2MNP / BLOCK_SIZE loads and MP stores in all
+//   mat_mul_tiled_8, _16, _32    tiles of 8x8, 16x16, 32x32, one thread per element:
+//                                2MNP / BLOCK_SIZE loads and MP stores in total
 //
-// Belongs to the note on memory, "Shared memory", code 4.5. It is compared with
+// Follows the note on memory, "Shared memory", code 4.5. It is compared with
 // mat_mul_pitched, in matmul-pitched.cu.
 // Run it:  cargo run -p matmul-tiled
 
 #include "cuda_device.h"
 
-// Elements in rows, `stride` elements from the start of a row to that of the next.
+// A row-major matrix whose rows start `stride` elements apart.
 struct Matrix {
     size_t rows;
     size_t cols;
@@ -27,18 +27,18 @@ __device__ __forceinline__ bool has_element(const Matrix A, size_t row, size_t c
     return row < A.rows && col < A.cols;
 }
 
-// Past the edge there are zeros, which add nothing to a product. Nothing is read there.
+// Returns an element, or zero past the edge, which adds nothing to a sum; reads nothing there.
 __device__ __forceinline__ float get_element(const Matrix A, size_t row, size_t col) {
     return has_element(A, row, col) ? A.elements[row * A.stride + col] : 0.0f;
 }
 
-// Past the edge there is nothing to set.
+// Stores an element; does nothing past the edge.
 __device__ __forceinline__ void set_element(Matrix A, size_t row, size_t col, float value) {
     if (has_element(A, row, col)) A.elements[row * A.stride + col] = value;
 }
 
-// A from its tile (upper, left) on: as large as the rest of A, so that its edges are
-// A's edges. The tile has to begin within A.
+// Returns A from its tile (upper, left) on: as large as the rest of A, so that its edges
+// are A's edges. The tile must start within A.
 template <size_t BLOCK_SIZE>
 __device__ __forceinline__ Matrix get_sub_matrix(Matrix A, size_t upper, size_t left) {
     upper *= BLOCK_SIZE;
@@ -47,8 +47,8 @@ __device__ __forceinline__ Matrix get_sub_matrix(Matrix A, size_t upper, size_t 
 }
 
 // ANCHOR: mat_mul_tiled
-// C = AB. The multiply-add is written as one operation, which rounds once, and the
-// tiles are taken in order, so that the sums are those of mat_mul_pitched bit by bit.
+// Computes C = AB. The multiply-add is written as one operation, which rounds once, and the
+// tiles are processed in order, so that the sums equal those of mat_mul_pitched bit by bit.
 template <size_t BLOCK_SIZE>
 __device__ __forceinline__ void mat_mul(const Matrix A, const Matrix B, Matrix C) {
     size_t block_row = blockIdx.y;
@@ -65,13 +65,13 @@ __device__ __forceinline__ void mat_mul(const Matrix A, const Matrix B, Matrix C
         As[row][col] = get_element(get_sub_matrix<BLOCK_SIZE>(A, block_row, i), row, col);
         Bs[row][col] = get_element(get_sub_matrix<BLOCK_SIZE>(B, i, block_col), row, col);
 
-        // Until all threads have written to the tiles, none may read them ...
+        // No thread may read the tiles until all threads have written to them ...
         __syncthreads();
 #pragma unroll
         for (size_t j = 0; j < BLOCK_SIZE; j++) {
             result = fmaf(As[row][j], Bs[j][col], result);
         }
-        // ... and until all have read them, none may write the next ones there.
+        // ... and no thread may write the next tiles until all have read these.
         __syncthreads();
     }
 

@@ -1,34 +1,34 @@
-// Reads, one a thread, in a pattern that is chosen at launch.
+// Reads of one element per thread, in an access pattern that is chosen at launch.
 //
-// Shows nothing by itself: the book's interactive page runs it, and the programs that draw
-// the book's figures do, to see which bytes a warp asks a memory for. One kernel for each
-// memory and each size of an element:
+// Shows nothing by itself: the book's interactive page and the programs that draw the
+// book's figures run it to see which bytes a warp requests. One kernel for each
+// memory and each element size:
 //
 //   read_global_1, _2, _4, _8, _16     global memory
-//   read_only_1, ...                   global memory that nothing writes, by __ldg
+//   read_only_1, ...                   global memory that is never written, with __ldg
 //   read_shared_1, ...                 the block's shared memory, as much as the launch
-//                                      asks for
+//                                      requests
 //   read_constant_1, ...               constant memory
 //
 // Run it:  cargo run -p patterns -- ask space=global stride=2
 
 #include "cuda_device.h"
 
-// What is read from constant memory: all there is of it.
+// The bytes that are read from constant memory: all 64 KB of it.
 constexpr unsigned int CONSTANT_BYTES = 64 * 1024;
 __constant__ __align__(16) unsigned char constant_bytes[CONSTANT_BYTES];
 extern __shared__ uint4 shared_bytes[];
 
-// Which element a thread reads. The host passes the same numbers.
+// Selects the element that a thread reads. The host passes the same numbers.
 enum struct Order {
     AlongRows,     // threadIdx.x counts elements of a row, threadIdx.y rows
     DownColumns,   // threadIdx.x counts rows, threadIdx.y elements of a row
-    OneForAll,     // every thread the same element
-    PseudoRandom,  // scattered over `elements` elements, as add-constant does it
+    OneForAll,     // every thread reads the same element
+    PseudoRandom,  // scattered over `elements` elements, as in add-constant
 };
 
-// Rows of elements, `pitch` bytes from the start of a row to that of the next, of which
-// every `stride`-th is read, from element `offset` on.
+// Rows of elements that start `pitch` bytes apart, of which every `stride`-th is
+// read, from element `offset` on.
 struct Pattern {
     Order order;
     unsigned int pitch;
@@ -37,14 +37,14 @@ struct Pattern {
     unsigned int elements;
 };
 
-// Scatters the accesses of the pseudo-random pattern (the value of add-constant's note).
+// Multiplier that scatters the accesses of the pseudo-random pattern (add-constant's value).
 constexpr unsigned int magic_number = 1357;
 
 __device__ __forceinline__ unsigned int thread_number() {
     return threadIdx.y * blockDim.x + threadIdx.x;
 }
 
-// Where a thread's element is, in bytes from the start of the data.
+// Returns the offset of a thread's element, in bytes from the start of the data.
 __device__ __forceinline__ unsigned int place(const Pattern &pattern, unsigned int bytes) {
     unsigned int row = 0, element = 0;
     switch (pattern.order) {
@@ -66,8 +66,8 @@ __device__ __forceinline__ unsigned int fold(uint4 value) {
     return value.x ^ value.y ^ value.z ^ value.w;
 }
 
-// The kernels for elements of one size. The compiler would leave out a read whose value
-// nobody stores.
+// Defines the kernels for elements of one size. Results are stored, because the compiler
+// would remove a read whose value is unused.
 #define KERNELS(T, size)                                                                   \
     extern "C" __global__ void read_global_##size(const char *data, unsigned int *seen,    \
                                                   Pattern pattern) {                       \

@@ -1,10 +1,10 @@
-// Spheres in global memory, in constant memory, and in constant memory at
-// indices the compiler knows.
+// Spheres in global memory, in constant memory, and in constant memory at indices that
+// are known at compile time.
 //
-// Shows what constant memory gives and what it asks for. Every thread of a warp
-// looks at the same sphere at the same time, which is the one access pattern
-// constant memory is made for: one request serves all 32 lanes. How much that is
-// worth depends on how the spheres are laid out and on how their index is known.
+// Shows the benefit and the requirements of constant memory. Every thread of a warp reads
+// the same sphere at the same time, the one access pattern that constant memory is made
+// for: one request is broadcast to all 32 lanes. The gain depends on the layout of the
+// spheres and on whether their index is known at compile time.
 //
 //   raytrace_global     the book's first version: 28-byte spheres, global memory
 //   raytrace_constant   the book's second version: the same spheres and the same
@@ -14,7 +14,7 @@
 //                       name a word of constant memory as its operand, and no
 //                       load is needed
 //
-// Belongs to the note on CUDA by Example, chapter 6, "Constant memory and events".
+// Follows the note on CUDA by Example, chapter 6, "Constant memory and events".
 // Run it:  cargo run -p raytrace-const
 
 #include "cuda_device.h"
@@ -22,42 +22,42 @@
 // Farther away than any sphere (the book's value).
 #define INF 2e10f
 
-// The constant bank of a module: 64 KB on every GPU so far.
+// Size of a module's constant bank: 64 KB on every GPU so far.
 #define CONSTANT_BYTES 65536
 
-// raytrace_unrolled takes spheres in groups of this many. The host fills the last
-// group up with spheres of radius 0, which no ray hits.
+// Group size of raytrace_unrolled. The host pads the last group with spheres of
+// radius 0, which no ray hits.
 #define GROUP 4
 
-// How many spheres raytrace_unrolled reads at compile-time indices; it loops over
+// Number of spheres that raytrace_unrolled reads at compile-time indices; it loops over
 // the rest. The book's scene has 20.
 #define UNROLLED 20
 
 // ANCHOR: Sphere
-// A sphere as the book has it, 28 bytes, the colour in the book's order. Rays run
-// along the z axis; the eye is at z = +infinity.
+// A sphere in the book's layout: 28 bytes, the colour in the book's order. Rays run along
+// the z axis; the eye is at z = +infinity.
 //
-// Fused multiply-adds are written out, because a compiler may otherwise fuse, or
-// not, as it likes. So every GPU, the simulator and the reference in Rust round
-// alike, and their pictures can be compared bit by bit.
+// Fused multiply-adds are written explicitly, because otherwise a compiler may or may not
+// fuse them. So every GPU, the simulator and the reference in Rust round in the same
+// places, and their images can be compared bit by bit.
 struct Sphere {
     float r, b, g;
     float radius;
     float x, y, z;
 
-    // The square of the distance at which the ray through (ox, oy) passes the centre.
+    // Returns the squared distance between the ray through (ox, oy) and the centre.
     __device__ float distance2(float ox, float oy) const {
         float dx = ox - x;
         float dy = oy - y;
         return fmaf(dx, dx, dy * dy);
     }
 
-    // Whether a ray that passes the centre at this distance meets the sphere.
+    // Returns true if a ray at this distance from the centre meets the sphere.
     __device__ bool met(float distance2) const { return distance2 < radius * radius; }
 
-    // The z at which it does, or -INF where it does not. `shade` becomes the z
-    // component of the surface's unit normal there: 1 where the sphere faces the
-    // eye, 0 at its rim.
+    // Returns the z at which the ray meets the sphere, or -INF if it misses. Sets
+    // `shade` to the z component of the surface's unit normal there: 1 where the sphere
+    // faces the eye, 0 at its rim.
     __device__ float hit(float distance2, float *shade) const {
         if (met(distance2)) {
             float dz = sqrtf(fmaf(radius, radius, -distance2));
@@ -69,7 +69,7 @@ struct Sphere {
 };
 // ANCHOR_END: Sphere
 
-// The same sphere on a 32-byte boundary, so that vector loads may fetch it.
+// A sphere aligned to 32 bytes, so that vector loads may fetch it.
 struct __align__(32) AlignedSphere : Sphere {};
 
 // Constant memory, shared by both layouts: a module has one bank of 64 KB.
@@ -79,7 +79,7 @@ union ConstantBank {
 };
 __constant__ ConstantBank constant_spheres;
 
-// One pixel: the nearest hit so far and its colour, black where there is none.
+// One pixel: the nearest hit so far and its colour, black if there is none.
 struct Pixel {
     float nearest = -INF;
     float r = 0, g = 0, b = 0;
@@ -100,8 +100,8 @@ struct Pixel {
     }
 };
 
-// The book's kernel: one thread a pixel, the z axis through the picture's middle.
-// (nvcc unrolls this loop by four of its own accord; clang has to be told.)
+// The book's kernel: one thread per pixel, the z axis through the image's middle. (nvcc
+// unrolls this loop by four on its own; clang needs a pragma.)
 extern "C" __global__ void raytrace_global(const Sphere *spheres, int count,
                                            uchar4 *image, int width, int height) {
     int x = threadIdx.x + blockIdx.x * blockDim.x;
@@ -119,7 +119,7 @@ extern "C" __global__ void raytrace_global(const Sphere *spheres, int count,
 }
 
 // ANCHOR: raytrace_constant
-// The same, but for where the spheres are.
+// Draws the same image with the spheres in constant memory.
 extern "C" __global__ void raytrace_constant(int count, uchar4 *image, int width,
                                              int height) {
     int x = threadIdx.x + blockIdx.x * blockDim.x;
@@ -138,8 +138,8 @@ extern "C" __global__ void raytrace_constant(int count, uchar4 *image, int width
 }
 // ANCHOR_END: raytrace_constant
 
-// Tests a group of spheres without a branch between them, and looks closer only
-// where one was hit: most rays miss most spheres.
+// Tests a group of spheres without a branch between them, and examines them one by one
+// only if a ray hits one: most rays miss most spheres.
 __device__ __forceinline__ void look_at_group(Pixel &pixel,
                                               const AlignedSphere *spheres,
                                               float ox, float oy) {
@@ -157,7 +157,7 @@ __device__ __forceinline__ void look_at_group(Pixel &pixel,
     }
 }
 
-// Aligned spheres, the first UNROLLED of them at compile-time indices.
+// Draws aligned spheres, the first UNROLLED of them at compile-time indices.
 extern "C" __global__ void raytrace_unrolled(int count, uchar4 *image, int width,
                                              int height) {
     int x = threadIdx.x + blockIdx.x * blockDim.x;

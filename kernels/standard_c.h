@@ -1,5 +1,5 @@
-// What a C program's headers give a kernel beside functions: whole numbers of a known width, and the limits of
-// numbers. An answer of the course that includes <stdint.h>, <stdio.h>, <math.h> or <assert.h> has this instead.
+// Parts of a C program's headers other than functions: fixed-width integers and numeric limits. A submission
+// of the course that includes <stdint.h>, <stdio.h>, <math.h> or <assert.h> gets this file instead.
 
 #pragma once
 

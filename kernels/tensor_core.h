@@ -1,7 +1,7 @@
-// What kernels on tensor cores need, for kernels compiled for sm_80 and newer GPUs: each
-// function is one instruction of the PTX ISA, by the instruction's name. All 32 lanes of
-// a warp take part in each; a lane holds the elements that the ISA's figures for the
-// shape give it.
+// Tensor core instructions, for kernels compiled for sm_80 or newer: each
+// function is one instruction of the PTX ISA, under the instruction's name. All
+// 32 lanes of a warp must execute it; a lane holds the elements that the ISA's
+// figures for the shape assign to it.
 
 #pragma once
 
@@ -17,16 +17,16 @@
 #define TENSOR_CORE_SHARED(p) __cvta_generic_to_shared(p)
 #endif
 
-// `x` rounded to tf32, the 10 bits of fraction that tensor cores take of a float: to the
-// nearest, halves away from zero. A float that is not rounded is cut off.
+// Returns `x` rounded to tf32, with the 10 bits of fraction that tensor cores use: to
+// nearest, ties away from zero. Tensor cores truncate a float that is not rounded.
 TENSOR_CORE_FN unsigned int cvt_rna_tf32(float x) {
     unsigned int bits;
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
     return bits;
 }
 
-// d += a * b: 16 x 8 elements of d, 16 x 8 of a by rows and 8 x 8 of b by columns, both
-// tf32. With g = lane / 4 and t = lane % 4 a lane holds
+// Computes d += a * b: 16 x 8 elements of d, 16 x 8 of a by rows and 8 x 8 of b by columns,
+// both tf32. With g = lane / 4 and t = lane % 4 a lane holds
 //   a[0..4] = A[g][t], A[g + 8][t], A[g][t + 4], A[g + 8][t + 4]
 //   b[0..2] = B[t][g], B[t + 4][g]
 //   d[0..4] = D[g][2t], D[g][2t + 1], D[g + 8][2t], D[g + 8][2t + 1]
@@ -38,9 +38,9 @@ TENSOR_CORE_FN void mma_m16n8k8_tf32(float (&d)[4], const unsigned int (&a)[4],
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// Four matrices of 8 rows of 16 bytes from shared memory: lane i says where row i % 8 of
-// matrix i / 8 begins, at a multiple of 16, and gets of each matrix's row lane / 4 the
-// 4 bytes at 4 * (lane % 4).
+// Loads four matrices of 8 rows of 16 bytes from shared memory: lane i passes the address
+// of row i % 8 of matrix i / 8, a multiple of 16, and receives of each matrix's row lane /
+// 4 the 4 bytes at 4 * (lane % 4).
 TENSOR_CORE_FN void ldmatrix_x4(unsigned int (&d)[4], const void *row) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
@@ -48,7 +48,7 @@ TENSOR_CORE_FN void ldmatrix_x4(unsigned int (&d)[4], const void *row) {
                  : "memory");
 }
 
-// Two such matrices; lanes 0 to 15 say where the rows begin.
+// Loads two such matrices; lanes 0 to 15 pass the addresses of the rows.
 TENSOR_CORE_FN void ldmatrix_x2(unsigned int (&d)[2], const void *row) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
                  : "=r"(d[0]), "=r"(d[1])

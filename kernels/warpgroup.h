@@ -1,12 +1,12 @@
-// What kernels need that multiply by warpgroups, for kernels compiled for sm_90a: each
-// function is one instruction of the PTX ISA, by the instruction's name. A warpgroup is four
-// warps that follow each other, the first a multiple of four, and all of their lanes take
-// part in each.
+// Warpgroup multiplication instructions, for kernels compiled for sm_90a: each
+// function is one instruction of the PTX ISA, under the instruction's name. A
+// warpgroup is four consecutive warps, the first of them a multiple of four, and all
+// of their lanes must execute each instruction.
 //
-//   wgmma_fence();            // registers and shared memory are ready for the product
-//   wgmma_m64n256k8_tf32(…);  // starts; the sums are not to be touched meanwhile
-//   wgmma_commit_group();     // closes a group of the products this warpgroup started
-//   wgmma_wait_group<1>();    // until all but the newest 1 groups are done
+//   wgmma_fence();            // orders accesses to registers before the multiplication
+//   wgmma_m64n256k8_tf32(…);  // starts it; the sums must not be accessed meanwhile
+//   wgmma_commit_group();     // closes a group of this warpgroup's multiplications
+//   wgmma_wait_group<1>();    // waits until all groups but the newest one are done
 
 #pragma once
 
@@ -32,25 +32,25 @@ template <int NEWEST> WARPGROUP_FN void wgmma_wait_group() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(NEWEST) : "memory");
 }
 
-// What this thread has stored to shared memory, products find there. Between it and the
-// product there is a barrier.
+// Makes this thread's stores to shared memory visible to multiplications. A barrier must
+// follow before the multiplication.
 WARPGROUP_FN void fence_proxy_async() {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// Says where a tile is in shared memory: rows of 32 floats, 128 bytes, from `tile` on, a
-// multiple of 1024. Of the eight fours of a row, four n stands at n ^ row % 8, so that eight
-// rows' fours of one column are in different banks.
+// Returns the descriptor of a tile in shared memory: rows of 32 floats, 128 bytes, from `tile`
+// on, which is aligned to 1024 bytes. The rows are swizzled: of the eight fours of a row, four
+// n is stored at n ^ row % 8, so that eight rows' fours of one column are in different banks.
 WARPGROUP_FN unsigned long long wgmma_tile(const float *tile) {
     const unsigned long long eight_rows = 1024 / 16, in_128_bytes = 1;
     const unsigned long long at = (unsigned int)(size_t)WARPGROUP_SHARED(tile) / 16;
     return at | 1ull << 16 | eight_rows << 32 | in_128_bytes << 62;
 }
 
-// d += a * b: 64 x 256 elements of d, 64 x 8 of a and 8 x 256 of b, both tf32. Of b there is
-// a tile of 256 rows, a row for each of its columns, and `b` says where its eight columns
-// begin: 2 more for each eight. Each warp has 16 rows of a and d; with g = lane / 4 and
-// t = lane % 4 a lane holds of these
+// Computes d += a * b: 64 x 256 elements of d, 64 x 8 of a and 8 x 256 of b, both tf32. b is a
+// tile of 256 rows, one for each of its columns, and the descriptor `b` holds the start of its
+// eight columns: 2 more for each eight. Each warp has 16 rows of a and d, of which a lane holds,
+// with g = lane / 4 and t = lane % 4,
 //   a[0..4] = A[g][t], A[g + 8][t], A[g][t + 4], A[g + 8][t + 4]
 //   d[4 * n..] = D[g][8 * n + 2t], D[g][8 * n + 2t + 1], and the same of row g + 8
 WARPGROUP_FN void wgmma_m64n256k8_tf32(float (&d)[128], const unsigned int (&a)[4],

@@ -1,6 +1,6 @@
-// One warp's access a launch, for a profiler to count: which addresses cost how many sectors and
-// wavefronts. crates/machinery/cuda-sim/src/profile/traffic/h200.txt has the cases and what an H200
-// counted. To measure them on this machine's GPU:
+// One warp's access per launch, to be counted by a profiler: which addresses cost how many
+// sectors and wavefronts. crates/machinery/cuda-sim/src/profile/traffic/h200.txt has the
+// cases and an H200's counts. To measure them on this machine's GPU, run
 //
 //   scripts/accesses
 //
@@ -28,16 +28,16 @@
 
 constexpr unsigned SHARED_BYTES = 48 * 1024, CONSTANT_BYTES = 60 * 1024, GLOBAL_BYTES = 1 << 22;
 
-// Byte offsets of the lanes: as a parameter they come through the constant cache, and nothing
-// but the access itself goes to the memory that is counted.
+// Byte offsets of the lanes: kernel parameters are read through the constant cache, so only
+// the access itself reaches the memory that is measured.
 struct Lanes {
     unsigned offset[32];
 };
 
 __constant__ __align__(1024) unsigned char constants[CONSTANT_BYTES];
 
-// What a lane moves. The loads are written out so that no compiler can tell what they return; the
-// result counts as used because of a store that never happens.
+// The type that a lane moves. The loads are inline PTX, so that no compiler can predict
+// their results; a store that is never executed keeps the result alive.
 template <int BYTES> struct Value;
 #define VALUE(BYTES, TYPE, PTX, CONSTRAINT)                                                 \
     template <> struct Value<BYTES> {                                                       \
@@ -121,7 +121,7 @@ __global__ void global_access(Lanes at, unsigned mask, int *out, char *memory) {
     }
 }
 
-// The offsets come from device memory here, for the same reason.
+// The offsets come from device memory here, so that the constant cache serves only the access itself.
 template <class T>
 __global__ void constant_access(const Lanes *at, unsigned mask, T *out) {
     unsigned place = at->offset[threadIdx.x];
@@ -129,7 +129,7 @@ __global__ void constant_access(const Lanes *at, unsigned mask, T *out) {
     out[threadIdx.x] = *reinterpret_cast<const T *>(constants + place);
 }
 
-// A copy from global memory to shared memory that is not waited for.
+// Starts a copy from global to shared memory without waiting for it.
 template <int BYTES, bool CACHED>
 __global__ void async_copy(Lanes from, Lanes to, unsigned mask, const char *global) {
     __shared__ __align__(1024) char memory[SHARED_BYTES];
@@ -144,7 +144,7 @@ __global__ void async_copy(Lanes from, Lanes to, unsigned mask, const char *glob
     asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
-// Where lane `lane` goes, in units of the bytes it moves.
+// Returns the offset of lane `lane`, in units of the bytes that it moves.
 unsigned unit(std::istringstream &words, unsigned lane) {
     std::string kind;
     words >> kind;

@@ -1,5 +1,5 @@
-// What a call costs: an empty launch and a copy of 8 bytes to the device, by the runtime and by the driver API; the
-// CPU time of the whole process, all its threads together, for each of 100,000 calls (or as many as asked for).
+// Measures the cost of API calls: an empty launch and a copy of 8 bytes to the device, with the runtime and the
+// driver API; the CPU time of the whole process, all threads together, over 100,000 calls (or the given number).
 //
 //     cargo run --release -p cuda-run -- --quiet scripts/calls.cu
 //     nvcc -O3 -o calls scripts/calls.cu -lcuda && ./calls
@@ -25,7 +25,7 @@ static double seconds()
 template <class Call>
 static void time_it(const char *name, int count, Call call)
 {
-    call(); // the first one loads what it takes
+    call(); // the first call includes one-time initialization
     cudaDeviceSynchronize();
     double start = seconds();
     for (int i = 0; i < count; i++)

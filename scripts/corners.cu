@@ -1,5 +1,5 @@
-// Kernels that are slow to simulate: each of a kind that public programs have and that the chapters have not. For
-// each the processor time of its launches, all threads together; `scripts/corners` puts that beside what was counted.
+// Kernels that are slow to simulate, each of a kind that public programs have but the chapters lack. Prints
+// the CPU time of each one's launches, all threads together; `scripts/corners` shows it next to the counters.
 //
 //     scripts/corners
 
@@ -21,7 +21,7 @@ __device__ word mixed(word x)
     return x ^ x >> 16;
 }
 
-// Counts in device memory: neighbours in a warp often share a count.
+// Computes a histogram in device memory: neighbours in a warp often share a bin.
 __global__ void histogram_global(const word *values, word *counts, int n)
 {
     int step = gridDim.x * blockDim.x;
@@ -29,7 +29,7 @@ __global__ void histogram_global(const word *values, word *counts, int n)
         atomicAdd(&counts[values[i] & 255], 1u);
 }
 
-// The same with a block's own counts in shared memory.
+// Computes a histogram with private counts per block in shared memory.
 __global__ void histogram_shared(const word *values, word *counts, int n)
 {
     __shared__ word own[256];
@@ -44,7 +44,7 @@ __global__ void histogram_shared(const word *values, word *counts, int n)
         atomicAdd(&counts[i], own[i]);
 }
 
-// Each thread takes a place in a list, by an atomic whose answer it needs.
+// Appends to a list: each thread reserves a slot with an atomic whose result it needs.
 __global__ void places(const word *values, word *list, word *count, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -52,7 +52,7 @@ __global__ void places(const word *values, word *list, word *count, int n)
         list[atomicAdd(count, 1u)] = values[i];
 }
 
-// A largest value, by compare and swap.
+// Computes a maximum with compare-and-swap.
 __global__ void swaps(const word *values, word *largest, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -68,7 +68,7 @@ __global__ void swaps(const word *values, word *largest, int n)
     }
 }
 
-// A tile of results in registers that the compiler leaves in local memory, for its places are not known to it.
+// Keeps a tile of results that the compiler places in local memory, because its indices are not compile-time constants.
 __global__ void tile_in_local(const float *a, const float *b, float *c, int n)
 {
     float sum[8];
@@ -90,7 +90,7 @@ __global__ void tile_in_local(const float *a, const float *b, float *c, int n)
     c[i] = all;
 }
 
-// A short sort in a local array.
+// Sorts a short local array.
 __global__ void sort_in_local(const word *values, word *out)
 {
     word own[16];
@@ -121,7 +121,7 @@ __global__ void one_warp(const float *a, const float *b, float *c, int n)
         c[i] = a[i] * 2 + b[i];
 }
 
-// Blocks of one warp that have more to do.
+// Runs blocks of one warp with a longer loop.
 __global__ void one_warp_loop(const float *a, float *c)
 {
     int i = blockIdx.x * 32 + threadIdx.x;
@@ -131,7 +131,7 @@ __global__ void one_warp_loop(const float *a, float *c)
     c[i] = x;
 }
 
-// Reads at places that nothing tells before.
+// Reads at unpredictable addresses.
 __global__ void random_reads(const word *values, word *out, int reads)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -147,7 +147,7 @@ __global__ void random_reads(const word *values, word *out, int reads)
     out[i] = sum;
 }
 
-// Writes at such places.
+// Writes at unpredictable addresses.
 __global__ void random_writes(word *out, int writes)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -161,7 +161,7 @@ __global__ void random_writes(word *out, int writes)
     }
 }
 
-// From one place to the next, each read waits for the one before.
+// Chases pointers: each read waits for the one before.
 __global__ void chase(const word *next, word *out, int steps)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -172,7 +172,7 @@ __global__ void chase(const word *next, word *out, int steps)
     out[i] = at;
 }
 
-// Every thread goes on for another number of rounds.
+// Runs a different number of iterations in every thread.
 __global__ void uneven(const word *values, word *out)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -188,7 +188,7 @@ __global__ void uneven(const word *values, word *out)
     out[i] = rounds;
 }
 
-// Lanes part at every step.
+// Diverges at every step.
 __global__ void parting(const word *values, word *out, int steps)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -205,7 +205,7 @@ __global__ void parting(const word *values, word *out, int steps)
     out[i] = sum;
 }
 
-// Blocks of 33 threads: one warp in two has one lane.
+// Runs blocks of 33 threads: every second warp has one lane.
 __global__ void partial_warps(const float *a, float *c, int steps)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -216,7 +216,7 @@ __global__ void partial_warps(const float *a, float *c, int steps)
     c[i] = x;
 }
 
-// Blocks of one thread.
+// Runs blocks of one thread.
 __global__ void one_thread(const float *a, float *c, int steps)
 {
     float x = 0;
@@ -226,7 +226,7 @@ __global__ void one_thread(const float *a, float *c, int steps)
     c[blockIdx.x] = x;
 }
 
-// A sum over a block in a tree, with a barrier a step.
+// Reduces each block's values in a tree, with one barrier per step.
 __global__ void tree(const word *values, word *out)
 {
     __shared__ word part[256];
@@ -244,7 +244,7 @@ __global__ void tree(const word *values, word *out)
         out[blockIdx.x] = part[0];
 }
 
-// A row of a matrix a thread: the lanes of a warp read lines far apart.
+// Sums one row of a matrix per thread: the lanes of a warp read lines far apart.
 __global__ void rows_apart(const float *a, float *c, int columns)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -255,7 +255,7 @@ __global__ void rows_apart(const float *a, float *c, int columns)
     c[i] = x;
 }
 
-// A transpose through shared memory that has conflicts of its banks.
+// Transposes through shared memory with bank conflicts.
 __global__ void transpose(const float *a, float *c)
 {
     __shared__ float tile[32][32];
@@ -268,7 +268,7 @@ __global__ void transpose(const float *a, float *c)
         c[(y + k) * 1024 + x] = tile[threadIdx.x][k];
 }
 
-// Bytes, a thread each.
+// Processes one byte per thread.
 __global__ void bytes(const unsigned char *a, unsigned char *c, int steps)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -279,7 +279,7 @@ __global__ void bytes(const unsigned char *a, unsigned char *c, int steps)
     c[i & 0x3ffff] = sum >> 3;
 }
 
-// A sum of lanes by shuffles, over and over.
+// Sums the lanes with shuffles, repeatedly.
 __global__ void shuffles(const word *values, word *out, int steps)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -298,10 +298,10 @@ static double seconds()
     return now.tv_sec + now.tv_nsec * 1e-9;
 }
 
-// The one kernel to time; all of them where there is none.
+// Name of the only kernel to time; null for all of them.
 static const char *wanted;
 
-// Launches it once before the clock is read.
+// Times `launch` after one warm-up launch.
 template <class Launch>
 static void time_it(const char *name, int count, Launch launch)
 {

@@ -1,11 +1,11 @@
-// What it costs a kernel to be the first: the stencil's two kernels, each launched once, in the
-// order of the note's program and in the other. docs/results/notes.md has what came out.
+// Measures the cost of a kernel's first launch: the stencil's two kernels, each launched once, in
+// the order of the note's program and in reverse order. docs/results/notes.md has the results.
 //
 //   nvcc -O3 -arch=native scripts/first-launch.cu -o first-launch
 //   ./first-launch constant; ./first-launch restrict
 //
-// The argument names the kernel that goes first. A process is needed for each order, since only one
-// launch of a process is its first.
+// The argument names the kernel that is launched first. Each order needs its own process,
+// because only one launch of a process is its first.
 
 #include "../kernels/stencil-readonly.cu"
 
@@ -25,13 +25,13 @@
 
 constexpr int SIZE = 1 << 24, BLOCK = 32;
 
-// Keeps the stream busy until all that is to be timed is in it: the time of a launch by the host
-// would be part of it otherwise.
+// Keeps the stream busy until everything to be timed is enqueued: otherwise the times would
+// include the host's launch overhead.
 __global__ void wait(long long cycles) {
     for (long long start = clock64(); clock64() - start < cycles;) {}
 }
 
-// Milliseconds of one launch.
+// Returns the milliseconds of one launch.
 template <typename... Parameters>
 float time(void (*kernel)(Parameters...), Parameters... parameters) {
     cudaEvent_t start, stop;
@@ -53,7 +53,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "error: name the kernel that goes first: %s constant|restrict\n", argv[0]);
         return 2;
     }
-    // Code is on the GPU before it is launched, not at its first launch.
+    // Loads code to the GPU eagerly instead of at its first launch.
     setenv("CUDA_MODULE_LOADING", "EAGER", 1);
 
     std::vector<float> points(SIZE + 2 * RADIUS), results(SIZE);
@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
         float ms = constant ? time(stencil_constant, from, out, SIZE)
                             : time(stencil_restrict, from, out, SIZE, dc);
         printf("%s %.4f ms\n", constant ? "constant" : "restrict", ms);
-        // The note's program fetches the results before it goes on.
+        // The note's program copies the results back before it continues.
         CHECK(cudaMemcpy(results.data(), out, results.size() * sizeof(float),
                          cudaMemcpyDeviceToHost));
     }

@@ -1,4 +1,4 @@
-// Prints what NVIDIA's headers give where ours are to give the same: see scripts/header-values.
+// Prints the results of NVIDIA's headers that this project's headers must reproduce: see scripts/header-values.
 
 #if defined(RANDOM)
 #include "../crates/machinery/cuda-sim/tests/headers/random_numbers.cu"
@@ -30,14 +30,14 @@ int print(void (*kernel)(const In *, Out *), const std::vector<In> &from, int ro
 
 int main() {
 #if defined(RANDOM)
-    // Seed, sequence, offset.
+    // Triples of seed, sequence and offset.
     const std::vector<unsigned long long> from = {
         0, 0, 0, 1234, 0, 0, 1234, 1, 0, 1234, 1000, 0, 42, 3, 5, 42, 12345678, 77,
         0x123456789abcdefull, 0xfedcba9876543210ull, 0x0f1e2d3c4b5a6978ull, 1, 0, 1, 1, 0, 2,
         1, 0, 3, 1, 2, 4, 7, 0x100000000ull, 0xffffffffffffull};
     return print(random_numbers, from, 12, 96, 12, "%llu ", "%.17g ");
 #else
-    // Edges of both types, and numbers between.
+    // Boundary cases of both types, and numbers between them.
     const unsigned int edges[] = {0,      0x8000, 1,      0x8001, 0x3ff,  0x400,  0x3c00,
                                   0xbc00, 0x3f80, 0xbf80, 0x7bff, 0x7c00, 0xfc00, 0x7f7f,
                                   0x7f80, 0xff80, 0x7e00, 0x7fff, 0x0080, 0x4248};

@@ -1,14 +1,14 @@
-// What texture units answer of arrays of layers and of cube maps: for each case a hash of all results' bits.
+// Results of texture reads from layered arrays and cube maps: for each case a hash of the bits of all results.
 //
 //     cuda-run scripts/layers.cu                          on the simulator
 //     CUDA_BACKEND=gpu cuda-run scripts/layers.cu | diff - scripts/layers.txt
-//                                                         on a GPU, beside the simulator's answers
+//                                                         on a GPU, compared with the simulator
 //
-// scripts/layers.txt is what the simulator prints, and crates/cuda-run's tests hold it to that. nvcc compiles this, too.
-// An NVIDIA H200 (driver 580.159.04, 2026-11-24) answered 42 of the 44 cases with the same bits. In the two of points
-// that wrap, one place of 4096 lies on an edge between texels, and the GPU's approximate reciprocal decides.
-// A case: geometry, texels, channels' format and number, filter, what lies beyond the edge (of a seamless cube the
-// next face), coordinates in texels (plain) or from 0 to 1.
+// scripts/layers.txt is the simulator's output; crates/cuda-run's tests compare the two. nvcc compiles this file, too.
+// An NVIDIA H200 (driver 580.159.04, 2026-11-24) returns the same bits in 42 of the 44 cases. In the two cases of point
+// sampling with wrapping, one of 4096 samples is on an edge between texels, where the GPU's approximate reciprocal decides.
+// A case: geometry, texels, channel format and count, filter, address mode (a seamless cube map continues on the next
+// face), coordinates in texels (plain) or from 0 to 1 (normalized).
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -26,7 +26,7 @@ const int SEAMLESS = 4;
 struct Case {
     Geometry geometry;
     int width, height, layers;
-    bool bytes; // four channels of 8 bits, else one float
+    bool bytes; // four 8-bit channels, otherwise one float
     bool linear;
     int mode;
     bool normalised;
@@ -39,21 +39,21 @@ static void check(cudaError_t result, int line) {
 }
 #define CHECK(call) check(call, __LINE__)
 
-// A number of 32 bits for each number.
+// Returns a 32-bit hash of `n`.
 static uint32_t random_bits(uint64_t n) {
     n = (n + 1) * 0x9e3779b97f4a7c15;
     n = (n ^ n >> 32) * 0xd6e8feb86659fd93;
     return uint32_t(n ^ n >> 32);
 }
 
-// A number from 0 to 1.
+// Returns a pseudo-random number from 0 to 1.
 static float part(uint64_t n) { return float(random_bits(n) >> 8) / float(1 << 24); }
 
 template <int GEOMETRY>
 __global__ void fetch(cudaTextureObject_t texture, const float *at, float4 *to, bool bytes, int layers) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float x = at[3 * i], y = at[3 * i + 1], z = at[3 * i + 2];
-    // Some lie beyond the last layer.
+    // Some layers are beyond the last one.
     int layer = i % (layers + 2);
     float4 read = make_float4(0, 0, 0, 0);
     if (GEOMETRY == ROWS) {
@@ -72,14 +72,14 @@ __global__ void fetch(cudaTextureObject_t texture, const float *at, float4 *to, 
     to[i] = read;
 }
 
-// Places around and in a row or plane, or directions.
+// Returns coordinates in and around a row or plane, or directions.
 static std::vector<float> coordinates(const Case &one) {
     bool cube = one.geometry >= CUBE;
     std::vector<float> at(3 * SAMPLES);
     for (int n = 0; n < 3 * SAMPLES; ++n) {
         int sample = n / 3, length = n % 3 ? one.height : one.width;
         float random = part((1 << 24) + n);
-        // A quarter is far outside, and a quarter on multiples of a part of a texel.
+        // A quarter is far outside, and a quarter at multiples of a fraction of a texel.
         float extent = one.normalised || cube ? 1.f : float(length);
         float place = (random - 0.5f) * (sample % 4 == 1 ? 8.f : 2.f) * extent + (cube ? 0.f : extent * 0.5f);
         float fine = one.normalised || cube ? 64.f : 8.f;
@@ -145,7 +145,7 @@ static void run(const Case &one) {
     CHECK(cudaDestroyTextureObject(texture));
     CHECK(cudaFreeArray(array));
 
-    // FNV-1a, a word at a time.
+    // FNV-1a, one word at a time.
     uint64_t hash = 0xcbf29ce484222325;
     for (const float4 &four : found) {
         uint32_t words[4];
@@ -170,7 +170,7 @@ int main() {
             } else {
                 for (int mode = 0; mode < 4; ++mode) {
                     for (int normalised = 0; normalised < 2; ++normalised) {
-                        // CUDA has these two for coordinates from 0 to 1 alone.
+                        // CUDA has these two address modes only for normalized coordinates.
                         if (!normalised && (mode == 0 || mode == 2)) continue;
                         one.mode = mode, one.normalised = normalised;
                         run(one);

@@ -1,12 +1,12 @@
-// The chapters' kernels as nvcc compiles them, timed as the chapters time theirs: what
-// clang's PTX is held against. scripts/results --nvcc compiles and runs this, once a
-// chapter (each fills constant memory by itself), and puts the times beside the others.
+// The chapters' kernels as compiled by nvcc, timed in the same way as the chapters do, for
+// comparison with clang's PTX. scripts/results --nvcc compiles and runs this file, once per
+// chapter (each fills constant memory on its own), and lists the times next to the others.
 //
 //   nvcc -O3 -std=c++17 -arch=native -I kernels -DMATMUL scripts/nvcc.cu -o nvcc-matmul
 //   ./nvcc-matmul 4800 6400 3200
 //
-// Prints a line of JSON for each kernel: what the chapter calls it, and milliseconds.
-// Results are not checked here; the chapters do that.
+// Prints one line of JSON per kernel: its name in the chapter, and milliseconds. Results
+// are not checked here; the chapters do that.
 
 #include <algorithm>
 #include <cassert>
@@ -24,7 +24,7 @@
         }                                                                        \
     } while (0)
 
-// The median of 20 samples of as many launches as take 5 ms, as in common::timing.
+// Returns the median of 20 samples, each with as many launches as take 5 ms, as in common::timing.
 template <class Launch>
 double median_ms(Launch launch) {
     cudaEvent_t start, stop;
@@ -49,7 +49,7 @@ double median_ms(Launch launch) {
     return (samples[9] + samples[10]) / 2;
 }
 
-// Device memory filled with zeros; the end of the program frees it.
+// Allocates device memory filled with zeros; it is freed when the program ends.
 template <class T>
 T *zeros(size_t count) {
     T *memory;
@@ -71,7 +71,7 @@ int main(int, char **arguments) {
 }
 
 #elif defined(MATMUL)
-// Both chapters' kernels; both files declare Matrix and its functions.
+// The kernels of both chapters, in namespaces, because both files declare Matrix and its functions.
 namespace pitched {
 #include "matmul-pitched.cu"
 }
@@ -143,8 +143,8 @@ int main() {
 #elif defined(RAYTRACE_CONST)
 #include "raytrace-const.cu"
 
-// Spheres in a row, far enough apart to be hit by some rays each: the time hardly
-// depends on where they are.
+// Spheres in a row, far enough apart that each is hit by some rays: the time hardly
+// depends on their positions.
 int main(int, char **arguments) {
     int side = atoi(arguments[1]), count = atoi(arguments[2]);
     std::vector<Sphere> spheres(count);
@@ -179,7 +179,7 @@ int main(int, char **arguments) {
 
 int main(int, char **arguments) {
     int size = atoi(arguments[1]);
-    // As in the chapter, points and results begin after a halo.
+    // As in the chapter, points and results start after a halo.
     float *in = zeros<float>(size + 2 * RADIUS) + RADIUS;
     float *out = zeros<float>(size + 2 * RADIUS) + RADIUS;
     float *dcoef = zeros<float>(RADIUS + 1);

@@ -1,11 +1,11 @@
-// What this GPU's tensor cores make of random matrices: for each form of `mma` and each kind of
-// numbers a hash of all results' bits. crates/machinery/cuda-sim/tests/exec/products-h200.txt and, of elements
-// of 8 bits, products-of-bytes-h200.txt are what an H200 printed, and the simulator's sums are compared with them.
+// Results of this GPU's tensor cores for random matrices: for each form of `mma` and each kind of numbers a hash
+// of the bits of all results. crates/machinery/cuda-sim/tests/exec/products-h200.txt and, for 8-bit elements,
+// products-of-bytes-h200.txt are the output of an H200, and the simulator's sums are compared with them.
 //
 //   nvcc -O3 -arch=native scripts/products.cu -o products && ./products
 //
-// With -arch=sm_90a in place of native, on a GPU of compute capability 9.0, it also prints those of `wgmma`, which
-// are to be equal to `mma`'s.
+// With -arch=sm_90a instead of native, on a GPU of compute capability 9.0, it also prints
+// the results of `wgmma`, which must equal those of `mma`.
 
 #include <algorithm>
 #include <cstdint>
@@ -30,18 +30,18 @@ struct Format {
 };
 constexpr Format TF32{8, 10}, FP16{5, 10}, BF16{8, 7}, FP32{8, 23}, E4M3{4, 3}, E5M2{5, 2};
 
-// ---- Numbers -----------------------------------------------------------------------------------
+// ---- Inputs ------------------------------------------------------------------------------------
 
-// Exponents of the elements that are multiplied, and of those that are added: any between two. The
+// Exponent ranges of the elements that are multiplied, and of those that are added. The
 // first pair is for formats with 8 bits of exponent, the second for those with fewer.
 struct Kind {
     const char *name;
     int multiplied[2][2], added[2][2];
-    // Some elements are infinite, NaN or zero.
+    // Includes infinities, NaNs and zeros.
     bool special;
-    // Every other product is the one before, negated; and now and then a little different.
+    // Every other product is the negated one before it, with occasional small differences.
     bool cancels;
-    // Nothing is added: zeros of both signs.
+    // The addends are zeros of both signs.
     bool alone;
 };
 const Kind KINDS[] = {
@@ -64,7 +64,7 @@ uint32_t random_bits(uint64_t n) {
     return uint32_t(n ^ n >> 32);
 }
 
-// The element number `n`, counted through all matrices.
+// Returns element number `n`, counted over all matrices.
 uint32_t element(const Kind &kind, Format format, bool added, uint64_t n) {
     const int *exponents = (added ? kind.added : kind.multiplied)[format.exponent_bits <= 5];
     uint32_t one = random_bits(2 * n), two = random_bits(2 * n + 1);
@@ -81,7 +81,7 @@ uint32_t element(const Kind &kind, Format format, bool added, uint64_t n) {
     return ((sign << format.exponent_bits | uint32_t(field)) << format.fraction_bits) | fraction;
 }
 
-// ---- Products ----------------------------------------------------------------------------------
+// ---- Matrix multiplications ---------------------------------------------------------------------
 
 enum Form { TF32_4, TF32_8, FP16_8, FP16_16, FP16_8_INTO_16, FP16_16_INTO_16, BF16_8, BF16_16 };
 struct Description {
@@ -108,7 +108,7 @@ const Description FORMS[] = {
 #define LITTLE "r"(a[0]), "r"(a[1]), "r"(b[0])
 #define MUCH "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1])
 
-// A block for each product. Matrices by rows, an element in each word.
+// Computes one matrix multiplication per block. Matrices are row-major, one element per word.
 template <int FORM, int DEEP>
 __global__ void multiply(const uint32_t *left, const uint32_t *right, const uint32_t *added,
                          uint32_t *result) {
@@ -162,14 +162,14 @@ uint32_t *on_gpu(const std::vector<uint32_t> &words) {
     return there;
 }
 
-// A hash of all results: FNV-1a, a word at a time.
+// Prints a hash of all results: FNV-1a, one word at a time.
 void print(const char *form, const char *kind, const std::vector<uint32_t> &result) {
     uint64_t hash = 0xcbf29ce484222325;
     for (uint32_t word : result) hash = (hash ^ word) * 0x100000001b3;
     printf("%s %s = %016llx\n", form, kind, (unsigned long long)hash);
 }
 
-// The same by `wgmma`: the four warps have one first matrix, and take turns in writing the result.
+// Computes the same with `wgmma`: the four warps share one left matrix, and take turns in writing the result.
 template <int FORM>
 __global__ void multiply_in_warpgroup(const uint32_t *left, const uint32_t *right, const uint32_t *added,
                                       uint32_t *result) {
@@ -180,7 +180,7 @@ __global__ void multiply_in_warpgroup(const uint32_t *left, const uint32_t *righ
     added += blockIdx.x * ROWS * COLUMNS;
     result += blockIdx.x * ROWS * COLUMNS;
     unsigned group = threadIdx.x % 32 / 4, thread = threadIdx.x % 4;
-    // Of each column 16 bytes, and then the other 16 of each.
+    // Stores the first 16 bytes of each column, and then the other 16 of each.
     __shared__ alignas(128) unsigned tile[2 * 8 * 4];
     auto A = [&](unsigned row, unsigned k) { return left[row * DEEP + k]; };
     auto B = [&](unsigned k) { return right[k * COLUMNS + group]; };
@@ -214,7 +214,7 @@ __global__ void multiply_in_warpgroup(const uint32_t *left, const uint32_t *righ
 #endif
 }
 
-// Whether this was compiled for the GPU with `wgmma`: without, the kernel is empty.
+// Returns true if this program was compiled for a GPU with `wgmma`: otherwise the kernel is empty.
 bool has_warpgroups() {
     cudaFuncAttributes attributes;
     CHECK(cudaFuncGetAttributes(&attributes, multiply_in_warpgroup<TF32_8>));
@@ -243,7 +243,7 @@ void compare() {
             for (size_t i = 0; i < right.size(); i++)
                 if (i / COLUMNS % 2) right[i] = right[i - COLUMNS] ^ (random_bits(i) % 4 == 0);
         }
-        // Of 32 bits of a tf32 the lowest 13 do not count.
+        // The lowest 13 of a tf32's 32 bits are ignored.
         if (DEEP == form.deep && FORM <= TF32_8)
             for (auto *words : {&left, &right})
                 for (size_t i = 0; i < words->size(); i++)
@@ -264,13 +264,13 @@ void compare() {
     }
 }
 
-// ---- Elements of 8 bits ------------------------------------------------------------------------
+// ---- 8-bit elements ----------------------------------------------------------------------------
 
-// What a form of elements of 8 bits is called, its rows and columns, and its types.
+// Name of a form with 8-bit elements, its rows and columns, and its types.
 struct Form8 {
     const char *name;
     int rows, deep;
-    // None for whole numbers.
+    // Unused for integers.
     Format left, right;
     bool floats;
 };
@@ -314,7 +314,7 @@ FLOATS_AS(e5m2, e4m3, E5M2, E4M3)
 FLOATS_AS(e5m2, e5m2, E5M2, E5M2)
 FORM_8(ShortFloats_e4m3_e5m2, "m16n8k16", 16, 16, f32, e4m3, e5m2, "", E4M3, E5M2, true, MIDDLE)
 
-// A block for each product, as above; elements of 8 bits, a word for each.
+// Computes one matrix multiplication per block, as above, with one 8-bit element per word.
 template <typename F>
 __global__ void multiply_8(const uint32_t *left, const uint32_t *right, const uint32_t *added,
                            uint32_t *result) {
@@ -376,7 +376,7 @@ void compare_8() {
             products_8<F>(kind.name, left, right, added);
         }
     } else {
-        // Sums that are added: any, and such that many overflow.
+        // Addends: arbitrary ones, and ones with which many sums overflow.
         for (bool limit : {false, true}) {
             n = 0;
             auto byte = [](uint64_t n) { return random_bits(n) >> 24; };

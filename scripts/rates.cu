@@ -1,11 +1,11 @@
-// What one GPU takes for each thing that the time model counts: the rates and latencies that
-// `crates/machinery/cuda-sim/src/model` has for an NVIDIA H200.
+// Measures one GPU's cost of each operation that the time model counts: the rates and
+// latencies that `crates/machinery/cuda-sim/src/model` has for an NVIDIA H200.
 //
 //   nvcc -O3 -arch=native scripts/rates.cu -o rates && ./rates
 //
-// Every figure is the difference of two runs, one of them longer, so that what both have in
-// common (launch, first misses) drops out. Rates are in cycles of one multiprocessor with all of
-// its warps at work; latencies are those of one warp alone.
+// Every figure is the difference of two runs of different lengths, so that their common
+// costs (launch, first misses) cancel out. Rates are in cycles of one streaming
+// multiprocessor with all of its warps active; latencies are those of a single warp.
 
 #include <algorithm>
 #include <cstdio>
@@ -25,7 +25,7 @@ __constant__ int constants[16384];
 static int multiprocessors;
 static double hertz;
 
-// Milliseconds of a launch: the median of 15 samples, each the mean of `launches`.
+// Returns the milliseconds of a launch: the median of 15 samples, each the mean of `launches`.
 template <class Launch>
 double milliseconds(Launch launch, int launches = 1) {
     cudaEvent_t start, stop;
@@ -47,8 +47,8 @@ double milliseconds(Launch launch, int launches = 1) {
     return samples[samples.size() / 2];
 }
 
-// Cycles of a multiprocessor for one warp instruction: `launch(n)` does n in each of `warps` of
-// its warps.
+// Returns an SM's cycles per warp instruction: `launch(n)` executes n of them
+// in each of `warps` warps.
 template <class Launch>
 double cycles(Launch launch, int warps, int few = 2000, int many = 6000) {
     double ms = milliseconds([&] { launch(many); }) - milliseconds([&] { launch(few); });
@@ -62,8 +62,8 @@ __global__ void chase(const int *next, int steps, int *out) {
     for (int n = 0; n < steps; n++) i = next[i];
     out[threadIdx.x] = i;
 }
-// A ring of `lines` lines, `step` ints from one to the next: each of the first 32 ints of a line
-// leads to the same place in the next one.
+// Creates a ring of `lines` lines, `step` ints apart: each of the first 32 ints of a line
+// points to the corresponding int of the next.
 __global__ void make_ring(int *next, size_t lines, size_t step) {
     size_t line = (size_t)blockIdx.x * blockDim.y + threadIdx.y;
     if (line < lines) next[line * step + threadIdx.x] = (line + 1) % lines * step + threadIdx.x;
@@ -89,7 +89,7 @@ __global__ void chain_fma(float f, int steps, float *out) {
 
 // ---- Rates: independent accesses, all of them hits -------------------------------------------
 
-// Lanes `stride` words apart; `spread` rows of 32 / spread lanes, 4 KB apart.
+// Loads with lanes `stride` words apart; `spread` rows of 32 / spread lanes, 4 KB apart.
 template <class T>
 __global__ void load(const T *data, int steps, int stride, int rows, int *out) {
     int lanes = 32 / rows, lane = threadIdx.x % 32;
@@ -122,7 +122,7 @@ __global__ void load_shared(int steps, int stride, int *out) {
     }
     out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
-// `distinct` addresses a warp, `step` words apart, within `words` words.
+// Loads `distinct` addresses per warp, `step` words apart, within `words` words.
 __global__ void load_constant(int steps, int distinct, int step, int words, int *out) {
     int lane = threadIdx.x % 32 % distinct, sum = 0;
     int i = lane * step;
@@ -152,10 +152,10 @@ __global__ void barriers(int steps) {
     for (int n = 0; n < steps; n++) __syncthreads();
 }
 
-// ---- Tensor cores, and what feeds them ---------------------------------------------------------
+// ---- Tensor cores, and copies that feed them ------------------------------------------------------
 
-// A product of matrices and a sum, `mma`. All shapes take their sums in four 32-bit registers, those
-// of 16 bits in two.
+// Defines an `mma`. All shapes have four 32-bit accumulator registers, those with
+// 16-bit accumulators two.
 #define MMA(NAME, FORM, A, B)                                                               \
     struct NAME {                                                                           \
         static __device__ void multiply(float (&sum)[4], unsigned a, unsigned b) {          \
@@ -183,7 +183,7 @@ struct Fp16x16Into16 {
     }
 };
 
-// So many chains a warp, each product's sum what the next one is added to.
+// Runs `CHAINS` dependent chains per warp: each result is the addend of the next `mma`.
 template <class Mma, int CHAINS>
 __global__ void products(int steps, float *out) {
     float sums[CHAINS][4] = {};
@@ -210,8 +210,8 @@ __global__ void chase_matrices(int steps, int *out) {
     }
     out[threadIdx.x] = i + rest[0] + rest[1] + rest[2];
 }
-// Sixteen bytes a lane to shared memory, waited for and read: by an asynchronous copy, or by a load
-// past the L1 cache and a store. `next` says where the next ones are.
+// Copies 16 bytes per lane to shared memory, waits and reads them: by an asynchronous copy, or
+// by a load that bypasses the L1 cache and a store. `next` holds the location of the next ones.
 template <bool ASYNC>
 __global__ void chase_copied(const int4 *next, int steps, int *out) {
     __shared__ int4 copied[32];
@@ -227,9 +227,9 @@ __global__ void chase_copied(const int4 *next, int steps, int *out) {
     }
     out[threadIdx.x] = i;
 }
-// So many bytes a lane, lanes `apart` times that apart, in groups of four copies of which one is on
-// its way while the next are started. Each warp goes through 4 KB over and over: all of them through
-// the same, or each through its own.
+// Copies `BYTES` per lane, lanes `apart` times that apart, in groups of four copies, one of
+// which is in flight while the next are started. Each warp loops over 4 KB: all warps over
+// the same, or each over its own.
 template <int BYTES>
 __global__ void copies(const char *data, int steps, int apart, bool own) {
     __shared__ __align__(16) char copied[2][1024 * BYTES];
@@ -251,13 +251,13 @@ __global__ void copies(const char *data, int steps, int apart, bool own) {
         asm volatile("cp.async.commit_group; cp.async.wait_group 1;" ::: "memory");
     }
 }
-// A ring of rows of 32, 512 bytes each.
+// Creates a ring of rows of 32, 512 bytes each.
 __global__ void make_rows(int4 *next, int rows) {
     int row = blockIdx.x;
     next[row * 32 + threadIdx.x].x = (row + 1) % rows * 32 + threadIdx.x;
 }
 
-// ---- Memory: every byte once a pass ------------------------------------------------------------
+// ---- Memory: every byte once per pass ----------------------------------------------------------
 
 template <class T>
 __global__ void stream(const T *data, size_t count, int *out) {
@@ -270,14 +270,14 @@ __global__ void stream(const T *data, size_t count, int *out) {
     }
     if (sum == 12345) *out = sum;
 }
-// Past the L1 cache, and each time anew.
+// Loads four ints, bypassing the L1 cache, and never reuses an earlier load.
 __device__ int4 from_l2(const int4 *from) {
     int4 four;
     asm volatile("ld.global.cg.v4.s32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(four.x), "=r"(four.y), "=r"(four.z), "=r"(four.w) : "l"(from));
     return four;
 }
-// All blocks read the same, over and over, one on a multiprocessor.
+// Reads the same data repeatedly in all blocks, one block per SM.
 __global__ void read_together(const int4 *data, size_t count, int times, int *out) {
     int sum = 0;
     for (; times > 0; times--) {
@@ -293,7 +293,7 @@ __global__ void fill(int4 *data, size_t count) {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < count) data[i] = make_int4(1, 2, 3, 4);
 }
-// One float a thread, read and written: as many bytes in flight as there are threads.
+// Copies one float per thread: the bytes in flight depend on the number of threads.
 __global__ void copy(const float *in, float *out, size_t count) {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < count) out[i] = in[i] + 1;
@@ -330,7 +330,7 @@ int main() {
     printf("  L1 cache                 %7.1f\n", cycles([&](int n) { chase<<<1, 32>>>(data, n, out); }, 1));
     ring(8 << 20, 128);
     printf("  L2 cache                 %7.1f\n", cycles([&](int n) { chase<<<1, 32>>>(data, n, out); }, 1, 65536, 65536 * 3));
-    // Lines of 128 MB in all, more than the L2 cache holds, in 4 GB.
+    // Lines of 128 MB in total, more than the L2 cache holds, spread over 4 GB.
     ring(bytes, 4096 + 128);
     printf("  device memory            %7.1f\n", cycles([&](int n) { chase<<<1, 32>>>(data, n, out); }, 1, 250000, 1000000));
     for (int mb : {8, 1024}) {

@@ -1,8 +1,8 @@
-// Rung 1: sixteen bytes an access.
+// Rung 1: 16-byte vector accesses.
 //
-// A quarter of the requests for inputs and sums, a quarter of the threads to start, and one
-// index for four sums. Where a warp has one value this is all that it takes; where it has
-// many, the constant cache is asked as often as before.
+// Issues a quarter of the requests for inputs and sums, launches a quarter of the threads,
+// and computes one index per four sums. This is all that is needed if a warp has one value;
+// if it has many, the number of requests to the constant cache is unchanged.
 //
 // Run it:  cargo run -p add-constant -- --variant constant-int4
 

@@ -1,7 +1,7 @@
-// Rung 2: values that are kept.
+// Rung 2: values reused from registers.
 //
-// A thread adds them to the inputs of eight blocks, and asks the constant cache an eighth as
-// often.
+// Each thread adds the same values to the inputs of eight blocks, which reduces the requests
+// to the constant cache to an eighth.
 //
 // Run it:  cargo run -p add-constant -- --variant constant-kept
 

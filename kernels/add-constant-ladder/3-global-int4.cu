@@ -1,6 +1,6 @@
 // Rung 3: the values back in global memory.
 //
-// A request is served by sectors, 32 scattered ones at once, out of the L1 cache.
+// Global memory serves a request by sectors: the L1 cache returns 32 scattered sectors at once.
 //
 // Run it:  cargo run -p add-constant -- --variant global-int4
 

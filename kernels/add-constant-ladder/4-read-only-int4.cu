@@ -1,7 +1,7 @@
-// Rung 4: the same through the read-only cache.
+// Rung 4: values loaded through the read-only cache.
 //
-// On GPUs where that is another one than the one that inputs go through; on newer ones it is
-// the same, and so is the time.
+// This helps only on GPUs whose read-only cache is separate from the cache that the inputs
+// use; on newer GPUs both are one cache, and the time is unchanged.
 //
 // Run it:  cargo run -p add-constant -- --variant read-only-int4
 

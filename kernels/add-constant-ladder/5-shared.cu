@@ -1,14 +1,14 @@
 // Rung 5: a copy of the values in shared memory.
 //
-// There, scattered words cost no more than words in a row as long as they are in different
-// banks. Each block makes its own copy, 64 KB, so there are only as many blocks as the GPU
-// holds at once, and each of them goes on through the inputs until there are none left.
+// In shared memory, scattered words cost no more than contiguous words as long as they are in
+// different banks. Each block makes its own copy, 64 KB, so the launch has only as many
+// blocks as fit on the GPU at once, and each block loops over the inputs until none are left.
 //
 // Run it:  cargo run -p add-constant -- --variant shared
 
 #include "in_global.h"
 
-// threadIdx.x is the place in a block of the notes', threadIdx.y which of several such blocks.
+// threadIdx.x is the index in one of the notes' blocks; threadIdx.y selects one of several such blocks.
 extern "C" __global__ void add_constant_shared(int *sums, const int *inputs,
                                                const int *values, unsigned int num_sums,
                                                AccessPattern access_pattern) {

@@ -1,19 +1,19 @@
-// What the rungs of the ladder share: a thread adds four sums that follow each other, so a
-// block of a quarter of the threads adds what a block of the notes adds: sum by sum the same
-// values. The notes' block has to be a multiple of four for that. All rungs take the same
-// arguments, of which those with the values in constant memory leave `values` alone.
+// Code shared by the ladder's rungs: each thread adds four consecutive sums, so a block with
+// a quarter of the threads computes what one of the notes' blocks computes, with the same
+// values for each sum. The notes' block size must therefore be a multiple of four. All rungs
+// take the same arguments; those with the values in constant memory ignore `values`.
 
 #pragma once
 
 #include "cuda_device.h"
 
-// All of the constant memory: 64 KB on every GPU so far.
+// Number of values that fill the whole constant memory: 64 KB on every GPU so far.
 constexpr unsigned int N = 64 * 1024 / sizeof(int);
 
-// Scatters the accesses of the pseudo-random pattern (the note's value).
+// Multiplier that scatters the accesses of the pseudo-random pattern (the note's value).
 constexpr unsigned int magic_number = 1357;
 
-// Which of the values a thread adds. The host passes the same numbers.
+// Selects the value that each thread adds. The host passes the same numbers.
 enum struct AccessPattern {
     OneAccessPerBlock,
     OneAccessPerWarp,
@@ -35,8 +35,8 @@ __device__ __forceinline__ unsigned int value_index(AccessPattern access_pattern
     return 0;
 }
 
-// The values of four threads of the notes' block, the first of which is a multiple of
-// four: those threads are in one warp, so where a warp has one value it is looked up once.
+// Returns the values of four consecutive threads of the notes' block, the first a multiple
+// of four. All four are in the same warp, so if a warp has one value it is looked up once.
 template <class Values>
 __device__ __forceinline__ int4 four_values(Values values, AccessPattern access_pattern,
                                             unsigned int block_id, unsigned int thread_id) {
@@ -50,8 +50,8 @@ __device__ __forceinline__ int4 four_values(Values values, AccessPattern access_
                      values[value_index(access_pattern, N, block_id, thread_id + 3)]);
 }
 
-// Stores the sums of the vector `i`; the one after the last whole one has the up to three
-// sums that are left over.
+// Stores the sums of vector `i`; the thread after the last whole vector stores the
+// remaining sums, at most three.
 __device__ __forceinline__ void add_four(int *sums, const int *inputs, int4 input, int4 value,
                                          unsigned int i, unsigned int num_sums) {
     unsigned int fours = num_sums / 4, rest = num_sums % 4;
@@ -65,8 +65,8 @@ __device__ __forceinline__ void add_four(int *sums, const int *inputs, int4 inpu
     }
 }
 
-// `BLOCKS` of the notes' blocks after each other. The inputs are asked for first: what
-// looking up takes passes while they come.
+// Computes `BLOCKS` of the notes' blocks one after the other. The inputs are loaded first,
+// so that the lookup of the values overlaps with their latency.
 template <int BLOCKS, class Values>
 __device__ __forceinline__ void add_int4(int *sums, const int *inputs, Values values,
                                          unsigned int num_sums,
@@ -84,8 +84,8 @@ __device__ __forceinline__ void add_int4(int *sums, const int *inputs, Values va
     int4 value;
 #pragma unroll
     for (int b = 0; b < BLOCKS; b++) {
-        // A thread has the same place in each block, and so the same values, unless the
-        // block decides.
+        // A thread has the same index in each block and therefore the same values, unless the
+        // pattern depends on the block.
         if (b == 0 || access_pattern == AccessPattern::OneAccessPerBlock) {
             value = four_values(values, access_pattern, block_id + b, 4 * threadIdx.x);
         }

@@ -1,4 +1,4 @@
-// Values behind a pointer.
+// Values behind a pointer to global memory.
 
 #pragma once
 

@@ -1,15 +1,15 @@
-// No values: the same bytes in and out, sixteen of them a thread.
+// Baseline without values: the same bytes in and out, 16 bytes per thread.
 //
-// No rung, but what all of them can be held against: about as fast as memory goes. The same
-// number is added to every input. `value` is a kernel parameter, and so in constant memory
-// as well.
+// This kernel is not a rung but the reference that all rungs are compared with: about as
+// fast as the memory allows. It adds the same number to every input. `value` is a kernel
+// parameter, so it is in constant memory as well.
 //
 // Run it:  cargo run -p add-constant
 
 #include "cuda_device.h"
 
-// Four sums a thread, loaded and stored by one instruction each; up to three threads more
-// add what is left over.
+// Computes four sums per thread with one vector load and one vector store; up to three
+// further threads compute the remaining sums.
 extern "C" __global__ void add_constant_vector(int *sums, const int *inputs, int value,
                                                unsigned int num_sums) {
     unsigned int i = blockDim.x * blockIdx.x + threadIdx.x;

@@ -1,5 +1,5 @@
-// Asynchronous copies to shared memory, and a barrier, but nobody waits for the copies. A barrier
-// is for what threads have done; these are still on their way.
+// Asynchronous copies to shared memory are followed by a barrier, but no thread waits for
+// the copies. A barrier orders only completed accesses; these copies may still be in flight.
 
 #include "async_copy.h"
 #include "cuda_device.h"

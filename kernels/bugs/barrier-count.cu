@@ -1,5 +1,5 @@
-// A barrier with a number of threads, of a kernel that wants 48 of its threads to wait for each
-// other. Barriers count whole warps, so the number has to be a multiple of 32.
+// A barrier with a thread count, in a kernel that synchronizes 48 of its threads. Barriers
+// count whole warps, so the count must be a multiple of 32.
 
 #include "cuda_device.h"
 

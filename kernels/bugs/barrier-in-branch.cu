@@ -1,5 +1,5 @@
-// The classic sum by halves, with the barrier inside the `if`. Threads that have nothing to add
-// do not come to it.
+// The classic tree reduction, with the barrier inside the `if`. Threads that have nothing to
+// add never reach the barrier.
 
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// A histogram whose bins in shared memory nobody sets to zero. Shared memory is not empty when a
-// block starts: it has what the last block left.
+// A histogram whose bins in shared memory are never set to zero. Shared memory is not
+// cleared when a block starts: it holds what an earlier block left there.
 
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// One thread writes what all want to know, and all read it at once. Only the warp of the thread
-// that wrote it may be sure of it.
+// One thread writes a value that all threads read right away, without a barrier. Only the
+// warp of the writing thread is guaranteed to see it.
 
 #include "cuda_device.h"
 

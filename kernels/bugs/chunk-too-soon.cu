@@ -1,11 +1,11 @@
-// Spheres in shared memory, a chunk at a time, and no barrier at the loop's end. The next chunk's
-// spheres are written over those that other warps still look at.
+// Spheres are staged in shared memory, one chunk at a time, without a barrier at the end of
+// the loop. The next chunk overwrites spheres that other warps are still reading.
 
 #include "cuda_device.h"
 
 #define CHUNK 64
 
-// How deep inside the nearest of `count` spheres each point is; spheres are centre and radius.
+// Computes each point's depth inside the nearest of `count` spheres; spheres are centre and radius.
 extern "C" __global__ void chunk_too_soon(const float *spheres, int count, const float *points,
                                           float *depths) {
     __shared__ float chunk[CHUNK][2];

@@ -1,5 +1,5 @@
-// Coefficients in constant memory, five of them for a radius of 4, and a loop to the one after
-// the last. There is nothing of this module's behind them.
+// Coefficients in constant memory, five of them for a radius of 4, and a loop that runs one
+// element past the last. The module has no data after them.
 
 #include "cuda_device.h"
 

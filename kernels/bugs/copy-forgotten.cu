@@ -1,5 +1,5 @@
-// One of two inputs is never copied to the device. The mistake is the host's: memory is
-// allocated for both.
+// One of two inputs is never copied to the device. The bug is in the host code:
+// memory is allocated for both.
 
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// Two tiles by turns: one is read while the other is filled, and so one barrier a round is enough.
-// This kernel has one in every second round, and in the others reads what is not there yet.
+// Double buffering: one tile is read while the other is filled, so one barrier per iteration suffices.
+// This kernel has one in every second iteration only, and in the others reads data not yet written.
 
 #include "cuda_device.h"
 

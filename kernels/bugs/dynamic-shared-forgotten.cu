@@ -1,5 +1,5 @@
-// A tile whose size the launch has to give, and a launch that does not. The mistake is the
-// host's: without a third number between <<< and >>> the block has no such memory.
+// A tile whose size the launch must give, and a launch that does not. The bug is in the host
+// code: without a third argument between <<< and >>> the block has no dynamic shared memory.
 
 #include "cuda_device.h"
 

@@ -1,11 +1,11 @@
-// Threads past the end return first of all, before they have loaded their part of what all threads
-// of the block need. The others read what was in shared memory before.
+// Threads past the end return at once, before they have loaded their part of the data that
+// all threads of the block need. The others read stale shared memory.
 
 #include "cuda_device.h"
 
 #define TERMS 64
 
-// A point times each of TERMS coefficients, added up; blocks of TERMS threads.
+// Multiplies a point by each of TERMS coefficients and adds up the products; blocks of TERMS threads.
 extern "C" __global__ void early_return(const float *in, const float *coefficients, float *out,
                                         int n) {
     __shared__ float coef[TERMS];

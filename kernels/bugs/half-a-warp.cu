@@ -1,5 +1,5 @@
-// A barrier in a branch that half of every warp takes. The halves of a warp come to different
-// barriers, and what one waits for the other has not written.
+// A barrier in a branch that half of every warp takes. The halves of a warp arrive at
+// different barriers, and read data that the other half has not written yet.
 
 #include "cuda_device.h"
 

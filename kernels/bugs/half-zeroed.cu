@@ -1,5 +1,5 @@
-// Memory set to zero, n bytes of it, where n counts are meant. The mistake is the host's: three
-// quarters of the counts start with whatever was there.
+// Memory set to zero, n bytes instead of n counts. The bug is in the host code: three
+// quarters of the counts start with arbitrary values.
 
 #include "cuda_device.h"
 

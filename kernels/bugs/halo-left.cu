@@ -1,5 +1,5 @@
-// A stencil of three points that fetches the left end of its halo unasked. The first thread of
-// the first block reads the element before the array.
+// A three-point stencil that loads the left end of its halo without a bounds check. The
+// first thread of the first block reads the element before the array.
 
 #include "cuda_device.h"
 

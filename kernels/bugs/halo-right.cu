@@ -1,5 +1,5 @@
-// A stencil of three points whose threads all read their right neighbour. That of the last
-// point is past the end of the array.
+// A three-point stencil in which every thread reads its right neighbour. The right
+// neighbour of the last point is past the end of the array.
 
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// An element of a matrix is at row * width + column; here it is looked for at
-// row * height + column. A matrix higher than it is wide ends before its last rows do.
+// An element of a matrix is at row * width + column; this kernel computes row * height +
+// column. In a matrix higher than it is wide, the last rows are past the end.
 
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// A histogram in shared memory by `++`: two threads with the same value read the same count, and
-// one of their ones is lost. Adding in one step is what atomicAdd is for.
+// A histogram in shared memory that uses `++`: two threads with the same value read the same
+// count, and one increment is lost (a lost update). atomicAdd increments in one step.
 
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// The array of the host, where its copy on the device is meant. The mistake is the host's: to
-// the compiler one address is like another.
+// The host's array is passed instead of its copy on the device. The bug is in the host code:
+// the compiler cannot tell the two addresses apart.
 
 #include "cuda_device.h"
 

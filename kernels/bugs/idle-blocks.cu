@@ -1,11 +1,11 @@
-// A sum in two launches, the first with more blocks than there is work for. Blocks without work
-// leave at once and write no sum, and the second launch adds up the sums of all.
+// A sum in two launches, the first with more blocks than there is work for. Blocks without
+// work return at once and write no sum, but the second launch adds up the sums of all blocks.
 
 #include "cuda_device.h"
 
 #define BLOCK_SIZE 64
 
-// The sum of a block's values.
+// Returns the sum of a block's values.
 __device__ __forceinline__ float block_sum(float value) {
     __shared__ float values[BLOCK_SIZE];
     int t = threadIdx.x;
@@ -31,7 +31,7 @@ extern "C" __global__ void idle_blocks_right(const float *in, float *partial, in
     if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
 
-// The second launch, of one block.
+// Adds up the partial sums in a second launch of one block.
 extern "C" __global__ void sum_of_sums(const float *partial, float *total, int blocks) {
     float value = threadIdx.x < blocks ? partial[threadIdx.x] : 0.0f; // BUG: init
     float sum = block_sum(value);

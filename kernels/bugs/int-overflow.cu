@@ -1,6 +1,6 @@
-// The index of a thread in an `int`: from 2^31 on it is negative. A launch that large takes
-// long, so this one works on the last blocks of it alone: `window` holds the elements from
-// `first` on.
+// A thread's index in an `int`: it overflows and is negative from 2^31 on. A launch
+// that large takes long, so this one runs only the last blocks of it: `window` holds
+// the elements from `first` on.
 
 #include "cuda_device.h"
 

@@ -1,17 +1,17 @@
-// The block that comes last adds up what all have written, and an atomic counter tells it that it
-// is. Without a fence between the two, a block's sum may arrive after its count.
+// The last block to finish adds up the sums of all blocks, and an atomic counter identifies
+// it. Without a fence between the two, a block's sum may arrive after its count.
 
 #include "cuda_device.h"
 
 __device__ unsigned int blocks_done;
 
-// The sum of a warp's values, in lane 0.
+// Returns the sum of a warp's values in lane 0.
 __device__ __forceinline__ float warp_sum(float value) {
     for (int d = 16; d > 0; d /= 2) value += __shfl_down_sync(0xffffffff, value, d);
     return value;
 }
 
-// Blocks of one warp, up to 32 of them.
+// Sums blocks of one warp each, up to 32 of them.
 extern "C" __global__ void last_block(const float *in, float *sums, float *total) {
     int t = threadIdx.x;
     float sum = warp_sum(in[blockIdx.x * 32 + t]);

@@ -1,5 +1,5 @@
-// A new buffer for every step, in the same variable, which is freed once after the last. The
-// mistake is the host's:
+// Every step allocates a new buffer in the same variable, which is freed only once, after
+// the last step. The bug is in the host code:
 //
 //     for (int step = 0; step < 4; step++) {
 //         cudaMalloc(&scratch, n * sizeof(float)); // BUG: leak

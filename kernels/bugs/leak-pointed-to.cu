@@ -1,5 +1,5 @@
-// A table is allocated for a pointer in a variable of the module. The variable goes with the
-// module, what it points to does not; the mistake is the host's:
+// A table is allocated for a pointer in a variable of the module. The variable is freed with
+// the module, the memory that it points to is not. The bug is in the host code:
 //
 //     float *values;
 //     cudaMalloc(&values, n * sizeof(float)); // BUG: leak

@@ -1,4 +1,4 @@
-// Results are copied back, and the memory they were in is never freed. The mistake is the host's:
+// Results are copied back, but their device memory is never freed. The bug is in the host code:
 //
 //     float *result;
 //     cudaMalloc(&result, n * sizeof(float)); // BUG: leak

@@ -1,5 +1,5 @@
-// `<=` at the end, where `<` is meant. One thread works on element n, which is the first one
-// past the arrays.
+// The bounds check uses `<=` instead of `<`. One thread works on element n, the
+// first one past the arrays.
 
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// A block turns its part of an array round in shared memory, and reads before all have written.
-// A thread of one warp gets what another warp has not put there yet.
+// A block reverses its part of an array in shared memory, and reads it before all threads
+// have written. A thread of one warp reads an element that another warp has not stored yet.
 
 #include "cuda_device.h"
 

@@ -1,9 +1,9 @@
-// A median needs its points in an array of the thread's own, and this one has room for a radius
-// of up to 3. The launch asks for a larger one.
+// A median needs its points in a local array of the thread, and this array has space for a
+// radius of up to 3. The launch requests a larger radius.
 
 #include "cuda_device.h"
 
-// The median of the points around i, `radius` on either side; `window` has room for all.
+// Returns the median of the points around i, `radius` on either side; `window` must hold them all.
 __device__ __forceinline__ float median(const float *in, int i, int radius, float *window) {
     int count = 0;
     for (int j = i - radius; j <= i + radius; j++) {

@@ -1,9 +1,9 @@
-// Four floats at once, from the second element of an array on. Sixteen bytes have to start at
-// a multiple of sixteen, and these start at four.
+// A vector load of four floats from the second element of an array on. A 16-byte load must
+// start at a multiple of 16 bytes; these start at byte 4.
 
 #include "cuda_device.h"
 
-// Without its first element, `in` has four times n.
+// Processes `in` without its first element: 4 * n floats remain.
 extern "C" __global__ void misaligned_float4(const float *in, float *out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;

@@ -1,5 +1,5 @@
-// Records of twelve bytes, a tag of four and a count of eight, read through a pointer to bytes.
-// The count of the first record is at byte 4, which is no place for eight bytes to be read from.
+// Records of twelve bytes, a tag of four and a count of eight, read through a byte pointer.
+// The count of the first record is at byte 4, which is not aligned for an 8-byte load.
 
 #include "cuda_device.h"
 

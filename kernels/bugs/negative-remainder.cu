@@ -1,5 +1,5 @@
-// A ring: what is before the first element is the last one, by `%`. But in C the remainder of a
-// negative number is negative, and so the element is one before the array.
+// A ring buffer computes the index before the first element with `%`. In C the remainder of
+// a negative number is negative, so the element is one before the array.
 
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// Results that are added to what is there, and nothing is there yet. The mistake is the host's:
-// new memory is not zero, somebody has to set it.
+// Results are added to memory that is never initialized. The bug is in the host code:
+// allocated memory is not zero until the program sets it.
 
 #include "cuda_device.h"
 

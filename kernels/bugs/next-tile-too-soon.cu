@@ -1,11 +1,11 @@
-// A product through tiles with a barrier before the tiles are read and none after. A fast warp
-// puts the next tiles where a slow one still reads the last.
+// A tiled matrix multiplication with a barrier before the tiles are read and none after. A
+// fast warp overwrites the tiles that a slow warp is still reading.
 
 #include "cuda_device.h"
 
 #define TILE 16
 
-// C = AB, all of n x n, n a multiple of TILE.
+// Computes C = AB, all of n x n, n a multiple of TILE.
 extern "C" __global__ void next_tile_too_soon(const float *A, const float *B, float *C, int n) {
     __shared__ float As[TILE][TILE];
     __shared__ float Bs[TILE][TILE];

@@ -1,5 +1,5 @@
-// A sum a thread, and no `if (i < n)`: the grid is made of whole blocks and the arrays are
-// not. The threads left over read and write past their ends.
+// One sum per thread, without `if (i < n)`: the grid consists of whole blocks, but the
+// arrays do not. The surplus threads read and write past the ends.
 
 #include "cuda_device.h"
 

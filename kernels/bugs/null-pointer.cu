@@ -1,5 +1,5 @@
-// A pointer that nobody gave an address. The mistake is the host's: its allocation failed, or it
-// forgot to make one, and nobody looked.
+// A pointer that was never assigned an address. The bug is in the host code: its allocation
+// failed or was forgotten, and no one checked the error.
 
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// Every warp writes to one flag whether it has found something. The last one to write decides,
-// and it need not be one that has.
+// Every warp writes to one flag whether it has found something. The last warp to write
+// decides, even if another warp had found something.
 
 #include "cuda_device.h"
 

@@ -1,9 +1,9 @@
-// Sums of rows in pitched memory, up to the pitch and not up to the width. What is between the
-// end of a row and the start of the next belongs to nobody, and a copy of rows leaves it out.
+// Sums of rows in pitched memory that run up to the pitch instead of the width. The padding
+// between the end of a row and the start of the next is undefined; a 2D copy does not fill it.
 
 #include "cuda_device.h"
 
-// One thread a row.
+// Sums one row per thread.
 extern "C" __global__ void padding_summed(const float *image, size_t pitch, size_t width,
                                           size_t height, float *sums) {
     size_t y = blockIdx.x * blockDim.x + threadIdx.x;

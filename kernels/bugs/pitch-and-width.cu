@@ -1,10 +1,10 @@
-// A kernel that takes width and pitch, and a launch that gives pitch and width: both are
-// numbers, so nobody complains. Rows lie too close and go on for too long, and the last one
-// runs past the end.
+// A kernel that takes width and pitch, and a launch that passes pitch and width: both are
+// numbers, so the compiler does not complain. Rows start too close together and are too
+// long, and the last one runs past the end.
 
 #include "cuda_device.h"
 
-// One thread a row: its sum.
+// Sums one row per thread.
 extern "C" __global__ void pitch_and_width(const float *image, size_t width, size_t pitch,
                                            size_t height, float *sums) {
     size_t y = blockIdx.x * blockDim.x + threadIdx.x;

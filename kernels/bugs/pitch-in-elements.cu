@@ -1,5 +1,5 @@
-// The pitch is in bytes, and this kernel counts elements with it. The second row is already
-// four rows further on than it should be, and soon past the end.
+// The pitch is in bytes, but this kernel uses it as a number of elements. The second row is
+// four rows too far on, and later rows are soon past the end.
 
 #include "cuda_device.h"
 

@@ -1,11 +1,11 @@
-// Tiles that end where the matrix does: past its edge nothing is read, and nothing is written to
-// the tile either. The product goes over the whole tile, where zeros should be.
+// Tiles that end at the edge of the matrix: past the edge nothing is loaded, and nothing is
+// stored to the tile. The multiplication uses the whole tile, where zeros should be.
 
 #include "cuda_device.h"
 
 #define TILE 16
 
-// C = AB, all of n x n.
+// Computes C = AB, all of n x n.
 extern "C" __global__ void ragged_tile_unset(const float *A, const float *B, float *C, int n) {
     __shared__ float As[TILE][TILE];
     __shared__ float Bs[TILE][TILE];

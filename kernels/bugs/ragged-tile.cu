@@ -1,11 +1,11 @@
-// Tiles of a matrix whose size is no multiple of the tile's. The last tiles are loaded whole,
-// although only a part of each is there.
+// Tiles of a matrix whose size is not a multiple of the tile size. The last tiles are loaded
+// as a whole, although only a part of each exists.
 
 #include "cuda_device.h"
 
 #define TILE 16
 
-// C = AB, all of n x n.
+// Computes C = AB, all of n x n.
 extern "C" __global__ void ragged_tile(const float *A, const float *B, float *C, int n) {
     __shared__ float As[TILE][TILE];
     __shared__ float Bs[TILE][TILE];

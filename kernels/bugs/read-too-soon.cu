@@ -1,4 +1,4 @@
-// Results are copied back in a stream, and the host reads them before it has waited. The mistake is the host's:
+// Results are copied back in a stream, but the host reads them before it waits. The bug is in the host code:
 //
 //     cudaMemcpyAsync(host, result, n * sizeof(float), cudaMemcpyDeviceToHost, stream);
 //     printf("%f\n", host[0]); // BUG: host

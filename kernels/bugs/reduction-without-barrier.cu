@@ -1,5 +1,5 @@
-// A sum in shared memory by halves, and no barrier between one half and the next. What a warp
-// adds is not always what another has summed up.
+// A tree reduction in shared memory without a barrier between its steps. A warp may add sums
+// that another warp has not written yet.
 
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// A barrier in a loop that some threads leave sooner than others. Those who stay wait at it for
-// threads that will not come again.
+// A barrier in a loop that some threads leave earlier than others. The remaining threads
+// wait at the barrier for threads that never arrive again.
 
 #include "cuda_device.h"
 

@@ -1,9 +1,9 @@
-// The bounds of a matrix product, each compared with the other's size. In a matrix that is no
-// square, some threads work beside it, and others do not work at all.
+// The bounds of a matrix multiplication, each compared with the other dimension. In a matrix
+// that is not square, some threads write outside it, and others do no work.
 
 #include "cuda_device.h"
 
-// C (rows x cols) = A (rows x depth) B (depth x cols).
+// Computes C (rows x cols) = A (rows x depth) B (depth x cols).
 extern "C" __global__ void rows_and_columns(const float *A, const float *B, float *C, int rows,
                                             int cols, int depth) {
     int col = blockIdx.x * blockDim.x + threadIdx.x;

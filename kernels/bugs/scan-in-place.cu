@@ -1,5 +1,5 @@
-// A running sum in one array: each step reads what a neighbour has and writes over its own, with
-// one barrier a step. Between the read and the write there has to be another.
+// An inclusive scan in one array: each step reads a neighbour's element and overwrites its
+// own, with one barrier per step. A second barrier is needed between the read and the write.
 
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// A tile with room for the block and for one side of its halo, and a stencil with two. The last
-// thread reads past the tile's end, and with it past the block's shared memory.
+// A tile with space for the block and one side of its halo, and a stencil with two sides.
+// The last thread reads past the end of the tile, and so past the block's shared memory.
 
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// A copy of n bytes, where n floats are meant. The mistake is the host's: a quarter of the
-// elements arrives.
+// A copy of n bytes instead of n floats. The bug is in the host code: only a quarter
+// of the elements is copied.
 
 #include "cuda_device.h"
 

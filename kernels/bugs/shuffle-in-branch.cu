@@ -1,5 +1,5 @@
-// A shuffle of all 32 lanes in a branch that only 16 of them take. The mask promises lanes that
-// do not come, and what they would have given is undefined.
+// A shuffle of all 32 lanes in a branch that only 16 of them take. The mask names lanes that
+// never arrive, so their values are undefined.
 
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// A shuffle by all 32 lanes whose mask names the lower half. A lane has to be in the mask of what
-// it takes part in.
+// A shuffle executed by all 32 lanes whose mask names the lower half only. A lane must be in
+// the mask of every shuffle that it executes.
 
 #include "cuda_device.h"
 

@@ -1,4 +1,4 @@
-// Memory for n bytes, where n floats are meant. The mistake is the host's: it asked for a
+// Memory for n bytes instead of n floats. The bug is in the host code: it allocates a
 // quarter of what the kernel writes.
 
 #include "cuda_device.h"

@@ -1,5 +1,5 @@
-// A slice of 3D memory is as many bytes as pitch * height; here it is taken for
-// pitch * depth. In a volume deeper than it is high, the last slices are past its end.
+// A slice of 3D memory has pitch * height bytes; this kernel uses pitch * depth. In a
+// volume deeper than it is high, the last slices are past its end.
 
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// A tile smoothed where it lies: a thread writes its point while its neighbours may still want
-// the old one. The result has to wait in a register until all have read.
+// A tile smoothed in place: a thread overwrites its point while neighbours may still need
+// the old value. The result must wait in a register until all threads have read.
 
 #include "cuda_device.h"
 

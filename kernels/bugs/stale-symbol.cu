@@ -1,5 +1,5 @@
-// A pointer in a variable of the module, and the host frees what it points to and does not say
-// so. The mistake is the host's: it sets the variable again in time, or it does not.
+// A pointer in a variable of the module; the host frees the memory that it points to but does
+// not update the pointer. The bug is in the host code: it must set the variable again in time.
 
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// A stencil that writes its results over its points. At a block's edges the points belong to
-// other blocks, and there is no barrier between blocks.
+// A stencil that overwrites its input with its results. At a block's edges the points belong
+// to other blocks, and there is no barrier between blocks.
 
 #include "cuda_device.h"
 

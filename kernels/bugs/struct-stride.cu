@@ -1,5 +1,5 @@
-// Spheres of seven floats, and a kernel that has given them an eighth since. Each sphere is
-// looked for four bytes too late, and the last ones past the end.
+// Spheres of seven floats, and a kernel whose struct has gained an eighth. Each sphere is
+// read four bytes further off than the one before, and the last ones are past the end.
 
 #include "cuda_device.h"
 

@@ -1,9 +1,9 @@
-// Every block adds its sum to one number in global memory, by `+=`. Two blocks that read the same
-// number write their sums over each other's.
+// Every block adds its sum to one number in global memory with `+=`. If two blocks read the
+// same number, one update overwrites the other (a lost update).
 
 #include "cuda_device.h"
 
-// The sum of a warp's values, in lane 0.
+// Returns the sum of a warp's values in lane 0.
 __device__ __forceinline__ float warp_sum(float value) {
     for (int d = 16; d > 0; d /= 2) value += __shfl_down_sync(0xffffffff, value, d);
     return value;

@@ -1,5 +1,5 @@
-// __syncwarp() with a mask of 16 lanes, called by all 32. The other 16 are not in the mask they
-// wait by, and nothing keeps them in step.
+// __syncwarp() with a mask of 16 lanes, executed by all 32. The other 16 lanes are not in
+// the mask, so they are not synchronized.
 
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// A stencil of nine points whose tile gets its four edges and not its four corners. What was in
-// shared memory before goes into the results at the tile's corners.
+// A nine-point stencil whose tile loads its four edges but not its four corners. At the
+// tile's corners, stale shared memory enters the results.
 
 #include "cuda_device.h"
 
@@ -9,7 +9,7 @@ __device__ __forceinline__ float clamped(const float *in, int n, int x, int y) {
     return in[min(max(y, 0), n - 1) * n + min(max(x, 0), n - 1)];
 }
 
-// The mean of an image's n x n points and their neighbours, n a multiple of BLOCK_SIZE.
+// Computes the mean of each of an image's n x n points and its neighbours, n a multiple of BLOCK_SIZE.
 extern "C" __global__ void tile_corner(const float *in, float *out, int n) {
     __shared__ float tile[BLOCK_SIZE + 2][BLOCK_SIZE + 2];
     int x = blockIdx.x * BLOCK_SIZE + threadIdx.x, y = blockIdx.y * BLOCK_SIZE + threadIdx.y;

@@ -1,12 +1,12 @@
-// A stencil of nine points along a line, and only the left half of the halo is fetched. The last
-// threads of each block read what nobody wrote.
+// A nine-point stencil along a line that loads only the left half of its halo. The last
+// threads of each block read uninitialized shared memory.
 
 #include "cuda_device.h"
 
 #define RADIUS 4
 #define BLOCK_SIZE 64
 
-// `in` has RADIUS points more on either side.
+// Expects RADIUS further points on either side of `in`.
 extern "C" __global__ void tile_halo(const float *in, float *out) {
     __shared__ float tile[BLOCK_SIZE + 2 * RADIUS];
     int i = blockIdx.x * BLOCK_SIZE + threadIdx.x, t = threadIdx.x + RADIUS;

@@ -1,5 +1,5 @@
-// A tile transposed where it lies: every thread takes the element opposite and puts it into its
-// own place, and by then that may be the new one. Both threads of a pair do so, in two warps.
+// A tile transposed in place: every thread moves the element on the other side of the diagonal to its
+// own position, which may already hold the new value. Both threads of a pair do so, in two warps.
 
 #include "cuda_device.h"
 

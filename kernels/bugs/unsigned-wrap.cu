@@ -1,5 +1,5 @@
-// Differences of neighbours, with an unsigned index. Before 0 comes 4294967295, and that element
-// is far past the end: 16 GB.
+// Differences of neighbours, with an unsigned index. The index before 0 wraps around to
+// 4294967295, and that element is 16 GB past the start, far beyond the end.
 
 #include "cuda_device.h"
 

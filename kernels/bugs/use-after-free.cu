@@ -1,5 +1,5 @@
-// A launch with a buffer that has been freed. The mistake is the host's, and the kernel is the
-// one to find out.
+// A launch with a buffer that has been freed. The bug is in the host code, but
+// it shows up in the kernel.
 
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// Lanes past the end return, and then the rest of the warp takes a vote of all 32. The mask names
-// lanes that are gone.
+// Lanes past the end return, and the rest of the warp votes with a mask of all 32. The mask
+// names lanes that have exited.
 
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// A block's sum by sums of its warps: 32 of them are added up, and the block has four warps. The
-// other 28 sums nobody wrote.
+// A block's sum computed from the sums of its warps: 32 of them are added up, but the block
+// has four warps. The other 28 sums are uninitialized.
 
 #include "cuda_device.h"
 

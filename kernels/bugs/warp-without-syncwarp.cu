@@ -1,5 +1,5 @@
-// The last 32 sums of a reduction by one warp, as it was written when the lanes of a warp could
-// not but run together. Since Volta they may, and need not: __syncwarp() says where they have to.
+// The last 32 sums of a reduction by one warp, as written when a warp's lanes always ran in lockstep.
+// Since Volta this is not guaranteed: __syncwarp() synchronizes the lanes where it is needed.
 
 #include "cuda_device.h"
 

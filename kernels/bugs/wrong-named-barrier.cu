@@ -1,5 +1,5 @@
-// Two warps fill a tile and two read it, with a barrier of their own that has a number. Each
-// side waits at another number, for itself alone, and not for the other.
+// Two warps fill a tile and two read it, synchronized by a named barrier. Each side waits at
+// a barrier of a different number, so neither waits for the other.
 
 #include "cuda_device.h"
 

@@ -1,5 +1,5 @@
-// Bins are set to zero by the first threads, and the others count right away. A count that comes
-// before its zero is lost.
+// Bins are set to zero by the first threads while the others already count. An increment
+// that comes before its bin is zeroed is lost.
 
 #include "cuda_device.h"
 

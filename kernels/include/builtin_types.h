@@ -1,7 +1,7 @@
 // All types of the runtime API.
 
 #pragma once
-#define __BUILTIN_TYPES_H__ // programs ask for it
+#define __BUILTIN_TYPES_H__ // guard that programs test
 
 #include "driver_types.h"
 #include "surface_types.h"

@@ -1,4 +1,4 @@
-// What the elements of an array are, by their type in C++.
+// Channel descriptors: the element formats of arrays, deduced from C++ types.
 
 #pragma once
 

@@ -1,9 +1,9 @@
-// Cooperative groups: threads that work, wait and exchange values together.
+// Cooperative groups: threads that work, synchronize and exchange values together.
 //
-// Clusters of blocks and tiles of more than a warp are not here.
+// Thread block clusters and tiles larger than a warp are not implemented.
 
 #pragma once
-#define _COOPERATIVE_GROUPS_H_ // programs ask for it
+#define _COOPERATIVE_GROUPS_H_ // guard that programs test
 
 #if defined(__CUDA__)
 

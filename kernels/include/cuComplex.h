@@ -1,7 +1,7 @@
 // Complex numbers in single and double precision, for host and device, C and C++.
 
 #pragma once
-#define CU_COMPLEX_H_ // programs ask for it
+#define CU_COMPLEX_H_ // guard that programs test
 
 #include <math.h>
 
@@ -17,7 +17,7 @@ typedef float2 cuFloatComplex;
 typedef double2 cuDoubleComplex;
 typedef cuFloatComplex cuComplex;
 
-// Quotients and magnitudes are scaled, so that nothing overflows on the way.
+// Quotients and magnitudes are scaled so that no intermediate result overflows.
 #define WARPBOOK_COMPLEX(T, C, f, make, abs, sqrt)                                           \
     WARPBOOK_COMPLEX_FN T cuCreal##f(C z) { return z.x; }                                    \
     WARPBOOK_COMPLEX_FN T cuCimag##f(C z) { return z.y; }                                    \

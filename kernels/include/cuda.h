@@ -1,7 +1,7 @@
-// The driver API's functions, for C and C++: those that programs are linked with here.
+// The driver API's functions, for C and C++: all functions of this project's libcuda.
 
 #pragma once
-#define __cuda_cuda_h__ // programs ask for it
+#define __cuda_cuda_h__ // guard that programs test
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #include "warpbook/driver_enums.h"
 #include "warpbook/driver_types.h"
 
-// Functions that have changed since they were first there keep the old name for programs.
+// Functions that have changed since they were introduced keep their old name in programs.
 #define cuDeviceTotalMem cuDeviceTotalMem_v2
 #define cuDevicePrimaryCtxRelease cuDevicePrimaryCtxRelease_v2
 #define cuDevicePrimaryCtxReset cuDevicePrimaryCtxReset_v2
@@ -68,7 +68,7 @@
 extern "C" {
 #endif
 
-// Starting, errors and the device
+// Initialization, errors and devices
 CUresult cuInit(unsigned int Flags);
 CUresult cuDriverGetVersion(int *driverVersion);
 CUresult cuGetErrorString(CUresult error, const char **pStr);
@@ -150,7 +150,7 @@ CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUde
 CUresult cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream
     hStream);
 
-// Pools
+// Memory pools
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev);
 CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev);
 CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool);
@@ -192,7 +192,7 @@ CUresult cuMemcpyAtoD_v2(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffs
 CUresult cuMemcpyAtoA_v2(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset,
     size_t ByteCount);
 
-// Fills
+// Memory fills
 CUresult cuMemsetD8_v2(CUdeviceptr dstDevice, unsigned char uc, size_t N);
 CUresult cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t N, CUstream hStream);
 CUresult cuMemsetD16_v2(CUdeviceptr dstDevice, unsigned short us, size_t N);
@@ -260,7 +260,7 @@ CUresult cuProfilerStop(void);
 // Graphs and stream capture
 #include "warpbook/driver_graphs.h"
 
-// What came with CUDA 11 and 12
+// Functions introduced with CUDA 11 and 12
 #include "warpbook/driver_recent.h"
 
 // Arrays, textures, surfaces and external memory

@@ -1,8 +1,8 @@
-// Brain floating point: `__nv_bfloat16` and `__nv_bfloat162`. Types and conversions, arithmetic and comparisons for host and
-// device; mathematics, shuffles, loads and atomics for the device.
+// Brain floating point: `__nv_bfloat16` and `__nv_bfloat162`. Types and conversions, arithmetic
+// and comparisons for host and device; mathematics, shuffles, loads and atomics for the device.
 
 #pragma once
-#define __CUDA_BF16_H__ // programs ask for it
+#define __CUDA_BF16_H__ // guard that programs test
 
 #include "warpbook/narrow/bfloat16_type.h"
 

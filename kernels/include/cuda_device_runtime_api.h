@@ -1,4 +1,4 @@
-// What a kernel could call to launch others. It is not there: kernels are launched by the host.
+// Dynamic parallelism is not implemented: only the host launches kernels.
 
 #pragma once
 

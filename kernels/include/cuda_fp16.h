@@ -2,7 +2,7 @@
 // device; mathematics, shuffles, loads and atomics for the device.
 
 #pragma once
-#define __CUDA_FP16_H__ // programs ask for it
+#define __CUDA_FP16_H__ // guard that programs test
 
 #include "warpbook/narrow/half_type.h"
 

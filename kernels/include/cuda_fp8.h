@@ -1,5 +1,5 @@
-// Floating point of 8 bits, `__nv_fp8_e4m3` and `__nv_fp8_e5m2`: types and conversions, for host
-// and device. They are computed in double, exactly rounded, also where the GPU has instructions.
+// 8-bit floating point, `__nv_fp8_e4m3` and `__nv_fp8_e5m2`: types and conversions, for host and device.
+// Conversions go through double and are correctly rounded, even on GPUs with instructions for them.
 
 #pragma once
 
@@ -10,8 +10,8 @@ typedef unsigned char __nv_fp8_storage_t;
 typedef unsigned short __nv_fp8x2_storage_t;
 typedef unsigned int __nv_fp8x4_storage_t;
 
-// What lies beyond the largest number becomes that number, or infinity (not a number in E4M3,
-// which has no infinity).
+// Values beyond the largest number saturate to that number, or become infinity (NaN in
+// E4M3, which has no infinity).
 typedef enum __nv_saturation_t { __NV_NOSAT, __NV_SATFINITE } __nv_saturation_t;
 typedef enum __nv_fp8_interpretation_t { __NV_E4M3, __NV_E5M2 } __nv_fp8_interpretation_t;
 
@@ -27,7 +27,7 @@ WARPBOOK_NARROW_FN __nv_fp8_storage_t __nv_cvt_double_to_fp8(double x, __nv_satu
     unsigned int result = beyond;
     if (exponent < 20) {
         if (exponent < least) exponent = least;
-        // In units of the last place; a carry moves into the exponent.
+        // Fraction in units of the last place; a carry moves into the exponent.
         const double unit = warpbook_bits_as<double>((unsigned long long)(1023 + fraction - exponent) << 52);
         const unsigned int units = (unsigned int)__builtin_rint((x < 0 ? -x : x) * unit);
         result = ((unsigned int)(exponent - least) << fraction) + units;
@@ -36,7 +36,7 @@ WARPBOOK_NARROW_FN __nv_fp8_storage_t __nv_cvt_double_to_fp8(double x, __nv_satu
     return (__nv_fp8_storage_t)(sign | result);
 }
 WARPBOOK_NARROW_FN float warpbook_fp8_to_float(__nv_fp8_storage_t x, __nv_fp8_interpretation_t kind) {
-    // E5M2 is the upper half of a half.
+    // E5M2 is the upper half of a half-precision number.
     if (kind == __NV_E5M2) return warpbook_widened<5, 10>((unsigned short)(x << 8));
     if ((x & 0x7f) == 0x7f) return __builtin_nanf("");
     const unsigned int exponent = x >> 3 & 15, fraction = x & 7;
@@ -64,7 +64,7 @@ WARPBOOK_NARROW_FN __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t x,
     return __half(warpbook_fp8_to_float(x, kind));
 }
 
-// Pairs: the first in the lower byte.
+// Pairs: the first value in the lower byte.
 #define WARPBOOK_FP8_PAIR(name, V, first, second)                                                \
     WARPBOOK_NARROW_FN __nv_fp8x2_storage_t __nv_cvt_##name##_to_fp8x2(                          \
         V v, __nv_saturation_t saturate, __nv_fp8_interpretation_t kind) {                       \
@@ -89,7 +89,7 @@ WARPBOOK_NARROW_FN __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x
 #define WARPBOOK_FP8_MEMBER inline
 #endif
 
-// The types: made of any number, larger ones become the largest; one, two and four at once.
+// The types: constructed from any number with saturation; one, two and four values.
 #define WARPBOOK_FP8(one, kind)                                                                  \
     struct one {                                                                                 \
         __nv_fp8_storage_t __x;                                                                  \

@@ -1,4 +1,4 @@
-// The pipeline primitives, under the name that programs include most.
+// The pipeline primitives, under the name that most programs include.
 
 #pragma once
 

@@ -1,6 +1,6 @@
 // Asynchronous copies from global to shared memory: the pipeline primitives of the CUDA C++ Programming Guide.
 //
-// GPUs before sm_80 copy at once, and have nothing to wait for.
+// On GPUs before sm_80 copies are synchronous, and waiting does nothing.
 
 #pragma once
 
@@ -31,7 +31,7 @@
     ((char *)to)[at] = at < size - zeros ? ((const char *)from)[at] : (char)0
 #endif
 
-// Where the compiler knows the size and it is another one, it does not compile, optimised or not.
+// A size that is constant but not 4, 8 or 16 fails to compile, with and without optimization.
 WARPBOOK_COPY_FN void __pipeline_memcpy_async(void *to, const void *from, size_t size, size_t zeros = 0)
 #if defined(__clang__)
     __attribute__((diagnose_if(size != 4 && size != 8 && size != 16,
@@ -58,7 +58,7 @@ WARPBOOK_COPY_FN void __pipeline_memcpy_async(void *to, const void *from, size_t
 WARPBOOK_COPY_FN void __pipeline_commit() {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
-// A macro: the instruction takes a constant.
+// A macro, because the instruction takes a compile-time constant.
 #define __pipeline_wait_prior(groups) \
     asm volatile("cp.async.wait_group %0;" : : "n"(groups) : "memory")
 #else

@@ -1,4 +1,4 @@
-// Which part of a program a profiler looks at.
+// Functions that select the part of a program to be profiled.
 
 #pragma once
 

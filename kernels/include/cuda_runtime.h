@@ -1,12 +1,12 @@
-// All that a CUDA program has without asking for it: read before each program (`-include`),
-// as nvcc does.
+// Everything that a CUDA program has without an #include: read before each program
+// (`-include`), as nvcc does.
 //
 // The order matters. The C++ library's mathematics may be `constexpr`, and clang takes such
-// functions for both sides unless it has seen a device's own before; so ours come first, then
-// the C++ library, and the rest after it.
+// functions as host and device functions unless it has seen a device function of that name;
+// so this project's mathematics comes first, then the C++ library, and then the rest.
 
 #pragma once
-#define __CUDA_RUNTIME_H__ // programs ask for it
+#define __CUDA_RUNTIME_H__ // guard that programs test
 
 #if defined(__CUDA__)
 #include "math_functions.h"
@@ -52,11 +52,11 @@
 #include "warpbook/host_math.h"
 
 #if defined(__cplusplus)
-// Once more: clang's own has `new` and `delete` for kernels only where `__device__` is known already.
+// Included again: clang's wrapper declares `new` and `delete` for kernels only if `__device__` is already defined.
 #include <new>
 #endif
 
-// What clang calls for `kernel<<<grid, block, shared, stream>>>(…)`.
+// Called by the code that clang generates for `kernel<<<grid, block, shared, stream>>>(…)`.
 extern "C" unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0,
                                                     void *stream = 0);
 #endif

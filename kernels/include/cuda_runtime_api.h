@@ -1,8 +1,8 @@
-// The runtime API's functions, for C and C++. What is short to write in C++ alone is in
-// warpbook/runtime_templates.h.
+// The runtime API's functions, for C and C++. Short functions that exist only in C++ are
+// in warpbook/runtime_templates.h.
 
 #pragma once
-#define __CUDA_RUNTIME_API_H__ // programs ask for it
+#define __CUDA_RUNTIME_API_H__ // guard that programs test
 
 #define CUDART_VERSION 12080
 
@@ -19,8 +19,8 @@
 #define WARPBOOK_DEFAULT(value)
 #endif
 
-// A program may ask for a default stream for each thread. Then a function has another name in the
-// library; its name in the program stays, for a compiler looks for some by it.
+// A program may select a default stream per thread. The functions then have another name in the
+// library but keep their name in the program, because a compiler looks up some of them by it.
 #if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
 #define WARPBOOK_TEXT_OF(text) #text
 #define WARPBOOK_TEXT(text) WARPBOOK_TEXT_OF(text)
@@ -110,7 +110,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
 cudaError_t cudaGetSymbolAddress(void **devPtr, const void *symbol);
 cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol);
 
-// Memory in the order of a stream's work
+// Stream-ordered memory allocation
 cudaError_t cudaMallocAsync(void **devPtr, size_t size, cudaStream_t hStream)
     WARPBOOK_PER_THREAD(cudaMallocAsync_ptsz);
 cudaError_t cudaFreeAsync(void *devPtr, cudaStream_t hStream)
@@ -131,7 +131,7 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t memPool, const struct cudaMemAcce
 cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t memPool,
                                  struct cudaMemLocation *location);
 
-// Fills
+// Memory fills
 cudaError_t cudaMemset(void *devPtr, int value, size_t count) WARPBOOK_PER_THREAD(cudaMemset_ptds);
 cudaError_t cudaMemsetAsync(void *devPtr, int value, size_t count,
                             cudaStream_t stream WARPBOOK_DEFAULT(0))
@@ -304,7 +304,7 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end);
 cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
                              size_t sharedMem, cudaStream_t stream)
     WARPBOOK_PER_THREAD(cudaLaunchKernel_ptsz);
-// What clang calls for `<<<…>>>` with -fgpu-default-stream=per-thread.
+// Called by the code that clang generates for `<<<…>>>` with -fgpu-default-stream=per-thread.
 cudaError_t cudaLaunchKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim, void **args,
                                   size_t sharedMem, cudaStream_t stream);
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args)

@@ -1,11 +1,11 @@
-// Random numbers in a kernel: XORWOW, Philox and MRG32k3a, with the seeds, sequences and distributions of
-// cuRAND's device functions.
+// Random numbers in kernels: XORWOW, Philox and MRG32k3a, with the seeds, sequences and
+// distributions of cuRAND's device functions.
 //
-// MTGP32, Sobol's sequences and distributions given by a table are not here: their tables come from cuRAND's host
-// library.
+// MTGP32, Sobol sequences and distributions given by a table are not implemented: their
+// tables come from cuRAND's host library.
 
 #pragma once
-#define CURAND_KERNEL_H_ // programs ask for it
+#define CURAND_KERNEL_H_ // guard that programs test
 
 #if defined(__CUDA__)
 

@@ -1,7 +1,7 @@
-// The functions of a kernel that are neither mathematics nor the C++ library.
+// The device functions that belong neither to the mathematics nor to the C++ library.
 
 #pragma once
-#define __DEVICE_FUNCTIONS_H__ // programs ask for it
+#define __DEVICE_FUNCTIONS_H__ // guard that programs test
 
 #if defined(__CUDA__)
 #include "device_launch_parameters.h"

@@ -1,7 +1,7 @@
-// Which thread this is: `threadIdx`, `blockIdx`, `blockDim`, `gridDim`, `warpSize`.
+// Built-in variables: `threadIdx`, `blockIdx`, `blockDim`, `gridDim`, `warpSize`.
 
 #pragma once
-#define __DEVICE_LAUNCH_PARAMETERS_H__ // programs ask for it
+#define __DEVICE_LAUNCH_PARAMETERS_H__ // guard that programs test
 
 #include "vector_types.h"
 

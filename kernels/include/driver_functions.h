@@ -1,4 +1,4 @@
-// Short ways to write the structures of copies in three dimensions.
+// Helpers that build the structures of 3D copies.
 
 #pragma once
 

@@ -1,7 +1,7 @@
 // The types of the runtime API.
 
 #pragma once
-#define __DRIVER_TYPES_H__ // programs ask for it
+#define __DRIVER_TYPES_H__ // guard that programs test
 
 #include <limits.h>
 #include <stddef.h>
@@ -87,7 +87,7 @@ typedef struct CUgraphNode_st *cudaGraphNode_t;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
 typedef struct cudaGraphicsResource *cudaGraphicsResource_t;
 
-// An array of elements that textures and surfaces look at.
+// An array of elements that textures and surfaces access.
 typedef struct cudaArray *cudaArray_t;
 typedef const struct cudaArray *cudaArray_const_t;
 typedef struct cudaMipmappedArray *cudaMipmappedArray_t;
@@ -244,7 +244,7 @@ struct cudaLaunchParams {
     cudaStream_t stream;
 };
 
-// Which part of memory is to stay in the L2 cache, and how much of it.
+// Part of memory that should stay in the L2 cache, and the fraction of it that should.
 struct cudaAccessPolicyWindow {
     void *base_ptr;
     size_t num_bytes;
@@ -266,7 +266,7 @@ typedef union cudaLaunchAttributeValue {
     unsigned int sharedMemCarveout;
 } cudaLaunchAttributeValue;
 
-// A stream's attributes are those of a launch.
+// A stream's attributes are the attributes of a launch.
 #define cudaStreamAttrID cudaLaunchAttributeID
 #define cudaStreamAttrValue cudaLaunchAttributeValue
 #define cudaStreamAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow

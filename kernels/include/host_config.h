@@ -1,4 +1,4 @@
-// Named by programs that were written for an older toolkit.
+// Included by programs that were written for an older toolkit.
 
 #pragma once
 

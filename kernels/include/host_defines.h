@@ -1,4 +1,4 @@
-// The same under an older name.
+// Forwards to the header's newer name.
 
 #pragma once
 

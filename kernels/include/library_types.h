@@ -1,4 +1,4 @@
-// Types of data that NVIDIA's libraries name by a number.
+// Data types that NVIDIA's libraries identify by number.
 
 #pragma once
 

@@ -1,7 +1,7 @@
-// Numbers by name: infinities, limits, π and its kin, in float and double.
+// Named constants: infinities, limits, π and related numbers, in float and double.
 
 #pragma once
-#define __MATH_CONSTANTS_H__ // programs ask for it
+#define __MATH_CONSTANTS_H__ // guard that programs test
 
 #define CUDART_INF_F __builtin_inff()
 #define CUDART_NAN_F __builtin_nanf("0xfffff")

@@ -1,11 +1,11 @@
-// CUDA's mathematics for the device: all functions of the single and double precision sections, the fast and the rounded
-// ones, those of whole numbers, and C++'s overloads. The names and what they do are those of the CUDA Math API,
-// and so are the largest errors: docs/results/mathematics.md has them, measured.
+// CUDA's mathematics for the device: all single and double precision functions, the fast and the
+// explicitly rounded ones, integer functions, and C++'s overloads. Names and semantics are those of the
+// CUDA Math API, and so are the maximum errors: docs/results/mathematics.md lists the measured ones.
 //
-// It has to stand before any header of C++ (see mathematics/overloads.h).
+// Must be included before any header of the C++ library (see mathematics/overloads.h).
 
 #pragma once
-#define __MATH_FUNCTIONS_H__ // programs ask for it
+#define __MATH_FUNCTIONS_H__ // guard that programs test
 
 #if defined(__clang__) && defined(__CUDA__)
 
@@ -29,7 +29,7 @@
 
 #include "mathematics/overloads.h"
 
-// Products and quotients of complex numbers, which clang calls as functions.
+// Products and quotients of complex numbers, for which clang emits function calls.
 #pragma push_macro("__device__")
 #undef __device__
 #define __device__ __attribute__((device))

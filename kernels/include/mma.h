@@ -1,7 +1,7 @@
-// Tensor cores by fragments (nvcuda::wmma): half, bfloat16, tf32, 8-bit integers and double, for
-// GPUs since sm_80, of 16 or 32 rows.
+// Tensor cores through fragments (nvcuda::wmma): half, bfloat16, tf32, 8-bit integers and
+// double, for sm_80 and newer GPUs, with 16 or 32 rows.
 //
-// Matrices of 8 x 32, integers of 4 bits and single bits, and GPUs before sm_80 are not here.
+// The shape with 8 rows and 32 columns, 4-bit integers, single bits, and GPUs before sm_80 are not implemented.
 
 #pragma once
 
@@ -19,8 +19,8 @@ template <typename T> WARPBOOK_MATRIX_FN unsigned int word(const T *elements) {
     return bits;
 }
 
-// Registers of 32 bits, as the instructions take them: four of a, two of b (half of that for 8
-// bits), four of the sum.
+// 32-bit registers in the instructions' order: four of a, two of b (half as many for 8-bit
+// elements), four of the sum.
 #define WARPBOOK_PIECE(name, C, constraint, instruction)                                        \
     WARPBOOK_MATRIX_FN void name(C *d, const unsigned int *a, const unsigned int *b) {          \
         asm("mma.sync.aligned." instruction                                                     \
@@ -51,7 +51,7 @@ WARPBOOK_MATRIX_FN void multiply_half(__half *d, const unsigned int *a, const un
     __builtin_memcpy(d + 2, &high, 4);
 }
 
-// Which instruction multiplies these types.
+// Selects the instruction that multiplies elements of these types.
 template <typename T, typename C> struct product;
 #define WARPBOOK_PRODUCT(T, C, name)                                                            \
     template <> struct product<T, C> {                                                          \
@@ -74,7 +74,7 @@ WARPBOOK_PRODUCT(unsigned char, int, multiply_u8)
 } // namespace warpbook
 
 #if WARPBOOK_HAS_SM(800)
-// Piece by piece of 16 rows and 8 columns.
+// Multiplies piece by piece, 16 rows and 8 columns each.
 template <int M, int N, int K, typename T, typename A, typename B, typename C>
 WARPBOOK_MATRIX_FN void mma_sync(fragment<accumulator, M, N, K, C> &d,
                                  const fragment<matrix_a, M, N, K, T, A> &a,

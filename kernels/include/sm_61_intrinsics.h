@@ -1,4 +1,4 @@
-// Part of `device_functions.h`, under the name of the GPUs that it came with.
+// Part of `device_functions.h`, under the name of the GPU generation that introduced it.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// Reading and writing surfaces, given as surface objects; x counts bytes.
+// Reads and writes of surfaces, given as surface objects; x is in bytes.
 
 #pragma once
 
@@ -7,10 +7,10 @@
 #include "surface_types.h"
 #include "warpbook/loads.h"
 
-// A list in parentheses is one argument of a macro; this takes the parentheses off.
+// Removes the parentheses of a list that is passed as one macro argument.
 #define WARPBOOK_LIST(...) __VA_ARGS__
 
-// What lies outside is a fault, the nearest element, or zero: an instruction for each.
+// Accesses outside the surface trap, clamp to the nearest element, or yield zero: one instruction per mode.
 #define WARPBOOK_BY_MODE(instruction, words, at, places, values, index)                          \
     if (mode == cudaBoundaryModeTrap) instruction("trap", words, at, places, values, index);     \
     else if (mode == cudaBoundaryModeClamp) instruction("clamp", words, at, places, values, index); \
@@ -22,8 +22,8 @@
     asm volatile("sust.b." words "." mode " [%" at "], {" places "};" ::WARPBOOK_LIST values,   \
                  "l"(surface), WARPBOOK_LIST index : "memory")
 
-// Of one shape of surface and one size of values. The values are the first operands, then come
-// the surface and the coordinates: `at` names them.
+// Defines the functions for one surface shape and one value size. The values are the first
+// operands, followed by the surface and the coordinates, which `at` names.
 #define WARPBOOK_SURFACE_SIZE(name, shape, Bytes, size, places, out, in, at, parameters, index)  \
     WARPBOOK_DEVICE_FN void warpbook_##name##read(Bytes &v, cudaSurfaceObject_t surface,        \
                                                   WARPBOOK_LIST parameters,                     \
@@ -68,7 +68,7 @@
                                WARPBOOK_LIST names, mode);                                      \
     }
 
-// A byte travels in a register of 16 bits.
+// A byte is passed in a 16-bit register.
 struct warpbook_byte { unsigned short bits; };
 template <int size> struct warpbook_surface_bytes {
     typedef typename warpbook_bytes<size>::type type;
@@ -96,7 +96,7 @@ WARPBOOK_SURFACE(surf3D, "3d", (int x, int y, int z), (x, y, z), ("r"(x), "r"(y)
                  "1, {%2, %3, %4, %4}", "2, {%3, %4, %5, %5}", "4, {%5, %6, %7, %7}")
 WARPBOOK_SURFACE(surf1DLayered, "a1d", (int x, int layer), (x, layer), ("r"(layer), "r"(x)),
                  "1, {%2, %3}", "2, {%3, %4}", "4, {%5, %6}")
-// A layer is one slice, and so is a face of a cube: a layer of cubes has six.
+// A layer is one slice, and so is a face of a cube map: a layer of a layered cube map has six.
 #define WARPBOOK_SLICES(name, slice)                                                             \
     WARPBOOK_SURFACE(name, "a2d", (int x, int y, int slice), (x, y, slice),                      \
                      ("r"(slice), "r"(x), "r"(y)), "1, {%2, %3, %4, %4}", "2, {%3, %4, %5, %5}", \

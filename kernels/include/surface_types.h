@@ -1,7 +1,7 @@
 // Surfaces: images that a kernel reads and writes.
 
 #pragma once
-#define __SURFACE_TYPES_H__ // programs ask for it
+#define __SURFACE_TYPES_H__ // guard that programs test
 
 #include "driver_types.h"
 

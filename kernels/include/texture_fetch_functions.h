@@ -1,7 +1,7 @@
-// Reading textures, given as texture objects: tex1D, tex2D, tex3D, tex1Dfetch, of layers and
-// cubes, with a level of detail.
+// Texture reads, given as texture objects: tex1D, tex2D, tex3D, tex1Dfetch, layered and cube
+// map textures, with a level of detail.
 //
-// Texture references (`texture<float> t;`) are not here: CUDA has them no more since version 12.
+// Texture references (`texture<float> t;`) are not implemented: CUDA removed them in version 12.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "vector_types.h"
 #include "warpbook/device_fn.h"
 
-// What an element is read as: four floats, signed or unsigned words.
+// The type in which an element is fetched: four floats, signed words or unsigned words.
 template <typename T> struct warpbook_texel;
 #define WARPBOOK_TEXEL(T, Word, ...)                                                        \
     template <> struct warpbook_texel<T> {                                                  \
@@ -44,11 +44,11 @@ WARPBOOK_TEXEL1(float, float)
 #undef WARPBOOK_TEXELS
 #undef WARPBOOK_TEXEL
 
-// A list in parentheses is one argument of a macro; this takes the parentheses off.
+// Removes the parentheses of a list that is passed as one macro argument.
 #define WARPBOOK_LIST(...) __VA_ARGS__
 
-// A function that reads: its name, its parameters and their names, the instruction's words
-// before and after the type, its coordinates, and where they come from.
+// Defines a fetch function: its name, its parameters and their names, the parts of the
+// instruction before and after the type, the coordinates, and their operands.
 #define WARPBOOK_FETCH_AS(name, Word, constraint, type, parameters, before, after, at, from) \
     WARPBOOK_DEVICE_FN void warpbook_##name(Word *v, cudaTextureObject_t texture,            \
                                             WARPBOOK_LIST parameters) {                      \

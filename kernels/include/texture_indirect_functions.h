@@ -1,4 +1,4 @@
-// The same under another name.
+// Forwards to the header that defines these functions.
 
 #pragma once
 

@@ -1,7 +1,7 @@
-// Textures: images that a kernel reads, with what happens beside an image and between its elements.
+// Textures: images that a kernel reads, with addressing outside the image and filtering between its elements.
 
 #pragma once
-#define __TEXTURE_TYPES_H__ // programs ask for it
+#define __TEXTURE_TYPES_H__ // guard that programs test
 
 #include "driver_types.h"
 

@@ -1,7 +1,7 @@
-// `make_float4` and its sisters, for host and device.
+// `make_float4` and its relatives, for host and device.
 
 #pragma once
-#define __VECTOR_FUNCTIONS_H__ // programs ask for it
+#define __VECTOR_FUNCTIONS_H__ // guard that programs test
 
 #include "vector_types.h"
 

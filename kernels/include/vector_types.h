@@ -1,13 +1,13 @@
 // The vector types, `char1` to `double4`, and `dim3`, for host and device, C and C++.
 
 #pragma once
-#define __VECTOR_TYPES_H__ // programs ask for it
+#define __VECTOR_TYPES_H__ // guard that programs test
 
 #include "crt/host_defines.h"
 
-// A struct is copied as a block of memory, and clang moves those in 64-bit words; a vector of
-// up to 128 bits is moved by one instruction. So in device code the structs that are aligned
-// to 16 bytes are assigned through a vector.
+// A struct is copied as a block of memory, and clang copies such blocks in 64-bit words; a
+// vector of up to 128 bits is copied by one instruction. So device code assigns structs that
+// are aligned to 16 bytes through a vector.
 #if defined(__CUDA_ARCH__)
 #define WARPBOOK_ASSIGN(T, name, count)                                              \
     __attribute__((host, device, always_inline, nodebug)) name &operator=(           \

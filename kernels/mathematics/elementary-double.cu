@@ -1,4 +1,4 @@
-// Powers, logarithms, roots, lengths, of doubles: each is measured against what it should be.
+// Powers, logarithms, roots and lengths in double precision, compared with reference results.
 
 #include "measure.h"
 

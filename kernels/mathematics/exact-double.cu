@@ -1,4 +1,4 @@
-// What is exact: whole numbers, remainders, exponents, neighbours, of doubles: each is measured against what it should be.
+// Exact functions in double precision (integers, remainders, exponents, neighbours), compared with reference results.
 
 #include "measure.h"
 

@@ -1,5 +1,5 @@
-// The functions of whole numbers, those that do something to two halves or four bytes of one, and conversions: out[i] is
-// what they are of three numbers.
+// Integer functions, functions on the two halves or four bytes of a word, and conversions:
+// out[i] is the result for three numbers.
 
 #include "measure.h"
 
@@ -41,7 +41,7 @@ WORDS(__dp4a_unsigned, __dp4a(x[0], x[1], x[2]))
 WORDS(__dp2a_lo, __dp2a_lo((int)x[0], (int)x[1], (int)x[2]))
 WORDS(__dp2a_hi_unsigned, __dp2a_hi(x[0], x[1], x[2]))
 
-// Two words are a number of 64 bits.
+// Combines two words into a 64-bit number.
 #define LONG(index) ((unsigned long long)x[index] << 32 | x[index + 1])
 WORDS(__clzll, __clzll(LONG(0)))
 WORDS(__ffsll, __ffsll(LONG(0)))

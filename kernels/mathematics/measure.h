@@ -1,5 +1,5 @@
-// A kernel for each function: out[i] = f(in[i]), or of two, three, four numbers that stand behind each other. What
-// results are whole numbers is written as a number of the function's type.
+// One kernel per function: out[i] = f(in[i]), or of two, three or four consecutive inputs.
+// Integer results are stored as numbers of the function's type.
 
 #pragma once
 
@@ -17,12 +17,12 @@
 #define TWO(T, name) KERNEL(T, name, 2, name(x[0], x[1]))
 #define THREE(T, name) KERNEL(T, name, 3, name(x[0], x[1], x[2]))
 #define FOUR(T, name) KERNEL(T, name, 4, name(x[0], x[1], x[2], x[3]))
-// The first number is a whole one.
+// The first argument is an integer.
 #define ORDER(T, name) KERNEL(T, name, 2, name((int)x[0], x[1]))
-// The second is one.
+// The second argument is an integer.
 #define SHIFT(T, name) KERNEL(T, name, 2, name(x[0], (int)x[1]))
 
-// Of a function with two results one each.
+// Returns the first or the second result of a function with two results.
 template <class T> __CUDA_MATH T first_of(T x, void f(T, T *, T *)) {
     T one, other;
     f(x, &one, &other);

@@ -1,4 +1,4 @@
-// The error function, the gamma function, cylinder functions, of floats: each is measured against what it should be.
+// Error, gamma and Bessel functions in single precision, compared with reference results.
 
 #include "measure.h"
 

@@ -1,4 +1,4 @@
-// Angles, of doubles: each is measured against what it should be.
+// Trigonometric functions in double precision, compared with reference results.
 
 #include "measure.h"
 

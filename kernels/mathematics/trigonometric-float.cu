@@ -1,4 +1,4 @@
-// Angles, of floats: each is measured against what it should be.
+// Trigonometric functions in single precision, compared with reference results.
 
 #include "measure.h"
 

@@ -1,20 +1,20 @@
-// Rung 1: a thread computes eight elements of a column of C, and not one.
+// Rung 1: each thread computes eight elements of a column of C instead of one.
 //
-// With a thread an element, each multiply-add takes two numbers from shared memory. Here
-// a number of B serves eight of them, from a register: nine shared loads for eight
-// multiply-adds, and the block's tile of C is 64x64, so that global memory is read a
-// quarter as often as with tiles of 16x16.
+// With one thread per element, each multiply-add reads two numbers from shared memory.
+// Here a number of B is reused for eight of them from a register (register tiling): nine
+// shared loads for eight multiply-adds. The block's tile of C is 64x64, so global memory
+// is read a quarter as often as with tiles of 16x16.
 //
 // Run it:  cargo run -p matmul-tiled -- --variant columns
 
 #include "matrix.h"
 
-constexpr int ROWS = 64, COLS = 64;  // of a block's tile of C
+constexpr int ROWS = 64, COLS = 64;  // tile of C per block
 constexpr int DEPTH = 8;             // columns of a tile of A, rows of a tile of B
-constexpr int EACH = 8;              // elements of C a thread
+constexpr int EACH = 8;              // elements of C per thread
 constexpr int THREADS = ROWS * COLS / EACH;
 
-// C = AB, with the products of an element added up in order.
+// Computes C = AB, with the products of an element added up in order.
 extern "C" __global__ void __launch_bounds__(THREADS)
     mat_mul_columns(const Matrix A, const Matrix B, Matrix C) {
     __shared__ float As[ROWS][DEPTH];

@@ -1,20 +1,20 @@
-// Rung 10: four warps multiply together, and take one factor from shared memory.
+// Rung 10: warpgroup multiplications (wgmma), which read one factor from shared memory.
 //
-// GPUs of compute capability 9.0 have a faster product: `wgmma`, of a warpgroup of 128
-// threads. It runs while the threads do other things, and one of its factors stays in shared
-// memory, so that registers and instructions for it are saved. Both factors' rows have to
-// run along the sum. Rows of A do. Those of B do not, so B is the factor in registers, where
-// a lane takes what it wants, and the product is the transposed one: 64 columns of C by 256
-// of its rows.
+// GPUs of compute capability 9.0 have a faster matrix multiplication: `wgmma`, executed by
+// a warpgroup of 128 threads. It runs asynchronously, and one of its factors stays in
+// shared memory, which saves registers and load instructions. The rows of both factors must
+// run along the sum. Rows of A do. Those of B do not, so B is the factor in registers, for
+// which a lane can load any elements, and the kernel computes the transposed product: 64
+// columns of C by 256 of its rows.
 //
-//   - Tensor cores take TF32 and cut the rest of a float off. Numbers of B are rounded as on
-//     rung 9, in registers. Nobody rounds those of A: doing so in shared memory would take a
-//     third of the speed.
-//   - A warpgroup's tile of C is 256x64, 128 registers a thread, and a block's 256x128. For 32
-//     columns of A it moves 48 KB to shared memory and takes 80 KB from there, which is all
-//     that shared memory can do while the tensor cores multiply.
-//   - Tiles are copied two steps ahead. While the tensor cores multiply a step, the warps
-//     wait for the step before it, copy, and load the next step's numbers of B.
+//   - Tensor cores take TF32 and truncate the rest of a float. Numbers of B are rounded in registers,
+//     as on rung 9. Numbers of A are truncated: rounding them in shared memory would cost a third of
+//     the speed.
+//   - A warpgroup's tile of C is 256x64, 128 registers per thread, and a block's 256x128. For 32
+//     columns of A the block copies 48 KB to shared memory and reads 80 KB from it, which is the most
+//     that shared memory can deliver while the tensor cores multiply.
+//   - Tiles are copied two steps ahead. While the tensor cores multiply one step, the warps wait for
+//     the step before it, copy, and load the next step's numbers of B.
 //
 // Run it:  cargo run -p matmul-tiled -- --variant warpgroups
 
@@ -23,30 +23,30 @@
 #include "matrix.h"
 #include "tf32.h"
 
-constexpr int ROWS = 256, COLS = 128;  // of a block's tile of C
+constexpr int ROWS = 256, COLS = 128;  // tile of C per block
 constexpr int DEPTH = 32;              // columns of a tile of A, rows of one of B
 constexpr int STAGES = 4;              // tiles in shared memory
-constexpr int THREADS = 256;           // two warpgroups, of 64 columns each
-constexpr int STEPS = DEPTH / 8;       // products along a tile
+constexpr int THREADS = 256;           // two warpgroups of 64 columns each
+constexpr int STEPS = DEPTH / 8;       // multiplications along a tile
 
-// A row of B is a bit longer, so that the rows that a warp reads together lie in different
-// banks.
+// Rows of B are padded, so that the rows that a warp reads together
+// are in different banks.
 constexpr int B_ROW = COLS + 8;
 constexpr int A_TILE = ROWS * DEPTH, B_TILE = DEPTH * B_ROW;
 static_assert(STAGES * (A_TILE + B_TILE) * 4 == 200704, "what the launch asks for");
 
-// A thread copies fours of A and of B, so many rows apart.
+// Distance in rows between the fours (float4) of A and of B that a thread copies.
 constexpr int A_APART = THREADS / (DEPTH / 4), B_APART = THREADS / (COLS / 4);
 
-// A block's work on its tile of C, as one of its threads does it.
+// A block's work on its tile of C, as executed by one of its threads.
 struct Block {
     const Matrix &A, &B;
     float *const As, *const Bs;
     const size_t upper, left;
-    // The first column of A that is copied next, and where this thread's part begins.
+    // First column of A to copy next, and the start of this thread's part.
     size_t next;
     const float *a_from, *b_from;
-    // The tile to read and the one to overwrite.
+    // The stage to read and the stage to overwrite.
     int full, empty;
     float sums[128];
     unsigned int b[2][STEPS][4];
@@ -57,13 +57,13 @@ struct Block {
           a_from(A.elements + (upper + a_row()) * A.stride + a_col()),
           b_from(B.elements + b_row() * B.stride + left + b_col()), full(0), empty(0), sums{} {}
 
-    // The first four that this thread copies of a tile.
+    // Returns the row or column of the first four that this thread copies of a tile.
     static __device__ __forceinline__ int a_row() { return threadIdx.x / (DEPTH / 4); }
     static __device__ __forceinline__ int a_col() { return threadIdx.x % (DEPTH / 4) * 4; }
     static __device__ __forceinline__ int b_row() { return threadIdx.x / (COLS / 4); }
     static __device__ __forceinline__ int b_col() { return threadIdx.x % (COLS / 4) * 4; }
 
-    // The first of the two columns of C that this thread computes, in a warp's 16.
+    // Returns the first of the two columns of C that this thread computes, in a warp's 16.
     static __device__ __forceinline__ int col() {
         return threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4 * 2;
     }
@@ -72,7 +72,7 @@ struct Block {
         return stage + 1 == STAGES ? 0 : stage + 1;
     }
 
-    // Starts copying the next tiles. Past the edges there are zeros.
+    // Starts copying the next tiles. Elements past the edges are filled with zeros.
     __device__ __forceinline__ void copy() {
         // ANCHOR: swizzle
         float *const a_to =
@@ -97,11 +97,11 @@ struct Block {
         empty = turned(empty);
     }
 
-    // Starts adding the product of the oldest tiles. SET: registers that the product before
-    // it, which may not be done, does not use.
+    // Starts the multiplication of the oldest tiles. SET selects registers that the previous
+    // multiplication, which may still be running, does not use.
     template <int SET> __device__ __forceinline__ void multiply() {
-        // The copies have arrived, for all threads; and all have waited for the product that
-        // read the tiles to overwrite.
+        // Waits until the copies have arrived for all threads, and all have waited for the
+        // multiplication that read the tiles to overwrite.
         __pipeline_wait_prior(STAGES - 3);
         fence_proxy_async();
         __syncthreads();
@@ -147,7 +147,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     Block block(A, B, shared);
 #pragma unroll
     for (int n = 0; n < STAGES - 2; n++) block.copy();
-    // Two steps a turn; past the last column of A they add zeros.
+    // Two steps per iteration; past the last column of A they add zeros.
     size_t done = 0;
 #pragma unroll 1
     do {

@@ -1,8 +1,8 @@
-// Rung 2: a thread computes a square of 8x8 elements of C.
+// Rung 2: each thread computes a square of 8x8 elements of C.
 //
-// Eight numbers of A and eight of B, in registers, make 64 multiply-adds: a shared load
-// for every four of them, where a column of eight took more than one each. The block's
-// tile of C is 128x128, so global memory is read half as often again.
+// Eight numbers of A and eight of B, in registers, feed 64 multiply-adds: one shared load
+// per four of them, where a column of eight took more than one each. The block's tile of C
+// is 128x128, so global memory is read half as often as on rung 1.
 //
 // Run it:  cargo run -p matmul-tiled -- --variant squares
 
@@ -10,7 +10,7 @@
 
 constexpr int TILE = 128;  // rows and columns of a block's tile of C
 constexpr int DEPTH = 8;   // columns of a tile of A, rows of a tile of B
-constexpr int SIDE = 8;    // of a thread's square
+constexpr int SIDE = 8;    // rows and columns of a thread's square
 constexpr int ACROSS = TILE / SIDE;
 constexpr int THREADS = ACROSS * ACROSS;
 

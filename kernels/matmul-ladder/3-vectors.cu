@@ -1,11 +1,11 @@
-// Rung 3: four elements a load and a store, in global and in shared memory.
+// Rung 3: vector loads and stores of four elements, in global and in shared memory.
 //
-// A load of 16 bytes is one instruction and one request where there were four. For that
-// the tile of A lies transposed in shared memory: what a thread takes of it, a piece of
-// a column, then lies together as what it takes of B does.
+// A 16-byte load is one instruction and one request instead of four. For this the tile of
+// A is stored transposed in shared memory: the piece of a column that a thread reads is
+// then contiguous, as its piece of B is.
 //
-// Fewer loads have fewer addresses: with 128 registers a thread, two blocks run on a
-// multiprocessor, and one multiplies while the other waits for its tiles.
+// Fewer loads need fewer addresses: with 128 registers per thread, two blocks fit on an
+// SM, and one multiplies while the other waits for its tiles.
 //
 // Run it:  cargo run -p matmul-tiled -- --variant vectors
 
@@ -13,11 +13,11 @@
 
 constexpr int TILE = 128;  // rows and columns of a block's tile of C
 constexpr int DEPTH = 8;   // columns of a tile of A, rows of a tile of B
-constexpr int SIDE = 8;    // of a thread's square
+constexpr int SIDE = 8;    // rows and columns of a thread's square
 constexpr int ACROSS = TILE / SIDE;
-constexpr int THREADS = ACROSS * ACROSS;  // and as many fours in either tile
+constexpr int THREADS = ACROSS * ACROSS;  // also the number of fours in each tile
 
-extern "C" __global__ void __launch_bounds__(THREADS, 2)  // two blocks at once
+extern "C" __global__ void __launch_bounds__(THREADS, 2)  // two blocks per SM
     mat_mul_vectors(const Matrix A, const Matrix B, Matrix C) {
     __shared__ __align__(16) float As[DEPTH][TILE];
     __shared__ __align__(16) float Bs[DEPTH][TILE];

@@ -1,9 +1,9 @@
-// Rung 4: the threads of a warp sit close together, and their elements are spread.
+// Rung 4: warp tiles: a warp's threads are close together, and their elements are interleaved.
 //
-// A warp computes a tile of 64x32 and not a band of 16x128, so that its threads take
-// fewer different numbers from shared memory. And a thread's square is four of 4x4, so
-// that neighbours take neighbouring fours: what a warp loads then lies in different
-// banks, where fours eight elements apart came in two wavefronts or more.
+// A warp computes a tile of 64x32 instead of a band of 16x128, so that its threads read
+// fewer different numbers from shared memory. A thread's square is split into four of 4x4,
+// so that neighbouring threads read neighbouring fours: a warp's load then touches
+// different banks, where fours eight elements apart took two wavefronts or more.
 //
 // Run it:  cargo run -p matmul-tiled -- --variant warp-tiles
 
@@ -11,7 +11,7 @@
 
 constexpr int TILE = 128;                      // rows and columns of a block's tile of C
 constexpr int DEPTH = 8;                       // columns of a tile of A, rows of one of B
-constexpr int SIDE = 8;                        // of a thread's elements
+constexpr int SIDE = 8;                        // rows and columns of a thread's elements
 constexpr int WARP_ROWS = 64, WARP_COLS = 32;  // of a warp's tile
 constexpr int LANE_COLS = WARP_COLS / SIDE;    // threads along it; 8 down
 constexpr int THREADS = TILE * TILE / SIDE / SIDE;

@@ -1,11 +1,11 @@
-// Rung 5: two buffers, so that the next tiles are on their way while these are used.
+// Rung 5: double buffering: the next tiles are loaded while the current ones are used.
 //
-// Until now a block waited for global memory before each tile. Here a thread asks for
-// its part of the next tiles first, computes with the present ones while the answer
-// comes, and then writes it to the other buffer. One barrier a tile is enough: nobody
-// writes where others still read. The order of the multiply-adds, to and fro, lets each
-// share a number with the one before, which the GPU then need not fetch from its
-// registers again.
+// On the earlier rungs a block waits for global memory before each tile. Here a thread
+// first issues the loads of its part of the next tiles, computes with the current ones
+// while the loads are in flight, and then stores the loaded numbers to the other buffer.
+// One barrier per tile is enough, because no thread writes to the buffer that others read.
+// The multiply-adds run back and forth, so that each shares an operand with the one
+// before, which the GPU need not fetch from its registers again.
 //
 // Run it:  cargo run -p matmul-tiled -- --variant double-buffer
 
@@ -13,7 +13,7 @@
 
 constexpr int TILE = 128;                      // rows and columns of a block's tile of C
 constexpr int DEPTH = 8;                       // columns of a tile of A, rows of one of B
-constexpr int SIDE = 8;                        // of a thread's elements
+constexpr int SIDE = 8;                        // rows and columns of a thread's elements
 constexpr int WARP_ROWS = 64, WARP_COLS = 32;  // of a warp's tile
 constexpr int LANE_COLS = WARP_COLS / SIDE;    // threads along it; 8 down
 constexpr int THREADS = TILE * TILE / SIDE / SIDE;

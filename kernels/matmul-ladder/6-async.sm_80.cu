@@ -1,9 +1,9 @@
-// Rung 6: copies that pass the registers by.
+// Rung 6: asynchronous copies that bypass the registers.
 //
-// Global memory is copied to shared memory without a register in between, two tiles
-// ahead: more time for it to answer, registers for other things, and fewer instructions
-// that are no multiply-add. The tile of A is transposed on the way, an element a copy.
-// Tiles are twice as deep as before, with half as many barriers.
+// Global memory is copied to shared memory without passing through registers, two tiles
+// ahead: this gives loads more time, frees registers, and needs fewer instructions other
+// than multiply-adds. The tile of A is transposed on the way, one element per copy. Tiles
+// are twice as deep as before, with half as many barriers.
 //
 // Run it:  cargo run -p matmul-tiled -- --variant async
 

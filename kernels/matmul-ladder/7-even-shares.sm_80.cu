@@ -1,16 +1,16 @@
-// Rung 7: as much work for every multiprocessor, and as much for a thread as it can hold.
+// Rung 7: Stream-K: equal work for every SM, and as much per thread as its registers hold.
 //
-// A block has had a tile of C, and where the tiles are no multiple of the blocks that run
-// at once, most of the GPU waits at the end for the last few: 38x25 tiles of 4800x3200
-// fill the 264 places of an H200 3.6 times, which takes as long as 4. Here there are as
-// many blocks as run at once, and the steps of all tiles, in a row, are cut into equal
-// shares for them. A tile that is cut is begun by one block and finished by the next, with
-// its products in order, so that it comes out the same to the last bit.
+// So far a block computes one tile of C. If the number of tiles is not a multiple of the
+// resident blocks, most of the GPU idles in the last, partial wave (the tail effect):
+// 38x25 tiles of 4800x3200 fill an H200's 264 slots 3.6 times, which takes as long as 4.
+// Here there are as many blocks as fit at once, and the steps of all tiles, concatenated,
+// are split into equal shares. A split tile is started by one block and finished by the
+// next, with its products in order, so that the result is identical to the last bit.
 //
 // A thread computes 16x8 elements: 24 numbers from shared memory for 128 multiply-adds,
-// where there were 16 for 64. They just fit into the 255 registers that it can have. That
-// leaves four warps a block, two blocks a multiprocessor, and a last wave that costs more
-// than the elements gain, if there is one.
+// instead of 16 for 64. They just fit into the 255 registers that a thread can have. This
+// leaves four warps per block and two blocks per SM, and makes a partial last wave, if
+// there is one, cost more than the larger thread tile gains.
 //
 // Run it:  cargo run -p matmul-tiled -- --variant even-shares
 

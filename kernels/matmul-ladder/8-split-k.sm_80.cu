@@ -1,16 +1,16 @@
-// Rung 8: where C has too few tiles for the GPU, blocks share the sum of a tile.
+// Rung 8: split-K: if C has too few tiles for the GPU, several blocks share a tile's sum.
 //
-// C of 480x320 elements is 12 tiles of 128x128, and 120 of an H200's 132 multiprocessors
-// have nothing to do. Smaller tiles are more tiles, but each loaded number then serves fewer
-// multiply-adds. The other way is split-K: a tile's sum over the columns of A is split into
-// parts, a block each. Every block stores its part, and the one that is done last adds all
-// parts up, in their order, so that the result is the same in every run. It is not the
-// result of the rungs before to the last bit: parts of a sum are rounded apart.
+// C of 480x320 elements has 12 tiles of 128x128, so 120 of an H200's 132 SMs are idle.
+// Smaller tiles are more tiles, but then each loaded number is reused for fewer
+// multiply-adds. The alternative is split-K: a tile's sum over the columns of A is split
+// into parts, one per block. Every block stores its part, and the last one to finish adds up
+// all parts in order, so that the result is the same in every run. It differs from the
+// earlier rungs' result in the last bits, because the parts of a sum are rounded separately.
 //
-// There is a kernel for each size of tile, and the host takes the tile and the number of
-// parts by the shape. C of very many tiles is rung 7's, which splits no sum.
+// There is one kernel per tile size, and the host chooses the tile size and the number of
+// parts by the shape. If C has very many tiles it uses rung 7, which splits no sum.
 //
-// A thread has the numbers of the next products in registers before it computes with these.
+// Each thread loads the operands of the next products into registers while it computes.
 //
 // Run it:  cargo run -p matmul-tiled -- --variant split-k
 
@@ -21,18 +21,18 @@
 constexpr int DEPTH = 16;
 
 // A block's tile of C is ROWS x COLS, a warp's WARP_ROWS x WARP_COLS, a thread's HIGH x
-// WIDE, in fours that lie apart. STAGES tiles of A and B are in shared memory: SHARED
-// bytes, which the launch has to ask for. FOURS: four elements of C a store.
+// WIDE, in interleaved fours. STAGES tiles of A and B are in shared memory: SHARED bytes,
+// which the launch must request. FOURS: store four elements of C at a time.
 template <int ROWS, int COLS, int WARP_ROWS, int WARP_COLS, int HIGH, int WIDE, int STAGES,
           bool FOURS>
 struct SplitTile {
     static constexpr int THREADS = ROWS / WARP_ROWS * (COLS / WARP_COLS) * 32;
-    // Four more, so that a column's elements do not all fall into two banks.
+    // Padded by four, so that a column's elements do not all fall into two banks.
     static constexpr int A_COL = ROWS + 4;
     static constexpr int A_TILE = DEPTH * A_COL, B_TILE = DEPTH * COLS;
     static constexpr int SHARED = STAGES * (A_TILE + B_TILE) * 4;
     static constexpr int LANES_DOWN = WARP_ROWS / HIGH, LANES_ACROSS = WARP_COLS / WIDE;
-    // A thread copies single elements of A and fours of B, so many rows apart.
+    // Distance in rows between the elements of A, and the fours of B, that a thread copies.
     static constexpr int A_APART = THREADS / DEPTH, B_APART = THREADS / (COLS / 4);
     static constexpr int A_COPIES = ROWS / A_APART, B_COPIES = DEPTH / B_APART;
     static_assert(LANES_DOWN * LANES_ACROSS == 32, "a warp has 32 threads");
@@ -41,7 +41,7 @@ struct SplitTile {
 
     float sums[HIGH][WIDE];
 
-    // Where this thread's elements are in the block's tile.
+    // Returns the position of this thread's elements in the block's tile.
     static __device__ __forceinline__ int row(int r) {
         const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
         return warp / (COLS / WARP_COLS) * WARP_ROWS + lane / LANES_ACROSS * 4 +
@@ -53,7 +53,7 @@ struct SplitTile {
                c / 4 * 4 * LANES_ACROSS + c % 4;
     }
 
-    // The products of steps `from` to before `to`, of DEPTH columns of A and rows of B each.
+    // Adds the products of steps `from` to before `to`, of DEPTH columns of A and rows of B each.
     __device__ __forceinline__ void multiply(const Matrix &A, const Matrix &B, unsigned upper,
                                              unsigned left, unsigned from, unsigned to) {
         extern __shared__ __align__(16) float shared[];
@@ -62,7 +62,7 @@ struct SplitTile {
         const float *a_from[A_COPIES];
 #pragma unroll
         for (int n = 0; n < A_COPIES; n++) {
-            // Past the last row it is copied again, for elements of C that do not exist.
+            // Past the last row, that row is copied again, for elements of C that do not exist.
             const size_t down = min(A.rows - 1ull, upper + 0ull + a_row + n * A_APART);
             a_from[n] = &A.elements[down * A.stride + (size_t)from * DEPTH + a_col];
         }
@@ -71,8 +71,8 @@ struct SplitTile {
         float *const a_to = shared + a_col * A_COL + a_row;
         float *const b_to = shared + STAGES * A_TILE + b_row * COLS + b_col;
         const int wide = within((size_t)left + b_col, B.cols);
-        // Starts copying the tiles of a step. Past the last column of A and the last row
-        // and column of B there are zeros.
+        // Starts copying the tiles of a step. Elements past the last column of A and the last row
+        // and column of B are filled with zeros.
         auto copy = [&](unsigned step, int stage) {
             const unsigned rest = (unsigned)B.rows - step * DEPTH;
             const int a_zeros = a_col < rest ? 0 : 4;
@@ -114,8 +114,8 @@ struct SplitTile {
                 take_four(&b[set][c], &b_tile[j * COLS + c * LANES_ACROSS]);
             }
         };
-        // The oldest tiles are there, for all threads; and all have taken what they need of
-        // those that are overwritten next.
+        // Waits until the oldest tiles have arrived for all threads, and all have read what they
+        // need of those that are overwritten next.
         auto arrive = [&] {
             __pipeline_wait_prior(STAGES - 2);
             __syncthreads();
@@ -142,7 +142,7 @@ struct SplitTile {
                 for (int c = 0; c < WIDE; c++) {
 #pragma unroll
                     for (int n = 0; n < HIGH; n++) {
-                        const int r = c % 2 ? HIGH - 1 - n : n;  // to and fro, as in rung 5
+                        const int r = c % 2 ? HIGH - 1 - n : n;  // back and forth, as in rung 5
                         sums[r][c] = fmaf(a[j % 2][r], b[j % 2][c], sums[r][c]);
                     }
                 }
@@ -162,8 +162,8 @@ struct SplitTile {
             }
             return;
         }
-        // An or with zero: the store's four neighbouring registers are then not those of the
-        // sums, which the loop has elsewhere.
+        // A bitwise or with zero: the store's four adjacent registers then differ from those of
+        // the sums, which the loop keeps elsewhere.
         const unsigned int zero = (unsigned int)(C.rows >> 48);
         auto other = [&](float sum) { return __uint_as_float(__float_as_uint(sum) | zero); };
 #pragma unroll
@@ -178,7 +178,7 @@ struct SplitTile {
         }
     }
 
-    // Where an element of a part is: as the threads have them, neighbours side by side.
+    // Returns the offset of an element of a part: in the threads' order, so that accesses are coalesced.
     static __device__ __forceinline__ size_t place(unsigned part, int r, int c) {
         return part * (size_t)(ROWS * COLS) + (r * WIDE + c) * THREADS + threadIdx.x;
     }
@@ -191,7 +191,7 @@ struct SplitTile {
         }
     }
 
-    // The parts of a tile from the first to the last, added up in this order.
+    // Adds up the parts of a tile in order, from the first to the last.
     __device__ __forceinline__ void add_up(const float *parts) {
 #pragma unroll
         for (int r = 0; r < HIGH; r++) {
@@ -208,9 +208,9 @@ struct SplitTile {
         }
     }
 
-    // A part of a tile's sum a block; the parts of a tile are one after the other in
-    // `parts`, and `done` counts for each tile those that are there. It is zero before a
-    // launch and after it.
+    // Computes one part of a tile's sum per block; a tile's parts are consecutive in
+    // `parts`, and `done` counts the finished parts of each tile. The counters are zero
+    // before and after a launch.
     static __device__ __forceinline__ void split(const Matrix &A, const Matrix &B,
                                                  const Matrix &C, float *parts,
                                                  unsigned int *done) {
@@ -231,9 +231,9 @@ struct SplitTile {
         // ANCHOR_END: split
     }
 
-    // Whether this block is the last of its tile's to come here; all that the others have
-    // stored is there then. The answer goes to all threads where a tile of A has been: shared
-    // memory of its own would move the tiles, and each copied four into two sectors.
+    // Returns true if this block is the last of its tile to arrive here; all parts of the others
+    // are then visible. The result is broadcast through the shared memory of a tile of A: a
+    // variable of its own would move the tiles, and split each copied four into two sectors.
     static __device__ __forceinline__ bool is_last(unsigned int *done) {
         extern __shared__ __align__(16) float shared[];
         __threadfence();

@@ -1,4 +1,4 @@
-// What rungs 6 and 7 share: tiles of A and B that are copied to shared memory
+// Code shared by rungs 6 and 7: tiles of A and B that are copied to shared memory
 // asynchronously, some of them ahead, and multiplied from there.
 
 #pragma once
@@ -7,27 +7,27 @@
 #include "matrix.h"
 
 // A block's tile of C is ROWS x COLS, a warp's WARP_ROWS x WARP_COLS, a thread's HIGH x
-// WIDE, in fours that lie apart. Tiles of A and B are DEPTH deep, and STAGES of them are
-// in shared memory: SHARED bytes, which the launch has to ask for.
+// WIDE, in interleaved fours. Tiles of A and B are DEPTH deep, and STAGES of them are in
+// shared memory: SHARED bytes, which the launch must request.
 template <int ROWS, int COLS, int DEPTH, int WARP_ROWS, int WARP_COLS, int HIGH, int WIDE,
           int STAGES>
 struct AsyncTiles {
     static constexpr int THREADS = ROWS / WARP_ROWS * (COLS / WARP_COLS) * 32;
-    // Four more, so that a column's elements do not all fall into two banks.
+    // Padded by four, so that a column's elements do not all fall into two banks.
     static constexpr int A_COL = ROWS + 4;
     static constexpr int A_TILE = DEPTH * A_COL, B_TILE = DEPTH * COLS;
     static constexpr int SHARED = STAGES * (A_TILE + B_TILE) * 4;
     static constexpr int LANES_DOWN = WARP_ROWS / HIGH, LANES_ACROSS = WARP_COLS / WIDE;
-    // A thread copies single elements of A and fours of B, so many rows apart.
+    // Distance in rows between the elements of A, and the fours of B, that a thread copies.
     static constexpr int A_APART = THREADS / DEPTH, B_APART = THREADS / (COLS / 4);
     static_assert(LANES_DOWN * LANES_ACROSS == 32, "a warp has 32 threads");
     static_assert(A_APART * DEPTH == THREADS, "whole rows of A's tile");
     static_assert(B_APART * COLS / 4 == THREADS, "whole rows of B's tile");
     static_assert(ROWS % A_APART == 0 && DEPTH % B_APART == 0, "all copy as much");
 
-    // A tile of C from row `upper` and column `left` on: what has been `begun` of it, and the
-    // products of steps `from` to before `to`, of DEPTH columns of A and rows of B each. It
-    // goes to `result`, from `result_row` and `result_col` on.
+    // Computes a tile of C from row `upper` and column `left` on: adds the products of steps
+    // `from` to before `to`, of DEPTH columns of A and rows of B each, to the partial sums in
+    // `begun`. Stores to `result`, from `result_row` and `result_col` on.
     static __device__ __forceinline__ void multiply(const Matrix &A, const Matrix &B,
                                                     unsigned upper, unsigned left, unsigned from,
                                                     unsigned to, const Matrix &begun,
@@ -43,7 +43,7 @@ struct AsyncTiles {
         const float *a_from[ROWS / A_APART];
 #pragma unroll
         for (int n = 0; n < ROWS / A_APART; n++) {
-            // Past the last row it is copied again, for elements of C that do not exist.
+            // Past the last row, that row is copied again, for elements of C that do not exist.
             const size_t down = min(A.rows - 1ull, upper + 0ull + a_row + n * A_APART);
             a_from[n] = &A.elements[down * A.stride + (size_t)from * DEPTH + a_col];
         }
@@ -52,8 +52,8 @@ struct AsyncTiles {
         float *const a_to = shared + a_col * A_COL + a_row;
         float *const b_to = shared + STAGES * A_TILE + b_row * COLS + b_col;
         const int wide = within((size_t)left + b_col, B.cols);
-        // Starts copying the tiles of a step. Past the last column of A and the last row and
-        // column of B there are zeros.
+        // Starts copying the tiles of a step. Elements past the last column of A and the last row
+        // and column of B are filled with zeros.
         auto copy = [&](unsigned step, int stage) {
             const unsigned rest = (unsigned)B.rows - step * DEPTH;
             const int a_zeros = a_col < rest ? 0 : 4;
@@ -73,7 +73,7 @@ struct AsyncTiles {
             }
             b_from += DEPTH * B.stride;
         };
-        __syncthreads();  // nobody uses the tiles of before
+        __syncthreads();  // no thread still reads the previous tiles
 #pragma unroll
         for (int stage = 0; stage < STAGES - 1; stage++) {
             if (from + stage < to) copy(from + stage, stage);
@@ -93,8 +93,8 @@ struct AsyncTiles {
         // ANCHOR: ahead
 #pragma nounroll
         for (unsigned step = from; step < to; step++) {
-            // The oldest tiles are there, for all threads; and all are done with those
-            // that are overwritten now.
+            // Waits until the oldest tiles have arrived for all threads, and all are done with
+            // those that are overwritten now.
             __pipeline_wait_prior(STAGES - 2);
             __syncthreads();
             if (step + STAGES - 1 < to) copy(step + STAGES - 1, empty);
@@ -115,7 +115,7 @@ struct AsyncTiles {
                 for (int c = 0; c < WIDE; c += 4) {
                     take_four(&b[c], &b_tile[j * COLS + c * LANES_ACROSS]);
                 }
-                // To and fro, as in rung 5.
+                // Back and forth, as in rung 5.
 #pragma unroll
                 for (int c = 0; c < WIDE; c++) {
 #pragma unroll
@@ -126,8 +126,8 @@ struct AsyncTiles {
                 }
             }
         }
-        // One element a store: a four would have to be in four neighbouring registers, just
-        // those that collide with b's in the loop.
+        // Stores one element at a time: a float4 would need four adjacent registers, exactly those
+        // that conflict with b's in the loop.
 #pragma unroll
         for (int r = 0; r < HIGH; r++) {
             const size_t to_row = (size_t)result_row + row + r / 4 * 4 * LANES_DOWN + r % 4;
@@ -139,7 +139,7 @@ struct AsyncTiles {
         }
     }
 
-    // A tile of C a block.
+    // Computes one tile of C per block.
     static __device__ __forceinline__ void one_tile(const Matrix &A, const Matrix &B,
                                                     const Matrix &C) {
         const Matrix nothing = {0, 0, nullptr, 0};
@@ -148,10 +148,10 @@ struct AsyncTiles {
                  upper, left);
     }
 
-    // An equal share of the steps of all tiles a block. It takes its share from the end: first
-    // a tile that it begins and hands on in `parts`, last one that the block before it has
-    // handed on, long ago if all are as fast. `ready` has a flag a block, raised by it and
-    // lowered by the next. Blocks wait for the one before only, which starts no later.
+    // Computes an equal share of the steps of all tiles per block (Stream-K). A block starts at the end
+    // of its share: first a tile that it begins and hands on in `parts`, last a tile that the previous
+    // block has handed on, long ago if all are equally fast. `ready` has one flag per block, set by it
+    // and cleared by the next. A block waits only for the previous one, which starts no later.
     static __device__ __forceinline__ void share(const Matrix &A, const Matrix &B,
                                                  const Matrix &C, float *parts,
                                                  unsigned int *ready) {

@@ -1,12 +1,12 @@
-// What the rungs of the ladder share: matrices with padded rows, read and written one
+// Code shared by the ladder's rungs: matrices with padded rows, read and written one
 // element or four at a time, and never past their edges.
 
 #pragma once
 
 #include "cuda_device.h"
 
-// Elements in rows, `stride` elements from the start of a row to that of the next. Rows
-// begin at a multiple of 16 bytes, as in pitched memory.
+// A row-major matrix whose rows start `stride` elements apart, at a multiple of 16
+// bytes, as in pitched memory.
 struct Matrix {
     size_t rows;
     size_t cols;
@@ -14,17 +14,17 @@ struct Matrix {
     size_t stride;
 };
 
-// Past the edge there are zeros, which add nothing to a product. Nothing is read there.
+// Returns an element, or zero past the edge, which adds nothing to a sum; reads nothing there.
 __device__ __forceinline__ float get_element(const Matrix &A, size_t row, size_t col) {
     return row < A.rows && col < A.cols ? A.elements[row * A.stride + col] : 0.0f;
 }
 
-// Past the edge there is nothing to set.
+// Stores an element; does nothing past the edge.
 __device__ __forceinline__ void set_element(const Matrix &A, size_t row, size_t col, float value) {
     if (row < A.rows && col < A.cols) A.elements[row * A.stride + col] = value;
 }
 
-// Four elements of a row from column `col` on, a multiple of 4: one load, except at the edge.
+// Returns four elements of a row from column `col` on, a multiple of 4: one load, except at the edge.
 __device__ __forceinline__ float4 get_four(const Matrix &A, size_t row, size_t col) {
     float4 four;
     if (row < A.rows && col + 4 <= A.cols) {
@@ -38,7 +38,7 @@ __device__ __forceinline__ float4 get_four(const Matrix &A, size_t row, size_t c
     return four;
 }
 
-// The same for a store.
+// Stores four elements likewise.
 __device__ __forceinline__ void set_four(const Matrix &A, size_t row, size_t col, float4 four) {
     if (row < A.rows && col + 4 <= A.cols) {
         *(float4 *)&A.elements[row * A.stride + col] = four;
@@ -50,7 +50,7 @@ __device__ __forceinline__ void set_four(const Matrix &A, size_t row, size_t col
     }
 }
 
-// Four numbers to registers, in one load.
+// Loads four numbers to registers with one load.
 __device__ __forceinline__ void take_four(float *to, const float *from) {
     float4 four;
     four = *(const float4 *)from;
@@ -60,7 +60,7 @@ __device__ __forceinline__ void take_four(float *to, const float *from) {
     to[3] = four.w;
 }
 
-// How many of four elements from `first` on come before `end`.
+// Returns how many of the four elements from `first` on come before `end`.
 __device__ __forceinline__ int within(size_t first, size_t end) {
     return first >= end ? 0 : end - first < 4 ? (int)(end - first) : 4;
 }

@@ -1,8 +1,8 @@
-// Rung 1, a step down: the book's kernel with x and y swapped.
+// Rung 1, a step down: the note's kernel with x and y swapped.
 //
-// Neighbouring threads take neighbouring rows, so those of a warp read A in 16 or 32
-// rows at once: a sector each, of which 4 bytes are used. As all rows start at multiples
-// of the pitch, those sectors fall into few sets of the cache as well.
+// Neighbouring threads process neighbouring rows, so a warp reads A in 16 or 32 rows at
+// once (uncoalesced): one sector each, of which 4 bytes are used. As all rows start at
+// multiples of the pitch, these sectors also fall into few sets of the cache.
 //
 // Run it:  cargo run -p matmul-pitched -- --variant uncoalesced,uncoalesced-linear
 

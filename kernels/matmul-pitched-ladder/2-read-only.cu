@@ -1,7 +1,7 @@
-// Rung 2: the book's kernel through the read-only cache.
+// Rung 2: the note's kernel with loads through the read-only cache.
 //
-// The loads are the same. GPUs before Volta have that cache beside the first one; on
-// newer ones both are one.
+// The loads are otherwise unchanged. On GPUs before Volta this cache is separate from the
+// L1 cache; newer ones have a single cache for both.
 //
 // Run it:  cargo run -p matmul-pitched -- --variant read-only
 

@@ -1,9 +1,9 @@
-// Rung 3: four columns a thread.
+// Rung 3: four columns per thread.
 //
-// This is what pitched memory is for: every row starts on a boundary of 16 bytes,
-// whatever its width, so four floats are one load; and past the last column there is
-// padding, which may be read: its products are not stored. One load of A now serves four
-// products, and one request of a warp up to four times the columns.
+// Pitched memory makes this possible: every row starts at a multiple of 16 bytes for any
+// width, so four floats take one load; and past the last column there is padding, which
+// may be read: its products are not stored. One load of A now feeds four products, and one
+// request of a warp covers up to four times the columns.
 //
 // Run it:  cargo run -p matmul-pitched -- --variant float4
 

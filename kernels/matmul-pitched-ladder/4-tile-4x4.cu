@@ -1,6 +1,6 @@
-// Rung 4: four rows and four columns a thread.
+// Rung 4: four rows and four columns per thread.
 //
-// 64 products for eight loads of 16 bytes, where the book's kernel takes 128 of four.
+// 64 products for eight loads of 16 bytes, where the note's kernel takes 128 of 4 bytes.
 //
 // Run it:  cargo run -p matmul-pitched -- --variant tile-4x4
 

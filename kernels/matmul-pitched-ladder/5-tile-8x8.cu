@@ -1,7 +1,7 @@
-// Rung 5: eight rows and eight columns a thread.
+// Rung 5: eight rows and eight columns per thread.
 //
-// 256 products for sixteen loads. The sums take 64 registers of a thread: with larger
-// tiles a multiprocessor holds too few threads for some to work while others wait.
+// 256 products for sixteen loads. The sums take 64 registers per thread: with larger tiles
+// an SM has too few resident threads to hide the latency of loads.
 //
 // Run it:  cargo run -p matmul-pitched -- --variant tile-8x8
 

@@ -4,22 +4,22 @@
 
 #include "fours.h"
 
-// ROWS rows and FOURS times four columns a thread, whose sums are in registers: what is
-// loaded of A serves all those columns, what is loaded of B all those rows. Rows are
-// blockDim.y apart and fours of columns blockDim.x fours, so that threads side by side
-// read side by side. A row of A is read 16 bytes at a time as well, four products deep.
+// Computes ROWS rows and FOURS times four columns per thread, with the sums in registers: what
+// is loaded of A is reused for all those columns, what is loaded of B for all those rows. Rows
+// are blockDim.y apart and fours of columns blockDim.x fours, so that accesses of neighbouring
+// threads are coalesced. A row of A is read 16 bytes at a time as well, four products deep.
 //
-// Rows and columns are counted in 32 bits, and only their places in memory in 64. The
-// largest matrix has fewer than 2^29 of either, and each number of 64 bits is a register
-// more: at 8x8 they make the difference between three blocks a multiprocessor and two.
+// Rows and columns are counted in 32 bits, and only addresses use 64. The largest matrix
+// has fewer than 2^29 of either, and each 64-bit number takes one more register: at 8x8
+// they make the difference between three blocks per SM and two.
 template <int ROWS, int FOURS>
 __device__ __forceinline__ void tile(const Matrix A, const Matrix B, Matrix C) {
     unsigned int top = blockIdx.y * blockDim.y * ROWS + threadIdx.y;
     unsigned int left = (blockIdx.x * blockDim.x * FOURS + threadIdx.x) * 4;
     if (top >= C.rows || left >= C.cols) return;
 
-    // Past the edges of C a thread does what it does at the first row or column, and does
-    // not store it.
+    // Past the edges of C a thread repeats the work of the first row or column, and
+    // does not store the result.
     const float *a[ROWS];
     const float *b[FOURS];
 #pragma unroll
@@ -56,7 +56,7 @@ __device__ __forceinline__ void tile(const Matrix A, const Matrix B, Matrix C) {
         }
         // ANCHOR_END: products
     }
-    // Up to three products more.
+    // Up to three remaining products.
 #pragma unroll 1
     for (; i < B.rows; i++) {
 #pragma unroll

@@ -1,4 +1,4 @@
-// Constant against global memory: the same addend for a whole warp, or one a thread; timed with events.
+// Constant memory compared with global memory: one addend for a whole warp, or one per thread; timed with events.
 
 #include <vector>
 

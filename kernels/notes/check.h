@@ -1,4 +1,4 @@
-// What the notes' programs share: the first error of CUDA's ends the program, with its place.
+// Code shared by the notes' programs: the first CUDA error ends the program and reports its location.
 
 #pragma once
 
@@ -17,7 +17,7 @@ inline void check(cudaError_t error, const char *call, const char *file, int lin
     exit(1);
 }
 
-// Says whether all is right, and is the program's exit status.
+// Prints whether all results are correct, and returns the program's exit status.
 inline int verdict(const char *what, size_t wrong)
 {
     if (wrong == 0)

@@ -1,4 +1,4 @@
-// Variables of a module: a constant array, a number, and a pointer to memory that was allocated.
+// Variables of a module: a constant array, a scalar, and a pointer to allocated memory.
 
 #include "check.h"
 

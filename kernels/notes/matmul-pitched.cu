@@ -1,4 +1,4 @@
-// Pitched memory: rows that are longer than they look, multiplied.
+// A matrix multiplication in pitched memory, whose rows are padded.
 
 #include <cmath>
 #include <vector>

@@ -1,4 +1,4 @@
-// Shared memory: two matrices multiplied tile by tile.
+// A tiled matrix multiplication in shared memory.
 
 #include <vector>
 

@@ -1,5 +1,5 @@
-// Spheres in constant memory: each thread follows one ray, and the picture goes to a file (PPM) that the
-// command line may name.
+// Spheres in constant memory: each thread traces one ray, and the image is written to a PPM
+// file that the command line may name.
 
 #include <cmath>
 #include <vector>
@@ -15,7 +15,7 @@ struct Sphere {
 
 __constant__ Sphere spheres[SPHERES];
 
-// How near to the eye a ray meets the sphere, and how squarely; very far where it does not.
+// Returns how near to the eye a ray meets the sphere, very far if it misses; `square` is how directly the ray hits.
 __host__ __device__ inline float hit(const Sphere &sphere, float x, float y, float *square)
 {
     float dx = x - sphere.x, dy = y - sphere.y;
@@ -89,13 +89,13 @@ int main(int argc, char **argv)
         fclose(file);
     }
 
-    // The host rounds twice where the GPU multiplies and adds at once: one step of 255 is the same colour.
+    // The host rounds twice where the GPU uses a fused multiply-add: a difference of one in 255 counts as equal.
     size_t wrong = 0;
     for (int i = 0; i < WIDTH * HEIGHT; i++) {
         uchar4 here = color(on_host, i % WIDTH, i / WIDTH), there = picture[i];
         bool near = abs(here.x - there.x) <= 1 && abs(here.y - there.y) <= 1 && abs(here.z - there.z) <= 1;
         wrong += !near;
     }
-    // A ray that just touches a sphere may meet it on one side only.
+    // A ray that just touches a sphere may hit it on the host or the GPU only.
     return verdict("pixels", wrong > 16 ? wrong : 0);
 }

@@ -1,5 +1,5 @@
-// A stencil: its coefficients in constant memory, and through the read-only cache; times as a profiler
-// tells them, of several launches.
+// A stencil with its coefficients in constant memory, and read through the read-only cache;
+// timed over several launches, as a profiler does.
 
 #include <cmath>
 #include <vector>

@@ -1,8 +1,8 @@
-// Rung 1: tests come first, by the 16 bytes of a sphere that they need.
+// Rung 1: intersection tests come first and read only the 16 bytes of a sphere that they need.
 //
-// 16 bytes a test in place of 28, and no branch for 20 tests: whatever else there is to a
-// sphere is read where a ray meets it. All lanes test the same spheres; only what they look
-// at differs, and that is seldom.
+// A test reads 16 bytes instead of 28, and 20 tests run without a branch: the rest of a
+// sphere is read only if a ray meets it. All lanes test the same spheres; they diverge only
+// when they shade one, which is rare.
 //
 // Run it:  cargo run -p raytrace-const -- --variant outlines
 

@@ -1,8 +1,8 @@
-// Rung 2: four pixels a thread.
+// Rung 2: four pixels per thread.
 //
 // One read serves four tests, which also share the distance along y: a quarter of the
 // threads, and so a quarter of the requests that tests make to constant memory. A warp
-// writes 512 bytes with one request in place of 128 with each of four.
+// writes 512 bytes with one request instead of 128 bytes with each of four.
 //
 // Run it:  cargo run -p raytrace-const -- --variant rows
 

@@ -1,7 +1,7 @@
-// Rung 3: four rows of four pixels a thread.
+// Rung 3: four rows of four pixels per thread.
 //
-// Sixteen tests share a read, and the distances along x as well. A test takes a multiply-add
-// and a comparison, which are each pixel's own, and a sixteenth of all that leads up to them.
+// Sixteen tests share a read, and the distances along x as well. Per pixel, a test takes a
+// multiply-add and a comparison, plus a sixteenth of all that precedes them.
 //
 // Run it:  cargo run -p raytrace-const -- --variant patches
 

@@ -1,7 +1,7 @@
-// Rung 4: the same with spheres in global memory.
+// Rung 4: rung 3 with spheres in global memory.
 //
-// So that constant memory has something to be compared with. Global memory takes any number
-// of spheres. Reading one is a request to the L1 cache, after its address was computed.
+// For comparison with constant memory. Global memory holds any number of spheres. Each read
+// is a request to the L1 cache, after its address is computed.
 //
 // Run it:  cargo run -p raytrace-const -- --variant patches-global
 

@@ -1,16 +1,16 @@
-// Rung 5: the same with spheres in shared memory, a tile of them at a time.
+// Rung 5: rung 3 with spheres in shared memory, one tile of them at a time.
 //
-// The last of the three memories that a block's threads can share spheres in.
+// Shared memory is the last of the three memories in which a block's threads can share spheres.
 //
 // Run it:  cargo run -p raytrace-const -- --variant patches-tiles
 
 #include "in_global.h"
 
-// Spheres in a tile of shared memory.
+// Number of spheres in a tile of shared memory.
 #define TILE (12 * GROUP)
 
-// A tile of outlines in shared memory, the rest of a sphere in global memory: a block
-// reads each outline there once.
+// A tile of outlines in shared memory, the surfaces in global memory: a block reads each
+// outline from global memory once.
 struct InTile {
     const Outline *tile;
     InGlobal all;

@@ -1,8 +1,8 @@
 // Rung 6: one test for sixteen rays.
 //
-// Rung 3 asks for the distance of each ray, only to keep the least of them. Here the test asks
-// for the point of the patch's rectangle that is nearest to the centre, as if rays went through
-// all of it: nine instructions for sixteen pixels, where there were 44.
+// Rung 3 computes the distance of each ray only to find the minimum. Here the test computes
+// the point of the patch's rectangle that is nearest to the centre, as if rays passed
+// through all of it: nine instructions for sixteen pixels instead of 44.
 //
 // Run it:  cargo run -p raytrace-const -- --variant nearest-point
 
@@ -11,9 +11,9 @@
 struct NearestPoint : Patch<4, 4> {
     using Patch<4, 4>::Patch;
 
-    // No ray passes closer than this point is: its dx and dy are no longer than any ray's, and
-    // rounding never makes the longer of two the shorter. So no sphere that a ray meets is lost.
-    // One that reaches in between the rays alone is looked at, and then none meets it.
+    // No ray passes closer than this point: its dx and dy are no longer than any ray's, and
+    // rounding never reverses their order. So no sphere that a ray meets is lost. A sphere that
+    // only reaches in between the rays is examined, and then no ray meets it.
     // ANCHOR: met
     __device__ __forceinline__ bool met(const Outline &outline) const {
         float dx = fminf(fmaxf(outline.x, ox[0]), ox[3]) - outline.x;

@@ -1,19 +1,19 @@
-// Rung 7: a block first drops the spheres that are nowhere near it.
+// Rung 7: culling: a block first discards the spheres that cannot touch its pixels.
 //
-// Another algorithm: it makes fewer tests than the others, and so is compared with none of
-// them.
+// This is a different algorithm, which makes fewer tests than the other rungs, so its time
+// is not compared with theirs.
 //
 // Run it:  cargo run -p raytrace-const -- --variant culled
 
 #include "in_constant.h"
 
-// Spheres that a block culls at a time.
+// Number of spheres that a block culls at a time.
 #define CULLED 1024
 
-// A block's threads share the work of finding out which spheres touch the rectangle that
-// the block draws, each looking at some of them, and note those in shared memory, a bit
-// a sphere. Then every thread goes through the bits, and so through the spheres in their
-// order: with few of them left, at an index that all lanes share, from constant memory.
+// Draws a block's rectangle. The block's threads first divide the spheres among them, test
+// which ones touch the rectangle, and record the result in shared memory, one bit per
+// sphere. Then every thread iterates over the set bits, and so over the remaining spheres
+// in order, at an index that all lanes share, from constant memory.
 extern "C" __global__ void raytrace_culled(const Outline *outlines, int count,
                                            uchar4 *image, int width, int height) {
     __shared__ unsigned int touching[CULLED / 32];
@@ -34,7 +34,7 @@ extern "C" __global__ void raytrace_culled(const Outline *outlines, int count,
         __syncthreads();
         // ANCHOR: culled
         for (int i = thread; i < end; i += threads) {
-            // The ray of the rectangle that passes closest, were there one anywhere.
+            // The closest point of the rectangle, as if a ray passed through every point.
             Outline outline = outlines[first + i];
             float dx = fminf(fmaxf(outline.x, left), right) - outline.x;
             float dy = fminf(fmaxf(outline.y, top), bottom) - outline.y;

@@ -4,7 +4,7 @@
 
 #include "patch.h"
 
-// The most spheres that 64 KB of constant memory hold in whole groups.
+// Maximum number of spheres in whole groups that 64 KB of constant memory hold.
 #define CONSTANT_SPHERES 2040
 
 struct Scene {

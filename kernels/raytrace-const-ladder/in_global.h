@@ -7,8 +7,8 @@
 struct InGlobal {
     const Outline *outlines;
     const Surface *surfaces;
-    // By one load of 16 bytes. A test uses twelve of them, and clang would fetch those by
-    // two loads.
+    // Loads 16 bytes at once. A test uses twelve of them, which clang would
+    // otherwise fetch with two loads.
     // ANCHOR: outline
     __device__ Outline outline(int i) const {
         float4 vector = __ldg((const float4 *)&outlines[i]);

@@ -1,6 +1,6 @@
-// What all rungs of the ray tracer's ladder share: spheres in two parts, and a thread's
-// patch of pixels. All of them draw the book's picture bit by bit (kernels/raytrace-const.cu
-// has the book's kernels), with its operations in its order.
+// Code shared by all rungs of the ray tracer's ladder: spheres in two parts, and a thread's
+// patch of pixels. All rungs draw the book's image bit by bit (kernels/raytrace-const.cu has
+// the book's kernels), with its operations in the same order.
 
 #pragma once
 
@@ -9,32 +9,32 @@
 // Farther away than any sphere (the book's value).
 #define INF 2e10f
 
-// Spheres that are tested before any of them is looked at: as many as the book's scene
-// has. The host fills the last group up with spheres of radius 0, which no ray meets.
+// Number of spheres that are tested before any of them is examined: as many as the book's
+// scene has. The host pads the last group with spheres of radius 0, which no ray meets.
 #define GROUP 20
 
 // ANCHOR: Outline
-// What a test needs of a sphere, in one vector of 16 bytes.
+// The part of a sphere that a test reads, in one 16-byte vector.
 struct __align__(16) Outline {
     float x, y;
-    float radius2;  // radius * radius, as the test would round it
+    float radius2;  // radius * radius, rounded as in the test
     float radius;
 };
 // ANCHOR_END: Outline
 
-// The rest of it.
+// The rest of a sphere, read only if a ray meets it.
 struct __align__(16) Surface {
     float z;
     float r, g, b;
 };
 
-// The four bytes of a pixel as they lie in memory.
+// Returns the four bytes of a pixel as one word, in memory order.
 __device__ __forceinline__ unsigned int word(uchar4 pixel) {
     return pixel.x | pixel.y << 8 | pixel.z << 16 | (unsigned int)pixel.w << 24;
 }
 
-// WIDTH by HEIGHT pixels, the first of them at (x, y): for each the nearest sphere so
-// far, -1 where there is none.
+// WIDTH by HEIGHT pixels, the first of them at (x, y), and the nearest sphere so far for
+// each, -1 if there is none.
 template <int WIDTH, int HEIGHT>
 struct Patch {
     int x, y;
@@ -42,7 +42,7 @@ struct Patch {
     float nearest[HEIGHT][WIDTH];
     int sphere[HEIGHT][WIDTH];
 
-    // This thread's patch of a picture whose middle the z axis goes through.
+    // Creates this thread's patch of an image whose middle is on the z axis.
     __device__ __forceinline__ Patch(int width, int height) {
         x = WIDTH * (threadIdx.x + blockIdx.x * blockDim.x);
         y = HEIGHT * (threadIdx.y + blockIdx.y * blockDim.y);
@@ -59,7 +59,7 @@ struct Patch {
         }
     }
 
-    // The squares of the distances at which the patch's rays pass a centre.
+    // Computes the squared distances at which the patch's rays pass a centre.
     __device__ __forceinline__ void distances(const Outline &outline,
                                               float distance2[HEIGHT][WIDTH]) const {
         float dx[WIDTH];
@@ -76,7 +76,7 @@ struct Patch {
         // ANCHOR_END: distances
     }
 
-    // Whether any of the rays meets the sphere: whether the one that passes closest does.
+    // Returns true if any of the rays meets the sphere, that is, if the closest one does.
     __device__ __forceinline__ bool met(const Outline &outline) const {
         float distance2[HEIGHT][WIDTH];
         distances(outline, distance2);
@@ -91,7 +91,7 @@ struct Patch {
         return least < outline.radius2;
     }
 
-    // Looks at sphere `index`, whose centre is at `z`, with each of the rays.
+    // Updates the nearest hits with sphere `index`, whose centre is at `z`.
     __device__ __forceinline__ void look_at(int index, const Outline &outline, float z) {
         float distance2[HEIGHT][WIDTH];
         distances(outline, distance2);
@@ -110,13 +110,13 @@ struct Patch {
         }
     }
 
-    // How far before its centre a ray meets the sphere.
+    // Returns the distance along z between a ray's hit and the sphere's centre.
     __device__ static float dz(const Outline &outline, float distance2) {
         return sqrtf(fmaf(outline.radius, outline.radius, -distance2));
     }
 
-    // The colour of a pixel, black where no sphere is. (The book divides by the square
-    // root of the radius's square. However both are rounded, that is the radius.)
+    // Returns the colour of a pixel, black if no sphere is hit. (The book divides by the
+    // square root of the squared radius. However both are rounded, the result is the radius.)
     template <class Spheres>
     __device__ __forceinline__ uchar4 colour(int i, int j, const Spheres &spheres) const {
         if (sphere[j][i] < 0) return make_uchar4(0, 0, 0, 255);
@@ -129,7 +129,7 @@ struct Patch {
                            (int)(surface.b * shade * 255), 255);
     }
 
-    // Whether no ray has met anything, as most have not.
+    // Returns true if no ray has hit anything, which is the most frequent case.
     __device__ __forceinline__ bool is_black() const {
         int any = -1;
 #pragma unroll
@@ -140,7 +140,7 @@ struct Patch {
         return any < 0;
     }
 
-    // Writes what lies within the picture, four pixels at a time where rows begin at a
+    // Stores the pixels that lie within the image, four at a time if rows start at a
     // multiple of four pixels.
     template <class Spheres>
     __device__ __forceinline__ void store(uchar4 *image, int width, int height,
@@ -168,7 +168,7 @@ struct Patch {
     }
 };
 
-// Tests the GROUP spheres from `first` on without a branch between them, then looks at
+// Tests the GROUP spheres from `first` on without a branch between them, then examines
 // those that were met, in order.
 template <class Patch, class Spheres>
 __device__ __forceinline__ void look_at_group(Patch &patch, const Spheres &spheres,
@@ -187,7 +187,7 @@ __device__ __forceinline__ void look_at_group(Patch &patch, const Spheres &spher
     }
 }
 
-// A thread's patch, from beginning to end.
+// Renders a thread's patch: tests all spheres and stores the pixels.
 template <class Patch, class Spheres>
 __device__ __forceinline__ void render(const Spheres &spheres, int count, uchar4 *image,
                                        int width, int height) {

@@ -1,8 +1,8 @@
-// Rung 1: no shared memory, and so no barrier.
+// Rung 1: no shared memory, and therefore no barrier.
 //
-// A thread asks for its eight neighbours itself. A warp's eight loads lie in five sectors,
-// which the first of them to come brings into the L1 cache for the others. That answers
-// more requests than before, but no thread waits for another.
+// Each thread loads its eight neighbours itself. A warp's eight loads touch five sectors,
+// which the first load brings into the L1 cache for the others. The cache serves more
+// requests than before, but no thread waits for another.
 //
 // Run it:  cargo run -p stencil-readonly -- --variant cached
 

@@ -1,6 +1,6 @@
-// Rung 2: four points a thread, sixteen bytes a load and a store.
+// Rung 2: four points per thread, with 16-byte loads and stores.
 //
-// A request brings four times as much, and there is a quarter of the threads to start.
+// A request transfers four times as much, and only a quarter of the threads is launched.
 //
 // Run it:  cargo run -p stencil-readonly -- --variant vectors
 
@@ -8,7 +8,7 @@
 
 __constant__ float coef[RADIUS + 1];
 
-// `in` and `out` have to lie on a boundary of 16 bytes, as they do behind a halo of four.
+// Requires `in` and `out` to be aligned to 16 bytes, as they are after a halo of four.
 extern "C" __global__ void stencil_vectors(const float *in, float *out, int size) {
     int vector = threadIdx.x + blockIdx.x * blockDim.x;
     four_points(in, out, size, 4 * vector, coef);

@@ -1,8 +1,8 @@
-// Rung 3: a warp's loads and stores begin where a sector does.
+// Rung 3: a warp's loads and stores start at a sector boundary.
 //
-// The first point lies behind a halo of 16 bytes, and so in the middle of a sector. Here the
-// grid's first thread stands for the halo and has nothing to do: all others are off by one
-// vector, a warp's 512 bytes begin with a sector, and none is written by two warps.
+// The first point follows a halo of 16 bytes, so it is in the middle of a sector. Here the
+// grid's first thread covers the halo and does nothing: all others are shifted by one vector,
+// a warp's 512 bytes start at a sector boundary, and no sector is written by two warps.
 //
 // Run it:  cargo run -p stencil-readonly -- --variant aligned
 

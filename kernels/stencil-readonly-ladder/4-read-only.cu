@@ -1,6 +1,6 @@
-// Rung 4: the same, its coefficients through the read-only cache.
+// Rung 4: rung 3 with its coefficients read through the read-only cache.
 //
-// Where the coefficients are makes no difference any more.
+// The location of the coefficients no longer makes a difference.
 //
 // Run it:  cargo run -p stencil-readonly -- --variant read-only
 

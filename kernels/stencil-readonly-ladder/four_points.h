@@ -1,12 +1,12 @@
-// Four points a thread.
+// Computes four points per thread.
 
 #pragma once
 
 #include "neighbours.h"
 
-// The results of four points from `first` on, a multiple of four; fewer where the array
-// ends. A halo of four is a vector of its own on either side: three loads of sixteen
-// bytes fetch what four points need, in place of 32 loads of four bytes.
+// Computes the results of four points from `first` on, a multiple of four; fewer where the
+// array ends. A halo of four is one vector on either side: three 16-byte loads fetch all
+// inputs of four points, instead of 32 loads of 4 bytes.
 __device__ __forceinline__ void four_points(const float *in, float *out, int size,
                                             int first, const float *c) {
     if (first > size - 4) {

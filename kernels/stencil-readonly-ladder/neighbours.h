@@ -1,6 +1,6 @@
-// What the rungs of the ladder share: a point's result, from neighbours in registers or in
-// global memory. Additions come in the order of the note's kernels, and so results are
-// theirs bit by bit.
+// Code shared by the ladder's rungs: a point's result, computed from neighbours in
+// registers or in global memory. Additions are in the order of the note's kernels, so the
+// results are identical bit by bit.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 // Points on either side that a result depends on.
 #define RADIUS 4
 
-// One point's result, from its neighbours, which are in registers: `points[RADIUS]` is
-// the point itself.
+// Returns one point's result, computed from its neighbours in registers:
+// `points[RADIUS]` is the point itself.
 __device__ __forceinline__ float stencil(const float *points, const float *c) {
     float tmp = 0.0f;
 #pragma unroll
@@ -21,7 +21,7 @@ __device__ __forceinline__ float stencil(const float *points, const float *c) {
 }
 
 // ANCHOR: stencil_at
-// The same, from neighbours in global memory that nobody writes to.
+// Returns the same result, computed from neighbours in read-only global memory.
 __device__ __forceinline__ float stencil_at(const float *point, const float *c) {
     float points[2 * RADIUS + 1];
 #pragma unroll

@@ -1,10 +1,10 @@
-// Rung 1: four sums a thread, loaded and stored by one instruction each; up to three
-// threads more add what is left over.
+// Rung 1: four sums per thread, with one vector load per operand and one vector store; up
+// to three further threads compute the remaining sums.
 //
-// As many bytes by a quarter of the requests. A thread of `add` asks for 8 bytes and
-// waits, and a multiprocessor cannot hold threads enough for the memory to be busy all
-// the time. Here each thread asks for 32 before it waits, and a quarter of the threads
-// have to be started.
+// The same number of bytes is moved by a quarter of the requests. A thread of `add`
+// requests 8 bytes and waits, and an SM cannot hold enough threads to keep the memory
+// busy all the time. Here each thread requests 32 bytes before it waits, and a quarter
+// of the threads is launched.
 //
 // Run it:  cargo run -p vector-add -- --variant float4
 

@@ -1,11 +1,11 @@
-// The kernels that scripts/speed times, in OpenCL C: what the chapters' .cu files compute, in the
-// same order, and so with the same results bit by bit. Arguments are those of the CUDA kernels,
-// with two differences: a symbol in constant memory is a last argument, and a structure passed by
-// value is passed field by field, since OpenCL allows no pointers in one.
+// The kernels that scripts/speed times, in OpenCL C: they compute what the chapters' .cu files
+// compute, in the same order, and so with bit-identical results. Arguments are those of the
+// CUDA kernels, with two differences: a symbol in constant memory is a last argument, and a
+// structure passed by value is passed field by field, since OpenCL allows no pointers in one.
 
 #pragma OPENCL FP_CONTRACT OFF
 
-// Of no chapter: arithmetic without memory.
+// Arithmetic without memory accesses; from no chapter.
 __kernel void arithmetic(__global uint *out) {
     uint bits = get_local_id(0);
     float x = bits, y = 0.5f;
@@ -19,7 +19,7 @@ __kernel void arithmetic(__global uint *out) {
     out[get_global_id(0)] = bits ^ as_uint(x);
 }
 
-// kernels/raytrace-const.cu
+// Kernels of kernels/raytrace-const.cu
 
 #define INF 2e10f
 #define GROUP 4
@@ -42,7 +42,7 @@ typedef struct {
 
 __constant Pixel BLACK = {-INF, 0, 0, 0};
 
-// The square of the distance at which the ray through (ox, oy) passes the centre.
+// Returns the squared distance between the ray through (ox, oy) and the centre.
 float distance2(Sphere sphere, float ox, float oy) {
     float dx = ox - sphere.x;
     float dy = oy - sphere.y;
@@ -120,8 +120,8 @@ __kernel void raytrace_unrolled(int count, __global uchar4 *image, int width, in
     image[x + y * width] = colour(pixel);
 }
 
-// kernels/matmul-pitched.cu and kernels/matmul-tiled.cu. Each matrix is rows, columns, elements,
-// and elements from row to row.
+// Kernels of kernels/matmul-pitched.cu and kernels/matmul-tiled.cu. Each matrix is passed as
+// rows, columns, elements, and the stride from row to row in elements.
 
 __kernel void mat_mul_pitched(ulong a_rows, ulong a_cols, __global const float *a, ulong a_stride,
                               ulong b_rows, ulong b_cols, __global const float *b, ulong b_stride,
@@ -157,8 +157,8 @@ __kernel void mat_mul_tiled_16(ulong a_rows, ulong a_cols, __global const float 
     if (row < c_rows && col < c_cols) c[row * c_stride + col] = result;
 }
 
-// kernels/stencil-readonly.cu. Pointers point to the halo here. Shared memory is as large as the
-// largest block needs.
+// Kernels of kernels/stencil-readonly.cu. Pointers point to the halo here. The array in
+// shared memory has the size that the largest block needs.
 
 #define RADIUS 4
 
@@ -182,7 +182,7 @@ __kernel void stencil_constant(__global const float *in, __global float *out, in
     if (idx < size) out[idx + RADIUS] = sum;
 }
 
-// kernels/add-constant.cu
+// Kernels of kernels/add-constant.cu
 
 #define WARP_SIZE 32
 #define NUM_VALUES 16384

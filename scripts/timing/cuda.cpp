@@ -1,6 +1,6 @@
-// Times the kernels of a program that stays as it is: linked to it with --wrap=cudaLaunchKernel, this stands between
-// the program and the runtime. Writes the processor time of each kernel's launches, all threads together, into the
-// file that KERNEL_TIMES names: a line a kernel, its launches, seconds and name.
+// Times the kernels of an unmodified program: linked with --wrap=cudaLaunchKernel, this file intercepts
+// calls of the runtime. Writes the CPU time of each kernel's launches, all threads together, to the
+// file that KERNEL_TIMES names: one line per kernel with its launches, seconds and name.
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
-// Times the kernels of an OpenCL program that stays as it is: loaded before the library, this stands between the two.
-// Writes how long each kernel ran by its events into the file that KERNEL_TIMES names: a line a kernel, its launches,
-// seconds and name. Whatever kind of device the program asks for, it gets those there are.
+// Times the kernels of an unmodified OpenCL program: preloaded before the library, this file intercepts its calls.
+// Writes each kernel's run time, measured by events, to the file that KERNEL_TIMES names: one line per kernel with
+// its launches, seconds and name. Whatever device type the program requests, it gets the available devices.
 //
 //     gcc -shared -fPIC -o timing.so scripts/timing/opencl.c
 //     KERNEL_TIMES=times.txt LD_PRELOAD=./timing.so ./program
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The library's own function of this name.
+// Returns the library's own function of this name.
 #define REAL(function) ((__typeof__(&function))dlsym(RTLD_NEXT, #function))
 
 enum { KERNELS = 256, NAME = 128 };

@@ -1,6 +1,6 @@
-// One thread, one element: y = a x + y.
+// Computes y = a x + y, one thread per element.
 //
-// The blocks before this one have blockIdx.x * blockDim.x threads, and as many elements are theirs.
+// The blocks before this one have blockIdx.x * blockDim.x threads and process as many elements.
 
 #include "cuda_device.h"
 

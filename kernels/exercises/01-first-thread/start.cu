@@ -1,11 +1,11 @@
-// One thread, one element: y = a x + y.
+// Computes y = a x + y, one thread per element.
 //
-// Blocks have 128 threads, and there are as many blocks as it takes for n elements.
+// The launch has blocks of 128 threads, and as many blocks as n elements need.
 
 #include "cuda_device.h"
 
 extern "C" __global__ void axpy(float a, const float *x, float *y, unsigned int n) {
-    // TODO: this is the thread's place in its block. Make it the place in the whole grid.
+    // TODO: this is the thread's index in its block. Compute its index in the whole grid.
     unsigned int i = threadIdx.x;
     if (i < n) y[i] = a * x[i] + y[i];
 }

@@ -1,12 +1,12 @@
-// Turns a recording down: every sample times `gain`, in place.
+// Turns a recording down: multiplies every sample by `gain`, in place.
 //
-// Launched with blocks of 128 threads, a thread a sample, and as many blocks as it takes
+// Launched with blocks of 128 threads, one thread per sample, and enough blocks
 // to cover `count` samples.
 
 #include "cuda_device.h"
 
 extern "C" __global__ void fade(float *samples, float gain, int count) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    // The last block is whole, even where fewer samples are left than it has threads.
+    // The last block has all its threads, even if fewer samples are left.
     if (i < count) samples[i] = samples[i] * gain;
 }

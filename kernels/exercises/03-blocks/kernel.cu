@@ -1,4 +1,4 @@
-// Marks the elements of a matrix that have a thread.
+// Marks the elements of a matrix that are processed by a thread.
 
 #include "cuda_device.h"
 

@@ -1,6 +1,6 @@
-// Squares of many elements by few threads.
+// Squares many elements with few threads.
 //
-// Launched with 8 blocks of 128 threads, whatever `count` is.
+// Launched with 8 blocks of 128 threads, for every `count`.
 
 #include "cuda_device.h"
 

@@ -1,12 +1,12 @@
-// How many sectors does a warp's load take?
+// Predict how many sectors a warp's load requests.
 //
 // Memory is fetched in sectors of 32 bytes. Each of these kernels is launched with one
-// warp of 32 threads, and every thread loads one float, of 4 bytes. `in` starts on a
-// boundary of 256 bytes. Only the loads from `in` are asked for.
+// warp of 32 threads, and every thread loads one float, 4 bytes. `in` is aligned to 256
+// bytes. Count only the loads from `in`.
 
 #include "cuda_device.h"
 
-// The sectors that each kernel's load takes, in the order of the kernels.
+// Sectors that each kernel's load requests, in the order of the kernels.
 __constant__ unsigned int predicted[6] = {4, 4, 5, 12, 32, 1};
 
 extern "C" __global__ void neighbours(const float *in, float *out) {

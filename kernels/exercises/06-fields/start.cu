@@ -1,28 +1,28 @@
-// The kinetic energy of particles. A particle has eight fields; its energy takes four.
+// Computes the kinetic energy of particles. A particle has eight fields; its energy depends on four.
 //
-// `fill` puts all fields into memory, and `energies` reads some of them from there. Where
-// a field lies is for `place` alone to say: it may be any place in `memory`, which has
-// FIELDS floats a particle, for `count` particles rounded up to a multiple of 32.
+// `fill` writes all fields to memory, and `energies` reads some of them from there.
+// `place` alone decides where a field is stored: anywhere in `memory`, which has FIELDS
+// floats per particle, for `count` particles rounded up to a multiple of 32.
 
 #include "cuda_device.h"
 
 #define FIELDS 8
 enum Field { X, Y, Z, VX, VY, VZ, MASS, CHARGE };
 
-// The index in `memory` of a field of a particle.
+// Returns the index in `memory` of a field of a particle.
 __device__ int place(int particle, int field, int count) {
     // TODO: a warp's 32 threads read the same field of 32 neighbouring particles.
     return particle * FIELDS + field;
 }
 
-// A thread a field; `records` has particle after particle.
+// Stores one field per thread; `records` is an array of structures, one per particle.
 extern "C" __global__ void fill(const float *records, float *memory, int count) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count * FIELDS) return;
     memory[place(i / FIELDS, i % FIELDS, count)] = records[i];
 }
 
-// A thread a particle.
+// Computes the energy of one particle per thread.
 extern "C" __global__ void energies(const float *memory, float *energy, int count) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;

@@ -1,7 +1,7 @@
-// Clips a recording: what is louder than `level` is cut off there.
+// Clips a recording: limits samples louder than `level` to that level.
 //
-// Launched with blocks of 256 threads, a thread for every four samples, rounded up.
-// `in` and `out` start on a boundary of 256 bytes. `count` need not be a multiple of four.
+// Launched with blocks of 256 threads, one thread per four samples, rounded up. `in` and
+// `out` are aligned to 256 bytes. `count` need not be a multiple of four.
 
 #include "cuda_device.h"
 
@@ -20,7 +20,7 @@ extern "C" __global__ void clip_all(const float *in, float *out, float level, in
         four.w = clip(four.w, level);
         ((float4 *)out)[i] = four;
     } else if (i == fours) {
-        // What is left over are three samples at most.
+        // At most three samples are left over.
         for (int j = 4 * fours; j < count; ++j) out[j] = clip(in[j], level);
     }
 }

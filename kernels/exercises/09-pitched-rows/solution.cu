@@ -1,7 +1,7 @@
-// Cuts a part out of a picture.
+// Copies a rectangle out of an image.
 //
-// Both are in pitched memory, each with a pitch of its own, in bytes. Launched with blocks
-// of 16x16 threads, one thread an element of the part, which is `width` by `height`.
+// Both images are in pitched memory, each with its own pitch in bytes. Launched with blocks
+// of 16x16 threads, one thread per element of the rectangle, which is `width` by `height`.
 
 #include "cuda_device.h"
 

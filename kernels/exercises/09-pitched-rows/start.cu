@@ -1,7 +1,7 @@
-// Cuts a part out of a picture.
+// Copies a rectangle out of an image.
 //
-// Both are in pitched memory, each with a pitch of its own, in bytes. Launched with blocks
-// of 16x16 threads, one thread an element of the part, which is `width` by `height`.
+// Both images are in pitched memory, each with its own pitch in bytes. Launched with blocks
+// of 16x16 threads, one thread per element of the rectangle, which is `width` by `height`.
 
 #include "cuda_device.h"
 
@@ -10,6 +10,6 @@ extern "C" __global__ void cut(const float *picture, size_t picture_pitch, float
     int x = blockIdx.x * blockDim.x + threadIdx.x;
     int y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= width || y >= height) return;
-    // TODO: (x, y) of the part is (left + x, top + y) of the picture. Both have padded rows.
+    // TODO: (x, y) of the rectangle is (left + x, top + y) of the image. Both have padded rows.
     part[y * width + x] = picture[(top + y) * width + left + x];
 }

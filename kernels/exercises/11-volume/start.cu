@@ -1,9 +1,9 @@
-// How much each slice of a volume differs from the one before it.
+// Computes how much each slice of a volume differs from the one before it.
 //
 // The volume is in 3D memory: `depth` slices of `height` rows of `width` floats. A row
-// starts `pitch` bytes after the one before it, and so does a slice's first row after the
-// last row of the slice before. `differences` is linear. Launched with blocks of 32x4
-// threads, a layer of blocks for each slice.
+// starts `pitch` bytes after the one before it; so does a slice's first row after the last
+// row of the slice before. `differences` is linear. Launched with blocks of 32x4 threads,
+// one layer of blocks per slice.
 
 #include "cuda_device.h"
 
@@ -13,9 +13,9 @@ struct Volume {
     int width, height, depth;
 };
 
-// The first element of row y of slice z.
+// Returns a pointer to the first element of row y of slice z.
 __device__ const float *row(Volume volume, int y, int z) {
-    // TODO: this is the first row of all.
+    // TODO: this is the first row of the first slice.
     return (const float *)volume.start;
 }
 

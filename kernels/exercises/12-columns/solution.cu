@@ -1,12 +1,12 @@
-// The sums of a matrix's columns.
+// Computes the sums of a matrix's columns.
 //
-// The matrix is in pitched memory. A thread adds up a strip, a part of one column, and adds
-// what comes out to the column's sum. Launched with blocks of 128 threads, as many threads
-// as there are strips in all columns together.
+// The matrix is in pitched memory. A thread adds up a strip, a part of one column,
+// and adds the result to the column's sum. Launched with blocks of 128 threads, one
+// thread per strip of any column.
 
 #include "cuda_device.h"
 
-// Rows of a strip. The last one of a column may have fewer.
+// Number of rows of a strip. The last strip of a column may have fewer.
 #define STRIP 32
 
 extern "C" __global__ void column_sums(const char *matrix, size_t pitch, int *sums, int width,
@@ -14,7 +14,7 @@ extern "C" __global__ void column_sums(const char *matrix, size_t pitch, int *su
     int strips = (height + STRIP - 1) / STRIP;
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= strips * width) return;
-    // Neighbouring threads have neighbouring columns: what they read lies side by side.
+    // Neighbouring threads process neighbouring columns, so their reads are coalesced.
     int column = i % width;
     int strip = i / width;
 

@@ -1,7 +1,7 @@
-// An amplifier whose settings the host chooses.
+// An amplifier whose settings are chosen by the host.
 //
-// Before the launch the host copies them to the constant variable `settings`, by its name.
-// Launched with blocks of 128 threads, one thread a sample.
+// Before the launch the host copies them to the constant variable `settings`, looked up by
+// its name. Launched with blocks of 128 threads, one thread per sample.
 
 #include "cuda_device.h"
 
@@ -11,7 +11,7 @@ struct Settings {
     float lowest, highest;
 };
 
-// As long as the module is loaded. Kernels read it, and the host writes it between launches.
+// Exists as long as the module is loaded. Kernels read it; the host writes it between launches.
 __constant__ Settings settings;
 
 extern "C" __global__ void amplify(const float *in, float *out, int count) {

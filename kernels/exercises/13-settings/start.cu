@@ -1,7 +1,7 @@
-// An amplifier whose settings the host chooses.
+// An amplifier whose settings are chosen by the host.
 //
-// Before the launch the host copies them to the constant variable `settings`, by its name.
-// Launched with blocks of 128 threads, one thread a sample.
+// Before the launch the host copies them to the constant variable `settings`, looked up by
+// its name. Launched with blocks of 128 threads, one thread per sample.
 
 #include "cuda_device.h"
 
@@ -12,7 +12,7 @@ struct Settings {
 };
 
 extern "C" __global__ void amplify(const float *in, float *out, int count) {
-    // TODO: these belong to the kernel alone. Let the host set them.
+    // TODO: these settings are fixed in the kernel. Let the host set them.
     Settings settings = {1.0f, 0.0f, -1.0f, 1.0f};
 
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,7 +1,7 @@
-// How many values are above a threshold?
+// Counts the values above a threshold.
 //
-// The host sets `above` to 0 before the launch and reads it after. Launched with blocks of
-// 256 threads, one thread a value.
+// The host sets `above` to 0 before the launch and reads it afterwards. Launched with
+// blocks of 256 threads, one thread per value.
 
 #include "cuda_device.h"
 
@@ -10,6 +10,6 @@ __device__ unsigned int above;
 extern "C" __global__ void count_above(const float *values, float threshold, int count) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
-    // Reads, adds and writes in one go: nobody comes in between.
+    // Reads, adds and writes in one indivisible step: no other thread can interfere.
     if (values[i] > threshold) atomicAdd(&above, 1u);
 }

@@ -1,14 +1,14 @@
-// The sum of many numbers.
+// Computes the sum of many numbers.
 //
-// The host sets `total` to 0 before the launch and reads it after. Launched with blocks of
-// 256 threads, one thread a number.
+// The host sets `total` to 0 before the launch and reads it afterwards. Launched with
+// blocks of 256 threads, one thread per number.
 
 #include "cuda_device.h"
 
 __device__ unsigned int total;
 
 extern "C" __global__ void add_up(const unsigned int *numbers, int count) {
-    // One sum a block, on the multiprocessor.
+    // One sum per block, in shared memory.
     __shared__ unsigned int sum;
     if (threadIdx.x == 0) sum = 0;
     __syncthreads();

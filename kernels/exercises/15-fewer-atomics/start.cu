@@ -1,7 +1,7 @@
-// The sum of many numbers.
+// Computes the sum of many numbers.
 //
-// The host sets `total` to 0 before the launch and reads it after. Launched with blocks of
-// 256 threads, one thread a number.
+// The host sets `total` to 0 before the launch and reads it afterwards. Launched with
+// blocks of 256 threads, one thread per number.
 
 #include "cuda_device.h"
 

@@ -1,12 +1,12 @@
-// A matrix product through tiles: a block fetches each element of its tiles once, for all of its
-// threads.
+// A tiled matrix multiplication: a block loads each element of its tiles once,
+// for all of its threads.
 
 #include "cuda_device.h"
 
-// Blocks are TILE x TILE threads, and M, N and P are multiples of TILE.
+// Tile size. Blocks are TILE x TILE threads, and M, N and P are multiples of TILE.
 #define TILE 16
 
-// C = AB. A has M rows of N elements, B has N rows of P elements, C has M rows of P elements.
+// Computes C = AB. A has M rows of N elements, B N rows of P elements, C M rows of P elements.
 extern "C" __global__ void product(const float *A, const float *B, float *C, int M, int N, int P) {
     __shared__ float As[TILE][TILE];
     __shared__ float Bs[TILE][TILE];

@@ -1,12 +1,12 @@
-// A matrix product through tiles, for matrices of any size. Past the edge of its matrix a tile has
-// zeros, which add nothing to a sum.
+// A tiled matrix multiplication for matrices of any size. Past the edge of its matrix a tile
+// holds zeros, which add nothing to a sum.
 
 #include "cuda_device.h"
 
-// Blocks are TILE x TILE threads; they reach past the edges of C.
+// Tile size. Blocks are TILE x TILE threads; they may reach past the edges of C.
 #define TILE 16
 
-// C = AB. A has M rows of N elements, B has N rows of P elements, C has M rows of P elements.
+// Computes C = AB. A has M rows of N elements, B N rows of P elements, C M rows of P elements.
 extern "C" __global__ void product(const float *A, const float *B, float *C, int M, int N, int P) {
     __shared__ float As[TILE][TILE];
     __shared__ float Bs[TILE][TILE];
@@ -14,7 +14,7 @@ extern "C" __global__ void product(const float *A, const float *B, float *C, int
     int row = blockIdx.y * TILE + ty;
     int col = blockIdx.x * TILE + tx;
     float sum = 0.0f;
-    // All threads of a block fetch and wait, those without an element of C as well.
+    // All threads of a block load and synchronize, also those without an element of C.
     for (int first = 0; first < N; first += TILE) {
         int a_col = first + tx, b_row = first + ty;
         As[ty][tx] = row < M && a_col < N ? A[row * N + a_col] : 0.0f;

@@ -1,12 +1,12 @@
-// A matrix product through tiles, for matrices of any size. Where a tile reaches past the edge of
-// its matrix, something has to stand in it all the same.
+// A tiled matrix multiplication for matrices of any size. Where a tile reaches past the edge
+// of its matrix, it still needs a defined value.
 
 #include "cuda_device.h"
 
-// Blocks are TILE x TILE threads; they reach past the edges of C.
+// Tile size. Blocks are TILE x TILE threads; they may reach past the edges of C.
 #define TILE 16
 
-// C = AB. A has M rows of N elements, B has N rows of P elements, C has M rows of P elements.
+// Computes C = AB. A has M rows of N elements, B N rows of P elements, C M rows of P elements.
 extern "C" __global__ void product(const float *A, const float *B, float *C, int M, int N, int P) {
     __shared__ float As[TILE][TILE];
     __shared__ float Bs[TILE][TILE];
@@ -14,7 +14,7 @@ extern "C" __global__ void product(const float *A, const float *B, float *C, int
     int row = blockIdx.y * TILE + ty;
     int col = blockIdx.x * TILE + tx;
     float sum = 0.0f;
-    // TODO: two things are wrong at the edges, one with what is in the tiles, one with who comes.
+    // TODO: two errors at the edges: one in the contents of the tiles, one in the threads that participate.
     if (row < M && col < P) {
         for (int first = 0; first < N; first += TILE) {
             if (first + tx < N) As[ty][tx] = A[row * N + first + tx];

@@ -1,13 +1,13 @@
-// The transpose of a matrix through a tile whose rows are one word longer than they look, so that a
-// column lies in 32 different banks.
+// Transposes a matrix through a tile whose rows are padded by one word, so that the elements
+// of a column are in 32 different banks.
 
 #include "cuda_device.h"
 
-// Blocks are TILE x TILE threads; they reach past the edges.
+// Tile size. Blocks are TILE x TILE threads; they may reach past the edges.
 #define TILE 32
 
-// `in` has `height` rows of `width` elements, `out` has `width` rows of `height` elements:
-// out[x][y] = in[y][x].
+// Computes out[x][y] = in[y][x]: `in` has `height` rows of `width` elements, `out` has
+// `width` rows of `height` elements.
 extern "C" __global__ void transpose(const float *in, float *out, int width, int height) {
     // Word [y][x] is in bank (33y + x) % 32 = (y + x) % 32.
     __shared__ float tile[TILE][TILE + 1];

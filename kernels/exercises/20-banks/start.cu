@@ -1,15 +1,15 @@
-// The transpose of a matrix through a tile. Global memory is read and written in rows; in the tile
-// a warp writes a row, and reads a column.
+// Transposes a matrix through a tile. Global memory is read and written by rows; in the tile
+// a warp writes a row and reads a column.
 
 #include "cuda_device.h"
 
-// Blocks are TILE x TILE threads; they reach past the edges.
+// Tile size. Blocks are TILE x TILE threads; they may reach past the edges.
 #define TILE 32
 
-// `in` has `height` rows of `width` elements, `out` has `width` rows of `height` elements:
-// out[x][y] = in[y][x].
+// Computes out[x][y] = in[y][x]: `in` has `height` rows of `width` elements, `out` has
+// `width` rows of `height` elements.
 extern "C" __global__ void transpose(const float *in, float *out, int width, int height) {
-    // TODO: where in shared memory are the 32 words that a warp reads below?
+    // TODO: in which banks are the 32 words that a warp reads below?
     __shared__ float tile[TILE][TILE];
     int x = blockIdx.x * TILE + threadIdx.x;
     int y = blockIdx.y * TILE + threadIdx.y;

@@ -1,12 +1,12 @@
-// Sums of blocks. Each step adds the upper half of what is left to the lower half: threads in a row
-// read words in a row.
+// Computes sums of blocks. Each step adds the upper half of the remaining sums to the lower
+// half, so neighbouring threads read neighbouring words.
 
 #include "cuda_device.h"
 
-// Threads of a block, and numbers that it adds up.
+// Threads per block, and numbers that a block adds up.
 #define BLOCK 256
 
-// sums[b] = in[BLOCK * b] + ... + in[BLOCK * b + BLOCK - 1], of those there are.
+// Computes sums[b] = in[BLOCK * b] + ... + in[BLOCK * b + BLOCK - 1], for indices below n.
 extern "C" __global__ void block_sums(const float *in, float *sums, int n) {
     __shared__ float tile[BLOCK];
     int t = threadIdx.x;

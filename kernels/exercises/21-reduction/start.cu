@@ -1,19 +1,19 @@
-// Sums of blocks. Pairs of neighbours are added first, then pairs of those sums, and so on: eight
-// steps for 256 numbers.
+// Computes sums of blocks. Pairs of neighbours are added first, then pairs of those sums,
+// and so on: eight steps for 256 numbers.
 
 #include "cuda_device.h"
 
-// Threads of a block, and numbers that it adds up.
+// Threads per block, and numbers that a block adds up.
 #define BLOCK 256
 
-// sums[b] = in[BLOCK * b] + ... + in[BLOCK * b + BLOCK - 1], of those there are.
+// Computes sums[b] = in[BLOCK * b] + ... + in[BLOCK * b + BLOCK - 1], for indices below n.
 extern "C" __global__ void block_sums(const float *in, float *sums, int n) {
     __shared__ float tile[BLOCK];
     int t = threadIdx.x;
     int i = blockIdx.x * BLOCK + t;
     tile[t] = i < n ? in[i] : 0.0f;
     __syncthreads();
-    // TODO: the threads that add are next to each other; let the words that they add be so too.
+    // TODO: the threads that add are adjacent; make the words that they add adjacent as well.
     for (int step = 1; step < BLOCK; step *= 2) {
         int left = 2 * step * t;
         if (left < BLOCK) tile[left] += tile[left + step];

@@ -1,19 +1,19 @@
-// Four kernels that read a table in constant memory, and how often each of their warps asks for it.
+// Four kernels that read a table in constant memory, and the number of constant requests of each warp.
 
 #include "cuda_device.h"
 
-// Constant requests a warp.
+// Constant requests per warp.
 __constant__ unsigned int predicted[4] = {
     1,  // by_block: one address for all
-    32, // by_thread: 32 addresses, and that they are neighbours does not help
-    2,  // by_row: rows have 16 threads, so a warp is two of them
-    8,  // far_apart: eight addresses, and that they are far apart does not hurt
+    32, // by_thread: 32 addresses; it does not help that they are neighbours
+    2,  // by_row: rows have 16 threads, so a warp covers two rows
+    8,  // far_apart: eight addresses; it does not hurt that they are far apart
 };
 
-// The host fills it with random numbers.
+// Table that the host fills with random numbers.
 __constant__ int table[1024];
 
-// Blocks are 16 x 16 threads. This is a thread's number in its block: 32 in a row are a warp.
+// Returns a thread's index in its block of 16 x 16 threads: 32 consecutive ones are a warp.
 __device__ __forceinline__ int number() { return threadIdx.y * 16 + threadIdx.x; }
 
 __device__ __forceinline__ void store(int *out, int value) {

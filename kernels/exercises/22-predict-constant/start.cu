@@ -1,8 +1,8 @@
-// Four kernels that read a table in constant memory. How often does each of their warps ask for it?
+// Four kernels that read a table in constant memory. Predict the number of constant requests of each warp.
 
 #include "cuda_device.h"
 
-// TODO: your four numbers, in the kernels' order: constant requests a warp.
+// TODO: your four numbers, in the kernels' order: constant requests per warp.
 __constant__ unsigned int predicted[4] = {
     0, // by_block
     0, // by_thread
@@ -10,10 +10,10 @@ __constant__ unsigned int predicted[4] = {
     0, // far_apart
 };
 
-// The host fills it with random numbers.
+// Table that the host fills with random numbers.
 __constant__ int table[1024];
 
-// Blocks are 16 x 16 threads. This is a thread's number in its block: 32 in a row are a warp.
+// Returns a thread's index in its block of 16 x 16 threads: 32 consecutive ones are a warp.
 __device__ __forceinline__ int number() { return threadIdx.y * 16 + threadIdx.x; }
 
 __device__ __forceinline__ void store(int *out, int value) {

@@ -1,23 +1,23 @@
-// Spheres, a thread a pixel. All threads of a warp look at the same sphere at the same time, and read
-// it from constant memory.
+// Ray-traces spheres, one thread per pixel. All threads of a warp read the same sphere at
+// the same time, from constant memory (a broadcast).
 
 #include "cuda_device.h"
 
-// A sphere: its centre, its radius, and how bright it is.
+// A sphere: its centre, its radius and its brightness.
 struct Sphere {
     float x, y, z;
     float radius;
     float brightness;
 };
 
-// There are at most as many.
+// Maximum number of spheres.
 #define MAX_SPHERES 64
 
-// The host copies the spheres here, and to global memory as well.
+// The host copies the spheres here as well as to global memory.
 __constant__ Sphere constant_spheres[MAX_SPHERES];
 
-// The brightness of the sphere that each pixel sees, 0 where it sees none. Rays run along the z
-// axis, and the eye is where z is largest.
+// Writes to each pixel the brightness of the sphere that it sees, 0 if it sees none. Rays
+// run along the z axis, and the eye is at the largest z.
 extern "C" __global__ void draw(const Sphere *spheres, int count, float *image, int width,
                                 int height) {
     int x = blockIdx.x * blockDim.x + threadIdx.x;

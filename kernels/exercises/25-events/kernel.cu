@@ -1,5 +1,5 @@
-// Something to take the time of: one warp and so many multiply-adds, each of which waits for the one
-// before it.
+// A kernel to measure: one warp executes `rounds` dependent multiply-adds, each of which
+// waits for the result of the one before it.
 
 #include "cuda_device.h"
 

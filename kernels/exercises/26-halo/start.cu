@@ -1,20 +1,20 @@
-// Sums of nine neighbours. A block fetches its points and the RADIUS points beyond either end, its
-// halo, into shared memory.
+// Computes sums of nine neighbours. A block loads its points and the RADIUS points on either
+// side, its halo, into shared memory.
 
 #include "cuda_device.h"
 
-// Threads of a block.
+// Threads per block.
 #define BLOCK 128
-// Points on either side that a sum has.
+// Points on either side that a sum includes.
 #define RADIUS 4
 
-// out[i] = in[i - RADIUS] + ... + in[i + RADIUS] for i < n, where points outside of the array count
-// as 0.
+// Computes out[i] = in[i - RADIUS] + ... + in[i + RADIUS] for i < n; points
+// outside the array count as 0.
 extern "C" __global__ void sums(const float *in, float *out, int n) {
     __shared__ float tile[BLOCK + 2 * RADIUS];
     int t = threadIdx.x;
     int i = blockIdx.x * BLOCK + t;
-    // TODO: two of these lines are wrong: one where two blocks meet, one at the array's end.
+    // TODO: two of these lines have errors: one at the border of two blocks, one at the array's end.
     if (i >= n) return;
     tile[RADIUS + t] = in[i];
     if (t < RADIUS) {

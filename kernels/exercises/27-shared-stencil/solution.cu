@@ -1,17 +1,17 @@
-// A picture, blurred: every pixel becomes the sum of the three by three around it. A block fetches
-// its pixels and those around it, each once, and its threads add them up from shared memory.
+// Blurs an image: every pixel becomes the sum of the three by three pixels around it. A block
+// loads its pixels and their halo once each, and its threads add them up from shared memory.
 
 #include "cuda_device.h"
 
-// Threads of a block, along x and y.
+// Threads per block, along x and y.
 #define WIDE 32
 #define HIGH 8
 
-// out[y][x] = in[y - 1][x - 1] + ... + in[y + 1][x + 1]; pixels outside of the picture count as 0.
-// Rows have `width` pixels, of which there are `height`.
+// Computes out[y][x] = in[y - 1][x - 1] + ... + in[y + 1][x + 1]; pixels outside the image
+// count as 0. The image has `height` rows of `width` pixels.
 extern "C" __global__ void blur(const float *in, float *out, int width, int height) {
     __shared__ float tile[HIGH + 2][WIDE + 2];
-    // A block has fewer threads than its tile has pixels, so the threads go over it in steps.
+    // The tile has more pixels than the block has threads, so the threads load it in several steps.
     int left = blockIdx.x * WIDE - 1, top = blockIdx.y * HIGH - 1;
     for (int row = threadIdx.y; row < HIGH + 2; row += HIGH) {
         for (int col = threadIdx.x; col < WIDE + 2; col += WIDE) {

@@ -1,19 +1,19 @@
-// A picture, blurred: every pixel becomes the sum of the three by three around it. Nine loads a
-// thread, and each pixel is loaded by nine threads.
+// Blurs an image: every pixel becomes the sum of the three by three pixels around it. Each
+// thread issues nine loads, and each pixel is loaded by nine threads.
 
 #include "cuda_device.h"
 
-// Threads of a block, along x and y.
+// Threads per block, along x and y.
 #define WIDE 32
 #define HIGH 8
 
-// out[y][x] = in[y - 1][x - 1] + ... + in[y + 1][x + 1]; pixels outside of the picture count as 0.
-// Rows have `width` pixels, of which there are `height`.
+// Computes out[y][x] = in[y - 1][x - 1] + ... + in[y + 1][x + 1]; pixels outside the image
+// count as 0. The image has `height` rows of `width` pixels.
 extern "C" __global__ void blur(const float *in, float *out, int width, int height) {
     int x = blockIdx.x * WIDE + threadIdx.x;
     int y = blockIdx.y * HIGH + threadIdx.y;
     if (x >= width || y >= height) return;
-    // TODO: fetch what the block needs into shared memory first, each pixel once.
+    // TODO: first load the pixels that the block needs into shared memory, each pixel once.
     float sum = 0.0f;
     for (int row = y - 1; row <= y + 1; row++) {
         for (int col = x - 1; col <= x + 1; col++) {

@@ -1,16 +1,16 @@
-// Sums of nine neighbours, eight results a thread: a block works through its stretch together, four
-// neighbouring results a thread at a time, which three loads of 16 bytes have all numbers for.
+// Computes sums of nine neighbours, eight results per thread: a block processes its range
+// together, four adjacent results per thread at a time, whose inputs take three loads of 16 bytes.
 
 #include "cuda_device.h"
 
-// Threads of a block, and results a thread computes.
+// Threads per block, and results per thread.
 #define BLOCK 256
 #define POINTS 8
-// Numbers that a result is the sum of.
+// Number of terms of a sum.
 #define WIDTH 9
 
-// out[i] = in[i] + ... + in[i + WIDTH - 1] for i < n; `in` has n + WIDTH - 1 elements. A block computes
-// BLOCK * POINTS results. Both arrays begin on a boundary of 256 bytes.
+// Computes out[i] = in[i] + ... + in[i + WIDTH - 1] for i < n; `in` has n + WIDTH - 1
+// elements. A block computes BLOCK * POINTS results. Both arrays are aligned to 256 bytes.
 extern "C" __global__ void sums(const float *in, float *out, int n) {
     for (int p = 0; p < POINTS / 4; p++) {
         int i = 4 * ((blockIdx.x * (POINTS / 4) + p) * BLOCK + threadIdx.x);
@@ -23,7 +23,7 @@ extern "C" __global__ void sums(const float *in, float *out, int n) {
                 numbers[4 * v + 2] = four.z;
                 numbers[4 * v + 3] = four.w;
             }
-            // What all four sums have in common is added up once.
+            // Adds up the terms that all four sums have in common only once.
             float common = 0.0f;
             for (int k = 3; k < WIDTH; k++) common += numbers[k];
             float first = numbers[0] + numbers[1] + numbers[2];

@@ -1,19 +1,19 @@
-// Sums of nine neighbours, eight results a thread: each thread works through a stretch of its own, as
-// a processor's core would.
+// Computes sums of nine neighbours, eight results per thread: each thread processes a
+// contiguous range, as a core of a CPU would.
 
 #include "cuda_device.h"
 
-// Threads of a block, and results a thread computes.
+// Threads per block, and results per thread.
 #define BLOCK 256
 #define POINTS 8
-// Numbers that a result is the sum of.
+// Number of terms of a sum.
 #define WIDTH 9
 
-// out[i] = in[i] + ... + in[i + WIDTH - 1] for i < n; `in` has n + WIDTH - 1 elements. A block computes
-// BLOCK * POINTS results. Both arrays begin on a boundary of 256 bytes.
+// Computes out[i] = in[i] + ... + in[i + WIDTH - 1] for i < n; `in` has n + WIDTH - 1
+// elements. A block computes BLOCK * POINTS results. Both arrays are aligned to 256 bytes.
 extern "C" __global__ void sums(const float *in, float *out, int n) {
     int first = (blockIdx.x * BLOCK + threadIdx.x) * POINTS;
-    // TODO: which addresses does a warp read at a time, and which could it read?
+    // TODO: which addresses does a warp read at a time, and which should it read?
     for (int p = 0; p < POINTS; p++) {
         int i = first + p;
         if (i >= n) return;

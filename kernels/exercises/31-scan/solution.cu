@@ -1,18 +1,18 @@
-// Each number becomes the sum of all up to it, block by block.
+// Computes the inclusive scan of each block: the sum of all numbers up to each.
 
 #include "cuda_device.h"
 
-// Threads of a block, and numbers that are scanned together.
+// Threads per block, and numbers per scan.
 #define THREADS 256
 
-// out[i] is the sum of in[i / THREADS * THREADS] to in[i].
+// Computes out[i] as the sum of in[i / THREADS * THREADS] to in[i].
 extern "C" __global__ void scan(const float *in, float *out, int n) {
     __shared__ float sums[THREADS];
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     sums[threadIdx.x] = i < n ? in[i] : 0;
     __syncthreads();
     for (int distance = 1; distance < THREADS; distance *= 2) {
-        // All read before anyone writes, and all write before anyone reads again.
+        // All threads read before any writes, and all write before any reads again.
         float before = threadIdx.x >= distance ? sums[threadIdx.x - distance] : 0;
         __syncthreads();
         sums[threadIdx.x] += before;

@@ -1,17 +1,17 @@
-// Each number becomes the sum of all up to it, block by block.
+// Computes the inclusive scan of each block: the sum of all numbers up to each.
 
 #include "cuda_device.h"
 
-// Threads of a block, and numbers that are scanned together.
+// Threads per block, and numbers per scan.
 #define THREADS 256
 
-// out[i] is the sum of in[i / THREADS * THREADS] to in[i].
+// Computes out[i] as the sum of in[i / THREADS * THREADS] to in[i].
 extern "C" __global__ void scan(const float *in, float *out, int n) {
     __shared__ float sums[THREADS];
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     sums[threadIdx.x] = i < n ? in[i] : 0;
     __syncthreads();
-    // TODO: the sums come out wrong.
+    // TODO: the sums are wrong.
     for (int distance = 1; distance < THREADS; distance *= 2) {
         if (threadIdx.x >= distance) sums[threadIdx.x] += sums[threadIdx.x - distance];
         __syncthreads();

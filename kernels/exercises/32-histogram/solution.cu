@@ -1,8 +1,8 @@
-// How often each byte occurs.
+// Computes a histogram of bytes.
 
 #include "cuda_device.h"
 
-// Values of a byte, and threads of a block.
+// Number of values of a byte, and threads per block.
 #define BINS 256
 
 // Adds to counts[v] how many of the n values are v.

@@ -1,13 +1,13 @@
-// The softmax of rows, with powers that are never above 1.
+// Computes the softmax of rows, with exponentials that never exceed 1.
 
 #include "cuda_device.h"
 
-// Threads of a block.
+// Threads per block.
 #define THREADS 128
 // Less than any number in `in`.
 #define LOWEST -3.0e38f
 
-// out[i] = e^in[i] / (e^in[0] + e^in[1] + ...), in each row of so many columns: a block a row.
+// Computes out[i] = e^in[i] / (e^in[0] + e^in[1] + ...) in rows of `columns` numbers, one block per row.
 extern "C" __global__ void softmax(const float *in, float *out, int columns) {
     __shared__ float shared[THREADS];
     const float *row = in + blockIdx.x * columns;
@@ -20,7 +20,7 @@ extern "C" __global__ void softmax(const float *in, float *out, int columns) {
         __syncthreads();
     }
     float greatest = shared[0];
-    // All have read it before the array is used again.
+    // All threads have read it before the array is reused.
     __syncthreads();
     float own = 0;
     for (int i = threadIdx.x; i < columns; i += THREADS) own += __expf(row[i] - greatest);

@@ -1,17 +1,17 @@
-// The softmax of rows.
+// Computes the softmax of rows.
 
 #include "cuda_device.h"
 
-// Threads of a block.
+// Threads per block.
 #define THREADS 128
 // Less than any number in `in`.
 #define LOWEST -3.0e38f
 
-// out[i] = e^in[i] / (e^in[0] + e^in[1] + ...), in each row of so many columns: a block a row.
+// Computes out[i] = e^in[i] / (e^in[0] + e^in[1] + ...) in rows of `columns` numbers, one block per row.
 extern "C" __global__ void softmax(const float *in, float *out, int columns) {
     __shared__ float shared[THREADS];
     const float *row = in + blockIdx.x * columns;
-    // TODO: a power of a large number is infinite.
+    // TODO: the exponential of a large number is infinite.
     float own = 0;
     for (int i = threadIdx.x; i < columns; i += THREADS) own += __expf(row[i]);
     shared[threadIdx.x] = own;

@@ -1,13 +1,13 @@
-// Sums of groups of eight numbers.
+// Computes sums of groups of eight numbers.
 
 #include "cooperative.h"
 
 namespace cg = cooperative_groups;
 
-// sums[g] = in[8 * g] + ... + in[8 * g + 7]: eight threads a group.
+// Computes sums[g] = in[8 * g] + ... + in[8 * g + 7], eight threads per group.
 extern "C" __global__ void group_sums(const float *in, float *sums, int groups) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    // TODO: these are the sums of 32 threads.
+    // TODO: these sums cover 32 threads.
     auto tile = cg::tiled_partition<32>(cg::this_thread_block());
     float value = i < 8 * groups ? in[i] : 0;
     for (int distance = 16; distance > 0; distance /= 2) value += tile.shfl_down(value, distance);

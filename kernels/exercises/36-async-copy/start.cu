@@ -1,11 +1,11 @@
-// Sums over tiles, of which one is copied ahead.
+// Computes sums over tiles, prefetching one tile with asynchronous copies.
 
 #include "async_copy.h"
 
-// Numbers of a tile, and threads of a block.
+// Numbers per tile, and threads per block.
 #define TILE 128
 
-// out[b][t] is the sum of number TILE - 1 - t of all tiles of block b.
+// Computes out[b][t] as the sum of number TILE - 1 - t of all tiles of block b.
 extern "C" __global__ void sums(const float *in, float *out, int tiles) {
     __shared__ float tile[2][TILE];
     const float *own = in + blockIdx.x * tiles * TILE;
@@ -14,7 +14,7 @@ extern "C" __global__ void sums(const float *in, float *out, int tiles) {
     __pipeline_memcpy_async(&tile[0][t], own + (0) * TILE + t, 4);
     __pipeline_commit();
     for (int k = 0; k < tiles; ++k) {
-        // TODO: the tile that is used next has to have arrived.
+        // TODO: the next tile must have arrived before it is used.
         __pipeline_wait_prior(1);
         __syncthreads();
         if (k + 1 < tiles) __pipeline_memcpy_async(&tile[(k + 1) % 2][t], own + (k + 1) * TILE + t, 4);

@@ -1,4 +1,4 @@
-// As shared_ptr_base.h beside this: libstdc++'s header writes the attribute `__noinline__` since GCC 13.
+// Same fix as in shared_ptr_base.h, next to this file: since GCC 13 libstdc++ writes the attribute `__noinline__`.
 
 #pragma push_macro("__noinline__")
 #undef __noinline__

@@ -1,5 +1,5 @@
-// libstdc++'s header writes the attribute `__noinline__`, which is CUDA's word for an
-// attribute of its own: the word is put away while that header is read.
+// libstdc++'s header writes the attribute `__noinline__`, which CUDA defines as a macro:
+// the macro is hidden while that header is included.
 
 #pragma push_macro("__noinline__")
 #undef __noinline__

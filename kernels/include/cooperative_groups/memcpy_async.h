@@ -1,4 +1,4 @@
-// Copies that a group does together, while its threads go on.
+// Collective asynchronous copies of a group; its threads continue while a copy runs.
 
 #pragma once
 
@@ -10,12 +10,12 @@ namespace cooperative_groups {
 
 namespace warpbook {
 
-// Whether both addresses and the size are multiples of `unit` bytes.
+// Returns true if both addresses and the size are multiples of `unit` bytes.
 WARPBOOK_GROUP_FN bool fits(const void *to, const void *from, size_t bytes, size_t unit) {
     return (((size_t)to | (size_t)from | bytes) & (unit - 1)) == 0;
 }
 
-// From global to shared memory past the registers, where the GPU can; else through them.
+// Copies from global to shared memory, bypassing the registers if the GPU supports it.
 template <typename Group>
 WARPBOOK_GROUP_FN void copy(const Group &group, void *to, const void *from, size_t bytes) {
     const size_t rank = group.thread_rank(), threads = group.size();
@@ -45,7 +45,7 @@ template <typename Group, typename T>
 WARPBOOK_GROUP_FN void memcpy_async(const Group &group, T *to, const T *from, size_t bytes) {
     warpbook::copy(group, to, from, bytes);
 }
-// Of two arrays with so many elements each: as many as both have.
+// Copies between arrays with the given numbers of elements: as many elements as both have.
 template <typename Group, typename T>
 WARPBOOK_GROUP_FN void memcpy_async(const Group &group, T *to, size_t to_count, const T *from,
                                     size_t from_count) {
@@ -58,7 +58,7 @@ template <typename Group> WARPBOOK_GROUP_FN void wait(const Group &group) {
 #endif
     group.sync();
 }
-// Until all but the newest `stages` copies have arrived.
+// Waits until all but the newest `stages` copies have arrived.
 template <unsigned int stages, typename Group> WARPBOOK_GROUP_FN void wait_prior(const Group &group) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_group %0;" ::"n"(stages) : "memory");

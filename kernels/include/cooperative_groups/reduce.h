@@ -1,4 +1,4 @@
-// A value of all threads of a tile or of a coalesced group: their sum, least, greatest.
+// Reductions over the threads of a tile or of a coalesced group: sum, minimum, maximum.
 
 #pragma once
 
@@ -23,7 +23,7 @@ WARPBOOK_GROUP_OPERATION(bit_or, a | b)
 WARPBOOK_GROUP_OPERATION(bit_xor, a ^ b)
 #undef WARPBOOK_GROUP_OPERATION
 
-// Of a tile: each thread takes in what its partner has, with partners ever further away.
+// Reduces over a tile: each thread combines its value with that of its partner, at doubling distances.
 template <unsigned int Size, typename Parent, typename T, typename Operation>
 WARPBOOK_GROUP_FN T reduce(const thread_block_tile<Size, Parent> &group, T value,
                            const Operation &operation) {
@@ -32,7 +32,7 @@ WARPBOOK_GROUP_FN T reduce(const thread_block_tile<Size, Parent> &group, T value
     return value;
 }
 
-// Of other threads of a warp: from the upper half of the ranks to the lower, until one has all.
+// Reduces over other threads of a warp: from the upper half of the ranks to the lower, until one holds the result.
 template <typename T, typename Operation>
 WARPBOOK_GROUP_FN T reduce(const coalesced_group &group, T value, const Operation &operation) {
     const unsigned int rank = group.thread_rank();
@@ -46,7 +46,7 @@ WARPBOOK_GROUP_FN T reduce(const coalesced_group &group, T value, const Operatio
 }
 
 #if WARPBOOK_HAS_SM(800)
-// One instruction does it for 32-bit integers.
+// Reduces 32-bit integers with one instruction.
 #define WARPBOOK_GROUP_REDUCE(T, operation, instruction)                                     \
     template <unsigned int Size, typename Parent>                                            \
     WARPBOOK_GROUP_FN T reduce(const thread_block_tile<Size, Parent> &group, T value,        \
@@ -68,7 +68,7 @@ WARPBOOK_GROUP_REDUCE(unsigned int, bit_xor, __reduce_xor_sync)
 #undef WARPBOOK_GROUP_REDUCE
 #endif
 
-// Into one place in memory, by one thread.
+// Reduces and stores the result to memory; one thread writes it.
 template <typename Group, typename T, typename Operation>
 WARPBOOK_GROUP_FN void reduce_store_async(const Group &group, T *to, T value,
                                           const Operation &operation) {

@@ -1,4 +1,4 @@
-// For each thread of a tile or of a coalesced group, the sum of the threads before it.
+// Scans over a tile or a coalesced group: for each thread, the sum of the threads before it.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace cooperative_groups {
 
-// With this thread's own value.
+// Includes the thread's own value.
 template <typename Group, typename T, typename Operation>
 WARPBOOK_GROUP_FN T inclusive_scan(const Group &group, T value, Operation operation) {
     const unsigned int rank = (unsigned int)group.thread_rank();
@@ -22,7 +22,7 @@ template <typename Group, typename T> WARPBOOK_GROUP_FN T inclusive_scan(const G
     return inclusive_scan(group, value, plus<T>());
 }
 
-// Without it: the first thread has 0.
+// Excludes the thread's own value: the first thread receives 0.
 template <typename Group, typename T, typename Operation>
 WARPBOOK_GROUP_FN T exclusive_scan(const Group &group, T value, Operation operation) {
     const T before = group.shfl_up(inclusive_scan(group, value, operation), 1);

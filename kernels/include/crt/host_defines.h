@@ -1,10 +1,10 @@
-// Where code runs and where data lies: the words that CUDA adds to C++.
+// Execution and memory space specifiers: the keywords that CUDA adds to C++.
 //
-// A compiler that is not told of CUDA (a plain .c or .cpp file) sees words without a meaning,
-// so that headers which use them can be read there, too.
+// In a compilation without CUDA (a plain .c or .cpp file) they are empty macros, so that
+// headers which use them can be included there, too.
 
 #pragma once
-#define __HOST_DEFINES_H__ // programs ask for it
+#define __HOST_DEFINES_H__ // guard that programs test
 
 #if defined(__CUDA__)
 #define __host__ __attribute__((host))
@@ -24,7 +24,7 @@
 #define __launch_bounds__(...)
 #endif
 
-// A kernel's parameter that is read where the launch put it. clang reads all of them there.
+// Kernel parameter that is read in place, where the launch stored it. clang reads all parameters in place.
 #if !(defined(__CUDA__) && __clang_major__ >= 20)
 #define __grid_constant__
 #endif
@@ -36,7 +36,7 @@
 #else
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #define __align__(bytes) __attribute__((aligned(bytes)))
-// clang knows this word since version 15, as a word that may also stand in an attribute.
+// clang has had this keyword since version 15, and accepts it inside an attribute as well.
 #if defined(__CUDA__)
 #if !__has_feature(__cuda_noinline_keyword__)
 #define __noinline__ __attribute__((noinline))

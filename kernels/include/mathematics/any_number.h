@@ -1,16 +1,16 @@
-// How C++ calls the functions by the doubles' names with other numbers.
+// C++ overloads for arguments other than double, under the names of the double functions.
 
 #pragma once
 
 #include "core.h"
 
-// Floats have functions of their own.
+// Floats use the single precision functions.
 #define __CUDA_MATH_FLOAT_OF_ONE(name) \
     __CUDA_MATH float name(float x) { return name##f(x); }
 #define __CUDA_MATH_FLOAT_OF_TWO(name) \
     __CUDA_MATH float name(float x, float y) { return name##f(x, y); }
 
-// Numbers that are neither floats nor doubles count as doubles.
+// Integers and other arithmetic types are converted to double.
 namespace __cuda_math {
 template <bool is, class T> struct only_if {};
 template <class T> struct only_if<true, T> {

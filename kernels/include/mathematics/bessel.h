@@ -1,7 +1,7 @@
-// The cylinder functions: J, Y and the regular modified I.
+// Bessel functions: J, Y and the regular modified I.
 //
-// Below 8 there is a polynomial around each zero, so that what is near it is right to its last digits, and
-// one from 0 on; from 8 on two waves whose heights are polynomials of 1/x².
+// Below 8: a polynomial around each zero, so that results near it are accurate to the last
+// digits, and one from 0 on. From 8 on: two waves whose amplitudes are polynomials in 1/x².
 
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace __cuda_math {
 
-// Of a function and its zero z the piece f around it: (x - z) f(x - z), z in two parts.
+// Evaluates (x - z) f(x - z), where f is the polynomial around the zero z, given in two parts.
 #define __CUDA_MATH_AROUND(f, type, suffix, hi, lo)                       \
     {                                                                     \
         const type t = (x - hi) - (lo);                                   \
@@ -83,7 +83,7 @@ __CUDA_MATH_BESSEL(float, f, 2.40482545f, 1.08705905e-07f, 5.52007818f, -7.19341
                    -1.33579787e-08f, 3.95767832f, 1.01291178e-07f, 7.08605099f, 7.30581178e-08f, 2.19714141f,
                    -8.28892723e-08f, 5.42968082f, 2.16514351e-07f, 8.59600544f, 4.28572861e-07f)
 
-// From 8 on: sqrt(2/(πx)) (p cos χ - q sin χ), and with sin and cos changed for Y; χ = x - π/4 - order π/2.
+// Evaluates for x from 8 on: sqrt(2/(πx)) (p cos χ - q sin χ), for Y with sin and cos swapped; χ = x - π/4 - order π/2.
 template <class T, int order> __CUDA_MATH T cylinder_from_8(T x, bool second) {
     T p, q, s, c;
     const T inverse = divide(T(1), x);
@@ -110,8 +110,8 @@ template <class T, int order> __CUDA_MATH T second_kind(T x) {
     return x < T(8) ? y_below_8(x, int_tag<order>()) : cylinder_from_8<T, order>(x, true);
 }
 
-// J of order n from 2 on. Upwards from J0 and J1 where x is larger than n; else downwards from an order so
-// high that it does not matter with what it begins, scaled by what J0 or J1 come out as.
+// Computes J of order n from 2 on: by upward recurrence from J0 and J1 if x is larger than n; otherwise
+// downward from an order so high that the start values do not matter, scaled by the resulting J0 or J1.
 template <class T> __CUDA_MATH T first_kind_of(int n, T x) {
     const T a = magnitude(x);
     if (is_nan(x)) return x + x;
@@ -142,7 +142,7 @@ template <class T> __CUDA_MATH T first_kind_of(int n, T x) {
                 result *= small;
             }
         }
-        // now stands for J0, above for J1: whichever is farther from 0.
+        // `now` is proportional to J0 and `above` to J1: scale by whichever is farther from 0.
         const T j0 = first_kind<T, 0>(a), j1 = first_kind<T, 1>(a);
         result *= magnitude(j0) > magnitude(j1) ? divide(j0, now) : divide(j1, above);
     }

@@ -1,4 +1,4 @@
-// The bits of floats and doubles as whole numbers, and back.
+// Reinterprets floats and doubles as integers, and back.
 
 #pragma once
 

@@ -1,15 +1,15 @@
-// What all of the device mathematics is made of: bits, exact sums and products, polynomials.
+// Building blocks of the device mathematics: bits, exact sums and products, polynomials.
 //
-// clang fuses a * b + c into one rounding wherever it can. Where a rounding has to stay, add and mul are
-// called: they are never fused, and a compiler that may reorder sums leaves them as they are.
+// clang fuses a * b + c into one rounding wherever it can. Where a rounding must be kept, the code calls
+// add and mul: they are never fused, and a compiler that may reassociate sums leaves them unchanged.
 
 #pragma once
 
-// A function of the device that is inlined and has no lines of its own: its instructions count for the line
-// that calls it.
+// A device function that is always inlined and has no line numbers of its own: its
+// instructions are attributed to the calling line.
 #define __CUDA_MATH static __inline__ __attribute__((device, always_inline, nodebug, unused))
 
-// -use_fast_math has several names.
+// -use_fast_math defines one of several macros.
 #if defined(__CLANG_CUDA_APPROX_TRANSCENDENTALS__) || defined(__CLANG_GPU_APPROX_TRANSCENDENTALS__) || \
     defined(__USE_FAST_MATH__)
 #define __CUDA_MATH_FAST 1
@@ -26,7 +26,7 @@ __CUDA_MATH int as_int(float x) { return __builtin_bit_cast(int, x); }
 __CUDA_MATH float as_float(int x) { return __builtin_bit_cast(float, x); }
 __CUDA_MATH long long as_long(double x) { return __builtin_bit_cast(long long, x); }
 __CUDA_MATH double as_double(long long x) { return __builtin_bit_cast(double, x); }
-// The upper half of a double: sign, exponent, 20 bits.
+// Returns the upper half of a double: sign, exponent, 20 bits of the fraction.
 __CUDA_MATH int high(double x) { return (int)(as_long(x) >> 32); }
 
 __CUDA_MATH float magnitude(float x) { return __builtin_fabsf(x); }
@@ -49,8 +49,8 @@ __CUDA_MATH double infinity(double) { return as_double(0x7ff0000000000000ll); }
 __CUDA_MATH float not_a_number(float) { return as_float(0x7fffffff); }
 __CUDA_MATH double not_a_number(double) { return as_double((long long)0xfff8000000000000ull); }
 
-// One rounding each, whatever stands around them. clang's builtins for these become plain products and sums, which
-// are fused like others.
+// Operations with one rounding each, never contracted with neighbouring code. clang's builtins
+// for them become plain multiplications and additions, which are fused like any other.
 __CUDA_MATH float mul(float a, float b) {
     float result;
     asm("mul.rn.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
@@ -81,7 +81,7 @@ __CUDA_MATH double sub(double a, double b) {
     asm("sub.rn.f64 %0, %1, %2;" : "=d"(result) : "d"(a), "d"(b));
     return result;
 }
-// a * b + c
+// Returns a * b + c, rounded once.
 __CUDA_MATH float madd(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
 __CUDA_MATH double madd(double a, double b, double c) { return __nvvm_fma_rn_d(a, b, c); }
 __CUDA_MATH float root(float x) { return __nvvm_sqrt_rn_f(x); }
@@ -89,24 +89,24 @@ __CUDA_MATH double root(double x) { return __nvvm_sqrt_rn_d(x); }
 __CUDA_MATH float divide(float a, float b) { return __nvvm_div_rn_f(a, b); }
 __CUDA_MATH double divide(double a, double b) { return __nvvm_div_rn_d(a, b); }
 
-// The nearest whole number, the even one of two.
+// Returns the nearest integer; ties go to even.
 __CUDA_MATH float nearest(float x) { return __builtin_rintf(x); }
 __CUDA_MATH double nearest(double x) { return __builtin_rint(x); }
 __CUDA_MATH float whole(float x) { return __builtin_truncf(x); }
 __CUDA_MATH double whole(double x) { return __builtin_trunc(x); }
 
-// 2^n, where that is a normal number.
+// Returns 2^n, which must be a normal number.
 __CUDA_MATH float power_of_two(int n, float) { return as_float((n + 127) << 23); }
 __CUDA_MATH double power_of_two(int n, double) { return as_double((long long)(n + 1023) << 52); }
 
-// x * 2^n for an x near 1 and n from -300 (double: -2000) to 250 (double: 2000): rounded once.
+// Returns x * 2^n, rounded once, for x near 1 and n from -300 (double: -2000) to 250 (double: 2000).
 template <class T> __CUDA_MATH T scaled(T x, int n) {
     const int half = n >> 1;
     return x * power_of_two(half, x) * power_of_two(n - half, x);
 }
 
-// A polynomial, its coefficients from that of 1 on. Four at a time: a compiler takes a tenth of the time that
-// it takes one by one.
+// Evaluates a polynomial by Horner's scheme, constant coefficient first. Unrolled four at a
+// time, which takes a tenth of the compile time of one at a time.
 template <class T> __CUDA_MATH T horner(T, T a) { return a; }
 template <class T> __CUDA_MATH T horner(T x, T a, T b) { return madd(b, x, a); }
 template <class T> __CUDA_MATH T horner(T x, T a, T b, T c) { return madd(madd(c, x, b), x, a); }
@@ -117,31 +117,31 @@ template <class T, class... Rest> __CUDA_MATH T horner(T x, T a, T b, T c, T d, 
     return madd(madd(madd(madd(horner(x, e, rest...), x, d), x, c), x, b), x, a);
 }
 
-// A number as a sum of two: what the first one has lost is in the second.
+// A number as an unevaluated sum: `lo` holds the rounding error of `hi`.
 template <class T> struct pair {
     T hi, lo;
 };
 
-// a + b without loss, where a is the larger or 0.
+// Returns a + b exactly; |a| must be at least |b|, or a must be 0.
 template <class T> __CUDA_MATH pair<T> sum_of_larger(T a, T b) {
     const T hi = add(a, b);
     return {hi, add(sub(a, hi), b)};
 }
 
-// a + b without loss.
+// Returns a + b exactly.
 template <class T> __CUDA_MATH pair<T> sum(T a, T b) {
     const T hi = add(a, b);
     const T of_b = sub(hi, a);
     return {hi, add(sub(a, sub(hi, of_b)), sub(b, of_b))};
 }
 
-// a * b without loss.
+// Returns a * b exactly.
 template <class T> __CUDA_MATH pair<T> product(T a, T b) {
     const T hi = mul(a, b);
     return {hi, madd(a, b, -hi)};
 }
 
-// x * 2^n, rounded once.
+// Returns x * 2^n, rounded once.
 __CUDA_MATH float shifted(float x, int n) {
     const float small = 0x1p-102f;
     for (int step = 0; step < 2; step++) {

@@ -1,4 +1,4 @@
-// The error function, its relatives and their inverses; the normal distribution.
+// The error function, related functions and their inverses; the normal distribution.
 
 #pragma once
 
@@ -22,27 +22,27 @@ __CUDA_MATH float natural_log(float x) {
     return madd(n, 0.693147182f, log_beyond(f) + f);
 }
 
-// exp(x²) erfc(x) for an x from 0.75 on.
+// Returns exp(x²) erfc(x) for x from 0.75 on.
 template <class T> __CUDA_MATH T erfcx_positive(T x) {
-    // Far out 1 / (x sqrt(π)) is the same.
+    // For large x the result equals 1 / (x sqrt(π)).
     if (x > T(0x1p30)) return divide(T(0.56418958354775628), x);
     const T below = x + T(4), t = divide(x - T(4), below);
-    // What the division and the sum have lost: x - 4 - t (x + 4)
+    // Recovers the rounding errors of the division and the sum: x - 4 - t (x + 4)
     const T lost = madd(-t, T(4) - (below - x), madd(-t, below, x - T(4)));
     const T exact = t + divide(lost, below);
     const T twice = madd(T(2), x, T(1)), value = divide(erfcx_of(exact), twice);
-    // 1 + 2x has lost something, too.
+    // Corrects for the rounding error of 1 + 2x.
     const T more = madd(T(2), x, T(1) - twice);
     return madd(-value, divide(more, twice), value);
 }
 
-// exp(-(x + lost)²) and its scale, for a small `lost`.
+// Returns exp(-(x + lost)²) with its power of two, for a small `lost`.
 template <class T> __CUDA_MATH powered<T> bell(T x, T lost) {
     const pair<T> square = product(x, x);
     return exp_powered(-square.hi, -madd(x + x, lost, square.lo));
 }
 
-// erfc(x + lost) * factor; x from 0 on.
+// Returns erfc(x + lost) * factor, for x from 0 on.
 template <class T> __CUDA_MATH T erfc_positive(T x, T lost, T factor) {
     if (x < T(0.75)) {
         const T z = x * x, slope = T(1.1283791670955126) * madd(z, T(0.5) * z - T(1), T(1));
@@ -51,7 +51,7 @@ template <class T> __CUDA_MATH T erfc_positive(T x, T lost, T factor) {
     const T far = T(sizeof(T) == 8 ? 30 : 12);
     const T y = x > far ? far : x;
     const powered<T> e = bell(y, lost);
-    // erfcx falls by 2/sqrt(π) - 2x erfcx(x)
+    // The derivative of erfcx is 2x erfcx(x) - 2/sqrt(π).
     const T scaled_erfc = erfcx_positive(y);
     const T slope = madd(y + y, scaled_erfc, T(-1.1283791670955126));
     return scaled(factor * e.value * madd(slope, lost, scaled_erfc), e.power);
@@ -87,7 +87,7 @@ template <class T> __CUDA_MATH T normal(T x) {
     return x < T(0) ? half : T(1) - half;
 }
 
-// erfinv(x) / x, where w = -log(1 - x²).
+// Returns erfinv(x) / x, where w = -log(1 - x²).
 __CUDA_MATH double erfinv_factor(double w) {
     if (w < 2.5) return erfinv_inner(w);
     if (w < 6.25) return erfinv_middle(w);
@@ -126,7 +126,7 @@ __CUDA_MATH double erfinv(double x) { return __cuda_math::inverse_error_function
 __CUDA_MATH double erfcinv(double x) { return __cuda_math::inverse_complement(x); }
 __CUDA_MATH double normcdf(double x) { return __cuda_math::normal(x); }
 __CUDA_MATH double normcdfinv(double x) {
-    // 0 - ... is 0 in the middle, and not -0.
+    // In the middle, 0 - ... is 0 and not -0.
     return __cuda_math::madd(-1.4142135623730951, __cuda_math::inverse_complement(x + x), 0.0);
 }
 __CUDA_MATH float erff(float x) { return __cuda_math::error_function(x); }

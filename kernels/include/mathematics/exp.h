@@ -7,7 +7,7 @@
 
 namespace __cuda_math {
 
-// A number as value * 2^power, so that it neither overflows nor vanishes.
+// A number as value * 2^power, which neither overflows nor underflows.
 template <class T> struct powered {
     T value;
     int power;
@@ -20,7 +20,7 @@ __CUDA_MATH float bounded(float x, float low, float high) {
     return x > high ? high : x < low ? low : x;
 }
 
-// x = power * log(2) + rest, |rest| <= log(2) / 2. -4000 < x < 4000.
+// Splits x = power * log(2) + rest, |rest| <= log(2) / 2, for -4000 < x < 4000.
 __CUDA_MATH double without_ln2(double x, int &power) {
     const double n = nearest(x * 1.4426950408889634);
     power = (int)n;
@@ -36,20 +36,20 @@ __CUDA_MATH float tail(float r) { return exp_tailf(r); }
 __CUDA_MATH double wide_tail(double r) { return expm1_tail(r); }
 __CUDA_MATH float wide_tail(float r) { return expm1_tailf(r); }
 
-// exp(x + more) for a small `more`.
+// Returns exp(x + more) for a small `more`.
 template <class T> __CUDA_MATH powered<T> exp_powered(T x, T more) {
     int power;
     const T r = without_ln2(x, power) + more;
     return {T(1) + madd(r * r, tail(r), r), power};
 }
 
-// exp(x) - 1
+// Returns exp(x) - 1.
 template <class T> __CUDA_MATH T exp_less_one(T x) {
     if (magnitude(x) < T(0.5)) return madd(x * x, wide_tail(x), x);
     int power;
     const T r = without_ln2(x, power);
     const T less = madd(r * r, tail(r), r);
-    // 2^power is beyond the largest number where the result need not be.
+    // 2^power may overflow although the result does not, so half of it is used.
     const T half = power_of_two(power - 1, x);
     const T result = madd(half, less, half - T(0.5));
     return result + result;
@@ -57,7 +57,7 @@ template <class T> __CUDA_MATH T exp_less_one(T x) {
 
 __CUDA_MATH float exp_fast(float x) { return __nvvm_ex2_approx_f(x * 1.44269502f); }
 
-// b^x, where log2(b) = more * (hi + lo).
+// Returns b^x, where log2(b) = hi + lo.
 __CUDA_MATH float power_of(float x, float hi, float lo) {
     const float n = nearest(x * hi);
     const float f = madd(x, lo, madd(x, hi, -n));
@@ -113,7 +113,7 @@ __CUDA_MATH float expm1f(float x) {
     return __cuda_math::exp_less_one(x);
 }
 
-// Below 1 a polynomial, above it exp(x)/2 - exp(-x)/2.
+// Uses a polynomial below 1, and exp(x)/2 - exp(-x)/2 above.
 __CUDA_MATH double sinh(double x) {
     const double a = __cuda_math::magnitude(x), z = x * x;
     if (a < 1.0) return __cuda_math::madd(x * z, __cuda_math::sinh_tail(z), x);

@@ -1,10 +1,10 @@
-// Fast and rough mathematics.
+// Fast, approximate mathematics.
 
 #pragma once
 
 #include "core.h"
 
-// With -ftz=true floats that are too small to be normal count as 0.
+// With -ftz=true subnormal floats are flushed to 0.
 #if defined(__CUDA_FTZ)
 #define __CUDA_MATH_APPROX(op) __nvvm_##op##_approx_ftz_f
 #else

@@ -12,7 +12,7 @@
 
 namespace __cuda_math {
 
-// The polynomials of both formats by one name.
+// The polynomials of both formats under one name.
 #define __CUDA_MATH_BOTH(name, polynomial)                                 \
     __CUDA_MATH double name(double x) { return polynomial(x); }           \
     __CUDA_MATH float name(float x) { return polynomial##f(x); }
@@ -24,14 +24,14 @@ __CUDA_MATH_BOTH(log_gamma_far, lgamma_stirling)
 __CUDA_MATH_BOTH(gamma_near_two, gamma_two)
 __CUDA_MATH_BOTH(gamma_far, gamma_stirling)
 
-// x is a positive number.
+// Returns lgamma(x) of a positive x.
 template <class T> __CUDA_MATH T log_gamma_positive(T x) {
     if (x < T(0.7)) return madd(x, log_gamma_one(x), -natural_log(x));
     if (x < T(1.7)) return madd(x - T(1), log_gamma_one(x - T(1)), T(0));
     if (x < T(2.75)) return madd(x - T(2), log_gamma_two(x - T(2)), T(0));
     if (x < T(4.5)) return log_gamma_three(x - T(3.625));
     if (x < T(8)) return log_gamma_six(x - T(6.25));
-    // Stirling: (x - 1/2)(log(x) - 1) + (log(2π) - 1)/2 + ...
+    // Stirling's formula: (x - 1/2)(log(x) - 1) + (log(2π) - 1)/2 + ...
     const T l = natural_log(x) - T(1);
     if (x > T(0x1p60)) return x * l;
     const T inverse = divide(T(1), x);
@@ -45,12 +45,12 @@ template <class T> __CUDA_MATH T log_gamma(T x) {
     if (is_inf(x) || (x <= T(0) && whole(x) == x)) return infinity(x);
     if (x > T(0)) return log_gamma_positive(x);
     if (a < T(1e-19)) return -natural_log(a);
-    // gamma(x) gamma(-x) = -π / (x sin(πx))
+    // Reflection: gamma(x) gamma(-x) = -π / (x sin(πx))
     const T sine = magnitude(sine_of_turns(x));
     return natural_log(divide(T(3.1415926535897932), a * sine)) - log_gamma_positive(a);
 }
 
-// gamma of an x from 5.5 on, as value * 2^power.
+// Returns gamma(x) for x from 5.5 on, as value * 2^power.
 template <class T> __CUDA_MATH powered<T> gamma_large(T x) {
     // sqrt(2π) exp((x - 1/2) log(x) - x) gamma_far(1/x)
     const pair<T> l = log_pair(x);
@@ -59,7 +59,7 @@ template <class T> __CUDA_MATH powered<T> gamma_large(T x) {
     const powered<T> e = exp_powered(all.hi, all.lo + madd(power, l.lo, first.lo));
     return {e.value * (T(2.5066282746310005) * gamma_far(divide(T(1), x))), e.power};
 }
-// gamma of an x from 1/2 to 5.5: down to 1.5 to 2.5 by gamma(x) = (x - 1) gamma(x - 1).
+// Returns gamma(x) for x from 1/2 to 5.5, reduced to 1.5 to 2.5 by gamma(x) = (x - 1) gamma(x - 1).
 template <class T> __CUDA_MATH T gamma_small(T x) {
     T factor = T(1), below = T(1);
     while (x > T(2.5)) {
@@ -86,11 +86,11 @@ template <class T> __CUDA_MATH T gamma_of(T x) {
     const T n = whole(x), half = T(0.5) * n;
     if (n == x) return not_a_number(x);
     const T a = magnitude(x);
-    // Near 0 it is 1/x.
+    // Near 0 the result is 1/x.
     if (a < T(1e-20)) return divide(T(1), x);
     if (x < least) return whole(half) == half ? -T(0) : T(0);
     if (x > T(-0.5)) {
-        // gamma(x) = gamma(x + 2) / (x (x + 1)), the polynomial's argument being x itself.
+        // gamma(x) = gamma(x + 2) / (x (x + 1)); the polynomial's argument is x itself.
         return divide(gamma_near_two(x), madd(x, x, x));
     }
     // gamma(x) = -π / (x sin(πx) gamma(-x))

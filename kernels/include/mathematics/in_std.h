@@ -1,4 +1,4 @@
-// The functions in namespace std, in the part of it that the C++ library uses.
+// The functions in namespace std, in the inline namespace that the C++ library uses.
 
 #pragma once
 
@@ -21,7 +21,7 @@ using ::pow; using ::remainder; using ::remquo; using ::rint; using ::round; usi
 using ::sin; using ::sinh; using ::sqrt; using ::tan; using ::tanh; using ::tgamma; using ::trunc;
 using ::fpclassify; using ::isfinite; using ::isgreater; using ::isgreaterequal; using ::isless;
 using ::islessequal; using ::islessgreater; using ::isnormal; using ::isunordered; using ::signbit;
-// GNU's library has others by these names in std than in the global namespace.
+// GNU's library declares other functions under these names in std than in the global namespace.
 #if !defined(__GLIBCXX__)
 using ::isinf; using ::isnan;
 #endif

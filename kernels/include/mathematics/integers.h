@@ -1,10 +1,10 @@
-// Whole numbers: products, bits, sums of differences, dot products.
+// Integer functions: products, bits, sums of absolute differences, dot products.
 
 #pragma once
 
 #include "core.h"
 
-// The last 24 bits of both, with and without a sign.
+// Multiplies the lowest 24 bits of both, signed and unsigned.
 __CUDA_MATH int __mul24(int x, int y) { return (x << 8 >> 8) * (y << 8 >> 8); }
 __CUDA_MATH unsigned int __umul24(unsigned int x, unsigned int y) {
     return (x & 0xffffffu) * (y & 0xffffffu);
@@ -29,12 +29,12 @@ __CUDA_MATH int __popcll(unsigned long long x) { return __builtin_popcountll(x);
 __CUDA_MATH unsigned int __brev(unsigned int x) { return __builtin_bitreverse32(x); }
 __CUDA_MATH unsigned long long __brevll(unsigned long long x) { return __builtin_bitreverse64(x); }
 
-// Four of eight bytes, each chosen by three bits of four.
+// Selects four of eight bytes; each selector has four bits, of which three are the index.
 __CUDA_MATH unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int choice) {
     return __nvvm_prmt(x, y, choice & 0x7777u);
 }
 
-// The upper half of hi:lo shifted left, or the lower half of it shifted right. By up to 31 bits, or 32.
+// Returns the upper half of hi:lo << by, or the lower half of hi:lo >> by; shifts by up to 31 bits, or 32 (_lc, _rc).
 __CUDA_MATH unsigned int __funnelshift_l(unsigned int lo, unsigned int hi, unsigned int by) {
     unsigned int result;
     asm("shf.l.wrap.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(lo), "r"(hi), "r"(by));
@@ -56,21 +56,21 @@ __CUDA_MATH unsigned int __funnelshift_rc(unsigned int lo, unsigned int hi, unsi
     return result;
 }
 
-// |x - y| + z
+// Returns |x - y| + z.
 __CUDA_MATH unsigned int __sad(int x, int y, unsigned int z) {
     return (x > y ? (unsigned int)x - (unsigned int)y : (unsigned int)y - (unsigned int)x) + z;
 }
 __CUDA_MATH unsigned int __usad(unsigned int x, unsigned int y, unsigned int z) {
     return (x > y ? x - y : y - x) + z;
 }
-// The average, rounded down and up, of a sum that may have a bit more.
+// Returns the average, rounded down (__hadd) and up (__rhadd), without overflow of the sum.
 __CUDA_MATH int __hadd(int x, int y) { return (x & y) + ((x ^ y) >> 1); }
 __CUDA_MATH int __rhadd(int x, int y) { return (x | y) - ((x ^ y) >> 1); }
 __CUDA_MATH unsigned int __uhadd(unsigned int x, unsigned int y) { return (x & y) + ((x ^ y) >> 1); }
 __CUDA_MATH unsigned int __urhadd(unsigned int x, unsigned int y) { return (x | y) - ((x ^ y) >> 1); }
 
-// The sum of the products of four bytes, or of two halves with two of the bytes. GPUs before sm_61 have no
-// instruction for it.
+// Returns the sum of the products of four bytes (dp4a), or of two 16-bit halves with two of
+// the bytes (dp2a). GPUs before sm_61 have no instruction for it.
 namespace __cuda_math {
 template <class A, class B> __CUDA_MATH int dot_of_bytes(int a, int b, int sum) {
     for (int i = 0; i < 32; i += 8) sum += (int)(A)(a >> i) * (int)(B)(b >> i);

@@ -19,7 +19,7 @@ __CUDA_MATH float arc_sine_tail(float z) { return asin_tailf(z); }
 __CUDA_MATH double arc_tangent_tail(double z) { return atan_tail(z); }
 __CUDA_MATH float arc_tangent_tail(float z) { return atan_tailf(z); }
 
-// acos(a) / 2 for an a from 1/2 to 1: asin(sqrt((1 - a) / 2)).
+// Returns acos(a) / 2 = asin(sqrt((1 - a) / 2)) for a from 1/2 to 1.
 template <class T> __CUDA_MATH T half_of_acos(T a) {
     const T z = madd(a, T(-0.5), T(0.5)), s = root(z);
     const T lost = s == T(0) ? T(0) : divide(madd(-s, s, z), s + s);
@@ -44,7 +44,7 @@ template <class T> __CUDA_MATH T arc_cosine(T x) {
     return T(2) * (quarter_turn<T>::hi - (half - quarter_turn<T>::lo));
 }
 
-// atan(q + more), 0 <= q <= 1.
+// Returns atan(q + more), 0 <= q <= 1.
 template <class T> __CUDA_MATH T arc_tangent_start(T q, T more) {
     const T z = q * q;
     return q + madd(q * z, arc_tangent_tail(z), more);

@@ -1,4 +1,4 @@
-// min and max, as CUDA has them for all pairs of types that a kernel calls them with.
+// min and max, with CUDA's overloads for all pairs of types that kernels use.
 
 #pragma once
 
@@ -18,7 +18,7 @@ __CUDA_MATH_WITH_AND_WITHOUT_SIGN(long long)
 #undef __CUDA_MATH_WITH_AND_WITHOUT_SIGN
 #undef __CUDA_MATH_LEAST_AND_MOST
 
-// Of a number and NaN it is the number.
+// If one argument is NaN, the result is the other.
 __CUDA_MATH float min(float x, float y) { return __nvvm_fmin_f(x, y); }
 __CUDA_MATH float max(float x, float y) { return __nvvm_fmax_f(x, y); }
 __CUDA_MATH double min(double x, double y) { return __nvvm_fmin_d(x, y); }

@@ -1,5 +1,5 @@
-// The mathematics that is an instruction or a few: what kernels have that are compiled without the rest, which a
-// compiler takes longer for than for most kernels. C++'s names for it: sqrt(float), fabs(int), abs, min, isnan.
+// The mathematics that compiles to one or a few instructions, for kernels compiled without the rest, which
+// takes longer to compile than most kernels do. Provides C++'s names: sqrt(float), fabs(int), abs, min, isnan.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "rounding.h"
 #include "square_roots.h"
 
-// ---- Kinds of numbers -----------------------------------------------------------
+// ---- Classification --------------------------------------------------------------
 
 __CUDA_MATH bool isnan(double x) { return __cuda_math::is_nan(x); }
 __CUDA_MATH bool isnan(float x) { return __cuda_math::is_nan(x); }
@@ -35,7 +35,7 @@ __CUDA_MATH int __signbit(double x) { return signbit(x); }
 __CUDA_MATH int __signbitd(double x) { return signbit(x); }
 __CUDA_MATH int __signbitf(float x) { return signbit(x); }
 
-// ---- Floats by the names of doubles ------------------------------------------------
+// ---- Float overloads of the double functions ----------------------------------------
 
 __CUDA_MATH_FLOAT_OF_ONE(ceil) __CUDA_MATH_FLOAT_OF_ONE(fabs) __CUDA_MATH_FLOAT_OF_ONE(floor)
 __CUDA_MATH_FLOAT_OF_ONE(nearbyint) __CUDA_MATH_FLOAT_OF_ONE(rint) __CUDA_MATH_FLOAT_OF_ONE(round)
@@ -44,7 +44,7 @@ __CUDA_MATH_FLOAT_OF_TWO(copysign) __CUDA_MATH_FLOAT_OF_TWO(fdim) __CUDA_MATH_FL
 __CUDA_MATH_FLOAT_OF_TWO(fmin)
 __CUDA_MATH float fma(float x, float y, float z) { return fmaf(x, y, z); }
 
-// ---- Whole numbers --------------------------------------------------------------------
+// ---- Integers ---------------------------------------------------------------------
 
 __CUDA_MATH int abs(int x) { return x < 0 ? -x : x; }
 __CUDA_MATH long abs(long x) { return x < 0 ? -x : x; }
@@ -54,7 +54,7 @@ __CUDA_MATH double abs(double x) { return fabs(x); }
 __CUDA_MATH long labs(long x) { return x < 0 ? -x : x; }
 __CUDA_MATH long long llabs(long long x) { return x < 0 ? -x : x; }
 
-// ---- Other numbers -----------------------------------------------------------------
+// ---- Other arithmetic types ---------------------------------------------------------
 
 __CUDA_MATH_NUMBER_OF_ONE(double, ceil) __CUDA_MATH_NUMBER_OF_ONE(double, fabs)
 __CUDA_MATH_NUMBER_OF_ONE(double, floor) __CUDA_MATH_NUMBER_OF_ONE(double, nearbyint)

@@ -7,7 +7,7 @@
 
 namespace __cuda_math {
 
-// x = 2^power * (1 + f), f from -1/3 to 1/3. x is a positive number.
+// Splits a positive x = 2^power * (1 + f), f from -1/3 to 1/3.
 __CUDA_MATH float fraction(float x, int &power) {
     power = 0;
     if (x < 0x1p-126f) {
@@ -19,7 +19,7 @@ __CUDA_MATH float fraction(float x, int &power) {
     return as_float(bits - exponent) - 1.0f;
 }
 
-// x = 2^power * (1 + f), 1 + f from sqrt(1/2) to sqrt(2).
+// Splits a positive x = 2^power * (1 + f), 1 + f from sqrt(1/2) to sqrt(2).
 __CUDA_MATH double fraction(double x, int &power) {
     power = 0;
     if (x < 0x1p-1022) {
@@ -32,23 +32,23 @@ __CUDA_MATH double fraction(double x, int &power) {
     return as_double(bits - exponent) - 1.0;
 }
 
-// log(1 + f) - f
+// Returns log(1 + f) - f.
 __CUDA_MATH float log_beyond(float f) { return f * f * log1p_tailf(f); }
 
-// log(1 + f) = f - less
+// Returns f - log(1 + f).
 __CUDA_MATH double log_less(double f) {
     const double s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;
     return half - s * (half + z * log_tail(z));
 }
 
-// What a logarithm is of 0, infinities, negative numbers and NaN; `result` of others.
+// Returns `result` for positive finite x, otherwise the logarithm of 0, infinities, negative numbers or NaN.
 template <class T> __CUDA_MATH T log_or_special(T x, T result) {
     if (x > T(0) && x < infinity(x)) return result;
     if (x == T(0)) return -infinity(x);
     return x < T(0) ? not_a_number(x) : x + x;
 }
 
-// log(1 + f) * (hi + lo) + power, for another base than e.
+// Returns log(1 + f) * (hi + lo) + power, for bases other than e.
 __CUDA_MATH float in_base(float f, float hi, float lo, float power, float more) {
     const float beyond = log_beyond(f);
     const pair<float> first = product(f, hi);
@@ -57,7 +57,7 @@ __CUDA_MATH float in_base(float f, float hi, float lo, float power, float more) 
     return all.hi + (all.lo + low);
 }
 __CUDA_MATH double in_base(double f, double hi, double lo, double power, double more) {
-    // f - f*f/2 without loss: what follows is smaller.
+    // f - f*f/2 computed exactly: the following terms are smaller.
     const pair<double> half = product(0.5 * f, f);
     const pair<double> start = sum_of_larger(f, -half.hi);
     const double s = f / (2.0 + f), z = s * s;
@@ -69,7 +69,7 @@ __CUDA_MATH double in_base(double f, double hi, double lo, double power, double 
 }
 
 __CUDA_MATH float log_of_one_and(float x) {
-    // An x so large that 1 does not count is made smaller, and then nothing is added to it.
+    // If x is so large that adding 1 has no effect, x is scaled down and nothing is added to it.
     const bool large = x > 0x1p64f;
     const float one = large ? 0.0f : 1.0f, y = large ? x * 0x1p-64f : x;
     const int exponent = (as_int(y + one) - 0x3f2aaaab) & (int)0xff800000;
@@ -77,11 +77,11 @@ __CUDA_MATH float log_of_one_and(float x) {
     const pair<float> rest = sum(madd(one, scale, -1.0f), y * scale);
     const float f = rest.hi, lost = madd(f, f, 1.0f - f) * rest.lo;
     const float power = (float)((exponent >> 23) + (large ? 64 : 0));
-    // Of log(2) so few bits that its product with an exponent is exact, and the rest of it.
+    // log(2) is split: its upper part has so few bits that the product with an exponent is exact.
     const pair<float> all = sum_of_larger(mul(power, 0.693145752f), f);
     return all.hi + (all.lo + madd(power, 1.42860677e-06f, log_beyond(f) + lost));
 }
-// log(1 + x + more) for a small `more`.
+// Returns log(1 + x + more) for a small `more`.
 __CUDA_MATH double log_of_one_and(double x, double more) {
     const bool large = x > 0x1p500;
     const double one = large ? 0.0 : 1.0, y = large ? x * 0x1p-500 : x;
@@ -168,7 +168,7 @@ __CUDA_MATH float log1pf(float x) {
 
 __CUDA_MATH double asinh(double x) {
     const double a = __cuda_math::magnitude(x);
-    // Far out it is log(2x).
+    // For large arguments the result is log(2x).
     if (!(a < 0x1p30)) return __cuda_math::with_sign(log(a) + 0.6931471805599453, x);
     const double z = a * a;
     return __cuda_math::with_sign(log1p(a + z / (1.0 + __cuda_math::root(1.0 + z))), x);

@@ -1,7 +1,7 @@
-// C++'s names: sin(float), sin(int), std::sin, pow(float, int), isnan, abs, min and max of all types.
+// C++ overloads: sin(float), sin(int), std::sin, pow(float, int), isnan, abs, min and max of all types.
 //
-// clang's forward declarations, which stand before this, have made the functions known in namespace std before
-// any C++ library is: its constexpr functions would else be taken for the device's too.
+// clang's forward declarations, included before this file, have declared the functions in namespace std
+// before any C++ library header: otherwise its constexpr functions would also be taken for device functions.
 
 #pragma once
 
@@ -18,7 +18,7 @@
 #include "roots.h"
 #include "trigonometric.h"
 
-// The names of the C++ library's own namespaces, where there is one.
+// Names of the C++ library's inline namespaces, if it has any.
 #if defined(__has_include)
 #if __has_include(<__config>)
 #include <__config>
@@ -27,9 +27,9 @@
 #endif
 #endif
 
-// ---- Kinds of numbers -----------------------------------------------------------
+// ---- Classification --------------------------------------------------------------
 
-// FP_NAN, FP_INFINITE, FP_NORMAL, FP_SUBNORMAL, FP_ZERO as the host's library has them.
+// FP_NAN, FP_INFINITE, FP_NORMAL, FP_SUBNORMAL, FP_ZERO with the values of the host's library.
 #if defined(__APPLE__)
 #define __CUDA_MATH_KINDS 1, 2, 4, 5, 3
 #elif defined(_WIN32)
@@ -52,7 +52,7 @@ __CUDA_MATH_COMPARED(islessgreater)
 __CUDA_MATH_COMPARED(isunordered)
 #undef __CUDA_MATH_COMPARED
 
-// ---- Floats by the names of doubles ------------------------------------------------
+// ---- Float overloads of the double functions ----------------------------------------
 
 __CUDA_MATH_FLOAT_OF_ONE(acos) __CUDA_MATH_FLOAT_OF_ONE(acosh) __CUDA_MATH_FLOAT_OF_ONE(asin)
 __CUDA_MATH_FLOAT_OF_ONE(asinh) __CUDA_MATH_FLOAT_OF_ONE(atan) __CUDA_MATH_FLOAT_OF_ONE(atanh)
@@ -89,7 +89,7 @@ __CUDA_MATH void sincospi(float x, float *s, float *c) { sincospif(x, s, c); }
 __CUDA_MATH float pow(float x, int n) { return powif(x, n); }
 __CUDA_MATH double pow(double x, int n) { return powi(x, n); }
 
-// ---- Numbers that are neither floats nor doubles count as doubles --------------------------
+// ---- Other arithmetic types are converted to double -----------------------------------------
 
 __CUDA_MATH_NUMBER_OF_ONE(double, acos) __CUDA_MATH_NUMBER_OF_ONE(double, acosh)
 __CUDA_MATH_NUMBER_OF_ONE(double, asin) __CUDA_MATH_NUMBER_OF_ONE(double, asinh)

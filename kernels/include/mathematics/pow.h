@@ -1,4 +1,4 @@
-// pow, and powers with whole exponents.
+// pow, and powers with integer exponents.
 
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace __cuda_math {
 
-// The constants of a format: log(2) in two parts, the first of so few bits that its product with an exponent
-// is exact, and 2/3.
+// Constants of a format: log(2) in two parts, the first with so few bits that its product
+// with an exponent is exact, and 2/3.
 template <class T> struct pow_constants;
 template <> struct pow_constants<double> {
     static constexpr double ln2 = 0.693147180369123816490, ln2_rest = 1.9082149292705877e-10;
@@ -21,7 +21,7 @@ template <> struct pow_constants<float> {
 __CUDA_MATH double fifth(double z) { return pow_tail(z); }
 __CUDA_MATH float fifth(float z) { return pow_tailf(z); }
 
-// log(x) of a positive number, to half as many digits again as the format has.
+// Returns log(x) of a positive number, with 1.5 times the digits of the format.
 template <class T> __CUDA_MATH pair<T> log_pair(T x) {
     typedef pow_constants<T> constants;
     int power;
@@ -45,11 +45,11 @@ template <class T> __CUDA_MATH pair<T> log_pair(T x) {
     return sum_of_larger(all.hi, all.lo + madd(T(power), constants::ln2_rest, both_lo));
 }
 
-// Beyond these, exp overflows or vanishes.
+// Beyond these limits exp overflows or underflows.
 __CUDA_MATH double exp_limit(double) { return 760.0; }
 __CUDA_MATH float exp_limit(float) { return 120.0f; }
 
-// x^y for a positive x that is a number, and a y that is one.
+// Returns x^y for a positive finite x and a finite y.
 template <class T> __CUDA_MATH T power(T x, T y) {
     const pair<T> l = log_pair(x);
     const T limit = exp_limit(x), all = l.hi * y;
@@ -59,7 +59,7 @@ template <class T> __CUDA_MATH T power(T x, T y) {
     return scaled(found.value, found.power);
 }
 
-// pow as C has it: which of 0, infinity, NaN and -1 are there decides before anything is computed.
+// Returns pow(x, y) with C's special cases: 0, infinity, NaN and -1 are handled before anything is computed.
 template <class T> __CUDA_MATH T power_of_any(T x, T y) {
     if (y == T(0) || x == T(1)) return T(1);
     if (is_nan(x) || is_nan(y)) return x + y;

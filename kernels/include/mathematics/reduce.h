@@ -1,4 +1,4 @@
-// Angles without their multiples of π/2.
+// Argument reduction: angles modulo π/2.
 
 #pragma once
 
@@ -6,13 +6,13 @@
 
 namespace __cuda_math {
 
-// An angle from -π/4 to π/4, and how many quarter turns were taken off.
+// An angle from -π/4 to π/4, and the number of quarter turns that were subtracted.
 template <class T> struct angle {
     T r, more;
     int quarter;
 };
 
-// Bits of 2/π, from the first one after the point on; a word of zeros before them.
+// The bits of 2/π after the binary point, preceded by a word of zeros.
 struct two_over_pi {
     static __attribute__((device, always_inline, nodebug)) word64 at(int index) {
         const word64 words[] = {
@@ -24,7 +24,7 @@ struct two_over_pi {
         };
         return words[index];
     }
-    // 64 bits from bit `start` of those on.
+    // Returns 64 of these bits, from bit `start` on.
     static __attribute__((device, always_inline, nodebug)) word64 window(int start) {
         const int index = start >> 6, shift = start & 63;
         const word64 first = at(index);
@@ -32,8 +32,8 @@ struct two_over_pi {
     }
 };
 
-// A large angle: x = m * 2^(exponent - 63). Of 2/π the bits count that give less than 4 and more than
-// 2^-126: m times those 192 bits has the quarter turns in its uppermost two, what is left of one below.
+// Reduces a large angle x = m * 2^(exponent - 63). Only those bits of 2/π matter that contribute less than 4 and
+// more than 2^-126: m times these 192 bits has the quarter turns in its top two bits, the remainder below them.
 __CUDA_MATH angle<double> of_large_angle(double x) {
     const word64 bits = (word64)as_long(x);
     const word64 m = bits << 11 | 1ull << 63;
@@ -44,7 +44,7 @@ __CUDA_MATH angle<double> of_large_angle(double x) {
     const word64 middle = middle_low + low;
     const word64 top = m * w0 + __nvvm_mulhi_ull(m, w1) + (middle < low ? 1 : 0);
     int quarter = (int)(top >> 62);
-    // What is left, as a fraction of 128 bits; more than a half is less than 0 of the next.
+    // Remainder as a 128-bit fraction; more than a half is a negative remainder of the next quarter turn.
     word64 a = top << 2 | middle >> 62, b = middle << 2 | (m * w2) >> 62;
     const bool over = (long long)a < 0;
     if (over) {
@@ -70,7 +70,7 @@ __CUDA_MATH angle<double> of_large_angle(double x) {
     return {turn ? -whole.hi : whole.hi, turn ? -whole.lo : whole.lo, x < 0.0 ? -quarter : quarter};
 }
 
-// The same for a float: 32 bits of m, 96 of 2/π.
+// Reduces a large float: 32 bits of m, 96 of 2/π.
 __CUDA_MATH angle<float> of_large_angle(float x) {
     const word bits = (word)as_int(x);
     const word m = bits << 8 | 0x80000000u;
@@ -101,7 +101,7 @@ __CUDA_MATH angle<float> of_large_angle(float x) {
 __CUDA_MATH angle<double> reduced(double x) {
     if (!(magnitude(x) < 0x1p30)) return of_large_angle(x);
     const double n = nearest(x * 0.6366197723675814);
-    // The first step is exact; the second is not, and what it loses is kept.
+    // The first step is exact; the second is not, so its rounding error is kept.
     const double first = madd(n, -1.5707963267948966, x);
     const pair<double> second = product(n, 6.123233995736766e-17);
     const pair<double> rest = sum(first, -second.hi);

@@ -1,4 +1,4 @@
-// What is left where one number is taken off another as often as it fits.
+// Remainders of divisions.
 
 #pragma once
 
@@ -9,15 +9,15 @@ namespace __cuda_math {
 __CUDA_MATH int steps(float) { return 22; }
 __CUDA_MATH int steps(double) { return 50; }
 
-// What is left of a after as many b as fit, both positive numbers, and the lowest bits of how many those are.
-// Each turn takes off b times a power of two, so often that the count is exact.
+// Returns a modulo b, both positive numbers, and stores the lowest bits of the quotient in
+// `count`. Each iteration subtracts b times a power of two, with an exact multiple.
 template <class T> __CUDA_MATH T rest_of(T a, T b, int &count) {
     count = 0;
     while (a >= b) {
         int up = exponent_of(a) - exponent_of(b) - steps(a);
         up = up > 0 ? up : 0;
         const T unit = shifted(b, up);
-        // Divided, subnormal numbers keep their digits.
+        // The division scales subnormal numbers, which keeps their digits.
         T n = whole(divide(a, unit));
         T rest = madd(-n, unit, a);
         if (rest < T(0)) {
@@ -41,7 +41,7 @@ template <class T> __CUDA_MATH T nearest_rest(T x, T y, int *quotient) {
     const T b = magnitude(y);
     int count;
     T rest = rest_of(magnitude(x), b, count);
-    // More than half of b, or just half where the count is odd: b once more.
+    // If more than half of b is left, or exactly half and the count is odd, b is subtracted once more.
     const T other = b - rest;
     if (rest > other || (rest == other && (count & 1) != 0)) {
         rest = -other;

@@ -1,4 +1,4 @@
-// Cube roots and the lengths of vectors, and their inverses.
+// Cube roots and lengths of vectors, and their reciprocals.
 
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace __cuda_math {
 
-// The cube root of a number from 1/2 to 4, and how far it is off: x - t³.
+// Returns x - t³, the residual of a cube root t of a number x from 1/2 to 4.
 __CUDA_MATH double third_power_rest(double x, double t) {
     const double square = mul(t, t), lost = madd(t, t, -square);
     return madd(-t, lost, madd(-square, t, x));
@@ -16,7 +16,7 @@ __CUDA_MATH float third_power_rest(float x, float t) {
     return madd(-t, lost, madd(-square, t, x));
 }
 
-// x = m * 8^third, m from 1 to 8. x is a positive number.
+// Splits a positive x = m * 8^third, m from 1 to 8.
 __CUDA_MATH float without_eights(float x, int &third) {
     third = 0;
     if (x < 0x1p-126f) {
@@ -37,7 +37,7 @@ __CUDA_MATH double without_eights(double x, int &third) {
     third += exponent;
     return as_double(as_long(x) - ((long long)(3 * exponent) << 52));
 }
-// A first guess: 2^(log2(m) / 3).
+// Returns a first approximation: 2^(log2(m) / 3).
 __CUDA_MATH float third_root(float m) { return __nvvm_ex2_approx_f(__nvvm_lg2_approx_f(m) * 0.333333343f); }
 __CUDA_MATH double third_root(double m) { return third_root((float)m); }
 
@@ -68,7 +68,7 @@ template <class T> __CUDA_MATH T inverse_cube_root(T x) {
     return with_sign(result * power_of_two(-third, x), x);
 }
 
-// By which power of two the largest number comes near 1: then no square overflows, and those that vanish do not count.
+// Returns the power of two that scales the largest number to about 1: no square overflows; underflow is harmless.
 __CUDA_MATH int scale_of(double largest) {
     const int power = 1023 - (int)(as_long(largest) >> 52);
     return power < -1022 ? -1022 : power > 1022 ? 1022 : power;
@@ -78,7 +78,7 @@ __CUDA_MATH int scale_of(float largest) {
     return power < -126 ? -126 : power > 126 ? 126 : power;
 }
 
-// A sum of squares to twice the digits.
+// Adds a square to a sum in double the precision.
 template <class T> __CUDA_MATH pair<T> with_square(pair<T> all, T value) {
     const pair<T> square = product(value, value);
     const pair<T> both = sum(all.hi, square.hi);
@@ -101,7 +101,7 @@ template <class T> __CUDA_MATH T inverse_length_of(pair<T> squares, int scale) {
     return madd(y * T(0.5), e, y) * power_of_two(scale, y);
 }
 
-// Whichever of the numbers is infinite, the length is; then whichever is NaN.
+// Infinities take precedence over NaNs: if any number is infinite, so is the length.
 template <class T> __CUDA_MATH bool any_inf(T x) { return is_inf(x); }
 template <class T, class... Rest> __CUDA_MATH bool any_inf(T x, Rest... rest) {
     return is_inf(x) || any_inf(rest...);
@@ -126,7 +126,7 @@ template <class T, class... Rest> __CUDA_MATH T inverse_length(T a, Rest... rest
     return inverse_length_of(squares_of(pair<T>{T(0), T(0)}, power_of_two(scale, a), a, rest...), scale);
 }
 
-// The length of an array, or its inverse.
+// Returns the length of a vector, or its reciprocal.
 template <class T> __CUDA_MATH T length_of_many(int count, const T *values, bool inverse) {
     T largest = T(0);
     bool inf = false;

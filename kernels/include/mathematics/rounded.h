@@ -1,4 +1,4 @@
-// Arithmetic with a rounding of one's choice, conversions.
+// Arithmetic with explicit rounding, and conversions.
 
 #pragma once
 
@@ -6,7 +6,7 @@
 
 // ---- Arithmetic, rounded as the name says: nearest, to zero, up, down -----------
 
-// With -ftz=true floats that are too small to be normal count as 0, in what goes in and what comes out.
+// With -ftz=true subnormal floats are flushed to 0, both operands and results.
 #if defined(__CUDA_FTZ)
 #define __CUDA_MATH_FTZ ".ftz"
 #else
@@ -32,7 +32,7 @@
     __CUDA_MATH long long __double2ll_##end(double x) { return __nvvm_d2ll_##mode(x); }                      \
     __CUDA_MATH unsigned long long __double2ull_##end(double x) { return __nvvm_d2ull_##mode(x); }
 
-// To the nearest, these are never fused with what stands around them.
+// The functions that round to nearest are never contracted with neighbouring operations.
 #define __CUDA_MATH_NEAREST(name, instruction)                                           \
     __CUDA_MATH float name(float x, float y) {                                           \
         float result;                                                                    \
@@ -53,7 +53,7 @@ __CUDA_MATH double __dmul_rn(double x, double y) { return __cuda_math::mul(x, y)
     __CUDA_MATH double __dadd_##end(double x, double y) { return __nvvm_add_##mode##_d(x, y); }  \
     __CUDA_MATH double __dsub_##end(double x, double y) { return __nvvm_add_##mode##_d(x, -y); } \
     __CUDA_MATH double __dmul_##end(double x, double y) { return __nvvm_mul_##mode##_d(x, y); }
-// The ends of the builtins' names.
+// Suffixes of the builtins' names.
 #if defined(__CUDA_FTZ)
 #define __CUDA_MATH_ALL(each)    \
     each(rz, rz, ftz_f, _ftz)    \
@@ -78,7 +78,7 @@ __CUDA_MATH_ALL(__CUDA_MATH_ROUNDED)
 #undef __CUDA_MATH_ROUNDED
 #undef __CUDA_MATH_FTZ
 
-// clang's builtins for these round to the nearest whatever their names say.
+// clang's builtins for these round to nearest whatever their names say, so PTX is written out.
 #define __CUDA_MATH_CONVERTED(end, mode, name, To, to, ptx_to, From, from, ptx_from)              \
     __CUDA_MATH To name##_##end(From x) {                                                         \
         To result;                                                                                \
@@ -100,12 +100,12 @@ __CUDA_MATH_CONVERSIONS(rd, "rm")
 #undef __CUDA_MATH_CONVERSIONS
 #undef __CUDA_MATH_CONVERTED
 
-// Whole numbers of 32 bits are doubles.
+// Every 32-bit integer is exactly a double.
 __CUDA_MATH double __int2double_rn(int x) { return x; }
 __CUDA_MATH double __uint2double_rn(unsigned int x) { return x; }
 
-// 1/sqrt(x), the nearest float. In double it is a float or nearly halfway between two: then it is found out
-// on which side of the middle it lies.
+// Returns 1/sqrt(x), rounded to the nearest float. In double the result is a float or nearly
+// halfway between two; then an exact test finds the side of the midpoint.
 __CUDA_MATH float __frsqrt_rn(float x) {
     const float start = __nvvm_rsqrt_approx_f(x);
     if (!(x > 0.0f && x < __cuda_math::infinity(x))) return start;
@@ -114,7 +114,7 @@ __CUDA_MATH float __frsqrt_rn(float x) {
     const int step = wide > (double)near ? 1 : -1;
     const float other = __cuda_math::as_float(__cuda_math::as_int(near) + step);
     const double middle = 0.5 * ((double)near + (double)other);
-    // The sign of x middle² - 1, which no rounding changes.
+    // The sign of x middle² - 1, which rounding does not change.
     const double side = __cuda_math::madd((double)x, middle * middle, -1.0);
     const bool above = side < 0.0;
     return above == (step > 0) ? other : near;

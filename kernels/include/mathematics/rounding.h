@@ -1,4 +1,4 @@
-// Whole numbers, exponents, neighbours, signs.
+// Rounding to integers, exponents, neighbouring numbers, signs.
 
 #pragma once
 
@@ -11,13 +11,13 @@ __CUDA_MATH double up(double x) { return __builtin_ceil(x); }
 __CUDA_MATH float down(float x) { return __builtin_floorf(x); }
 __CUDA_MATH double down(double x) { return __builtin_floor(x); }
 
-// The nearest whole number, of two the one farther from 0.
+// Returns the nearest integer; ties go away from zero.
 template <class T> __CUDA_MATH T away_from_zero(T x) {
     const T a = magnitude(x), n = whole(a);
     return with_sign(a - n >= T(0.5) ? n + T(1) : n, x);
 }
 
-// The exponent as a number; of subnormal numbers too. x is neither 0 nor infinite nor NaN.
+// Returns the unbiased exponent, also of subnormal numbers. x must be finite and not 0.
 __CUDA_MATH int exponent_of(float x) {
     const int bits = as_int(x) & 0x7fffffff;
     if (bits >= 0x00800000) return (bits >> 23) - 127;
@@ -61,7 +61,7 @@ __CUDA_MATH double neighbour(double x, double y) {
     if (x == 0.0) return with_sign(as_double(1), y);
     return as_double(as_long(x) + ((x < y) == (x > 0.0) ? 1 : -1));
 }
-// Toward a number that may lie between two floats.
+// Returns the next float toward a number that may lie between two floats.
 __CUDA_MATH float neighbour_toward(float x, double y) {
     if (is_nan(x) || is_nan(y)) return x + (float)y;
     if ((double)x == y) return (float)y;
@@ -98,7 +98,7 @@ __CUDA_MATH double logb(double x) { return __cuda_math::exponent_as_number(x); }
 __CUDA_MATH int ilogb(double x) { return __cuda_math::exponent_as_int(x); }
 __CUDA_MATH double modf(double x, double *n) { return __cuda_math::whole_and_rest(x, n); }
 __CUDA_MATH double nextafter(double x, double y) { return __cuda_math::neighbour(x, y); }
-// The device's long double is a double.
+// On the device, long double is double.
 __CUDA_MATH double nexttoward(double x, long double y) { return __cuda_math::neighbour(x, (double)y); }
 __CUDA_MATH double nan(const char *) { return __cuda_math::not_a_number(0.0); }
 __CUDA_MATH double fdivide(double x, double y) { return x / y; }

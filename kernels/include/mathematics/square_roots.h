@@ -1,4 +1,4 @@
-// Square roots and their inverses.
+// Square roots and their reciprocals.
 
 #pragma once
 
@@ -9,7 +9,7 @@ namespace __cuda_math {
 __CUDA_MATH float inverse_root(float x) { return __nvvm_rsqrt_approx_f(x); }
 __CUDA_MATH double inverse_root(double x) {
     const double y = __nvvm_rsqrt_approx_d(x);
-    // Of 0 and infinity it is exact, and what follows would make NaN of it.
+    // For 0 and infinity the estimate is exact, and the correction would produce NaN.
     if (!(x > 0.0 && x < infinity(x))) return y;
     const double e = madd(-mul(x, y), y, 1.0);
     return madd(y * e, madd(0.375, e, 0.5), y);

@@ -13,18 +13,18 @@ __CUDA_MATH float sine_tail(float z) { return sin_tailf(z); }
 __CUDA_MATH double cosine_tail(double z) { return cos_tail(z); }
 __CUDA_MATH float cosine_tail(float z) { return cos_tailf(z); }
 
-// sin and cos of r + more, |r| <= π/4, and a `more` that r's last digit is larger than.
+// Evaluates sin and cos of r + more, |r| <= π/4, where `more` is less than r's last digit.
 template <class T> __CUDA_MATH T sine_near_zero(T r, T more) {
     const T z = r * r;
     return r + madd(r * z, sine_tail(z), more);
 }
 template <class T> __CUDA_MATH T cosine_near_zero(T r, T more) {
     const T z = r * r, half = T(0.5) * z, start = T(1) - half;
-    // 1 - half, and what that has lost.
+    // 1 - half, and its rounding error.
     return start + (((T(1) - start) - half) + madd(z * z, cosine_tail(z), -r * more));
 }
 
-// Which of the two it is after so many quarter turns, and which sign it has.
+// Selects sine or cosine and the sign from the number of quarter turns.
 template <class T> __CUDA_MATH T wave(T r, T more, int quarter) {
     const T value = quarter & 1 ? cosine_near_zero(r, more) : sine_near_zero(r, more);
     return quarter & 2 ? -value : value;
@@ -69,12 +69,12 @@ template <class T> __CUDA_MATH T tangent(T x) {
     return madd(inverse, off, inverse);
 }
 
-// x = quarter / 2 + r, |r| <= 1/4.
+// Splits x = quarter / 2 + r, |r| <= 1/4.
 template <class T> __CUDA_MATH T half_turns(T x, int &quarter) {
-    // So far out all numbers are even.
+    // All numbers this large are even.
     if (magnitude(x) > T(sizeof(T) == 8 ? 0x1p60 : 0x1p30)) x = T(0);
     const T n = nearest(x + x);
-    // Of a large n only its lowest bits count.
+    // Only the lowest bits of a large n matter.
     quarter = (int)(n - T(4) * whole(n * T(0.25)));
     return madd(n, T(-0.5), x);
 }
@@ -94,7 +94,7 @@ template <class T> __CUDA_MATH T sine_of_turns(T x) {
     int quarter;
     const T r = half_turns(x, quarter);
     const T value = quarter & 1 ? cospi_near_zero(r) : sinpi_near_zero(r);
-    // Of whole numbers it is 0, with their sign.
+    // For integers the result is 0 with the sign of x.
     if (whole(x) == x) return with_sign(T(0), x);
     return quarter & 2 ? -value : value;
 }
@@ -103,7 +103,7 @@ template <class T> __CUDA_MATH T cosine_of_turns(T x) {
     int quarter;
     const T r = half_turns(x, quarter);
     const T value = quarter & 1 ? sinpi_near_zero(r) : cospi_near_zero(r);
-    // Halfway between whole numbers it is 0, without a sign.
+    // Halfway between integers the result is +0.
     if ((quarter & 1) != 0 && r == T(0)) return T(0);
     return (quarter + 1) & 2 ? -value : value;
 }

@@ -1,5 +1,5 @@
-// Two halves or four bytes of a word at once (the "SIMD intrinsics"). The names end in 2 or 4; s is with a sign, u
-// without, and a second s or u before that number means that results too large become the largest.
+// SIMD intrinsics: two 16-bit or four 8-bit lanes of a word at once. The names end in 2 or
+// 4; s is signed, u unsigned, and a second s or u before that number means saturation.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace __cuda_math {
 
-// The lanes of a word, as numbers: of 16 or 8 bits, with a sign or without.
+// The lanes of a word as numbers: 16 or 8 bits, signed or unsigned.
 template <class Lane> struct lanes {
     static constexpr int bits = sizeof(Lane) * 8;
     static constexpr word mask = (1u << bits) - 1;
@@ -33,7 +33,7 @@ template <class Lane> struct lanes {
     }
 };
 
-// What is done with a lane of each word.
+// Defines an operation on one lane of each word.
 #define __CUDA_MATH_LANE(name, result)                                                             \
     template <class Lane> struct lane_##name {                                                     \
         __attribute__((device, always_inline, nodebug)) int operator()(int x, int y) const { return result; } \
@@ -65,7 +65,7 @@ __CUDA_MATH_COMPARED(ge, >=)
 
 } // namespace __cuda_math
 
-// Templates, so that a program that calls none of them does not wait for them.
+// Templates, so that programs that call none of them do not pay their compile time.
 #define __CUDA_MATH_VIDEO(name, Lane, how)                                                   \
     template <int = 0> __CUDA_MATH unsigned int name(unsigned int a, unsigned int b) {                          \
         return __cuda_math::lanes<Lane>::each(a, b, __cuda_math::lane_##how<Lane>());        \

@@ -1,5 +1,5 @@
-// Which memory an address lies in, and the same address as the instructions for that memory
-// take it.
+// State space queries for generic addresses, and conversions between generic addresses and
+// addresses of a state space.
 
 #pragma once
 

@@ -1,12 +1,12 @@
-// Atomic functions: of the GPU, of the block (`_block`), of the whole machine (`_system`).
+// Atomic functions with device scope, block scope (`_block`) and system scope (`_system`).
 
 #pragma once
 
 #include "device_fn.h"
 
-// `gen` is the instruction for all of the GPU; `cta_…_gen` of a block; `sys_…_gen` of the
-// machine. The instructions for exchange, compare-and-swap, addition and bits do not care
-// about signs, so the unsigned forms go through the signed ones.
+// `gen` denotes the instruction with device scope, `cta_…_gen` with block scope,
+// `sys_…_gen` with system scope. Exchange, compare-and-swap, addition and bitwise
+// operations do not depend on the sign, so the unsigned overloads use the signed ones.
 #define WARPBOOK_ATOMICS(T, S, suffix, scope, to)                                            \
     WARPBOOK_DEVICE_FN T atomicExch##to(T *p, T v) {                                         \
         return (T)__nvvm_atom_##scope##xchg_gen_##suffix((S *)p, (S)v);                      \
@@ -33,7 +33,7 @@
     WARPBOOK_DEVICE_FN T atomicMax##to(T *p, T v) {                                          \
         return __nvvm_atom_##scope##max_gen_##suffix(p, v);                                  \
     }
-// A float is exchanged as its bits.
+// Exchanges a float as its bits.
 #define WARPBOOK_ATOMIC_EXCHANGE(T, B, to)                                                    \
     WARPBOOK_DEVICE_FN T atomicExch##to(T *p, T v) {                                         \
         return __builtin_bit_cast(T, atomicExch##to((B *)p, __builtin_bit_cast(B, v)));      \
@@ -81,7 +81,7 @@ WARPBOOK_ATOMIC_SCOPE(sys_, _system)
 WARPBOOK_ATOMIC_ADD(double, d, sys_, _system)
 #endif
 
-// Compare-and-swap of 16 bits.
+// Compares and swaps 16 bits.
 #if WARPBOOK_HAS_SM(700)
 WARPBOOK_DEVICE_FN unsigned short atomicCAS(unsigned short *p, unsigned short expected,
                                             unsigned short v) {
@@ -94,7 +94,7 @@ WARPBOOK_DEVICE_FN unsigned short atomicCAS(unsigned short *p, unsigned short ex
 }
 #endif
 
-// Two or four floats in global memory, each added by itself.
+// Adds two or four floats in global memory, each element atomically on its own.
 #if WARPBOOK_HAS_SM(900)
 WARPBOOK_DEVICE_FN float2 atomicAdd(float2 *p, float2 v) {
     float2 old;

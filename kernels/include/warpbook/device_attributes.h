@@ -1,4 +1,4 @@
-// What can be asked of a device, one number at a time (cudaDeviceGetAttribute).
+// Attributes of a device, queried one at a time (cudaDeviceGetAttribute).
 
 #pragma once
 

@@ -1,5 +1,5 @@
-// How the headers here declare functions. Each is inlined and carries no line numbers of its
-// own, so that an instruction counts for the kernel's line that asked for it.
+// Macros that declare this project's device functions. Each function is inlined and has no line
+// numbers of its own, so that its instructions are attributed to the kernel's line that calls it.
 
 #pragma once
 
@@ -8,9 +8,9 @@
 #define WARPBOOK_BOTH_FN \
     static inline __attribute__((host, device, always_inline, nodebug, unused))
 
-// Whether functions that need this GPU are there: in host code all are, to be named.
+// True if functions that need this GPU are declared; in host code all are, so that they can be named.
 #define WARPBOOK_HAS_SM(version) (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= version)
 
-// An address as the instructions for one memory take it.
+// Casts a pointer to the address space of one state space.
 #define WARPBOOK_GLOBAL(p) ((__attribute__((address_space(1))) void *)(p))
 #define WARPBOOK_SHARED(p) ((__attribute__((address_space(3))) void *)(p))

@@ -1,4 +1,4 @@
-// What a device is and can do (cudaGetDeviceProperties).
+// Properties of a device (cudaGetDeviceProperties).
 
 #pragma once
 

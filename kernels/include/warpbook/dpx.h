@@ -1,18 +1,18 @@
-// Most and least of sums, of three numbers and of pairs of halves (CUDA's "DPX" functions), for host and device. A
-// name that ends in _relu takes 0 where the result is below it.
+// Maxima and minima of sums, of three numbers and of pairs of 16-bit halves (CUDA's "DPX"
+// functions), for host and device. Names that end in _relu clamp negative results to 0.
 
 #pragma once
 
 #include "device_fn.h"
 
-// The two halves of a word, each as `T`.
+// Applies `f` to the two halves of words, each as `T`.
 #define WARPBOOK_HALVES(T, f)                                                            \
     ((unsigned int)(unsigned short)(f((T)a, (T)b, (T)c)) |                               \
      (unsigned int)(unsigned short)(f((T)(a >> 16), (T)(b >> 16), (T)(c >> 16))) << 16)
 
 template <typename T> WARPBOOK_BOTH_FN T warpbook_most(T a, T b) { return a < b ? b : a; }
 template <typename T> WARPBOOK_BOTH_FN T warpbook_least(T a, T b) { return b < a ? b : a; }
-// Sums have as many bits as their parts.
+// Adds with wrap-around: sums have as many bits as their terms.
 template <typename T> WARPBOOK_BOTH_FN T warpbook_sum(T a, T b) {
     return (T)((unsigned int)a + (unsigned int)b);
 }
@@ -64,7 +64,7 @@ WARPBOOK_DPX(__viaddmin, warpbook_addmin)
 #undef WARPBOOK_DPX_SIGNED
 #undef WARPBOOK_HALVES
 
-// Of two numbers, and not below 0.
+// Maxima and minima of two numbers, clamped to at least 0.
 WARPBOOK_BOTH_FN int __vimax_s32_relu(int a, int b) { return __vimax3_s32_relu(a, b, b); }
 WARPBOOK_BOTH_FN int __vimin_s32_relu(int a, int b) { return __vimin3_s32_relu(a, b, b); }
 WARPBOOK_BOTH_FN unsigned int __vimax_s16x2_relu(unsigned int a, unsigned int b) {
@@ -74,7 +74,7 @@ WARPBOOK_BOTH_FN unsigned int __vimin_s16x2_relu(unsigned int a, unsigned int b)
     return __vimin3_s16x2_relu(a, b, b);
 }
 
-// Also whether it is the first of the two; where they are equal, it is.
+// Stores whether the first of the two is the result; if they are equal, it is.
 #define WARPBOOK_DPX_WHICH(name, compared, three)                                         \
     WARPBOOK_BOTH_FN int name##_s32(int a, int b, bool *first) {                          \
         *first = a compared b;                                                            \

@@ -1,6 +1,6 @@
-// The driver API's functions of graphs and stream capture.
+// The driver API's functions for graphs and stream capture.
 //
-// Read by cuda.h, inside `extern "C"`.
+// Included by cuda.h, inside `extern "C"`.
 
 // Graphs and their nodes
 CUresult cuGraphCreate(CUgraph *to, unsigned int flags);
@@ -54,7 +54,7 @@ CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node, 
 CUresult cuGraphConditionalHandleCreate(unsigned long long *to, CUgraph graph, CUcontext context,
     unsigned int value, unsigned int flags);
 
-// What nodes do
+// Parameters of nodes
 CUresult cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v1 *to);
 CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *to);
 CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *how);
@@ -79,7 +79,7 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUlaunchAttributeID att
     CUlaunchAttributeValue *from);
 CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from);
 
-// The shape of graphs
+// Structure of graphs
 CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *to);
 CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *to, size_t *count);
 CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *to, size_t *count);
@@ -138,7 +138,7 @@ CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node, 
 CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CUevent event);
 CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *how);
 
-// What graphs hold
+// Objects retained by graphs
 CUresult cuUserObjectCreate(CUuserObject *to, void *data, CUhostFn destroy, unsigned int references,
     unsigned int flags);
 CUresult cuUserObjectRetain(CUuserObject object, unsigned int count);
@@ -187,7 +187,7 @@ CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode *node
 CUresult cuStreamUpdateCaptureDependencies_v2_ptsz(CUstream stream, CUgraphNode *nodes, const
     CUgraphEdgeData *edges, size_t count, unsigned int flags);
 
-// Functions that have changed since they were first there keep the old name for programs.
+// Functions that have changed since they were introduced keep their old name in programs.
 #define cuGraphAddKernelNode cuGraphAddKernelNode_v2
 #define cuGraphKernelNodeGetParams cuGraphKernelNodeGetParams_v2
 #define cuGraphKernelNodeSetParams cuGraphKernelNodeSetParams_v2

@@ -1,7 +1,7 @@
-// The driver API's functions of libraries and their kernels, of launches with attributes, and others that came
-// with CUDA 11 and 12.
+// The driver API's functions for libraries and their kernels, for launches with attributes,
+// and others that were introduced with CUDA 11 and 12.
 //
-// Read by cuda.h, inside `extern "C"`.
+// Included by cuda.h, inside `extern "C"`.
 
 // Libraries, which are loaded into every context, and their kernels
 CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions, void
@@ -85,7 +85,7 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdevice
 CUresult cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy);
 CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream);
 
-// Memory without an address, and addresses that it is mapped to
+// Virtual memory management: physical allocations, and address ranges to which they are mapped
 CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
     CUmemAllocationGranularity_flags option);
 CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp
@@ -103,7 +103,7 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
 CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
     CUmemGenericAllocationHandle handle);
 
-// Devices, functions by their names, and the profiler
+// Devices, entry points looked up by name, and the profiler
 CUresult cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId);
 CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdevice srcDevice,
     CUdevice dstDevice);

@@ -1,5 +1,5 @@
-// What a CUDA program's host code has beside the C library: `min` and `max` without `std::`, and
-// some functions of the device's mathematics.
+// Functions that a CUDA program's host code has in addition to the C library: `min` and
+// `max` without `std::`, and some functions of the device's mathematics.
 
 #pragma once
 
@@ -31,7 +31,7 @@ WARPBOOK_HOST_FN double max(float a, double b) { return ::fmax(a, b); }
 WARPBOOK_HOST_FN double min(double a, float b) { return ::fmin(a, b); }
 WARPBOOK_HOST_FN double max(double a, float b) { return ::fmax(a, b); }
 
-// In double and float.
+// Defines a function for double and float.
 #define WARPBOOK_HOST_MATH(name, value)                                                     \
     WARPBOOK_HOST_FN double name(double x) { return value; }                                \
     WARPBOOK_HOST_FN float name##f(float from) {                                            \
@@ -43,7 +43,7 @@ WARPBOOK_HOST_MATH(rsqrt, 1.0 / ::sqrt(x))
 WARPBOOK_HOST_MATH(rcbrt, 1.0 / ::cbrt(x))
 WARPBOOK_HOST_MATH(normcdf, 0.5 * ::erfc(-x * 0.70710678118654752))
 
-// Of half turns: x is first brought to within a quarter of a turn, which is exact.
+// Computes sin or cos of πx: x is first reduced to within a quarter turn, which is exact.
 WARPBOOK_HOST_FN double warpbook_half_turns(double x, bool cosine) {
     const double pi = 3.14159265358979324;
     const double whole = ::rint(x * 2.0), part = x - whole * 0.5;

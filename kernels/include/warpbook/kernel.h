@@ -1,11 +1,11 @@
-// What a kernel has that is compiled by itself, without a program's host code: no C or C++ library, and of the
-// mathematics what is an instruction or a few. A compiler reads this in a fraction of the time that it takes for
-// cuda_runtime.h.
+// Everything that a kernel may use when it is compiled alone, without a program's host code:
+// no C or C++ library, and only the mathematics that compiles to one or a few instructions.
+// A compiler reads this in a fraction of the time that it takes for cuda_runtime.h.
 
 #pragma once
 
 typedef __SIZE_TYPE__ size_t;
-// As the C library of the machine has it that kernels are compiled for.
+// As in the C library of the machine for which kernels are compiled.
 typedef long clock_t;
 
 #include "../crt/host_defines.h"

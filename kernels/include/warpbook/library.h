@@ -1,11 +1,11 @@
-// What the C library has, in device code: memory, messages, assertions.
+// Functions of the C library in device code: memory, messages, assertions.
 
 #pragma once
 
 #include "device_fn.h"
 
 extern "C" {
-// The driver provides these. clang turns printf into vprintf.
+// Provided by the driver. clang lowers printf to vprintf.
 __device__ int vprintf(const char *format, const char *arguments);
 __device__ __attribute__((noreturn)) void __assertfail(const char *condition, const char *file,
                                                        unsigned int line, const char *function,
@@ -14,7 +14,7 @@ __device__ int printf(const char *format, ...);
 __device__ void *malloc(size_t bytes) __attribute__((malloc, nothrow));
 __device__ void free(void *p) __attribute__((nothrow));
 
-// What the C library's `assert` calls: Linux', macOS', Windows'.
+// Called by the C library's `assert` on Linux, macOS and Windows.
 WARPBOOK_DEVICE_FN void __assert_fail(const char *condition, const char *file,
                                       unsigned int line, const char *function) {
     __assertfail(condition, file, line, function, 1);

@@ -1,15 +1,15 @@
-// Loads and stores that say which cache is used, and how.
+// Loads and stores with an explicit cache operator.
 
 #pragma once
 
 #include "device_fn.h"
 
-// Values travel as 1, 2, 4, 8 or 16 bytes.
+// Values are loaded and stored as 1, 2, 4, 8 or 16 bytes.
 struct warpbook_bytes8 { unsigned int x, y; };
 struct warpbook_bytes16 { unsigned int x, y, z, w; };
 
-// The bytes of a value as another type. (A union, as a vector type with an assignment of its
-// own is not what __builtin_bit_cast takes.)
+// Reinterprets the bytes of a value as another type. (A union, because __builtin_bit_cast
+// does not take a vector type with its own assignment operator.)
 template <typename To, typename From> union warpbook_same_bytes {
     From from;
     To to;
@@ -27,7 +27,7 @@ template <> struct warpbook_bytes<4> { typedef unsigned int type; };
 template <> struct warpbook_bytes<8> { typedef warpbook_bytes8 type; };
 template <> struct warpbook_bytes<16> { typedef warpbook_bytes16 type; };
 
-// What a load or store of this kind does with 1 to 16 bytes.
+// Defines a load or store of this kind for 1 to 16 bytes.
 #define WARPBOOK_LOAD_BYTES(name, kind)                                                         \
     WARPBOOK_DEVICE_FN void name##_bytes(unsigned char &to, const void *p) {                    \
         unsigned int word;                                                                      \
@@ -75,8 +75,8 @@ template <> struct warpbook_bytes<16> { typedef warpbook_bytes16 type; };
                      "r"(from.x), "r"(from.y), "r"(from.z), "r"(from.w) : "memory");            \
     }
 
-// A template for each, as CUDA's functions for every type by itself would take a compiler longer than
-// most kernels do. The type of a value that is stored is the pointer's.
+// One template per function: CUDA's overloads for every type would take longer to compile
+// than most kernels do. The type of a stored value is deduced from the pointer.
 template <typename T> struct warpbook_same { typedef T type; };
 #define WARPBOOK_LOADS(name, kind)                                  \
     WARPBOOK_LOAD_BYTES(name, kind)                                 \

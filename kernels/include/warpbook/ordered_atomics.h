@@ -1,7 +1,7 @@
-// `__nv_atomic_…`: atomic functions that are told their order and who sees them.
+// `__nv_atomic_…`: atomic functions with an explicit memory order and thread scope.
 //
-// The instructions of atomics.h do the work; fences before and after give the order, and they are
-// of the whole GPU, or of the machine where the scope is the system.
+// The instructions of atomics.h do the work; fences before and after provide the order. The
+// fences have device scope, or system scope if the requested scope is the system.
 
 #pragma once
 

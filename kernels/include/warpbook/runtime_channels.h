@@ -1,4 +1,4 @@
-// cudaCreateChannelDesc<T>().
+// Templates of cudaCreateChannelDesc.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// The enumerations of the runtime API, but for errors and the attributes of a device.
+// The enumerations of the runtime API, except errors and device attributes.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a function of the runtime API answers.
+// Error codes of the runtime API.
 
 #pragma once
 

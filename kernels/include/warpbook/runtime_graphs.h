@@ -1,6 +1,6 @@
-// The runtime API's functions of graphs and stream capture.
+// The runtime API's functions for graphs and stream capture.
 //
-// Read by cuda_runtime_api.h, inside `extern "C"`.
+// Included by cuda_runtime_api.h, inside `extern "C"`.
 
 cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int flags);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);

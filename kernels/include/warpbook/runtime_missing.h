@@ -1,7 +1,7 @@
-// Functions of the runtime API that are not there: each answers cudaErrorNotSupported and says its name on
-// stderr. They are declared so that programs compile which use them in a part that is not run.
+// Functions of the runtime API that are not implemented: each prints its name to stderr and returns
+// cudaErrorNotSupported. They are declared so that programs compile if they use them only in code that is not executed.
 //
-// Read by cuda_runtime_api.h, inside `extern "C"`.
+// Included by cuda_runtime_api.h, inside `extern "C"`.
 
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *devPtr);
 cudaError_t cudaIpcOpenMemHandle(void **devPtr, cudaIpcMemHandle_t handle, unsigned int flags);

@@ -1,4 +1,4 @@
-// The runtime API's functions as C++ programs call them: with pointers, kernels and variables of any type.
+// The runtime API's C++ functions: with pointers, kernels and variables of any type.
 
 #pragma once
 
@@ -35,7 +35,7 @@ inline cudaError_t cudaMallocPitch(T **devPtr, size_t *pitch, size_t width, size
     return cudaMallocPitch((void **)(void *)devPtr, pitch, width, height);
 }
 
-// As CUDA 13 has them, with a place for the device. The host's numbered parts are all one.
+// Overloads of CUDA 13, which take a location instead of a device. All NUMA nodes of the host are treated as one.
 inline cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count, cudaMemLocation location,
                                         unsigned int flags, cudaStream_t stream = 0) {
     if (flags != 0) return cudaErrorInvalidValue;
@@ -115,7 +115,7 @@ template <class T> inline cudaError_t cudaGetSymbolSize(size_t *size, const T &s
     return cudaGetSymbolSize(size, (const void *)&symbol);
 }
 
-// What these take for `event, flags` in C++ since CUDA 5.
+// C++ overloads that have taken `event, flags` since CUDA 5.
 inline cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags) {
     return cudaEventCreateWithFlags(event, flags);
 }
@@ -201,9 +201,9 @@ inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmem
                                                      numBlocks, blockSize);
 }
 
-// The block size with which most warps of a kernel are on a multiprocessor, and how many blocks
-// fill the device; `sharedOf` tells a block's dynamic shared memory by its size. Of two equally good
-// sizes the larger one is taken.
+// Returns the block size that maximizes the resident warps per streaming multiprocessor, and
+// the number of blocks that fill the device; `sharedOf` returns a block's dynamic shared
+// memory for its size. Of two equally good sizes the larger one is chosen.
 template <typename SharedOf, class T>
 inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
     int *minGridSize, int *blockSize, T func, SharedOf sharedOf, int blockSizeLimit = 0,
@@ -246,7 +246,7 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *minGridSi
 }
 
 namespace warpbook {
-// The same dynamic shared memory for a block of any size.
+// Returns the same dynamic shared memory for every block size.
 struct SameShared {
     size_t bytes;
     size_t operator()(int) const { return bytes; }
@@ -271,7 +271,7 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *minGridSize, int *blo
                                                        dynamicSMemSize, blockSizeLimit, 0);
 }
 
-// Graphs, as programs that were written for older runtimes make them and change them.
+// Graph functions with the signatures of older runtimes.
 inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *pGraphExec, cudaGraph_t graph,
                                         cudaGraphNode_t *pErrorNode, char *pLogBuffer,
                                         size_t bufferSize) {

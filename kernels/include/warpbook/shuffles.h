@@ -1,13 +1,13 @@
-// Values from other lanes of a warp.
+// Warp shuffles: values of other lanes.
 
 #pragma once
 
 #include "device_fn.h"
 #include "votes.h"
 
-// `clamp` is the last lane a shuffle may read within its segment; an upward shuffle is
-// bounded by the first lane instead, so its clamp is 0. The instruction takes it with the
-// segment's mask in bits 8 to 12. A 64-bit value goes as halves.
+// `clamp` is the last lane that a shuffle may read within its segment; an upward shuffle
+// is bounded by the first lane instead, so its clamp is 0. The instruction takes it with
+// the segment mask in bits 8 to 12. A 64-bit value is shuffled as two halves.
 #define WARPBOOK_SHUFFLE_AS(name, Lane, T, Bits)                                               \
     WARPBOOK_DEVICE_FN T name(unsigned int mask, T value, Lane lane, int width = warpSize) {   \
         return __builtin_bit_cast(T, name(mask, __builtin_bit_cast(Bits, value), lane, width)); \
@@ -43,7 +43,7 @@ WARPBOOK_SHUFFLE(__shfl_xor_sync, bfly, int, 0x1f)
 #undef WARPBOOK_SHUFFLE_AS
 #undef WARPBOOK_LONG_BITS
 
-// The shuffles of CUDA 8 have no mask: the lanes that are here take part.
+// The shuffles of CUDA 8 have no mask: the active lanes take part.
 #define WARPBOOK_OLD_SHUFFLE(name, T, Lane)                             \
     WARPBOOK_DEVICE_FN T name(T value, Lane lane, int width = warpSize) { \
         return name##_sync(__activemask(), value, lane, width);         \

@@ -1,4 +1,4 @@
-// The sixteen bytes by which a device is known.
+// The 16-byte unique identifier of a device.
 
 #pragma once
 

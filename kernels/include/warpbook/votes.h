@@ -1,4 +1,4 @@
-// Between the lanes of a warp: votes, matches, sums.
+// Warp-wide functions: votes, matches, reductions.
 
 #pragma once
 
@@ -22,8 +22,8 @@ WARPBOOK_DEVICE_FN unsigned int __activemask() {
     return mask;
 }
 
-// The votes of CUDA 8 have no mask: the lanes that are here vote. GPUs since sm_70 have no
-// such instruction.
+// The votes of CUDA 8 have no mask: the active lanes vote. sm_70 and newer GPUs have no
+// such instruction, so the active mask is passed.
 WARPBOOK_DEVICE_FN int __all(int predicate) { return __all_sync(__activemask(), predicate); }
 WARPBOOK_DEVICE_FN int __any(int predicate) { return __any_sync(__activemask(), predicate); }
 WARPBOOK_DEVICE_FN unsigned int __ballot(int predicate) {
@@ -31,7 +31,7 @@ WARPBOOK_DEVICE_FN unsigned int __ballot(int predicate) {
 }
 
 #if WARPBOOK_HAS_SM(700)
-// clang up to 14 writes the answer for 64 bits into a register of 64 bits, which PTX does not have.
+// clang up to 14 writes the result of the 64-bit match to a 64-bit register, which PTX does not allow.
 #define WARPBOOK_MATCH(T, bits, type, letter)                                              \
     WARPBOOK_DEVICE_FN unsigned int __match_any_sync(unsigned int mask, T value) {         \
         unsigned int same;                                                                 \

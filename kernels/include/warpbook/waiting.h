@@ -1,10 +1,10 @@
-// Barriers, fences, votes of a block, clocks, and what stops a kernel.
+// Barriers, fences, block-wide votes, clocks, and instructions that stop a kernel.
 
 #pragma once
 
 #include "device_fn.h"
 
-// A macro: clang knows the name as a builtin without a definition.
+// A macro, because clang declares the name as a builtin without a definition.
 #define __syncthreads() __nvvm_bar_sync(0)
 WARPBOOK_DEVICE_FN int __syncthreads_count(int predicate) {
     return __nvvm_bar0_popc(predicate);
@@ -25,7 +25,7 @@ WARPBOOK_DEVICE_FN void __threadfence() { __nvvm_membar_gl(); }
 WARPBOOK_DEVICE_FN void __threadfence_system() { __nvvm_membar_sys(); }
 
 WARPBOOK_DEVICE_FN long long clock64() { return __nvvm_read_ptx_sreg_clock64(); }
-// The C library has a clock() for the host.
+// The C library declares another clock() for the host.
 WARPBOOK_DEVICE_FN clock_t clock() { return (int)__nvvm_read_ptx_sreg_clock(); }
 WARPBOOK_DEVICE_FN unsigned long long __globaltimer() {
     unsigned long long now;
@@ -41,5 +41,5 @@ WARPBOOK_DEVICE_FN void __nanosleep(unsigned int ns) {
 WARPBOOK_DEVICE_FN void __trap() { asm volatile("trap;"); }
 WARPBOOK_DEVICE_FN void __brkpt(int = 0) { asm volatile("brkpt;"); }
 WARPBOOK_DEVICE_FN void __exit_thread() { asm volatile("exit;"); }
-// A macro: the instruction takes a constant.
+// A macro, because the instruction takes a compile-time constant.
 #define __prof_trigger(n) asm volatile("pmevent %0;" ::"n"(n))

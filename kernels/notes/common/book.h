@@ -1,5 +1,5 @@
-// For the listings of "CUDA by Example", which include "../common/book.h": HANDLE_ERROR and HANDLE_NULL end the program
-// at the first error and say where.
+// Support for the listings of "CUDA by Example", which include "../common/book.h":
+// HANDLE_ERROR and HANDLE_NULL end the program at the first error and report its location.
 
 #pragma once
 

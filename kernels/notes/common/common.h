@@ -1,5 +1,5 @@
-// For the listings of the note "5-5 常量内存", which include "../common/common.h": CHECK, which ends the program at
-// the first error of CUDA's and says where, and seconds(), the time of day.
+// Support for the listings of the note "5-5 常量内存", which include "../common/common.h": CHECK ends
+// the program at the first CUDA error and reports its location; seconds() returns the time of day.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include <cuda_runtime.h>
 
-// The note has a call with its semicolon inside the parentheses, and none behind them.
+// The note puts a call's semicolon inside the parentheses, and none after them.
 #define CHECK(call)                                                                                                  \
     {                                                                                                                \
         const cudaError_t error = call;                                                                              \

@@ -1,6 +1,6 @@
-// For the listings of "CUDA by Example", which include "../common/cpu_bitmap.h": a picture in the host's memory, of four
-// bytes a pixel (red, green, blue, and one that is not drawn), the first row at the bottom. The book opens a
-// window; here display_and_exit writes the file bitmap.ppm into the current folder.
+// Support for the listings of "CUDA by Example", which include "../common/cpu_bitmap.h": an image in host
+// memory with four bytes per pixel (red, green, blue, and one that is not drawn), the first row at the
+// bottom. The book opens a window; here display_and_exit writes the file bitmap.ppm to the current folder.
 
 #pragma once
 
@@ -19,7 +19,7 @@ struct CPUBitmap
 
     long image_size() const { return long(bytes.size()); }
 
-    // What the book passes is called when its window is closed.
+    // Writes the image, then calls the book's callback for closing the window.
     void display_and_exit(void (*at_exit)(void *) = nullptr)
     {
         const char *name = "bitmap.ppm";

@@ -1,5 +1,5 @@
-// For the listings of the note "Chapter 4 - 内存", which include "cuda_call.h": cc(...) ends the program at the first
-// error of CUDA's, and says where.
+// Support for the listings of the note "Chapter 4 - 内存", which include "cuda_call.h":
+// cc(...) ends the program at the first CUDA error and reports its location.
 
 #pragma once
 

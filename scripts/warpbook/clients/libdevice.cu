@@ -1,5 +1,5 @@
-// The device's mathematics under the names by which Triton's compiler calls it: this project's own functions, in place
-// of NVIDIA's libdevice. Compiled by clang to LLVM's bitcode, which TRITON_LIBDEVICE_PATH names.
+// Device mathematics under the names that Triton's compiler calls: this project's functions instead
+// of NVIDIA's libdevice. clang compiles this file to LLVM bitcode, which TRITON_LIBDEVICE_PATH names.
 
 #include <cuda_runtime.h>
 

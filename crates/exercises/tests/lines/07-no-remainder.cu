@@ -1,8 +1,8 @@
 // The error is reported with the correct line.
-// Clips a recording: what is louder than `level` is cut off there.
+// Clips a recording: limits samples louder than `level` to that level.
 //
-// Launched with blocks of 256 threads, a thread for every four samples, rounded up.
-// `in` and `out` start on a boundary of 256 bytes. `count` need not be a multiple of four.
+// Launched with blocks of 256 threads, one thread per four samples, rounded up. `in` and
+// `out` are aligned to 256 bytes. `count` need not be a multiple of four.
 
 #include "cuda_device.h"
 

@@ -1,4 +1,4 @@
-// All blocks of a cooperative launch, and how they wait for each other.
+// The grid of a cooperative launch, and its barrier.
 
 #pragma once
 
@@ -8,8 +8,8 @@ namespace cooperative_groups {
 
 namespace warpbook {
 
-// The driver gives a cooperative launch a word to count in: its address is in %envreg1 (the
-// upper half) and %envreg2, 0 in another launch. The word lies 4 bytes behind.
+// Returns the grid barrier's counter. The driver passes a cooperative launch the address of a workspace
+// in %envreg1 (upper half) and %envreg2, 0 in other launches; the counter is 4 bytes behind it.
 WARPBOOK_GROUP_FN unsigned int *grid_counter() {
     unsigned int high, low;
     asm("mov.u32 %0, %%envreg1;" : "=r"(high));
@@ -21,8 +21,8 @@ WARPBOOK_GROUP_FN unsigned int first_of_block() {
     return (threadIdx.x | threadIdx.y | threadIdx.z) == 0;
 }
 
-// Each block adds 1, the first block so much that all of them together flip the highest bit:
-// it then says whose turn it is, however often they wait.
+// Arrives at the barrier. Each block adds 1, but the first block so much that all blocks
+// together flip the highest bit, which therefore alternates with the phases of the barrier.
 WARPBOOK_GROUP_FN unsigned int grid_arrive() {
     unsigned int *counter = grid_counter(), before = 0;
     if (counter == nullptr) __trap();

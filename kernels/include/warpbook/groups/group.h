@@ -1,4 +1,4 @@
-// Groups of threads: what all of them have, the block, and one thread alone.
+// Groups of threads: their common members, the block, and a single thread.
 
 #pragma once
 
@@ -24,12 +24,12 @@ WARPBOOK_GROUP_FN unsigned int rank_in_block() {
 }
 WARPBOOK_GROUP_FN unsigned int block_threads() { return blockDim.x * blockDim.y * blockDim.z; }
 
-// The lane that has this rank among those of a mask.
+// Returns the lane with this rank among the lanes of a mask.
 WARPBOOK_GROUP_FN unsigned int lane_of_rank(unsigned int mask, unsigned int rank) {
     if (mask == ~0u) return rank;
     return __fns(mask, 0, (int)rank + 1);
 }
-// The bits of a mask's lanes, by rank.
+// Returns the bits of a mask's lanes, ordered by rank.
 WARPBOOK_GROUP_FN unsigned int by_rank(unsigned int mask, unsigned int bits) {
     if (mask == ~0u) return bits;
     unsigned int packed = 0, rank = 0;
@@ -39,7 +39,7 @@ WARPBOOK_GROUP_FN unsigned int by_rank(unsigned int mask, unsigned int bits) {
     return packed;
 }
 
-// A value of any size from another lane, a word at a time.
+// Returns another lane's value of any size, one word at a time.
 template <typename T> WARPBOOK_GROUP_FN T from_lane(unsigned int mask, T value, unsigned int lane) {
     constexpr int words = (sizeof(T) + 3) / 4;
     unsigned int bits[words] = {};
@@ -51,11 +51,11 @@ template <typename T> WARPBOOK_GROUP_FN T from_lane(unsigned int mask, T value, 
 
 } // namespace warpbook
 
-// Any group: which threads, and how they wait for each other.
+// Base class of groups: identifies the threads and how they synchronize.
 class thread_group {
   protected:
     warpbook::group_kind kind;
-    // Of a part of a warp: its lanes.
+    // Lane mask of a group that is part of a warp.
     unsigned int lanes;
 
   public:

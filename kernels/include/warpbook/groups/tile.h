@@ -1,4 +1,4 @@
-// Parts of a warp: tiles of a fixed size, and the threads that came here together.
+// Parts of a warp: tiles of a fixed size, and the threads that are currently active together.
 
 #pragma once
 
@@ -6,14 +6,14 @@
 
 namespace cooperative_groups {
 
-// The threads of a mask, by their ranks in it.
+// The threads of a lane mask, addressed by their rank in it.
 class coalesced_group : public thread_group {
     template <typename T> WARPBOOK_GROUP_MEMBER T from_rank(T value, unsigned int rank) const {
         return warpbook::from_lane(lanes, value, warpbook::lane_of_rank(lanes, rank));
     }
 
   public:
-    // Of groups that a partition made: which of them this is, and how many there are.
+    // Index and number of the groups that a partition created.
     unsigned int warpbook_index = 0, warpbook_count = 1;
 
     WARPBOOK_GROUP_MEMBER coalesced_group(unsigned int lanes)
@@ -69,7 +69,7 @@ template <unsigned int Size, typename Parent = void> class thread_block_tile : p
         return Size == 32 ? ~0u : ((1u << (Size & 31)) - 1) << first_lane();
     }
 
-    // Shuffles of what the instruction takes, and of anything else a word at a time.
+    // Shuffles of the types that the instruction takes, and of all others one word at a time.
 #define WARPBOOK_TILE_SHUFFLE(name, Lane)                                                   \
     template <typename T> WARPBOOK_GROUP_MEMBER T name(T value, Lane lane) const {          \
         constexpr int words = (sizeof(T) + 3) / 4;                                          \
@@ -117,7 +117,7 @@ template <unsigned int Size, typename Parent = void> class thread_block_tile : p
 #endif
 };
 
-// Partitions: into tiles of a fixed size; of a size that the program computes; by a label.
+// Partitions: into tiles of a fixed size; of a size computed at run time; by a label.
 template <unsigned int Size, typename Parent>
 WARPBOOK_GROUP_FN thread_block_tile<Size, Parent> tiled_partition(const Parent &) {
     return thread_block_tile<Size, Parent>();

@@ -1,8 +1,8 @@
-// Fragments: the part of a matrix that one lane holds, and which elements these are.
+// Fragments: the part of a matrix that one lane holds, and the mapping of its elements.
 //
-// CUDA leaves open which lane holds which element. Here it is as the instruction `mma` wants it:
-// with g = lane / 4 and t = lane % 4, each register of a lane has neighbouring elements of row g
-// or g + 8.
+// CUDA leaves the mapping of elements to lanes unspecified. Here it is that of the
+// instruction `mma`: with g = lane / 4 and t = lane % 4, each register of a lane has
+// neighbouring elements of row g or g + 8.
 
 #pragma once
 
@@ -20,7 +20,7 @@ struct col_major {};
 enum layout_t { mem_row_major, mem_col_major };
 
 namespace precision {
-// A float of which the tensor cores take 10 bits of fraction.
+// A float of which the tensor cores use 10 bits of the fraction.
 struct tf32 {};
 } // namespace precision
 
@@ -28,7 +28,7 @@ struct tf32 {};
 
 namespace warpbook {
 
-// What an element is kept as.
+// The type in which an element is stored.
 template <typename T> struct stored { typedef T type; };
 template <> struct stored<precision::tf32> { typedef float type; };
 
@@ -38,8 +38,8 @@ WARPBOOK_MATRIX_FN int lane() {
     return lane;
 }
 
-// Where element `n` of this lane lies, in rows and columns. Of the two factors, `inner` is the
-// place in the sum, `outer` the row of a or the column of b. `step` neighbours share a register.
+// Position of this lane's element `n`. In the two factors, `inner` is the index along the
+// sum, `outer` the row of a or the column of b. `step` neighbours share a register.
 struct place {
     int outer, inner;
 };
@@ -51,10 +51,10 @@ WARPBOOK_MATRIX_FN place place_in_factor(int n, int step, int outer_blocks) {
 
 } // namespace warpbook
 
-// `Use` says which of the three matrices of M x N x K it is.
+// `Use` selects one of the three matrices of an M x N x K multiplication.
 template <typename Use, int M, int N, int K, typename T, typename Layout = void> struct fragment;
 
-// Of a factor: 32 lanes share outer x K elements.
+// Fragments of a factor: 32 lanes share outer x K elements.
 #define WARPBOOK_FACTOR(Use, outer)                                                             \
     template <int M, int N, int K, typename T, typename Layout>                                 \
     struct fragment<Use, M, N, K, T, Layout> {                                                  \
@@ -82,7 +82,7 @@ WARPBOOK_MATRIX_FN void fill_fragment(Fragment &fragment, const T &value) {
         fragment.x[n] = (typename Fragment::storage_element_type)value;
 }
 
-// As the tensor cores take it: to the nearest, halves away from zero.
+// Rounds as the tensor cores expect: to nearest, ties away from zero.
 WARPBOOK_MATRIX_FN float __float_to_tf32(float x) {
     unsigned int bits;
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
@@ -91,11 +91,11 @@ WARPBOOK_MATRIX_FN float __float_to_tf32(float x) {
 
 namespace warpbook {
 
-// Registers of so many neighbouring elements.
+// Registers that hold `step` neighbouring elements each.
 template <typename T> struct elements_of { static constexpr int step = 4 / sizeof(typename stored<T>::type); };
 template <> struct elements_of<double> { static constexpr int step = 1; };
 
-// A matrix is made of pieces of 16 x 8, or 8 x 8 of double: where accumulator element `n` lies.
+// Returns the position of accumulator element `n`: a matrix consists of pieces of 16 x 8, or 8 x 8 for double.
 template <int M, int N, typename T> WARPBOOK_MATRIX_FN place place_in_sum(int n) {
     const int g = lane() / 4, t = lane() % 4;
     const int column = 2 * t + n % 2, below = n / 2 % (M / 8), beside = n / 2 / (M / 8);

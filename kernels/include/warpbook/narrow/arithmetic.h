@@ -1,9 +1,9 @@
-// Arithmetic and comparisons of 16-bit floating-point numbers: read once for half and once for
-// bfloat16.
+// Arithmetic and comparisons of 16-bit floating-point numbers: included once for
+// half and once for bfloat16.
 //
-// WARPBOOK_NARROW_NATIVE says whether the GPU adds and compares such numbers itself,
-// WARPBOOK_NARROW_FMA whether it has a multiply-add; else, and on the host, it is done in
-// float, which has enough digits for its result to be rounded once more.
+// WARPBOOK_NARROW_NATIVE is true if the GPU adds and compares such numbers in hardware,
+// WARPBOOK_NARROW_FMA if it has a fused multiply-add; otherwise, and on the host, the operation
+// is done in float, which has enough digits for the result to be rounded a second time.
 
 #define WARPBOOK_NARROW_BITS2(v) warpbook_bits_as<unsigned int>(v)
 
@@ -80,7 +80,7 @@
     }
 #endif
 
-// Between 0 and 1, where not-a-number is 0.
+// Clamps to 0 and 1; NaN becomes 0.
 #define WARPBOOK_NARROW_SAT(x) ((x) > 0 ? (x) < 1 ? (x) : 1 : 0)
 
 WARPBOOK_NARROW_BINARY(__hadd, "add", x + y)
@@ -98,7 +98,7 @@ WARPBOOK_NARROW_BINARY2(__hmul2_rn, __hmul, "mul.rn")
 WARPBOOK_NARROW_TERNARY(__hfma, "fma.rn", x)
 WARPBOOK_NARROW_TERNARY2(__hfma2, __hfma, "fma.rn")
 
-// The sign is changed, but what is not a number is one and the same.
+// Changes the sign; every NaN becomes the canonical NaN.
 #define WARPBOOK_NARROW_SIGN(name, bits)                                                     \
     WARPBOOK_NARROW_FN WARPBOOK_NARROW name(WARPBOOK_NARROW a) {                             \
         const unsigned short x = a.__x;                                                      \
@@ -121,7 +121,7 @@ WARPBOOK_NARROW_FN WARPBOOK_NARROW2 __habs2(WARPBOOK_NARROW2 a) {
     return WARPBOOK_NARROW2(__habs(a.x), __habs(a.y));
 }
 
-// Bounded to 0 and 1, and to 0 and above.
+// Saturating forms, clamped to 0 and 1, and forms clamped to at least 0.
 #define WARPBOOK_NARROW_SAT_BINARY(name, operation)                                          \
     WARPBOOK_NARROW_FN WARPBOOK_NARROW name##_sat(WARPBOOK_NARROW a, WARPBOOK_NARROW b) {    \
         const float x = operation(a, b);                                                     \
@@ -152,14 +152,14 @@ WARPBOOK_NARROW_FN WARPBOOK_NARROW2 __hfma2_relu(WARPBOOK_NARROW2 a, WARPBOOK_NA
                                                  WARPBOOK_NARROW2 c) {
     return WARPBOOK_NARROW2(__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y));
 }
-// A complex product and sum: x is the real part, y the imaginary.
+// Multiplies and adds complex numbers: x is the real part, y the imaginary.
 WARPBOOK_NARROW_FN WARPBOOK_NARROW2 __hcmadd(WARPBOOK_NARROW2 a, WARPBOOK_NARROW2 b,
                                              WARPBOOK_NARROW2 c) {
     const WARPBOOK_NARROW real = __hfma(a.x, b.x, c.x), imaginary = __hfma(a.x, b.y, c.y);
     return WARPBOOK_NARROW2(__hfma(__hneg(a.y), b.y, real), __hfma(a.y, b.x, imaginary));
 }
 
-// Comparisons; those with a `u` are true where a value is not a number.
+// Comparisons; the unordered ones (with a `u`) are true if a value is NaN.
 #define WARPBOOK_NARROW_COMPARED_PAIR(scalar, pair)                                          \
     WARPBOOK_NARROW_FN WARPBOOK_NARROW2 __h##pair(WARPBOOK_NARROW2 a, WARPBOOK_NARROW2 b) {  \
         return WARPBOOK_NARROW2((float)__h##scalar(a.x, b.x), (float)__h##scalar(a.y, b.y)); \
@@ -194,8 +194,8 @@ WARPBOOK_NARROW_FN WARPBOOK_NARROW2 __hisnan2(WARPBOOK_NARROW2 a) {
     return WARPBOOK_NARROW2((float)__hisnan(a.x), (float)__hisnan(a.y));
 }
 
-// The smaller and the larger: of a number and what is none, the number; with `_nan`, what is
-// none. -0 is smaller than 0.
+// Minimum and maximum: if one argument is NaN, the other; with `_nan`,
+// NaN. -0 is smaller than 0.
 #define WARPBOOK_NARROW_CHOICE(name, less)                                                   \
     WARPBOOK_NARROW_FN WARPBOOK_NARROW __h##name(WARPBOOK_NARROW a, WARPBOOK_NARROW b) {     \
         if (__hisnan(a)) return __hisnan(b) ? WARPBOOK_NAME(__ushort_as_, )(0x7fff) : b;     \

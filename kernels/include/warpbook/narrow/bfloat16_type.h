@@ -1,4 +1,4 @@
-// `__nv_bfloat16` and `__nv_bfloat162`: the types, and what converts to and from them.
+// `__nv_bfloat16` and `__nv_bfloat162`: the types and their conversions.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// Conversions by name: read once for half and once for bfloat16.
+// Named conversions: included once for half and once for bfloat16.
 
 WARPBOOK_NARROW_FN WARPBOOK_NARROW WARPBOOK_NAME(__ushort_as_, )(unsigned short bits) {
     WARPBOOK_NARROW_RAW raw = {bits};
@@ -37,7 +37,7 @@ WARPBOOK_NARROW_ROUNDS(__ull2, unsigned long long, warpbook_odd(x))
 #undef WARPBOOK_NARROW_ROUNDS
 #undef WARPBOOK_NARROW_ROUND
 
-// To integers: what lies outside becomes the nearest there is, not-a-number becomes 0.
+// Converts to integers with saturation; NaN becomes 0.
 #define WARPBOOK_NARROW_INTEGER(after, T, low, high, rounded)                              \
     WARPBOOK_NARROW_FN T WARPBOOK_NAME(__, after)(WARPBOOK_NARROW narrow) {                \
         float x = WARPBOOK_NARROW_TO(narrow.__x);                                          \
@@ -61,7 +61,7 @@ WARPBOOK_NARROW_INTEGERS(2ull, unsigned long long, 0ull, ~0ull)
 #undef WARPBOOK_NARROW_INTEGERS
 #undef WARPBOOK_NARROW_INTEGER
 
-// Pairs.
+// Conversions of pairs.
 WARPBOOK_NARROW_FN WARPBOOK_NARROW2 WARPBOOK_NAME2(make_, )(WARPBOOK_NARROW x, WARPBOOK_NARROW y) {
     return WARPBOOK_NARROW2(x, y);
 }

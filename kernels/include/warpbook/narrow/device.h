@@ -1,7 +1,7 @@
-// What only device code has of a 16-bit floating-point type, mathematics, shuffles, loads and
-// atomics: read once for half and once for bfloat16.
+// Functions of a 16-bit floating-point type that exist only in device code: mathematics,
+// shuffles, loads and atomics; included once for half and once for bfloat16.
 
-// Mathematics, in float.
+// Mathematics, computed in float.
 #define WARPBOOK_NARROW_MATH(name, value)                                                    \
     WARPBOOK_DEVICE_FN WARPBOOK_NARROW h##name(WARPBOOK_NARROW a) {                          \
         const float x = a;                                                                   \
@@ -74,7 +74,7 @@ WARPBOOK_NARROW_STORE(__stcs)
 WARPBOOK_NARROW_STORE(__stwt)
 #undef WARPBOOK_NARROW_STORE
 
-// Where the GPU cannot add such numbers in memory, a compare-and-swap does.
+// GPUs that cannot add such numbers in memory use a compare-and-swap loop.
 #if WARPBOOK_HAS_SM(600)
 WARPBOOK_DEVICE_FN WARPBOOK_NARROW2 atomicAdd(WARPBOOK_NARROW2 *p, WARPBOOK_NARROW2 v) {
 #if WARPBOOK_NARROW_ATOMICS2

@@ -1,4 +1,4 @@
-// `__half` and `__half2`: the types, and what converts to and from them.
+// `__half` and `__half2`: the types and their conversions.
 
 #pragma once
 
@@ -6,7 +6,7 @@
 #include "../../vector_functions.h"
 #include "rounding.h"
 
-// A number's bits, from and to the types that instructions take.
+// Converts between the bits of a half and the types that instructions take.
 WARPBOOK_NARROW_FN unsigned short warpbook_half_from(float x, warpbook_rounding mode) {
 #if defined(__CUDA_ARCH__)
     unsigned short bits;

@@ -1,4 +1,4 @@
-// Operators: read once for half and once for bfloat16.
+// Operators: included once for half and once for bfloat16.
 
 #define WARPBOOK_NARROW_OPERATOR(T, op, function)                                       \
     WARPBOOK_NARROW_FN T operator op(const T &a, const T &b) { return function(a, b); }      \
@@ -31,7 +31,7 @@ WARPBOOK_NARROW_FN WARPBOOK_NARROW operator-(const WARPBOOK_NARROW &a) { return 
 WARPBOOK_NARROW_FN WARPBOOK_NARROW2 operator+(const WARPBOOK_NARROW2 &a) { return a; }
 WARPBOOK_NARROW_FN WARPBOOK_NARROW2 operator-(const WARPBOOK_NARROW2 &a) { return __hneg2(a); }
 
-// Unequal is true where a value is not a number; the others are false.
+// `!=` is true if a value is NaN; the other comparisons are false.
 #define WARPBOOK_NARROW_RELATION(op, scalar, pair)                                           \
     WARPBOOK_NARROW_FN bool operator op(const WARPBOOK_NARROW &a, const WARPBOOK_NARROW &b) { \
         return scalar(a, b);                                                                 \

@@ -1,5 +1,5 @@
-// Rounding to the 16-bit floating-point types, in integers: for the host, and for the
-// conversions that GPUs have no instruction for.
+// Rounding to the 16-bit floating-point types in integer arithmetic: for the host, and for
+// the conversions that GPUs have no instruction for.
 
 #pragma once
 
@@ -21,8 +21,8 @@ template <typename To, typename From> WARPBOOK_NARROW_FN To warpbook_bits_as(Fro
     return to;
 }
 
-// `x` as a sign, `exponent` bits of exponent and `fraction` bits of fraction: 5 and 10 for
-// half, 8 and 7 for bfloat16.
+// Rounds `x` to a sign, `exponent` bits of exponent and `fraction` bits of fraction: 5 and
+// 10 for half, 8 and 7 for bfloat16.
 template <int exponent, int fraction>
 WARPBOOK_NARROW_FN unsigned short warpbook_narrowed(double x, warpbook_rounding mode) {
     const unsigned long long bits = warpbook_bits_as<unsigned long long>(x);
@@ -33,12 +33,12 @@ WARPBOOK_NARROW_FN unsigned short warpbook_narrowed(double x, warpbook_rounding 
     if (bits << 1 == 0x7ffull << 53) return (unsigned short)(sign | infinity);
     int e = (int)(bits >> 52 & 0x7ff) - 1023 + (1 << (exponent - 1)) - 1;
     if (e >= (1 << exponent) - 1) {
-        // Too large: rounded to infinity, or to the largest number there is.
+        // Overflow: rounds to infinity or to the largest finite number.
         const bool outward = mode == warpbook_rn || mode == (sign ? warpbook_rd : warpbook_ru);
         return (unsigned short)(sign | (outward ? infinity : infinity - 1));
     }
-    // The exponent and the fraction follow each other, so that a carry moves into the
-    // exponent; below the smallest normal number the fraction is shifted right.
+    // The exponent and the fraction are adjacent, so that a carry moves into the exponent;
+    // below the smallest normal number the fraction is shifted right.
     unsigned long long whole = (bits & ((1ull << 52) - 1)) | 1ull << 52;
     int shift = 52 - fraction;
     if (e < 1) {
@@ -54,11 +54,11 @@ WARPBOOK_NARROW_FN unsigned short warpbook_narrowed(double x, warpbook_rounding 
     bool up = false;
     if (mode == warpbook_rn) up = rest > half || (rest == half && (kept & 1));
     else if (mode != warpbook_rz) up = rest != 0 && mode == (sign ? warpbook_rd : warpbook_ru);
-    // `kept` has the hidden bit, which counts one into the exponent.
+    // `kept` has the implicit bit, which adds one to the exponent.
     return (unsigned short)(sign | (((unsigned long long)(e - 1) << fraction) + kept + up));
 }
 
-// As that, but of what is not a number the sign and the upper bits stay.
+// Rounds likewise, but keeps the sign and the upper bits of a NaN.
 template <int exponent, int fraction>
 WARPBOOK_NARROW_FN unsigned short warpbook_narrowed_double(double x, warpbook_rounding mode) {
     if (x == x) return warpbook_narrowed<exponent, fraction>(x, mode);
@@ -82,8 +82,8 @@ WARPBOOK_NARROW_FN float warpbook_widened(unsigned short bits) {
     return warpbook_bits_as<float>(sign | (e + 127 - (unsigned int)bias) << 23 | f << (23 - fraction));
 }
 
-// A 64-bit integer as a double whose last bit says whether it is exact, so that rounding it
-// once more gives what rounding the integer would.
+// Returns a 64-bit integer as a double rounded to odd: the last bit is set if it is
+// inexact, so that rounding again gives the same result as rounding the integer.
 WARPBOOK_NARROW_FN double warpbook_odd(unsigned long long x) {
     if (x >> 53 == 0) return (double)x;
     const int shift = 11;
@@ -94,7 +94,7 @@ WARPBOOK_NARROW_FN double warpbook_odd(long long x) {
     return x < 0 ? -warpbook_odd(0ull - (unsigned long long)x) : warpbook_odd((unsigned long long)x);
 }
 
-// x * y + z of narrow numbers, likewise: the product is exact.
+// Returns x * y + z of narrow numbers, rounded to odd: the product is exact.
 WARPBOOK_NARROW_FN double warpbook_odd_fma(float x, float y, float z) {
     const double product = (double)x * y, sum = product + z;
     const double part = sum - product, rest = (product - (sum - part)) + (z - part);

@@ -1,4 +1,4 @@
-// A 16-bit floating-point type and its pair: read once for half and once for bfloat16.
+// A 16-bit floating-point type and its pair: included once for half and once for bfloat16.
 
 #if defined(__CUDA__)
 #define WARPBOOK_NARROW_MEMBER __attribute__((host, device, always_inline, nodebug)) inline
@@ -25,10 +25,10 @@ struct __align__(2) WARPBOOK_NARROW {
         return raw;
     }
 
-    // From the other of the two types: where cuda_bf16.h is read.
+    // Converts from the other of the two types; defined if cuda_bf16.h is included.
     WARPBOOK_NARROW_MEMBER explicit WARPBOOK_NARROW(const WARPBOOK_NARROW_OTHER &other);
 
-    // From and to the types of C++, rounded to the nearest; towards zero to an integer.
+    // Conversions from and to C++'s types, rounded to nearest; toward zero to an integer.
 #define WARPBOOK_NARROW_OF(T, exact)                                                          \
     WARPBOOK_NARROW_MEMBER WARPBOOK_NARROW(T x)                                               \
         : __x(WARPBOOK_NARROW_FROM(exact, warpbook_rn)) {}

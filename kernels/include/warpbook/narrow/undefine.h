@@ -1,5 +1,5 @@
-// Ends what half_type.h and bfloat16_type.h begin: the names that type.h, conversions.h and
-// functions.h are read with.
+// Undefines the macros that half_type.h and bfloat16_type.h define for type.h,
+// conversions.h and functions.h.
 
 #undef WARPBOOK_NARROW
 #undef WARPBOOK_NARROW2

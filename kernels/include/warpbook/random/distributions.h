@@ -1,4 +1,4 @@
-// Uniform and normal numbers, from the 32 bits that a generator gives.
+// Uniform and normal distributions, computed from a generator's 32-bit numbers.
 
 #pragma once
 
@@ -7,19 +7,19 @@
 #include "philox.h"
 #include "xorwow.h"
 
-// Uniform: above 0, up to 1.
+// Returns a uniform number, above 0, up to 1.
 WARPBOOK_DEVICE_FN float warpbook_uniform(unsigned int x) {
     const float unit = 2.3283064e-10f;
     return __builtin_fmaf((float)x, unit, unit / 2.0f);
 }
-// From 53 bits.
+// Returns a uniform double with 53 random bits.
 WARPBOOK_DEVICE_FN double warpbook_uniform(unsigned int x, unsigned int y) {
     const double unit = 1.1102230246251565e-16;
     const unsigned long long bits = x ^ (unsigned long long)y << 21;
     return __builtin_fma((double)bits, unit, unit / 2.0);
 }
 
-// Two normal numbers from two uniform ones (Box and Muller).
+// Returns two normal numbers, computed from two uniform ones (Box-Muller transform).
 WARPBOOK_DEVICE_FN float2 warpbook_normal(unsigned int x, unsigned int y) {
     const float turn = 2.3283064e-10f * 6.2831855f;
     const float angle = __builtin_fmaf((float)y, turn, turn / 2.0f);
@@ -41,7 +41,7 @@ WARPBOOK_DEVICE_FN float curand_uniform(curandStateXORWOW *state) {
 WARPBOOK_DEVICE_FN float curand_uniform(curandStatePhilox4_32_10 *state) {
     return warpbook_uniform(curand(state));
 }
-// Uniform numbers of MRG32k3a are the generator's own, as it has no 32 even bits: divided by one more than there are.
+// MRG32k3a's uniform numbers use its own state, as it lacks 32 uniform bits: divided by its modulus plus one.
 WARPBOOK_DEVICE_FN double curand_uniform_double(curandStateMRG32k3a *state) {
     return (double)warpbook_mrg_next(state) * 2.3283065498378288e-10;
 }
@@ -49,7 +49,7 @@ WARPBOOK_DEVICE_FN float curand_uniform(curandStateMRG32k3a *state) {
     return (float)curand_uniform_double(state);
 }
 
-// The next two normal numbers of a generator.
+// Returns the next two normal numbers of a generator.
 template <typename State> WARPBOOK_DEVICE_FN float2 warpbook_normal_of(State *state) {
     const unsigned int x = curand(state), y = curand(state);
     return warpbook_normal(x, y);
@@ -70,7 +70,7 @@ WARPBOOK_DEVICE_FN double2 warpbook_normal_double_of(curandStateMRG32k3a *state)
     return make_double2(sinpi(turns) * size, cospi(turns) * size);
 }
 
-// The second number of a pair waits for the next call; numbers and their exponentials apart.
+// The second number of a pair is saved for the next call, separately for normal and log-normal numbers.
 enum warpbook_pair { warpbook_no_pair, warpbook_pair_normal, warpbook_pair_log_normal };
 
 template <typename State>
@@ -131,7 +131,7 @@ WARPBOOK_RANDOM(curandStatePhilox4_32_10)
 WARPBOOK_RANDOM(curandStateMRG32k3a)
 #undef WARPBOOK_RANDOM
 
-// Of XORWOW in double, of two numbers; of Philox, of one.
+// Uniform doubles: XORWOW uses two 32-bit numbers, Philox one.
 WARPBOOK_DEVICE_FN double curand_uniform_double(curandStateXORWOW *state) {
     const unsigned int x = curand(state), y = curand(state);
     return warpbook_uniform(x, y);
@@ -140,7 +140,7 @@ WARPBOOK_DEVICE_FN double curand_uniform_double(curandStatePhilox4_32_10 *state)
     return __builtin_fma((double)curand(state), 0x1p-32, 0x1p-32);
 }
 
-// Four at once, of Philox.
+// Returns four numbers at once, for Philox.
 WARPBOOK_DEVICE_FN float4 curand_uniform4(curandStatePhilox4_32_10 *state) {
     const uint4 x = curand4(state);
     return make_float4(warpbook_uniform(x.x), warpbook_uniform(x.y), warpbook_uniform(x.z),

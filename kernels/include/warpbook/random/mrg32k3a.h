@@ -1,5 +1,5 @@
 // MRG32k3a: L'Ecuyer, "Good parameters and implementations for combined multiple recursive random number
-// generators" (1999). Two recurrences of three numbers each; the difference of their newest is the next number.
+// generators" (1999). Two recurrences of order three; the next number is the difference of their newest values.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 #include "../device_fn.h"
 
 struct curandStateMRG32k3a {
-    // The oldest number first.
+    // State of the two recurrences, oldest number first.
     unsigned int s1[3], s2[3];
     int boxmuller_flag;
     int boxmuller_flag_double;
@@ -16,10 +16,10 @@ struct curandStateMRG32k3a {
 };
 typedef struct curandStateMRG32k3a curandStateMRG32k3a_t;
 
-// What the recurrences are taken modulo.
+// Moduli of the two recurrences.
 enum : unsigned int { warpbook_mrg_m1 = 4294967087u, warpbook_mrg_m2 = 4294944443u };
 
-// A step of a recurrence, or many, as a matrix.
+// Transition matrix of one or many steps of a recurrence.
 struct warpbook_mrg_matrix {
     unsigned int row[3][3];
 };
@@ -34,7 +34,7 @@ WARPBOOK_DEVICE_FN unsigned int warpbook_mrg_sum(const unsigned int *a, unsigned
                           m);
 }
 
-// `count` times what the matrix does once.
+// Applies the matrix `count` times, by repeated squaring.
 __attribute__((device, noinline, unused)) static void
 warpbook_mrg_skip(unsigned int *s, warpbook_mrg_matrix step, unsigned long long count, unsigned int m) {
     for (; count != 0; count >>= 1) {
@@ -56,7 +56,7 @@ WARPBOOK_DEVICE_FN void skipahead(unsigned long long count, curandStateMRG32k3a 
     warpbook_mrg_skip(state->s1, one, count, warpbook_mrg_m1);
     warpbook_mrg_skip(state->s2, two, count, warpbook_mrg_m2);
 }
-// By 2^76 numbers each: the matrices above, raised to that power.
+// Skips `count` times 2^76 numbers: the matrices above, raised to that power.
 WARPBOOK_DEVICE_FN void skipahead_subsequence(unsigned long long count, curandStateMRG32k3a *state) {
     const warpbook_mrg_matrix one = {{{82758667u, 1871391091u, 4127413238u},
                                       {3672831523u, 69195019u, 1871391091u},
@@ -67,7 +67,7 @@ WARPBOOK_DEVICE_FN void skipahead_subsequence(unsigned long long count, curandSt
     warpbook_mrg_skip(state->s1, one, count, warpbook_mrg_m1);
     warpbook_mrg_skip(state->s2, two, count, warpbook_mrg_m2);
 }
-// By 2^127 numbers each.
+// Skips `count` times 2^127 numbers.
 WARPBOOK_DEVICE_FN void skipahead_sequence(unsigned long long count, curandStateMRG32k3a *state) {
     const warpbook_mrg_matrix one = {{{2427906178u, 3580155704u, 949770784u},
                                       {226153695u, 1230515664u, 3580155704u},
@@ -79,7 +79,7 @@ WARPBOOK_DEVICE_FN void skipahead_sequence(unsigned long long count, curandState
     warpbook_mrg_skip(state->s2, two, count, warpbook_mrg_m2);
 }
 
-// With a seed of 0 it begins as in the publication. The subsequence has 51 bits, as many as fit into a sequence.
+// A seed of 0 gives the publication's initial state. A subsequence has 51 bits, which fit into a sequence.
 WARPBOOK_DEVICE_FN void curand_init(unsigned long long seed, unsigned long long subsequence,
                                     unsigned long long offset, curandStateMRG32k3a *state) {
     for (int i = 0; i < 3; i++) state->s1[i] = state->s2[i] = 12345u;
@@ -99,7 +99,7 @@ WARPBOOK_DEVICE_FN void curand_init(unsigned long long seed, unsigned long long 
     state->boxmuller_extra_double = 0;
 }
 
-// The next number, from 1 to m1.
+// Returns the next number, from 1 to m1.
 WARPBOOK_DEVICE_FN unsigned int warpbook_mrg_next(curandStateMRG32k3a *state) {
     unsigned int *a = state->s1, *b = state->s2;
     const unsigned int newest[2][3] = {{warpbook_mrg_m1 - 810728u, 1403580u, 0},
@@ -110,7 +110,7 @@ WARPBOOK_DEVICE_FN unsigned int warpbook_mrg_next(curandStateMRG32k3a *state) {
     b[0] = b[1], b[1] = b[2], b[2] = y;
     return x > y ? x - y : x - y + warpbook_mrg_m1;
 }
-// Spread over 32 bits.
+// Returns the next number, scaled to 32 bits.
 WARPBOOK_DEVICE_FN unsigned int curand(curandStateMRG32k3a *state) {
     return (unsigned int)((double)warpbook_mrg_next(state) * 1.000000048662);
 }

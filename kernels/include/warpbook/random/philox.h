@@ -1,5 +1,5 @@
-// Philox4x32-10: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3"
-// (2011). A counter of 128 bits, mixed in ten rounds with a key, gives four numbers.
+// Philox4x32-10: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2,
+// 3" (2011). Ten rounds mix a 128-bit counter with a key and give four numbers.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 struct curandStatePhilox4_32_10 {
     uint4 ctr, output;
     uint2 key;
-    // How many of the four numbers are spent.
+    // Number of the four outputs that are already used.
     unsigned int STATE;
     int boxmuller_flag;
     int boxmuller_flag_double;
@@ -30,7 +30,7 @@ WARPBOOK_DEVICE_FN uint4 curand_Philox4x32_10(uint4 c, uint2 key) {
     return c;
 }
 
-// Adds to the counter's lower half, with what overflows; and to its upper half alone.
+// Adds to the counter's lower half, with carry; the second function adds to its upper half only.
 WARPBOOK_DEVICE_FN void warpbook_philox_add(curandStatePhilox4_32_10 *state,
                                             unsigned long long count) {
     const unsigned long long low = (unsigned long long)state->ctr.y << 32 | state->ctr.x;
@@ -86,7 +86,7 @@ WARPBOOK_DEVICE_FN unsigned int curand(curandStatePhilox4_32_10 *state) {
     }
     return spent == 0 ? numbers.x : spent == 1 ? numbers.y : spent == 2 ? numbers.z : numbers.w;
 }
-// The next four numbers.
+// Returns the next four numbers.
 WARPBOOK_DEVICE_FN uint4 curand4(curandStatePhilox4_32_10 *state) {
     const uint4 a = state->output;
     warpbook_philox_add(state, 1);

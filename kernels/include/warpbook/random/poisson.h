@@ -1,11 +1,11 @@
-// Poisson's distribution. The numbers have it, but are not cuRAND's own where the mean is from 64 to 4000: there it
-// inverts an incomplete gamma function, by an approximation that is not published.
+// Poisson distribution. The distribution is correct, but for means from 64 to 4000 the numbers differ
+// from cuRAND's: there cuRAND inverts an incomplete gamma function with an unpublished approximation.
 
 #pragma once
 
 #include "distributions.h"
 
-// How many numbers it takes until their product has fallen to exp(-mean) (Knuth).
+// Counts the uniform numbers until their product has fallen to exp(-mean) (Knuth).
 template <typename State> WARPBOOK_DEVICE_FN unsigned int warpbook_poisson_small(State *state, float mean) {
     float product = expf(mean);
     unsigned int count = 0;

@@ -1,5 +1,5 @@
-// XORWOW: Marsaglia's generator of five words (Journal of Statistical Software 8, 2003) with
-// its Weyl sequence.
+// XORWOW: Marsaglia's generator of five words (Journal of Statistical Software 8,
+// 2003) with its Weyl sequence.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 #include "xorwow_jumps.h"
 
 struct curandStateXORWOW {
-    // The Weyl sequence, the words, and the second of two normal numbers that were made together.
+    // The Weyl sequence, the five words, and the saved second number of a pair of normal numbers.
     unsigned int d, v[5];
     int boxmuller_flag;
     int boxmuller_flag_double;
@@ -27,7 +27,7 @@ WARPBOOK_DEVICE_FN void warpbook_xorwow_step(unsigned int v[5]) {
     v[4] = v[4] ^ v[4] << 4 ^ t ^ t << 1;
 }
 
-// `count` steps, or as many times 2^67: a sum of the next 160 states for each digit.
+// Skips `count` steps, or `count` times 2^67: for each digit, a sum of the next 160 states.
 static inline __attribute__((device, noinline, nodebug, unused)) void
 warpbook_xorwow_jump(curandStateXORWOW *state, unsigned long long count, int table) {
     unsigned int v[5];

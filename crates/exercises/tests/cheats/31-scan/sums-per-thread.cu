@@ -3,10 +3,10 @@
 // Every thread sums all preceding elements.
 #include "cuda_device.h"
 
-// Threads of a block, and numbers that are scanned together.
+// Threads per block, and numbers per scan.
 #define THREADS 256
 
-// out[i] is the sum of in[i / THREADS * THREADS] to in[i].
+// Computes out[i] as the sum of in[i / THREADS * THREADS] to in[i].
 extern "C" __global__ void scan(const float *in, float *out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float sum = 0;

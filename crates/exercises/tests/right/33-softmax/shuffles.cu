@@ -1,11 +1,11 @@
 #include "cuda_device.h"
 
-// Threads of a block.
+// Threads per block.
 #define THREADS 128
 // Less than any number in `in`.
 #define LOWEST -3.0e38f
 
-// out[i] = e^in[i] / (e^in[0] + e^in[1] + ...), in each row of so many columns: a block a row.
+// Computes out[i] = e^in[i] / (e^in[0] + e^in[1] + ...) in rows of `columns` numbers, one block per row.
 extern "C" __global__ void softmax(const float *in, float *out, int columns) {
     __shared__ float shared[THREADS];
     const float *row = in + blockIdx.x * columns;

@@ -1,9 +1,9 @@
 #include "async_copy.h"
 
-// Numbers of a tile, and threads of a block.
+// Numbers per tile, and threads per block.
 #define TILE 128
 
-// out[b][t] is the sum of number TILE - 1 - t of all tiles of block b.
+// Computes out[b][t] as the sum of number TILE - 1 - t of all tiles of block b.
 extern "C" __global__ void sums(const float *in, float *out, int tiles) {
     __shared__ float tile[3][TILE];
     const float *own = in + blockIdx.x * tiles * TILE;

@@ -4,7 +4,7 @@
 
 #include "cuda_device.h"
 
-// The sectors that each kernel's load takes, in the order of the kernels.
+// Sectors that each kernel's load requests, in the order of the kernels.
 __constant__ unsigned int predicted[6] = {1, 1, 2, 3, 8, 1};
 
 extern "C" __global__ void neighbours(const float *in, float *out) {

@@ -8,19 +8,19 @@
 #define FIELDS 8
 enum Field { X, Y, Z, VX, VY, VZ, MASS, CHARGE };
 
-// The index in `memory` of a field of a particle.
+// Returns the index in `memory` of a field of a particle.
 __device__ int place(int particle, int field, int count) {
     return particle * (FIELDS + 1) + field;
 }
 
-// A thread a field; `records` has particle after particle.
+// Stores one field per thread; `records` is an array of structures, one per particle.
 extern "C" __global__ void fill(const float *records, float *memory, int count) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count * FIELDS) return;
     memory[place(i / FIELDS, i % FIELDS, count)] = records[i];
 }
 
-// A thread a particle.
+// Computes the energy of one particle per thread.
 extern "C" __global__ void energies(const float *memory, float *energy, int count) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;

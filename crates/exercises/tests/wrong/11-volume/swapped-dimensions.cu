@@ -10,7 +10,7 @@ struct Volume {
     int width, height, depth;
 };
 
-// The first element of row y of slice z.
+// Returns a pointer to the first element of row y of slice z.
 __device__ const float *row(Volume volume, int y, int z) {
     return (const float *)(volume.start + (y * volume.depth + z) * volume.pitch);
 }

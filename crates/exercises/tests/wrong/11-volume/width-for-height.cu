@@ -10,7 +10,7 @@ struct Volume {
     int width, height, depth;
 };
 
-// The first element of row y of slice z.
+// Returns a pointer to the first element of row y of slice z.
 __device__ const float *row(Volume volume, int y, int z) {
     size_t slice_pitch = volume.pitch * volume.width;
     return (const float *)(volume.start + z * slice_pitch + y * volume.pitch);

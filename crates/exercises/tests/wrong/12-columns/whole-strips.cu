@@ -4,7 +4,7 @@
 
 #include "cuda_device.h"
 
-// Rows of a strip. The last one of a column may have fewer.
+// Number of rows of a strip. The last strip of a column may have fewer.
 #define STRIP 32
 
 extern "C" __global__ void column_sums(const char *matrix, size_t pitch, int *sums, int width,

@@ -7,7 +7,7 @@
 __device__ unsigned int total;
 
 extern "C" __global__ void add_up(const unsigned int *numbers, int count) {
-    // One sum a block, on the multiprocessor.
+    // One sum per block, in shared memory.
     __shared__ unsigned int sum;
     if (threadIdx.x == 0) sum = 0;
     __syncthreads();

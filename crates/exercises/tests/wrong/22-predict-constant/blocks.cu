@@ -8,10 +8,10 @@ __constant__ unsigned int predicted[4] = {
     1, 32, 16, 8,
 };
 
-// The host fills it with random numbers.
+// Table that the host fills with random numbers.
 __constant__ int table[1024];
 
-// Blocks are 16 x 16 threads. This is a thread's number in its block: 32 in a row are a warp.
+// Returns a thread's index in its block of 16 x 16 threads: 32 consecutive ones are a warp.
 __device__ __forceinline__ int number() { return threadIdx.y * 16 + threadIdx.x; }
 
 __device__ __forceinline__ void store(int *out, int value) {

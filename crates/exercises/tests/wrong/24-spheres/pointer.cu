@@ -4,20 +4,20 @@
 
 #include "cuda_device.h"
 
-// A sphere: its centre, its radius, and how bright it is.
+// A sphere: its centre, its radius and its brightness.
 struct Sphere {
     float x, y, z;
     float radius;
     float brightness;
 };
 
-// There are at most as many.
+// Maximum number of spheres.
 #define MAX_SPHERES 64
 
 __constant__ const Sphere *constant_spheres;
 
-// The brightness of the sphere that each pixel sees, 0 where it sees none. Rays run along the z
-// axis, and the eye is where z is largest.
+// Writes to each pixel the brightness of the sphere that it sees, 0 if it sees none. Rays
+// run along the z axis, and the eye is at the largest z.
 extern "C" __global__ void draw(const Sphere *spheres, int count, float *image, int width,
                                 int height) {
     int x = blockIdx.x * blockDim.x + threadIdx.x;

@@ -4,13 +4,13 @@
 
 #include "cuda_device.h"
 
-// Threads of a block.
+// Threads per block.
 #define BLOCK 128
-// Points on either side that a sum has.
+// Points on either side that a sum includes.
 #define RADIUS 4
 
-// out[i] = in[i - RADIUS] + ... + in[i + RADIUS] for i < n, where points outside of the array count
-// as 0.
+// Computes out[i] = in[i - RADIUS] + ... + in[i + RADIUS] for i < n; points
+// outside the array count as 0.
 extern "C" __global__ void sums(const float *in, float *out, int n) {
     __shared__ float tile[BLOCK + 2 * RADIUS];
     int t = threadIdx.x;

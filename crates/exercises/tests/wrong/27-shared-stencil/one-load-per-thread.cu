@@ -4,12 +4,12 @@
 
 #include "cuda_device.h"
 
-// Threads of a block, along x and y.
+// Threads per block, along x and y.
 #define WIDE 32
 #define HIGH 8
 
-// out[y][x] = in[y - 1][x - 1] + ... + in[y + 1][x + 1]; pixels outside of the picture count as 0.
-// Rows have `width` pixels, of which there are `height`.
+// Computes out[y][x] = in[y - 1][x - 1] + ... + in[y + 1][x + 1]; pixels outside the image
+// count as 0. The image has `height` rows of `width` pixels.
 extern "C" __global__ void blur(const float *in, float *out, int width, int height) {
     __shared__ float tile[HIGH + 2][WIDE + 2];
     int x0 = blockIdx.x * WIDE - 1 + (int)threadIdx.x, y0 = blockIdx.y * HIGH - 1 + (int)threadIdx.y;

@@ -4,14 +4,14 @@
 
 #include "cuda_device.h"
 
-// Threads of a block, and entries of the table.
+// Threads per block, and entries of the table.
 #define BLOCK 256
 
-// How much each of a pixel's four bytes counts.
+// Weight of each of a pixel's four bytes.
 __constant__ unsigned int weights[4];
 
-// The sum of a pixel's four bytes, each looked up in a table and weighted. The host passes the table
-// in global memory; it copies it to a __constant__ array `constant_table`, if there is one, too.
+// Sums a pixel's four bytes, each looked up in a table and weighted. The host passes the table
+// in global memory; it also copies it to a __constant__ array `constant_table` if there is one.
 extern "C" __global__ void brightness(const unsigned int *pixels, const unsigned int *table,
                                       unsigned int *out, int n) {
     int i = blockIdx.x * BLOCK + threadIdx.x;

@@ -5,14 +5,14 @@
 
 #include "cuda_device.h"
 
-// Threads of a block, and results a thread computes.
+// Threads per block, and results per thread.
 #define BLOCK 256
 #define POINTS 8
-// Numbers that a result is the sum of.
+// Number of terms of a sum.
 #define WIDTH 9
 
-// out[i] = in[i] + ... + in[i + WIDTH - 1] for i < n; `in` has n + WIDTH - 1 elements. A block computes
-// BLOCK * POINTS results. Both arrays begin on a boundary of 256 bytes.
+// Computes out[i] = in[i] + ... + in[i + WIDTH - 1] for i < n; `in` has n + WIDTH - 1
+// elements. A block computes BLOCK * POINTS results. Both arrays are aligned to 256 bytes.
 extern "C" __global__ void sums(const float *in, float *out, int n) {
     __shared__ float tile[BLOCK * POINTS + WIDTH - 1];
     int first = blockIdx.x * BLOCK * POINTS;

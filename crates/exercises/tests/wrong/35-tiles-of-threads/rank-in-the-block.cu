@@ -5,7 +5,7 @@
 
 namespace cg = cooperative_groups;
 
-// sums[g] = in[8 * g] + ... + in[8 * g + 7]: eight threads a group.
+// Computes sums[g] = in[8 * g] + ... + in[8 * g + 7], eight threads per group.
 extern "C" __global__ void group_sums(const float *in, float *sums, int groups) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     auto tile = cg::tiled_partition<8>(cg::this_thread_block());

@@ -3,10 +3,10 @@
 // A thread waits only for its own copies.
 #include "async_copy.h"
 
-// Numbers of a tile, and threads of a block.
+// Numbers per tile, and threads per block.
 #define TILE 128
 
-// out[b][t] is the sum of number TILE - 1 - t of all tiles of block b.
+// Computes out[b][t] as the sum of number TILE - 1 - t of all tiles of block b.
 extern "C" __global__ void sums(const float *in, float *out, int tiles) {
     __shared__ float tile[2][TILE];
     const float *own = in + blockIdx.x * tiles * TILE;
@@ -15,7 +15,7 @@ extern "C" __global__ void sums(const float *in, float *out, int tiles) {
     __pipeline_memcpy_async(&tile[0][t], own + (0) * TILE + t, 4);
     __pipeline_commit();
     for (int k = 0; k < tiles; ++k) {
-        // The next tile is on its way, at last an empty group, and this one has arrived.
+        // The next tile (in the end an empty group) is in flight, and this one has arrived.
         if (k + 1 < tiles) __pipeline_memcpy_async(&tile[(k + 1) % 2][t], own + (k + 1) * TILE + t, 4);
         __pipeline_commit();
         __pipeline_wait_prior(1);

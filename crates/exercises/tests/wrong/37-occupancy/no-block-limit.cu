@@ -2,9 +2,9 @@
 // Says: `kernel 2`: you predicted 64, which is wrong.
 #include "cuda_device.h"
 
-// What a block of each kernel takes:
+// Resources of each kernel:
 //
-//             threads   registers a thread   shared memory
+//             threads   registers per thread   shared memory
 //   kernel 0      256                   32               0
 //   kernel 1      256                   64               0
 //   kernel 2       32                   32               0
@@ -13,8 +13,8 @@
 //   kernel 5       96                   70               0
 
 extern "C" {
-// How many blocks of each a multiprocessor holds.
+// Resident blocks per streaming multiprocessor (SM), for each kernel.
 __device__ unsigned int blocks[6] = {8, 4, 64, 4, 1, 9};
-// How many warps these are.
+// Resident warps per SM.
 __device__ unsigned int warps[6] = {64, 32, 64, 16, 32, 27};
 }

@@ -1,4 +1,4 @@
-// A program with common features: the C++ library, printf, memory functions, atomics, loads, votes.
+// Program that uses common features: the C++ library, printf, memory functions, atomics, loads, votes.
 #include <algorithm>
 #include <complex>
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Step {
 };
 template <typename F> __host__ __device__ int twice(F f, int x) { return f(f(x)); }
 
-// Returns the mask of lanes with the same number, as 32-bit and 64-bit matches agree; 0 if all lanes match.
+// Returns the mask of lanes with the same number if the 32-bit and 64-bit matches agree; 0 if all lanes match.
 __device__ int matching(int number) {
     int one32, one64;
     const unsigned int all = __match_all_sync(~0u, number, &one32) | __match_all_sync(~0u, (long long)number, &one64);

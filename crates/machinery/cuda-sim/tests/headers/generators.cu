@@ -1,7 +1,7 @@
 // MRG32k3a, and the Poisson distribution with each generator.
 #include <curand_kernel.h>
 
-// Inputs: seed, subsequence, offset, sequence. Outputs: raw numbers, uniform numbers, and so on.
+// Reads seed, subsequence, offset and sequence; writes raw numbers, uniform numbers, and so on.
 extern "C" __global__ void mrg(double *out, const unsigned long long *from) {
     const unsigned long long *f = from + 4 * threadIdx.x;
     out += 16 * threadIdx.x;

@@ -55,7 +55,7 @@ extern "C" __global__ void groups(const int *from, int *to) {
     to[19] = cg::reduce(cg::binary_partition(warp, mine & 1), 1, cg::plus<int>());
 }
 
-// Each block writes its number, all blocks wait, and each sums all numbers; three times.
+// Writes each block's number, waits for all blocks, and sums all numbers in each block; repeats this three times.
 extern "C" __global__ void waiting(unsigned int *numbers) {
     cg::grid_group grid = cg::this_grid();
     unsigned int mine = blockIdx.x + 1;

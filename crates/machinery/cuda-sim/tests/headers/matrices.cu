@@ -1,4 +1,4 @@
-// Small matrix multiplications on tensor cores, d = a * b + c, by one warp each.
+// Small matrix multiplications on tensor cores, d = a * b + c, one warp each.
 #include <mma.h>
 
 using namespace nvcuda;
@@ -16,7 +16,7 @@ __device__ void multiply(const T *a, const T *b, const C *c, C *d) {
     wmma::store_matrix_sync(d, sum, N, wmma::mem_row_major);
 }
 
-// `from` has small integers, 512 each for a, b and c; `to` receives 512 for each product.
+// Loads small integers from `from`, 512 each for a, b and c; stores 512 results per multiplication in `to`.
 template <int M, int N, int K, typename T, typename C, typename A, typename B>
 __device__ void numbers(const int *from, int *to) {
     __shared__ T a[512], b[512];
@@ -43,7 +43,7 @@ extern "C" __global__ void matrices(const int *from, int *to) {
     numbers<16, 16, 16, signed char, int, columns, rows>(from, to + 1536);
 }
 
-// tf32 takes floats that are rounded first.
+// Rounds its inputs first, because tf32 fragments take floats that are already rounded.
 extern "C" __global__ void matrices_of_tf32(const float *a, const float *b, float *d) {
     wmma::fragment<wmma::matrix_a, 16, 16, 8, wmma::precision::tf32, wmma::row_major> rows;
     wmma::fragment<wmma::matrix_b, 16, 16, 8, wmma::precision::tf32, wmma::row_major> columns;

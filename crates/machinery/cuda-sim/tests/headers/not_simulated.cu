@@ -1,4 +1,4 @@
-// A kernel that compiles to instructions that the simulator lacks.
+// A kernel that compiles to instructions that the simulator does not implement.
 #include <mma.h>
 
 using namespace nvcuda;

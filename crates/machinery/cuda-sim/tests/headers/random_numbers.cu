@@ -1,4 +1,4 @@
-// Results of curand_kernel.h for a seed, a sequence and an offset, which are compared with those of an H200.
+// Results of curand_kernel.h for a seed, a sequence and an offset, compared with those of an H200.
 #include <curand_kernel.h>
 
 template <typename S>

@@ -6,7 +6,7 @@ __device__ unsigned int both(unsigned int word, bool high, bool low) {
     return word ^ (high ? 0x80000000u : 0) ^ (low ? 0x8000u : 0);
 }
 
-// Writes 32 words for each three numbers.
+// Writes 32 words for every three numbers.
 extern "C" __global__ void dpx(unsigned int *to, const unsigned int *from) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     const unsigned int a = from[3 * i], b = from[3 * i + 1], c = from[3 * i + 2];
@@ -32,7 +32,7 @@ extern "C" __global__ void dpx(unsigned int *to, const unsigned int *from) {
                both(__vibmax_u16x2(a, b, &high, &low), high, low);
 }
 
-// Copies through shared memory, with the last four bytes of each sixteen as zeros.
+// Copies through shared memory and fills the last four bytes of each 16 bytes with zeros.
 extern "C" __global__ void copies(int4 *to, const int4 *from) {
     __shared__ int4 tile[64];
     __pipeline_memcpy_async(&tile[threadIdx.x], &from[threadIdx.x], 16, 4);

@@ -1,4 +1,4 @@
-// Functions: calls with results, recursion, a pointer to a function, a local array, a trap.
+// Functions: calls with results, recursion, a function pointer, a local array, a trap.
 #include "stand_in.h"
 struct Pair { double a; int b; };
 __device__ __attribute__((noinline)) Pair swap(Pair p) { Pair r = {(double)p.b, (int)p.a}; return r; }
