@@ -73,7 +73,8 @@ pub fn from_symbol<T: Pod + Debug + PartialEq>(
     Ok(())
 }
 
-/// Returns the result of a kernel, whose time is not compared with a copy's; `element_name` describes an element.
+/// Returns the result of a kernel, whose time is not compared with a copy's; `element_name` describes an
+/// element.
 pub fn launched(
     kernel: &str,
     measured: Measured,

@@ -69,8 +69,8 @@ impl fmt::Display for Lang {
     }
 }
 
-/// Formats a sentence in the given language: `localize!(lang, "{} of {}", "共 {1} 个，第 {0} 个"; index, count)`. The
-/// values after the semicolon are passed to both format strings.
+/// Formats a sentence in the given language: `localize!(lang, "{} of {}", "共 {1} 个，第 {0} 个"; index, count)`.
+/// The values after the semicolon are passed to both format strings.
 #[macro_export]
 macro_rules! localize {
     ($lang:expr, $en:literal, $zh:literal $(; $($value:expr),+ $(,)?)?) => {

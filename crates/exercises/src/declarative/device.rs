@@ -176,7 +176,13 @@ pub fn is_launch_argument(ready: &ResolvedPlan, number: usize) -> bool {
 }
 
 /// Performs all launches in order; measures their time if `timed` and the bench takes samples.
-fn launch(bench: &Bench, code: &Code, ready: &ResolvedPlan, addresses: &[u64], timed: bool) -> Result<()> {
+fn launch(
+    bench: &Bench,
+    code: &Code,
+    ready: &ResolvedPlan,
+    addresses: &[u64],
+    timed: bool,
+) -> Result<()> {
     let prepared = ready.launches.iter().map(|launch| {
         let kernel = code.kernel(&launch.kernel)?;
         let values: Vec<Vec<u64>> = launch
@@ -221,8 +227,8 @@ fn launch_once(
         .collect();
     pointers.resize(pointers.len() + ZERO_WORDS, padding.as_mut_ptr().cast());
     let stream = &bench.gpu.stream;
-    // SAFETY: each pointer is to a value padded with `ZERO_WORDS` zero words, so it is longer than any parameter
-    // that the kernel may declare. The simulator checks the memory that the kernel accesses.
+    // SAFETY: each pointer is to a value padded with `ZERO_WORDS` zero words, so it is longer than any
+    // parameter that the kernel may declare. The simulator checks the memory that the kernel accesses.
     unsafe {
         stream.launch(
             kernel,

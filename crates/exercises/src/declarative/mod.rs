@@ -229,7 +229,9 @@ impl Host for DeclarativeHost {
             let bytes = buffer.initial.as_ref()?.chunks_exact(buffer.element.size());
             Some(InputValues {
                 name: buffer.name.clone(),
-                values: bytes.map(|bytes| buffer.element.value(bytes).to_float()).collect(),
+                values: bytes
+                    .map(|bytes| buffer.element.value(bytes).to_float())
+                    .collect(),
             })
         });
         inputs.collect()

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use confine::{Rules, system_libraries};
-use kernel_build::{Clang, Termination, Error, OptimizationLevel, Tree};
+use kernel_build::{Clang, Error, OptimizationLevel, Termination, Tree};
 
 use super::{Failure, Grading, Stop, Submission, includes, undeclared};
 use crate::data::{Step, Text};
@@ -56,7 +56,8 @@ pub fn compile_submission(submission: &Submission, grading: &Grading) -> Result<
         architecture: grading.architecture,
     };
     thread::scope(|scope| {
-        let as_written = scope.spawn(move || compiler.compile(submission, OptimizationLevel::Unoptimized));
+        let as_written =
+            scope.spawn(move || compiler.compile(submission, OptimizationLevel::Unoptimized));
         let optimised = compiler.compile(submission, OptimizationLevel::Optimized)?;
         let as_written = as_written.join();
         let as_written = as_written.map_err(|_| anyhow!("a compiler thread panicked"))?;
@@ -131,7 +132,9 @@ impl Compiler<'_> {
                     None => explanation,
                 }
             }
-            Error::Terminated { compiler, reason, .. } => self.explain_end(compiler, reason, lang),
+            Error::Terminated {
+                compiler, reason, ..
+            } => self.explain_end(compiler, reason, lang),
             Error::ForbiddenFile { file } => localize!(
                 lang,
                 "Compiling it opened another file: {}. A submission may include only {}.",

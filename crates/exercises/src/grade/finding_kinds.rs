@@ -171,7 +171,9 @@ fn likely_cause_zh(kind: FindingKind) -> &'static str {
         FindingKind::StackOverflow => "函数递归过深，或者无法结束",
         FindingKind::InvalidCall => "函数指针取自主机端，或者从未赋值",
         FindingKind::UninitializedDevice => "没有向它复制数据或清零，或者只初始化了一部分",
-        FindingKind::UninitializedShared => "分块的边缘或光环（halo）没有加载，或者有线程跳过了写入",
+        FindingKind::UninitializedShared => {
+            "分块的边缘或光环（halo）没有加载，或者有线程跳过了写入"
+        }
         FindingKind::UninitializedLocal => "线程自己的数组没有初始化，或者只初始化了一部分",
         FindingKind::OtherArray => "下标大了一，或者用了另一个数组的大小",
         FindingKind::ShuffleFromAbsentLane => {

@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use common::module;
-use cuda_driver::counters::{AccessCounts, MetricSource, METRICS, Metric, Tally};
+use cuda_driver::counters::{AccessCounts, METRICS, Metric, MetricSource, Tally};
 use cuda_driver::{AccessClass, AccessSet, Checks, LaunchRecord, Traced, Tracing};
 
 use super::compile;

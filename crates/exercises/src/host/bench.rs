@@ -183,8 +183,8 @@ impl Bench {
         Ok(Code::new(load()?))
     }
 
-    /// Does work that is not part of the submission, such as launches of [`Self::start_code`], without counting or
-    /// timing it.
+    /// Does work that is not part of the submission, such as launches of [`Self::start_code`], without
+    /// counting or timing it.
     ///
     /// # Errors
     ///

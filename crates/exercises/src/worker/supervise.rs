@@ -52,8 +52,8 @@ pub fn supervise(job: Job) -> Result<Graded> {
     graded.context("grading is never stopped early")
 }
 
-/// Runs a job in a separate process, calling `on_step` with each step and size. Returns `None` if `stop` becomes
-/// true before the end, which kills the worker.
+/// Runs a job in a separate process, calling `on_step` with each step and size. Returns `None` if `stop`
+/// becomes true before the end, which kills the worker.
 ///
 /// # Errors
 ///

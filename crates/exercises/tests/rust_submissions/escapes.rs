@@ -3,7 +3,8 @@
 
 use crate::Attempt;
 
-/// Items of these submissions: `once` runs the attempts once, and `assert_denied` panics if an attempt succeeded.
+/// Items of these submissions: `once` runs the attempts once, and `assert_denied` panics if an attempt
+/// succeeded.
 pub const ITEMS: &str = r#"
 use std::fs;
 use std::fmt::Debug;

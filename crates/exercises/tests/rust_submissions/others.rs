@@ -10,8 +10,8 @@ use crate::escapes;
 use crate::sandbox::Sandbox;
 use crate::support::{Program, blocks, unless, with_clang};
 
-/// Returns all tests; `unconfined_reason` is the reason why a program's files cannot be protected here, if any. Tries
-/// to change other students' submissions, its own later ones, and the results.
+/// Returns all tests; `unconfined_reason` is the reason why a program's files cannot be protected here, if
+/// any. Tries to change other students' submissions, its own later ones, and the results.
 pub fn tests(unconfined_reason: Option<&'static str>) -> Vec<Trial> {
     vec![
         unless(unconfined_reason, "a class", class),

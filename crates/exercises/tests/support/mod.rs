@@ -98,7 +98,8 @@ impl Program {
         self
     }
 
-    /// Uses a copy of the program in another folder, with the library `submissions` but without its dependencies.
+    /// Uses a copy of the program in another folder, with the library `submissions` but without its
+    /// dependencies.
     pub fn without_dependencies(mut self) -> Self {
         let deps = self.path.parent().expect("a folder").join("deps");
         let library = fs::read_dir(deps)

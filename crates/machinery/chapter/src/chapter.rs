@@ -17,8 +17,8 @@ use crate::ladder::Selection;
 use crate::progress;
 use crate::report::{Details, Entry, Extra, Limit, Report};
 
-/// Pause before each sample of [`Chapter::measure_with_pauses`]: ten times as long as a sample, because a GPU that is busy
-/// for a tenth of the time draws little power.
+/// Pause before each sample of [`Chapter::measure_with_pauses`]: ten times as long as a sample, because a GPU
+/// that is busy for a tenth of the time draws little power.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// One run of a chapter.

@@ -25,8 +25,8 @@ static EXIT_HOOK: Mutex<Option<fn()>> = Mutex::new(None);
 
 /// Installs a handler for Ctrl-C, SIGTERM and SIGHUP. It clears the progress bar and ends the program with
 /// the code that a shell reports for the signal, 128 plus its number, after everything that [`defer`] and
-/// [`cleanup_guard`] protect is done. A second signal ends the program at once. A SIGHUP that `nohup` ignores stays
-/// ignored.
+/// [`cleanup_guard`] protect is done. A second signal ends the program at once. A SIGHUP that `nohup` ignores
+/// stays ignored.
 ///
 /// # Errors
 ///
@@ -71,8 +71,8 @@ pub fn defer() -> MutexGuard<'static, ()> {
 }
 
 /// Defers the exit until the guard is dropped, for the owner of a child process or a temporary folder that
-/// must be cleaned up. The owner polls [`is_shutting_down`] and cleans up when it is true. Never returns once the
-/// program is shutting down.
+/// must be cleaned up. The owner polls [`is_shutting_down`] and cleans up when it is true. Never returns once
+/// the program is shutting down.
 pub fn cleanup_guard() -> RwLockReadGuard<'static, ()> {
     let cleanup_guard = CLEANUP.read().unwrap_or_else(PoisonError::into_inner);
     if is_shutting_down() {

@@ -63,8 +63,8 @@ fn start_error(command: &Command, error: &std::io::Error) -> Error {
 ///
 /// # Errors
 ///
-/// Fails if the system refuses a restriction that [`crate::support`] reports as supported. Some restrictions may
-/// be in effect then.
+/// Fails if the system refuses a restriction that [`crate::support`] reports as supported. Some restrictions
+/// may be in effect then.
 pub fn confine_this_process(rules: &Rules) -> Result<(), Error> {
     limits::lower(rules)?;
     system::confine(rules)

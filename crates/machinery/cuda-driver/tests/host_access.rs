@@ -250,7 +250,12 @@ fn page_locked_memory_used_by_a_kernel_is_a_warning() {
         program.wait();
     });
     let parts = ["which kernel store may use"];
-    assert_finding(&faulty, FindingKind::HostAccessed, Severity::Warning, &parts);
+    assert_finding(
+        &faulty,
+        FindingKind::HostAccessed,
+        Severity::Warning,
+        &parts,
+    );
 }
 
 #[test]

@@ -195,8 +195,7 @@ pub fn device_properties(ordinal: c_int) -> Result<DeviceProperties> {
     let mut properties: DeviceProperties = unsafe { MaybeUninit::zeroed().assume_init() };
     let name_capacity = properties.name.len() as c_int;
     // SAFETY: the buffers have the sizes that the driver writes: `name_capacity` bytes, 16 bytes of UUID, and
-    // one
-    // `usize`.
+    // one `usize`.
     unsafe {
         check(cu::cuDeviceGetName(
             properties.name.as_mut_ptr(),

@@ -19,9 +19,10 @@
 //!    is `while !pc.is_null() { pc = ((*pc).run)(sm, &*pc) }`; null returns the warp to the scheduler.
 //!
 //! A warp's registers are in its frame, one *row* per register: 32 values of 32 or 64 bits, one per lane. A
-//! predicate is a mask of 32 bits. The handler of `add.f32` is the closure `|a: f32, b: f32| a + b` inlined into
-//! a loop over the lanes of three rows (`exec/lanewise`), which the compiler vectorizes. The handler is selected
-//! when the module is loaded, by mnemonic, modifiers, types and host CPU, so that execution decodes nothing.
+//! predicate is a mask of 32 bits. The handler of `add.f32` is the closure `|a: f32, b: f32| a + b` inlined
+//! into a loop over the lanes of three rows (`exec/lanewise`), which the compiler vectorizes. The handler is
+//! selected when the module is loaded, by mnemonic, modifiers, types and host CPU, so that execution decodes
+//! nothing.
 //!
 //! Every basic block starts with an `enter` instruction, which has no counterpart in PTX. It adds the
 //! block's length to the clock and counts the visit, from which the counts of all instructions in the block
@@ -36,7 +37,8 @@
 //!
 //! # Divergence and reconvergence
 //!
-//! The active lanes of a warp execute in lockstep. Control flow that differs between lanes is handled in two ways:
+//! The active lanes of a warp execute in lockstep. Control flow that differs between lanes is handled in two
+//! ways:
 //!
 //! * **Predication.** Most guarded instructions (`@%p1`) are preceded by a `guard` instruction, which restricts
 //!   the active mask for one handler call; handlers write active lanes only. The lowering branches around the
@@ -45,34 +47,35 @@
 //!   *splits* (`exec/warp.rs`). A split is an active mask and a program counter: an entry of a SIMT stack, or a
 //!   warp split in the terms of dynamic warp subdivision.
 //!
-//! The *reconvergence point* of a branch is its immediate post-dominator, the first block through which all paths
-//! from the branch pass. [`lower`] computes it and stores its address in the branch instruction. At a divergent
-//! branch, the current split becomes the parent of two new splits and waits at the reconvergence point. When a
-//! child enters the block at that address, it arrives (`exec/sm/splits.rs`); when the last child has arrived,
-//! the parent continues with all lanes that are still live. Calls work in the same way: the caller's split waits
-//! at the next instruction until the splits in the called functions have returned.
+//! The *reconvergence point* of a branch is its immediate post-dominator, the first block through which all
+//! paths from the branch pass. [`lower`] computes it and stores its address in the branch instruction. At a
+//! divergent branch, the current split becomes the parent of two new splits and waits at the reconvergence
+//! point. When a child enters the block at that address, it arrives (`exec/sm/splits.rs`); when the last
+//! child has arrived, the parent continues with all lanes that are still live. Calls work in the same way:
+//! the caller's split waits at the next instruction until the splits in the called functions have returned.
 //!
 //! On a SIMT stack only the top entry can run, so a lane that spins on a lock held by a lane of the same warp
-//! deadlocks. Here, every split that is not waiting is in the warp's ready queue and runs in its turn, as with
-//! the independent thread scheduling of GPUs since Volta. A split that only polls memory (`exec/spin.rs`) yields
-//! early, and lanes that wait at a reconvergence point are released if the lanes they wait for poll for
-//! something that the waiting lanes must do. Lanes that arrive at a `.sync` instruction wait for the other lanes
-//! of its member mask.
+//! deadlocks. Here, every split that is not waiting is in the warp's ready queue and runs in its turn, as
+//! with the independent thread scheduling of GPUs since Volta. A split that only polls memory
+//! (`exec/spin.rs`) yields early, and lanes that wait at a reconvergence point are released if the lanes they
+//! wait for poll for something that the waiting lanes must do. Lanes that arrive at a `.sync` instruction
+//! wait for the other lanes of its member mask.
 //!
 //! # Gangs
 //!
 //! Dispatching an instruction costs about as much as executing it for 32 lanes. A *gang* is a group of up to
-//! eight warps of a block that are at the same instruction with all their live lanes. One handler call executes
-//! the instruction for the whole gang, with a loop over the warps around the loop over the lanes. Values that are
-//! uniform over the block, such as kernel parameters and most loop counters, are computed once for the gang.
-//! At a divergent branch a gang disbands, and it forms again at the reconvergence point. A kernel whose result
-//! could depend on the order of its warps runs without gangs, and so does one block in sixteen, in which a missing
-//! barrier can then show. See `exec/gang`.
+//! eight warps of a block that are at the same instruction with all their live lanes. One handler call
+//! executes the instruction for the whole gang, with a loop over the warps around the loop over the lanes.
+//! Values that are uniform over the block, such as kernel parameters and most loop counters, are computed
+//! once for the gang. At a divergent branch a gang disbands, and it forms again at the reconvergence point. A
+//! kernel whose result could depend on the order of its warps runs without gangs, and so does one block in
+//! sixteen, in which a missing barrier can then show. See `exec/gang`.
 //!
 //! # Copies of the code
 //!
-//! A program's code exists in several copies with the same instructions at the same addresses. They differ in the
-//! handlers, so a warp can continue in another copy at any address, and a launch pays only for what it requests:
+//! A program's code exists in several copies with the same instructions at the same addresses. They differ in
+//! the handlers, so a warp can continue in another copy at any address, and a launch pays only for what it
+//! requests:
 //!
 //! | copy | handlers |
 //! |---|---|
@@ -82,9 +85,10 @@
 //! | sanitizing | check an access or synchronization, then run the plain or counting handler |
 //! | random schedule | may put the warp to sleep before a memory access, then run the handler below |
 //!
-//! The sanitizing and random-schedule copies are created when a launch first needs them (`exec/instrument`). The
-//! copy is chosen for each block when it gets its turn (`exec/turn.rs`): the blocks that are profiled run the
-//! counting copy, all others the plain one. The time model needs the counters of a sample of the blocks only.
+//! The sanitizing and random-schedule copies are created when a launch first needs them (`exec/instrument`).
+//! The copy is chosen for each block when it gets its turn (`exec/turn.rs`): the blocks that are profiled run
+//! the counting copy, all others the plain one. The time model needs the counters of a sample of the blocks
+//! only.
 //!
 //! # Layers
 //!

@@ -82,9 +82,8 @@ impl Device {
         let [x, y, z] = kernel.grid;
         let [bx, by, bz] = kernel.block;
         // SAFETY: `arguments` points to the kernel's six parameters, in order and of their types. The buffers
-        // are as
-        // large as the generated code assumes, and they and the arguments outlive the launch because the stream
-        // is synchronized below.
+        // are as large as the generated code assumes, and they and the arguments outlive the launch because
+        // the stream is synchronized below.
         unsafe {
             self.stream.launch(
                 &function,

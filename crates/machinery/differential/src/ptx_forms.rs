@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 /// Returns the instructions of a text, as written but without guards and operands: `ld.global.v2.u32`. A pair
-/// of
-/// destinations is shown as `setp.lt.u32 p|q`, and the vectors of a `mov` as `mov.b64 2:1`.
+/// of destinations is shown as `setp.lt.u32 p|q`, and the vectors of a `mov` as `mov.b64 2:1`.
 pub fn forms(ptx: &str) -> BTreeSet<String> {
     ptx.lines().filter_map(form).collect()
 }

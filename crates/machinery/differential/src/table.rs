@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// Returns a Markdown table: for each instruction the number of its forms that are generated, the number of
-/// kernels
-/// with it, and the number of its forms that are left out.
+/// kernels with it, and the number of its forms that are left out.
 pub fn markdown(seed: u64, kernels: std::ops::Range<u64>) -> String {
     let all = Forms::new();
     // The forms of each instruction, and the number of kernels with any of them.

@@ -105,7 +105,8 @@ pub fn distinct_bytes(access: &Traced) -> u64 {
 }
 
 fn sums(memory: Memory, tally: &Tally, used: u64) -> Sums {
-    let loads = AccessSet::in_memory(memory).intersection(AccessSet::with_direction(Direction::Reads));
+    let loads =
+        AccessSet::in_memory(memory).intersection(AccessSet::with_direction(Direction::Reads));
     let loads = tally.sum(loads);
     Sums {
         requests: loads.requests,

@@ -1,12 +1,11 @@
 //! Measures the speed of the simulator: runs the chapters' kernels, and an arithmetic loop without memory
 //! accesses, next to the same computations as plain Rust loops on one core.
 //!
-//! Run all with `cargo bench -p sim-bench --bench simulator`, or some of them with
-//! `cargo bench -p sim-bench --bench simulator -- raytrace`. Criterion prints elements per second, which are
-//! the kernel's thread instructions, for the plain loop too. Every name gives what is counted (nothing; a
-//! sample,
-//! the default; everything, as with `--profile`) and the number of threads. `scripts/speed` compares the
-//! simulator with other engines.
+//! Run all with `cargo bench -p sim-bench --bench simulator`, or some of them with `cargo bench -p sim-bench
+//! --bench simulator -- raytrace`. Criterion prints elements per second, which are the kernel's thread
+//! instructions, for the plain loop too. Every name gives what is counted (nothing; a sample, the default;
+//! everything, as with `--profile`) and the number of threads. `scripts/speed` compares the simulator with
+//! other engines.
 
 #[expect(dead_code, reason = "src/speed.rs has the other scales")]
 mod workloads;

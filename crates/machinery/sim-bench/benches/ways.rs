@@ -2,16 +2,14 @@
 //! dispatch`.
 //!
 //! A miniature simulator modelled on the real one (see its gangs, `exec/gang`): registers are rows of 32
-//! lanes, a
-//! gang has eight warps, and an instruction is a call through a function pointer. It runs the same 24
-//! multiply-adds
+//! lanes, a gang has eight warps, and an instruction is a call through a function pointer. It runs the same
+//! 24 multiply-adds
 //!
 //! - *an instruction for all warps*: executes an instruction for all warps before the next, as the simulator
 //!   does;
 //! - *warp by warp*: executes all instructions for one warp, then for the next;
 //! - *pairs*: executes two instructions per call, so that the first result is still in a register when the
-//!   second
-//!   reads it;
+//!   second reads it;
 //!
 //! each with AVX2 and with AVX-512 if the CPU has them. Criterion prints thread instructions per second.
 

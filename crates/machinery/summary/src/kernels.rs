@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use cuda_driver::names::{with_parameters, short};
+use cuda_driver::names::{short, with_parameters};
 use cuda_driver::{LaunchRecord, TimedLaunch};
 
 /// A record of one launch, or of several launches of one kernel.

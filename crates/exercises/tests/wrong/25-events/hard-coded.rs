@@ -1,5 +1,4 @@
-// Rejected at: right
-// Says: Your time is about the shortest sample
+// Rejected at: right Says: Your time is about the shortest sample
 //! Measures nothing and returns a time that was correct once.
 
 use answers::cust::error::CudaResult;

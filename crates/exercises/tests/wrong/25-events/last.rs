@@ -1,5 +1,4 @@
-// Rejected at: right
-// Says: Your time is about the shortest sample
+// Rejected at: right Says: Your time is about the shortest sample
 //! Returns only the last sample.
 
 use answers::cust::error::CudaResult;

@@ -1,5 +1,4 @@
-// Rejected at: launch
-// Says: has not reached it yet
+// Rejected at: launch Says: has not reached it yet
 //! Queries the time between two events before the second one has happened.
 
 use answers::cust::error::CudaResult;

@@ -1,5 +1,4 @@
-// Rejected at: right
-// Says: Your time is about the longest sample
+// Rejected at: right Says: Your time is about the longest sample
 //! Returns the slowest sample, a launch that was delayed.
 
 use answers::cust::error::CudaResult;

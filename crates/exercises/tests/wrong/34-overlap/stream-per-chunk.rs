@@ -1,5 +1,4 @@
-// Rejected at: right
-// Says: The number of streams that you use
+// Rejected at: right Says: The number of streams that you use
 //! Chunks are copied to the device, processed, and copied back.
 
 use answers::overlap::Device;

@@ -153,7 +153,11 @@ mod tests {
     fn a_section_lists_its_checks_and_findings() {
         let some = "race,mem".parse().unwrap();
         assert_eq!(section(some, &[]), "Checked (mem, race): no findings.");
-        let one = [finding(FindingKind::UninitializedShared, Severity::Error, 7)];
+        let one = [finding(
+            FindingKind::UninitializedShared,
+            Severity::Error,
+            7,
+        )];
         let text = section(some, &one);
         assert!(
             text.starts_with("Checked (mem, race): 1 finding.\n\nerror: init: "),

@@ -61,7 +61,8 @@ fn l1_misses(tally: &Tally) -> u64 {
             sectors => weighted.div_ceil(sectors.into()) as u64,
         }
     };
-    let atomics = AccessSet::in_memory(Memory::Global).intersection(AccessSet::with_direction(Direction::Updates));
+    let atomics = AccessSet::in_memory(Memory::Global)
+        .intersection(AccessSet::with_direction(Direction::Updates));
     let atomics = tally.sum(atomics).requests;
     misses_of(Memory::Global) + misses_of(Memory::Local) + atomics
 }

@@ -99,7 +99,9 @@ fn constants(tally: &Tally) -> u64 {
 }
 
 fn atomics(tally: &Tally) -> u64 {
-    tally.sum(AccessSet::with_direction(Direction::Updates)).requests
+    tally
+        .sum(AccessSet::with_direction(Direction::Updates))
+        .requests
 }
 
 /// Lists the lines that a launch executed.

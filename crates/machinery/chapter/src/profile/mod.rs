@@ -40,7 +40,8 @@ const fn loads(memory: Memory) -> AccessSet {
 
 /// Selects stores to a memory. The writes of asynchronous copies are counted separately.
 const fn stores(memory: Memory) -> AccessSet {
-    let writes = AccessSet::in_memory(memory).intersection(AccessSet::with_direction(Direction::Writes));
+    let writes =
+        AccessSet::in_memory(memory).intersection(AccessSet::with_direction(Direction::Writes));
     writes.difference(AccessSet::ASYNC_COPIES)
 }
 

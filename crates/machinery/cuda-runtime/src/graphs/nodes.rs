@@ -251,8 +251,7 @@ pub unsafe fn with_driver_params(
     const KERNEL: c_int = 0;
     const MEMCPY: c_int = 1;
     // SAFETY: `read` rejects a null `params`; `kind` selects the active member of both unions, and zero is
-    // valid
-    // for every other field.
+    // valid for every other field.
     unsafe {
         let kind = read(&raw const (*params).kind)?;
         let mut node: NodeParams = std::mem::zeroed();

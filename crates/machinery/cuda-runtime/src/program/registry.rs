@@ -96,8 +96,7 @@ impl Registry {
         self.modules.retain(|(_, owner), module| {
             if let (true, Ok(module)) = (*owner == image_id, &module) {
                 // SAFETY: all functions of the module were removed above. If its context was destroyed, the
-                // driver
-                // rejects the handle.
+                // driver rejects the handle.
                 unsafe { cu::cuModuleUnload(without_provenance_mut(*module)) };
             }
             *owner != image_id

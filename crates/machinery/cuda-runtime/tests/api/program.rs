@@ -69,8 +69,7 @@ pub fn start() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         // SAFETY: no other code uses the C environment at this time: only the driver reads it, and no driver
-        // call
-        // has been made.
+        // call has been made.
         unsafe { std::env::set_var("CUDA_BACKEND", "sim") };
         let handle = register(PTX.as_ptr().cast());
         let kernels = [

@@ -151,7 +151,8 @@ impl Driver {
         let large = matches!(image.channel, Channel::U32 | Channel::S32);
         let reads_integers = image.channel.is_integer() && (sampling.reads_integers || large);
         let cube = matches!(image.slices, Slices::Cube | Slices::Cubes);
-        if sampling.linear_filter && (reads_integers || image.linear) || sampling.seamless && !cube {
+        if sampling.linear_filter && (reads_integers || image.linear) || sampling.seamless && !cube
+        {
             return Err(CudaError::InvalidValue);
         }
         let handle = self.handles.next();

@@ -1,5 +1,5 @@
-//! The state of a running gang and of the warp groups of a block. Separate from [`super::gang`], which runs gangs,
-//! because the SM contains this state.
+//! The state of a running gang and of the warp groups of a block. Separate from [`super::gang`], which runs
+//! gangs, because the SM contains this state.
 
 use super::function::Function;
 use super::warp::NO_INDEX;

@@ -101,8 +101,8 @@ pub fn handler(cpu: Cpu, form: usize) -> Handler {
 
 fn of_form<const FORM: usize>(cpu: Cpu) -> Handler {
     unsafe fn plain<const FORM: usize>(sm: &mut Sm, inst: &Inst) -> Next {
-        // SAFETY: the caller guarantees the requirements of `Handler`, and the lowering made every entry of the operand list a
-        // 32-bit row.
+        // SAFETY: the caller guarantees the requirements of `Handler`, and the lowering made every entry of
+        // the operand list a 32-bit row.
         unsafe {
             multiply_add(sm, inst, const { SHAPES[FORM].registers() }, |a, b, c| {
                 product(SHAPES[FORM], a, b, c)

@@ -165,8 +165,8 @@ impl Warp {
         (is_single && split.mask == self.alive).then_some(split.pc)
     }
 
-    /// Makes the running split, which holds all lanes, continue at `pc` in a later turn. It stops at `reconvergence`
-    /// unless that is [`NO_INDEX`].
+    /// Makes the running split, which holds all lanes, continue at `pc` in a later turn. It stops at
+    /// `reconvergence` unless that is [`NO_INDEX`].
     pub fn resume_at(&mut self, pc: u32, reconvergence: u32) {
         let id = std::mem::replace(&mut self.current, NO_INDEX);
         let split = &mut self.splits[id as usize];

@@ -23,8 +23,8 @@ pub enum AtomicMethod {
     /// A loop of load, compute and compare-and-swap, repeated by the lanes whose value changed in between.
     /// Used where shared memory has no instruction for the atomic.
     CasLoop,
-    /// A [`AtomicMethod::CasLoop`] loop for a minimum or maximum: a lane whose value would not change memory skips
-    /// the swap.
+    /// A [`AtomicMethod::CasLoop`] loop for a minimum or maximum: a lane whose value would not change memory
+    /// skips the swap.
     CasLoopIfChanged,
 }
 

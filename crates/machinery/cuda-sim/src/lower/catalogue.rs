@@ -140,8 +140,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Tries the modifiers at the given indices of [`MODIFIERS_BEFORE_TYPES`] followed by [`MODIFIERS_AFTER_TYPES`], then recurses with one
-    /// more.
+    /// Tries the modifiers at the given indices of [`MODIFIERS_BEFORE_TYPES`] followed by
+    /// [`MODIFIERS_AFTER_TYPES`], then recurses with one more.
     fn from(&mut self, indices: Vec<usize>) {
         if !self.tried.insert(indices.clone()) {
             return;

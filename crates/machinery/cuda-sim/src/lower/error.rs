@@ -20,8 +20,8 @@ pub enum LoadError {
     /// The module violates a rule of PTX or exceeds a limit of the simulator.
     #[error("line {line}: {message}")]
     Invalid { line: u32, message: String },
-    /// The module uses an instruction that is not simulated. `required_sm` is 10 times the compute capability that
-    /// the instruction requires, if known.
+    /// The module uses an instruction that is not simulated. `required_sm` is 10 times the compute capability
+    /// that the instruction requires, if known.
     #[error(
         "line {line}: instruction `{instruction}` is not simulated{}",
         .required_sm.map(|sm| format!(" (it requires compute capability {}.{})", sm / 10, sm % 10)).unwrap_or_default()

@@ -4,8 +4,8 @@
 use crate::harness::{Machine, illegal, kernel_of, module_of, noise};
 use crate::params;
 
-/// Returns a kernel in which thread i copies element i, of `elements` parts, between the buffers whose addresses
-/// are at `%out`.
+/// Returns a kernel in which thread i copies element i, of `elements` parts, between the buffers whose
+/// addresses are at `%out`.
 fn copy_kernel(
     load: &str,
     store: &str,

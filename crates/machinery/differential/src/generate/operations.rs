@@ -232,8 +232,7 @@ impl Generator<'_> {
     }
 
     /// Returns a source operand whose origin is hidden from the assembler if its register is wider than the
-    /// type:
-    /// if the bits came from a float, the assembler would convert it.
+    /// type: if the bits came from a float, the assembler would convert it.
     pub fn opaque_bits(
         &mut self,
         register: String,

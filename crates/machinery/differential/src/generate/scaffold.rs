@@ -160,9 +160,8 @@ setp.eq.u32 %first, %tid_linear, 0;",
         );
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         // The initial values within a pool are distinct, and volatile loads hide them from the assembler: if
-        // it knew
-        // that two registers are equal, it might use one for the other after one has changed (ptxas of CUDA
-        // 13.0, from -O1 on).
+        // it knew that two registers are equal, it might use one for the other after one has changed (ptxas
+        // of CUDA 13.0, from -O1 on).
         for kind in Kind::ALL {
             let salts = self.dice.sample(self.pools.count(kind), 64);
             for (register, salt) in salts.into_iter().enumerate() {

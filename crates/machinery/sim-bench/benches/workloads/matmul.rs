@@ -23,8 +23,7 @@ pub enum Kernel {
 pub struct Matmul {
     kernel: Kernel,
     flags: ProductFlags,
-    /// A and B without padding.
-    /// A and B with padded rows.
+    /// A and B without padding. A and B with padded rows.
     packed: [Vec<f32>; 2],
     padded: [Vec<f32>; 2],
 }

@@ -56,8 +56,7 @@ pub unsafe fn run_load<S: SpaceAccess, M: Element, const N: usize>(
             let bytes = (last - first + 1) as u64 * size;
             let host = match translate::<S>(sm, first, start, bytes, size, false) {
                 Ok(host) => host.cast::<M>(),
-                // Some lane faults; the scalar loop finds out which.
-                // SAFETY: the destinations are rows.
+                // Some lane faults; the scalar loop finds out which. SAFETY: the destinations are rows.
                 Err(_) => return unsafe { load_each_lane::<S, M, N>(sm, inst, addresses) },
             };
             if sm.mask == FULL {
@@ -87,8 +86,7 @@ pub unsafe fn run_load<S: SpaceAccess, M: Element, const N: usize>(
                 let bytes = if contiguous { size * 8 } else { size };
                 let host = match translate::<S>(sm, 0, start, bytes, size, false) {
                     Ok(host) => host.cast::<M>(),
-                    // Some lane faults; the scalar loop finds out which.
-                    // SAFETY: the destinations are rows.
+                    // Some lane faults; the scalar loop finds out which. SAFETY: the destinations are rows.
                     Err(_) => return unsafe { load_each_lane::<S, M, N>(sm, inst, addresses) },
                 };
                 for (part, row) in values.iter_mut().enumerate() {

@@ -92,7 +92,8 @@ impl Sm {
     }
 
     /// Splits the active lanes at a divergent branch: those in `taken` go to `target`, the others to `other`.
-    /// They reconverge at `reconvergence`, the branch's immediate post-dominator, or never if it is [`NO_INDEX`].
+    /// They reconverge at `reconvergence`, the branch's immediate post-dominator, or never if it is
+    /// [`NO_INDEX`].
     pub fn diverge(&mut self, taken: u32, target: u32, other: u32, reconvergence: u32) -> Next {
         self.counts.divergent_branches += 1;
         let not_taken = self.mask & !taken;

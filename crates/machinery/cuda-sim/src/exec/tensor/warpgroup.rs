@@ -98,8 +98,8 @@ const fn shape_index(multiplicand: Multiplicand) -> usize {
 
 fn of_form<const FORM: usize>(cpu: Cpu) -> Handler {
     unsafe fn plain<const FORM: usize>(sm: &mut Sm, inst: &Inst) -> Next {
-        // SAFETY: the caller guarantees the requirements of `Handler`, and the lowering made the operand list that `handler`
-        // describes.
+        // SAFETY: the caller guarantees the requirements of `Handler`, and the lowering made the operand list
+        // that `handler` describes.
         unsafe {
             multiply_add(sm, inst, SHAPES[FORM], |a, left, b, c| {
                 product_with(SHAPES[FORM], a, left, b, c)

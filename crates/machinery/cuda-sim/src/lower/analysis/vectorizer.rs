@@ -269,7 +269,8 @@ fn merge(
     }
 }
 
-/// Returns, for each register, the number of low bits that are zero in all executions, up to [`MAX_TRAILING_ZEROS`].
+/// Returns, for each register, the number of low bits that are zero in all executions, up to
+/// [`MAX_TRAILING_ZEROS`].
 ///
 /// The analysis is optimistic: every register starts as fully aligned until one of its definitions lowers the
 /// alignment, so that a loop variable with a step of 16 bytes stays aligned.

@@ -27,8 +27,8 @@ impl Global {
         Ok(address)
     }
 
-    /// Releases a reservation allocation_count by [`Global::reserve`] with this address and length. Fails if there is no
-    /// such reservation or if memory is still mapped into it.
+    /// Releases a reservation allocation_count by [`Global::reserve`] with this address and length. Fails if
+    /// there is no such reservation or if memory is still mapped into it.
     pub fn free_reservation(&mut self, address: u64, bytes: u64) -> Result<(), NotAllocated> {
         let reservation = self.reservations.get(&address);
         let is_reserved = reservation.is_some_and(|reservation| reservation.size == bytes);
@@ -78,8 +78,8 @@ impl Global {
     /// Returns the host memory of whole pages of a reservation to the system. The pages must not be in use.
     pub fn decommit_pages(&self, address: u64, bytes: u64) {
         if let Some((reservation, offset)) = self.find_reservation(address, bytes) {
-            // SAFETY: `find_reservation` has checked that the range is inside the reservation, and callers do not
-            // use the pages any more.
+            // SAFETY: `find_reservation` has checked that the range is inside the reservation, and callers do
+            // not use the pages any more.
             unsafe { reservation.addresses.decommit(offset, bytes) }
         }
     }

@@ -99,8 +99,8 @@ fn operator(input: &Tokens<'_, '_>) -> Option<(Operator, u32, usize)> {
     })
 }
 
-/// Parses operators with at least precedence `min_precedence`. `levels` is the permitted nesting of parentheses and
-/// signs.
+/// Parses operators with at least precedence `min_precedence`. `levels` is the permitted nesting of
+/// parentheses and signs.
 fn binary<'s>(
     input: &mut Tokens<'_, 's>,
     min_precedence: u32,

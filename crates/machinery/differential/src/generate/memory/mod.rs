@@ -204,8 +204,7 @@ impl Generator<'_> {
     }
 
     /// Generates an atomic, either on the thread's private cell or on one that all threads share. The result
-    /// on a
-    /// shared cell must not depend on the order of the threads.
+    /// on a shared cell must not depend on the order of the threads.
     pub fn atomic(&mut self) -> Node {
         let (operation, ty) = loop {
             let (operation, ty, target) = ATOMICS[self.dice.below(ATOMICS.len())];

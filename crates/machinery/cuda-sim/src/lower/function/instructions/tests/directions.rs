@@ -24,8 +24,8 @@ const DIRECTIONS: [(&str, Direction); 3] = [
 
 macro_rules! directed {
     ($name:ident, $t:ty) => {
-        /// Starts at a number near the exact value, which `compare_with_exact` compares with, and searches for the last
-        /// number on the rounding direction's side of it.
+        /// Starts at a number near the exact value, which `compare_with_exact` compares with, and searches
+        /// for the last number on the rounding direction's side of it.
         fn $name(
             near: $t,
             direction: Direction,
