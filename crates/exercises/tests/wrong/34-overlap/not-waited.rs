@@ -1,4 +1,5 @@
-// Rejected at: right Says: The number of chunks that your function has waited for when it returns
+// Rejected at: right
+// Says: The number of chunks that your function has waited for when it returns
 //! Chunks are copied to the device, processed, and copied back.
 
 use answers::overlap::Device;

@@ -1,5 +1,5 @@
-// Rejected at: right Says: For each chunk: the number of its steps (copy to the device, kernel, copy back)
-// that ran
+// Rejected at: right
+// Says: For each chunk: the number of its steps (copy to the device, kernel, copy back) that ran
 //! Chunks are copied to the device, processed, and copied back.
 
 use answers::overlap::Device;

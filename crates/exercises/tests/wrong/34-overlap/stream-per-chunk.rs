@@ -1,4 +1,5 @@
-// Rejected at: right Says: The number of streams that you use
+// Rejected at: right
+// Says: The number of streams that you use
 //! Chunks are copied to the device, processed, and copied back.
 
 use answers::overlap::Device;

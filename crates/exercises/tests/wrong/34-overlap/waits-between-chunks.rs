@@ -1,4 +1,5 @@
-// Rejected at: right Says: The time at which everything is done, if each step takes 10 microseconds
+// Rejected at: right
+// Says: The time at which everything is done, if each step takes 10 microseconds
 //! Chunks are copied to the device, processed, and copied back.
 
 use answers::overlap::Device;
