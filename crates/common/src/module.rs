@@ -1,4 +1,4 @@
-//! Loading PTX and locating its variables, with the reason if either fails.
+//! Loading of PTX modules and lookup of their variables, with errors that state the cause.
 
 use std::ffi::{CStr, CString, c_void};
 use std::{mem, ptr};
