@@ -1,5 +1,4 @@
-//! The table of row pitches that `cudaMallocPitch` and `cudaMalloc3D` choose for several widths: code 4.2 of
-//! the note on memory.
+//! The table of row pitches that the driver chooses for several widths: code 4.2 of the note on memory.
 
 use chapter::report::Extra;
 use chapter::report::table::{or_dash, table};
@@ -7,9 +6,8 @@ use serde::Serialize;
 
 use crate::pitched::PitchedBuffer;
 
-/// Rows per slice, as in the note.
+// The note's sizes: rows per slice, and slices.
 pub const HEIGHT: usize = 15;
-/// Slices, as in the note.
 pub const DEPTH: usize = 3;
 
 /// Maximum number of rows allocated at a time.
