@@ -1,4 +1,4 @@
-//! Reports of results for the student.
+//! Reports of a submission's result for the student, as text.
 
 use chapter::number::grouped;
 
