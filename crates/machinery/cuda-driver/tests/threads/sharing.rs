@@ -59,7 +59,7 @@ fn threads_share_a_context_module_and_streams() {
     assert_eq!(counter.as_host_vec().unwrap(), [total]);
 }
 
-/// A stream, event, module or buffer knows its context: operations on it run there, whatever context is
+/// A stream, event, module or buffer belongs to a context: operations on it run there, whatever context is
 /// current, if any.
 #[test]
 fn objects_are_used_in_their_own_context() {
