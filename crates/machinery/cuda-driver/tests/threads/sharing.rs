@@ -181,12 +181,12 @@ fn kernels_access_memory_of_other_contexts() {
     let module = Module::from_ptx(PTX, &[]).unwrap();
     let count = module.get_function("count").unwrap();
     let stream = stream();
-    let places = [
+    let addresses = [
         device.as_device_ptr().as_raw(),
         locked.as_mut_ptr() as u64,
         managed.as_ptr() as u64,
     ];
-    for address in places {
+    for address in addresses {
         // SAFETY: the parameter matches the kernel's signature: the address of a word.
         unsafe { launch!(count<<<2, 32, 0, stream>>>(address)) }.unwrap();
     }
