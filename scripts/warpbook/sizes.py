@@ -50,7 +50,7 @@ def row(record):
     for limit, rungs in RUNGS.items():
         cells.append(pages.number(limits[limit]))
         for rung in rungs:
-            pages.right(record, results[rung])
+            pages.require_verified(record, results[rung])
             time = results[rung]["median_ms"]
             cells += [pages.number(time), f"{100 * limits[limit] / time:.0f} %"]
     return cells
