@@ -21,7 +21,7 @@ COLUMNS = [
     ["variant", "measured, ms", "speed", "modelled, ms", "bound by"],
     ["allocation", "floats", "width bytes", "pitch bytes", "wasted bytes"],
     ["kernel", "thread instructions, M", "nothing 1", "sample 1", "everything 1"],
-    ["chapter", "with little to do", "ms", "by default, s"],
+    ["chapter", "minimal arguments", "ms", "default arguments, s"],
 ]
 # The headings of docs/results in Chinese; what is not here stays as it is. {} is a variant.
 CHINESE = {
@@ -46,9 +46,9 @@ CHINESE = {
     "kernel": "核函数",
     "thread instructions, M": "线程指令，百万",
     "chapter": "章",
-    "with little to do": "工作很少时",
+    "minimal arguments": "工作很少时",
     "ms": "毫秒",
-    "by default, s": "默认规模，秒",
+    "default arguments, s": "默认规模，秒",
 }
 # What binds a kernel, and a limit among the rungs.
 SAID = {
