@@ -97,7 +97,7 @@ def check_sources():
     moved, places_known = places.check(written(), ROOT)
     stale, made = whole.check(DOCS, ROOT)
     dead, links = github.check(shown_on_github(), ROOT)
-    dead += [*whole.unwhole(shown_on_github(), ROOT), *ways.on_github(DOCS, ROOT)]
+    dead += [*whole.links_to_includes(shown_on_github(), ROOT), *ways.on_github(DOCS, ROOT)]
     wide = [f"{file.relative_to(ROOT)}: {one}" for file in whole.files(DOCS) for one in narrow.wide(file)]
     wrong = sources.check(DOCS, ROOT) + unknown + moved + terms.check(DOCS, ROOT) + comments.check(DOCS)
     report(wrong + (stale or dead + wide))
