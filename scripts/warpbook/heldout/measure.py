@@ -5,7 +5,7 @@ import sys
 import tempfile
 
 from .. import ROOT, programs
-from ..counters.measure import this_machine  # noqa: F401, re-exported
+from ..counters.measure import this_machine  # noqa: F401, part of this interface
 from ..counters.ncu import raw_page, source_page
 from .figures import METRICS
 
