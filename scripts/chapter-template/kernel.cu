@@ -1,15 +1,15 @@
-// A vector times a factor.
+// Multiplies a vector by a factor.
 //
-// Says what the kernel shows, and why it is written as it is.
+// (Describe what the kernel demonstrates and the reasons for its design.)
 //
 //   scale    y = factor * x, element by element
 //
-// Belongs to which note, and which section of it.
-// Run it:  cargo run -p new-chapter
+// (Name the note and the section that the chapter follows.)
+// Run:  cargo run -p new-chapter
 
 #include "cuda_device.h"
 
-// Threads past the end, in the last block, have nothing to do.
+// In the last block, threads past the end of the vector do nothing.
 extern "C" __global__ void scale(const float *x, float factor, float *y, unsigned int count) {
     unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < count) y[i] = factor * x[i];
