@@ -70,14 +70,14 @@ def check(docs, root):
 def discarded(page, words):
     """Yields the discarded words of a page, each with the first line of its paragraph."""
     for paragraph in prose.paragraphs(page.read_text(encoding="utf-8").split("\n")):
-        for word, kept in words.items():
+        for word, term in words.items():
             if found := re.search(word, paragraph.text, re.IGNORECASE):
-                yield f"{paragraph.first}: {found[0]}: use {kept}"
+                yield f"{paragraph.first}: {found[0]}: use {term}"
 
 
 def discarded_lines(file, words):
     """Yields the discarded words of a file that is not a page, each with its line."""
     for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
-        for word, kept in words.items():
+        for word, term in words.items():
             if found := re.search(word, line):
-                yield f"{number}: {found[0]}: use {kept}"
+                yield f"{number}: {found[0]}: use {term}"
