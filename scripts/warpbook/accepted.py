@@ -44,8 +44,8 @@ def main(doc):
 
 
 def version(ptxas):
-    found = re.search(r"V(\d+\.\d+)", programs.output([ptxas, "--version"]))
-    return found[1] if found else "of an unknown version"
+    match = re.search(r"V(\d+\.\d+)", programs.output([ptxas, "--version"]))
+    return match[1] if match else "of an unknown version"
 
 
 def count(folder, flags):
@@ -67,9 +67,9 @@ def text(path):
 
 def assembles(ptxas, path):
     """Returns true if ptxas assembles a module."""
-    found = re.search(r"\.target\s+sm_(\d+)([af]?)", text(path))
-    target = max(int(found[1]), OLDEST_TARGET)
-    command = [ptxas, "-O0", f"-arch=sm_{target}{found[2]}", path, "-o", "/dev/null"]
+    match = re.search(r"\.target\s+sm_(\d+)([af]?)", text(path))
+    target = max(int(match[1]), OLDEST_TARGET)
+    command = [ptxas, "-O0", f"-arch=sm_{target}{match[2]}", path, "-o", "/dev/null"]
     return subprocess.run(command, capture_output=True).returncode == 0
 
 

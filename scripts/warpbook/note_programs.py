@@ -102,11 +102,12 @@ def bare(kernel):
 def page(about, *kernels):
     """Returns the page: the machine, and a row per kernel with each compiler's time and its ratio to nvcc's."""
     compilers = [key for key in kernels[0] if key not in ("program", "size", "kernel", "nvcc")]
-    header = ["program", "size", "kernel", "by nvcc, µs", *(f"by {one}, µs" for one in compilers), "ratio"]
+    header = ["program", "size", "kernel", "by nvcc, µs", *(f"by {compiler}, µs" for compiler in compilers), "ratio"]
     rows = [
-        [f"`{one['program']}`", f"`{one['size']}`", f"`{one['kernel']}`", *(f"{one[by]:.2f}" for by in ["nvcc", *compilers])]
-        + [", ".join(f"{one[by] / one['nvcc']:.3f}" for by in compilers)]
-        for one in kernels
+        [*(f"`{record[key]}`" for key in ("program", "size", "kernel"))]
+        + [f"{record[by]:.2f}" for by in ["nvcc", *compilers]]
+        + [", ".join(f"{record[by] / record['nvcc']:.3f}" for by in compilers)]
+        for record in kernels
     ]
     description = f"{about['gpu']}, driver {about['driver']}, {about['date']}; nvcc {about['nvcc']}."
     return f"{description}\n\n{tables.table(header, rows)}"

@@ -16,16 +16,16 @@ def sections(machine, cases, reports):
 def describe(machine, cases, reports):
     with_tool = [case for case in cases if case["kind"] in FOR]
     without_tool = [case for case in cases if case["kind"] not in FOR]
-    found = sum(sees(case, reports[case["name"], False]) for case in with_tool)
+    found_by_simulator = sum(sees(case, reports[case["name"], False]) for case in with_tool)
     found_without_tool = sum(sees(case, reports[case["name"], False]) for case in without_tool)
-    theirs = sum(gpu_sees(case, reports[case["name"], False]) for case in with_tool)
-    spoken = [record for records in reports.values() for record in records if record["twin"]]
-    ours = sum(bool(r["findings"]) for r in spoken if r["tool"] == "simulator")
-    twins = {r["case"] for r in spoken if r["tool"] != "simulator" and r["findings"]}
+    found_by_gpu = sum(gpu_sees(case, reports[case["name"], False]) for case in with_tool)
+    twin_records = [record for records in reports.values() for record in records if record["twin"]]
+    ours = sum(bool(r["findings"]) for r in twin_records if r["tool"] == "simulator")
+    twins = {r["case"] for r in twin_records if r["tool"] != "simulator" and r["findings"]}
     return (
         f"{machine['gpu']}, driver {machine['driver']}, compute-sanitizer "
         f"{machine['compute_sanitizer']}, {machine['date']}: {len(with_tool)} bugs and as many "
-        f"correct twins. The simulator finds {found} of the bugs, compute-sanitizer {theirs}. "
+        f"correct twins. The simulator finds {found_by_simulator} of the bugs, compute-sanitizer {found_by_gpu}. "
         f"The simulator reports {ours or 'none'} of the twins, compute-sanitizer "
         f"{len(twins) or 'none'}. compute-sanitizer has no tool for {len(without_tool)} more, of which the "
         f"simulator finds {found_without_tool}."
@@ -37,8 +37,8 @@ def kinds(cases, reports):
     for kind, meaning in KINDS.items():
         of_kind = [case for case in cases if case["kind"] == kind]
         ours = sum(sees(case, reports[case["name"], False]) for case in of_kind)
-        theirs = sum(gpu_sees(case, reports[case["name"], False]) for case in of_kind)
-        gpu = f"{theirs} ({FOR[kind]})" if kind in FOR else "– (no tool)"
+        found_by_gpu = sum(gpu_sees(case, reports[case["name"], False]) for case in of_kind)
+        gpu = f"{found_by_gpu} ({FOR[kind]})" if kind in FOR else "– (no tool)"
         rows.append([f"{kind}: {meaning}", len(of_kind), ours, gpu])
     return table(["kind", "bugs", "found by the simulator", "found by compute-sanitizer"], rows)
 
@@ -70,10 +70,10 @@ def bugs(cases, reports):
     return table(["bug", "lines", "simulator", "compute-sanitizer"], rows)
 
 
-def cell(found, case, source):
+def cell(findings, case, source):
     """Formats the reports that name marked lines; equal reports are merged, with the lines of all."""
     merged = {}
-    for finding in found:
+    for finding in findings:
         if names_it(case, finding) or finding["title"] == "Stack overflow":
             title = finding["title"]
             if finding.get("what") and case["kind"] == "mem":

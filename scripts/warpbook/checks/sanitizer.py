@@ -16,19 +16,19 @@ def gpu_side(flags, cases):
     cases = [case for case in cases if case["kind"] in FOR]
     if not flags.source:
         return this_machine(), measure(flags, cases)
-    recorded_on, *found = records.read(flags.source)
+    recorded_on, *results = records.read(flags.source)
     if flags.only:
         here = this_machine()
         if {**here, "date": recorded_on["date"]} != recorded_on:
             sys.exit(f"error: {flags.source} was recorded on another machine; run all cases")
-        others = [record for record in found if record["case"] not in flags.only]
-        found = others + measure(flags, [case for case in cases if case["name"] in flags.only])
+        others = [record for record in results if record["case"] not in flags.only]
+        results = others + measure(flags, [case for case in cases if case["name"] in flags.only])
     order = {case["name"]: number for number, case in enumerate(cases)}
-    missing = sorted(order.keys() - {record["case"] for record in found})
+    missing = sorted(order.keys() - {record["case"] for record in results})
     if missing:
         sys.exit(f"error: {flags.source} lacks the cases {', '.join(missing)}: record them with --only")
-    found = [record for record in found if record["case"] in order]
-    return recorded_on, sorted(found, key=lambda record: order[record["case"]])
+    results = [record for record in results if record["case"] in order]
+    return recorded_on, sorted(results, key=lambda record: order[record["case"]])
 
 
 def this_machine():
@@ -59,8 +59,8 @@ def sanitize(flags, case, twin, tool):
     if status is not None and "SUMMARY" not in output:
         lines = output.strip().splitlines()
         sys.exit(f"error: {tool} of {case['name']} failed: {lines[-1] if lines else status}")
-    found = sanitized(output, status)
-    return {"case": case["name"], "twin": twin, "tool": tool, "exit": status, "findings": found}
+    reports = sanitized(output, status)
+    return {"case": case["name"], "twin": twin, "tool": tool, "exit": status, "findings": reports}
 
 
 def sanitized(output, status):
@@ -77,10 +77,10 @@ def sanitized(output, status):
             counts[severity, title, tuple(lines)] += 1
 
     for line in output.splitlines():
-        found = re.match(r"========= (\S.*)", line)
-        if found:
+        start = re.match(r"========= (\S.*)", line)
+        if start:
             close()
-            severity, title = first_line(found[1])
+            severity, title = first_line(start[1])
             lines = []
         if line.startswith("========="):
             lines += [int(number) for number in re.findall(r"\.cu:(\d+)", line)]
@@ -91,8 +91,8 @@ def sanitized(output, status):
 def first_line(text):
     """Returns severity and title of a report, without the parts that vary between runs. The title is `None` if
     the line is not a report or repeats another one."""
-    found = re.match(r"(?:(Error|Warning): )?(.*)", text)
-    severity, title = (found[1] or "Error").lower(), found[2]
+    start = re.match(r"(?:(Error|Warning): )?(.*)", text)
+    severity, title = (start[1] or "Error").lower(), start[2]
     match = re.match(
         r"(?:\(Warp Level Programming\) )?(?:Potential )?"
         r"(Invalid .* bytes|Stack overflow|Illegal instruction|Leaked .* bytes"

@@ -16,18 +16,18 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 def main(doc):
     flags = parse(doc)
     if flags.source:
-        found = read(flags.source)
+        records = read(flags.source)
     else:
-        found = run(flags)
-    parts = pages.parts(sorted(found, key=identity))
+        records = run(flags)
+    parts = pages.parts(sorted(records, key=identity))
     if flags.into:
         tables.insert({flags.into: parts}, flags.check, "the tables of the runs")
     else:
         tables.show(parts)
-    unknown = [f"{one['client']}: {test['test']}: {test['why']}" for one in found for test in unexpected(one)]
+    unknown = [f"{record['client']}: {test['test']}: {test['why']}" for record in records for test in unexpected(record)]
     if flags.ci and unknown:
         sys.exit("error: these tests fail unexpectedly:\n" + "\n".join(unknown))
-    if flags.ci and (passing := list(fixed(found))):
+    if flags.ci and (passing := list(fixed(records))):
         head = "error: these tests are listed as failing but passed; remove them from catalogue.py:"
         sys.exit("\n".join([head, *passing]))
 
@@ -77,7 +77,7 @@ def run(flags):
     """Runs the selected suites and returns a record per suite."""
     flags.program = (flags.program or built()).resolve()
     flags.folder = flags.folder.resolve()
-    found = []
+    records = []
     for client in catalogue.CLIENTS:
         suites = [suite for suite in client.suites if suite.ci or not flags.ci]
         if not suites or (flags.clients and client.name not in flags.clients):
@@ -95,15 +95,15 @@ def run(flags):
                 left_out(flags, f"{client.name} {suite.name}", reason)
                 continue
             record["failed"] = [
-                one | {"known": suite.known.get(suite.key(one["test"]), "")} for one in record["failed"]
+                test | {"known": suite.known.get(suite.key(test["test"]), "")} for test in record["failed"]
             ]
             print(f"{client.name} {suite.name}: {len(record['failed'])} failed, {record['passed']} passed", flush=True)
-            found.append(record)
+            records.append(record)
             if flags.save:
                 # Save after each suite: a later one may be interrupted.
-                others = [one for one in read(flags.save) if identity(one) != identity(record)]
+                others = [other for other in read(flags.save) if identity(other) != identity(record)]
                 save(flags.save, [*others, record])
-    return found
+    return records
 
 
 def left_out(flags, name, reason):
@@ -117,7 +117,7 @@ def built():
     command = ["cargo", "build", "--quiet", "-p", "cuda-run", "--message-format=json"]
     output = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
     messages = map(json.loads, output.splitlines())
-    programs = [one["executable"] for one in messages if one.get("executable")]
+    programs = [record["executable"] for record in messages if record.get("executable")]
     return pathlib.Path(programs[-1])
 
 
@@ -129,15 +129,15 @@ def unexpected(record):
     return [test for test in record["failed"] if not test["known"] and not test.get("on CPU")]
 
 
-def fixed(found):
+def fixed(records):
     """Yields the tests that are listed as failing, belong to a suite that ran, and passed."""
-    failed = {(*identity(one), test["test"]) for one in found for test in one["failed"]}
-    ran = {identity(one) for one in found}
+    failed = {(*identity(record), test["test"]) for record in records for test in record["failed"]}
+    ran = {identity(record) for record in records}
     for client in catalogue.CLIENTS:
         for suite in client.suites:
             where = (client.name, suite.name)
             if where in ran:
-                failing = {suite.key(test) for *of, test in failed if tuple(of) == where}
+                failing = {suite.key(test) for *suite_identity, test in failed if tuple(suite_identity) == where}
                 yield from (f"{client.name}: {test}" for test in suite.known if test not in failing)
 
 
@@ -147,6 +147,6 @@ def read(path):
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def save(path, found):
-    lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in sorted(found, key=identity))
+def save(path, records):
+    lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in sorted(records, key=identity))
     path.write_text("".join(lines), encoding="utf-8")

@@ -14,18 +14,18 @@ def summary(found):
     header = ["client", "version", "tests", "passed", "failed", "also on its CPU back end", "skipped by itself"]
     header += ["seconds", "command"]
     rows = []
-    for one in found:
-        on_cpu = sum(test.get("on CPU", False) for test in one["failed"])
-        row = [one["client"], one["version"], one["suite"], one["passed"], len(one["failed"]) or "", on_cpu or ""]
-        rows.append([*row, one["skipped"] or "", one["seconds"], f"`{one['command']}`"])
+    for record in found:
+        on_cpu = sum(test.get("on CPU", False) for test in record["failed"])
+        row = [record["client"], record["version"], record["suite"], record["passed"], len(record["failed"]) or "", on_cpu or ""]
+        rows.append([*row, record["skipped"] or "", record["seconds"], f"`{record['command']}`"])
     return tables.table(header, rows)
 
 
 def failures(found):
     rows = [
-        [one["client"], f"`{test['test']}`", cause(test), escaped(test["why"])]
-        for one in found
-        for test in one["failed"]
+        [record["client"], f"`{test['test']}`", cause(test), escaped(test["why"])]
+        for record in found
+        for test in record["failed"]
     ]
     return tables.table(["client", "test", "reason", "message"], rows)
 
@@ -37,7 +37,7 @@ def cause(test):
 
 
 def left_out(found):
-    rows = [[one["client"], f"`{test}`", why] for one in found for test, why in one["left out"].items()]
+    rows = [[record["client"], f"`{test}`", why] for record in found for test, why in record["left out"].items()]
     return tables.table(["client", "test", "reason"], rows)
 
 

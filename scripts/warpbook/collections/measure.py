@@ -84,11 +84,11 @@ class Simulator:
     def __init__(self, listed, top):
         self.folder = top / listed.folder
         # The flags and files come from its Makefile.
-        found = collection.read(listed.collection, top, self.folder)
-        if not found:
+        makefile = collection.read(listed.collection, top, self.folder)
+        if not makefile:
             sys.exit(f"error: {self.folder} has no Makefile that compiles a CUDA program")
         timing = ["-Xlinker", "--wrap=cudaLaunchKernel", TIMING / "cuda.cpp"]
-        self.compiled = ["-w", *found.flags, *shlex.split(listed.flags), *timing, *found.files]
+        self.compiled = ["-w", *makefile.flags, *shlex.split(listed.flags), *timing, *makefile.files]
         self.arguments = shlex.split(listed.run)
 
     def count(self):

@@ -12,16 +12,16 @@ TARGET = 1.0
 
 def part(lines):
     """Returns the machine, a summary, and a table with a row per kernel, the slowest first."""
-    kernels = sorted(lines[1:], key=lambda one: rate(one, "sample"))
+    kernels = sorted(lines[1:], key=lambda record: rate(record, "sample"))
     header = ["program", "kernel", "kind", "launches", "thread instructions, M", "of 32 lanes", "ms", *COUNTED]
     header += ["PoCL, ms", "ms ÷ PoCL's"]
-    return "\n\n".join([machine.line(lines[0]), summary(kernels), tables.table(header, [row(one) for one in kernels])])
+    return "\n\n".join([machine.line(lines[0]), summary(kernels), tables.table(header, [row(record) for record in kernels])])
 
 
 def summary(kernels):
-    sampled = [rate(one, "sample") for one in kernels]
-    plain = [rate(one, "nothing") for one in kernels]
-    ratios = [ratio for one in kernels if (ratio := over_pocl(one))]
+    sampled = [rate(record, "sample") for record in kernels]
+    plain = [rate(record, "nothing") for record in kernels]
+    ratios = [ratio for record in kernels if (ratio := over_pocl(record))]
     text = (
         f"{len(kernels)} kernels. With the sample counted, {count(sampled, TARGET)} are below {TARGET:g} and the "
         f"median is {statistics.median(sampled):.2f}; with nothing counted, {count(plain, TARGET)} are below it and "
@@ -35,36 +35,36 @@ def summary(kernels):
     return text.strip()
 
 
-def row(one):
-    pocl = shortest(one, "pocl")
+def row(record):
+    pocl = shortest(record, "pocl")
     return [
-        " ".join([one["collection"], one["program"], *([f"`{one['run']}`"] if one["run"] else [])]),
-        f"`{one['kernel']}`",
-        one["kind"],
-        one["launches"],
-        f"{one['thread_instructions'] / 1e6:.1f}",
-        f"{one['thread_instructions'] / one['warp_instructions']:.0f}",
-        number(shortest(one, "sample") * 1e3),
-        *(f"{rate(one, how):.2f}" for how in COUNTED),
+        " ".join([record["collection"], record["program"], *([f"`{record['run']}`"] if record["run"] else [])]),
+        f"`{record['kernel']}`",
+        record["kind"],
+        record["launches"],
+        f"{record['thread_instructions'] / 1e6:.1f}",
+        f"{record['thread_instructions'] / record['warp_instructions']:.0f}",
+        number(shortest(record, "sample") * 1e3),
+        *(f"{rate(record, how):.2f}" for how in COUNTED),
         number(pocl and pocl * 1e3),
-        number(over_pocl(one), ".2f"),
+        number(over_pocl(record), ".2f"),
     ]
 
 
-def shortest(one, how):
+def shortest(record, how):
     """Returns the shortest time of all launches in seconds, or `None` if it was not measured."""
-    samples = one["seconds"].get(how)
+    samples = record["seconds"].get(how)
     return samples and min(samples)
 
 
-def rate(one, how):
+def rate(record, how):
     """Returns billions of thread instructions per second and core."""
-    return one["thread_instructions"] / shortest(one, how) / 1e9
+    return record["thread_instructions"] / shortest(record, how) / 1e9
 
 
-def over_pocl(one):
-    pocl = shortest(one, "pocl")
-    return pocl and shortest(one, "sample") / pocl
+def over_pocl(record):
+    pocl = shortest(record, "pocl")
+    return pocl and shortest(record, "sample") / pocl
 
 
 def count(values, limit):

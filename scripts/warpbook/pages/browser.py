@@ -54,13 +54,13 @@ def visit(chromium, address, pages, sources, size):
         problems = listen(tab)
         for page in pages:
             tab.goto(f"{address}/en/{page}")
-            found = [*layout_problems(tab), *switch(tab, "zh", page), *layout_problems(tab), *copies(tab)]
-            found += switch(tab, "en", page)
-            wrong += [f"{page}, {width} px: {problem}" for problem in [*found, *drain(problems)]]
+            errors = [*layout_problems(tab), *switch(tab, "zh", page), *layout_problems(tab), *copies(tab)]
+            errors += switch(tab, "en", page)
+            wrong += [f"{page}, {width} px: {problem}" for problem in [*errors, *drain(problems)]]
         for page in sources:
             tab.goto(f"{address}/{page}")
-            found = [*tab.evaluate(SOURCE), *drain(problems)]
-            wrong += [f"{page}, {width} px: {problem}" for problem in found]
+            errors = [*tab.evaluate(SOURCE), *drain(problems)]
+            wrong += [f"{page}, {width} px: {problem}" for problem in errors]
         browser.close()
     return wrong
 
@@ -104,9 +104,9 @@ def listen(tab):
     """Returns and clears the problems."""
 def drain(problems):
     # Leaving a page cancels its pending requests, which is no error.
-    found = [problem for problem in problems if "ERR_ABORTED" not in problem]
+    remaining = [problem for problem in problems if "ERR_ABORTED" not in problem]
     problems.clear()
-    return found
+    return remaining
 
 
 def layout_problems(tab):

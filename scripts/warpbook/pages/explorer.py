@@ -55,9 +55,9 @@ def check(chromium, book, program):
                 tab = browser.new_page(viewport={"width": width, "height": height})
                 problems = listen(tab)
                 tab.goto((book / language / "patterns.html").resolve().as_uri())
-                found = [*explore(tab, language, program), *drain(problems)]
+                errors = [*explore(tab, language, program), *drain(problems)]
                 answers += len(STEPS) + 1
-                wrong += [f"patterns, {language}, {width} px: {problem}" for problem in found]
+                wrong += [f"patterns, {language}, {width} px: {problem}" for problem in errors]
                 tab.close()
         browser.close()
     return wrong, answers

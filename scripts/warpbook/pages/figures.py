@@ -48,11 +48,11 @@ def check(docs, root):
     wrong, count = [], 0
     for file in [*pages, *(docs / "results" / name for name in RESULTS)]:
         unaccounted, marked = accounts(file, docs)
-        wrong += [f"{file.relative_to(root)}:{what}" for what in unaccounted]
+        wrong += [f"{file.relative_to(root)}:{error}" for error in unaccounted]
         count += marked
     runs = list(tables(docs / "results" / RECORDS))
     for file in [*pages, *chinese]:
-        wrong += [f"{file.relative_to(root)}:{what}" for what in unrecorded(file, runs)]
+        wrong += [f"{file.relative_to(root)}:{error}" for error in unrecorded(file, runs)]
     return wrong, count
 
 
@@ -188,13 +188,13 @@ def tables(records):
         record = json.loads(line)["measured"] if line else {"results": [], "gpu": {"name": ""}}
         rows = [
             [
-                one["variant"],
-                milliseconds(one["median_ms"]),
-                f"{milliseconds(one['min_ms'])}–{milliseconds(one['max_ms'])}",
-                "–" if one["speedup"] is None else f"{one['speedup']:.2f}",
-                "correct" if one["verified"] else "WRONG",
+                result["variant"],
+                milliseconds(result["median_ms"]),
+                f"{milliseconds(result['min_ms'])}–{milliseconds(result['max_ms'])}",
+                "–" if result["speedup"] is None else f"{result['speedup']:.2f}",
+                "correct" if result["verified"] else "WRONG",
             ]
-            for one in record["results"]
+            for result in record["results"]
         ]
         yield record["gpu"]["name"], rows
 

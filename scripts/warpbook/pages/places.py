@@ -36,11 +36,11 @@ def check(pages, root, write=False):
                 errors.append(f"{text.count(chr(10), 0, link.start()) + 1}: {error}")
             return correct if write and correct else link[0]
 
-        new, found = LINK.subn(corrected, text)
+        new, links = LINK.subn(corrected, text)
         if new != text:
             page.write_text(new, encoding="utf-8")
         wrong += [f"{page.relative_to(root)}:{error}" for error in errors]
-        count += found
+        count += links
     return wrong, count
 
 

@@ -66,11 +66,11 @@ def visit(chromium, book, address, size):
             tab = context.new_page()
             problems = listen(tab)
             page = (book / language / "introduction.html").resolve().as_uri()
-            found = [*use(tab, page, language, queries), *drain(problems)]
-            wrong += [f"search, {language}, {size[0]} px: {problem}" for problem in found]
+            errors = [*use(tab, page, language, queries), *drain(problems)]
+            wrong += [f"search, {language}, {size[0]} px: {problem}" for problem in errors]
         for kind, options in KINDS.items():
-            found = opened(context.new_page(), address, **options)
-            wrong += [f"search, {kind}, {size[0]} px: {problem}" for problem in found]
+            errors = opened(context.new_page(), address, **options)
+            wrong += [f"search, {kind}, {size[0]} px: {problem}" for problem in errors]
         browser.close()
     return wrong
 

@@ -18,13 +18,13 @@ def check(docs, root):
     wrong += [f"{trees[1].name}/{name} has no English original in docs/en" for name in names[1] - names[0]]
     for name in sorted(names[0] & names[1]):
         english, chinese = (tree / name for tree in trees)
-        wrong += [f"{name}: {what}" for what in differences(english, chinese)]
+        wrong += [f"{name}: {error}" for error in differences(english, chinese)]
     for tree in trees:
         for file in sorted(tree.rglob("*.md")):
             wrong += [f"{tree.name}/{file.name}: {error}" for error in include_errors(file, root)]
     readmes = [root / "README.md", root / "README.zh-CN.md"]
-    wrong += [f"{readmes[1].name}: {what}" for what in differences(*readmes)]
-    wrong += [what for readme, tree in zip(readmes, trees) for what in unlisted(readme, tree, root)]
+    wrong += [f"{readmes[1].name}: {error}" for error in differences(*readmes)]
+    wrong += [error for readme, tree in zip(readmes, trees) for error in unlisted(readme, tree, root)]
     listed = [listing(tree / "SUMMARY.md") for tree in trees]
     if listed[0] != listed[1]:
         wrong.append("SUMMARY.md: the two languages list other pages, or in another order")

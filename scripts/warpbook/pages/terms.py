@@ -59,11 +59,11 @@ def check(docs, root):
         pages += sorted(statements.glob(f"*/statement.{language}.md"))
         for page in pages:
             if page.name != "glossary.md":
-                wrong += [f"{page.relative_to(root)}:{what}" for what in discarded(page, words)]
+                wrong += [f"{page.relative_to(root)}:{error}" for error in discarded(page, words)]
     # The course's Chinese text. Its English text is not checked, because it is mixed with code.
     course = [*sorted(statements.glob("*/exercise.toml")), *sorted((root / "crates/exercises/src").rglob("*.rs"))]
     for file in course:
-        wrong += [f"{file.relative_to(root)}:{what}" for what in discarded_lines(file, DISCARDED["zh"])]
+        wrong += [f"{file.relative_to(root)}:{error}" for error in discarded_lines(file, DISCARDED["zh"])]
     return wrong
 
 

@@ -15,7 +15,7 @@ from ..chapters import CHAPTERS
 LISTINGS = "listings"
 WAYS = {
     "kernel": r"(?:.*/)?kernels/(?!notes/)[\w./-]+\.cu(\.html)?#L\d+",
-    "lines of the host": r"(?:.*/)?crates/{chapter}/src/[\w/]+\.rs(\.html)?#L\d+",
+    "host code": r"(?:.*/)?crates/{chapter}/src/[\w/]+\.rs(\.html)?#L\d+",
     "counters": r"{chapter}\.(md|html)#(what-the-counters-say|计数器说了什么)",
 }
 
@@ -29,8 +29,8 @@ def on_github(docs, root):
         if first not in github.links((root / readme).read_text(encoding="utf-8")):
             yield f"{readme}: no link to {first}"
         pages = {name: list(github.links((folder / f"{name}.md").read_text(encoding="utf-8"))) for name in CHAPTERS}
-        found = missing(of_markdown(listings), pages)
-        yield from (f"{first}: {what}" for what in found)
+        errors = missing(of_markdown(listings), pages)
+        yield from (f"{first}: {error}" for error in errors)
 
 
 def in_book(book):
@@ -38,8 +38,8 @@ def in_book(book):
     for language in ("en", "zh"):
         listings = book / language / f"{LISTINGS}.html"
         pages = {name: sum(of_html(book / language / f"{name}.html").values(), []) for name in CHAPTERS}
-        found = missing(of_html(listings), pages)
-        yield from (f"{listings.relative_to(book)}: {what}" for what in found)
+        errors = missing(of_html(listings), pages)
+        yield from (f"{listings.relative_to(book)}: {error}" for error in errors)
 
 
 def missing(sections, pages):

@@ -89,8 +89,8 @@ def bound_by(result):
 def pairs(record):
     measured, modelled = record["measured"], record["modelled"]
     return [
-        Pair(measured["chapter"], record["arguments"], measured["inputs"], one, twin)
-        for one, twin in zip(measured["results"], modelled["results"])
+        Pair(measured["chapter"], record["arguments"], measured["inputs"], result, twin)
+        for result, twin in zip(measured["results"], modelled["results"])
     ]
 
 
@@ -98,13 +98,13 @@ def ratios(records):
     """Yields each run's name with the smallest and largest ratio of large kernels, small kernels and copies.
     A kind without entries has `None`."""
     for record in records:
-        every = pairs(record)
+        all_pairs = pairs(record)
         kinds = [
-            [pair for pair in every if pair.is_kernel and pair.is_large],
-            [pair for pair in every if pair.is_kernel and not pair.is_large],
-            [pair for pair in every if not pair.is_kernel],
+            [pair for pair in all_pairs if pair.is_kernel and pair.is_large],
+            [pair for pair in all_pairs if pair.is_kernel and not pair.is_large],
+            [pair for pair in all_pairs if not pair.is_kernel],
         ]
-        yield command(every[0]), [extremes([pair.ratio for pair in kind]) for kind in kinds]
+        yield command(all_pairs[0]), [extremes([pair.ratio for pair in kind]) for kind in kinds]
 
 
 def extremes(values):
@@ -117,8 +117,8 @@ def command(pair):
 
 def outliers(records):
     """Returns the large kernels whose modelled time is off by more than 25 %."""
-    every = itertools.chain.from_iterable(map(pairs, records))
-    large = (pair for pair in every if pair.is_kernel and pair.is_large)
+    all_pairs = itertools.chain.from_iterable(map(pairs, records))
+    large = (pair for pair in all_pairs if pair.is_kernel and pair.is_large)
     return [pair for pair in large if abs(pair.ratio - 1) > MAX_ERROR]
 
 
@@ -160,8 +160,8 @@ def faster(first, second, within):
 
 
 def rankings(records):
-    every = itertools.chain.from_iterable(map(pairs, records))
-    kernels = [pair for pair in every if pair.is_kernel and pair.is_compared]
+    all_pairs = itertools.chain.from_iterable(map(pairs, records))
+    kernels = [pair for pair in all_pairs if pair.is_kernel and pair.is_compared]
     two = itertools.combinations(kernels, 2)
     return [Ranking(*each) for each in two if each[0].work == each[1].work and differ_in_one(*each)]
 
