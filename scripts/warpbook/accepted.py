@@ -34,7 +34,7 @@ def main(doc):
     for word in flags.folders:
         name, _, folder = word.partition("=")
         if not folder:
-            parser.error(f"{word} is not NAME=FOLDER")
+            parser.error(f"{word} is not of the form NAME=FOLDER")
         rows.append((name, count(pathlib.Path(folder), flags)))
     section = table(rows, version(flags.ptxas))
     if flags.into:

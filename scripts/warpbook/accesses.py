@@ -92,7 +92,7 @@ def main(doc):
         if line and not line.startswith("#"):
             memory = line.split()[0]
             if memory not in cases:
-                sys.exit(f"error: {options.table}: no such memory: {line}")
+                sys.exit(f"error: {options.table}: unknown memory in the line {line}")
             cases[memory].append(line.split(" = ")[0])
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder) / "accesses"

@@ -195,7 +195,7 @@ def serve(port, made):
         try:
             address = stack.enter_context(browser.served(BOOK, port))
         except OSError as error:
-            sys.exit(f"error: port {port}: {error.strerror}; take another with --port")
+            sys.exit(f"error: port {port}: {error.strerror}; choose another with --port")
         simulator(made)
         build()
         print(f"{address}/ until you press Ctrl-C; reload after a change")

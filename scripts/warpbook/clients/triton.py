@@ -49,7 +49,7 @@ def mathematics(folder):
         raise Missing("the replacement of libdevice needs clang: apt-get install clang-14")
     library = folder / "mathematics.bc"
     words = ["-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-gpu-arch=sm_80", "-O2"]
-    # The same setting as in Triton's libdevice.
+    # Flush subnormal numbers, as Triton's libdevice does.
     words += ["-fcuda-flush-denormals-to-zero", "-Xclang", "-target-feature", "-Xclang", "+ptx64"]
     words += ["-isystem", HEADERS, "-c", "-emit-llvm", HERE / "libdevice.cu", "-o", library]
     quietly([clang, *words], folder)

@@ -10,7 +10,7 @@ LIST = ROOT / "scripts" / "collections.toml"
 
 @dataclasses.dataclass
 class OpenCl:
-    """The same program in OpenCL: its folder, its commands, and its kernels by their names in CUDA."""
+    """An OpenCL version of the program: its folder, its commands, and its kernels by their names in CUDA."""
 
     folder: str
     compile: str

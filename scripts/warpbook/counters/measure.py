@@ -46,7 +46,7 @@ def paired(record, simulated, profiled):
         for side in (simulated, profiled)
     ]
     if launched[0] != launched[1]:
-        sys.exit(f"error: {command(record)} launches other kernels on the GPU than on the simulator")
+        sys.exit(f"error: {command(record)} launches other kernels on the GPU than on the simulator: record it again with --save")
     return [
         {**launch, "gpu": twin["gpu"], "instructions": twin["instructions"]}
         for launch, twin in zip(simulated, profiled)
