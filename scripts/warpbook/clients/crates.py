@@ -79,7 +79,7 @@ class Suite:
         # captures one of its streams is an error, on a GPU too.
         words = ["--test-threads=1", *([self.only] if self.only else [])]
         words += [word for test in self.left_out for word in ("--skip", test)]
-        begun = time.monotonic()
+        start = time.monotonic()
         ended = subprocess.run(
             [flags.program, "--quiet", "--time-limit", "600", "--", program, *words],
             cwd=folder,
@@ -92,7 +92,7 @@ class Suite:
         )
         return {
             "command": f"cuda-run -- cargo test --lib{self.words()}",
-            "seconds": round(time.monotonic() - begun),
+            "seconds": round(time.monotonic() - start),
             "left out": self.left_out,
             **read(ended.stdout, ended.stderr, ended.returncode),
         }

@@ -49,13 +49,13 @@ def run(flags, programs, skips, folder):
     lines = saved.read_text().splitlines() if saved.exists() else []
     outcomes = {outcome["test"]: outcome for outcome in map(json.loads, lines)}
     before = max((outcome["at"] for outcome in outcomes.values()), default=0)
-    begun = time.monotonic() - before
+    start = time.monotonic() - before
 
     def run_one(program):
         status, output, seconds = ended(flags, program)
         outcome = "failed" if status else "skipped" if skips and skips in output else "passed"
         why = reason(status, output) if status else ""
-        at = round(time.monotonic() - begun)
+        at = round(time.monotonic() - start)
         return {"test": program.name, "outcome": outcome, "why": why, "seconds": seconds, "at": at}
 
     with concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool, saved.open("a", encoding="utf-8") as file:
@@ -72,7 +72,7 @@ def run(flags, programs, skips, folder):
         "passed": sum(outcome["outcome"] == "passed" for outcome in selected),
         "skipped": sum(outcome["outcome"] == "skipped" for outcome in selected),
         "failed": [{"test": outcome["test"], "why": outcome["why"]} for outcome in failed],
-        "seconds": round(time.monotonic() - begun),
+        "seconds": round(time.monotonic() - start),
     }
 
 
@@ -81,7 +81,7 @@ def ended(flags, program):
     own = {name: value for name, value in os.environ.items() if not name.startswith(("CUDA", "HL_", "MODULAR"))}
     command = [flags.program, "--quiet", "--time-limit", str(SECONDS), "--", *program.command]
     program.folder.mkdir(parents=True, exist_ok=True)
-    begun = time.monotonic()
+    start = time.monotonic()
     ended = subprocess.run(
         command,
         cwd=program.folder,
@@ -93,7 +93,7 @@ def ended(flags, program):
         errors="replace",
         check=False,
     )
-    return ended.returncode, ended.stdout, round(time.monotonic() - begun)
+    return ended.returncode, ended.stdout, round(time.monotonic() - start)
 
 
 def reason(status, output):

@@ -31,7 +31,7 @@ def pytest(command, folder, settings, jobs, report, tests):
     """Runs tests with a command that ends with a Python, and returns the elapsed seconds and the outcomes."""
     report.unlink(missing_ok=True)
     words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", str(jobs), f"--junitxml={report}", *tests]
-    begun = time.monotonic()
+    start = time.monotonic()
     ended = subprocess.run(
         [*command, *words],
         cwd=folder,
@@ -42,7 +42,7 @@ def pytest(command, folder, settings, jobs, report, tests):
         errors="replace",
         check=False,
     )
-    seconds = round(time.monotonic() - begun)
+    seconds = round(time.monotonic() - start)
     if not report.exists():
         raise SystemExit(f"error: pytest ended without a report:\n{ended.stdout}")
     outcomes = read(report)

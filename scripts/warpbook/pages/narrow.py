@@ -36,7 +36,7 @@ CHINESE = {
     "measured, ms": "实测，毫秒",
     "modelled, ms": "模型估算，毫秒",
     "modelled / measured": "模型估算 ÷ 实测",
-    "share of limit": "与极限之比",
+    "share of limit": "达到极限的比例",
     "bound by": "受限于",
     "allocation": "分配",
     "floats": "浮点数",

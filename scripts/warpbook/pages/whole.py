@@ -116,9 +116,9 @@ def listing(parts, language):
 
 def head(language, source, link, name, first=False):
     words = WORDS[language]
-    way = [] if first else [f"[{words['all']}](README.md)"]
-    way += [words["other"].format(name=name), words["made"].format(source=source, link=link)]
-    return f"<!-- Made by scripts/book --pages from {source}: edit that one. -->\n\n{' · '.join(way)}\n"
+    links = [] if first else [f"[{words['all']}](README.md)"]
+    links += [words["other"].format(name=name), words["made"].format(source=source, link=link)]
+    return f"<!-- Made by scripts/book --pages from {source}: edit that one. -->\n\n{' · '.join(links)}\n"
 
 
 def whole(source, language, around, root):
@@ -134,8 +134,8 @@ def whole(source, language, around, root):
     named = source.relative_to(root).as_posix()
     top = head(language, named, posixpath.relpath(named, here), source.name)
     before, after = around
-    way = [f"← [{title}]({name})" for title, name in before] + [f"[{title}]({name}) →" for title, name in after]
-    return "\n".join([top, text, "", "---", "", " · ".join(way), ""])
+    links = [f"← [{title}]({name})" for title, name in before] + [f"[{title}]({name}) →" for title, name in after]
+    return "\n".join([top, text, "", "---", "", " · ".join(links), ""])
 
 
 def pictured(source):

@@ -168,5 +168,5 @@ def rankings(records):
 
 def differ_in_one(first, second):
     """Returns true if two kernels differ in one dimension. A field that only one of them has is ignored."""
-    both = [(first.measured.get(key), second.measured.get(key)) for key in DIMENSIONS]
-    return sum(a != b for a, b in both if None not in (a, b)) == 1
+    values = [(first.measured.get(key), second.measured.get(key)) for key in DIMENSIONS]
+    return sum(a != b for a, b in values if None not in (a, b)) == 1

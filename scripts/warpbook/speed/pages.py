@@ -16,7 +16,7 @@ def times(lines):
     header = ["kernel", "size", "thread instructions, M", *MODES, "dev", "baseline"]
     rows = []
     for record in named(lines, "work"):
-        durations = [milliseconds(record, turn) for turn in [*MODES, "dev", "baseline"]]
+        durations = [milliseconds(record, engine) for engine in [*MODES, "dev", "baseline"]]
         rows.append([record["work"], record["size"], millions(record), *durations])
     return table(header, rows)
 
@@ -44,8 +44,8 @@ def comparison(lines):
     header += ["nothing 2 ÷ PoCL 2", "Numba, s", "scaled from"]
     rows = []
     for record in named(lines, "work"):
-        turns = ["nothing 2", "everything 2", "plain", "pocl 1", "pocl 2"]
-        row = [record["work"], *(milliseconds(record, turn) for turn in turns)]
+        engines = ["nothing 2", "everything 2", "plain", "pocl 1", "pocl 2"]
+        row = [record["work"], *(milliseconds(record, engine) for engine in engines)]
         pocl, numba = seconds(record, "pocl 2"), seconds(record, "numba")
         row.append(number(pocl and seconds(record, "nothing 2") / pocl, ".2f"))
         if numba:
@@ -93,7 +93,7 @@ def costs(lines):
     for record in named(lines, "checked"):
         row = [f"`{record['checked']}`"]
         for clock in "cpu", "elapsed":
-            without, with_checks = (seconds(record, f"{clock} {turn}") for turn in ("without", "with"))
+            without, with_checks = (seconds(record, f"{clock} {engine}") for engine in ("without", "with"))
             row += [number(without), number(with_checks), number(with_checks / without, ".1f")]
         rows.append(row)
     return table(header, rows)
@@ -114,14 +114,14 @@ def named(lines, kind):
     return [line for line in lines[1:] if kind in line]
 
 
-def seconds(record, turn):
+def seconds(record, engine):
     """Returns the median, or `None` if the engine was not measured."""
-    samples = record["seconds"].get(turn)
+    samples = record["seconds"].get(engine)
     return samples and statistics.median(samples)
 
 
-def milliseconds(record, turn):
-    duration = seconds(record, turn)
+def milliseconds(record, engine):
+    duration = seconds(record, engine)
     return number(duration and duration * 1e3)
 
 
