@@ -241,8 +241,12 @@ mod tests {
         results[2 * CHUNK + 7] = 0.5;
         results[4999] = f32::NAN;
         let comparison = compare(&results, &expected, within_ulps(0));
-        let places: Vec<_> = comparison.first.iter().map(|one| one.index).collect();
-        assert_eq!(places, [2 * CHUNK + 7, 4999]);
+        let indices: Vec<_> = comparison
+            .first
+            .iter()
+            .map(|element| element.index)
+            .collect();
+        assert_eq!(indices, [2 * CHUNK + 7, 4999]);
         let both = vec![f32::NAN; 5000];
         assert_eq!(compare(&both, &both, within_ulps(0)).differing, 5000);
     }

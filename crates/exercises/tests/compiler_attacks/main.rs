@@ -124,7 +124,7 @@ fn passed((code, record): (i32, Value)) -> Result<(), Failed> {
     }
 }
 
-/// Tests that unusual file names do not affect compilation, and that messages show the right line.
+/// Tests that unusual file names do not affect compilation, and that messages show the correct line.
 fn odd_names() -> Result<(), Failed> {
     let mut names = vec![
         "with blanks.cu",

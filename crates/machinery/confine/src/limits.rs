@@ -23,7 +23,7 @@ pub fn lower(rules: &Rules) -> Result<(), Error> {
     for (resource, what, maximum) in lowered {
         let failed = |error| Error::Limit { what, error };
         let (_, hard) = resource.get().map_err(failed)?;
-        // At the soft CPU limit the process gets a signal that tells the reason; at the hard limit it is just
+        // At the soft CPU limit the process gets a signal of its own; at the hard limit it is just
         // killed.
         let hard_limit = maximum.saturating_add(u64::from(resource == Resource::CPU));
         resource
