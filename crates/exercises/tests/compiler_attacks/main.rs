@@ -226,7 +226,7 @@ fn hangs() -> Result<(), Failed> {
     let start = Instant::now();
     let run = program.run(&["check", "01", "--file", file.to_str().ok_or("UTF-8")?]);
     assert_eq!(run.code, 2, "{run:?}");
-    assert!(run.stderr.contains("did not end within 20 s"), "{run:?}");
+    assert!(run.stderr.contains("did not exit within 20 s"), "{run:?}");
     assert!(
         start.elapsed().as_secs_f64() < 23.5,
         "{:?}",
