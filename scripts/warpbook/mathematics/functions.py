@@ -196,7 +196,7 @@ def families():
             ("erfcx_all", "(1 + 2x) exp(x²) erfc(x), of (x - 4) / (x + 4)", scaled_erfc, -1, 1, None),
             ("erfinv_start", "erfinv(x) / x, of x²", even(lambda x: inverse_erfc(1 - x) / x, sqrt(pi) / 2), 0, mpf("0.4"), None),
             ("erfinv_inner", "erfinv(x) / x, of w = -log(1 - x²)", inverse_erf_over, mpf("0.49"), mpf("2.6"), 1.5),
-            ("erfinv_middle", "erfinv(x) / x, of the same", inverse_erf_over, mpf("2.4"), mpf("6.25"), 4.25),
+            ("erfinv_middle", "erfinv(x) / x, of w = -log(1 - x²)", inverse_erf_over, mpf("2.4"), mpf("6.25"), 4.25),
             ("erfinv_outer", "erfinv(x) / x, of sqrt(w)", lambda s: inverse_erf_over(s * s), mpf("2.5"), 4, 3),
             ("erfinv_far", "erfinv(x) / x / sqrt(w), of 1 / sqrt(w)", lambda r: inverse_erf_over(1 / r**2) * r, FAR, mpf("0.25"), 0.125),
         ],
@@ -205,22 +205,22 @@ def families():
             ("lgamma_two", "lgamma(2 + t) / t", near_two, -mpf("0.3"), mpf("0.75"), 0.25),
             ("lgamma_three", "lgamma(x), of x - 3.625", lambda t: loggamma(t + 3.625), -mpf("0.875"), mpf("0.875"), None),
             ("lgamma_six", "lgamma(x), of x - 6.25", lambda t: loggamma(t + 6.25), -mpf("1.75"), mpf("1.75"), None),
-            ("lgamma_stirling", "what Stirling's series adds to lgamma(x), times x, of 1/x²", accurately(stirling_rest), 0, mpf(1) / 64, None),
+            ("lgamma_stirling", "correction of Stirling's formula for lgamma(x), times x, of 1/x²", accurately(stirling_rest), 0, mpf(1) / 64, None),
             ("gamma_two", "gamma(2 + t)", lambda t: gamma(2 + t), -mpf("0.5"), mpf("0.5"), None),
             ("gamma_stirling", "gamma(x) / (sqrt(2π) x^(x - 1/2) exp(-x)), of 1/x", stirling_factor, 0, mpf(1) / 6, None),
         ],
         "bessel_j": [
-            (name, "see bessel.h", f, a, b, about)
+            (name, "part of a Bessel function, see bessel.h", f, a, b, about)
             for order in (0, 1)
             for name, f, a, b, about in bessel("j", order, f"j{order}")
         ],
         "bessel_y": [
-            (name, "see bessel.h", f, a, b, about)
+            (name, "part of a Bessel function, see bessel.h", f, a, b, about)
             for order in (0, 1)
             for name, f, a, b, about in bessel("y", order, f"y{order}")
         ],
         "bessel_far": [
-            (f"wave{order}_{part}", "far from 0, of 64/x²", wave(order, part), 0, 1, None)
+            (f"wave{order}_{part}", "amplitude of a Bessel function's wave from 8 on, of 64/x²", wave(order, part), 0, 1, None)
             for order in (0, 1)
             for part in ("p", "q")
         ]
