@@ -1,4 +1,4 @@
-"""Runs the programs on the simulator and on PoCL, and records their kernels' times."""
+"""Times the kernels of the listed public programs on the simulator and on PoCL."""
 
 import pathlib
 import re
