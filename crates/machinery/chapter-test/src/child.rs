@@ -18,14 +18,14 @@ pub fn output_of(name: &str) -> (String, String) {
 /// Runs the ignored test `name` of this test program in `folder` on the simulator and fails unless it passes.
 /// Returns its standard output and standard error.
 pub fn run_child(name: &str, folder: &Path) -> (String, String) {
-    let program = std::env::current_exe().expect("this program has a path");
+    let program = std::env::current_exe().expect("cannot find this program");
     let output = Command::new(program)
         .args(["--exact", name, "--ignored", "--nocapture"])
         .env("CUDA_BACKEND", "sim")
         .current_dir(folder)
         .output()
-        .expect("this program starts again");
-    let text = |bytes| String::from_utf8(bytes).expect("it prints UTF-8");
+        .expect("cannot restart this program");
+    let text = |bytes| String::from_utf8(bytes).expect("the output is not UTF-8");
     let (stdout, stderr) = (text(output.stdout), text(output.stderr));
     assert!(output.status.success(), "{stdout}\n{stderr}");
     assert!(stdout.contains("1 passed"), "no test {name}:\n{stdout}");

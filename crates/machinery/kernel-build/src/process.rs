@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn output_is_read_until_the_program_exits() {
-        let output = shell("cat; echo why >&2; exit 3", LIMITS).expect("it ends");
+        let output = shell("cat; echo why >&2; exit 3", LIMITS).expect("cannot run the shell");
         assert_eq!(output.stdout, "input");
         assert_eq!(output.stderr, "why\n");
         assert_eq!(output.status.code(), Some(3));

@@ -132,7 +132,9 @@ fn a_compile_error_has_the_compilers_message() {
 fn unknown_options_print_the_usage() {
     let checkout = checkout();
     for options in [&[][..], &["--fix"], &["--check", "--write"]] {
-        let output = kernel_build(&checkout, options).output().expect("it runs");
+        let output = kernel_build(&checkout, options)
+            .output()
+            .expect("cannot run kernel-build");
         assert_eq!(output.status.code(), Some(2), "{options:?}");
         assert_has(&String::from_utf8_lossy(&output.stderr), &["usage: "]);
     }

@@ -10,7 +10,7 @@ use patterns::pattern::{Pattern, Problem};
 
 fn run_pattern(pattern: &str) -> Outcome {
     let pattern: Pattern = pattern.parse().expect("a pattern");
-    run(&pattern).expect("it runs")
+    run(&pattern).expect("cannot run the pattern")
 }
 
 fn parse_error(pattern: &str) -> Problem {
@@ -126,7 +126,7 @@ fn recorded_accesses_add_up_to_the_counters() {
                 let Ok(pattern) = pattern.parse::<Pattern>() else {
                     continue;
                 };
-                let Outcome { reads, sums, .. } = run(&pattern).expect("it runs");
+                let Outcome { reads, sums, .. } = run(&pattern).expect("cannot run the pattern");
                 let sum =
                     |field: fn(&Traced) -> u32| reads.iter().map(field).map(u64::from).sum::<u64>();
                 let units = sum(|read| read.units);
@@ -246,7 +246,7 @@ fn misaligned_read_faults() {
 
 #[test]
 fn text_reply_has_sentences_and_counters() {
-    let text = page::text("space=constant order=random block=64x1").expect("it runs");
+    let text = page::text("space=constant order=random block=64x1").expect("cannot draw the page");
     let (words, counter) = text.rsplit_once('\n').expect("more than a line");
     assert!(words.ends_with("2 loads, 64 requests: one per distinct address of a warp"));
     assert_eq!(counter, "    64  constant requests (idc__requests.sum)");
