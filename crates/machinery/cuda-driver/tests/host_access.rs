@@ -351,7 +351,7 @@ fn faults_at_unprotected_addresses_terminate_the_program() {
         ])
         .env(IN_CHILD, "1")
         .output()
-        .expect("it starts")
+        .expect("cannot start the program")
         .status;
     use std::os::unix::process::ExitStatusExt;
     assert_eq!(status.signal(), Some(libc::SIGSEGV));

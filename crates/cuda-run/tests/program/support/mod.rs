@@ -70,7 +70,7 @@ impl Workspace {
 
     /// Runs cuda-run until it exits.
     pub fn run(&self, args: &[&str]) -> Run {
-        let run = Run::from(self.command(args).output().expect("it runs"));
+        let run = Run::from(self.command(args).output().expect("cannot run cuda-run"));
         self.assert_no_temporary_files();
         run
     }

@@ -39,7 +39,7 @@ fn in_quiet_child(name: &str, test: impl FnOnce()) {
         .env(IN_CHILD, "1")
         .stderr(Stdio::null())
         .output()
-        .expect("it starts");
+        .expect("cannot start the program");
     let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(
         output.status.success() && stdout.contains("1 passed"),
