@@ -169,8 +169,8 @@ fn constant_memory_has_one_request_per_distinct_address() {
 fn a_vector_is_one_access() {
     let results = results("pseudo_random 64 12800");
     for op in ["ld", "st"] {
-        let counted = |what: &str| {
-            let name = format!("l1tex__t_{what}_pipe_lsu_mem_global_op_{op}.sum");
+        let counted = |metric: &str| {
+            let name = format!("l1tex__t_{metric}_pipe_lsu_mem_global_op_{op}.sum");
             results[2]["counters"][name].as_u64()
         };
         assert_eq!(counted("requests"), Some(100));

@@ -165,8 +165,8 @@ fn sampled(
         return summarise(&[launch(1)?], 1);
     }
     launch(1)?; // loads the kernel
-    let one = launch(1)?;
-    let launches = launches_for(one);
+    let first_sample = launch(1)?;
+    let launches = launches_for(first_sample);
     launch(launches)?; // warms up caches and clocks
     let samples = (0..repeat)
         .map(|_| launch(launches))

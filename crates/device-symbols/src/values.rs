@@ -25,8 +25,8 @@ pub fn pointed() -> [f32; LENGTH] {
 /// alike.
 pub fn combined(count: u64) -> Vec<f32> {
     let (constants, pointed) = (constants(), pointed());
-    let each: [f32; LENGTH] = std::array::from_fn(|i| constants[i].mul_add(VALUE, pointed[i]));
-    (0..count).map(|i| each[i as usize % LENGTH]).collect()
+    let sums: [f32; LENGTH] = std::array::from_fn(|i| constants[i].mul_add(VALUE, pointed[i]));
+    (0..count).map(|i| sums[i as usize % LENGTH]).collect()
 }
 
 /// Returns the values that `store` should write through `dev_pointer`.

@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     let mut tests = Vec::new();
     for (signal, code) in SIGNALS {
         let missing = support::missing_clang().or_else(|| ignored_signal(signal));
-        let name = |what: &str| format!("SIG{signal} in {what}");
+        let name = |mode: &str| format!("SIG{signal} in {mode}");
         tests.extend([
             unless(missing, name("a check"), move || check(signal, code)),
             unless(missing, name("a check of Rust"), move || rust(signal, code)),
@@ -143,9 +143,9 @@ fn watch(signal: &str, code: i32) -> Result<(), Failed> {
     let mut terminal = program.in_terminal("watch 01", 24, 80);
     terminal.wait_for("running, size 1 ");
     send(signal, terminal.id());
-    let (assert_terminated, seen) = terminal.end();
-    assert_eq!(i32::try_from(assert_terminated)?, code, "{seen}");
-    assert!(seen.contains("\u{1b}[?1049l"), "{seen:?}");
+    let (assert_terminated, output) = terminal.end();
+    assert_eq!(i32::try_from(assert_terminated)?, code, "{output}");
+    assert!(output.contains("\u{1b}[?1049l"), "{output:?}");
     assert_clean(&program);
     Ok(())
 }

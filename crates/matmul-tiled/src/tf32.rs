@@ -17,24 +17,24 @@ use common::verify::{self, Comparison};
 use cust::memory::bytemuck::{Pod, Zeroable};
 
 /// Products that one `mma` adds.
-const TOGETHER: usize = 8;
+const PRODUCTS_PER_MMA: usize = 8;
 /// Columns of A and rows of B whose norms bound the terms of a panel.
-const DEEP: usize = 64;
+const PANEL_DEPTH: usize = 64;
 /// Columns of B that are used for many rows of A before the next ones are loaded.
-const WIDE: usize = 256;
+const PANEL_WIDTH: usize = 256;
 /// Rows of C per task.
 const BAND: usize = 32;
 
 /// Relative error of an `mma`, as a fraction of its largest term.
-const LOST: f64 = 6.0 / (1 << 23) as f64;
+const MMA_ERROR: f64 = 6.0 / (1 << 23) as f64;
 
 /// The treatment of the bits of A that TF32 lacks. Those of B are always rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OfA {
+pub enum TreatmentOfA {
     /// Rounded to nearest.
     Rounded,
     /// Truncated.
-    CutOff,
+    Truncated,
 }
 
 /// An element of C as a double, with the error bound of tensor cores.
@@ -82,11 +82,11 @@ pub fn rounded(x: f32) -> f32 {
     f32::from_bits((x.to_bits() + half) & !CUT)
 }
 
-impl OfA {
+impl TreatmentOfA {
     fn in_tf32(self, x: f32) -> f32 {
         match self {
-            OfA::Rounded => rounded(x),
-            OfA::CutOff => f32::from_bits(x.to_bits() & !CUT),
+            TreatmentOfA::Rounded => rounded(x),
+            TreatmentOfA::Truncated => f32::from_bits(x.to_bits() & !CUT),
         }
     }
 }
@@ -97,7 +97,7 @@ impl OfA {
 /// # Panics
 ///
 /// Panics if `a` and `b` do not have such rows, or have no elements.
-pub fn product(a: &[f32], b: &[f32], n: usize, p: usize, of_a: OfA) -> Vec<Element> {
+pub fn product(a: &[f32], b: &[f32], n: usize, p: usize, of_a: TreatmentOfA) -> Vec<Element> {
     assert!(n > 0 && a.len().is_multiple_of(n), "A has no such rows");
     assert!(p > 0 && b.len() == n * p, "B has no such rows");
     let m = a.len() / n;
@@ -107,9 +107,9 @@ pub fn product(a: &[f32], b: &[f32], n: usize, p: usize, of_a: OfA) -> Vec<Eleme
     filled("CPU reference in TF32", m * p, BAND * p, |first, c| {
         let a = &a[first / p * n..];
         for (panel, columns) in columns.chunks(p).enumerate() {
-            let (top, bottom) = (panel * DEEP, n.min((panel + 1) * DEEP));
-            for left in (0..p).step_by(WIDE) {
-                let right = p.min(left + WIDE);
+            let (top, bottom) = (panel * PANEL_DEPTH, n.min((panel + 1) * PANEL_DEPTH));
+            for left in (0..p).step_by(PANEL_WIDTH) {
+                let right = p.min(left + PANEL_WIDTH);
                 for (c, a) in c.chunks_mut(p).zip(a.chunks(n)) {
                     let a = &a[top..bottom];
                     let c = &mut c[left..right];
@@ -123,11 +123,11 @@ pub fn product(a: &[f32], b: &[f32], n: usize, p: usize, of_a: OfA) -> Vec<Eleme
 
 /// Returns the norms of the columns of B, panel by panel.
 fn column_lengths(b: &[f32], p: usize) -> Vec<f64> {
-    let panels = b.len().div_ceil(DEEP * p);
+    let panels = b.len().div_ceil(PANEL_DEPTH * p);
     filled("lengths of columns", panels * p, p, |first, lengths| {
-        let panel = &b[first * DEEP..b.len().min((first + p) * DEEP)];
-        for (column, found) in lengths.iter_mut().enumerate() {
-            *found = length(panel[column..].iter().step_by(p));
+        let panel = &b[first * PANEL_DEPTH..b.len().min((first + p) * PANEL_DEPTH)];
+        for (column, norm) in lengths.iter_mut().enumerate() {
+            *norm = length(panel[column..].iter().step_by(p));
         }
     })
 }
@@ -140,11 +140,11 @@ fn length<'a>(elements: impl Iterator<Item = &'a f32>) -> f64 {
 /// Increases the error bounds of elements in a row of C by the error of a panel `deep` products deep, with
 /// the norms of its row of A and of its columns of B.
 fn bound(c: &mut [Element], row: f64, columns: &[f64], deep: usize) {
-    let steps = deep.div_ceil(TOGETHER) as f64;
+    let steps = deep.div_ceil(PRODUCTS_PER_MMA) as f64;
     for (element, column) in c.iter_mut().zip(columns) {
         // The precision of subnormal numbers is absolute.
         let largest = element.sum.abs() + element.off + row * column + f64::from(f32::MIN_POSITIVE);
-        element.off += steps * LOST * largest;
+        element.off += steps * MMA_ERROR * largest;
     }
 }
 
@@ -152,7 +152,7 @@ fn bound(c: &mut [Element], row: f64, columns: &[f64], deep: usize) {
 /// row of C.
 #[multiversion::multiversion(targets("x86_64+avx2+fma"))]
 fn add_products(c: &mut [Element], a: &[f32], panel: &[f32], p: usize) {
-    let mut sums = [0.0; WIDE];
+    let mut sums = [0.0; PANEL_WIDTH];
     let sums = &mut sums[..c.len()];
     for (a, b) in a.iter().zip(panel.chunks(p)) {
         for (sum, b) in sums.iter_mut().zip(b) {
@@ -226,9 +226,9 @@ mod tests {
     fn every_size_is_the_plain_product_of_rounded_factors() {
         for (a, b, n, p) in factors_of_all_sizes() {
             let expected = plain(&a, &b, n, p);
-            let found = product(&a, &b, n, p, OfA::Rounded);
-            assert_eq!(found.len(), expected.len());
-            for (element, expected) in found.iter().zip(expected) {
+            let actual = product(&a, &b, n, p, TreatmentOfA::Rounded);
+            assert_eq!(actual.len(), expected.len());
+            for (element, expected) in actual.iter().zip(expected) {
                 approx::assert_abs_diff_eq!(element.sum, expected, epsilon = 1e-12);
             }
         }
@@ -238,19 +238,17 @@ mod tests {
     fn by_tensor_cores(a: &[f32], b: &[f32], n: usize, p: usize, element: usize) -> f32 {
         let (row, col) = (element / p, element % p);
         let mut sum = 0.0;
-        for first in (0..n).step_by(TOGETHER) {
-            let products = (first..n.min(first + TOGETHER))
+        for first in (0..n).step_by(PRODUCTS_PER_MMA) {
+            let products = (first..n.min(first + PRODUCTS_PER_MMA))
                 .map(|i| f64::from(rounded(a[row * n + i])) * f64::from(rounded(b[i * p + col])));
             let terms: Vec<_> = products.chain([f64::from(sum)]).collect();
-            let largest = terms
-                .iter()
-                .fold(0.0, |most: f64, term| most.max(term.abs()));
+            let largest = terms.iter().fold(0.0, |max: f64, term| max.max(term.abs()));
             if largest > 0.0 {
                 let unit = largest.log2().floor().exp2() / f64::from(1 << 25);
-                let kept: f64 = terms.iter().map(|term| (term / unit).trunc() * unit).sum();
+                let truncated: f64 = terms.iter().map(|term| (term / unit).trunc() * unit).sum();
                 // Truncates to 24 bits.
-                let near = kept as f32;
-                let beyond = f64::from(near).abs() > kept.abs();
+                let near = truncated as f32;
+                let beyond = f64::from(near).abs() > truncated.abs();
                 sum = if beyond {
                     f32::from_bits(near.to_bits() - 1)
                 } else {
@@ -264,7 +262,7 @@ mod tests {
     #[test]
     fn tensor_core_results_are_within_bounds() {
         for (a, b, n, p) in factors_of_all_sizes() {
-            let expected = product(&a, &b, n, p, OfA::Rounded);
+            let expected = product(&a, &b, n, p, TreatmentOfA::Rounded);
             let elements = 0..expected.len();
             let actual: Vec<f32> = elements
                 .map(|element| by_tensor_cores(&a, &b, n, p, element))
@@ -284,26 +282,26 @@ mod tests {
             .iter()
             .map(|&x| f32::from_bits(x.to_bits() & !CUT))
             .collect();
-        let found = product(&a, &b, n, p, OfA::CutOff);
-        assert_eq!(found, product(&cut, &b, n, p, OfA::Rounded));
-        let rounded = product(&a, &b, n, p, OfA::Rounded);
-        let both = found.iter().zip(&rounded);
-        let apart = both.filter(|(cut, rounded)| (cut.sum - rounded.sum).abs() > cut.off);
-        assert!(apart.count() > found.len() / 2);
+        let actual = product(&a, &b, n, p, TreatmentOfA::Truncated);
+        assert_eq!(actual, product(&cut, &b, n, p, TreatmentOfA::Rounded));
+        let rounded = product(&a, &b, n, p, TreatmentOfA::Rounded);
+        let both = actual.iter().zip(&rounded);
+        let different = both.filter(|(cut, rounded)| (cut.sum - rounded.sum).abs() > cut.off);
+        assert!(different.count() > actual.len() / 2);
     }
 
     #[test]
     fn unrounded_factors_differ() {
         let (a, b, n, p) = factors_of_all_sizes().last().unwrap();
         let exact = matmul_pitched::reference::product(&a, &b, n, p);
-        let differing = compare(&exact, &product(&a, &b, n, p, OfA::Rounded)).differing;
+        let differing = compare(&exact, &product(&a, &b, n, p, TreatmentOfA::Rounded)).differing;
         assert!(differing > exact.len() / 2, "{differing}");
     }
 
     #[test]
     fn an_identity_is_exact_to_the_last_bits() {
         let identity = [1.0, 0.0, 0.0, 1.0];
-        let expected = product(&identity, &identity, 2, 2, OfA::Rounded);
+        let expected = product(&identity, &identity, 2, 2, TreatmentOfA::Rounded);
         assert!(compare(&identity, &expected).is_match());
         assert!(expected.iter().all(|element| element.off < 2e-6));
         let off = compare(&[1.00001, 0.0, 0.0, 1.0], &expected).verdict(|i| i.to_string());
@@ -314,6 +312,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "B has no such rows")]
     fn mismatched_matrices_panic() {
-        product(&[1.0; 6], &[1.0; 5], 3, 2, OfA::Rounded);
+        product(&[1.0; 6], &[1.0; 5], 3, 2, TreatmentOfA::Rounded);
     }
 }

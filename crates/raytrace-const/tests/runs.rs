@@ -158,7 +158,7 @@ fn many_spheres_are_bound_by_unshared_instructions() {
     let record = chapter().record(&format!(
         "{variants} --width 512 --height 512 --spheres 2040"
     ));
-    let limit = |rung: usize, what: &str| record["results"][rung]["limit"][what].clone();
+    let limit = |rung: usize, metric: &str| record["results"][rung]["limit"][metric].clone();
     let names = [0, 1, 2].map(|rung| limit(rung, "name"));
     let pixels = "multiply-adds and comparisons";
     let patches = "nine instructions for sixteen pixels";

@@ -29,7 +29,7 @@ const PART: usize = 4;
 
 /// Minimum number of elements per chunk except the last: starting a copy takes some microseconds,
 /// in which the link could move a tenth of this chunk.
-const LEAST: usize = 1 << 18;
+const MIN_CHUNK: usize = 1 << 18;
 
 /// Number of operands: the rows `a` and `b`.
 const ROWS: usize = 2;
@@ -332,7 +332,7 @@ fn chunks(count: usize) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     iter::from_fn(move || {
         let left = count - start;
-        let part = start..start + (left / PART).max(LEAST).min(left);
+        let part = start..start + (left / PART).max(MIN_CHUNK).min(left);
         start = part.end;
         (!part.is_empty()).then_some(part)
     })
@@ -350,29 +350,29 @@ mod tests {
         for count in [
             1,
             17,
-            LEAST - 1,
-            LEAST,
-            LEAST + 1,
-            4 * LEAST,
-            100 * LEAST + 3,
+            MIN_CHUNK - 1,
+            MIN_CHUNK,
+            MIN_CHUNK + 1,
+            4 * MIN_CHUNK,
+            100 * MIN_CHUNK + 3,
         ] {
             let chunks: Vec<_> = chunks(count).collect();
             let all: Vec<_> = iter::once(0)
-                .chain(chunks.iter().map(|one| one.end))
+                .chain(chunks.iter().map(|chunk| chunk.end))
                 .collect();
             assert!(
                 chunks
                     .iter()
-                    .map(|one| one.start)
+                    .map(|chunk| chunk.start)
                     .eq(all[..chunks.len()].iter().copied())
             );
             assert_eq!(all.last(), Some(&count));
             assert!(
-                chunks.is_sorted_by(|one, next| one.len() >= next.len()),
+                chunks.is_sorted_by(|chunk, next| chunk.len() >= next.len()),
                 "{chunks:?}"
             );
         }
-        assert_eq!(chunks(LEAST).count(), 1);
+        assert_eq!(chunks(MIN_CHUNK).count(), 1);
         assert_eq!(chunks(0).count(), 0);
     }
 
@@ -386,7 +386,7 @@ mod tests {
         let events = timing::events(&gpu.stream).unwrap();
         let module = module::load(include_str!(env!("VECTOR_ADD_PTX"))).unwrap();
         // This length makes five chunks.
-        let a: Vec<f32> = (0..4 * LEAST + 17).map(|index| index as f32).collect();
+        let a: Vec<f32> = (0..4 * MIN_CHUNK + 17).map(|index| index as f32).collect();
         let b: Vec<f32> = a.iter().map(|element| 0.5 - element * 3.0).collect();
         let sum = vectors::add(&a, &b);
         let add = module.get_function("add").unwrap();

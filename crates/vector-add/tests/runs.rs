@@ -118,8 +118,8 @@ fn each_rung_is_closer_to_its_limit() {
 #[test]
 fn vectors_take_a_quarter_of_the_requests() {
     let results = run_ladder("--count 12800 --block 64", 12_800);
-    let counted = |index: usize, what: &str| {
-        let name = format!("l1tex__t_{what}_pipe_lsu_mem_global_op_ld.sum");
+    let counted = |index: usize, metric: &str| {
+        let name = format!("l1tex__t_{metric}_pipe_lsu_mem_global_op_ld.sum");
         results[index]["counters"][name].as_u64()
     };
     assert_eq!(

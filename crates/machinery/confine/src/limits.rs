@@ -20,8 +20,11 @@ pub fn lower(rules: &Rules) -> Result<(), Error> {
     if let Some(memory) = rules.memory.filter(|_| cfg!(not(target_vendor = "apple"))) {
         lowered.push((Resource::AS, "memory", memory));
     }
-    for (resource, what, maximum) in lowered {
-        let failed = |error| Error::Limit { what, error };
+    for (resource, resource_name, maximum) in lowered {
+        let failed = |error| Error::Limit {
+            resource_name,
+            error,
+        };
         let (_, hard) = resource.get().map_err(failed)?;
         // At the soft CPU limit the process gets a signal that tells the reason; at the hard limit it is just
         // killed.
