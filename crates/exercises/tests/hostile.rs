@@ -1,5 +1,5 @@
 //! Hostile submissions in CUDA C. Each affects only itself, and its message names the problem. Rust
-//! submissions are in `rust_answers`.
+//! submissions are in `rust_submissions`.
 
 mod support;
 

@@ -48,7 +48,7 @@ fn the_report_goes_to_standard_error() {
         &[
             row,
             "| global load requests ",
-            "Checked (leak): nothing found.",
+            "Checked (leak): no findings.",
         ],
     );
     let run = workspace.output_of(without_cuda_run(&workspace, "client::increment", &[]));

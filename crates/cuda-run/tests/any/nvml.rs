@@ -154,7 +154,7 @@ fn an_invalid_number_of_devices_is_rejected() {
     let mut command = workspace.clean_command(Path::new(env!("CARGO_BIN_EXE_cuda-run")));
     command.env("CUDA_SIM_DEVICES", "none").args(["--", "true"]);
     let run = workspace.output_of(command);
-    let error = "CUDA_SIM_DEVICES=none is no number of GPUs from 1 to 16";
+    let error = "CUDA_SIM_DEVICES=none is not a number from 1 to 16";
     assert_ne!(run.code, 0, "{run:#?}");
     assert!(run.stderr.contains(error), "{run:#?}");
 }

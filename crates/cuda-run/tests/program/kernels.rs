@@ -92,7 +92,7 @@ pub fn devices() -> Result<(), Failed> {
         .assert_exit(
             1,
             &[
-                "it is memory of device 1, which this device has no access to",
+                "it is memory of device 1, to which this device has no access",
                 "in kernel add",
             ],
         )

@@ -21,7 +21,7 @@ pub fn programs() -> Vec<PathBuf> {
 /// Runs a program that compares its result with the CPU's, with all checks on.
 pub fn program_passes(file: &Path) -> Result<(), Failed> {
     let run = Workspace::new().run(&["--check", &file.to_string_lossy()]);
-    run.assert_exit(0, &["nothing found."])?;
+    run.assert_exit(0, &["no findings."])?;
     assert!(run.stdout.ends_with(": right\n"), "{run:#?}");
     Ok(())
 }

@@ -13,7 +13,7 @@ pub fn launch_by_plan() -> Result<(), Failed> {
         &[
             "| add    |        1 |",
             "| global load requests ",
-            "nothing found",
+            "no findings",
         ],
     )?;
     assert!(

@@ -113,7 +113,7 @@ pub fn title(kind: FindingKind, lang: Lang) -> &'static str {
 }
 
 /// The start of the simulator's advice for an address slightly past the end of an allocation.
-const PAST_THE_END: &str = "`<=` where `<` is meant";
+const PAST_THE_END: &str = "`<=` instead of `<`";
 
 /// Returns the likely cause of a finding in a file with this text; empty if none is known. `is_update`: the
 /// racing threads update one location of device memory. If the lines give no hint, English uses the

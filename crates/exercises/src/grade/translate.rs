@@ -17,35 +17,33 @@ const SENTENCES: &[(&str, &str)] = &[
         "misaligned address: {} is not a multiple of {}",
         "地址未对齐：{0} 不是 {1} 的整数倍",
     ),
-    ("it is {} past one", "比整数倍多 {0}"),
+    ("it is {} past an aligned address", "比整数倍多 {0}"),
     (
-        "stack overflow: the call needs {} bytes of local memory a thread, the limit is {}",
+        "stack overflow: the call requires {} bytes of local memory per thread, the limit is {}",
         "栈溢出：这次调用使每个线程需要 {0} 字节局部内存，上限是 {1} 字节",
     ),
     (
-        "stack overflow: the registers of all calls under way in the block take more than {} MB",
+        "stack overflow: the registers of all active calls in the block exceed {} MB",
         "栈溢出：线程块中尚未返回的调用所占的寄存器超过 {0} MB",
     ),
     (
-        "call through a pointer that is no function: {}",
+        "call through a pointer that is not a function: {}",
         "通过不是函数的指针 {0} 调用",
     ),
     (
-        "barrier {} never opens: {} threads wait, {} are needed, and the others can not reach it",
+        "barrier {} never opens: {} threads wait, {} are required, and the others cannot reach it",
         "第 {0} 号同步屏障永远等不齐：已有 {1} 个线程在等，需要 {2} 个，其余的到不了这里",
     ),
     (
-        "warp synchronisation never opens: its mask {} names lanes that can not reach it",
+        "warp synchronization never completes: its mask {} names lanes that cannot reach it",
         "线程束同步永远等不齐：掩码 {0} 中有到不了这里的通道",
     ),
     (
-        "incomplete warp: the instruction takes all 32 threads of a warp, and {} are there: launch blocks of a multiple \
-         of 32 threads, and let none end before",
+        "incomplete warp: the instruction requires all 32 threads of a warp, but only {} are present: launch blocks of a multiple of 32 threads, and let no thread exit before it",
         "线程束不完整：这条指令要求 32 个线程都在，而这里只有 {0} 个：线程块的大小应是 32 的整数倍，并且之前不能有线程结束",
     ),
     (
-        "incomplete warpgroup: the instruction takes 128 threads, of four warps from a multiple of four on, and not all \
-         are there: launch blocks of a multiple of 128 threads, and let none end before",
+        "incomplete warpgroup: the instruction requires the 128 threads of four warps whose first number is a multiple of four, but not all are present: launch blocks of a multiple of 128 threads, and let no thread exit before it",
         "线程束组不完整：这条指令要求 128 个线程都在，即从 4 的整数倍开始的四个线程束，而这里不全：线程块的大小应是 128 的整数倍，并且之前不能有线程结束",
     ),
     ("wgmma: {}", "wgmma：{0}"),
@@ -54,21 +52,19 @@ const SENTENCES: &[(&str, &str)] = &[
         "第一条 `wgmma.mma_async` 之前没有 `wgmma.fence`",
     ),
     (
-        "a thread ends and has not waited for its products: `wgmma.commit_group` and then `wgmma.wait_group` have to \
-         come before their results are used",
+        "a thread exits without waiting for its matrix multiplications: `wgmma.commit_group` and then `wgmma.wait_group` must come before their results are used",
         "线程结束时没有等待自己的乘积：使用结果之前要先有 `wgmma.commit_group`，再有 `wgmma.wait_group`",
     ),
     (
-        "the threads of a warp have different descriptors of one matrix",
+        "the threads of a warp pass different descriptors of one matrix",
         "同一线程束的线程给出了不同的矩阵描述符",
     ),
     (
-        "a swizzled matrix has to begin at a multiple of 8 of its rows (1024, 512 or 256 bytes), or inside the first of \
-         them",
+        "a swizzled matrix must start at a multiple of 8 of its rows (1024, 512 or 256 bytes), or inside the first of them",
         "交错存放的矩阵必须从 8 行（1024、512 或 256 字节）的整数倍处开始，或者从其中第一行之内开始",
     ),
     (
-        "a descriptor with a base offset is not simulated: begin the matrix at a multiple of 1024 bytes",
+        "a descriptor with a base offset is not simulated: align the matrix to 1024 bytes",
         "没有模拟带基址偏移的描述符：请让矩阵从 1024 字节的整数倍处开始",
     ),
     (
@@ -77,7 +73,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ),
     ("trap: the kernel stopped itself", "核函数自行中止"),
     (
-        "free of {}, which is not what malloc in a kernel gave, or was freed before",
+        "invalid free of {}: in-kernel malloc did not return this address, or it was freed before",
         "释放 {0}：它不是核函数中 malloc 给出的地址，或者已经释放过",
     ),
     (
@@ -114,20 +110,17 @@ const SENTENCES: &[(&str, &str)] = &[
         "这是主机内存中的地址",
     ),
     (
-        "it is memory of device {}, which this device has no access to",
+        "it is memory of device {}, to which this device has no access",
         "这是设备 {0} 的内存，本设备无权访问",
     ),
     ("the address is null plus {}", "空指针加 {0}"),
     ("the address is null minus {}", "空指针减 {0}"),
     ("the address is null", "地址为空"),
     (
-        "byte {} of {}, freed since",
+        "byte {} of {}, which has been freed",
         "{1}的第 {0} 字节，该内存已释放",
     ),
-    (
-        "2^32 elements past {}, less a few",
-        "比{0}多出将近 2^32 个元素",
-    ),
+    ("almost 2^32 elements past {}", "比{0}多出将近 2^32 个元素"),
     ("right past the end of {}", "紧接在{0}的末尾之后"),
     ("{} past the end of {}", "在{1}的末尾之后 {0} 处"),
     ("the block's {} of shared memory", "线程块的 {0}共享内存"),
@@ -156,7 +149,7 @@ const SENTENCES: &[(&str, &str)] = &[
     // Absent threads.
     ("{}, one of them at line {}", "{0}，其中一个在第 {1} 行"),
     (
-        "{}; the first left at line {}",
+        "{}; the first exited at line {}",
         "{0}；最先结束的在第 {1} 行",
     ),
     (
@@ -164,11 +157,11 @@ const SENTENCES: &[(&str, &str)] = &[
         "线程束的 {1} 个线程中有 {0} 个在这里，其余的不在",
     ),
     (
-        "1 thread of the block has ended and does not come",
+        "1 thread of the block has exited and will not arrive",
         "线程块中有 1 个线程已经结束，不会到达",
     ),
     (
-        "{} threads of the block have ended and do not arrive",
+        "{} threads of the block have exited and will not arrive",
         "线程块中有 {0} 个线程已经结束，不会到达",
     ),
     ("the mask is {}; lanes {}", "掩码是 {0}；通道 {1}"),
@@ -190,11 +183,11 @@ const SENTENCES: &[(&str, &str)] = &[
     ("memory", "内存"),
     // Likely causes.
     (
-        "an index below zero: the neighbour of the first element, or a halo to the left",
+        "a negative index: the neighbour of the first element, or a halo to the left",
         "下标小于零：第一个元素的邻居，或者左侧的光环（halo）",
     ),
     (
-        "an unsigned index that went below zero, `i - 1` for an `i` of 0",
+        "an unsigned index that wrapped below zero, such as `i - 1` for `i == 0`",
         "无符号下标减到了零以下，例如 `i` 为 0 时的 `i - 1`",
     ),
     (
@@ -219,11 +212,11 @@ const SENTENCES: &[(&str, &str)] = &[
         "下标超出了 `__shared__` 数组",
     ),
     (
-        "an index past the end of a `__shared__` array, or a launch that gives too few bytes for an `extern` one",
+        "an index past the end of a `__shared__` array, or a launch with too little dynamic shared memory for an `extern` array",
         "下标超出了 `__shared__` 数组，或者启动时给 `extern` 数组的字节太少",
     ),
     (
-        "an `extern __shared__` array, and a launch that gives no bytes for it",
+        "an `extern __shared__` array, but a launch without dynamic shared memory",
         "声明了 `extern __shared__` 数组，而启动时没有给它字节",
     ),
     (
@@ -231,8 +224,7 @@ const SENTENCES: &[(&str, &str)] = &[
         "下标超出了核函数中声明的数组",
     ),
     (
-        "a pointer cast to a wider type, as `float4` from a `float` that is not the first of four, or rows whose pitch is \
-         no multiple of the type's size",
+        "a pointer cast to a wider type, such as `float4` from a `float` that is not the first of four, or rows whose pitch is not a multiple of the type's size",
         "把指针转换成更宽的类型（例如从不是每四个中第一个的 `float` 转换成 `float4`），或者行的 pitch 不是该类型大小的整数倍",
     ),
     (

@@ -22,7 +22,7 @@ struct Derived {
 const NO_LANE: &str = "– without an active lane";
 
 /// Cost of lanes that share an address: the L2 cache serializes them.
-const TURNS: &str = "– turns per request";
+const TURNS: &str = "– output wavefronts per request";
 
 const DERIVED: &[Derived] = &[
     Derived {
@@ -312,24 +312,24 @@ mod tests {
         let [global, constant] = &launches;
         let table = side_by_side(&[launched("global", global), launched("constant", constant)]);
         let expected = "\
-| counter                                 |   global | constant |
-|-----------------------------------------|----------|----------|
-| global load requests                    |    8 000 |        0 |
-| global load sectors                     |   36 000 |        0 |
-| – sectors per request                   |      4.5 |        – |
-| global load sectors in the L1 cache     |   18 000 |        0 |
-| – hit rate                              |     50 % |        – |
-| sectors read from the L2 cache          |   18 000 |        0 |
-| – misses of a cold L2 cache             |   17 000 |        0 |
-| constant requests                       |        0 |  128 000 |
-| – requests per load                     |        – |       32 |
-| constant requests in the constant cache |        0 |   32 000 |
-| – hit rate                              |        – |     25 % |
-| warps per SM                            | 64 of 64 | 64 of 64 |
-| – limited by                            |  threads |  threads |
-| modelled time, ms                       |   1.0000 |   1.0000 |
-| – instruction issue                     | > 1.0000 |  0.05000 |
-| – constant cache                        |        – | > 0.9000 |";
+| counter                        |   global | constant |
+|--------------------------------|----------|----------|
+| global load requests           |    8 000 |        0 |
+| global load sectors            |   36 000 |        0 |
+| – sectors per request          |      4.5 |        – |
+| global load sectors, L1 hits   |   18 000 |        0 |
+| – hit rate                     |     50 % |        – |
+| sectors read from the L2 cache |   18 000 |        0 |
+| – misses of a cold L2 cache    |   17 000 |        0 |
+| constant requests              |        0 |  128 000 |
+| – requests per load            |        – |       32 |
+| constant requests, cache hits  |        0 |   32 000 |
+| – hit rate                     |        – |     25 % |
+| warps per SM                   | 64 of 64 | 64 of 64 |
+| – limited by                   |  threads |  threads |
+| modelled time, ms              |   1.0000 |   1.0000 |
+| – instruction issue            | > 1.0000 |  0.05000 |
+| – constant cache               |        – | > 0.9000 |";
         assert_eq!(table, expected);
     }
 
@@ -380,14 +380,14 @@ mod tests {
         let launch = sample::launch(total, &[(Resource::Issue, 1.0)]);
         let table = side_by_side(&[launched("one", &launch)]);
         let expected = "\
-| global reduction requests    |      100 |
-| global reduction sectors     |    3 200 |
-| global reduction turns       |    3 200 |
-| – turns per request          |       32 |
-| shared atomic requests       |      100 |
-| shared atomic wavefronts     |      800 |
-| – wavefronts per request     |        8 |
-| shared atomic bank conflicts |      700 |
+| global reduction requests          |      100 |
+| global reduction sectors           |    3 200 |
+| global reduction output wavefronts |    3 200 |
+| – output wavefronts per request    |       32 |
+| shared atomic requests             |      100 |
+| shared atomic wavefronts           |      800 |
+| – wavefronts per request           |        8 |
+| shared atomic bank conflicts       |      700 |
 ";
         assert!(table.contains(expected), "{table}");
         // No lane used an atomic's old value, so all atomics are reductions.

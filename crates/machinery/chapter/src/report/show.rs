@@ -134,7 +134,7 @@ impl Report {
             let command =
                 profile::ncu_command(detail, &rerun::profiling_command(std::env::args_os()));
             return vec![format!(
-                "Nsight Compute, which comes with the CUDA toolkit, counts on this GPU:\n\n{command}"
+                "To profile the program on this GPU, use Nsight Compute from the CUDA Toolkit:\n\n{command}"
             )];
         }
         let launches = self.results.iter().filter_map(|outcome| {
@@ -155,7 +155,7 @@ impl Report {
                 let commands =
                     check::commands(checks, &rerun::profiling_command(std::env::args_os()));
                 vec![format!(
-                    "compute-sanitizer, which comes with the CUDA toolkit, checks on this GPU:\n\n{commands}"
+                    "To check the program on this GPU, use compute-sanitizer from the CUDA Toolkit:\n\n{commands}"
                 )]
             }
             (None, None) => Vec::new(),

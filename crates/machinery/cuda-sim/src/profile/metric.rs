@@ -130,7 +130,7 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
-        en: "global load sectors that hit the L1 cache",
+        en: "global load sectors, L1 hits",
         zh: "L1 缓存命中的读取扇区数",
         group: Group::Caches,
         source: MetricSource::Accesses(reads(Global), |counts| counts.hits),
@@ -154,7 +154,7 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "idc__requests_lookup_hit.sum",
-        en: "constant requests that hit the constant cache",
+        en: "constant requests, cache hits",
         zh: "常量缓存命中的请求数",
         group: Group::Constant,
         source: MetricSource::Accesses(reads(Constant), |counts| counts.hits),
